@@ -70,6 +70,7 @@ unit_tests = \
 	tests/test-sample-tree \
 	tests/test-sections \
 	tests/test-timeline \
+	tests/test-short-names \
 	tests/test-source \
 	tests/test-speedscope \
 	tests/test-reader \
@@ -141,6 +142,12 @@ tests_test_collapsed_LDFLAGS = $(failing_memory)
 tests_test_earlier_SOURCES = tests/test-earlier.c
 tests_test_earlier_CFLAGS = $(unit_cflags)
 tests_test_earlier_LDADD = $(unit_libs)
+
+tests_test_short_names_SOURCES = tests/test-short-names.c \
+	tests/failing-memory.h
+tests_test_short_names_CFLAGS = $(unit_cflags)
+tests_test_short_names_LDADD = $(unit_libs)
+tests_test_short_names_LDFLAGS = $(failing_memory)
 
 tests_test_gperftools_SOURCES = tests/test-gperftools.c \
 	tests/reader-fixture.h tests/failing-memory.h \

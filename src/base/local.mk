@@ -7,6 +7,7 @@ libcore_a_SOURCES += \
 	src/base/index.c src/base/index.h \
 	src/base/json_string.c src/base/json_string.h \
 	src/base/memory.c src/base/memory.h \
+	src/base/name_parts.c src/base/name_parts.h \
 	src/base/names.c src/base/names.h \
 	src/base/near.c src/base/near.h \
 	src/base/new_file.c src/base/new_file.h \
@@ -14,6 +15,7 @@ libcore_a_SOURCES += \
 	src/base/picture.h \
 	src/base/printable.c src/base/printable.h \
 	src/base/progress.c src/base/progress.h \
+	src/base/short_name.c src/base/short_name.h \
 	src/base/sort.c src/base/sort.h \
 	src/base/table.c src/base/table.h \
 	src/base/text_buffer.c src/base/text_buffer.h \

@@ -193,12 +193,12 @@ text_add_elided(struct text_buffer *text, const char *bytes, size_t n,
 		text_add(text, bytes, n);
 		return;
 	}
-	if (width < 5)
-		width = 5;
-	head = (width - 3 + 1) / 2;
-	tail = width - 3 - head;
+	if (width < 3)
+		width = 3;
+	head = width / 2;
+	tail = width - 1 - head;
 	text_add(text, bytes, printable_prefix(bytes, n, head));
-	text_add_string(text, "...");
+	text_add_string(text, ELLIPSIS);
 	skip = printable_prefix(bytes, n, whole - tail);
 	/* Drop a wide character that crosses the edge, too. */
 	if (printable_width(bytes + skip, n - skip) > tail)

@@ -17,6 +17,9 @@
 #include "src/base/text_buffer.h"
 #include "src/base/utf8.h"
 
+/* In place of what was left out. */
+#define ELLIPSIS "\xe2\x80\xa6"
+
 /* Adds bytes[n], escaping what is not printable. */
 void text_add_printable(struct text_buffer *text, const char *bytes,
                         size_t n);
@@ -42,7 +45,7 @@ size_t printable_width(const char *bytes, size_t n);
 size_t printable_prefix(const char *bytes, size_t n, size_t width);
 
 /*
- * Adds printable UTF-8.  When it takes more than `width` columns, "..."
+ * Adds printable UTF-8.  When it takes more than `width` columns, an ellipsis
  * replaces its middle.
  */
 void text_add_elided(struct text_buffer *text, const char *bytes, size_t n,

@@ -114,7 +114,7 @@ drawing_flush(struct drawing *drawing, struct error *error)
 
 	text_add_char(line, '\n');
 	if (line->failed || drawing->rest.failed ||
-	    drawing->path.word.failed)
+	    drawing->path.word.failed || drawing->path.cut.failed)
 		return error_out_of_memory(error);
 	writer_put(drawing->writer, line->bytes, line->length);
 	text_clear(line);

@@ -22,6 +22,7 @@ struct drawing {
 					 * colours in the line */
 	struct text_buffer rest;	/* scratch */
 	struct path_names path;
+	struct shown_names shown;
 	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
 	size_t widths[TABLE_MAX_COLUMNS];	/* of columns, in aligned rows */
 };

@@ -11,6 +11,7 @@ libcore_a_SOURCES += \
 	src/output/picture_text.c \
 	src/output/printable_writer.c src/output/printable_writer.h \
 	src/output/separated.c \
+	src/output/shown_names.c src/output/shown_names.h \
 	src/output/text.c \
 	src/output/text_columns.c \
 	src/output/text_pattern.c

@@ -41,6 +41,7 @@ struct layout {
 	size_t bar_width;	/* columns of a bar of each row's share; 0: no
 				 * bars */
 	bool has_blocks;	/* bars of block characters, else of # */
+	bool has_short_names;	/* names without what tells none apart */
 };
 
 /* The formats, in the order of output_formats. */

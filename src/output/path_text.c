@@ -8,11 +8,17 @@
 #include "src/base/memory.h"
 #include "src/base/printable.h"
 
+/* How much of a name is shown. */
+enum form { NAME_HIDDEN, NAME_NARROW, NAME_WHOLE };
+
 void
 path_names_free(struct path_names *path)
 {
 	free(path->path);
+	free(path->form);
 	text_free(&path->word);
+	text_free(&path->cut);
+	name_parts_free(&path->parts);
 	*path = (struct path_names){ 0 };
 }
 
@@ -26,7 +32,9 @@ path_names_get(struct path_names *path, const struct cell *cell,
 	    ? 1 : call_paths_length(paths, record);
 
 	if (memory_grow(&path->path, &path->capacity, n, sizeof *path->path,
-	                error) != 0)
+	                error) != 0 ||
+	    memory_grow(&path->form, &path->form_capacity, n,
+	                sizeof *path->form, error) != 0)
 		return -1;
 	path->names = paths->names;
 	path->n = n;
@@ -40,107 +48,221 @@ path_names_get(struct path_names *path, const struct cell *cell,
 static const char *
 name_bytes(const struct path_names *path, size_t i, size_t *n)
 {
+	if (path->shown != NULL)
+		return shown_name(path->shown, path->names, path->path[i], n);
 	*n = names_length(path->names, path->path[i]);
 	return names_text(path->names, path->path[i]);
 }
 
-/* Name i as a word, in path->word; its columns. */
+/* Writes a name, or a part of it, to path->word; its columns. */
+static size_t
+make_text(struct path_names *path, const char *name, size_t n)
+{
+	text_clear(&path->word);
+	if (path->is_bare)
+		text_add_printable(&path->word, name, n);
+	else
+		text_add_word(&path->word, name, n);
+	return printable_width(path->word.bytes, path->word.length);
+}
+
 static size_t
 make_word(struct path_names *path, size_t i)
 {
 	size_t n;
 	const char *name = name_bytes(path, i, &n);
 
-	text_clear(&path->word);
-	text_add_word(&path->word, name, n);
-	return printable_width(path->word.bytes, path->word.length);
+	return make_text(path, name, n);
+}
+
+/* Likewise a part of a name, with an ellipsis for what is cut off. */
+static size_t
+make_part(struct path_names *path, const char *name, size_t begin, size_t end,
+          size_t n)
+{
+	text_clear(&path->cut);
+	text_add_string(&path->cut, begin > 0 ? ELLIPSIS : "");
+	text_add(&path->cut, name + begin, end - begin);
+	text_add_string(&path->cut, end < n ? ELLIPSIS : "");
+	path->word.failed |= path->cut.failed;
+	return path->cut.failed ? 0 :
+	       make_text(path, path->cut.bytes, path->cut.length);
 }
 
 /*
- * How many names from each end fit, with "..." between them: takes names from
- * the end and the front in turn while they fit.  False when all fit.
+ * Name i without as many of its outer scopes as the width demands; if that is
+ * not enough, and is_cut, also without what follows its last identifier.  Its
+ * columns, which may be more than the width.
  */
-static bool
-choose_ends(struct path_names *path, size_t width, size_t *head, size_t *tail)
+static size_t
+make_narrow_word(struct path_names *path, size_t i, size_t width, bool is_cut)
 {
-	size_t used = 0, n = path->n;
-	bool from_end = true;
+	const struct name_parts *parts = &path->parts;
+	struct error error = { 0 };
+	size_t n, begin = 0, columns = make_word(path, i);
+	const char *name = name_bytes(path, i, &n);
 
-	*head = *tail = 0;
-	while (*head + *tail < n) {
-		bool is_last = *head + *tail + 1 == n;
-		size_t i = from_end ? n - 1 - *tail : *head;
-		size_t columns = make_word(path, i) + (used > 0);
-
-		if (used + columns + (is_last ? 0 : 4) > width)
-			return true;
-		used += columns;
-		*(from_end ? tail : head) += 1;
-		from_end = !from_end;
+	if (columns <= width)
+		return columns;
+	if (name_parts_find(&path->parts, name, n, &error) != 0) {
+		path->word.failed = true;
+		return 0;
 	}
-	return false;
+	for (size_t k = 0; columns > width && k < parts->n_scopes; k++) {
+		begin = parts->scopes[k];
+		columns = make_part(path, name, begin, n, n);
+	}
+	if (columns > width && is_cut && begin < parts->last_begin)
+		columns = make_part(path, name, parts->last_begin, n, n);
+	if (columns > width && is_cut && parts->last_end < n)
+		columns = make_part(path, name, parts->last_begin,
+		                    parts->last_end, n);
+	return columns;
 }
 
+/*
+ * Adds path->word.  If it still is too wide it is cut in the middle, unless it
+ * takes less than half of a line.
+ */
 static void
-add_words(struct text_buffer *text, struct path_names *path, size_t first,
-          size_t end, const char *before, const char *after)
+add_made_word(struct text_buffer *text, const struct path_names *path,
+              size_t width)
 {
-	for (size_t i = first; i < end; i++) {
-		bool is_last = i + 1 == path->n;
+	if (width < path->line_width / 2)
+		width = path->line_width / 2;
+	text_add_elided(text, path->word.bytes, path->word.length, width);
+}
 
-		if (i > first)
-			text_add_char(text, ' ');
-		make_word(path, i);
-		if (is_last)
-			text_add_string(text, before);
-		text_add(text, path->word.bytes, path->word.length);
-		if (is_last)
-			text_add_string(text, after);
+/* The columns that a path takes with name i, which is not in it yet. */
+static size_t
+with_name(const struct path_names *path, size_t used, size_t i, size_t columns)
+{
+	bool is_gap_before = i > 0 && path->form[i - 1] == NAME_HIDDEN;
+	bool is_gap_behind = i + 1 < path->n &&
+	    path->form[i + 1] == NAME_HIDDEN;
+
+	/* A gap is an ellipsis and a blank; one has been there before. */
+	return used + columns + 1 + 2u * is_gap_before + 2u * is_gap_behind - 2;
+}
+
+/*
+ * Takes names from the end and the front in turn, without their outer scopes,
+ * each side as far as they fit.  Returns the columns that are used then.
+ */
+static size_t
+choose_ends(struct path_names *path, size_t width, size_t used)
+{
+	size_t head = 0, tail = path->n - 1;
+	bool is_full[2] = { false, false };	/* the front, the end */
+
+	for (int end = 1; head < tail && !(is_full[0] && is_full[1]);
+	     end = !end) {
+		size_t i, columns;
+
+		if (is_full[end])
+			continue;
+		i = end ? --tail : head++;
+		if (path->form[i] != NAME_HIDDEN)
+			continue;
+		columns = with_name(path, used, i,
+		                    make_narrow_word(path, i, 0, false));
+		is_full[end] = columns > width;
+		if (is_full[end])
+			continue;
+		path->form[i] = NAME_NARROW;
+		used = columns;
 	}
+	return used;
+}
+
+/* Gives names their scopes back where there is room, the innermost first. */
+static void
+widen(struct path_names *path, size_t width, size_t used)
+{
+	for (size_t i = path->n - 1; i-- > 0 && used < width;) {
+		size_t narrow, whole;
+
+		if (path->form[i] != NAME_NARROW)
+			continue;
+		narrow = make_narrow_word(path, i, 0, false);
+		whole = make_word(path, i);
+		if (whole - narrow > width - used)
+			continue;
+		path->form[i] = NAME_WHOLE;
+		used += whole - narrow;
+	}
+}
+
+/*
+ * Chooses the names that are shown within a width: the last and those that
+ * must be, then others.  Returns the columns for the last one.
+ */
+static size_t
+choose_names(struct path_names *path, size_t width)
+{
+	size_t last = path->n - 1, used = 2, room;
+
+	memset(path->form, NAME_HIDDEN, path->n);
+	for (size_t i = 0; i < path->n_must; i++) {
+		size_t k = path->must[i];
+
+		used = with_name(path, used, k, make_word(path, k));
+		path->form[k] = NAME_WHOLE;
+	}
+	if (path->form[last] == NAME_WHOLE)
+		return SIZE_MAX;
+	/* Each name is counted with a blank; the last has none behind it. */
+	used = with_name(path, used, last, 0) - 1;
+	path->form[last] = NAME_WHOLE;
+	room = width > used ? width - used : 1;
+	used += make_narrow_word(path, last, room, true);
+	if (used >= width)
+		return room;
+	widen(path, width, choose_ends(path, width, used));
+	return room;
 }
 
 void
 text_add_path(struct text_buffer *text, struct path_names *path, size_t width,
               const char *before, const char *after)
 {
-	size_t head, tail;
+	size_t room = width == 0 ? SIZE_MAX : choose_names(path, width);
 
-	if (width == 0 || !choose_ends(path, width, &head, &tail)) {
-		add_words(text, path, 0, path->n, before, after);
-		return;
+	for (size_t i = 0; i < path->n; i++) {
+		bool is_last = i + 1 == path->n;
+		int form = width == 0 ? NAME_WHOLE : path->form[i];
+
+		if (form == NAME_HIDDEN) {
+			if (i == 0 || path->form[i - 1] != NAME_HIDDEN)
+				text_add_string(text, i == 0 ? ELLIPSIS :
+				                " " ELLIPSIS);
+			continue;
+		}
+		if (i > 0)
+			text_add_char(text, ' ');
+		if (is_last && room != SIZE_MAX)
+			make_narrow_word(path, i, room, true);
+		else if (form == NAME_NARROW)
+			make_narrow_word(path, i, 0, false);
+		else
+			make_word(path, i);
+		text_add_string(text, is_last ? before : "");
+		add_made_word(text, path, is_last ? room : SIZE_MAX);
+		text_add_string(text, is_last ? after : "");
 	}
-	add_words(text, path, 0, head, before, after);
-	if (head > 0)
-		text_add_char(text, ' ');
-	if (path->n > 1) {
-		text_add_string(text, "... ");
-		width = width > 4 ? width - 4 : 0;
-	}
-	if (tail > 0) {
-		add_words(text, path, path->n - tail, path->n, before, after);
-		return;
-	}
-	/* Not even the last name fits. */
-	make_word(path, path->n - 1);
-	text_add_string(text, before);
-	text_add_elided(text, path->word.bytes, path->word.length, width);
-	text_add_string(text, after);
 }
 
 void
 text_add_bare_name(struct text_buffer *text, struct path_names *path,
                    size_t width)
 {
-	size_t n;
-	const char *name = name_bytes(path, 0, &n);
-
-	if (width == 0) {
-		text_add_printable(text, name, n);
-		return;
-	}
-	text_clear(&path->word);
-	text_add_printable(&path->word, name, n);
-	text_add_elided(text, path->word.bytes, path->word.length, width);
+	path->is_bare = true;
+	if (width == 0)
+		make_word(path, 0);
+	else
+		make_narrow_word(path, 0, width, true);
+	add_made_word(text, path, width == 0 ? SIZE_MAX : width);
+	path->is_bare = false;
 }
 
 static bool

@@ -7,15 +7,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/name_parts.h"
 #include "src/base/table.h"
 #include "src/base/text_buffer.h"
+#include "src/output/shown_names.h"
 
 /* Start with `{ 0 }`; reused from cell to cell. */
 struct path_names {
+	const struct shown_names *shown;	/* NULL: all names are whole */
+	size_t line_width;		/* of the terminal; 0: unlimited */
 	const struct names *names;
 	uint32_t *path;			/* [n], outermost first */
 	size_t n, capacity;
-	struct text_buffer word;	/* scratch */
+	const uint32_t *must;		/* [n_must] offsets, in order, of names
+					 * that a shortened path must show */
+	size_t n_must;
+
+	unsigned char *form;		/* scratch */
+	size_t form_capacity;
+	bool is_bare;
+	struct text_buffer word, cut;
+	struct name_parts parts;
 };
 
 void path_names_free(struct path_names *path);
@@ -26,14 +38,19 @@ int path_names_get(struct path_names *path, const struct cell *cell,
 
 /*
  * Adds the path as the shell reads it: names separated by blanks, between bars
- * where needed, with "..." for names in the middle when it would take more
- * than `width` columns (0: no limit).  The last name, to which the number
- * belongs, is put between `before` and `after`.
+ * where needed.  If it would take more than `width` columns (0: no limit),
+ * names lose their outer scopes, then names in the middle are left out; an
+ * ellipsis marks both.  The last name, to which the number belongs, is put
+ * between `before` and `after`.
  */
 void text_add_path(struct text_buffer *text, struct path_names *path,
                    size_t width, const char *before, const char *after);
 
-/* Adds the name of a CELL_NAME without bars; shortened likewise. */
+/*
+ * Adds the name of a CELL_NAME without bars.  If it is too wide it loses its
+ * outer scopes, then what follows its last identifier.  An identifier that is
+ * still too wide is cut in the middle if it takes more than half of a line.
+ */
 void text_add_bare_name(struct text_buffer *text, struct path_names *path,
                         size_t width);
 

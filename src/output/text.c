@@ -173,8 +173,16 @@ output_text(const struct table *table, const struct layout *layout,
 {
 	struct drawing drawing = { .table = table, .layout = layout,
 		                   .writer = writer };
-	int status = draw_text(&drawing, error);
+	int status = 0;
 
+	drawing.path.line_width = layout->width;
+	if (layout->has_short_names) {
+		status = shown_names_make(&drawing.shown, table, error);
+		drawing.path.shown = &drawing.shown;
+	}
+	if (status == 0)
+		status = draw_text(&drawing, error);
+	shown_names_free(&drawing.shown);
 	text_free(&drawing.line);
 	text_free(&drawing.rest);
 	path_names_free(&drawing.path);

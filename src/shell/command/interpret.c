@@ -108,6 +108,8 @@ text_layout(const struct session *session, bool to_terminal)
 		.has_color = terminal_wants_color(settings->color,
 		                                  to_terminal),
 		.has_numbers = has_numbers(session, to_terminal),
+		.has_short_names = session_has_short_names(session,
+		                                           to_terminal),
 	};
 
 	if (!to_terminal)

@@ -611,6 +611,14 @@ session_set_root(struct session *session, uint32_t name, struct error *error)
 	return 0;
 }
 
+bool
+session_has_short_names(const struct session *session, bool to_terminal)
+{
+	enum names_choice choice = session->settings.names;
+
+	return choice == NAMES_SHORT || (choice == NAMES_AUTO && to_terminal);
+}
+
 const struct resource *
 session_resource(const struct session *session)
 {

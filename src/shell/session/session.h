@@ -29,6 +29,8 @@ enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
 
 /* Whether views show the start-up frames at the outer ends of stacks. */
 enum startup_choice { STARTUP_HIDE, STARTUP_SHOW };
+/* Which names text shows; NAMES_AUTO: short ones on a terminal. */
+enum names_choice { NAMES_AUTO, NAMES_SHORT, NAMES_FULL };
 
 /* When rows have bars on a terminal. */
 enum bars_choice { BARS_AUTO, BARS_ON, BARS_OFF };
@@ -46,6 +48,7 @@ struct settings {
 	struct naming_rule naming;
 	const struct output_format *format;
 	enum unit unit;
+	enum names_choice names;
 	bool has_static;		/* also calls that never happened */
 	enum startup_choice startup;
 	bool has_pager;
@@ -198,6 +201,9 @@ uint32_t session_find_function(const struct session *session,
 
 /* The *n names in the tree, in byte order. */
 const uint32_t *session_functions(const struct session *session, uint32_t *n);
+
+/* Whether text has short names on a terminal, or in a file or pipe. */
+bool session_has_short_names(const struct session *session, bool to_terminal);
 
 const struct resource *session_resource(const struct session *session);
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shown_names.c -- the names of a table, as its text shows them. */
+#include "src/output/shown_names.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/base/short_name.h"
+
+enum { ROWS_A_STEP = 1024 };
+
+void
+shown_names_free(struct shown_names *shown)
+{
+	free(shown->number);
+	free(shown->texts);
+	arena_free(&shown->arena);
+	*shown = (struct shown_names){ 0 };
+}
+
+/* Marks the names of a cell; the first cell with a name says of which set. */
+static int
+mark_cell(struct shown_names *shown, const struct cell *cell,
+          struct error *error)
+{
+	const struct call_paths *paths = cell->path.paths;
+
+	if (cell->kind != CELL_NAME && cell->kind != CELL_PATH)
+		return 0;
+	if (shown->names == NULL) {
+		shown->number = memory_array(names_count(paths->names),
+		                             sizeof *shown->number, error);
+		if (shown->number == NULL)
+			return -1;
+		shown->names = paths->names;
+	}
+	if (paths->names != shown->names)
+		return 0;
+	if (cell->kind == CELL_NAME)
+		shown->number[cell->path.record] = 1;
+	else
+		for (uint32_t record = cell->path.record; record != NO_RECORD;
+		     record = paths->parent[record])
+			shown->number[paths->name[record]] = 1;
+	return 0;
+}
+
+static int
+mark_names(struct shown_names *shown, const struct table *table,
+           struct error *error)
+{
+	struct cell cells[TABLE_MAX_COLUMNS];
+
+	for (size_t i = 0; i < table->n_fields; i++)
+		if (mark_cell(shown, &table->fields[i].value, error) != 0)
+			return -1;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		table_get_row(table, i, cells);
+		for (size_t k = 0; k < table->n_columns; k++)
+			if (mark_cell(shown, &cells[k], error) != 0)
+				return -1;
+		if (i % ROWS_A_STEP == 0 && interrupt_requested)
+			return error_set(error, "interrupted");
+	}
+	return 0;
+}
+
+int
+shown_names_make(struct shown_names *shown, const struct table *table,
+                 struct error *error)
+{
+	uint32_t count, n = 0;
+
+	if (mark_names(shown, table, error) != 0)
+		return -1;
+	count = shown->names == NULL ? 0 : names_count(shown->names);
+	for (uint32_t name = 0; name < count; name++)
+		n += shown->number[name];
+	shown->texts = memory_array((size_t)n + 1, sizeof *shown->texts,
+	                            error);
+	if (shown->texts == NULL)
+		return -1;
+	n = 0;
+	for (uint32_t name = 0; name < count; name++) {
+		if (shown->number[name] == 0)
+			continue;
+		shown->number[name] = ++n;
+		shown->texts[n] = (struct short_name){
+			.whole = names_text(shown->names, name),
+			.n_whole = names_length(shown->names, name),
+		};
+	}
+	return short_names_make(shown->texts + 1, n, &shown->arena, error);
+}
+
+const char *
+shown_name(const struct shown_names *shown, const struct names *names,
+           uint32_t name, size_t *n)
+{
+	uint32_t number = shown->names == names ? shown->number[name] : 0;
+
+	if (number == 0) {
+		*n = names_length(names, name);
+		return names_text(names, name);
+	}
+	*n = shown->texts[number].length;
+	return shown->texts[number].text;
+}

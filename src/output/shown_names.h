@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shown_names.h -- the names of a table, as its text shows them. */
+#ifndef CPPROF_OUTPUT_SHOWN_NAMES_H
+#define CPPROF_OUTPUT_SHOWN_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/arena.h"
+#include "src/base/error.h"
+#include "src/base/table.h"
+
+/* Start with `{ 0 }`, in which every name is whole; free it. */
+struct shown_names {
+	const struct names *names;	/* those that it knows, or NULL */
+	uint32_t *number;		/* [names_count] into texts; 0: whole */
+	struct short_name *texts;	/* from 1 on */
+	struct arena arena;
+};
+
+/*
+ * Makes short texts of all names in the rows and fields of a table: no two
+ * are the same (src/base/short_name.h).  0, or -1 with *error set, also when
+ * interrupted.
+ */
+int shown_names_make(struct shown_names *shown, const struct table *table,
+                     struct error *error);
+void shown_names_free(struct shown_names *shown);
+
+/* The text of a name, *n bytes; lives as long as the names and `shown`. */
+const char *shown_name(const struct shown_names *shown,
+                       const struct names *names, uint32_t name, size_t *n);
+
+#endif
