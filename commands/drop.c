@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/drop.c -- removes the stacks that have a path. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/selection.h"
 
 static const struct argument drop_arguments[] = {
-	{ "PATH", &arg_path_pattern, 0, "functions or patterns that the stacks "
-	  "have, outermost first" },
+	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB", &arg_selection, 0,
+	  "functions or patterns that the stacks have, outermost first; or "
+	  "whose they are" },
 	ARGUMENTS_END
 };
 
@@ -12,9 +13,8 @@ static int
 drop_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
 {
-	const struct value *path = &arguments->values[0];
-	struct step *step = step_new_path(true, path->pattern_words,
-	                                  path->n_pattern_words, error);
+	struct step *step = selection_step(true, &arguments->values[0],
+	                                   error);
 
 	(void)table;
 	return session_add_step(session, step, error);
@@ -22,12 +22,13 @@ drop_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_drop = {
 	.name = "drop",
-	.summary = "removes the stacks that have a path",
+	.summary = "removes the stacks that have a path, or of some threads",
 	.description =
 	    "Every view then shows a profile of the other stacks: the run as "
 	    "if the path's last function cost nothing when it is called along "
 	    "the path. The path is written as for narrow. What narrow PATH and "
-	    "drop PATH leave adds up to what there was before.",
+	    "drop PATH leave adds up to what there was before. The stacks of "
+	    "threads, processes and labels are dropped likewise.",
 	.example = "drop (address_information db_get_property)",
 	.arguments = drop_arguments,
 	.run = drop_run,

@@ -59,7 +59,8 @@ labels_run(struct session *session, const struct arguments *arguments,
 		return -1;
 	request = session_request(session);
 	request.label_key = key->is_given ? key->text : NULL;
-	return view_labels(&request, table, error);
+	return view_command_sections(session, view_labels, &request, table,
+	                             error);
 }
 
 const struct command command_labels = {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/narrow.c -- keeps the stacks that have a path. */
-#include "src/shell/command/argument_kinds.h"
+/* commands/narrow.c -- keeps the stacks that have a path, or of a thread. */
+#include "src/shell/command/selection.h"
 
 static const struct argument narrow_arguments[] = {
-	{ "PATH", &arg_path_pattern, 0, "functions or patterns that the stacks "
-	  "have, outermost first" },
+	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB", &arg_selection, 0,
+	  "functions or patterns that the stacks have, outermost first; or "
+	  "whose they are" },
 	ARGUMENTS_END
 };
 
@@ -12,9 +13,8 @@ static int
 narrow_run(struct session *session, const struct arguments *arguments,
            struct table *table, struct error *error)
 {
-	const struct value *path = &arguments->values[0];
-	struct step *step = step_new_path(false, path->pattern_words,
-	                                  path->n_pattern_words, error);
+	struct step *step = selection_step(false, &arguments->values[0],
+	                                   error);
 
 	(void)table;
 	return session_add_step(session, step, error);
@@ -22,7 +22,7 @@ narrow_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_narrow = {
 	.name = "narrow",
-	.summary = "keeps only the stacks that have a path",
+	.summary = "keeps only the stacks that have a path, or of some threads",
 	.description =
 	    "Every view then shows a profile of these stacks alone. They are "
 	    "the stacks that the path's own line in a profile counts, so the "
@@ -34,6 +34,12 @@ const struct command command_narrow = {
 	    "(/^xml/), a module (@libssl), a source file (file:db.c) or a "
 	    "ready group: @libc, @libstdc++, @rust, @go-runtime, @kernel, "
 	    "@python.\n\n"
+	    "thread GLOB keeps the stacks of the threads whose names or "
+	    "numbers match, process GLOB those of processes, by program or "
+	    "number, and label KEY=GLOB those with such a label (label KEY: "
+	    "with any value). [unknown] means threads and programs without "
+	    "a name, label KEY=[none] stacks without the label. (thread f) in "
+	    "parentheses is a path.\n\n"
 	    "steps lists what is in force, undo takes the last step back.",
 	.example = "narrow main ... db_get_property",
 	.arguments = narrow_arguments,

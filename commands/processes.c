@@ -21,7 +21,8 @@ processes_run(struct session *session, const struct arguments *arguments,
 		return -1;
 	request = session_request(session);
 	request.is_each = arguments->values[0].is_given;
-	return view_processes(&request, table, error);
+	return view_command_sections(session, view_processes, &request, table,
+	                             error);
 }
 
 const struct command command_processes = {

@@ -117,6 +117,18 @@ struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
                                         struct error *error);
 
 /*
+ * The same, but siblings are merged only if they are of one part: part[n_nodes]
+ * has a number for each node, the same in a whole stack.  *new_part becomes
+ * that of the new nodes, freed with large_array_free.
+ */
+struct sample_tree *sample_tree_relabel_parts(const struct sample_tree *tree,
+                                              const uint32_t *first,
+                                              const uint32_t *labels,
+                                              const uint32_t *part,
+                                              uint32_t **new_part,
+                                              struct error *error);
+
+/*
  * Building.  Nodes are entered in any order, numbered from 0;
  * tree_builder_finish puts them into depth-first order, siblings in the order
  * in which they were entered.  All functions return NO_NODE or -1 or NULL with

@@ -9,6 +9,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/near.h"
+#include "src/profile/large_array.h"
 
 enum { NUMBER_MAX = 24 };	/* of a pid or tid as text */
 
@@ -74,6 +75,25 @@ sections_has_key(const struct profile *profile, const char *key)
 		           key) == 0)
 			return true;
 	return false;
+}
+
+uint32_t *
+sections_of_nodes(const struct profile *profile, struct error *error)
+{
+	uint32_t n_nodes = profile->tree->n_nodes, n = 0, *section = NULL;
+
+	if (large_array_reserve(&section, n_nodes, sizeof *section,
+	                        error) != 0)
+		return NULL;
+	for (uint32_t i = 0; i < profile->n_sections; i++) {
+		while (n < profile->sections[i].begin)
+			section[n++] = profile->n_sections;
+		while (n < profile->sections[i].end)
+			section[n++] = i;
+	}
+	while (n < n_nodes)
+		section[n++] = profile->n_sections;
+	return section;
 }
 
 static void

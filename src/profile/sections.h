@@ -53,6 +53,13 @@ bool sections_know(const struct profile *profile, enum section_kind kind);
 bool sections_has_key(const struct profile *profile, const char *key);
 
 /*
+ * The section of each node of the profile's tree, n_sections for none; freed
+ * with large_array_free.  NULL with *error set.
+ */
+uint32_t *sections_of_nodes(const struct profile *profile,
+                            struct error *error);
+
+/*
  * Adds up one resource: totals[n_sections + 1].  tree: the profile's own, or a
  * copy of it with other rows.  O(nodes).
  */

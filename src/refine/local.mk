@@ -7,6 +7,7 @@ libcore_a_SOURCES += \
 	src/refine/refine.c src/refine/refine.h \
 	src/refine/refinement.c src/refine/refinement.h \
 	src/refine/refining.c src/refine/refining.h \
+	src/refine/section_pattern.c src/refine/section_pattern.h \
 	src/refine/stacks.c src/refine/stacks.h \
 	src/refine/startup.c src/refine/startup.def src/refine/startup.h \
 	src/refine/step.c src/refine/step.h

@@ -116,7 +116,10 @@ make_tree(const struct refining *refining, struct error *error)
 	return tree;
 }
 
-/* Applies the steps; *why: why the last one was skipped, if it was. */
+/*
+ * Applies the steps; *why: why the last one was skipped, if it was.  skipped may
+ * be NULL.
+ */
 static int
 apply(struct refining *refining, struct step *const *steps, size_t n,
       bool *skipped, struct error *why, struct error *error)
@@ -125,7 +128,8 @@ apply(struct refining *refining, struct step *const *steps, size_t n,
 		struct error reason = { 0 };
 		int result = step_apply(steps[i], refining, &reason);
 
-		skipped[i] = result == 1;
+		if (skipped != NULL)
+			skipped[i] = result == 1;
 		*why = reason;
 		if (result == -1) {
 			*error = reason;
@@ -154,13 +158,12 @@ refine_rows(const struct stacks *stacks, struct step *const *steps, size_t n,
             bool *dropped, struct error *error)
 {
 	const struct sample_tree *tree = stacks->tree;
-	bool *skipped = memory_array(n, sizeof *skipped, error);
-	struct refining refining = { 0 };
+	struct refining refining;
 	struct error why;
-	int result = skipped != NULL ? begin(&refining, stacks, error) : -1;
+	int result = begin(&refining, stacks, error);
 
 	if (result == 0)
-		result = apply(&refining, steps, n, skipped, &why, error);
+		result = apply(&refining, steps, n, NULL, &why, error);
 	for (uint32_t row = 0; row < tree->n_rows; row++)
 		dropped[row] = false;
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++)
@@ -168,6 +171,31 @@ refine_rows(const struct stacks *stacks, struct step *const *steps, size_t n,
 		    tree->row[node] != 0)
 			dropped[tree->row[node]] = true;
 	finish(&refining);
-	free(skipped);
+	return result;
+}
+
+int
+refine_section_totals(const struct stacks *stacks, struct step *const *steps,
+                      size_t n, uint32_t resource,
+                      struct section_total *totals, struct error *error)
+{
+	const struct sample_tree *tree = stacks->tree;
+	struct refining refining;
+	struct error why;
+	int result = begin(&refining, stacks, error);
+
+	if (result == 0)
+		result = apply(&refining, steps, n, NULL, &why, error);
+	for (uint32_t i = 0; i <= stacks->profile->n_sections; i++)
+		totals[i] = (struct section_total){ 0 };
+	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++) {
+		struct section_total *total = &totals[stacks->section[node]];
+
+		if (refining.flags[node] & NODE_DROPPED)
+			continue;
+		total->hits += sample_tree_hits(tree, resource, node);
+		total->samples += sample_tree_samples(tree, resource, node);
+	}
+	finish(&refining);
 	return result;
 }

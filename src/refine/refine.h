@@ -29,4 +29,15 @@ struct sample_tree *refine_tree(const struct stacks *stacks,
 int refine_rows(const struct stacks *stacks, struct step *const *steps,
                 size_t n, bool *dropped, struct error *error);
 
+/*
+ * Hits and raw samples of one resource that the steps leave in each section of
+ * the profile: totals[n_sections + 1] (profile/sections.h).  The stacks were
+ * made with their sections.  Steps that match nothing are skipped.  0, or -1
+ * with *error set.  O(nodes) for each step.
+ */
+int refine_section_totals(const struct stacks *stacks,
+                          struct step *const *steps, size_t n,
+                          uint32_t resource, struct section_total *totals,
+                          struct error *error);
+
 #endif

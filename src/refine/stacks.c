@@ -3,10 +3,12 @@
 #include "src/refine/stacks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/index.h"
 #include "src/base/memory.h"
 #include "src/profile/frame_labels.h"
+#include "src/profile/large_array.h"
 #include "src/refine/startup.h"
 
 static bool
@@ -81,7 +83,7 @@ static int
 spread_chains(struct stacks *stacks, const struct sample_tree *tree,
               const struct frame_labels *labels, struct error *error)
 {
-	uint32_t *elements;
+	uint32_t *elements, *section = NULL;
 
 	if (stacks->n_elements == stacks->profile->n_frames) {
 		stacks->tree = tree;
@@ -93,21 +95,43 @@ spread_chains(struct stacks *stacks, const struct sample_tree *tree,
 	for (uint32_t e = 0; e < stacks->n_elements; e++)
 		elements[e] = e;
 	stacks->tree = stacks->spread =
-	    sample_tree_relabel(tree, labels->first, elements, error);
+	    sample_tree_relabel_parts(tree, labels->first, elements,
+	                              stacks->section, &section, error);
 	free(elements);
+	if (stacks->section != NULL) {
+		large_array_free(stacks->section);
+		stacks->section = section;
+	}
 	return stacks->tree != NULL ? 0 : -1;
+}
+
+/* Copies section[n], unless it is NULL. */
+static int
+keep_sections(struct stacks *stacks, const uint32_t *section, uint32_t n,
+              struct error *error)
+{
+	if (section == NULL)
+		return 0;
+	if (large_array_reserve(&stacks->section, n, sizeof *section,
+	                        error) != 0)
+		return -1;
+	if (n > 0)
+		memcpy(stacks->section, section, n * sizeof *section);
+	return 0;
 }
 
 int
 stacks_make(struct stacks *stacks, struct profile *profile,
-            const struct sample_tree *tree, const struct naming_rule *rule,
-            bool hides_startup, struct error *error)
+            const struct sample_tree *tree, const uint32_t *section,
+            const struct naming_rule *rule, bool hides_startup,
+            struct error *error)
 {
 	struct frame_labels labels = { 0 };
 	int result = -1;
 
 	*stacks = (struct stacks){ .profile = profile };
-	if (frame_labels_make(&labels, profile, rule, error) == 0) {
+	if (keep_sections(stacks, section, tree->n_nodes, error) == 0 &&
+	    frame_labels_make(&labels, profile, rule, error) == 0) {
 		uint32_t n = stacks->n_elements = labels.first[profile->n_frames];
 
 		stacks->frame_of = memory_array(n, sizeof *stacks->frame_of,
@@ -121,7 +145,8 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 	frame_labels_free(&labels);
 	if (result == 0 && hides_startup)
 		result = startup_fold(profile, stacks->tree, stacks->frame_of,
-		                      &stacks->folded, error);
+		                      &stacks->folded, &stacks->section,
+		                      error);
 	if (result == 0 && stacks->folded != NULL)
 		stacks->tree = stacks->folded;
 	return result;
@@ -161,7 +186,7 @@ find_location_kinds(struct stacks *stacks, const struct frame_labels *labels,
 int
 stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
                          const struct sample_tree *tree,
-                         const uint32_t *frame_of,
+                         const uint32_t *section, const uint32_t *frame_of,
                          const struct naming_rule *rule, bool hides_startup,
                          struct error *error)
 {
@@ -175,7 +200,9 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 		.tree = tree,
 		.n_elements = n,
 	};
-	result = frame_labels_make(&labels, profile, rule, error);
+	result = keep_sections(stacks, section, tree->n_nodes, error);
+	if (frame_labels_make(&labels, profile, rule, error) != 0)
+		result = -1;
 	stacks->frame_of = memory_copy(frame_of, n, sizeof *frame_of, error);
 	stacks->kind_of = memory_array(n, sizeof *stacks->kind_of, error);
 	stacks->is_joined = memory_array(n, sizeof *stacks->is_joined, error);
@@ -189,7 +216,8 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 	frame_labels_free(&labels);
 	if (result == 0 && hides_startup)
 		result = startup_fold(profile, tree, stacks->frame_of,
-		                      &stacks->folded, error);
+		                      &stacks->folded, &stacks->section,
+		                      error);
 	if (result == 0 && stacks->folded != NULL)
 		stacks->tree = stacks->folded;
 	return result;
@@ -200,6 +228,7 @@ stacks_free(struct stacks *stacks)
 {
 	sample_tree_free(stacks->folded);
 	sample_tree_free(stacks->spread);
+	large_array_free(stacks->section);
 	free(stacks->frame_of);
 	free(stacks->kind_of);
 	free(stacks->is_joined);

@@ -31,6 +31,8 @@ struct stacks {
 	struct sample_tree *spread;	/* a tree of its own, with chains */
 	struct sample_tree *folded;	/* likewise, with the counts of the
 					 * former, without start-up frames */
+	uint32_t *section;	/* [n_nodes of tree] of the profile, n_sections
+				 * for none; NULL: not asked for */
 	uint32_t n_elements;	/* one for each name in a frame's chain */
 	uint32_t *frame_of;	/* [n_elements] of the profile */
 	uint32_t *kind_of;	/* [n_elements] */
@@ -45,12 +47,15 @@ struct stacks {
  * The stacks of a profile that has a tree, under the names of a rule.  `tree`
  * is profile->tree or has the same nodes and other counts, and must outlive the
  * stacks.  hides_startup: without the frames of startup.def at their outer
- * ends, unless they have no others.  0, or -1 with *error set; call stacks_free
- * in either case.  O(nodes + frames).
+ * ends, unless they have no others.  section[n_nodes of tree]: those of the
+ * nodes (sections_of_nodes), which are then kept apart; NULL: no step or caller
+ * asks for them.  0, or -1 with *error set; call stacks_free in either case.
+ * O(nodes + frames).
  */
 int stacks_make(struct stacks *stacks, struct profile *profile,
-                const struct sample_tree *tree, const struct naming_rule *rule,
-                bool hides_startup, struct error *error);
+                const struct sample_tree *tree, const uint32_t *section,
+                const struct naming_rule *rule, bool hides_startup,
+                struct error *error);
 void stacks_free(struct stacks *stacks);
 
 /*
@@ -61,6 +66,7 @@ void stacks_free(struct stacks *stacks);
  */
 int stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
                              const struct sample_tree *tree,
+                             const uint32_t *section,
                              const uint32_t *frame_of,
                              const struct naming_rule *rule,
                              bool hides_startup, struct error *error);

@@ -121,6 +121,8 @@ struct folding {
 	const struct sample_tree *from;
 	struct sample_tree *to;
 	uint32_t *place;	/* [n_nodes of from] in to */
+	const uint32_t *part;	/* [n_nodes of from], or NULL */
+	uint32_t *new_part;	/* [n_nodes of to] */
 };
 
 static void
@@ -135,6 +137,8 @@ copy_node(struct folding *folding, uint32_t node, uint32_t parent,
 	to->label[n] = folding->from->label[node];
 	to->row[n] = row;
 	to->end[n] = n + 1;
+	if (folding->part != NULL)
+		folding->new_part[n] = folding->part[node];
 	if (to->returns != NULL)
 		to->returns[n] = folding->from->returns[node];
 }
@@ -168,9 +172,9 @@ copy_nodes(struct folding *folding, const unsigned char *fates)
 int
 startup_fold(const struct profile *profile, const struct sample_tree *tree,
              const uint32_t *frame_of, struct sample_tree **folded,
-             struct error *error)
+             uint32_t **part, struct error *error)
 {
-	struct folding folding = { .from = tree };
+	struct folding folding = { .from = tree, .part = *part };
 	unsigned char *fates = NULL;
 	struct known known;
 	int result = -1;
@@ -183,14 +187,21 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 		folding.to = sample_tree_borrow(tree, error);
 		if (folding.to == NULL ||
 		    large_array_reserve(&folding.place, tree->n_nodes,
-		                        sizeof *folding.place, error) != 0)
+		                        sizeof *folding.place, error) != 0 ||
+		    (*part != NULL &&
+		     large_array_reserve(&folding.new_part, tree->n_nodes,
+		                         sizeof *folding.new_part,
+		                         error) != 0))
 			result = -1;
 	}
 	if (result == 0 && folding.to != NULL) {
 		copy_nodes(&folding, fates);
 		*folded = folding.to;
+		large_array_free(*part);
+		*part = folding.new_part;
 	} else {
 		sample_tree_free(folding.to);
+		large_array_free(folding.new_part);
 	}
 	large_array_free(folding.place);
 	large_array_free(fates);

@@ -16,10 +16,13 @@ int startup_is_present(const struct profile *profile, struct error *error);
  * NULL if there are none.  A stack that has no other frames keeps them.  To cut
  * a stack at its outer end invents no call path.  frame_of[label] is the frame
  * of a node.  Two outermost nodes of the tree may have the same label, and it
- * borrows the counts.  0, or -1 with *error set.  O(nodes + names).
+ * borrows the counts.  *part, unless it is NULL, has a number for each node, and
+ * becomes that of the nodes of *folded, freed with large_array_free.  0, or -1
+ * with *error set.  O(nodes + names).
  */
 int startup_fold(const struct profile *profile,
                  const struct sample_tree *tree, const uint32_t *frame_of,
-                 struct sample_tree **folded, struct error *error);
+                 struct sample_tree **folded, uint32_t **part,
+                 struct error *error);
 
 #endif

@@ -116,6 +116,39 @@ step_new_path(bool drops, const struct pattern_word *words, size_t n,
 }
 
 struct step *
+step_new_sections(bool drops, enum section_kind kind,
+                  const struct pattern_word *word, struct error *error)
+{
+	struct step *step = memory_array(1, sizeof *step, error);
+	struct text_buffer text = { 0 };
+
+	if (step == NULL)
+		return NULL;
+	step->kind = STEP_SECTIONS;
+	step->drops = drops;
+	step->n_owners = 1;
+	step->sections = section_pattern_new(kind, word, error);
+	if (step->sections != NULL) {
+		text_add_string(&text, drops ? "drop " : "narrow ");
+		section_pattern_add_text(step->sections, &text);
+	}
+	if (step->sections == NULL || keep_text(step, &text, error) != 0) {
+		step_release(step);
+		return NULL;
+	}
+	return step;
+}
+
+bool
+steps_need_sections(struct step *const *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (steps[i]->kind == STEP_SECTIONS)
+			return true;
+	return false;
+}
+
+struct step *
 step_share(struct step *step)
 {
 	step->n_owners++;
@@ -131,6 +164,7 @@ step_release(struct step *step)
 		frame_pattern_free(step->patterns[i]);
 	free(step->patterns);
 	path_pattern_free(step->path);
+	section_pattern_free(step->sections);
 	free(step->name);
 	free(step->text);
 	free(step);
@@ -306,9 +340,49 @@ apply_group(const struct step *step, struct refining *refining,
 	return result;
 }
 
+/*
+ * Sets matched[n_nodes], which is zeroed, for the nodes of the sections that a
+ * step means.  As step_apply.
+ */
 static int
-apply_path(const struct step *step, struct refining *refining,
-           struct error *error)
+match_sections(const struct step *step, const struct refining *refining,
+               unsigned char *matched, struct error *error)
+{
+	const struct stacks *stacks = refining->stacks;
+	bool *is_selected = memory_array(stacks->profile->n_sections +
+	                                 (size_t)1, sizeof *is_selected,
+	                                 error);
+	int result = -1;
+
+	if (is_selected != NULL)
+		result = section_pattern_match(step->sections,
+		    stacks->profile, is_selected, error);
+	for (uint32_t n = 0; result == 0 && n < refining->tree->n_nodes; n++)
+		matched[n] = is_selected[stacks->section[n]];
+	free(is_selected);
+	return result;
+}
+
+/* Says that a step would leave no stack. */
+static void
+report_nothing_left(const struct step *step, bool is_all, struct error *error)
+{
+	const char *what = strchr(step->text, ' ') + 1;
+	bool is_path = step->kind == STEP_PATH;
+
+	if (is_all)
+		error_set(error, "every stack %s%.*s, so nothing would be "
+		          "left", is_path ? "has the path " : "is of ", SHOWN,
+		          what);
+	else
+		error_set(error, "no stack %s%.*s", is_path ?
+		          "has the path " : "that is left is of ", SHOWN, what);
+}
+
+/* A step that keeps or drops the stacks that it matches. */
+static int
+apply_selection(const struct step *step, struct refining *refining,
+                struct error *error)
 {
 	const struct sample_tree *tree = refining->tree;
 	unsigned char *matched = NULL;
@@ -316,8 +390,9 @@ apply_path(const struct step *step, struct refining *refining,
 	int result = -1;
 
 	if (large_array_zeroed(&matched, tree->n_nodes, 1, error) == 0)
-		result = path_pattern_match(step->path, refining, matched,
-		                            error);
+		result = step->kind == STEP_PATH ?
+		    path_pattern_match(step->path, refining, matched, error) :
+		    match_sections(step, refining, matched, error);
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++) {
 		if (!ends_stack(tree, node) ||
 		    refining->flags[node] & NODE_DROPPED)
@@ -326,9 +401,7 @@ apply_path(const struct step *step, struct refining *refining,
 		n_others += !matched[node];
 	}
 	if (result == 0 && (n_matched == 0 || (step->drops && n_others == 0))) {
-		error_set(error, n_matched == 0 ? "no stack has the path %.*s" :
-		          "every stack has the path %.*s, so nothing would be "
-		          "left", SHOWN, strchr(step->text, ' ') + 1);
+		report_nothing_left(step, n_matched > 0, error);
 		result = 1;
 	}
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++)
@@ -351,7 +424,8 @@ step_apply(const struct step *step, struct refining *refining,
 	case STEP_ENTRIES:
 		return apply_group(step, refining, error);
 	case STEP_PATH:
+	case STEP_SECTIONS:
 		break;
 	}
-	return apply_path(step, refining, error);
+	return apply_selection(step, refining, error);
 }

@@ -4,22 +4,26 @@
 #define CPPROF_REFINE_STEP_H
 
 #include "src/refine/path_pattern.h"
+#include "src/refine/section_pattern.h"
 
 enum step_kind {
 	STEP_GROUP,		/* frames that match take a name */
 	STEP_ENTRIES,		/* frames that match belong to the frame that
 				 * entered them from outside */
 	STEP_PATH,		/* stacks with a path */
+	STEP_SECTIONS,		/* stacks of threads, processes or labels */
 };
 
 /* Unchangeable once made, and shared by counting. */
 struct step {
 	enum step_kind kind;
-	bool drops;		/* STEP_PATH: keeps the other stacks */
+	bool drops;		/* STEP_PATH, STEP_SECTIONS: keeps the other
+				 * stacks */
 	char *name;		/* of groups; may have {1} */
 	struct frame_pattern **patterns;	/* [n_patterns], of groups */
 	size_t n_patterns;
 	struct path_pattern *path;
+	struct section_pattern *sections;
 	char *text;		/* as a command that makes the step */
 	unsigned n_owners;
 };
@@ -33,6 +37,13 @@ struct step *step_new_group(const char *name, bool keeps_entries,
                             struct error *error);
 struct step *step_new_path(bool drops, const struct pattern_word *words,
                            size_t n, struct error *error);
+
+struct step *step_new_sections(bool drops, enum section_kind kind,
+                               const struct pattern_word *word,
+                               struct error *error);
+
+/* Whether any of n steps needs the sections of the stacks (stacks.h). */
+bool steps_need_sections(struct step *const *steps, size_t n);
 
 struct step *step_share(struct step *step);
 void step_release(struct step *step);

@@ -40,6 +40,7 @@ libcore_a_SOURCES += \
 	src/shell/command/settings.c src/shell/command/settings.h \
 	src/shell/command/path_words.c src/shell/command/path_words.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
+	src/shell/command/selection.c src/shell/command/selection.h \
 	src/shell/command/resolve_code.c src/shell/command/resolve_code.h \
 	src/shell/command/sink.c src/shell/command/sink.h \
 	src/shell/command/view_command.c src/shell/command/view_command.h \

@@ -30,7 +30,7 @@ struct group {
 struct groups {
 	const struct view_request *request;
 	const struct profile *profile;
-	struct section_total *totals;	/* [n_sections + 1] */
+	const struct section_total *totals;	/* the request's */
 	struct names *keys;		/* group i by what it has in common */
 	struct group *items;		/* [n] */
 	size_t n, capacity;
@@ -41,7 +41,6 @@ struct groups {
 static void
 groups_free(struct groups *groups)
 {
-	free(groups->totals);
 	names_free(groups->keys);
 	free(groups->items);
 	free(groups->shown);
@@ -54,18 +53,12 @@ groups_start(struct groups *groups, const struct view_request *request,
 	const struct sample_set *set = request->set;
 
 	*groups = (struct groups){ .request = request,
-		.profile = set->profile };
-	if (set->stacks == NULL)
+		.profile = set->profile, .totals = request->section_totals };
+	if (groups->totals == NULL)
 		return error_set(error, "the profile has calls between "
 		    "functions and no stacks, so it has no %s", what);
 	groups->keys = names_new(error);
-	groups->totals = memory_array(set->profile->n_sections + (size_t)1,
-	                              sizeof *groups->totals, error);
-	if (error->is_set)
-		return -1;
-	section_totals(set->profile, set->stacks, set->resource_number,
-	               groups->totals);
-	return 0;
+	return groups->keys != NULL ? 0 : -1;
 }
 
 /* The group of a key, made if new; NULL with *error set. */

@@ -36,13 +36,7 @@ struct sample_set {
 	uint64_t n_samples;		/* raw samples of the whole run */
 	/* Hits of stacks with frames that share a stand-in name. */
 	uint64_t stand_ins[N_FRAME_STAND_INS];
-	/*
-	 * For views of threads, processes and labels: the profile, its tree or
-	 * a copy with other rows, refined, and the resource's number there.
-	 */
-	const struct profile *profile;
-	const struct sample_tree *stacks;	/* NULL: a flow */
-	uint32_t resource_number;
+	const struct profile *profile;	/* whose samples they are */
 };
 
 /* What fractions are relative to. */
@@ -64,6 +58,9 @@ struct view_request {
 	bool is_each;		/* threads, processes: a row for each, not for
 				 * each name */
 	const char *label_key;	/* labels: the one to show; NULL: all */
+	/* Threads, processes, labels: [n_sections + 1] what is left of each
+	 * section of the profile (profile/sections.h); NULL: no stacks. */
+	const struct section_total *section_totals;
 	uint32_t resolution;	/* icicles: a box is left out if it is
 				 * narrower than this part of the picture; 0:
 				 * the threshold decides */

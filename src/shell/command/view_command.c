@@ -2,6 +2,7 @@
 /* view_command.c -- runs a view for a command. */
 #include "src/shell/command/view_command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/shell/command/resolve.h"
@@ -83,4 +84,23 @@ view_command_listing(struct session *session, view_function *view,
 {
 	return show_matching(session, view, &arguments->values[0],
 	                     &arguments->values[1], table, error);
+}
+
+int
+view_command_sections(struct session *session, view_function *view,
+                      struct view_request *request, struct table *table,
+                      struct error *error)
+{
+	struct section_total *totals = NULL;
+	int result;
+
+	if (session->profile->tree != NULL) {
+		totals = session_section_totals(session, error);
+		if (totals == NULL)
+			return -1;
+	}
+	request->section_totals = totals;
+	result = view(request, table, error);
+	free(totals);
+	return result;
 }

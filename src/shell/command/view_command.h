@@ -36,4 +36,12 @@ int view_command_listing(struct session *session, view_function *view,
                          const struct arguments *arguments,
                          struct table *table, struct error *error);
 
+/*
+ * Shows a view of threads, processes or labels: *request is what session_request
+ * made, with what the command asks for.
+ */
+int view_command_sections(struct session *session, view_function *view,
+                          struct view_request *request, struct table *table,
+                          struct error *error);
+
 #endif

@@ -5,11 +5,14 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/profile/large_array.h"
+#include "src/profile/sections.h"
 
 void
 code_free(struct code *code)
 {
 	sample_tree_free(code->tree);
+	large_array_free(code->section);
 	free(code->row);
 	free(code->weight);
 	free(code->frame);
@@ -56,14 +59,17 @@ make_tree(struct code *code, const struct profile *profile, bool has_inlines,
           struct error *error)
 {
 	uint32_t *first = NULL, *labels = NULL;
+	uint32_t *section = sections_of_nodes(profile, error);
 
 	code->frame = memory_array(profile->n_locations, sizeof *code->frame,
 	                           error);
-	if (code->frame != NULL &&
+	if (section != NULL && code->frame != NULL &&
 	    chain_locations(profile, has_inlines, &first, &labels,
 	                    code->frame, error) == 0)
-		code->tree = sample_tree_relabel(profile->tree, first, labels,
-		                                 error);
+		code->tree = sample_tree_relabel_parts(profile->tree, first,
+		                                       labels, section,
+		                                       &code->section, error);
+	large_array_free(section);
 	free(first);
 	free(labels);
 	if (code->tree == NULL)
@@ -108,7 +114,7 @@ apply_steps(struct code *code, const struct naming_request *request,
 
 	if (dropped != NULL &&
 	    stacks_make_of_locations(&stacks, request->profile, code->tree,
-	                             code->frame, &request->rule,
+	                             code->section, code->frame, &request->rule,
 	                             request->hides_startup, error) == 0 &&
 	    refine_rows(&stacks, request->steps, request->n_steps, dropped,
 	                error) == 0)

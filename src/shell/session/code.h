@@ -16,6 +16,7 @@
 /* Starts with `{ 0 }`. */
 struct code {
 	struct sample_tree *tree;	/* NULL: not made yet */
+	uint32_t *section;		/* [n_nodes] of the profile */
 	uint32_t *frame;		/* [n_locations] see code_hits.h */
 	uint32_t n_locations;		/* of the profile when it was made */
 	bool has_inlines;

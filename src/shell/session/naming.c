@@ -6,6 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/profile/call_flow.h"
+#include "src/profile/large_array.h"
 #include "src/profile/named_graph.h"
 #include "src/refine/startup.h"
 
@@ -110,18 +111,26 @@ static int
 refine(struct naming *naming, const struct naming_request *request,
        struct error *error)
 {
+	const struct profile *profile = request->profile;
+	uint32_t *section = NULL;
 	struct stacks stacks;
 
 	naming->skipped = memory_array(request->n_steps,
 	                               sizeof *naming->skipped, error);
 	if (naming->skipped == NULL)
 		return -1;
+	if (steps_need_sections(request->steps, request->n_steps)) {
+		section = sections_of_nodes(profile, error);
+		if (section == NULL)
+			return -1;
+	}
 	naming->tree_is_own = true;
-	if (stacks_make(&stacks, request->profile, request->profile->tree,
+	if (stacks_make(&stacks, request->profile, profile->tree, section,
 	                &request->rule, request->hides_startup, error) == 0)
 		naming->tree = refine_tree(&stacks, request->steps,
 		    request->n_steps, naming->skipped, &naming->why_last, error);
 	stacks_free(&stacks);
+	large_array_free(section);
 	return naming->tree != NULL ? 0 : -1;
 }
 

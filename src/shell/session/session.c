@@ -8,6 +8,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
+#include "src/profile/large_array.h"
 #include "src/profile/named_graph.h"
 #include "src/shell/record/keep_names.h"
 #include "src/shell/session/root.h"
@@ -123,8 +124,6 @@ make_set(struct session *session)
 		.resource = session_resource(session),
 		.weight = naming->weight,
 		.profile = session->profile,
-		.stacks = session->profile->tree,
-		.resource_number = session->resource,
 	};
 	if (tree != NULL)
 		set->self = tree->hits[session->resource];
@@ -507,6 +506,41 @@ session_hits_after(const struct session *session, size_t n, uint64_t *hits,
 	                          naming.tree->hits[session->resource]);
 	naming_free(&naming);
 	return 0;
+}
+
+struct section_total *
+session_section_totals(const struct session *session, struct error *error)
+{
+	struct naming_request request = naming_request(session,
+	    session->profile, session->resource);
+	struct section_total *totals = memory_array(
+	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
+	uint32_t *section;
+	struct stacks stacks;
+	int result = -1;
+
+	if (totals == NULL)
+		return NULL;
+	if (request.n_steps == 0) {
+		section_totals(session->profile, session->profile->tree,
+		               session->resource, totals);
+		return totals;
+	}
+	section = sections_of_nodes(session->profile, error);
+	if (section != NULL) {
+		if (stacks_make(&stacks, session->profile,
+		                session->profile->tree, section, &request.rule,
+		                request.hides_startup, error) == 0)
+			result = refine_section_totals(&stacks, request.steps,
+			    request.n_steps, session->resource, totals,
+			    error);
+		stacks_free(&stacks);
+	}
+	large_array_free(section);
+	if (result == 0)
+		return totals;
+	free(totals);
+	return NULL;
 }
 
 int

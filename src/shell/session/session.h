@@ -165,6 +165,14 @@ int session_redo(struct session *session, size_t n, struct error *error);
 int session_hits_after(const struct session *session, size_t n,
                        uint64_t *hits, struct error *error);
 
+/*
+ * The hits and samples of the current resource that the steps leave in each
+ * section of a profile that has stacks (profile/sections.h), freed with free().
+ * NULL with *error set.  O(nodes) for each step.
+ */
+struct section_total *session_section_totals(const struct session *session,
+                                             struct error *error);
+
 /* resource: an index below profile->n_resources. */
 int session_set_resource(struct session *session, uint32_t resource,
                          struct error *error);

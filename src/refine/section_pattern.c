@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* section_pattern.c -- which stacks a user means by thread, process or label.
+ */
+#include "src/refine/section_pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/printable.h"
+
+struct section_pattern {
+	enum section_kind kind;
+	bool is_exact;		/* typed between bars */
+	char *text;		/* as typed */
+	char *key;		/* of a label */
+	const char *value;	/* in text; NULL: any value of the label */
+	struct pattern *exact, *general;
+};
+
+static const char *const kind_words[] = {
+	[SECTION_THREAD] = "thread", [SECTION_PROCESS] = "process",
+	[SECTION_LABEL] = "label",
+};
+
+/* Takes "key=value" apart. */
+static int
+split_label(struct section_pattern *pattern, struct error *error)
+{
+	const char *sign = strchr(pattern->text, '=');
+	size_t length = sign != NULL ? (size_t)(sign - pattern->text) :
+	                strlen(pattern->text);
+
+	if (length == 0)
+		return error_set(error, "expected a label: KEY=VALUE, or KEY "
+		                 "for any value");
+	pattern->value = sign != NULL ? sign + 1 : NULL;
+	pattern->key = memory_text(pattern->text, length, error);
+	return pattern->key != NULL ? 0 : -1;
+}
+
+static int
+fill(struct section_pattern *pattern, const struct pattern_word *word,
+     struct error *error)
+{
+	pattern->text = memory_text(word->text, word->length, error);
+	if (pattern->text == NULL)
+		return -1;
+	pattern->value = pattern->text;
+	if (pattern->kind == SECTION_LABEL && split_label(pattern, error) != 0)
+		return -1;
+	if (pattern->value == NULL)
+		return 0;
+	pattern->exact = pattern_new_exact(pattern->value, error);
+	if (pattern->exact != NULL && !pattern->is_exact)
+		pattern->general = pattern_new(pattern->value, error);
+	return error->is_set ? -1 : 0;
+}
+
+struct section_pattern *
+section_pattern_new(enum section_kind kind, const struct pattern_word *word,
+                    struct error *error)
+{
+	struct section_pattern *pattern = memory_array(1, sizeof *pattern,
+	                                               error);
+
+	if (pattern == NULL)
+		return NULL;
+	pattern->kind = kind;
+	pattern->is_exact = word->is_exact;
+	if (fill(pattern, word, error) == 0)
+		return pattern;
+	section_pattern_free(pattern);
+	return NULL;
+}
+
+void
+section_pattern_free(struct section_pattern *pattern)
+{
+	if (pattern == NULL)
+		return;
+	if (pattern->exact != NULL)
+		pattern_free(pattern->exact);
+	if (pattern->general != NULL)
+		pattern_free(pattern->general);
+	free(pattern->text);
+	free(pattern->key);
+	free(pattern);
+}
+
+void
+section_pattern_add_text(const struct section_pattern *pattern,
+                         struct text_buffer *text)
+{
+	size_t length = strlen(pattern->text);
+
+	text_add_format(text, "%s ", kind_words[pattern->kind]);
+	if (pattern->is_exact)
+		text_add_between_bars(text, pattern->text, length);
+	else
+		text_add_printable(text, pattern->text, length);
+}
+
+int
+section_pattern_match(const struct section_pattern *pattern,
+                      const struct profile *profile, bool *is_selected,
+                      struct error *error)
+{
+	struct section_selector selector = { pattern->kind, pattern->key,
+		pattern->exact };
+
+	if (!sections_know(profile, pattern->kind)) {
+		sections_report_none(profile, &selector, pattern->text, error);
+		return 1;
+	}
+	if (sections_select(profile, &selector, is_selected) > 0)
+		return 0;
+	selector.pattern = pattern->general;
+	if (pattern->general != NULL &&
+	    sections_select(profile, &selector, is_selected) > 0)
+		return 0;
+	sections_report_none(profile, &selector, pattern->value != NULL ?
+	                     pattern->value : "", error);
+	return 1;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* selection.c -- the argument of narrow and drop: which stacks are meant. */
+#include "src/shell/command/selection.h"
+
+#include <string.h>
+
+#include "src/profile/sections.h"
+#include "src/shell/command/argument_kinds.h"
+
+/* What may stand before a pattern; the value's count is its index + 1. */
+static const struct {
+	const char *word;
+	enum section_kind kind;
+} kinds[] = {
+	{ "thread", SECTION_THREAD },
+	{ "process", SECTION_PROCESS },
+	{ "label", SECTION_LABEL },
+};
+
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+/* The index of a kind, from 1; 0: the word is none. */
+static size_t
+find_kind(const struct word *word)
+{
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (!word->is_quoted && strcmp(word->text, kinds[i].word) == 0)
+			return i + 1;
+	return 0;
+}
+
+/* Names of threads have blanks, so all that is left of the line is one word. */
+static int
+read_pattern(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	const struct word *first = &words->words[reading->at];
+	const struct word *last = &words->words[words->n - 1];
+	struct pattern_word *word = arena_alloc(&reading->arguments->arena,
+	                                        sizeof *word, reading->error);
+
+	if (word == NULL)
+		return -1;
+	*word = (struct pattern_word){ first->text, first->length,
+		first->is_quoted };
+	if (first != last)
+		*word = (struct pattern_word){
+			.text = arena_text(&reading->arguments->arena,
+			    reading->line + first->begin,
+			    last->end - first->begin, reading->error),
+			.length = last->end - first->begin,
+		};
+	reading->at = words->n;
+	value->pattern_words = word;
+	value->n_pattern_words = 1;
+	return word->text != NULL ? 0 : -1;
+}
+
+static int
+read_selection(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	size_t kind = words->n - reading->at < 2 ? 0 :
+	    find_kind(&words->words[reading->at]);
+
+	if (kind == 0)
+		return arg_path_pattern.read(reading, value);
+	value->count = kind;
+	value->text = words->words[reading->at++].text;
+	return read_pattern(reading, value);
+}
+
+struct step *
+selection_step(bool drops, const struct value *value, struct error *error)
+{
+	return value->count == 0 ?
+	    step_new_path(drops, value->pattern_words, value->n_pattern_words,
+	                  error) :
+	    step_new_sections(drops, kinds[value->count - 1].kind,
+	                      value->pattern_words, error);
+}
+
+/* ---- completion ---- */
+
+struct offering {
+	struct completion *completion;
+	const char *key;	/* NULL: none before the text */
+};
+
+static void
+offer(void *context, const char *text, size_t length)
+{
+	struct offering *offering = context;
+	struct completion *completion = offering->completion;
+	const char *whole;
+
+	if (offering->key == NULL) {
+		completion_offer(completion, text, length);
+		return;
+	}
+	whole = arena_format(&completion->arena, &completion->error,
+	                     "%s=%.*s", offering->key, (int)length, text);
+	if (whole != NULL)
+		completion_offer(completion, whole, strlen(whole));
+}
+
+/* Keys, and after a key and its '=' the values. */
+static void
+complete_labels(struct completion *completion,
+                const struct profile *profile)
+{
+	struct offering offering = { completion, NULL };
+	const char *sign = memchr(completion->prefix, '=',
+	                          completion->prefix_length);
+
+	if (sign != NULL) {
+		offering.key = arena_text(&completion->arena,
+		    completion->prefix, (size_t)(sign - completion->prefix),
+		    &completion->error);
+		if (offering.key == NULL)
+			return;
+	}
+	sections_offer(profile, SECTION_LABEL, offering.key, offer, &offering,
+	               &completion->error);
+}
+
+static void
+complete_selection(struct completion *completion,
+                   const struct session *session,
+                   const struct command *command)
+{
+	struct offering offering = { completion, NULL };
+	size_t kind = completion->n_before == 0 ? 0 :
+	    find_kind(&completion->before[0]);
+
+	if (kind == 0) {
+		for (size_t i = 0; completion->n_before == 0 && i < N_KINDS;
+		     i++)
+			completion_offer(completion, kinds[i].word,
+			                 strlen(kinds[i].word));
+		arg_path_pattern.complete(completion, session, command);
+	} else if (session->profile == NULL || completion->n_before > 1) {
+		return;
+	} else if (kinds[kind - 1].kind == SECTION_LABEL) {
+		complete_labels(completion, session->profile);
+	} else {
+		sections_offer(session->profile, kinds[kind - 1].kind, NULL,
+		               offer, &offering, &completion->error);
+	}
+}
+
+const struct argument_kind arg_selection = {
+	.read = read_selection,
+	.complete = complete_selection,
+	.handle = HANDLE_PATH,
+	.takes_rest = true,
+};
