@@ -6,7 +6,6 @@ Profiles of random labels are added up sample by sample, and real ones by `go
 tool pprof -tags` where that is installed.  Speaks TAP.
 """
 import collections
-import gzip
 import json
 import os
 import random
@@ -18,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
+from pprof_writer import write  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
@@ -35,57 +35,6 @@ def run(profile, *commands, check=True):
 
 def rows(profile, command):
     return json.loads(run(profile, command).stdout.splitlines()[-1])["rows"]
-
-
-# ---- a profile made by hand ----
-
-def varint(number):
-    number &= (1 << 64) - 1
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes(out) + bytes([number])
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def message(field, content):
-    return varint(field << 3 | 2) + varint(len(content)) + content
-
-
-class Strings:
-    def __init__(self):
-        self.all = {"": 0}
-
-    def __call__(self, text):
-        return self.all.setdefault(text, len(self.all))
-
-
-def write(path, samples):
-    """samples: (stack of function numbers, value, [(key, value, unit)])."""
-    string = Strings()
-    out = [message(1, number(1, string("cpu")) + number(2, string("us")))]
-    functions = {f for stack, _, _ in samples for f in stack}
-    for stack, value, labels in samples:
-        body = message(1, b"".join(map(varint, stack)))
-        body += message(2, varint(value))
-        for key, text, unit in labels:
-            label = number(1, string(key))
-            if isinstance(text, str):
-                label += number(2, string(text))
-            else:
-                label += number(3, text) + number(4, string(unit))
-            body += message(3, label)
-        out.append(message(2, body))
-    for f in functions:
-        out.append(message(4, number(1, f) + message(4, number(1, f))))
-        out.append(message(5, number(1, f) + number(2, string(f"f{f}"))))
-    out += [message(6, text.encode()) for text in string.all]
-    with gzip.open(path, "wb", 1) as file:
-        file.write(b"".join(out))
 
 
 def shown(text, unit):

@@ -345,6 +345,7 @@ script_tests = \
 	tests/refinements.py \
 	tests/reference.sh \
 	tests/round-trips.py \
+	tests/section-steps.py \
 	tests/test-prompt.py \
 	tests/test-shell.sh \
 	tests/threads.py
@@ -352,7 +353,7 @@ script_tests = \
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
-	tests/claims.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+	tests/claims.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""pprof_writer.py -- pprof profiles made by hand, from samples with labels."""
+import gzip
+
+
+def varint(number):
+    number &= (1 << 64) - 1
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out) + bytes([number])
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def message(field, content):
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+class Strings:
+    def __init__(self):
+        self.all = {"": 0}
+
+    def __call__(self, text):
+        return self.all.setdefault(text, len(self.all))
+
+
+def write(path, samples, names=None, inlined=()):
+    """A profile of samples: (stack, value, [(key, value, unit)]).
+
+    A stack is numbers of locations, innermost first.  Each is the function
+    that names[number] gives it, or f1, f2, ...; or, if inlined has it as
+    {number: [names]}, several, innermost first.
+    """
+    string = Strings()
+    out = [message(1, number(1, string("cpu")) + number(2, string("us")))]
+    functions = {f for stack, _, _ in samples for f in stack}
+    for stack, value, labels in samples:
+        body = message(1, b"".join(map(varint, stack)))
+        body += message(2, varint(value))
+        for key, text, unit in labels:
+            label = number(1, string(key))
+            if isinstance(text, str):
+                label += number(2, string(text))
+            else:
+                label += number(3, text) + number(4, string(unit))
+            body += message(3, label)
+        out.append(message(2, body))
+    lines = {f: [(names or {}).get(f, f"f{f}")] for f in functions}
+    lines.update({f: inlined[f] for f in inlined if f in functions})
+    known = {name: i + 1 for i, name in
+             enumerate(sorted({n for chain in lines.values() for n in chain}))}
+    for f, chain in lines.items():
+        out.append(message(4, number(1, f) + b"".join(
+            message(4, number(1, known[name])) for name in chain)))
+    for name, i in known.items():
+        out.append(message(5, number(1, i) + number(2, string(name))))
+    out += [message(6, text.encode()) for text in string.all]
+    with gzip.open(path, "wb", 1) as file:
+        file.write(b"".join(out))
