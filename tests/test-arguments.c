@@ -503,6 +503,29 @@ a_handle_is_the_function_or_the_path_of_its_row(void **state)
 	check_names(fixture, "up", "%1", "malloc;");
 }
 
+/* Rows without a path are named by a column of their own. */
+static void
+a_handle_of_a_thread_is_its_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct last_rows *rows = &fixture->session.last_rows;
+	struct cell cells[] = { cell_count(3), cell_text("db_read") };
+	struct table table = { .view = "test", .handle_key = "name" };
+	struct error error = { 0 };
+
+	table_add_column(&table, "hits", "hits", CELL_COUNT);
+	table_add_column(&table, "name", "name", CELL_TEXT);
+	table_add_row(&table, cells, &error);
+	assert_int_equal(table_handle_column(&table), 1);
+	assert_int_equal(last_rows_keep(rows, &table, &error), 0);
+	check_names(fixture, "path", "(main %1)", "main;db_read;");
+	table.handle_key = "hits";
+	assert_int_equal(table_handle_column(&table), 2);
+	table.handle_key = NULL;
+	assert_int_equal(table_handle_column(&table), 2);
+	table_free(&table);
+}
+
 static void
 a_handle_without_a_row_says_why(void **state)
 {
@@ -820,6 +843,7 @@ main(void)
 		SESSION_TEST(resources_may_be_shortened),
 		SESSION_TEST(each_argument_completes_by_its_kind),
 		SESSION_TEST(a_handle_is_the_function_or_the_path_of_its_row),
+		SESSION_TEST(a_handle_of_a_thread_is_its_name),
 		SESSION_TEST(a_handle_without_a_row_says_why),
 		SESSION_TEST(handles_complete_behind_a_percent_sign),
 		SESSION_TEST(files_complete_behind_redirections),

@@ -370,6 +370,9 @@ def rows_have_numbers_that_commands_take():
         terminal.expect(PROMPT)
         with open(out) as file:
             assert "\n1.0000 db_read_record [614]\n" in file.read()
+    # Nor have the boxes of a picture.
+    terminal.type("flame\n")
+    assert " 1  " not in terminal.expect(PROMPT)
     terminal.type("path %10\n")
     terminal.expect("0.1368 (main form_NJ_1040 address_information")
     terminal.expect(PROMPT)

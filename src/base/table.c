@@ -130,17 +130,30 @@ table_add_row(struct table *table, const struct cell *cells,
 	return 0;
 }
 
-size_t
-table_path_column(const struct table *table)
+/* The column of that key and one of two kinds, or n_columns. */
+static size_t
+find_column(const struct table *table, const char *key, enum cell_kind kind,
+            enum cell_kind other)
 {
 	size_t i = 0;
 
 	while (i < table->n_columns &&
-	       (strcmp(table->columns[i].key, "path") != 0 ||
-	        (table->columns[i].kind != CELL_PATH &&
-	         table->columns[i].kind != CELL_NAME)))
+	       (strcmp(table->columns[i].key, key) != 0 ||
+	        (table->columns[i].kind != kind &&
+	         table->columns[i].kind != other)))
 		i++;
 	return i;
+}
+
+size_t
+table_handle_column(const struct table *table)
+{
+	size_t path = find_column(table, "path", CELL_PATH, CELL_NAME);
+
+	if (table->picture != NULL)
+		return table->n_columns;
+	return path < table->n_columns || table->handle_key == NULL ? path :
+	    find_column(table, table->handle_key, CELL_TEXT, CELL_TEXT);
 }
 
 void

@@ -184,6 +184,12 @@ struct table {
 	size_t n_group_lines;
 
 	/*
+	 * Key of a CELL_TEXT column, or NULL: where rows have no path, what
+	 * %3 stands for, such as a thread's name.
+	 */
+	const char *handle_key;
+
+	/*
 	 * Not NULL where the fields matter as much as the rows.  TSV and CSV
 	 * are then one list of keys and values: the fields, and each cell as
 	 * "ROWS_KEY.ROW.COLUMN".  ROW is the row's first cell, a CELL_TEXT.
@@ -235,10 +241,11 @@ int table_add_row(struct table *table, const struct cell *cells,
                   struct error *error);
 
 /*
- * The column `path` if it holds call paths or functions, which row numbers at
- * the prompt stand for; n_columns if there is none.
+ * The column that row numbers at the prompt stand for: `path`, if it holds
+ * call paths or functions, else that of handle_key; n_columns if there is none,
+ * or if a picture is drawn in place of rows.
  */
-size_t table_path_column(const struct table *table);
+size_t table_handle_column(const struct table *table);
 
 /* Writes row i to cells[n_columns], kept or made. */
 void table_get_row(const struct table *table, size_t i, struct cell *cells);

@@ -136,7 +136,7 @@ static bool
 has_numbers(const struct drawing *drawing)
 {
 	return drawing->layout->has_numbers &&
-	    table_path_column(drawing->table) < drawing->table->n_columns;
+	    table_handle_column(drawing->table) < drawing->table->n_columns;
 }
 
 /* The columns of the largest row number, which "%N" heads. */
@@ -165,7 +165,7 @@ bar_column(const struct drawing *drawing)
 		return table->n_columns;
 	/* Lines of code are long, and have shares in columns of their own. */
 	return table->columns[column].kind == CELL_FRACTION ||
-	    table_path_column(table) < table->n_columns ? column :
+	    table_handle_column(table) < table->n_columns ? column :
 	    table->n_columns;
 }
 

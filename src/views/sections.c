@@ -277,6 +277,7 @@ add_thread_rows(const struct groups *groups, const struct measure *measure,
 	}
 	table_add_column(table, "program", "program", CELL_TEXT);
 	table_add_column(table, "name", "name", CELL_TEXT);
+	table->handle_key = "name";
 	for (uint32_t i = 0; i < groups->n_shown; i++) {
 		const struct group *group = &groups->items[groups->shown[i]];
 		struct cell cells[TABLE_MAX_COLUMNS];
@@ -396,6 +397,7 @@ add_process_rows(const struct groups *groups, const struct measure *measure,
 	if (is_each)
 		table_add_column(table, "pid", "pid", CELL_COUNT);
 	table_add_column(table, "program", "program", CELL_TEXT);
+	table->handle_key = "program";
 	if (is_each)
 		table_add_column(table, "command", "command",
 		                 CELL_TEXT)->is_elastic = true;

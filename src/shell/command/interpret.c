@@ -131,7 +131,7 @@ draw_table(struct session *session, const struct table *table,
 
 	if (table->schema == NULL)
 		return 0;
-	if (layout.has_numbers && table_path_column(table) < table->n_columns &&
+	if (layout.has_numbers && table_handle_column(table) < table->n_columns &&
 	    last_rows_keep(&session->last_rows, table, error) != 0)
 		return -1;
 	return session->settings.format->draw(table, &layout, &sink->writer,

@@ -3,6 +3,7 @@
 #include "src/shell/session/last_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 
@@ -63,22 +64,27 @@ add_path(struct last_rows *rows, const struct call_paths *paths,
 	                &rows->far[rows->n], error);
 }
 
+/* Adds a function, or the name of what else the row is about. */
 static int
-add_function(struct last_rows *rows, const struct cell *cell,
-             struct error *error)
+add_text(struct last_rows *rows, const char *text, size_t length,
+         struct error *error)
 {
-	if (memory_grow(&rows->names, &rows->names_capacity,
-	                rows->n_names + 1, sizeof *rows->names, error) != 0 ||
-	    add_name(rows, cell->path.paths->names, cell->path.record,
-	             &rows->far[rows->n], error) != 0)
+	uint32_t name = names_add(rows->texts, text, length, error);
+
+	if (name == NO_NAME ||
+	    memory_grow(&rows->names, &rows->names_capacity,
+	                rows->n_names + 1, sizeof *rows->names, error) != 0)
 		return -1;
-	rows->names[rows->n_names++] = rows->far[rows->n];
+	rows->names[rows->n_names++] = rows->far[rows->n] = name;
 	return 0;
 }
 
 static int
 add_row(struct last_rows *rows, const struct cell *cell, struct error *error)
 {
+	const struct names *names = cell->kind != CELL_NAME ? NULL :
+	                            cell->path.paths->names;
+	uint32_t name = cell->path.record;
 	int status = 0;
 
 	if (memory_grow(&rows->end, &rows->n_capacity, rows->n + 1,
@@ -91,7 +97,11 @@ add_row(struct last_rows *rows, const struct cell *cell, struct error *error)
 		status = add_path(rows, cell->path.paths, cell->path.record,
 		                  error);
 	else if (cell->kind == CELL_NAME)
-		status = add_function(rows, cell, error);
+		status = add_text(rows, names_text(names, name),
+		                  names_length(names, name), error);
+	else if (cell->kind == CELL_TEXT)
+		status = add_text(rows, cell->text, strlen(cell->text),
+		                  error);
 	rows->end[rows->n++] = rows->n_names;
 	return status;
 }
@@ -100,7 +110,7 @@ int
 last_rows_keep(struct last_rows *rows, const struct table *table,
                struct error *error)
 {
-	size_t column = table_path_column(table);
+	size_t column = table_handle_column(table);
 	struct cell cells[TABLE_MAX_COLUMNS];
 
 	last_rows_free(rows);

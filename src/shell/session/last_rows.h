@@ -28,7 +28,7 @@ struct last_rows {
 	size_t n_names, n_capacity, names_capacity, far_capacity;
 };
 
-/* Takes the rows of a table that has paths.  0, or -1 with *error set, and
+/* Takes the rows of a table that has a handle column.  0, or -1 with *error set, and
  * nothing is held. */
 int last_rows_keep(struct last_rows *rows, const struct table *table,
                    struct error *error);
