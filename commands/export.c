@@ -58,18 +58,23 @@ export_write(struct session *session, const struct arguments *arguments,
              struct writer *writer, struct error *error)
 {
 	size_t format = arguments->values[0].count;
+	struct whole_stacks whole;
+	uint64_t n_changed;
+	int status = session_whole_stacks(session, &whole, error);
 	const struct export_source source = {
-		.profile = session->profile,
-		.named = session->naming.tree,
+		.profile = whole.profile,
+		.named = whole.named,
 		.inlines = session->settings.naming.inlines,
 		.resource = session->resource,
 	};
-	uint64_t n_changed;
 
-	if (exporters[format]->write(&source, writer, &n_changed, error) != 0)
-		return -1;
-	note_losses(format, &source, n_changed);
-	return 0;
+	if (status == 0)
+		status = exporters[format]->write(&source, writer, &n_changed,
+		                                  error);
+	if (status == 0)
+		note_losses(format, &source, n_changed);
+	whole_stacks_free(&whole);
+	return status;
 }
 
 const struct command command_export = {
@@ -86,8 +91,10 @@ const struct command command_export = {
 	    "functions with their files and lines; pprof contains addresses "
 	    "and modules as well. Of the settings, only inlines applies. "
 	    "cpprofdata: the format that record writes, with addresses.\n\n"
-	    "An export contains the whole profile, whatever the root, "
-	    "threshold and limit. One line lists what the format cannot "
+	    "An export contains all that the steps of the refinement left, "
+	    "whatever the root, threshold and limit, and always the start-up "
+	    "frames. If a step makes groups, pprof, callgrind and cpprofdata "
+	    "contain names instead of addresses and lines. One line lists what the format cannot "
 	    "represent. If an export to FILE fails, FILE stays as it was; "
 	    "with >, the file contains what was written before the failure.",
 	.example = "export collapsed | head -1",

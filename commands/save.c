@@ -37,29 +37,52 @@ add_setting(const struct session *session, const struct command *setting,
 	return 0;
 }
 
+static const struct command *
+find_setting(const char *name)
+{
+	for (size_t i = 0; commands[i] != NULL; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+/* Each step names frames by the granularity that was set when it was made. */
+static int
+add_steps(const struct session *session, struct text_buffer *text,
+          struct arena *arena, struct error *error)
+{
+	const struct command *setting = find_setting("granularity");
+	enum granularity now = session->settings.naming.granularity;
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement,
+	                                             &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i]->granularity != now)
+			text_add_format(text, "granularity %s\n",
+			    setting->choices[steps[i]->granularity]);
+		now = steps[i]->granularity;
+		text_add_format(text, "%s\n", steps[i]->text);
+	}
+	return now == session->settings.naming.granularity ? 0 :
+	    add_setting(session, setting, text, arena, error);
+}
+
 /* The root comes last, since it may be a group. */
 static int
 add_lines(const struct session *session, struct text_buffer *text,
           struct arena *arena, struct error *error)
 {
-	const struct command *root = NULL;
-	size_t n;
-	struct step *const *steps = refinement_steps(&session->refinement,
-	                                             &n);
+	const struct command *root = find_setting("root");
 
-	for (size_t i = 0; commands[i] != NULL; i++) {
-		if (commands[i]->get == NULL)
-			continue;
-		if (strcmp(commands[i]->name, "root") == 0)
-			root = commands[i];
-		else if (add_setting(session, commands[i], text, arena,
-		                     error) != 0)
+	for (size_t i = 0; commands[i] != NULL; i++)
+		if (commands[i]->get != NULL && commands[i] != root &&
+		    add_setting(session, commands[i], text, arena,
+		                error) != 0)
 			return -1;
-	}
-	for (size_t i = 0; i < n; i++)
-		text_add_format(text, "%s\n", steps[i]->text);
-	return root == NULL ? 0 :
-	    add_setting(session, root, text, arena, error);
+	if (add_steps(session, text, arena, error) != 0)
+		return -1;
+	return add_setting(session, root, text, arena, error);
 }
 
 static int

@@ -374,6 +374,23 @@ def go_agrees(profile):
         assert re.search(rf"{total}\S* total", text), text[:300]
 
 
+def what_steps_left_comes_back(profile, form, step, by):
+    """An export has what the steps left, with start-up frames, and a pprof
+    file also the lines unless a step made groups."""
+    path = os.path.join(WORK, "refined." + form)
+    views = ["startup show", "threshold 0", "functions", "up", "down"]
+    run(CPPROF, "-q", "-e", step, "-e", f"export {form} {path}", profile)
+    ours, theirs = (
+        [[(row["hits"], row["path"]) for row in document["rows"]]
+         for document in answers(file, *before, f"granularity {by}", *views)
+         if document["schema"] != "cpprof.settings/1"]
+        for file, before in ((profile, [step]), (path, [])))
+    assert len(ours) == 3 and ours == theirs, (ours, theirs)
+    assert ours[0] and ours != [
+        [(row["hits"], row["path"]) for row in document["rows"]]
+        for document in answers(profile, f"granularity {by}", *views)]
+
+
 def main():
     claims = Claims()
     profiles = [os.path.join(HERE, "../sample-data/forms.folded"),
@@ -404,6 +421,20 @@ def main():
                              ("speedscope", str)):
         claims.attempt(f"names_come_back: {form}", names_come_back, form,
                        written_as)
+    for file, step, by in (
+            ("sites.pb.gz", "narrow main ... mix", "function"),
+            ("sites.pb.gz", "narrow (checksum mix)", "line"),
+            ("sites.pb.gz", "drop mix", "callsite"),
+            ("sites.pb.gz", "group sums = checksum mix", "function"),
+            ("forms.folded", "drop address_information", "function"),
+            ("rdparse.folded.gz", "group parser => expr term fact*",
+             "function")):
+        for form in ("pprof", "cpprof-text"):
+            if form == "pprof" or by == "function":
+                claims.attempt(f"what_steps_left_comes_back: {form}: {step}",
+                               what_steps_left_comes_back, os.path.join(
+                                   HERE, "../sample-data", file), form, step,
+                               by)
     for types in ODD_RESOURCES:
         for form, written_as in (("pprof", str), ("cpprof-text", as_header),
                                  ("callgrind", as_callgrind)):

@@ -361,6 +361,7 @@ EXTRA_DIST += \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \
+	tests/golden/lines.cmd tests/golden/lines.out \
 	tests/golden/process_db.cmd tests/golden/process_db.out \
 	tests/golden/refine.cmd tests/golden/refine.out \
 	tests/golden/separated.cmd tests/golden/separated.out

@@ -329,6 +329,7 @@ enum granularity {
 				 * function+0xoffset (function); a frame that
 				 * does not call: function */
 	GRANULARITY_ADDRESS,	/* module+0xaddress (function) */
+	N_GRANULARITIES
 };
 
 /* Which inlined calls are steps of a path. */

@@ -194,13 +194,14 @@ match_kinds(const struct frame_pattern *pattern,
 		goto fail;
 	for (uint32_t i = 0; i < refining->n_kinds; i++) {
 		const struct frame_kind *kind = &refining->kinds[i];
-		unsigned char *known = &by_name[kind->name];
+		unsigned char *known = &by_name[kind->names[refining->by]];
 		bool found;
 
 		if (!kind->is_used)
 			continue;
 		if (*known == UNKNOWN)
-			*known = matches_name(pattern, names, kind->name) ?
+			*known = matches_name(pattern, names,
+			                      kind->names[refining->by]) ?
 			         MATCHES : DIFFERS;
 		found = *known == MATCHES &&
 		    (pattern->subject == OF_NAME || !kind->is_group);

@@ -60,9 +60,10 @@ int frame_pattern_match(const struct frame_pattern *pattern,
 
 static inline bool
 frame_matches(const struct frame_matches *matches,
-              const struct frame_kind *kinds, uint32_t kind)
+              const struct refining *refining, uint32_t kind)
 {
-	return matches->kinds == NULL ? kinds[kind].name == matches->name :
+	return matches->kinds == NULL ?
+	    refining_name(refining, kind) == matches->name :
 	    matches->kinds[kind] != 0;
 }
 

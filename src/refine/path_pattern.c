@@ -163,7 +163,7 @@ name_of(const struct matching *matching, uint32_t node)
 {
 	const struct refining *refining = matching->refining;
 
-	return refining->kinds[refining->kind[node]].name;
+	return refining_name(refining, refining->kind[node]);
 }
 
 static bool
@@ -172,7 +172,7 @@ element_matches(const struct matching *matching, uint32_t element,
 {
 	const struct refining *refining = matching->refining;
 
-	return frame_matches(&matching->matches[element], refining->kinds,
+	return frame_matches(&matching->matches[element], refining,
 	                     refining->kind[node]);
 }
 
@@ -256,7 +256,7 @@ prepare_chains(struct matching *matching, struct segment *segment,
 	for (uint32_t kind = 0; kind < refining->n_kinds; kind++)
 		for (uint32_t i = 0; i < n; i++)
 			if (frame_matches(&matching->matches[segment->begin +
-			    i], refining->kinds, kind))
+			    i], refining, kind))
 				segment->element_bits[kind] |=
 				    UINT64_C(1) << i;
 	return 0;
@@ -400,7 +400,7 @@ visit(struct matching *matching, uint32_t node)
 
 	if (parent != NO_NODE)
 		state = matching->states[parent];
-	if (refining->flags[node] & NODE_JOINED) {
+	if (is_joined(refining, node)) {
 		matching->states[node] = state;
 		return false;
 	}

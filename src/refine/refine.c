@@ -47,8 +47,9 @@ finish(struct refining *refining)
 }
 
 /*
- * Copies the nodes that are left, with names as labels; a frame that is one
- * with its caller has the label `joined`.  place[n_nodes] is overwritten.
+ * Copies the nodes that are left.  Their labels are names, and a frame that is
+ * one with its caller has the label `joined`; or, if that is NO_NAME, those of
+ * the stacks.  place[n_nodes] is overwritten.
  */
 static void
 copy_nodes(struct sample_tree *to, const struct refining *refining,
@@ -65,8 +66,9 @@ copy_nodes(struct sample_tree *to, const struct refining *refining,
 		place[node] = n;
 		to->n_nodes++;
 		to->parent[n] = parent == NO_NODE ? NO_NODE : place[parent];
-		to->label[n] = flags[node] & NODE_JOINED ? joined :
-		    refining->kinds[refining->kind[node]].name;
+		to->label[n] = joined == NO_NAME ? from->label[node] :
+		    is_joined(refining, node) ? joined :
+		    refining_name(refining, refining->kind[node]);
 		to->row[n] = flags[node] & NODE_DROPPED ? 0 : from->row[node];
 		to->end[n] = n + 1;
 		if (to->returns != NULL)
@@ -126,8 +128,10 @@ apply(struct refining *refining, struct step *const *steps, size_t n,
 {
 	for (size_t i = 0; i < n; i++) {
 		struct error reason = { 0 };
-		int result = step_apply(steps[i], refining, &reason);
+		int result;
 
+		refining->by = steps[i]->granularity;
+		result = step_apply(steps[i], refining, &reason);
 		if (skipped != NULL)
 			skipped[i] = result == 1;
 		*why = reason;
@@ -136,6 +140,7 @@ apply(struct refining *refining, struct step *const *steps, size_t n,
 			return -1;
 		}
 	}
+	refining->by = refining->stacks->granularity;
 	return 0;
 }
 
@@ -198,4 +203,196 @@ refine_section_totals(const struct stacks *stacks, struct step *const *steps,
 	}
 	finish(&refining);
 	return result;
+}
+
+/* Gives a tree that borrows its counts rows of its own, for what it has. */
+static int
+own_rows(struct sample_tree *tree, struct error *error)
+{
+	uint64_t **hits = tree->hits, **samples = tree->samples;
+	uint32_t n_rows = 1;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		n_rows += tree->row[node] != 0;
+	tree->borrows_counts = false;
+	tree->n_rows = n_rows;
+	tree->hits = memory_array(tree->n_resources, sizeof *tree->hits,
+	                          error);
+	tree->samples = memory_array(tree->n_resources,
+	                             sizeof *tree->samples, error);
+	if (tree->hits == NULL || tree->samples == NULL)
+		return -1;
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		uint32_t row = 0;
+
+		if (large_array_zeroed(&tree->hits[r], n_rows,
+		                       sizeof **hits, error) != 0 ||
+		    (samples[r] != NULL &&
+		     large_array_zeroed(&tree->samples[r], n_rows,
+		                        sizeof **samples, error) != 0))
+			return -1;
+		for (uint32_t node = 0; node < tree->n_nodes; node++) {
+			if (tree->row[node] == 0)
+				continue;
+			row++;
+			tree->hits[r][row] = hits[r][tree->row[node]];
+			if (samples[r] != NULL)
+				tree->samples[r][row] =
+				    samples[r][tree->row[node]];
+		}
+	}
+	n_rows = 1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (tree->row[node] != 0)
+			tree->row[node] = n_rows++;
+	return 0;
+}
+
+/* The sections of the nodes that were copied. */
+static int
+copy_sections(struct refined_profile *refined, const struct refining *refining,
+              struct error *error)
+{
+	const struct profile *profile = refining->stacks->profile;
+	const unsigned char *flags = refining->flags;
+	uint32_t node = 0, n = 0;
+
+	refined->sections = memory_copy(profile->sections,
+	                                profile->n_sections,
+	                                sizeof *profile->sections, error);
+	if (refined->sections == NULL)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_sections; i++) {
+		struct section *section = &refined->sections[i];
+
+		for (; node < profile->sections[i].begin; node++)
+			n += (flags[node] & NODE_LEFT) != 0;
+		section->begin = n;
+		for (; node < profile->sections[i].end; node++)
+			n += (flags[node] & NODE_LEFT) != 0;
+		section->end = n;
+	}
+	return 0;
+}
+
+/* Each frame's first element is the frame; the others are one with it. */
+static struct sample_tree *
+join_chains(const struct sample_tree *tree, const struct stacks *stacks,
+            struct error *error)
+{
+	uint32_t n = stacks->n_elements;
+	uint32_t *first = memory_array((size_t)n + 1, sizeof *first, error);
+	uint32_t *labels = memory_array(n, sizeof *labels, error);
+	struct sample_tree *joined = NULL;
+	uint32_t n_labels = 0;
+
+	for (uint32_t e = 0; first != NULL && labels != NULL && e < n; e++) {
+		first[e] = n_labels;
+		if (e == 0 || stacks->frame_of[e] != stacks->frame_of[e - 1])
+			labels[n_labels++] = stacks->frame_of[e];
+		first[e + 1] = n_labels;
+	}
+	if (first != NULL && labels != NULL)
+		joined = sample_tree_relabel(tree, first, labels, error);
+	free(first);
+	free(labels);
+	return joined;
+}
+
+/* The stacks that are left, with the profile's frames. */
+static int
+take_frames(struct refined_profile *refined, const struct refining *refining,
+            struct error *error)
+{
+	const struct stacks *stacks = refining->stacks;
+	struct sample_tree *copy = sample_tree_borrow(refining->tree, error);
+	uint32_t *place = NULL;
+
+	if (copy == NULL ||
+	    large_array_reserve(&place, refining->tree->n_nodes,
+	                        sizeof *place, error) != 0) {
+		sample_tree_free(copy);
+		return -1;
+	}
+	copy_nodes(copy, refining, NO_NAME, place);
+	large_array_free(place);
+	if (stacks->spread != NULL) {
+		refined->tree = join_chains(copy, stacks, error);
+		sample_tree_free(copy);
+		return refined->tree != NULL ? 0 : -1;
+	}
+	refined->tree = copy;
+	if (own_rows(copy, error) != 0 ||
+	    copy_sections(refined, refining, error) != 0)
+		return -1;
+	refined->profile.sections = refined->sections;
+	refined->profile.n_sections = stacks->profile->n_sections;
+	return 0;
+}
+
+/* The stacks that are left, with a frame for each name. */
+static int
+take_names(struct refined_profile *refined, const struct refining *refining,
+           struct error *error)
+{
+	uint32_t n = names_count(refining->stacks->profile->names);
+
+	refined->frames = memory_array(n, sizeof *refined->frames, error);
+	refined->locations = memory_array(n, sizeof *refined->locations,
+	                                  error);
+	refined->tree = make_tree(refining, error);
+	if (refined->frames == NULL || refined->locations == NULL ||
+	    refined->tree == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		refined->frames[i] = (struct frame){
+			.module = NO_MODULE,
+			.first_location = i,
+			.n_locations = 1,
+			.function_offset = NO_OFFSET,
+		};
+		refined->locations[i] = (struct location){
+			.function = i,
+			.file = NO_NAME,
+		};
+	}
+	refined->profile.frames = refined->frames;
+	refined->profile.locations = refined->locations;
+	refined->profile.n_frames = refined->profile.n_locations = n;
+	return 0;
+}
+
+int
+refine_profile(const struct stacks *stacks, struct step *const *steps,
+               size_t n, struct refined_profile *refined, struct error *error)
+{
+	struct refining refining;
+	struct error why;
+	bool *skipped = memory_array(n, sizeof *skipped, error);
+	int result = begin(&refining, stacks, error);
+
+	*refined = (struct refined_profile){ .profile = *stacks->profile };
+	refined->profile.n_sections = 0;
+	if (skipped == NULL)
+		result = -1;
+	if (result == 0)
+		result = apply(&refining, steps, n, skipped, &why, error);
+	if (result == 0)
+		result = refining.has_groups ?
+		    take_names(refined, &refining, error) :
+		    take_frames(refined, &refining, error);
+	refined->profile.tree = refined->tree;
+	finish(&refining);
+	free(skipped);
+	return result;
+}
+
+void
+refined_profile_free(struct refined_profile *refined)
+{
+	sample_tree_free(refined->tree);
+	free(refined->sections);
+	free(refined->frames);
+	free(refined->locations);
+	*refined = (struct refined_profile){ 0 };
 }

@@ -40,4 +40,26 @@ int refine_section_totals(const struct stacks *stacks,
                           uint32_t resource, struct section_total *totals,
                           struct error *error);
 
+/* A profile of what steps leave, for files of other tools. */
+struct refined_profile {
+	struct profile profile;	/* borrows what is not below from the one that
+				 * was refined */
+	struct sample_tree *tree;
+	struct section *sections;
+	struct frame *frames;		/* NULL: borrowed */
+	struct location *locations;
+};
+
+/*
+ * Makes *refined from what n steps leave.  Its frames are those of the stacks'
+ * profile or, if a step makes groups, bare names.  Its threads are known only
+ * if there are no groups and no frame has inlined locations.  The stacks must
+ * have their start-up frames and outlive it.  0, or -1 with *error set; call
+ * refined_profile_free in either case.
+ */
+int refine_profile(const struct stacks *stacks, struct step *const *steps,
+                   size_t n, struct refined_profile *refined,
+                   struct error *error);
+void refined_profile_free(struct refined_profile *refined);
+
 #endif

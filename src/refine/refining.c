@@ -24,7 +24,8 @@ refining_look(struct refining *refining, struct error *error)
 		if (refining->flags[node] & NODE_LEFT)
 			refining->kinds[refining->kind[node]].is_used = true;
 	for (uint32_t i = 0; i < refining->n_kinds; i++)
-		has_name[refining->kinds[i].name] |= refining->kinds[i].is_used;
+		has_name[refining_name(refining, i)] |=
+		    refining->kinds[i].is_used;
 	return 0;
 }
 

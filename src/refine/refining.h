@@ -27,7 +27,35 @@ struct refining {
 	uint32_t n_names;
 	uint32_t *kind;			/* [n_nodes] */
 	unsigned char *flags;		/* [n_nodes] enum node_flags */
+	enum granularity by;		/* how the step names frames */
+	bool has_groups;		/* a step has made some */
 };
+
+/* The name of a kind, as the step names frames. */
+static inline uint32_t
+refining_name(const struct refining *refining, uint32_t kind)
+{
+	return refining->kinds[kind].names[refining->by];
+}
+
+/*
+ * Whether a node is one frame with its parent, which it may be by some
+ * granularities only.
+ */
+static inline bool
+is_joined(const struct refining *refining, uint32_t node)
+{
+	const struct sample_tree *tree = refining->tree;
+
+	if (refining->flags[node] & NODE_JOINED)
+		return true;
+	return granularity_is_whole(refining->by) &&
+	    stacks_continue_frame(refining->stacks, tree->label[node]) &&
+	    refining->kinds[refining->kind[node]].group ==
+	    refining->kinds[refining->kind[tree->parent[node]]].group &&
+	    refining->kinds[refining->kind[node]].is_group ==
+	    refining->kinds[refining->kind[tree->parent[node]]].is_group;
+}
 
 /*
  * Whether a stack ends at a node.  A leaf without counts is a stack of no hits.

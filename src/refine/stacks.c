@@ -17,8 +17,8 @@ is_kind(const void *kinds, uint32_t number, const void *key)
 	const struct frame_kind *a = &((const struct frame_kind *)kinds)[number];
 	const struct frame_kind *b = key;
 
-	return a->name == b->name && a->module == b->module &&
-	    a->file == b->file;
+	return memcmp(a->names, b->names, sizeof a->names) == 0 &&
+	    a->module == b->module && a->file == b->file;
 }
 
 /* The number of a kind, entered if it is new; NO_INDEX with *error set. */
@@ -26,12 +26,14 @@ static uint32_t
 add_kind(struct stacks *stacks, struct index *index,
          const struct frame_kind *kind, struct error *error)
 {
-	uint32_t hash = index_hash(
-	    ((uint64_t)kind->name << 32 | kind->module) ^
-	    (uint64_t)kind->file * UINT64_C(0x9e3779b97f4a7c15));
-	struct index_slot *slot = index_seek(index, hash, is_kind,
-	                                     stacks->kinds, kind, error);
+	uint64_t key = (uint64_t)kind->module << 32 | kind->file;
+	struct index_slot *slot;
+	uint32_t hash;
 
+	for (int g = 0; g < N_GRANULARITIES; g++)
+		key = key * UINT64_C(0x9e3779b97f4a7c15) + kind->names[g];
+	hash = index_hash(key);
+	slot = index_seek(index, hash, is_kind, stacks->kinds, kind, error);
 	if (slot == NULL)
 		return NO_INDEX;
 	if (slot->number != 0)
@@ -45,34 +47,75 @@ add_kind(struct stacks *stacks, struct index *index,
 	return stacks->n_kinds++;
 }
 
+/* The labels of each granularity in use. */
+struct all_labels {
+	struct frame_labels of[N_GRANULARITIES];
+	unsigned used;		/* 1 << each */
+};
+
 static int
-find_kinds(struct stacks *stacks, const struct frame_labels *labels,
+make_labels(struct all_labels *labels, struct profile *profile,
+            const struct naming_rule *rule, unsigned granularities,
+            struct error *error)
+{
+	struct naming_rule other = *rule;
+
+	/* The locations that a frame shows are those of the functions. */
+	labels->used = granularities | 1u << rule->granularity |
+	    1u << GRANULARITY_FUNCTION;
+	for (int g = 0; g < N_GRANULARITIES; g++) {
+		other.granularity = (enum granularity)g;
+		if (labels->used & 1u << g && frame_labels_make(
+		    &labels->of[g], profile, &other, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The kind of the k-th location that a frame shows. */
+static struct frame_kind
+kind_at(const struct profile *profile, const struct all_labels *labels,
+        uint32_t number, uint32_t k)
+{
+	const struct frame *frame = &profile->frames[number];
+	struct frame_kind kind = {
+		.module = frame->module,
+		.file = profile->locations[frame->first_location + k].file,
+		.group = NO_NAME,
+	};
+
+	for (int g = 0; g < N_GRANULARITIES; g++) {
+		const struct frame_labels *of = &labels->of[g];
+
+		if (labels->used & 1u << g)
+			kind.names[g] = of->labels[of->first[number] +
+			    (granularity_is_whole((enum granularity)g) ?
+			     0 : k)];
+	}
+	return kind;
+}
+
+static int
+find_kinds(struct stacks *stacks, const struct all_labels *labels,
            struct error *error)
 {
 	const struct profile *profile = stacks->profile;
+	const struct frame_labels *functions =
+	    &labels->of[GRANULARITY_FUNCTION];
 	struct index index = { 0 };
 	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-		const struct location *locations =
-		    &profile->locations[frame->first_location];
+	for (uint32_t e = 0, i = 0; result == 0 && e < stacks->n_elements;
+	     e++) {
+		struct frame_kind kind;
 
-		for (uint32_t e = labels->first[i]; e < labels->first[i + 1];
-		     e++) {
-			struct frame_kind kind = {
-				.name = labels->labels[e],
-				.module = frame->module,
-				.file = locations[e - labels->first[i]].file,
-				.group = NO_NAME,
-			};
-
-			stacks->frame_of[e] = i;
-			stacks->kind_of[e] = add_kind(stacks, &index, &kind,
-			                              error);
-			if (stacks->kind_of[e] == NO_INDEX)
-				result = -1;
-		}
+		while (e >= functions->first[i + 1])
+			i++;
+		kind = kind_at(profile, labels, i, e - functions->first[i]);
+		stacks->frame_of[e] = i;
+		stacks->kind_of[e] = add_kind(stacks, &index, &kind, error);
+		if (stacks->kind_of[e] == NO_INDEX)
+			result = -1;
 	}
 	index_free(&index);
 	return result;
@@ -123,26 +166,33 @@ keep_sections(struct stacks *stacks, const uint32_t *section, uint32_t n,
 int
 stacks_make(struct stacks *stacks, struct profile *profile,
             const struct sample_tree *tree, const uint32_t *section,
-            const struct naming_rule *rule, bool hides_startup,
-            struct error *error)
+            const struct naming_rule *rule, unsigned granularities,
+            bool hides_startup, struct error *error)
 {
-	struct frame_labels labels = { 0 };
+	struct all_labels labels = { 0 };
 	int result = -1;
 
-	*stacks = (struct stacks){ .profile = profile };
+	*stacks = (struct stacks){
+		.profile = profile,
+		.granularity = rule->granularity,
+	};
 	if (keep_sections(stacks, section, tree->n_nodes, error) == 0 &&
-	    frame_labels_make(&labels, profile, rule, error) == 0) {
-		uint32_t n = stacks->n_elements = labels.first[profile->n_frames];
+	    make_labels(&labels, profile, rule, granularities, error) == 0) {
+		const struct frame_labels *functions =
+		    &labels.of[GRANULARITY_FUNCTION];
+		uint32_t n = functions->first[profile->n_frames];
 
+		stacks->n_elements = n;
 		stacks->frame_of = memory_array(n, sizeof *stacks->frame_of,
 		                                error);
 		stacks->kind_of = memory_array(n, sizeof *stacks->kind_of,
 		                               error);
 		if (stacks->frame_of != NULL && stacks->kind_of != NULL &&
 		    find_kinds(stacks, &labels, error) == 0)
-			result = spread_chains(stacks, tree, &labels, error);
+			result = spread_chains(stacks, tree, functions, error);
 	}
-	frame_labels_free(&labels);
+	for (int g = 0; g < N_GRANULARITIES; g++)
+		frame_labels_free(&labels.of[g]);
 	if (result == 0 && hides_startup)
 		result = startup_fold(profile, stacks->tree, stacks->frame_of,
 		                      &stacks->folded, &stacks->section,
@@ -154,27 +204,24 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 
 /* Gives the locations of a frame the kinds of the names that it is shown by. */
 static int
-find_location_kinds(struct stacks *stacks, const struct frame_labels *labels,
+find_location_kinds(struct stacks *stacks, const struct all_labels *labels,
                     struct index *index, uint32_t number, struct error *error)
 {
 	const struct frame *frame = &stacks->profile->frames[number];
-	uint32_t first = labels->first[number];
-	uint32_t n_shown = labels->first[number + 1] - first;
+	const uint32_t *first =
+	    &labels->of[GRANULARITY_FUNCTION].first[number];
+	uint32_t n_shown = first[1] - first[0];
 
 	for (uint32_t k = 0; k < frame->n_locations; k++) {
 		uint32_t element = frame->first_location + k;
-		struct frame_kind kind = {
-			.module = frame->module,
-			.group = NO_NAME,
-		};
+		struct frame_kind kind;
 
 		stacks->is_joined[element] = k >= n_shown;
 		if (k >= n_shown) {
 			stacks->kind_of[element] = stacks->kind_of[element - 1];
 			continue;
 		}
-		kind.name = labels->labels[first + k];
-		kind.file = stacks->profile->locations[element].file;
+		kind = kind_at(stacks->profile, labels, number, k);
 		stacks->kind_of[element] = add_kind(stacks, index, &kind,
 		                                    error);
 		if (stacks->kind_of[element] == NO_INDEX)
@@ -187,10 +234,11 @@ int
 stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
                          const struct sample_tree *tree,
                          const uint32_t *section, const uint32_t *frame_of,
-                         const struct naming_rule *rule, bool hides_startup,
+                         const struct naming_rule *rule,
+                         unsigned granularities, bool hides_startup,
                          struct error *error)
 {
-	struct frame_labels labels = { 0 };
+	struct all_labels labels = { 0 };
 	struct index index = { 0 };
 	uint32_t n = profile->n_locations;
 	int result;
@@ -198,10 +246,11 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 	*stacks = (struct stacks){
 		.profile = profile,
 		.tree = tree,
+		.granularity = rule->granularity,
 		.n_elements = n,
 	};
 	result = keep_sections(stacks, section, tree->n_nodes, error);
-	if (frame_labels_make(&labels, profile, rule, error) != 0)
+	if (make_labels(&labels, profile, rule, granularities, error) != 0)
 		result = -1;
 	stacks->frame_of = memory_copy(frame_of, n, sizeof *frame_of, error);
 	stacks->kind_of = memory_array(n, sizeof *stacks->kind_of, error);
@@ -213,7 +262,8 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 		result = find_location_kinds(stacks, &labels, &index, i,
 		                             error);
 	index_free(&index);
-	frame_labels_free(&labels);
+	for (int g = 0; g < N_GRANULARITIES; g++)
+		frame_labels_free(&labels.of[g]);
 	if (result == 0 && hides_startup)
 		result = startup_fold(profile, tree, stacks->frame_of,
 		                      &stacks->folded, &stacks->section,

@@ -170,6 +170,16 @@ step_release(struct step *step)
 	free(step);
 }
 
+unsigned
+steps_granularities(struct step *const *steps, size_t n)
+{
+	unsigned granularities = 0;
+
+	for (size_t i = 0; i < n; i++)
+		granularities |= 1u << steps[i]->granularity;
+	return granularities;
+}
+
 static int
 add_kind(struct refining *refining, struct frame_kind kind, uint32_t *number,
          struct error *error)
@@ -227,13 +237,16 @@ find_group(struct refining *refining, struct grouping *grouping, uint32_t name,
 	for (; n < grouping->capacity; n++)
 		grouping->by_name[n] = 0;
 	if (grouping->by_name[name] == 0) {
-		if (add_kind(refining, (struct frame_kind){
-			.name = name,
+		struct frame_kind kind = {
 			.module = NO_MODULE,
 			.file = NO_NAME,
 			.group = name,
 			.is_group = true,
-		    }, number, error) != 0)
+		};
+
+		for (int g = 0; g < N_GRANULARITIES; g++)
+			kind.names[g] = name;
+		if (add_kind(refining, kind, number, error) != 0)
 			return -1;
 		grouping->by_name[name] = *number + 1;
 	}
@@ -250,7 +263,7 @@ map_kind(const struct step *step, const struct frame_pattern *pattern,
 	struct frame_kind entry = refining->kinds[kind];
 	uint32_t name = expand_name(step, pattern,
 	                            refining->stacks->profile->names,
-	                            entry.name, error);
+	                            refining_name(refining, kind), error);
 
 	if (name == NO_NAME)
 		return -1;
@@ -274,7 +287,7 @@ map_kinds(const struct step *step, struct refining *refining,
 
 		for (uint32_t kind = 0; result == 0 && kind < n; kind++)
 			if (grouping->to[kind] == kind &&
-			    frame_matches(&matches, refining->kinds, kind))
+			    frame_matches(&matches, refining, kind))
 				result = map_kind(step, pattern, refining,
 				                  grouping, kind, error);
 		free(matches.kinds);
@@ -293,9 +306,9 @@ static bool
 share_group(const struct frame_kind *a, const struct frame_kind *b)
 {
 	return (a->group != NO_NAME && a->group == b->group) ||
-	    (a->is_group && b->is_group && a->name == b->name) ||
-	    (a->is_group && a->name == b->group) ||
-	    (b->is_group && b->name == a->group);
+	    (a->is_group && b->is_group && a->names[0] == b->names[0]) ||
+	    (a->is_group && a->names[0] == b->group) ||
+	    (b->is_group && b->names[0] == a->group);
 }
 
 /* Gives the nodes their new kinds; neighbours in one group are one frame. */
@@ -315,6 +328,7 @@ group_nodes(struct refining *refining, const uint32_t *to)
 		}
 		refining->kind[node] = kind;
 	}
+	refining->has_groups = true;
 }
 
 static int

@@ -17,6 +17,8 @@ enum step_kind {
 /* Unchangeable once made, and shared by counting. */
 struct step {
 	enum step_kind kind;
+	enum granularity granularity;	/* how it names frames; by function,
+					 * unless its maker says otherwise */
 	bool drops;		/* STEP_PATH, STEP_SECTIONS: keeps the other
 				 * stacks */
 	char *name;		/* of groups; may have {1} */
@@ -47,6 +49,9 @@ bool steps_need_sections(struct step *const *steps, size_t n);
 
 struct step *step_share(struct step *step);
 void step_release(struct step *step);
+
+/* The granularities by which n steps name frames, 1 << each. */
+unsigned steps_granularities(struct step *const *steps, size_t n);
 
 /*
  * Applies a step to all stacks.  0; 1 if it matches nothing or would leave

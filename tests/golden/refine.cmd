@@ -23,7 +23,7 @@ reset
 steps
 undo
 steps
-save
+save | tail -6
 narrow nosuch
 narrow db_get_property main
 drop main
@@ -44,3 +44,8 @@ format json
 narrow db_read_record
 steps
 functions
+reset
+granularity module
+group all = forms
+granularity function
+save | tail -6

@@ -115,6 +115,8 @@ apply_steps(struct code *code, const struct naming_request *request,
 	if (dropped != NULL &&
 	    stacks_make_of_locations(&stacks, request->profile, code->tree,
 	                             code->section, code->frame, &request->rule,
+	                             steps_granularities(request->steps,
+	                                                 request->n_steps),
 	                             request->hides_startup, error) == 0 &&
 	    refine_rows(&stacks, request->steps, request->n_steps, dropped,
 	                error) == 0)

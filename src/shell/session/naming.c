@@ -106,31 +106,46 @@ make_flow(struct naming *naming, const struct naming_request *request,
 	return naming->flow == NULL ? -1 : list_functions(naming, error);
 }
 
+int
+naming_stacks(const struct naming_request *request, bool has_sections,
+              struct stacks *stacks, struct error *error)
+{
+	struct profile *profile = request->profile;
+	uint32_t *section = NULL;
+	int result;
+
+	*stacks = (struct stacks){ 0 };
+	if (has_sections ||
+	    steps_need_sections(request->steps, request->n_steps)) {
+		section = sections_of_nodes(profile, error);
+		if (section == NULL)
+			return -1;
+	}
+	result = stacks_make(stacks, profile, profile->tree, section,
+	    &request->rule,
+	    steps_granularities(request->steps, request->n_steps),
+	    request->hides_startup, error);
+	large_array_free(section);
+	return result;
+}
+
 /* The tree of what the steps leave. */
 static int
 refine(struct naming *naming, const struct naming_request *request,
        struct error *error)
 {
-	const struct profile *profile = request->profile;
-	uint32_t *section = NULL;
 	struct stacks stacks;
 
 	naming->skipped = memory_array(request->n_steps,
 	                               sizeof *naming->skipped, error);
 	if (naming->skipped == NULL)
 		return -1;
-	if (steps_need_sections(request->steps, request->n_steps)) {
-		section = sections_of_nodes(profile, error);
-		if (section == NULL)
-			return -1;
-	}
-	naming->tree_is_own = true;
-	if (stacks_make(&stacks, request->profile, profile->tree, section,
-	                &request->rule, request->hides_startup, error) == 0)
+	naming->tree_is_own = naming->is_refined = true;
+	if (naming_stacks(request, false, &stacks, error) == 0)
 		naming->tree = refine_tree(&stacks, request->steps,
-		    request->n_steps, naming->skipped, &naming->why_last, error);
+		    request->n_steps, naming->skipped, &naming->why_last,
+		    error);
 	stacks_free(&stacks);
-	large_array_free(section);
 	return naming->tree != NULL ? 0 : -1;
 }
 

@@ -40,6 +40,8 @@ struct naming {
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
 	struct call_flow *flow;		/* of the resource */
+	bool is_refined;		/* the tree is what steps left, or has
+					 * no start-up frames */
 	bool *skipped;			/* [n_steps] steps that matched nothing,
 					 * or would have left nothing */
 	struct error why_last;		/* why the last step was, if it was */
@@ -55,6 +57,14 @@ struct naming {
 int naming_make(struct naming *naming, const struct naming_request *request,
                 struct error *error);
 void naming_free(struct naming *naming);
+
+/*
+ * The stacks that names are made of, before any step.  has_sections: with the
+ * sections of their nodes, also if no step asks for them.  0, or -1 with *error
+ * set; call stacks_free in either case.
+ */
+int naming_stacks(const struct naming_request *request, bool has_sections,
+                  struct stacks *stacks, struct error *error);
 
 /* Whether a name occurs; the name with that text, or NO_NAME. */
 bool naming_has(const struct naming *naming, uint32_t name);

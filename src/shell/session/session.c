@@ -162,13 +162,18 @@ copy_files(const char *const *files, size_t n, struct error *error)
 	return copy;
 }
 
+/* Whether names by a rule, or those that n steps ask for, need lines. */
 static bool
-needs_lines(const struct naming_rule *rule)
+needs_lines(const struct naming_rule *rule, struct step *const *steps,
+            size_t n)
 {
+	unsigned granularities = steps_granularities(steps, n) |
+	    1u << rule->granularity;
+
 	return rule->inlines == INLINES_ON ||
-	    rule->granularity == GRANULARITY_FILE ||
-	    rule->granularity == GRANULARITY_LINE ||
-	    rule->granularity == GRANULARITY_CALLSITE;
+	    (granularities & (1u << GRANULARITY_FILE |
+	                      1u << GRANULARITY_LINE |
+	                      1u << GRANULARITY_CALLSITE)) != 0;
 }
 
 struct address_lines *
@@ -262,7 +267,7 @@ adopt(struct session *session, struct profile *profile,
 		request.n_steps = 0;
 	if (profile->n_resources == 0)
 		return error_set(error, "the profile has no resource");
-	if ((needs_lines(&session->settings.naming) &&
+	if ((needs_lines(&request.rule, request.steps, request.n_steps) &&
 	     read_lines(session, profile, error) != 0) ||
 	    naming_make(&naming, &request, error) != 0)
 		return -1;
@@ -371,7 +376,8 @@ rename_stacks(struct session *session, struct error *error)
 		                 "functions and no stacks: its granularity "
 		                 "is %s", graph->places == NULL ? "function" :
 		                 "function, module, file, line or callsite");
-	if ((needs_lines(rule) && session_read_lines(session, error) != 0) ||
+	if ((needs_lines(rule, request.steps, request.n_steps) &&
+	     session_read_lines(session, error) != 0) ||
 	    naming_make(&naming, &request, error) != 0)
 		return -1;
 	use_naming(session, &naming);
@@ -425,6 +431,7 @@ session_add_step(struct session *session, struct step *step,
 
 	if (step == NULL)
 		return -1;
+	step->granularity = session->settings.naming.granularity;
 	if (need_stacks(session, error) != 0 ||
 	    try_step(session, step, &naming, error) != 0) {
 		step_release(step);
@@ -492,6 +499,42 @@ session_redo(struct session *session, size_t n, struct error *error)
 }
 
 int
+session_whole_stacks(const struct session *session,
+                     struct whole_stacks *whole, struct error *error)
+{
+	struct profile *profile = session->profile;
+	struct naming_request request = naming_request(session, profile,
+	                                               session->resource);
+
+	*whole = (struct whole_stacks){
+		.profile = profile,
+		.named = session->naming.tree,
+	};
+	if (!session->naming.is_refined)
+		return 0;
+	request.hides_startup = false;
+	if (naming_make(&whole->naming, &request, error) != 0)
+		return -1;
+	whole->named = whole->naming.tree;
+	if (request.n_steps == 0)
+		return 0;
+	if (naming_stacks(&request, false, &whole->stacks, error) != 0 ||
+	    refine_profile(&whole->stacks, request.steps, request.n_steps,
+	                   &whole->refined, error) != 0)
+		return -1;
+	whole->profile = &whole->refined.profile;
+	return 0;
+}
+
+void
+whole_stacks_free(struct whole_stacks *whole)
+{
+	refined_profile_free(&whole->refined);
+	stacks_free(&whole->stacks);
+	naming_free(&whole->naming);
+}
+
+int
 session_hits_after(const struct session *session, size_t n, uint64_t *hits,
                    struct error *error)
 {
@@ -515,9 +558,8 @@ session_section_totals(const struct session *session, struct error *error)
 	    session->profile, session->resource);
 	struct section_total *totals = memory_array(
 	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
-	uint32_t *section;
 	struct stacks stacks;
-	int result = -1;
+	int result;
 
 	if (totals == NULL)
 		return NULL;
@@ -526,17 +568,11 @@ session_section_totals(const struct session *session, struct error *error)
 		               session->resource, totals);
 		return totals;
 	}
-	section = sections_of_nodes(session->profile, error);
-	if (section != NULL) {
-		if (stacks_make(&stacks, session->profile,
-		                session->profile->tree, section, &request.rule,
-		                request.hides_startup, error) == 0)
-			result = refine_section_totals(&stacks, request.steps,
-			    request.n_steps, session->resource, totals,
-			    error);
-		stacks_free(&stacks);
-	}
-	large_array_free(section);
+	result = naming_stacks(&request, true, &stacks, error);
+	if (result == 0)
+		result = refine_section_totals(&stacks, request.steps,
+		    request.n_steps, session->resource, totals, error);
+	stacks_free(&stacks);
 	if (result == 0)
 		return totals;
 	free(totals);

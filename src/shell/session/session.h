@@ -158,6 +158,22 @@ int session_remove_steps(struct session *session, struct error *error);
 int session_undo(struct session *session, size_t n, struct error *error);
 int session_redo(struct session *session, size_t n, struct error *error);
 
+/* What an export writes: what the steps left, with start-up frames. */
+struct whole_stacks {
+	const struct profile *profile;
+	const struct sample_tree *named;	/* as views name them; NULL: the
+						 * profile has no stacks */
+	/* What is not the session's own. */
+	struct refined_profile refined;
+	struct stacks stacks;
+	struct naming naming;
+};
+
+/* 0, or -1 with *error set; call whole_stacks_free in either case. */
+int session_whole_stacks(const struct session *session,
+                         struct whole_stacks *whole, struct error *error);
+void whole_stacks_free(struct whole_stacks *whole);
+
 /*
  * The hits of the current resource that the first n steps leave.  0, or -1 with
  * *error set.  O(nodes) for each step.
