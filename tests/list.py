@@ -300,7 +300,7 @@ def check_sources():
     text = text_of(sites, f"directories /nowhere |{SAMPLES}|", "list mix")
     claims.check("a source is found by its last component",
                  f"source: {SAMPLES}/sites.c\n" in text and
-                 re.search(r"1816000 +19          return \(sum << 5", text),
+                 re.search(r"1816000 +19      return \(sum << 5", text),
                  text)
     deep = os.path.join(WORK, "deep", "sites")
     os.makedirs(deep)
@@ -311,7 +311,7 @@ def check_sources():
         file.write("\n" * 18 + "shorter end\n")
     text = text_of(sites, "directories deep", "list mix")
     claims.check("the longest end of the path is tried first",
-                 "        longer end\n" in text, text)
+                 "19      longer end\n" in text, text)
     os.makedirs(os.path.join(WORK, "root", "usr", "src", "sites"))
     with open(os.path.join(WORK, "root", "usr", "src", "sites", "sites.c"),
               "w", encoding="utf-8") as file:

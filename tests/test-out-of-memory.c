@@ -133,7 +133,24 @@ views_of_calls_say_when_memory_is_short(void **state)
 		"path main expr", "graph expr", "graph --gprof",
 		"static on", "graph", "info", "granularity file",
 		"functions", "granularity line", "flat",
+		"granularity function", "directories . /nowhere",
+		"list expr", "list rdparse.c", "list rdparse.c:50",
 		"export callgrind", NULL,
+	};
+
+	(void)state;
+	check_all(files, lines);
+}
+
+static void
+lines_say_when_memory_is_short(void **state)
+{
+	static const char *const files[] = { "sites.pb.gz", NULL };
+	static const char *const lines[] = {
+		"list mix", "directories /nowhere .", "list copy_record",
+		"list sites.c", "list sites.c:28", "threshold 0", "list c*k*m",
+		"narrow checksum mix", "list copy_record", "inlines off",
+		"list checksum", "show", NULL,
 	};
 
 	(void)state;
@@ -179,6 +196,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_of_stacks_say_when_memory_is_short),
 		cmocka_unit_test(views_of_calls_say_when_memory_is_short),
+		cmocka_unit_test(lines_say_when_memory_is_short),
 		cmocka_unit_test(exports_say_when_memory_is_short),
 		cmocka_unit_test(merging_says_when_memory_is_short),
 	};

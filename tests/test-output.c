@@ -206,6 +206,43 @@ text_fits_a_terminal_in_columns(void **state)
 	                       "three four, fivesixseven\n"));
 	assert_non_null(strstr(draw(fixture, output_text, plain),
 	                       "three lines and more\n"));
+	table->columns[1].cuts_end = true;
+	assert_non_null(strstr(draw(fixture, output_text, narrow),
+	                       "\nabc  one two three fo...\n"));
+	assert_non_null(strstr(draw(fixture, output_text, plain),
+	                       "three four, fivesixseven\n"));
+}
+
+/* Groups begin with their lines; a column may show 0 as nothing. */
+static void
+text_begins_groups_with_their_lines(void **state)
+{
+	static const char *const lines[] = { NULL, "...", "end" };
+	struct fixture *fixture = *state;
+	struct table *table = &fixture->table;
+
+	table_add_column(table, "hits", "hits", CELL_HITS)->hides_zero = true;
+	table_add_column(table, "zero", "zero", CELL_COUNT);
+	table_add_column(table, "block", "block", CELL_COUNT)->is_data_only =
+	    true;
+	table_add_column(table, "name", "name", CELL_TEXT);
+	for (uint64_t block = 1; block <= 3; block++)
+		for (uint64_t hits = 0; hits < 2; hits++)
+			table_add_row(table, (struct cell[]){ cell_hits(hits),
+			    cell_count(0), cell_count(block),
+			    cell_text("x") }, &fixture->error);
+	table->group_key = "block";
+	table->group_lines = lines;
+	table->n_group_lines = 3;
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "hits  zero  name\n"
+	    "-----------------------------------------------------\n"
+	    "         0  x\n   1     0  x\n"
+	    "...\n"
+	    "         0  x\n   1     0  x\n"
+	    "end\n"
+	    "         0  x\n   1     0  x\n"
+	    "-----------------------------------------------------\n");
 }
 
 static void
@@ -810,6 +847,7 @@ main(void)
 		TABLE_TEST(text_shows_functions_bare_and_controls_escaped),
 		TABLE_TEST(text_aligns_columns_by_what_they_hold),
 		TABLE_TEST(text_fits_a_terminal_in_columns),
+		TABLE_TEST(text_begins_groups_with_their_lines),
 		TABLE_TEST(text_shows_hits_in_units),
 		TABLE_TEST(text_fits_a_terminal_and_keeps_the_ends_of_paths),
 		TABLE_TEST(text_indents_up_to_forty_columns),

@@ -124,6 +124,8 @@ struct column {
 				 * last column */
 	bool is_elastic;	/* last column only: CELL_TEXT too wide for the
 				 * terminal is shortened, not wrapped */
+	bool cuts_end;		/* of an elastic column, the end is cut off and
+				 * not the middle */
 	bool hides_zero;	/* aligned text shows a number 0 as nothing */
 	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
 };

@@ -74,16 +74,25 @@ make_cell(struct drawing *drawing, size_t column, struct error *error)
 
 /* Adds the text in `rest` as the last cell. */
 static int
-add_last_text(struct drawing *drawing, bool is_elastic, struct error *error)
+add_last_text(struct drawing *drawing, const struct column *column,
+              struct error *error)
 {
 	const struct text_buffer *text = &drawing->rest;
 	size_t used = drawing_used(drawing);
 	size_t room = drawing_room(drawing, used);
 
-	if (!is_elastic || room == 0)
+	if (!column->is_elastic || room == 0)
 		return drawing_add_wrapped(drawing, text->bytes, text->length,
 		                           used, error);
-	text_add_elided(&drawing->line, text->bytes, text->length, room);
+	if (!column->cuts_end ||
+	    printable_width(text->bytes, text->length) <= room) {
+		text_add_elided(&drawing->line, text->bytes, text->length,
+		                room);
+		return 0;
+	}
+	text_add(&drawing->line, text->bytes, printable_prefix(text->bytes,
+	         text->length, room > 3 ? room - 3 : 0));
+	text_add_string(&drawing->line, "...");
 	return 0;
 }
 
@@ -103,8 +112,7 @@ draw_aligned_row(struct drawing *drawing, struct error *error)
 			return -1;
 		if (i < last || column->kind != CELL_TEXT)
 			add_aligned(drawing, i);
-		else if (add_last_text(drawing, column->is_elastic,
-		                       error) != 0)
+		else if (add_last_text(drawing, column, error) != 0)
 			return -1;
 	}
 	while (drawing->line.length > 0 &&

@@ -106,6 +106,7 @@ add_columns(struct drawing_up *up)
 	}
 	table_add_column(table, "instruction", "instruction", CELL_TEXT)->
 	    is_elastic = true;
+	table->columns[table->n_columns - 1].cuts_end = true;
 	table->group_key = "block";
 }
 

@@ -17,7 +17,7 @@ enum {
 	CONTEXT = 3,		/* lines before and after one with hits */
 	AROUND = 10,		/* the same for a line that was asked for */
 	GAP = 5,		/* so few lines are not left out */
-	TAB = 8,
+	TAB = 4,
 };
 
 struct drawing_up {
@@ -120,6 +120,7 @@ add_columns(struct drawing_up *up)
 	table_add_column(table, "source", "source", CELL_TEXT);
 	table->columns[table->n_columns - 1].is_text_only = true;
 	table->columns[table->n_columns - 1].is_elastic = true;
+	table->columns[table->n_columns - 1].cuts_end = true;
 	table->group_key = "block";
 }
 
