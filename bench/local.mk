@@ -77,6 +77,12 @@ bench-names: all
 	$(PYTHON3) $(srcdir)/bench/names.py ./cpprof
 .PHONY: bench-names
 
+# list and disasm (node).
+EXTRA_DIST += bench/code.py
+bench-code: all
+	$(PYTHON3) $(srcdir)/bench/code.py ./cpprof
+.PHONY: bench-code
+
 # Loading callgrind's files, beside callgrind_annotate (valgrind, GNU time).
 EXTRA_DIST += bench/callgrind.sh
 bench-callgrind: all

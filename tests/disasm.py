@@ -22,6 +22,32 @@ FUNCTIONS = ["qsort", "printf", "getenv", "strtol", "fread", "system",
 PREFIXES = {"rep", "repz", "repnz", "repe", "repne", "lock", "bnd", "notrack",
             "data16", "cs", "ds", "es", "fs", "gs", "ss", "addr32", "xacquire",
             "xrelease", "rex.W"}
+# Recursion with an inlined function in it, and bytes that are no instruction.
+PROGRAM = r"""
+#include <stdlib.h>
+static inline unsigned
+spend(unsigned n)
+{
+	for (unsigned i = 0; i < 40000000; i++)
+		n = n * 1664525 + (n >> 7);
+	return n;
+}
+static __attribute__((noinline)) unsigned
+descend(unsigned n)
+{
+	unsigned spent = spend(n);
+
+	__asm__ volatile("jmp 1f\n.byte 0x06, 0x07\n1:" : "+r"(spent));
+	if (n > 0)
+		spent += descend(n - 1) * 3;
+	return spent;
+}
+int
+main(void)
+{
+	return descend(3) == 7;
+}
+"""
 claims = Claims()
 
 
@@ -41,11 +67,14 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def write_profile(library, stacks):
+def write_profile(library, stacks, function=None):
     """pprof; a stack is (addresses, hits), outermost first, addresses those in
-    the library's file."""
+    the library's file.  function: the name of all of them, if not the
+    library's symbols name them."""
     bias = 0x10000000
-    strings = ["", "samples", "count", library]
+    strings = ["", "samples", "count", library, function or ""]
+    named = field(4, field(1, 1)) if function else b""
+    defined = field(5, field(1, 1) + field(2, 4)) if function else b""
     numbers = {}
     samples = b""
     for stack, hits in stacks:
@@ -53,14 +82,15 @@ def write_profile(library, stacks):
                        for address in reversed(stack))
         samples += field(2, field(1, ids) + field(2, varint(hits)))
     locations = b"".join(
-        field(4, field(1, number) + field(2, 1) + field(3, address + bias))
+        field(4, field(1, number) + field(2, 1) + field(3, address + bias) +
+              named)
         for address, number in numbers.items())
     mapping = field(3, field(1, 1) + field(2, bias) +
                     field(3, bias + (1 << 28)) + field(5, 3))
     path = os.path.join(WORK, "addresses.pb")
     with open(path, "wb") as file:
         file.write(field(1, field(1, 1) + field(2, 2)) + samples + mapping +
-                   locations + b"".join(field(6, string.encode())
+                   locations + defined + b"".join(field(6, string.encode())
                                         for string in strings))
     return path
 
@@ -185,6 +215,29 @@ def check_hits(library, symbols):
                 "brute force", wrong)
 
 
+def check_gaps(library, symbols):
+    start, size = max((symbols[name] for name in FUNCTIONS if name in symbols),
+                      key=lambda symbol: symbol[1])
+    code = [address for address, _ in objdump(library, start, size)]
+    profile = write_profile(library, [([code[5]], 6), ([code[30]], 3),
+                                      ([16], 2)], "odd")
+    (document,), notes = ask(profile, "disasm odd")
+    shown = [(row["block"], int(row["address"], 16))
+             for row in document["rows"]]
+    claims.check("instructions around those with hits are shown",
+                 shown == [(1, address) for address in code[2:9]] +
+                 [(2, address) for address in code[27:34]], (shown, notes))
+    claims.check("the heading has all hits",
+                 (document["self"], document["hits"]) == (11, 11), document)
+    text = run(CPPROF, "-q", "-e", "disasm odd", profile).stdout
+    claims.check("a gap is shown as dots",
+                 re.search(r"\n\.\.\.\n.*\n.*\n.*\n.* 6 +6 +0x(.*\n){4}\.\.\.\n",
+                           text), text)
+    claims.check("hits outside of the code are counted",
+                 "2 hits at addresses that belong to no instruction" in text,
+                 text)
+
+
 def check_errors(library, symbols):
     profile = write_profile(library + ".gone", [([symbols["qsort"][0]], 1)])
     _, notes = ask(profile, "disasm *")
@@ -212,8 +265,9 @@ def check_recording():
         claims.skip(claim, "no gcc")
         return
     program = os.path.join(WORK, "sites")
-    run(compiler, "-O2", "-g", os.path.join(SOURCE, "sample-data", "sites.c"),
-        "-o", program)
+    source = shutil.copy(os.path.join(SOURCE, "sample-data", "sites.c"), WORK)
+    os.utime(source, (1e9, 1e9))
+    run(compiler, "-O2", "-g", source, "-o", program)
     recording = os.path.join(WORK, "sites.cpprof")
     made = run(CPPROF, "record", "--no-prompt", "-o", recording, program,
                "10000", check=False)
@@ -253,10 +307,54 @@ def check_recording():
     claims.check("--source shows them between instructions",
                  re.search(r"sites\.c:19  return \(sum << 5 \|.*\n.* 0x", text),
                  text)
+    text = run(CPPROF, "-q", "-e", "list mix", recording).stdout
+    claims.check("a source that is older than the program is only named",
+                 f"source: {source}\n" in text, text)
+    claims.check("the heading says what functions does not count",
+                 re.search(r"self (\d+) .*total \(self\+descendants\) \1 .*\n"
+                           "0 of these in functions; the others only have "
+                           "inlined copies", text), text)
+    os.utime(source, (4e9, 4e9))
+    text = run(CPPROF, "-q", "-e", "list mix", recording).stdout
+    claims.check("a source that is newer is said to be",
+                 f"source: {source}, which is newer than sites: lines may not "
+                 "match\n" in text, text)
     _, notes = ask(recording, "disasm mix")
     claims.check("an inlined function has no code of its own",
                  "mix was inlined wherever it occurs, into checksum" in notes,
                  notes)
+
+
+def check_own_program():
+    claim = "a program with recursion and odd bytes"
+    compiler = shutil.which("gcc")
+    if compiler is None or os.uname().machine != "x86_64":
+        claims.skip(claim, "no gcc for x86-64")
+        return
+    program = os.path.join(WORK, "descend")
+    with open(program + ".c", "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    run(compiler, "-O2", "-g", "-fno-optimize-sibling-calls", program + ".c",
+        "-o", program)
+    recording = program + ".cpprof"
+    made = run(CPPROF, "record", "--no-prompt", "-o", recording, program,
+               check=False)
+    if not os.path.isdir(recording):
+        claims.skip(claim, made.stderr.strip().splitlines()[-1])
+        return
+    documents, notes = ask(recording, "threshold 0", "disasm descend",
+                           "narrow descend descend", "functions descend",
+                           "list descend", "disasm descend")
+    code = [row["instruction"] for row in documents[0]["rows"]]
+    at = [i for i, text in enumerate(code) if text.startswith(".byte")]
+    claims.check("bytes that are no instruction are shown, and what follows",
+                 [code[i] for i in at] == [".byte 0x06", ".byte 0x07"] and
+                 at[-1] + 1 < len(code), code)
+    values = [documents[1]["rows"][0]["hits"], documents[2]["hits"],
+              documents[3]["hits"]]
+    claims.check("hidden inlined calls do not count as frames of a path",
+                 len(set(values)) == 1 and values[0] < documents[0]["hits"],
+                 (values, documents[0]["hits"], notes))
 
 
 def main():
@@ -269,8 +367,10 @@ def main():
         symbols = symbols_of(library)
         check_instructions(library, symbols)
         check_hits(library, symbols)
+        check_gaps(library, symbols)
         check_errors(library, symbols)
     check_recording()
+    check_own_program()
     claims.end()
 
 

@@ -424,8 +424,8 @@ fn=f
 fl=/x/a.c
 20 50
 cfn=f
-calls=1 20
-21 15
+calls=9 20
+21 900
 22 20
 fl=/x/b.c
 fn=g
@@ -446,7 +446,7 @@ def check_callgrind():
     document, = ask(profile, "threshold 0", "list f")[0]
     claims.check("callgrind: calls of a function by itself are estimates",
                  listed(document) == ({("/x/a.c", 20): [50, 50],
-                                       ("/x/a.c", 21): [0, 15],
+                                       ("/x/a.c", 21): [0, 70],
                                        ("/x/a.c", 22): [20, 20]}, [70, 70])
                  and
                  [row["estimated"] for row in document["rows"]] ==
