@@ -346,6 +346,7 @@ script_tests = \
 	tests/reference.sh \
 	tests/round-trips.py \
 	tests/section-steps.py \
+	tests/short-names.py \
 	tests/test-prompt.py \
 	tests/test-shell.sh \
 	tests/threads.py

@@ -42,6 +42,7 @@ libcore_a_SOURCES += \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
 	src/shell/command/selection.c src/shell/command/selection.h \
 	src/shell/command/resolve_code.c src/shell/command/resolve_code.h \
+	src/shell/command/resolve_short.c src/shell/command/resolve_short.h \
 	src/shell/command/sink.c src/shell/command/sink.h \
 	src/shell/command/view_command.c src/shell/command/view_command.h \
 	src/shell/help/help_text.c src/shell/help/help_text.h \

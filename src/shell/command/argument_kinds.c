@@ -10,6 +10,8 @@
 #include "src/base/printable.h"
 #include "src/shell/command/path_words.h"
 #include "src/shell/command/resolve.h"
+#include "src/shell/command/resolve_short.h"
+#include "src/shell/terminal/terminal.h"
 
 /* How much of a word, and how many of several functions, an error names. */
 enum { SHOWN = 60, LISTED = 8, MOST_DIGITS = 15 };
@@ -51,8 +53,8 @@ read_rest_as_function(struct reading *reading, struct word *word)
 	    reading->words->n - reading->at < 2)
 		return false;
 	text = rest_of_line(reading, &length);
-	if (text == NULL ||
-	    session_find_function(reading->session, text, length) == NO_NAME)
+	if (text == NULL || !resolve_is_function(reading->session, text,
+	                                         length))
 		return false;
 	*word = (struct word){ .text = text, .length = length };
 	reading->at = reading->words->n;
@@ -178,11 +180,36 @@ read_path(struct reading *reading, struct value *value)
 	return 0;
 }
 
+/* A step knows no short names, and is to mean the same in other profiles. */
+static int
+lengthen(struct reading *reading, struct pattern_word *word)
+{
+	const struct session *session = reading->session;
+	uint32_t name = NO_NAME;
+
+	if (session->profile != NULL &&
+	    session_find_function(session, word->text, word->length) ==
+	    NO_NAME)
+		name = resolve_short_name(session, word->text, word->length,
+		                          reading->error);
+	if (name == NO_NAME)
+		return reading->error->is_set ? -1 : 0;
+	*word = (struct pattern_word){
+		names_text(session->profile->names, name),
+		names_length(session->profile->names, name), true,
+	};
+	return 0;
+}
+
 static int
 read_path_pattern(struct reading *reading, struct value *value)
 {
 	value->pattern_words = path_words_read(reading,
 	                                       &value->n_pattern_words);
+	for (size_t i = 0; value->pattern_words != NULL &&
+	     i < value->n_pattern_words; i++)
+		if (lengthen(reading, &value->pattern_words[i]) != 0)
+			return -1;
 	return value->pattern_words != NULL ? 0 : -1;
 }
 
@@ -195,6 +222,10 @@ complete_functions(struct completion *completion,
 	const uint32_t *functions = session_functions(session, &n);
 
 	(void)command;
+	if (n > 0 && session_has_short_names(session, terminal_is_output())) {
+		resolve_offer_short_names(session, completion);
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t name = functions[i];
 		const struct names *names = session->profile->names;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "src/shell/command/resolve.h"
+
 /* The text from one word to another, as it was typed. */
 static int
 take_range(struct reading *reading, size_t first, size_t last,
@@ -80,8 +82,8 @@ strip_parentheses(struct reading *reading, struct pattern_word *words,
 static bool
 is_function(const struct reading *reading, const struct pattern_word *rest)
 {
-	return session_find_function(reading->session, rest->text,
-	                             rest->length) != NO_NAME;
+	return resolve_is_function(reading->session, rest->text,
+	                           rest->length);
 }
 
 struct pattern_word *

@@ -7,6 +7,7 @@
 
 #include "src/base/near.h"
 #include "src/base/printable.h"
+#include "src/shell/command/resolve_short.h"
 
 /* Bytes of a word that an error shows. */
 enum { SHOWN = 80 };
@@ -78,6 +79,29 @@ match_functions(const struct session *session, const struct word *word,
 	return found;
 }
 
+/* The function with that name or, if there is none, with that short name. */
+static uint32_t
+find_function(const struct session *session, const struct word *word,
+              struct error *error)
+{
+	uint32_t name = session_find_function(session, word->text,
+	                                      word->length);
+
+	return name != NO_NAME ? name :
+	       resolve_short_name(session, word->text, word->length, error);
+}
+
+bool
+resolve_is_function(const struct session *session, const char *text,
+                    size_t length)
+{
+	const struct word word = { .text = text, .length = length };
+	struct error error = { 0 };
+
+	return session->profile != NULL &&
+	    find_function(session, &word, &error) != NO_NAME;
+}
+
 uint32_t *
 resolve_functions(const struct session *session, const struct word *word,
                   struct arena *arena, size_t *n, struct error *error)
@@ -86,7 +110,9 @@ resolve_functions(const struct session *session, const struct word *word,
 
 	if (session_need_profile(session, error) != 0)
 		return NULL;
-	name = session_find_function(session, word->text, word->length);
+	name = find_function(session, word, error);
+	if (name == NO_NAME && error->is_set)
+		return NULL;
 	if (name == NO_NAME && word->is_quoted)
 		resolve_report_unknown(session, word->text, word->length,
 		                       error);
@@ -105,11 +131,17 @@ struct pattern *
 resolve_pattern(const struct session *session, const struct word *word,
                 struct error *error)
 {
-	if (word->is_quoted ||
-	    session_find_function(session, word->text, word->length) !=
-	    NO_NAME)
-		return pattern_new_exact(word->text, error);
-	return pattern_new(word->text, error);
+	const struct profile *profile = session->profile;
+	uint32_t name = profile == NULL ? NO_NAME :
+	                find_function(session, word, error);
+
+	if (error->is_set)
+		return NULL;
+	if (name != NO_NAME)
+		return pattern_new_exact(names_text(profile->names, name),
+		                         error);
+	return word->is_quoted ? pattern_new_exact(word->text, error)
+	    : pattern_new(word->text, error);
 }
 
 static void

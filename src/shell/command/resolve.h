@@ -12,14 +12,18 @@
 #include "src/shell/session/session.h"
 
 /*
- * The functions of the profile that a word names: the one with that name or
- * else, if it was not between bars, all that match it as a pattern, in byte
- * order.  Returns at least one, in the arena; NULL with *error naming similar
+ * The functions of the profile that a word names: the one with that name, or
+ * with that short name (resolve_short.h), or else, if it was not between bars,
+ * all that match it as a pattern, in byte order.  Returns at least one, in the arena; NULL with *error naming similar
  * ones.
  */
 uint32_t *resolve_functions(const struct session *session,
                             const struct word *word, struct arena *arena,
                             size_t *n, struct error *error);
+
+/* Whether text is the name, or the short name, of one function. */
+bool resolve_is_function(const struct session *session, const char *text,
+                         size_t length);
 
 /* Sets *error: the profile has no such function; names similar ones. */
 void resolve_report_unknown(const struct session *session, const char *text,
@@ -27,7 +31,8 @@ void resolve_report_unknown(const struct session *session, const char *text,
 
 /*
  * A pattern for the word: exactly that name if it was between bars or the
- * profile has it, else a glob or a regular expression.  Free it with
+ * profile has it or one for which it is short, else a glob or a regular
+ * expression.  Free it with
  * pattern_free.  NULL with *error set.
  */
 struct pattern *resolve_pattern(const struct session *session,

@@ -16,7 +16,7 @@ note_unknown(const struct session *session, const struct value *pattern)
 	struct error unknown = { 0 };
 
 	if (pattern_is_general(pattern->pattern) ||
-	    session_find_function(session, pattern->text, length) != NO_NAME)
+	    resolve_is_function(session, pattern->text, length))
 		return;
 	resolve_report_unknown(session, pattern->text, length, &unknown);
 	message_note("%s", unknown.text);

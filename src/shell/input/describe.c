@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/printable.h"
+#include "src/base/short_name.h"
 #include "src/base/units.h"
 #include "src/base/writer.h"
 #include "src/shell/help/help_text.h"
@@ -24,6 +25,29 @@ add_short(struct text_buffer *text, const char *name, size_t length)
 	text_free(&whole);
 }
 
+/* Adds the short name of the root without the scopes that it has no room for. */
+static void
+add_root(struct text_buffer *text, const char *name, size_t length)
+{
+	struct name_parts parts = { 0 };
+	struct text_buffer root = { 0 };
+	struct error error = { 0 };
+	size_t begin = 0;
+
+	if (text_add_short_name(&root, &parts, name, length, &error) != 0 ||
+	    name_parts_find(&parts, root.bytes, root.length, &error) != 0) {
+		text->failed = true;
+	} else {
+		for (size_t k = 0; k < parts.n_scopes && printable_width(
+		     root.bytes + begin, root.length - begin) > LONGEST; k++)
+			begin = parts.scopes[k];
+		text_add_string(text, begin > 0 ? ELLIPSIS : "");
+		add_short(text, root.bytes + begin, root.length - begin);
+	}
+	name_parts_free(&parts);
+	text_free(&root);
+}
+
 void
 describe_prompt(const struct session *session, struct text_buffer *text)
 {
@@ -36,8 +60,12 @@ describe_prompt(const struct session *session, struct text_buffer *text)
 		struct names *names = session->profile->names;
 
 		text_add_char(text, ' ');
-		add_short(text, names_text(names, session->root),
-		          names_length(names, session->root));
+		if (session_has_short_names(session, true))
+			add_root(text, names_text(names, session->root),
+			         names_length(names, session->root));
+		else
+			add_short(text, names_text(names, session->root),
+			          names_length(names, session->root));
 	}
 	if (resource != NULL) {
 		text_add_char(text, ' ');

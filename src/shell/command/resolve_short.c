@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* resolve_short.c -- the functions that a short name stands for. */
+#include "src/shell/command/resolve_short.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/printable.h"
+#include "src/base/short_name.h"
+
+/* Bytes of a word and of the names that an error shows. */
+enum { SHOWN = 80, LISTED_SIZE = 700 };
+
+/* A search for functions. */
+struct search {
+	const struct session *session;
+	const char *text;
+	size_t length;
+	struct name_parts parts;
+	const char *last;		/* its last identifier */
+	size_t n_last;
+	uint32_t *found;		/* [n] */
+	size_t n, capacity;
+	struct error *error;
+};
+
+/* Whether the text can stand for a function. */
+static bool
+stands_for(struct search *search, uint32_t name, bool lacks_scopes)
+{
+	const struct names *names = search->session->profile->names;
+	const char *whole = names_text(names, name);
+	size_t n = names_length(names, name);
+
+	/* Most names do not even have the last identifier. */
+	if (memmem(whole, n, search->last, search->n_last) == NULL ||
+	    name_parts_find(&search->parts, whole, n, search->error) != 0)
+		return false;
+	return short_name_stands_for(search->text, search->length, whole, n,
+	                             &search->parts, lacks_scopes,
+	                             search->error);
+}
+
+static int
+find_functions(struct search *search, bool lacks_scopes)
+{
+	uint32_t n;
+	const uint32_t *functions = session_functions(search->session, &n);
+
+	for (uint32_t i = 0; i < n && !search->error->is_set; i++) {
+		if (!stands_for(search, functions[i], lacks_scopes))
+			continue;
+		if (memory_grow(&search->found, &search->capacity,
+		                search->n + 1, sizeof *search->found,
+		                search->error) != 0)
+			return -1;
+		search->found[search->n++] = functions[i];
+	}
+	return search->error->is_set ? -1 : 0;
+}
+
+/* Adds the functions, as many as an error has room for; whether all. */
+static bool
+add_list(struct text_buffer *text, const struct short_name *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t before = text->length;
+
+		text_add_string(text, i == 0 ? "" : ", ");
+		text_add_word(text, names[i].text, names[i].length);
+		if (text->length <= LISTED_SIZE)
+			continue;
+		text->length = i == 0 ? LISTED_SIZE : before;
+		text_add_string(text, i == 0 ? "..." : ", ...");
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Sets *error, which lists the functions: whole, or if there is no room for
+ * that, with what tells them apart.
+ */
+static void
+report_several(const struct search *search)
+{
+	const struct names *names = search->session->profile->names;
+	struct short_name *list = memory_array(search->n, sizeof *list,
+	                                       search->error);
+	struct text_buffer text = { 0 };
+	struct arena arena = { 0 };
+
+	if (list == NULL)
+		return;
+	for (size_t i = 0; i < search->n; i++) {
+		list[i].text = list[i].whole =
+		    names_text(names, search->found[i]);
+		list[i].length = list[i].n_whole =
+		    names_length(names, search->found[i]);
+	}
+	if (!add_list(&text, list, search->n) &&
+	    short_names_make(list, search->n, &arena, search->error) == 0) {
+		text_clear(&text);
+		add_list(&text, list, search->n);
+	}
+	error_set(search->error, "%.*s is short for %zu functions: %s",
+	          search->length > SHOWN ? SHOWN : (int)search->length,
+	          search->text, search->n, text_string(&text));
+	text_free(&text);
+	arena_free(&arena);
+	free(list);
+}
+
+uint32_t
+resolve_short_name(const struct session *session, const char *text,
+                   size_t length, struct error *error)
+{
+	struct search search = {
+		.session = session,
+		.text = text,
+		.length = length,
+		.error = error,
+	};
+	uint32_t name = NO_NAME;
+
+	if (length > 0 &&
+	    name_parts_find(&search.parts, text, length, error) == 0) {
+		search.last = text + search.parts.last_begin;
+		search.n_last = search.parts.last_end -
+		    search.parts.last_begin;
+		if (find_functions(&search, false) == 0 && search.n == 0)
+			find_functions(&search, true);
+	}
+	if (!error->is_set && search.n == 1)
+		name = search.found[0];
+	if (!error->is_set && search.n > 1)
+		report_several(&search);
+	name_parts_free(&search.parts);
+	free(search.found);
+	return name;
+}
+
+/* Offers a short name, or the whole one if only that goes on as typed. */
+static void
+offer(struct completion *completion, const struct short_name *name)
+{
+	size_t n = completion->n;
+
+	completion_offer(completion, name->text, name->length);
+	if (completion->n == n && name->length < name->n_whole)
+		completion_offer(completion, name->whole, name->n_whole);
+}
+
+void
+resolve_offer_short_names(const struct session *session,
+                          struct completion *completion)
+{
+	const struct names *names = session->profile->names;
+	uint32_t n;
+	const uint32_t *functions = session_functions(session, &n);
+	struct short_name *short_names = memory_array(n, sizeof *short_names,
+	                                              &completion->error);
+	struct arena arena = { 0 };
+
+	if (short_names == NULL)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		short_names[i] = (struct short_name){
+			.whole = names_text(names, functions[i]),
+			.n_whole = names_length(names, functions[i]),
+		};
+	if (short_names_make(short_names, n, &arena, &completion->error) == 0)
+		for (uint32_t i = 0; i < n; i++)
+			offer(completion, &short_names[i]);
+	arena_free(&arena);
+	free(short_names);
+}
