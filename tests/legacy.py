@@ -26,7 +26,8 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 
 def run(profile, *commands):
     """The output of the last command."""
-    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
+    arguments = [CPPROF, "-q", "-F", "json", "-e", "startup show",
+                 "-e", "threshold 0",
                  "--symfs", os.path.dirname(profile)]
     for command in commands:
         arguments += ["-e", command]

@@ -23,7 +23,8 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 
 def numbers(profile, view, *commands, symfs=None):
     """{name: hits} of a view; programs are looked for next to the profile."""
-    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
+    arguments = [CPPROF, "-q", "-F", "json", "-e", "startup show",
+                 "-e", "threshold 0",
                  "--symfs", symfs or os.path.dirname(profile)]
     for command in (*commands, view):
         arguments += ["-e", command]

@@ -23,7 +23,7 @@ CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 WRITERS = ("collapsed", "cpprof-text", "pprof", "callgrind", "speedscope",
            "cpprofdata")
 N_RANDOM = 6
-SETUP = ["threshold 0", "depth 100000"]
+SETUP = ["startup show", "threshold 0", "depth 100000"]
 INLINES = ["auto", "on", "off"]
 PATHS = ["down", "up", "tree"]
 VIEWS = ["top", "functions", "flat", "body", *PATHS]
