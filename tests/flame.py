@@ -156,6 +156,16 @@ def check_random(seed, folder):
         check_rows(document["rows"], icicle(profile, name, way == "up"),
                    way == "up")
     check_rows(documents[-1]["rows"], sample_tree(profile), False)
+    output = ask("-F", "json", *commands(
+        "threshold 0.2", "depth 3", lines[0], "flame tree"), path)
+    for wanted, line in zip((documents[0], documents[-1]),
+                            output.splitlines()):
+        document = json.loads(line)
+        rows = [row for row in wanted["rows"] if len(row["path"]) <= 3 and
+                row["fraction"] >= 0.2]
+        assert [row["path"] for row in document["rows"]] == [
+            row["path"] for row in rows], document
+        assert document["hidden"] == len(wanted["rows"]) - len(rows)
 
 
 # ---- pictures ----
@@ -267,6 +277,15 @@ def write_hostile(folder):
             file.write(b"main;" + name.encode() + b" 10\n")
         file.write(b"main;bad\xff\xfe\xc0\xaf 10\n")
     return path
+
+
+def check_hostile_root(folder):
+    profile = write_hostile(folder)
+    for root in "|\\x1b[31mred\\x1b[0m|", "|]]>|", "|<script>alert(1)</script>|":
+        text = picture(folder, profile, query=root)
+        assert "\x1b" not in text and text.count("]]>") == 1
+        assert boxes_of(text)[0].depth == 0
+        assert len(re.findall("<script", text)) == 1
 
 
 class Page(html.parser.HTMLParser):
@@ -382,6 +401,21 @@ def check_large(folder):
         assert min(box.width for box in boxes) >= least * .99, query
 
 
+def check_even(folder):
+    """Where all boxes are as wide, there are fewer levels."""
+    path = os.path.join(folder, "even.folded")
+    with open(path, "w", encoding="ascii") as file:
+        for i in range(200):
+            file.write(";".join(["main"] + [
+                f"f{i}_{j}_{'x' * 250}" for j in range(50)]) + " 1\n")
+    text = picture(folder, path, name="even.svg")
+    boxes = boxes_of(text)
+    assert len(text) < SIZE_MAX, len(text)
+    depth = max(box.depth for box in boxes)
+    assert depth > 1 and len(boxes) == 1 + 200 * depth, (depth, len(boxes))
+    assert f"deeper than {depth + 1} levels" in text
+
+
 def check_deep(folder):
     """No element is nested as deep as the stack."""
     path = os.path.join(folder, "deep.folded")
@@ -433,6 +467,32 @@ def check_empty(folder):
         text = picture(folder, path, query=query)
         assert "2 of 2 paths drawn<" in text, (query, text)
         assert [box.hits for box in boxes_of(text)] == [3, 3], query
+
+
+def check_calls(folder):
+    """Calls without stacks: the values of the views, and what is estimated."""
+    profile = os.path.join(SAMPLES, "rdparse.callgrind.gz")
+    for query in "down main", "up number":
+        path = os.path.join(folder, "calls.svg")
+        view, flame = (json.loads(line)["rows"] for line in
+                       ask("-F", "json", *commands(query, "flame " + query,
+                                                   f"flame {query} {path}"),
+                           profile).splitlines())
+        values = {tuple(row["path"]): (row["hits"], row["estimated"])
+                  for row in view}
+        assert values == {tuple(row["path"]): (row["hits"], row["estimated"])
+                          for row in flame}
+        assert any(estimated for _, estimated in values.values())
+        check_layout(flame, query.startswith("up"))
+        with open(path, encoding="utf-8") as file:
+            boxes = boxes_of(file.read())
+        for row in flame:
+            mark = "~" if row["estimated"] else ""
+            drawn = [box for box in boxes if box.hits == row["hits"] and
+                     box.depth == row["depth"] and
+                     box.row.startswith("%s%.4f (" % (mark, row["fraction"]))
+                     and box.row.endswith(") [%s%d]" % (mark, row["hits"]))]
+            assert drawn, row
 
 
 def check_units(folder):
@@ -540,7 +600,7 @@ def check_files(folder):
     for wrong in "flame nosuch kept.svg", "flame tree main kept.svg":
         assert run("-e", wrong, profile, cwd=folder).returncode == 1
     calls = os.path.join(SAMPLES, "rdparse.callgrind.gz")
-    failed = run("-e", "flame kept.svg", calls, cwd=folder)
+    failed = run("-e", "flame tree kept.svg", calls, cwd=folder)
     assert failed.returncode == 1 and b"stacks" in failed.stderr
     assert failed.stderr.count(b"\n") == 1, failed.stderr
     with open(path, encoding="ascii") as file:
@@ -601,15 +661,20 @@ def main():
                            check_picture, folder, large, query, root)
         claims.attempt("hostile names stay text in SVG", check_hostile,
                        folder)
+        claims.attempt("hostile names of roots stay text", check_hostile_root,
+                       folder)
         claims.attempt("hostile names stay text in HTML", check_page, folder)
         claims.attempt("pictures need no other file", check_alone, folder)
         claims.attempt("pictures of many paths keep their size", check_large,
                        folder)
+        claims.attempt("a picture of many equal boxes keeps its size",
+                       check_even, folder)
         claims.attempt("a stack of 100,000 functions is drawn", check_deep,
                        folder)
         claims.attempt("refinements apply to pictures", check_refined, folder)
         claims.attempt("paths without hits are not drawn", check_empty,
                        folder)
+        claims.attempt("calls without stacks are drawn", check_calls, folder)
         claims.attempt("unit and digits apply to pictures", check_units,
                        folder)
         claim = "search and zoom work where scripts run"

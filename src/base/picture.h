@@ -10,6 +10,7 @@
 #ifndef CPPROF_BASE_PICTURE_H
 #define CPPROF_BASE_PICTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/base/call_paths.h"
@@ -22,6 +23,7 @@ struct picture_box {
 	uint64_t own;		/* solid hits that are in no box below it */
 	uint32_t record;	/* the path, in picture->paths */
 	uint32_t depth;		/* 0: a box on top */
+	bool is_estimated;	/* the value is */
 };
 
 struct picture {
@@ -35,6 +37,7 @@ struct picture {
 	uint64_t extent;	/* of all boxes */
 	uint64_t n_left_out;	/* paths with hits that are too narrow for a
 				 * box */
+	bool is_open_ended;	/* n_left_out counts only what extends boxes */
 	uint64_t denominator;	/* of fractions */
 };
 

@@ -10,9 +10,9 @@
  * hits, and data-s its solid hits where they differ.  A rect of class o after
  * a box marks how far boxes below it overhang it.
  *
- * Boxes narrower than a pixel are not drawn, and a file has an upper size: the
- * least width is raised until the boxes fit it, and then there are fewer
- * levels.
+ * Boxes narrower than a pixel are not drawn, and a file has an upper size.
+ * Until the boxes fit it, the least width is raised to some pixels, then there
+ * are fewer levels, and then only wider boxes.
  *
  * Names are untrusted: they are made printable, then escaped.  They only
  * appear as the text of title and text elements.
@@ -37,9 +37,10 @@ enum {
 	FEWEST_BOXES = 100,		/* drawn even if their names are longer
 					 * than that */
 	MOST_LEVELS = 1000,
-	WIDEST_LEFT_OUT = 20,		/* a box that wide, this part of the
-					 * picture, is only left out for its
-					 * depth */
+	FEW_LEVELS = 8,
+	NARROW = 300,			/* boxes below this part of the picture
+					 * are left out before there are fewer
+					 * levels */
 };
 
 struct svg {
@@ -51,7 +52,7 @@ struct svg {
 	uint64_t n_drawn;
 	uint32_t n_levels;		/* that are drawn */
 	bool has_deeper;
-	bool has_hatched;
+	bool has_hatched, has_overhang;
 };
 
 /* ---- text ---- */
@@ -117,7 +118,7 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 	add_escaped(text, svg->scratch.bytes, svg->scratch.length);
 
 	text_clear(&svg->scratch);
-	text_add_char(&svg->scratch, '\n');
+	text_add_string(&svg->scratch, box->is_estimated ? "\n~" : "\n");
 	if (drawing_add_cell(&svg->drawing, &svg->scratch, &cells[1], 0,
 	                     error) != 0)
 		return -1;
@@ -126,7 +127,7 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 	                     &cells[table->n_columns - 1], PATH_COLUMNS,
 	                     error) != 0)
 		return -1;
-	text_add_string(&svg->scratch, ") [");
+	text_add_string(&svg->scratch, box->is_estimated ? ") [~" : ") [");
 	if (drawing_add_cell(&svg->drawing, &svg->scratch, &cells[0], 0,
 	                     error) != 0)
 		return -1;
@@ -182,6 +183,8 @@ add_label(struct svg *svg, const struct picture_box *box, const char *name,
 	text_add_label(label, name, n, room);
 	if (label->length == 0)
 		return 0;
+	if (box->is_estimated)
+		text_add_char(number, '~');
 	if (drawing_add_cell(&svg->drawing, number, &fraction, 0, error) != 0)
 		return -1;
 	if (drawing_width(label) + 1 + number->length <= room) {
@@ -203,6 +206,7 @@ add_overhang(struct svg *svg, const struct picture_box *box,
 {
 	if (box->extent == box->value)
 		return;
+	svg->has_overhang = true;
 	text_add_format(&svg->boxes, "<rect class=\"o c%u\"",
 	                color.hue * BOX_SHADES + color.shade);
 	add_share(svg, "x", box->begin + box->value);
@@ -251,7 +255,7 @@ try_boxes(struct svg *svg, bool *fits, struct error *error)
 
 	text_clear(&svg->boxes);
 	svg->n_drawn = svg->n_levels = 0;
-	svg->has_hatched = svg->has_deeper = false;
+	svg->has_hatched = svg->has_overhang = svg->has_deeper = false;
 	*fits = true;
 	for (uint32_t i = 0; i < picture->n_boxes && *fits; i++) {
 		if (picture->boxes[i].value < svg->least)
@@ -286,7 +290,8 @@ draw_boxes(struct svg *svg, struct error *error)
 			return -1;
 		if (fits)
 			return 0;
-		if (svg->least < svg->picture->extent / WIDEST_LEFT_OUT)
+		if (svg->least < svg->picture->extent / NARROW ||
+		    svg->most_levels <= FEW_LEVELS)
 			svg->least += svg->least / 4 + 1;
 		else
 			svg->most_levels /= 2;
@@ -366,8 +371,15 @@ add_lines(struct svg *svg)
 		         table->header[i]);
 	for (size_t i = 0; i < table->n_footer; i++)
 		add_line(svg, ++number, "", table->footer[i]);
-	text_add_format(&line, "%" PRIu64 " of %" PRIu64 " path%s drawn",
-	                svg->n_drawn, n_all, n_all == 1 ? "" : "s");
+	if (n_all == 0)
+		text_add_string(&line, "nothing to draw");
+	else if (picture->is_open_ended)
+		text_add_format(&line, "%" PRIu64 " path%s drawn",
+		                svg->n_drawn, svg->n_drawn == 1 ? "" : "s");
+	else
+		text_add_format(&line, "%" PRIu64 " of %" PRIu64 " path%s "
+		                "drawn", svg->n_drawn, n_all,
+		                n_all == 1 ? "" : "s");
 	if (svg->n_drawn < n_all)
 		text_add_format(&line, "; the others are narrower than %.3g%% "
 		    "of the picture", 100 * (double)svg->least /
@@ -382,6 +394,8 @@ add_lines(struct svg *svg)
 		add_line(svg, ++number, "", "Hatched: passed through the path "
 		         "and re-entered it, solid elsewhere. Pale: room for "
 		         "what is below");
+	else if (svg->has_overhang)
+		add_line(svg, ++number, "", "Pale: room for what is below");
 	add_line(svg, ++number, " id=\"cpprof-line\"", "");
 	return PADDING + LINE * number + PADDING / 2;
 }

@@ -229,9 +229,11 @@ make_label(struct canvas *canvas, uint32_t number, size_t room,
 	struct text_buffer fraction = { 0 };
 	double denominator = (double)canvas->picture->denominator;
 	struct cell cell = cell_fraction((double)box->value / denominator);
-	int status = drawing_add_cell(canvas->drawing, &fraction, &cell, 0,
-	                              error);
+	int status;
 
+	if (box->is_estimated)
+		text_add_char(&fraction, '~');
+	status = drawing_add_cell(canvas->drawing, &fraction, &cell, 0, error);
 	text_clear(label);
 	canvas->label_at = 0;
 	text_add_label(label, text, n, room);
@@ -421,8 +423,14 @@ draw_legend(struct canvas *canvas, struct error *error)
 	uint64_t n_drawn = n_all - n_narrow - canvas->n_deep;
 	int status = 0;
 
-	text_add_format(&text, "%" PRIu64 " of %" PRIu64 " path%s drawn",
-	                n_drawn, n_all, plural(n_all));
+	if (n_all == 0)
+		text_add_string(&text, "nothing to draw");
+	else if (picture->is_open_ended)
+		text_add_format(&text, "%" PRIu64 " path%s drawn", n_drawn,
+		                plural(n_drawn));
+	else
+		text_add_format(&text, "%" PRIu64 " of %" PRIu64 " path%s "
+		                "drawn", n_drawn, n_all, plural(n_all));
 	if (n_narrow > 0)
 		text_add_format(&text, ", %" PRIu64 " too narrow", n_narrow);
 	if (canvas->n_deep > 0)
@@ -435,12 +443,14 @@ draw_legend(struct canvas *canvas, struct error *error)
 	if (status == 0 && (canvas->has_hatched || canvas->has_overhang)) {
 		bool has_color = drawing->layout->has_color;
 
-		text_add_string(&drawing->line, has_color ? HATCH HATCH : "//");
-		text_add_string(&drawing->line, " re-entered the path, solid "
-		                "elsewhere");
+		if (canvas->has_hatched)
+			text_add_format(&drawing->line, "%s re-entered the "
+			                "path, solid elsewhere%s",
+			                has_color ? HATCH HATCH : "//",
+			                canvas->has_overhang ? "; " : "");
 		if (canvas->has_overhang)
-			text_add_format(&drawing->line, "; %s room for what "
-			                "is below", has_color ? DOT DOT : "..");
+			text_add_format(&drawing->line, "%s room for what is "
+			                "below", has_color ? DOT DOT : "..");
 		status = drawing_flush(drawing, error);
 	}
 	text_free(&text);

@@ -10,6 +10,9 @@
  * recursion is deep.  The third picture is the sample tree as it is, which is
  * all solid.
  *
+ * If the input has calls without stacks, values are those of flow_paths.h, and
+ * nothing is hatched: which hits of a path re-enter it is not known.
+ *
  * The boxes below a box are sorted by what is solid, most first.  They stand side by side from the box's left edge and may overhang it
  * on the right, because a hit can belong to several of them.
  *
@@ -22,6 +25,7 @@
 #include "src/base/memory.h"
 #include "src/base/picture.h"
 #include "src/base/progress.h"
+#include "src/views/flow_paths.h"
 #include "src/views/order.h"
 #include "src/views/rows.h"
 
@@ -139,6 +143,40 @@ rows_tree(struct rows *rows, const struct view_request *request,
 	return status;
 }
 
+/* ---- calls without stacks as rows ---- */
+
+/* A path's own hits are those that its extensions do not account for. */
+static int
+share_flow(struct rows *rows, struct error *error)
+{
+	rows->own = memory_copy(rows->hits, rows->n, sizeof *rows->own, error);
+	rows->solid = memory_copy(rows->hits, rows->n, sizeof *rows->solid,
+	                          error);
+	if (rows->own == NULL || rows->solid == NULL)
+		return -1;
+	for (uint32_t row = rows->n; row-- > 0;) {
+		uint32_t parent = rows->parent[row];
+
+		if (parent == NO_RECORD)
+			continue;
+		rows->own[parent] -= rows->own[parent] < rows->hits[row] ?
+		                     rows->own[parent] : rows->hits[row];
+	}
+	return 0;
+}
+
+static int
+rows_flow(struct rows *rows, const struct view_request *request,
+          const struct measure *measure, struct hidden *hidden,
+          struct error *error)
+{
+	int status = rows->is_innermost_first ?
+	    flow_paths_up(rows, request, measure, hidden, error) :
+	    flow_paths_down(rows, request, measure, hidden, error);
+
+	return status == 0 ? share_flow(rows, error) : status;
+}
+
 /* ---- rows as boxes ---- */
 
 /*
@@ -244,6 +282,8 @@ place_boxes(struct box_source *source, uint64_t least, const uint64_t *extent,
 			.own = rows->own[row],
 			.record = row,
 			.depth = depth[row],
+			.is_estimated = rows->is_estimated != NULL &&
+			                rows->is_estimated[row],
 		};
 		next[row] = *begin;
 		*begin += extent[row];
@@ -300,11 +340,13 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	cells[3] = cell_hits(box->own);
 	cells[4] = cell_hits(box->begin);
 	cells[5] = cell_count(box->depth);
-	cells[6] = cell_path(&source->paths, box->record);
+	if (source->rows.is_estimated != NULL)
+		cells[6] = cell_flag(box->is_estimated);
+	cells[table->n_columns - 1] = cell_path(&source->paths, box->record);
 }
 
 static void
-add_columns(struct table *table)
+add_columns(struct table *table, bool has_estimates)
 {
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
@@ -312,6 +354,8 @@ add_columns(struct table *table)
 	table_add_column(table, "own", "own", CELL_HITS);
 	table_add_column(table, "begin", "begin", CELL_HITS);
 	table_add_column(table, "depth", "depth", CELL_COUNT);
+	if (has_estimates)
+		table_add_column(table, "estimated", "~", CELL_FLAG);
 	table_add_column(table, "path", "call path", CELL_PATH);
 	table->pattern = "{fraction} ({path}) [{hits}]";
 }
@@ -338,6 +382,7 @@ give_to_table(struct box_source *source, const struct view_request *request,
 		picture->n_left_out += hidden->below_threshold -
 		                       hidden->empty;
 		hidden->below_threshold = 0;
+		picture->is_open_ended = request->set->flow != NULL;
 		table->picture = picture;
 	} else {
 		n_rows = rows_limit(request, source->rows.n, hidden);
@@ -346,7 +391,7 @@ give_to_table(struct box_source *source, const struct view_request *request,
 	if (view_describe(request, kind, &source->measure, hidden, table,
 	                  error) != 0)
 		return -1;
-	add_columns(table);
+	add_columns(table, request->set->flow != NULL);
 	table->n_rows = n_rows;
 	return 0;
 }
@@ -387,11 +432,11 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	struct box_source *source;
 	int status;
 
-	if (request->set->flow != NULL)
-		return error_set(error, "%s draws stacks, and this profile "
-		                 "has calls between functions without "
-		                 "stacks; try down, up or graph",
-		                 table->view);
+	if (request->set->flow != NULL && !kind->has_root)
+		return error_set(error, "%s tree draws stacks, and this "
+		                 "profile has calls between functions without "
+		                 "stacks; try %s down or %s up", table->view,
+		                 table->view, table->view);
 	if (kind->has_root && view_need_root(request, table, error) != 0)
 		return -1;
 	source = memory_array(1, sizeof *source, error);
@@ -401,7 +446,10 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	table->row_source_free = free_source;
 	source->measure = measure_boxes(request, kind->has_root);
 	source->rows.is_innermost_first = paths == rows_up;
-	status = paths != NULL ?
+	status = request->set->flow != NULL ?
+	    rows_flow(&source->rows, request, &source->measure, &hidden,
+	              error) :
+	    paths != NULL ?
 	    paths(&source->rows, request, &source->measure, true, &hidden,
 	          error) :
 	    rows_tree(&source->rows, request, &source->measure, &hidden,
