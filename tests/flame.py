@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unicodedata
 import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -596,6 +597,8 @@ def check_files(folder):
     with open(path, "w", encoding="ascii") as file:
         file.write("old")
     os.chmod(path, 0o640)
+    # Between bars, a name is never a file's.
+    assert b"no function" in run("-e", "flame |x.svg|", profile).stderr
     # A picture that cannot be made leaves the file as it was.
     for wrong in "flame nosuch kept.svg", "flame tree main kept.svg":
         assert run("-e", wrong, profile, cwd=folder).returncode == 1
@@ -620,6 +623,41 @@ def check_files(folder):
 
 
 # ---- terminals ----
+
+def width(text):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+
+def check_cells(folder):
+    """Each line has the same width, whole names, and no two boxes of one
+    colour side by side."""
+    path = os.path.join(folder, "cells.folded")
+    wide = "\u540d\u524d\u95a2\u6570"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"main;{wide};x 40\nmain;{wide}2 23\n")
+        for name in "abcdefghijklmnopqr":
+            file.write(f"outer;{name * 3} 3\nouter;{wide * 9} 1\n")
+    for lines in (["root main"], ["root outer"]):
+        plain = ask(*commands(*lines, "flame"), path).decode().split("\n")
+        assert all(width(line) <= 80 for line in plain), plain
+        colored = ask(*commands(*lines, "color always", "flame"),
+                      path).decode().split("\n")
+        top = next(i for i, line in enumerate(colored) if " 0." in line)
+        for line in colored[top:top + 2]:
+            text = re.sub(r"\x1b\[[0-9;]*m", "", line)
+            assert width(text) == 80, (text, width(text))
+            grounds = re.findall(r"\x1b\[48;5;(\d+)m([^\x1b]+)", line)
+            names = [(ground, text.strip()) for ground, text in grounds
+                     if re.search(r"\w", text)]
+            assert all(one[0] != next_[0] for one, next_ in
+                       zip(names, names[1:])), names
+        if lines == ["root main"]:
+            assert wide + " 0." in "".join(plain), plain
+            assert wide in "".join(colored), colored
+        else:
+            assert len(names) > 10, names
+
 
 def check_terminal(columns, rows):
     """The picture, its legend and the next prompt fit the screen."""
@@ -684,6 +722,7 @@ def main():
             claims.skip(claim, "no browser")
         claims.attempt("files are replaced by whole pictures only",
                        check_files, folder)
+        claims.attempt("cells are filled whole", check_cells, folder)
         for columns, rows in (80, 24), (120, 40), (40, 12):
             claim = f"a picture fits {columns}x{rows}"
             if has_terminals():

@@ -447,6 +447,13 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "show percent r", 13, "");
 	check_completion(fixture, "record -r page-fa", 10, "page-faults;");
 	check_completion(fixture, "record --max", 7, "--max-size;");
+	check_completion(fixture, "graph db_", 6, "db_read;db_write;");
+	check_completion(fixture, "graph --", 6, "--gprof;");
+	check_completion(fixture, "graph --gprof db_", 14,
+	                 "db_read;db_write;");
+	check_completion(fixture, "flame d", 6, "down;db_read;db_write;");
+	check_completion(fixture, "flame up db_r", 9, "db_read;");
+	check_completion(fixture, "flame x.svg up db_r", 15, "db_read;");
 	check_completion(fixture, "flat | he", 0, "");
 	check_completion(fixture, "nonsense x", 9, "");
 }
@@ -582,6 +589,13 @@ files_complete_behind_redirections(void **state)
 	sprintf(line, "load %.*s", (int)strlen(fixture->path) - 2,
 	        fixture->path);
 	check_completion(fixture, line, 5, expected);
+	/* Where nothing is left but the file. */
+	sprintf(line, "flame up main %.*s", (int)strlen(fixture->path) - 2,
+	        fixture->path);
+	check_completion(fixture, line, 14, expected);
+	sprintf(line, "flame main %.*s", (int)strlen(fixture->path) - 2,
+	        fixture->path);
+	check_completion(fixture, line, 11, expected);
 }
 
 /* Prefixes that were unique in the first versions keep their meaning. */

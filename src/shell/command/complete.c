@@ -13,6 +13,24 @@
 #include "src/shell/command/command.h"
 #include "src/shell/command/handles.h"
 
+/* Offers what an argument may be; for a switch, also what follows it. */
+static void
+offer_argument(struct completion *completion, const struct session *session,
+               const struct command *command, const struct argument *argument)
+{
+	const struct argument *last = argument;
+
+	if ((argument->flags & ARG_SWITCH) != 0 && argument[1].name != NULL)
+		last++;
+	for (; argument <= last; argument++) {
+		if (argument->kind->complete != NULL)
+			argument->kind->complete(completion, session,
+			                         command);
+		if (argument->kind->handle != HANDLE_NONE)
+			handles_complete(completion, session);
+	}
+}
+
 /* words[n], n > 0, is being completed; words[0] names a command. */
 static void
 complete_argument(struct completion *completion,
@@ -39,13 +57,7 @@ complete_argument(struct completion *completion,
 	} while (n_before > 0);
 	completion->before = words + 1;
 	completion->n_before = n - 1;
-	if (argument->kind->complete != NULL)
-		argument->kind->complete(completion, session, command);
-	if (argument->kind->handle != HANDLE_NONE)
-		handles_complete(completion, session);
-	if ((argument->flags & ARG_SWITCH) != 0 &&
-	    argument[1].name != NULL && argument[1].kind->complete != NULL)
-		argument[1].kind->complete(completion, session, command);
+	offer_argument(completion, session, command, argument);
 }
 
 /*
