@@ -17,13 +17,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/walks.h"
 #include "src/base/memory.h"
 #include "src/formats/format.h"
 #include "src/output/output.h"
 #include "src/views/totals.h"
 #include "src/views/view.h"
 
-enum { RUNS = 5, ROOTS = 10, FUNCTIONS = 5000, CALLEES = 8, DEEPEST = 60 };
+enum { RUNS = 5, ROOTS = 10 };
 
 /* ---- pictures ---- */
 
@@ -116,15 +117,6 @@ now_ms(void)
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-static uint64_t
-random_number(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
 /* The names function_0, function_1, ... */
 static struct names *
 make_names(uint32_t n, struct error *error)
@@ -139,46 +131,6 @@ make_names(uint32_t n, struct error *error)
 	if (error->is_set)
 		die(error);
 	return names;
-}
-
-/*
- * Walks from function 0 through a fixed call graph, in which most calls go to
- * few callees, until there are about n nodes.  Each walk is a hit.
- */
-static struct sample_tree *
-make_tree(uint32_t n, struct error *error)
-{
-	static uint32_t callees[FUNCTIONS][CALLEES];
-	struct tree_builder *builder = tree_builder_new(1, error);
-	struct sample_tree *tree = NULL;
-	uint64_t state = 1;
-	uint32_t last = 0;
-
-	for (int i = 0; i < FUNCTIONS * CALLEES; i++)
-		callees[i / CALLEES][i % CALLEES] =
-		    (uint32_t)(random_number(&state) % FUNCTIONS);
-	while (builder != NULL && !error->is_set && last < n) {
-		uint64_t depth = 2 + random_number(&state) % DEEPEST;
-		uint32_t function = 0, node = NO_NODE;
-
-		while (depth-- > 0 && !error->is_set) {
-			uint64_t draw = random_number(&state);
-
-			node = tree_builder_child(builder, node, function,
-			                          error);
-			if (node > last)
-				last = node;
-			function = callees[function]
-			    [draw % CALLEES * (draw >> 32 & 7) / 7];
-		}
-		tree_builder_add(builder, node, 0, 1, 1, error);
-	}
-	if (!error->is_set)
-		tree = tree_builder_finish(builder, error);
-	tree_builder_free(builder);
-	if (tree == NULL)
-		die(error);
-	return tree;
 }
 
 /* One stack of n frames, which are n_names functions in turn. */
@@ -403,9 +355,11 @@ time_generated(uint32_t n, struct error *error)
 		{ "distinct frames", 100000, 100000 },
 		{ "mutual recursion", 2000000, 2 },
 	};
-	struct names *names = make_names(FUNCTIONS, error);
-	struct sample_tree *tree = make_tree(n, error);
+	struct names *names = make_names(WALK_FUNCTIONS, error);
+	struct sample_tree *tree = walks_new(n, error);
 
+	if (tree == NULL)
+		die(error);
 	time_views("random walks", tree, names, error);
 	sample_tree_free(tree);
 	names_free(names);

@@ -7,9 +7,14 @@ bench_generate_CFLAGS = $(AM_CFLAGS)
 bench_generate_LDADD = -lm
 
 noinst_PROGRAMS += bench/bench-views
-bench_bench_views_SOURCES = bench/bench-views.c
+bench_bench_views_SOURCES = bench/bench-views.c bench/walks.c bench/walks.h
 bench_bench_views_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 bench_bench_views_LDADD = $(core_libs)
+
+noinst_PROGRAMS += bench/bench-steps
+bench_bench_steps_SOURCES = bench/bench-steps.c bench/walks.c bench/walks.h
+bench_bench_steps_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
+bench_bench_steps_LDADD = $(core_libs)
 
 noinst_PROGRAMS += bench/scan
 bench_scan_SOURCES = bench/scan.c
@@ -27,6 +32,7 @@ bench: all
 	bash $(srcdir)/bench/run.sh bench
 	CPPROF=./cpprof bash $(srcdir)/bench/pprof.sh bench
 	bench/bench-views
+	bench/bench-steps
 .PHONY: bench
 
 # What the collector and its peers cost: `make bench-collector`, or with

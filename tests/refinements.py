@@ -183,11 +183,18 @@ class Group:
 
     def apply(self, before):
         matchers = before.matchers(self.patterns)
+        groups = {self.member(frame, matchers).name
+                  for stack, _ in before.stacks for frame in stack
+                  if not self.keeps_entries and
+                  any(matches(frame) for matches in matchers)}
         after = []
         for stack, hits in before.stacks:
             joined = []
             for frame in stack:
+                name = frame.name
                 frame = self.member(frame, matchers)
+                if frame.name == name and name in groups:
+                    frame = Frame(name, GROUP, None, frozenset((name,)))
                 if not joined or not joined[-1].groups & frame.groups:
                     joined.append(frame)
             after.append((joined, hits))

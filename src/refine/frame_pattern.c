@@ -305,8 +305,12 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		near_offer(&near, name, strlen(name));
 	}
 	near_add(&near, &near_ones);
-	error_set(error, "no frame is %s %.*s%s", what, SHOWN, wanted,
-	          text_string(&near_ones));
+	if (pattern->subject == OF_NAME && !pattern->is_exact &&
+	    wanted[0] == '/' && !pattern_is_general(pattern->pattern))
+		text_add_string(&near_ones, "; a regular expression ends with "
+		                "/ too");
+	error_set(error, "no frame is %s %.*s%s", what, SHOWN,
+	          wanted[0] != '\0' ? wanted : "||", text_string(&near_ones));
 	text_free(&near_ones);
 	return -1;
 }

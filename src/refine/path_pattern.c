@@ -183,7 +183,8 @@ match_elements(struct matching *matching, struct error *error)
 		const struct frame_pattern *element =
 		    matching->path->elements[i];
 
-		if (frame_pattern_match(element, matching->refining,
+		if (progress_step(NULL, 0, 0, error) != 0 ||
+		    frame_pattern_match(element, matching->refining,
 		                        &matching->matches[i], error) != 0)
 			return -1;
 		if (matching->matches[i].any)

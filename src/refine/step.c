@@ -36,8 +36,8 @@ check_captures(const char *name, const struct frame_pattern *pattern,
 		if (at[1] >= '0' && at[1] <= '9' && at[2] == '}' &&
 		    (size_t)(at[1] - '0') > n)
 			return error_set(error, "{%c} needs a regular "
-			                 "expression with %c groups (...)",
-			                 at[1], at[1]);
+			                 "expression with %c group%s (...)",
+			                 at[1], at[1], at[1] == '1' ? "" : "s");
 	return 0;
 }
 
@@ -77,8 +77,13 @@ step_new_group(const char *name, bool keeps_entries,
                const struct pattern_word *patterns, size_t n,
                struct error *error)
 {
-	struct step *step = memory_array(1, sizeof *step, error);
+	struct step *step;
 
+	if (name[0] == '\0') {
+		error_set(error, "a group needs a name");
+		return NULL;
+	}
+	step = memory_array(1, sizeof *step, error);
 	if (step == NULL)
 		return NULL;
 	step->kind = keeps_entries ? STEP_ENTRIES : STEP_GROUP;
@@ -311,6 +316,20 @@ share_group(const struct frame_kind *a, const struct frame_kind *b)
 	    (b->is_group && b->names[0] == a->group);
 }
 
+/* A function that already has the name of a group belongs to it. */
+static void
+map_namesakes(const struct refining *refining, struct grouping *grouping,
+              uint32_t n)
+{
+	for (uint32_t kind = 0; kind < n; kind++) {
+		uint32_t name = refining_name(refining, kind);
+
+		if (grouping->to[kind] == kind && name < grouping->capacity &&
+		    grouping->by_name[name] != 0)
+			grouping->to[kind] = grouping->by_name[name] - 1;
+	}
+}
+
 /* Gives the nodes their new kinds; neighbours in one group are one frame. */
 static void
 group_nodes(struct refining *refining, const uint32_t *to)
@@ -345,10 +364,12 @@ apply_group(const struct step *step, struct refining *refining,
 			grouping.to[kind] = kind;
 		result = map_kinds(step, refining, &grouping, n, error);
 	}
-	if (result == 0)
+	if (result == 0) {
+		map_namesakes(refining, &grouping, n);
 		group_nodes(refining, grouping.to);
-	else
+	} else {
 		refining->n_kinds = n;
+	}
 	free(grouping.to);
 	free(grouping.by_name);
 	return result;

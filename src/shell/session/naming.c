@@ -93,9 +93,15 @@ make_flow(struct naming *naming, const struct naming_request *request,
 {
 	bool is_own;
 	struct profile *profile = request->profile;
-	struct call_graph *graph = named_graph_new(profile, &request->rule,
-	                                           &is_own, error);
+	struct call_graph *graph;
 
+	naming->skipped = memory_array(request->n_steps,
+	                               sizeof *naming->skipped, error);
+	if (naming->skipped == NULL)
+		return -1;
+	for (size_t i = 0; i < request->n_steps; i++)
+		naming->skipped[i] = true;
+	graph = named_graph_new(profile, &request->rule, &is_own, error);
 	if (graph == NULL)
 		return -1;
 	naming->flow = call_flow_new(graph, names_count(profile->names),

@@ -545,7 +545,8 @@ session_hits_after(const struct session *session, size_t n, uint64_t *hits,
 	request.n_steps = n;
 	if (naming_make(&naming, &request, error) != 0)
 		return -1;
-	*hits = sample_tree_total(naming.tree,
+	*hits = naming.tree == NULL ? session->set.total :
+	        sample_tree_total(naming.tree,
 	                          naming.tree->hits[session->resource]);
 	naming_free(&naming);
 	return 0;

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bench-steps.c -- how long the steps of a refinement take on a large tree.
+ *
+ * 	bench-steps [NODES]	a tree of random walks over a call graph
+ * 	bench-steps PROFILE	the tree of a profile
+ *
+ * Prints milliseconds, best of five: to add one step to none, and to a
+ * selection; to take it back; and top and down after it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/walks.h"
+#include "src/refine/step.h"
+#include "src/shell/session/session.h"
+#include "src/views/view.h"
+
+enum { RUNS = 5, MOST_WORDS = 8, SITES = 8 };
+
+/* Words of a path; of a group: its name, = or =>, patterns. */
+static const struct {
+	const char *words;
+	bool drops;
+} steps[] = {
+	{ "main ... function_17", false },
+	{ "function_1?", false },
+	{ "main * ... function_2* function_*", false },
+	{ "* function_1* function_*7 function_*", false },
+	{ "function_17", true },
+	{ "group = function_17 function_18", false },
+	{ "group = function_1*", false },
+	{ "group => function_1*", false },
+	{ "{1} = /^(function_..)/", false },
+};
+
+struct times {
+	double add, add_second, undo, top, down;
+};
+
+static void
+die(const struct error *error)
+{
+	fprintf(stderr, "bench-steps: %s\n", error->text);
+	exit(1);
+}
+
+static double
+now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* A return address in a function, or in one that is inlined into it. */
+static void
+add_site(struct profile *profile, uint32_t function, uint32_t site,
+         struct error *error)
+{
+	struct location locations[2] = {
+		{ .function = function, .file = NO_NAME },
+		{ .function = (function + 1) % WALK_FUNCTIONS, .file = NO_NAME },
+	};
+
+	profile_add_frame(profile, function % 2, 64 * function + site,
+	                  locations, site == 0 ? 2 : 1, error);
+}
+
+/*
+ * Main, function_1, function_2, ... in modules by turns.  Each returns to
+ * several addresses, like a recorded program's.
+ */
+static struct profile *
+make_profile(uint32_t n_nodes, struct error *error)
+{
+	uint32_t *label;
+	static const char *const modules[] = { "/bin/prog", "/lib/libx.so.1" };
+	struct profile *profile = profile_new(error);
+
+	if (profile == NULL)
+		die(error);
+	profile_add_resource(profile, "hits", "hit", 1, error);
+	for (size_t i = 0; i < 2; i++)
+		profile_add_module(profile, modules[i], NULL, 0, error);
+	for (uint32_t i = 0; i < WALK_FUNCTIONS; i++) {
+		char text[32];
+
+		snprintf(text, sizeof text, i == 0 ? "main" :
+		         "function_%" PRIu32, i);
+		names_add(profile->names, text, strlen(text), error);
+	}
+	for (uint32_t i = 0; i < SITES * WALK_FUNCTIONS; i++)
+		add_site(profile, i / SITES, i % SITES, error);
+	profile->tree = walks_new(n_nodes, error);
+	if (error->is_set)
+		die(error);
+	label = profile->tree->label;
+	for (uint32_t node = 0; node < profile->tree->n_nodes; node++)
+		label[node] = label[node] * SITES + node % SITES;
+	return profile;
+}
+
+static struct step *
+make_step(size_t number, struct error *error)
+{
+	struct pattern_word words[MOST_WORDS];
+	char text[100], *word;
+	size_t n = 0;
+
+	snprintf(text, sizeof text, "%s", steps[number].words);
+	for (word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
+		words[n++] = (struct pattern_word){ word, strlen(word), false };
+	if (n > 2 && words[1].text[0] == '=')
+		return step_new_group(words[0].text,
+		                      words[1].text[1] == '>', words + 2,
+		                      n - 2, error);
+	return step_new_path(steps[number].drops, words, n, error);
+}
+
+static double
+time_step(struct session *session, size_t number)
+{
+	struct error error = { 0 };
+	struct step *step = make_step(number, &error);
+	double start = now_ms();
+
+	if (session_add_step(session, step, &error) != 0)
+		die(&error);
+	return now_ms() - start;
+}
+
+static double
+time_undo(struct session *session)
+{
+	struct error error = { 0 };
+	double start = now_ms();
+
+	if (session_undo(session, 1, &error) != 0)
+		die(&error);
+	return now_ms() - start;
+}
+
+static double
+time_view(const struct session *session, view_function *view)
+{
+	struct view_request request = session_request(session);
+	struct error error = { 0 };
+	struct table table = { 0 };
+	double start = now_ms(), spent;
+
+	if (view(&request, &table, &error) != 0)
+		die(&error);
+	spent = now_ms() - start;
+	table_free(&table);
+	return spent;
+}
+
+static void
+keep_least(double *best, double spent, int run)
+{
+	if (run == 0 || spent < *best)
+		*best = spent;
+}
+
+static void
+time_one(struct session *session, size_t number)
+{
+	struct times best = { 0 };
+	uint64_t left = 0;
+
+	for (int run = 0; run < RUNS; run++) {
+		keep_least(&best.add, time_step(session, number), run);
+		keep_least(&best.top, time_view(session, view_top), run);
+		keep_least(&best.down, time_view(session, view_down), run);
+		left = session->set.left;
+		keep_least(&best.undo, time_undo(session), run);
+		time_step(session, 1);
+		keep_least(&best.add_second, time_step(session, number), run);
+		time_undo(session);
+		time_undo(session);
+	}
+	printf("%-6s %-36s %8.1f %8.1f %8.1f %8.1f %8.1f  %" PRIu64 "\n",
+	       strchr(steps[number].words, '=') != NULL ? "group" :
+	       steps[number].drops ? "drop" : "narrow", steps[number].words,
+	       best.add, best.add_second, best.undo, best.top, best.down,
+	       left);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+	struct error error = { 0 };
+	struct session session;
+
+	session_start(&session);
+	if (n > 0 && n < NO_NODE) {
+		session.profile = make_profile((uint32_t)n, &error);
+		if (session_settings_changed(&session, CHANGES_NAMES,
+		                             &error) != 0)
+			die(&error);
+	} else if (session_load(&session, (const char *const *)argv + 1, 1,
+	                        &error) != 0) {
+		die(&error);
+	}
+	printf("%" PRIu32 " nodes, %" PRIu64 " hits\n"
+	       "milliseconds%46s %8s %8s %8s %8s  hits left\n",
+	       session.profile->tree->n_nodes, session.set.total, "add",
+	       "second", "undo", "top", "down");
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		time_one(&session, i);
+	session_end(&session);
+	return 0;
+}
