@@ -9,6 +9,7 @@
 #include "src/shell/command/code_argument.h"
 #include "src/shell/command/function_code.h"
 #include "src/shell/command/resolve_code.h"
+#include "src/symbols/lines/source_digest.h"
 #include "src/symbols/lines/source_file.h"
 #include "src/views/list.h"
 
@@ -141,50 +142,66 @@ find_extent(struct session *session, uint32_t function,
 
 /* ---- notes about the files ---- */
 
-/*
- * When the program that has a line of the file was built, in ns since 1970, and
- * its name; 0: unknown.
- */
-static uint64_t
-built_at(const struct session *session, const struct code_set *set,
-         uint32_t file, const char **program)
+/* The module that has a line of the file; NO_MODULE: none is known. */
+static uint32_t
+module_with(const struct session *session, const struct code_set *set,
+            uint32_t file)
 {
 	const struct profile *profile = session->profile;
-	struct stat status;
 
-	*program = NULL;
-	for (uint32_t i = 0; set->tree != NULL && session->symfs == NULL &&
-	     i < profile->n_locations; i++) {
-		uint32_t module;
-
-		if (profile->locations[i].file != file ||
-		    set->frame[i] == UINT32_MAX)
-			continue;
-		module = profile->frames[set->frame[i]].module;
-		if (module == NO_MODULE ||
-		    stat(profile->modules[module].path, &status) != 0)
-			return 0;
-		*program = profile_module_name(profile, module);
-		return (uint64_t)status.st_mtim.tv_sec * 1000000000 +
-		       (uint64_t)status.st_mtim.tv_nsec;
-	}
-	return 0;
+	for (uint32_t i = 0; set->tree != NULL && i < profile->n_locations;
+	     i++)
+		if (profile->locations[i].file == file &&
+		    set->frame[i] != UINT32_MAX)
+			return profile->frames[set->frame[i]].module;
+	return NO_MODULE;
 }
 
-/* "source: /src/db.c", and whether it may not be what was compiled. */
+/* Whether the program was built before the source file was changed. */
+static bool
+is_newer(const struct session *session, const struct module *module,
+         const struct source_file *source)
+{
+	struct stat status;
+
+	/* A copy below symfs may have another time. */
+	return session->symfs == NULL && stat(module->path, &status) == 0 &&
+	    source->mtime_ns > (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+	                       (uint64_t)status.st_mtim.tv_nsec;
+}
+
+/*
+ * "source: /src/db.c", and whether it is not what was compiled: by its digest
+ * if debug information has that, else by its age.
+ */
 static int
 note_found(const struct session *session, const struct code_set *set,
            uint32_t file, const struct source_file *source,
            struct table *table, struct error *error)
 {
-	const char *program;
-	uint64_t built = built_at(session, set, file, &program);
+	const struct profile *profile = session->profile;
+	uint32_t number = module_with(session, set, file);
+	unsigned char digest[MD5_SIZE];
+	const char *doubt = "";
 
-	if (built != 0 && source->mtime_ns > built)
-		return table_add_header(table, error, "source: %s, which is "
-		    "newer than %s: lines may not match", source->path,
-		    program);
-	return table_add_header(table, error, "source: %s", source->path);
+	if (number != NO_MODULE) {
+		const struct module *module = &profile->modules[number];
+		const struct module_file wanted = module_file_of(module,
+		    (struct symbol_search){ .root = session->symfs });
+
+		if (source_digest_find(&wanted, names_text(profile->names,
+		                       file), digest)) {
+			if (memcmp(digest, source->digest, MD5_SIZE) != 0)
+				doubt = ", which is not what was compiled "
+				    "(by its MD5): lines may not match";
+		} else if (is_newer(session, module, source)) {
+			doubt = table_text(table, error, ", which is newer "
+			    "than %s: lines may not match",
+			    profile_module_name(profile, number));
+		}
+	}
+	return doubt == NULL ? -1 : table_add_header(table, error,
+	    "source: %s%s", source->path, doubt);
 }
 
 /* Where sources are searched, in words. */
@@ -367,7 +384,9 @@ const struct command command_list = {
 	    "left out, and threshold 0 shows all lines of a file. Lines come "
 	    "from the profile or from debug information, which is read once. "
 	    "directories says where source files are if they have moved. If a "
-	    "source file is newer than the program, the heading says so.",
+	    "source file is not what was compiled, by its MD5 where debug "
+	    "information has that, or else is newer than the program, the "
+	    "heading says so.",
 	.example = "list copy_record",
 	.arguments = list_arguments,
 	.run = list_run,

@@ -325,6 +325,65 @@ def check_recording():
                  notes)
 
 
+def check_digest():
+    """clang writes the MD5 of sources; the last line that names the source."""
+    claim = "a source with another MD5 than was compiled"
+    compiler = shutil.which("clang")
+    if compiler is None:
+        claims.skip(claim, "no clang")
+        return
+    place = os.path.join(WORK, "digest")
+    os.mkdir(place)
+    source = shutil.copy(os.path.join(SOURCE, "sample-data", "sites.c"), place)
+    program, recording = place + "/sites", place + "/sites.cpprof"
+    made = subprocess.run([compiler, "-gdwarf-5", "-O1", "sites.c", "-o",
+                           "sites"], cwd=place, capture_output=True,
+                          text=True, check=False, timeout=120)
+    if made.returncode == 0:
+        made = run(CPPROF, "record", "--no-prompt", "-o", recording, program,
+                   "5000", check=False)
+    if not os.path.isdir(recording):
+        claims.skip(claim, made.stderr.strip().splitlines()[-1])
+        return
+
+    def note():
+        text = run(CPPROF, "-q", "-e", "list checksum", recording).stdout
+        return re.findall("^source.*$", text, re.M)
+
+    os.utime(source, (4e9, 4e9))
+    claims.check("a source with the MD5 of the one compiled is that, whatever "
+                 "its age", note() == [f"source: {source}"], note())
+    with open(source, "a", encoding="utf-8") as file:
+        file.write("\n")
+    os.utime(source, (1e9, 1e9))
+    claims.check(claim, note() == [
+        f"source: {source}, which is not what was compiled (by its MD5): lines "
+        "may not match"], note())
+    check_damaged_tables(program, recording)
+
+
+def check_damaged_tables(program, recording):
+    """The line tables' headers are read with nothing trusted."""
+    found = re.search(r"\] \.debug_line +PROGBITS +\S+ +([0-9a-f]+)",
+                      run("readelf", "-SW", program).stdout)
+    with open(program, "rb") as file:
+        whole = file.read()
+    wrong = []
+    for seed in range(40):
+        rng = random.Random(seed)
+        damaged = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            damaged[int(found[1], 16) + rng.randrange(150)] = rng.choice(
+                (0, 1, 127, 128, 255, rng.randrange(256)))
+        with open(program, "wb") as file:
+            file.write(damaged)
+        answer = run(CPPROF, "-q", "-e", "list checksum", recording,
+                     check=False)
+        if answer.returncode != 0:
+            wrong.append((seed, answer.returncode, answer.stderr))
+    claims.make("damaged line tables do no harm", wrong)
+
+
 def check_own_program():
     claim = "a program with recursion and odd bytes"
     compiler = shutil.which("gcc")
@@ -370,6 +429,7 @@ def main():
         check_gaps(library, symbols)
         check_errors(library, symbols)
     check_recording()
+    check_digest()
     check_own_program()
     claims.end()
 

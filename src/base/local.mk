@@ -6,6 +6,7 @@ libcore_a_SOURCES += \
 	src/base/error.c src/base/error.h \
 	src/base/index.c src/base/index.h \
 	src/base/json_string.c src/base/json_string.h \
+	src/base/md5.c src/base/md5.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/name_parts.c src/base/name_parts.h \
 	src/base/names.c src/base/names.h \

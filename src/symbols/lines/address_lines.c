@@ -238,26 +238,6 @@ take_chain(void *context, size_t which, const struct debug_location *chain,
 	return 0;
 }
 
-/* Opens the file with the module's debug information; whether there is one. */
-static bool
-open_debug_information(const struct module_file *module,
-                       struct elf_file *file)
-{
-	struct elf_file own;
-	bool has_own = module_file_open(module, &own) == MODULE_FILE_OPEN;
-	bool has_debug;
-
-	if (has_own && debug_lines_exist(&own)) {
-		*file = own;
-		return true;
-	}
-	has_debug = module_file_open_debug(module, has_own ? &own : NULL,
-	                                   file);
-	if (has_own)
-		elf_file_close(&own);
-	return has_debug;
-}
-
 /*
  * Reads the locations of addresses[n], ascending, none of them known.  With a
  * state other than DEBUG_LINES_READ and _SPLIT nothing is known of them.  0; or
@@ -290,7 +270,7 @@ read_module(struct address_lines *lines, struct module_lines *module,
 	for (size_t i = 0; i < n; i++)
 		reading.new[i].address = addresses[i];
 	module->state = DEBUG_LINES_NONE;
-	if (open_debug_information(wanted, &file)) {
+	if (debug_lines_open(wanted, &file)) {
 		result = debug_lines_read_in_child(&file, &wanted->search,
 		    &request, &module->state, error);
 		elf_file_close(&file);
@@ -325,7 +305,7 @@ is_small(const struct module_file *wanted, uint64_t most_bytes)
 	struct stat status;
 	bool is_small;
 
-	if (!open_debug_information(wanted, &file))
+	if (!debug_lines_open(wanted, &file))
 		return true;
 	is_small = file.descriptor >= 0 &&
 	    fstat(file.descriptor, &status) == 0 &&

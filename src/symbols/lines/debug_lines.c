@@ -58,6 +58,24 @@ debug_lines_exist(const struct elf_file *file)
 	    elf_file_named_section(file, ".zdebug_info", &header) != NULL;
 }
 
+bool
+debug_lines_open(const struct module_file *module, struct elf_file *file)
+{
+	struct elf_file own;
+	bool has_own = module_file_open(module, &own) == MODULE_FILE_OPEN;
+	bool has_debug;
+
+	if (has_own && debug_lines_exist(&own)) {
+		*file = own;
+		return true;
+	}
+	has_debug = module_file_open_debug(module, has_own ? &own : NULL,
+	                                   file);
+	if (has_own)
+		elf_file_close(&own);
+	return has_debug;
+}
+
 /* ---- opening and closing ---- */
 
 static int

@@ -60,6 +60,13 @@ struct debug_lines_request {
 bool debug_lines_exist(const struct elf_file *file);
 
 /*
+ * Opens the file with a module's debug information: its own, or the separate
+ * one.  Returns whether there is one; it must then be closed.
+ */
+bool debug_lines_open(const struct module_file *module,
+                      struct elf_file *file);
+
+/*
  * Reads what the file has on the addresses.  search: for the supplementary
  * file.  Time O(units + bytes of units that have an address), memory O(bytes of
  * debug information + lines of a few units).  0 with *state, or -1 with *error

@@ -101,6 +101,7 @@ read_file(struct source_file *source, int descriptor, struct error *error)
 	size = read_bytes(descriptor, bytes, size);
 	source->mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
 	                   (uint64_t)status.st_mtim.tv_nsec;
+	md5_of(bytes, size, source->digest);
 	if (text_lines_split(&source->text, bytes, size, error) != 0)
 		return -1;
 	source->state = SOURCE_READ;

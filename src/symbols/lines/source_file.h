@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/md5.h"
 #include "src/base/text_lines.h"
 
 /* Where to search.  The texts are borrowed. */
@@ -30,7 +31,8 @@ enum { SOURCE_MAX = 256 << 20 };	/* bytes */
 struct source_file {
 	enum source_state state;
 	char path[PATH_MAX];	/* where it was found, unless missing */
-	uint64_t mtime_ns;	/* if it was read */
+	uint64_t mtime_ns;	/* if it was read; likewise */
+	unsigned char digest[MD5_SIZE];
 	struct text_lines text;
 };
 
