@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """short-names.py -- names on a terminal: shown short, never alike, and typed.
 
-Each is also asked for where names are whole.
+The rows of each view are also asked for as JSON, which has whole names: two
+paths that differ there must differ on the terminal, however narrow it is.
 """
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -131,6 +133,94 @@ def short_names_complete(profile):
     terminal.type("\x04")
 
 
+NODE = ('{"id":%d,"callFrame":{"functionName":"%s","scriptId":"1","url":"",'
+        '"lineNumber":0,"columnNumber":0},"hitCount":1,"children":[%s]}')
+MANGLED = {
+    "a.folded": "main;_ZN2ns1fEi 3\nmain;_RNvCs1234_7mycrate3foo 2\n"
+                "main;_D3foo3barFiZv 1\n",
+    "callgrind.out": "# callgrind format\nevents: Ir\nfl=a.c\nfn=main\n1 5\n"
+                     "cfn=_ZN2ns1fEi\ncalls=1 2\n2 3\n\nfn=_ZN2ns1fEi\n3 3\n",
+    "v8.cpuprofile": '{"nodes":[' + NODE % (1, "(root)", "2") + ","
+                     + NODE % (2, "_ZN2ns1fEi", "") + '],"startTime":0,'
+                     '"endTime":9,"samples":[2],"timeDeltas":[1]}',
+    "x.speedscope.json":
+        '{"$schema":"https://www.speedscope.app/file-format-schema.json",'
+        '"shared":{"frames":[{"name":"_ZN2ns1fEi"}]},"profiles":[{"type":'
+        '"sampled","name":"x","unit":"none","startValue":0,"endValue":1,'
+        '"samples":[[0]],"weights":[1]}]}',
+    "perf.script": "prog 1 1.0: 1 cycles:\n\t    55a0 _ZN2ns1fEi+0x10 "
+                   "(/bin/prog)\n\n",
+    "pprof.txt": "PeriodType: cpu nanoseconds\nPeriod: 1\nSamples:\n"
+                 "samples/count\n          1: 1 \nLocations\n"
+                 "     1: 0x1000 M=1 _ZN2ns1fEi a.c:3:0 s=0\nMappings\n"
+                 "1: 0x1000/0x3000/0x0 /bin/prog  [FN]\n",
+}
+
+
+def mangled_names_are_demangled(directory, name):
+    answer = run("format json", "functions",
+                 profile=write(directory, name, MANGLED[name]))
+    assert answer.returncode == 0, answer.stderr
+    names = {row["path"][0] for row in json.loads(answer.stdout)["rows"]}
+    assert "ns::f(int)" in names, names
+    if name == "a.folded":
+        assert names == {"main", "ns::f(int)", "mycrate::foo",
+                         "foo.bar(int)"}, names
+
+
+def rows_of(text):
+    """The path or name of each row, without the numbers around it."""
+    found = []
+    text = re.split(r"\n-{10,}\n", text.replace("\n\n", "\n"))
+    for line in "\n".join(text[1:-1]).splitlines():
+        if re.match(r" *(\d+: )?\d\.\d+ ", line):
+            found.append(re.sub(r"^ *(\d+: )?\d\.\d+ ", "", line))
+        elif found:
+            found[-1] += line
+    return [re.sub(r" \[\d+\]$", "", row) for row in found]
+
+
+def random_profile(seed):
+    """Deep stacks of few names, most of which differ in their arguments."""
+    chance = random.Random(seed)
+    types = ["int", "char", "std::string", "unsigned long", "ns::Some<int>"]
+    names = []
+    for _ in range(12):
+        scope = chance.choice(["", "ns::", "long_scope_of_a_library::inner::",
+                               "(anonymous namespace)::", "Box<int>::"])
+        name = chance.choice(["process", "operator()", "run_to_the_end", "f"])
+        name += chance.choice(["", "<" + chance.choice(types) + ">"])
+        name += "(" + ", ".join(chance.sample(types, chance.randrange(3)))
+        names.append(scope + name + ")" + chance.choice(["", " const"]))
+    lines = []
+    for _ in range(25):
+        stack = chance.choices(names, k=chance.randrange(1, 14))
+        lines.append(";".join(["main"] + stack) + " 3\n")
+    return "".join(lines)
+
+
+def rows_never_look_the_same(directory, seed):
+    profile = write(directory, "random.folded", random_profile(seed))
+    for view in "functions", "down", "up main", "up f", "body":
+        if view == "up f":
+            answer = run("functions", "format json", profile=profile)
+        answer = run("threshold 0", "format json", view, profile=profile)
+        if answer.returncode != 0:
+            continue        # f is ambiguous
+        paths = [tuple(row["path"]) for row in
+                 json.loads(answer.stdout)["rows"]]
+        for columns in 40, 60, 80, 120:
+            _, text = shown("threshold 0", view, profile=profile,
+                            columns=columns)
+            rows = rows_of(text)
+            assert len(rows) == len(paths), (view, columns, len(rows),
+                                             len(paths), text)
+            seen = {}
+            for row, path in zip(rows, paths):
+                assert seen.setdefault(row, path) == path, \
+                    f"{seed} {view} {columns}: {row}"
+
+
 def main():
     if not has_terminals():
         print("1..0 # SKIP no terminals")
@@ -141,6 +231,12 @@ def main():
                       short_names_can_be_typed,
                       ambiguous_short_names_are_listed, short_names_complete):
             claims.attempt(check.__name__.replace("_", " "), check, profile)
+        for name in MANGLED:
+            claims.attempt(f"names in {name} are demangled",
+                           mangled_names_are_demangled, directory, name)
+        for seed in range(3):
+            claims.attempt(f"rows never look the same, {seed}",
+                           rows_never_look_the_same, directory, seed)
     claims.end()
 
 

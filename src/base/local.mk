@@ -4,6 +4,7 @@ libcore_a_SOURCES += \
 	src/base/bytes.h \
 	src/base/call_paths.c src/base/call_paths.h \
 	src/base/error.c src/base/error.h \
+	src/base/forks.c src/base/forks.h \
 	src/base/index.c src/base/index.h \
 	src/base/json_string.c src/base/json_string.h \
 	src/base/md5.c src/base/md5.h \

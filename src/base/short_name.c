@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/forks.h"
 #include "src/base/memory.h"
 #include "src/base/sort.h"
 
@@ -160,11 +161,8 @@ struct shortening {
 	size_t n;
 	uint32_t *begin;	/* [n] where each begins, after a return type */
 	uint32_t *order;	/* [n] of names, by their texts */
-	uint32_t *forks;	/* [n + 1] of a run of names: the place where
-				 * each first differs from the one before; the
-				 * outer two are not used */
-	uint32_t *lower[2];	/* [n + 1] the next fork to the left and right
-				 * that is at an earlier place; 0 or n: none */
+	uint32_t *forks, *left, *right;	/* [n] of a run of names, see forks.h;
+					 * in the order of compare_whole */
 	uint32_t *kept;		/* offsets in a name */
 	size_t kept_capacity;
 	struct name_parts parts;
@@ -255,10 +253,7 @@ compare_offsets(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/*
- * Collects the forks on the way to name i of a run of n: to each side the
- * nearest one, then the nearest that is earlier than that, and so on.
- */
+/* Collects the forks on the way to name i of a run of n. */
 static int
 collect_forks(struct shortening *all, const uint32_t *run, size_t n, size_t i,
               size_t *n_kept)
@@ -269,9 +264,9 @@ collect_forks(struct shortening *all, const uint32_t *run, size_t n, size_t i,
 	if (memory_grow(&all->kept, &all->kept_capacity, most,
 	                sizeof *all->kept, all->error) != 0)
 		return -1;
-	for (size_t k = i; k > 0; k = all->lower[0][k])
+	for (size_t k = i; k > 0; k = all->left[k])
 		keep(all, run[i], all->forks[k], n_kept);
-	for (size_t k = i + 1; k < n; k = all->lower[1][k])
+	for (size_t k = i + 1; k < n; k = all->right[k])
 		keep(all, run[i], all->forks[k], n_kept);
 	qsort(all->kept, *n_kept, sizeof *all->kept, compare_offsets);
 	return 0;
@@ -328,21 +323,9 @@ tell_apart(struct shortening *all, uint32_t *run, size_t n)
 	if (sort_items(run, n, sizeof *run, compare_whole, all,
 	               all->error) != 0)
 		return -1;
-	for (size_t i = 1; i < n; i++) {
-		size_t k = i - 1;
-
+	for (size_t i = 1; i < n; i++)
 		all->forks[i] = find_fork(all, run[i - 1], run[i]);
-		while (k > 0 && all->forks[k] >= all->forks[i])
-			k = all->lower[0][k];
-		all->lower[0][i] = (uint32_t)k;
-	}
-	for (size_t i = n - 1; i > 0; i--) {
-		size_t k = i + 1;
-
-		while (k < n && all->forks[k] >= all->forks[i])
-			k = all->lower[1][k];
-		all->lower[1][i] = (uint32_t)k;
-	}
+	forks_link(all->forks, all->left, all->right, n);
 	for (size_t i = 0; i < n; i++)
 		if (show_forks(all, run, n, i) != 0)
 			return -1;
@@ -434,11 +417,9 @@ short_names_make(struct short_name *names, size_t n, struct arena *arena,
 		.n = n,
 		.begin = memory_array(n, sizeof *all.begin, error),
 		.order = memory_array(n, sizeof *all.order, error),
-		.forks = memory_array(n + 1, sizeof *all.forks, error),
-		.lower = {
-			memory_array(n + 1, sizeof *all.forks, error),
-			memory_array(n + 1, sizeof *all.forks, error),
-		},
+		.forks = memory_array(n, sizeof *all.forks, error),
+		.left = memory_array(n, sizeof *all.left, error),
+		.right = memory_array(n, sizeof *all.right, error),
 		.arena = arena,
 		.error = error,
 	};
@@ -447,8 +428,8 @@ short_names_make(struct short_name *names, size_t n, struct arena *arena,
 	free(all.begin);
 	free(all.order);
 	free(all.forks);
-	free(all.lower[0]);
-	free(all.lower[1]);
+	free(all.left);
+	free(all.right);
 	free(all.kept);
 	name_parts_free(&all.parts);
 	text_free(&all.text);

@@ -27,6 +27,36 @@ flag_mark(const struct drawing *drawing, const struct cell *cell)
 	return mark != '\0' ? mark : '*';
 }
 
+/* Adds a path or name; if it is cut, so that it looks like no other one. */
+static int
+add_names(struct drawing *drawing, struct text_buffer *text,
+          const struct cell *cell, size_t width, struct error *error)
+{
+	bool has_color = drawing->layout->has_color, is_cut = width > 0;
+	struct path_names *path = &drawing->path;
+	const struct drawn_row *row = !is_cut ? NULL :
+	    alike_rows_find(&drawing->alike, drawing->row);
+	size_t begin = text->length;
+
+	if (path_names_get(path, cell, error) != 0)
+		return -1;
+	if (row != NULL && row->is_uncut)
+		width = 0;
+	path->n_must = row == NULL ? 0 : row->n_must;
+	if (path->n_must > 0)
+		path->must = drawing->alike.must + row->first_must;
+	if (cell->kind == CELL_PATH)
+		text_add_path(text, path, width, has_color ? CYAN : "",
+		              has_color ? RESET : "");
+	else
+		text_add_bare_name(text, path, width);
+	if (!drawing->is_trial || !is_cut || text->failed)
+		return 0;
+	drawing->cut_column = (size_t)(cell - drawing->cells);
+	return alike_rows_add(&drawing->alike, drawing->row, cell,
+	                      text->bytes + begin, text->length - begin, error);
+}
+
 int
 drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
                  const struct cell *cell, size_t width, struct error *error)
@@ -68,15 +98,7 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 		break;
 	case CELL_NAME:
 	case CELL_PATH:
-		if (path_names_get(&drawing->path, cell, error) != 0)
-			return -1;
-		if (cell->kind == CELL_PATH)
-			text_add_path(text, &drawing->path, width,
-			              layout->has_color ? CYAN : "",
-			              layout->has_color ? RESET : "");
-		else
-			text_add_bare_name(text, &drawing->path, width);
-		break;
+		return add_names(drawing, text, cell, width, error);
 	}
 	return 0;
 }
@@ -116,7 +138,8 @@ drawing_flush(struct drawing *drawing, struct error *error)
 	if (line->failed || drawing->rest.failed ||
 	    drawing->path.word.failed || drawing->path.cut.failed)
 		return error_out_of_memory(error);
-	writer_put(drawing->writer, line->bytes, line->length);
+	if (!drawing->is_trial)
+		writer_put(drawing->writer, line->bytes, line->length);
 	text_clear(line);
 	drawing->unseen = 0;
 	return 0;

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "src/output/alike_rows.h"
 #include "src/output/output.h"
 #include "src/output/path_text.h"
 
@@ -23,6 +24,10 @@ struct drawing {
 	struct text_buffer rest;	/* scratch */
 	struct path_names path;
 	struct shown_names shown;
+	struct alike_rows alike;
+	uint32_t row;			/* that is being drawn */
+	size_t cut_column;		/* of the paths or names that are cut */
+	bool is_trial;			/* rows are drawn but not written */
 	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
 	size_t widths[TABLE_MAX_COLUMNS];	/* of columns, in aligned rows */
 };

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/output/alike_rows.c src/output/alike_rows.h \
 	src/output/box_label.c src/output/box_label.h \
 	src/output/drawing.c src/output/drawing.h \
 	src/output/json.c \

@@ -209,16 +209,17 @@ choose_names(struct path_names *path, size_t width)
 		used = with_name(path, used, k, make_word(path, k));
 		path->form[k] = NAME_WHOLE;
 	}
-	if (path->form[last] == NAME_WHOLE)
-		return SIZE_MAX;
 	/* Each name is counted with a blank; the last has none behind it. */
-	used = with_name(path, used, last, 0) - 1;
-	path->form[last] = NAME_WHOLE;
-	room = width > used ? width - used : 1;
-	used += make_narrow_word(path, last, room, true);
-	if (used >= width)
-		return room;
-	widen(path, width, choose_ends(path, width, used));
+	used--;
+	room = SIZE_MAX;
+	if (path->form[last] == NAME_HIDDEN) {
+		used = with_name(path, used, last, 0);
+		path->form[last] = NAME_WHOLE;
+		room = width > used ? width - used : 1;
+		used += make_narrow_word(path, last, room, true);
+	}
+	if (used < width)
+		widen(path, width, choose_ends(path, width, used));
 	return room;
 }
 

@@ -102,24 +102,84 @@ draw_gap(struct drawing *drawing, size_t row, uint64_t *group,
 	return row == 0 ? 0 : drawing_flush(drawing, error);
 }
 
+/* Draws the row whose cells are at hand. */
+static int
+draw_row(struct drawing *drawing, size_t i, struct error *error)
+{
+	int status;
+
+	drawing->row = (uint32_t)i;
+	drawing_add_lead(drawing, i);
+	status = drawing->table->pattern != NULL
+	    ? draw_pattern_row(drawing, error)
+	    : draw_aligned_row(drawing, error);
+	return status != 0 ? -1 : output_may_go_on(i, drawing->writer, error);
+}
+
+/* Draws all rows for nothing. */
+static int
+try_all_rows(struct drawing *drawing, struct error *error)
+{
+	for (size_t i = 0; i < drawing->table->n_rows; i++) {
+		table_get_row(drawing->table, i, drawing->cells);
+		if (draw_row(drawing, i, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Likewise those that looked like others. */
+static int
+try_alike_rows(struct drawing *drawing, struct error *error)
+{
+	for (size_t i = 0; i < drawing->alike.n; i++) {
+		const struct drawn_row *row = &drawing->alike.rows[i];
+
+		if (row->hash != 0)
+			continue;
+		table_get_row(drawing->table, row->row, drawing->cells);
+		if (draw_row(drawing, row->row, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Finds out how paths and names must be cut so that no two look the same. */
+static int
+part_alike_rows(struct drawing *drawing, struct error *error)
+{
+	size_t n_alike = 0;
+	int status;
+
+	if (drawing->layout->width == 0 ||
+	    drawing->table->n_rows >= UINT32_MAX)
+		return 0;
+	drawing->is_trial = true;
+	status = try_all_rows(drawing, error);
+	for (int is_last = 0; status == 0 && is_last <= 1; is_last++) {
+		status = alike_rows_part(&drawing->alike, drawing->table,
+		                         drawing->cut_column, is_last,
+		                         &n_alike, error);
+		if (status != 0 || n_alike == 0)
+			break;
+		status = try_alike_rows(drawing, error);
+	}
+	drawing->is_trial = false;
+	return status;
+}
+
 static int
 draw_rows(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
 	uint64_t group = 0;
 
+	if (part_alike_rows(drawing, error) != 0)
+		return -1;
 	for (size_t i = 0; i < table->n_rows; i++) {
-		int status;
-
 		table_get_row(table, i, drawing->cells);
-		if (draw_gap(drawing, i, &group, error) != 0)
-			return -1;
-		drawing_add_lead(drawing, i);
-		status = table->pattern != NULL
-		    ? draw_pattern_row(drawing, error)
-		    : draw_aligned_row(drawing, error);
-		if (status != 0 ||
-		    output_may_go_on(i, drawing->writer, error) != 0)
+		if (draw_gap(drawing, i, &group, error) != 0 ||
+		    draw_row(drawing, i, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -183,6 +243,7 @@ output_text(const struct table *table, const struct layout *layout,
 	if (status == 0)
 		status = draw_text(&drawing, error);
 	shown_names_free(&drawing.shown);
+	alike_rows_free(&drawing.alike);
 	text_free(&drawing.line);
 	text_free(&drawing.rest);
 	path_names_free(&drawing.path);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/symbols/names/demangle.h"
 
 enum { MAX_CALLERS = 10000 };
 
@@ -115,8 +116,9 @@ enter_function(struct resolving *resolving, const char *text, size_t length,
 	bool is_unknown = length == 3 && memcmp(text, "???", 3) == 0;
 	const char *path;
 
+	/* Valgrind leaves names mangled if it is told to. */
 	if (object == NO_NAME || (prefix == 0 && !is_unknown))
-		return names_add(names, text, length, error);
+		return demangle_and_add(names, text, length, error);
 	path = names_text(resolving->texts, object);
 	if (strcmp(path, "???") == 0)
 		return names_add(names, text, length, error);

@@ -15,6 +15,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/symbols/names/demangle.h"
 
 /* Rows between two checks for an interrupt. */
 enum { ROWS_A_STEP = 1 << 16 };
@@ -183,8 +184,11 @@ static uint32_t
 name_function(const struct v8_profile *v8, const struct v8_node *node,
               struct error *error)
 {
+	/* Functions of WebAssembly can have mangled names. */
 	if (node->function != NO_NAME)
-		return node->function;
+		return demangle_and_add(v8->names,
+		    names_text(v8->names, node->function),
+		    names_length(v8->names, node->function), error);
 	if (node->file == NO_NAME)
 		return names_add(v8->names, "(anonymous)", 11, error);
 	return names_add_format(v8->names, error, "(anonymous %s:%" PRIu32 ":%"

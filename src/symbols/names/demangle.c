@@ -295,8 +295,9 @@ uint32_t
 demangle_and_add(struct names *names, const char *text, size_t length,
                  struct error *error)
 {
-	bool is_mangled = length >= 2 && text[0] == '_' &&
-	    (text[1] == 'Z' || text[1] == 'R');
+	bool is_mangled = length >= 3 && text[0] == '_' &&
+	    (text[1] == 'Z' || text[1] == 'R' ||
+	     (text[1] == 'D' && text[2] >= '1' && text[2] <= '9'));
 	char *name, *readable;
 	uint32_t number = NO_NAME;
 
