@@ -78,6 +78,15 @@ copy_nodes(struct sample_tree *to, const struct refining *refining,
 		if (to->parent[n] != NO_NODE &&
 		    to->end[to->parent[n]] < to->end[n])
 			to->end[to->parent[n]] = to->end[n];
+	to->deepest = 0;
+	for (uint32_t n = 0; n < to->n_nodes; n++) {
+		uint32_t depth = to->parent[n] == NO_NODE ? 1 :
+		    place[to->parent[n]] + 1;
+
+		place[n] = depth;
+		if (depth > to->deepest)
+			to->deepest = depth;
+	}
 }
 
 /* Merges equal siblings; the label after the last name stands for no frame. */
@@ -99,6 +108,81 @@ merge_siblings(const struct sample_tree *tree, uint32_t n_names,
 	return merged;
 }
 
+/* Gives a tree that borrows its counts rows of its own, for what it has. */
+static int
+own_rows(struct sample_tree *tree, struct error *error)
+{
+	uint64_t **hits = tree->hits, **samples = tree->samples;
+	uint32_t n_rows = 1;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		n_rows += tree->row[node] != 0;
+	tree->borrows_counts = false;
+	tree->n_rows = n_rows;
+	tree->hits = memory_array(tree->n_resources, sizeof *tree->hits,
+	                          error);
+	tree->samples = memory_array(tree->n_resources,
+	                             sizeof *tree->samples, error);
+	if (tree->hits == NULL || tree->samples == NULL)
+		return -1;
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		uint32_t row = 0;
+
+		if (large_array_zeroed(&tree->hits[r], n_rows,
+		                       sizeof **hits, error) != 0 ||
+		    (samples[r] != NULL &&
+		     large_array_zeroed(&tree->samples[r], n_rows,
+		                        sizeof **samples, error) != 0))
+			return -1;
+		for (uint32_t node = 0; node < tree->n_nodes; node++) {
+			if (tree->row[node] == 0)
+				continue;
+			row++;
+			tree->hits[r][row] = hits[r][tree->row[node]];
+			if (samples[r] != NULL)
+				tree->samples[r][row] =
+				    samples[r][tree->row[node]];
+		}
+	}
+	n_rows = 1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (tree->row[node] != 0)
+			tree->row[node] = n_rows++;
+	return 0;
+}
+
+/*
+ * Whether siblings that are left have different names: then there is nothing to
+ * merge.  They have if each label has a name of its own, all of one section;
+ * but outermost nodes may have lost the start-up frames that set them apart.
+ * -1 with *error set.
+ */
+static int
+has_distinct_siblings(const struct refining *refining, struct error *error)
+{
+	const struct stacks *stacks = refining->stacks;
+	const struct sample_tree *tree = refining->tree;
+	unsigned char *seen;
+	int is_distinct = true;
+
+	if (refining->has_groups || stacks->spread != NULL ||
+	    stacks->is_joined != NULL || stacks->profile->n_sections > 1 ||
+	    granularity_is_whole(refining->by))
+		return false;
+	seen = memory_array(names_count(stacks->profile->names), 1, error);
+	if (seen == NULL)
+		return -1;
+	for (uint32_t e = 0; is_distinct && e < stacks->n_elements; e++)
+		is_distinct = seen[refining_name(refining,
+		                                 stacks->kind_of[e])]++ == 0;
+	for (uint32_t node = 0; is_distinct && node < tree->n_nodes;
+	     node = tree->end[node])
+		is_distinct = seen[refining_name(refining,
+		                                 refining->kind[node])]++ == 1;
+	free(seen);
+	return is_distinct;
+}
+
 static struct sample_tree *
 make_tree(const struct refining *refining, struct error *error)
 {
@@ -106,12 +190,18 @@ make_tree(const struct refining *refining, struct error *error)
 	struct sample_tree *copy = sample_tree_borrow(refining->tree, error);
 	struct sample_tree *tree = NULL;
 	uint32_t *place = NULL;
+	int is_distinct = has_distinct_siblings(refining, error);
 
-	if (copy != NULL &&
+	if (copy != NULL && is_distinct >= 0 &&
 	    large_array_reserve(&place, refining->tree->n_nodes,
 	                        sizeof *place, error) == 0) {
 		copy_nodes(copy, refining, n_names, place);
-		tree = merge_siblings(copy, n_names, error);
+		if (!is_distinct) {
+			tree = merge_siblings(copy, n_names, error);
+		} else if (own_rows(copy, error) == 0) {
+			tree = copy;
+			copy = NULL;
+		}
 	}
 	large_array_free(place);
 	sample_tree_free(copy);
@@ -203,49 +293,6 @@ refine_section_totals(const struct stacks *stacks, struct step *const *steps,
 	}
 	finish(&refining);
 	return result;
-}
-
-/* Gives a tree that borrows its counts rows of its own, for what it has. */
-static int
-own_rows(struct sample_tree *tree, struct error *error)
-{
-	uint64_t **hits = tree->hits, **samples = tree->samples;
-	uint32_t n_rows = 1;
-
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		n_rows += tree->row[node] != 0;
-	tree->borrows_counts = false;
-	tree->n_rows = n_rows;
-	tree->hits = memory_array(tree->n_resources, sizeof *tree->hits,
-	                          error);
-	tree->samples = memory_array(tree->n_resources,
-	                             sizeof *tree->samples, error);
-	if (tree->hits == NULL || tree->samples == NULL)
-		return -1;
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		uint32_t row = 0;
-
-		if (large_array_zeroed(&tree->hits[r], n_rows,
-		                       sizeof **hits, error) != 0 ||
-		    (samples[r] != NULL &&
-		     large_array_zeroed(&tree->samples[r], n_rows,
-		                        sizeof **samples, error) != 0))
-			return -1;
-		for (uint32_t node = 0; node < tree->n_nodes; node++) {
-			if (tree->row[node] == 0)
-				continue;
-			row++;
-			tree->hits[r][row] = hits[r][tree->row[node]];
-			if (samples[r] != NULL)
-				tree->samples[r][row] =
-				    samples[r][tree->row[node]];
-		}
-	}
-	n_rows = 1;
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (tree->row[node] != 0)
-			tree->row[node] = n_rows++;
-	return 0;
 }
 
 /* The sections of the nodes that were copied. */
