@@ -336,7 +336,8 @@ def long_paths_fit_the_width():
     with open(path, "w") as file:
         file.write(";".join(["main"] + [f"function_{i}" for i in range(99)])
                    + " 1\n")
-    terminal = Terminal("-q", path, "-i", "-e", "pager off", columns=52)
+    terminal = Terminal("-q", path, "-i", "-e", "pager off",
+                        "-e", "chains show", columns=52)
     terminal.expect("samples) ")
     terminal.type("down\n")
     shown = terminal.expect("(cpprof main samples) ")
@@ -350,8 +351,44 @@ def long_paths_fit_the_width():
     assert terminal.status() == 0
 
 
+def chains_are_folded_on_a_terminal():
+    terminal = Terminal("-q", FORMS, columns=99, rows=60)
+    terminal.expect(PROMPT)
+    folded = "10 shorter paths of the same stacks not shown"
+    out = os.path.join(HOME, "rows")
+    for setting, is_folded, is_folded_in_file in [
+            (None, True, False), ("fold", True, True), ("show", False, False)]:
+        if setting is not None:
+            terminal.type(f"chains {setting}\n")
+            terminal.expect(PROMPT)
+        terminal.type("up db_get_property\n")
+        shown = ESCAPES.sub("", terminal.expect(PROMPT))
+        assert (folded in shown) == is_folded, shown
+        assert ("(main envelope address_information db_get_property) [85]"
+                in shown), shown
+        assert ("\n 3  0.1384 (envelope address_information" in shown) != \
+            is_folded, shown
+        for where in f"> {out}", f"| cat > {out}":
+            terminal.type(f"up db_get_property {where}\n")
+            terminal.expect(PROMPT)
+            with open(out) as file:
+                assert (folded in file.read()) == is_folded_in_file, where
+        # Formats for programs have all rows.
+        terminal.type("format csv\n")
+        terminal.expect(PROMPT)
+        terminal.type("up db_get_property\n")
+        rows = terminal.expect(PROMPT)
+        assert rows.count("db_get_property\r\n") == 22 + 1, rows
+        terminal.type("format text\n")
+        terminal.expect(PROMPT)
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
 def rows_have_numbers_that_commands_take():
     terminal = Terminal("-q", FORMS, columns=99, rows=60)
+    terminal.expect(PROMPT)
+    terminal.type("chains show\n")
     terminal.expect(PROMPT)
     terminal.type("callers %1\n")
     terminal.expect("%1: no view with row numbers has been shown yet")
@@ -824,6 +861,7 @@ TESTS = [
     history_lasts,
     a_home_that_takes_no_history_is_told_once,
     long_paths_fit_the_width,
+    chains_are_folded_on_a_terminal,
     rows_have_numbers_that_commands_take,
     start_up_files_run_before_the_prompt,
     a_start_up_file_that_fails_is_named,

@@ -399,6 +399,79 @@ what_is_hidden_is_counted_and_said(void **state)
 }
 
 static void
+of_equal_paths_only_the_longest_stays(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, "m;a;b 50\nm;a;b;c 20\nm;x;y 20");
+	fixture.request.folds_chains = true;
+	assert_shows(&fixture, view_down, "m",
+	             "(m)90 (m a b)70 (m a b c)20 (m x y)20");
+	assert_shows(&fixture, view_up, "b", "(m a b)70");
+	assert_shows(&fixture, view_tree, NULL,
+	    "(m)90 (m a)70 (m a b)70 (m a b c)20 (m x)20 (m x y)20");
+	fixture.request.folds_chains = false;
+	assert_shows(&fixture, view_up, "b", "(a b)70 (b)70 (m a b)70");
+	fixture_end(&fixture);
+}
+
+static void
+a_path_that_several_others_extend_stays(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, "m;a;b;a;c 95\nm;a;d 1");
+	fixture.request.folds_chains = true;
+	fixture.request.threshold = 0.05;
+	/* The second a goes back to the first, so b and c have the same hits. */
+	assert_shows(&fixture, view_down, "m",
+	             "(m a)96 (m a b a)95 (m a c)95");
+	fixture.request.threshold = 0;
+	assert_shows(&fixture, view_down, "m",
+	             "(m a)96 (m a b a)95 (m a c)95 (m a d)1");
+	fixture_end(&fixture);
+	/* Here one of several has all hits of the path that it extends. */
+	fixture_begin(&fixture, "m;a;b;a;c 5\nm;a;b;z 1");
+	fixture.request.folds_chains = true;
+	assert_shows(&fixture, view_down, "m",
+	             "(m a)6 (m a b)6 (m a b a)5 (m a c)5 (m a b z)1");
+	/* Hidden paths distinguish nothing. */
+	fixture.request.threshold = 0.9;
+	assert_shows(&fixture, view_down, "m", "(m a b)6");
+	fixture_end(&fixture);
+}
+
+static void
+the_limit_counts_paths_that_are_left_when_chains_are_folded(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	char *text;
+
+	(void)state;
+	fixture_begin(&fixture, "m;a;b;c 50\nm;x;y 20\nm;z 9\nm;w 1");
+	fixture.request.root = fixture_name(&fixture, "m");
+	fixture.request.folds_chains = true;
+	fixture.request.threshold = 0.05;
+	fixture.request.limit = 3;
+	assert_int_equal(view_down(&fixture.request, &table, &error), 0);
+	text = rows_text(&table);
+	assert_string_equal(text, "(m)80 (m a b c)50 (m x y)20");
+	assert_int_equal(field_count(&table, "hidden"), 1 + 3 + 1);
+	assert_int_equal(table.n_footer, 2);
+	assert_string_equal(table.footer[0], "1 entry below threshold 0.05 "
+	                    "not shown, 1 beyond limit 3");
+	assert_string_equal(table.footer[1], "3 shorter paths of the same "
+	    "stacks not shown; chains show lists them");
+	free(text);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
 tree_hides_and_counts_what_is_too_deep(void **state)
 {
 	struct fixture fixture;
@@ -882,6 +955,10 @@ main(void)
 		    flat_keeps_each_function_beside_its_own_total),
 		cmocka_unit_test(a_threshold_shows_what_reaches_it),
 		cmocka_unit_test(what_is_hidden_is_counted_and_said),
+		cmocka_unit_test(of_equal_paths_only_the_longest_stays),
+		cmocka_unit_test(a_path_that_several_others_extend_stays),
+		cmocka_unit_test(
+		    the_limit_counts_paths_that_are_left_when_chains_are_folded),
 		cmocka_unit_test(tree_hides_and_counts_what_is_too_deep),
 		cmocka_unit_test(percentages_may_be_the_roots),
 		cmocka_unit_test(path_has_the_value_that_down_shows),

@@ -89,7 +89,7 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 		{ "refined", cell_count(request->set->left) },
 		{ "denominator", cell_count(measure->denominator) },
 		{ "hidden", cell_count(hidden->below_threshold +
-		    hidden->too_long + hidden->beyond_limit) },
+		    hidden->folded + hidden->too_long + hidden->beyond_limit) },
 		{ "least_searched", cell_count(hidden->least_searched) },
 	};
 	size_t n = sizeof fields / sizeof *fields;
@@ -309,6 +309,11 @@ add_footer(const struct view_request *request, const struct hidden *hidden,
 			return -1;
 	}
 	if (line != NULL && table_add_footer(table, error, "%s", line) != 0)
+		return -1;
+	if (hidden->folded > 0 && table_add_footer(table, error, "%" PRIu64
+	    " shorter path%s of the same stacks not shown; chains show lists "
+	    "%s", hidden->folded, plural(hidden->folded),
+	    hidden->folded == 1 ? "it" : "them") != 0)
 		return -1;
 	return hidden->least_searched == 0 ? 0 :
 	    table_add_footer(table, error, "too many paths: only those of %"

@@ -18,6 +18,7 @@ struct measure {
  */
 struct hidden {
 	uint64_t below_threshold, too_long, beyond_limit;
+	uint64_t folded;	/* see rows_fold */
 	uint64_t empty;		/* of those below the threshold, the records
 				 * without hits; for icicles */
 	uint64_t least_searched;	/* paths of fewer hits were too many to

@@ -224,6 +224,41 @@ rows_sort(struct rows *rows, const struct names *names, struct error *error)
 }
 
 uint32_t
+rows_fold(const struct rows *rows, struct hidden *hidden,
+          struct error *error)
+{
+	unsigned char *n_longer = memory_array(rows->n, 1, error);
+	bool *is_folded = memory_array(rows->n, sizeof *is_folded, error);
+	uint32_t n = UINT32_MAX;
+
+	if (n_longer != NULL && is_folded != NULL) {
+		for (uint32_t i = 0; i < rows->n; i++)
+			if (rows->parent[i] != NO_RECORD &&
+			    n_longer[rows->parent[i]] < 2)
+				n_longer[rows->parent[i]]++;
+		for (uint32_t i = 0; i < rows->n; i++) {
+			uint32_t parent = rows->parent[i];
+
+			if (parent == NO_RECORD || n_longer[parent] > 1 ||
+			    rows->hits[parent] != rows->hits[i] ||
+			    (rows->is_estimated != NULL &&
+			     rows->is_estimated[parent] !=
+			     rows->is_estimated[i]))
+				continue;
+			is_folded[parent] = true;
+		}
+		n = 0;
+		for (uint32_t i = 0; i < rows->n; i++)
+			if (!is_folded[rows->order[i]])
+				rows->order[n++] = rows->order[i];
+		hidden->folded = rows->n - n;
+	}
+	free(n_longer);
+	free(is_folded);
+	return n;
+}
+
+uint32_t
 rows_limit(const struct view_request *request, uint32_t n,
            struct hidden *hidden)
 {
@@ -329,12 +364,20 @@ rows_show(struct rows *rows, const struct view_request *request,
 	const struct names *names = request->set->names;
 	bool has_paths = rows->parent != NULL;
 	bool has_returns = rows->returns != NULL;
-	uint32_t n_kept = rows->n, n_rows = rows_limit(request, n_kept, hidden);
+	uint32_t n_kept = rows->n, n_rows = n_kept;
 
 	if (rows_sort(rows, names, error) != 0) {
 		rows_free(rows);
 		return -1;
 	}
+	if (has_paths && request->folds_chains) {
+		n_rows = rows_fold(rows, hidden, error);
+		if (n_rows == UINT32_MAX) {
+			rows_free(rows);
+			return -1;
+		}
+	}
+	n_rows = rows_limit(request, n_rows, hidden);
 	if (give_to_table(rows, names, measure, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;

@@ -80,6 +80,17 @@ int rows_of_bodies(struct rows *rows, const struct view_request *request,
                    const struct measure *measure, struct hidden *hidden,
                    struct error *error);
 
+/*
+ * Leaves out each path that exactly one other path here extends by one name, if
+ * that has the same hits (and both or neither are estimates): the longer one
+ * shows them as well.  So of a chain of such paths only the longest stays.
+ * Afterwards rows->order holds the others, in the order it had; returns their
+ * number, UINT32_MAX with *error set.  Counts those left out in
+ * hidden->folded.  rows_sort comes first.  O(n).
+ */
+uint32_t rows_fold(const struct rows *rows, struct hidden *hidden,
+                   struct error *error);
+
 /* Fills rows->order: hits descending, then names as bytes. */
 int rows_sort(struct rows *rows, const struct names *names,
               struct error *error);

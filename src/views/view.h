@@ -49,6 +49,8 @@ struct view_request {
 	size_t limit;		/* rows at most, SIZE_MAX off */
 	size_t depth;		/* names a path may have, SIZE_MAX off */
 	enum percent_base percent;
+	bool folds_chains;	/* down, up: paths that one longer path shows
+				 * as well are left out, see rows_fold */
 	const struct pattern *pattern;	/* of functions; NULL: all.  For top,
 					 * flat, body, functions, find */
 	const uint32_t *path;		/* path: the names of one call path */
@@ -77,7 +79,7 @@ struct view_request {
  * freed first.
  *
  * A record is hidden if it is below the threshold, otherwise if it is longer
- * than depth, otherwise if it is beyond the limit.  find ignores the
+ * than depth, otherwise if it is folded, otherwise if it is beyond the limit.  find ignores the
  * threshold; path always shows its one row; in tree the depth of a node is its
  * path's length.  Each view's file states its cost.
  *

@@ -190,6 +190,8 @@ run(struct session *session, const struct command *command,
 	struct error shown = { 0 };
 	int status;
 
+	session->writes_to_terminal = words->redirect == REDIRECT_NONE &&
+	    terminal_is_output();
 	if (words->redirect != REDIRECT_NONE && command->arguments != NULL &&
 	    command->arguments[0].kind->runs_program)
 		return run_redirected(session, command, arguments, words,

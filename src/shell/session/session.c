@@ -714,6 +714,18 @@ session_first_process(const struct session *session)
 	return first;
 }
 
+/* Rows are left out only for people: other formats have all of them. */
+static bool
+folds_chains(const struct session *session)
+{
+	const struct settings *settings = &session->settings;
+
+	if (settings->format != output_formats)
+		return false;
+	return settings->chains == CHAINS_FOLD ||
+	    (settings->chains == CHAINS_AUTO && session->writes_to_terminal);
+}
+
 struct view_request
 session_request(const struct session *session)
 {
@@ -727,5 +739,6 @@ session_request(const struct session *session)
 		.depth = settings->depth == 0 ? DEFAULT_DEPTH :
 		    settings->depth,
 		.percent = settings->percent,
+		.folds_chains = folds_chains(session),
 	};
 }

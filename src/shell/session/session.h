@@ -32,6 +32,12 @@ enum startup_choice { STARTUP_HIDE, STARTUP_SHOW };
 /* Which names text shows; NAMES_AUTO: short ones on a terminal. */
 enum names_choice { NAMES_AUTO, NAMES_SHORT, NAMES_FULL };
 
+/*
+ * Whether down and up leave out paths that another one extends at the same
+ * value; CHAINS_AUTO: on a terminal.
+ */
+enum chains_choice { CHAINS_AUTO, CHAINS_FOLD, CHAINS_SHOW };
+
 /* When rows have bars on a terminal. */
 enum bars_choice { BARS_AUTO, BARS_ON, BARS_OFF };
 
@@ -49,6 +55,7 @@ struct settings {
 	const struct output_format *format;
 	enum unit unit;
 	enum names_choice names;
+	enum chains_choice chains;
 	bool has_static;		/* also calls that never happened */
 	enum startup_choice startup;
 	bool has_pager;
@@ -93,6 +100,7 @@ struct session {
 	bool is_lone_command;		/* `cpprof record`: no other command */
 	bool is_interactive;		/* commands come from the prompt */
 	bool is_watching;		/* watch repeats a command */
+	bool writes_to_terminal;	/* the output of the line that runs */
 	bool reads_own_files;		/* commands come from the user's own
 					 * files, read at the start */
 	struct last_rows last_rows;	/* of the last view at the prompt */
