@@ -28,6 +28,8 @@ const struct command command_top = {
 	    "goes between bars: top |10|. A pattern is a name, a glob with * "
 	    "and ?, or an extended regular expression between slashes. A "
 	    "function with exactly that name takes precedence.\n\n"
+	    "At the prompt, rows have numbers: after top, up %3 shows the "
+	    "callers of the function in row 3.\n\n"
 	    "Without a number, functions whose bodies are below the threshold "
 	    "are hidden, even if their descendants are not; functions ranks by "
 	    "the latter.",

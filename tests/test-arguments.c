@@ -533,6 +533,48 @@ a_handle_of_a_thread_is_its_name(void **state)
 	table_free(&table);
 }
 
+enum { LONG_ROWS = 3000 };
+
+/* Row i is a path of i + 1 names. */
+static void
+get_long_row(const struct table *table, size_t i, struct cell *cells)
+{
+	cells[0] = cell_path(table->row_source, (uint32_t)i);
+}
+
+static void
+handles_of_a_long_view_end_somewhere(void **state)
+{
+	static uint32_t parent[LONG_ROWS], name[LONG_ROWS];
+	struct fixture *fixture = *state;
+	struct last_rows *rows = &fixture->session.last_rows;
+	struct names *names = fixture->session.profile->names;
+	struct call_paths paths = { .names = names, .parent = parent,
+		                    .name = name };
+	struct table table = { .view = "test", .row = get_long_row,
+		               .row_source = &paths };
+	struct error error = { 0 };
+	char line[40], expected[100];
+
+	for (uint32_t i = 0; i < LONG_ROWS; i++) {
+		parent[i] = i == 0 ? NO_RECORD : i - 1;
+		name[i] = names_find(names, "main", 4);
+	}
+	table_add_column(&table, "path", "path", CELL_PATH);
+	table.n_rows = LONG_ROWS;
+	assert_int_equal(last_rows_keep(rows, &table, &error), 0);
+	table_free(&table);
+	/* 4 << 20 names are the sum of the first 2896 lengths. */
+	assert_int_equal(rows->n, 2896);
+	check_names(fixture, "up", "%2896", "main;");
+	snprintf(expected, sizeof expected, "only its first 2896 rows can be "
+	         "named");
+	snprintf(line, sizeof line, "%%%d", LONG_ROWS);
+	check_error(fixture, "up", "%2897", expected);
+	check_error(fixture, "up", line, expected);
+	check_error(fixture, "up", "%3001", "the last view has 3000 rows");
+}
+
 static void
 a_handle_without_a_row_says_why(void **state)
 {
@@ -858,6 +900,7 @@ main(void)
 		SESSION_TEST(each_argument_completes_by_its_kind),
 		SESSION_TEST(a_handle_is_the_function_or_the_path_of_its_row),
 		SESSION_TEST(a_handle_of_a_thread_is_its_name),
+		SESSION_TEST(handles_of_a_long_view_end_somewhere),
 		SESSION_TEST(a_handle_without_a_row_says_why),
 		SESSION_TEST(handles_complete_behind_a_percent_sign),
 		SESSION_TEST(files_complete_behind_redirections),
