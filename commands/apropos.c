@@ -25,6 +25,11 @@ mentions(const struct command *command, const char *word)
 		if (command->aliases[i] != NULL &&
 		    strcasestr(command->aliases[i], word) != NULL)
 			return true;
+	for (const struct command_word *row = command_words;
+	     row->word != NULL; row++)
+		if (command_of_word(row) == command &&
+		    strcasestr(row->word, word) != NULL)
+			return true;
 	return strcasestr(command->name, word) != NULL ||
 	    strcasestr(command->summary, word) != NULL ||
 	    strcasestr(command->description, word) != NULL;
@@ -52,7 +57,8 @@ const struct command command_apropos = {
 	.name = "apropos",
 	.summary = "lists the commands whose description contains a word",
 	.description =
-	    "Upper and lower case are treated alike.",
+	    "Upper and lower case are treated alike. Words of other programs that "
+	    "cpprof understands, such as peek, are found, too.",
 	.example = "apropos recursion",
 	.arguments = apropos_arguments,
 	.run = apropos_run,

@@ -6,7 +6,7 @@ static const struct argument group_arguments[] = {
 	{ "NAME", &arg_word, 0, "the group's name" },
 	{ "=|=>", &arg_choice, 0, "= or, to keep the functions by which the "
 	  "group is entered, =>" },
-	{ "PATTERN...", &arg_path_pattern, 0, "the functions that belong to "
+	{ "PATTERN...", &arg_frame_patterns, 0, "the functions that belong to "
 	  "it" },
 	ARGUMENTS_END
 };

@@ -479,6 +479,8 @@ static void
 a_handle_is_the_function_or_the_path_of_its_row(void **state)
 {
 	struct fixture *fixture = *state;
+	struct arguments arguments;
+	struct error error;
 
 	/* Row 6: (main db_write |a\|b|). */
 	show_view(fixture, view_down, "main");
@@ -491,6 +493,14 @@ a_handle_is_the_function_or_the_path_of_its_row(void **state)
 	            "off;main;db_write;a|b;db_read;");
 	check_names(fixture, "up", "%6", "a|b;");
 	check_names(fixture, "root", "%6", "a|b;");
+	assert_int_equal(parse(fixture, "group", "x = %6 %1 off",
+	                       &arguments, &error), 0);
+	assert_int_equal(arguments.values[2].n_pattern_words, 3);
+	assert_string_equal(arguments.values[2].pattern_words[0].text, "a|b");
+	assert_true(arguments.values[2].pattern_words[0].is_exact);
+	assert_string_equal(arguments.values[2].pattern_words[1].text, "main");
+	assert_string_equal(arguments.values[2].pattern_words[2].text, "off");
+	arguments_free(&arguments);
 	/* A path from below is about its outermost function. */
 	show_view(fixture, view_up, "a|b");
 	check_names(fixture, "path", "%3", "main;db_write;a|b;");

@@ -373,6 +373,25 @@ run 0 -q -e flat "$work/lost.script"
 ok 'and the heading of a view why' \
 	out_has '12 of 13 samples lost: perf could not keep up'
 
+# Words of other programs, and bars after words
+run 0 -e 'functions|grep -c "^[01][.]"' "$forms"
+ok 'a bar directly after a word is a pipe' out_is 10
+run 0 -e 'info functions db_update_record|tail -n 2|head -n 1' "$forms"
+ok 'the words info functions run functions' \
+	out_is '0.1368 db_update_record [84]'
+run 0 -e 'info functions db_up*' "$forms"
+ok 'with its arguments' out_has '0.1368 db_update_record [84]'
+run 0 -e 'h|head -n 1' "$forms"
+ok 'h is help' test -s "$work/out"
+run 1 -e bt "$forms"
+ok 'bt says what to type' err_has 'type up FUNCTION'
+run 1 -e 'help run' "$forms"
+ok 'also to help' err_has 'type record PROGRAM ARGUMENTS'
+run 0 -e 'apropos PEEK' "$forms"
+ok 'apropos knows the words, too' out_has graph
+run 1 -e 'up %1' "$forms"
+ok 'rows of scripts have no numbers' err_has 'no view with row numbers'
+
 # JSON
 if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
 	printf 'm;e\033[31m\377;\342\200\256|x;a"b\\ 3\nm 18446744073709551600\n' \

@@ -280,6 +280,13 @@ const struct argument_kind arg_path_pattern = {
 	.takes_rest = true,
 };
 
+const struct argument_kind arg_frame_patterns = {
+	.read = read_path_pattern,
+	.complete = complete_path,
+	.handle = HANDLE_FUNCTION,
+	.takes_rest = true,
+};
+
 /* A plain decimal number, perhaps with a point and an exponent. */
 static bool
 parse_number(const char *text, double *number, const char **end)

@@ -17,6 +17,8 @@ extern const struct argument_kind
     arg_path,		/* (main f |operator new(unsigned long)|): names */
     arg_path_pattern,	/* the same with patterns and "..."; also a
 			 * list of patterns: pattern_words */
+    arg_frame_patterns,	/* patterns of functions, each on its own, so that
+			 * %3 is one: pattern_words */
     arg_fraction,	/* 0.01 or 1%: fraction */
     arg_count,		/* a positive number or "off", called N|off in the
 			 * row: count */

@@ -68,9 +68,8 @@ find_name(const char *name, size_t length)
 	return NULL;
 }
 
-/* The command of a row of words.def, or NULL if it does not exist. */
-static const struct command *
-command_of_row(const struct command_word *row)
+const struct command *
+command_of_word(const struct command_word *row)
 {
 	return row->command != NULL
 	    ? find_name(row->command, strlen(row->command))
@@ -86,7 +85,7 @@ find_word(const char *word, size_t length)
 	for (; row->word != NULL; row++)
 		if (strlen(row->word) == length &&
 		    memcmp(row->word, word, length) == 0 &&
-		    command_of_row(row) != NULL)
+		    command_of_word(row) != NULL)
 			return row;
 	return NULL;
 }
@@ -96,7 +95,7 @@ static const struct command *
 take_word(const struct command_word *row, struct error *error)
 {
 	if (row->command != NULL)
-		return command_of_row(row);
+		return command_of_word(row);
 	error_set(error, "there is no command \"%s\"; type %s", row->word,
 	          row->type);
 	return NULL;
@@ -210,7 +209,7 @@ find_pair(const char *line, size_t length, size_t *n)
 		    row->word[first] == ' ' &&
 		    memcmp(row->word, line, first) == 0 &&
 		    memcmp(row->word + first + 1, line + second,
-		           *n - second) == 0 && command_of_row(row) != NULL)
+		           *n - second) == 0 && command_of_word(row) != NULL)
 			return row;
 	return NULL;
 }

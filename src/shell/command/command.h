@@ -146,12 +146,15 @@ const struct command *command_of_line(const char *line, size_t length,
                                       size_t *n, size_t *n_words,
                                       struct error *error);
 
-/* The rows of the two files, for tests; each ends with a NULL word. */
+/* The rows of the two files; each ends with a NULL word. */
 struct command_word {
 	const char *word;
 	const char *command;	/* a command's name, or NULL */
 	const char *type;	/* what to type instead, if command is NULL */
 };
 extern const struct command_word command_words[], command_abbreviations[];
+
+/* The command that a row of words.def runs or names; NULL: does not exist. */
+const struct command *command_of_word(const struct command_word *row);
 
 #endif
