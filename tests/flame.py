@@ -629,34 +629,49 @@ def width(text):
                for c in text)
 
 
+def colored_lines(*lines):
+    """The lines of boxes of a picture in colour."""
+    text = ask(*lines).decode().split("\n")
+    return [line for line in text if "\x1b[48;5;" in line]
+
+
 def check_cells(folder):
-    """Each line has the same width, whole names, and no two boxes of one
-    colour side by side."""
+    """Each line is as wide as the terminal, and wide characters are whole."""
     path = os.path.join(folder, "cells.folded")
     wide = "\u540d\u524d\u95a2\u6570"
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"main;{wide};x 40\nmain;{wide}2 23\n")
         for name in "abcdefghijklmnopqr":
             file.write(f"outer;{name * 3} 3\nouter;{wide * 9} 1\n")
-    for lines in (["root main"], ["root outer"]):
-        plain = ask(*commands(*lines, "flame"), path).decode().split("\n")
-        assert all(width(line) <= 80 for line in plain), plain
-        colored = ask(*commands(*lines, "color always", "flame"),
-                      path).decode().split("\n")
-        top = next(i for i, line in enumerate(colored) if " 0." in line)
-        for line in colored[top:top + 2]:
+    for root in "main", "outer":
+        plain = ask("-e", "flame " + root, path).decode()
+        assert all(width(line) <= 80 for line in plain.split("\n")), plain
+        assert wide in plain
+        drawn = ""
+        for line in colored_lines("-e", "color always", "-e",
+                                  "flame " + root, path):
             text = re.sub(r"\x1b\[[0-9;]*m", "", line)
             assert width(text) == 80, (text, width(text))
-            grounds = re.findall(r"\x1b\[48;5;(\d+)m([^\x1b]+)", line)
-            names = [(ground, text.strip()) for ground, text in grounds
-                     if re.search(r"\w", text)]
-            assert all(one[0] != next_[0] for one, next_ in
-                       zip(names, names[1:])), names
-        if lines == ["root main"]:
-            assert wide + " 0." in "".join(plain), plain
-            assert wide in "".join(colored), colored
-        else:
-            assert len(names) > 10, names
+            drawn += text
+        assert root == "outer" or wide in drawn, drawn
+
+
+def check_neighbours(folder):
+    """No two boxes side by side have one colour."""
+    path = os.path.join(folder, "neighbours.folded")
+    draw = random.Random(1)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    with open(path, "w", encoding="ascii") as file:
+        for root in range(60):
+            for name in range(10):
+                file.write(f"root{root};{draw.choice(letters)}{name} 8\n")
+    lines = colored_lines(*commands("color always", *(
+        f"flame root{root}" for root in range(60))), path)
+    for line in lines[1::2]:
+        colors = re.findall(r"\x1b\[48;5;(\d+)m([a-z]\d)", line)
+        assert len(colors) == 10, colors
+        assert all(one[0] != other[0] for one, other in
+                   zip(colors, colors[1:])), colors
 
 
 def check_terminal(columns, rows):
@@ -723,6 +738,8 @@ def main():
         claims.attempt("files are replaced by whole pictures only",
                        check_files, folder)
         claims.attempt("cells are filled whole", check_cells, folder)
+        claims.attempt("neighbours differ in colour", check_neighbours,
+                       folder)
         for columns, rows in (80, 24), (120, 40), (40, 12):
             claim = f"a picture fits {columns}x{rows}"
             if has_terminals():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """terminal.py -- cpprof at a pseudo-terminal, for tests."""
+import codecs
 import fcntl
 import os
 import pty
@@ -54,6 +55,8 @@ class Terminal:
                     struct.pack("HHHH", rows, columns, 0, 0))
         os.close(is_sized)
         os.close(say_sized)
+        # A character may come in two pieces.
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.seen = ""          # all of it
         self.at = 0             # what was looked at
 
@@ -65,7 +68,7 @@ class Terminal:
             data = os.read(self.file, 65536)
         except OSError:
             return False
-        self.seen += data.decode("utf-8", "replace")
+        self.seen += self.decoder.decode(data)
         return bool(data)
 
     def type(self, text):
