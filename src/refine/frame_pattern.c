@@ -116,15 +116,27 @@ frame_pattern_free(struct frame_pattern *pattern)
 	free(pattern);
 }
 
-/* As it was typed: a bare word with blanks is a regular expression. */
+/* Whether a bare word would mean something else than this name. */
+static bool
+is_special(const char *text)
+{
+	return strpbrk(text, "*?") != NULL || text[0] == '@' ||
+	    text[0] == '/' || text[0] == '%' ||
+	    strncmp(text, "file:", 5) == 0 || strcmp(text, "...") == 0 ||
+	    strcmp(text, "…") == 0;
+}
+
+/* A word that was typed bare stays so: it may be a regular expression. */
 void
 frame_pattern_add_text(const struct frame_pattern *pattern,
                        struct text_buffer *text)
 {
-	if (pattern->is_exact)
+	if (!pattern->is_exact)
+		text_add_printable(text, pattern->text, pattern->length);
+	else if (is_special(pattern->text))
 		text_add_between_bars(text, pattern->text, pattern->length);
 	else
-		text_add_printable(text, pattern->text, pattern->length);
+		text_add_word(text, pattern->text, pattern->length);
 }
 
 static bool

@@ -2,6 +2,7 @@
 /* session.c -- what commands work on: the profile and the settings. */
 #include "src/shell/session/session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,6 +398,19 @@ need_stacks(const struct session *session, struct error *error)
 	                 "stacks cannot be grouped or selected");
 }
 
+/* At the prompt, says what the steps leave. */
+static void
+note_left(const struct session *session)
+{
+	const struct sample_set *set = &session->set;
+
+	if (session->is_interactive)
+		message_note("%" PRIu64 " of %" PRIu64 " hits are left (%.1f%% "
+		             "of the run)", set->left, set->total,
+		             set->total == 0 ? 0 :
+		             100 * (double)set->left / (double)set->total);
+}
+
 /* Names made with one more step, if that matches something. */
 static int
 try_step(const struct session *session, struct step *step,
@@ -443,6 +457,7 @@ session_add_step(struct session *session, struct step *step,
 		return -1;
 	}
 	use_naming(session, &naming);
+	note_left(session);
 	return 0;
 }
 
@@ -451,10 +466,14 @@ static int
 follow_steps(struct session *session, const struct refinement *before,
              struct error *error)
 {
-	if (session->profile == NULL || rename_stacks(session, error) == 0)
+	if (session->profile == NULL)
 		return 0;
-	session->refinement.at = before->at;
-	return -1;
+	if (rename_stacks(session, error) != 0) {
+		session->refinement.at = before->at;
+		return -1;
+	}
+	note_left(session);
+	return 0;
 }
 
 int
