@@ -33,10 +33,9 @@ const struct command command_threads = {
 	    "threads that have the same name and run the same program, and how "
 	    "many they are. The rows sum to the whole run.\n\n"
 	    "threads all shows a row for each thread, with the number of its "
-	    "process and its own. In a recording of cpprof record, a thread "
-	    "that has ended leaves its place to the next one with the same "
-	    "start routine; these threads share a row, which has the number "
-	    "of the last one.\n\n"
+	    "process and its own. In a recording of cpprof record, threads of "
+	    "one name and start routine that run one after another share a "
+	    "row, which has the number of the last one.\n\n"
 	    "A thread has the last name that it had. [unknown] stands for "
 	    "samples without a thread, and for threads without a name.",
 	.example = "threads",

@@ -290,8 +290,11 @@ struct cpprofdata_wait {
 };
 
 /*
- * A thread, or several consecutive ones with the same start routine: a thread
- * that ends leaves its record and its tree to the next.
+ * A thread, or several consecutive ones with the same start routine and name: a
+ * thread that ends leaves its record and its tree to the next one of its name.
+ * Of a process's threads, up to 64 more names than threads alive at once are
+ * kept apart; beyond that, threads of different names share a record, which has
+ * the name of the last.
  */
 struct cpprofdata_thread {
 	uint32_t tid;		/* of the last of them */

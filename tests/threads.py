@@ -73,13 +73,21 @@ def check_sums(profile):
             f"{command}: {table}"
 
 
+def record(recording, *words):
+    """The run of a program that was recorded; None: it cannot be."""
+    run = subprocess.run([CPPROF, "record", "--no-prompt", "-o", recording,
+                          *words], capture_output=True, text=True,
+                         timeout=120)
+    if run.returncode == 0 and os.path.isdir(recording):
+        return run
+    claims.skip("a recording", "no collector here")
+    return None
+
+
 def check_recording(directory, program):
     recording = os.path.join(directory, "r.cpprof")
-    run = subprocess.run([CPPROF, "record", "--no-prompt", "-o", recording,
-                          program, program + "-2"], capture_output=True, text=True,
-                         timeout=120)
-    if run.returncode != 0 or not os.path.isdir(recording):
-        claims.skip("a recording", "no collector here")
+    run = record(recording, program, program + "-2")
+    if run is None:
         return
     by_name, _, n = clocks(run.stdout)
     table = rows(recording, "threads")
@@ -101,6 +109,51 @@ def check_recording(directory, program):
     claims.check("a recording's processes have their programs and threads",
                  found == {"named": (1, sum(n.values()) - 1),
                            "named-2": (1, 1)}, table)
+
+
+def check_real(directory, program):
+    """Threads are known before they have named themselves."""
+    recording = os.path.join(directory, "real.cpprof")
+    run = record(recording, "-r", "real", "-r", "cpu", program)
+    if run is None:
+        return
+    by_name, _, n = clocks(run.stdout)
+    table = rows(recording, "threads", "resource cpu")
+    claims.make("with real time, names have the clocks of their threads",
+                far(sums(table, "name"), by_name,
+                    table["resource"]["interval"] / 1000))
+    found = {row["name"]: row["threads"] for row in table["rows"]}
+    claims.check("with real time, the threads of each name are counted",
+                 found == n, f"{found}, expected {n}")
+
+
+def check_many(directory, program):
+    """Up to 64 names are kept apart, and all time is somewhere."""
+    recording = os.path.join(directory, "many.cpprof")
+    run = record(recording, program, "many")
+    if run is None:
+        return
+    by_name, _, n = clocks(run.stdout)
+    table = rows(recording, "threads", "drop thread main")
+    ms = table["resource"]["interval"] / 1000
+    found = sums(table, "name")
+    whole = sum(found.values()) * ms
+    claims.check("many names: their time is all there",
+                 abs(whole - sum(by_name.values())) <
+                 0.1 * sum(by_name.values()),
+                 f"{whole} of {sum(by_name.values())}")
+    n_threads = sum(row["threads"] for row in table["rows"]
+                    if row["name"] != "main")
+    claims.check("many names: each thread counts once",
+                 n_threads == sum(n.values()) and
+                 64 <= len([r for r in table["rows"] if r["threads"]]) <= 67,
+                 f"{n_threads} threads of {sum(n.values())}, "
+                 f"{len(table['rows'])} names")
+    kept = {name: hits for name, hits in found.items()
+            if name in [f"name-{i}" for i in range(1, 60)]}
+    claims.make("many names: the first have their own time",
+                far(kept, {name: by_name[name] for name in kept}, ms) +
+                ([] if len(kept) == 59 else [f"only {kept}"]))
 
 
 def perf_rows(data, keys):
@@ -182,6 +235,8 @@ def main():
                         "-o", program, SOURCE], check=True)
         shutil.copy(program, program + "-2")
         check_recording(directory, program)
+        check_real(directory, program)
+        check_many(directory, program)
         check_perf(directory, program)
     claims.end()
 

@@ -177,11 +177,21 @@ sample_prepare(struct thread *thread)
 	    thread_file_announce(thread);
 }
 
+/* The same before a stack is entered. */
+static enum store_result
+prepare_stack(struct thread *thread)
+{
+	enum store_result result = sample_prepare(thread);
+
+	return result == STORE_OK && !thread->file->is_settled ?
+	    thread_file_settle(thread) : result;
+}
+
 enum store_result
 sample_enter(struct thread *thread, const void *function, const void *context,
     struct node *leaf)
 {
-	enum store_result result = sample_prepare(thread);
+	enum store_result result = prepare_stack(thread);
 
 	if (result != STORE_OK)
 		return result;
@@ -199,7 +209,7 @@ enum store_result
 sample_enter_partial(struct thread *thread, const void *function,
     struct node *leaf)
 {
-	enum store_result result = sample_prepare(thread);
+	enum store_result result = prepare_stack(thread);
 
 	if (result == STORE_OK)
 		result = insert_partial(thread, leaf);

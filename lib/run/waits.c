@@ -360,23 +360,12 @@ left_of(const struct thread *thread, enum resource_id id)
 static void
 publish(struct thread *thread, const struct cpprofdata_wait *wait)
 {
-	struct cpprofdata_wait *to;
 	bool bus_was_blocked;
 
 	if (!sampling_check_process() || thread->file->wait_mapped == NULL)
 		return;
 	bus_was_blocked = signals_unblock_bus_if_needed();
-	to = thread->file->wait_mapped;
-	__atomic_store_n(&to->since_ns, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&to->check_ns, 0, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	to->node = wait->node;
-	to->columns = wait->columns;
-	to->left = wait->left;
-	to->io_left = wait->io_left;
-	to->gathered_ns = wait->gathered_ns;
-	__atomic_store_n(&to->check_ns, wait->since_ns, __ATOMIC_RELEASE);
-	__atomic_store_n(&to->since_ns, wait->since_ns, __ATOMIC_RELEASE);
+	thread_file_note_wait(thread, wait);
 	signals_block_bus_again(bus_was_blocked);
 }
 

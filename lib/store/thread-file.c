@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* thread-file.c -- writes a thread's record. */
+/* thread-file.c -- writes a thread's record.
+ *
+ * A thread has the record and the tree of the state that it was given, which
+ * an earlier thread of the same start routine may have used.  If that had
+ * another name, they are put aside, and the thread gets those of an earlier
+ * thread of its own name, or new ones.
+ */
 #include "lib/store/thread-file.h"
 
 #include <stddef.h>
@@ -7,9 +13,40 @@
 #include <sys/prctl.h>
 
 #include "lib/base/process.h"
+#include "lib/base/wiped.h"
 #include "lib/store/datafile.h"
 
 static __thread char given_name[16];	/* set by the program; "": none */
+
+/* A record and its tree that no thread has now. */
+struct place {
+	struct place *next;
+	const void *routine;
+	struct cpprofdata_thread *record;
+	struct cpprofdata_wait *wait_mapped;
+	struct tree tree;
+};
+
+/* More are not put aside: names may be numbered without end. */
+#define PLACES_MAX 64
+
+/* Under the file's lock. */
+static struct place *places WIPED;
+static unsigned n_places WIPED;
+
+#define NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
+
+/* The thread's name, of NAME_SIZE bytes; false if it is unknown. */
+static bool
+find_name(char *name)
+{
+	memset(name, 0, NAME_SIZE);
+	if (given_name[0] != '\0')
+		memcpy(name, given_name, NAME_SIZE);
+	else
+		return prctl(PR_GET_NAME, name) == 0;
+	return true;
+}
 
 /*
  * Adds a record for a state that has none, with the fields that never change.
@@ -35,6 +72,7 @@ add_record(struct thread *thread)
 		record->start_ns = process_now();
 		record->flags = thread->is_main ? CPPROFDATA_THREAD_MAIN : 0;
 		record->tid = thread->tid;
+		find_name(record->name);
 		datafile_publish(CPPROFDATA_THREADS, 1);
 		thread->file->record = record;
 		thread->file->wait_mapped = &((struct cpprofdata_thread *)
@@ -45,29 +83,147 @@ add_record(struct thread *thread)
 	return record != NULL ? STORE_OK : STORE_FULL;
 }
 
-/* Copies a thread's record to the file, except for its waits. */
+/* Copies a record to the file, except for its waits. */
 static void
-note(const struct thread *thread)
+note(const struct cpprofdata_thread *record)
 {
-	datafile_update(CPPROFDATA_THREADS, thread->file->record,
+	datafile_update(CPPROFDATA_THREADS, record,
 	    offsetof(struct cpprofdata_thread, wait));
+}
+
+static void
+write_wait(struct cpprofdata_wait *to, const struct cpprofdata_wait *wait)
+{
+	__atomic_store_n(&to->since_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->check_ns, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	to->node = wait->node;
+	to->columns = wait->columns;
+	to->left = wait->left;
+	to->io_left = wait->io_left;
+	to->gathered_ns = wait->gathered_ns;
+	__atomic_store_n(&to->check_ns, wait->since_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->since_ns, wait->since_ns, __ATOMIC_RELEASE);
+}
+
+void
+thread_file_note_wait(struct thread *thread,
+    const struct cpprofdata_wait *wait)
+{
+	if (thread->file->wait_mapped == NULL)
+		return;
+	thread->file->wait = *wait;
+	write_wait(thread->file->wait_mapped, wait);
 }
 
 enum store_result
 thread_file_announce(struct thread *thread)
 {
+	struct thread_file *file = thread->file;
 	enum store_result result = STORE_OK;
 
-	if (thread->file->record == NULL)
+	if (file->record == NULL)
 		result = add_record(thread);
 	if (result != STORE_OK)
 		return result;
-	thread->file->record->tid = thread->tid;
-	thread->file->record->n_threads++;
-	thread->file->record->end_ns = 0;
-	note(thread);
-	thread->file->is_announced = true;
-	thread_file_note_name(thread);
+	file->earlier_tid = file->record->tid;
+	file->earlier_end_ns = file->record->end_ns;
+	file->record->tid = thread->tid;
+	file->record->n_threads++;
+	file->record->end_ns = 0;
+	note(file->record);
+	file->is_announced = true;
+	file->is_settled = false;
+	return STORE_OK;
+}
+
+/* The place of that routine and name; a new one if name is NULL.  Lock held. */
+static struct place *
+find_place(const void *routine, const char *name)
+{
+	struct place *place;
+
+	for (place = places; place != NULL; place = place->next)
+		if (place->routine == routine &&
+		    memcmp(place->record->name, name, NAME_SIZE) == 0)
+			return place;
+	if (n_places == PLACES_MAX)
+		return NULL;
+	place = datafile_private_memory(sizeof *place);
+	if (place == NULL)
+		return NULL;
+	place->routine = routine;
+	place->next = places;
+	places = place;
+	n_places++;
+	return place;
+}
+
+/* Undoes thread_file_announce for a record that is put aside. */
+static void
+leave_record(struct thread_file *file)
+{
+	const struct cpprofdata_wait no_wait = { 0 };
+
+	file->record->tid = file->earlier_tid;
+	file->record->end_ns = file->earlier_end_ns;
+	file->record->n_threads--;
+	note(file->record);
+	write_wait(file->wait_mapped, &no_wait);
+}
+
+/*
+ * Exchanges the record and tree for those of the thread's name.  They stay if
+ * there are too many.
+ */
+static enum store_result
+change_place(struct thread *thread, const char *name)
+{
+	struct thread_file *file = thread->file;
+	struct place *place, mine = { .record = file->record,
+		.wait_mapped = file->wait_mapped, .tree = file->tree };
+
+	if (!datafile_lock())
+		return STORE_BUSY;
+	place = find_place(thread->routine, name);
+	if (place != NULL) {
+		leave_record(file);
+		file->record = place->record;
+		file->wait_mapped = place->wait_mapped;
+		file->tree = place->tree;
+		place->record = mine.record;
+		place->wait_mapped = mine.wait_mapped;
+		place->tree = mine.tree;
+		file->is_announced = false;
+	}
+	datafile_unlock();
+	return STORE_OK;
+}
+
+enum store_result
+thread_file_settle(struct thread *thread)
+{
+	struct thread_file *file = thread->file;
+	enum store_result result = STORE_OK;
+	char name[NAME_SIZE];
+
+	if (file->is_settled || !find_name(name))
+		return STORE_OK;
+	if (file->record->n_threads > 1 &&
+	    memcmp(file->record->name, name, sizeof name) != 0)
+		result = change_place(thread, name);
+	if (result == STORE_OK && !file->is_announced) {
+		result = thread_file_announce(thread);
+		if (result == STORE_OK)
+			write_wait(file->wait_mapped, &file->wait);
+	}
+	if (result != STORE_OK)
+		return result;
+	if (memcmp(file->record->name, name, sizeof name) != 0) {
+		memcpy(file->record->name, name, sizeof name);
+		note(file->record);
+	}
+	file->is_settled = true;
 	return STORE_OK;
 }
 
@@ -75,22 +231,20 @@ void
 thread_file_note_end(struct thread *thread)
 {
 	thread->file->record->end_ns = process_now();
-	note(thread);
+	note(thread->file->record);
 }
 
 void
 thread_file_note_name(struct thread *thread)
 {
-	char name[sizeof given_name] = "";
+	struct cpprofdata_thread *record = thread->file->record;
+	char name[NAME_SIZE];
 
-	if (given_name[0] != '\0')
-		memcpy(name, given_name, sizeof name);
-	else if (prctl(PR_GET_NAME, name) != 0)
+	if (record->n_threads > 1 || !find_name(name) ||
+	    memcmp(record->name, name, sizeof name) == 0)
 		return;
-	if (memcmp(thread->file->record->name, name, sizeof name) == 0)
-		return;
-	memcpy(thread->file->record->name, name, sizeof name);
-	note(thread);
+	memcpy(record->name, name, sizeof name);
+	note(record);
 }
 
 void
@@ -114,7 +268,8 @@ thread_file_forked(struct thread *thread)
 	struct thread_file *file = thread->file;
 
 	modules_forget(&file->modules);
-	file->is_announced = false;
+	file->is_announced = file->is_settled = false;
+	file->wait = (struct cpprofdata_wait){ 0 };
 	file->wait_mapped = NULL;
 	if (file->record != NULL)
 		tree_forked(&file->tree);

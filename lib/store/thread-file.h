@@ -22,6 +22,10 @@ struct thread_file {
 	struct cpprofdata_wait *wait_mapped;	/* in the record's mapping, only
 						   written; NULL: no record */
 	bool is_announced;	/* the record names this thread */
+	bool is_settled;	/* and has its name */
+	uint32_t earlier_tid;	/* of the record's thread before this one */
+	uint64_t earlier_end_ns;
+	struct cpprofdata_wait wait;	/* the last that was noted */
 	uint32_t phase;		/* of the remembered nodes */
 	struct tree tree;
 	struct recent_modules modules;
@@ -33,9 +37,23 @@ struct thread_file {
  */
 enum store_result thread_file_announce(struct thread *thread);
 
-/* Note in its record that the thread has ended, or its present name. */
+/*
+ * Before the first stack of an announced thread: sees that threads of different
+ * names do not share a record and its tree, as long as there are not too many
+ * names.  Nothing may refer to nodes of the tree yet.
+ */
+enum store_result thread_file_settle(struct thread *thread);
+
+/*
+ * Note in its record that the thread has ended, or its present name, unless
+ * earlier threads had the record.
+ */
 void thread_file_note_end(struct thread *thread);
 void thread_file_note_name(struct thread *thread);
+
+/* Notes in its record where the thread waits, if it has a record. */
+void thread_file_note_wait(struct thread *thread,
+    const struct cpprofdata_wait *wait);
 
 /*
  * Names the calling thread, whether it is sampled or not; NULL: restores the

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* named.c -- threads with names that say how long they computed.
  *
- * Two readers, a writer and one that hardly computes run at once; then three
- * called turn run one after another, with the same start routine.  Each
+ * Two readers, a writer and one that hardly computes run at once; then first,
+ * second and first run one after another, with the same start routine.  Each
  * prints its name, its process, its number and its CPU time in milliseconds.
  * With an argument, the path of a copy of this program, a child process executes
- * that, whose only thread is called other.
+ * that, whose only thread is called other.  With the argument many, a hundred
+ * threads of different names run one after another.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -54,10 +55,20 @@ run(void *argument)
 	return NULL;
 }
 
-static void *
-run_in_turn(void *argument)
+/* Threads of as many names as there are, each twice. */
+static void
+run_many(void)
 {
-	return run(argument);
+	char names[100][16];
+	struct work work = { NULL, 16 };
+	pthread_t thread;
+
+	for (int i = 0; i < 200; i++) {
+		work.name = names[i % 100];
+		snprintf(names[i % 100], sizeof *names, "name-%d", i % 100);
+		pthread_create(&thread, NULL, run, &work);
+		pthread_join(thread, NULL);
+	}
 }
 
 int
@@ -65,14 +76,18 @@ main(int n, char **arguments)
 {
 	struct work at_once[] = { { "reader", 300 }, { "writer", 600 },
 		{ "reader", 200 }, { "idle", 10 } };
-	struct work in_turn[] = { { "turn", 100 }, { "turn", 200 },
-		{ "turn", 100 } };
+	struct work in_turn[] = { { "first", 100 }, { "second", 200 },
+		{ "first", 100 } };
 	struct work own = { n > 0 && strcmp(arguments[0], "other") == 0 ?
 	    "other" : "main", 150 };
 	pthread_t threads[4];
 	pid_t child;
 
 	prctl(PR_SET_NAME, own.name);
+	if (n > 1 && strcmp(arguments[1], "many") == 0) {
+		run_many();
+		return 0;
+	}
 	if (n > 1 && (child = fork()) == 0) {
 		execl(arguments[1], "other", (char *)NULL);
 		_exit(1);
@@ -85,8 +100,7 @@ main(int n, char **arguments)
 		for (int i = 0; i < 4; i++)
 			pthread_join(threads[i], NULL);
 		for (int i = 0; i < 3; i++) {
-			pthread_create(&threads[0], NULL, run_in_turn,
-			               &in_turn[i]);
+			pthread_create(&threads[0], NULL, run, &in_turn[i]);
 			pthread_join(threads[0], NULL);
 		}
 	}
