@@ -43,6 +43,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/steps.c \
 	commands/symfs.c \
 	commands/threads.c \
+	commands/timeline.c \
 	commands/top.c \
 	commands/tree.c \
 	commands/undo.c \

@@ -83,6 +83,7 @@ show_functions(const struct view_request *request,
 		free(totals);
 		return -1;
 	}
+	rows.are_bodies = kind == &body_kind;
 	keep_functions(&rows, totals, request, hits_of, measure.least,
 	               &hidden);
 	free(totals);

@@ -17,11 +17,14 @@ libcore_a_SOURCES += \
 	src/views/never.c \
 	src/views/order.c src/views/order.h \
 	src/views/path.c \
+	src/views/path_hits.c src/views/path_hits.h \
 	src/views/path_trie.c src/views/path_trie.h \
 	src/views/rows.c src/views/rows.h \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
 	src/views/sections.c \
+	src/views/times.c \
 	src/views/tree.c \
 	src/views/up.c \
-	src/views/view.h
+	src/views/view.h \
+	src/views/when.c src/views/when.h

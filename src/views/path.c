@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* path.c -- one call path, and what the run would take if it were free.
  *
- * The value of (x1 .. xk) is that of the downward profile of x1, computed for
- * this path alone by an automaton: the canonical path of the paper's appendix,
- * restricted to this path.  A node's state is the number of names of the path
- * that its canonical path ends with, or the number when it left the path (a
- * detour), from where only a return to one of those names leads back.  A stack
- * counts once, at its outermost match, below which nothing is visited.
- *
- * Cost: one pass over the nodes, O(N) for any D and k.
+ * Cost: one pass over the nodes, O(N) for any D and k (path_hits.h).
  */
-#include <stdlib.h>
-
-#include "src/base/memory.h"
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
-#include "src/profile/large_array.h"
 #include "src/views/flow_paths.h"
+#include "src/views/path_hits.h"
 #include "src/views/rows.h"
 
 static const struct view_kind path_kind = {
@@ -24,106 +14,42 @@ static const struct view_kind path_kind = {
 	.title = "Call Path",
 };
 
-/* 0: the path's first name is not on the stack. */
-struct state {
-	uint32_t matched : 31;
-	uint32_t is_detour : 1;
-};
-
-struct automaton {
-	const uint32_t *path;
-	uint32_t n;
-	uint32_t *position;	/* [names] of path[0 .. n-2], from 1; else 0 */
-};
-
 struct value {
 	uint64_t hits;
+	uint64_t times[TIMELINE_SLICES];	/* if the request wants them
+						 * and the set has them */
 	bool is_estimated;
 	bool is_canonical;	/* otherwise no stack can have this path */
 	bool is_seen;		/* it is in a stack; always true where there
 				 * are no stacks */
 };
 
-static struct state
-next_state(const struct automaton *automaton, struct state state,
-           uint32_t name)
-{
-	uint32_t position = automaton->position[name];
-
-	if (!state.is_detour && automaton->path[state.matched] == name)
-		return (struct state){ state.matched + 1, false };
-	if (position != 0 && position <= state.matched)
-		return (struct state){ position, false };
-	return (struct state){ state.matched, state.matched > 0 };
-}
-
-static int
-count_hits(const struct sample_set *set, const struct automaton *automaton,
-           struct value *value, struct error *error)
-{
-	const struct sample_tree *tree = set->tree;
-	struct state *states = NULL;
-	uint32_t node = 0;
-
-	if (large_array_reserve(&states, tree->n_nodes, sizeof *states,
-	                        error) != 0)
-		return -1;
-	while (node < tree->n_nodes) {
-		struct state state = { 0 };
-
-		if (tree->parent[node] != NO_NODE)
-			state = states[tree->parent[node]];
-		state = next_state(automaton, state, tree->label[node]);
-		if (state.matched == automaton->n) {
-			value->hits += set->weight[node];
-			value->is_seen = true;
-			node = tree->end[node];
-		} else {
-			states[node++] = state;
-		}
-	}
-	large_array_free(states);
-	return 0;
-}
-
-/* In a canonical path, only the last name may occur twice. */
-static bool
-is_canonical(const uint32_t *path, size_t n, uint32_t *position)
-{
-	for (size_t i = 0; i + 1 < n; i++) {
-		if (position[path[i]] != 0)
-			return false;
-		position[path[i]] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
 static int
 value_of(const struct view_request *request, struct value *value,
          struct error *error)
 {
 	const struct sample_set *set = request->set;
-	struct automaton automaton = { .path = request->path };
-	int status = 0;
+	struct path_hits found;
 
 	*value = (struct value){ 0 };
-	automaton.position = memory_array(names_count(set->names),
-	                                  sizeof *automaton.position, error);
-	if (automaton.position == NULL)
-		return -1;
-	value->is_canonical = is_canonical(request->path, request->n_path,
-	                                   automaton.position);
-	if (value->is_canonical && set->flow == NULL) {
-		automaton.n = (uint32_t)request->n_path;
-		status = count_hits(set, &automaton, value, error);
-	} else if (value->is_canonical) {
-		value->is_seen = true;
-		status = flow_path_value(set->flow, request->path,
-		                         request->n_path, &value->hits,
-		                         &value->is_estimated, error);
+	if (set->flow == NULL) {
+		if (path_hits_find(set, request->path, request->n_path, &found,
+		                   request->has_when &&
+		                   set->tree->timeline != NULL ?
+		                   value->times : NULL, error) != 0)
+			return -1;
+		value->hits = found.hits;
+		value->is_seen = found.is_seen;
+		value->is_canonical = found.is_canonical;
+		return 0;
 	}
-	free(automaton.position);
-	return status;
+	if (path_is_canonical(set, request->path, request->n_path,
+	                      &value->is_canonical, error) != 0)
+		return -1;
+	value->is_seen = value->is_canonical;
+	return !value->is_canonical ? 0 :
+	    flow_path_value(set->flow, request->path, request->n_path,
+	                    &value->hits, &value->is_estimated, error);
 }
 
 /* Adds the one row: the path's names, each the parent of the next. */
@@ -132,6 +58,8 @@ add_row(const struct view_request *request, const struct measure *measure,
         const struct value *value, struct table *table, struct error *error)
 {
 	size_t n = request->n_path;
+	char text[WHEN_BUCKETS + 1];
+	struct when when;
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
 	uint32_t *parent = arena_alloc(&table->arena, n * sizeof *parent,
@@ -150,11 +78,15 @@ add_row(const struct view_request *request, const struct measure *measure,
 		.name = name,
 	};
 	rows_add_columns(table, request->set, true, false);
+	if (rows_add_when(request, &when, table, error) != 0)
+		return -1;
+	when_draw(&when, value->times, text);
 	return table_add_row(table, (struct cell[]){
 		cell_hits(value->hits),
 		cell_fraction(measure_fraction(measure, value->hits)),
 		cell_path(paths, (uint32_t)n - 1),
-		cell_flag(value->is_estimated),	/* of a flow */
+		when.n > 0 ? cell_text(table_text(table, error, "%s", text)) :
+		    cell_flag(value->is_estimated),	/* of a flow */
 	}, error);
 }
 

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/units.h"
 #include "src/views/order.h"
+#include "src/views/path_hits.h"
 
 void
 rows_free(struct rows *rows)
@@ -272,14 +274,47 @@ struct row_source {
 	struct call_paths paths;
 	struct rows rows;
 	struct measure measure;
+	const struct sample_set *set;
+	struct when when;
+	char when_text[WHEN_BUCKETS + 1];	/* of the last row */
+	uint32_t *path;			/* scratch */
+	size_t path_capacity;
 };
+
+/* Draws when a row's hits came; nothing if memory runs out. */
+static const char *
+draw_when(struct row_source *source, uint32_t row)
+{
+	uint64_t times[TIMELINE_SLICES] = { 0 };
+	const struct rows *rows = &source->rows;
+	struct path_hits found;
+	struct error error = { 0 };
+	size_t n = rows->parent != NULL ?
+	    call_paths_length(&source->paths, row) : 1;
+
+	if (memory_grow(&source->path, &source->path_capacity, n,
+	                sizeof *source->path, &error) != 0)
+		return "";
+	if (rows->parent != NULL)
+		call_paths_get(&source->paths, row, source->path);
+	else
+		source->path[0] = rows->name[row];
+	if (rows->are_bodies)
+		when_add_body(source->set, source->path[0], times);
+	else if (path_hits_find(source->set, source->path, n, &found, times,
+	                        &error) != 0)
+		return "";
+	when_draw(&source->when, times, source->when_text);
+	return source->when_text;
+}
 
 static void
 get_row(const struct table *table, size_t i, struct cell *cells)
 {
-	const struct row_source *source = table->row_source;
+	struct row_source *source = table->row_source;
 	uint32_t row = source->rows.order[i];
 	uint64_t hits = source->rows.hits[row];
+	size_t n = 3;
 
 	cells[0] = cell_hits(hits);
 	cells[1] = cell_fraction(measure_fraction(&source->measure, hits));
@@ -288,9 +323,11 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	else
 		cells[2] = cell_name(&source->paths, source->rows.name[row]);
 	if (source->rows.returns != NULL)
-		cells[3] = cell_hits(source->rows.returns[row]);
+		cells[n++] = cell_hits(source->rows.returns[row]);
 	if (source->rows.is_estimated != NULL)
-		cells[3] = cell_flag(source->rows.is_estimated[row]);
+		cells[n++] = cell_flag(source->rows.is_estimated[row]);
+	if (source->when.n > 0)
+		cells[n] = cell_text(draw_when(source, row));
 }
 
 static void
@@ -299,12 +336,13 @@ free_source(void *row_source)
 	struct row_source *source = row_source;
 
 	rows_free(&source->rows);
+	free(source->path);
 	free(source);
 }
 
 /* Hands the rows to the table, which frees them. */
 static int
-give_to_table(struct rows *rows, const struct names *names,
+give_to_table(struct rows *rows, const struct sample_set *set,
               const struct measure *measure, struct table *table,
               struct error *error)
 {
@@ -316,8 +354,9 @@ give_to_table(struct rows *rows, const struct names *names,
 	}
 	source->rows = *rows;
 	source->measure = *measure;
+	source->set = set;
 	source->paths = (struct call_paths){
-		.names = names,
+		.names = set->names,
 		.parent = rows->parent,
 		.name = rows->name,
 		.is_innermost_first = rows->is_innermost_first,
@@ -356,6 +395,44 @@ rows_add_columns(struct table *table, const struct sample_set *set,
 	    "{estimated}{fraction} {path} [{estimated}{hits}]";
 }
 
+/* "when: 10 s, 500 ms a character; ..." */
+static int
+describe_when(const struct when *when, struct table *table,
+              struct error *error)
+{
+	struct text_buffer text = { 0 };
+	int status;
+
+	text_add_string(&text, "when: ");
+	text_add_gticks(&text, when->width_ns, 1, "nanosecond");
+	text_add_string(&text, " a character, which is the row's share of "
+	                "that time's hits: _ none, 0 less than 10%, ..., 9 "
+	                "90% and more; - no hits at all");
+	status = text.failed ? error_out_of_memory(error) :
+	    table_add_header(table, error, "%s", text_string(&text));
+	text_free(&text);
+	return status;
+}
+
+int
+rows_add_when(const struct view_request *request, struct when *when,
+              struct table *table, struct error *error)
+{
+	const char *pattern = table->pattern;
+
+	*when = (struct when){ 0 };
+	if (!request->has_when)
+		return 0;
+	*when = when_of(request->set);
+	if (when->n == 0)
+		return table_add_header(table, error, "when: the profile does "
+		    "not say when its hits were counted");
+	table_add_column(table, "when", "when", CELL_TEXT);
+	table->pattern = table_text(table, error, "{when} %s", pattern);
+	return table->pattern == NULL ? -1 :
+	    describe_when(when, table, error);
+}
+
 int
 rows_show(struct rows *rows, const struct view_request *request,
           const struct view_kind *kind, const struct measure *measure,
@@ -364,6 +441,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 	const struct names *names = request->set->names;
 	bool has_paths = rows->parent != NULL;
 	bool has_returns = rows->returns != NULL;
+	struct row_source *source;
 	uint32_t n_kept = rows->n, n_rows = n_kept;
 
 	if (rows_sort(rows, names, error) != 0) {
@@ -378,7 +456,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 		}
 	}
 	n_rows = rows_limit(request, n_rows, hidden);
-	if (give_to_table(rows, names, measure, table, error) != 0 ||
+	if (give_to_table(rows, request->set, measure, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;
 	if (n_kept == 0 && kind->has_root &&
@@ -389,6 +467,9 @@ rows_show(struct rows *rows, const struct view_request *request,
 	                             table, error) != 0)
 		return -1;
 	rows_add_columns(table, request->set, has_paths, has_returns);
+	source = table->row_source;
+	if (rows_add_when(request, &source->when, table, error) != 0)
+		return -1;
 	table->row = get_row;
 	table->n_rows = n_rows;
 	return 0;

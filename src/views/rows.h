@@ -13,6 +13,7 @@
 #include "src/views/heading.h"
 #include "src/views/path_trie.h"
 #include "src/views/totals.h"
+#include "src/views/when.h"
 
 /*
  * The records to show; the arrays are on the heap, freed by rows_free (or by
@@ -32,6 +33,7 @@ struct rows {
 	uint32_t *order;	/* [n], the order shown; NULL before
 				 * rows_sort */
 	bool is_innermost_first;	/* as in call_paths */
+	bool are_bodies;	/* of functions, the hits are their own alone */
 };
 
 void rows_free(struct rows *rows);
@@ -106,6 +108,15 @@ uint32_t rows_limit(const struct view_request *request, uint32_t n,
  */
 void rows_add_columns(struct table *table, const struct sample_set *set,
                       bool has_paths, bool has_returns);
+
+/*
+ * If the request wants it, adds the column `when` and its place in the pattern,
+ * after rows_add_columns; a line says what its characters stand for, or that
+ * the input has no times.  *when: what when_of returns, or nothing.  0, or -1
+ * with *error set.
+ */
+int rows_add_when(const struct view_request *request, struct when *when,
+                  struct table *table, struct error *error);
 
 /*
  * Sorts the rows, applies the limit, and hands the rows to the table, with the

@@ -59,6 +59,8 @@ struct view_request {
 	bool is_classic;	/* graph: cycles are collapsed */
 	bool is_each;		/* threads, processes: a row for each, not for
 				 * each name */
+	bool has_when;		/* a column says when each row's hits came, in
+				 * down, up, functions, find, body and path */
 	const char *label_key;	/* labels: the one to show; NULL: all */
 	/* Threads, processes, labels: [n_sections + 1] what is left of each
 	 * section of the profile (profile/sections.h); NULL: no stacks. */
@@ -93,6 +95,13 @@ typedef int view_function(const struct view_request *request,
 view_function view_top, view_flat, view_body, view_functions, view_down,
     view_up, view_tree, view_callers, view_callees, view_path, view_find,
     view_graph, view_never;
+
+/*
+ * The hits of each slice of time, of the request's path if n_path > 0, else of
+ * all stacks; -1 with *error set if the input has no times.  The rows have
+ * begin_ns and end_ns in place of a path.
+ */
+view_function view_timeline;
 
 /*
  * The same for what is outside the stacks: threads, processes and labels.  The

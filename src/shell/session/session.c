@@ -759,5 +759,6 @@ session_request(const struct session *session)
 		    settings->depth,
 		.percent = settings->percent,
 		.folds_chains = folds_chains(session),
+		.has_when = settings->has_when,
 	};
 }

@@ -50,6 +50,7 @@ struct settings {
 	size_t depth;			/* SIZE_MAX: off; 0: the view's own,
 					 * which is mostly DEFAULT_DEPTH */
 	enum percent_base percent;
+	bool has_when;			/* a column of times */
 	int digits;
 	struct naming_rule naming;
 	const struct output_format *format;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/timeline.c -- hits from the start of the run to its end. */
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/view_command.h"
+
+static const struct argument timeline_arguments[] = {
+	{ "PATH", &arg_path, ARG_OPTIONAL,
+	  "the functions of a path, outermost first (default: the whole run)" },
+	ARGUMENTS_END
+};
+
+static int
+timeline_run(struct session *session, const struct arguments *arguments,
+             struct table *table, struct error *error)
+{
+	const struct value *path = &arguments->values[0];
+	struct view_request request;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	request = session_request(session);
+	if (path->is_given) {
+		request.path = path->names;
+		request.n_path = path->n_names;
+	}
+	return view_timeline(&request, table, error);
+}
+
+const struct command command_timeline = {
+	.name = "timeline",
+	.summary = "the run, or one call path in it, from start to end",
+	.description =
+	    "Divides the run into up to 64 slices of equal width and shows how "
+	    "many hits each has. With a path, shows those of the path, and "
+	    "what share of the slice they are.\n\n"
+	    "Times count from the start of the recording, which is the same "
+	    "for all its processes. The time of a wait is spread over its "
+	    "slices. In a sum of several recordings, times count from the "
+	    "start of each.\n\n"
+	    "Only recordings of cpprof, perf.data and perf script say when "
+	    "hits were counted. See also when.",
+	.example = "timeline",
+	.arguments = timeline_arguments,
+	.run = timeline_run,
+};
