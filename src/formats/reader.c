@@ -497,7 +497,10 @@ push_rest(struct reader *reader, size_t n_shared, size_t n_more,
 		.position = place,
 		.n_shared = (uint32_t)begin,
 		.n_samples = n_samples,
+		.has_time = reader->has_time,
+		.time_ns = reader->time_ns,
 	};
+	reader->has_time = false;
 	batch->n_labels += n - begin;
 	batch->n_frames += n;
 	batch->n_shared_frames += n_shared;

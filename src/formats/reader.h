@@ -41,6 +41,8 @@ struct reader {
 	/* The next stack, see reader_push. */
 	uint32_t thread;
 	uint64_t *hits;
+	bool has_time;			/* when it was sampled is known: */
+	uint64_t time_ns;		/* from anywhere */
 
 	/* reader_stacks.c only. */
 	uint32_t n_columns;
@@ -188,7 +190,7 @@ uint32_t *reader_frames(struct reader *reader, size_t n, struct error *error);
 
 /*
  * Enters the n >= 1 frames in the room as a stack.  hits[], a number for each
- * column, are its hits, and all 0 afterwards.  n_samples: how many raw samples
+ * column, are its hits, and all 0 afterwards, as has_time is false.  n_samples: how many raw samples
  * they are; 0: each hit is one, so a stack without hits is none.  place: where
  * the stack began, for errors.
  */

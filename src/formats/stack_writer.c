@@ -125,21 +125,27 @@ add_counts(struct stack_writer *writer, size_t stack)
 	const struct stack_batch *batch = writer->entering;
 	const uint64_t *counts = batch->counts + stack * writer->n_resources;
 	uint32_t node = writer->innermost[stack];
-	uint32_t n_samples = batch->stacks[stack].n_samples;
+	const struct parsed_stack *parsed = &batch->stacks[stack];
 
 	for (uint32_t r = 0; r < writer->n_resources; r++) {
+		uint64_t n_samples = parsed->n_samples > 0 ?
+		    parsed->n_samples : counts[r];
 		struct error sum;
 
 		sum.is_set = false;	/* its text need not be zeroed */
-		if (counts[r] != 0 &&
-		    tree_builder_add(writer->builder, node, r, counts[r],
-		                     n_samples > 0 ? n_samples : counts[r],
-		                     &sum) != 0)
+		if (counts[r] == 0)
+			continue;
+		if (tree_builder_add(writer->builder, node, r, counts[r],
+		                     n_samples, &sum) != 0 ||
+		    (parsed->has_time &&
+		     tree_builder_add_time(writer->builder, node, r,
+		                           parsed->time_ns, 0, counts[r],
+		                           n_samples, &sum) != 0))
 			return error_set(&writer->error,
 			    writer->positions == STACK_LINES ?
 			        "%s:%llu: %s" : "%s: 0x%llx: %s",
 			    writer->name, (unsigned long long)
-			    batch->stacks[stack].position, sum.text);
+			    parsed->position, sum.text);
 	}
 	return 0;
 }

@@ -23,6 +23,8 @@ struct stack_batch {
 		uint64_t position;	/* line or offset, for errors */
 		uint32_t n_shared;
 		uint32_t n_samples;	/* raw; 0: each hit is one */
+		bool has_time;		/* time_ns is when it was sampled */
+		uint64_t time_ns;
 		bool is_above;	/* the first frame that is not shared comes
 				 * behind that of the stack before, in bytes */
 	} *stacks;

@@ -26,6 +26,7 @@ struct perf_amount {
 /* A waiting sample and its arrays, in one allocation. */
 struct perf_waiting {
 	uint64_t cookie, offset;	/* offset: in the file */
+	uint64_t time;			/* 0: unknown */
 	uint32_t thread;		/* of the profile */
 	uint32_t *labels;		/* [n_labels] frames, innermost first */
 	struct perf_amount *amounts;	/* [n_amounts] */

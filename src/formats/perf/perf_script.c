@@ -41,6 +41,8 @@ struct script {
 	bool is_one_line;		/* these were on its first line */
 	uint32_t event, thread;
 	uint64_t period;
+	bool has_time;
+	uint64_t time_ns;		/* of the sample */
 	struct text_buffer copy;	/* of a frame that has no tab */
 	bool has_stacks;		/* any sample has a frame */
 	uint64_t n_lost;		/* samples, by perf itself */
@@ -224,6 +226,8 @@ end_sample(struct script *script, struct error *error)
 		return -1;
 	reader->thread = script->thread;
 	reader->hits[script->event] = script->period;
+	reader->has_time = script->has_time;
+	reader->time_ns = script->time_ns;
 	return reader_push(reader, script->depth, script->first_line, 1,
 	                   error);
 }
@@ -260,6 +264,8 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 	script->first_line = script->reader.place;
 	script->depth = 0;
 	script->period = header->period;
+	script->has_time = header->has_time && header->time_ns != UINT64_MAX;
+	script->time_ns = header->time_ns;
 	script->is_one_line = is_whole_frame(rest->text, rest->length);
 	return script->is_one_line ?
 	       add_frame(script, rest->text, rest->length, error) : 0;

@@ -108,16 +108,27 @@ pass_misc(struct scan *scan)
 	skip_blanks(scan);
 }
 
-/* "1007.550442:" */
+/* "1007.550442:", or with --ns nine decimals; *ns: UINT64_MAX if too large. */
 static bool
-pass_time(struct scan *scan)
+take_time(struct scan *scan, uint64_t *ns)
 {
 	struct scan ahead = *scan;
-	uint64_t part;
+	uint64_t seconds, part;
+	const char *decimals;
 
-	if (!take_number(&ahead, &part) || !take_char(&ahead, '.') ||
-	    !take_number(&ahead, &part) || !take_char(&ahead, ':'))
+	if (!take_number(&ahead, &seconds) || !take_char(&ahead, '.'))
 		return false;
+	decimals = ahead.at;
+	if (!take_number(&ahead, &part))
+		return false;
+	for (ptrdiff_t n = ahead.at - decimals; n < 9; n++)
+		part *= 10;
+	if (!take_char(&ahead, ':'))
+		return false;
+	if (part >= 1000000000 ||
+	    __builtin_mul_overflow(seconds, 1000000000, ns) ||
+	    __builtin_add_overflow(*ns, part, ns))
+		*ns = UINT64_MAX;
 	skip_blanks(&ahead);
 	*scan = ahead;
 	return true;
@@ -226,7 +237,7 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
 	header->event = (struct perf_text){ scan.end, 0 };
 	pass_cpu(&scan);
 	pass_misc(&scan);
-	header->has_time = pass_time(&scan);
+	header->has_time = take_time(&scan, &header->time_ns);
 	header->is_record = header->has_time &&
 	    read_record(scan, &header->n_lost);
 	pass_period(&scan, header);
@@ -343,7 +354,7 @@ perf_script_read_brief(const char *line, size_t length,
 	};
 	word = last_word(&scan, &width);
 	copy = word;
-	if (!pass_time(&copy) && take_event(&word, &header->event)) {
+	if (!take_time(&copy, &header->time_ns) && take_event(&word, &header->event)) {
 		scan.end = header->event.text;
 		word = last_word(&scan, &width);
 	}
@@ -355,7 +366,7 @@ perf_script_read_brief(const char *line, size_t length,
 		word = last_word(&scan, &width);
 	}
 	copy = word;
-	if (pass_time(&copy) && copy.at == copy.end) {
+	if (take_time(&copy, &header->time_ns) && copy.at == copy.end) {
 		header->has_time = true;
 		scan.end = word.at;
 		word = last_word(&scan, &width);

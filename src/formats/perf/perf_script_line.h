@@ -31,6 +31,8 @@ struct perf_script_header {
 	uint64_t period;		/* 1 where not printed */
 	bool has_period;		/* it was printed */
 	bool has_time;
+	uint64_t time_ns;		/* if it was printed; UINT64_MAX: it is
+					 * no time */
 	bool is_record;			/* not a sample: "PERF_RECORD_MMAP2 ...",
 					 * as --show-mmap-events prints it */
 	uint64_t n_lost;		/* samples, as such a record says */

@@ -144,7 +144,7 @@ note_values(struct perf_tree *tree, const struct perf_sample *sample,
 static int
 push_stack(struct perf_tree *tree, const struct perf_labels *own,
            const struct perf_labels *process, uint32_t thread,
-           uint64_t offset, struct error *error)
+           uint64_t time, uint64_t offset, struct error *error)
 {
 	size_t n = own->n + process->n;
 	uint32_t *room = reader_frames(tree->reader, n, error);
@@ -157,6 +157,8 @@ push_stack(struct perf_tree *tree, const struct perf_labels *own,
 		memcpy(room + own->n, process->labels,
 		       process->n * sizeof *room);
 	tree->reader->thread = thread;
+	tree->reader->has_time = time != 0;
+	tree->reader->time_ns = time;
 	return reader_push(tree->reader, n, offset, 1, error);
 }
 
@@ -182,7 +184,8 @@ push_waiting(struct perf_tree *tree, struct perf_waiting *sample,
 		add_hits(tree, sample->amounts[i].resource,
 		         sample->amounts[i].hits);
 	result = push_stack(tree, &own, process != NULL ? process : &none,
-	                    sample->thread, sample->offset, error);
+	                    sample->thread, sample->time, sample->offset,
+	                    error);
 	free(sample);
 	return result;
 }
@@ -205,12 +208,13 @@ give_up_waiting(struct perf_tree *tree, bool is_end, struct error *error)
 /* Lets the sample at hand wait, with its hits; hits[] is all 0 afterwards. */
 static int
 wait_for_process(struct perf_tree *tree, const struct perf_stack *stack,
-                 uint32_t tid, uint32_t thread, uint64_t offset,
-                 struct error *error)
+                 const struct perf_sample *from, uint32_t thread,
+                 uint64_t offset, struct error *error)
 {
 	struct perf_amount amounts[RESOURCES_MAX];
 	struct perf_waiting sample = { .cookie = stack->cookie,
-		.offset = offset, .thread = thread, .labels = stack->labels,
+		.offset = offset, .time = from->time, .thread = thread,
+		.labels = stack->labels,
 		.n_labels = stack->n, .amounts = amounts,
 		.is_ip_only = stack->is_ip_only };
 
@@ -222,7 +226,8 @@ wait_for_process(struct perf_tree *tree, const struct perf_stack *stack,
 				i, *hits };
 		*hits = 0;
 	}
-	return perf_deferred_wait(tree->deferred, tid, &sample, error) == 0 ?
+	return perf_deferred_wait(tree->deferred, from->tid, &sample,
+	                          error) == 0 ?
 	    give_up_waiting(tree, false, error) : -1;
 }
 
@@ -305,16 +310,27 @@ perf_tree_add(struct perf_tree *tree, const struct perf_record *record,
 	if (stack.is_deferred) {
 		if (!perf_deferred_find(tree->deferred, sample.tid,
 		                        stack.cookie, &process))
-			return wait_for_process(tree, &stack, sample.tid,
-			    thread, record->offset, error);
+			return wait_for_process(tree, &stack, &sample, thread,
+			    record->offset, error);
 		if (process.n > 0 && stack.is_ip_only)
 			own.n = 0;
 	}
-	return push_stack(tree, &own, &process, thread, record->offset,
-	                  error);
+	return push_stack(tree, &own, &process, thread, sample.time,
+	                  record->offset, error);
 }
 
 /* ---- the end ---- */
+
+/* Puts counts[n] into the order of columns[n]. */
+static void
+order_counts(uint64_t **counts, const uint32_t *columns, uint32_t n)
+{
+	uint64_t *ordered[RESOURCES_MAX];
+
+	for (uint32_t i = 0; i < n; i++)
+		ordered[i] = counts[columns[i]];
+	memcpy(counts, ordered, n * sizeof *ordered);
+}
 
 /*
  * Names the resources, and brings them into the order that their events have in
@@ -325,8 +341,7 @@ add_resources(struct perf_tree *tree, struct error *error)
 {
 	struct profile *profile = tree->reader->profile;
 	struct sample_tree *stacks = profile->tree;
-	uint64_t *hits[RESOURCES_MAX], *samples[RESOURCES_MAX];
-	uint32_t n = 0;
+	uint32_t columns[RESOURCES_MAX], n = 0;
 
 	for (uint32_t event = 0; event < tree->n_events; event++) {
 		uint32_t resource = tree->resources[event];
@@ -346,11 +361,14 @@ add_resources(struct perf_tree *tree, struct error *error)
 		    profile_add_resource(profile, name, gtick, 1, error) ==
 		    UINT32_MAX)
 			return -1;
-		hits[n] = stacks->hits[resource];
-		samples[n++] = stacks->samples[resource];
+		columns[n++] = resource;
 	}
-	memcpy(stacks->hits, hits, n * sizeof *hits);
-	memcpy(stacks->samples, samples, n * sizeof *samples);
+	order_counts(stacks->hits, columns, n);
+	order_counts(stacks->samples, columns, n);
+	if (stacks->timeline != NULL) {
+		order_counts(stacks->timeline->hits, columns, n);
+		order_counts(stacks->timeline->samples, columns, n);
+	}
 	return 0;
 }
 
