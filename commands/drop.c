@@ -3,9 +3,9 @@
 #include "src/shell/command/selection.h"
 
 static const struct argument drop_arguments[] = {
-	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB", &arg_selection, 0,
+	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB|time FROM..TO", &arg_selection, 0,
 	  "functions or patterns that the stacks have, outermost first; or "
-	  "whose they are" },
+	  "whose they are, or when they were sampled" },
 	ARGUMENTS_END
 };
 
@@ -28,7 +28,8 @@ const struct command command_drop = {
 	    "if the path's last function cost nothing when it is called along "
 	    "the path. The path is written as for narrow. What narrow PATH and "
 	    "drop PATH leave adds up to what there was before. The stacks of "
-	    "threads, processes and labels are dropped likewise.",
+	    "threads, processes and labels, and the hits of a time, are dropped "
+	    "likewise.",
 	.example = "drop (address_information db_get_property)",
 	.arguments = drop_arguments,
 	.run = drop_run,

@@ -3,9 +3,9 @@
 #include "src/shell/command/selection.h"
 
 static const struct argument narrow_arguments[] = {
-	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB", &arg_selection, 0,
+	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB|time FROM..TO", &arg_selection, 0,
 	  "functions or patterns that the stacks have, outermost first; or "
-	  "whose they are" },
+	  "whose they are, or when they were sampled" },
 	ARGUMENTS_END
 };
 
@@ -40,6 +40,10 @@ const struct command command_narrow = {
 	    "with any value). [unknown] means threads and programs without "
 	    "a name, label KEY=[none] stacks without the label. (thread f) in "
 	    "parentheses is a path.\n\n"
+	    "time 2s..5s keeps the hits of the slices of time that this part of "
+	    "the run touches, counted from its start; time 2s.. and time ..5s "
+	    "have one end. timeline shows the slices. Hits without a time are "
+	    "kept by drop alone.\n\n"
 	    "steps lists what is in force, undo takes the last step back.",
 	.example = "narrow main ... db_get_property",
 	.arguments = narrow_arguments,

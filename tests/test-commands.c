@@ -234,12 +234,17 @@ can_run_here(const struct command *command)
 	    strcmp(command->name, "disasm") != 0;
 }
 
-/* The examples of commands for lines need a profile that has some. */
+/*
+ * The examples of commands for lines need a profile that has some, that of
+ * timeline one with times.
+ */
 static void
 load_for(struct session *session, const struct command *command)
 {
 	bool needs_lines = strcmp(command->name, "list") == 0;
-	const char *file = needs_lines ? "sites.pb.gz" : "forms.folded";
+	bool needs_times = strcmp(command->name, "timeline") == 0;
+	const char *file = needs_lines ? "sites.pb.gz" : needs_times ?
+	    "../tests/data/perf/rec.script" : "forms.folded";
 	struct error error = { 0 };
 
 	if (strcmp(session->files[0], file) != 0)

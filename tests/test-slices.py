@@ -6,7 +6,9 @@ and ended.  Each slice of the file must have hits of what the program did then,
 as many as it did, and of nothing else.  Speaks TAP.
 """
 import importlib
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -194,6 +196,157 @@ def processes_share_an_origin():
                         for one in profile.slices)
 
 
+class Session:
+    """What cpprof says about a recording, and what its file says itself."""
+
+    def __init__(self, folder, *words, **environment):
+        profiles, self.out = record(folder, *words, **environment)
+        self.profile, = profiles
+        self.path = os.path.join(folder, 'out')
+        self.width = max(width(self.profile, one)
+                         for one in self.profile.slices)
+
+    def ask(self, *commands):
+        words = [word for command in commands for word in ('-e', command)]
+        result = subprocess.run(
+            [CPPROF, '-q', '-n', '-e', 'format json', '-e', 'threshold 0',
+             *words, self.path], stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=120)
+        assert result.returncode == 0, result.stderr
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def hits(self, slices, name=None):
+        """Hits in these slices of the widest width, of stacks with a name."""
+        return sum(one.hits for one in self.profile.slices
+                   if one.number * width(self.profile, one) // self.width in
+                   slices and (name is None or
+                               name in self.profile.stack_of(one.node)))
+
+
+def functions_of(answer):
+    return {row['path'][0]: row for row in answer['rows']}
+
+
+def commands_agree_with_the_file():
+    with tempfile.TemporaryDirectory(prefix='cpprof-test-') as folder:
+        session = Session(folder, PHASES, 'first:200', 'second:300',
+                          'first:200', 'rest:300')
+        whole, first, functions, bodies, up = session.ask(
+            'timeline', 'timeline (main run first)', 'when on',
+            'functions', 'body', 'up first')[:5]
+        n = len(whole['rows'])
+        assert whole['width_ns'] == session.width
+        assert whole['origin_ns'] == session.profile.origin
+        assert whole['without_time'] == 0
+        for i, (all_hits, of_first) in enumerate(zip(whole['rows'],
+                                                     first['rows'])):
+            assert all_hits['begin_ns'] == i * session.width
+            assert all_hits['end_ns'] == (i + 1) * session.width
+            assert all_hits['hits'] == session.hits([i]), i
+            assert of_first['hits'] == session.hits([i], 'first'), i
+        check_when(session, functions, n)
+        assert functions_of(bodies)['spin']['when'] == \
+            functions_of(functions)['spin']['when']
+        for row in up['rows']:
+            assert row['when'] == functions_of(functions)['first']['when']
+        check_narrowed(session, n)
+
+
+def check_when(session, functions, n):
+    group = 2 if n > 32 else 1
+    for name in 'first', 'second', 'main':
+        expected = ''
+        for i in range(0, n, group):
+            share = session.hits(range(i, i + group), name)
+            total = session.hits(range(i, i + group))
+            expected += '-' if total == 0 else '_' if share == 0 else \
+                str(min(9, share * 10 // total))
+        assert functions_of(functions)[name]['when'] == expected, name
+
+
+def check_narrowed(session, n):
+    """Of some part of the run, all slices that it touches."""
+    for begin, end in (0, 2.5), (n / 4 + 0.5, n / 2), (n / 2, n), (3, 5.001):
+        slices = range(int(begin), -int(-end // 1))
+        part = '%.9fs..%.9fs' % (begin * session.width / 1e9,
+                                 end * session.width / 1e9)
+        narrowed, timeline, dropped = session.ask(
+            'narrow time ' + part, 'functions', 'timeline', 'undo',
+            'drop time ' + part, 'functions')
+        for name in 'first', 'second':
+            hits = functions_of(narrowed).get(name, {'hits': 0})['hits']
+            others = functions_of(dropped).get(name, {'hits': 0})['hits']
+            assert hits == session.hits(slices, name), (part, name)
+            assert hits + others == session.hits(range(n), name)
+        assert narrowed['refined'] == session.hits(slices)
+        for i, row in enumerate(timeline['rows']):
+            assert row['hits'] == (session.hits([i]) if i in slices else 0)
+
+
+def wrong_parts_are_refused():
+    with tempfile.TemporaryDirectory(prefix='cpprof-test-') as folder:
+        session = Session(folder, PHASES, 'first:100')
+        for part, why in (('x', 'expected a part of the run'),
+                          ('2s', 'expected a part of the run'),
+                          ('3s..2s', 'expected a part of the run'),
+                          ('1..2..3', 'expected a part of the run'),
+                          ('1s..2x', 'expected a part of the run'),
+                          ('1e9..', 'expected a part of the run'),
+                          ('70s..80s', 'no hit was counted in the time '
+                           '70s..80s')):
+            result = subprocess.run(
+                [CPPROF, '-q', '-n', '-e', 'narrow time ' + part,
+                 session.path], capture_output=True, text=True, timeout=60)
+            assert result.returncode != 0 and why in result.stderr, \
+                (part, result.stderr)
+        result = subprocess.run(
+            [CPPROF, '-q', '-n', '-e', 'drop time ..', session.path],
+            capture_output=True, text=True, timeout=60)
+        assert 'nothing would be left' in result.stderr, result.stderr
+
+
+def profiles_without_times_say_so():
+    folded = os.path.join(os.environ.get('srcdir', '.'), 'sample-data',
+                          'forms.folded')
+    for command in 'timeline', 'narrow time 1s..2s':
+        result = subprocess.run([CPPROF, '-q', '-n', '-e', command, folded],
+                                capture_output=True, text=True, timeout=60)
+        assert result.returncode != 0 and \
+            'does not say when its hits were counted' in result.stderr
+        assert result.stderr.count('\n') == 1
+    result = subprocess.run([CPPROF, '-q', '-n', '-e', 'when on', '-e',
+                             'functions', folded], capture_output=True,
+                            text=True, timeout=60)
+    assert 'does not say when its hits were counted' in result.stdout
+    assert '1.0000 main [614]' in result.stdout
+
+
+def perf_script_has_times():
+    """Against the lines of the text themselves."""
+    path = os.path.join(os.environ.get('srcdir', '.'), 'tests', 'data', 'perf',
+                        'rec.script')
+    samples = []
+    with open(path) as file:
+        for line in file:
+            found = re.match(r'\S.*?(\d+)\.(\d{6}):\s+(\d+)\s+(\S+?):', line)
+            if found:
+                samples.append((int(found[1]) * 10**9 + int(found[2]) * 1000,
+                                int(found[3]), found[4]))
+    assert len(samples) > 10
+    start = min(sample[0] for sample in samples)
+    for event in {sample[2] for sample in samples}:
+        result = subprocess.run(
+            [CPPROF, '-q', '-n', '-F', 'json', '-e', 'resource ' + event, '-e',
+             'timeline', path], capture_output=True, text=True, timeout=60)
+        answer = json.loads(result.stdout.splitlines()[-1])
+        for row in answer['rows']:
+            assert row['hits'] == sum(
+                period for at, period, name in samples if name == event and
+                row['begin_ns'] <= at - start < row['end_ns']), (event, row)
+        assert sum(row['hits'] for row in answer['rows']) == sum(
+            period for _, period, name in samples if name == event)
+
+
 def a_bad_origin_is_not_used():
     for origin in 'x', '5', '5:', ':5', '5:99999999999999999999', '0:0', '1:1x':
         profile = Run(PHASES, 'first:30', CPPROF_ORIGIN=origin).one()
@@ -214,6 +367,10 @@ collector.CASES = (
     a_kill_keeps_the_times,
     threads_in_turn_go_on,
     processes_share_an_origin,
+    commands_agree_with_the_file,
+    wrong_parts_are_refused,
+    profiles_without_times_say_so,
+    perf_script_has_times,
     a_bad_origin_is_not_used,
     slices_can_be_off,
 )

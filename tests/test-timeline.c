@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/units.h"
 #include "src/profile/profile.h"
 #include "src/profile/tree_time.h"
 
@@ -521,6 +522,51 @@ a_tree_without_times_has_no_timeline(void **state)
 	tree_builder_free(builder);
 }
 
+static void
+durations_are_read_as_written(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+		size_t n;	/* bytes that belong to it; 0: none */
+	} cases[] = {
+		{ "2s..5s", 2000000000, 2 }, { "2..5", 2000000000, 1 },
+		{ "1.5s", 1500000000, 4 }, { "0.015625", 15625000, 8 },
+		{ "250ms..", 250000000, 5 }, { "3us", 3000, 3 },
+		{ "7ns", 7, 3 }, { "2m", 120000000000, 2 },
+		{ "1h", 3600000000000, 2 }, { "2.", 0, 0 }, { "", 0, 0 },
+		{ "s", 0, 0 }, { "2d", 0, 0 }, { "2sec", 0, 0 },
+		{ "99999999999", 0, 0 }, { "-1", 0, 0 }, { ".5", 500000000, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t ns = 0;
+		const char *end = text_read_duration(cases[i].text, &ns);
+
+		if (cases[i].n == 0) {
+			assert_null(end);
+			continue;
+		}
+		assert_ptr_equal(end, cases[i].text + cases[i].n);
+		assert_int_equal(ns, cases[i].ns);
+	}
+	for (unsigned round = 0; round < 1000; round++) {
+		const uint64_t ns = random_below(UINT64_C(1) << 53) >>
+		    round % 50;
+		struct text_buffer text = { 0 };
+		uint64_t again = 0;
+		const char *end;
+
+		text_add_duration(&text, ns);
+		end = text_read_duration(text_string(&text), &again);
+		assert_non_null(end);
+		assert_int_equal(*end, '\0');
+		assert_int_equal(again, ns);
+		text_free(&text);
+	}
+}
+
 int
 main(void)
 {
@@ -535,6 +581,7 @@ main(void)
 		cmocka_unit_test(a_selection_has_the_hits_of_its_slices),
 		cmocka_unit_test(dropped_resources_have_no_times),
 		cmocka_unit_test(a_tree_without_times_has_no_timeline),
+		cmocka_unit_test(durations_are_read_as_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

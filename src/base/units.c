@@ -2,7 +2,10 @@
 /* units.c -- gticks in units that people read. */
 #include "src/base/units.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/printable.h"
@@ -244,4 +247,64 @@ text_add_interval(struct text_buffer *text, uint64_t interval,
 		text_add_char(text, ' ');
 	}
 	text_add_gtick_name(text, name, interval);
+}
+
+void
+text_add_duration(struct text_buffer *text, uint64_t ns)
+{
+	char decimals[16];
+	size_t n;
+
+	text_add_format(text, "%" PRIu64, ns / 1000000000);
+	n = (size_t)snprintf(decimals, sizeof decimals, ".%09" PRIu64,
+	                     ns % 1000000000);
+	while (n > 0 && decimals[n - 1] == '0')
+		n--;
+	if (n > 1)
+		text_add(text, decimals, n);
+	text_add_char(text, 's');
+}
+
+const char *
+text_read_duration(const char *text, uint64_t *ns)
+{
+	static const struct {
+		char unit[3];
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
+	    { "s", 1000000000 }, { "m", 60000000000 },
+	    { "h", 3600000000000 } };
+	const char *at = text, *unit;
+	uint64_t number = 0, divisor = 1, factor = 1000000000;
+	wide product;
+	bool has_point = false;
+
+	for (; (*at >= '0' && *at <= '9') || (*at == '.' && !has_point &&
+	     at[1] != '.'); at++) {
+		if (*at == '.') {
+			has_point = true;
+			continue;
+		}
+		if (number > UINT64_MAX / 10 - 1 || divisor > UINT64_MAX / 10)
+			return NULL;
+		number = number * 10 + (uint64_t)(*at - '0');
+		if (has_point)
+			divisor *= 10;
+	}
+	if (at == text || (has_point && divisor == 1))
+		return NULL;
+	unit = at;
+	while (*at >= 'a' && *at <= 'z')
+		at++;
+	if (at > unit)
+		factor = 0;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strlen(units[i].unit) == (size_t)(at - unit) &&
+		    memcmp(units[i].unit, unit, (size_t)(at - unit)) == 0)
+			factor = units[i].ns;
+	product = (wide)number * factor / divisor;
+	if (factor == 0 || product > UINT64_MAX)
+		return NULL;
+	*ns = (uint64_t)product;
+	return at;
 }

@@ -24,6 +24,18 @@ void text_add_gticks_of(struct text_buffer *text, uint64_t gticks,
                         uint64_t whole, const char *gtick);
 
 /*
+ * Adds a time in ns, exactly and as text_read_duration reads it: "2s", "1.5s",
+ * "0.015625s".
+ */
+void text_add_duration(struct text_buffer *text, uint64_t ns);
+
+/*
+ * Reads "2s", "1.5s", "250ms", "2.5", "10us", "3ns", "1m", "2h"; a number alone
+ * is seconds.  Returns its end, or NULL if there is none or it is too large.
+ */
+const char *text_read_duration(const char *text, uint64_t *ns);
+
+/*
  * Adds what a run would cost: "take 38.4 s instead of 122.8 s" or, if the
  * gtick is no unit of time, "use 3 instead of 12 faults".
  */

@@ -80,6 +80,15 @@ struct slice_set {
 	bool has_no_time;	/* and what belongs to no slice */
 };
 
+#define ALL_TIMES ((struct slice_set){ UINT64_MAX, true })
+
+/* Whether a set is ALL_TIMES. */
+static inline bool
+slice_set_is_whole(const struct slice_set *set)
+{
+	return set->slices == UINT64_MAX && set->has_no_time;
+}
+
 /*
  * The slices that a part of the run touches, in ns from the start.  None if it
  * lies after the last slice.

@@ -6,6 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
+#include "src/profile/tree_time.h"
 #include "src/refine/refining.h"
 
 static int
@@ -14,7 +15,8 @@ begin(struct refining *refining, const struct stacks *stacks,
 {
 	const struct sample_tree *tree = stacks->tree;
 
-	*refining = (struct refining){ .stacks = stacks, .tree = tree };
+	*refining = (struct refining){ .stacks = stacks, .tree = tree,
+		.times = ALL_TIMES };
 	if (memory_grow(&refining->kinds, &refining->kinds_capacity,
 	                (size_t)stacks->n_kinds + 1, sizeof *refining->kinds,
 	                error) != 0 ||
@@ -44,6 +46,7 @@ finish(struct refining *refining)
 	free(refining->has_name);
 	large_array_free(refining->kind);
 	large_array_free(refining->flags);
+	tree_time_free(refining->selection);
 }
 
 /*
@@ -108,16 +111,37 @@ merge_siblings(const struct sample_tree *tree, uint32_t n_names,
 	return merged;
 }
 
+/* Gives a tree a timeline of its own, for rows that are to be renumbered. */
+static int
+own_timeline(struct sample_tree *tree, const struct timeline *timeline,
+             struct error *error)
+{
+	const struct timeline_rows rows = sample_tree_rows(tree);
+	uint32_t *to = memory_array(timeline->n_rows, sizeof *to, error);
+	uint32_t n_rows = 1;
+
+	if (to == NULL)
+		return -1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (tree->row[node] != 0)
+			to[tree->row[node]] = n_rows++;
+	tree->timeline = timeline_move(timeline, &rows, to, error);
+	free(to);
+	return tree->timeline != NULL ? 0 : -1;
+}
+
 /* Gives a tree that borrows its counts rows of its own, for what it has. */
 static int
 own_rows(struct sample_tree *tree, struct error *error)
 {
 	uint64_t **hits = tree->hits, **samples = tree->samples;
+	const struct timeline *timeline = tree->timeline;
 	uint32_t n_rows = 1;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
 		n_rows += tree->row[node] != 0;
 	tree->borrows_counts = false;
+	tree->timeline = NULL;
 	tree->n_rows = n_rows;
 	tree->hits = memory_array(tree->n_resources, sizeof *tree->hits,
 	                          error);
@@ -144,6 +168,8 @@ own_rows(struct sample_tree *tree, struct error *error)
 				    samples[r][tree->row[node]];
 		}
 	}
+	if (timeline != NULL && own_timeline(tree, timeline, error) != 0)
+		return -1;
 	n_rows = 1;
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
 		if (tree->row[node] != 0)
@@ -208,6 +234,20 @@ make_tree(const struct refining *refining, struct error *error)
 	return tree;
 }
 
+/* From here on, the tree has the hits of the times that are left. */
+static int
+select_times(struct refining *refining, struct error *error)
+{
+	if (slice_set_is_whole(&refining->times))
+		return 0;
+	refining->selection = tree_time_select(refining->tree,
+	                                       &refining->times, error);
+	if (refining->selection == NULL)
+		return -1;
+	refining->tree = refining->selection;
+	return 0;
+}
+
 /*
  * Applies the steps; *why: why the last one was skipped, if it was.  skipped may
  * be NULL.
@@ -231,7 +271,7 @@ apply(struct refining *refining, struct step *const *steps, size_t n,
 		}
 	}
 	refining->by = refining->stacks->granularity;
-	return 0;
+	return select_times(refining, error);
 }
 
 struct sample_tree *
@@ -250,7 +290,7 @@ refine_tree(const struct stacks *stacks, struct step *const *steps, size_t n,
 
 int
 refine_rows(const struct stacks *stacks, struct step *const *steps, size_t n,
-            bool *dropped, struct error *error)
+            bool *dropped, struct slice_set *times, struct error *error)
 {
 	const struct sample_tree *tree = stacks->tree;
 	struct refining refining;
@@ -265,6 +305,7 @@ refine_rows(const struct stacks *stacks, struct step *const *steps, size_t n,
 		if ((refining.flags[node] & NODE_DROPPED) &&
 		    tree->row[node] != 0)
 			dropped[tree->row[node]] = true;
+	*times = refining.times;
 	finish(&refining);
 	return result;
 }
@@ -288,8 +329,9 @@ refine_section_totals(const struct stacks *stacks, struct step *const *steps,
 
 		if (refining.flags[node] & NODE_DROPPED)
 			continue;
-		total->hits += sample_tree_hits(tree, resource, node);
-		total->samples += sample_tree_samples(tree, resource, node);
+		total->hits += sample_tree_hits(refining.tree, resource, node);
+		total->samples += sample_tree_samples(refining.tree, resource,
+		                                      node);
 	}
 	finish(&refining);
 	return result;

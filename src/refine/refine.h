@@ -23,11 +23,13 @@ struct sample_tree *refine_tree(const struct stacks *stacks,
 
 /*
  * The rows of the stacks' tree whose stacks n steps drop: sets
- * dropped[tree->n_rows], which is zeroed first.  Steps that match nothing are
- * skipped.  0, or -1 with *error set.  O(nodes) for each step.
+ * dropped[tree->n_rows], which is zeroed first.  Of the others, the hits of
+ * *times are left.  Steps that match nothing are skipped.  0, or -1 with *error
+ * set.  O(nodes) for each step.
  */
 int refine_rows(const struct stacks *stacks, struct step *const *steps,
-                size_t n, bool *dropped, struct error *error);
+                size_t n, bool *dropped, struct slice_set *times,
+                struct error *error);
 
 /*
  * Hits and raw samples of one resource that the steps leave in each section of

@@ -7,6 +7,7 @@
 #ifndef CPPROF_REFINE_REFINING_H
 #define CPPROF_REFINE_REFINING_H
 
+#include "src/profile/timeline.h"
 #include "src/refine/stacks.h"
 
 enum node_flags {
@@ -17,7 +18,10 @@ enum node_flags {
 
 struct refining {
 	const struct stacks *stacks;
-	const struct sample_tree *tree;		/* that of the stacks */
+	const struct sample_tree *tree;		/* that of the stacks; in the
+						 * end with the hits of the
+						 * times that are left */
+	struct sample_tree *selection;		/* that one; NULL: none */
 	struct frame_kind *kinds;	/* those of the stacks, then those of
 					 * groups */
 	uint32_t n_kinds;
@@ -27,6 +31,7 @@ struct refining {
 	uint32_t n_names;
 	uint32_t *kind;			/* [n_nodes] */
 	unsigned char *flags;		/* [n_nodes] enum node_flags */
+	struct slice_set times;		/* slices that are left */
 	enum granularity by;		/* how the step names frames */
 	bool has_groups;		/* a step has made some */
 };

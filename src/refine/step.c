@@ -144,6 +144,32 @@ step_new_sections(bool drops, enum section_kind kind,
 	return step;
 }
 
+struct step *
+step_new_time(bool drops, uint64_t begin_ns, uint64_t end_ns,
+              struct error *error)
+{
+	struct step *step = memory_array(1, sizeof *step, error);
+	struct text_buffer text = { 0 };
+
+	if (step == NULL)
+		return NULL;
+	step->kind = STEP_TIME;
+	step->drops = drops;
+	step->n_owners = 1;
+	step->begin_ns = begin_ns;
+	step->end_ns = end_ns;
+	text_add_string(&text, drops ? "drop time " : "narrow time ");
+	text_add_duration(&text, begin_ns);
+	text_add_string(&text, "..");
+	if (end_ns != UINT64_MAX)
+		text_add_duration(&text, end_ns);
+	if (keep_text(step, &text, error) != 0) {
+		step_release(step);
+		return NULL;
+	}
+	return step;
+}
+
 bool
 steps_need_sections(struct step *const *steps, size_t n)
 {
@@ -448,6 +474,71 @@ apply_selection(const struct step *step, struct refining *refining,
 	return result;
 }
 
+/* Whether a set of slices has any of a row's counts. */
+static bool
+has_counts(const struct sample_tree *tree, uint32_t row,
+           const struct slice_set *times)
+{
+	const struct timeline *timeline = tree->timeline;
+
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		uint64_t timed = 0;
+
+		for (size_t i = timeline->first[row];
+		     i < timeline->first[row + 1]; i++) {
+			timed += timeline->hits[r][i];
+			if ((times->slices >> timeline->slice[i] & 1) != 0 &&
+			    timeline->hits[r][i] != 0)
+				return true;
+		}
+		if (times->has_no_time && tree->hits[r][row] > timed)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The slices that are left after a step; a stack without hits in these is
+ * dropped.
+ */
+static int
+apply_time(const struct step *step, struct refining *refining,
+           struct error *error)
+{
+	const struct sample_tree *tree = refining->tree;
+	struct slice_set times;
+	uint32_t n_left = 0;
+
+	if (tree->timeline == NULL) {
+		error_set(error, "the profile does not say when its hits were "
+		          "counted; recordings of `cpprof record` and perf "
+		          "do");
+		return 1;
+	}
+	times = timeline_range(tree->timeline, step->begin_ns, step->end_ns);
+	if (step->drops)
+		times = (struct slice_set){ ~times.slices, true };
+	times.slices &= refining->times.slices;
+	times.has_no_time &= refining->times.has_no_time;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		n_left += tree->row[node] != 0 &&
+		    !(refining->flags[node] & NODE_DROPPED) &&
+		    has_counts(tree, tree->row[node], &times);
+	if (n_left == 0) {
+		error_set(error, step->drops ? "every hit was counted in the "
+		          "time %s, so nothing would be left" :
+		          "no hit was counted in the time %s",
+		          strstr(step->text, "time ") + 5);
+		return 1;
+	}
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (!has_counts(tree, tree->row[node], &times))
+			refining->flags[node] |= NODE_DROPPED;
+	refining->times = times;
+	refining_find_left(refining);
+	return 0;
+}
+
 int
 step_apply(const struct step *step, struct refining *refining,
            struct error *error)
@@ -458,6 +549,8 @@ step_apply(const struct step *step, struct refining *refining,
 	case STEP_GROUP:
 	case STEP_ENTRIES:
 		return apply_group(step, refining, error);
+	case STEP_TIME:
+		return apply_time(step, refining, error);
 	case STEP_PATH:
 	case STEP_SECTIONS:
 		break;

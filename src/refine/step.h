@@ -12,6 +12,7 @@ enum step_kind {
 				 * entered them from outside */
 	STEP_PATH,		/* stacks with a path */
 	STEP_SECTIONS,		/* stacks of threads, processes or labels */
+	STEP_TIME,		/* hits of a part of the run */
 };
 
 /* Unchangeable once made, and shared by counting. */
@@ -19,13 +20,15 @@ struct step {
 	enum step_kind kind;
 	enum granularity granularity;	/* how it names frames; by function,
 					 * unless its maker says otherwise */
-	bool drops;		/* STEP_PATH, STEP_SECTIONS: keeps the other
-				 * stacks */
+	bool drops;		/* all but groups: keeps the other stacks or
+				 * hits */
 	char *name;		/* of groups; may have {1} */
 	struct frame_pattern **patterns;	/* [n_patterns], of groups */
 	size_t n_patterns;
 	struct path_pattern *path;
 	struct section_pattern *sections;
+	uint64_t begin_ns, end_ns;	/* since the start; UINT64_MAX: no
+					 * end */
 	char *text;		/* as a command that makes the step */
 	unsigned n_owners;
 };
@@ -43,6 +46,14 @@ struct step *step_new_path(bool drops, const struct pattern_word *words,
 struct step *step_new_sections(bool drops, enum section_kind kind,
                                const struct pattern_word *word,
                                struct error *error);
+
+/*
+ * The hits of the slices of time that a part of the run touches; end_ns
+ * UINT64_MAX: up to its end.  It drops those in these slices, and then keeps
+ * what has no time.
+ */
+struct step *step_new_time(bool drops, uint64_t begin_ns, uint64_t end_ns,
+                           struct error *error);
 
 /* Whether any of n steps needs the sections of the stacks (stacks.h). */
 bool steps_need_sections(struct step *const *steps, size_t n);

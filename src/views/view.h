@@ -37,6 +37,7 @@ struct sample_set {
 	/* Hits of stacks with frames that share a stand-in name. */
 	uint64_t stand_ins[N_FRAME_STAND_INS];
 	const struct profile *profile;	/* whose samples they are */
+	uint32_t resource_number;	/* in the profile and in the tree */
 };
 
 /* What fractions are relative to. */

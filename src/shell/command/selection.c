@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "src/base/units.h"
 #include "src/profile/sections.h"
 #include "src/shell/command/argument_kinds.h"
 
@@ -11,10 +12,12 @@
 static const struct {
 	const char *word;
 	enum section_kind kind;
+	bool is_time;
 } kinds[] = {
-	{ "thread", SECTION_THREAD },
-	{ "process", SECTION_PROCESS },
-	{ "label", SECTION_LABEL },
+	{ "thread", SECTION_THREAD, false },
+	{ "process", SECTION_PROCESS, false },
+	{ "label", SECTION_LABEL, false },
+	{ "time", SECTION_THREAD, true },
 };
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
@@ -70,9 +73,43 @@ read_selection(struct reading *reading, struct value *value)
 	return read_pattern(reading, value);
 }
 
+/* "2s..5s", "..5s", "2s.." */
+static bool
+read_range(const char *text, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	*begin_ns = 0;
+	*end_ns = UINT64_MAX;
+	if (*text != '.')
+		text = text_read_duration(text, begin_ns);
+	if (text == NULL || text[0] != '.' || text[1] != '.')
+		return false;
+	text += 2;
+	if (*text == '\0')
+		return true;
+	text = text_read_duration(text, end_ns);
+	return text != NULL && *text == '\0' && *begin_ns < *end_ns;
+}
+
+static struct step *
+time_step(bool drops, const struct value *value, struct error *error)
+{
+	const struct pattern_word *word = value->pattern_words;
+	uint64_t begin_ns, end_ns;
+
+	if (memchr(word->text, '\0', word->length) != NULL ||
+	    !read_range(word->text, &begin_ns, &end_ns)) {
+		error_set(error, "%.40s: expected a part of the run, such as "
+		          "2s..5s, 500ms.. or ..1.5s", word->text);
+		return NULL;
+	}
+	return step_new_time(drops, begin_ns, end_ns, error);
+}
+
 struct step *
 selection_step(bool drops, const struct value *value, struct error *error)
 {
+	if (value->count > 0 && kinds[value->count - 1].is_time)
+		return time_step(drops, value, error);
 	return value->count == 0 ?
 	    step_new_path(drops, value->pattern_words, value->n_pattern_words,
 	                  error) :
@@ -139,7 +176,8 @@ complete_selection(struct completion *completion,
 			completion_offer(completion, kinds[i].word,
 			                 strlen(kinds[i].word));
 		arg_path_pattern.complete(completion, session, command);
-	} else if (session->profile == NULL || completion->n_before > 1) {
+	} else if (session->profile == NULL || completion->n_before > 1 ||
+	           kinds[kind - 1].is_time) {
 		return;
 	} else if (kinds[kind - 1].kind == SECTION_LABEL) {
 		complete_labels(completion, session->profile);

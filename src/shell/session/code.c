@@ -7,6 +7,7 @@
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 #include "src/profile/sections.h"
+#include "src/profile/tree_time.h"
 
 void
 code_free(struct code *code)
@@ -14,6 +15,7 @@ code_free(struct code *code)
 	sample_tree_free(code->tree);
 	large_array_free(code->section);
 	free(code->row);
+	tree_time_free(code->timed);
 	free(code->weight);
 	free(code->frame);
 	*code = (struct code){ 0 };
@@ -109,6 +111,7 @@ apply_steps(struct code *code, const struct naming_request *request,
 {
 	bool *dropped = memory_array(code->tree->n_rows, sizeof *dropped,
 	                             error);
+	struct slice_set times = ALL_TIMES;
 	struct stacks stacks = { 0 };
 	int status = -1;
 
@@ -119,8 +122,12 @@ apply_steps(struct code *code, const struct naming_request *request,
 	                                                 request->n_steps),
 	                             request->hides_startup, error) == 0 &&
 	    refine_rows(&stacks, request->steps, request->n_steps, dropped,
-	                error) == 0)
+	                &times, error) == 0)
 		status = hide_rows(code, dropped, error);
+	if (status == 0 && !slice_set_is_whole(&times)) {
+		code->timed = tree_time_select(code->tree, &times, error);
+		status = code->timed != NULL ? 0 : -1;
+	}
 	stacks_free(&stacks);
 	free(dropped);
 	return status;
@@ -132,9 +139,11 @@ refine(struct code *code, const struct naming_request *request,
 {
 	free(code->row);
 	code->row = NULL;
+	tree_time_free(code->timed);
+	code->timed = NULL;
 	if (request->n_steps > 0 && apply_steps(code, request, error) != 0)
 		return -1;
-	code->refined = *code->tree;
+	code->refined = code->timed != NULL ? *code->timed : *code->tree;
 	if (code->row != NULL)
 		code->refined.row = code->row;
 	sample_tree_weights(&code->refined,
@@ -171,7 +180,7 @@ code_make(struct code *code, const struct naming_request *request,
 		return -1;
 	set->tree = &code->refined;
 	set->frame = code->frame;
-	set->self = code->tree->hits[request->resource];
+	set->self = code->refined.hits[request->resource];
 	set->weight = code->weight;
 	return 0;
 }

@@ -24,6 +24,8 @@ struct code {
 	/* What the refinement leaves. */
 	struct sample_tree refined;	/* the tree with other rows */
 	uint32_t *row;			/* its rows; NULL: those of the tree */
+	struct sample_tree *timed;	/* the tree with the hits of some time
+					 * only; NULL: of all times */
 	uint64_t *weight;		/* of the resource */
 	uint32_t resource;
 	bool is_refined;		/* these are up to date */

@@ -125,6 +125,7 @@ make_set(struct session *session)
 		.resource = session_resource(session),
 		.weight = naming->weight,
 		.profile = session->profile,
+		.resource_number = session->resource,
 	};
 	if (tree != NULL)
 		set->self = tree->hits[session->resource];
