@@ -264,6 +264,19 @@ def check_when(session, functions, n):
         assert functions_of(functions)[name]['when'] == expected, name
 
 
+def check_export(session, part, slices):
+    for step in [], ['-e', 'group g = spin']:
+        result = subprocess.run(
+            [CPPROF, '-q', '-n', '-e', 'narrow time ' + part, *step, '-e',
+             'export collapsed', session.path], capture_output=True,
+            text=True, timeout=60)
+        lines = [line.rsplit(' ', 1) for line in result.stdout.splitlines()]
+        for name in 'first', 'second':
+            assert session.hits(slices, name) == sum(
+                int(hits) for stack, hits in lines
+                if name in stack.split(';')), (part, step, name)
+
+
 def check_narrowed(session, n):
     """Of some part of the run, all slices that it touches."""
     for begin, end in (0, 2.5), (n / 4 + 0.5, n / 2), (n / 2, n), (3, 5.001):
@@ -279,6 +292,7 @@ def check_narrowed(session, n):
             assert hits == session.hits(slices, name), (part, name)
             assert hits + others == session.hits(range(n), name)
         assert narrowed['refined'] == session.hits(slices)
+        check_export(session, part, slices)
         for i, row in enumerate(timeline['rows']):
             assert row['hits'] == (session.hits([i]) if i in slices else 0)
 
