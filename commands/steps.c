@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/steps.c -- the steps of the refinement, with what each left. */
+#include <stdlib.h>
+
 #include "src/shell/command/argument_kinds.h"
 
 static int
@@ -9,6 +11,8 @@ steps_run(struct session *session, const struct arguments *arguments,
 	size_t n;
 	struct step *const *steps = refinement_steps(&session->refinement,
 	                                             &n);
+	uint64_t total = session->set.total, *left;
+	int result = 0;
 
 	(void)arguments;
 	if (session_need_profile(session, error) != 0)
@@ -18,21 +22,19 @@ steps_run(struct session *session, const struct arguments *arguments,
 	table_add_column(table, "fraction", "fraction", CELL_FRACTION);
 	table_add_column(table, "step", "step", CELL_TEXT);
 	table->columns[table->n_columns - 1].is_elastic = true;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t total = session->set.total, left;
-
-		if (session_hits_after(session, i + 1, &left, error) != 0 ||
-		    table_add_row(table, (struct cell[]){
-			cell_hits(left),
+	left = session_hits_after(session, error);
+	for (size_t i = 0; left != NULL && result == 0 && i < n; i++)
+		result = table_add_row(table, (struct cell[]){
+			cell_hits(left[i]),
 			cell_fraction(total == 0 ? 0 :
-			              (double)left / (double)total),
+			              (double)left[i] / (double)total),
 			cell_text(steps[i]->text),
-		    }, error) != 0)
-			return -1;
-	}
-	return n > 0 ? 0 : table_add_footer(table, error,
-	    "no steps: views show the whole run; add one with narrow, drop or "
-	    "group");
+		    }, error);
+	if (left == NULL)
+		return -1;
+	free(left);
+	return n > 0 ? result : table_add_footer(table, error, "no steps: views "
+	    "show the whole run; add one with narrow, drop or group");
 }
 
 const struct command command_steps = {

@@ -580,12 +580,16 @@ class Case:
 
     def __init__(self, rng, script, stacks, has_places, shows_startup):
         self.rng, self.script, self.has_places = rng, script, has_places
-        kept = [(stack if shows_startup else without_startup(stack), hits)
-                for stack, hits in stacks]
-        self.whole = Stacks([([frame for site in stack for frame in site],
-                              hits) for stack, hits in kept])
+        self.shows_startup = shows_startup
+        whole = [Stacks([([frame for site in cut(stack) for frame in site],
+                          hits) for stack, hits in stacks])
+                 for cut in (without_startup, list)]
+        self.whole, self.other = whole[shows_startup], whole[not shows_startup]
         self.total = self.whole.hits()
-        self.left, self.counts = self.whole, []
+        self.restart()
+
+    def restart(self):
+        self.left, self.counts, self.steps = self.whole, [], []
 
     def views(self):
         return random_views(self.rng, self.left, self.total)
@@ -602,12 +606,14 @@ class Case:
             return False
         self.script.add(step.typed())
         self.counts.append(self.left.hits())
+        self.steps.append(step)
         return True
 
     def undo(self, n, left):
         self.script.add(f"undo {n}" if n > 1 else "undo")
         self.left = left
         del self.counts[len(self.counts) - n:]
+        del self.steps[len(self.steps) - n:]
 
     def random_steps(self, most):
         n = 0
@@ -626,18 +632,37 @@ class Case:
         n = self.random_steps(5)
         if n == 0:
             return
-        views, after, counts = self.views(), self.left, list(self.counts)
+        views, after = self.views(), self.left
+        counts, steps = list(self.counts), list(self.steps)
         shown = self.show(views)
         self.steps_views()
         self.undo(n, left)
         self.script.law("undo", equal_bytes, before, self.show(base))
         self.script.add(f"redo {n}")
-        self.left, self.counts = after, counts
+        self.left, self.counts, self.steps = after, counts, steps
         self.script.law("redo", equal_bytes, shown, self.show(views))
         if self.rng.random() < 0.5:
             self.replayed(views, shown)
+        if self.rng.random() < 0.3:
+            self.with_other_startup(views, shown)
         self.script.add("reset")
-        self.left, self.counts = self.whole, []
+        self.restart()
+
+    def with_other_startup(self, views, shown):
+        """The steps see other stacks; those that match nothing do nothing."""
+        kept, words = self.left, ("hide", "show")
+        self.script.add("startup " + words[not self.shows_startup])
+        self.left = self.other
+        for step in self.steps:
+            try:
+                self.left = step.apply(self.left)
+            except Refused:
+                pass
+        self.show(self.views())
+        self.script.add("startup " + words[self.shows_startup])
+        self.left = kept
+        self.script.law("startup and back", equal_bytes, shown,
+                        self.show(views))
 
     def replayed(self, views, shown):
         """What save writes brings everything back."""
@@ -660,7 +685,7 @@ class Case:
         self.value()
         if self.counts:
             self.script.add("reset")
-        self.left, self.counts = self.whole, []
+        self.restart()
 
     def add_up(self, narrow, drop):
         left = self.left

@@ -289,6 +289,27 @@ refine_tree(const struct stacks *stacks, struct step *const *steps, size_t n,
 }
 
 int
+refine_hits(const struct stacks *stacks, struct step *const *steps, size_t n,
+            uint32_t resource, uint64_t *hits, struct error *error)
+{
+	const struct sample_tree *tree = stacks->tree;
+	struct refining refining;
+	struct error why;
+	int result = begin(&refining, stacks, error);
+
+	for (size_t i = 0; result == 0 && i < n; i++) {
+		result = apply(&refining, steps + i, 1, NULL, &why, error);
+		hits[i] = 0;
+		for (uint32_t node = 0; node < tree->n_nodes; node++)
+			if (!(refining.flags[node] & NODE_DROPPED))
+				hits[i] += sample_tree_hits(tree, resource,
+				                            node);
+	}
+	finish(&refining);
+	return result;
+}
+
+int
 refine_rows(const struct stacks *stacks, struct step *const *steps, size_t n,
             bool *dropped, struct slice_set *times, struct error *error)
 {

@@ -22,6 +22,15 @@ struct sample_tree *refine_tree(const struct stacks *stacks,
                                 struct error *error);
 
 /*
+ * The hits of a resource that are left after each step: sets hits[n].  Steps
+ * that match nothing are skipped.  0, or -1 with *error set.  O(nodes) for each
+ * step.
+ */
+int refine_hits(const struct stacks *stacks, struct step *const *steps,
+                size_t n, uint32_t resource, uint64_t *hits,
+                struct error *error);
+
+/*
  * The rows of the stacks' tree whose stacks n steps drop: sets
  * dropped[tree->n_rows], which is zeroed first.  Of the others, the hits of
  * *times are left.  Steps that match nothing are skipped.  0, or -1 with *error

@@ -20,7 +20,20 @@ naming_free(struct naming *naming)
 	free(naming->skipped);
 	free(naming->functions);
 	free(naming->occurs);
+	naming_forget_stacks(naming);
 	*naming = (struct naming){ 0 };
+}
+
+void
+naming_forget_stacks(struct naming *naming)
+{
+	struct kept_stacks *kept = naming->stacks;
+
+	naming->stacks = NULL;
+	if (kept == NULL || --kept->n_owners > 0)
+		return;
+	stacks_free(&kept->stacks);
+	free(kept);
 }
 
 /* Finds the names that occur in the tree or the flow; returns how many. */
@@ -135,23 +148,77 @@ naming_stacks(const struct naming_request *request, bool has_sections,
 	return result;
 }
 
-/* The tree of what the steps leave. */
+/* Whether the stacks of the naming before are those of the request, too. */
+static bool
+stacks_fit(const struct naming_request *request)
+{
+	const struct kept_stacks *kept = request->before == NULL ? NULL :
+	                                 request->before->stacks;
+
+	return kept != NULL && kept->stacks.profile == request->profile &&
+	    kept->rule.granularity == request->rule.granularity &&
+	    kept->rule.inlines == request->rule.inlines &&
+	    kept->hides_startup == request->hides_startup &&
+	    (steps_granularities(request->steps, request->n_steps) &
+	     ~kept->granularities) == 0 &&
+	    (kept->has_sections ||
+	     !steps_need_sections(request->steps, request->n_steps));
+}
+
+/* Shares the stacks of the naming before, if they fit. */
+static bool
+share_stacks(struct naming *naming, const struct naming_request *request)
+{
+	if (!stacks_fit(request))
+		return false;
+	naming->stacks = request->before->stacks;
+	naming->stacks->n_owners++;
+	return true;
+}
+
+/* Shares them, or makes new ones. */
+static int
+take_stacks(struct naming *naming, const struct naming_request *request,
+            struct error *error)
+{
+	struct kept_stacks *kept;
+
+	if (share_stacks(naming, request))
+		return 0;
+	kept = naming->stacks = memory_array(1, sizeof *kept, error);
+	if (kept == NULL)
+		return -1;
+	*kept = (struct kept_stacks){
+		.rule = request->rule,
+		.granularities = steps_granularities(request->steps,
+		                                     request->n_steps),
+		.hides_startup = request->hides_startup,
+		.has_sections = steps_need_sections(request->steps,
+		                                    request->n_steps),
+		.n_owners = 1,
+	};
+	return naming_stacks(request, false, &kept->stacks, error);
+}
+
+/*
+ * The tree of what the steps leave.  Before the first step no stacks are kept:
+ * they may take as much memory as the profile.
+ */
 static int
 refine(struct naming *naming, const struct naming_request *request,
        struct error *error)
 {
-	struct stacks stacks;
-
 	naming->skipped = memory_array(request->n_steps,
 	                               sizeof *naming->skipped, error);
 	if (naming->skipped == NULL)
 		return -1;
 	naming->tree_is_own = naming->is_refined = true;
-	if (naming_stacks(request, false, &stacks, error) == 0)
-		naming->tree = refine_tree(&stacks, request->steps,
-		    request->n_steps, naming->skipped, &naming->why_last,
-		    error);
-	stacks_free(&stacks);
+	if (take_stacks(naming, request, error) == 0)
+		naming->tree = refine_tree(&naming->stacks->stacks,
+		    request->steps, request->n_steps, naming->skipped,
+		    &naming->why_last, error);
+	if (request->n_steps == 0 && !stacks_fit(request))
+		naming_forget_stacks(naming);
 	return naming->tree != NULL ? 0 : -1;
 }
 
@@ -167,9 +234,11 @@ make_tree(struct naming *naming, const struct naming_request *request,
 	if (is_refined < 0 ||
 	    (is_refined && refine(naming, request, error) != 0))
 		return -1;
-	if (!is_refined)
+	if (!is_refined) {
+		share_stacks(naming, request);	/* for the next step */
 		naming->tree = profile_named_tree(request->profile,
 		    &request->rule, &naming->tree_is_own, error);
+	}
 	tree = naming->tree;
 	if (tree == NULL)
 		return -1;

@@ -31,6 +31,17 @@ struct naming_request {
 	uint32_t resource;		/* one of the profile's */
 	bool has_static;		/* a flow also has the calls that never
 					 * happened */
+	const struct naming *before;	/* NULL, or one whose stacks are used
+					 * again if they fit */
+};
+
+/* Stacks before any step, shared by counting. */
+struct kept_stacks {
+	struct stacks stacks;
+	struct naming_rule rule;
+	unsigned granularities;		/* of the steps, 1 << each */
+	bool hides_startup, has_sections;
+	unsigned n_owners;
 };
 
 struct naming {
@@ -45,6 +56,7 @@ struct naming {
 	bool *skipped;			/* [n_steps] steps that matched nothing,
 					 * or would have left nothing */
 	struct error why_last;		/* why the last step was, if it was */
+	struct kept_stacks *stacks;	/* for the next step; NULL: none yet */
 	struct function_list *functions;
 	unsigned char *occurs;		/* [n_names] whether in the tree */
 	uint32_t n_names;
@@ -57,6 +69,9 @@ struct naming {
 int naming_make(struct naming *naming, const struct naming_request *request,
                 struct error *error);
 void naming_free(struct naming *naming);
+
+/* Call this when the profile's frames have changed: no stacks are kept. */
+void naming_forget_stacks(struct naming *naming);
 
 /*
  * The stacks that names are made of, before any step.  has_sections: with the

@@ -217,6 +217,7 @@ naming_request(const struct session *session, struct profile *profile,
 		.hides_startup = session->settings.startup == STARTUP_HIDE,
 		.resource = resource,
 		.has_static = session->settings.has_static,
+		.before = &session->naming,
 	};
 
 	request.steps = refinement_steps(&session->refinement,
@@ -359,6 +360,7 @@ session_need_profile(const struct session *session, struct error *error)
 int
 session_read_lines(struct session *session, struct error *error)
 {
+	naming_forget_stacks(&session->naming);
 	return read_lines(session, session->profile, error);
 }
 
@@ -554,22 +556,32 @@ whole_stacks_free(struct whole_stacks *whole)
 	naming_free(&whole->naming);
 }
 
-int
-session_hits_after(const struct session *session, size_t n, uint64_t *hits,
-                   struct error *error)
+uint64_t *
+session_hits_after(const struct session *session, struct error *error)
 {
 	struct naming_request request = naming_request(session,
 	    session->profile, session->resource);
-	struct naming naming;
+	const struct kept_stacks *kept = session->naming.stacks;
+	size_t n = request.n_steps;
+	uint64_t *hits = memory_array(n, sizeof *hits, error);
+	struct stacks stacks = { 0 };
+	int result = 0;
 
-	request.n_steps = n;
-	if (naming_make(&naming, &request, error) != 0)
-		return -1;
-	*hits = naming.tree == NULL ? session->set.total :
-	        sample_tree_total(naming.tree,
-	                          naming.tree->hits[session->resource]);
-	naming_free(&naming);
-	return 0;
+	for (size_t i = 0; hits != NULL && i < n; i++)
+		hits[i] = session->set.total;
+	if (hits == NULL || n == 0 || session->profile->tree == NULL)
+		return hits;
+	if (kept == NULL)
+		result = naming_stacks(&request, false, &stacks, error);
+	if (result == 0)
+		result = refine_hits(kept != NULL ? &kept->stacks : &stacks,
+		                     request.steps, n, session->resource,
+		                     hits, error);
+	stacks_free(&stacks);
+	if (result == 0)
+		return hits;
+	free(hits);
+	return NULL;
 }
 
 struct section_total *

@@ -184,11 +184,11 @@ int session_whole_stacks(const struct session *session,
 void whole_stacks_free(struct whole_stacks *whole);
 
 /*
- * The hits of the current resource that the first n steps leave.  0, or -1 with
- * *error set.  O(nodes) for each step.
+ * The hits of the current resource that are left after each step; freed with
+ * free().  NULL with *error set.  O(nodes) for each step.
  */
-int session_hits_after(const struct session *session, size_t n,
-                       uint64_t *hits, struct error *error);
+uint64_t *session_hits_after(const struct session *session,
+                             struct error *error);
 
 /*
  * The hits and samples of the current resource that the steps leave in each
