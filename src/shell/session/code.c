@@ -137,6 +137,7 @@ static int
 refine(struct code *code, const struct naming_request *request,
        struct error *error)
 {
+	code->is_refined = false;
 	free(code->row);
 	code->row = NULL;
 	tree_time_free(code->timed);
