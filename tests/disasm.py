@@ -25,13 +25,15 @@ PREFIXES = {"rep", "repz", "repnz", "repe", "repne", "lock", "bnd", "notrack",
 # Recursion with an inlined function in it, and bytes that are no instruction.
 PROGRAM = r"""
 #include <stdlib.h>
+typedef unsigned number;
 static inline unsigned
-spend(unsigned n)
+spend(number n)
 {
 	for (unsigned i = 0; i < 40000000; i++)
 		n = n * 1664525 + (n >> 7);
 	return n;
 }
+static int odd;
 static __attribute__((noinline)) unsigned
 descend(unsigned n)
 {
@@ -45,7 +47,7 @@ descend(unsigned n)
 int
 main(void)
 {
-	return descend(3) == 7;
+	return descend(3) == 7 + odd;
 }
 """
 claims = Claims()
@@ -414,6 +416,12 @@ def check_own_program():
     claims.check("hidden inlined calls do not count as frames of a path",
                  len(set(values)) == 1 and values[0] < documents[0]["hits"],
                  (values, documents[0]["hits"], notes))
+    documents, _ = ask(recording, "list descend", "list main")
+    claims.check("the head of a function does not reach into the one before",
+                 [documents[0]["rows"][0]["text"],
+                  documents[1]["rows"][0]["text"]] ==
+                 ["static __attribute__((noinline)) unsigned", "int"],
+                 documents)
 
 
 def main():

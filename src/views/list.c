@@ -263,8 +263,8 @@ close_gaps(bool *wanted, uint32_t n_lines)
 
 /*
  * Where a function's first lines are shown from: code begins at its brace or
- * after it, so the lines before, up to an empty one or the end of another
- * function, are its name and arguments.
+ * after it, so the lines before, up to an empty one or the end of something
+ * else, are its name and arguments.
  */
 static uint32_t
 head_of(const struct listed_file *file)
@@ -274,9 +274,12 @@ head_of(const struct listed_file *file)
 	while (first > 1 && first <= file->text->n &&
 	       file->first - first <= CONTEXT) {
 		const char *before = file->text->lines[first - 2];
+		size_t n = strlen(before);
 
-		if (before[strspn(before, " \t")] == '\0' ||
-		    strchr("}#", *before) != NULL)
+		while (n > 0 && strchr(" \t", before[n - 1]) != NULL)
+			n--;
+		if (n == 0 || *before == '#' ||
+		    strchr("};", before[n - 1]) != NULL)
 			break;
 		first--;
 	}
