@@ -4,11 +4,11 @@
  * One file that needs no other.  A box is an svg element in the one that holds
  * all of them: it cuts off what its text is too long for, and since its place
  * and width are percentages, the picture fits any width without a script.  Its
- * title has three lines: the name; the row of the view; and what is solid.
+ * title has the name, the row of the view, and what is own and solid, on lines.
  * Boxes are in depth-first order and not nested, so that no reader meets
  * elements as deep as stacks.  Attributes for the script: data-h is a box's
- * hits, and data-s its solid hits where they differ.  A rect of class o after
- * a box marks how far boxes below it overhang it.
+ * hits; data-s, where that is less, its solid hits, which no box beside it
+ * has.  A rect of class o after a box marks how far boxes below it overhang it.
  *
  * Boxes narrower than a pixel are not drawn, and a file has an upper size.
  * Until the boxes fit it, the least width is raised to some pixels, then there
@@ -224,6 +224,8 @@ add_box(struct svg *svg, uint32_t number, struct error *error)
 	const char *bytes = names_text(paths->names, name);
 	size_t n = names_length(paths->names, name);
 	struct text_buffer *text = &svg->boxes;
+	/* Without stacks, boxes side by side may share any of their hits. */
+	uint64_t unshared = svg->picture->is_open_ended ? 0 : box->solid;
 
 	text_add_string(text, "<svg class=\"b\"");
 	add_share(svg, "x", box->begin);
@@ -231,8 +233,8 @@ add_box(struct svg *svg, uint32_t number, struct error *error)
 	text_add_format(text, " y=\"%" PRIu64 "\" height=\"%d\" data-h=\"%"
 	                PRIu64 "\"", (uint64_t)box->depth * LEVEL, BOX,
 	                box->value);
-	if (box->solid < box->value)
-		text_add_format(text, " data-s=\"%" PRIu64 "\"", box->solid);
+	if (unshared < box->value)
+		text_add_format(text, " data-s=\"%" PRIu64 "\"", unshared);
 	text_add_char(text, '>');
 	if (add_title(svg, number, bytes, n, error) != 0)
 		return -1;
