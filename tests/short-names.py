@@ -64,6 +64,15 @@ def names_are_short_on_a_terminal(profile):
                     "ns::again [2]", "ns::once [2]"], rows
 
 
+def headings_have_short_names(profile):
+    status, text = shown("percent root", "up |operator new|", profile=profile)
+    assert status == 0, text
+    assert "\nroot: operator new\n" in text, text
+    assert "\npercentages of root operator new (4 hits)\n" in text, text
+    answer = run("up |operator new|", profile=profile)
+    assert "\nroot: operator new(unsigned long)\n" in answer.stdout
+
+
 def names_are_whole_elsewhere(profile):
     whole = PUSH.format("int")
     answer = run("functions", profile=profile)
@@ -227,7 +236,8 @@ def main():
         return
     with tempfile.TemporaryDirectory() as directory:
         profile = write(directory, "a.folded", FOLDED)
-        for check in (names_are_short_on_a_terminal, names_are_whole_elsewhere,
+        for check in (names_are_short_on_a_terminal,
+                      headings_have_short_names, names_are_whole_elsewhere,
                       short_names_can_be_typed,
                       ambiguous_short_names_are_listed, short_names_complete):
             claims.attempt(check.__name__.replace("_", " "), check, profile)

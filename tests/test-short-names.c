@@ -104,6 +104,8 @@ static const struct {
 	  "std::rt::lang_start::{{closure}}", "{{closure}}" },
 	{ "rustup[317d481089b8c8fe]::cli::main::{closure#0}",
 	  "rustup::cli::main::{closure#0}", "{closure#0}" },
+	{ "core::x::<u8 as core::fmt::Debug>::fmt",
+	  "core::x::<u8 as core::fmt::Debug>::fmt", "fmt" },
 	{ "<fn(u8) -> u8 as core::ops::FnOnce<(u8,)>>::call_once",
 	  "<fn(u8) -> u8 as core::ops::FnOnce>::call_once", "call_once" },
 	/* Go */
@@ -129,6 +131,7 @@ static const struct {
 	{ "<module>", "<module>", "<module>" },
 	{ "-[NSFoo bar:]", "-[NSFoo bar:]", "-[NSFoo bar:]" },
 	{ "do_syscall_64_[k]", "do_syscall_64_[k]", "do_syscall_64_[k]" },
+	{ "worker[3]", "worker[3]", "worker[3]" },
 	{ "[unknown]", "[unknown]", "[unknown]" },
 	{ "(garbage collector)", "(garbage collector)",
 	  "(garbage collector)" },
@@ -193,12 +196,23 @@ static const char *const sets[][9] = {
 	  "f<A, std::pair<std::string, C> >()", NULL,
 	  "f<A, std::pair<\xe2\x80\xa6, B>>",
 	  "f<A, std::pair<\xe2\x80\xa6, C>>" },
+	{ "f<std::string, std::wstring, Foo>()",
+	  "f<std::string, std::wstring, Bar>()", NULL,
+	  "f<\xe2\x80\xa6, Foo>", "f<\xe2\x80\xa6, Bar>" },
+	{ "f<N::a, N::long_one, X>()", "f<N::b, N::long_one, X>()",
+	  "f<N::b, N::long_one, Y>()", NULL,
+	  "f<N::a>", "f<N::b, \xe2\x80\xa6, X>",
+	  "f<N::b, \xe2\x80\xa6, Y>" },
+	{ "f<std::string>()", "f<std::string, Foo>()", NULL,
+	  "f<std::string>", "f<\xe2\x80\xa6, Foo>" },
 	/* The way to each of three: by argument, then by parameter. */
 	{ "f<double>(double)", "f<int>(int)", "f<int>(char)", NULL,
 	  "f<double>", "f<int>(int)", "f<int>(char)" },
 	/* A return type only if nothing else differs. */
 	{ "int f<int>(A)", "long f<long>(A)", NULL, "f<int>", "f<long>" },
 	{ "int f<A>(A)", "long f<A>(A)", NULL, "int f", "long f" },
+	{ "P<A> f<A>(A)", "Q f<A>(A)", "P<B> f<A>(A)", NULL,
+	  "P<A> f", "Q f", "P<B> f" },
 	{ "void (*f(int))(char)", "void (*f(int))(long)", NULL,
 	  "void (*f)(char)", "void (*f)(long)" },
 	{ "f(int)", "f(int) const", NULL, "f", "f const" },
@@ -450,6 +464,8 @@ a_short_name_stands_for_longer_ones(void **state)
 	assert_true(stands_for(name, name, false));
 	assert_true(stands_for("put", name, true));
 	assert_true(stands_for("Box::put", name, true));
+	assert_true(stands_for("f<" ELLIPSIS ", C>", "f<A, B, C>()", false));
+	assert_false(stands_for("a" ELLIPSIS "::put", name, false));
 	assert_false(stands_for("put", name, false));
 	assert_false(stands_for("ut", name, true));
 	assert_false(stands_for("a::Box::pu", name, true));

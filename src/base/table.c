@@ -78,6 +78,16 @@ table_add_header(struct table *table, struct error *error, const char *format,
 	                &table->header_capacity, line, error);
 }
 
+void
+table_mark_header_name(struct table *table, size_t begin, size_t length,
+                       struct cell name)
+{
+	if (table->n_header_names < TABLE_MAX_HEADER_NAMES)
+		table->header_names[table->n_header_names++] =
+		    (struct header_name){ table->n_header - 1, begin, length,
+		                          name };
+}
+
 int
 table_add_footer(struct table *table, struct error *error, const char *format,
                  ...)

@@ -141,7 +141,13 @@ struct field {
 	struct cell value;
 };
 
-enum { TABLE_MAX_COLUMNS = 16 };
+/* The bytes of a header line that are a name, which text may show shorter. */
+struct header_name {
+	size_t line, begin, length;
+	struct cell name;	/* CELL_NAME */
+};
+
+enum { TABLE_MAX_COLUMNS = 16, TABLE_MAX_HEADER_NAMES = 4 };
 
 struct table {
 	struct arena arena;	/* texts of cells, fields and lines */
@@ -156,6 +162,8 @@ struct table {
 	/* Lines of text output, above the rule and below the rows. */
 	const char **header, **footer;
 	size_t n_header, n_footer, header_capacity, footer_capacity;
+	struct header_name header_names[TABLE_MAX_HEADER_NAMES];
+	size_t n_header_names;
 
 	struct column columns[TABLE_MAX_COLUMNS];
 	size_t n_columns;
@@ -224,6 +232,13 @@ int table_add_field(struct table *table, const char *key, const char *title,
 int table_add_header(struct table *table, struct error *error,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/*
+ * Says that length bytes of the last header line, from begin on, are a name.
+ * Does nothing for more than TABLE_MAX_HEADER_NAMES of them.
+ */
+void table_mark_header_name(struct table *table, size_t begin, size_t length,
+                            struct cell name);
+
 int table_add_footer(struct table *table, struct error *error,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));

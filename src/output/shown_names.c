@@ -55,6 +55,10 @@ mark_names(struct shown_names *shown, const struct table *table,
 	for (size_t i = 0; i < table->n_fields; i++)
 		if (mark_cell(shown, &table->fields[i].value, error) != 0)
 			return -1;
+	for (size_t i = 0; i < table->n_header_names; i++)
+		if (mark_cell(shown, &table->header_names[i].name,
+		              error) != 0)
+			return -1;
 	for (size_t i = 0; i < table->n_rows; i++) {
 		table_get_row(table, i, cells);
 		for (size_t k = 0; k < table->n_columns; k++)

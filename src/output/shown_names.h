@@ -19,9 +19,9 @@ struct shown_names {
 };
 
 /*
- * Makes short texts of all names in the rows and fields of a table: no two
- * are the same (src/base/short_name.h).  0, or -1 with *error set, also when
- * interrupted.
+ * Makes short texts of all names in the rows, fields and header of a table: no
+ * two are the same (src/base/short_name.h).  0, or -1 with *error set, also
+ * when interrupted.
  */
 int shown_names_make(struct shown_names *shown, const struct table *table,
                      struct error *error);

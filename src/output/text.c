@@ -44,14 +44,52 @@ draw_line(struct drawing *drawing, const char *style, const char *text,
 	return drawing_flush(drawing, error);
 }
 
-static int
-draw_lines(struct drawing *drawing, const char *const *lines, size_t n,
-           const char *first_style, const char *style, struct error *error)
+/* The name that a header line contains, or NULL. */
+static const struct header_name *
+find_header_name(const struct table *table, size_t line)
 {
-	for (size_t i = 0; i < n; i++)
-		if (draw_line(drawing, i == 0 ? first_style : style, lines[i],
-		              error) != 0)
+	for (size_t i = 0; i < table->n_header_names; i++)
+		if (table->header_names[i].line == line)
+			return &table->header_names[i];
+	return NULL;
+}
+
+/* Draws a header line with its name as the rows show it. */
+static int
+draw_line_with_name(struct drawing *drawing, const struct header_name *found,
+                    struct error *error)
+{
+	const char *line = drawing->table->header[found->line];
+	struct text_buffer text = { 0 };
+	int status;
+
+	text_add(&text, line, found->begin);
+	status = drawing_add_cell(drawing, &text, &found->name, 0, error);
+	text_add_string(&text, line + found->begin + found->length);
+	if (status == 0 && text.failed)
+		status = error_out_of_memory(error);
+	if (status == 0)
+		status = draw_line(drawing, "", text_string(&text), error);
+	text_free(&text);
+	return status;
+}
+
+static int
+draw_header(struct drawing *drawing, struct error *error)
+{
+	const struct table *table = drawing->table;
+	const char *title_style = table->is_plain ? "" : BOLD;
+
+	for (size_t i = 0; i < table->n_header; i++) {
+		const struct header_name *found = find_header_name(table, i);
+		int status = found != NULL && drawing->path.shown != NULL
+		    ? draw_line_with_name(drawing, found, error)
+		    : draw_line(drawing, i == 0 ? title_style : "",
+		                table->header[i], error);
+
+		if (status != 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -216,15 +254,15 @@ static int
 draw_text(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
-	const char *title_style = table->is_plain ? "" : BOLD;
 
-	if (draw_lines(drawing, table->header, table->n_header, title_style,
-	               "", error) != 0 ||
+	if (draw_header(drawing, error) != 0 ||
 	    draw_fields(drawing, error) != 0 ||
 	    draw_body(drawing, error) != 0)
 		return -1;
-	return draw_lines(drawing, table->footer, table->n_footer, "", "",
-	                  error);
+	for (size_t i = 0; i < table->n_footer; i++)
+		if (draw_line(drawing, "", table->footer[i], error) != 0)
+			return -1;
+	return 0;
 }
 
 int

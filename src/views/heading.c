@@ -21,22 +21,46 @@ view_need_root(const struct view_request *request,
 	                 "root", table->view);
 }
 
+/* The root as a cell; an empty one with *error set. */
+static struct cell
+root_cell(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
+	                                       error);
+
+	if (paths == NULL)
+		return (struct cell){ .kind = CELL_EMPTY };
+	paths->names = request->set->names;
+	return cell_name(paths, request->root);
+}
+
 static int
 add_root_field(const struct view_request *request, bool has_root,
                struct table *table, struct error *error)
 {
-	struct call_paths *paths;
+	struct cell root = { .kind = CELL_EMPTY };
 
-	if (!has_root)
-		return table_add_field(table, "root", NULL,
-		                       (struct cell){ .kind = CELL_EMPTY },
-		                       error);
-	paths = arena_alloc(&table->arena, sizeof *paths, error);
-	if (paths == NULL)
+	if (has_root)
+		root = root_cell(request, table, error);
+	if (has_root && root.kind == CELL_EMPTY)
 		return -1;
-	paths->names = request->set->names;
-	return table_add_field(table, "root", NULL,
-	                       cell_name(paths, request->root), error);
+	return table_add_field(table, "root", NULL, root, error);
+}
+
+/* Adds a header line with the root's name after `before`. */
+static int
+add_root_line(const struct view_request *request, const char *before,
+              const char *root, const char *after, struct table *table,
+              struct error *error)
+{
+	struct cell cell = root_cell(request, table, error);
+
+	if (cell.kind == CELL_EMPTY || after == NULL ||
+	    table_add_header(table, error, "%s%s%s", before, root, after) != 0)
+		return -1;
+	table_mark_header_name(table, strlen(before), strlen(root), cell);
+	return 0;
 }
 
 /* The hits lost, or the samples lost, which is what perf reports. */
@@ -254,7 +278,7 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	                     set->resource->name) != 0)
 		return -1;
 	if (kind->has_root &&
-	    table_add_header(table, error, "root: %s", root) != 0)
+	    add_root_line(request, "root: ", root, "", table, error) != 0)
 		return -1;
 	if (add_samples_line(set, table, error) != 0 ||
 	    add_stand_in_lines(set, table, error) != 0 ||
@@ -273,8 +297,9 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 		return table_add_header(table, error, "percentages of what is "
 		    "left (%" PRIu64 " hit%s)", hits, plural(hits));
 	if (request->percent == PERCENT_ROOT && root != NULL)
-		return table_add_header(table, error, "percentages of root %s "
-		    "(%" PRIu64 " hit%s)", root, hits, plural(hits));
+		return add_root_line(request, "percentages of root ", root,
+		    table_text(table, error, " (%" PRIu64 " hit%s)", hits,
+		               plural(hits)), table, error);
 	return table_add_header(table, error, "percentages of the whole run "
 	    "(%" PRIu64 " hit%s)", hits, plural(hits));
 }
