@@ -210,6 +210,7 @@ run_session(struct session *session, const struct options *options)
 	session->is_quiet = options->is_quiet;
 	session->keeps_going = options->keeps_going;
 	session->is_lenient = options->is_lenient;
+	session->has_thread_frames = options->has_thread_frames;
 	has_startup = will_prompt(options) && !options->has_no_startup;
 	if (has_startup) {
 		settings_file_apply(session);

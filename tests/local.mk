@@ -349,6 +349,7 @@ script_tests = \
 	tests/short-names.py \
 	tests/test-prompt.py \
 	tests/test-shell.sh \
+	tests/thread-frames.py \
 	tests/threads.py
 
 check_SCRIPTS += $(script_tests)

@@ -54,10 +54,12 @@ class Sample:
 
 def thread_step(source):
     word = source.choice(["io-*", "io-1", "*", "cpu", "/^io/", "two words",
-                          "[unknown]"])
+                          "[unknown]", "|io-1|", "|io-*|"])
 
     def test(sample):
         name = sample.thread
+        if word.startswith("|"):
+            return name == word.strip("|")
         if word == "[unknown]":
             return name is None
         if word == "/^io/":

@@ -16,6 +16,8 @@ struct recording_names;
 
 struct read_options {
 	bool lenient;			/* skip and count what fits no rule */
+	bool has_thread_frames;		/* the outermost frame of collapsed
+					 * stacks is their thread */
 	const struct progress *progress;	/* may be NULL */
 	const char *symfs;		/* where modules are sought first, see
 					 * symbols/debug_file.h; may be NULL */

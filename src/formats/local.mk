@@ -42,6 +42,8 @@ libcore_a_SOURCES += \
 	src/formats/collapsed/collapsed_probe.h \
 	src/formats/collapsed/collapsed_stack.c \
 	src/formats/collapsed/collapsed_stack.h \
+	src/formats/collapsed/collapsed_threads.c \
+	src/formats/collapsed/collapsed_threads.h \
 	src/formats/collapsed/export_collapsed.c \
 	src/formats/cpprofdata/cpprofdata.c \
 	src/formats/cpprofdata/cpprofdata_code.c \

@@ -13,6 +13,7 @@
 #include "src/base/memory.h"
 #include "src/formats/collapsed/collapsed_lines.h"
 #include "src/formats/collapsed/collapsed_probe.h"
+#include "src/formats/collapsed/collapsed_threads.h"
 
 enum {
 	MAX_LINE = 256 << 20,
@@ -192,7 +193,10 @@ read_profile(struct collapsed *input, struct error *error)
 	    warn_of_fractions(input, error) != 0)
 		return -1;
 	reader->profile->tree = stack_writer_finish(input->writer, error);
-	return reader->profile->tree != NULL ? 0 : -1;
+	if (reader->profile->tree == NULL)
+		return -1;
+	return reader->options->has_thread_frames ?
+	       collapsed_take_threads(reader->profile, error) : 0;
 }
 
 static struct profile *

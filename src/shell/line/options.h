@@ -32,7 +32,8 @@ struct options {
 	char **files;			/* [n_files], in argv */
 	size_t n_files;
 	const struct output_format *format;	/* NULL: not given */
-	bool is_quiet, has_no_startup, stays, keeps_going, is_lenient;
+	bool is_quiet, has_no_startup, stays, keeps_going, is_lenient,
+	    has_thread_frames;
 	bool wants_help, wants_version;
 	const char *symfs;		/* NULL: not given */
 	enum manual_form manual;	/* MANUAL_NONE: not wanted */

@@ -302,6 +302,7 @@ load(struct session *session, const char *const *files, size_t n,
 	struct progress_line line;
 	struct read_options options = {
 		.lenient = session->is_lenient,
+		.has_thread_frames = session->has_thread_frames,
 		.symfs = session->symfs,
 	};
 	struct profile *profile;

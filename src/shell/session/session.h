@@ -96,7 +96,7 @@ struct session {
 	size_t n_directories;
 
 	/* From the command line. */
-	bool is_lenient, keeps_going, is_quiet;
+	bool is_lenient, has_thread_frames, keeps_going, is_quiet;
 
 	bool is_lone_command;		/* `cpprof record`: no other command */
 	bool is_interactive;		/* commands come from the prompt */
