@@ -424,6 +424,31 @@ def check_own_program():
                  documents)
 
 
+def check_without_lines():
+    claim = "a program without debug information"
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        claims.skip(claim, "no gcc")
+        return
+    program = os.path.join(WORK, "bare")
+    run(compiler, "-O2", os.path.join(SOURCE, "sample-data", "sites.c"), "-o",
+        program)
+    recording = program + ".cpprof"
+    made = run(CPPROF, "record", "--no-prompt", "-o", recording, program,
+               "5000", check=False)
+    if not os.path.isdir(recording):
+        claims.skip(claim, made.stderr.strip().splitlines()[-1])
+        return
+    _, notes = ask(recording, "list checksum")
+    claims.check("without debug information list says what to do",
+                 "no lines are known for checksum: there is no debug "
+                 "information for bare; compile it with -g, or install its "
+                 "debug symbols" in notes, notes)
+    documents, notes = ask(recording, "disasm checksum")
+    claims.check("disasm needs none", documents and documents[0]["hits"] > 0,
+                 notes)
+
+
 def main():
     library = library_of("/bin/sh") if shutil.which("ldd") else None
     if library is None or os.uname().machine != "x86_64" or not all(
@@ -439,6 +464,7 @@ def main():
     check_recording()
     check_digest()
     check_own_program()
+    check_without_lines()
     claims.end()
 
 

@@ -363,6 +363,11 @@ def check_reasons():
     claims.check("a profile of names says that it has no lines",
                  "no lines are known for f: the profile has its name, but "
                  "neither lines nor addresses" in text, text)
+    text = text_of(os.path.join(SAMPLES, "sites.pb.gz"), "inlines off",
+                   "list mix")
+    claims.check("a function that inlines off hides is named, and its callers",
+                 "mix was inlined wherever it occurs, into checksum: inlines "
+                 'is off; say "inlines auto"' in text, text)
 
 
 def check_text():
