@@ -29,8 +29,14 @@ dist_sampledata_DATA = \
 	sample-data/process_db.cmd \
 	sample-data/process_db.folded \
 	sample-data/process_db-recorded.folded \
+	sample-data/server.c \
+	sample-data/server.pb.gz \
 	sample-data/sites.c \
-	sample-data/sites.pb.gz
+	sample-data/sites.pb.gz \
+	sample-data/words.cc \
+	sample-data/words-0.folded.gz \
+	sample-data/words-1.folded.gz \
+	sample-data/words-2.folded.gz
 
 # For the tests, and for whoever wonders about recursion.
 recursiondatadir = $(sampledatadir)/recursion

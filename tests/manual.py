@@ -4,9 +4,11 @@
 
 `manual.py --update` rewrites the sessions that differ.
 
-A session is a fenced block that begins "```text cpprof ARGUMENTS".  Lines in
-it that begin with "> " are commands; what follows each is its output, where a
-line of three dots alone stands for any lines.
+A session is a fenced block that begins "```text cpprof ARGUMENTS", and all
+blocks after it that begin "```text cpprof" without arguments: these go on in the
+same process.  Lines in a block that begin with "> " are commands; what follows
+each is its output, where a line of three dots alone stands for any lines.  The
+first block may begin with "$ cpprof ARGUMENTS", which the reader sees.
 """
 import os
 import re
@@ -19,18 +21,24 @@ DOCUMENTS = ["README.md", "doc/manual.md"]
 
 
 def sessions(path):
-    """(line number, arguments, lines) of each session in a document."""
+    """(arguments, [(line number, lines) of each block]) of each session in a
+    document."""
     with open(os.path.join(SOURCE, path), encoding="utf-8") as document:
         lines = document.read().split("\n")
+    found = []
     at = 0
     while at < len(lines):
-        opening = re.match(r"```text cpprof (.*)$", lines[at])
+        opening = re.match(r"```text cpprof(?: (.*))?$", lines[at])
         at += 1
-        if opening:
-            first = at
-            while lines[at] != "```":
-                at += 1
-            yield first + 1, opening[1].split(), lines[first:at]
+        if not opening:
+            continue
+        first = at
+        while lines[at] != "```":
+            at += 1
+        if opening[1] is not None:
+            found.append((opening[1].split(), []))
+        found[-1][1].append((first + 1, lines[first:at]))
+    return found
 
 
 def matches(expected, got):
@@ -55,25 +63,36 @@ def answers(arguments, commands):
     return result
 
 
-def parse(lines):
-    """The commands of a session, and what each should print."""
+def parse(arguments, lines):
+    """The commands of a block, and what each should print."""
     commands, expected = [], []
     for line in lines:
         if line.startswith("> "):
             commands.append(line[2:])
             expected.append([])
-        else:
+        elif expected:
             expected[-1].append(line)
+        elif line != "$ cpprof " + " ".join(arguments):
+            raise ValueError(f"{line}: expected a command")
     return commands, expected
 
 
-def check(arguments, lines):
+def run_session(arguments, blocks):
+    """(line number, lines, commands, what each should print, what it prints)
+    of each block."""
+    parsed = [parse(arguments, lines) for _, lines in blocks]
+    got = answers(arguments, [command for commands, _ in parsed
+                              for command in commands])
+    for (line, lines), (commands, expected) in zip(blocks, parsed):
+        yield line, lines, commands, expected, got[:len(commands)]
+        got = got[len(commands):]
+
+
+def difference(commands, expected, got):
     """None, or what differs."""
-    commands, expected = parse(lines)
-    for command, want, got in zip(commands, expected,
-                                  answers(arguments, commands)):
-        if not matches(want, got):
-            return f"{command}\n" + "\n".join(got)
+    for command, want, have in zip(commands, expected, got):
+        if not matches(want, have):
+            return f"{command}\n" + "\n".join(have)
     return None
 
 
@@ -82,13 +101,14 @@ def update(path):
     place = os.path.join(SOURCE, path)
     with open(place, encoding="utf-8") as document:
         lines = document.read().split("\n")
-    for line, arguments, old in reversed(list(sessions(path))):
-        if check(arguments, old):
-            commands, _ = parse(old)
+    blocks = [block for arguments, blocks in sessions(path)
+              for block in run_session(arguments, blocks)]
+    for line, old, commands, expected, got in reversed(blocks):
+        if difference(commands, expected, got):
             lines[line - 1:line - 1 + len(old)] = [
-                text for command, got in zip(commands,
-                                             answers(arguments, commands))
-                for text in ["> " + command, *got]]
+                text for text in old if text.startswith("$ ")] + [
+                text for command, have in zip(commands, got)
+                for text in ["> " + command, *have]]
     with open(place, "w", encoding="utf-8") as document:
         document.write("\n".join(lines))
 
@@ -97,18 +117,20 @@ def main():
     if sys.argv[1:] == ["--update"]:
         for path in DOCUMENTS:
             update(path)
-        return 0
+        return
     number = 0
     for path in DOCUMENTS:
-        for line, arguments, lines in sessions(path):
-            number += 1
-            difference = check(arguments, lines)
-            print("not ok" if difference else "ok", number, "-",
-                  f"{path}:{line} prints what it says")
-            if difference:
-                print("# printed instead: " + difference.replace("\n", "\n# "))
+        for arguments, blocks in sessions(path):
+            for line, _, commands, expected, got in run_session(arguments,
+                                                                blocks):
+                number += 1
+                differs = difference(commands, expected, got)
+                print("not ok" if differs else "ok", number, "-",
+                      f"{path}:{line} prints what it says")
+                if differs:
+                    print("# printed instead: " +
+                          differs.replace("\n", "\n# "))
     print(f"1..{number}")
-    return 0
 
 
-sys.exit(main())
+main()
