@@ -130,7 +130,7 @@ def check_limits(directory):
     for n, is_read in ((1024, True), (1025, False), (5000, False)):
         samples = [([1, 2], 1, [("time", i + 1, "us"),
                                 ("route", f"r{i % 3}", "")])
-                   for i in range(n)] + [([2], 7, [])]
+                   for i in range(n) for _ in range(2)] + [([2], 7, [])]
         write(path, samples)
         true = expected(samples, "route")
         found = {row["value"]: row["hits"]
@@ -157,7 +157,8 @@ def check_threads(directory):
                   ("pid", 1, "")]),
         ([1], 4, [("comm", "cpu", ""), ("thread id", "21", ""),
                   ("process_id", "2", "")]),
-        # The better key is the name.
+        # The better key is the name, wherever it is.
+        ([2], 128, [("thread", "best", ""), ("comm", "cpu", "")]),
         ([1], 8, [("comm", "cpu", ""), ("thread", "best", "")]),
         ([1], 16, [("tid", "33", "")]),
         ([1], 32, [("pid", 2, "")]),
@@ -166,12 +167,12 @@ def check_threads(directory):
     found = {(row["pid"], row["tid"], row["name"]): row["hits"]
              for row in rows(path, "threads all")}
     true = {(1, 11, "io"): 1, (1, 12, "io"): 2, (2, 21, "cpu"): 4,
-            (1, None, "best"): 8, (1, 33, "33"): 16,
+            (1, None, "best"): 136, (1, 33, "33"): 16,
             (2, None, "[unknown]"): 32, (None, None, "[unknown]"): 64}
     claims.check("labels name threads and processes", found == true,
                  f"{found}\n{true}")
     found = {row["pid"]: row["hits"] for row in rows(path, "processes all")}
-    true = {1: 27, 2: 36, None: 64}
+    true = {1: 155, 2: 36, None: 64}
     claims.check("labels tell processes apart", found == true,
                  f"{found}\n{true}")
 
@@ -250,6 +251,39 @@ def check_raw():
     claims.make("pprof -raw has the labels of the profile", wrong)
 
 
+def check_raw_numbers(directory):
+    path = os.path.join(directory, "numbers.raw")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("PeriodType: cpu ns\nPeriod: 1\nSamples:\ncpu/ns\n"
+                  "          7: 1 \n                delta:[-5 bytes]\n"
+                  "          2: 1 \n                delta:[5 bytes] k:[v]\n"
+                  "Locations\n     1: 0x1 f :0:0 s=0\nMappings\n")
+    found = {row["value"]: row["hits"] for row in rows(path, "labels delta")}
+    claims.check("pprof -raw: numbers have their signs and units",
+                 found == {"-5 bytes": 7, "5 bytes": 2}, found)
+
+
+def check_export(directory):
+    """Labels are in what is exported, and read back."""
+    path = os.path.join(directory, "in.pb.gz")
+    out = os.path.join(directory, "out.pb.gz")
+    wrong = []
+    for seed in (41, 42, 43):
+        samples = list(random_samples(random.Random(seed)))
+        samples += [([1], 3, [("thread", "t", ""), ("tid", 5, "")])]
+        write(path, samples)
+        run(path, "export pprof " + out)
+        wrong += differences(out, samples)
+        for command in ("threads all", "labels thread", "labels tid"):
+            if rows(path, command) != rows(out, command):
+                wrong.append(f"seed {seed} {command}: {rows(out, command)}")
+        answer = run(path, f"export collapsed {out}.folded")
+        if "labels" not in answer.stderr:
+            wrong.append("no word of lost labels: " + answer.stderr)
+    claims.make("export pprof keeps labels, and others say that they do not",
+                wrong)
+
+
 def check_messages(directory):
     path = os.path.join(directory, "m.pb.gz")
     write(path, [([1], 1, [("route", "/login", "")])])
@@ -268,6 +302,8 @@ def main():
         check_threads(directory)
         check_go(directory)
         check_raw()
+        check_raw_numbers(directory)
+        check_export(directory)
         check_messages(directory)
     claims.end()
 

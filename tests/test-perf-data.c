@@ -328,14 +328,16 @@ perf_data_children_begin_with_their_parents_mappings(void **state)
 	put_sample(&buffer, 5, 7, CHAIN(0x401010), 7);
 	put_map(&buffer, 7, 0x401000, 0x1000, "/gone/lib", 8);
 	put_sample(&buffer, 5, 7, CHAIN(0x402020), 9);
+	put_fork(&buffer, 8, 7, 10);		/* the number again */
+	put_sample(&buffer, 5, 8, CHAIN(0x400010), 11);
 	profile = read_buffer(&buffer);
-	assert_int_equal(hits_of(profile, 0, "sh+0x1010"), 10);
+	assert_int_equal(hits_of(profile, 0, "sh+0x1010"), 20);
 	assert_int_equal(hits_of(profile, 0, "ls+0x1010"), 10);
 	assert_int_equal(hits_of(profile, 0, "sh+0x2010"), 10);
 	assert_int_equal(hits_of(profile, 0, "sh+0x3020"), 10);
 	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
-	assert_int_equal(profile->n_processes, 3);
-	assert_int_equal(profile->n_threads, 3);
+	assert_int_equal(profile->n_processes, 4);
+	assert_int_equal(profile->n_threads, 4);
 	assert_string_equal(profile->threads[0].name, "sh");
 	assert_string_equal(profile->threads[1].name, "ls");
 	assert_int_equal(profile->processes[0].parent_pid, 7);
@@ -347,6 +349,8 @@ perf_data_children_begin_with_their_parents_mappings(void **state)
 	assert_false(profile->processes[0].continues);
 	assert_true(profile->processes[1].continues);
 	assert_false(profile->processes[2].continues);
+	assert_string_equal(profile->processes[3].program, "sh");
+	assert_false(profile->processes[3].continues);
 	profile_free(profile);
 }
 

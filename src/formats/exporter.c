@@ -121,6 +121,7 @@ find_losses(const struct profile *profile, const struct exporter *exporter)
 	    (has_call_sites(profile) ? EXPORT_CALL_SITES : 0) |
 	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |
 	    (profile->n_processes > 1 ? EXPORT_PROCESSES : 0) |
+	    (profile->n_label_sets > 0 ? EXPORT_LABELS : 0) |
 	    (profile->tree != NULL && profile->tree->returns != NULL ?
 	     EXPORT_RETURNS : 0) |
 	    (profile->n_tallies > 0 ? EXPORT_TALLIES : 0);
@@ -154,6 +155,7 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		{ EXPORT_CALL_SITES, "call sites without lines" },
 		{ EXPORT_THREADS, "threads" },
 		{ EXPORT_PROCESSES, "processes but the first" },
+		{ EXPORT_LABELS, "labels" },
 		{ EXPORT_RETURNS, "returns" },
 		{ EXPORT_TALLIES, "what the collector counted beside" },
 	};

@@ -46,6 +46,7 @@ enum export_content {
 	EXPORT_CALL_SITES = 1 << 12,	/* calls whose lines are not known, by
 					 * their addresses in functions */
 	EXPORT_NAMES = 1 << 13,		/* what resources are called */
+	EXPORT_LABELS = 1 << 14,	/* of samples */
 };
 
 struct exporter {

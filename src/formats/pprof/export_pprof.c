@@ -20,6 +20,7 @@
 #include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/exporter.h"
 #include "src/formats/gzip_output.h"
+#include "src/formats/pprof/pprof_labels.h"
 #include "src/formats/pprof/protobuf.h"
 #include "src/profile/frame_labels.h"
 #include "src/profile/stack_walk.h"
@@ -396,17 +397,61 @@ add_thread(struct encoding *encoding, uint32_t number, struct error *error)
 	text_clear(inner);
 }
 
-/* The thread of a node; *section is where its search begins. */
-static uint32_t
-thread_of(const struct profile *profile, uint32_t node, uint32_t *section)
+/* Adds the labels of a set; returns whether any names a thread. */
+static bool
+add_labels(struct encoding *encoding, uint32_t number, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	const struct label_set none = { 0, 0 };
+	const struct label_set *set = number == NO_LABELS ? &none :
+	    &profile->label_sets[number];
+	struct text_buffer *inner = &encoding->inner;
+	bool has_thread = false;
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct label *label = &profile->labels[set->first + i];
+
+		protobuf_add_number(inner, LABEL_KEY,
+		                    name_id(encoding, label->key, error));
+		if (label->unit == NO_NAME) {
+			protobuf_add_number(inner, LABEL_STR,
+			    name_id(encoding, label->value, error));
+		} else {
+			protobuf_add_number(inner, LABEL_NUM, (uint64_t)
+			    strtoll(names_text(profile->names, label->value),
+			            NULL, 10));
+			protobuf_add_number(inner, LABEL_NUM_UNIT,
+			    name_id(encoding, label->unit, error));
+		}
+		protobuf_add_message(&encoding->message, SAMPLE_LABEL, inner);
+		text_clear(inner);
+		has_thread |= pprof_is_thread_key(names_text(profile->names,
+		                                             label->key));
+	}
+	return has_thread;
+}
+
+/* A thread that came from labels is in them. */
+static void
+add_owner(struct encoding *encoding, struct section section,
+          struct error *error)
+{
+	if (!add_labels(encoding, section.label_set, error))
+		add_thread(encoding, section.thread, error);
+}
+
+/* The section of a node; *section is where its search begins. */
+static struct section
+section_of_node(const struct profile *profile, uint32_t node, uint32_t *section)
 {
 	while (*section < profile->n_sections &&
 	       profile->sections[*section].end <= node)
 		++*section;
 	if (*section == profile->n_sections ||
 	    profile->sections[*section].begin > node)
-		return NO_THREAD;
-	return profile->sections[*section].thread;
+		return (struct section){ .thread = NO_THREAD,
+			.label_set = NO_LABELS };
+	return profile->sections[*section];
 }
 
 /* Nodes without hits are part of the stacks of others, except leaves. */
@@ -432,8 +477,8 @@ write_samples(struct encoding *encoding, struct error *error)
 		if (is_sample(walk.tree, n)) {
 			add_stack(encoding, &walk);
 			add_values(encoding, n);
-			add_thread(encoding, thread_of(profile, n, &section),
-			           error);
+			add_owner(encoding, section_of_node(profile, n,
+			                                    &section), error);
 			end_message(encoding, PROFILE_SAMPLE);
 			result = flush(encoding, error);
 		}
@@ -514,6 +559,6 @@ const struct exporter exporter_pprof = {
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
 	    EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_LINES |
-	    EXPORT_THREADS,
+	    EXPORT_THREADS | EXPORT_LABELS,
 	.write = pprof_write,
 };

@@ -23,6 +23,16 @@ static const char *const fact_keys[N_FACTS][6] = {
 	[PROCESS_ID] = { "pid", "process id", "process_id" },
 };
 
+bool
+pprof_is_thread_key(const char *key)
+{
+	for (int fact = THREAD_NAME; fact <= THREAD_ID; fact++)
+		for (size_t i = 0; fact_keys[fact][i] != NULL; i++)
+			if (strcmp(fact_keys[fact][i], key) == 0)
+				return true;
+	return false;
+}
+
 /* A fact's value so far, and the rank of its key. */
 struct found {
 	size_t rank;

@@ -17,4 +17,7 @@ int pprof_labels_enter(const struct pprof_tables *tables,
                        const struct pprof_samples *samples,
                        struct reader_section *sections, struct error *error);
 
+/* Whether producers name or number threads by labels with that key. */
+bool pprof_is_thread_key(const char *key);
+
 #endif
