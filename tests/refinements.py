@@ -770,6 +770,162 @@ def batch(seed, folder, n_profiles=PROFILES_A_BATCH):
     return script
 
 
+# ---- bad input ----
+
+PROFILE = """_start;main;parse;x::f 4
+main;parse;x::f;parse;y::g 3
+main;malloc;y::g 2
+"""
+
+# A command, and what its one line of error says.
+BAD = (
+    ("narrow", "usage: narrow"),
+    ("drop", "usage: drop"),
+    ("group", "usage: group"),
+    ("group x", "usage: group"),
+    ("group x =", "usage: group"),
+    ("narrow ...", "at least one function"),
+    ("narrow ()", "at least one function"),
+    ("narrow (", "must end with )"),
+    ("narrow (main", "must end with )"),
+    ("narrow main)", "no frame is called main); did you mean main?"),
+    ("narrow mian", "did you mean main?"),
+    ("drop main prase", "did you mean parse?"),
+    ("narrow /[/", "/[/: "),
+    ("drop /(a/", "/(a/: "),
+    ("group x = /(/", "/(/: "),
+    ("narrow /a", "a regular expression ends with /"),
+    ("narrow /a b", "a regular expression ends with /"),
+    ("narrow |main", "unterminated"),
+    ("narrow ||", "no frame is called ||"),
+    ("narrow …", "… replaces what did not fit"),
+    ("narrow @nosuch", "no frame is of the module nosuch"),
+    ("narrow file:nosuch.c", "no frame is of the file nosuch.c"),
+    ("narrow z*", "no frame is called z*"),
+    ("narrow (parse main)", "no stack has the path (parse main)"),
+    ("narrow parse ... main", "no stack has the path"),
+    ("drop main ... main", "no stack has the path"),
+    ("narrow parse parse x::f", "no stack has the path"),
+    ("drop main", "every stack has the path (main), so nothing"),
+    ("drop *", "every stack has the path"),
+    ("drop main ... ?::?", "every stack has the path"),
+    ("group x main", "expected one of =, =>"),
+    ("group x == main", "expected one of =, =>"),
+    ("group || = main", "a group needs a name"),
+    ("group x = nosuch", "no frame is called nosuch"),
+    ("group x = main nosuch", "no frame is called nosuch"),
+    ("group x => nosuch", "no frame is called nosuch"),
+    ("group {1} = main", "{1} needs a regular expression with 1 group "),
+    ("group {2} = /^(x|y)::/", "{2} needs a regular expression with 2 groups"),
+    ("group {1} => main", "{1} needs a regular expression"),
+    ("group {1} = /(m)ain/ parse", "{1} needs a regular expression"),
+    ("group {1} = @/(x)/", "{1} needs a regular expression"),
+    ("ungroup x", "there is no group x"),
+    ("undo 0", "expected a positive number"),
+    ("undo -1", "expected a positive number"),
+    ("undo 99", "undo"),
+    ("redo", "nothing to redo"),
+    ("save /nosuch/folder/x", "No such file"),
+    ("percent refned", "expected one of"),
+    ("startup maybe", "expected one of"),
+    ("narrow %1", "no view with row numbers"),
+    ("narrow main " + "* " * 70 + "parse", "at most 65 elements"),
+    ("narrow " + "main " * 10000, "no stack has the path"),
+    ("narrow " + "main ... " * 10000 + "main", "no stack has the path"),
+)
+
+
+def shows(script, folder, *arguments):
+    """Status, output and errors of a script."""
+    path = os.path.join(folder, "script")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(line + "\n" for line in script))
+    done = subprocess.run(
+        [CPPROF, "-q", "--keep-going", "-x", path, *arguments],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, check=False, timeout=600)
+    return (done.returncode, done.stdout.decode().splitlines(),
+            [re.sub(r"^\S*script:(\d+): ", r"\1: ", line)
+             for line in done.stderr.decode().splitlines()])
+
+
+def check_bad(folder, before):
+    """Bad commands after some good ones print one line and change nothing."""
+    path = os.path.join(folder, "bad.folded")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PROFILE)
+    views = ["functions", "tree", "steps"]
+    script = ["threshold 0", "format json", *before, *views]
+    first = len(script) + 1
+    for command, _ in BAD:
+        script += [command, *views]
+    status, out, errors = shows(script, folder, path)
+    if status != 1:
+        yield f"status {status}: {errors[-1:]}"
+        return
+    shown = [out[i:i + len(views)] for i in range(0, len(out), len(views))]
+    if len(shown) != len(BAD) + 1 or len(errors) != len(BAD):
+        yield f"{len(shown)} times views, {len(errors)} errors: {errors}"
+        return
+    for i, (command, message) in enumerate(BAD):
+        line = first + i * (1 + len(views))
+        if not (errors[i].startswith(f"{line}: ") and message in errors[i]):
+            yield f"{command[:60]}: {errors[i][:200]}"
+        if shown[i + 1] != shown[0]:
+            yield f"{command[:60]}: changed {shown[0]} to {shown[i + 1]}"
+
+
+def check_without_stacks(folder):
+    """A profile of calls, read again in place of stacks that had a step."""
+    path, calls = (os.path.join(folder, name) for name in ("p", "calls"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PROFILE)
+    with open(calls, "w", encoding="utf-8") as file:
+        file.write("events: Ir\nfn=main\n1 10\ncfn=leaf\ncalls=1 1\n2 20\n"
+                   "fn=leaf\n1 20\n")
+    commands = ["narrow main", "drop main", "group x = main"]
+    status, out, errors = shows(commands, folder)
+    assert status == 1 and not out and all(
+        "no profile is loaded" in line for line in errors), errors
+    status, out, errors = shows(commands, folder, calls)
+    assert status == 1 and not out and all(
+        "cannot be grouped or selected" in line for line in errors), errors
+    status, out, errors = shows(
+        ["narrow malloc", f"!cp {calls} {path}", "reload", "format json",
+         "steps", "functions", "undo", "redo", "reset"], folder, path)
+    assert status == 0, (status, errors)
+    assert all("step 1 matches nothing here" in line for line in errors)
+    assert [row["left"] for row in json.loads(out[0])["rows"]] == [30], out
+
+
+def check_deep(folder):
+    """Stacks of 100,000 frames take no time that is quadratic."""
+    n = 100000
+    names = [f"f{i}" for i in range(n)]
+    for stack in (names, [f"f{i % 1000}" for i in range(n)],
+                  [f"a{i}" if i % 2 else "y" for i in range(n)]):
+        path = os.path.join(folder, "deep")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(";".join(stack) + " 5\nx;y 1\n")
+        last = stack[-1]
+        status, out, errors = shows(
+            ["format json", f"narrow ?* ?* {last}", "drop * ?* y* x*",
+             "narrow * * * x", "group G = *9", "group H => *8*", "steps",
+             f"undo {2}", "functions 1"], folder, path)
+        assert status == 1 and len(errors) == 2, errors
+        assert [row["left"] for row in json.loads(out[0])["rows"]] == [
+            5, 5, 5], out
+    path_of_all = " ".join(names[:10000])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(";".join(names[:20000]) + " 5\nx;y 1\n")
+    status, out, errors = shows(
+        ["format json", "narrow " + path_of_all,
+         "narrow " + path_of_all.replace(" ", " ... "), "steps"],
+        folder, path)
+    assert status == 0 and [row["left"] for row in json.loads(
+        out[0])["rows"]] == [5, 5], errors
+
+
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     wanted = int(os.environ.get("ORACLE_CASES", "20000"))
@@ -781,6 +937,12 @@ def main():
         done += len(script.shown)
         seed += 1
     print(f"# {done} results compared")
+    with tempfile.TemporaryDirectory() as folder:
+        for before in ([], ["narrow x::f"], ["group G = malloc"]):
+            claims.make(f"bad input changes nothing after {before}",
+                        list(check_bad(folder, before)))
+        claims.attempt("profiles without stacks", check_without_stacks, folder)
+        claims.attempt("deep stacks, long paths", check_deep, folder)
     claims.end()
 
 

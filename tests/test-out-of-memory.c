@@ -100,6 +100,114 @@ check_all(const char *const *files, const char *const *lines)
 	close(attempt.output);
 }
 
+/* A command that changes what views show, and the one that takes it back. */
+struct change {
+	const char *command, *inverse;
+};
+
+struct change_attempt {
+	struct attempt *attempt;
+	const struct change *change;
+	uint64_t before;	/* what the views show without the change */
+};
+
+static void
+run_line(struct session *session, const char *line)
+{
+	struct error error = { 0 };
+
+	if (interpret_line(session, line, strlen(line), &error) != 0)
+		fprintf(stderr, "# %s: %s\n", line, error.text);
+	assert_false(error.is_set);
+}
+
+static uint64_t
+digest_of_views(const struct attempt *attempt)
+{
+	static const char *const views[] = {
+		"functions", "tree", "down", "steps"
+	};
+
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+		run_line(attempt->session, views[i]);
+	return take_output(attempt->output);
+}
+
+/* Runs the command; if it fails, it must have changed nothing. */
+static uint64_t
+make_change(void *data, struct error *error)
+{
+	const struct change_attempt *made = data;
+	uint64_t digest = run_command(made->attempt, error);
+	long allocations = allocations_left, steps = steps_left;
+
+	allocations_left = steps_left = LONG_MAX;
+	interrupt_requested = 0;
+	digest ^= digest_of_views(made->attempt);
+	if (error->is_set) {
+		digest = digest_of_views(made->attempt);
+	} else {
+		run_line(made->attempt->session, made->change->inverse);
+	}
+	if (digest_of_views(made->attempt) != made->before) {
+		fprintf(stderr, "# %s: views differ after %s\n",
+		        made->change->command,
+		        error->is_set ? error->text : "it was taken back");
+		fail();
+	}
+	allocations_left = allocations;
+	steps_left = steps;
+	return digest;
+}
+
+static void
+steps_change_nothing_when_memory_is_short(void **state)
+{
+	static const char *const files[] = { "forms.folded" };
+	static const struct change changes[] = {
+		{ "narrow (main ... db)", "undo" },
+		{ "narrow m* ... * * d*", "undo" },
+		{ "drop * in* d*", "undo" },
+		{ "group forms = form_* /^a/", "undo" },
+		{ "group {1} => /^([a-z]+)_/", "undo" },
+		{ "undo", "redo" },
+		{ "undo 2", "redo 2" },
+		{ "ungroup db", "undo" },
+		{ "reset", "undo" },
+		{ "startup show", "startup hide" },
+	};
+	char path[] = "/tmp/test-out-of-memory-XXXXXX";
+	struct attempt attempt = { .output = mkstemp(path) };
+	struct session session;
+	struct error error = { 0 };
+	int output = dup(STDOUT_FILENO);
+
+	(void)state;
+	assert_true(attempt.output >= 0);
+	unlink(path);
+	session_start(&session);
+	session.is_quiet = true;
+	attempt.session = &session;
+	assert_int_equal(session_load(&session, files, 1, &error), 0);
+	fflush(stdout);
+	dup2(attempt.output, STDOUT_FILENO);
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		struct change_attempt made = { &attempt, &changes[i], 0 };
+
+		run_line(&session, "group db = db_*");
+		run_line(&session, "drop envelope");
+		made.before = digest_of_views(&attempt);
+		attempt.command = changes[i].command;
+		sweep_memory(attempt.command, make_change, &made, 400);
+		run_line(&session, "reset");
+	}
+	session_end(&session);
+	fflush(stdout);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(attempt.output);
+}
+
 static void
 views_of_stacks_say_when_memory_is_short(void **state)
 {
@@ -195,6 +303,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_of_stacks_say_when_memory_is_short),
+		cmocka_unit_test(steps_change_nothing_when_memory_is_short),
 		cmocka_unit_test(views_of_calls_say_when_memory_is_short),
 		cmocka_unit_test(lines_say_when_memory_is_short),
 		cmocka_unit_test(exports_say_when_memory_is_short),

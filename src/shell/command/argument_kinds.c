@@ -180,6 +180,14 @@ read_path(struct reading *reading, struct value *value)
 	return 0;
 }
 
+/* Whether a word is a name as it is, or a pattern, or "...". */
+static bool
+is_no_short_name(const struct pattern_word *word)
+{
+	return word->is_exact || strpbrk(word->text, "*?") != NULL ||
+	    strchr("/@.", word->text[0]) != NULL;
+}
+
 /* A step knows no short names, and is to mean the same in other profiles. */
 static int
 lengthen(struct reading *reading, struct pattern_word *word)
@@ -187,7 +195,7 @@ lengthen(struct reading *reading, struct pattern_word *word)
 	const struct session *session = reading->session;
 	uint32_t name = NO_NAME;
 
-	if (session->profile != NULL &&
+	if (session->profile != NULL && !is_no_short_name(word) &&
 	    session_find_function(session, word->text, word->length) ==
 	    NO_NAME)
 		name = resolve_short_name(session, word->text, word->length,
