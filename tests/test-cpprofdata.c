@@ -1184,12 +1184,12 @@ static struct cpprofdata_slice *
 image_with_slices(struct image *image)
 {
 	const struct cpprofdata_slice of_main[] = {
+		{ 1, 0, 0, 6, { 1, 1 } },	/* in the next */
 		{ 1, 0, 1, 3, { 2, 2 } },	/* 6000 to 8000 */
+		{ 1, 0, 0, 7, { 0, 0 } },	/* in that one, too */
 		{ 3, 0, 1, 3, { 1, 1 } },	/* of the same stack */
-		{ 1, 0, 0, 6, { 1, 1 } },	/* in the first */
-		{ 1, 0, 0, 7, { 1, 1 } },	/* likewise */
 		{ 1, 0, 0, 8, { 3, 1 } },	/* 8000 to 9000 */
-		{ 2, 0, 0, 63, { 9, 9 } },	/* more than the node has */
+		{ 200, 0, 0, 63, { 9, 9 } },	/* more than the node has */
 		{ CPPROFDATA_NO_NODE, 0, 0, 1, { 1, 1 } },
 		{ 100, 0, 0, 1, { 4, 4 } },	/* of another thread */
 		{ 99, 0, 0, 1, { 4, 4 } },	/* not there */
@@ -1246,8 +1246,8 @@ assert_times(const struct profile *profile, uint64_t width_ns,
 
 /* The widest slice of any node is 4000 wide, and 64 x 1000 / 4000 is 16. */
 static const char times[] = "lib.so+0x1234 1:3/3 2:3/1\n"
-    "sampled_function 15:2/2\n"
-    "lib.so+0x10\n"
+    "sampled_function\n"
+    "lib.so+0x10 15:8/8\n"
     "[jit] 0:3/3\n";
 
 static void

@@ -8,6 +8,7 @@
 
 #include "src/formats/perf/perf_deferred.h"
 #include "src/formats/perf/perf_records.h"
+#include "src/profile/tree_time.h"
 
 extern const struct format format_perf_data;
 
@@ -351,6 +352,40 @@ perf_data_children_begin_with_their_parents_mappings(void **state)
 	assert_false(profile->processes[2].continues);
 	assert_string_equal(profile->processes[3].program, "sh");
 	assert_false(profile->processes[3].continues);
+	profile_free(profile);
+}
+
+/* The first event that has a sample is not the first in the file. */
+static void
+perf_data_samples_have_their_times(void **state)
+{
+	static const uint64_t start = 5000000000, ms = 1000000;
+	const struct timeline *timeline;
+	struct buffer buffer;
+	struct profile *profile;
+	uint64_t times[2][TIMELINE_SLICES] = { { 0 } };
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_event(&buffer, 2, 4);
+	put_sample(&buffer, 4, 7, CHAIN(0x10), start);
+	put_sample(&buffer, 5, 7, CHAIN(0x10), start + 300 * ms);
+	put_sample(&buffer, 4, 7, CHAIN(0x20), start + 600 * ms);
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "cpu-clock");
+	assert_string_equal(profile->resources[1].name, "page-faults");
+	timeline = profile->tree->timeline;
+	assert_non_null(timeline);
+	assert_int_equal(timeline->width_ns, 15625000);
+	assert_int_equal(timeline->n_slices, 39);
+	assert_int_equal(timeline->origin_ns, 0);
+	for (uint32_t r = 0; r < 2; r++)
+		tree_time_add(profile->tree, r, 0, profile->tree->n_nodes,
+		              times[r]);
+	for (uint32_t i = 0; i < TIMELINE_SLICES; i++) {
+		assert_int_equal(times[0][i], i == 19 ? 10 : 0);
+		assert_int_equal(times[1][i], i == 0 || i == 38 ? 10 : 0);
+	}
 	profile_free(profile);
 }
 
@@ -1928,6 +1963,7 @@ main(void)
 		    perf_data_records_without_time_take_effect_at_once),
 		cmocka_unit_test(
 		    perf_data_children_begin_with_their_parents_mappings),
+		cmocka_unit_test(perf_data_samples_have_their_times),
 		cmocka_unit_test(
 		    perf_data_events_are_resources_and_idle_ones_are_not),
 		cmocka_unit_test(perf_data_leaders_sample_their_whole_group),
