@@ -189,6 +189,20 @@ def rows_of(text):
     return [re.sub(r" \[\d+\]$", "", row) for row in found]
 
 
+def paths_show_the_name_in_which_they_differ(directory):
+    steps = [f"step_number_{i}" for i in range(12)]
+    lines = [";".join(["main", *steps[:6], middle, *steps[6:]]) + " 5\n"
+             for middle in ("through_here", "through_there")]
+    profile = write(directory, "alike.folded", "".join(lines))
+    status, text = shown("threshold 0", "chains show", "down",
+                         profile=profile)
+    assert status == 0, text
+    rows = [line for line in text.splitlines() if "step_number_11)" in line]
+    assert len(rows) == 2 and all(len(row) <= 80 for row in rows), rows
+    assert "… through_here …" in rows[0], rows
+    assert "… through_there …" in rows[1], rows
+
+
 def random_profile(seed):
     """Deep stacks of few names, most of which differ in their arguments."""
     chance = random.Random(seed)
@@ -240,6 +254,8 @@ def main():
         for name in MANGLED:
             claims.attempt(f"names in {name} are demangled",
                            mangled_names_are_demangled, directory, name)
+        claims.attempt("paths show the name in which they differ",
+                       paths_show_the_name_in_which_they_differ, directory)
         for seed in range(3):
             claims.attempt(f"rows never look the same, {seed}",
                            rows_never_look_the_same, directory, seed)
