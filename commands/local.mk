@@ -10,6 +10,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/disasm.c \
 	commands/down.c \
 	commands/drop.c \
+	commands/explain.c \
 	commands/export.c \
 	commands/find.c \
 	commands/flame.c \

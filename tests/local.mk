@@ -320,6 +320,7 @@ script_tests = \
 	tests/cpuprofile.py \
 	tests/disasm.py \
 	tests/dist.sh \
+	tests/explain.py \
 	tests/export.py \
 	tests/firefox.py \
 	tests/flame.py \

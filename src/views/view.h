@@ -66,6 +66,9 @@ struct view_request {
 	/* Threads, processes, labels: [n_sections + 1] what is left of each
 	 * section of the profile (profile/sections.h); NULL: no stacks. */
 	const struct section_total *section_totals;
+	const struct sample_set *modules;	/* explain: the same hits by
+				 * module; NULL: modules are not known */
+	size_t n_words;		/* explain: at most so many; 0: any number */
 	uint32_t resolution;	/* icicles: a box is left out if it is
 				 * narrower than this part of the picture; 0:
 				 * the threshold decides */
@@ -109,6 +112,15 @@ view_function view_timeline;
  * rows have no path, and sum to the hits that the set's stacks have.
  */
 view_function view_threads, view_processes, view_labels;
+
+/*
+ * What dominates, see explain.c.  Rows belong to findings: the columns finding
+ * (its number), kind, text (its sentence), activations, hits, fraction, error
+ * (the fraction's standard error) and path.  The footer and the fields next.1
+ * to next.3 are commands to type.  Without hits there is nothing to explain,
+ * which is an error.
+ */
+view_function view_explain;
 
 /*
  * Pictures (icicle.c): rows are boxes, each before those below it.  They also

@@ -702,6 +702,27 @@ session_code(struct session *session, struct code_set *set,
 }
 
 int
+session_modules(const struct session *session, struct naming *naming,
+                struct sample_set *set, struct error *error)
+{
+	struct naming_request request = naming_request(session,
+	    session->profile, session->resource);
+
+	*naming = (struct naming){ 0 };
+	*set = session->set;
+	set->tree = NULL;
+	if (session->profile->tree == NULL || session->profile->n_modules < 2)
+		return 0;
+	request.rule.granularity = GRANULARITY_MODULE;
+	if (naming_make(naming, &request, error) != 0)
+		return -1;
+	set->tree = naming->tree;
+	set->weight = naming->weight;
+	set->self = naming->tree->hits[session->resource];
+	return 0;
+}
+
+int
 session_set_root(struct session *session, uint32_t name, struct error *error)
 {
 	char *choice = memory_string(names_text(session->profile->names, name),

@@ -1,0 +1,994 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* explain.c -- what dominates a profile, as findings by fixed rules.
+ *
+ * D is the denominator of percentages, and P the value of the hot path.
+ *
+ * outside	Stacks without the root hold OUTSIDE_SHARE of D: the functions in
+ *		which they begin.  First if they hold half of what is left.
+ * cut		Stacks whose outer frames are unknown hold OUTSIDE_SHARE of D.
+ * hot path	From the root on, the callee with most hits as long as its path
+ *		holds more than half of the path before and it does not call
+ *		back into the path.  The value of each path is that in down.
+ * end		Why that stops: more than half of P is the last function's body,
+ *		or a callee that is on the path already, or there is no other
+ *		callee; then the larger of the two.
+ * split	Otherwise, the callees with most hits.
+ * body		The bodies that used most; called flat if none has FLAT_SHARE of
+ *		D.
+ * recursion	Functions of SMALL_SHARE of D whose activations sum to more than
+ *		the set of their stacks; those with the greatest difference.
+ * callers	Of the first body, if two or more of them hold FLAT_SHARE each.
+ * module	One that holds more than half of the hits of bodies.
+ *
+ * Findings end where the screen is full.  The standard error of a share s is
+ * sqrt(phi s (1 - s) / D), phi = hits / samples, at least 1: each sample is a
+ * cluster of phi hits.  Cost: that of down, and some passes over the nodes.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/printable.h"
+#include "src/base/progress.h"
+#include "src/base/text_buffer.h"
+#include "src/views/flow_paths.h"
+#include "src/views/rows.h"
+#include "src/views/totals.h"
+
+static const double FLAT_SHARE = 0.1, OUTSIDE_SHARE = 0.05,
+    SMALL_SHARE = 0.01;
+
+enum {
+	FEW_SAMPLES = 100,
+	MOST_ROWS = 3,		/* of a finding */
+	MOST_FINDINGS = 9,
+	MOST_NEXT = 3,		/* commands */
+	SCREEN_LINES = 23,	/* one is for the prompt */
+	OTHER_LINES = 3 + MOST_NEXT,	/* headings, rules, commands */
+	COMMAND_WIDTH = 150,	/* longer commands are not proposed */
+};
+
+static const struct view_kind explain_kind = {
+	.schema = "cpprof.explain/1",
+	.title = "Explanation",
+	.has_root = true,
+};
+
+/* A name and its hits, to be ranked. */
+struct candidate {
+	uint64_t hits;
+	uint32_t name;
+	double activations;	/* 0: not counted */
+	bool is_estimated;
+};
+
+/* The largest candidates met so far, in order. */
+struct ranking {
+	struct candidate best[MOST_ROWS];
+	double key[MOST_ROWS];
+	size_t n;
+	size_t n_met;
+};
+
+struct explanation {
+	const struct view_request *request;
+	const struct sample_set *set;
+	struct measure measure;
+	struct table *table;
+
+	size_t lines_left, words_left;
+	bool is_full;		/* a row did not fit; no more follow */
+	const char **lines;	/* [MOST_FINDINGS], those of groups */
+	size_t n_findings;
+	const char *kind, *text;	/* of the current finding */
+	bool has_begun;			/* it has a row */
+	uint64_t n_left_out;
+
+	uint32_t *hot;		/* [n_hot] names, in the table's arena */
+	size_t n_hot;
+	uint64_t hot_hits;
+	bool hot_is_estimated;
+	uint32_t main_body;	/* the body that used most; NO_NAME: none */
+	uint32_t main_start;	/* where most stacks without the root begin, if
+				 * these are the most; else NO_NAME */
+	size_t n_next;
+};
+
+/* ---- ranking ---- */
+
+static void
+rank(struct ranking *ranking, const struct names *names, double key,
+     struct candidate candidate)
+{
+	size_t at = ranking->n;
+
+	ranking->n_met++;
+	while (at > 0 && (ranking->key[at - 1] < key ||
+	    (ranking->key[at - 1] == key &&
+	     names_compare(names, ranking->best[at - 1].name,
+	                   candidate.name) > 0)))
+		at--;
+	if (at == MOST_ROWS)
+		return;
+	if (ranking->n < MOST_ROWS)
+		ranking->n++;
+	for (size_t i = ranking->n - 1; i > at; i--) {
+		ranking->best[i] = ranking->best[i - 1];
+		ranking->key[i] = ranking->key[i - 1];
+	}
+	ranking->best[at] = candidate;
+	ranking->key[at] = key;
+}
+
+/* ---- rows ---- */
+
+static double
+share(const struct explanation *explanation, uint64_t hits)
+{
+	return measure_fraction(&explanation->measure, hits);
+}
+
+/* See the file's comment; negative: nothing is known of samples. */
+static double
+standard_error(const struct explanation *explanation, double s)
+{
+	const struct sample_set *set = explanation->set;
+	double phi, variance;
+
+	if (set->flow != NULL || set->n_samples == 0 ||
+	    explanation->measure.denominator == 0)
+		return -1;
+	phi = fmax((double)set->total / (double)set->n_samples, 1);
+	variance = phi * s * (1 - s) /
+	    (double)explanation->measure.denominator;
+	return sqrt(fmax(variance, 0));
+}
+
+static size_t
+count_words(const char *text, size_t length)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < length; i++)
+		n += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
+	return n;
+}
+
+/* Begins a finding, which is shown with its first row.  text: one line. */
+static int
+begin_finding(struct explanation *explanation, const char *kind,
+              const char *text)
+{
+	explanation->kind = kind;
+	explanation->text = text;
+	explanation->has_begun = false;
+	return text == NULL ? -1 : 0;
+}
+
+/* Whether the current finding has room for a row of so many words. */
+static bool
+take_room(struct explanation *explanation, size_t n_words)
+{
+	size_t n_lines = 1;
+
+	if (!explanation->has_begun) {
+		n_lines++;
+		n_words += count_words(explanation->text,
+		                       strlen(explanation->text));
+	}
+	if (explanation->is_full || explanation->lines_left < n_lines ||
+	    explanation->words_left < n_words) {
+		explanation->is_full = true;
+		explanation->n_left_out++;
+		return false;
+	}
+	explanation->lines_left -= n_lines;
+	explanation->words_left -= n_words;
+	return true;
+}
+
+static struct cell
+path_cell(struct explanation *explanation, const uint32_t *path, size_t n,
+          struct error *error)
+{
+	struct arena *arena = &explanation->table->arena;
+	struct call_paths *paths = arena_alloc(arena, sizeof *paths, error);
+	uint32_t *parent = arena_alloc(arena, n * sizeof *parent, error);
+	uint32_t *name = arena_alloc(arena, n * sizeof *name, error);
+
+	if (paths == NULL || parent == NULL || name == NULL)
+		return (struct cell){ .kind = CELL_EMPTY };
+	for (size_t i = 0; i < n; i++) {
+		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
+		name[i] = path[i];
+	}
+	*paths = (struct call_paths){
+		.names = explanation->set->names,
+		.parent = parent,
+		.name = name,
+	};
+	return cell_path(paths, (uint32_t)n - 1);
+}
+
+/* Adds a row about a path of n >= 1 names; nothing if there is no room. */
+static int
+add_row(struct explanation *explanation, const uint32_t *path, size_t n,
+        const struct candidate *what, struct error *error)
+{
+	const struct names *names = explanation->set->names;
+	double s = share(explanation, what->hits);
+	double deviation = standard_error(explanation, s);
+	size_t n_words = 3;
+	struct cell cells[TABLE_MAX_COLUMNS];
+
+	for (size_t i = 0; i < n; i++)
+		n_words += count_words(names_text(names, path[i]),
+		                       names_length(names, path[i]));
+	if (!take_room(explanation, n_words))
+		return 0;
+	if (!explanation->has_begun)
+		explanation->lines[explanation->n_findings++] =
+		    explanation->text;
+	explanation->has_begun = true;
+	cells[0] = cell_count(explanation->n_findings);
+	cells[1] = cell_text(explanation->kind);
+	cells[2] = cell_text(explanation->text);
+	cells[3] = what->activations == 0 ?
+	    (struct cell){ .kind = CELL_EMPTY } :
+	    cell_fraction(what->activations);
+	cells[4] = cell_hits(what->hits);
+	cells[5] = cell_percent(s);
+	cells[6] = explanation->set->flow != NULL ?
+	    cell_flag(what->is_estimated) :
+	    deviation < 0 ? (struct cell){ .kind = CELL_EMPTY } :
+	    cell_percent(deviation);
+	cells[7] = path_cell(explanation, path, n, error);
+	if (error->is_set)
+		return -1;
+	return table_add_row(explanation->table, cells, error);
+}
+
+static int
+add_ranked(struct explanation *explanation, const struct ranking *ranking,
+           size_t most, struct error *error)
+{
+	for (size_t i = 0; i < ranking->n && i < most; i++)
+		if (add_row(explanation, &ranking->best[i].name, 1,
+		            &ranking->best[i], error) != 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the hot path ---- */
+
+/* Downward paths as lists of children. */
+struct children {
+	uint32_t *first, *next;		/* [rows.n], NO_RECORD: none */
+	bool *is_on_path;		/* [names] */
+};
+
+static int
+list_children(struct children *children, const struct rows *rows,
+              const struct names *names, struct error *error)
+{
+	children->first = memory_array(rows->n, sizeof *children->first,
+	                               error);
+	children->next = memory_array(rows->n, sizeof *children->next, error);
+	children->is_on_path = memory_array(names_count(names),
+	                                    sizeof *children->is_on_path,
+	                                    error);
+	if (children->first == NULL || children->next == NULL ||
+	    children->is_on_path == NULL)
+		return -1;
+	for (uint32_t i = 0; i < rows->n; i++)
+		children->first[i] = NO_RECORD;
+	for (uint32_t i = rows->n; i-- > 0;) {
+		uint32_t parent = rows->parent[i];
+
+		if (parent == NO_RECORD)
+			continue;
+		children->next[i] = children->first[parent];
+		children->first[parent] = i;
+	}
+	return 0;
+}
+
+static bool
+is_estimated(const struct rows *rows, uint32_t row)
+{
+	return rows->is_estimated != NULL && rows->is_estimated[row];
+}
+
+/*
+ * The callees of a path; the one with most hits goes to *largest.  *back: of
+ * those that are on the path already, the one with most hits.
+ */
+static void
+rank_callees(const struct rows *rows, const struct children *children,
+             const struct names *names, uint32_t row,
+             struct ranking *ranking, uint32_t *largest,
+             struct candidate *back)
+{
+	*ranking = (struct ranking){ 0 };
+	*largest = NO_RECORD;
+	*back = (struct candidate){ 0 };
+	for (uint32_t child = children->first[row]; child != NO_RECORD;
+	     child = children->next[child]) {
+		uint32_t name = rows->name[child];
+		uint64_t hits = rows->hits[child];
+		struct candidate found = { .hits = hits, .name = name,
+			.is_estimated = is_estimated(rows, child) };
+
+		if (children->is_on_path[name]) {
+			if (back->hits < hits || (back->hits == hits &&
+			    names_compare(names, back->name, name) > 0))
+				*back = found;
+			continue;
+		}
+		rank(ranking, names, (double)hits, found);
+		if (ranking->best[0].name == name)
+			*largest = child;
+	}
+}
+
+static bool
+is_most(uint64_t hits, uint64_t of)
+{
+	return hits > of / 2 && of > 0;
+}
+
+/* The path to a row as names in the table's arena, outermost first. */
+static uint32_t *
+hot_names(struct explanation *explanation, const struct rows *rows,
+          uint32_t row, size_t n, struct error *error)
+{
+	/* One more, for the callees where it splits. */
+	uint32_t *path = arena_alloc(&explanation->table->arena,
+	                             (n + 1) * sizeof *path, error);
+
+	for (size_t i = n; path != NULL && i-- > 0; row = rows->parent[row])
+		path[i] = rows->name[row];
+	return path;
+}
+
+static int
+show_hot_path(struct explanation *explanation, struct error *error)
+{
+	struct candidate end = { .hits = explanation->hot_hits,
+		.is_estimated = explanation->hot_is_estimated };
+	const char *text = explanation->n_hot == 1 ?
+	    "No hot path: no callee holds most of the root" :
+	    "Hot path: at each step, one callee holds most";
+
+	if (begin_finding(explanation, "hot path", text) != 0)
+		return -1;
+	return add_row(explanation, explanation->hot, explanation->n_hot,
+	               &end, error);
+}
+
+/* Adds a row for the hot path extended by a name. */
+static int
+add_callee(struct explanation *explanation, const struct candidate *callee,
+           struct error *error)
+{
+	size_t n = explanation->n_hot;
+
+	explanation->hot[n] = callee->name;
+	return add_row(explanation, explanation->hot, n + 1, callee, error);
+}
+
+static int
+show_split(struct explanation *explanation, const struct ranking *callees,
+           uint64_t own, const char *where, struct error *error)
+{
+	double all = (double)explanation->hot_hits;
+	double largest = 100 * (double)callees->best[0].hits / all;
+	struct table *table = explanation->table;
+
+	/* A flow does not know what a path's last function used itself. */
+	if (begin_finding(explanation, "split",
+	        explanation->set->flow != NULL ?
+	        table_text(table, error, "%s splits there: the largest of %zu "
+	            "callees holds %.0f%% of it", where, callees->n_met,
+	            largest) :
+	        table_text(table, error, "%s splits there: own body %.0f%% of "
+	            "it, largest of %zu callees %.0f%%", where,
+	            100 * (double)own / all, callees->n_met, largest)) != 0)
+		return -1;
+	for (size_t i = 0; i < callees->n; i++)
+		if (add_callee(explanation, &callees->best[i], error) != 0)
+			return -1;
+	return 0;
+}
+
+/*
+ * Why the hot path stops.  own: the hits of its last function's own body; back:
+ * the callee with most hits that is on the path already.
+ */
+static int
+show_stop(struct explanation *explanation, const struct ranking *callees,
+          uint64_t own, const struct candidate *back, struct error *error)
+{
+	const char *where = explanation->n_hot == 1 ? "The root" : "The path";
+	uint64_t hits = explanation->hot_hits;
+	struct candidate body = { .hits = own };
+	bool is_last = callees->n == 0, is_body;
+
+	is_body = is_most(own, hits) || (is_last && own >= back->hits);
+	if (!is_body && !is_most(back->hits, hits) && !is_last)
+		return show_split(explanation, callees, own, where, error);
+	if (is_body && own == 0)
+		return 0;
+	if (begin_finding(explanation, "end", table_text(explanation->table,
+	        error, is_body ? "%s ends there: %.0f%% of it is the last "
+	        "function's own body" : "%s ends there: %.0f%% of it calls "
+	        "back into the path", where, 100 *
+	        (double)(is_body ? own : back->hits) / (double)hits)) != 0)
+		return -1;
+	if (!is_body)
+		return add_callee(explanation, back, error);
+	return add_row(explanation,
+	               &explanation->hot[explanation->n_hot - 1], 1, &body,
+	               error);
+}
+
+static int
+follow_hot_path(struct explanation *explanation, const struct rows *rows,
+                struct children *children, struct error *error)
+{
+	const struct names *names = explanation->set->names;
+	struct ranking callees;
+	uint32_t row = 0, callee;
+	struct candidate back;
+	size_t n = 0;
+
+	while (row < rows->n && rows->parent[row] != NO_RECORD)
+		row++;
+	if (row == rows->n)
+		return 0;
+	for (;;) {
+		n++;
+		children->is_on_path[rows->name[row]] = true;
+		rank_callees(rows, children, names, row, &callees, &callee,
+		             &back);
+		if (callee == NO_RECORD ||
+		    !is_most(rows->hits[callee], rows->hits[row]))
+			break;
+		row = callee;
+	}
+	explanation->hot = hot_names(explanation, rows, row, n, error);
+	explanation->n_hot = n;
+	explanation->hot_hits = rows->hits[row];
+	explanation->hot_is_estimated = is_estimated(rows, row);
+	if (explanation->hot == NULL || show_hot_path(explanation, error) != 0)
+		return -1;
+	return show_stop(explanation, &callees, rows->own == NULL ? 0 :
+	                 rows->own[row], &back, error);
+}
+
+static int
+find_hot_path(struct explanation *explanation, struct error *error)
+{
+	struct view_request request = *explanation->request;
+	struct measure measure = explanation->measure;
+	struct children children = { 0 };
+	struct hidden hidden = { 0 };
+	struct rows rows = { 0 };
+	int status;
+
+	request.depth = SIZE_MAX;
+	measure.least = measure_least(SMALL_SHARE, measure_function(
+	    request.set, request.root));
+	if (measure.least == 0)
+		measure.least = 1;
+	status = request.set->flow != NULL ?
+	    flow_paths_down(&rows, &request, &measure, &hidden, error) :
+	    rows_down(&rows, &request, &measure, true, &hidden, error);
+	if (status == 0)
+		status = list_children(&children, &rows, request.set->names,
+		                       error);
+	if (status == 0)
+		status = follow_hot_path(explanation, &rows, &children, error);
+	free(children.first);
+	free(children.next);
+	free(children.is_on_path);
+	rows_free(&rows);
+	return status;
+}
+
+/* ---- bodies, recursion, modules ---- */
+
+static int
+show_bodies(struct explanation *explanation,
+            const struct function_total *totals, uint32_t n,
+            struct error *error)
+{
+	struct ranking bodies = { 0 };
+	bool is_flat;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (totals[i].self > 0)
+			rank(&bodies, explanation->set->names,
+			     (double)totals[i].self, (struct candidate){
+			     totals[i].self, totals[i].name, 0, false });
+	if (bodies.n == 0)
+		return 0;
+	is_flat = share(explanation, bodies.best[0].hits) < FLAT_SHARE;
+	explanation->main_body = bodies.best[0].name;
+	if (begin_finding(explanation, is_flat ? "flat" : "body", is_flat ?
+	        table_text(explanation->table, error, "Flat: of the %zu "
+	            "functions with hits of their own, none has %.0f%%",
+	            bodies.n_met, 100 * FLAT_SHARE) :
+	        table_text(explanation->table, error, "The bodies that used "
+	            "most, of %zu with hits", bodies.n_met)) != 0)
+		return -1;
+	return add_ranked(explanation, &bodies, is_flat ? MOST_ROWS : 2,
+	                  error);
+}
+
+/* [names] the hits of all activations of each name, however nested. */
+static double *
+sum_activations(const struct sample_set *set, struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+	double *sums = memory_array(names_count(set->names), sizeof *sums,
+	                            error);
+
+	for (uint32_t node = 0; sums != NULL && node < tree->n_nodes; node++)
+		sums[tree->label[node]] += (double)set->weight[node];
+	return sums;
+}
+
+static int
+show_recursion(struct explanation *explanation,
+               const struct function_total *totals, uint32_t n,
+               struct error *error)
+{
+	double *activations = sum_activations(explanation->set, error);
+	struct ranking ranking = { 0 };
+
+	if (activations == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		double stacks = (double)totals[i].inclusive;
+		double sum = activations[totals[i].name];
+
+		if (share(explanation, totals[i].inclusive) >= SMALL_SHARE &&
+		    sum > stacks)
+			rank(&ranking, explanation->set->names, sum - stacks,
+			     (struct candidate){ totals[i].inclusive,
+			     totals[i].name, sum / stacks, false });
+	}
+	free(activations);
+	if (ranking.n == 0)
+		return 0;
+	if (begin_finding(explanation, "recursion",
+	        table_text(explanation->table, error, "Recursion: %zu "
+	            "function%s re-enter%s; %s on its stacks %.1f times on "
+	            "average", ranking.n_met, ranking.n_met == 1 ? "" : "s",
+	            ranking.n_met == 1 ? "s" : "", ranking.n_met == 1 ? "it is" :
+	            "the first is", ranking.best[0].activations)) != 0)
+		return -1;
+	return add_ranked(explanation, &ranking, 2, error);
+}
+
+/* The hits of calls of the main body by each function, each stack once. */
+static int
+show_callers(struct explanation *explanation, struct error *error)
+{
+	const struct sample_set *set = explanation->set;
+	const struct sample_tree *tree = set->tree;
+	uint32_t n_names = names_count(set->names), n_large = 0;
+	uint32_t function = explanation->main_body;
+	struct {
+		uint64_t hits;
+		uint32_t until;
+	} *calls = memory_array(n_names, sizeof *calls, error);
+	struct ranking ranking = { 0 };
+
+	if (calls == NULL)
+		return -1;
+	for (uint32_t node = measure_next_node(tree, 0, function);
+	     node < tree->n_nodes;
+	     node = measure_next_node(tree, node + 1, function)) {
+		uint32_t parent = tree->parent[node], caller;
+
+		if (parent == NO_NODE)
+			continue;
+		caller = tree->label[parent];
+		/* A stack counts once for a caller, however often it calls. */
+		if (node < calls[caller].until)
+			continue;
+		calls[caller].until = tree->end[node];
+		calls[caller].hits += set->weight[node];
+	}
+	for (uint32_t i = 0; i < n_names; i++) {
+		if (calls[i].hits == 0)
+			continue;
+		n_large += share(explanation, calls[i].hits) >= FLAT_SHARE;
+		rank(&ranking, set->names, (double)calls[i].hits,
+		     (struct candidate){ calls[i].hits, i, 0, false });
+	}
+	free(calls);
+	if (n_large < 2)
+		return 0;
+	if (begin_finding(explanation, "callers",
+	        table_text(explanation->table, error, "The first of these "
+	            "bodies has %zu callers", ranking.n_met)) != 0)
+		return -1;
+	for (size_t i = 0; i < ranking.n; i++) {
+		const uint32_t path[] = { ranking.best[i].name, function };
+
+		if (add_row(explanation, path, 2, &ranking.best[i],
+		            error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+show_module(struct explanation *explanation, struct error *error)
+{
+	const struct sample_set *modules = explanation->request->modules;
+	struct function_total *totals;
+	struct ranking ranking = { 0 };
+	uint32_t n;
+
+	if (modules == NULL)
+		return 0;
+	totals = function_totals(modules, &n, error);
+	if (totals == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (totals[i].self > 0)
+			rank(&ranking, modules->names, (double)totals[i].self,
+			     (struct candidate){ totals[i].self,
+			     totals[i].name, 0, false });
+	free(totals);
+	if (ranking.n < 2 || !is_most(ranking.best[0].hits,
+	                              explanation->set->left))
+		return 0;
+	if (begin_finding(explanation, "module",
+	        table_text(explanation->table, error, "One of %zu modules has "
+	            "most hits of bodies", ranking.n_met)) != 0)
+		return -1;
+	return add_ranked(explanation, &ranking, 1, error);
+}
+
+/* ---- stacks without the root ---- */
+
+struct outside {
+	uint64_t hits;		/* of stacks without the root */
+	uint64_t cut;		/* of stacks whose outer frames are unknown */
+	uint32_t cut_name;
+	struct ranking starts;
+};
+
+/* What readers put in place of outer frames that they do not know. */
+static bool
+is_cut_mark(const struct names *names, uint32_t name)
+{
+	static const char *const marks[] = {
+		"[partial]", "[truncated]", "[broken]",
+	};
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (strcmp(names_text(names, name), marks[i]) == 0)
+			return true;
+	return false;
+}
+
+static int
+measure_outside(const struct explanation *explanation,
+                struct outside *outside, struct error *error)
+{
+	const struct sample_set *set = explanation->set;
+	const struct sample_tree *tree = set->tree;
+	uint32_t root = explanation->request->root;
+	uint32_t n_names = names_count(set->names);
+	uint32_t node = measure_next_node(tree, 0, root);
+	uint64_t *hits = memory_array(n_names, sizeof *hits, error);
+
+	if (hits == NULL)
+		return -1;
+	for (uint32_t top = 0; top < tree->n_nodes; top = tree->end[top]) {
+		uint64_t without = set->weight[top];
+		uint32_t name = tree->label[top];
+
+		if (is_cut_mark(set->names, name)) {
+			outside->cut += without;
+			outside->cut_name = name;
+		}
+		while (node < tree->end[top]) {
+			without -= set->weight[node];
+			node = measure_next_node(tree, tree->end[node], root);
+		}
+		outside->hits += without;
+		hits[name] += without;
+	}
+	for (uint32_t i = 0; i < n_names; i++)
+		if (hits[i] > 0)
+			rank(&outside->starts, set->names, (double)hits[i],
+			     (struct candidate){ hits[i], i, 0, false });
+	free(hits);
+	return 0;
+}
+
+static int
+show_outside(struct explanation *explanation, const struct outside *outside,
+             struct error *error)
+{
+	size_t n = outside->starts.n_met;
+
+	if (begin_finding(explanation, "outside",
+	        table_text(explanation->table, error, "The root is not on the "
+	            "stacks of %.0f%%, which begin in %zu function%s",
+	            100 * share(explanation, outside->hits), n,
+	            n == 1 ? "" : "s")) != 0)
+		return -1;
+	return add_ranked(explanation, &outside->starts, 2, error);
+}
+
+static int
+show_cut(struct explanation *explanation, const struct outside *outside,
+         struct error *error)
+{
+	struct candidate cut = { .hits = outside->cut };
+
+	if (begin_finding(explanation, "cut", "Stacks that were not walked to "
+	                  "their outer ends") != 0)
+		return -1;
+	return add_row(explanation, &outside->cut_name, 1, &cut, error);
+}
+
+/* ---- all ---- */
+
+static int
+find_all(struct explanation *explanation, struct error *error)
+{
+	bool has_stacks = explanation->set->flow == NULL, is_first;
+	struct outside outside = { 0 };
+	struct function_total *totals;
+	uint32_t n;
+	int status = -1;
+
+	if (has_stacks && measure_outside(explanation, &outside, error) != 0)
+		return -1;
+	is_first = is_most(outside.hits, explanation->set->left);
+	if (is_first)
+		explanation->main_start = outside.starts.best[0].name;
+	if ((is_first && show_outside(explanation, &outside, error) != 0) ||
+	    (share(explanation, outside.cut) >= OUTSIDE_SHARE &&
+	     show_cut(explanation, &outside, error) != 0) ||
+	    find_hot_path(explanation, error) != 0)
+		return -1;
+	totals = function_totals(explanation->set, &n, error);
+	if (totals == NULL)
+		return -1;
+	if (show_bodies(explanation, totals, n, error) == 0 &&
+	    (!has_stacks ||
+	     show_recursion(explanation, totals, n, error) == 0) &&
+	    (!has_stacks || explanation->main_body == NO_NAME ||
+	     show_callers(explanation, error) == 0) &&
+	    show_module(explanation, error) == 0)
+		status = 0;
+	free(totals);
+	if (status == 0 && !is_first &&
+	    share(explanation, outside.hits) >= OUTSIDE_SHARE)
+		status = show_outside(explanation, &outside, error);
+	return status;
+}
+
+/* ---- what to type next ---- */
+
+/* Adds a name as the shell reads it as a function, and nothing else. */
+static void
+add_name(struct text_buffer *text, const struct names *names, uint32_t name)
+{
+	const char *bytes = names_text(names, name);
+	size_t length = names_length(names, name);
+
+	if (length > 0 && (strchr("%@/-", *bytes) != NULL ||
+	    memchr(bytes, ':', length) != NULL ||
+	    memchr(bytes, '.', length) != NULL))
+		text_add_between_bars(text, bytes, length);
+	else
+		text_add_word(text, bytes, length);
+}
+
+/* Proposes "COMMAND FIRST BETWEEN LAST"; a name may be NO_NAME. */
+static int
+propose(struct explanation *explanation, const char *command, uint32_t first,
+        const char *between, uint32_t last, struct error *error)
+{
+	static const char *const keys[] = { "next.1", "next.2", "next.3" };
+	const struct names *names = explanation->set->names;
+	struct table *table = explanation->table;
+	struct text_buffer text = { 0 };
+	const char *line = NULL;
+	size_t n_words;
+
+	text_add_string(&text, command);
+	if (first != NO_NAME) {
+		text_add_char(&text, ' ');
+		add_name(&text, names, first);
+	}
+	text_add_string(&text, between);
+	if (last != NO_NAME)
+		add_name(&text, names, last);
+	n_words = count_words(text_string(&text), strlen(text_string(&text)));
+	if (explanation->n_next == MOST_NEXT || text.length > COMMAND_WIDTH ||
+	    n_words > explanation->words_left) {
+		text_free(&text);
+		return 0;
+	}
+	explanation->words_left -= n_words;
+	line = text.failed ? NULL :
+	    table_text(table, error, "%s", text_string(&text));
+	if (text.failed)
+		error_out_of_memory(error);
+	text_free(&text);
+	return line == NULL || table_add_field(table,
+	        keys[explanation->n_next++], NULL, cell_text(line),
+	        error) != 0 ? -1 :
+	    table_add_footer(table, error, "%s%s", explanation->n_next == 1 ?
+	                     "type next: " : "           ", line);
+}
+
+/* Whether list can find lines: addresses, or lines in the profile. */
+static bool
+has_code(const struct profile *profile)
+{
+	if (profile == NULL)
+		return false;
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		if (profile->locations[i].line > 0)
+			return true;
+	return profile->n_modules > 0;
+}
+
+static int
+propose_all(struct explanation *explanation, struct error *error)
+{
+	const struct sample_set *set = explanation->set;
+	uint32_t root = explanation->request->root;
+	uint32_t body = explanation->main_body;
+	size_t n = explanation->n_hot;
+
+	if (explanation->main_start != NO_NAME &&
+	    propose(explanation, "down", explanation->main_start, "", NO_NAME,
+	            error) != 0)
+		return -1;
+	if (n > 1 && set->flow == NULL &&
+	    explanation->hot_hits < set->left) {
+		if (propose(explanation, "narrow", root, n == 2 ? " " :
+		            " ... ", explanation->hot[n - 1], error) != 0)
+			return -1;
+	} else if (n > 0 && propose(explanation, "down",
+	                            explanation->hot[n - 1], "", NO_NAME,
+	                            error) != 0) {
+		return -1;
+	}
+	if (body != NO_NAME &&
+	    (propose(explanation, "up", body, "", NO_NAME, error) != 0 ||
+	     (has_code(set->profile) && propose(explanation, "list", body, "",
+	                                        NO_NAME, error) != 0)))
+		return -1;
+	return propose(explanation, "top 10", NO_NAME, "", NO_NAME, error);
+}
+
+/* ---- the table ---- */
+
+/* How sure the numbers are. */
+static int
+describe_samples(struct explanation *explanation, struct error *error)
+{
+	const struct sample_set *set = explanation->set;
+	struct table *table = explanation->table;
+	double half = standard_error(explanation, 0.5);
+	double phi;
+
+	if (half < 0)
+		return 0;
+	phi = (double)set->total / (double)set->n_samples;
+	if (table_add_field(table, "samples", NULL,
+	                    cell_count(set->n_samples), error) != 0 ||
+	    table_add_field(table, "hits_per_sample", NULL,
+	                    cell_fraction(phi), error) != 0 ||
+	    table_add_field(table, "error_of_half", NULL, cell_fraction(half),
+	                    error) != 0)
+		return -1;
+	return table_add_header(table, error, set->n_samples < FEW_SAMPLES ?
+	    "few samples: half of the hits is sure to +-%.2g%%; record longer" :
+	    "+-: standard error; that of half of the hits is %.2g%%",
+	    100 * half);
+}
+
+static int
+describe_stand_ins(const struct sample_set *set, struct table *table,
+                   struct error *error)
+{
+	static const char *const keys[N_FRAME_STAND_INS] = {
+		[FRAME_OF_JIT] = "stand_ins.jit",
+		[FRAME_OF_OTHER_BUILD] = "stand_ins.other_build",
+	};
+
+	for (int i = 0; i < N_FRAME_STAND_INS; i++)
+		if (keys[i] != NULL && set->stand_ins[i] > 0 &&
+		    table_add_field(table, keys[i], NULL,
+		                    cell_count(set->stand_ins[i]),
+		                    error) != 0)
+			return -1;
+	return 0;
+}
+
+static void
+add_columns(struct table *table, bool is_flow)
+{
+	static const struct {
+		const char *key, *title;
+		enum cell_kind kind;
+	} columns[] = {
+		{ "finding", "", CELL_COUNT },
+		{ "kind", "", CELL_TEXT },
+		{ "text", "", CELL_TEXT },
+		{ "activations", "", CELL_FRACTION },
+	};
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		table_add_column(table, columns[i].key, columns[i].title,
+		                 columns[i].kind)->is_data_only = true;
+	table_add_column(table, "hits", "#hits", CELL_HITS);
+	table_add_column(table, "fraction", "%", CELL_PERCENT);
+	if (is_flow)
+		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
+		    '~';
+	else
+		table_add_column(table, "error", "+-", CELL_PERCENT);
+	table_add_column(table, "path", "call path", CELL_PATH);
+	table->group_key = "finding";
+}
+
+int
+view_explain(const struct view_request *request, struct table *table,
+             struct error *error)
+{
+	struct hidden hidden = { 0 };
+	struct explanation explanation = {
+		.request = request,
+		.set = request->set,
+		.measure = measure_of(request),
+		.table = table,
+		.words_left = request->n_words == 0 ? SIZE_MAX :
+		    request->n_words,
+		.main_body = NO_NAME,
+		.main_start = NO_NAME,
+	};
+	size_t n_others;
+
+	if (request->root == NO_NAME || request->set->left == 0)
+		return error_set(error, "nothing to explain: no hits of %s",
+		                 request->set->resource->name);
+	if (view_describe(request, &explain_kind, &explanation.measure,
+	                  &hidden, table, error) != 0 ||
+	    describe_samples(&explanation, error) != 0 ||
+	    describe_stand_ins(request->set, table, error) != 0)
+		return -1;
+	n_others = table->n_header + OTHER_LINES;
+	explanation.lines_left = n_others < SCREEN_LINES ?
+	    SCREEN_LINES - n_others : 0;
+	explanation.lines = arena_alloc(&table->arena, MOST_FINDINGS *
+	                                sizeof *explanation.lines, error);
+	if (explanation.lines == NULL)
+		return -1;
+	add_columns(table, request->set->flow != NULL);
+	if (find_all(&explanation, error) != 0 ||
+	    table_add_field(table, "left_out", NULL,
+	                    cell_count(explanation.n_left_out), error) != 0)
+		return -1;
+	table->group_lines = explanation.lines;
+	table->n_group_lines = explanation.n_findings;
+	return propose_all(&explanation, error);
+}

@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""explain.py -- the findings of explain are those of the manual's rules.
+
+Planted profiles have known answers.  The findings of random recursive profiles
+agree with section 2.11 of the manual, computed from whole stacks without a
+tree; only oracle.py's views are shared with other tests.
+
+    explain.py [FIRST-SEED [SEEDS]]
+"""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import oracle  # noqa: E402
+from claims import Claims  # noqa: E402
+from terminal import Terminal, has_terminals  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
+                       "sample-data")
+claims = Claims()
+
+
+def run(path, *lines):
+    done = subprocess.run(
+        [CPPROF, "-q", *[word for line in lines for word in ("-e", line)],
+         path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, timeout=120, check=False)
+    assert done.returncode == 0 and not done.stderr, (lines, done.stderr)
+    return done.stdout.decode()
+
+
+def explain(path, *lines, command="explain"):
+    return json.loads(run(path, *lines, "format json", command)
+                      .splitlines()[-1])
+
+
+def write(folder, stacks):
+    """stacks: {("main", "f"): hits}"""
+    path = os.path.join(folder, "stacks.folded")
+    with open(path, "w", encoding="utf-8") as file:
+        for stack, hits in stacks.items():
+            file.write(f"{';'.join(stack)} {hits}\n")
+    return path
+
+
+def findings(table):
+    """[(kind, [(path, hits)])]"""
+    found = []
+    for row in table["rows"]:
+        if not found or found[-1][0] != row["finding"]:
+            found.append((row["finding"], row["kind"], []))
+        found[-1][2].append((tuple(row["path"]), row["hits"]))
+    return [(kind, rows) for _, kind, rows in found]
+
+
+def planted(folder, stacks, *lines):
+    table = explain(write(folder, {tuple(stack.split(";")): hits
+                                   for stack, hits in stacks.items()}),
+                    *lines)
+    return dict(findings(table)), table
+
+
+# ---- planted cases ----
+
+def hot_leaf(folder):
+    """One hot leaf, called from two places."""
+    found, table = planted(folder, {
+        "main;a;hot": 400, "main;b;hot": 350, "main;a": 30, "main;b": 60,
+        "main;c": 60, "main;d": 100})
+    assert found["hot path"] == [(("main",), 1000)], found
+    assert found["split"] == [
+        (("main", "a"), 430), (("main", "b"), 410), (("main", "d"), 100)]
+    assert found["body"] == [(("hot",), 750), (("d",), 100)], found
+    assert found["callers"] == [(("a", "hot"), 400), (("b", "hot"), 350)], \
+        found
+    assert table["rows"][0]["text"] == \
+        "No hot path: no callee holds most of the root"
+    assert table["rows"][1]["text"] == "The root splits there: " \
+        "own body 0% of it, largest of 4 callees 43%", table
+    assert table["next"] == {"1": "down main", "2": "up hot",
+                             "3": "top 10"}, table
+
+
+def chain(folder):
+    """A hot path that ends in a body."""
+    found, table = planted(folder, {
+        "main;a;b;c": 700, "main;a;b;d": 100, "main;a;x": 50, "main;y": 150})
+    assert found["hot path"] == [(("main", "a", "b", "c"), 700)]
+    assert found["end"] == [(("c",), 700)]
+    assert "split" not in found and "callers" not in found
+    assert "recursion" not in found and "outside" not in found
+    assert table["rows"][1]["text"] == \
+        "The path ends there: 100% of it is the last function's own body"
+    assert table["next"]["1"] == "narrow main ... c"
+    # Exactly half is not most.
+    found, _ = planted(folder, {"main;a": 50, "main;b": 50})
+    assert found["hot path"] == [(("main",), 100)]
+    assert found["split"] == [(("main", "a"), 50), (("main", "b"), 50)]
+    found, _ = planted(folder, {"main;a": 51, "main;b": 50})
+    assert found["hot path"] == [(("main", "a"), 51)]
+
+
+def recursion(folder):
+    """f is three times on its stacks, and the path goes back to it."""
+    found, table = planted(folder, {"main;f;g;f;g;f": 90, "main;f;h": 10})
+    assert found["hot path"] == [(("main", "f", "g"), 90)], found
+    assert found["end"] == [(("main", "f", "g", "f"), 90)], found
+    assert found["recursion"] == [(("f",), 100), (("g",), 90)], found
+    times = {tuple(row["path"]): row["activations"] for row in table["rows"]
+             if row["kind"] == "recursion"}
+    assert times == {("f",): 2.8, ("g",): 2}, times
+    assert "2 functions re-enter; the first is on its stacks 2.8 times" in \
+        [row["text"] for row in table["rows"]
+         if row["kind"] == "recursion"][0]
+
+
+def flat(folder):
+    found, table = planted(folder, {
+        f"main;f{i:02};g{i:02}": 100 + i for i in range(20)})
+    assert found["hot path"] == [(("main",), 2190)]
+    assert [path for path, _ in found["flat"]] == \
+        [("g19",), ("g18",), ("g17",)], found
+    assert "body" not in found and "callers" not in found
+    assert "of the 20 functions with hits of their own, none has 10%" in \
+        [row["text"] for row in table["rows"] if row["kind"] == "flat"][0]
+
+
+def cut(folder):
+    """Most stacks lack their outer frames."""
+    found, table = planted(folder, {
+        "main;a": 200, "[partial];x;y": 500, "[partial];x;main;q": 60,
+        "lost;z": 240})
+    assert findings(table)[0] == (
+        "outside", [(("[partial]",), 500), (("lost",), 240)]), found
+    assert found["cut"] == [(("[partial]",), 560)], found
+    assert table["rows"][0]["text"] == "The root is not on the stacks of " \
+        "74%, which begin in 2 functions", table
+    assert table["next"]["1"] == "down [partial]", table
+    # A part that is no majority comes last, one below 5% not at all.
+    found, table = planted(folder, {"main;a": 900, "other;a": 100})
+    assert findings(table)[-1] == ("outside", [(("other",), 100)]), found
+    found, table = planted(folder, {"main;a": 960, "[partial];a": 40})
+    assert "outside" not in found and "cut" not in found, found
+
+
+def modules(folder):
+    """perf script: all bodies but few in one library."""
+    path = os.path.join(folder, "modules.perf")
+    stacks = [("inner", "/usr/lib/libz.so")] * 9 + [("other", "/bin/prog")]
+    with open(path, "w", encoding="utf-8") as file:
+        for i, (name, module) in enumerate(stacks * 20):
+            file.write(f"prog 1 {i}.000000: 1 cycles:\n"
+                       f"\t1000 {name} ({module})\n"
+                       f"\t2000 main (/bin/prog)\n\n")
+    found = dict(findings(explain(path)))
+    assert found["module"] == [(("libz.so",), 180)], found
+    found = dict(findings(explain(path, "narrow main other")))
+    assert "module" not in found, found
+
+
+def few(folder):
+    found, table = planted(folder, {"main;a": 9, "main;b": 3})
+    assert table["samples"] == 12 and table["hits_per_sample"] == 1
+    assert math.isclose(table["error_of_half"], math.sqrt(.25 / 12))
+    text = run(os.path.join(folder, "stacks.folded"), "explain")
+    assert "few samples: half of the hits is sure to +-14%; record longer" \
+        in text, text
+    _, table = planted(folder, {"main;a": 99, "main;b": 1})
+    text = run(os.path.join(folder, "stacks.folded"), "explain")
+    assert "few samples" not in text, text
+
+
+def clusters(folder):
+    """sites.pb.gz: a sample stands for many hits."""
+    table = explain(os.path.join(SAMPLES, "sites.pb.gz"))
+    phi = table["total"] / table["samples"]
+    assert phi > 1000 and math.isclose(table["hits_per_sample"], phi)
+    for row in table["rows"]:
+        s = row["hits"] / table["total"]
+        assert math.isclose(row["error"], math.sqrt(
+            phi * s * (1 - s) / table["total"])), row
+
+
+def refined(folder):
+    found, table = planted(
+        folder, {"main;a;b": 600, "main;c;d": 300, "main;c;e": 50},
+        "narrow main c")
+    assert table["refined"] == 350 and table["total"] == 950
+    assert found["hot path"] == [(("main", "c", "d"), 300)], found
+    found, table = planted(folder, {"main;a": 5}, "percent refined")
+    assert found["hot path"] == [(("main", "a"), 5)], found
+
+
+def nothing(folder):
+    path = write(folder, {("main", "a"): 0})
+    done = subprocess.run([CPPROF, "-q", "-e", "explain", path],
+                          stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                          check=False, timeout=60)
+    assert done.returncode != 0
+    assert b"nothing to explain: no hits of samples" in done.stderr, done
+
+
+def calls(_):
+    """callgrind: no stacks, so longer paths are estimates."""
+    table = explain(os.path.join(SAMPLES, "rdparse.callgrind.gz"))
+    for row in table["rows"]:
+        assert row["estimated"] == (len(row["path"]) > 2), row
+        assert "error" not in row
+    kinds = {row["kind"] for row in table["rows"]}
+    assert kinds == {"hot path", "split", "body"}, kinds
+    assert not any(line.startswith("narrow")
+                   for line in table["next"].values())
+
+
+def names_are_typed(folder):
+    """What is proposed runs, whatever the names hold."""
+    for name in ("operator new(unsigned long)", "a b", "%1", "@libc", "x*",
+                 "/x/", "file:x", "...", "thread", "-e", "a|b", "#", ">"):
+        path = write(folder, {("main", "z", name): 60, ("main", "q"): 40})
+        proposed = explain(path)["next"]
+        assert len(proposed) == 3, proposed
+        for line in proposed.values():
+            run(path, line)
+        left = run(path, proposed["1"], "format json", "explain")
+        assert json.loads(left)["refined"] == 60, (name, left)
+
+
+def words_of(table):
+    n, text = 0, None
+    for row in table["rows"]:
+        if row["text"] != text:
+            text = row["text"]
+            n += len(text.split())
+        n += 3 + sum(len(name.split()) for name in row["path"])
+    return n + sum(len(line.split())
+                   for line in table.get("next", {}).values())
+
+
+def words(_):
+    path = os.path.join(SAMPLES, "rdparse.folded.gz")
+    whole = explain(path)
+    n = words_of(whole)
+    sizes = set()
+    for most in range(1, n + 3):
+        table = explain(path, command=f"explain --words {most}")
+        assert words_of(table) <= most, most
+        rows = table["rows"]
+        assert rows == whole["rows"][:len(rows)], most
+        assert (table["left_out"] > 0) == (rows != whole["rows"]), most
+        sizes.add(len(rows))
+    assert table["rows"] == whole["rows"] and table["next"] == whole["next"]
+    assert sizes == set(range(len(whole["rows"]) + 1)), sizes
+    assert "left_out" in whole and whole["left_out"] == 0
+
+
+# ---- random profiles ----
+
+def ranked(values, most=3):
+    """[(path, hits)] of {path: hits}, the most hits first."""
+    return sorted(values.items(), key=oracle.row_order)[:most]
+
+
+def expected(stacks, root):
+    """Findings in order, from whole stacks."""
+    profile = type("Profile", (), {})()
+    profile.stacks = stacks
+    profile.functions = {name for stack in stacks for name in stack}
+    total = sum(stacks.values())
+    found = []
+    down = oracle.down(profile, root)
+    starts = {}
+    for stack, hits in stacks.items():
+        if root not in stack and hits:
+            starts[stack[:1]] = starts.get(stack[:1], 0) + hits
+    outside = sum(starts.values())
+    is_first = outside > total // 2
+    if is_first:
+        found.append(("outside", ranked(starts, 2)))
+    least = max(1, math.ceil(down[root,] / 100))
+    path = (root,)
+    while True:
+        longer = {p: h for p, h in down.items()
+                  if p[:-1] == path and h >= least}
+        callees = ranked({p: h for p, h in longer.items()
+                          if p[-1] not in path})
+        back = ranked({p: h for p, h in longer.items() if p[-1] in path})
+        if not callees or callees[0][1] <= down[path] // 2:
+            break
+        path = callees[0][0]
+    value = down[path]
+    own = sum(hits for stack, hits in stacks.items() if root in stack and
+              list(oracle.canonical_paths(stack, root))[-1] == path)
+    if value >= least:
+        found.append(("hot path", [(path, value)]))
+        most_back = back[0][1] if back else 0
+        if own > value // 2 or (not callees and own >= most_back):
+            if own:
+                found.append(("end", [(path[-1:], own)]))
+        elif most_back > value // 2 or not callees:
+            found.append(("end", back[:1]))
+        else:
+            found.append(("split", callees))
+    bodies = ranked({p: h for p, h in oracle.body(profile, None).items() if h})
+    found.append(("flat", bodies) if bodies[0][1] / total < .1 else
+                 ("body", bodies[:2]))
+    inclusive = oracle.functions(profile, None)
+    again = {}
+    for name in profile.functions:
+        sum_all = sum(hits * stack.count(name)
+                      for stack, hits in stacks.items())
+        if inclusive[name,] / total >= .01 and sum_all > inclusive[name,]:
+            again[name,] = sum_all - inclusive[name,]
+    if again:
+        found.append(("recursion", [(p, inclusive[p])
+                                    for p, _ in ranked(again, 2)]))
+    main = bodies[0][0][0]
+    pairs = {}
+    for stack, hits in stacks.items():
+        for pair in {(a, b) for a, b in zip(stack, stack[1:]) if b == main}:
+            pairs[pair] = pairs.get(pair, 0) + hits
+    pairs = {pair: hits for pair, hits in pairs.items() if hits}
+    if sum(hits / total >= .1 for hits in pairs.values()) >= 2:
+        found.append(("callers", ranked(pairs)))
+    if not is_first and outside / total >= .05:
+        found.append(("outside", ranked(starts, 2)))
+    return found
+
+
+def random_profiles(folder, first, n):
+    kinds, wrong = set(), []
+    for seed in range(first, first + n):
+        chance = random.Random(seed)
+        names = "abcdefgh"[:chance.randint(2, 8)]
+        stacks = {}
+        for _ in range(chance.randint(1, 14)):
+            stack = tuple(chance.choices(names, k=chance.randint(1, 6)))
+            if chance.random() < .8:
+                stack = ("main",) + stack
+            stacks[stack] = stacks.get(stack, 0) + \
+                chance.choice([1, 3, 10, 40, 200])
+        table = explain(write(folder, stacks))
+        answer, found = expected(stacks, table["root"]), findings(table)
+        left = table["left_out"]
+        # The screen may be full before the last rows.
+        flat_found = [(kind, row) for kind, rows in found for row in rows]
+        flat_answer = [(kind, row) for kind, rows in answer for row in rows]
+        kinds.update(kind for kind, _ in found)
+        if flat_found != flat_answer[:len(flat_found)] or \
+                len(flat_found) + left != len(flat_answer):
+            wrong.append((seed, stacks, flat_found, flat_answer))
+    assert not wrong, "\n".join(map(str, wrong[0]))
+    assert kinds >= {"hot path", "split", "end", "body", "recursion",
+                     "callers", "outside"}, kinds
+
+
+def screen(folder, columns, rows):
+    stacks = {}
+    chance = random.Random(5)
+    for _ in range(80):
+        stack = tuple("function_" + c for c in chance.choices("abcdefg", k=7))
+        stacks[("main",) + stack] = chance.randint(1, 99)
+        stacks[("start_of_thread",) + stack] = chance.randint(1, 99)
+    terminal = Terminal("-q", write(folder, stacks), columns=columns,
+                        rows=rows)
+    terminal.expect("samples) ")
+    terminal.type("explain\n")
+    shown = terminal.expect("samples) ").split("\r\n")[1:]
+    assert len(shown) <= rows, shown
+    assert any("type next: " in line for line in shown), shown
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def main():
+    first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    n = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    with tempfile.TemporaryDirectory() as folder:
+        for claim, check in {
+                "one hot leaf that two functions call": hot_leaf,
+                "a hot path that ends in a body": chain,
+                "recursion": recursion,
+                "a flat profile": flat,
+                "stacks that were cut, or lack the root": cut,
+                "most hits in one module": modules,
+                "few samples": few,
+                "samples of many hits widen the error": clusters,
+                "a refinement": refined,
+                "no hits": nothing,
+                "calls without stacks": calls,
+                "proposed commands run, whatever names hold": names_are_typed,
+                "--words": words}.items():
+            claims.attempt(claim, check, folder)
+        claims.attempt("random profiles agree with the rules",
+                       random_profiles, folder, first, n)
+        if has_terminals():
+            claims.attempt("findings fit a screen", screen, folder, 80, 24)
+        else:
+            claims.skip("findings fit a screen", "no pseudo-terminals")
+    claims.end()
+
+
+main()
