@@ -79,6 +79,7 @@ static const struct {
 	bool has_root;
 } views[] = {
 	{ "top", view_top, false },
+	{ "explain", view_explain, true },
 	{ "flat", view_flat, false },
 	{ "body", view_body, false },
 	{ "functions", view_functions, false },

@@ -33,7 +33,8 @@ MEMORY_MB = 1024
 SECONDS = 2
 OUTPUT_MAX = 100 << 20
 SIZE_MAX = 100 << 10    # of a file, as it is given
-VIEWS = ("info", "top", "functions", "flat", "body", "down", "up", "tree", "graph",
+VIEWS = ("info", "top", "explain", "functions", "flat", "body", "down", "up", "tree",
+         "graph",
          "flame", "flame up", "flame tree",
          "callers", "callees")
 EXPORTS = tuple("export " + name for name in (

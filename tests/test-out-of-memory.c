@@ -214,6 +214,8 @@ views_of_stacks_say_when_memory_is_short(void **state)
 	static const char *const files[] = { "forms.folded", NULL };
 	static const char *const lines[] = {
 		"body", "functions", "functions db*", "flat", "top",
+		"explain", "chains fold", "down", "up db_read_record",
+		"chains show",
 		"top 2 db*", "down main",
 		"depth 2", "down", "depth off", "up db_read_record", "tree",
 		"flame", "flame up db_read_record", "flame tree",
@@ -236,7 +238,8 @@ views_of_calls_say_when_memory_is_short(void **state)
 {
 	static const char *const files[] = { "rdparse.callgrind.gz", NULL };
 	static const char *const lines[] = {
-		"body", "functions", "flat", "top", "down main", "up expr",
+		"body", "functions", "flat", "top", "explain", "down main",
+		"up expr",
 		"callers expr", "callees expr",
 		"path main expr", "graph expr", "graph --gprof",
 		"static on", "graph", "info", "granularity file",

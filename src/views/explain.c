@@ -566,8 +566,8 @@ show_recursion(struct explanation *explanation,
 		return 0;
 	if (begin_finding(explanation, "recursion",
 	        table_text(explanation->table, error, "Recursion: %zu "
-	            "function%s re-enter%s; %s on its stacks %.1f times on "
-	            "average", ranking.n_met, ranking.n_met == 1 ? "" : "s",
+	            "function%s re-enter%s; %s on its stacks %.1f times",
+	            ranking.n_met, ranking.n_met == 1 ? "" : "s",
 	            ranking.n_met == 1 ? "s" : "", ranking.n_met == 1 ? "it is" :
 	            "the first is", ranking.best[0].activations)) != 0)
 		return -1;
