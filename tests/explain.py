@@ -8,6 +8,7 @@ tree; only oracle.py's views are shared with other tests.
 
     explain.py [FIRST-SEED [SEEDS]]
 """
+import collections
 import json
 import math
 import os
@@ -61,11 +62,16 @@ def findings(table):
     return [(kind, rows) for _, kind, rows in found]
 
 
+def by_kind(table):
+    """{kind: [(path, hits)]}, [] where there is no such finding"""
+    return collections.defaultdict(list, findings(table))
+
+
 def planted(folder, stacks, *lines):
     table = explain(write(folder, {tuple(stack.split(";")): hits
                                    for stack, hits in stacks.items()}),
                     *lines)
-    return dict(findings(table)), table
+    return by_kind(table), table
 
 
 # ---- planted cases ----
@@ -160,9 +166,9 @@ def modules(folder):
             file.write(f"prog 1 {i}.000000: 1 cycles:\n"
                        f"\t1000 {name} ({module})\n"
                        f"\t2000 main (/bin/prog)\n\n")
-    found = dict(findings(explain(path)))
+    found = by_kind(explain(path))
     assert found["module"] == [(("libz.so",), 180)], found
-    found = dict(findings(explain(path, "narrow main other")))
+    found = by_kind(explain(path, "narrow main other"))
     assert "module" not in found, found
 
 

@@ -790,7 +790,7 @@ add_name(struct text_buffer *text, const struct names *names, uint32_t name)
 	const char *bytes = names_text(names, name);
 	size_t length = names_length(names, name);
 
-	if (length > 0 && (strchr("%@/-", *bytes) != NULL ||
+	if (length > 0 && (strchr("%@/", *bytes) != NULL ||
 	    memchr(bytes, ':', length) != NULL ||
 	    memchr(bytes, '.', length) != NULL))
 		text_add_between_bars(text, bytes, length);
