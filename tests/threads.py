@@ -154,6 +154,11 @@ def check_many(directory, program):
     claims.make("many names: the first have their own time",
                 far(kept, {name: by_name[name] for name in kept}, ms) +
                 ([] if len(kept) == 59 else [f"only {kept}"]))
+    # Each by itself may be off by chance; together they tell.
+    true = sum(by_name[name] for name in kept)
+    ms *= sum(kept.values())
+    claims.check("many names: later threads of a name join the earlier ones",
+                 abs(ms - true) < 0.15 * true, f"{ms} ms of {true}")
 
 
 def perf_rows(data, keys):
