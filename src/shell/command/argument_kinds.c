@@ -180,12 +180,15 @@ read_path(struct reading *reading, struct value *value)
 	return 0;
 }
 
-/* Whether a word is a name as it is, or a pattern, or "...". */
+/*
+ * Whether a word is a pattern or "...".  Names between bars may be short: views
+ * show them so.
+ */
 static bool
 is_no_short_name(const struct pattern_word *word)
 {
-	return word->is_exact || strpbrk(word->text, "*?") != NULL ||
-	    strchr("/@.", word->text[0]) != NULL;
+	return !word->is_exact && (strpbrk(word->text, "*?") != NULL ||
+	    strchr("/@.", word->text[0]) != NULL);
 }
 
 /* A step knows no short names, and is to mean the same in other profiles. */
