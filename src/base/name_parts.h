@@ -60,6 +60,7 @@ struct name_parts {
 	size_t n_tokens, tokens_capacity;
 };
 
+/* Frees the arrays, which makes *parts empty and ready for use again. */
 void name_parts_free(struct name_parts *parts);
 
 /*

@@ -20,7 +20,7 @@ struct read_options {
 					 * stacks is their thread */
 	const struct progress *progress;	/* may be NULL */
 	const char *symfs;		/* where modules are sought first, see
-					 * symbols/debug_file.h; may be NULL */
+					 * module_file.h; may be NULL */
 	const char *program;		/* the executable that wrote inputs
 					 * that have addresses and nothing to
 					 * find names by; NULL: unknown */

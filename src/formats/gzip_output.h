@@ -19,7 +19,7 @@ struct gzip_output {
 struct gzip_output *gzip_output_new(struct writer *to, struct error *error);
 void gzip_output_free(struct gzip_output *output);
 
-/* The end of the packed data; `to` is not flushed and knows of failures. */
+/* Ends the packed data.  Does not flush `to`, which keeps the first failure. */
 void gzip_output_finish(struct gzip_output *output);
 
 #endif

@@ -44,7 +44,7 @@ struct reader {
 	bool has_time;			/* when it was sampled is known: */
 	uint64_t time_ns;		/* from anywhere */
 
-	/* reader_stacks.c only. */
+	/* reader.c only. */
 	uint32_t n_columns;
 	size_t hits_capacity;
 	struct stack_input *stacks;	/* NULL before the first stack */
@@ -189,10 +189,10 @@ uint32_t reader_named_frame(struct reader *reader, const char *name,
 uint32_t *reader_frames(struct reader *reader, size_t n, struct error *error);
 
 /*
- * Enters the n >= 1 frames in the room as a stack.  hits[], a number for each
- * column, are its hits, and all 0 afterwards, as has_time is false.  n_samples: how many raw samples
- * they are; 0: each hit is one, so a stack without hits is none.  place: where
- * the stack began, for errors.
+ * Enters the n >= 1 frames in the room as a stack.  hits[] has its hits, a
+ * number for each column.  Afterwards all are 0, and has_time is false.
+ * n_samples: how many raw samples they are; 0: each hit is one, so a stack
+ * without hits is none.  place: where the stack began, for errors.
  */
 int reader_push(struct reader *reader, size_t n, uint64_t place,
                 uint32_t n_samples, struct error *error);

@@ -25,7 +25,7 @@ struct drawn_row {
 	size_t first_must, n_must;	/* in `must` */
 };
 
-/* Start with `{ 0 }`; free it. */
+/* Start with `{ 0 }`; free with alike_rows_free. */
 struct alike_rows {
 	struct drawn_row *rows;	/* [n], ordered by row */
 	size_t n, capacity;

@@ -19,14 +19,13 @@ void text_add_label(struct text_buffer *text, const char *name, size_t n,
 enum { BOX_HUES = 12, BOX_SHADES = 3 };
 
 /*
- * The colour of a name: names of one scope or with one prefix ("std::",
+ * The colour of name[n]: names of one scope or with one prefix ("std::",
  * "db_") have the same hue, below BOX_HUES, in different shades, below
  * BOX_SHADES.  The same name has the same colour in every run.
  */
 struct box_color {
 	unsigned hue, shade;
 };
-
 struct box_color box_color(const char *name, size_t n);
 
 #endif

@@ -220,6 +220,10 @@ uint32_t profile_find_resource(const struct profile *profile,
 int profile_add_source(struct profile *profile, struct resource *resource,
                        const char *source, struct error *error);
 
+/*
+ * Likewise, each enters one item and copies its texts.  Returns its number, or
+ * UINT32_MAX with *error set; also for a build-id that is too long.
+ */
 uint32_t profile_add_module(struct profile *profile, const char *path,
                             const void *build_id, uint32_t build_id_size,
                             struct error *error);

@@ -19,6 +19,7 @@ struct refinement {
 				 * have been undone */
 };
 
+/* Gives up the steps of all lists, also those that were undone. */
 void refinement_free(struct refinement *refinement);
 
 /* The *n steps in force, in order; valid until the next change. */

@@ -42,7 +42,6 @@ struct step *step_new_group(const char *name, bool keeps_entries,
                             struct error *error);
 struct step *step_new_path(bool drops, const struct pattern_word *words,
                            size_t n, struct error *error);
-
 struct step *step_new_sections(bool drops, enum section_kind kind,
                                const struct pattern_word *word,
                                struct error *error);
@@ -58,6 +57,7 @@ struct step *step_new_time(bool drops, uint64_t begin_ns, uint64_t end_ns,
 /* Whether any of n steps needs the sections of the stacks (stacks.h). */
 bool steps_need_sections(struct step *const *steps, size_t n);
 
+/* One owner more, which gets the same step; one less: the last one frees it. */
 struct step *step_share(struct step *step);
 void step_release(struct step *step);
 

@@ -29,7 +29,8 @@ struct disassembled {
 
 /*
  * Fills an empty table with the instructions of a function, as view_list does
- * with lines; threshold 0 without a limit shows all.  Rows have the members of cpprof.instructions/1 in doc/manual.md.
+ * with lines; threshold 0 without a limit shows all.  Rows have the members of
+ * cpprof.instructions/1 in doc/manual.md.
  * 0, or -1 with *error set.
  */
 int view_disasm(const struct view_request *request,

@@ -2,7 +2,8 @@
 /* view.h -- every view is one function: a request in, a table out.
  *
  * A view takes a tree of names and the hits that count, wherever they come
- * from: a refinement is another set of hits, and a granularity another tree.
+ * from: a granularity gives another tree, and a refinement another tree or
+ * another set of hits.
  * Costs are stated in N nodes, D depth, F distinct names, M records.
  */
 #ifndef CPPROF_VIEWS_VIEW_H
@@ -85,9 +86,9 @@ struct view_request {
  * freed first.
  *
  * A record is hidden if it is below the threshold, otherwise if it is longer
- * than depth, otherwise if it is folded, otherwise if it is beyond the limit.  find ignores the
- * threshold; path always shows its one row; in tree the depth of a node is its
- * path's length.  Each view's file states its cost.
+ * than depth, otherwise if it is folded, otherwise if it is beyond the limit.
+ * find ignores the threshold; path always shows its one row; in tree the depth
+ * of a node is its path's length.  Each view's file states its cost.
  *
  * For a flow, rows also have the column estimated: whether hits, in top and
  * flat inclusive, is computed by gprof's rule instead of measured.  Hidden

@@ -14,8 +14,8 @@
 /*
  * The functions of the profile that a word names: the one with that name, or
  * with that short name (resolve_short.h), or else, if it was not between bars,
- * all that match it as a pattern, in byte order.  Returns at least one, in the arena; NULL with *error naming similar
- * ones.
+ * all that match it as a pattern, in byte order.  Returns at least one, in the
+ * arena; NULL with *error naming similar ones.
  */
 uint32_t *resolve_functions(const struct session *session,
                             const struct word *word, struct arena *arena,
