@@ -1910,7 +1910,7 @@ perf_data_events_may_stand_behind_the_records(void **state)
 		struct buffer cut = buffer;
 
 		cut.n = n;
-		expect_error(&cut, "ends before its events, which stand at");
+		expect_error(&cut, "ends before its events, which are at");
 	}
 	buffer.bytes[24]--;		/* the events begin in the ids */
 	expect_error(&buffer, "expected the ids of an event");

@@ -157,7 +157,7 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		{ EXPORT_PROCESSES, "processes but the first" },
 		{ EXPORT_LABELS, "labels" },
 		{ EXPORT_RETURNS, "returns" },
-		{ EXPORT_TALLIES, "what the collector counted beside" },
+		{ EXPORT_TALLIES, "collector statistics" },
 	};
 	unsigned lost = find_losses(source->profile, exporter);
 	const char *separator = "";

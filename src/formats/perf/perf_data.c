@@ -229,7 +229,7 @@ read_file_header(struct input *input, struct bytes *header,
 	if (size < end)
 		return fail(input, size, end == data.offset ?
 		    "ends before its first record" :
-		    "ends before its events, which stand at the end", error);
+		    "ends before its events, which are at the end", error);
 	front = bytes_of(bytes, (size_t)end);
 	if (read_events(input, &front, &attrs, attr_size, error) != 0)
 		return -1;

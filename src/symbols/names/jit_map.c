@@ -189,8 +189,8 @@ read_lines(struct jit_map *map, char *line, FILE *file, const char **why,
 			line[length - 1] = '\0';
 		} else if (length == 0 ||
 		           (length < LINE_MAX_LENGTH - 1 && !feof(file))) {
-			*why = "has a NUL byte; only what stands before it "
-			    "was used";
+			*why = "has a NUL byte; only the lines before it "
+			    "were used";
 			break;
 		} else {
 			skip_line(file, &n_read);
