@@ -94,9 +94,10 @@ const struct command command_export = {
 	    "An export contains all that the steps of the refinement left, "
 	    "whatever the root, threshold and limit, and always the start-up "
 	    "frames. If a step makes groups, pprof, callgrind and cpprofdata "
-	    "contain names instead of addresses and lines. One line lists what the format cannot "
-	    "represent. If an export to FILE fails, FILE stays as it was; "
-	    "with >, the file contains what was written before the failure.",
+	    "contain names instead of addresses and lines. One line lists "
+	    "what the format cannot represent. If an export to FILE fails, "
+	    "FILE stays as it was; with >, the file contains what was written "
+	    "before the failure.",
 	.example = "export collapsed | head -1",
 	.arguments = export_arguments,
 	.choices = exporter_names,

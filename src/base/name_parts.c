@@ -87,7 +87,7 @@ before(const struct finding *finding, size_t i)
 	return i > 0 ? finding->name[i - 1] : '\0';
 }
 
-/* Whether a word stands there, as far as `end`. */
+/* Whether a word is there and ends by `end`. */
 static bool
 is_at(const struct finding *finding, size_t i, size_t end, const char *word)
 {
@@ -139,7 +139,7 @@ add_token(struct finding *finding, char opens, uint32_t begin, uint32_t outer)
 	return token;
 }
 
-/* The end of the operator's sign that stands there, or `i` if none does. */
+/* The end of the operator's sign that begins at `i`, or `i` if none does. */
 static uint32_t
 skip_sign(const struct finding *finding, uint32_t i)
 {
@@ -280,7 +280,7 @@ find_tokens(struct finding *finding)
 	return 0;
 }
 
-/* Whether what stands before an offset can be called or have arguments. */
+/* Whether what is before an offset can be called or have arguments. */
 static bool
 ends_callable(const struct finding *finding, uint32_t i, bool after_operator)
 {
@@ -395,7 +395,7 @@ list_begin(const struct finding *finding, const struct name_token *token)
 	return begin;
 }
 
-/* The end of the qualifiers of a method that stand there: " const &". */
+/* The end of a method's qualifiers that begin there: " const &". */
 static uint32_t
 skip_qualifiers(const struct finding *finding, uint32_t i)
 {
@@ -418,7 +418,7 @@ skip_qualifiers(const struct finding *finding, uint32_t i)
 	return i;
 }
 
-/* The end of the Java return type that stands there: "Ljava/lang/String;". */
+/* The end of the Java return type that begins there: "Ljava/lang/String;". */
 static uint32_t
 skip_java_type(const struct finding *finding, uint32_t i)
 {
@@ -574,7 +574,7 @@ suffix_before(const struct finding *finding, uint32_t end)
 }
 
 /*
- * Finds what stands behind the name proper.  Returns where that begins; 0 with
+ * Finds what follows the name proper.  Returns where that begins; 0 with
  * *error set.
  */
 static uint32_t
@@ -622,7 +622,7 @@ struct outer {
 
 enum outer_kind { OUTER_END, OUTER_BYTE, OUTER_BLANK, OUTER_TOKEN };
 
-/* Moves behind the next byte or token, which begins at *begin. */
+/* Moves past the next byte or token, which begins at *begin. */
 static enum outer_kind
 next_outer(const struct finding *finding, struct outer *outer, uint32_t *begin,
            const struct name_token **token)
@@ -669,7 +669,7 @@ is_declarator(const struct finding *finding, const struct name_token *token)
 /* The outer level as a whole. */
 struct form {
 	uint32_t name;		/* where the name begins if parameters end it */
-	uint32_t blank;		/* the first one behind a name; NONE */
+	uint32_t blank;		/* the first one after a name; NONE */
 	bool has_parameters;	/* at its end */
 	const struct name_token *declarator;	/* or NULL */
 };
@@ -714,7 +714,7 @@ find_form(const struct finding *finding, struct outer outer)
 	}
 }
 
-/* Whether a file's ending stands behind a point, as in "/a/b.so.6". */
+/* Whether a file's ending follows a point, as in "/a/b.so.6". */
 static bool
 is_ending(const struct finding *finding, uint32_t i, uint32_t end)
 {
@@ -736,7 +736,7 @@ is_ending(const struct finding *finding, uint32_t i, uint32_t end)
 	return false;
 }
 
-/* The length of the separator of scopes that stands there, or 0. */
+/* The length of the separator of scopes that begins there, or 0. */
 static uint32_t
 separator_length(const struct finding *finding, uint32_t i, uint32_t begin,
                  uint32_t end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* picture.h -- boxes below boxes: what a flame graph draws.
  *
- * A box is a call path and stands below the box of the path that it extends.
+ * A box is a call path.  It lies below the box of the path that it extends.
  * Its width is its value, in hits.  The left part of it is solid, and the rest
  * is hatched.  The solid parts of a box's children lie side by side within its
  * own solid part, but one hit can be in the hatched parts of many boxes.  So

@@ -436,7 +436,7 @@ short_names_make(struct short_name *names, size_t n, struct arena *arena,
 	return status;
 }
 
-/* The length of the ellipsis that stands there, or 0. */
+/* The length of the ellipsis that begins there, or 0. */
 static size_t
 ellipsis_length(const char *typed, size_t n)
 {
@@ -460,7 +460,7 @@ read_ellipsis(const bool *at, bool *next, const struct name_parts *parts)
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct name_part *part = &parts->parts[i];
 
-		/* The item behind an elided one may be elided with it. */
+		/* The item after an elided one may be elided with it. */
 		if (part->kind == NAME_ITEM &&
 		    (at[part->content] || next[part->begin]))
 			next[part->end] = true;

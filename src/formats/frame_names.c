@@ -16,7 +16,7 @@
 
 enum { WORDS = 8, PIECE = WORDS * 8, FIRST_SLOTS_BITS = 12 };
 
-/* 64 bytes of a name, NULs behind its end. */
+/* 64 bytes of a name, NULs after its end. */
 struct piece {
 	uint64_t words[WORDS];
 };
@@ -93,7 +93,7 @@ static const uint64_t keys[WORDS] = {
 };
 
 #ifdef __SSE2__
-/* In registers, zeros behind the name. */
+/* In registers, zeros after the name. */
 struct loaded {
 	__m128i parts[4];
 };
@@ -201,7 +201,7 @@ hash_rest(const char *text, size_t length, uint64_t hash)
 	return hash;
 }
 
-/* Whether the pieces behind the first are those of text, too. */
+/* Whether the pieces after the first are those of text, too. */
 static bool
 rest_is(const struct piece *known, const char *text, size_t length)
 {

@@ -17,7 +17,7 @@
 #include "src/base/error.h"
 #include "src/profile/profile.h"
 
-/* This many bytes behind a name must be readable, whatever they are. */
+/* This many bytes after a name must be readable, whatever they are. */
 enum { FRAME_NAMES_PADDING = 64 };
 
 struct frame_names;
@@ -31,9 +31,9 @@ struct frame_names *frame_names_new(struct profile *profile,
 void frame_names_free(struct frame_names *frames);
 
 /*
- * The numbers of n names that stand in a line one behind the other, with a
- * byte between them: the first from line[begin] on, and behind name i the next
- * one from line[next[i]] on.  None is empty or has a NUL.  A new name is
+ * The numbers of n names in a line, one after the other with a byte between
+ * them: the first begins at line[begin], and the one after name i at
+ * line[next[i]].  None is empty or has a NUL.  A new name is
  * entered into the profile both as a name and as a frame, under the same
  * number; a mangled one as demangle_and_add has it, once.  0, or -1 with *error
  * set for want of memory.

@@ -275,7 +275,7 @@ refuse_foreign(const struct source *source, const char *head, size_t size,
 	       set_unknown_format(source, head, size, error);
 }
 
-/* The first bytes, behind a byte-order mark, which many an editor sets. */
+/* The first bytes after a byte-order mark, which many editors write. */
 static const char *
 peek_head(struct source *source, size_t *size, struct error *error)
 {

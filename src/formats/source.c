@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source.c -- the bytes of one input, whatever it is packed in.
  *
- * Two buffers: what was read from the file, and behind an unpacker what the
- * reader sees.  Without packing the bytes go to the second at once.  Blocks
+ * Two buffers: what was read from the file, and what the reader sees.  An
+ * unpacker fills the second from the first; a file that is not packed is read
+ * straight into the second.  Blocks
  * are small enough to stay in the processor's last cache until they are parsed,
  * and large enough that waiting for a worker costs little.
  *
@@ -63,7 +64,7 @@ struct source {
 	size_t buffer_capacity;
 
 	/*
-	 * The block that comes next, behind FRONT_SIZE bytes for what is left
+	 * The block that comes next, after FRONT_SIZE bytes for what is left
 	 * of the one before.  While is_ahead the worker owns all above but
 	 * what is about bytes and buffer.
 	 */
@@ -217,7 +218,7 @@ read_file(struct source *source, char *to, size_t n, struct error *error)
 	return got;
 }
 
-/* More packed bytes, behind those that are left; 0 or -1. */
+/* Reads more packed bytes after those that are left; 0 or -1. */
 static int
 read_packed(struct source *source, struct error *error)
 {
@@ -410,7 +411,7 @@ room_left(const struct source *source)
 }
 
 /*
- * Moves what is left to the front of a buffer with room for a block behind it,
+ * Moves what is left to the front of a buffer with room for a block after it,
  * the block at the beginning of a page: the kernel copies twice as fast to
  * there.
  */
@@ -480,8 +481,8 @@ start_ahead(struct source *source, struct error *error)
 }
 
 /*
- * Puts the block that was read ahead behind what is left: by exchanging the
- * buffers, or where too much is left by copying.  How many bytes, or -1.
+ * Puts the block that was read ahead after what is left: by exchanging the
+ * buffers or, if too much is left, by copying.  How many bytes, or -1.
  */
 static ssize_t
 take_ahead(struct source *source, struct error *error)
@@ -528,7 +529,7 @@ fill(struct source *source, size_t wanted, struct error *error)
 		if (got < 0)
 			return -1;
 		source->n_bytes += (size_t)got;
-		/* Whoever looks at whole blocks looks behind the end too. */
+		/* Whoever looks at whole blocks looks past the end too. */
 		memset(source->buffer + (source->bytes - source->buffer) +
 		       source->n_bytes, 0, SOURCE_PADDING);
 		source->bytes_ended = got == 0;

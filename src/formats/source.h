@@ -2,7 +2,7 @@
 /* source.h -- the bytes of one input, whatever it is packed in.
  *
  * Files, pipes and standard input are read block by block, and unpacked on the
- * way when they are gzip or zstd (told by their magic, not by name), so that
+ * way when they are gzip or zstd (known by their magic, not by name), so that
  * memory does not grow with the input.  Nothing is mapped: a file that another
  * process cuts short while it is read must not kill this one.
  */
@@ -17,7 +17,7 @@
 
 struct source;
 
-/* This many bytes behind those at hand can be read, whatever they are. */
+/* This many bytes after those at hand can be read, whatever they are. */
 enum { SOURCE_PADDING = 64 };
 
 /* Opens a file, or standard input for "-"; NULL with *error set. */

@@ -26,10 +26,10 @@ struct stack_batch {
 		bool has_time;		/* time_ns is when it was sampled */
 		uint64_t time_ns;
 		bool is_above;	/* the first frame that is not shared comes
-				 * behind that of the stack before, in bytes */
+				 * after that of the stack before, by bytes */
 	} *stacks;
 	uint32_t *lengths;	/* [n_stacks], labels of each, at least 1 */
-	uint32_t *labels;	/* one stack's behind the other's */
+	uint32_t *labels;	/* one stack's after the other's */
 	uint64_t *counts;	/* [n_stacks][n_resources] */
 	size_t n_stacks, n_labels;
 	size_t stacks_capacity, lengths_capacity, labels_capacity,
@@ -40,7 +40,7 @@ struct stack_batch {
 
 struct stack_writer;
 
-/* How errors say where a stack stands. */
+/* How errors say where a stack is. */
 enum stack_positions { STACK_LINES, STACK_OFFSETS };
 
 /*

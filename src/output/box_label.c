@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* box_label.c -- the name and the colour of a box in a picture.
  *
- * The last identifier of a name is found from the left: what stands in
+ * The last identifier of a name is found from the left: what is in
  * brackets is skipped, and each "::", "/" or blank outside of them begins a
  * new identifier.  After "operator" everything belongs to the identifier up to
  * its arguments.

@@ -41,7 +41,7 @@ int drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 int drawing_flush(struct drawing *drawing, struct error *error);
 
 /*
- * What stands before each row on a terminal, if the layout wants it: its
+ * What comes before each row on a terminal, if the layout wants it: its
  * number, if the table has paths, and a bar of its share.
  * drawing_add_lead_title adds a title in the place of both.
  */

@@ -209,7 +209,7 @@ choose_names(struct path_names *path, size_t width)
 		used = with_name(path, used, k, make_word(path, k));
 		path->form[k] = NAME_WHOLE;
 	}
-	/* Each name is counted with a blank; the last has none behind it. */
+	/* Each name is counted with a blank; the last has none after it. */
 	used--;
 	room = SIZE_MAX;
 	if (path->form[last] == NAME_HIDDEN) {

@@ -115,7 +115,7 @@ path_pattern_add_text(const struct path_pattern *path,
 	}
 }
 
-/* Where a node stands in the path. */
+/* How far a node's stack has matched the pattern. */
 struct state {
 	uint32_t segment;
 	uint32_t found : 30;	/* plain: how many names so far */

@@ -241,7 +241,7 @@ struct order {
 	uint32_t main_file;
 };
 
-/* Where a file stands: the main one, others, none. */
+/* Where a file comes in the order: the main one, others, none. */
 static int
 rank(const struct order *order, uint32_t file)
 {

@@ -40,7 +40,7 @@ int view_explain_hidden_root(const struct view_request *request,
  * If no row is shown, adds a footer that says why: no function matches the
  * pattern, or all records are below the threshold; then it names the largest
  * and a threshold that would show it.  n_kept: the rows that are not below.
- * before, after: what stands around the largest one's name, such as the other
+ * before, after: the text around the largest one's name, such as the other
  * names of its path.  0, or -1 with *error set.
  */
 int view_explain_hidden_rows(const struct view_request *request,

@@ -13,8 +13,9 @@
  * If the input has calls without stacks, values are those of flow_paths.h, and
  * nothing is hatched: which hits of a path re-enter it is not known.
  *
- * The boxes below a box are sorted by what is solid, most first.  They stand side by side from the box's left edge and may overhang it
- * on the right, because a hit can belong to several of them.
+ * The boxes below a box are sorted by what is solid, most first.  They lie side
+ * by side from the box's left edge and may overhang it on the right, because a
+ * hit can belong to several of them.
  *
  * Cost: that of the view; then linear passes over the paths that are wide
  * enough.

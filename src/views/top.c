@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* top.c -- the functions whose own bodies used most, each beside its total.
+/* top.c -- the functions whose own bodies used most, each with its total.
  *
  * The two numbers say together what to do: a function that is expensive by
  * itself can be made faster, one that is expensive with its descendants can be

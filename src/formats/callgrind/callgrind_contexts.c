@@ -116,7 +116,7 @@ enter_function(struct resolving *resolving, const char *text, size_t length,
 	bool is_unknown = length == 3 && memcmp(text, "???", 3) == 0;
 	const char *path;
 
-	/* Valgrind leaves names mangled if it is told to. */
+	/* Valgrind can be asked to leave names mangled. */
 	if (object == NO_NAME || (prefix == 0 && !is_unknown))
 		return demangle_and_add(names, text, length, error);
 	path = names_text(resolving->texts, object);

@@ -19,7 +19,7 @@
 
 enum {
 	HEADER_WORDS = 5,
-	DEPTH_MAX = 1 << 20,	/* that one believes; theirs is 254 */
+	DEPTH_MAX = 1 << 20,	/* more is damage; gperftools' own limit is 254 */
 };
 
 struct words {

@@ -166,7 +166,7 @@ take_event(struct scan *scan, struct perf_text *event)
 	return true;
 }
 
-/* Takes the text off the front, and blanks behind it. */
+/* Takes the text off the front, and blanks after it. */
 static bool
 take_text(struct scan *scan, const char *text)
 {
@@ -228,7 +228,7 @@ take_tasks(struct scan *scan, struct perf_script_header *header)
 	return true;
 }
 
-/* What comes behind the tasks; whether it can be that. */
+/* Reads what comes after the tasks; whether it can be that. */
 static bool
 read_behind_tasks(struct scan scan, struct perf_script_header *header)
 {
@@ -249,7 +249,7 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
 }
 
 /*
- * What comes behind the command; whether it can be that.  Without tasks
+ * Reads what comes after the command; whether it can be that.  Without tasks
  * (-F -tid), which anything could be, it must have a time and an event.
  */
 static bool
@@ -265,7 +265,7 @@ read_behind_command(struct scan scan, struct perf_script_header *header)
 }
 
 /*
- * The command ends at the first blank behind which all the rest fits; one that
+ * The command ends at the first blank after which all the rest fits; one that
  * fits with a time is preferred.  There may be none (-F -comm).
  */
 bool

@@ -720,7 +720,7 @@ const struct argument_kind arg_shell_line = {
 	.is_raw = true,
 };
 
-/* A number may stand before the command. */
+/* A number may come before the command. */
 static size_t
 find_watched(const struct word *words, size_t n)
 {

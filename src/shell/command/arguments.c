@@ -99,7 +99,7 @@ read_argument(struct reading *reading, const struct argument *argument)
 	    argument->kind->read(reading, value);
 }
 
-/* The argument that may stand anywhere and wants a word, or NULL. */
+/* The argument that may be anywhere and wants a word, or NULL. */
 static const struct argument *
 find_anywhere(const struct command *command, const struct word *word)
 {
@@ -112,7 +112,7 @@ find_anywhere(const struct command *command, const struct word *word)
 	return NULL;
 }
 
-/* Reads the words that arguments want which may stand anywhere. */
+/* Reads the words that are for arguments that may be anywhere. */
 static int
 read_anywhere(struct reading *reading)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* handles.h -- %3 in a command line: row 3 of the last view.
  *
- * A kind of argument says in `handle` what %3 is where it stands.  It is
- * replaced before the kind reads its words, by names between bars, so that the
- * kind need not know of it.
+ * A kind of argument says in `handle` what %3 means as such an argument.  Names
+ * between bars replace it before the kind reads its words, so that the kind
+ * sees only names.
  */
 #ifndef CPPROF_SHELL_COMMAND_HANDLES_H
 #define CPPROF_SHELL_COMMAND_HANDLES_H

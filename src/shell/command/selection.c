@@ -8,7 +8,7 @@
 #include "src/profile/sections.h"
 #include "src/shell/command/argument_kinds.h"
 
-/* What may stand before a pattern; the value's count is its index + 1. */
+/* What may come before a pattern; the value's count is its index + 1. */
 static const struct {
 	const char *word;
 	enum section_kind kind;

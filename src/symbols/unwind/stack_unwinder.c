@@ -173,7 +173,7 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
 			return 0;
 		frame->is_interrupted = recent->row.is_signal;
 	}
-	/* longjmp's last instructions stand on their caller's stack. */
+	/* longjmp's last instructions run on their caller's stack. */
 	return registers[X86_64_RIP] != 0 &&
 	    (registers[X86_64_RSP] > before ||
 	     (was_interrupted && registers[X86_64_RSP] == before));
