@@ -58,6 +58,9 @@ struct naming {
 	struct error why_last;		/* why the last step was, if it was */
 	struct kept_stacks *stacks;	/* for the next step; NULL: none yet */
 	struct function_list *functions;
+	uint32_t outermost;		/* the outermost function with the most
+					 * hits, of equals the first in byte
+					 * order; NO_NAME: there is none */
 	unsigned char *occurs;		/* [n_names] whether in the tree */
 	uint32_t n_names;
 };

@@ -2,76 +2,7 @@
 /* root.c -- the function that downward views begin at by default. */
 #include "src/shell/session/root.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "src/base/memory.h"
-#include "src/profile/call_flow.h"
-
-/*
- * The function with the most hits of those that no function calls, or else of
- * all; of equals the first in byte order.
- */
-static uint32_t
-heaviest_of_flow(const struct naming *naming)
-{
-	const struct call_flow *flow = naming->flow;
-	const struct names *names = naming->names;
-	uint32_t best = NO_NAME;
-
-	for (uint32_t name = 0; name < flow->n_names; name++) {
-		const struct flow_function *function = &flow->functions[name];
-		long double more;
-
-		if (!function->occurs)
-			continue;
-		if (best == NO_NAME) {
-			best = name;
-			continue;
-		}
-		if (function->is_called != flow->functions[best].is_called) {
-			if (!function->is_called)
-				best = name;
-			continue;
-		}
-		more = function->inclusive - flow->functions[best].inclusive;
-		if (more > 0 || (more == 0 &&
-		                 names_compare(names, name, best) < 0))
-			best = name;
-	}
-	return best;
-}
-
-/*
- * The outermost function with the most hits; of equals the first in byte order.
- */
-static uint32_t
-heaviest_outermost(const struct naming *naming)
-{
-	const struct sample_tree *tree = naming->tree;
-	const struct names *names = naming->names;
-	struct error error = { 0 };
-	uint64_t *hits;
-	uint32_t best = NO_NAME;
-
-	if (tree == NULL)
-		return heaviest_of_flow(naming);
-	hits = memory_array(naming->n_names, sizeof *hits, &error);
-	if (hits == NULL)
-		return NO_NAME;
-	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node])
-		hits[tree->label[node]] += naming->weight[node];
-	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node]) {
-		uint32_t name = tree->label[node];
-
-		if (best == NO_NAME || hits[name] > hits[best] ||
-		    (hits[name] == hits[best] &&
-		     names_compare(names, name, best) < 0))
-			best = name;
-	}
-	free(hits);
-	return best;
-}
 
 /* Whether a name is "function:line" or "function+0xoffset". */
 static bool
@@ -118,6 +49,6 @@ root_choose(const struct naming *naming, const char *choice)
 	if (name == NO_NAME)
 		name = find_root(naming, "main");
 	if (name == NO_NAME)
-		name = heaviest_outermost(naming);
+		name = naming->outermost;
 	return name;
 }
