@@ -43,8 +43,8 @@ import tempfile
 import time
 
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
-SCOPE = ["src/profile", "src/views", "src/formats", "lib/store/tree.c",
-         "dwarf", "lib/unwind/tables.c"]
+SCOPE = ["src/profile", "src/refine", "src/views", "src/formats",
+         "lib/store/tree.c", "dwarf", "lib/unwind/tables.c"]
 
 # Tests of a folder or file: those of the longest match.  The order here does
 # not matter: the quickest run first.
@@ -58,25 +58,34 @@ FORMATS = ["tests/test-foreign", "tests/test-out-of-memory",
            "tests/golden.sh", "tests/recursion.py", "tests/other-tools.py",
            "tests/hostile.py", "tests/round-trips.py"]
 TESTS = {
-    "src/base": ["tests/test-base", "tests/test-source", "tests/golden.sh"],
+    "src/base": ["tests/test-base", "tests/test-source",
+                 "tests/test-short-names", "tests/short-names.py",
+                 "tests/golden.sh"],
     "src/profile": ["tests/test-sample-tree", "tests/test-profile",
                     "tests/test-call-flow", "tests/test-naming",
                     "tests/test-names", "tests/test-callgrind",
                     "tests/test-gmon", "tests/test-collapsed",
                     "tests/test-cpprofdata", "tests/test-export",
                     "tests/callgrind.py", "tests/gmon.py", "tests/export.py",
-                    "tests/names.py", "tests/recordings.sh", *VIEWS],
+                    "tests/names.py", "tests/recordings.sh",
+                    "tests/test-timeline", "tests/test-sections", *VIEWS],
     "src/views": [*VIEWS, "tests/test-output", "tests/gmon.py",
-                  "tests/callgrind.py", "tests/export.py"],
-    "src/output": ["tests/test-output", "tests/golden.sh"],
+                  "tests/callgrind.py", "tests/export.py",
+                  "tests/test-sections", "tests/test-timeline",
+                  "tests/list.py", "tests/disasm.py", "tests/flame.py",
+                  "tests/labels.py", "tests/explain.py"],
+    "src/output": ["tests/test-output", "tests/golden.sh", "tests/flame.py",
+                   "tests/test-short-names", "tests/short-names.py"],
     "src/refine": ["tests/test-out-of-memory", "tests/golden.sh",
                    "tests/refinements.py", "tests/section-steps.py",
-                   "tests/export.py", "tests/list.py", "tests/labels.py"],
+                   "tests/export.py", "tests/list.py", "tests/labels.py",
+                   "tests/test-sections", "tests/test-timeline"],
     "src/symbols": ["tests/test-module-symbols", "tests/test-address-lines",
                     "tests/test-debug-lines", "tests/test-demangle",
                     "tests/test-symbol-table", "tests/test-function-ranges",
                     "tests/test-stack-unwinder", "tests/lines.py",
                     "tests/names.py", "tests/jit.py"],
+    "src/symbols/code": ["tests/disasm.py", "tests/list.py"],
     "src/formats": ["tests/test-source", "tests/test-reader",
                     "tests/test-collapsed", "tests/test-callgrind",
                     "tests/test-cpprofdata", "tests/test-names",
@@ -116,12 +125,14 @@ TESTS = {
     "lib": ["tests/test-unwind", "tests/test-progress",
             "tests/real-stacks.py", "tests/test-stacks.py",
             "tests/test-collector.py"],
-    "lib/store": ["tests/test-store", "tests/test-stacks.py",
+    "lib/store": ["tests/test-store", "tests/test-slices.py",
+                  "tests/test-stacks.py",
                   "tests/test-collector.py"],
 }
 # They measure time: a failure counts if it happens twice.
 UNSTEADY = {"tests/test-stacks.py", "tests/test-collector.py",
-            "tests/real-stacks.py", "tests/jit.py", "tests/record.sh"}
+            "tests/real-stacks.py", "tests/jit.py", "tests/record.sh",
+            "tests/test-slices.py"}
 
 SWAPS = [("<=", "<"), (">=", ">"), ("==", "!="), ("!=", "=="), ("&&", "||"),
          ("||", "&&"), (" < ", " <= "), (" > ", " >= "), (" + ", " - "),
