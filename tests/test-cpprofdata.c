@@ -1026,7 +1026,7 @@ write_names(void *data, struct error *error)
 	return result;
 }
 
-/* A node whose module is missing has no name; those behind it have. */
+/* A node whose module is missing has no name; those after it have. */
 static void
 names_are_written_of_modules_that_are_there(void **state)
 {

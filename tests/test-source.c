@@ -360,7 +360,7 @@ source_ends_where_it_unpacks_to_too_much(void **state)
 	}
 }
 
-/* The limit follows from what was unpacked, not from what lies behind it. */
+/* The limit follows from what was unpacked, not from what comes after it. */
 static void
 source_counts_no_bytes_that_are_not_unpacked_yet(void **state)
 {
@@ -372,7 +372,7 @@ source_counts_no_bytes_that_are_not_unpacked_yet(void **state)
 	uint64_t done = 0;
 
 	(void)state;
-	/* Behind the zeros, much that takes as much room as it does packed. */
+	/* After the zeros, much that packing does not make smaller. */
 	srand(7);
 	for (size_t i = 0; i < BEHIND / 2; i++)
 		zeros[i] = (char)rand();

@@ -757,7 +757,7 @@ tree_nodes_weigh_their_stacks(void **state)
 			size_t n = strlen(word) - 1;
 
 			check(strncmp(word, before, n) == 0,
-			      "a node stands below its parent", &profile,
+			      "a node lies below its parent", &profile,
 			      '-');
 		}
 		free(nodes.list);
