@@ -305,7 +305,8 @@ add_name(struct text_buffer *text)
 		add_one_of(text, scopes, LENGTH(scopes));
 	text_add_string(text, last);
 	if (below(2) == 0) {
-		text_add_string(text, last[8] == '<' ? " <" : "<");
+		text_add_string(text, last[strlen(last) - 1] == '<' ?
+		                " <" : "<");
 		add_type(text, 2);
 		text_add_char(text, '>');
 	}
