@@ -10,7 +10,7 @@ measurementsdir = $(docdir)/measurements
 measurements_DATA = doc/measurements/accuracy.md \
 	doc/measurements/brief-processes.md doc/measurements/collector-cost.md \
 	doc/measurements/loading.md doc/measurements/mutations.md doc/measurements/names.md \
-	doc/measurements/survival.md doc/measurements/views.md \
+	doc/measurements/structure.md doc/measurements/survival.md doc/measurements/views.md \
 	doc/measurements/waits.md
 EXTRA_DIST += $(measurements_DATA)
 EXTRA_DIST += doc/cpprof.1 doc/libcpprof.3 doc/manual.md doc/adding-a-command.md doc/adding-a-format.md doc/cpprofdata.md doc/architecture.md doc/formats.md doc/performance.md doc/security.md
