@@ -72,7 +72,7 @@ is_ours(int fd)
 {
 	struct stat status;
 
-	if (fd < 0 || fstat(fd, &status) != 0 ||
+	if (fd < 0 || files_status(fd, &status) != 0 ||
 	    status.st_dev != open_file.device ||
 	    status.st_ino != open_file.inode)
 		return false;
@@ -361,7 +361,7 @@ disk_create(size_t size)
 	if (fd < 0)
 		return false;
 	open_file.fd = process_move_up(fd);
-	if (fstat(open_file.fd, &status) == 0) {
+	if (files_status(open_file.fd, &status) == 0) {
 		open_file.device = status.st_dev;
 		open_file.inode = status.st_ino;
 		if (extend(size))

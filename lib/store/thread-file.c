@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include "lib/base/arch.h"
 #include "lib/base/process.h"
 #include "lib/base/wiped.h"
 #include "lib/store/datafile.h"
@@ -36,7 +38,11 @@ static unsigned n_places WIPED;
 
 #define NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
 
-/* The thread's name, of NAME_SIZE bytes; false if it is unknown. */
+/*
+ * The thread's name, of NAME_SIZE bytes; false if it is unknown.  Called while a
+ * sample is taken, so not by the C library's prctl, which a sanitizer may have
+ * replaced by one that takes locks.
+ */
 static bool
 find_name(char *name)
 {
@@ -44,7 +50,8 @@ find_name(char *name)
 	if (given_name[0] != '\0')
 		memcpy(name, given_name, NAME_SIZE);
 	else
-		return prctl(PR_GET_NAME, name) == 0;
+		return arch_system_call(SYS_prctl, PR_GET_NAME, (long)name, 0,
+		    0) == 0;
 	return true;
 }
 
