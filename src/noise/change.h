@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* change.h -- whether counts of two sets of runs differ by more than noise.
+ *
+ * A row is anything whose hits each run counted: a function's body, a call
+ * path.  Each side has one or several runs; several are replicates, from which
+ * the noise is estimated.  A count has the variance phi * mean.  phi is at
+ * least what a sample stands for, since a sample of several hits is a cluster;
+ * it is more where runs differ by more than chance.
+ *
+ * One run a side: exact binomial test below 30 samples, else z^2.  It is
+ * divided by the inflation, the median z^2 of all rows over that of chance, so
+ * that runs which differ everywhere do not differ anywhere ("genomic control",
+ * Devlin & Roeder 1999).  The verdict is at most "likely".
+ * Replicates: phi of each row, shrunken towards the common one (Smyth 2004;
+ * quasi-likelihood as in Lund et al. 2012), and F(1, df).
+ * Several rows: Benjamini & Hochberg 1995.
+ *
+ *	change_noise_fit(&bodies, &noise);	the bodies of all functions
+ *	change_test(&rows, &noise, 0.05, changes, &error);	the rows shown
+ */
+#ifndef CPPROF_NOISE_CHANGE_H
+#define CPPROF_NOISE_CHANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+/*
+ * What runs counted, in any unit that is the same for all (hits if the
+ * intervals agree, else gticks).  Borrowed.
+ */
+struct change_columns {
+	size_t n_rows;
+	size_t n_base, n_now;		/* runs, at least 1 each */
+	const uint64_t *const *base;	/* [n_base][n_rows] */
+	const uint64_t *const *now;	/* [n_now][n_rows] */
+	/*
+	 * The work that each run did, > 0: counts are compared per unit of it.
+	 * NULL: equal work, 1 each.
+	 */
+	const double *base_work, *now_work;	/* [n_base], [n_now] */
+	/*
+	 * [n_rows] what one sample of the row stands for, in units, > 0: hits /
+	 * samples of both sides, at least 1, times gticks a hit if the unit is
+	 * gticks.  NULL: the counts are no counts of samples (bytes, or of
+	 * unknown origin), so nothing is known of their noise but what
+	 * replicates show.
+	 */
+	const double *sample;
+};
+
+/* How much the counts of these runs vary, besides chance. */
+struct change_noise {
+	double inflation;	/* one run a side: of z^2, at least 1 */
+	/*
+	 * Replicates: phi of a row is about common times what its sample
+	 * stands for (1 if unknown).  df: how many degrees of freedom that
+	 * knowledge is worth; 0: none, INFINITY: all rows have the same.
+	 */
+	double common, df;
+};
+
+/* GREW and SHRANK need replicates. */
+enum change_verdict {
+	CHANGE_UNDECIDED,	/* nothing is known of the noise */
+	CHANGE_NOISE,		/* no more than noise does */
+	CHANGE_LIKELY_GREW, CHANGE_LIKELY_SHRANK,
+	CHANGE_GREW, CHANGE_SHRANK,
+	N_CHANGE_VERDICTS
+};
+
+/* "undecided", "noise", "likely grew", "likely shrank", "grew", "shrank". */
+extern const char *const change_verdict_names[N_CHANGE_VERDICTS];
+
+/*
+ * One row.  Amounts are in units per unit of work (the mean of a run if all
+ * did the same work).  What depends on the noise is NAN if that is unknown.
+ */
+struct change {
+	double base, now;	/* means */
+	double change;		/* now - base */
+	double low, high;	/* 95% interval of the change */
+	double phi;		/* variance / mean, with the inflation */
+	double visible;		/* the smallest change that would have been
+				 * found in 80 of 100 cases, by this row alone
+				 * at 5%; of the base: divide by it */
+	double p;		/* of a difference like this by noise alone */
+	double q;		/* p, adjusted for the number of rows */
+	enum change_verdict verdict;
+};
+
+/*
+ * Fits the noise to rows whose hits do not overlap: the bodies of all
+ * functions, however small.  Rows of fewer than 10 samples do not count.
+ * With fewer than 8 that count, the inflation is 1.  0, or -1 with *error set
+ * if memory runs out.  O(rows * runs + rows log rows).
+ */
+int change_noise_fit(const struct change_columns *columns,
+                     struct change_noise *noise, struct error *error);
+
+/*
+ * Compares each row; changes[n_rows] is the caller's.  A row has changed if its
+ * q is at most fdr: of the rows so called, that part is expected to be wrong.
+ * noise: by change_noise_fit for the same runs.  0, or -1 with *error set if
+ * memory runs out.  O(rows * runs + rows log rows); exact tests of few samples
+ * only.
+ */
+int change_test(const struct change_columns *columns,
+                const struct change_noise *noise, double fdr,
+                struct change *changes, struct error *error);
+
+/*
+ * Benjamini & Hochberg: p[n] adjusted so that rows with q <= x hold at most x
+ * of false ones.  NAN stays and does not count.  q may be p.  Likewise.
+ */
+int change_adjust(const double *p, size_t n, double *q, struct error *error);
+
+#endif
