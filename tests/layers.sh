@@ -74,7 +74,7 @@ circles() {
 }
 
 claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
-	grep -vE '^src/(base|formats|output|profile|refine|shell|symbols|views)$'
+	grep -vE '^src/(base|formats|noise|output|profile|refine|shell|symbols|views)$'
 	find src/symbols -mindepth 1 -type d |
 	grep -vE '^src/symbols/(code|elf|lines|names|unwind)$'
 	find lib -mindepth 1 -type d |
@@ -84,8 +84,10 @@ includes 'profile includes only base, without tables, and profile' \
 	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'
 includes 'refine includes only base, profile and refine, and no tables' \
 	src/refine 'src/(base|profile|refine)/.*' 'src/base/table\.h'
-includes 'views include only base, profile and views' src/views \
-	'src/(base|profile|views)/.*'
+includes 'noise includes only base and noise, and no tables' src/noise \
+	'src/(base|noise)/.*' 'src/base/table\.h'
+includes 'views include only base, profile, noise and views' src/views \
+	'src/(base|profile|noise|views)/.*'
 includes 'symbols include only base, profile, symbols and dwarf' src/symbols \
 	'src/(base|profile|symbols)/.*|dwarf/.*'
 includes 'of symbols, elf includes no other room' src/symbols/elf \
@@ -106,7 +108,7 @@ shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
 includes 'of commands the shell includes lists, of lib what both share' \
 	'src/shell src/main.c' \
 	"src/.*|commands/(settings|words|abbreviations)\.def|$shared"
-below='src/(base|profile|refine|views|formats|symbols|output)/.*'
+below='src/(base|profile|refine|noise|views|formats|symbols|output)/.*'
 room='src/shell/('
 settings='commands/(settings|words|abbreviations)\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
@@ -160,7 +162,7 @@ word='(^|[^A-Za-z0-9_])'
 end='([^A-Za-z0-9_]|$)'
 # (debug_lines_child.c is a child process, which ends by _exit.)
 claim 'only main and the shell print or exit' "$(sources src/base src/profile \
-	src/refine src/views src/formats src/symbols src/output commands | search \
+	src/refine src/noise src/views src/formats src/symbols src/output commands | search \
 	"$word(printf|vprintf|puts|putchar|perror|psignal|errx?|warnx|error) ?\(|$(
 	)$word(exit|_exit|_Exit|quick_exit|abort) ?\(|$(
 	)$word(stdout|stderr)$end|$(

@@ -38,6 +38,7 @@ unit_tests = \
 	tests/test-arguments \
 	tests/test-base \
 	tests/test-call-flow \
+	tests/test-change \
 	tests/test-callgrind \
 	tests/test-gmon \
 	tests/test-collapsed \
@@ -46,6 +47,7 @@ unit_tests = \
 	tests/test-cpuprofile \
 	tests/test-debug-lines \
 	tests/test-demangle \
+	tests/test-distributions \
 	tests/test-dwarf \
 	tests/test-earlier \
 	tests/test-export \
@@ -111,6 +113,15 @@ tests_test_base_LDADD = $(unit_libs)
 tests_test_call_flow_SOURCES = tests/test-call-flow.c
 tests_test_call_flow_CFLAGS = $(unit_cflags)
 tests_test_call_flow_LDADD = $(unit_libs)
+
+tests_test_change_SOURCES = tests/test-change.c tests/failing-memory.h
+tests_test_change_CFLAGS = $(unit_cflags)
+tests_test_change_LDADD = $(unit_libs)
+tests_test_change_LDFLAGS = $(failing_memory)
+
+tests_test_distributions_SOURCES = tests/test-distributions.c
+tests_test_distributions_CFLAGS = $(unit_cflags)
+tests_test_distributions_LDADD = $(unit_libs)
 
 tests_test_callgrind_SOURCES = tests/test-callgrind.c
 tests_test_callgrind_CFLAGS = $(unit_cflags)

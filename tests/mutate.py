@@ -43,7 +43,7 @@ import tempfile
 import time
 
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
-SCOPE = ["src/profile", "src/refine", "src/views", "src/formats",
+SCOPE = ["src/profile", "src/refine", "src/noise", "src/views", "src/formats",
          "lib/store/tree.c", "dwarf", "lib/unwind/tables.c"]
 
 # Tests of a folder or file: those of the longest match.  The order here does
@@ -76,6 +76,7 @@ TESTS = {
                   "tests/labels.py", "tests/explain.py"],
     "src/output": ["tests/test-output", "tests/golden.sh", "tests/flame.py",
                    "tests/test-short-names", "tests/short-names.py"],
+    "src/noise": ["tests/test-distributions", "tests/test-change"],
     "src/refine": ["tests/test-out-of-memory", "tests/golden.sh",
                    "tests/refinements.py", "tests/section-steps.py",
                    "tests/export.py", "tests/list.py", "tests/labels.py",

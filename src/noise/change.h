@@ -21,6 +21,7 @@
 #ifndef CPPROF_NOISE_CHANGE_H
 #define CPPROF_NOISE_CHANGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,12 +57,13 @@ struct change_noise {
 	/*
 	 * Replicates: phi of a row is about common times what its sample
 	 * stands for (1 if unknown).  df: how many degrees of freedom that
-	 * knowledge is worth; 0: none, INFINITY: all rows have the same.
+	 * knowledge is worth, 0: none; it and those of the row are together
+	 * worth at most most_df.
 	 */
-	double common, df;
+	double common, df, most_df;
 };
 
-/* GREW and SHRANK need replicates. */
+/* GREW and SHRANK need replicates that show the row's noise. */
 enum change_verdict {
 	CHANGE_UNDECIDED,	/* nothing is known of the noise */
 	CHANGE_NOISE,		/* no more than noise does */
@@ -87,13 +89,14 @@ struct change {
 				 * at 5%; of the base: divide by it */
 	double p;		/* of a difference like this by noise alone */
 	double q;		/* p, adjusted for the number of rows */
+	bool is_replicated;	/* replicates show the row's noise */
 	enum change_verdict verdict;
 };
 
 /*
  * Fits the noise to rows whose hits do not overlap: the bodies of all
- * functions, however small.  Rows of fewer than 10 samples do not count.
- * With fewer than 8 that count, the inflation is 1.  0, or -1 with *error set
+ * functions, however small.  Rows of fewer than 5 samples a run do not count.
+ * With fewer than 8 that do, the inflation is 1.  0, or -1 with *error set
  * if memory runs out.  O(rows * runs + rows log rows).
  */
 int change_noise_fit(const struct change_columns *columns,

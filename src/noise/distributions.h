@@ -35,6 +35,12 @@ double student_two_sided_quantile(double p, double df);
  */
 double binomial_test(uint64_t k, uint64_t n, double p);
 
+/*
+ * x log(x / mean) + mean - x, without cancellation; x >= 0, mean > 0.  The
+ * deviance of counts is twice the sum of these.
+ */
+double deviance_part(double x, double mean);
+
 /* Derivatives of log gamma, x > 0; the x > 0 with trigamma(x) = y > 0. */
 double digamma(double x);
 double trigamma(double x);

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* change.c -- whether counts of two sets of runs differ by more than noise. */
+#include "src/noise/change.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/sort.h"
+#include "src/noise/distributions.h"
+
+/* Of a chi-square with one degree of freedom. */
+static const double MEDIAN_OF_CHANCE = 0.454936423119572;
+/* 80 of 100 values of a normal distribution lie above this, below its mean. */
+static const double POWER_Z = 0.841621233572914;
+static const double NORMAL_95 = 1.959963984540054;
+
+enum {
+	FEW_SAMPLES = 30,	/* a row with fewer is tested exactly */
+	LEAST_SAMPLES = 5,	/* a run, for a row to say something of noise */
+	LEAST_ROWS = 8,		/* for a median */
+};
+
+const char *const change_verdict_names[N_CHANGE_VERDICTS] = {
+	[CHANGE_UNDECIDED] = "undecided",
+	[CHANGE_NOISE] = "noise",
+	[CHANGE_LIKELY_GREW] = "likely grew",
+	[CHANGE_LIKELY_SHRANK] = "likely shrank",
+	[CHANGE_GREW] = "grew",
+	[CHANGE_SHRANK] = "shrank",
+};
+
+/* The runs of a side, of one row. */
+struct side {
+	double sum, work, mean;	/* mean: per unit of work */
+	double residual;	/* Pearson's chi-square about the mean */
+	double df;
+};
+
+/* One row of both sides. */
+struct pair {
+	struct side base, now;
+	double sample;		/* see change_columns; 1 if unknown */
+};
+
+static struct side
+side_of(const uint64_t *const *runs, const double *work, size_t n_runs,
+        size_t row)
+{
+	struct side side = { 0 };
+
+	for (size_t i = 0; i < n_runs; i++) {
+		side.sum += (double)runs[i][row];
+		side.work += work == NULL ? 1 : work[i];
+	}
+	side.mean = side.sum / side.work;
+	if (!(side.sum > 0))
+		return side;
+	for (size_t i = 0; i < n_runs; i++) {
+		double expected = side.mean * (work == NULL ? 1 : work[i]);
+		double off = (double)runs[i][row] - expected;
+
+		side.residual += off * off / expected;
+	}
+	side.df = (double)n_runs - 1;
+	return side;
+}
+
+static struct pair
+pair_of(const struct change_columns *columns, size_t row)
+{
+	return (struct pair){
+		.base = side_of(columns->base, columns->base_work,
+		                columns->n_base, row),
+		.now = side_of(columns->now, columns->now_work,
+		               columns->n_now, row),
+		.sample = columns->sample == NULL ? 1 : columns->sample[row],
+	};
+}
+
+static bool
+has_replicates(const struct change_columns *columns)
+{
+	return columns->n_base + columns->n_now > 2;
+}
+
+static double
+mean_of_both(const struct pair *pair)
+{
+	return (pair->base.sum + pair->now.sum) /
+	    (pair->base.work + pair->now.work);
+}
+
+/* z^2 of a difference if phi is 1: twice the gain in log likelihood. */
+static double
+deviance(const struct pair *pair)
+{
+	double mean = mean_of_both(pair);
+
+	if (!(mean > 0))
+		return 0;
+	return 2 * (deviance_part(pair->base.sum, mean * pair->base.work) +
+	            deviance_part(pair->now.sum, mean * pair->now.work));
+}
+
+static double
+n_samples(const struct pair *pair)
+{
+	return (pair->base.sum + pair->now.sum) / pair->sample;
+}
+
+static double
+exact_p(const struct pair *pair)
+{
+	double now = round(pair->now.sum / pair->sample);
+	double n = now + round(pair->base.sum / pair->sample);
+
+	if (!(n > 0))
+		return 1;
+	return binomial_test((uint64_t)now, (uint64_t)n, pair->now.work /
+	                     (pair->base.work + pair->now.work));
+}
+
+/* z^2 of a row with one run a side, before the inflation. */
+static double
+z2_of(const struct pair *pair)
+{
+	double z;
+
+	if (n_samples(pair) >= FEW_SAMPLES)
+		return deviance(pair) / pair->sample;
+	z = normal_two_sided_quantile(exact_p(pair));
+	return z * z;
+}
+
+/* ---- how noisy the runs are ---- */
+
+static int
+compare_doubles(const void *a, const void *b, void *context)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	(void)context;
+	return (x > y) - (x < y);
+}
+
+static int
+median_of(double *values, size_t n, double *median, struct error *error)
+{
+	if (sort_items(values, n, sizeof *values, compare_doubles, NULL,
+	               error) != 0)
+		return -1;
+	*median = (values[(n - 1) / 2] + values[n / 2]) / 2;
+	return 0;
+}
+
+static bool
+says_something(const struct change_columns *columns, const struct pair *pair)
+{
+	double n_runs = (double)(columns->n_base + columns->n_now);
+
+	if (columns->sample == NULL)
+		return n_samples(pair) > 0;
+	return n_samples(pair) >= LEAST_SAMPLES * n_runs;
+}
+
+static int
+fit_inflation(const struct change_columns *columns, double *values,
+              struct change_noise *noise, struct error *error)
+{
+	size_t n = 0;
+	double median;
+
+	if (columns->sample == NULL)
+		return 0;
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		struct pair pair = pair_of(columns, i);
+
+		if (says_something(columns, &pair))
+			values[n++] = z2_of(&pair);
+	}
+	if (n < LEAST_ROWS)
+		return 0;
+	if (median_of(values, n, &median, error) != 0)
+		return -1;
+	noise->inflation = fmax(1, median / MEDIAN_OF_CHANCE);
+	return 0;
+}
+
+/* What rows show of phi, relative to their samples. */
+struct dispersions {
+	size_t n;
+	double *phi, *df;	/* [n] */
+	double sum_df;
+};
+
+static int
+make_dispersions(struct dispersions *found,
+                 const struct change_columns *columns, double *values,
+                 struct error *error)
+{
+	double median;
+
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		struct pair pair = pair_of(columns, i);
+		double df = pair.base.df + pair.now.df;
+
+		if (!says_something(columns, &pair) || !(df > 0))
+			continue;
+		found->phi[found->n] = (pair.base.residual +
+		    pair.now.residual) / df / pair.sample;
+		found->df[found->n++] = df;
+		found->sum_df += df;
+	}
+	if (found->n == 0)
+		return 0;
+	memcpy(values, found->phi, found->n * sizeof *values);
+	if (median_of(values, found->n, &median, error) != 0)
+		return -1;
+	/* Runs may be equal by chance; the logarithm of 0 says too much. */
+	for (size_t i = 0; i < found->n; i++)
+		found->phi[i] = fmax(found->phi[i], 1e-5 * median);
+	return 0;
+}
+
+/*
+ * Moments of log phi, whose mean and variance are those of log F (Smyth 2004,
+ * section 6.2).  The variance is taken for a standard error more: rows may
+ * differ more than they seem to, and trusting the common phi too much calls
+ * noise a change.
+ */
+static void
+fit_prior(const struct dispersions *found, struct change_noise *noise)
+{
+	double n = (double)found->n, mean = 0, variance = 0, chance = 0;
+
+	for (size_t i = 0; i < found->n; i++)
+		mean += (log(found->phi[i]) - digamma(found->df[i] / 2) +
+		         log(found->df[i] / 2)) / n;
+	for (size_t i = 0; i < found->n; i++) {
+		double off = log(found->phi[i]) - digamma(found->df[i] / 2) +
+		    log(found->df[i] / 2) - mean;
+
+		variance += off * off / (n - 1);
+		chance += trigamma(found->df[i] / 2) / n;
+	}
+	variance += variance * sqrt(2 / (n - 1));
+	noise->most_df = found->sum_df;
+	if (variance <= chance) {
+		noise->df = found->sum_df;
+		noise->common = exp(mean);
+		return;
+	}
+	noise->df = 2 * trigamma_inverse(variance - chance);
+	noise->common = exp(mean + digamma(noise->df / 2) -
+	                    log(noise->df / 2));
+}
+
+static int
+fit_dispersion(const struct change_columns *columns, double *values,
+               struct change_noise *noise, struct error *error)
+{
+	struct dispersions found = {
+		.phi = memory_array(columns->n_rows, sizeof *found.phi, error),
+		.df = memory_array(columns->n_rows, sizeof *found.df, error),
+	};
+	int status = -1;
+
+	if (found.phi != NULL && found.df != NULL)
+		status = make_dispersions(&found, columns, values, error);
+	if (status == 0 && found.n >= 3 && found.phi[0] > 0)
+		fit_prior(&found, noise);
+	free(found.phi);
+	free(found.df);
+	return status;
+}
+
+int
+change_noise_fit(const struct change_columns *columns,
+                 struct change_noise *noise, struct error *error)
+{
+	double *values = memory_array(columns->n_rows, sizeof *values, error);
+	int status;
+
+	*noise = (struct change_noise){ .inflation = 1, .common = 1 };
+	if (values == NULL)
+		return -1;
+	status = has_replicates(columns) ?
+	    fit_dispersion(columns, values, noise, error) :
+	    fit_inflation(columns, values, noise, error);
+	free(values);
+	return status;
+}
+
+/* ---- the test ---- */
+
+/* The t of a 95% interval; that of the last call is kept. */
+struct student {
+	double df, t;
+};
+
+static double
+student_95(struct student *last, double df)
+{
+	if (isinf(df))
+		return NORMAL_95;
+	if (last->df != df)
+		*last = (struct student){ df,
+			student_two_sided_quantile(0.05, df) };
+	return last->t;
+}
+
+/*
+ * The score interval of a mean, per unit of work, of a count whose variance is
+ * phi * mean; unlike mean +- t * deviation it is right for small counts.
+ */
+static void
+interval_of(const struct side *side, double phi, double t, double *low,
+            double *high)
+{
+	double half = t * t * phi / 2;
+	double width = sqrt(half * (2 * side->sum + half));
+
+	*low = fmax(side->sum + half - width, 0) / side->work;
+	*high = (side->sum + half + width) / side->work;
+}
+
+/*
+ * Of a difference, from the intervals of its sides (Zou & Donner 2008); and the
+ * smallest difference that would have been found.
+ */
+static void
+add_interval(struct change *change, const struct pair *pair, double t)
+{
+	double base_low, base_high, now_low, now_high;
+	double base = fmax(pair->base.sum, change->phi) / pair->base.work;
+	double now = fmax(pair->now.sum, change->phi) / pair->now.work;
+
+	interval_of(&pair->base, change->phi, t, &base_low, &base_high);
+	interval_of(&pair->now, change->phi, t, &now_low, &now_high);
+	change->low = change->change -
+	    hypot(change->now - now_low, base_high - change->base);
+	change->high = change->change +
+	    hypot(now_high - change->now, change->base - base_low);
+	change->visible = (t + POWER_Z) * sqrt(change->phi *
+	    (base / pair->base.work + now / pair->now.work));
+}
+
+/* What depends on the noise, where nothing is known of that. */
+static void
+set_unknown(struct change *change)
+{
+	change->low = change->high = change->phi = change->visible =
+	    change->p = NAN;
+}
+
+/* Counts of samples, of which nothing is known but that. */
+static void
+test_samples(struct change *change, const struct pair *pair,
+             const struct change_noise *noise)
+{
+	change->phi = pair->sample * noise->inflation;
+	change->p = normal_two_sided(sqrt(z2_of(pair) / noise->inflation));
+	add_interval(change, pair, NORMAL_95);
+}
+
+static void
+test_replicates(struct change *change, const struct change_columns *columns,
+                const struct pair *pair, const struct change_noise *noise,
+                struct student *student)
+{
+	double own_df = pair->base.df + pair->now.df;
+	double df = noise->df + own_df;
+
+	change->is_replicated = true;
+	change->phi = (noise->df * noise->common * pair->sample +
+	               pair->base.residual + pair->now.residual) / df;
+	if (noise->df > 0)
+		df = fmin(df, noise->most_df);
+	if (columns->sample != NULL)
+		change->phi = fmax(change->phi, pair->sample);
+	if (!(change->phi > 0)) {
+		/* Counts that never vary: any difference is a change. */
+		change->p = change->change == 0 ? 1 : 0;
+		change->low = change->high = change->change;
+		change->visible = 0;
+		return;
+	}
+	change->p = f_upper(deviance(pair) / change->phi, df);
+	if (columns->sample != NULL && n_samples(pair) < FEW_SAMPLES)
+		change->p = fmax(change->p, exact_p(pair));
+	add_interval(change, pair, student_95(student, df));
+}
+
+static void
+test_row(struct change *change, const struct change_columns *columns,
+         const struct pair *pair, const struct change_noise *noise,
+         struct student *student)
+{
+	*change = (struct change){
+		.base = pair->base.mean,
+		.now = pair->now.mean,
+		.change = pair->now.mean - pair->base.mean,
+	};
+	/* Runs without hits do not show how those of the row vary. */
+	if (noise->df + pair->base.df + pair->now.df > 0)
+		test_replicates(change, columns, pair, noise, student);
+	else if (columns->sample != NULL)
+		test_samples(change, pair, noise);
+	else
+		set_unknown(change);
+}
+
+static enum change_verdict
+verdict_of(const struct change *change, double fdr)
+{
+	if (isnan(change->q))
+		return CHANGE_UNDECIDED;
+	if (change->q > fdr || change->change == 0)
+		return CHANGE_NOISE;
+	if (change->is_replicated)
+		return change->change > 0 ? CHANGE_GREW : CHANGE_SHRANK;
+	return change->change > 0 ? CHANGE_LIKELY_GREW : CHANGE_LIKELY_SHRANK;
+}
+
+static int
+decide(struct change *changes, size_t n, double fdr, struct error *error)
+{
+	double *p = memory_array(n, sizeof *p, error);
+	int status = -1;
+
+	if (p == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		p[i] = changes[i].p;
+	if (change_adjust(p, n, p, error) == 0) {
+		status = 0;
+		for (size_t i = 0; i < n; i++) {
+			changes[i].q = p[i];
+			changes[i].verdict = verdict_of(&changes[i], fdr);
+		}
+	}
+	free(p);
+	return status;
+}
+
+int
+change_test(const struct change_columns *columns,
+            const struct change_noise *noise, double fdr,
+            struct change *changes, struct error *error)
+{
+	struct student student = { 0 };
+
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		struct pair pair = pair_of(columns, i);
+
+		test_row(&changes[i], columns, &pair, noise, &student);
+	}
+	return decide(changes, columns->n_rows, fdr, error);
+}
+
+/* ---- several rows ---- */
+
+struct ranked {
+	double p;
+	size_t row;
+};
+
+static int
+compare_ranked(const void *a, const void *b, void *context)
+{
+	const struct ranked *x = a, *y = b;
+
+	(void)context;
+	return (x->p > y->p) - (x->p < y->p);
+}
+
+int
+change_adjust(const double *p, size_t n, double *q, struct error *error)
+{
+	struct ranked *ranked = memory_array(n, sizeof *ranked, error);
+	size_t n_ranked = 0;
+	double least = 1;
+
+	if (ranked == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		q[i] = p[i];
+		if (!isnan(p[i]))
+			ranked[n_ranked++] = (struct ranked){ p[i], i };
+	}
+	if (sort_items(ranked, n_ranked, sizeof *ranked, compare_ranked, NULL,
+	               error) != 0) {
+		free(ranked);
+		return -1;
+	}
+	for (size_t i = n_ranked; i-- > 0;) {
+		least = fmin(least, ranked[i].p * (double)n_ranked /
+		             (double)(i + 1));
+		q[ranked[i].row] = least;
+	}
+	free(ranked);
+	return 0;
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-change.c -- how often comparisons of simulated runs are right.
+ *
+ * A run has 200 paths, 10,000 hits together; the costs of the paths have an
+ * exponential distribution.  Counts have a variance of phi times their mean:
+ * Poisson counts whose means are drawn anew for each run from a gamma
+ * distribution.  Every tenth path takes twice as long in the second set of
+ * runs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/noise/change.h"
+#include "tests/failing-memory.h"
+
+/* ---- random numbers ---- */
+
+static uint64_t seed;
+
+static double
+uniform(void)
+{
+	uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double
+normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+/* Marsaglia & Tsang 2000. */
+static double
+gamma_of(double shape)
+{
+	double d, c;
+
+	if (shape < 1)
+		return gamma_of(shape + 1) * pow(uniform(), 1 / shape);
+	d = shape - 1 / 3.0;
+	c = 1 / sqrt(9 * d);
+	for (;;) {
+		double x = normal(), v = 1 + c * x;
+
+		v = v * v * v;
+		if (v > 0 && log(uniform()) < 0.5 * x * x + d - d * v +
+		    d * log(v))
+			return d * v;
+	}
+}
+
+/* By products of uniforms, 20 events at a time. */
+static uint64_t
+poisson(double mean)
+{
+	uint64_t n = 0;
+
+	while (mean > 0) {
+		double limit = exp(-fmin(mean, 20)), product = uniform();
+
+		for (; product > limit; product *= uniform())
+			n++;
+		mean -= 20;
+	}
+	return n;
+}
+
+static uint64_t
+count_of(double mean, double phi)
+{
+	if (phi > 1)
+		mean = gamma_of(mean / (phi - 1)) * (phi - 1);
+	return poisson(mean);
+}
+
+/* ---- runs ---- */
+
+enum { N_PATHS = 200, N_HITS = 10000, MOST_RUNS = 5 };
+
+struct runs {
+	uint64_t hits[2][MOST_RUNS][N_PATHS];
+	const uint64_t *columns[2][MOST_RUNS];
+	double sample[N_PATHS];
+	struct change_columns all;
+};
+
+static double
+cost_of(size_t path)
+{
+	static double costs[N_PATHS], sum;
+	uint64_t seed_before = seed;
+
+	if (sum == 0) {
+		seed = 77;
+		for (size_t i = 0; i < N_PATHS; i++)
+			sum += costs[i] = -log(uniform());
+		seed = seed_before;
+	}
+	return costs[path] / sum * N_HITS;
+}
+
+/* Paths 5, 15, 25, ... */
+static bool
+has_changed(size_t path)
+{
+	return path % 10 == 5;
+}
+
+/*
+ * Runs of which the changed paths take `factor` times as long in the second
+ * set.  phi_spread: of the logarithm of phi, from path to path.
+ */
+static void
+simulate(struct runs *runs, size_t n_runs, double phi, double phi_spread,
+         double factor)
+{
+	double path_phi[N_PATHS];
+
+	memset(runs, 0, sizeof *runs);
+	for (size_t i = 0; i < N_PATHS; i++) {
+		path_phi[i] = phi * exp(phi_spread * normal());
+		runs->sample[i] = 1;
+	}
+	for (size_t side = 0; side < 2; side++) {
+		for (size_t run = 0; run < n_runs; run++) {
+			uint64_t *hits = runs->hits[side][run];
+
+			runs->columns[side][run] = hits;
+			for (size_t i = 0; i < N_PATHS; i++)
+				hits[i] = count_of(cost_of(i) *
+				    (side == 1 && has_changed(i) ? factor : 1),
+				    path_phi[i]);
+		}
+	}
+	runs->all = (struct change_columns){
+		.n_rows = N_PATHS,
+		.n_base = n_runs,
+		.n_now = n_runs,
+		.base = runs->columns[0],
+		.now = runs->columns[1],
+		.sample = runs->sample,
+	};
+}
+
+static void
+compare(const struct change_columns *columns, struct change *changes)
+{
+	struct change_noise noise;
+	struct error error = { 0 };
+
+	assert_int_equal(change_noise_fit(columns, &noise, &error), 0);
+	assert_int_equal(change_test(columns, &noise, 0.05, changes, &error),
+	                 0);
+}
+
+static bool
+is_named(const struct change *change)
+{
+	return change->verdict > CHANGE_NOISE;
+}
+
+struct rates {
+	double fdr;		/* mean part of the rows named that are wrong */
+	double power;		/* part of the changed rows that are named */
+	double any;		/* part of comparisons that name anything */
+	double cover;		/* part of intervals with the true change */
+};
+
+static struct rates
+rates_of(size_t n_runs, double phi, double phi_spread, double factor,
+         size_t n_repetitions)
+{
+	struct rates rates = { 0 };
+	static struct runs runs;
+
+	for (size_t k = 0; k < n_repetitions; k++) {
+		struct change changes[N_PATHS];
+		double n_named = 0, n_right = 0, n_changed = 0, n_covered = 0;
+
+		simulate(&runs, n_runs, phi, phi_spread, factor);
+		compare(&runs.all, changes);
+		for (size_t i = 0; i < N_PATHS; i++) {
+			bool changed = has_changed(i) && factor != 1;
+			double truth = changed ? (factor - 1) * cost_of(i) : 0;
+
+			n_changed += changed;
+			n_named += is_named(&changes[i]);
+			n_right += is_named(&changes[i]) && changed;
+			n_covered += changes[i].low <= truth &&
+			    truth <= changes[i].high;
+		}
+		rates.fdr += n_named > 0 ? (n_named - n_right) / n_named : 0;
+		rates.power += n_changed > 0 ? n_right / n_changed : 0;
+		rates.any += n_named > 0;
+		rates.cover += n_covered / N_PATHS;
+	}
+	rates.fdr /= (double)n_repetitions;
+	rates.power /= (double)n_repetitions;
+	rates.any /= (double)n_repetitions;
+	rates.cover /= (double)n_repetitions;
+	return rates;
+}
+
+/* ---- what is promised ---- */
+
+/*
+ * Replicates: at most 5% of what is called changed is not.  The bounds of power
+ * are those of a simulation in Python with the same assumptions (.35, .74, and
+ * one run a side .20), less 5 points.
+ */
+static void
+few_changes_named_are_none(void **state)
+{
+	static const struct {
+		size_t n_runs;
+		double phi, spread, most_fdr, least_power;
+	} cases[] = {
+		{ 1, 1, 0, 0.07, 0.40 }, { 3, 1, 0, 0.07, 0.80 },
+		{ 5, 1, 0, 0.07, 0.88 },
+		{ 1, 3, 0, 0.07, 0.12 }, { 3, 3, 0, 0.07, 0.30 },
+		{ 5, 3, 0, 0.07, 0.69 },
+		/* phi differs from path to path. */
+		{ 1, 3, 0.5, 0.25, 0.15 }, { 3, 3, 0.5, 0.07, 0.30 },
+		{ 5, 3, 0.5, 0.07, 0.65 },
+		{ 3, 3, 1, 0.07, 0.30 }, { 5, 3, 1, 0.07, 0.55 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rates rates;
+
+		seed = i;
+		rates = rates_of(cases[i].n_runs, cases[i].phi,
+		                 cases[i].spread, 2, 200);
+		print_message("# %zu runs a side, phi %g, spread %g: FDR %.3f, "
+		              "power %.3f, cover %.3f\n", cases[i].n_runs,
+		              cases[i].phi, cases[i].spread, rates.fdr,
+		              rates.power, rates.cover);
+		if (rates.fdr > cases[i].most_fdr ||
+		    rates.power < cases[i].least_power ||
+		    rates.cover < 0.93)
+			fail_msg("case %zu is outside of its bounds", i);
+	}
+}
+
+/* Equal programs: 16 of 200 comparisons may name something. */
+static void
+equal_runs_are_called_noise(void **state)
+{
+	(void)state;
+	for (size_t n_runs = 3; n_runs <= 5; n_runs += 2) {
+		for (double phi = 1; phi <= 3; phi += 2) {
+			struct rates rates;
+
+			seed = n_runs;
+			rates = rates_of(n_runs, phi, 0.5, 1, 200);
+			if (rates.any > 0.08)
+				fail_msg("%zu runs a side, phi %g: named in %g",
+				         n_runs, phi, rates.any);
+		}
+	}
+}
+
+/* A pair of runs that differ everywhere by much more than chance. */
+static void
+one_pair_is_inflated(void **state)
+{
+	struct rates rates;
+
+	(void)state;
+	seed = 1;
+	rates = rates_of(1, 10, 0, 1, 200);
+	assert_true(rates.any <= 0.15);
+	rates = rates_of(1, 1, 0, 1, 200);
+	assert_true(rates.any <= 0.08);
+}
+
+/* One row alone, which changes by what is said to be visible. */
+static void
+the_visible_change_is_seen_in_four_of_five(void **state)
+{
+	static const size_t n_runs[] = { 1, 5 };
+
+	(void)state;
+	seed = 5;
+	for (size_t k = 0; k < 2; k++) {
+		struct runs runs;
+		struct change change;
+		struct error error = { 0 };
+		struct change_noise noise = {
+			.inflation = 1, .common = 1, .df = 1e6, .most_df = 1e6,
+		};
+		size_t n_seen = 0;
+		double visible;
+
+		simulate(&runs, n_runs[k], 1, 0, 1);
+		runs.all.n_rows = 1;
+		for (size_t run = 0; run < n_runs[k]; run++)
+			runs.hits[0][run][0] = runs.hits[1][run][0] = 1000;
+		if (n_runs[k] == 1)
+			noise.df = noise.most_df = 0;
+		assert_int_equal(change_test(&runs.all, &noise, 0.05, &change,
+		                             &error), 0);
+		visible = change.visible;
+		assert_true(fabs(visible - 2.8 * sqrt(1000 * 2 /
+		    (double)n_runs[k])) < 1);
+		for (size_t i = 0; i < 1000; i++) {
+			for (size_t run = 0; run < n_runs[k]; run++) {
+				runs.hits[0][run][0] = poisson(1000);
+				runs.hits[1][run][0] = poisson(1000 + visible);
+			}
+			assert_int_equal(change_test(&runs.all, &noise, 0.05,
+			                             &change, &error), 0);
+			n_seen += change.p <= 0.05;
+		}
+		if (n_seen < 740 || n_seen > 860)
+			fail_msg("%zu runs: seen in %zu of 1000", n_runs[k],
+			         n_seen);
+	}
+}
+
+/* ---- single rows ---- */
+
+/* Compares rows of one or two runs a side. */
+static struct change
+compare_one(const uint64_t *base, size_t n_base, const uint64_t *now,
+            size_t n_now, const double *sample)
+{
+	const uint64_t *bases[4], *nows[4];
+	struct change_columns columns = {
+		.n_rows = 1, .n_base = n_base, .n_now = n_now,
+		.base = bases, .now = nows, .sample = sample,
+	};
+	struct change change;
+
+	for (size_t i = 0; i < n_base; i++)
+		bases[i] = &base[i];
+	for (size_t i = 0; i < n_now; i++)
+		nows[i] = &now[i];
+	compare(&columns, &change);
+	return change;
+}
+
+static const double one = 1;
+
+static void
+one_pair_is_at_most_likely(void **state)
+{
+	static const uint64_t few = 100, many = 1000;
+	struct change change = compare_one(&few, 1, &many, 1, &one);
+
+	(void)state;
+	assert_int_equal(change.verdict, CHANGE_LIKELY_GREW);
+	assert_true(change.base == 100 && change.now == 1000 &&
+	            change.change == 900);
+	assert_true(change.low > 800 && change.low < 900 &&
+	            change.high > 900 && change.high < 1000);
+	change = compare_one(&many, 1, &few, 1, &one);
+	assert_int_equal(change.verdict, CHANGE_LIKELY_SHRANK);
+	change = compare_one(&many, 1, &many, 1, &one);
+	assert_int_equal(change.verdict, CHANGE_NOISE);
+	assert_true(change.p == 1);
+}
+
+/* Twice the sum of the smaller tail: 2 * 0.5^6, which is not significant. */
+static void
+few_samples_are_tested_exactly(void **state)
+{
+	static const uint64_t none = 0, six = 6, twelve = 12;
+	static const double two = 2;
+	struct change change = compare_one(&none, 1, &six, 1, &one);
+
+	(void)state;
+	assert_true(fabs(change.p - 0.03125) < 1e-9);
+	assert_true(change.phi == 1);
+	/* As samples of two hits. */
+	change = compare_one(&none, 1, &twelve, 1, &two);
+	assert_true(fabs(change.p - 0.03125) < 1e-9);
+	assert_true(change.phi == 2);
+	change = compare_one(&none, 1, &none, 1, &one);
+	assert_true(change.p == 1 && change.verdict == CHANGE_NOISE);
+	assert_true(change.low < 0 && change.high > 0);
+}
+
+static void
+samples_of_many_hits_say_less(void **state)
+{
+	static const uint64_t base = 1000, now = 1200;
+	static const double ten = 10;
+	struct change single = compare_one(&base, 1, &now, 1, &one);
+	struct change cluster = compare_one(&base, 1, &now, 1, &ten);
+
+	(void)state;
+	assert_int_equal(single.verdict, CHANGE_LIKELY_GREW);
+	assert_int_equal(cluster.verdict, CHANGE_NOISE);
+	assert_true(fabs(cluster.visible / single.visible - sqrt(10)) < 1e-9);
+}
+
+static void
+weights_of_unknown_origin_need_replicates(void **state)
+{
+	static const uint64_t base[] = { 1000000, 1010000 };
+	static const uint64_t now[] = { 2000000, 2010000 };
+	struct change change = compare_one(base, 1, now, 1, NULL);
+
+	(void)state;
+	assert_int_equal(change.verdict, CHANGE_UNDECIDED);
+	assert_true(isnan(change.p) && isnan(change.q) && isnan(change.low) &&
+	            isnan(change.visible));
+	change = compare_one(base, 2, now, 2, NULL);
+	assert_int_equal(change.verdict, CHANGE_GREW);
+	assert_true(change.phi < 100);
+}
+
+static void
+runs_that_never_vary_show_any_difference(void **state)
+{
+	static const uint64_t base[] = { 1000, 1000 }, now[] = { 1001, 1001 };
+	struct change change = compare_one(base, 2, now, 2, NULL);
+
+	(void)state;
+	assert_int_equal(change.verdict, CHANGE_GREW);
+	assert_true(change.low == 1 && change.high == 1);
+	change = compare_one(base, 2, base, 2, NULL);
+	assert_int_equal(change.verdict, CHANGE_NOISE);
+	/* As samples, chance alone moves them by more. */
+	change = compare_one(base, 2, now, 2, &one);
+	assert_int_equal(change.verdict, CHANGE_NOISE);
+	assert_true(change.phi == 1);
+}
+
+/* What appears in one run of the second side was never replicated. */
+static void
+a_new_row_in_one_run_is_likely(void **state)
+{
+	static const uint64_t base[] = { 0, 0 }, now[] = { 100, 90 };
+	struct change change = compare_one(base, 2, now, 1, &one);
+
+	(void)state;
+	assert_int_equal(change.verdict, CHANGE_LIKELY_GREW);
+	change = compare_one(base, 2, now, 1, NULL);
+	assert_int_equal(change.verdict, CHANGE_UNDECIDED);
+	change = compare_one(base, 2, now, 2, &one);
+	assert_int_equal(change.verdict, CHANGE_GREW);
+}
+
+/* Twice the hits for twice the work is no change. */
+static void
+counts_are_compared_per_unit_of_work(void **state)
+{
+	static const double base_work[] = { 1, 3 }, now_work[] = { 2, 6 };
+	static const uint64_t base[] = { 1000, 3000 }, now[] = { 2000, 6000 };
+	const uint64_t *bases[] = { &base[0], &base[1] };
+	const uint64_t *nows[] = { &now[0], &now[1] };
+	struct change_columns columns = {
+		.n_rows = 1, .n_base = 2, .n_now = 2,
+		.base = bases, .now = nows,
+		.base_work = base_work, .now_work = now_work, .sample = &one,
+	};
+	struct change change;
+
+	(void)state;
+	compare(&columns, &change);
+	assert_true(change.base == 1000 && change.now == 1000 &&
+	            change.change == 0);
+	assert_int_equal(change.verdict, CHANGE_NOISE);
+	assert_true(change.p == 1);
+	/* Else these two runs of the second side have little in common. */
+	columns.now_work = NULL;
+	compare(&columns, &change);
+	assert_true(change.now == 4000 && change.phi > 500);
+	assert_int_equal(change.verdict, CHANGE_NOISE);
+}
+
+static void
+the_order_of_the_sides_is_only_a_sign(void **state)
+{
+	struct runs runs;
+	struct change_columns turned;
+	struct change changes[N_PATHS], backwards[N_PATHS];
+
+	(void)state;
+	seed = 3;
+	for (size_t n_runs = 1; n_runs <= 3; n_runs++) {
+		simulate(&runs, n_runs, 2, 0.5, 2);
+		turned = runs.all;
+		turned.base = runs.all.now;
+		turned.now = runs.all.base;
+		compare(&runs.all, changes);
+		compare(&turned, backwards);
+		for (size_t i = 0; i < N_PATHS; i++) {
+			assert_true(fabs(changes[i].p - backwards[i].p) <=
+			            1e-9 * changes[i].p);
+			assert_true(is_named(&changes[i]) ==
+			            is_named(&backwards[i]));
+			assert_true(fabs(changes[i].low + backwards[i].high) <
+			            1e-6);
+		}
+	}
+}
+
+static void
+huge_counts_keep_their_digits(void **state)
+{
+	static const uint64_t base = UINT64_C(1) << 62;
+	static const uint64_t now = (UINT64_C(1) << 62) +
+	    (UINT64_C(1) << 35);
+	struct change change = compare_one(&base, 1, &now, 1, &one);
+
+	(void)state;
+	/* 2^35 of deviations of sqrt(2^63): z = 2^3.5 */
+	assert_true(fabs(change.p / 1.1e-29 - 1) < 0.1);
+}
+
+/* ---- several rows ---- */
+
+static void
+q_is_that_of_benjamini_and_hochberg(void **state)
+{
+	/* The example of R's p.adjust, by hand. */
+	static const double p[] = { 0.04, 0.01, NAN, 0.02, 0.9, 0.01 };
+	static const double wanted[] = { 0.05, 0.025, NAN, 0.1 / 3, 0.9, 0.025 };
+	double q[6];
+	struct error error = { 0 };
+
+	(void)state;
+	assert_int_equal(change_adjust(p, 6, q, &error), 0);
+	for (size_t i = 0; i < 6; i++)
+		assert_true(isnan(wanted[i]) ? isnan(q[i]) :
+		            fabs(q[i] - wanted[i]) < 1e-12);
+	assert_int_equal(change_adjust(p, 0, q, &error), 0);
+}
+
+static uint64_t
+attempt(void *data, struct error *error)
+{
+	const struct change_columns *columns = data;
+	struct change changes[N_PATHS];
+	struct change_noise noise;
+	uint64_t digest = 0;
+
+	if (change_noise_fit(columns, &noise, error) != 0 ||
+	    change_test(columns, &noise, 0.05, changes, error) != 0)
+		return 0;
+	for (size_t i = 0; i < N_PATHS; i++)
+		digest = digest * 31 + changes[i].verdict;
+	return digest;
+}
+
+static void
+want_of_memory_is_an_error(void **state)
+{
+	struct runs runs;
+
+	(void)state;
+	for (size_t n_runs = 1; n_runs <= 2; n_runs++) {
+		simulate(&runs, n_runs, 1, 0, 2);
+		sweep_memory("change", attempt, &runs.all, 100);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_changes_named_are_none),
+		cmocka_unit_test(equal_runs_are_called_noise),
+		cmocka_unit_test(one_pair_is_inflated),
+		cmocka_unit_test(the_visible_change_is_seen_in_four_of_five),
+		cmocka_unit_test(one_pair_is_at_most_likely),
+		cmocka_unit_test(few_samples_are_tested_exactly),
+		cmocka_unit_test(samples_of_many_hits_say_less),
+		cmocka_unit_test(weights_of_unknown_origin_need_replicates),
+		cmocka_unit_test(runs_that_never_vary_show_any_difference),
+		cmocka_unit_test(a_new_row_in_one_run_is_likely),
+		cmocka_unit_test(counts_are_compared_per_unit_of_work),
+		cmocka_unit_test(the_order_of_the_sides_is_only_a_sign),
+		cmocka_unit_test(huge_counts_keep_their_digits),
+		cmocka_unit_test(q_is_that_of_benjamini_and_hochberg),
+		cmocka_unit_test(want_of_memory_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
