@@ -41,6 +41,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/shell.c \
 	commands/show.c \
 	commands/source.c \
+	commands/specialise.c \
 	commands/steps.c \
 	commands/symfs.c \
 	commands/threads.c \

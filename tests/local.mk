@@ -359,6 +359,7 @@ script_tests = \
 	tests/round-trips.py \
 	tests/section-steps.py \
 	tests/short-names.py \
+	tests/specialise.py \
 	tests/test-prompt.py \
 	tests/test-shell.sh \
 	tests/thread-frames.py \

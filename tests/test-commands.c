@@ -136,7 +136,7 @@ check_argument(const struct command *command, const struct argument *argument)
 	if (argument->kind->is_raw || argument->kind->runs_program)
 		assert_true(is_last && argument == command->arguments);
 	if (!is_last && (argument->flags & ARG_OPTIONAL) &&
-	    !(argument->flags & ARG_SWITCH))
+	    !(argument->flags & (ARG_SWITCH | ARG_ANYWHERE)))
 		assert_true(argument[1].flags & ARG_OPTIONAL);
 }
 

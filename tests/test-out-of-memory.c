@@ -221,6 +221,8 @@ views_of_stacks_say_when_memory_is_short(void **state)
 		"flame", "flame up db_read_record", "flame tree",
 		"callers db_read_record", "callees main",
 		"path main", "graph", "graph main",
+		"specialise (main envelope address_information) (envelope "
+		"db_get_property db_read_record)", "specialise main envelope",
 		"graph --gprof", "info", "find db*", "resource", "show",
 		"limit 3", "tree", "graph", "flat", "limit off",
 		"percent root", "down", "unit gticks", "flat",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/views/clones.c src/views/clones.h \
 	src/views/code_hits.c src/views/code_hits.h \
 	src/views/disasm.c src/views/disasm.h \
 	src/views/down.c \
@@ -24,6 +25,7 @@ libcore_a_SOURCES += \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
 	src/views/sections.c \
+	src/views/specialise.c \
 	src/views/times.c \
 	src/views/tree.c \
 	src/views/up.c \

@@ -57,6 +57,11 @@ struct view_request {
 					 * flat, body, functions, find */
 	const uint32_t *path;		/* path: the names of one call path */
 	size_t n_path;
+	const size_t *path_ends;	/* specialise: [n_paths] where each of
+				 * several paths ends in path */
+	size_t n_paths;
+	double times;		/* specialise: how many times cheaper a saving
+				 * is shown for; more than 1 */
 	uint32_t function;	/* graph: the one to show; NO_NAME: all */
 	bool is_classic;	/* graph: cycles are collapsed */
 	bool is_each;		/* threads, processes: a row for each, not for
@@ -122,6 +127,19 @@ view_function view_threads, view_processes, view_labels;
  * which is an error.
  */
 view_function view_explain;
+
+/*
+ * The copies of functions that make paths optimisable, and what is saved, see
+ * specialise.c.  Rows are changes of the program: the columns hits (of the
+ * saved stacks that need the change), fraction, kind ("optimise", "copy" or
+ * "call"; "covered" for a path that other ones save), plan (the path's number)
+ * and its hits alone, both of "optimise" and "covered"; in (the version of a
+ * function that a call is in), function, becomes (the copy's name; none: the
+ * function itself), detour, given (the path asked for) and path (the shortest
+ * context, or the call).  An error without stacks, for a path that is not
+ * canonical and for one without hits.
+ */
+view_function view_specialise;
 
 /*
  * Pictures (icicle.c): rows are boxes, each before those below it.  They also

@@ -15,3 +15,9 @@ limit 2
 down
 depth 1
 down
+limit off
+resource |Real Time|
+specialise main uniquify_db qsort
+specialise --times 4 (uniquify_db qsort) (main read_db) (main uniquify_db)
+format csv
+specialise (main uniquify_db qsort)

@@ -180,6 +180,99 @@ read_path(struct reading *reading, struct value *value)
 	return 0;
 }
 
+/* The last word of the path that words[i] opens, or SIZE_MAX. */
+static size_t
+end_of_parentheses(const struct words *words, size_t i)
+{
+	size_t depth = 0;
+
+	for (; i < words->n; i++) {
+		const struct word *word = &words->words[i];
+
+		for (size_t at = 0; !word->is_quoted && at < word->length;
+		     at++) {
+			depth += word->text[at] == '(';
+			if (word->text[at] == ')' && --depth == 0)
+				return at + 1 == word->length ? i : SIZE_MAX;
+		}
+	}
+	return SIZE_MAX;
+}
+
+/*
+ * The last word of the path that begins at words[i], if it is a handle or in
+ * parentheses; else SIZE_MAX.  The names that a handle stands for share its
+ * place in the line.
+ */
+static size_t
+end_of_path(const struct reading *reading, size_t i)
+{
+	const struct words *words = reading->words;
+	const struct word *word = &words->words[i];
+
+	if (!word->is_quoted)
+		return word->length > 0 && word->text[0] == '(' ?
+		       end_of_parentheses(words, i) : SIZE_MAX;
+	if (reading->line[word->begin] != '%')
+		return SIZE_MAX;
+	while (i + 1 < words->n && words->words[i + 1].is_quoted &&
+	       words->words[i + 1].begin == word->begin)
+		i++;
+	return i;
+}
+
+/* The number of paths that the words left are, 1 if they are not several. */
+static size_t
+count_paths(const struct reading *reading)
+{
+	size_t n = 0;
+
+	for (size_t i = reading->at; i < reading->words->n; n++) {
+		size_t end = end_of_path(reading, i);
+
+		if (end == SIZE_MAX)
+			return 1;
+		i = end + 1;
+	}
+	return n;
+}
+
+static int
+read_paths(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	struct arena *arena = &reading->arguments->arena;
+	size_t n = count_paths(reading), n_names = 0;
+	/* Each word is at most one name. */
+	uint32_t *names = arena_alloc(arena, (words->n - reading->at) *
+	                              sizeof *names, reading->error);
+	size_t *ends = arena_alloc(arena, n * sizeof *ends, reading->error);
+
+	if (names == NULL || ends == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct words part = *words;
+		struct reading one = *reading;
+		struct value path = { 0 };
+
+		if (n > 1)
+			part.n = end_of_path(reading, reading->at) + 1;
+		one.words = &part;
+		if (read_path(&one, &path) != 0)
+			return -1;
+		memcpy(names + n_names, path.names,
+		       path.n_names * sizeof *names);
+		n_names += path.n_names;
+		ends[i] = n_names;
+		reading->at = part.n;
+	}
+	value->names = names;
+	value->n_names = n_names;
+	value->path_ends = ends;
+	value->n_paths = n;
+	return 0;
+}
+
 /*
  * Whether a word is a pattern or "...".  Names between bars may be short: views
  * show them so.
@@ -279,6 +372,13 @@ const struct argument_kind arg_pattern = {
 
 const struct argument_kind arg_path = {
 	.read = read_path,
+	.complete = complete_path,
+	.takes_rest = true,
+	.handle = HANDLE_PATH,
+};
+
+const struct argument_kind arg_paths = {
+	.read = read_paths,
 	.complete = complete_path,
 	.takes_rest = true,
 	.handle = HANDLE_PATH,

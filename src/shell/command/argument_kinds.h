@@ -15,7 +15,9 @@ extern const struct argument_kind
     arg_functions,	/* the same, but a pattern may match several: names */
     arg_pattern,	/* a name, glob or /expression/: pattern */
     arg_path,		/* (main f |operator new(unsigned long)|): names */
-    arg_path_pattern,	/* the same with patterns and "..."; also a
+    arg_paths,		/* the same, or several, each in parentheses or a
+			 * handle: names, path_ends */
+    arg_path_pattern,	/* one path with patterns and "..."; also a
 			 * list of patterns: pattern_words */
     arg_frame_patterns,	/* patterns of functions, each on its own, so that
 			 * %3 is one: pattern_words */

@@ -23,6 +23,8 @@ struct value {
 	const char *text;		/* the word or words, as typed */
 	const uint32_t *names;		/* [n_names] functions */
 	size_t n_names;
+	const size_t *path_ends;	/* [n_paths] in names, of each path */
+	size_t n_paths;
 	struct pattern *pattern;
 	double fraction;
 	size_t count;			/* SIZE_MAX: off; of arg_choice and
