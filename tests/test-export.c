@@ -155,6 +155,25 @@ add_name_frames(struct profile *profile)
 	}
 }
 
+/* Gives some of a node's counts a time, within a quarter of a second. */
+static void
+add_times(struct tree_builder *builder, uint32_t node, uint32_t resource,
+          uint64_t hits, uint64_t samples, uint64_t *seed)
+{
+	struct error error = { 0 };
+
+	while (hits > 0 && pick(seed, 4) > 0) {
+		uint64_t some = 1 + pick(seed, (uint32_t)hits);
+		uint64_t few = pick(seed, (uint32_t)samples + 1);
+
+		assert_int_equal(tree_builder_add_time(builder, node, resource,
+		    pick(seed, 250000000), pick(seed, 2) * 4000000, some, few,
+		    &error), 0);
+		hits -= some;
+		samples -= few;
+	}
+}
+
 /*
  * has_samples: raw samples are counted apart from hits; otherwise each hit is
  * one sample.
@@ -178,6 +197,9 @@ add_stacks(struct profile *profile, struct tree_builder *builder,
 
 			assert_int_equal(tree_builder_add(builder, node, r,
 			    hits, samples, &error), 0);
+			if (has_samples)
+				add_times(builder, node, r, hits, samples,
+				          seed);
 		}
 	}
 }
@@ -207,6 +229,7 @@ random_profile(uint64_t seed, uint32_t n_resources, bool has_addresses)
 	add_resources(profile, n_resources, &seed);
 	profile_add_process(profile, &process, &error);
 	if (has_addresses) {
+		tree_builder_set_origin(builder, 777);
 		add_address_frames(profile, &seed);
 		add_thread(profile, builder, "main", &seed);
 		add_thread(profile, builder, "worker", &seed);
@@ -224,7 +247,7 @@ random_profile(uint64_t seed, uint32_t n_resources, bool has_addresses)
 
 /* Which parts are compared: only those that the format can hold. */
 struct aspects {
-	bool names, addresses, threads, samples;
+	bool names, addresses, threads, samples, times;
 };
 
 static void
@@ -303,6 +326,22 @@ add_counts(struct text_buffer *line, const struct profile *profile,
 	}
 }
 
+static void
+add_node_times(struct text_buffer *line, const struct profile *profile,
+               uint32_t node)
+{
+	const struct timeline *timeline = profile->tree->timeline;
+	const uint32_t row = profile->tree->row[node];
+
+	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
+	     i++)
+		for (uint32_t r = 0; r < timeline->n_resources; r++)
+			text_add_format(line, " %u,%u:%llu/%llu",
+			    timeline->slice[i], r,
+			    (unsigned long long)timeline->hits[r][i],
+			    (unsigned long long)timeline->samples[r][i]);
+}
+
 static int
 compare_lines(const void *a, const void *b)
 {
@@ -323,6 +362,8 @@ describe(const struct profile *profile, const struct profile *like,
 			add_thread_name(&line, profile, node);
 		add_stack(&line, profile, node, aspects);
 		add_counts(&line, profile, node, like, aspects);
+		if (aspects->times)
+			add_node_times(&line, profile, node);
 		lines[node] = strdup(text_string(&line));
 	}
 	qsort(lines, n, sizeof *lines, compare_lines);
@@ -488,10 +529,18 @@ pprof_of_names_comes_back(void **state)
 }
 
 static void
-cpprofdata_comes_back_with_addresses_samples_and_threads(void **state)
+assert_same_slices(const struct timeline *a, const struct timeline *b)
+{
+	assert_int_equal(a->width_ns, b->width_ns);
+	assert_int_equal(a->origin_ns, b->origin_ns);
+	assert_int_equal(a->n_slices, b->n_slices);
+}
+
+static void
+cpprofdata_comes_back_with_addresses_samples_threads_and_times(void **state)
 {
 	const struct aspects aspects = { .addresses = true, .threads = true,
-		.samples = true, .names = true };
+		.samples = true, .names = true, .times = true };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -501,6 +550,8 @@ cpprofdata_comes_back_with_addresses_samples_and_threads(void **state)
 		    &format_cpprofdata, profile, 0);
 
 		assert_same(profile, back, &aspects);
+		assert_same_slices(profile->tree->timeline,
+		                   back->tree->timeline);
 		assert_false(back->frames[0].has_debug_lines);
 		assert_int_equal(back->modules[0].build_id_size, 4);
 		assert_int_equal(back->resources[0].interval,
@@ -531,6 +582,36 @@ cpprofdata_comes_back_with_what_is_known_of_the_run(void **state)
 	                    "a clock, random intervals; perf");
 	profile_free(back);
 	profile_free(profile);
+}
+
+/* What is read back lasts as long, and slices may be very wide. */
+static void
+cpprofdata_comes_back_with_slices_at_the_end(void **state)
+{
+	const struct aspects aspects = { .names = true, .addresses = true };
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		struct profile *profile = random_profile(seed, 2, true), *back;
+		struct timeline *timeline = profile->tree->timeline;
+
+		for (size_t i = 0; i < timeline->first[timeline->n_rows]; i++)
+			for (uint32_t r = 0; r < 2 && (timeline->slice[i] >= 9 ||
+			     seed % 3 == 0); r++)
+				timeline->hits[r][i] =
+				    timeline->samples[r][i] = 0;
+		if (seed % 2 == 0)
+			timeline->width_ns = UINT64_C(5) << 55;
+		back = round_trip(&exporter_cpprofdata, &format_cpprofdata,
+		                  profile, 0);
+		assert_same(profile, back, &aspects);
+		if (seed % 3 != 0)
+			assert_same_slices(timeline, back->tree->timeline);
+		else
+			assert_null(back->tree->timeline);
+		profile_free(back);
+		profile_free(profile);
+	}
 }
 
 /* Each node has returned once more than it has hits. */
@@ -949,10 +1030,10 @@ losses_are_what_the_profile_has_and_the_format_has_not(void **state)
 	exporter_add_losses(&text, &exporter_collapsed, &source);
 	assert_string_equal(text_string(&text), "other resources, the "
 	    "resource's name, gticks and intervals, raw samples, addresses, "
-	    "files and lines, threads");
+	    "files and lines, threads, times");
 	text_clear(&text);
 	exporter_add_losses(&text, &exporter_pprof, &source);
-	assert_string_equal(text_string(&text), "raw samples");
+	assert_string_equal(text_string(&text), "raw samples, times");
 	text_clear(&text);
 	source.profile = bare;
 	for (size_t i = 0; exporters[i] != NULL; i++)
@@ -974,9 +1055,10 @@ main(void)
 		cmocka_unit_test(pprof_of_counts_comes_back_with_raw_samples),
 		cmocka_unit_test(pprof_of_names_comes_back),
 		cmocka_unit_test(
-		    cpprofdata_comes_back_with_addresses_samples_and_threads),
+		    cpprofdata_comes_back_with_addresses_samples_threads_and_times),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_what_is_known_of_the_run),
+		cmocka_unit_test(cpprofdata_comes_back_with_slices_at_the_end),
 		cmocka_unit_test(cpprofdata_cuts_names_of_resources),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_code_made_at_run_time),

@@ -124,6 +124,8 @@ find_losses(const struct profile *profile, const struct exporter *exporter)
 	    (profile->n_label_sets > 0 ? EXPORT_LABELS : 0) |
 	    (profile->tree != NULL && profile->tree->returns != NULL ?
 	     EXPORT_RETURNS : 0) |
+	    (profile->tree != NULL && profile->tree->timeline != NULL ?
+	     EXPORT_TIMES : 0) |
 	    (profile->n_tallies > 0 ? EXPORT_TALLIES : 0);
 	unsigned lost = contents & ~exporter->carries;
 
@@ -157,6 +159,7 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		{ EXPORT_PROCESSES, "processes but the first" },
 		{ EXPORT_LABELS, "labels" },
 		{ EXPORT_RETURNS, "returns" },
+		{ EXPORT_TIMES, "times" },
 		{ EXPORT_TALLIES, "collector statistics" },
 	};
 	unsigned lost = find_losses(source->profile, exporter);

@@ -47,6 +47,7 @@ enum export_content {
 					 * their addresses in functions */
 	EXPORT_NAMES = 1 << 13,		/* what resources are called */
 	EXPORT_LABELS = 1 << 14,	/* of samples */
+	EXPORT_TIMES = 1 << 15,		/* when hits were counted */
 };
 
 struct exporter {

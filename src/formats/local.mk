@@ -62,6 +62,8 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/names_writer.c \
 	src/formats/cpprofdata/recording_names.c \
 	src/formats/cpprofdata/recording_names.h \
+	src/formats/cpprofdata/slices_writer.c \
+	src/formats/cpprofdata/slices_writer.h \
 	src/formats/firefox/firefox.c \
 	src/formats/firefox/firefox_frames.c \
 	src/formats/firefox/firefox_frames.h \

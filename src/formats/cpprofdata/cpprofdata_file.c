@@ -16,9 +16,6 @@
 
 enum { TEXT_MAX = 4096 };		/* bytes of a path or another text */
 
-/* If the narrowest slices are wider, the file counts as one without. */
-#define SLICE_MAX_NS ((uint64_t)1 << 56)
-
 /* Loads a number that another process may be publishing. */
 static uint64_t
 load_published(const unsigned char *bytes)
@@ -143,7 +140,7 @@ read_header(struct cpprofdata_file *file, struct source *source,
 	       file->header.resources[file->n_named].name[0] != '\0')
 		file->n_named++;
 	file->header.used = used;
-	if (file->header.slice_ns > SLICE_MAX_NS)
+	if (file->header.slice_ns > CPPROFDATA_SLICE_MAX_NS)
 		file->header.slice_ns = 0;
 	return check_header(file, is_names, error);
 }

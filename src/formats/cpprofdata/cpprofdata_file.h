@@ -20,6 +20,9 @@
 /* The chunk types that a reader knows are below this number. */
 enum { CPPROFDATA_N_TYPES = CPPROFDATA_SLICES + 1 };
 
+/* If the narrowest slices are wider, the file counts as one without. */
+#define CPPROFDATA_SLICE_MAX_NS ((uint64_t)1 << 56)
+
 /* Records of one type that lie together. */
 struct cpprofdata_run {
 	uint64_t first;		/* number of the first record */

@@ -8,7 +8,8 @@
  * profiles of only names are refused.
  *
  * The size of every chunk is known before the first byte is written: strings,
- * modules, threads, names, and a chunk of nodes for each thread's tree.
+ * modules, threads, names, a chunk of nodes for each thread's tree, and a
+ * chunk of its slices.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/slices_writer.h"
 #include "src/formats/exporter.h"
 
 /* From here on there are no addresses of programs or of the kernel. */
@@ -30,11 +32,13 @@ struct code {
 	uint64_t offset;
 };
 
-/* A run of nodes, and the first number of its chunk. */
+/* A run of nodes, and the first numbers of its chunks. */
 struct piece {
 	uint32_t begin, end;	/* nodes of the tree */
 	uint32_t owner;
 	uint64_t first;
+	uint64_t n_slices;	/* records; 0: it has no chunk of them */
+	uint64_t first_slice;
 };
 
 struct recording {
@@ -47,6 +51,7 @@ struct recording {
 	size_t n_pieces, pieces_capacity;
 	uint64_t *addresses;		/* [n_frames] as names_file has them */
 	struct names_chunks *names;
+	struct slices_writer slices;
 	uint64_t used;			/* of the file, in bytes */
 	uint64_t n_changed;		/* names of resources that were cut,
 					 * and frames that lost their addresses
@@ -262,6 +267,14 @@ chunk_size(uint64_t n, size_t record_size)
 	       CPPROFDATA_PAGE;
 }
 
+/* The records that a chunk with n of them has room for. */
+static uint64_t
+chunk_capacity(uint64_t n, size_t record_size)
+{
+	return (chunk_size(n, record_size) - sizeof(struct cpprofdata_chunk)) /
+	    record_size;
+}
+
 static size_t
 node_size(const struct recording *recording)
 {
@@ -274,26 +287,33 @@ static int
 add_piece(struct recording *recording, uint32_t begin, uint32_t end,
           uint32_t owner, struct error *error)
 {
-	const struct piece *last;
-	size_t size = node_size(recording);
-	uint64_t first = 0;
+	const size_t size = node_size(recording);
+	struct piece piece = { .begin = begin, .end = end, .owner = owner };
 
 	if (begin == end)
 		return 0;
 	if (recording->n_pieces > 0) {
-		last = &recording->pieces[recording->n_pieces - 1];
-		first = last->first + (chunk_size(last->end - last->begin,
-		    size) - sizeof(struct cpprofdata_chunk)) / size;
+		const struct piece *last =
+		    &recording->pieces[recording->n_pieces - 1];
+
+		piece.first = last->first +
+		    chunk_capacity(last->end - last->begin, size);
+		piece.first_slice = last->first_slice;
+		if (last->n_slices > 0)
+			piece.first_slice += chunk_capacity(last->n_slices,
+			    sizeof(struct cpprofdata_slice));
 	}
+	piece.n_slices = slices_writer_count(&recording->slices, begin, end);
 	if (memory_grow(&recording->pieces, &recording->pieces_capacity,
-	                recording->n_pieces + 1, sizeof *last, error) != 0)
+	                recording->n_pieces + 1, sizeof piece, error) != 0)
 		return -1;
-	recording->pieces[recording->n_pieces++] = (struct piece){
-		begin, end, owner, first
-	};
+	recording->pieces[recording->n_pieces++] = piece;
 	recording->used += chunk_size(end - begin, size);
+	if (piece.n_slices > 0)
+		recording->used += chunk_size(piece.n_slices,
+		    sizeof(struct cpprofdata_slice));
 	/* The last three numbers have other meanings. */
-	if (first + (end - begin) > CPPROFDATA_PHASE)
+	if (piece.first + (end - begin) > CPPROFDATA_PHASE)
 		return error_set(error, "more nodes than cpprofdata can "
 		                 "number");
 	return 0;
@@ -483,6 +503,29 @@ write_pieces(struct recording *recording, struct error *error)
 	return 0;
 }
 
+/* After all nodes, so that readers know whose slices they are. */
+static int
+write_slices(struct recording *recording, struct error *error)
+{
+	const size_t size = sizeof(struct cpprofdata_slice);
+
+	for (size_t i = 0; i < recording->n_pieces; i++) {
+		const struct piece *piece = &recording->pieces[i];
+
+		if (piece->n_slices == 0)
+			continue;
+		write_chunk_header(recording, CPPROFDATA_SLICES,
+		                   piece->first_slice, piece->n_slices, size,
+		                   piece->owner);
+		if (slices_writer_put(&recording->slices, piece->begin,
+		                      piece->end, (uint32_t)piece->first,
+		                      recording->writer, error) != 0)
+			return -1;
+		write_chunk_end(recording, piece->n_slices, size);
+	}
+	return 0;
+}
+
 /* ---- the header ---- */
 
 /*
@@ -583,6 +626,11 @@ set_header(struct recording *recording, struct error *error)
 	for (uint32_t r = 0; r < profile->n_resources; r++)
 		set_resource(recording, r);
 	set_process(recording);
+	slices_writer_begin(&recording->slices, profile->tree);
+	if (recording->slices.width_ns != 0) {
+		header->origin_ns = htole64(profile->tree->timeline->origin_ns);
+		header->slice_ns = htole64(recording->slices.width_ns);
+	}
 	return 0;
 }
 
@@ -642,7 +690,8 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 		write_modules(recording);
 		write_threads(recording);
 		names_chunks_write(recording->names, recording->writer);
-		result = write_pieces(recording, error);
+		if (write_pieces(recording, error) == 0)
+			result = write_slices(recording, error);
 		*n_changed = recording->n_changed;
 	}
 	text_free(&recording->strings);
@@ -661,6 +710,6 @@ const struct exporter exporter_cpprofdata = {
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
 	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES |
 	    EXPORT_LINES | EXPORT_CALL_SITES | EXPORT_THREADS |
-	    EXPORT_RETURNS,
+	    EXPORT_RETURNS | EXPORT_TIMES,
 	.write = cpprofdata_write,
 };
