@@ -363,7 +363,8 @@ script_tests = \
 	tests/test-prompt.py \
 	tests/test-shell.sh \
 	tests/thread-frames.py \
-	tests/threads.py
+	tests/threads.py \
+	tests/times.py
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)

@@ -56,7 +56,7 @@ VIEWS = ["tests/test-views", "tests/test-out-of-memory",
 FORMATS = ["tests/test-foreign", "tests/test-out-of-memory",
            "tests/test-export", "tests/export.py",
            "tests/golden.sh", "tests/recursion.py", "tests/other-tools.py",
-           "tests/hostile.py", "tests/round-trips.py"]
+           "tests/hostile.py", "tests/round-trips.py", "tests/times.py"]
 TESTS = {
     "src/base": ["tests/test-base", "tests/test-source",
                  "tests/test-short-names", "tests/short-names.py",
@@ -73,7 +73,7 @@ TESTS = {
                   "tests/callgrind.py", "tests/export.py",
                   "tests/test-sections", "tests/test-timeline",
                   "tests/list.py", "tests/disasm.py", "tests/flame.py",
-                  "tests/labels.py", "tests/explain.py"],
+                  "tests/labels.py", "tests/explain.py", "tests/times.py"],
     "src/views/clones.c": ["tests/specialise.py",
                            "tests/test-out-of-memory"],
     "src/views/specialise.c": ["tests/specialise.py",

@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 collector = importlib.import_module('test-collector')
+times = importlib.import_module('times')
 Run = collector.Run
 Profile = collector.Profile
 
@@ -297,6 +298,16 @@ def check_narrowed(session, n):
             assert row['hits'] == (session.hits([i]) if i in slices else 0)
 
 
+def exports_and_views_agree():
+    """What `export cpprofdata` writes, and the column `when` of all views."""
+    with tempfile.TemporaryDirectory(prefix='cpprof-test-') as folder:
+        session = Session(folder, PHASES, 'first:150', 'second:200',
+                          'first:100', 'rest:100')
+        for steps in times.steps_for(session.path):
+            times.comes_back(session.path, *steps)
+        times.when_agrees_with_narrow_time(session.path)
+
+
 def wrong_parts_are_refused():
     with tempfile.TemporaryDirectory(prefix='cpprof-test-') as folder:
         session = Session(folder, PHASES, 'first:100')
@@ -382,6 +393,7 @@ collector.CASES = (
     threads_in_turn_go_on,
     processes_share_an_origin,
     commands_agree_with_the_file,
+    exports_and_views_agree,
     wrong_parts_are_refused,
     profiles_without_times_say_so,
     perf_script_has_times,

@@ -181,7 +181,8 @@ struct table {
 	 * row_source.
 	 */
 	const struct picture *picture;
-	/* Key of a CELL_COUNT column that indents rows in text, or NULL. */
+	/* Key of a CELL_COUNT column that indents rows in text (by a pattern,
+	 * what begins with their names), or NULL. */
 	const char *indent_key;
 	/*
 	 * Key of a CELL_COUNT column, or NULL: where its value changes, aligned

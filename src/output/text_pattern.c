@@ -56,13 +56,13 @@ draw_pattern_row(struct drawing *drawing, struct error *error)
 	size_t n, column, room;
 
 	text_clear(&drawing->rest);
-	drawing_indent(drawing);
 	while (next_part(table, &pattern, &at, &n, &column)) {
 		if (column == table->n_columns) {
 			text_add(text, at, n);
 		} else if (elastic == NULL &&
 		           is_name_like(table->columns[column].kind)) {
 			elastic = &drawing->cells[column];
+			drawing_indent(drawing);
 			text = &drawing->rest;
 		} else if (drawing_add_cell(drawing, text,
 		                            &drawing->cells[column], 0,

@@ -6,12 +6,15 @@
  * that contain the call x -> y (a path that short has no room for recursion
  * to be erased), so no trie is needed: each call is a node and its parent.
  *
- * Cost: one pass over the nodes, O(N) for any D; M <= F rows.
+ * Cost: one pass over the nodes, O(N) for any D; M <= F rows.  With `when`,
+ * another one, which visits the subtrees of the calls shown.
  */
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/profile/tree_time.h"
 #include "src/views/rows.h"
+#include "src/views/when.h"
 
 static const struct view_kind callers_kind = {
 	.schema = "cpprof.paths/1",
@@ -32,7 +35,23 @@ struct neighbour {
 	bool is_estimated;	/* never of a tree */
 };
 
-/* Sums the hits by the name that calls the function, or that it calls. */
+/*
+ * The name that calls the function at a node, or that it calls there; NO_NAME
+ * if the node is no such call.
+ */
+static uint32_t
+neighbour_at(const struct sample_tree *tree, uint32_t node, uint32_t function,
+             bool wants_callers)
+{
+	const uint32_t parent = tree->parent[node], callee = tree->label[node];
+
+	if (parent == NO_NODE || (wants_callers ? callee :
+	    tree->label[parent]) != function)
+		return NO_NAME;
+	return wants_callers ? tree->label[parent] : callee;
+}
+
+/* Sums the hits by neighbours. */
 static void
 count_calls(const struct sample_set *set, uint32_t function,
             bool wants_callers, struct neighbour *neighbours)
@@ -40,16 +59,13 @@ count_calls(const struct sample_set *set, uint32_t function,
 	const struct sample_tree *tree = set->tree;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		uint32_t parent = tree->parent[node];
-		uint32_t callee = tree->label[node], caller;
+		const uint32_t name = neighbour_at(tree, node, function,
+		                                   wants_callers);
 		struct neighbour *neighbour;
 
-		if (parent == NO_NODE)
+		if (name == NO_NAME)
 			continue;
-		caller = tree->label[parent];
-		if ((wants_callers ? callee : caller) != function)
-			continue;
-		neighbour = &neighbours[wants_callers ? caller : callee];
+		neighbour = &neighbours[name];
 		neighbour->is_met = true;
 		if (node < neighbour->until)
 			continue;
@@ -146,13 +162,78 @@ make_paths(const struct rows *rows, uint32_t n_rows,
 	return paths;
 }
 
+/*
+ * When the hits of the first n_rows rows came, in their order; to be freed.  As
+ * in count_calls, of a call within a call of the same neighbour only the outer
+ * one counts.  NULL with *error set.
+ */
+static struct when_times *
+times_of_rows(const struct view_request *request, const struct rows *rows,
+              uint32_t n_rows, bool wants_callers, struct error *error)
+{
+	const struct sample_set *set = request->set;
+	const struct sample_tree *tree = set->tree;
+	struct when_times *times = memory_array(n_rows, sizeof *times, error);
+	struct shown {
+		uint32_t place;		/* of its row, from 1; 0: none */
+		uint32_t until;
+	} *shown = memory_array(names_count(set->names), sizeof *shown, error);
+
+	if (times == NULL || shown == NULL) {
+		free(times);
+		free(shown);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n_rows; i++)
+		shown[rows->name[rows->order[i]]].place = i + 1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		const uint32_t name = neighbour_at(tree, node, request->root,
+		                                   wants_callers);
+
+		if (name == NO_NAME || shown[name].place == 0 ||
+		    node < shown[name].until)
+			continue;
+		shown[name].until = tree->end[node];
+		tree_time_add(tree, set->resource_number, node,
+		              tree->end[node],
+		              times[shown[name].place - 1].hits);
+	}
+	free(shown);
+	return times;
+}
+
+/* The text of each row; NULL if nobody asks, or with *error set. */
+static struct when_text *
+draw_when(const struct view_request *request, const struct rows *rows,
+          uint32_t n_rows, bool wants_callers, struct table *table,
+          struct error *error)
+{
+	struct when_times *times;
+	struct when_text *texts = NULL;
+	struct when when;
+
+	if (when_add_column(request, &when, table, error) != 0 || when.n == 0)
+		return NULL;
+	times = times_of_rows(request, rows, n_rows, wants_callers, error);
+	if (times != NULL)
+		texts = when_draw_rows(&when, times, n_rows, table, error);
+	free(times);
+	return texts;
+}
+
 static int
-add_rows(struct table *table, const struct sample_set *set,
-         const struct rows *rows, uint32_t n_rows,
-         const struct call_paths *paths, const struct measure *measure,
+add_rows(const struct view_request *request, const struct rows *rows,
+         uint32_t n_rows, const struct call_paths *paths,
+         const struct measure *measure, struct table *table,
          struct error *error)
 {
-	rows_add_columns(table, set, true, false);
+	struct when_text *texts;
+
+	rows_add_columns(table, request->set, true, false);
+	texts = draw_when(request, rows, n_rows, paths->is_innermost_first,
+	                  table, error);
+	if (error->is_set)
+		return -1;
 	for (uint32_t i = 0; i < n_rows; i++) {
 		uint32_t row = rows->order[i];
 		uint64_t hits = rows->hits[row];
@@ -160,8 +241,9 @@ add_rows(struct table *table, const struct sample_set *set,
 			cell_hits(hits),
 			cell_fraction(measure_fraction(measure, hits)),
 			cell_path(paths, i + 1),
-			cell_flag(rows->is_estimated != NULL &&
-			          rows->is_estimated[row]),
+			texts != NULL ? cell_text(texts[i].text) :
+			    cell_flag(rows->is_estimated != NULL &&
+			              rows->is_estimated[row]), /* of a flow */
 		};
 
 		if (table_add_row(table, cells, error) != 0)
@@ -247,8 +329,7 @@ show(const struct view_request *request, const struct view_kind *kind,
 	    explain_hidden(request, wants_callers, &measure, &hidden, rows->n,
 	                   table, error) != 0)
 		return -1;
-	return add_rows(table, request->set, rows, n_rows, paths, &measure,
-	                error);
+	return add_rows(request, rows, n_rows, paths, &measure, table, error);
 }
 
 static int

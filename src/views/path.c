@@ -16,8 +16,8 @@ static const struct view_kind path_kind = {
 
 struct value {
 	uint64_t hits;
-	uint64_t times[TIMELINE_SLICES];	/* if the request wants them
-						 * and the set has them */
+	struct when_times times;	/* if the request wants them and the
+					 * set has them */
 	bool is_estimated;
 	bool is_canonical;	/* otherwise no stack can have this path */
 	bool is_seen;		/* it is in a stack; always true where there
@@ -36,7 +36,8 @@ value_of(const struct view_request *request, struct value *value,
 		if (path_hits_find(set, request->path, request->n_path, &found,
 		                   request->has_when &&
 		                   set->tree->timeline != NULL ?
-		                   value->times : NULL, error) != 0)
+		                   value->times.hits : NULL,
+		                   error) != 0)
 			return -1;
 		value->hits = found.hits;
 		value->is_seen = found.is_seen;
@@ -58,7 +59,7 @@ add_row(const struct view_request *request, const struct measure *measure,
         const struct value *value, struct table *table, struct error *error)
 {
 	size_t n = request->n_path;
-	char text[WHEN_BUCKETS + 1];
+	struct when_text *text;
 	struct when when;
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
@@ -78,14 +79,16 @@ add_row(const struct view_request *request, const struct measure *measure,
 		.name = name,
 	};
 	rows_add_columns(table, request->set, true, false);
-	if (rows_add_when(request, &when, table, error) != 0)
+	if (when_add_column(request, &when, table, error) != 0)
 		return -1;
-	when_draw(&when, value->times, text);
+	text = when_draw_rows(&when, &value->times, 1, table, error);
+	if (text == NULL)
+		return -1;
 	return table_add_row(table, (struct cell[]){
 		cell_hits(value->hits),
 		cell_fraction(measure_fraction(measure, value->hits)),
 		cell_path(paths, (uint32_t)n - 1),
-		when.n > 0 ? cell_text(table_text(table, error, "%s", text)) :
+		when.n > 0 ? cell_text(text->text) :
 		    cell_flag(value->is_estimated),	/* of a flow */
 	}, error);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/units.h"
 #include "src/views/order.h"
 #include "src/views/path_hits.h"
 
@@ -163,32 +162,6 @@ rows_of_functions(struct rows *rows, const struct sample_set *set, uint32_t n,
 	return rows->name == NULL || rows->hits == NULL ? -1 : 0;
 }
 
-int
-rows_of_bodies(struct rows *rows, const struct view_request *request,
-               struct function_total *totals, uint32_t n,
-               const struct measure *measure, struct hidden *hidden,
-               struct error *error)
-{
-	if (rows_of_functions(rows, request->set, n, error) != 0)
-		return -1;
-	rows->n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!view_wants(request, totals[i].name))
-			continue;
-		if (totals[i].self < measure->least) {
-			hidden_add_small(hidden, totals[i].name,
-			                 totals[i].self);
-			continue;
-		}
-		totals[rows->n] = totals[i];
-		rows->name[rows->n] = totals[i].name;
-		if (rows->returns != NULL)
-			rows->returns[rows->n] = totals[i].returns;
-		rows->hits[rows->n++] = totals[i].self;
-	}
-	return 0;
-}
-
 static int
 sort_by_path(struct rows *rows, const uint32_t *rank, uint32_t n_ranks,
              struct error *error)
@@ -276,7 +249,9 @@ struct row_source {
 	struct measure measure;
 	const struct sample_set *set;
 	struct when when;
-	char when_text[WHEN_BUCKETS + 1];	/* of the last row */
+	struct when_text when_text;	/* of the last row */
+	const struct when_text *bodies;	/* of row order[i]; NULL: each row is
+					 * drawn when it is asked for */
 	uint32_t *path;			/* scratch */
 	size_t path_capacity;
 };
@@ -285,7 +260,7 @@ struct row_source {
 static const char *
 draw_when(struct row_source *source, uint32_t row)
 {
-	uint64_t times[TIMELINE_SLICES] = { 0 };
+	struct when_times times = { 0 };
 	const struct rows *rows = &source->rows;
 	struct path_hits found;
 	struct error error = { 0 };
@@ -299,13 +274,11 @@ draw_when(struct row_source *source, uint32_t row)
 		call_paths_get(&source->paths, row, source->path);
 	else
 		source->path[0] = rows->name[row];
-	if (rows->are_bodies)
-		when_add_body(source->set, source->path[0], times);
-	else if (path_hits_find(source->set, source->path, n, &found, times,
-	                        &error) != 0)
+	if (path_hits_find(source->set, source->path, n, &found, times.hits,
+	                   &error) != 0)
 		return "";
-	when_draw(&source->when, times, source->when_text);
-	return source->when_text;
+	when_draw(&source->when, &times, &source->when_text);
+	return source->when_text.text;
 }
 
 static void
@@ -327,7 +300,8 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	if (source->rows.is_estimated != NULL)
 		cells[n++] = cell_flag(source->rows.is_estimated[row]);
 	if (source->when.n > 0)
-		cells[n] = cell_text(draw_when(source, row));
+		cells[n] = cell_text(source->bodies != NULL ?
+		    source->bodies[i].text : draw_when(source, row));
 }
 
 static void
@@ -395,42 +369,24 @@ rows_add_columns(struct table *table, const struct sample_set *set,
 	    "{estimated}{fraction} {path} [{estimated}{hits}]";
 }
 
-/* "when: 10 s, 500 ms a character; ..." */
-static int
-describe_when(const struct when *when, struct table *table,
-              struct error *error)
+struct when_text *
+rows_draw_bodies(const struct rows *rows, uint32_t n_rows,
+                 const struct sample_set *set, const struct when *when,
+                 struct table *table, struct error *error)
 {
-	struct text_buffer text = { 0 };
-	int status;
+	uint32_t *functions = memory_array(n_rows, sizeof *functions, error);
+	struct when_times *times = NULL;
+	struct when_text *texts = NULL;
 
-	text_add_string(&text, "when: ");
-	text_add_gticks(&text, when->width_ns, 1, "nanosecond");
-	text_add_string(&text, " a character, which is the row's share of "
-	                "that time's hits: _ none, 0 less than 10%, ..., 9 "
-	                "90% and more; - no hits at all");
-	status = text.failed ? error_out_of_memory(error) :
-	    table_add_header(table, error, "%s", text_string(&text));
-	text_free(&text);
-	return status;
-}
-
-int
-rows_add_when(const struct view_request *request, struct when *when,
-              struct table *table, struct error *error)
-{
-	const char *pattern = table->pattern;
-
-	*when = (struct when){ 0 };
-	if (!request->has_when)
-		return 0;
-	*when = when_of(request->set);
-	if (when->n == 0)
-		return table_add_header(table, error, "when: the profile does "
-		    "not say when its hits were counted");
-	table_add_column(table, "when", "when", CELL_TEXT);
-	table->pattern = table_text(table, error, "{when} %s", pattern);
-	return table->pattern == NULL ? -1 :
-	    describe_when(when, table, error);
+	for (uint32_t i = 0; functions != NULL && i < n_rows; i++)
+		functions[i] = rows->name[rows->order[i]];
+	if (functions != NULL)
+		times = when_of_bodies(set, functions, n_rows, error);
+	if (times != NULL)
+		texts = when_draw_rows(when, times, n_rows, table, error);
+	free(times);
+	free(functions);
+	return texts;
 }
 
 int
@@ -468,8 +424,14 @@ rows_show(struct rows *rows, const struct view_request *request,
 		return -1;
 	rows_add_columns(table, request->set, has_paths, has_returns);
 	source = table->row_source;
-	if (rows_add_when(request, &source->when, table, error) != 0)
+	if (when_add_column(request, &source->when, table, error) != 0)
 		return -1;
+	if (source->rows.are_bodies && source->when.n > 0) {
+		source->bodies = rows_draw_bodies(&source->rows, n_rows,
+		    request->set, &source->when, table, error);
+		if (source->bodies == NULL)
+			return -1;
+	}
 	table->row = get_row;
 	table->n_rows = n_rows;
 	return 0;

@@ -12,7 +12,6 @@
 
 #include "src/views/heading.h"
 #include "src/views/path_trie.h"
-#include "src/views/totals.h"
 #include "src/views/when.h"
 
 /*
@@ -73,16 +72,6 @@ int rows_of_functions(struct rows *rows, const struct sample_set *set,
                       uint32_t n, struct error *error);
 
 /*
- * Rows of the functions that the request wants and whose bodies have at least
- * measure->least hits; the others of these are counted as hidden.  Also moves
- * the totals, so that row i is of totals[i].
- */
-int rows_of_bodies(struct rows *rows, const struct view_request *request,
-                   struct function_total *totals, uint32_t n,
-                   const struct measure *measure, struct hidden *hidden,
-                   struct error *error);
-
-/*
  * Leaves out each path that exactly one other path here extends by one name, if
  * that has the same hits (and both or neither are estimates): the longer one
  * shows them as well.  So of a chain of such paths only the longest stays.
@@ -110,13 +99,13 @@ void rows_add_columns(struct table *table, const struct sample_set *set,
                       bool has_paths, bool has_returns);
 
 /*
- * If the request wants it, adds the column `when` and its place in the pattern,
- * after rows_add_columns; a line says what its characters stand for, or that
- * the input has no times.  *when: what when_of returns, or nothing.  0, or -1
- * with *error set.
+ * When the bodies of the first n_rows rows came, which are functions, in their
+ * order.  Lives as long as the table; NULL with *error set.
  */
-int rows_add_when(const struct view_request *request, struct when *when,
-                  struct table *table, struct error *error);
+struct when_text *rows_draw_bodies(const struct rows *rows, uint32_t n_rows,
+                                   const struct sample_set *set,
+                                   const struct when *when,
+                                   struct table *table, struct error *error);
 
 /*
  * Sorts the rows, applies the limit, and hands the rows to the table, with the

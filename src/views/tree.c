@@ -6,14 +6,16 @@
  * most expensive first, then by their names' bytes.
  *
  * Cost: one pass over the nodes, O(N) for any D; linear passes sort the nodes
- * shown.
+ * shown; with `when`, each row's subtree.
  */
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/profile/tree_time.h"
 #include "src/views/order.h"
 #include "src/views/rows.h"
+#include "src/views/when.h"
 
 static const struct view_kind tree_kind = {
 	.schema = "cpprof.tree/1",
@@ -166,29 +168,40 @@ sort_nodes(struct selection *selection, const struct names *names,
 /* The tree is its own trie of paths. */
 struct row_source {
 	struct call_paths paths;
-	const uint64_t *weight;
+	const struct sample_set *set;
 	struct measure measure;
+	struct when when;
+	struct when_text when_text;	/* of the last row */
 	struct shown_node nodes[];
 };
 
 static void
 get_row(const struct table *table, size_t i, struct cell *cells)
 {
-	const struct row_source *source = table->row_source;
+	struct row_source *source = table->row_source;
+	const struct sample_set *set = source->set;
 	uint32_t node = source->nodes[i].node;
-	uint64_t hits = source->weight[node];
+	uint64_t hits = set->weight[node];
+	struct when_times times = { 0 };
 
 	cells[0] = cell_hits(hits);
 	cells[1] = cell_fraction(measure_fraction(&source->measure, hits));
 	cells[2] = cell_count(source->nodes[i].depth);
 	cells[3] = cell_path(&source->paths, node);
 	cells[4] = cell_name(&source->paths, source->paths.name[node]);
+	if (source->when.n == 0)
+		return;
+	tree_time_add(set->tree, set->resource_number, node,
+	              set->tree->end[node], times.hits);
+	when_draw(&source->when, &times, &source->when_text);
+	cells[5] = cell_text(source->when_text.text);
 }
 
 static int
 give_to_table(const struct selection *selection, uint32_t n_rows,
               const struct sample_set *set, const struct measure *measure,
-              struct table *table, struct error *error)
+              const struct when *when, struct table *table,
+              struct error *error)
 {
 	struct row_source *source = memory_array(1, sizeof *source +
 	    (size_t)n_rows * sizeof *source->nodes, error);
@@ -200,8 +213,9 @@ give_to_table(const struct selection *selection, uint32_t n_rows,
 		.parent = set->tree->parent,
 		.name = set->tree->label,
 	};
-	source->weight = set->weight;
+	source->set = set;
 	source->measure = *measure;
+	source->when = *when;
 	for (uint32_t i = 0; i < n_rows; i++)
 		source->nodes[i] = selection->nodes[selection->order[i]];
 	table->row_source = source;
@@ -230,6 +244,7 @@ show(const struct view_request *request, struct selection *selection,
 {
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
+	struct when when;
 	uint32_t n_rows;
 
 	if (select_nodes(selection, request, measure.least, &hidden,
@@ -241,8 +256,10 @@ show(const struct view_request *request, struct selection *selection,
 	                  error) != 0)
 		return -1;
 	add_columns(table);
-	return give_to_table(selection, n_rows, request->set, &measure, table,
-	                     error);
+	if (when_add_column(request, &when, table, error) != 0)
+		return -1;
+	return give_to_table(selection, n_rows, request->set, &measure, &when,
+	                     table, error);
 }
 
 int

@@ -67,7 +67,7 @@ struct view_request {
 	bool is_each;		/* threads, processes: a row for each, not for
 				 * each name */
 	bool has_when;		/* a column says when each row's hits came, in
-				 * down, up, functions, find, body and path */
+				 * views that show functions or paths */
 	const char *label_key;	/* labels: the one to show; NULL: all */
 	/* Threads, processes, labels: [n_sections + 1] what is left of each
 	 * section of the profile (profile/sections.h); NULL: no stacks. */

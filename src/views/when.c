@@ -2,6 +2,11 @@
 /* when.c -- when hits came, as a line of characters. */
 #include "src/views/when.h"
 
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/base/text_buffer.h"
+#include "src/base/units.h"
 #include "src/profile/tree_time.h"
 
 struct when
@@ -38,29 +43,97 @@ character(uint64_t hits, uint64_t total)
 }
 
 void
-when_draw(const struct when *when, const uint64_t times[TIMELINE_SLICES],
-          char text[WHEN_BUCKETS + 1])
+when_draw(const struct when *when, const struct when_times *times,
+          struct when_text *text)
 {
 	for (uint32_t i = 0; i < when->n; i++) {
 		uint64_t hits = 0;
 
 		for (uint32_t k = 0; k < when->n_slices; k++)
-			hits += times[i * when->n_slices + k];
-		text[i] = character(hits, when->totals[i]);
+			hits += times->hits[i * when->n_slices + k];
+		text->text[i] = character(hits, when->totals[i]);
 	}
-	text[when->n] = '\0';
+	text->text[when->n] = '\0';
 }
 
-void
-when_add_body(const struct sample_set *set, uint32_t function,
-              uint64_t *times)
+struct when_text *
+when_draw_rows(const struct when *when, const struct when_times *times,
+               uint32_t n, struct table *table, struct error *error)
+{
+	struct when_text *texts = arena_alloc(&table->arena,
+	                                      (size_t)n * sizeof *texts, error);
+
+	for (uint32_t i = 0; texts != NULL && i < n; i++)
+		when_draw(when, &times[i], &texts[i]);
+	return texts;
+}
+
+/* "when: 10 s, 500 ms a character; ..." */
+static int
+describe(const struct when *when, struct table *table, struct error *error)
+{
+	struct text_buffer text = { 0 };
+	int status;
+
+	text_add_string(&text, "when: ");
+	text_add_gticks(&text, when->width_ns, 1, "nanosecond");
+	text_add_string(&text, " a character, which is the row's share of "
+	                "that time's hits: _ none, 0 less than 10%, ..., 9 "
+	                "90% and more; - no hits at all");
+	status = text.failed ? error_out_of_memory(error) :
+	    table_add_header(table, error, "%s", text_string(&text));
+	text_free(&text);
+	return status;
+}
+
+int
+when_add_column(const struct view_request *request, struct when *when,
+                struct table *table, struct error *error)
+{
+	const char *pattern = table->pattern;
+
+	*when = (struct when){ 0 };
+	if (!request->has_when)
+		return 0;
+	*when = when_of(request->set);
+	if (when->n == 0)
+		return table_add_header(table, error, "when: the profile does "
+		    "not say when its hits were counted");
+	table_add_column(table, "when", "when", CELL_TEXT);
+	if (pattern != NULL) {
+		table->pattern = table_text(table, error, "{when} %s",
+		                            pattern);
+		if (table->pattern == NULL)
+			return -1;
+	}
+	return describe(when, table, error);
+}
+
+struct when_times *
+when_of_bodies(const struct sample_set *set, const uint32_t *functions,
+               uint32_t n, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
+	struct when_times *times = memory_array(n, sizeof *times, error);
+	/* Of each name: its function, from 1; 0: none of these. */
+	uint32_t *place = memory_array(names_count(set->names), sizeof *place,
+	                               error);
 
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (tree->label[node] == function)
+	for (uint32_t i = 0; place != NULL && i < n; i++)
+		place[functions[i]] = i + 1;
+	for (uint32_t node = 0; !error->is_set && node < tree->n_nodes;
+	     node++) {
+		const uint32_t at = place[tree->label[node]];
+
+		if (at != 0)
 			tree_time_add(tree, set->resource_number, node,
-			              node + 1, times);
+			              node + 1, times[at - 1].hits);
+	}
+	free(place);
+	if (!error->is_set)
+		return times;
+	free(times);
+	return NULL;
 }
 
 int

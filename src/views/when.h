@@ -23,20 +23,43 @@ struct when {
 	uint64_t totals[WHEN_BUCKETS];	/* hits of all stacks left */
 };
 
+/* The hits of a row by slice, and what is drawn of them. */
+struct when_times {
+	uint64_t hits[TIMELINE_SLICES];
+};
+
+struct when_text {
+	char text[WHEN_BUCKETS + 1];
+};
+
 /* O(nodes + entries). */
 struct when when_of(const struct sample_set *set);
 
-/* Writes n characters and a NUL for hits by slice. */
-void when_draw(const struct when *when,
-               const uint64_t times[TIMELINE_SLICES],
-               char text[WHEN_BUCKETS + 1]);
+/* when->n characters and a NUL. */
+void when_draw(const struct when *when, const struct when_times *times,
+               struct when_text *text);
+
+/* Those of n rows, which live as long as the table; NULL with *error set. */
+struct when_text *when_draw_rows(const struct when *when,
+                                 const struct when_times *times, uint32_t n,
+                                 struct table *table, struct error *error);
 
 /*
- * The hits by slice of the bodies of a function, which are added to
- * times[TIMELINE_SLICES].  The set has a timeline.  O(nodes).
+ * If the request wants it, adds the column `when`, and if the table has a
+ * pattern, puts it first there.  A line of the heading says what its characters
+ * stand for, or that the input has no times.  *when: what when_of returns; if
+ * its n is 0, there is no column.  0, or -1 with *error set.
  */
-void when_add_body(const struct sample_set *set, uint32_t function,
-                   uint64_t *times);
+int when_add_column(const struct view_request *request, struct when *when,
+                    struct table *table, struct error *error);
+
+/*
+ * The times of the bodies of functions[n], which differ, to be freed.  The set
+ * has a timeline.  O(nodes + entries).  NULL with *error set.
+ */
+struct when_times *when_of_bodies(const struct sample_set *set,
+                                  const uint32_t *functions, uint32_t n,
+                                  struct error *error);
 
 /*
  * 0 if a set says when its hits came; -1 with *error set, saying what has such

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""times.py -- when hits were counted, in formats other than a recording.
+
+What `export cpprofdata` writes is read back and must give the same answers
+about time; its records of slices are added up here, too.  (tests/test-slices.py
+does this with recordings.)  Speaks TAP.
+"""
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, "data")
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+claims = Claims()
+
+
+def run(path, *commands):
+    words = [CPPROF, "-q", "-n", "-F", "json", "-e", "threshold 0"]
+    for command in commands:
+        words += ["-e", command]
+    return subprocess.run([*words, path], capture_output=True, text=True,
+                          timeout=60, stdin=subprocess.DEVNULL)
+
+
+def run_text(path, *commands):
+    words = [CPPROF, "-q", "-n"]
+    for command in commands:
+        words += ["-e", command]
+    return subprocess.run([*words, path], capture_output=True, text=True,
+                          timeout=60, stdin=subprocess.DEVNULL).stdout
+
+
+def ask(path, *commands):
+    """The answers to commands."""
+    answer = run(path, *commands)
+    assert answer.returncode == 0, answer.stderr
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+# ---- what export writes ----
+
+def records(path):
+    """The records of slices in a file: resource, slice's begin, hits."""
+    with open(path, "rb") as file:
+        data = file.read()
+    n_resources, _, used = struct.unpack_from("<2IQ", data, 24)
+    origin, origin_mono, width = struct.unpack_from("<3Q", data, 216)
+    assert origin_mono == 0 and used == len(data)
+    at, nodes, found, first = 4096, {}, [], {4: 0, 9: 0}
+    while at < used:
+        _, kind, size, number, record_size, owner, count = \
+            struct.unpack_from("<2I2Q2IQ", data, at)
+        if kind in first:
+            assert first[kind] == number
+            first[kind] += (size - 64) // record_size
+        for i in range(count):
+            here = at + 64 + i * record_size
+            if kind == 4:
+                nodes[number + i] = owner, struct.unpack_from(
+                    f"<{2 * n_resources}Q", data, here + 24)
+            elif kind == 9:
+                node, resource, doublings, slice_, hits, samples = \
+                    struct.unpack_from("<I2BH2Q", data, here)
+                assert nodes[node][0] == owner and slice_ < 64
+                found.append((node, resource, slice_ * width << doublings,
+                              hits, samples))
+        at += size
+    check_sums(nodes, found)
+    return origin, found
+
+
+def check_sums(nodes, found):
+    """No node has more in its slices than it has."""
+    sums = {}
+    for node, resource, _, hits, samples in found:
+        both = sums.setdefault((node, resource), [0, 0])
+        both[0] += hits
+        both[1] += samples
+    for (node, resource), both in sums.items():
+        counts = nodes[node][1][2 * resource:2 * resource + 2]
+        assert both[0] <= counts[0] and both[1] <= counts[1]
+    assert len(found) == len({one[:3] for one in found})
+
+
+def resources_of(path):
+    return [row["name"] for row in ask(path, "resource")[0]["rows"]]
+
+
+def questions(path):
+    """Commands about time, for each resource."""
+    end = ask(path, "timeline")[0]["rows"][-1]["end_ns"]
+    for number, name in enumerate(resources_of(path)):
+        top = ask(path, f"resource |{name}|", "functions")[0]["rows"][0]
+        yield (number, f"resource |{name}|", "timeline",
+               f"timeline (|{top['path'][0]}|)", "when on", "functions",
+               "body", "down", f"narrow time {end // 3}ns..{end // 2}ns",
+               "functions", "timeline", "undo",
+               f"drop time ..{end // 2}ns", "functions", "timeline")
+
+
+def try_all(path, *commands):
+    """The answers up to the first command that fails, and why it does."""
+    answer = run(path, *commands)
+    why = re.findall(r"^-e:\d+: (.*)", answer.stderr, re.M)
+    return [json.loads(line) for line in answer.stdout.splitlines()], why
+
+
+def comes_back(path, *steps):
+    """An export's answers about time are those of what was exported."""
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
+        back = os.path.join(folder, "back")
+        result = run(path, *steps, f"export cpprofdata {back}")
+        assert result.returncode == 0, result.stderr
+        assert "times" not in result.stderr, result.stderr
+        origin, found = records(back)
+        for number, *commands in questions(back):
+            first, why = try_all(path, *steps, *commands)
+            second, other_why = try_all(back, *commands)
+            assert why == other_why and len(first) == len(second) > 1, why
+            for one, other in zip(first, second):
+                # What the steps left is the whole run of the export.
+                check_same(one, other, bool(steps))
+            check_records(number, first[0], origin, found)
+
+
+def check_same(one, other, is_part):
+    assert len(one["rows"]) == len(other["rows"]), (one, other)
+    for ours, theirs in zip(one["rows"], other["rows"]):
+        for key in ours:
+            if not (is_part and key == "fraction"):
+                assert ours[key] == theirs[key], (key, ours, theirs)
+    for key in "width_ns", "origin_ns", "hits", "without_time", "schema":
+        assert one.get(key) == other.get(key), (key, one, other)
+
+
+def check_records(number, timeline, origin, found):
+    """The file's records have what the timeline says."""
+    assert (timeline["origin_ns"] or 0) == origin
+    for row in timeline["rows"]:
+        assert row["hits"] == sum(
+            hits for _, resource, begin, hits, _ in found
+            if resource == number and begin == row["begin_ns"]), row
+
+
+def steps_for(path):
+    end = ask(path, "timeline")[0]["rows"][-1]["end_ns"]
+    down = ask(path, "down")[0]["rows"]
+    one = " ".join(f"|{name}|" for name in down[min(2, len(down) - 1)]["path"])
+    return ([], [f"narrow {one}"], [f"drop time {end // 2}ns.."],
+            [f"narrow time {end // 4}ns..", f"narrow {one}"])
+
+
+def exports_keep_times():
+    for name in "perf/rec.data", "perf/rec-group.data", "perf/rec.script":
+        path = os.path.join(DATA, name)
+        for steps in steps_for(path):
+            claims.attempt(f"{name}, {'; '.join(steps) or 'whole'}: times "
+                           "come back from cpprofdata", comes_back, path,
+                           *steps)
+
+
+def others_say_what_they_lose():
+    path = os.path.join(DATA, "perf/rec.data")
+    for form in "collapsed", "cpprof-text", "pprof", "callgrind", "speedscope":
+        lost = run(path, f"export {form} /dev/null").stderr
+        claims.check(f"{form} says that it has no times",
+                     lost.rstrip().endswith(", times"), lost)
+
+
+# ---- the column `when` ----
+
+VIEWS = ("top", "flat", "tree", "callers", "callees", "body", "functions",
+         "down", "up")
+
+
+def character(hits, total):
+    return "-" if total == 0 else "_" if hits == 0 else \
+        str(min(9, hits * 10 // total))
+
+
+def hits_of_rows(document):
+    rows = {json.dumps(row["path"]): row["hits"] for row in document["rows"]}
+    assert len(rows) == len(document["rows"])
+    return rows
+
+
+def when_agrees_with_narrow_time(path, *steps):
+    """Each character is the share of the hits that the row has if only that
+    part of the run is left."""
+    slices = ask(path, *steps, "timeline")[0]["rows"]
+    group = 2 if len(slices) > 32 else 1
+    root = next(row["path"][1] for row in ask(path, *steps, "tree")[0]["rows"]
+                if len(row["path"]) == 3)
+    views = [*steps, f"root |{root}|", *VIEWS]
+    whole = ask(path, "when on", *views)[-len(VIEWS):]
+    expected = [{row: "" for row in hits_of_rows(view)} for view in whole]
+    for first in range(0, len(slices), group):
+        some = slices[first:first + group]
+        total = sum(row["hits"] for row in some)
+        parts = [{"rows": []} for _ in VIEWS] if total == 0 else ask(
+            path, *views[:-len(VIEWS)], "narrow time "
+            f"{some[0]['begin_ns']}ns..{some[-1]['end_ns']}ns",
+            *VIEWS)[-len(VIEWS):]
+        for texts, part in zip(expected, parts):
+            hits = hits_of_rows(part)
+            for row in texts:
+                texts[row] += character(hits.get(row, 0), total)
+    for view, texts, document in zip(VIEWS, expected, whole):
+        assert texts, view
+        for row in document["rows"]:
+            assert row["when"] == texts[json.dumps(row["path"])], (view, row)
+
+
+def when_is_seen_in_all_views():
+    for name in "perf/rec.data", "perf/rec-group.data", "perf/rec.script":
+        path = os.path.join(DATA, name)
+        for steps in steps_for(path)[:2]:
+            claims.attempt(f"{name}, {'; '.join(steps) or 'whole'}: when is "
+                           "what narrow time leaves",
+                           when_agrees_with_narrow_time, path, *steps)
+
+
+def when_comes_first():
+    """In text, before the indentation of a tree and before a name."""
+    path = os.path.join(DATA, "perf/rec.script")
+    text = [run_text(path, "threshold 0", "resource cpu-clock:u", "when on",
+                     view)
+            for view in ("tree", "top")]
+    rows = re.findall(r"^([-_0-9]{20,32}) ( *)\S.*$", text[0], re.M)
+    claims.check("tree: when comes before the indentation",
+                 len(rows) > 5 and {len(blanks) for _, blanks in rows} >=
+                 {0, 2, 4}, text[0])
+    rows = re.findall(r"^ *\d+ +[0-9.]+ +\d+ +[0-9.]+ +[-_0-9]{20,32} +\S",
+                      text[1], re.M)
+    claims.check("top: when comes before the name", len(rows) > 1, text[1])
+    for view in text:
+        claims.check("the heading says how long a character is",
+                     re.search(r"^when: [0-9.]+ \w+ a character", view, re.M),
+                     view)
+
+
+def profiles_without_times_say_so():
+    path = os.path.join(HERE, "../sample-data/forms.folded")
+    for view in VIEWS:
+        text = run_text(path, "when on", "root main", view)
+        claims.check(f"{view}: no column where there are no times",
+                     "when: the profile does not say when" in text and
+                     not re.search("[-_0-9]{8} ", text) and
+                     "{when}" not in text, text)
+
+
+if __name__ == "__main__":
+    exports_keep_times()
+    others_say_what_they_lose()
+    when_is_seen_in_all_views()
+    when_comes_first()
+    profiles_without_times_say_so()
+    claims.end()
