@@ -303,25 +303,32 @@ text_fits_a_terminal_and_keeps_the_ends_of_paths(void **state)
 }
 
 static void
-text_indents_up_to_forty_columns(void **state)
+text_indents_names_up_to_forty_columns(void **state)
 {
 	struct fixture *fixture = *state;
 	struct table *table = &fixture->table;
 	const uint64_t depths[] = { 0, 1, 20, 21 };
 
 	table_add_column(table, "depth", "depth", CELL_COUNT);
+	table_add_column(table, "name", "name", CELL_NAME);
 	table->indent_key = "depth";
-	table->pattern = "x";
 	table->is_plain = true;
 	for (size_t i = 0; i < 4; i++) {
-		struct cell cell = cell_count(depths[i]);
+		const struct cell cells[] = { cell_count(depths[i]),
+			cell_name(&fixture->paths, MAIN) };
 
-		table_add_row(table, &cell, &fixture->error);
+		table_add_row(table, cells, &fixture->error);
 	}
+	table->pattern = "{name}";
 	assert_string_equal(draw(fixture, output_text, plain),
-	    "x\n  x\n"
-	    "                                        x\n"
-	    "                                        21: x\n");
+	    "main\n  main\n"
+	    "                                        main\n"
+	    "                                        21: main\n");
+	table->pattern = "x{depth} {name}";
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "x0 main\nx1   main\n"
+	    "x20                                         main\n"
+	    "x21                                         21: main\n");
 }
 
 static void
@@ -850,7 +857,7 @@ main(void)
 		TABLE_TEST(text_begins_groups_with_their_lines),
 		TABLE_TEST(text_shows_hits_in_units),
 		TABLE_TEST(text_fits_a_terminal_and_keeps_the_ends_of_paths),
-		TABLE_TEST(text_indents_up_to_forty_columns),
+		TABLE_TEST(text_indents_names_up_to_forty_columns),
 		TABLE_TEST(color_is_only_where_asked_for),
 		TABLE_TEST(bars_show_shares),
 		TABLE_TEST(colors_take_no_room),
