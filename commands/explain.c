@@ -44,6 +44,7 @@ explain_run(struct session *session, const struct arguments *arguments,
 	    session_modules(session, &naming, &modules, error) != 0)
 		return -1;
 	request = session_request(session);
+	request.n_columns = 0;
 	if (modules.tree != NULL)
 		request.modules = &modules;
 	if (arguments->values[0].is_given)

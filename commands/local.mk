@@ -5,6 +5,8 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/body.c \
 	commands/callees.c \
 	commands/callers.c \
+	commands/column.c \
+	commands/columns.c \
 	commands/commands.c \
 	commands/directories.c \
 	commands/disasm.c \

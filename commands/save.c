@@ -32,8 +32,13 @@ add_setting(const struct session *session, const struct command *setting,
 
 	if (value == NULL)
 		return -1;
-	if (*value != '\0')
-		text_add_format(text, "%s %s\n", setting->name, value);
+	while (*value != '\0') {
+		size_t n = strcspn(value, "\n");
+
+		text_add_format(text, "%s %.*s\n", setting->name, (int)n,
+		                value);
+		value += n + (value[n] == '\n');
+	}
 	return 0;
 }
 

@@ -339,6 +339,7 @@ script_tests = \
 	tests/golden.sh \
 	tests/hostile.py \
 	tests/jit.py \
+	tests/columns.py \
 	tests/labels.py \
 	tests/layers.sh \
 	tests/legacy.py \

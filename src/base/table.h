@@ -25,6 +25,7 @@ enum cell_kind {
 	CELL_GTICKS,	/* gticks of the table's resource, in readable units */
 	CELL_FRACTION,	/* a share, shown with the set digits */
 	CELL_PERCENT,	/* a share, shown as hundredths */
+	CELL_NUMBER,	/* any number, shown with a few digits */
 	CELL_NAME,	/* one function: bare in text, a path of one in JSON */
 	CELL_PATH,	/* a call path */
 	CELL_FLAG,	/* true or false; "~" or nothing in patterns */
@@ -41,6 +42,11 @@ struct cell {
 					 * none */
 		};
 		double fraction;	/* CELL_FRACTION, CELL_PERCENT */
+		struct {
+			double number;	/* CELL_NUMBER, finite */
+			bool is_by_zero;	/* number / 0, which data
+						 * formats leave empty */
+		};
 		bool flag;
 		struct {		/* CELL_NAME: record is the name */
 			const struct call_paths *paths;
@@ -93,6 +99,19 @@ cell_fraction(double fraction)
 }
 
 static inline struct cell
+cell_number(double number)
+{
+	return (struct cell){ .kind = CELL_NUMBER, .number = number };
+}
+
+static inline struct cell
+cell_by_zero(double number)
+{
+	return (struct cell){ .kind = CELL_NUMBER, .number = number,
+		              .is_by_zero = true };
+}
+
+static inline struct cell
 cell_flag(bool flag)
 {
 	return (struct cell){ .kind = CELL_FLAG, .flag = flag };
@@ -128,6 +147,8 @@ struct column {
 				 * not the middle */
 	bool hides_zero;	/* aligned text shows a number 0 as nothing */
 	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
+	const char *gtick;	/* of a CELL_HITS of another resource than the */
+	uint64_t interval;	/* table's; NULL and 0: of the same */
 };
 
 /*
@@ -147,7 +168,7 @@ struct header_name {
 	struct cell name;	/* CELL_NAME */
 };
 
-enum { TABLE_MAX_COLUMNS = 16, TABLE_MAX_HEADER_NAMES = 4 };
+enum { TABLE_MAX_COLUMNS = 32, TABLE_MAX_HEADER_NAMES = 4 };
 
 struct table {
 	struct arena arena;	/* texts of cells, fields and lines */
@@ -181,9 +202,13 @@ struct table {
 	 * row_source.
 	 */
 	const struct picture *picture;
-	/* Key of a CELL_COUNT column that indents rows in text (by a pattern,
-	 * what begins with their names), or NULL. */
+	/*
+	 * Key of a CELL_COUNT column that indents rows in text, or NULL: by a
+	 * pattern what begins with their names, in aligned text the whole row,
+	 * or the last column if indents_last.
+	 */
 	const char *indent_key;
+	bool indents_last;
 	/*
 	 * Key of a CELL_COUNT column, or NULL: where its value changes, aligned
 	 * text has an empty line.  If group_lines is not NULL, the value is a

@@ -65,19 +65,67 @@ static const struct known_gtick {
 	{ NULL, 0, NULL }
 };
 
+/* Whether text[n] is the name, or its plural. */
+static bool
+is_named(const char *text, size_t n, const char *name)
+{
+	size_t length = strlen(name);
+
+	return (n == length || (n == length + 1 && text[length] == 's')) &&
+	    memcmp(text, name, length) == 0;
+}
+
+static const struct known_gtick *
+find_known(const char *text, size_t n)
+{
+	const struct known_gtick *known = known_gticks;
+
+	while (known->name != NULL && !is_named(text, n, known->name))
+		known++;
+	return known->name != NULL ? known : NULL;
+}
+
 static const struct known_gtick *
 find_gtick(const char *name)
 {
-	size_t length = strlen(name);
-	const struct known_gtick *known = known_gticks;
+	return find_known(name, strlen(name));
+}
 
-	for (; known->name != NULL; known++)
-		if (strcmp(name, known->name) == 0 ||
-		    (length == strlen(known->name) + 1 &&
-		     name[length - 1] == 's' &&
-		     memcmp(name, known->name, length - 1) == 0))
-			break;
-	return known->name != NULL ? known : NULL;
+/* The scale with that suffix, or NULL. */
+static const struct scale *
+find_scale(const struct scale *scale, const char *text, size_t n)
+{
+	while (scale->suffix != NULL &&
+	       (strlen(scale->suffix) != n ||
+	        memcmp(scale->suffix, text, n) != 0))
+		scale++;
+	return scale->suffix != NULL ? scale : NULL;
+}
+
+enum unit_kind
+unit_find(const char *text, size_t n, long double *size, const char **name)
+{
+	const struct known_gtick *known = find_known(text, n);
+	const struct scale *scales[] = { time_scales, space_scales };
+
+	if (known != NULL) {
+		*size = known->size;
+		if (name != NULL)
+			*name = known->name;
+		return known->scales == time_scales ? UNIT_IS_TIME :
+		       UNIT_IS_SPACE;
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct scale *scale = find_scale(scales[i], text, n);
+
+		if (scale == NULL)
+			continue;
+		*size = scale->size;
+		if (name != NULL)
+			*name = scale->suffix;
+		return i == 0 ? UNIT_IS_TIME : UNIT_IS_SPACE;
+	}
+	return UNIT_IS_OTHER;
 }
 
 /* An amount that would be rounded up to the larger unit is shown in that. */

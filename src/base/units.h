@@ -7,6 +7,16 @@
 
 #include "src/base/text_buffer.h"
 
+enum unit_kind { UNIT_IS_OTHER, UNIT_IS_TIME, UNIT_IS_SPACE };
+
+/*
+ * The kind of unit that text[n] names, such as a gtick, "ms" or "MiB".  *size:
+ * what it is in nanoseconds or bytes.  *name, unless name is NULL: the same as
+ * a string.  Both are not touched if it is none of these.
+ */
+enum unit_kind unit_find(const char *text, size_t n, long double *size,
+                         const char **name);
+
 /*
  * Adds hits * interval gticks: "12.3 ms" and "1.50 MiB" where the gtick is a
  * known unit of time or space, otherwise the exact number and the gtick's

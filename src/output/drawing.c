@@ -7,6 +7,7 @@
 
 #include "src/base/printable.h"
 #include "src/base/units.h"
+#include "src/output/number_text.h"
 
 /* Indentation stops growing at INDENT_MOST; the depth is then a number. */
 enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
@@ -16,15 +17,41 @@ enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
 #define DIM "\033[2m"
 #define RESET "\033[0m"
 
+/* The column of a cell of the row being drawn; NULL: it is a field. */
+static const struct column *
+column_of(const struct drawing *drawing, const struct cell *cell)
+{
+	size_t column = (size_t)(cell - drawing->cells);
+
+	return column < drawing->table->n_columns ?
+	       &drawing->table->columns[column] : NULL;
+}
+
 /* The character for a flag that is set, in columns. */
 static char
 flag_mark(const struct drawing *drawing, const struct cell *cell)
 {
-	size_t column = (size_t)(cell - drawing->cells);
-	char mark = column < drawing->table->n_columns ?
-	            drawing->table->columns[column].mark : '\0';
+	const struct column *column = column_of(drawing, cell);
 
-	return mark != '\0' ? mark : '*';
+	return column != NULL && column->mark != '\0' ? column->mark : '*';
+}
+
+/* Adds hits of the table's resource, or of the column's. */
+static void
+add_hits(const struct drawing *drawing, struct text_buffer *text,
+         const struct cell *cell)
+{
+	const struct table *table = drawing->table;
+	const struct column *column = column_of(drawing, cell);
+
+	if (drawing->layout->unit != UNIT_GTICKS)
+		text_add_format(text, "%" PRIu64, cell->count);
+	else if (column != NULL && column->interval != 0)
+		text_add_gticks(text, cell->count, column->interval,
+		                column->gtick);
+	else
+		text_add_gticks(text, cell->count, table->interval,
+		                table->gtick);
 }
 
 /* Adds a path or name; if it is cut, so that it looks like no other one. */
@@ -74,11 +101,7 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 		text_add_format(text, "%" PRIu64, cell->count);
 		break;
 	case CELL_HITS:
-		if (layout->unit == UNIT_GTICKS)
-			text_add_gticks(text, cell->count, table->interval,
-			                table->gtick);
-		else
-			text_add_format(text, "%" PRIu64, cell->count);
+		add_hits(drawing, text, cell);
 		break;
 	case CELL_GTICKS:
 		text_add_gticks_of(text, cell->count, cell->whole,
@@ -90,6 +113,12 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 	case CELL_PERCENT:
 		text_add_format(text, "%.*f", layout->digits < 2 ? 0 :
 		                layout->digits - 2, cell->fraction * 100);
+		break;
+	case CELL_NUMBER:
+		if (cell->is_by_zero)
+			text_add_format(text, "%.6g/0", cell->number);
+		else
+			text_add_rounded(text, cell->number);
 		break;
 	case CELL_FLAG:
 		if (cell->flag)

@@ -61,6 +61,12 @@ add_value(struct json *json, const struct cell *cell, struct error *error)
 	case CELL_PERCENT:
 		text_add_exact(text, cell->fraction);
 		break;
+	case CELL_NUMBER:
+		if (cell->is_by_zero)
+			text_add_string(text, "null");
+		else
+			text_add_exact(text, cell->number);
+		break;
 	case CELL_FLAG:
 		text_add_string(text, cell->flag ? "true" : "false");
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* number_text.c -- fractions with all their digits. */
+/* number_text.c -- numbers with all their digits, or with a few. */
 #include "src/output/number_text.h"
 
 #include <math.h>
@@ -20,4 +20,23 @@ text_add_exact(struct text_buffer *text, double number)
 			break;
 	}
 	text_add_string(text, digits);
+}
+
+/* What is larger or smaller is written with an exponent. */
+static const double largest = 1e15, smallest = 1e-4;
+
+void
+text_add_rounded(struct text_buffer *text, double number)
+{
+	double size = fabs(number);
+	int decimals = size >= 999.95 ? 0 : size >= 99.995 ? 1 :
+	    size >= 9.9995 ? 2 : size >= 0.99995 ? 3 : size >= 0.099995 ? 4 :
+	    size >= 0.0099995 ? 5 : size >= 0.00099995 ? 6 : 7;
+
+	if (number == 0)
+		text_add_char(text, '0');
+	else if (size >= largest || size < smallest)
+		text_add_format(text, "%.4g", number);
+	else
+		text_add_format(text, "%.*f", decimals, number);
 }

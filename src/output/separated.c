@@ -64,6 +64,10 @@ make_value(struct separated *drawing, const struct cell *cell,
 	case CELL_PERCENT:
 		text_add_exact(value, cell->fraction);
 		break;
+	case CELL_NUMBER:
+		if (!cell->is_by_zero)
+			text_add_exact(value, cell->number);
+		break;
 	case CELL_FLAG:
 		text_add_string(value, cell->flag ? "true" : "false");
 		break;

@@ -15,7 +15,7 @@ is_number(enum cell_kind kind)
 {
 	return kind == CELL_COUNT || kind == CELL_HITS ||
 	    kind == CELL_GTICKS || kind == CELL_FRACTION ||
-	    kind == CELL_PERCENT;
+	    kind == CELL_PERCENT || kind == CELL_NUMBER;
 }
 
 static void
@@ -102,12 +102,15 @@ draw_aligned_row(struct drawing *drawing, struct error *error)
 	const struct table *table = drawing->table;
 	size_t last = table->n_columns - 1;
 
-	drawing_indent(drawing);
+	if (!table->indents_last)
+		drawing_indent(drawing);
 	for (size_t i = 0; i <= last; i++) {
 		const struct column *column = &table->columns[i];
 
 		if (column->is_data_only)
 			continue;
+		if (i == last && table->indents_last)
+			drawing_indent(drawing);
 		if (make_cell(drawing, i, error) != 0)
 			return -1;
 		if (i < last || column->kind != CELL_TEXT)

@@ -7,6 +7,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/printable.h"
+#include "src/base/units.h"
 #include "src/profile/large_array.h"
 
 enum { SHOWN = 80 };		/* bytes of a step that an error shows */

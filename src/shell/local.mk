@@ -23,6 +23,7 @@ libcore_a_SOURCES += \
 	src/shell/record/resource_kinds.c src/shell/record/resource_kinds.h \
 	src/shell/record/sampled_time.c src/shell/record/sampled_time.h \
 	src/shell/session/code.c src/shell/session/code.h \
+	src/shell/session/column_list.c src/shell/session/column_list.h \
 	src/shell/session/last_rows.c src/shell/session/last_rows.h \
 	src/shell/session/naming.c src/shell/session/naming.h \
 	src/shell/session/root.c src/shell/session/root.h \
@@ -31,6 +32,8 @@ libcore_a_SOURCES += \
 	src/shell/command/arguments.c src/shell/command/arguments.h \
 	src/shell/command/code_argument.c \
 	src/shell/command/code_argument.h \
+	src/shell/command/column_argument.c \
+	src/shell/command/column_argument.h \
 	src/shell/command/command.c src/shell/command/command.h \
 	src/shell/command/complete.c src/shell/command/complete.h \
 	src/shell/command/handles.c src/shell/command/handles.h \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bodies.c -- what the views by body have in common.
  *
- * Cost: one pass over the nodes, O(N) for any D, and another one with `when`;
- * M <= F rows.
+ * Cost: one pass over the nodes, O(N) for any D, and another one for each column
+ * and with `when`; M <= F rows.
  */
 #include "src/views/bodies.h"
 
@@ -41,11 +41,12 @@ keep_bodies(struct rows *rows, const struct view_request *request,
 	return 0;
 }
 
-/* By bodies; equal ones by totals. */
+/* By bodies; equal ones by totals; and before both, by the first column. */
 static int
-sort_with_totals(struct rows *rows, const struct function_total *totals,
-                 const struct names *names, struct error *error)
+sort_with_totals(struct rows *rows, const struct view_request *request,
+                 const struct function_total *totals, struct error *error)
 {
+	const struct names *names = request->set->names;
 	uint64_t *self = memory_array(rows->n, sizeof *self, error);
 	int status = -1;
 
@@ -55,10 +56,22 @@ sort_with_totals(struct rows *rows, const struct function_total *totals,
 		self[i] = totals[i].self;
 		rows->hits[i] = totals[i].inclusive;
 	}
-	if (rows_sort(rows, names, error) == 0)
-		status = order_descending(rows->order, rows->n, self, error);
+	if (rows_sort(rows, names, error) == 0 &&
+	    order_descending(rows->order, rows->n, self, error) == 0)
+		status = rows_sort_by_column(rows, request, self, error);
 	free(self);
 	return status;
+}
+
+static int
+sort(struct rows *rows, const struct view_request *request,
+     const struct body_view *view, const struct function_total *totals,
+     struct error *error)
+{
+	if (view->compares_totals)
+		return sort_with_totals(rows, request, totals, error);
+	return rows_sort(rows, request->set->names, error) != 0 ? -1 :
+	    rows_sort_by_column(rows, request, rows->hits, error);
 }
 
 static int
@@ -68,14 +81,18 @@ add_rows(const struct view_request *request, const struct body_view *view,
          struct table *table, struct error *error)
 {
 	const struct sample_set *set = request->set;
+	const struct column_view columns = columns_of(request, measure);
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
 	struct body_row row = { 0 };
 	const struct when_text *texts = NULL;
 	struct when when;
 
-	view->add_columns(table, set);
-	if (paths == NULL || when_add_column(request, &when, table, error) != 0)
+	if (paths == NULL || columns_add_before(request, table, error) != 0)
+		return -1;
+	view->add_columns(table, request);
+	if (columns_add_after(request, table, error) != 0 ||
+	    when_add_column(request, &when, table, error) != 0)
 		return -1;
 	if (when.n > 0) {
 		texts = rows_draw_bodies(rows, n_rows, set, &when, table,
@@ -87,11 +104,16 @@ add_rows(const struct view_request *request, const struct body_view *view,
 	paths->names = set->names;
 	for (uint32_t i = 0; i < n_rows; i++) {
 		struct cell cells[TABLE_MAX_COLUMNS];
-		uint32_t n;
+		uint64_t hits[COLUMN_SETS_MAX + 1];
+		size_t n;
 
 		row.total = &totals[rows->order[i]];
 		row.cumulative += row.total->self;
-		n = view->fill(cells, &row, set, measure);
+		rows_get_hits(rows, rows->order[i], hits);
+		hits[0] = row.total->self;
+		n = columns_cells_before(&columns, hits, cells);
+		n += view->fill(&cells[n], &row, set, measure);
+		n += columns_cells_after(&columns, hits, &cells[n]);
 		if (texts != NULL)
 			cells[n++] = cell_text(texts[i].text);
 		cells[n] = cell_name(paths, row.total->name);
@@ -106,16 +128,14 @@ show(const struct view_request *request, const struct body_view *view,
      struct rows *rows, struct function_total *totals, uint32_t n,
      struct table *table, struct error *error)
 {
-	const struct names *names = request->set->names;
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
 	uint32_t n_rows;
 
 	if (keep_bodies(rows, request, totals, n, &measure, &hidden,
 	                error) != 0 ||
-	    (view->compares_totals ?
-	     sort_with_totals(rows, totals, names, error) :
-	     rows_sort(rows, names, error)) != 0)
+	    rows_count_functions(rows, request, true, error) != 0 ||
+	    sort(rows, request, view, totals, error) != 0)
 		return -1;
 	n_rows = rows_limit(request, rows->n, &hidden);
 	if (view_describe(request, view->kind, &measure, &hidden, table,

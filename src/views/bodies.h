@@ -19,8 +19,9 @@ struct body_view {
 	bool compares_totals;	/* equal bodies are in the order of their
 				 * functions' totals, then of names; else of
 				 * names */
-	/* The columns before `when` and `path`, which all have. */
-	void (*add_columns)(struct table *table, const struct sample_set *set);
+	/* The columns of the request's own set. */
+	void (*add_columns)(struct table *table,
+	                    const struct view_request *request);
 	/* Fills in the cells of these; returns their number. */
 	uint32_t (*fill)(struct cell *cells, const struct body_row *row,
 	                 const struct sample_set *set,

@@ -24,6 +24,7 @@ static const struct view_kind down_kind = {
 	.schema = "cpprof.paths/1",
 	.title = "Downward Call Path Profile",
 	.has_root = true,
+	.has_columns = true,
 };
 
 struct position {
@@ -41,6 +42,7 @@ struct open_node {
 
 struct walk {
 	const struct sample_set *set;
+	const struct sample_set *columns;	/* [trie.n_columns] */
 	struct path_trie trie;
 	struct position *path;
 	uint32_t length;
@@ -50,21 +52,26 @@ struct walk {
 };
 
 static int
-walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
+walk_begin(struct walk *walk, const struct view_request *request,
            bool counts_own, struct error *error)
 {
+	const struct sample_set *set = request->set;
 	const struct sample_tree *tree = set->tree;
 	uint32_t n_names = names_count(set->names);
 	size_t longest = tree->deepest < n_names ? tree->deepest : n_names;
 
-	*walk = (struct walk){ .set = set };
+	*walk = (struct walk){ .set = set, .columns = request->columns };
 	walk->path = memory_array(longest + 1, sizeof *walk->path, error);
 	walk->position = memory_array(n_names, sizeof *walk->position, error);
 	if (walk->path == NULL || walk->position == NULL ||
 	    large_array_reserve(&walk->open, (size_t)tree->deepest + 1,
 	                        sizeof *walk->open, error) != 0)
 		return -1;
-	if (path_trie_begin(&walk->trie, root, tree->n_nodes, error) != 0)
+	if (path_trie_begin(&walk->trie, request->root, tree->n_nodes,
+	                    error) != 0)
+		return -1;
+	if (path_trie_count_columns(&walk->trie, request->n_columns,
+	                            error) != 0)
 		return -1;
 	if (counts_own && path_trie_count_own(&walk->trie, error) != 0)
 		return -1;
@@ -149,8 +156,11 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
 			    walk->path[walk->length - 1].record, name, error);
 		if (record == NO_RECORD)
 			return -1;
-		path_trie_count(&walk->trie, record, node, tree->end[node],
-		                walk->set->weight[node]);
+		if (path_trie_count(&walk->trie, record, node, tree->end[node],
+		                    walk->set->weight[node]) &&
+		    walk->trie.n_columns > 0)
+			path_trie_add_columns(&walk->trie, record,
+			                      walk->columns, node);
 		if (walk->trie.own != NULL)
 			walk->trie.own[record] +=
 			    walk->set->self[tree->row[node]];
@@ -191,8 +201,7 @@ rows_down(struct rows *rows, const struct view_request *request,
 	struct walk walk;
 	int status = -1;
 
-	if (walk_begin(&walk, request->set, request->root, counts_own,
-	               error) == 0 &&
+	if (walk_begin(&walk, request, counts_own, error) == 0 &&
 	    count_paths(&walk, request->root, error) == 0)
 		status = rows_from_trie(rows, &walk.trie, request, measure,
 		                        hidden, error);

@@ -10,6 +10,7 @@
 static const struct view_kind flat_kind = {
 	.schema = "cpprof.flat/1",
 	.title = "Flat Profile",
+	.has_columns = true,
 };
 
 /* Whether the input counts calls. */
@@ -27,8 +28,10 @@ has_returns(const struct sample_set *set)
 }
 
 static void
-add_columns(struct table *table, const struct sample_set *set)
+add_columns(struct table *table, const struct view_request *request)
 {
+	const struct sample_set *set = request->set;
+
 	table_add_column(table, "fraction", "%", CELL_PERCENT);
 	table_add_column(table, "cumulative", "cumulative", CELL_HITS);
 	table_add_column(table, "hits", "self", CELL_HITS);

@@ -18,6 +18,8 @@
 #include "src/base/progress.h"
 #include "src/views/flow_steps.h"
 
+enum { ROWS_A_STEP = 1024 };
+
 struct flow_record {
 	uint32_t parent;	/* NO_RECORD for record 0 */
 	uint32_t name;
@@ -276,6 +278,58 @@ find_most_paths(struct search *search, struct limits *limits,
 	return -1;
 }
 
+/* Writes a record's names to search->path, outermost first. */
+static int
+get_path(struct search *search, uint32_t number, struct error *error)
+{
+	uint32_t n = search->records[number].length, i = 0;
+
+	if (memory_grow(&search->path, &search->path_capacity, n,
+	                sizeof *search->path, error) != 0)
+		return -1;
+	for (uint32_t r = number; r != NO_RECORD;
+	     r = search->records[r].parent, i++)
+		search->path[search->steps.is_up ? i : n - 1 - i] =
+		    search->records[r].name;
+	return 0;
+}
+
+/* The values of the same paths in the flow of another resource. */
+static int
+count_column(struct search *search, const struct call_flow *flow,
+             struct rows *rows, uint64_t *column, struct error *error)
+{
+	struct flow_steps steps = { 0 };
+	int status = flow_steps_begin(&steps, flow, error);
+
+	for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
+		bool is_estimated = false;
+
+		status = get_path(search, row, error);
+		if (status == 0)
+			status = flow_steps_value(&steps, search->path,
+			    search->records[row].length, &column[row],
+			    &is_estimated, error);
+		rows->is_estimated[row] |= is_estimated;
+		if (status == 0 && row % ROWS_A_STEP == 0)
+			status = progress_step(NULL, 0, 0, error);
+	}
+	flow_steps_end(&steps);
+	return status;
+}
+
+static int
+count_columns(struct search *search, const struct view_request *request,
+              struct rows *rows, struct error *error)
+{
+	int status = rows_make_columns(rows, request, rows->n, error);
+
+	for (size_t i = 0; status == 0 && i < request->n_columns; i++)
+		status = count_column(search, request->columns[i].flow, rows,
+		                      rows->columns[i], error);
+	return status;
+}
+
 /* Only the first record may be below the threshold, or too long. */
 static int
 make_rows(const struct search *search, const struct limits *limits,
@@ -318,6 +372,8 @@ search_paths(bool is_up, struct rows *rows, const struct view_request *request,
 		status = find_most_paths(&search, &limits, error);
 	if (status == 0)
 		status = make_rows(&search, &limits, rows, error);
+	if (status == 0)
+		status = count_columns(&search, request, rows, error);
 	search_end(&search);
 	return status;
 }

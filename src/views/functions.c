@@ -10,16 +10,19 @@
 
 static const struct view_kind body_kind = {
 	.schema = "cpprof.functions/1",
+	.has_columns = true,
 	.title = "Body Function Profile",
 };
 
 static const struct view_kind functions_kind = {
 	.schema = "cpprof.functions/1",
+	.has_columns = true,
 	.title = "Body+Descendants Function Profile",
 };
 
 static const struct view_kind find_kind = {
 	.schema = "cpprof.functions/1",
+	.has_columns = true,
 	.title = "Functions Found (Body+Descendants)",
 };
 
@@ -87,6 +90,11 @@ show_functions(const struct view_request *request,
 	keep_functions(&rows, totals, request, hits_of, measure.least,
 	               &hidden);
 	free(totals);
+	if (rows_count_functions(&rows, request, rows.are_bodies,
+	                         error) != 0) {
+		rows_free(&rows);
+		return -1;
+	}
 	return rows_show(&rows, request, kind, &measure, &hidden, table,
 	                 error);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/units.h"
+#include "src/views/columns.h"
 
 enum { LOST_PART = 100 };	/* of the hits: a smaller part is not
 				 * reported */
@@ -436,6 +437,19 @@ view_explain_hidden_rows(const struct view_request *request,
 	                   error);
 }
 
+static int
+add_columns(const struct view_request *request, const struct view_kind *kind,
+            const struct measure *measure, struct table *table,
+            struct error *error)
+{
+	if (request->n_shown == 0)
+		return 0;
+	if (kind->has_columns)
+		return columns_describe(request, measure, table, error);
+	return table_add_header(table, error, "columns: this view shows %s "
+	                        "alone", request->set->resource->name);
+}
+
 int
 view_describe(const struct view_request *request,
               const struct view_kind *kind, const struct measure *measure,
@@ -446,7 +460,8 @@ view_describe(const struct view_request *request,
 	table->gtick = request->set->resource->gtick;
 	table->interval = request->set->resource->interval;
 	if (add_fields(request, kind, measure, hidden, table, error) != 0 ||
-	    add_header(request, kind, measure, table, error) != 0)
+	    add_header(request, kind, measure, table, error) != 0 ||
+	    add_columns(request, kind, measure, table, error) != 0)
 		return -1;
 	return add_footer(request, hidden, table, error);
 }

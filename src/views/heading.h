@@ -13,13 +13,14 @@ struct view_kind {
 	const char *schema;	/* "cpprof.paths/1" */
 	const char *title;	/* "Downward Call Path Profile" */
 	bool has_root;
+	bool has_columns;	/* it shows the request's columns */
 };
 
 /*
  * Describes the view in the table: the fields root, resource.name, .gtick and
  * .interval, total, denominator, hidden and, where there are any, lost and
  * lost_samples; the header lines of the paper, and one for losses of more than
- * one percent; and a footer with the number of records that are not shown, and
+ * one percent, for each column shown, or saying that the view has none; and a footer with the number of records that are not shown, and
  * why.  Does not touch columns and rows.  0, or -1 with *error set.
  */
 int view_describe(const struct view_request *request,

@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/views/bodies.c src/views/bodies.h \
 	src/views/clones.c src/views/clones.h \
 	src/views/code_hits.c src/views/code_hits.h \
+	src/views/columns.c src/views/columns.h \
 	src/views/disasm.c src/views/disasm.h \
 	src/views/down.c \
 	src/views/explain.c \

@@ -20,12 +20,14 @@ static const struct view_kind callers_kind = {
 	.schema = "cpprof.paths/1",
 	.title = "Caller Profile",
 	.has_root = true,
+	.has_columns = true,
 };
 
 static const struct view_kind callees_kind = {
 	.schema = "cpprof.paths/1",
 	.title = "Callee Profile",
 	.has_root = true,
+	.has_columns = true,
 };
 
 struct neighbour {
@@ -104,6 +106,18 @@ count_flow(const struct call_flow *flow, uint32_t function,
 	return 0;
 }
 
+static int
+count_neighbours(const struct sample_set *set, uint32_t function,
+                 bool wants_callers, struct neighbour *neighbours,
+                 struct error *error)
+{
+	if (set->flow != NULL)
+		return count_flow(set->flow, function, wants_callers,
+		                  neighbours, error);
+	count_calls(set, function, wants_callers, neighbours);
+	return 0;
+}
+
 /* Rows hold only the neighbours: the function is the same in every path. */
 static int
 keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
@@ -133,6 +147,34 @@ keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
 		}
 	}
 	return 0;
+}
+
+/* The hits of the same calls in the request's columns. */
+static int
+keep_columns(struct rows *rows, const struct view_request *request,
+             bool wants_callers, struct error *error)
+{
+	uint32_t n_names = names_count(request->set->names);
+	int status = rows_make_columns(rows, request, rows->n, error);
+
+	for (size_t i = 0; status == 0 && i < rows->n_columns; i++) {
+		struct neighbour *neighbours = memory_array(n_names,
+		    sizeof *neighbours, error);
+
+		status = neighbours == NULL ? -1 :
+		    count_neighbours(&request->columns[i], request->root,
+		                     wants_callers, neighbours, error);
+		for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
+			uint32_t name = rows->name[row];
+
+			rows->columns[i][row] = neighbours[name].hits;
+			if (rows->is_estimated != NULL)
+				rows->is_estimated[row] |=
+				    neighbours[name].is_estimated;
+		}
+		free(neighbours);
+	}
+	return status;
 }
 
 /* Record 0 is the function, record i + 1 its path with row i's name. */
@@ -202,21 +244,17 @@ times_of_rows(const struct view_request *request, const struct rows *rows,
 	return times;
 }
 
-/* The text of each row; NULL if nobody asks, or with *error set. */
+/* The text of each row; NULL with *error set. */
 static struct when_text *
-draw_when(const struct view_request *request, const struct rows *rows,
-          uint32_t n_rows, bool wants_callers, struct table *table,
-          struct error *error)
+draw_when(const struct view_request *request, const struct when *when,
+          const struct rows *rows, uint32_t n_rows, bool wants_callers,
+          struct table *table, struct error *error)
 {
-	struct when_times *times;
-	struct when_text *texts = NULL;
-	struct when when;
+	struct when_times *times = times_of_rows(request, rows, n_rows,
+	                                         wants_callers, error);
+	struct when_text *texts = times == NULL ? NULL :
+	    when_draw_rows(when, times, n_rows, table, error);
 
-	if (when_add_column(request, &when, table, error) != 0 || when.n == 0)
-		return NULL;
-	times = times_of_rows(request, rows, n_rows, wants_callers, error);
-	if (times != NULL)
-		texts = when_draw_rows(&when, times, n_rows, table, error);
 	free(times);
 	return texts;
 }
@@ -227,25 +265,30 @@ add_rows(const struct view_request *request, const struct rows *rows,
          const struct measure *measure, struct table *table,
          struct error *error)
 {
-	struct when_text *texts;
+	struct when_text *texts = NULL;
+	struct row_shape shape;
 
-	rows_add_columns(table, request->set, true, false);
-	texts = draw_when(request, rows, n_rows, paths->is_innermost_first,
-	                  table, error);
-	if (error->is_set)
+	if (rows_add_columns(&shape, request, measure, true, false, table,
+	                     error) != 0)
 		return -1;
+	if (shape.when.n > 0) {
+		texts = draw_when(request, &shape.when, rows, n_rows,
+		                  paths->is_innermost_first, table, error);
+		if (texts == NULL)
+			return -1;
+	}
 	for (uint32_t i = 0; i < n_rows; i++) {
 		uint32_t row = rows->order[i];
-		uint64_t hits = rows->hits[row];
-		struct cell cells[] = {
-			cell_hits(hits),
-			cell_fraction(measure_fraction(measure, hits)),
-			cell_path(paths, i + 1),
-			texts != NULL ? cell_text(texts[i].text) :
-			    cell_flag(rows->is_estimated != NULL &&
-			              rows->is_estimated[row]), /* of a flow */
+		struct cell cells[TABLE_MAX_COLUMNS];
+		struct row_values values = {
+			.path = cell_path(paths, i + 1),
+			.is_estimated = rows->is_estimated != NULL &&
+			                rows->is_estimated[row],
+			.when = texts != NULL ? texts[i].text : NULL,
 		};
 
+		rows_get_hits(rows, row, values.hits);
+		row_shape_cells(&shape, &values, cells);
 		if (table_add_row(table, cells, error) != 0)
 			return -1;
 	}
@@ -317,7 +360,9 @@ show(const struct view_request *request, const struct view_kind *kind,
 
 	if (keep_neighbours(rows, neighbours, request, measure.least, &hidden,
 	                    error) != 0 ||
-	    rows_sort(rows, request->set->names, error) != 0)
+	    keep_columns(rows, request, wants_callers, error) != 0 ||
+	    rows_sort(rows, request->set->names, error) != 0 ||
+	    rows_sort_by_column(rows, request, rows->hits, error) != 0)
 		return -1;
 	n_rows = rows_limit(request, rows->n, &hidden);
 	paths = make_paths(rows, n_rows, request, wants_callers, table,
@@ -340,19 +385,15 @@ show_neighbours(const struct view_request *request,
 	uint32_t n_names = names_count(request->set->names);
 	struct neighbour *neighbours;
 	struct rows rows = { 0 };
-	int status = 0;
+	int status;
 
 	if (view_need_root(request, table, error) != 0)
 		return -1;
 	neighbours = memory_array(n_names, sizeof *neighbours, error);
 	if (neighbours == NULL)
 		return -1;
-	if (request->set->flow != NULL)
-		status = count_flow(request->set->flow, request->root,
-		                    kind == &callers_kind, neighbours, error);
-	else
-		count_calls(request->set, request->root,
-		            kind == &callers_kind, neighbours);
+	status = count_neighbours(request->set, request->root,
+	                          kind == &callers_kind, neighbours, error);
 	if (status == 0)
 		status = show(request, kind, neighbours, &rows, table, error);
 	rows_free(&rows);

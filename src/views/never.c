@@ -19,7 +19,9 @@ view_never(const struct view_request *request, struct table *table,
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
 	struct rows rows = { 0 };
+	struct view_request plain = *request;
 
+	plain.n_columns = plain.n_shown = 0;	/* there are no hits at all */
 	if (rows_of_functions(&rows, request->set,
 	                      knows_all ? flow->n_names : 0, error) != 0) {
 		rows_free(&rows);
@@ -29,7 +31,7 @@ view_never(const struct view_request *request, struct table *table,
 	for (uint32_t i = 0; knows_all && i < flow->n_names; i++)
 		if (flow->functions[i].is_known && !flow->functions[i].is_used)
 			rows.name[rows.n++] = i;
-	if (rows_show(&rows, request, &never_kind, &measure, &hidden, table,
+	if (rows_show(&rows, &plain, &never_kind, &measure, &hidden, table,
 	              error) != 0)
 		return -1;
 	return knows_all ? 0 : table_add_footer(table, error, "the profile "

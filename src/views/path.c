@@ -12,6 +12,7 @@
 static const struct view_kind path_kind = {
 	.schema = "cpprof.paths/1",
 	.title = "Call Path",
+	.has_columns = true,
 };
 
 struct value {
@@ -53,14 +54,38 @@ value_of(const struct view_request *request, struct value *value,
 	                    &value->hits, &value->is_estimated, error);
 }
 
+/* The path's hits of the request's own set and of its columns. */
+static int
+get_values(const struct view_request *request, const struct value *value,
+           struct row_values *values, struct error *error)
+{
+	struct view_request other = *request;
+
+	values->hits[0] = value->hits;
+	values->is_estimated = value->is_estimated;
+	other.has_when = false;
+	for (size_t i = 0; i < request->n_columns; i++) {
+		struct value its;
+
+		other.set = &request->columns[i];
+		if (value_of(&other, &its, error) != 0)
+			return -1;
+		values->hits[i + 1] = its.hits;
+		values->is_estimated |= its.is_estimated;
+	}
+	return 0;
+}
+
 /* Adds the one row: the path's names, each the parent of the next. */
 static int
 add_row(const struct view_request *request, const struct measure *measure,
         const struct value *value, struct table *table, struct error *error)
 {
 	size_t n = request->n_path;
-	struct when_text *text;
-	struct when when;
+	struct row_shape shape;
+	struct row_values values = { 0 };
+	struct when_text text;
+	struct cell cells[TABLE_MAX_COLUMNS];
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
 	uint32_t *parent = arena_alloc(&table->arena, n * sizeof *parent,
@@ -78,19 +103,17 @@ add_row(const struct view_request *request, const struct measure *measure,
 		.parent = parent,
 		.name = name,
 	};
-	rows_add_columns(table, request->set, true, false);
-	if (when_add_column(request, &when, table, error) != 0)
+	if (rows_add_columns(&shape, request, measure, true, false, table,
+	                     error) != 0 ||
+	    get_values(request, value, &values, error) != 0)
 		return -1;
-	text = when_draw_rows(&when, &value->times, 1, table, error);
-	if (text == NULL)
+	when_draw(&shape.when, &value->times, &text);
+	values.path = cell_path(paths, (uint32_t)n - 1);
+	values.when = table_text(table, error, "%s", text.text);
+	if (values.when == NULL)
 		return -1;
-	return table_add_row(table, (struct cell[]){
-		cell_hits(value->hits),
-		cell_fraction(measure_fraction(measure, value->hits)),
-		cell_path(paths, (uint32_t)n - 1),
-		when.n > 0 ? cell_text(text->text) :
-		    cell_flag(value->is_estimated),	/* of a flow */
-	}, error);
+	row_shape_cells(&shape, &values, cells);
+	return table_add_row(table, cells, error);
 }
 
 /*

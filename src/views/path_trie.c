@@ -47,6 +47,10 @@ reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
 	                         error) != 0) ||
 	    (trie->own != NULL &&
 	     large_array_reserve(&trie->own, n, sizeof *trie->own,
+	                         error) != 0) ||
+	    (trie->n_columns > 0 &&
+	     large_array_reserve(&trie->columns, n,
+	                         trie->n_columns * sizeof *trie->columns,
 	                         error) != 0))
 		return -1;
 	trie->capacity = n;
@@ -80,6 +84,9 @@ new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
 		trie->returns[record] = 0;
 	if (trie->own != NULL)
 		trie->own[record] = 0;
+	if (trie->n_columns > 0)
+		memset(&trie->columns[record * trie->n_columns], 0,
+		       trie->n_columns * sizeof *trie->columns);
 	trie->n_records++;
 	return record;
 }
@@ -130,9 +137,24 @@ path_trie_count_own(struct path_trie *trie, struct error *error)
 	return 0;
 }
 
+int
+path_trie_count_columns(struct path_trie *trie, size_t n,
+                        struct error *error)
+{
+	trie->n_columns = n;
+	if (n == 0)
+		return 0;
+	if (large_array_reserve(&trie->columns, trie->capacity,
+	                        n * sizeof *trie->columns, error) != 0)
+		return -1;
+	memset(trie->columns, 0, n * sizeof *trie->columns);
+	return 0;
+}
+
 void
 path_trie_free(struct path_trie *trie)
 {
+	large_array_free(trie->columns);
 	large_array_free(trie->records);
 	large_array_free(trie->returns);
 	large_array_free(trie->own);

@@ -15,6 +15,7 @@
 
 #include "src/base/call_paths.h"
 #include "src/base/error.h"
+#include "src/views/view.h"
 
 /*
  * What is accessed together lies together, so a record is usually one cache
@@ -36,6 +37,9 @@ struct path_trie {
 	uint64_t *returns;		/* likewise; NULL: not counted */
 	uint64_t *own;			/* hits of the stacks that end in the
 					 * record; likewise */
+	uint64_t *columns;		/* [n_records][n_columns] hits of other
+					 * resources */
+	size_t n_columns;
 	struct path_line *lines;	/* children, near their parent */
 	struct path_slot *overflow;	/* children that found no room in a
 					 * line */
@@ -74,22 +78,39 @@ int path_trie_count_returns(struct path_trie *trie, struct error *error);
 /* Likewise for the hits of stacks that end in a record. */
 int path_trie_count_own(struct path_trie *trie, struct error *error);
 
+/* Likewise for the hits of n other resources, which may be 0. */
+int path_trie_count_columns(struct path_trie *trie, size_t n,
+                            struct error *error);
+
 /*
  * Adds the weight of a node whose subtree ends before `end` to a record,
  * unless an ancestor has added its own: this is the lock of the 1993 paper.
  * Nodes must come in preorder.  Then the lock is one number, the end of the
- * last subtree that was added, and needs no unlocking.
+ * last subtree that was added, and needs no unlocking.  Returns whether it
+ * added the weight.
  */
-static inline void
+static inline bool
 path_trie_count(struct path_trie *trie, uint32_t record, uint32_t node,
                 uint32_t end, uint64_t weight)
 {
 	struct path_record *counted = &trie->records[record];
 
 	if (node < counted->until)
-		return;
+		return false;
 	counted->until = end;
 	counted->hits += weight;
+	return true;
+}
+
+/* After that: adds the node's weight in each of the columns' sets. */
+static inline void
+path_trie_add_columns(struct path_trie *trie, uint32_t record,
+                      const struct sample_set *columns, uint32_t node)
+{
+	uint64_t *sums = &trie->columns[record * trie->n_columns];
+
+	for (size_t i = 0; i < trie->n_columns; i++)
+		sums[i] += columns[i].weight[node];
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "src/base/memory.h"
 #include "src/views/order.h"
 #include "src/views/path_hits.h"
+#include "src/views/totals.h"
 
 void
 rows_free(struct rows *rows)
@@ -18,9 +19,76 @@ rows_free(struct rows *rows)
 	free(rows->returns);
 	free(rows->own);
 	free(rows->solid);
+	for (size_t i = 0; rows->columns != NULL && i < rows->n_columns; i++)
+		free(rows->columns[i]);
+	free(rows->columns);
 	free(rows->is_estimated);
 	free(rows->order);
 	*rows = (struct rows){ 0 };
+}
+
+int
+rows_make_columns(struct rows *rows, const struct view_request *request,
+                  uint32_t n, struct error *error)
+{
+	rows->n_columns = request->n_columns;
+	if (rows->n_columns == 0)
+		return 0;
+	rows->columns = memory_array(rows->n_columns, sizeof *rows->columns,
+	                             error);
+	for (size_t i = 0; rows->columns != NULL && i < rows->n_columns; i++) {
+		rows->columns[i] = memory_array(n, sizeof **rows->columns,
+		                                error);
+		if (rows->columns[i] == NULL)
+			return -1;
+	}
+	return rows->columns == NULL ? -1 : 0;
+}
+
+/* Takes a column from the totals of functions; place: of a name, from 1. */
+static void
+take_functions(struct rows *rows, uint64_t *column,
+               const struct function_total *totals, const uint32_t *place,
+               bool are_bodies)
+{
+	for (uint32_t row = 0; row < rows->n; row++) {
+		uint32_t at = place[rows->name[row]];
+
+		if (at == 0)
+			continue;
+		column[row] = are_bodies ? totals[at - 1].self :
+		              totals[at - 1].inclusive;
+		if (rows->is_estimated != NULL && !are_bodies)
+			rows->is_estimated[row] |= totals[at - 1].is_estimated;
+	}
+}
+
+int
+rows_count_functions(struct rows *rows, const struct view_request *request,
+                     bool are_bodies, struct error *error)
+{
+	uint32_t n_names = names_count(request->set->names);
+
+	if (rows_make_columns(rows, request, rows->n, error) != 0)
+		return -1;
+	for (size_t i = 0; i < rows->n_columns; i++) {
+		uint32_t n;
+		struct function_total *totals = function_totals(
+		    &request->columns[i], &n, error);
+		uint32_t *place = totals == NULL ? NULL :
+		    memory_array(n_names, sizeof *place, error);
+
+		for (uint32_t k = 0; place != NULL && k < n; k++)
+			place[totals[k].name] = k + 1;
+		if (place != NULL)
+			take_functions(rows, rows->columns[i], totals, place,
+			               are_bodies);
+		free(totals);
+		free(place);
+		if (place == NULL)
+			return -1;
+	}
+	return 0;
 }
 
 static uint32_t
@@ -67,6 +135,9 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
 			rows->returns[row] = trie->returns[r];
 		if (rows->own != NULL)
 			rows->own[row] = trie->own[r];
+		for (size_t i = 0; i < rows->n_columns; i++)
+			rows->columns[i][row] =
+			    trie->columns[r * trie->n_columns + i];
 		rows->n++;
 	}
 }
@@ -121,6 +192,7 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
 	}
 	if (length == NULL || rows->parent == NULL || rows->name == NULL ||
 	    rows->hits == NULL ||
+	    rows_make_columns(rows, request, n, error) != 0 ||
 	    (trie->returns != NULL && rows->returns == NULL) ||
 	    (trie->own != NULL &&
 	     (rows->own == NULL || rows->solid == NULL))) {
@@ -198,6 +270,26 @@ rows_sort(struct rows *rows, const struct names *names, struct error *error)
 	return status;
 }
 
+int
+rows_sort_by_column(struct rows *rows, const struct view_request *request,
+                    const uint64_t *own, struct error *error)
+{
+	const struct measure none = { 0 };
+	const struct column_view view = columns_of(request, &none);
+
+	return columns_sort(&view, rows->order, rows->n, own, rows->columns,
+	                    error);
+}
+
+static bool
+columns_equal(const struct rows *rows, uint32_t a, uint32_t b)
+{
+	for (size_t i = 0; i < rows->n_columns; i++)
+		if (rows->columns[i][a] != rows->columns[i][b])
+			return false;
+	return true;
+}
+
 uint32_t
 rows_fold(const struct rows *rows, struct hidden *hidden,
           struct error *error)
@@ -216,6 +308,7 @@ rows_fold(const struct rows *rows, struct hidden *hidden,
 
 			if (parent == NO_RECORD || n_longer[parent] > 1 ||
 			    rows->hits[parent] != rows->hits[i] ||
+			    !columns_equal(rows, parent, i) ||
 			    (rows->is_estimated != NULL &&
 			     rows->is_estimated[parent] !=
 			     rows->is_estimated[i]))
@@ -246,9 +339,8 @@ rows_limit(const struct view_request *request, uint32_t n,
 struct row_source {
 	struct call_paths paths;
 	struct rows rows;
-	struct measure measure;
+	struct row_shape shape;
 	const struct sample_set *set;
-	struct when when;
 	struct when_text when_text;	/* of the last row */
 	const struct when_text *bodies;	/* of row order[i]; NULL: each row is
 					 * drawn when it is asked for */
@@ -277,31 +369,65 @@ draw_when(struct row_source *source, uint32_t row)
 	if (path_hits_find(source->set, source->path, n, &found, times.hits,
 	                   &error) != 0)
 		return "";
-	when_draw(&source->when, &times, &source->when_text);
+	when_draw(&source->shape.when, &times, &source->when_text);
 	return source->when_text.text;
+}
+
+void
+rows_get_hits(const struct rows *rows, uint32_t row,
+              uint64_t hits[COLUMN_SETS_MAX + 1])
+{
+	hits[0] = rows->hits[row];
+	for (size_t i = 0; i < rows->n_columns; i++)
+		hits[i + 1] = rows->columns[i][row];
+}
+
+void
+row_shape_cells(const struct row_shape *shape, const struct row_values *values,
+                struct cell *cells)
+{
+	const struct column_view *columns = &shape->columns;
+	size_t n = columns_cells_before(columns, values->hits, cells);
+	bool is_aligned = columns->n_shown > 0;
+	double fraction = measure_fraction(&columns->measures[0],
+	                                   values->hits[0]);
+
+	cells[n++] = cell_hits(values->hits[0]);
+	cells[n++] = is_aligned ? cell_percent(fraction) :
+	             cell_fraction(fraction);
+	if (is_aligned)
+		n += columns_cells_after(columns, values->hits, &cells[n]);
+	else
+		cells[n++] = values->path;
+	if (shape->has_returns)
+		cells[n++] = cell_hits(values->returns);
+	if (shape->has_estimates)
+		cells[n++] = cell_flag(values->is_estimated);
+	if (shape->when.n > 0)
+		cells[n++] = cell_text(values->when);
+	if (is_aligned)
+		cells[n] = values->path;
 }
 
 static void
 get_row(const struct table *table, size_t i, struct cell *cells)
 {
 	struct row_source *source = table->row_source;
-	uint32_t row = source->rows.order[i];
-	uint64_t hits = source->rows.hits[row];
-	size_t n = 3;
+	const struct rows *rows = &source->rows;
+	uint32_t row = rows->order[i];
+	struct row_values values = {
+		.path = rows->parent != NULL ? cell_path(&source->paths, row) :
+		        cell_name(&source->paths, rows->name[row]),
+		.returns = rows->returns != NULL ? rows->returns[row] : 0,
+		.is_estimated = rows->is_estimated != NULL &&
+		                rows->is_estimated[row],
+	};
 
-	cells[0] = cell_hits(hits);
-	cells[1] = cell_fraction(measure_fraction(&source->measure, hits));
-	if (source->rows.parent != NULL)
-		cells[2] = cell_path(&source->paths, row);
-	else
-		cells[2] = cell_name(&source->paths, source->rows.name[row]);
-	if (source->rows.returns != NULL)
-		cells[n++] = cell_hits(source->rows.returns[row]);
-	if (source->rows.is_estimated != NULL)
-		cells[n++] = cell_flag(source->rows.is_estimated[row]);
-	if (source->when.n > 0)
-		cells[n] = cell_text(source->bodies != NULL ?
-		    source->bodies[i].text : draw_when(source, row));
+	rows_get_hits(rows, row, values.hits);
+	if (source->shape.when.n > 0)
+		values.when = source->bodies != NULL ?
+		    source->bodies[i].text : draw_when(source, row);
+	row_shape_cells(&source->shape, &values, cells);
 }
 
 static void
@@ -317,8 +443,7 @@ free_source(void *row_source)
 /* Hands the rows to the table, which frees them. */
 static int
 give_to_table(struct rows *rows, const struct sample_set *set,
-              const struct measure *measure, struct table *table,
-              struct error *error)
+              struct table *table, struct error *error)
 {
 	struct row_source *source = memory_array(1, sizeof *source, error);
 
@@ -327,7 +452,6 @@ give_to_table(struct rows *rows, const struct sample_set *set,
 		return -1;
 	}
 	source->rows = *rows;
-	source->measure = *measure;
 	source->set = set;
 	source->paths = (struct call_paths){
 		.names = set->names,
@@ -341,32 +465,65 @@ give_to_table(struct rows *rows, const struct sample_set *set,
 	return 0;
 }
 
-void
-rows_add_columns(struct table *table, const struct sample_set *set,
-                 bool has_paths, bool has_returns)
+static void
+add_path(const struct row_shape *shape, struct table *table)
 {
-	table_add_column(table, "hits", "#hits", CELL_HITS);
-	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
-	if (has_paths)
+	if (shape->has_paths)
 		table_add_column(table, "path", "call path", CELL_PATH);
 	else
 		table_add_column(table, "path", "function_name", CELL_NAME);
-	if (has_returns) {
-		table_add_column(table, "returns", "#returns", CELL_HITS);
-		table->pattern = has_paths ?
-		    "{fraction} ({path}) [{hits}; {returns} returns]" :
-		    "{fraction} {path} [{hits}; {returns} returns]";
-		return;
-	}
-	if (set->flow == NULL) {
-		table->pattern = has_paths ? "{fraction} ({path}) [{hits}]" :
-		                 "{fraction} {path} [{hits}]";
-		return;
-	}
-	table_add_column(table, "estimated", "~", CELL_FLAG);
-	table->pattern = has_paths ?
-	    "{estimated}{fraction} ({path}) [{estimated}{hits}]" :
-	    "{estimated}{fraction} {path} [{estimated}{hits}]";
+}
+
+/* The form of a row in text, if it has no columns of other resources. */
+static int
+set_pattern(const struct row_shape *shape, struct table *table,
+            struct error *error)
+{
+	const char *mark = shape->has_estimates ? "{estimated}" : "";
+
+	table->pattern = table_text(table, error,
+	    "%s{fraction} %s{path}%s [%s{hits}%s]", mark,
+	    shape->has_paths ? "(" : "", shape->has_paths ? ")" : "", mark,
+	    shape->has_returns ? "; {returns} returns" : "");
+	return table->pattern == NULL ? -1 : 0;
+}
+
+int
+rows_add_columns(struct row_shape *shape, const struct view_request *request,
+                 const struct measure *measure, bool has_paths,
+                 bool has_returns, struct table *table, struct error *error)
+{
+	bool is_aligned = request->n_shown > 0;
+
+	*shape = (struct row_shape){
+		.columns = columns_of(request, measure),
+		.has_paths = has_paths,
+		.has_returns = has_returns,
+		.has_estimates = request->set->flow != NULL,
+	};
+	if (columns_add_before(request, table, error) != 0)
+		return -1;
+	table_add_column(table, "hits", is_aligned ?
+	                 request->set->resource->name : "#hits", CELL_HITS);
+	table_add_column(table, "fraction", is_aligned ? "%" :
+	                 "usage_fraction",
+	                 is_aligned ? CELL_PERCENT : CELL_FRACTION);
+	if (columns_add_after(request, table, error) != 0)
+		return -1;
+	if (!is_aligned)
+		add_path(shape, table);
+	if (has_returns)
+		table_add_column(table, "returns", is_aligned ? "returns" :
+		                 "#returns", CELL_HITS);
+	if (shape->has_estimates)
+		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
+		    '~';
+	if ((!is_aligned && set_pattern(shape, table, error) != 0) ||
+	    when_add_column(request, &shape->when, table, error) != 0)
+		return -1;
+	if (is_aligned)
+		add_path(shape, table);
+	return 0;
 }
 
 struct when_text *
@@ -400,7 +557,8 @@ rows_show(struct rows *rows, const struct view_request *request,
 	struct row_source *source;
 	uint32_t n_kept = rows->n, n_rows = n_kept;
 
-	if (rows_sort(rows, names, error) != 0) {
+	if (rows_sort(rows, names, error) != 0 ||
+	    rows_sort_by_column(rows, request, rows->hits, error) != 0) {
 		rows_free(rows);
 		return -1;
 	}
@@ -412,7 +570,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 		}
 	}
 	n_rows = rows_limit(request, n_rows, hidden);
-	if (give_to_table(rows, request->set, measure, table, error) != 0 ||
+	if (give_to_table(rows, request->set, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;
 	if (n_kept == 0 && kind->has_root &&
@@ -422,13 +580,13 @@ rows_show(struct rows *rows, const struct view_request *request,
 	    view_explain_hidden_rows(request, measure, hidden, n_kept, "", "",
 	                             table, error) != 0)
 		return -1;
-	rows_add_columns(table, request->set, has_paths, has_returns);
 	source = table->row_source;
-	if (when_add_column(request, &source->when, table, error) != 0)
+	if (rows_add_columns(&source->shape, request, measure, has_paths,
+	                     has_returns, table, error) != 0)
 		return -1;
-	if (source->rows.are_bodies && source->when.n > 0) {
+	if (source->rows.are_bodies && source->shape.when.n > 0) {
 		source->bodies = rows_draw_bodies(&source->rows, n_rows,
-		    request->set, &source->when, table, error);
+		    request->set, &source->shape.when, table, error);
 		if (source->bodies == NULL)
 			return -1;
 	}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/views/columns.h"
 #include "src/views/heading.h"
 #include "src/views/path_trie.h"
 #include "src/views/when.h"
@@ -28,6 +29,9 @@ struct rows {
 				 * in the path, see rows_down */
 	uint64_t *solid;	/* [n], likewise: own and that of all
 				 * extensions, hidden ones too */
+	uint64_t **columns;	/* [n_columns][n] hits of the request's columns;
+				 * NULL before they are counted */
+	size_t n_columns;
 	bool *is_estimated;	/* [n], or NULL: nothing is */
 	uint32_t *order;	/* [n], the order shown; NULL before
 				 * rows_sort */
@@ -67,14 +71,29 @@ int rows_up(struct rows *rows, const struct view_request *request,
             const struct measure *measure, bool counts_own,
             struct hidden *hidden, struct error *error);
 
+/*
+ * Makes room for the request's columns of n rows, all 0.  0, or -1 with *error
+ * set.
+ */
+int rows_make_columns(struct rows *rows, const struct view_request *request,
+                      uint32_t n, struct error *error);
+
+/*
+ * Counts the columns of rows that are functions: of their bodies, or with their
+ * descendants.  O(N) for each column.  0, or -1 with *error set.
+ */
+int rows_count_functions(struct rows *rows,
+                         const struct view_request *request, bool are_bodies,
+                         struct error *error);
+
 /* Makes room for n functions of the set, to be filled in. */
 int rows_of_functions(struct rows *rows, const struct sample_set *set,
                       uint32_t n, struct error *error);
 
 /*
  * Leaves out each path that exactly one other path here extends by one name, if
- * that has the same hits (and both or neither are estimates): the longer one
- * shows them as well.  So of a chain of such paths only the longest stays.
+ * that has the same hits, in all columns (and both or neither are estimates):
+ * the longer one shows them as well.  So of a chain of such paths only the longest stays.
  * Afterwards rows->order holds the others, in the order it had; returns their
  * number, UINT32_MAX with *error set.  Counts those left out in
  * hidden->folded.  rows_sort comes first.  O(n).
@@ -86,17 +105,54 @@ uint32_t rows_fold(const struct rows *rows, struct hidden *hidden,
 int rows_sort(struct rows *rows, const struct names *names,
               struct error *error);
 
+/*
+ * Sorts that order by the first of the columns shown, if the request wants
+ * another than its own set: see columns_sort.  own: the hits by row.
+ */
+int rows_sort_by_column(struct rows *rows, const struct view_request *request,
+                        const uint64_t *own, struct error *error);
+
 /* The number of rows within the limit; counts the others as hidden. */
 uint32_t rows_limit(const struct view_request *request, uint32_t n,
                     struct hidden *hidden);
 
+/* The usual columns, depending on what the rows have. */
+struct row_shape {
+	struct column_view columns;
+	bool has_paths;		/* else rows are functions */
+	bool has_returns, has_estimates;
+	struct when when;	/* n is 0: no such column */
+};
+
+/* What of a row goes into its cells. */
+struct row_values {
+	uint64_t hits[COLUMN_SETS_MAX + 1];	/* of the request's own set, and
+						 * of each of its columns */
+	struct cell path;
+	uint64_t returns;
+	bool is_estimated;
+	const char *when;
+};
+
 /*
  * Adds the columns hits, fraction and path, for a flow also estimated, where
- * returns were counted also those, and sets the pattern of paths or of
- * functions.
+ * has_returns also returns, and the pattern of a row; or, if the request shows
+ * columns, those as well, in aligned text.  Also does
+ * when_add_column.  *shape: what row_shape_cells needs.  0, or -1 with *error set.
  */
-void rows_add_columns(struct table *table, const struct sample_set *set,
-                      bool has_paths, bool has_returns);
+int rows_add_columns(struct row_shape *shape,
+                     const struct view_request *request,
+                     const struct measure *measure, bool has_paths,
+                     bool has_returns, struct table *table,
+                     struct error *error);
+
+/* Writes the cells of a row in the order of these columns. */
+void row_shape_cells(const struct row_shape *shape,
+                     const struct row_values *values, struct cell *cells);
+
+/* The hits of a row, and those of its columns. */
+void rows_get_hits(const struct rows *rows, uint32_t row,
+                   uint64_t hits[COLUMN_SETS_MAX + 1]);
 
 /*
  * When the bodies of the first n_rows rows came, which are functions, in their

@@ -169,7 +169,7 @@ begin_row(const struct group *group, const struct measure *measure,
 
 /* A number that is known, or nothing. */
 static struct cell
-cell_number(uint64_t number)
+cell_known(uint64_t number)
 {
 	return number != 0 ? cell_count(number) :
 	       (struct cell){ .kind = CELL_EMPTY };
@@ -283,10 +283,10 @@ add_thread_rows(const struct groups *groups, const struct measure *measure,
 		struct cell cells[TABLE_MAX_COLUMNS];
 		size_t n = begin_row(group, measure, cells);
 
-		cells[n++] = cell_number(group->n_threads);
+		cells[n++] = cell_known(group->n_threads);
 		if (is_each) {
-			cells[n++] = cell_number(pid_of(groups, group));
-			cells[n++] = cell_number(tid_of(groups, group));
+			cells[n++] = cell_known(pid_of(groups, group));
+			cells[n++] = cell_known(tid_of(groups, group));
 		}
 		cells[n++] = cell_text(process_title(profile, group->process));
 		cells[n++] = cell_text(thread_title(profile, group->item));
@@ -409,10 +409,10 @@ add_process_rows(const struct groups *groups, const struct measure *measure,
 		size_t n = begin_row(group, measure, cells);
 
 		if (!is_each)
-			cells[n++] = cell_number(group->n_processes);
-		cells[n++] = cell_number(group->n_threads);
+			cells[n++] = cell_known(group->n_processes);
+		cells[n++] = cell_known(group->n_threads);
 		if (is_each)
-			cells[n++] = cell_number(process == NULL ? 0 :
+			cells[n++] = cell_known(process == NULL ? 0 :
 			                         process->pid);
 		cells[n++] = cell_text(process_title(profile, group->item));
 		cells[n++] = process != NULL && process->command != NULL ?

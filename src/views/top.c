@@ -10,16 +10,19 @@
 static const struct view_kind top_kind = {
 	.schema = "cpprof.top/1",
 	.title = "Top Functions",
+	.has_columns = true,
 };
 
+/* Beside other resources, the share of what descendants used has no room. */
 static void
-add_columns(struct table *table, const struct sample_set *set)
+add_columns(struct table *table, const struct view_request *request)
 {
 	table_add_column(table, "hits", "self", CELL_HITS);
 	table_add_column(table, "fraction", "%", CELL_PERCENT);
 	table_add_column(table, "inclusive", "self+descendants", CELL_HITS);
-	table_add_column(table, "inclusive_fraction", "%", CELL_PERCENT);
-	if (set->flow != NULL)
+	table_add_column(table, "inclusive_fraction", "%",
+	                 CELL_PERCENT)->is_data_only = request->n_shown > 0;
+	if (request->set->flow != NULL)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';
 }

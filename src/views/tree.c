@@ -20,6 +20,7 @@
 static const struct view_kind tree_kind = {
 	.schema = "cpprof.tree/1",
 	.title = "Sample Tree Profile",
+	.has_columns = true,
 };
 
 struct shown_node {
@@ -142,12 +143,43 @@ select_nodes(struct selection *selection, const struct view_request *request,
 }
 
 /*
+ * Sorts nodes by the first column shown, if it is another than their weight, and
+ * then puts parents before their children.
+ */
+static int
+sort_by_column(struct selection *selection,
+               const struct view_request *request, struct error *error)
+{
+	struct rows rows = {
+		.n = selection->n,
+		.hits = selection->weight,
+		.order = selection->order,
+	};
+	int status = rows_make_columns(&rows, request, rows.n, error);
+
+	for (size_t i = 0; status == 0 && i < rows.n_columns; i++)
+		for (uint32_t row = 0; row < rows.n; row++)
+			rows.columns[i][row] = request->columns[i].weight[
+			    selection->nodes[row].node];
+	if (status == 0)
+		status = rows_sort_by_column(&rows, request, rows.hits, error);
+	if (status == 0)
+		status = order_preorder(rows.order, rows.n, selection->parent,
+		                        error);
+	rows.hits = NULL;
+	rows.order = NULL;
+	rows_free(&rows);
+	return status;
+}
+
+/*
  * Sorts siblings by weight, then name, and puts parents before their children.
  */
 static int
-sort_nodes(struct selection *selection, const struct names *names,
+sort_nodes(struct selection *selection, const struct view_request *request,
            struct error *error)
 {
+	const struct names *names = request->set->names;
 	uint32_t n = selection->n, n_ranks;
 	uint32_t *rank = memory_array(n, sizeof *rank, error);
 	int status = -1;
@@ -159,8 +191,7 @@ sort_nodes(struct selection *selection, const struct names *names,
 	    order_ascending(selection->order, n, rank, n_ranks, error) == 0 &&
 	    order_descending(selection->order, n, selection->weight,
 	                     error) == 0)
-		status = order_preorder(selection->order, n,
-		                        selection->parent, error);
+		status = sort_by_column(selection, request, error);
 	free(rank);
 	return status;
 }
@@ -169,11 +200,25 @@ sort_nodes(struct selection *selection, const struct names *names,
 struct row_source {
 	struct call_paths paths;
 	const struct sample_set *set;
-	struct measure measure;
+	const struct sample_set *sets;	/* [n_sets] of the columns */
+	size_t n_sets;
+	struct column_view columns;
 	struct when when;
 	struct when_text when_text;	/* of the last row */
 	struct shown_node nodes[];
 };
+
+static struct cell
+draw_when(struct row_source *source, uint32_t node)
+{
+	const struct sample_set *set = source->set;
+	struct when_times times = { 0 };
+
+	tree_time_add(set->tree, set->resource_number, node,
+	              set->tree->end[node], times.hits);
+	when_draw(&source->when, &times, &source->when_text);
+	return cell_text(source->when_text.text);
+}
 
 static void
 get_row(const struct table *table, size_t i, struct cell *cells)
@@ -181,28 +226,40 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	struct row_source *source = table->row_source;
 	const struct sample_set *set = source->set;
 	uint32_t node = source->nodes[i].node;
-	uint64_t hits = set->weight[node];
-	struct when_times times = { 0 };
+	const struct column_view *columns = &source->columns;
+	bool is_aligned = columns->n_shown > 0;
+	uint64_t hits[COLUMN_SETS_MAX + 1] = { set->weight[node] };
+	double fraction = measure_fraction(&columns->measures[0], hits[0]);
+	const struct cell name = cell_name(&source->paths,
+	                                   source->paths.name[node]);
+	size_t n;
 
-	cells[0] = cell_hits(hits);
-	cells[1] = cell_fraction(measure_fraction(&source->measure, hits));
-	cells[2] = cell_count(source->nodes[i].depth);
-	cells[3] = cell_path(&source->paths, node);
-	cells[4] = cell_name(&source->paths, source->paths.name[node]);
-	if (source->when.n == 0)
-		return;
-	tree_time_add(set->tree, set->resource_number, node,
-	              set->tree->end[node], times.hits);
-	when_draw(&source->when, &times, &source->when_text);
-	cells[5] = cell_text(source->when_text.text);
+	for (size_t k = 0; k < source->n_sets; k++)
+		hits[k + 1] = source->sets[k].weight[node];
+	n = columns_cells_before(columns, hits, cells);
+	cells[n++] = cell_hits(hits[0]);
+	cells[n++] = is_aligned ? cell_percent(fraction) :
+	             cell_fraction(fraction);
+	if (is_aligned)
+		n += columns_cells_after(columns, hits, &cells[n]);
+	cells[n++] = cell_count(source->nodes[i].depth);
+	cells[n++] = cell_path(&source->paths, node);
+	if (!is_aligned)
+		cells[n++] = name;
+	if (source->when.n > 0)
+		cells[n++] = draw_when(source, node);
+	if (is_aligned)
+		cells[n] = name;
 }
 
 static int
 give_to_table(const struct selection *selection, uint32_t n_rows,
-              const struct sample_set *set, const struct measure *measure,
-              const struct when *when, struct table *table,
+              const struct view_request *request,
+              const struct measure *measure, const struct when *when,
+              struct table *table,
               struct error *error)
 {
+	const struct sample_set *set = request->set;
 	struct row_source *source = memory_array(1, sizeof *source +
 	    (size_t)n_rows * sizeof *source->nodes, error);
 
@@ -214,7 +271,9 @@ give_to_table(const struct selection *selection, uint32_t n_rows,
 		.name = set->tree->label,
 	};
 	source->set = set;
-	source->measure = *measure;
+	source->sets = request->columns;
+	source->n_sets = request->n_columns;
+	source->columns = columns_of(request, measure);
 	source->when = *when;
 	for (uint32_t i = 0; i < n_rows; i++)
 		source->nodes[i] = selection->nodes[selection->order[i]];
@@ -226,16 +285,42 @@ give_to_table(const struct selection *selection, uint32_t n_rows,
 }
 
 static void
-add_columns(struct table *table)
+add_name(struct table *table)
 {
-	table_add_column(table, "hits", "#hits", CELL_HITS);
-	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
-	table_add_column(table, "depth", "depth", CELL_COUNT);
-	table_add_column(table, "path", "call path", CELL_PATH);
 	table_add_column(table, "name", "frame_designator",
 	                 CELL_NAME)->is_text_only = true;
-	table->pattern = "{name} ({fraction}) [{hits}]";
+}
+
+static int
+add_columns(const struct view_request *request, struct when *when,
+            struct table *table, struct error *error)
+{
+	bool is_aligned = request->n_shown > 0;
+
+	if (columns_add_before(request, table, error) != 0)
+		return -1;
+	table_add_column(table, "hits", is_aligned ?
+	                 request->set->resource->name : "#hits", CELL_HITS);
+	table_add_column(table, "fraction", is_aligned ? "%" :
+	                 "usage_fraction",
+	                 is_aligned ? CELL_PERCENT : CELL_FRACTION);
+	if (columns_add_after(request, table, error) != 0)
+		return -1;
+	table_add_column(table, "depth", "depth",
+	                 CELL_COUNT)->is_data_only = is_aligned;
+	table_add_column(table, "path", "call path",
+	                 CELL_PATH)->is_data_only = is_aligned;
+	if (!is_aligned) {
+		add_name(table);
+		table->pattern = "{name} ({fraction}) [{hits}]";
+	}
+	if (when_add_column(request, when, table, error) != 0)
+		return -1;
+	if (is_aligned)
+		add_name(table);
 	table->indent_key = "depth";
+	table->indents_last = is_aligned;
+	return 0;
 }
 
 static int
@@ -249,16 +334,15 @@ show(const struct view_request *request, struct selection *selection,
 
 	if (select_nodes(selection, request, measure.least, &hidden,
 	                 error) != 0 ||
-	    sort_nodes(selection, request->set->names, error) != 0)
+	    sort_nodes(selection, request, error) != 0)
 		return -1;
 	n_rows = rows_limit(request, selection->n, &hidden);
 	if (view_describe(request, &tree_kind, &measure, &hidden, table,
 	                  error) != 0)
 		return -1;
-	add_columns(table);
-	if (when_add_column(request, &when, table, error) != 0)
+	if (add_columns(request, &when, table, error) != 0)
 		return -1;
-	return give_to_table(selection, n_rows, request->set, &measure, &when,
+	return give_to_table(selection, n_rows, request, &measure, &when,
 	                     table, error);
 }
 

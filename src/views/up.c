@@ -29,6 +29,7 @@ static const struct view_kind up_kind = {
 	.schema = "cpprof.paths/1",
 	.title = "Upward Call Path Profile",
 	.has_root = true,
+	.has_columns = true,
 };
 
 /*
@@ -59,6 +60,7 @@ struct open_root {
 
 struct walk {
 	const struct sample_set *set;
+	const struct sample_set *columns;	/* [trie.n_columns] */
 	struct path_trie trie;
 	struct activation *names;	/* [n_names + 1], the last one the head
 					 * of the ring */
@@ -72,14 +74,16 @@ struct walk {
 };
 
 static int
-walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
+walk_begin(struct walk *walk, const struct view_request *request,
            bool counts_own, struct error *error)
 {
+	const struct sample_set *set = request->set;
 	const struct sample_tree *tree = set->tree;
 	uint32_t n_names = names_count(set->names);
 	size_t deepest = (size_t)tree->deepest + 1;
 
-	*walk = (struct walk){ .set = set, .ring = n_names };
+	*walk = (struct walk){ .set = set, .columns = request->columns,
+		               .ring = n_names };
 	walk->names = memory_array((size_t)n_names + 1, sizeof *walk->names,
 	                           error);
 	if (walk->names == NULL ||
@@ -89,7 +93,11 @@ walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
 	                        error) != 0)
 		return -1;
 	walk->names[n_names].newer = walk->names[n_names].older = n_names;
-	if (path_trie_begin(&walk->trie, root, tree->n_nodes, error) != 0)
+	if (path_trie_begin(&walk->trie, request->root, tree->n_nodes,
+	                    error) != 0)
+		return -1;
+	if (path_trie_count_columns(&walk->trie, request->n_columns,
+	                            error) != 0)
 		return -1;
 	if (counts_own &&
 	    (path_trie_count_own(&walk->trie, error) != 0 ||
@@ -238,17 +246,27 @@ count_own(struct walk *walk, uint32_t node)
 	    (struct open_root){ tree->end[node], record };
 }
 
+static inline void
+count_hits(struct walk *walk, uint32_t record, uint32_t node)
+{
+	if (path_trie_count(&walk->trie, record, node,
+	                    walk->set->tree->end[node],
+	                    walk->set->weight[node]) &&
+	    walk->trie.n_columns > 0)
+		path_trie_add_columns(&walk->trie, record, walk->columns,
+		                      node);
+}
+
 /* Counts a node named like the root for all paths that end in it. */
 static int
 count_node(struct walk *walk, uint32_t node, struct error *error)
 {
 	struct activation *names = walk->names;
 	uint32_t innermost = names[walk->ring].older;
-	uint32_t end = walk->set->tree->end[node], record = 0;
-	uint64_t weight = walk->set->weight[node];
+	uint32_t record = 0;
 	const uint64_t *returns = walk->set->tree->returns;
 
-	path_trie_count(&walk->trie, 0, node, end, weight);
+	count_hits(walk, 0, node);
 	if (returns != NULL)
 		walk->trie.returns[0] += returns[node];
 	for (uint32_t name = innermost; name != walk->ring;
@@ -259,7 +277,7 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 		if (record == NO_RECORD)
 			return -1;
 		names[name].record = record;
-		path_trie_count(&walk->trie, record, node, end, weight);
+		count_hits(walk, record, node);
 		if (returns != NULL &&
 		    count_returns(walk, node, name, name == innermost,
 		                  error) != 0)
@@ -298,8 +316,7 @@ rows_up(struct rows *rows, const struct view_request *request,
 	struct walk walk;
 	int status = -1;
 
-	if (walk_begin(&walk, request->set, request->root, counts_own,
-	               error) == 0 &&
+	if (walk_begin(&walk, request, counts_own, error) == 0 &&
 	    count_paths(&walk, request->root, error) == 0)
 		status = rows_from_trie(rows, &walk.trie, request, measure,
 		                        hidden, error);

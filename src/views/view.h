@@ -41,11 +41,48 @@ struct sample_set {
 	uint32_t resource_number;	/* in the profile and in the tree */
 };
 
+/*
+ * The columns of a table that shows several resources.  A set is 0 for the
+ * request's own and i + 1 for its columns[i].
+ */
+enum shown_kind {
+	SHOWN_HITS,		/* the hits of the left set, and their share */
+	SHOWN_RATIO,		/* left / right */
+	SHOWN_DIFFERENCE,	/* left - right */
+};
+
+enum { SHOWN_COLUMNS_MAX = 8, COLUMN_SETS_MAX = 2 * SHOWN_COLUMNS_MAX };
+
+struct shown_column {
+	const char *name;
+	enum shown_kind kind;
+	uint32_t left, right;		/* sets */
+	/* Of ratios and differences: what a hit counts for, factor included. */
+	long double left_scale, right_scale;
+	double left_factor, right_factor;
+	const char *left_unit, *right_unit;	/* such as "ms"; "": gticks */
+};
+
 /* What fractions are relative to. */
 enum percent_base { PERCENT_TOTAL, PERCENT_ROOT, PERCENT_REFINED };
 
 struct view_request {
 	const struct sample_set *set;
+	/*
+	 * The same tree with the hits of other resources; or, where the input
+	 * has no stacks, flows of the same functions.  Rows have hits of these,
+	 * too (struct rows).
+	 */
+	const struct sample_set *columns;	/* [n_columns] */
+	size_t n_columns;		/* at most COLUMN_SETS_MAX */
+	/*
+	 * Which numbers the table has and in which order; the rows are sorted
+	 * by the first.  Each set is the left one of a SHOWN_HITS at most once,
+	 * and the request's own once.
+	 */
+	const struct shown_column *shown;	/* [n_shown] */
+	size_t n_shown;			/* at most SHOWN_COLUMNS_MAX; 0: the
+					 * hits of the set alone */
 	uint32_t root;		/* a name; NO_NAME: none */
 	double threshold;	/* rows below this fraction are hidden */
 	size_t limit;		/* rows at most, SIZE_MAX off */

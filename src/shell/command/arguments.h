@@ -32,6 +32,7 @@ struct value {
 	const char *const *words;	/* [n_words], then NULL */
 	size_t n_words;
 	const struct command *command;
+	const struct column_formula *formula;
 	struct pattern_word *pattern_words;	/* [n_pattern_words] */
 	size_t n_pattern_words;
 };

@@ -104,8 +104,8 @@ struct command {
 	/*
 	 * A setting has these as well; its first argument is the value.
 	 *
-	 * get: the value as it would be typed, in the arena; "" if it has none;
-	 * NULL with *error set.  set: 0, or -1 with *error set and the value as
+	 * get: the value as it would be typed, in the arena, or several, a line
+	 * each; "" if it has none; NULL with *error set.  set: 0, or -1 with *error set and the value as
 	 * it was.
 	 */
 	const char *(*get)(const struct session *session,

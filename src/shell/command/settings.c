@@ -7,6 +7,8 @@
  */
 #include "src/shell/command/settings.h"
 
+#include <string.h>
+
 #include "src/base/printable.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/terminal/message.h"
@@ -207,11 +209,22 @@ add_setting(const struct session *session, const struct command *setting,
 {
 	const char *value = setting->get(session, setting, &table->arena,
 	                                 error);
-	struct cell cells[] = { cell_text(setting->name), cell_text(value) };
-
 	if (value == NULL)
 		return -1;
-	return *value == '\0' ? 0 : table_add_row(table, cells, error);
+	while (*value != '\0') {
+		size_t n = strcspn(value, "\n");
+		struct cell cells[] = {
+			cell_text(setting->name),
+			cell_text(table_text(table, error, "%.*s", (int)n,
+			                     value)),
+		};
+
+		if (cells[1].text == NULL ||
+		    table_add_row(table, cells, error) != 0)
+			return -1;
+		value += n + (value[n] == '\n');
+	}
+	return 0;
 }
 
 int

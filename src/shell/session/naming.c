@@ -10,9 +10,20 @@
 #include "src/profile/named_graph.h"
 #include "src/refine/startup.h"
 
+static void
+free_columns(struct naming_column *columns, size_t n)
+{
+	for (size_t i = 0; columns != NULL && i < n; i++) {
+		free(columns[i].weight);
+		call_flow_free(columns[i].flow);
+	}
+	free(columns);
+}
+
 void
 naming_free(struct naming *naming)
 {
+	free_columns(naming->columns, naming->n_columns);
 	if (naming->tree_is_own)
 		sample_tree_free(naming->tree);
 	call_flow_free(naming->flow);
@@ -251,6 +262,60 @@ make_tree(struct naming *naming, const struct naming_request *request,
 	return list_functions(naming, error);
 }
 
+/* Makes one column; graph: the flow's, or NULL. */
+static int
+make_column(const struct naming *naming, const struct call_graph *graph,
+            const struct naming_request *request, uint32_t resource,
+            struct naming_column *column, struct error *error)
+{
+	const struct sample_tree *tree = naming->tree;
+
+	column->resource = resource;
+	if (graph != NULL) {
+		column->flow = call_flow_new(graph, naming->n_names, resource,
+		                             request->has_static, error);
+		return column->flow == NULL ? -1 : 0;
+	}
+	column->weight = memory_array(tree->n_nodes, sizeof *column->weight,
+	                              error);
+	if (column->weight == NULL)
+		return -1;
+	sample_tree_weights(tree, tree->hits[resource], column->weight);
+	return 0;
+}
+
+int
+naming_make_columns(struct naming *naming,
+                    const struct naming_request *request, struct error *error)
+{
+	struct naming_column *columns;
+	struct call_graph *graph = NULL;
+	bool is_own = false;
+	int status = 0;
+
+	columns = memory_array(request->n_columns, sizeof *columns, error);
+	if (columns == NULL)
+		return -1;
+	if (naming->tree == NULL && request->n_columns > 0) {
+		graph = named_graph_new(request->profile, &request->rule,
+		                        &is_own, error);
+		status = graph == NULL ? -1 : 0;
+	}
+	for (size_t i = 0; status == 0 && i < request->n_columns; i++)
+		status = make_column(naming, graph, request,
+		                     request->columns[i], &columns[i], error);
+	if (is_own)
+		call_graph_free(graph);
+	if (status != 0) {
+		free_columns(columns, request->n_columns);
+		return -1;
+	}
+	free_columns(naming->columns, naming->n_columns);
+	naming->columns = columns;
+	naming->n_columns = request->n_columns;
+	return 0;
+}
+
 /*
  * The function with the most hits of those that no function calls, or else of
  * all; of equals the first in byte order.
@@ -331,6 +396,8 @@ naming_make(struct naming *naming, const struct naming_request *request,
 	         make_tree(naming, request, error);
 	if (status == 0)
 		status = find_outermost(naming, error);
+	if (status == 0)
+		status = naming_make_columns(naming, request, error);
 	if (status != 0)
 		naming_free(naming);
 	return status;

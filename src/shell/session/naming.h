@@ -21,6 +21,15 @@ struct function_list {
 	uint32_t names[];
 };
 
+enum { NAMING_COLUMNS_MAX = 16 };
+
+/* The weights, or the flow, of another resource. */
+struct naming_column {
+	uint32_t resource;
+	uint64_t *weight;		/* [n_nodes]; NULL: a flow */
+	struct call_flow *flow;
+};
+
 /* What names are to be made of. */
 struct naming_request {
 	struct profile *profile;
@@ -29,6 +38,9 @@ struct naming_request {
 	struct step *const *steps;	/* [n_steps] of the refinement */
 	size_t n_steps;
 	uint32_t resource;		/* one of the profile's */
+	/* Others, for columns beside it. */
+	uint32_t columns[NAMING_COLUMNS_MAX];
+	size_t n_columns;
 	bool has_static;		/* a flow also has the calls that never
 					 * happened */
 	const struct naming *before;	/* NULL, or one whose stacks are used
@@ -51,6 +63,8 @@ struct naming {
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
 	struct call_flow *flow;		/* of the resource */
+	struct naming_column *columns;	/* [n_columns] as requested */
+	size_t n_columns;
 	bool is_refined;		/* the tree is what steps left, or has
 					 * no start-up frames */
 	bool *skipped;			/* [n_steps] steps that matched nothing,
@@ -72,6 +86,14 @@ struct naming {
 int naming_make(struct naming *naming, const struct naming_request *request,
                 struct error *error);
 void naming_free(struct naming *naming);
+
+/*
+ * Makes the columns of a request anew, for names that were made by an equal
+ * request but for the resources.  0, or -1 with *error set and nothing changed.
+ */
+int naming_make_columns(struct naming *naming,
+                        const struct naming_request *request,
+                        struct error *error);
 
 /* Call this when the profile's frames have changed: no stacks are kept. */
 void naming_forget_stacks(struct naming *naming);

@@ -53,6 +53,7 @@ session_end(struct session *session)
 	code_free(&session->code);
 	history_free(&session->history);
 	last_rows_free(&session->last_rows);
+	column_list_free(&session->columns);
 }
 
 bool
@@ -110,32 +111,51 @@ session_hits(const struct session *session, uint32_t resource,
 	return hits;
 }
 
+/* Fills in the set of a resource, but for what the own one alone has. */
+static struct sample_set
+set_of(const struct session *session, uint32_t resource)
+{
+	const struct naming *naming = &session->naming;
+	const struct sample_tree *tree = naming->tree;
+	struct sample_set set = {
+		.tree = tree,
+		.names = session->profile->names,
+		.resource = &session->profile->resources[resource],
+		.profile = session->profile,
+		.resource_number = resource,
+	};
+
+	if (tree != NULL)
+		set.self = tree->hits[resource];
+	set.total = set.left = session_hits(session, resource,
+	                                    &set.n_samples);
+	refinement_steps(&session->refinement, &set.n_steps);
+	if (set.n_steps > 0 && tree != NULL)
+		set.left = sample_tree_total(tree, set.self);
+	return set;
+}
+
 /* For views, after the names, the weights or the resource have changed. */
 static void
 make_set(struct session *session)
 {
 	const struct naming *naming = &session->naming;
-	const struct sample_tree *tree = naming->tree;
-	struct sample_set *set = &session->set;
 
-	*set = (struct sample_set){
-		.tree = tree,
-		.flow = naming->flow,
-		.names = session->profile->names,
-		.resource = session_resource(session),
-		.weight = naming->weight,
-		.profile = session->profile,
-		.resource_number = session->resource,
-	};
-	if (tree != NULL)
-		set->self = tree->hits[session->resource];
-	set->total = set->left = session_hits(session, session->resource,
-	                                      &set->n_samples);
-	refinement_steps(&session->refinement, &set->n_steps);
-	if (set->n_steps > 0 && tree != NULL)
-		set->left = sample_tree_total(tree, set->self);
+	session->set = set_of(session, session->resource);
+	session->set.weight = naming->weight;
+	session->set.flow = naming->flow;
 	profile_stand_in_hits(session->profile, session->resource,
-	                      set->stand_ins);
+	                      session->set.stand_ins);
+	column_list_show(&session->columns, session->profile,
+	                 session->resource, &session->shown);
+	for (size_t i = 0; i < naming->n_columns; i++) {
+		const struct naming_column *column = &naming->columns[i];
+		struct sample_set *set = &session->column_sets[i];
+
+		*set = set_of(session, column->resource);
+		set->weight = column->weight;
+		set->flow = column->flow;
+	}
 }
 
 /* The resource of the same name, or the first. */
@@ -219,9 +239,13 @@ naming_request(const struct session *session, struct profile *profile,
 		.has_static = session->settings.has_static,
 		.before = &session->naming,
 	};
+	struct shown_list shown;
 
 	request.steps = refinement_steps(&session->refinement,
 	                                 &request.n_steps);
+	column_list_show(&session->columns, profile, resource, &shown);
+	for (size_t i = 0; i < shown.n_resources; i++)
+		request.columns[request.n_columns++] = shown.resources[i];
 	return request;
 }
 
@@ -238,6 +262,28 @@ note_skipped(const struct session *session)
 			message_note("step %zu matches nothing here and is "
 			             "skipped: %.200s", i + 1,
 			             steps[i]->text);
+}
+
+/* Notes the columns that a profile cannot show, but stay in the list. */
+static void
+note_missing(const struct session *session)
+{
+	const struct column_list *list = &session->columns;
+	const struct profile *profile = session->profile;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct column_formula *formula =
+		    column_list_formula(list, list->names[i]);
+		struct error error = { 0 };
+
+		if (formula != NULL &&
+		    column_formula_check(formula, profile, &error) != 0)
+			message_note("no column %s", error.text);
+		if (formula == NULL && profile_find_resource(profile,
+		    list->names[i]) == NO_RESOURCE)
+			message_note("no column %.60s: the profile has no such "
+			             "resource", list->names[i]);
+	}
 }
 
 /* Takes over new names. */
@@ -260,16 +306,18 @@ static int
 adopt(struct session *session, struct profile *profile,
       const char *const *files, size_t n, bool is_reload, struct error *error)
 {
-	uint32_t resource = same_resource(session, profile);
-	struct naming_request request = naming_request(session, profile,
-	                                               resource);
+	struct naming_request request;
+	struct shown_list shown;
 	struct naming naming;
 	char **copy;
 
-	if (!is_reload)
-		request.n_steps = 0;
 	if (profile->n_resources == 0)
 		return error_set(error, "the profile has no resource");
+	column_list_show(&session->columns, profile,
+	                 same_resource(session, profile), &shown);
+	request = naming_request(session, profile, shown.resource);
+	if (!is_reload)
+		request.n_steps = 0;
 	if ((needs_lines(&request.rule, request.steps, request.n_steps) &&
 	     read_lines(session, profile, error) != 0) ||
 	    naming_make(&naming, &request, error) != 0)
@@ -289,9 +337,10 @@ adopt(struct session *session, struct profile *profile,
 	session->profile = profile;
 	session->files = copy;
 	session->n_files = n;
-	session->resource = resource;
+	session->resource = shown.resource;
 	use_naming(session, &naming);
 	note_skipped(session);
+	note_missing(session);
 	return 0;
 }
 
@@ -536,6 +585,7 @@ session_whole_stacks(const struct session *session,
 	if (!session->naming.is_refined)
 		return 0;
 	request.hides_startup = false;
+	request.n_columns = 0;
 	if (naming_make(&whole->naming, &request, error) != 0)
 		return -1;
 	whole->named = whole->naming.tree;
@@ -613,6 +663,32 @@ session_section_totals(const struct session *session, struct error *error)
 	return NULL;
 }
 
+/* Makes weights of a resource and of the columns; the names stay. */
+static int
+use_resource(struct session *session, uint32_t resource, struct error *error)
+{
+	const struct sample_tree *tree = session->naming.tree;
+	const struct naming_request request = naming_request(session,
+	    session->profile, resource);
+	struct naming naming;
+
+	if (tree == NULL) {
+		if (naming_make(&naming, &request, error) != 0)
+			return -1;
+		naming_free(&session->naming);
+		session->naming = naming;
+	} else {
+		if (naming_make_columns(&session->naming, &request,
+		                        error) != 0)
+			return -1;
+		sample_tree_weights(tree, tree->hits[resource],
+		                    session->naming.weight);
+	}
+	session->resource = resource;
+	make_set(session);
+	return 0;
+}
+
 int
 session_settings_changed(struct session *session, enum setting_change change,
                          struct error *error)
@@ -622,7 +698,7 @@ session_settings_changed(struct session *session, enum setting_change change,
 	if (change == CHANGES_NAMES)
 		return rename_stacks(session, error);
 	if (change == CHANGES_CALLS && session->profile->graph != NULL)
-		return session_set_resource(session, session->resource, error);
+		return use_resource(session, session->resource, error);
 	return 0;
 }
 
@@ -630,28 +706,92 @@ int
 session_set_resource(struct session *session, uint32_t resource,
                      struct error *error)
 {
-	const struct sample_tree *tree = session->naming.tree;
+	const struct profile *profile = session->profile;
+	const char *before;
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	if (tree == NULL) {
-		struct naming_request request = naming_request(session,
-		    session->profile, resource);
-		struct naming naming;
+	before = session_resource(session)->name;
+	if (column_list_follow(&session->columns,
+	                       profile->resources[resource].name, error) != 0)
+		return -1;
+	if (use_resource(session, resource, error) == 0)
+		return 0;
+	column_list_follow(&session->columns, before, &(struct error){ 0 });
+	return -1;
+}
 
-		if (naming_make(&naming, &request, error) != 0)
-			return -1;
-		naming_free(&session->naming);
-		session->naming = naming;
-		session->resource = resource;
-		make_set(session);
+/*
+ * After the columns have changed: the first resource becomes the current one.
+ * Takes *before, which is freed, or brings it back.
+ */
+static int
+follow_columns(struct session *session, struct column_list *before,
+               struct error *error)
+{
+	struct column_list now;
+	struct shown_list shown;
+
+	if (session->profile != NULL)
+		column_list_show(&session->columns, session->profile,
+		                 session->resource, &shown);
+	if (session->profile == NULL ||
+	    use_resource(session, shown.resource, error) == 0) {
+		column_list_free(before);
 		return 0;
 	}
-	session->resource = resource;
-	sample_tree_weights(tree, tree->hits[resource],
-	                    session->naming.weight);
-	make_set(session);
-	return 0;
+	now = session->columns;
+	session->columns = *before;
+	column_list_free(&now);
+	column_list_show(&session->columns, session->profile,
+	                 session->resource, &session->shown);
+	return -1;
+}
+
+int
+session_set_columns(struct session *session, const char *const *names,
+                    size_t n, struct error *error)
+{
+	struct column_list before;
+
+	if (column_list_copy(&before, &session->columns, error) != 0)
+		return -1;
+	if (column_list_set(&session->columns, names, n, error) != 0) {
+		column_list_free(&before);
+		return -1;
+	}
+	return follow_columns(session, &before, error);
+}
+
+int
+session_define_column(struct session *session,
+                      const struct column_formula *formula,
+                      struct error *error)
+{
+	struct column_list before;
+
+	if (session->profile != NULL &&
+	    column_formula_check(formula, session->profile, error) != 0)
+		return -1;
+	if (column_list_copy(&before, &session->columns, error) != 0)
+		return -1;
+	if (column_list_define(&session->columns, formula, error) != 0) {
+		column_list_free(&before);
+		return -1;
+	}
+	return follow_columns(session, &before, error);
+}
+
+int
+session_forget_column(struct session *session, const char *name,
+                      struct error *error)
+{
+	struct column_list before;
+
+	if (column_list_copy(&before, &session->columns, error) != 0)
+		return -1;
+	column_list_forget(&session->columns, name);
+	return follow_columns(session, &before, error);
 }
 
 int
@@ -714,6 +854,7 @@ session_modules(const struct session *session, struct naming *naming,
 	if (session->profile->tree == NULL || session->profile->n_modules < 2)
 		return 0;
 	request.rule.granularity = GRANULARITY_MODULE;
+	request.n_columns = 0;
 	if (naming_make(naming, &request, error) != 0)
 		return -1;
 	set->tree = naming->tree;
@@ -793,6 +934,10 @@ session_request(const struct session *session)
 		.depth = settings->depth == 0 ? DEFAULT_DEPTH :
 		    settings->depth,
 		.percent = settings->percent,
+		.columns = session->column_sets,
+		.n_columns = session->shown.n_resources,
+		.shown = session->shown.shown,
+		.n_shown = session->shown.n_shown,
 		.folds_chains = folds_chains(session),
 		.has_when = settings->has_when,
 	};

@@ -17,6 +17,7 @@
 #include "src/profile/profile.h"
 #include "src/refine/refinement.h"
 #include "src/shell/session/code.h"
+#include "src/shell/session/column_list.h"
 #include "src/shell/session/last_rows.h"
 #include "src/shell/session/naming.h"
 #include "src/shell/terminal/history.h"
@@ -84,6 +85,9 @@ struct session {
 	struct code code;		/* see session_code */
 	uint32_t resource;		/* index into profile->resources */
 	struct sample_set set;		/* the same for views */
+	struct column_list columns;	/* which resources views show */
+	struct shown_list shown;	/* what the profile has of these */
+	struct sample_set column_sets[COLUMN_SETS_MAX];	/* of shown.resources */
 	uint32_t root;			/* a name, or NO_NAME */
 	char *root_choice;		/* the user's; NULL: the default */
 
@@ -198,9 +202,32 @@ uint64_t *session_hits_after(const struct session *session,
 struct section_total *session_section_totals(const struct session *session,
                                              struct error *error);
 
-/* resource: an index below profile->n_resources. */
+/*
+ * resource: an index below profile->n_resources.  It becomes the first resource
+ * of the columns, if these are on.
+ */
 int session_set_resource(struct session *session, uint32_t resource,
                          struct error *error);
+
+/*
+ * Sets the columns that views show: resources and formulas, the first resource
+ * among them becomes the current one.  n 0: views show one resource.  0, or -1
+ * with *error set and nothing changed.
+ */
+int session_set_columns(struct session *session, const char *const *names,
+                        size_t n, struct error *error);
+
+/*
+ * Defines a formula for columns, or one anew.  0, or -1 with *error set and
+ * nothing changed, also if it has no value in the profile that is loaded.
+ */
+int session_define_column(struct session *session,
+                          const struct column_formula *formula,
+                          struct error *error);
+
+/* Removes a formula that exists, also from the columns; likewise. */
+int session_forget_column(struct session *session, const char *name,
+                          struct error *error);
 
 /*
  * Sets where modules are searched first from the next load on; "/": only at
