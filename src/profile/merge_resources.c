@@ -54,6 +54,7 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
 
 		if (number == UINT32_MAX)
 			return -1;
+		sum->resources[number].counting = resource->counting;
 		return profile_add_source(sum, &sum->resources[number],
 		                          resource->source, error);
 	}
@@ -63,6 +64,8 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
 		return set_disagreement(inputs, from, resource, error);
 	if (known->interval != resource->interval)
 		known->interval = 1;
+	if (known->counting != resource->counting)
+		known->counting = COUNTING_UNKNOWN;
 	return 0;
 }
 

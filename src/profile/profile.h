@@ -42,6 +42,14 @@ struct loss_kind {
 
 extern const struct loss_kind loss_kinds[N_LOSSES];
 
+/* What numbers of hits depend on. */
+enum counting {
+	COUNTING_UNKNOWN,	/* the input does not say */
+	COUNTING_SAMPLED,	/* chance: the tree's samples are those that a
+				 * profiler took */
+	COUNTING_EXACT,		/* the program alone: each gtick was seen */
+};
+
 /* Something whose use only grows.  One hit stands for `interval` gticks. */
 struct resource {
 	const char *name;	/* "cpu" */
@@ -49,6 +57,7 @@ struct resource {
 				 * unknown */
 	uint64_t interval;	/* gticks, at least 1 */
 	const char *source;	/* how it was counted; NULL: unknown */
+	enum counting counting;
 	uint64_t lost[N_LOSSES];	/* hits missing from all stacks */
 	/*
 	 * In a sum: the number of files that have it, and its first column in

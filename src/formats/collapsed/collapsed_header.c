@@ -98,6 +98,7 @@ read_resource(struct profile *profile, char *text, struct error *error)
 	const char *gtick = "";
 	uint64_t interval = 1;
 	char *attributes = strchr(text, ';');
+	uint32_t resource;
 
 	if (attributes != NULL) {
 		*attributes++ = '\0';
@@ -109,8 +110,13 @@ read_resource(struct profile *profile, char *text, struct error *error)
 		                 "gtick=UNIT; interval=N");
 	if (profile_find_resource(profile, text) != NO_RESOURCE)
 		return error_set(error, "a second resource %s", text);
-	return profile_add_resource(profile, text, gtick, interval, error) !=
-	       UINT32_MAX ? 0 : -1;
+	resource = profile_add_resource(profile, text, gtick, interval, error);
+	if (resource == UINT32_MAX)
+		return -1;
+	/* With an interval of 1, an export from any format looks alike. */
+	if (interval > 1)
+		profile->resources[resource].counting = COUNTING_SAMPLED;
+	return 0;
 }
 
 int

@@ -191,6 +191,9 @@ add_resources(const struct cpprofdata_file *file, struct profile *profile,
 		                         raw->interval, error) == UINT32_MAX ||
 		    add_source(file, profile, i, error) != 0)
 			return -1;
+		/* An export with an interval of 1 may be of any format. */
+		if (raw->interval > 1 || profile->resources[i].source != NULL)
+			profile->resources[i].counting = COUNTING_SAMPLED;
 	}
 	return 0;
 }

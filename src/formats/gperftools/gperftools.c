@@ -78,6 +78,7 @@ read_header(struct gperftools *input, struct error *error)
 	const unsigned char *bytes = reader_peek(reader, HEADER_WORDS * 8,
 	                                         &size, error);
 	uint64_t period;
+	uint32_t resource;
 
 	if (bytes == NULL)
 		return -1;
@@ -87,8 +88,13 @@ read_header(struct gperftools *input, struct error *error)
 		                   "CPU profile of gperftools");
 	period = word_at(words, bytes, 3);
 	reader_skip(reader, HEADER_WORDS * words->size);
-	return reader_add_resource(reader, "cpu", "microsecond", period,
-	                           error) != NO_RESOURCE ? 0 : -1;
+	resource = reader_add_resource(reader, "cpu", "microsecond", period,
+	                               error);
+	if (resource == NO_RESOURCE)
+		return -1;
+	reader->profile->resources[resource].counting =
+	    COUNTING_SAMPLED;
+	return 0;
 }
 
 /* ---- samples ---- */

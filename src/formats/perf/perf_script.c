@@ -74,15 +74,22 @@ add_event(struct script *script, const struct perf_text *event,
 {
 	struct reader *reader = &script->reader;
 	const char *name = keep_text(script, event, error);
+	uint32_t resource;
 
 	_Static_assert(RESOURCES_MAX == 256, "the message says so");
 	if (reader->profile->n_resources >= RESOURCES_MAX)
 		return reader_fail(reader, error,
 		                   "more than 256 different events");
-	return name != NULL &&
-	    reader_add_resource(reader, name, has_period ?
-	                        perf_event_gtick(name, event->length) : "", 1,
-	                        error) != NO_RESOURCE ? 0 : -1;
+	if (name == NULL)
+		return -1;
+	resource = reader_add_resource(reader, name, has_period ?
+	                               perf_event_gtick(name, event->length) :
+	                               "", 1, error);
+	if (resource == NO_RESOURCE)
+		return -1;
+	reader->profile->resources[resource].counting =
+	    COUNTING_SAMPLED;
+	return 0;
 }
 
 /* The process of a pid; 0 stands for all unknown ones. */

@@ -346,6 +346,7 @@ add_resources(struct perf_tree *tree, struct error *error)
 	for (uint32_t event = 0; event < tree->n_events; event++) {
 		uint32_t resource = tree->resources[event];
 		const char *name, *gtick;
+		uint32_t number;
 		char place[64];
 
 		if (resource == NO_SAMPLE || resource == NO_ROOM)
@@ -357,10 +358,12 @@ add_resources(struct perf_tree *tree, struct error *error)
 		if (profile_find_resource(profile, name) != NO_RESOURCE)
 			name = arena_format(&profile->arena, error, "%s-%u",
 			                    name, event + 1);
-		if (name == NULL ||
-		    profile_add_resource(profile, name, gtick, 1, error) ==
-		    UINT32_MAX)
+		if (name == NULL)
 			return -1;
+		number = profile_add_resource(profile, name, gtick, 1, error);
+		if (number == UINT32_MAX)
+			return -1;
+		profile->resources[number].counting = COUNTING_SAMPLED;
 		columns[n++] = resource;
 	}
 	order_counts(stacks->hits, columns, n);
