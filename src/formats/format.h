@@ -68,7 +68,8 @@ extern const struct format *const formats[];
  * Reads and merges n >= 1 inputs.  Each path is a file of any known format,
  * perhaps compressed, "-" for standard input, or a directory.  Of a directory
  * all files named cpprofdata* are read, in byte order, or if there is none the
- * file named data, as perf writes it; if that is missing, too, it is an error.
+ * file named data, as perf writes it, or those of the recordings in it
+ * (run_list.h); if there are none either, it is an error.
  * One of the paths may be an ELF file: it is no input but becomes
  * read_options.program, which callers leave NULL; if no input uses it, a warning
  * says so.  Files in directories that cannot be read are left out with a warning,

@@ -22,6 +22,7 @@
 #include "src/formats/foreign.h"
 #include "src/formats/format.h"
 #include "src/formats/line_text.h"
+#include "src/formats/run_list.h"
 #include "src/formats/unpacker.h"
 #include "src/profile/profile_pile.h"
 #include "src/symbols/names/program.h"
@@ -130,8 +131,9 @@ add_perf_data(struct file_list *files, const char *path, struct error *error)
 	return 0;
 }
 
+/* The files of a recording, in byte order; none if it is no recording. */
 static int
-add_directory(struct file_list *files, const char *path, struct error *error)
+add_recording(struct file_list *files, const char *path, struct error *error)
 {
 	DIR *directory = opendir(path);
 	size_t first = files->n;
@@ -141,15 +143,38 @@ add_directory(struct file_list *files, const char *path, struct error *error)
 		return error_set(error, "%s: %s", path, strerror(errno));
 	result = add_entries(files, path, directory, error);
 	closedir(directory);
+	if (files->n > first)
+		qsort(files->files + first, files->n - first,
+		      sizeof *files->files, compare_files);
+	return result;
+}
+
+/* The files of several recordings that are in one directory. */
+static int
+add_runs(struct file_list *files, const char *path, struct error *error)
+{
+	struct run_list runs = { 0 };
+	int result = run_list_add_directory(&runs, path, error);
+
+	for (size_t i = 0; result == 0 && i < runs.n; i++)
+		result = add_recording(files, runs.paths[i], error);
+	run_list_free(&runs);
+	return result;
+}
+
+static int
+add_directory(struct file_list *files, const char *path, struct error *error)
+{
+	size_t first = files->n;
+	int result = add_recording(files, path, error);
+
 	if (result == 0 && files->n == first)
 		result = add_perf_data(files, path, error);
-	if (result != 0)
-		return -1;
-	if (files->n == first)
-		return set_no_profile(path, error);
-	qsort(files->files + first, files->n - first, sizeof *files->files,
-	      compare_files);
-	return 0;
+	if (result == 0 && files->n == first)
+		result = add_runs(files, path, error);
+	if (result == 0 && files->n == first)
+		result = set_no_profile(path, error);
+	return result;
 }
 
 static bool

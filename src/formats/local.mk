@@ -12,6 +12,7 @@ libcore_a_SOURCES += \
 	src/formats/list.def \
 	src/formats/load.c \
 	src/formats/reader.c src/formats/reader.h \
+	src/formats/run_list.c src/formats/run_list.h \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
 	src/formats/unpacker.c src/formats/unpacker.h \

@@ -14,6 +14,7 @@ libcore_a_SOURCES += \
 	src/profile/profile.c src/profile/profile.h \
 	src/profile/merge_resources.c src/profile/merge_resources.h \
 	src/profile/profile_merge.c \
+	src/profile/profile_runs.c src/profile/profile_runs.h \
 	src/profile/profile_named_tree.c \
 	src/profile/profile_pile.c src/profile/profile_pile.h \
 	src/profile/sample_tree.c src/profile/sample_tree.h \

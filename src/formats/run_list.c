@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* run_list.c -- which runs of a program paths stand for. */
+#include "src/formats/run_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/memory.h"
+#include "src/symbols/names/program.h"
+
+void
+run_list_free(struct run_list *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		free(runs->paths[i]);
+	free(runs->paths);
+	free(runs->program);
+	*runs = (struct run_list){ 0 };
+}
+
+/* Takes over path, which may be NULL for want of memory. */
+static int
+add(struct run_list *runs, char *path, struct error *error)
+{
+	if (path == NULL)
+		return error_out_of_memory(error);
+	if (memory_grow(&runs->paths, &runs->capacity, runs->n + 1,
+	                sizeof *runs->paths, error) != 0) {
+		free(path);
+		return -1;
+	}
+	runs->paths[runs->n++] = path;
+	return 0;
+}
+
+static bool
+is_directory(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Whether a directory has a recording's files.  Others cannot be opened. */
+static bool
+is_recording(const char *path)
+{
+	DIR *directory = is_directory(path) ? opendir(path) : NULL;
+	const struct dirent *entry = NULL;
+
+	if (directory == NULL)
+		return false;
+	while ((entry = readdir(directory)) != NULL &&
+	       fnmatch("cpprofdata*", entry->d_name, 0) != 0)
+		;
+	closedir(directory);
+	return entry != NULL;
+}
+
+static int
+compare_paths(const void *a, const void *b)
+{
+	const char *const *left = a, *const *right = b;
+
+	return strverscmp(*left, *right);
+}
+
+static int
+add_entries(struct run_list *runs, const char *path, DIR *directory,
+            struct error *error)
+{
+	const struct dirent *entry;
+
+	while (errno = 0, (entry = readdir(directory)) != NULL) {
+		char *name;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		if (asprintf(&name, "%s/%s", path, entry->d_name) < 0)
+			return error_out_of_memory(error);
+		if (!is_recording(name))
+			free(name);
+		else if (add(runs, name, error) != 0)
+			return -1;
+	}
+	return errno == 0 ? 0 :
+	    error_set(error, "%s: %s", path, strerror(errno));
+}
+
+int
+run_list_add_directory(struct run_list *runs, const char *path,
+                       struct error *error)
+{
+	DIR *directory = opendir(path);
+	size_t first = runs->n;
+	int result;
+
+	if (directory == NULL)
+		return error_set(error, "%s: %s", path, strerror(errno));
+	result = add_entries(runs, path, directory, error);
+	closedir(directory);
+	if (runs->n > first)
+		qsort(runs->paths + first, runs->n - first,
+		      sizeof *runs->paths, compare_paths);
+	return result;
+}
+
+static int
+add_path(struct run_list *runs, const char *path, struct error *error)
+{
+	size_t first = runs->n;
+
+	if (strcmp(path, "-") != 0 && runs->program == NULL &&
+	    program_is_one(path)) {
+		runs->program = memory_string(path, error);
+		return runs->program != NULL ? 0 : -1;
+	}
+	if (strcmp(path, "-") != 0 && is_directory(path) &&
+	    !is_recording(path) &&
+	    run_list_add_directory(runs, path, error) != 0)
+		return -1;
+	return runs->n > first ? 0 : add(runs, strdup(path), error);
+}
+
+int
+run_list_add_paths(struct run_list *runs, const char *const *paths, size_t n,
+                   struct error *error)
+{
+	for (size_t i = 0; i < n; i++)
+		if (add_path(runs, paths[i], error) != 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* run_list.h -- which runs of a program paths stand for.
+ *
+ * A file is a run, and so is a recording, a directory with a file for each
+ * process.  A directory without such files in which there are recordings holds
+ * several runs: record --repeat writes one.
+ */
+#ifndef CPPROF_FORMATS_RUN_LIST_H
+#define CPPROF_FORMATS_RUN_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+
+/* Start with { 0 }. */
+struct run_list {
+	char **paths;		/* [n] as load_profiles takes them */
+	size_t n, capacity;
+	char *program;		/* the ELF file that was among the paths, which
+				 * goes with each of them; NULL: none was */
+};
+
+/*
+ * Adds the recordings in a directory, in the order of their names, numbers in
+ * these by value; none if there are no recordings in it.  0, or -1 with *error
+ * set.
+ */
+int run_list_add_directory(struct run_list *runs, const char *path,
+                           struct error *error);
+
+/* Adds the runs that n paths stand for.  0, or -1 with *error set. */
+int run_list_add_paths(struct run_list *runs, const char *const *paths,
+                       size_t n, struct error *error);
+
+void run_list_free(struct run_list *runs);
+
+#endif

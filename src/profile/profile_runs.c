@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* profile_runs.c -- several runs in one profile, each with its own counts.
+ *
+ * profile_merge adds up resources of the same name.  So each run is given to
+ * it under another name for its resource, and with that resource alone if it
+ * has a tree.  The rows of a graph have all resources, and keep them.
+ */
+#include "src/profile/profile_runs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/profile/large_array.h"
+
+enum { NAME_SIZE = 32 };
+
+/* A run as profile_merge is to see it; borrows from the run. */
+struct disguise {
+	struct profile profile;
+	struct sample_tree tree;
+	struct timeline timeline;
+	struct resource *resources;	/* [profile.n_resources] */
+	char (*names)[NAME_SIZE];	/* likewise */
+	uint32_t column;		/* the resource that counts */
+};
+
+static void
+disguises_free(struct disguise *disguises, uint32_t n)
+{
+	for (uint32_t i = 0; disguises != NULL && i < n; i++) {
+		free(disguises[i].resources);
+		free(disguises[i].names);
+	}
+	free(disguises);
+}
+
+/* Leaves only one resource of a tree. */
+static void
+choose_column(struct disguise *disguise, const struct profile *run,
+              uint32_t wanted)
+{
+	struct sample_tree *tree = &disguise->tree;
+
+	*tree = *run->tree;
+	tree->n_resources = 1;
+	tree->hits += wanted;
+	if (tree->samples != NULL)
+		tree->samples += wanted;
+	if (tree->timeline != NULL) {
+		disguise->timeline = *tree->timeline;
+		disguise->timeline.n_resources = 1;
+		disguise->timeline.hits += wanted;
+		disguise->timeline.samples += wanted;
+		tree->timeline = &disguise->timeline;
+	}
+	disguise->profile.tree = tree;
+	disguise->profile.n_resources = 1;
+	disguise->column = 0;
+}
+
+/* number: of the run. */
+static int
+disguise_run(struct disguise *disguise, struct profile *run, uint32_t wanted,
+             uint32_t number, struct error *error)
+{
+	const struct resource *resources = run->resources + wanted;
+
+	disguise->profile = *run;
+	disguise->column = wanted;
+	if (run->tree != NULL)
+		choose_column(disguise, run, wanted);
+	else
+		resources = run->resources;
+	disguise->resources = memory_copy(resources,
+	    disguise->profile.n_resources, sizeof *resources, error);
+	disguise->names = memory_array(disguise->profile.n_resources,
+	                               sizeof *disguise->names, error);
+	if (disguise->resources == NULL || disguise->names == NULL)
+		return -1;
+	for (uint32_t r = 0; r < disguise->profile.n_resources; r++) {
+		snprintf(disguise->names[r], NAME_SIZE, "%" PRIu32 " %" PRIu32,
+		         number, r);
+		disguise->resources[r].name = disguise->names[r];
+		disguise->resources[r].n_files = 0;
+	}
+	disguise->profile.resources = disguise->resources;
+	return 0;
+}
+
+/* Refuses runs that count something else than the first. */
+static int
+check_gticks(struct profile *const *runs, const uint32_t *wanted, uint32_t n,
+             struct error *error)
+{
+	const struct resource *first = &runs[0]->resources[wanted[0]];
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct resource *other = &runs[i]->resources[wanted[i]];
+
+		if (strcmp(first->gtick, other->gtick) != 0)
+			return error_set(error, "%s: resource %s counts "
+			                 "\"%s\", but \"%s\" in %s",
+			                 profile_title(runs[i]), other->name,
+			                 other->gtick, first->gtick,
+			                 profile_title(runs[0]));
+	}
+	return 0;
+}
+
+/* Multiplies n counts, every step-th of these. */
+static int
+multiply(uint64_t *counts, size_t n, size_t step, uint64_t factor,
+         struct error *error)
+{
+	for (size_t i = 0; i < n; i++)
+		if (__builtin_mul_overflow(counts[i * step], factor,
+		                           &counts[i * step]))
+			return error_set(error, "a run's hits, in gticks, "
+			                 "exceed 64 bits");
+	return 0;
+}
+
+/* Counts a column of a tree in gticks; its samples stay. */
+static int
+convert_tree(struct sample_tree *tree, uint32_t column, uint64_t interval,
+             struct error *error)
+{
+	struct timeline *timeline = tree->timeline;
+	uint64_t total = sample_tree_total(tree, tree->hits[column]);
+	uint64_t **samples = &tree->samples[column];
+
+	if (multiply(&total, 1, 1, interval, error) != 0)
+		return -1;
+	if (*samples == NULL) {
+		if (large_array_reserve(samples, tree->n_rows,
+		                        sizeof **samples, error) != 0)
+			return -1;
+		memcpy(*samples, tree->hits[column],
+		       tree->n_rows * sizeof **samples);
+	}
+	if (timeline != NULL &&
+	    multiply(timeline->hits[column], timeline->first[timeline->n_rows],
+	             1, interval, error) != 0)
+		return -1;
+	return multiply(tree->hits[column], tree->n_rows, 1, interval, error);
+}
+
+static int
+convert_graph(struct call_graph *graph, uint32_t column, uint64_t interval,
+              struct error *error)
+{
+	struct call_places *places = graph->places;
+	uint64_t total = call_graph_total(graph, column);
+
+	if (multiply(&total, 1, 1, interval, error) != 0 ||
+	    (places != NULL &&
+	     multiply(places->hits + column, places->n, places->n_resources,
+	              interval, error) != 0))
+		return -1;
+	return multiply(graph->self + column, graph->n_nodes,
+	                graph->n_resources, interval, error) != 0 ? -1 :
+	    multiply(graph->hits + column, graph->n_arcs, graph->n_resources,
+	             interval, error);
+}
+
+/* Gives all columns one interval, and their own name. */
+static int
+unify_columns(struct profile *sum, const struct resource *first,
+              const uint32_t *columns, uint32_t n, struct error *error)
+{
+	const char *name = arena_text(&sum->arena, first->name,
+	                              strlen(first->name), error);
+	bool differ = false;
+
+	if (name == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		differ |= sum->resources[columns[i]].interval !=
+		          first->interval;
+	for (uint32_t i = 0; i < n; i++) {
+		struct resource *resource = &sum->resources[columns[i]];
+
+		resource->name = name;
+		if (!differ || resource->interval == 1)
+			continue;
+		if (sum->tree != NULL ?
+		    convert_tree(sum->tree, columns[i], resource->interval,
+		                 error) != 0 :
+		    convert_graph(sum->graph, columns[i], resource->interval,
+		                  error) != 0)
+			return -1;
+		resource->interval = 1;
+	}
+	return 0;
+}
+
+static struct profile *
+merge(struct disguise *disguises, uint32_t n, struct error *error)
+{
+	struct profile **profiles = memory_array(n, sizeof *profiles, error);
+	struct profile *sum;
+	uint32_t n_columns = 0;
+
+	if (profiles == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		profiles[i] = &disguises[i].profile;
+		n_columns += profiles[i]->n_resources;
+		if (n_columns > RESOURCES_MAX) {
+			error_set(error, "too many runs to compare: at most "
+			          "%d", RESOURCES_MAX);
+			free(profiles);
+			return NULL;
+		}
+	}
+	sum = profile_merge(profiles, n, error);
+	free(profiles);
+	return sum;
+}
+
+struct profile *
+profile_merge_runs(struct profile *const *runs, const uint32_t *wanted,
+                   uint32_t n, uint32_t *columns, struct error *error)
+{
+	struct disguise *disguises;
+	struct profile *sum = NULL;
+	bool is_ready = check_gticks(runs, wanted, n, error) == 0;
+
+	disguises = memory_array(n, sizeof *disguises, error);
+	for (uint32_t i = 0; is_ready && disguises != NULL && i < n; i++)
+		is_ready = disguise_run(&disguises[i], runs[i], wanted[i], i,
+		                        error) == 0;
+	if (is_ready && disguises != NULL)
+		sum = merge(disguises, n, error);
+	for (uint32_t i = 0; sum != NULL && i < n; i++)
+		columns[i] = profile_find_resource(sum,
+		    disguises[i].names[disguises[i].column]);
+	disguises_free(disguises, n);
+	if (sum != NULL &&
+	    unify_columns(sum, &runs[0]->resources[wanted[0]], columns, n,
+	                  error) != 0) {
+		profile_free(sum);
+		sum = NULL;
+	}
+	return sum;
+}
