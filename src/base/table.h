@@ -26,6 +26,8 @@ enum cell_kind {
 	CELL_FRACTION,	/* a share, shown with the set digits */
 	CELL_PERCENT,	/* a share, shown as hundredths */
 	CELL_NUMBER,	/* any number, shown with a few digits */
+	CELL_AMOUNT,	/* hits of the table's resource that may be a part of
+			 * one or below 0, such as a mean; in readable units */
 	CELL_NAME,	/* one function: bare in text, a path of one in JSON */
 	CELL_PATH,	/* a call path */
 	CELL_FLAG,	/* true or false; "~" or nothing in patterns */
@@ -47,6 +49,7 @@ struct cell {
 			bool is_by_zero;	/* number / 0, which data
 						 * formats leave empty */
 		};
+		double amount;		/* CELL_AMOUNT, finite */
 		bool flag;
 		struct {		/* CELL_NAME: record is the name */
 			const struct call_paths *paths;
@@ -112,6 +115,12 @@ cell_by_zero(double number)
 }
 
 static inline struct cell
+cell_amount(double amount)
+{
+	return (struct cell){ .kind = CELL_AMOUNT, .amount = amount };
+}
+
+static inline struct cell
 cell_flag(bool flag)
 {
 	return (struct cell){ .kind = CELL_FLAG, .flag = flag };
@@ -146,6 +155,8 @@ struct column {
 	bool cuts_end;		/* of an elastic column, the end is cut off and
 				 * not the middle */
 	bool hides_zero;	/* aligned text shows a number 0 as nothing */
+	bool has_sign;		/* text shows a + before amounts and percents
+				 * above 0 */
 	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
 	const char *gtick;	/* of a CELL_HITS of another resource than the */
 	uint64_t interval;	/* table's; NULL and 0: of the same */

@@ -3,6 +3,7 @@
 #include "src/base/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -242,6 +243,23 @@ text_add_gticks_of(struct text_buffer *text, uint64_t gticks, uint64_t whole,
                    const char *gtick)
 {
 	add_gticks(text, gticks, whole > gticks ? whole : gticks, gtick);
+}
+
+void
+text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
+                const char *gtick)
+{
+	const struct known_gtick *known = find_gtick(gtick);
+	long double size = fabsl((long double)hits) * (long double)interval;
+
+	if (hits < 0)
+		text_add_char(text, '-');
+	if (known != NULL)
+		add_scaled(text, size * known->size, size * known->size,
+		           known->scales);
+	else
+		text_add_format(text, "%.*Lf", size == floorl(size) ? 0 : 1,
+		                size);
 }
 
 void

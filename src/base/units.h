@@ -34,6 +34,14 @@ void text_add_gticks_of(struct text_buffer *text, uint64_t gticks,
                         uint64_t whole, const char *gtick);
 
 /*
+ * Adds an amount of hits that may be a part of one or below 0: "-12.3 ms"
+ * where the gtick is a known unit of time or space, otherwise only the number
+ * of gticks, to a tenth.
+ */
+void text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
+                     const char *gtick);
+
+/*
  * Adds a time in ns, exactly and as text_read_duration reads it: "2s", "1.5s",
  * "0.015625s".
  */

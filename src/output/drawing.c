@@ -36,6 +36,17 @@ flag_mark(const struct drawing *drawing, const struct cell *cell)
 	return column != NULL && column->mark != '\0' ? column->mark : '*';
 }
 
+/* Adds the + of a number above 0 in a column that wants it. */
+static void
+add_sign(const struct drawing *drawing, struct text_buffer *text,
+         const struct cell *cell, double number)
+{
+	const struct column *column = column_of(drawing, cell);
+
+	if (number > 0 && column != NULL && column->has_sign)
+		text_add_char(text, '+');
+}
+
 /* Adds hits of the table's resource, or of the column's. */
 static void
 add_hits(const struct drawing *drawing, struct text_buffer *text,
@@ -111,6 +122,7 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 		text_add_format(text, "%.*f", layout->digits, cell->fraction);
 		break;
 	case CELL_PERCENT:
+		add_sign(drawing, text, cell, cell->fraction);
 		text_add_format(text, "%.*f", layout->digits < 2 ? 0 :
 		                layout->digits - 2, cell->fraction * 100);
 		break;
@@ -119,6 +131,11 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 			text_add_format(text, "%.6g/0", cell->number);
 		else
 			text_add_rounded(text, cell->number);
+		break;
+	case CELL_AMOUNT:
+		add_sign(drawing, text, cell, cell->amount);
+		text_add_amount(text, cell->amount, table->interval,
+		                table->gtick);
 		break;
 	case CELL_FLAG:
 		if (cell->flag)

@@ -67,6 +67,9 @@ add_value(struct json *json, const struct cell *cell, struct error *error)
 		else
 			text_add_exact(text, cell->number);
 		break;
+	case CELL_AMOUNT:
+		text_add_exact(text, cell->amount);
+		break;
 	case CELL_FLAG:
 		text_add_string(text, cell->flag ? "true" : "false");
 		break;

@@ -68,6 +68,9 @@ make_value(struct separated *drawing, const struct cell *cell,
 		if (!cell->is_by_zero)
 			text_add_exact(value, cell->number);
 		break;
+	case CELL_AMOUNT:
+		text_add_exact(value, cell->amount);
+		break;
 	case CELL_FLAG:
 		text_add_string(value, cell->flag ? "true" : "false");
 		break;

@@ -15,7 +15,8 @@ is_number(enum cell_kind kind)
 {
 	return kind == CELL_COUNT || kind == CELL_HITS ||
 	    kind == CELL_GTICKS || kind == CELL_FRACTION ||
-	    kind == CELL_PERCENT || kind == CELL_NUMBER;
+	    kind == CELL_PERCENT || kind == CELL_NUMBER ||
+	    kind == CELL_AMOUNT;
 }
 
 static void

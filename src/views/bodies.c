@@ -134,8 +134,12 @@ show(const struct view_request *request, const struct body_view *view,
 
 	if (keep_bodies(rows, request, totals, n, &measure, &hidden,
 	                error) != 0 ||
-	    rows_count_functions(rows, request, true, error) != 0 ||
-	    sort(rows, request, view, totals, error) != 0)
+	    rows_count_functions(rows, request, true, error) != 0)
+		return -1;
+	if (request->compared != NULL)
+		return rows_compare(rows, request, view->kind, &measure, false,
+		                    &hidden, table, error);
+	if (sort(rows, request, view, totals, error) != 0)
 		return -1;
 	n_rows = rows_limit(request, rows->n, &hidden);
 	if (view_describe(request, view->kind, &measure, &hidden, table,

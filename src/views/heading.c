@@ -36,9 +36,9 @@ root_cell(const struct view_request *request, struct table *table,
 	return cell_name(paths, request->root);
 }
 
-static int
-add_root_field(const struct view_request *request, bool has_root,
-               struct table *table, struct error *error)
+int
+view_add_root_field(const struct view_request *request, bool has_root,
+                    struct table *table, struct error *error)
 {
 	struct cell root = { .kind = CELL_EMPTY };
 
@@ -119,7 +119,7 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 	};
 	size_t n = sizeof fields / sizeof *fields;
 
-	if (add_root_field(request, kind->has_root, table, error) != 0)
+	if (view_add_root_field(request, kind->has_root, table, error) != 0)
 		return -1;
 	if (hidden->least_searched == 0)
 		n--;
@@ -261,6 +261,17 @@ view_name_text(const struct names *names, uint32_t name, struct table *table,
 	return line;
 }
 
+int
+view_add_root(const struct view_request *request, struct table *table,
+              struct error *error)
+{
+	const char *root = view_name_text(request->set->names, request->root,
+	                                  table, error);
+
+	return root == NULL ? -1 :
+	    add_root_line(request, "root: ", root, "", table, error);
+}
+
 static int
 add_header(const struct view_request *request, const struct view_kind *kind,
            const struct measure *measure, struct table *table,
@@ -279,7 +290,7 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	                     set->resource->name) != 0)
 		return -1;
 	if (kind->has_root &&
-	    add_root_line(request, "root: ", root, "", table, error) != 0)
+	    view_add_root(request, table, error) != 0)
 		return -1;
 	if (add_samples_line(set, table, error) != 0 ||
 	    add_stand_in_lines(set, table, error) != 0 ||
@@ -306,9 +317,10 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 }
 
 /* "12 entries below threshold 0.01 not shown, 3 beyond limit 20" */
-static int
-add_footer(const struct view_request *request, const struct hidden *hidden,
-           struct table *table, struct error *error)
+int
+view_add_hidden(const struct view_request *request,
+                const struct hidden *hidden, struct table *table,
+                struct error *error)
 {
 	char reasons[3][60];
 	uint64_t counts[] = { hidden->below_threshold, hidden->beyond_limit,
@@ -463,5 +475,5 @@ view_describe(const struct view_request *request,
 	    add_header(request, kind, measure, table, error) != 0 ||
 	    add_columns(request, kind, measure, table, error) != 0)
 		return -1;
-	return add_footer(request, hidden, table, error);
+	return view_add_hidden(request, hidden, table, error);
 }

@@ -29,6 +29,20 @@ int view_describe(const struct view_request *request,
                   struct error *error);
 
 /*
+ * What view_describe does for the root, for a view with a heading of its own:
+ * the field, which is null without a root; the header line.
+ */
+int view_add_root_field(const struct view_request *request, bool has_root,
+                        struct table *table, struct error *error);
+int view_add_root(const struct view_request *request, struct table *table,
+                  struct error *error);
+
+/* Likewise the footer with the records that are not shown. */
+int view_add_hidden(const struct view_request *request,
+                    const struct hidden *hidden, struct table *table,
+                    struct error *error);
+
+/*
  * If no row is shown because the root itself is below the threshold, adds a
  * footer that says so, and which threshold would show it.  One scan of the
  * labels.  0, or -1 with *error set.

@@ -2,6 +2,8 @@
 libcore_a_SOURCES += \
 	src/views/bodies.c src/views/bodies.h \
 	src/views/clones.c src/views/clones.h \
+	src/views/compare.c src/views/compare.h \
+	src/views/compared_table.c \
 	src/views/code_hits.c src/views/code_hits.h \
 	src/views/columns.c src/views/columns.h \
 	src/views/disasm.c src/views/disasm.h \
@@ -32,4 +34,5 @@ libcore_a_SOURCES += \
 	src/views/tree.c \
 	src/views/up.c \
 	src/views/view.h \
+	src/views/work.c src/views/work.h \
 	src/views/when.c src/views/when.h

@@ -65,18 +65,41 @@ measure_least(double threshold, uint64_t denominator)
 	return whole + 1;
 }
 
+uint64_t
+measure_denominator(const struct view_request *request,
+                    const struct sample_set *set)
+{
+	if (request->percent == PERCENT_ROOT && request->root != NO_NAME)
+		return measure_function(set, request->root);
+	return request->percent == PERCENT_REFINED ? set->left : set->total;
+}
+
+/*
+ * What the runs of the smaller side sum to: rows of less than the threshold's
+ * share of that are below it on either side.
+ */
+static uint64_t
+smaller_side(const struct view_request *request)
+{
+	uint64_t sums[2] = { 0 };
+
+	for (size_t i = 0; i < request->n_columns; i++)
+		sums[i >= request->compared->n_base] +=
+		    measure_denominator(request, &request->columns[i]);
+	return sums[0] < sums[1] ? sums[0] : sums[1];
+}
+
 struct measure
 measure_of(const struct view_request *request)
 {
-	struct measure measure = { .denominator = request->set->total };
+	struct measure measure = {
+		.denominator = measure_denominator(request, request->set),
+	};
 
-	if (request->percent == PERCENT_ROOT && request->root != NO_NAME)
-		measure.denominator = measure_function(request->set,
-		                                       request->root);
-	if (request->percent == PERCENT_REFINED)
-		measure.denominator = request->set->left;
 	measure.least = measure_least(request->threshold,
-	                              measure.denominator);
+	                              request->compared == NULL ?
+	                              measure.denominator :
+	                              smaller_side(request));
 	/* Shares of nothing are 0, which is below any threshold. */
 	if (measure.denominator == 0 && request->threshold > 0)
 		measure.least = UINT64_MAX;

@@ -37,7 +37,18 @@ struct hidden {
  */
 void hidden_add_small(struct hidden *hidden, uint32_t name, uint64_t hits);
 
-/* The measure of a request.  O(1); O(N) if percentages are of the root. */
+/*
+ * What fractions of a set's hits are relative to.  O(1); O(N) if percentages
+ * are of the root.
+ */
+uint64_t measure_denominator(const struct view_request *request,
+                             const struct sample_set *set);
+
+/*
+ * The measure of a request.  If it compares runs, rows of at least that many
+ * hits include all that have the threshold's share of a side.  Likewise; for
+ * each run then.
+ */
 struct measure measure_of(const struct view_request *request);
 
 /* hits as a share of the denominator; 0 if that is 0. */

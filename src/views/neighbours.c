@@ -328,6 +328,29 @@ describe_function(const struct view_request *request, struct table *table,
 	                       cell_hits(inclusive), error);
 }
 
+/* Hands the rows to a comparison of the request's columns. */
+static int
+compare(const struct view_request *request, const struct view_kind *kind,
+        struct rows *rows, const struct measure *measure,
+        struct hidden *hidden, struct table *table, struct error *error)
+{
+	rows->order = memory_array(rows->n, sizeof *rows->order, error);
+	rows->record = memory_array(rows->n, sizeof *rows->record, error);
+	if (rows->order == NULL || rows->record == NULL)
+		return -1;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		rows->order[i] = i;
+		rows->record[i] = i + 1;
+	}
+	rows->paths = make_paths(rows, rows->n, request,
+	                         kind == &callers_kind, table, error);
+	free(rows->order);
+	rows->order = NULL;
+	return rows->paths == NULL ? -1 :
+	    rows_compare(rows, request, kind, measure, false, hidden, table,
+	                 error);
+}
+
 /* If all paths are below the threshold, names the largest as a path. */
 static int
 explain_hidden(const struct view_request *request, bool wants_callers,
@@ -360,8 +383,12 @@ show(const struct view_request *request, const struct view_kind *kind,
 
 	if (keep_neighbours(rows, neighbours, request, measure.least, &hidden,
 	                    error) != 0 ||
-	    keep_columns(rows, request, wants_callers, error) != 0 ||
-	    rows_sort(rows, request->set->names, error) != 0 ||
+	    keep_columns(rows, request, wants_callers, error) != 0)
+		return -1;
+	if (request->compared != NULL)
+		return compare(request, kind, rows, &measure, &hidden, table,
+		               error);
+	if (rows_sort(rows, request->set->names, error) != 0 ||
 	    rows_sort_by_column(rows, request, rows->hits, error) != 0)
 		return -1;
 	n_rows = rows_limit(request, rows->n, &hidden);

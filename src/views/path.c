@@ -3,6 +3,7 @@
  *
  * Cost: one pass over the nodes, O(N) for any D and k (path_hits.h).
  */
+#include "src/base/memory.h"
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
 #include "src/views/flow_paths.h"
@@ -76,16 +77,15 @@ get_values(const struct view_request *request, const struct value *value,
 	return 0;
 }
 
-/* Adds the one row: the path's names, each the parent of the next. */
-static int
-add_row(const struct view_request *request, const struct measure *measure,
-        const struct value *value, struct table *table, struct error *error)
+/*
+ * The path, each name the parent of the next; the last one is its record.  NULL
+ * with *error set.
+ */
+static const struct call_paths *
+make_path(const struct view_request *request, struct table *table,
+          struct error *error)
 {
 	size_t n = request->n_path;
-	struct row_shape shape;
-	struct row_values values = { 0 };
-	struct when_text text;
-	struct cell cells[TABLE_MAX_COLUMNS];
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
 	uint32_t *parent = arena_alloc(&table->arena, n * sizeof *parent,
@@ -93,7 +93,7 @@ add_row(const struct view_request *request, const struct measure *measure,
 	uint32_t *name = arena_alloc(&table->arena, n * sizeof *name, error);
 
 	if (paths == NULL || parent == NULL || name == NULL)
-		return -1;
+		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
 		name[i] = request->path[i];
@@ -103,12 +103,28 @@ add_row(const struct view_request *request, const struct measure *measure,
 		.parent = parent,
 		.name = name,
 	};
+	return paths;
+}
+
+/* Adds the one row. */
+static int
+add_row(const struct view_request *request, const struct measure *measure,
+        const struct value *value, struct table *table, struct error *error)
+{
+	struct row_shape shape;
+	struct row_values values = { 0 };
+	struct when_text text;
+	struct cell cells[TABLE_MAX_COLUMNS];
+	const struct call_paths *paths = make_path(request, table, error);
+
+	if (paths == NULL)
+		return -1;
 	if (rows_add_columns(&shape, request, measure, true, false, table,
 	                     error) != 0 ||
 	    get_values(request, value, &values, error) != 0)
 		return -1;
 	when_draw(&shape.when, &value->times, &text);
-	values.path = cell_path(paths, (uint32_t)n - 1);
+	values.path = cell_path(paths, (uint32_t)request->n_path - 1);
 	values.when = table_text(table, error, "%s", text.text);
 	if (values.when == NULL)
 		return -1;
@@ -189,6 +205,56 @@ explain(const struct value *value, struct table *table, struct error *error)
 	    table_add_footer(table, error, "no stack has this path");
 }
 
+/* The path's hits in each of the runs that the request compares. */
+static int
+fill_row(const struct view_request *request, const struct value *value,
+         struct rows *rows, struct table *table, struct error *error)
+{
+	struct view_request one = *request;
+
+	if (rows_of_functions(rows, request->set, 1, error) != 0 ||
+	    rows_make_columns(rows, request, 1, error) != 0)
+		return -1;
+	rows->record = memory_array(1, sizeof *rows->record, error);
+	rows->paths = make_path(request, table, error);
+	if (rows->record == NULL || rows->paths == NULL)
+		return -1;
+	rows->n = 1;
+	rows->record[0] = (uint32_t)request->n_path - 1;
+	rows->name[0] = request->path[request->n_path - 1];
+	rows->hits[0] = value->hits;
+	one.has_when = false;
+	for (size_t i = 0; i < request->n_columns; i++) {
+		struct value its;
+
+		one.set = &request->columns[i];
+		if (value_of(&one, &its, error) != 0)
+			return -1;
+		rows->columns[i][0] = its.hits;
+		if (rows->is_estimated != NULL)
+			rows->is_estimated[0] |= its.is_estimated;
+	}
+	return 0;
+}
+
+/* Whatever the threshold: this is the path that was asked for. */
+static int
+compare(const struct view_request *request, const struct value *value,
+        struct table *table, struct error *error)
+{
+	const struct measure measure = { 0 };
+	struct hidden hidden = { 0 };
+	struct rows rows = { 0 };
+
+	if (fill_row(request, value, &rows, table, error) != 0) {
+		rows_free(&rows);
+		return -1;
+	}
+	return rows_compare(&rows, request, &path_kind, &measure, false,
+	                    &hidden, table, error) != 0 ? -1 :
+	    explain(value, table, error);
+}
+
 int
 view_path(const struct view_request *request, struct table *table,
           struct error *error)
@@ -202,8 +268,11 @@ view_path(const struct view_request *request, struct table *table,
 	if (request->n_path > INT32_MAX)
 		return error_set(error, "call path of more than %d functions",
 		                 INT32_MAX);
-	if (value_of(request, &value, error) != 0 ||
-	    view_describe(request, &path_kind, &measure, &hidden, table,
+	if (value_of(request, &value, error) != 0)
+		return -1;
+	if (request->compared != NULL)
+		return compare(request, &value, table, error);
+	if (view_describe(request, &path_kind, &measure, &hidden, table,
 	                  error) != 0 ||
 	    describe_saving(request->set, &value, table, error) != 0 ||
 	    explain(&value, table, error) != 0)

@@ -23,6 +23,7 @@ rows_free(struct rows *rows)
 		free(rows->columns[i]);
 	free(rows->columns);
 	free(rows->is_estimated);
+	free(rows->record);
 	free(rows->order);
 	*rows = (struct rows){ 0 };
 }
@@ -557,6 +558,9 @@ rows_show(struct rows *rows, const struct view_request *request,
 	struct row_source *source;
 	uint32_t n_kept = rows->n, n_rows = n_kept;
 
+	if (request->compared != NULL)
+		return rows_compare(rows, request, kind, measure, false,
+		                    hidden, table, error);
 	if (rows_sort(rows, names, error) != 0 ||
 	    rows_sort_by_column(rows, request, rows->hits, error) != 0) {
 		rows_free(rows);

@@ -33,6 +33,12 @@ struct rows {
 				 * NULL before they are counted */
 	size_t n_columns;
 	bool *is_estimated;	/* [n], or NULL: nothing is */
+	/*
+	 * For rows_compare, of paths that are not made of other rows: row i is
+	 * record[i] of paths, which are the table's.  NULL: they are.
+	 */
+	uint32_t *record;
+	const struct call_paths *paths;
 	uint32_t *order;	/* [n], the order shown; NULL before
 				 * rows_sort */
 	bool is_innermost_first;	/* as in call_paths */
@@ -162,6 +168,17 @@ struct when_text *rows_draw_bodies(const struct rows *rows, uint32_t n_rows,
                                    const struct sample_set *set,
                                    const struct when *when,
                                    struct table *table, struct error *error);
+
+/*
+ * Hands rows and their columns to the table as a comparison (compare.h), with
+ * its heading.  measure->least is 0: also those below the threshold.  is_tree:
+ * in the order of the sample tree, indented.  Takes the arrays over, even if it
+ * fails.
+ */
+int rows_compare(struct rows *rows, const struct view_request *request,
+                 const struct view_kind *kind, const struct measure *measure,
+                 bool is_tree, struct hidden *hidden, struct table *table,
+                 struct error *error);
 
 /*
  * Sorts the rows, applies the limit, and hands the rows to the table, with the

@@ -142,6 +142,20 @@ select_nodes(struct selection *selection, const struct view_request *request,
 	return 0;
 }
 
+/* The nodes' weights in the request's columns. */
+static int
+take_columns(struct rows *rows, const struct selection *selection,
+             const struct view_request *request, struct error *error)
+{
+	int status = rows_make_columns(rows, request, rows->n, error);
+
+	for (size_t i = 0; status == 0 && i < rows->n_columns; i++)
+		for (uint32_t row = 0; row < rows->n; row++)
+			rows->columns[i][row] = request->columns[i].weight[
+			    selection->nodes[row].node];
+	return status;
+}
+
 /*
  * Sorts nodes by the first column shown, if it is another than their weight, and
  * then puts parents before their children.
@@ -155,12 +169,8 @@ sort_by_column(struct selection *selection,
 		.hits = selection->weight,
 		.order = selection->order,
 	};
-	int status = rows_make_columns(&rows, request, rows.n, error);
+	int status = take_columns(&rows, selection, request, error);
 
-	for (size_t i = 0; status == 0 && i < rows.n_columns; i++)
-		for (uint32_t row = 0; row < rows.n; row++)
-			rows.columns[i][row] = request->columns[i].weight[
-			    selection->nodes[row].node];
 	if (status == 0)
 		status = rows_sort_by_column(&rows, request, rows.hits, error);
 	if (status == 0)
@@ -323,6 +333,29 @@ add_columns(const struct view_request *request, struct when *when,
 	return 0;
 }
 
+/* Hands the nodes to a comparison of the request's columns. */
+static int
+compare(const struct view_request *request, struct selection *selection,
+        const struct measure *measure, struct hidden *hidden,
+        struct table *table, struct error *error)
+{
+	struct rows rows = {
+		.n = selection->n,
+		.name = selection->name,
+		.parent = selection->parent,
+		.hits = selection->weight,
+	};
+
+	selection->name = selection->parent = NULL;
+	selection->weight = NULL;
+	if (take_columns(&rows, selection, request, error) != 0) {
+		rows_free(&rows);
+		return -1;
+	}
+	return rows_compare(&rows, request, &tree_kind, measure, true, hidden,
+	                    table, error);
+}
+
 static int
 show(const struct view_request *request, struct selection *selection,
      struct table *table, struct error *error)
@@ -334,8 +367,12 @@ show(const struct view_request *request, struct selection *selection,
 
 	if (select_nodes(selection, request, measure.least, &hidden,
 	                 error) != 0 ||
-	    sort_nodes(selection, request, error) != 0)
+	    (request->compared == NULL &&
+	     sort_nodes(selection, request, error) != 0))
 		return -1;
+	if (request->compared != NULL)
+		return compare(request, selection, &measure, &hidden, table,
+		               error);
 	n_rows = rows_limit(request, selection->n, &hidden);
 	if (view_describe(request, &tree_kind, &measure, &hidden, table,
 	                  error) != 0)

@@ -63,6 +63,18 @@ struct shown_column {
 	const char *left_unit, *right_unit;	/* such as "ms"; "": gticks */
 };
 
+/*
+ * Two sets of runs that are compared: the request's columns, first those of the
+ * base; its own set is their sum.  See compare.h.
+ */
+struct compared_runs {
+	size_t n_base;		/* below n_columns, at least 1 */
+	const double *work;	/* [n_columns] that each run did; NULL: all did
+				 * the same */
+	const char *scale;	/* what amounts are per, for people; NULL: they
+				 * are absolute */
+};
+
 /* What fractions are relative to. */
 enum percent_base { PERCENT_TOTAL, PERCENT_ROOT, PERCENT_REFINED };
 
@@ -83,6 +95,8 @@ struct view_request {
 	const struct shown_column *shown;	/* [n_shown] */
 	size_t n_shown;			/* at most SHOWN_COLUMNS_MAX; 0: the
 					 * hits of the set alone */
+	const struct compared_runs *compared;	/* NULL: the rows are those of
+						 * the set */
 	uint32_t root;		/* a name; NO_NAME: none */
 	double threshold;	/* rows below this fraction are hidden */
 	size_t limit;		/* rows at most, SIZE_MAX off */

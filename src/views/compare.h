@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compare.h -- the rows of a view as a comparison of two sets of runs.
+ *
+ * The request's columns are the runs, first those of the base; its own set is
+ * their sum.  A row is the same stacks in each run, so what it used in each is
+ * known, also where that is nothing: what appeared or vanished has rows.
+ */
+#ifndef CPPROF_VIEWS_COMPARE_H
+#define CPPROF_VIEWS_COMPARE_H
+
+#include "src/noise/change.h"
+#include "src/views/measure.h"
+#include "src/views/view.h"
+
+/* How a row's change is called. */
+enum row_verdict {
+	ROW_UNDECIDED,		/* nothing is known of the noise */
+	ROW_NOISE,		/* no more than noise does */
+	ROW_MOVED,		/* what it calls grew and shrank, but it did
+				 * neither */
+	ROW_LIKELY,		/* it grew or shrank; one run a side cannot say
+				 * more */
+	ROW_SHRANK,
+	ROW_GREW,
+	N_ROW_VERDICTS
+};
+
+/*
+ * Where a path stands among those that changed in the same direction and begin
+ * with each other.
+ */
+enum row_role {
+	ROLE_NONE,
+	ROLE_FIRST,		/* the shortest */
+	ROLE_LAST,		/* the longest that has 80% of its change */
+	ROLE_BOTH,
+	N_ROW_ROLES
+};
+
+/* Compared rows, of the same order as the view's. */
+struct compared_rows {
+	uint32_t n;
+	struct change *changes;		/* [n] in hits */
+	enum row_verdict *verdicts;	/* [n] */
+	enum row_role *roles;		/* [n] */
+	struct change whole;		/* of all that the steps left */
+	struct change_noise noise;
+};
+
+/*
+ * Compares n rows.  columns[request->n_columns][n]: hits in each run; parent:
+ * as in struct rows, or NULL.  0, or -1 with *error set; call
+ * compared_rows_free in either case.  O(nodes + rows) for each run.
+ */
+int compare_rows(const struct view_request *request, uint64_t *const *columns,
+                 const uint32_t *parent, uint32_t n,
+                 struct compared_rows *compared, struct error *error);
+void compared_rows_free(struct compared_rows *compared);
+
+/* What a change is called where nothing is known of paths. */
+enum row_verdict compare_verdict(const struct change *change);
+
+/* Whether a row has the threshold's share of either side. */
+bool compare_is_shown(const struct view_request *request,
+                      uint64_t *const *columns, uint32_t row,
+                      const double least[2]);
+
+/* The least mean hits of a row of the base, and of one now. */
+void compare_least(const struct view_request *request, double least[2]);
+
+#endif

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compared_table.c -- rows of two sets of runs as a table of changes.
+ *
+ * What changed comes first, the largest change at the top; of paths, those two
+ * that say where a change is (compare.h) before all others.  Equal changes are
+ * in the order that the view would have.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/base/sort.h"
+#include "src/base/units.h"
+#include "src/views/compare.h"
+#include "src/views/order.h"
+#include "src/views/rows.h"
+
+static const char *const verdict_names[N_ROW_VERDICTS] = {
+	[ROW_UNDECIDED] = "undecided", [ROW_NOISE] = "noise",
+	[ROW_MOVED] = "moved", [ROW_LIKELY] = "likely",
+	[ROW_SHRANK] = "shrank", [ROW_GREW] = "grew",
+};
+
+static const char *const role_names[N_ROW_ROLES] = {
+	[ROLE_FIRST] = "shortest", [ROLE_LAST] = "longest",
+	[ROLE_BOTH] = "both",
+};
+
+static const char *const role_marks[N_ROW_ROLES] = {
+	[ROLE_NONE] = "", [ROLE_FIRST] = ">", [ROLE_LAST] = ">>",
+	[ROLE_BOTH] = ">>",
+};
+
+/* Totals that differ by more than this part are pointed out. */
+static const double different = 0.05;
+
+/* ---- rows ---- */
+
+/* Drops rows below the threshold of both sides. */
+static int
+drop_small(struct rows *rows, const struct view_request *request,
+           struct hidden *hidden, struct error *error)
+{
+	uint32_t *place = memory_array(rows->n, sizeof *place, error), n = 0;
+	double least[2];
+
+	if (place == NULL)
+		return -1;
+	compare_least(request, least);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		if (!compare_is_shown(request, rows->columns, i, least)) {
+			hidden->below_threshold++;
+			continue;
+		}
+		place[i] = n;
+		rows->name[n] = rows->name[i];
+		rows->hits[n] = rows->hits[i];
+		if (rows->is_estimated != NULL)
+			rows->is_estimated[n] = rows->is_estimated[i];
+		if (rows->record != NULL)
+			rows->record[n] = rows->record[i];
+		if (rows->parent != NULL)
+			rows->parent[n] = rows->parent[i] == NO_RECORD ?
+			    NO_RECORD : place[rows->parent[i]];
+		for (size_t k = 0; k < rows->n_columns; k++)
+			rows->columns[k][n] = rows->columns[k][i];
+		n++;
+	}
+	rows->n = n;
+	free(place);
+	return 0;
+}
+
+/* What a row is sorted by: the lower group first, then the larger change. */
+struct sort_key {
+	uint32_t row;
+	int group;
+	double block;		/* the change of the path that it belongs to */
+	uint32_t first;		/* that path's row */
+	int place;		/* within the block */
+};
+
+static int
+compare_keys(const void *a, const void *b, void *context)
+{
+	const struct sort_key *x = a, *y = b;
+
+	(void)context;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->block != y->block)
+		return x->block > y->block ? -1 : 1;
+	if (x->group == 0 && x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->place - y->place;
+}
+
+static int
+group_of(const struct compared_rows *compared, uint32_t row)
+{
+	if (compared->roles[row] != ROLE_NONE)
+		return 0;
+	if (compared->verdicts[row] >= ROW_LIKELY)
+		return 1;
+	return compared->verdicts[row] == ROW_MOVED ? 2 : 3;
+}
+
+/* The shortest of the paths that changed like a row with a role. */
+static uint32_t
+first_of(const struct compared_rows *compared, const uint32_t *parent,
+         uint32_t row)
+{
+	while (compared->roles[row] != ROLE_FIRST &&
+	       compared->roles[row] != ROLE_BOTH)
+		row = parent[row];
+	return row;
+}
+
+/* Sorts rows->order, which has the order of the view, by change. */
+static int
+sort_by_change(struct rows *rows, const struct compared_rows *compared,
+               struct error *error)
+{
+	struct sort_key *keys = memory_array(rows->n, sizeof *keys, error);
+	int status;
+
+	if (keys == NULL)
+		return -1;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint32_t row = rows->order[i], first = row;
+		int group = group_of(compared, row);
+
+		if (group == 0)
+			first = first_of(compared, rows->parent, row);
+		keys[i] = (struct sort_key){
+			.row = row,
+			.group = group,
+			.block = fabs(compared->changes[first].change),
+			.first = first,
+			.place = first != row,
+		};
+	}
+	status = sort_items(keys, rows->n, sizeof *keys, compare_keys, NULL,
+	                    error);
+	for (uint32_t i = 0; i < rows->n; i++)
+		rows->order[i] = keys[i].row;
+	free(keys);
+	return status;
+}
+
+/* ---- the table ---- */
+
+struct row_source {
+	struct call_paths paths;
+	struct rows rows;
+	struct compared_rows compared;
+	uint32_t *depth;		/* [rows.n], or NULL: not indented */
+};
+
+static struct cell
+amount_or_nothing(double amount)
+{
+	return isfinite(amount) ? cell_amount(amount) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+static struct cell
+text_or_nothing(const char *text)
+{
+	return text != NULL ? cell_text(text) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+static struct cell
+share_or_nothing(double part, double whole)
+{
+	return whole != 0 && isfinite(part) ? cell_percent(part / whole) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+static struct cell
+number_or_nothing(double number)
+{
+	return isfinite(number) ? cell_number(number) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+static void
+get_row(const struct table *table, size_t i, struct cell *cells)
+{
+	const struct row_source *source = table->row_source;
+	uint32_t row = source->rows.order[i];
+	const struct change *change = &source->compared.changes[row];
+	enum row_role role = source->compared.roles[row];
+	const struct cell name = cell_name(&source->paths,
+	                                   source->rows.name[row]);
+	size_t n = 0;
+
+	cells[n++] = cell_amount(change->base);
+	cells[n++] = cell_amount(change->now);
+	cells[n++] = cell_amount(change->change);
+	cells[n++] = share_or_nothing(change->change, change->base);
+	cells[n++] = amount_or_nothing((change->high - change->low) / 2);
+	cells[n++] = amount_or_nothing(change->low);
+	cells[n++] = amount_or_nothing(change->high);
+	cells[n++] = amount_or_nothing(change->visible);
+	cells[n++] = number_or_nothing(change->p);
+	cells[n++] = number_or_nothing(change->q);
+	cells[n++] = cell_text(verdict_names[
+	    source->compared.verdicts[row]]);
+	if (source->rows.is_estimated != NULL)
+		cells[n++] = cell_flag(source->rows.is_estimated[row]);
+	if (source->rows.parent != NULL) {
+		cells[n++] = text_or_nothing(role_names[role]);
+		cells[n++] = cell_text(role_marks[role]);
+	}
+	if (source->depth != NULL)
+		cells[n++] = cell_count(source->depth[row]);
+	cells[n++] = source->rows.record != NULL ?
+	    cell_path(source->rows.paths, source->rows.record[row]) :
+	    source->rows.parent == NULL ? name :
+	    cell_path(&source->paths, row);
+	if (source->depth != NULL)
+		cells[n++] = name;
+}
+
+static void
+free_source(void *row_source)
+{
+	struct row_source *source = row_source;
+
+	rows_free(&source->rows);
+	compared_rows_free(&source->compared);
+	free(source->depth);
+	free(source);
+}
+
+static void
+add_columns(struct table *table, const struct row_source *source)
+{
+	bool are_functions = source->rows.parent == NULL &&
+	                     source->rows.record == NULL;
+
+	table_add_column(table, "base", "base", CELL_AMOUNT);
+	table_add_column(table, "now", "now", CELL_AMOUNT);
+	table_add_column(table, "change", "change", CELL_AMOUNT)->has_sign =
+	    true;
+	table_add_column(table, "change_fraction", "%",
+	                 CELL_PERCENT)->has_sign = true;
+	table_add_column(table, "half", "+-", CELL_AMOUNT)->is_text_only =
+	    true;
+	table_add_column(table, "low", "low", CELL_AMOUNT)->is_data_only =
+	    true;
+	table_add_column(table, "high", "high", CELL_AMOUNT)->is_data_only =
+	    true;
+	table_add_column(table, "visible", "visible", CELL_AMOUNT);
+	table_add_column(table, "p", "p", CELL_NUMBER)->is_data_only = true;
+	table_add_column(table, "q", "q", CELL_NUMBER)->is_data_only = true;
+	table_add_column(table, "verdict", "verdict", CELL_TEXT);
+	if (source->rows.is_estimated != NULL)
+		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
+		    '~';
+	if (source->rows.parent != NULL) {
+		table_add_column(table, "role", "", CELL_TEXT)->is_data_only =
+		    true;
+		table_add_column(table, "mark", "", CELL_TEXT)->is_text_only =
+		    true;
+	}
+	if (source->depth != NULL)
+		table_add_column(table, "depth", "depth",
+		                 CELL_COUNT)->is_data_only = true;
+	table_add_column(table, "path", are_functions ? "function_name" :
+	                 "call path", are_functions ? CELL_NAME : CELL_PATH)->
+	    is_data_only = source->depth != NULL;
+	if (source->depth == NULL)
+		return;
+	table_add_column(table, "name", "frame_designator",
+	                 CELL_NAME)->is_text_only = true;
+	table->indent_key = "depth";
+	table->indents_last = true;
+}
+
+/* ---- the heading ---- */
+
+/* "3 runs of 5.02 s" */
+static void
+add_side(struct text_buffer *text, size_t n, double mean,
+         const struct resource *resource)
+{
+	text_add_format(text, "%zu run%s of ", n, n == 1 ? "" : "s");
+	text_add_amount(text, mean, resource->interval, resource->gtick);
+}
+
+/* "change: +0.5 s (+10.0%) +- 0.1 s, grew; visible: 0.2 s" */
+static void
+add_whole(struct text_buffer *text, const struct change *whole,
+          const struct resource *resource)
+{
+	text_add_string(text, whole->change > 0 ? "+" : "");
+	text_add_amount(text, whole->change, resource->interval,
+	                resource->gtick);
+	if (whole->base != 0)
+		text_add_format(text, " (%+.1f%%)",
+		                100 * whole->change / whole->base);
+	if (isfinite(whole->low)) {
+		text_add_string(text, " +- ");
+		text_add_amount(text, (whole->high - whole->low) / 2,
+		                resource->interval, resource->gtick);
+	}
+	text_add_format(text, ", %s", verdict_names[compare_verdict(whole)]);
+}
+
+static int
+add_line(struct text_buffer *text, struct table *table, struct error *error)
+{
+	const char *line = text_string(text);
+	int status = text->failed ? error_out_of_memory(error) :
+	    table_add_header(table, error, "%s", line);
+
+	text_clear(text);
+	return status;
+}
+
+static int
+add_sides(const struct view_request *request,
+          const struct compared_rows *compared, struct table *table,
+          struct error *error)
+{
+	const struct compared_runs *runs = request->compared;
+	const struct resource *resource = request->set->resource;
+	size_t n_now = request->n_columns - runs->n_base;
+	struct text_buffer text = { 0 };
+	int status;
+
+	text_add_string(&text, "base: ");
+	add_side(&text, runs->n_base, compared->whole.base, resource);
+	text_add_string(&text, "; now: ");
+	add_side(&text, n_now, compared->whole.now, resource);
+	status = add_line(&text, table, error);
+	text_add_string(&text, request->set->n_steps > 0 ?
+	                "all that the steps left: " : "whole run: ");
+	add_whole(&text, &compared->whole, resource);
+	if (status == 0)
+		status = add_line(&text, table, error);
+	text_free(&text);
+	return status;
+}
+
+/* What the amounts are per, and whether that is likely what is wanted. */
+static int
+add_scale(const struct view_request *request,
+          const struct compared_rows *compared, struct table *table,
+          struct error *error)
+{
+	const struct change *whole = &compared->whole;
+
+	if (request->compared->scale != NULL)
+		return table_add_header(table, error, "compared: %s",
+		                        request->compared->scale);
+	if (whole->base == 0 || fabs(whole->change) <= different * whole->base)
+		return table_add_header(table, error, "compared: what a run "
+		    "used, as of equal work");
+	return table_add_header(table, error, "compared: what a run used, as "
+	    "of equal work; the totals differ, so if the work did, too, say "
+	    "so with scale");
+}
+
+static int
+add_noise(const struct view_request *request,
+          const struct compared_rows *compared, struct table *table,
+          struct error *error)
+{
+	bool has_replicates = request->n_columns > 2;
+
+	if (isnan(compared->whole.phi) && !has_replicates)
+		return table_add_header(table, error, "undecided: the hits are "
+		    "no counts of samples, so only more runs of each side can "
+		    "show their noise");
+	if (!has_replicates)
+		return table_add_header(table, error, "one run a side: likely "
+		    "is the most that can be said; more runs say more");
+	return table_add_header(table, error, "noise is estimated from %zu "
+	    "runs; of the rows that grew or shrank, at most 5%% are expected to be "
+	    "noise", request->n_columns);
+}
+
+static int
+add_header(const struct view_request *request, const struct view_kind *kind,
+           const struct compared_rows *compared, bool has_paths,
+           struct table *table, struct error *error)
+{
+	if (table_add_header(table, error, "Changes of the %s for resource: "
+	                     "%s", kind->title,
+	                     request->set->resource->name) != 0 ||
+	    (kind->has_root && view_add_root(request, table, error) != 0) ||
+	    add_sides(request, compared, table, error) != 0 ||
+	    add_scale(request, compared, table, error) != 0 ||
+	    add_noise(request, compared, table, error) != 0)
+		return -1;
+	return !has_paths ? 0 : table_add_header(table, error,
+	    "marks: > the shortest path that changed, >> the longest with most "
+	    "of it");
+}
+
+static int
+add_side_fields(const char *runs_key, const char *mean_key, size_t n,
+                double mean, struct table *table, struct error *error)
+{
+	return table_add_field(table, runs_key, NULL, cell_count(n),
+	                       error) != 0 ? -1 :
+	    table_add_field(table, mean_key, NULL, cell_amount(mean), error);
+}
+
+static int
+add_fields(const struct view_request *request,
+           const struct compared_rows *compared, const struct hidden *hidden,
+           struct table *table, struct error *error)
+{
+	const struct compared_runs *runs = request->compared;
+	const struct resource *resource = request->set->resource;
+	const struct change *whole = &compared->whole;
+	const struct {
+		const char *key;
+		struct cell value;
+	} fields[] = {
+		{ "resource.name", cell_text(resource->name) },
+		{ "resource.gtick", cell_text(resource->gtick) },
+		{ "resource.interval", cell_count(resource->interval) },
+		{ "whole.change", cell_amount(whole->change) },
+		{ "whole.low", amount_or_nothing(whole->low) },
+		{ "whole.high", amount_or_nothing(whole->high) },
+		{ "whole.visible", amount_or_nothing(whole->visible) },
+		{ "whole.verdict",
+		  cell_text(verdict_names[compare_verdict(whole)]) },
+		{ "scale", cell_text(runs->scale != NULL ? runs->scale :
+		                     "absolute") },
+		{ "hidden", cell_count(hidden->below_threshold +
+		    hidden->folded + hidden->too_long +
+		    hidden->beyond_limit) },
+	};
+
+	if (add_side_fields("base.runs", "base.mean", runs->n_base,
+	                    whole->base, table, error) != 0 ||
+	    add_side_fields("now.runs", "now.mean",
+	                    request->n_columns - runs->n_base, whole->now,
+	                    table, error) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (table_add_field(table, fields[i].key, NULL,
+		                    fields[i].value, error) != 0)
+			return -1;
+	return 0;
+}
+
+/* ---- all together ---- */
+
+/* Depths of rows by their parents, which come before them. */
+static int
+find_depths(struct row_source *source, struct error *error)
+{
+	const uint32_t *parent = source->rows.parent;
+
+	source->depth = memory_array(source->rows.n, sizeof *source->depth,
+	                             error);
+	for (uint32_t i = 0; source->depth != NULL && i < source->rows.n; i++)
+		source->depth[i] = parent[i] == NO_RECORD ? 0 :
+		    source->depth[parent[i]] + 1;
+	return source->depth != NULL ? 0 : -1;
+}
+
+/* The order of the rows, and how many of them are shown; or UINT32_MAX. */
+static uint32_t
+choose_rows(struct row_source *source, const struct view_request *request,
+            struct hidden *hidden, struct error *error)
+{
+	struct rows *rows = &source->rows;
+	uint32_t n = rows->n;
+
+	if (rows_sort(rows, request->set->names, error) != 0)
+		return UINT32_MAX;
+	if (source->depth != NULL) {
+		if (order_preorder(rows->order, rows->n, rows->parent,
+		                   error) != 0)
+			return UINT32_MAX;
+	} else if (sort_by_change(rows, &source->compared, error) != 0) {
+		return UINT32_MAX;
+	}
+	return rows_limit(request, n, hidden);
+}
+
+static int
+show(struct row_source *source, const struct view_request *request,
+     const struct view_kind *kind, const struct measure *measure,
+     bool is_tree, struct hidden *hidden, struct table *table,
+     struct error *error)
+{
+	struct rows *rows = &source->rows;
+	bool has_paths = rows->parent != NULL;
+	uint32_t n_shown;
+
+	if ((measure->least > 0 &&
+	     drop_small(rows, request, hidden, error) != 0) ||
+	    compare_rows(request, rows->columns, rows->parent, rows->n,
+	                 &source->compared, error) != 0 ||
+	    (is_tree && find_depths(source, error) != 0))
+		return -1;
+	n_shown = choose_rows(source, request, hidden, error);
+	if (n_shown == UINT32_MAX)
+		return -1;
+	source->paths = (struct call_paths){
+		.names = request->set->names,
+		.parent = rows->parent,
+		.name = rows->name,
+		.is_innermost_first = rows->is_innermost_first,
+	};
+	table->schema = "cpprof.diff/1";
+	table->gtick = request->set->resource->gtick;
+	table->interval = request->set->resource->interval;
+	if (view_add_root_field(request, kind->has_root, table, error) != 0 ||
+	    add_fields(request, &source->compared, hidden, table,
+	               error) != 0 ||
+	    add_header(request, kind, &source->compared, has_paths, table,
+	               error) != 0 ||
+	    view_add_hidden(request, hidden, table, error) != 0)
+		return -1;
+	add_columns(table, source);
+	table->row = get_row;
+	table->n_rows = n_shown;
+	return 0;
+}
+
+int
+rows_compare(struct rows *rows, const struct view_request *request,
+             const struct view_kind *kind, const struct measure *measure,
+             bool is_tree, struct hidden *hidden, struct table *table,
+             struct error *error)
+{
+	struct row_source *source = memory_array(1, sizeof *source, error);
+
+	if (source == NULL) {
+		rows_free(rows);
+		return -1;
+	}
+	source->rows = *rows;
+	*rows = (struct rows){ 0 };
+	table->row_source = source;
+	table->row_source_free = free_source;
+	return show(source, request, kind, measure, is_tree, hidden, table,
+	            error);
+}
