@@ -2,12 +2,14 @@
 libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/abbreviations.def commands/words.def \
 	commands/apropos.c \
+	commands/base.c \
 	commands/body.c \
 	commands/callees.c \
 	commands/callers.c \
 	commands/column.c \
 	commands/columns.c \
 	commands/commands.c \
+	commands/diff.c \
 	commands/directories.c \
 	commands/disasm.c \
 	commands/down.c \
@@ -38,6 +40,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/watch.c \
 	commands/resource.c \
 	commands/root.c \
+	commands/scale.c \
 	commands/save.c \
 	commands/set.c \
 	commands/shell.c \

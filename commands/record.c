@@ -21,6 +21,7 @@
 #include "src/shell/record/recording.h"
 #include "src/shell/record/recording_report.h"
 #include "src/shell/record/sampled_time.h"
+#include "src/shell/session/runs.h"
 #include "src/shell/terminal/child.h"
 #include "src/shell/terminal/interrupt.h"
 #include "src/shell/terminal/terminal_watch.h"
@@ -251,6 +252,96 @@ record_into(struct session *session, const struct record_options *options,
 	return result;
 }
 
+/* ---- several runs ---- */
+
+/* Reports how much the runs of a directory vary. */
+static void
+report_variation(const struct session *session, const char *name,
+                 unsigned n_runs)
+{
+	const struct read_options options = { .symfs = session->symfs };
+	struct error error = { 0 };
+	struct text_buffer text = { 0 };
+	struct runs runs = { 0 };
+
+	if (n_runs > 1 && runs_read(&runs, &name, 1, &options, &error) == 0) {
+		runs_add_variation(&runs, &text);
+		message_note("%u runs in %s: %s; compare later runs with "
+		             "them: cpprof --base %s LATER", n_runs, name,
+		             text_string(&text), name);
+	} else if (error.is_set) {
+		message_note("%s", error.text);
+	}
+	runs_free(&runs);
+	text_free(&text);
+}
+
+/* Records the runs; *n_done of them took place. */
+static int
+record_runs(struct session *session, const struct record_options *options,
+            struct recording *directory, unsigned *n_done,
+            struct error *error)
+{
+	struct record_options one = *options;
+	char name[PATH_MAX];
+	bool opens;
+	int status = 0;
+
+	one.replaces = false;
+	one.wants_prompt = false;
+	one.wants_no_prompt = true;
+	one.name = name;
+	for (*n_done = 0; *n_done < options->n_runs; ++*n_done) {
+		if ((size_t)snprintf(name, sizeof name, "%s/run-%u",
+		                     directory->name, *n_done + 1) >=
+		    sizeof name)
+			return error_set(error, "%s: path too long",
+			                 directory->name);
+		if (record_into(session, &one, name, &opens, error) != 0)
+			return -1;
+		recording_started(directory);
+		if (session->status != 0)
+			status = session->status;
+		if (session->status > 128 || interrupt_requested)
+			break;
+	}
+	*n_done += *n_done < options->n_runs;
+	session->status = status;
+	return 0;
+}
+
+/* Several recordings in one directory, which is locked meanwhile. */
+static int
+record_several(struct session *session, const struct record_options *options,
+               const char *name, bool *opens, struct error *error)
+{
+	enum earlier_recording earlier = choose_earlier(options);
+	struct recording directory;
+	unsigned n_done = 0;
+	int result = recording_open(&directory, name, earlier, error);
+
+	if (result == 0)
+		result = recording_clear(&directory, earlier, error);
+	if (result == 0)
+		result = record_runs(session, options, &directory, &n_done,
+		                     error);
+	if (result != 0 && n_done == 0)
+		recording_undo(&directory);
+	if (directory.needs_force && session->is_lone_command)
+		session->status = EXIT_USAGE;
+	if (result == 0) {
+		if (n_done < options->n_runs)
+			message_note("stopped after %u of %u runs", n_done,
+			             options->n_runs);
+		report_variation(session, name, n_done);
+		recording_report_moved(&directory);
+	}
+	recording_close(&directory);
+	*opens = result == 0 && (!session->is_lone_command ||
+	                         options->wants_prompt);
+	return result;
+}
+
 static int
 record(struct session *session, const struct record_options *options,
        struct error *error)
@@ -265,7 +356,8 @@ record(struct session *session, const struct record_options *options,
 		         base != NULL ? base + 1 : *options->program);
 		name = default_name;
 	}
-	if (record_into(session, options, name, &opens, error) != 0)
+	if ((options->n_runs > 0 ? record_several : record_into)(session,
+	        options, name, &opens, error) != 0)
 		return -1;
 	session->stays = opens;
 	return opens ? session_load(session, &name, 1, error) : 0;

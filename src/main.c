@@ -200,6 +200,20 @@ load(struct session *session, const struct options *options)
 	return interrupt_requested ? 0 : -1;
 }
 
+/* Reads the base of comparisons; likewise. */
+static int
+load_base(struct session *session, const struct options *options)
+{
+	struct error error = { 0 };
+
+	if (options->n_bases == 0 || interrupt_requested ||
+	    session_set_base(session, options->bases, options->n_bases,
+	                     &error) == 0)
+		return 0;
+	message("cpprof", error.text);
+	return interrupt_requested ? 0 : -1;
+}
+
 static int
 run_session(struct session *session, const struct options *options)
 {
@@ -223,7 +237,7 @@ run_session(struct session *session, const struct options *options)
 	}
 	if (options->format != NULL)
 		session->settings.format = options->format;
-	if (load(session, options) != 0)
+	if (load(session, options) != 0 || load_base(session, options) != 0)
 		return 1;
 	/* Ctrl-C may come too late to end the load. */
 	was_interrupted = interrupt_requested != 0;

@@ -329,6 +329,7 @@ tests_test_views_properties_LDADD = $(unit_libs)
 script_tests = \
 	tests/callgrind.py \
 	tests/cpuprofile.py \
+	tests/diff.py \
 	tests/disasm.py \
 	tests/dist.sh \
 	tests/explain.py \

@@ -24,9 +24,11 @@ libcore_a_SOURCES += \
 	src/shell/record/sampled_time.c src/shell/record/sampled_time.h \
 	src/shell/session/code.c src/shell/session/code.h \
 	src/shell/session/column_list.c src/shell/session/column_list.h \
+	src/shell/session/comparison.c src/shell/session/comparison.h \
 	src/shell/session/last_rows.c src/shell/session/last_rows.h \
 	src/shell/session/naming.c src/shell/session/naming.h \
 	src/shell/session/root.c src/shell/session/root.h \
+	src/shell/session/runs.c src/shell/session/runs.h \
 	src/shell/session/session.c src/shell/session/session.h \
 	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
 	src/shell/command/arguments.c src/shell/command/arguments.h \

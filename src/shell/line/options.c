@@ -69,6 +69,16 @@ take_symfs(void *options, const char *directory, struct error *error)
 	return 0;
 }
 
+static int
+take_base(void *all, const char *file, struct error *error)
+{
+	struct options *options = all;
+
+	(void)error;
+	options->bases[options->n_bases++] = file;
+	return 0;
+}
+
 #define FLAG(member) NULL, offsetof(struct options, member)
 
 const struct option_row option_rows[] = {
@@ -81,6 +91,8 @@ const struct option_row option_rows[] = {
 	  take_format, 0 },
 	{ "-q", NULL, NULL, "print no banner", FLAG(is_quiet) },
 	{ "-n", NULL, NULL, "read no start-up files", FLAG(has_no_startup) },
+	{ NULL, "--base", "FILE",
+	  "compare with this earlier run (may be repeated)", take_base, 0 },
 	{ NULL, "--keep-going", NULL,
 	  "continue a script after a command that fails", FLAG(keeps_going) },
 	{ NULL, "--symfs", "DIR",
@@ -174,7 +186,9 @@ options_parse(struct options *options, int argc, char **argv,
 	*options = (struct options){ 0 };
 	options->actions = memory_array((size_t)argc,
 	                                sizeof *options->actions, error);
-	if (options->actions == NULL)
+	options->bases = memory_array((size_t)argc, sizeof *options->bases,
+	                              error);
+	if (options->actions == NULL || options->bases == NULL)
 		return -1;
 	opterr = 0;
 	fill_tables(&tables);
@@ -191,6 +205,7 @@ void
 options_free(struct options *options)
 {
 	free(options->actions);
+	free(options->bases);
 }
 
 static const char help_head[] =
@@ -200,8 +215,8 @@ static const char help_head[] =
     "Explores where a program uses time and other resources, as call paths.\n"
     "A PROFILE is a directory that cpprof record wrote, or a file in one of\n"
     "the formats below; a gmon.out needs its program as well. Several are\n"
-    "added up; - is standard input. cpprof record --help shows the options\n"
-    "of record.\n"
+    "added up; - is standard input. With --base, they are compared: see diff.\n"
+    "cpprof record --help shows the options of record.\n"
     "\n";
 
 static const char help_tail[] =

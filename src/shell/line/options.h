@@ -29,6 +29,8 @@ enum manual_form {
 struct options {
 	struct action *actions;		/* [n_actions] */
 	size_t n_actions;
+	const char **bases;		/* [n_bases] of --base */
+	size_t n_bases;
 	char **files;			/* [n_files], in argv */
 	size_t n_files;
 	const struct output_format *format;	/* NULL: not given */

@@ -9,6 +9,8 @@
 
 #include "src/base/near.h"
 
+enum { MOST_RUNS = 200 };	/* that can be compared with as many */
+
 static int
 take_resource(void *all, const char *word, struct error *error)
 {
@@ -70,6 +72,21 @@ take_max_size(void *all, const char *word, struct error *error)
 }
 
 static int
+take_repeat(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+	char *end;
+	unsigned long n = strtoul(word, &end, 10);
+
+	if (*word < '0' || *word > '9' || *end != '\0' || n < 1 ||
+	    n > MOST_RUNS)
+		return error_set(error, "--repeat %s: expected a number of "
+		                 "runs, 1 to %d", word, MOST_RUNS);
+	options->n_runs = (unsigned)n;
+	return 0;
+}
+
+static int
 take_prompt(void *all, const char *word, struct error *error)
 {
 	struct record_options *options = all;
@@ -126,6 +143,11 @@ const struct option_row record_option_rows[] = {
 	{ NULL, "--max-size", "BYTES",
 	  "the largest size of a process's file; samples that do not fit are "
 	  "counted as lost", take_max_size, 0 },
+	{ NULL, "--repeat", "N",
+	  "runs the program N times, one after the other, and keeps each run "
+	  "as a recording of its own, run-1, run-2 and so on in the directory. "
+	  "Reports how much they vary. diff takes such a directory as so many "
+	  "runs; other views show their sum", take_repeat, 0 },
 	{ NULL, "--no-symbols", NULL,
 	  "keeps no names in the recording. Without this option, names, inlined "
 	  "calls and lines are added when the program ends, so that the "

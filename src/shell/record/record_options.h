@@ -30,6 +30,7 @@ struct record_options {
 	bool counts_returns;
 	bool keeps_no_names;
 	uint64_t max_size;	/* of a file; 0: no limit */
+	unsigned n_runs;	/* of --repeat; 0: not given */
 	bool wants_list, wants_help;
 	char *const *program;	/* its words, then NULL; itself NULL only if
 				 * the list or help is wanted */

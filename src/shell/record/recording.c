@@ -56,10 +56,23 @@ for_each_entry(const char *name, entry_function *each, void *context,
 	return result;
 }
 
+/* Whether an entry is a run of record --repeat: a directory run-N. */
+static bool
+is_run(const char *path, const char *entry)
+{
+	const char *number = entry + strlen("run-");
+	struct stat status;
+
+	return strncmp(entry, "run-", strlen("run-")) == 0 &&
+	    *number != '\0' &&
+	    number[strspn(number, "0123456789")] == '\0' &&
+	    lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* Refuses files of no recording and files that are still being written. */
 static int
-check_entry(const char *path, const char *entry, void *context,
-            struct error *error)
+check_file(const char *path, const char *entry, void *context,
+           struct error *error)
 {
 	struct recording *recording = context;
 	uint64_t pid;
@@ -80,11 +93,33 @@ check_entry(const char *path, const char *entry, void *context,
 }
 
 static int
-remove_entry(const char *path, const char *entry, void *context,
-             struct error *error)
+check_entry(const char *path, const char *entry, void *context,
+            struct error *error)
+{
+	if (is_run(path, entry))
+		return for_each_entry(path, check_file, context, error);
+	return check_file(path, entry, context, error);
+}
+
+static int
+remove_file(const char *path, const char *entry, void *context,
+            struct error *error)
 {
 	(void)entry, (void)context;
 	if (unlink(path) == 0 || errno == ENOENT)
+		return 0;
+	return error_set(error, "%s: %s", path, strerror(errno));
+}
+
+static int
+remove_entry(const char *path, const char *entry, void *context,
+             struct error *error)
+{
+	if (!is_run(path, entry))
+		return remove_file(path, entry, context, error);
+	if (for_each_entry(path, remove_file, NULL, error) != 0)
+		return -1;
+	if (rmdir(path) == 0 || errno == ENOENT)
 		return 0;
 	return error_set(error, "%s: %s", path, strerror(errno));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* recording.h -- the directory that a recording is written to.
  *
- * It is locked until the recording ends.  Its earlier contents are not touched
+ * Of record --repeat, it contains the directories run-1, run-2, ... instead of
+ * files.  It is locked until the recording ends.  Its earlier contents are not touched
  * until the program is about to start.  Call, in this order:
  *
  *	recording_open		makes it or locks it; changes nothing in it

@@ -40,9 +40,8 @@ report_other_sources(const struct offers *offers,
 		             summary->n_by_ticks == 1 ? "" : "es");
 }
 
-/* The new names of earlier recordings. */
-static void
-report_moved(const struct recording *recording)
+void
+recording_report_moved(const struct recording *recording)
 {
 	char first[PATH_MAX], last[PATH_MAX];
 	unsigned n = recording->n_moved;
@@ -176,5 +175,5 @@ recording_report(const struct recording_report *report)
 	    !sampled_time_is_much(time))
 		message_note("almost no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");
-	report_moved(report->recording);
+	recording_report_moved(report->recording);
 }

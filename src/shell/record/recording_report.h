@@ -26,4 +26,7 @@ struct recording_report {
  */
 void recording_report(const struct recording_report *report);
 
+/* Reports the new names of earlier recordings, if there were any. */
+void recording_report_moved(const struct recording *recording);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
+#include "src/formats/run_list.h"
 #include "src/profile/large_array.h"
 #include "src/profile/named_graph.h"
 #include "src/shell/record/keep_names.h"
@@ -51,6 +52,8 @@ session_end(struct session *session)
 	free(session->symfs);
 	free_files(session->directories, session->n_directories);
 	code_free(&session->code);
+	comparison_free(&session->comparison);
+	free(session->scale.function);
 	history_free(&session->history);
 	last_rows_free(&session->last_rows);
 	column_list_free(&session->columns);
@@ -293,6 +296,7 @@ use_naming(struct session *session, const struct naming *naming)
 	naming_free(&session->naming);
 	session->naming = *naming;
 	code_forget_refinement(&session->code);
+	comparison_forget_names(&session->comparison);
 	make_set(session);
 	choose_root(session);
 }
@@ -331,6 +335,7 @@ adopt(struct session *session, struct profile *profile,
 		refinement_free(&session->refinement);
 	naming_free(&session->naming);
 	code_free(&session->code);
+	comparison_forget_runs(&session->comparison);
 	session->naming = (struct naming){ 0 };
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
@@ -344,22 +349,41 @@ adopt(struct session *session, struct profile *profile,
 	return 0;
 }
 
+static struct read_options
+read_options(const struct session *session)
+{
+	return (struct read_options){
+		.lenient = session->is_lenient,
+		.has_thread_frames = session->has_thread_frames,
+		.symfs = session->symfs,
+	};
+}
+
+/* Keeps names in the recordings among the files that have none yet. */
+static int
+keep_names_of(const struct session *session, const char *const *files,
+              size_t n, struct error *error)
+{
+	struct run_list list = { 0 };
+	int result = run_list_add_paths(&list, files, n, error);
+
+	for (size_t i = 0; result == 0 && i < list.n; i++)
+		result = keep_names_late(list.paths[i], session->symfs, error);
+	run_list_free(&list);
+	return result;
+}
+
 static int
 load(struct session *session, const char *const *files, size_t n,
      bool is_reload, struct error *error)
 {
 	struct progress_line line;
-	struct read_options options = {
-		.lenient = session->is_lenient,
-		.has_thread_frames = session->has_thread_frames,
-		.symfs = session->symfs,
-	};
+	struct read_options options = read_options(session);
 	struct profile *profile;
 	uint32_t n_warnings;
 
-	for (size_t i = 0; i < n; i++)
-		if (keep_names_late(files[i], session->symfs, error) != 0)
-			return -1;
+	if (keep_names_of(session, files, n, error) != 0)
+		return -1;
 	options.progress = progress_line_start(&line, "loading");
 	profile = load_profiles(files, n, &options, error);
 	progress_line_end(&line);
@@ -396,6 +420,158 @@ session_reload(struct session *session, struct error *error)
 			                 "that was read from standard input");
 	return load(session, (const char *const *)session->files,
 	            session->n_files, true, error);
+}
+
+int
+session_set_base(struct session *session, const char *const *files, size_t n,
+                 struct error *error)
+{
+	struct read_options options = read_options(session);
+	struct comparison comparison = { .n_files = n };
+	struct progress_line line;
+	int result = 0;
+
+	comparison.files = copy_files(files, n, error);
+	if (comparison.files == NULL)
+		return -1;
+	options.progress = progress_line_start(&line, "loading");
+	if (n > 0)
+		result = runs_read(&comparison.base, files, n, &options,
+		                   error);
+	progress_line_end(&line);
+	if (result != 0) {
+		comparison_free(&comparison);
+		return -1;
+	}
+	comparison_free(&session->comparison);
+	session->comparison = comparison;
+	for (uint32_t i = 0; i < comparison.base.n; i++) {
+		const struct profile *run = comparison.base.profiles[i];
+
+		for (uint32_t k = 0; k < run->n_warnings; k++)
+			message_note("%s", run->warnings[k]);
+	}
+	return 0;
+}
+
+/* The profile of base and loaded runs, for the current resource. */
+static int
+compare_runs(struct session *session, struct error *error)
+{
+	struct comparison *comparison = &session->comparison;
+	struct read_options options = read_options(session);
+	struct progress_line line;
+	int result;
+
+	if (comparison->profile != NULL &&
+	    strcmp(comparison->resource,
+	           session_resource(session)->name) == 0)
+		return 0;
+	options.progress = progress_line_start(&line, "comparing");
+	result = comparison_make_profile(comparison, session->profile,
+	    (const char *const *)session->files, session->n_files,
+	    session->resource, &options, error);
+	progress_line_end(&line);
+	return result;
+}
+
+/* The names of these, as views and steps want them. */
+static int
+compare_names(struct session *session, struct error *error)
+{
+	struct comparison *comparison = &session->comparison;
+	struct naming_request request = naming_request(session,
+	    comparison->profile, 0);
+
+	if (comparison->has_names)
+		return 0;
+	if (needs_lines(&request.rule, request.steps, request.n_steps) &&
+	    read_lines(session, comparison->profile, error) != 0)
+		return -1;
+	return comparison_make_names(comparison, &request, error);
+}
+
+int
+session_scale_by(struct session *session, const char *function,
+                 struct error *error)
+{
+	char *copy = memory_string(function, error);
+
+	if (copy == NULL)
+		return -1;
+	free(session->scale.function);
+	session->scale.function = copy;
+	session->scale.kind = SCALE_BY;
+	return 0;
+}
+
+/* Sets the work of each run, and what the heading says of it. */
+static int
+scale_runs(struct session *session, struct error *error)
+{
+	struct comparison *comparison = &session->comparison;
+	const struct scale *scale = &session->scale;
+	uint32_t function = NO_NAME;
+
+	switch (scale->kind) {
+	case SCALE_ABSOLUTE:
+		break;
+	case SCALE_WORK:
+		return comparison_scale_work(comparison, scale->work, error);
+	case SCALE_BY:
+		function = naming_find(&comparison->naming, scale->function,
+		                       strlen(scale->function));
+		if (function == NO_NAME)
+			return error_set(error, "scale by %.200s: no run has "
+			                 "this function", scale->function);
+		return comparison_scale_by(comparison, function, error);
+	case SCALE_ROBUST:
+		return comparison_scale_robust(comparison, error);
+	}
+	comparison_scale_none(comparison);
+	return 0;
+}
+
+int
+session_begin_comparison(struct session *session, struct error *error)
+{
+	struct comparison *comparison = &session->comparison;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	if (comparison->base.n == 0)
+		return error_set(error, "there is nothing to compare with; "
+		                 "name the earlier runs with \"base FILE...\"");
+	if (compare_runs(session, error) != 0 ||
+	    compare_names(session, error) != 0 ||
+	    scale_runs(session, error) != 0)
+		return -1;
+	session->aside = (struct loaded_view){
+		.profile = session->profile,
+		.naming = session->naming,
+		.set = session->set,
+		.resource = session->resource,
+		.root = session->root,
+	};
+	session->profile = comparison->profile;
+	session->naming = comparison->naming;
+	session->set = comparison->set;
+	session->resource = comparison->columns[0];
+	session->root = root_choose(&comparison->naming,
+	                            session->root_choice);
+	session->is_comparing = true;
+	return 0;
+}
+
+void
+session_end_comparison(struct session *session)
+{
+	session->profile = session->aside.profile;
+	session->naming = session->aside.naming;
+	session->set = session->aside.set;
+	session->resource = session->aside.resource;
+	session->root = session->aside.root;
+	session->is_comparing = false;
 }
 
 int
@@ -924,9 +1100,9 @@ folds_chains(const struct session *session)
 struct view_request
 session_request(const struct session *session)
 {
+	const struct comparison *comparison = &session->comparison;
 	const struct settings *settings = &session->settings;
-
-	return (struct view_request){
+	struct view_request request = {
 		.set = &session->set,
 		.root = session->root,
 		.threshold = settings->threshold,
@@ -941,4 +1117,12 @@ session_request(const struct session *session)
 		.folds_chains = folds_chains(session),
 		.has_when = settings->has_when,
 	};
+
+	if (session->is_comparing) {
+		request.columns = comparison->runs;
+		request.n_columns = comparison->base.n + comparison->now.n;
+		request.compared = &comparison->compared;
+		request.n_shown = 0;
+	}
+	return request;
 }

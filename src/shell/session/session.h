@@ -18,6 +18,7 @@
 #include "src/refine/refinement.h"
 #include "src/shell/session/code.h"
 #include "src/shell/session/column_list.h"
+#include "src/shell/session/comparison.h"
 #include "src/shell/session/last_rows.h"
 #include "src/shell/session/naming.h"
 #include "src/shell/terminal/history.h"
@@ -74,8 +75,24 @@ enum setting_change {
 	CHANGES_CALLS,		/* the flow through calls without stacks */
 };
 
+/* What diff compares the use of runs per. */
+enum scale_kind {
+	SCALE_ABSOLUTE,		/* a run */
+	SCALE_WORK,		/* a unit of work; a run now does so many times
+				 * that of the base */
+	SCALE_BY,		/* what a function used */
+	SCALE_ROBUST,		/* what most functions used */
+};
+
+struct scale {
+	enum scale_kind kind;
+	double work;
+	char *function;		/* its name; NULL: none yet */
+};
+
 struct session {
 	struct settings settings;
+	struct scale scale;
 
 	struct profile *profile;	/* NULL before the first load */
 	char **files;			/* [n_files] it came from */
@@ -83,6 +100,16 @@ struct session {
 	struct refinement refinement;
 	struct naming naming;		/* what the refinement leaves */
 	struct code code;		/* see session_code */
+	struct comparison comparison;	/* with the base */
+	struct loaded_view {		/* what the comparison stands in for */
+		struct profile *profile;
+		struct naming naming;
+		struct sample_set set;
+		uint32_t resource, root;
+	} aside;
+	bool is_comparing;		/* views compare: the profile, the
+					 * names and the root are those of the
+					 * comparison */
 	uint32_t resource;		/* index into profile->resources */
 	struct sample_set set;		/* the same for views */
 	struct column_list columns;	/* which resources views show */
@@ -131,6 +158,27 @@ void session_end(struct session *session);
 int session_load(struct session *session, const char *const *files, size_t n,
                  struct error *error);
 int session_reload(struct session *session, struct error *error);
+
+/*
+ * Reads the runs that are the base of comparisons, in place of earlier ones; n
+ * is 0: there is to be no base.  0, or -1 with *error set and the old base.
+ */
+int session_set_base(struct session *session, const char *const *files,
+                     size_t n, struct error *error);
+
+/*
+ * Until session_end_comparison, the session's profile, names, root and sets
+ * are those of base and loaded runs together, and session_request asks views
+ * to compare.  Nothing may be loaded, set or refined meanwhile.  0, or -1 with
+ * *error set and nothing begun: there is no base, or it does not fit.
+ */
+int session_begin_comparison(struct session *session, struct error *error);
+void session_end_comparison(struct session *session);
+
+/* From now on, diff compares by what a function used.  0, or -1 with *error
+ * set. */
+int session_scale_by(struct session *session, const char *function,
+                     struct error *error);
 
 /* 0, or -1 with *error set if no profile is loaded. */
 int session_need_profile(const struct session *session, struct error *error);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/diff.c -- a view as a comparison with the base. */
+#include <string.h>
+
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/interpret.h"
+
+/* The views that have rows for both sides. */
+static const char *const views[] = {
+	"top", "functions", "body", "flat", "down", "up", "tree", "callers",
+	"callees", "path", "find", NULL
+};
+
+static int
+read_view(struct reading *reading, struct value *value)
+{
+	value->text = reading->words->words[reading->at++].text;
+	return 0;
+}
+
+static void
+complete_views(struct completion *completion, const struct session *session,
+               const struct command *command)
+{
+	(void)session;
+	(void)command;
+	for (size_t i = 0; views[i] != NULL; i++)
+		completion_offer(completion, views[i], strlen(views[i]));
+}
+
+/* From the view on it is a command line of its own. */
+static size_t
+find_view(const struct word *words, size_t n)
+{
+	(void)words;
+	return n > 1 ? 1 : 0;
+}
+
+static const struct argument_kind view_kind = {
+	.read = read_view,
+	.complete = complete_views,
+	.find_command = find_view,
+	.takes_rest = true,
+	.is_raw = true,
+};
+
+static const struct argument diff_arguments[] = {
+	{ "VIEW ...", &view_kind, ARG_OPTIONAL,
+	  "the view to compare, with its arguments (top)" },
+	ARGUMENTS_END
+};
+
+/* Refuses a line that is no view, or one without rows for both sides. */
+static int
+check_view(const char *line, struct error *error)
+{
+	size_t n, n_words;
+	const struct command *command = command_of_line(line, strlen(line),
+	                                                &n, &n_words, error);
+	struct text_buffer known = { 0 };
+
+	if (command == NULL)
+		return -1;
+	for (size_t i = 0; views[i] != NULL; i++) {
+		if (strcmp(views[i], command->name) == 0) {
+			text_free(&known);
+			return 0;
+		}
+		text_add_format(&known, "%s%s", i == 0 ? "" : ", ", views[i]);
+	}
+	error_set(error, "diff cannot compare %s; it takes %s", command->name,
+	          text_string(&known));
+	text_free(&known);
+	return -1;
+}
+
+static int
+diff_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	const struct value *view = &arguments->values[0];
+	const char *line = view->is_given ? view->text : "top";
+	int status;
+
+	(void)table;
+	if (check_view(line, error) != 0 ||
+	    session_begin_comparison(session, error) != 0)
+		return -1;
+	status = interpret_line(session, line, strlen(line), error);
+	session_end_comparison(session);
+	return status;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "what changed since the base, and what is only noise",
+	.description =
+	    "Shows a view as a comparison of the base with the loaded "
+	    "profile: top, functions, body, flat, down, up, tree, callers, "
+	    "callees, path and find, with their arguments. Paths are "
+	    "canonical on both sides, functions match by name, and steps, "
+	    "groups and settings apply to both. What appeared or vanished has "
+	    "a row. A row is shown if it has the threshold's share of either "
+	    "side.\n\n"
+	    "base and now: what a run used, on average. change: their "
+	    "difference, in units and as a percentage of the base; +-: half "
+	    "of its 95% interval. visible: the smallest change of the row that "
+	    "such runs would have shown in 80 of 100 cases. verdict: grew or "
+	    "shrank (of the rows so called, at most 5% are expected to be "
+	    "noise), likely (the same of one run a side, which cannot say "
+	    "more), moved (it did not change, but of what it calls one grew "
+	    "and one shrank), noise, or undecided (nothing is known of the "
+	    "noise: the hits are no counts of samples, and there is one run a "
+	    "side).\n\n"
+	    "What changed comes first. In down, up and tree a change is in "
+	    "all paths that lead to it: > marks the shortest path that "
+	    "changed, >> the longest that has at least 80% of its change.\n\n"
+	    "Amounts are absolute, as for runs that did equal work.",
+	.example = "diff functions",
+	.arguments = diff_arguments,
+	.run = diff_run,
+};

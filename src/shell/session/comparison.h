@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* comparison.h -- the runs of a base beside those that are loaded.
+ *
+ * Replicates are not added up: base and loaded runs become one profile in
+ * which each run has counts of its own.  It is made when something is first
+ * compared, and named and refined by the same rules as the loaded profile, so
+ * that both sides are the same paths.
+ */
+#ifndef CPPROF_SHELL_SESSION_COMPARISON_H
+#define CPPROF_SHELL_SESSION_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/formats/format.h"
+#include "src/profile/profile.h"
+#include "src/shell/session/naming.h"
+#include "src/shell/session/runs.h"
+#include "src/views/view.h"
+
+/* Start with { 0 }. */
+struct comparison {
+	char **files;			/* [n_files] the base's, as given */
+	size_t n_files;
+	struct runs base;		/* n is 0: there is no base */
+
+	/* For one resource of the loaded profile. */
+	struct runs now;
+	struct profile *profile;	/* of all runs; NULL: not made yet */
+	uint32_t *columns;		/* [base.n + now.n] its resources */
+	char *resource;			/* its name */
+
+	/* The same for views. */
+	struct naming naming;
+	bool has_names;
+	struct sample_set set;		/* all runs added up; of a flow, the
+					 * first run */
+	struct sample_set *runs;	/* [base.n + now.n] */
+	struct compared_runs compared;
+	double *work;			/* [base.n + now.n] of each run */
+	char scale[300];		/* what compared.scale says */
+	struct naming *flows;		/* likewise, if it has no stacks */
+	uint64_t *self;			/* set.self */
+	uint64_t **weights;		/* [base.n + now.n] */
+};
+
+void comparison_free(struct comparison *comparison);
+
+/* The loaded profile has changed, or another resource is wanted. */
+void comparison_forget_runs(struct comparison *comparison);
+
+/* Call this when steps or settings change the names. */
+void comparison_forget_names(struct comparison *comparison);
+
+/*
+ * Makes the profile of all runs.  loaded: the session's.  If it was read from
+ * several runs, they are read again, each by itself: paths[n] are its files.
+ * 0, or -1 with *error set and nothing made.
+ */
+int comparison_make_profile(struct comparison *comparison,
+                            struct profile *loaded, const char *const *paths,
+                            size_t n, uint32_t resource,
+                            const struct read_options *options,
+                            struct error *error);
+
+/*
+ * Names the stacks of that profile.  request: as for the loaded profile; its
+ * profile, resource and before are not used.  0, or -1 with *error set.
+ */
+int comparison_make_names(struct comparison *comparison,
+                          const struct naming_request *request,
+                          struct error *error);
+
+/*
+ * Each sets what amounts are per: a run; a unit of work, of which a run now
+ * does so many times that of the base; what a function used; what most
+ * functions used.  Names must have been made.  0, or -1 with *error set.
+ */
+void comparison_scale_none(struct comparison *comparison);
+int comparison_scale_work(struct comparison *comparison, double work,
+                          struct error *error);
+int comparison_scale_by(struct comparison *comparison, uint32_t function,
+                        struct error *error);
+int comparison_scale_robust(struct comparison *comparison,
+                            struct error *error);
+
+#endif

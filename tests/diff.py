@@ -1,0 +1,577 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""diff.py -- two sets of runs are compared as section 2.14 of the manual says.
+
+    diff.py [FIRST-SEED]
+
+What each run used is computed by oracle.py from its file alone, so that the
+tree in which cpprof compares runs has an outside witness.  Changes are planted,
+and equal runs are samples of the same stacks, drawn with fixed seeds.
+"""
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import oracle  # noqa: E402
+from claims import Claims  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
+SAMPLES = os.path.join(SOURCE, "sample-data")
+HEADER = "# cpprof 1\n# resource: {}; gtick=microsecond; interval={}\n"
+claims = Claims()
+
+
+# ---- files and commands ----
+
+def write(path, stacks, resource="cpu", interval=1000):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(HEADER.format(resource, interval) if interval else "")
+        for stack, hits in stacks.items():
+            file.write(f"{';'.join(stack)} {hits}\n")
+    return path
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return oracle.Profile(file)
+
+
+def cpprof(*words, status=0):
+    done = subprocess.run([CPPROF, "-q", *words], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=120, check=False)
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def compare(base, now, *lines):
+    """The documents of the lines that print one."""
+    words = [word for path in base for word in ("--base", path)]
+    for line in ("format json", *lines):
+        words += ["-e", line]
+    out, err = cpprof(*words, *now)
+    assert not err, err
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def refusal(base, now, *lines):
+    words = [word for path in base for word in ("--base", path)]
+    for line in lines:
+        words += ["-e", line]
+    return cpprof(*words, *now, status=1)[1].strip()
+
+
+def rows_of(table):
+    return {tuple(row["path"]): row for row in table["rows"]}
+
+
+def verdicts(table):
+    return {tuple(row["path"]): row["verdict"] for row in table["rows"]}
+
+
+# ---- what is compared ----
+
+def random_stacks(draw, names, n):
+    stacks = {}
+    for _ in range(n):
+        stack = ("main",) + tuple(draw.choice(names) for _ in range(
+            draw.randrange(1, 9)))
+        stacks[stack] = stacks.get(stack, 0) + draw.randrange(0, 30)
+    return stacks
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def expected(base, now, view, root):
+    """{path: (mean of the base, mean now)}"""
+    sides = []
+    for side in (base, now):
+        runs = [dict(oracle.view_rows(run, view, root)) for run in side]
+        sides.append(runs)
+    paths = {path for runs in sides for run in runs for path in run}
+    return {path: tuple(mean([run.get(path, 0) for run in runs])
+                        for runs in sides) for path in paths}
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-9 * max(1, abs(a), abs(b))
+
+
+def check_against_oracle(folder, seed):
+    draw = random.Random(seed)
+    names = ["main"] + [f"f{i}" for i in range(draw.randrange(2, 7))]
+    n_base, n_now = draw.randrange(1, 4), draw.randrange(1, 4)
+    paths = []
+    for i in range(n_base + n_now):
+        side = names + (["old"] if i < n_base else ["new"])
+        paths.append(write(os.path.join(folder, f"r{i}.folded"), random_stacks(
+            draw, side, draw.randrange(1, 25))))
+    runs = [read(path) for path in paths]
+    base, now = runs[:n_base], runs[n_base:]
+    functions = sorted({name for run in runs for name in run.functions})
+    queries = [(view, None) for view in ("functions", "body", "top", "tree")]
+    queries += [(view, name) for name in functions
+                for view in ("down", "up", "callers", "callees")]
+    lines = ["threshold 0", "startup show"]
+    lines += [f"diff {view} {root or ''}" for view, root in queries]
+    tables = compare(paths[:n_base], paths[n_base:], *lines)
+    wrong = []
+    for (view, root), table in zip(queries, tables):
+        want = expected(base, now, view, root)
+        got = rows_of(table)
+        if want.keys() != got.keys():
+            wrong.append((seed, view, root, "paths",
+                          want.keys() ^ got.keys()))
+            continue
+        for path, (old, new) in want.items():
+            row = got[path]
+            if not (near(row["base"], old) and near(row["now"], new) and
+                    near(row["change"], new - old)):
+                wrong.append((seed, view, root, path, old, new, row))
+            if (row["change_fraction"] is None) != (old == 0):
+                wrong.append((seed, view, root, path, row))
+    assert len(tables) == len(queries)
+    return wrong
+
+
+def check_threshold(folder):
+    """Shown is what has the threshold's share of either side."""
+    base = write(os.path.join(folder, "b.folded"), {
+        ("main", "a"): 97, ("main", "gone"): 2, ("main", "small"): 1})
+    now = write(os.path.join(folder, "n.folded"), {
+        ("main", "a"): 10000, ("main", "small"): 50, ("main", "come"): 150})
+    table, = compare([base], [now], "threshold 1.2%", "diff body")
+    assert set(rows_of(table)) == {("a",), ("gone",), ("come",)}, table
+    assert table["hidden"] == 2, table
+    table, = compare([base], [now], "threshold 1%", "diff body")
+    assert ("small",) in rows_of(table), table
+
+
+def check_steps(folder):
+    """Steps and groups select and rename on both sides."""
+    base = write(os.path.join(folder, "b.folded"), {
+        ("main", "x_a", "m"): 40, ("main", "y", "m"): 60,
+        ("main", "x_b", "m"): 7})
+    now = write(os.path.join(folder, "n.folded"), {
+        ("main", "x_c", "m"): 90, ("main", "y", "m"): 60})
+    tables = compare([base], [now], "threshold 0", "group x = x_*",
+                     "diff down", "narrow x", "diff functions", "undo",
+                     "drop x", "diff functions")
+    rows = rows_of(tables[0])
+    assert rows[("main", "x", "m")]["base"] == 47, rows
+    assert rows[("main", "x", "m")]["now"] == 90, rows
+    rows = rows_of(tables[1])
+    assert rows[("main",)]["base"] == 47 and rows[("main",)]["now"] == 90
+    assert ("y",) not in rows or rows[("y",)]["base"] == 0, rows
+    assert tables[1]["base"]["mean"] == 47, tables[1]
+    rows = rows_of(tables[2])
+    assert rows[("main",)]["base"] == rows[("main",)]["now"] == 60, rows
+
+
+# ---- noise ----
+
+SHAPE = {
+    ("main", "parse", "lex"): 200, ("main", "parse", "build", "malloc"): 150,
+    ("main", "eval", "apply", "malloc"): 100,
+    ("main", "eval", "apply", "eval", "lookup"): 250,
+    ("main", "print", "format"): 100,
+    **{("main", "misc", f"f{i}"): 20 for i in range(10)},
+}
+
+
+def sample(draw, shape, n):
+    """A run: n samples of the stacks, on average, each by chance alone."""
+    total = sum(shape.values())
+    drawn = {}
+    for stack, weight in shape.items():
+        chance = weight / total
+        hits = sum(draw.random() < chance for _ in range(n))
+        if hits:
+            drawn[stack] = hits
+    return drawn
+
+
+def sides(folder, seed, base, now, n_runs, n=2000):
+    draw = random.Random(seed)
+    paths = []
+    for name, shape in (("b", base), ("n", now)):
+        scale = sum(shape.values()) / sum(SHAPE.values())
+        paths.append([write(os.path.join(folder, f"{name}{i}.folded"),
+                            sample(draw, shape, round(n * scale)))
+                      for i in range(n_runs)])
+    return paths
+
+
+def check_equal(folder, n_runs, cases, most):
+    """Of equal runs, few comparisons call anything changed."""
+    alarms = []
+    for seed in range(cases):
+        base, now = sides(folder, seed, SHAPE, SHAPE, n_runs)
+        table, = compare(base, now, "diff down")
+        called = {path: verdict for path, verdict in verdicts(table).items()
+                  if verdict not in ("noise", "moved")}
+        if called:
+            alarms.append((seed, called))
+    assert len(alarms) <= most, alarms
+
+
+def check_planted(folder):
+    """A path that grew, one that vanished and one that came are found."""
+    slower = dict(SHAPE)
+    slower[("main", "parse", "build", "malloc")] *= 2
+    slower[("main", "misc", "extra")] = 40
+    del slower[("main", "print", "format")]
+    base, now = sides(folder, 5, SHAPE, slower, 5)
+    table, functions = compare(base, now, "diff down", "diff functions")
+    found = verdicts(table)
+    for path, verdict in (
+            (("main", "parse"), "grew"), (("main", "parse", "lex"), "noise"),
+            (("main", "parse", "build", "malloc"), "grew"),
+            (("main", "misc", "extra"), "grew"),
+            (("main", "print"), "shrank"),
+            (("main", "eval"), "noise")):
+        assert found[path] == verdict, (path, found)
+    rows = rows_of(table)
+    assert rows[("main", "print")]["now"] == 0, rows
+    assert rows[("main", "misc", "extra")]["base"] == 0, rows
+    row = rows[("main", "parse", "build", "malloc")]
+    assert row["low"] < 300 < row["high"], row
+    assert 0 < row["visible"] < 300, row
+    assert verdicts(functions)[("build",)] == "grew", functions
+    changed = [row["verdict"] in ("grew", "shrank") for row in table["rows"]]
+    assert changed == sorted(changed, reverse=True), changed
+    one, = compare(base[:1], now[:1], "diff down")
+    kinds = set(verdicts(one).values())
+    assert "likely" in kinds and not kinds & {"grew", "shrank"}, kinds
+
+
+def check_roles(folder):
+    """The shortest path that changed, then the longest with most of it."""
+    slower = dict(SHAPE)
+    slower[("main", "parse", "build", "malloc")] += 190
+    slower[("main", "eval", "apply", "eval", "lookup")] -= 190
+    base, now = sides(folder, 6, SHAPE, slower, 5)
+    table, up = compare(base, now, "diff down main", "diff up malloc")
+    first = [(tuple(row["path"]), row["role"]) for row in table["rows"]
+             if row["role"]]
+    assert [row["role"] for row in table["rows"]][:len(first)] == \
+        [role for _, role in first], table
+    paths = dict(first)
+    assert verdicts(table)[("main",)] == "moved", table
+    assert paths[("main", "parse")] == "shortest", first
+    assert paths[("main", "parse", "build", "malloc")] == "longest", first
+    assert paths[("main", "eval")] == "shortest", first
+    roles = {tuple(row["path"]): row["role"] for row in up["rows"]}
+    assert roles[("malloc",)] == "shortest", roles
+    assert roles[("main", "parse", "build", "malloc")] == "longest", roles
+
+
+def check_moved(folder):
+    """What moved from one callee to another did not grow."""
+    moved = dict(SHAPE)
+    moved[("main", "eval", "apply", "malloc")] += 150
+    moved[("main", "eval", "apply", "eval", "lookup")] -= 150
+    base, now = sides(folder, 7, SHAPE, moved, 5)
+    found = verdicts(compare(base, now, "diff down")[0])
+    assert found[("main", "eval", "apply")] == "moved", found
+    assert found[("main", "eval", "apply", "malloc")] == "grew", found
+    assert found[("main", "eval", "lookup")] == "shrank", found
+
+
+def check_undecided(folder):
+    """Counts that are not said to be samples say nothing of their noise."""
+    base = write(os.path.join(folder, "b.folded"), SHAPE, interval=0)
+    slower = dict(SHAPE)
+    slower[("main", "print", "format")] = 1000
+    now = write(os.path.join(folder, "n.folded"), slower, interval=0)
+    table, = compare([base], [now], "diff functions")
+    assert set(verdicts(table).values()) == {"undecided"}, table
+    row = rows_of(table)[("print",)]
+    assert row["low"] is None and row["p"] is None, row
+    assert row["change"] == 900, row
+
+
+# ---- scales ----
+
+def check_scales(folder):
+    shape = dict(SHAPE)
+    double = {stack: 2 * hits for stack, hits in SHAPE.items()}
+    double[("main", "print", "format")] *= 2
+    base = write(os.path.join(folder, "b.folded"), shape)
+    now = write(os.path.join(folder, "n.folded"), double)
+    tables = compare([base], [now], "threshold 0", "diff body",
+                     "scale work 2", "diff body",
+                     "scale work 3000/1500", "diff body",
+                     "scale by lex", "diff body",
+                     "scale robust", "diff body",
+                     "scale absolute", "diff body")
+    assert tables[0] == tables[5], "absolute again"
+    assert tables[0]["scale"] == "absolute", tables[0]
+    for table in tables[1:5]:
+        rows = rows_of(table)
+        assert near(rows[("lex",)]["now"], 200), rows
+        assert near(rows[("format",)]["now"], 200), rows
+        assert near(rows[("format",)]["base"], 100), rows
+        assert table["scale"] != "absolute", table
+    assert rows_of(tables[0])[("lex",)]["now"] == 400
+    text = cpprof("--base", base, "-e", "diff", now)[0]
+    assert "the totals differ" in text, text
+    text = cpprof("--base", base, "-e", "scale work 2", "-e", "diff", now)[0]
+    assert "the totals differ" not in text and "2 times" in text, text
+    for line, words in (("scale work 0", "above 0"), ("scale work", "needs"),
+                        ("scale by", "needs"), ("scale robust 2", "nothing"),
+                        ("scale work x", "expected a number"),
+                        ("scale by nothing_such", "no function")):
+        error = refusal([base], [now], line)
+        assert words in error and "\n" not in error, error
+
+
+def check_missing_work(folder):
+    base = write(os.path.join(folder, "b.folded"), {("main", "a"): 5})
+    now = write(os.path.join(folder, "n.folded"), {("main", "b"): 5})
+    error = refusal([base], [now], "scale by b", "diff")
+    assert "a run of the base has no hits" in error, error
+
+
+# ---- what can be compared ----
+
+def check_intervals(folder):
+    """Runs sampled at different intervals are compared in gticks."""
+    base = write(os.path.join(folder, "b.folded"), {("main", "a"): 50},
+                 interval=1000)
+    now = write(os.path.join(folder, "n.folded"), {("main", "a"): 25},
+                interval=4000)
+    table, = compare([base], [now], "diff body")
+    row = rows_of(table)[("a",)]
+    assert table["resource"]["interval"] == 1, table
+    assert row["base"] == 50000 and row["now"] == 100000, row
+
+
+def check_resources(folder):
+    """The current resource is compared; one that a run lacks is named."""
+    base = os.path.join(folder, "b.folded")
+    with open(base, "w", encoding="utf-8") as file:
+        file.write("# resource: cpu; gtick=microsecond; interval=1000\n"
+                   "# resource: faults; gtick=fault; interval=10\n"
+                   "main;a 5 7\n")
+    now = os.path.join(folder, "n.folded")
+    with open(now, "w", encoding="utf-8") as file:
+        file.write("# resource: faults; gtick=fault; interval=10\n"
+                   "# resource: cpu; gtick=microsecond; interval=1000\n"
+                   "main;a 70 50\n")
+    tables = compare([base], [now], "resource cpu", "diff body",
+                     "resource faults", "diff body")
+    for table, name, old, new in (
+            (tables[-2], "cpu", 5, 50), (tables[-1], "faults", 7, 70)):
+        row = rows_of(table)[("a",)]
+        assert table["resource"]["name"] == name, table
+        assert (row["base"], row["now"]) == (old, new), row
+    other = write(os.path.join(folder, "o.folded"), {("main",): 3},
+                  resource="real")
+    error = refusal([base], [other], "diff")
+    assert "has no resource real" in error and "\n" not in error, error
+
+
+def check_base(folder):
+    """base replaces the base, stays when something is loaded, and ends."""
+    one = write(os.path.join(folder, "one.folded"), {("main", "a"): 10})
+    two = write(os.path.join(folder, "two.folded"), {("main", "a"): 20})
+    three = write(os.path.join(folder, "three.folded"), {("main", "b"): 40})
+    tables = compare([], [two], f"base {one}", "diff body",
+                     f"load {three}", "diff body", f"base {two} {one}",
+                     "diff body", "base")
+    assert rows_of(tables[0])[("a",)]["change"] == 10, tables[0]
+    assert rows_of(tables[1])[("b",)]["change"] == 40, tables[1]
+    assert rows_of(tables[1])[("a",)]["now"] == 0, tables[1]
+    assert rows_of(tables[2])[("a",)]["base"] == 15, tables[2]
+    assert tables[2]["base"]["runs"] == 2, tables[2]
+    assert [(row["side"], os.path.basename(row["file"]))
+            for row in tables[3]["rows"]] == [
+                ("base", "two.folded"), ("base", "one.folded"),
+                ("now", "three.folded")], tables[3]
+    error = refusal([one], [two], "base off", "diff")
+    assert "base FILE" in error and "\n" not in error, error
+    error = refusal([], [two], "diff functions")
+    assert "nothing to compare with" in error, error
+    error = refusal([one], [two], "base /nonexistent/x")
+    assert "/nonexistent/x" in error and "\n" not in error, error
+    error = refusal([one], [two], "diff explain")
+    assert "cannot compare explain" in error and "\n" not in error, error
+    error = refusal([one], [two], "diff down no_such")
+    assert "no function no_such" in error, error
+    done = cpprof("--base", "/nonexistent/x", "-e", "top", two, status=1)
+    assert "/nonexistent/x" in done[1] and not done[0], done
+
+
+def check_other_views_stay(folder):
+    """diff changes nothing for the commands after it."""
+    one = write(os.path.join(folder, "one.folded"), SHAPE)
+    two = write(os.path.join(folder, "two.folded"), {("main", "z"): 3})
+    lines = [word for line in ("functions", "down", "root", "tree", "info")
+             for word in ("-e", line)]
+    plain = cpprof(*lines, one)[0]
+    assert cpprof("--base", two, *lines, one)[0] == plain
+    after = cpprof("--base", two, "-e", "diff down", *lines, one)[0]
+    assert after.endswith(plain), after
+    failed = subprocess.run(
+        [CPPROF, "-q", "--keep-going", "--base", two, "-e", "diff up nothing",
+         *lines, one], stdin=subprocess.DEVNULL, capture_output=True,
+        check=False).stdout.decode()
+    assert failed == plain, failed
+
+
+def check_calls():
+    """Without stacks, functions are compared; paths are estimates."""
+    path = os.path.join(SAMPLES, "rdparse.callgrind.gz")
+    alone = json.loads(cpprof("-e", "format json", "-e", "threshold 0", "-e",
+                              "functions", path)[0])
+    table, body = compare([path], [path], "threshold 0", "diff functions",
+                          "diff body")
+    got = rows_of(table)
+    assert got.keys() == {tuple(row["path"]) for row in alone["rows"]}
+    for row in alone["rows"]:
+        assert got[tuple(row["path"])]["now"] == row["hits"], row
+        assert got[tuple(row["path"])]["change"] == 0, row
+    assert body["rows"], body
+    error = refusal([path], [path], "diff tree")
+    assert "no stacks" in error and "\n" not in error, error
+    folded = os.path.join(SAMPLES, "forms.folded")
+    error = refusal([folded], [path], "diff")
+    assert "cannot compare" in error and "\n" not in error, error
+
+
+# ---- real runs ----
+
+PROGRAM = """
+#include <stdlib.h>
+volatile unsigned long sum;
+__attribute__((noinline)) void work(long n)
+{ for (long i = 0; i < n; i++) sum += (unsigned long)i * sum; }
+__attribute__((noinline)) void slower(long n) { work(n); sum++; }
+__attribute__((noinline)) void same(long n) { work(n); sum += 2; }
+int main(int argc, char **argv)
+{
+	long n = argc > 1 ? atol(argv[1]) : 100;
+	for (int i = 0; i < 400; i++) { slower(1000 * n); same(300000); }
+	return 0;
+}
+"""
+
+
+def check_recordings(folder):
+    """A path of a third of the run that gets 60% slower is found."""
+    source = os.path.join(folder, "work.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    program = os.path.join(folder, "work")
+    subprocess.run(["cc", "-O1", "-g", "-o", program, source], check=True)
+    old, new = (os.path.join(folder, name) for name in ("old", "new"))
+    for name, n in ((old, "150"), (new, "240")):
+        done = subprocess.run(
+            [CPPROF, "record", "--repeat", "3", "-r", "cpu:1ms", "-o", name,
+             program, n], capture_output=True, check=False)
+        said = done.stderr.decode()
+        assert done.returncode == 0, said
+        assert "3 runs in" in said and "standard deviation" in said, said
+    assert sorted(os.listdir(old)) == ["run-1", "run-2", "run-3"]
+    table, whole, runs = compare([old], [new], "diff down main",
+                                 "diff functions", "base")
+    assert table["base"]["runs"] == table["now"]["runs"] == 3, table
+    rows = rows_of(table)
+    row = rows[("main", "slower", "work")]
+    assert row["verdict"] == "grew", row
+    assert 0.2 < row["change_fraction"] < 1.2, row
+    assert rows_of(whole)[("slower",)]["verdict"] == "grew", whole
+    assert len([1 for run in runs["rows"] if run["side"] == "base"]) == 3
+    # Other views show the sum of a directory of runs.
+    total = json.loads(cpprof("-e", "format json", "-e", "functions",
+                              new)[0])["total"]
+    each = [json.loads(cpprof("-e", "format json", "-e", "functions",
+                              os.path.join(new, run))[0])["total"]
+            for run in os.listdir(new)]
+    assert total == sum(each), (total, each)
+    done = subprocess.run([CPPROF, "record", "--repeat", "2", "-o", old,
+                           program, "1"], capture_output=True, check=False)
+    assert done.returncode == 2 and b"--force" in done.stderr, done
+    assert len(os.listdir(old)) == 3
+    done = subprocess.run([CPPROF, "record", "--force", "-o", old, program,
+                           "1"], capture_output=True, check=False)
+    assert done.returncode == 0, done
+    assert not [name for name in os.listdir(old) if name.startswith("run-")]
+    for number in ("0", "x", "201", "-1"):
+        done = subprocess.run([CPPROF, "record", "--repeat", number, program],
+                              capture_output=True, check=False, cwd=folder)
+        assert done.returncode == 2 and b"--repeat" in done.stderr, done
+    done = subprocess.run([CPPROF, "record", "--repeat", "2", "/nonexistent"],
+                          capture_output=True, check=False, cwd=folder)
+    assert done.returncode != 0, done
+    assert not os.path.exists(os.path.join(folder, "nonexistent.cpprof"))
+
+
+def check_earlier(folder):
+    """Without -o, earlier runs get a number."""
+    for _ in range(2):
+        done = subprocess.run([CPPROF, "record", "--repeat", "2", "true"],
+                              capture_output=True, check=False, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    assert os.path.isdir(os.path.join(folder, "true.1.cpprof", "run-2"))
+    assert os.path.isdir(os.path.join(folder, "true.cpprof", "run-2"))
+    assert b"is now true.1.cpprof" in done.stderr, done.stderr
+    done = subprocess.run([CPPROF, "record", "--repeat", "3", "false"],
+                          capture_output=True, check=False, cwd=folder)
+    assert done.returncode == 1, done
+
+
+def with_folder(check, *arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        return check(folder, *arguments)
+
+
+def main(first):
+    for block in range(4):
+        wrong = []
+        for seed in range(first + 10 * block, first + 10 * block + 10):
+            wrong += with_folder(check_against_oracle, seed)
+        claims.make(f"values of each run, seeds {first + 10 * block} to "
+                    f"{first + 10 * block + 9}", wrong)
+    for claim, check, *arguments in (
+            ("the threshold is that of either side", check_threshold),
+            ("steps and groups apply to both sides", check_steps),
+            ("equal runs are quiet, 3 a side", check_equal, 3, 30, 3),
+            ("equal runs are quiet, 1 a side", check_equal, 1, 30, 5),
+            ("planted changes are found", check_planted),
+            ("shortest and longest path of a change", check_roles),
+            ("moved is not grown", check_moved),
+            ("undecided where nothing is known of the noise",
+             check_undecided),
+            ("scales", check_scales),
+            ("a scale that a run has nothing of", check_missing_work),
+            ("different intervals", check_intervals),
+            ("resources", check_resources),
+            ("what is the base", check_base),
+            ("other views do not change", check_other_views_stay)):
+        claims.attempt(claim, with_folder, check, *arguments)
+    claims.attempt("calls without stacks", check_calls)
+    recorder = subprocess.run([CPPROF, "record", "--list"],
+                              capture_output=True, check=False)
+    if recorder.returncode != 0 or shutil.which("cc") is None:
+        claims.skip("a slower path is found", "cannot record here")
+        claims.skip("earlier runs", "cannot record here")
+    else:
+        claims.attempt("a slower path is found", with_folder,
+                       check_recordings)
+        claims.attempt("earlier runs", with_folder, check_earlier)
+    claims.end()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
