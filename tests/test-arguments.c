@@ -428,6 +428,7 @@ each_argument_completes_by_its_kind(void **state)
 	                 "operator new(unsigned long);");
 	check_completion(fixture, "up |a", 4, "a\\|b;");
 	check_completion(fixture, "path (mai", 5, "(main;");
+	check_completion(fixture, "timeline x.svg (mai", 15, "(main;");
 	check_completion(fixture, "path (main db_r", 11, "db_read;");
 	check_completion(fixture, "percent ", 8, "total;root;refined;");
 	check_completion(fixture, "set percent ro", 12, "root;");

@@ -286,6 +286,27 @@ exports_say_when_memory_is_short(void **state)
 }
 
 static void
+times_say_when_memory_is_short(void **state)
+{
+	static const char *const files[] = {
+		"../tests/data/perf/rec.script", NULL
+	};
+	static const char *const lines[] = {
+		"timeline", "timeline main odd",
+		"timeline /tmp/test-out-of-memory.svg",
+		"timeline main odd /tmp/test-out-of-memory.html",
+		"when on", "top", "flat", "body", "tree", "callers odd",
+		"callees main", "path main", "export cpprofdata",
+		"narrow time 0s..50ms", "timeline", "top", NULL,
+	};
+
+	(void)state;
+	check_all(files, lines);
+	unlink("/tmp/test-out-of-memory.svg");
+	unlink("/tmp/test-out-of-memory.html");
+}
+
+static void
 merging_says_when_memory_is_short(void **state)
 {
 	static const char *const files[][3] = {
@@ -312,6 +333,7 @@ main(void)
 		cmocka_unit_test(views_of_calls_say_when_memory_is_short),
 		cmocka_unit_test(lines_say_when_memory_is_short),
 		cmocka_unit_test(exports_say_when_memory_is_short),
+		cmocka_unit_test(times_say_when_memory_is_short),
 		cmocka_unit_test(merging_says_when_memory_is_short),
 	};
 	const char *source = getenv("srcdir");

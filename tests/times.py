@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
@@ -258,10 +259,181 @@ def profiles_without_times_say_so():
                      "{when}" not in text, text)
 
 
+# ---- pictures ----
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Chart:
+    """What a picture shows: a dict for each layer, the lowest first."""
+
+    def __init__(self, text):
+        svg = ElementTree.fromstring(text.encode())
+        tags = {element.tag.replace(SVG, "") for element in svg.iter()}
+        assert tags <= {"svg", "title", "style", "text", "rect", "line"}, tags
+        self.layers = {}
+        for rect in svg.iter(SVG + "rect"):
+            title = rect.find(SVG + "title")
+            if title is None:
+                continue
+            name, times, share = title.text.split("\n")
+            begin, end = re.fullmatch(r"([\d.]+) s to ([\d.]+) s",
+                                      times).groups()
+            bar = {key: float(rect.get(key))
+                   for key in ("x", "y", "width", "height")}
+            bar.update(hits=int(rect.get("data-h")), begin=float(begin),
+                       end=float(end), share=share,
+                       color=rect.get("class"))
+            self.layers.setdefault(name, []).append(bar)
+        self.texts = [element.text for element in svg.iter(SVG + "text")]
+
+
+def draw(profile, *commands, name="chart.svg"):
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
+        path = os.path.join(folder, name)
+        answer = run(profile, *commands[:-1],
+                     commands[-1].replace("FILE", path))
+        assert answer.returncode == 0 and not answer.stdout, answer.stderr
+        with open(path, encoding="utf-8", newline="\n") as file:
+            return file.read()
+
+
+def check_bars(chart, rows):
+    """Bars lie on each other, and their areas are hits."""
+    bars = [bar for layer in chart.layers.values() for bar in layer]
+    bottom = max(bar["y"] + bar["height"] for bar in bars)
+    scale = max(row["hits"] for row in rows) / 300
+    for number, row in enumerate(rows):
+        here = [bar for bar in bars
+                if abs(bar["begin"] - row["begin_ns"] / 1e9) < 1e-9]
+        assert sum(bar["hits"] for bar in here) == row["hits"], row
+        below = 0
+        for bar in here:
+            assert abs(bar["end"] - row["end_ns"] / 1e9) < 1e-9, bar
+            left = 84 + 1092 * number / len(rows)
+            assert left <= bar["x"] and bar["x"] + bar["width"] <= \
+                left + 1092 / len(rows) + 1e-3, (bar, row)
+            assert abs(bar["height"] * scale - bar["hits"]) < \
+                1e-3 * (1 + bar["hits"]), bar
+            assert abs(bar["y"] + bar["height"] + below - bottom) < 0.01, bar
+            below += bar["height"]
+            share = "%d hit%s, %.4g%% of the slice" % (
+                bar["hits"], "" if bar["hits"] == 1 else "s",
+                100 * bar["hits"] / row["hits"])
+            assert bar["share"] == share, bar
+
+
+def check_axes(chart, rows):
+    ticks = [float(text[:-2]) for text in chart.texts
+             if re.fullmatch(r"[\d.]+ s", text or "")]
+    end = rows[-1]["end_ns"] / 1e9
+    assert 4 <= len(ticks) <= 13 and ticks[0] == 0 and ticks[-1] <= end
+    assert ticks[-1] > end - 1.001 * ticks[1], (ticks, end)
+    assert any("seconds from the start" in text for text in chart.texts)
+
+
+def picture_shows_bodies(path, resource):
+    select = f"resource |{resource}|"
+    rows, bodies = ask(path, select, "timeline", "body")
+    chart = Chart(draw(path, select, "timeline FILE"))
+    names = list(chart.layers)
+    largest = [row["path"][0] for row in bodies["rows"] if row["hits"]][:7]
+    assert names[:7] == largest, (names, largest)
+    assert names[7:] in ([], ["other functions"]), names
+    for row in bodies["rows"][:7]:
+        if row["hits"]:
+            bars = chart.layers[row["path"][0]]
+            assert sum(bar["hits"] for bar in bars) == row["hits"]
+            assert "%.4f %s [%d]" % (
+                row["fraction"], row["path"][0], row["hits"]) in chart.texts
+            assert len({bar["color"] for bar in bars}) == 1
+    assert len({bars[0]["color"] for bars in chart.layers.values()}) == \
+        len(names)
+    check_bars(chart, rows["rows"])
+    check_axes(chart, rows["rows"])
+
+
+def picture_shows_a_path(path, resource):
+    select = f"resource |{resource}|"
+    down = ask(path, select, "down")[0]["rows"]
+    names = next(row["path"] for row in down if len(row["path"]) == 2)
+    words = " ".join(f"|{name}|" for name in names)
+    whole, part = ask(path, select, "timeline", f"timeline {words}")
+    title = "(" + " ".join(names) + ")"
+    texts = [draw(path, select, command) for command in (
+        f"timeline {words} FILE", f"timeline FILE {words}",
+        f"timeline ({words}) FILE")]
+    assert len(set(texts)) == 1
+    chart = Chart(texts[0])
+    assert set(chart.layers) <= {title, "other stacks"}
+    assert title in chart.layers or part["hits"] == 0
+    bars = {bar["begin"]: bar["hits"] for bar in chart.layers.get(title, [])}
+    for row in part["rows"]:
+        assert bars.get(row["begin_ns"] / 1e9, 0) == row["hits"]
+    check_bars(chart, whole["rows"])
+
+
+HOSTILE = ["<script>alert(1)</script>", "]]>", "a&b<c>", "&amp", "--><b>",
+           "</title></svg>", "x" * 3000, "\u202egnp", "\x1b[31mred"]
+
+
+def write_hostile(folder):
+    path = os.path.join(folder, "hostile.script")
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(500):
+            name = HOSTILE[i * i // 7 % len(HOSTILE)]
+            file.write(f"p 1 {1 + i / 100:.6f}: 1 cycles:\n\t 1000 {name} "
+                       "(/bin/p)\n\n")
+    return path
+
+
+def names_stay_text():
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
+        path = write_hostile(folder)
+        text = draw(path, "timeline FILE")
+        chart = Chart(text)
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
+        assert len(text) < 1 << 20 and len(chart.layers) == 8
+        drawn = set(chart.layers)
+        assert sum(name in HOSTILE for name in drawn) >= 3, drawn
+        page = draw(path, "timeline FILE", name="page.html")
+        assert text.split("<title>", 1)[1].split("</style>", 1)[1] in page
+        assert "<script" not in page and page.startswith("<!DOCTYPE html>")
+        links = set(re.findall(r"https?://[^\"'<> ]*", page))
+        assert links == {"http://www.w3.org/2000/svg"}, links
+
+
+def bad_files_are_refused():
+    path = os.path.join(DATA, "perf/rec.script")
+    folded = os.path.join(HERE, "../sample-data/forms.folded")
+    for profile, words, why in (
+            (path, "x.png", "a picture's name ends in .svg or .html"),
+            (path, "/nowhere/x.svg", "No such file"),
+            (path, "/nowhere/x.svg main /nowhere/y.svg", "unexpected"),
+            (folded, "/nowhere/x.svg", "does not say when")):
+        answer = run(profile, f"timeline {words}")
+        claims.check(f"timeline {words} is refused",
+                     answer.returncode != 0 and why in answer.stderr and
+                     answer.stderr.count("\n") == 1, answer.stderr)
+
+
+def pictures_are_right():
+    for name in "perf/rec.data", "perf/rec-group.data", "perf/rec.script":
+        path = os.path.join(DATA, name)
+        for resource in resources_of(path):
+            claims.attempt(f"{name}, {resource}: bars are the bodies' hits",
+                           picture_shows_bodies, path, resource)
+            claims.attempt(f"{name}, {resource}: bars are a path's hits",
+                           picture_shows_a_path, path, resource)
+    claims.attempt("names stay text in pictures", names_stay_text)
+    bad_files_are_refused()
+
+
 if __name__ == "__main__":
     exports_keep_times()
     others_say_what_they_lose()
     when_is_seen_in_all_views()
     when_comes_first()
     profiles_without_times_say_so()
+    pictures_are_right()
     claims.end()

@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/base/arena.c src/base/arena.h \
 	src/base/bytes.h \
 	src/base/call_paths.c src/base/call_paths.h \
+	src/base/chart.h \
 	src/base/error.c src/base/error.h \
 	src/base/forks.c src/base/forks.h \
 	src/base/index.c src/base/index.h \

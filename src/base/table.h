@@ -16,6 +16,7 @@
 #include "src/base/error.h"
 
 struct picture;
+struct chart;
 
 enum cell_kind {
 	CELL_EMPTY,	/* nothing; null in JSON */
@@ -213,6 +214,8 @@ struct table {
 	 * row_source.
 	 */
 	const struct picture *picture;
+	/* Not NULL: pictures of the table are this.  It is in the arena. */
+	const struct chart *chart;
 	/*
 	 * Key of a CELL_COUNT column that indents rows in text, or NULL: by a
 	 * pattern what begins with their names, in aligned text the whole row,

@@ -331,6 +331,30 @@ text_add_duration(struct text_buffer *text, uint64_t ns)
 	text_add_char(text, 's');
 }
 
+void
+text_add_seconds(struct text_buffer *text, uint64_t ns, int decimals)
+{
+	char fraction[10];
+
+	snprintf(fraction, sizeof fraction, "%09" PRIu64, ns % 1000000000);
+	text_add_format(text, "%" PRIu64, ns / 1000000000);
+	if (decimals > 0)
+		text_add_format(text, ".%.*s", decimals, fraction);
+}
+
+int
+seconds_decimals(uint64_t ns)
+{
+	uint64_t unit = 1000000000;
+	int n = 0;
+
+	while (ns % unit != 0) {
+		unit /= 10;
+		n++;
+	}
+	return n;
+}
+
 const char *
 text_read_duration(const char *text, uint64_t *ns)
 {

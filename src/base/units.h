@@ -48,6 +48,13 @@ void text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
 void text_add_duration(struct text_buffer *text, uint64_t ns);
 
 /*
+ * Adds ns in seconds with so many decimals, 0 to 9, cut and not rounded: "2.50".
+ * seconds_decimals: how many a number and all its multiples need.
+ */
+void text_add_seconds(struct text_buffer *text, uint64_t ns, int decimals);
+int seconds_decimals(uint64_t ns);
+
+/*
  * Reads "2s", "1.5s", "250ms", "2.5", "10us", "3ns", "1m", "2h"; a number alone
  * is seconds.  Returns its end, or NULL if there is none or it is too large.
  */

@@ -2,6 +2,7 @@
 libcore_a_SOURCES += \
 	src/output/alike_rows.c src/output/alike_rows.h \
 	src/output/box_label.c src/output/box_label.h \
+	src/output/chart_svg.c \
 	src/output/drawing.c src/output/drawing.h \
 	src/output/json.c \
 	src/output/number_text.c src/output/number_text.h \
@@ -13,6 +14,7 @@ libcore_a_SOURCES += \
 	src/output/printable_writer.c src/output/printable_writer.h \
 	src/output/separated.c \
 	src/output/shown_names.c src/output/shown_names.h \
+	src/output/svg.c src/output/svg.h \
 	src/output/text.c \
 	src/output/text_columns.c \
 	src/output/text_pattern.c

@@ -25,13 +25,10 @@
 #include "src/output/box_label.h"
 #include "src/output/drawing.h"
 #include "src/output/picture_script.h"
+#include "src/output/svg.h"
 
 enum {
-	PIXELS = 1200,			/* the width that boxes are made for */
 	LEVEL = 18, BOX = 17,		/* heights */
-	LINE = 16,
-	PADDING = 10,
-	CHARACTER_TENTHS = 66,		/* the width of one, in the font */
 	NAME_COLUMNS = 300, PATH_COLUMNS = 200,		/* in a title */
 	ROOM_FOR_BOXES = 900 * 1000,	/* bytes */
 	FEWEST_BOXES = 100,		/* drawn even if their names are longer
@@ -54,37 +51,6 @@ struct svg {
 	bool has_deeper;
 	bool has_hatched, has_overhang;
 };
-
-/* ---- text ---- */
-
-/* Adds printable text as the content of an element. */
-static void
-add_escaped(struct text_buffer *text, const char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		switch (bytes[i]) {
-		case '<':
-			text_add_string(text, "&lt;");
-			break;
-		case '>':
-			text_add_string(text, "&gt;");
-			break;
-		case '&':
-			text_add_string(text, "&amp;");
-			break;
-		default:
-			text_add_char(text, bytes[i]);
-		}
-}
-
-static void
-add_untrusted(struct svg *svg, struct text_buffer *text, const char *bytes,
-              size_t n)
-{
-	text_clear(&svg->scratch);
-	text_add_printable(&svg->scratch, bytes, n);
-	add_escaped(text, svg->scratch.bytes, svg->scratch.length);
-}
 
 /* ---- boxes ---- */
 
@@ -115,7 +81,7 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 	text_clear(&svg->scratch);
 	text_add_elided(&svg->scratch, svg->drawing.rest.bytes,
 	                svg->drawing.rest.length, NAME_COLUMNS);
-	add_escaped(text, svg->scratch.bytes, svg->scratch.length);
+	svg_add_escaped(text, svg->scratch.bytes, svg->scratch.length);
 
 	text_clear(&svg->scratch);
 	text_add_string(&svg->scratch, box->is_estimated ? "\n~" : "\n");
@@ -138,7 +104,7 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 		text_add_format(&svg->scratch, "\nsolid %" PRIu64 ", passed "
 		    "through and re-entered %" PRIu64, box->solid,
 		    box->value - box->solid);
-	add_escaped(text, svg->scratch.bytes, svg->scratch.length);
+	svg_add_escaped(text, svg->scratch.bytes, svg->scratch.length);
 	text_add_string(text, "</title>");
 	return 0;
 }
@@ -169,10 +135,10 @@ add_label(struct svg *svg, const struct picture_box *box, const char *name,
           size_t n, struct error *error)
 {
 	const struct picture *picture = svg->picture;
-	long double pixels = (long double)box->value * PIXELS /
+	long double pixels = (long double)box->value * SVG_PIXELS /
 	                     (long double)picture->extent;
 	size_t room = pixels < 6 ? 0 :
-	    (size_t)((pixels - 6) * 10 / CHARACTER_TENTHS);
+	    (size_t)((pixels - 6) * 10 / SVG_CHARACTER_TENTHS);
 	struct cell fraction = cell_fraction((double)box->value /
 	                                     (double)picture->denominator);
 	struct text_buffer *label = &svg->scratch;
@@ -194,7 +160,7 @@ add_label(struct svg *svg, const struct picture_box *box, const char *name,
 	text_add_string(&svg->boxes, box->solid < box->value / 2 ?
 	                "<text class=\"w\" x=\"3\" y=\"13\">" :
 	                "<text x=\"3\" y=\"13\">");
-	add_escaped(&svg->boxes, label->bytes, label->length);
+	svg_add_escaped(&svg->boxes, label->bytes, label->length);
 	text_add_string(&svg->boxes, "</text>");
 	return 0;
 }
@@ -282,8 +248,8 @@ draw_boxes(struct svg *svg, struct error *error)
 {
 	bool fits;
 
-	svg->least = svg->picture->extent / PIXELS;
-	if (svg->least * PIXELS < svg->picture->extent)
+	svg->least = svg->picture->extent / SVG_PIXELS;
+	if (svg->least * SVG_PIXELS < svg->picture->extent)
 		svg->least++;
 	svg->most_levels = MOST_LEVELS;
 	for (;;) {
@@ -302,16 +268,6 @@ draw_boxes(struct svg *svg, struct error *error)
 
 /* ---- what surrounds the boxes ---- */
 
-static void
-add_line(struct svg *svg, int number, const char *attributes,
-         const char *line)
-{
-	text_add_format(&svg->head, "<text x=\"%d\" y=\"%d\"%s>", PADDING,
-	                PADDING + LINE * number - 4, attributes);
-	add_untrusted(svg, &svg->head, line, strlen(line));
-	text_add_string(&svg->head, "</text>\n");
-}
-
 /* Hues around the circle in calm tones; darker ones for dark screens. */
 static void
 add_style(struct text_buffer *text)
@@ -320,10 +276,7 @@ add_style(struct text_buffer *text)
 		12, 32, 48, 70, 100, 150, 175, 195, 212, 232, 270, 330,
 	};
 
-	text_add_string(text, "<style>\n"
-	    "#cpprof-picture { background: #fff; "
-	    "font: 11px 'DejaVu Sans Mono', Menlo, Consolas, monospace }\n"
-	    "text { fill: #111 }\n"
+	text_add_string(text, "<style>\n" SVG_STYLE
 	    "#cpprof-map text { pointer-events: none }\n"
 	    ".b, .m { cursor: pointer }\n"
 	    ".b:hover rect { opacity: .75 }\n"
@@ -331,7 +284,6 @@ add_style(struct text_buffer *text)
 	    ".w { paint-order: stroke; stroke: #f6f6f6; stroke-width: 3px }\n"
 	    "#cpprof-map rect { stroke: #fff; stroke-width: .6px }\n"
 	    ".o { opacity: .25 }\n"
-	    ".t { font-weight: bold }\n"
 	    ".a { cursor: pointer; text-decoration: underline }\n"
 	    ".g { fill: url(#cpprof-hatch) }\n"
 	    ".h { fill: #f0f0f0 }\n"
@@ -340,9 +292,7 @@ add_style(struct text_buffer *text)
 		text_add_format(text, ".c%u { fill: hsl(%u,%u%%,%u%%) }\n", i,
 		                hues[i / BOX_SHADES], 60u,
 		                72 + i % BOX_SHADES * 5);
-	text_add_string(text, "@media (prefers-color-scheme: dark) {\n"
-	    "#cpprof-picture { background: #1b1b1d }\n"
-	    "text { fill: #eee }\n"
+	text_add_string(text, SVG_DARK_STYLE
 	    "#cpprof-map rect { stroke: #1b1b1d }\n"
 	    ".w { stroke: #2a2a2c }\n"
 	    ".h { fill: #2a2a2c }\n"
@@ -369,10 +319,10 @@ add_lines(struct svg *svg)
 	int number = 0;
 
 	for (size_t i = 0; i < table->n_header; i++)
-		add_line(svg, ++number, i == 0 ? " class=\"t\"" : "",
+		svg_add_line(&svg->head, ++number, i == 0 ? " class=\"t\"" : "",
 		         table->header[i]);
 	for (size_t i = 0; i < table->n_footer; i++)
-		add_line(svg, ++number, "", table->footer[i]);
+		svg_add_line(&svg->head, ++number, "", table->footer[i]);
 	if (n_all == 0)
 		text_add_string(&line, "nothing to draw");
 	else if (picture->is_open_ended)
@@ -389,17 +339,18 @@ add_lines(struct svg *svg)
 	if (svg->has_deeper)
 		text_add_format(&line, " or deeper than %" PRIu32 " levels",
 		                svg->most_levels);
-	add_line(svg, ++number, "", text_string(&line));
+	svg_add_line(&svg->head, ++number, "", text_string(&line));
 	svg->head.failed |= line.failed;
 	text_free(&line);
 	if (svg->has_hatched)
-		add_line(svg, ++number, "", "Hatched: passed through the path "
-		         "and re-entered it, solid elsewhere. Pale: room for "
-		         "what is below");
+		svg_add_line(&svg->head, ++number, "", "Hatched: passed "
+		    "through the path and re-entered it, solid elsewhere. "
+		    "Pale: room for what is below");
 	else if (svg->has_overhang)
-		add_line(svg, ++number, "", "Pale: room for what is below");
-	add_line(svg, ++number, " id=\"cpprof-line\"", "");
-	return PADDING + LINE * number + PADDING / 2;
+		svg_add_line(&svg->head, ++number, "",
+		             "Pale: room for what is below");
+	svg_add_line(&svg->head, ++number, " id=\"cpprof-line\"", "");
+	return SVG_PADDING + SVG_LINE * number + SVG_PADDING / 2;
 }
 
 static void
@@ -415,10 +366,10 @@ add_head(struct svg *svg, int top, bool is_document)
 		                "encoding=\"UTF-8\"?>\n");
 	text_add_format(&head, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 	    "id=\"cpprof-picture\" width=\"%d\" height=\"%" PRIu64 "\" "
-	    "data-all=\"%" PRIu64 "\"%s>\n<title>", PIXELS,
-	    (uint64_t)top + height + PADDING, svg->picture->denominator,
+	    "data-all=\"%" PRIu64 "\"%s>\n<title>", SVG_PIXELS,
+	    (uint64_t)top + height + SVG_PADDING, svg->picture->denominator,
 	    svg->picture->paths->is_innermost_first ? " data-up=\"\"" : "");
-	add_untrusted(svg, &head, table->header[0], strlen(table->header[0]));
+	svg_add_untrusted(&head, table->header[0], strlen(table->header[0]));
 	text_add_string(&head, "</title>\n");
 	add_style(&head);
 	text_add(&head, lines->bytes, lines->length);
@@ -431,20 +382,14 @@ add_head(struct svg *svg, int top, bool is_document)
 }
 
 static void
-put(struct writer *writer, const char *text)
-{
-	writer_put(writer, text, strlen(text));
-}
-
-static void
 put_script(struct writer *writer)
 {
-	put(writer, "<script><![CDATA[\n");
+	svg_put(writer, "<script><![CDATA[\n");
 	for (size_t i = 0; picture_script[i] != NULL; i++) {
-		put(writer, picture_script[i]);
-		put(writer, "\n");
+		svg_put(writer, picture_script[i]);
+		svg_put(writer, "\n");
 	}
-	put(writer, "]]></script>\n");
+	svg_put(writer, "]]></script>\n");
 }
 
 static int
@@ -459,15 +404,15 @@ draw_svg(struct svg *svg, bool is_document, struct error *error)
 		return error_out_of_memory(error);
 	writer_put(writer, svg->head.bytes, svg->head.length);
 	writer_put(writer, svg->boxes.bytes, svg->boxes.length);
-	put(writer, "</svg>\n");
+	svg_put(writer, "</svg>\n");
 	put_script(writer);
-	put(writer, "</svg>\n");
+	svg_put(writer, "</svg>\n");
 	return 0;
 }
 
-static int
-output(const struct table *table, const struct layout *layout,
-       struct writer *writer, bool is_document, struct error *error)
+int
+draw_boxes_svg(const struct table *table, const struct layout *layout,
+               struct writer *writer, bool is_document, struct error *error)
 {
 	struct svg svg = {
 		.drawing = { .table = table, .layout = layout,
@@ -482,29 +427,4 @@ output(const struct table *table, const struct layout *layout,
 	text_free(&svg.drawing.rest);
 	path_names_free(&svg.drawing.path);
 	return status;
-}
-
-int
-output_svg(const struct table *table, const struct layout *layout,
-           struct writer *writer, struct error *error)
-{
-	return output(table, layout, writer, true, error);
-}
-
-int
-output_html(const struct table *table, const struct layout *layout,
-            struct writer *writer, struct error *error)
-{
-	put(writer, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-	    "<meta charset=\"utf-8\">\n"
-	    "<meta name=\"viewport\" content=\"width=device-width\">\n"
-	    "<title>cpprof</title>\n"
-	    "<style>html { background: #fff } body { margin: 0 } "
-	    "#cpprof-picture { width: 100%; display: block }\n"
-	    "@media (prefers-color-scheme: dark) "
-	    "{ html { background: #1b1b1d } }</style>\n</head>\n<body>\n");
-	if (output(table, layout, writer, false, error) != 0)
-		return -1;
-	put(writer, "</body>\n</html>\n");
-	return 0;
 }

@@ -44,6 +44,8 @@ libcore_a_SOURCES += \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
 	src/shell/command/settings.c src/shell/command/settings.h \
 	src/shell/command/path_words.c src/shell/command/path_words.h \
+	src/shell/command/picture_file.c \
+	src/shell/command/picture_file.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
 	src/shell/command/selection.c src/shell/command/selection.h \
 	src/shell/command/resolve_code.c src/shell/command/resolve_code.h \

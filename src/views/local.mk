@@ -31,6 +31,7 @@ libcore_a_SOURCES += \
 	src/views/sections.c \
 	src/views/specialise.c \
 	src/views/times.c \
+	src/views/times_chart.c src/views/times_chart.h \
 	src/views/tree.c \
 	src/views/up.c \
 	src/views/view.h \

@@ -6,12 +6,12 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "src/base/units.h"
 #include "src/profile/tree_time.h"
 #include "src/views/heading.h"
 #include "src/views/path_hits.h"
+#include "src/views/times_chart.h"
 #include "src/views/when.h"
 
 static const struct view_kind times_kind = {
@@ -19,36 +19,24 @@ static const struct view_kind times_kind = {
 	.title = "Timeline",
 };
 
-enum { BAR_WIDTH = 30, TIME_SIZE = 32 };
-
-/* The decimals of a second that a multiple of the width needs. */
-static int
-decimals_of(uint64_t width_ns)
-{
-	uint64_t unit = 1000000000;
-	int n = 0;
-
-	while (width_ns % unit != 0) {
-		unit /= 10;
-		n++;
-	}
-	return n;
-}
+enum { BAR_WIDTH = 30 };
 
 /* Right-aligned in `width` columns. */
 static const char *
 time_text(struct table *table, uint64_t ns, int decimals, int width,
           struct error *error)
 {
-	char text[TIME_SIZE];
-	int n = snprintf(text, sizeof text, "%" PRIu64, ns / 1000000000);
-	char fraction[10];
+	struct text_buffer text = { 0 };
+	const char *aligned = NULL;
 
-	snprintf(fraction, sizeof fraction, "%09" PRIu64, ns % 1000000000);
-	if (decimals > 0)
-		snprintf(text + n, sizeof text - (size_t)n, ".%.*s", decimals,
-		         fraction);
-	return table_text(table, error, "%*s s", width, text);
+	text_add_seconds(&text, ns, decimals);
+	if (text.failed)
+		error_out_of_memory(error);
+	else
+		aligned = table_text(table, error, "%*s s", width,
+		                     text_string(&text));
+	text_free(&text);
+	return aligned;
 }
 
 static const char *
@@ -68,7 +56,7 @@ describe(const struct view_request *request, const struct timeline *timeline,
          uint64_t hits, uint64_t timed, struct table *table,
          struct error *error)
 {
-	int decimals = decimals_of(timeline->width_ns);
+	int decimals = seconds_decimals(timeline->width_ns);
 
 	if (table_add_header(table, error, "slices of %s, from the start of "
 	        "the recording", time_text(table, timeline->width_ns, decimals,
@@ -114,7 +102,7 @@ add_rows(const struct view_request *request, const struct measure *measure,
 {
 	const struct timeline *timeline = request->set->tree->timeline;
 	const uint64_t width = timeline->width_ns;
-	const int decimals = decimals_of(width);
+	const int decimals = seconds_decimals(width);
 	const int columns = snprintf(NULL, 0, "%" PRIu64,
 	    timeline->n_slices * width / 1000000000) +
 	    (decimals > 0 ? 1 + decimals : 0);
@@ -178,7 +166,7 @@ view_timeline(const struct view_request *request, struct table *table,
 {
 	const struct sample_set *set = request->set;
 	struct measure measure = measure_of(request);
-	uint64_t times[TIMELINE_SLICES] = { 0 }, all[TIMELINE_SLICES] = { 0 };
+	struct when_times times = { 0 }, all = { 0 };
 	struct path_hits found = { .hits = set->left };
 	struct hidden hidden = { 0 };
 	uint64_t timed = 0;
@@ -186,14 +174,14 @@ view_timeline(const struct view_request *request, struct table *table,
 	if (when_need(set, error) != 0)
 		return -1;
 	tree_time_add(set->tree, set->resource_number, 0, set->tree->n_nodes,
-	              all);
+	              all.hits);
 	if (request->n_path == 0)
-		memcpy(times, all, sizeof times);
+		times = all;
 	else if (path_hits_find(set, request->path, request->n_path, &found,
-	                        times, error) != 0)
+	                        times.hits, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < TIMELINE_SLICES; i++)
-		timed += times[i];
+		timed += times.hits[i];
 	if (view_describe(request, &times_kind, &measure, &hidden, table,
 	                  error) != 0 ||
 	    describe_path(request, table, error) != 0 ||
@@ -201,5 +189,9 @@ view_timeline(const struct view_request *request, struct table *table,
 	             error) != 0)
 		return -1;
 	add_columns(table, request->n_path > 0);
-	return add_rows(request, &measure, times, all, table, error);
+	if (add_rows(request, &measure, times.hits, all.hits, table,
+	             error) != 0)
+		return -1;
+	return request->has_chart ?
+	    times_add_chart(request, &measure, &times, &all, table, error) : 0;
 }

@@ -119,6 +119,7 @@ struct view_request {
 				 * each name */
 	bool has_when;		/* a column says when each row's hits came, in
 				 * views that show functions or paths */
+	bool has_chart;		/* timeline: for a picture */
 	const char *label_key;	/* labels: the one to show; NULL: all */
 	/* Threads, processes, labels: [n_sections + 1] what is left of each
 	 * section of the profile (profile/sections.h); NULL: no stacks. */
@@ -160,7 +161,8 @@ view_function view_top, view_flat, view_body, view_functions, view_down,
 /*
  * The hits of each slice of time, of the request's path if n_path > 0, else of
  * all stacks; -1 with *error set if the input has no times.  The rows have
- * begin_ns and end_ns in place of a path.
+ * begin_ns and end_ns in place of a path.  The table has a chart if the request
+ * wants one.
  */
 view_function view_timeline;
 

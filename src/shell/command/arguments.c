@@ -133,6 +133,37 @@ read_anywhere(struct reading *reading)
 	return 0;
 }
 
+/*
+ * Before an argument that takes all words: if the last of these is for an
+ * argument that may be anywhere, reads it and takes it away.
+ */
+static int
+read_last(struct reading *reading)
+{
+	const size_t at = reading->at, last = reading->words->n - 1;
+	const struct argument *argument = find_anywhere(reading->command,
+	    &reading->words->words[last]);
+	struct words *others;
+
+	if (at == last || argument == NULL)
+		return 0;
+	reading->at = last;
+	if (reading->arguments->values[argument -
+	    reading->command->arguments].is_given)
+		return report_too_many(reading);
+	if (read_argument(reading, argument) != 0)
+		return -1;
+	reading->at = at;
+	others = arena_alloc(&reading->arguments->arena, sizeof *others,
+	                     reading->error);
+	if (others == NULL)
+		return -1;
+	*others = *reading->words;
+	others->n = last;
+	reading->words = others;
+	return 0;
+}
+
 static int
 read_arguments(struct reading *reading)
 {
@@ -147,6 +178,9 @@ read_arguments(struct reading *reading)
 		    is_passed_over(reading))
 			continue;
 		if (reading->at < reading->words->n) {
+			if (argument->kind->takes_rest &&
+			    read_last(reading) != 0)
+				return -1;
 			if (read_argument(reading, argument) != 0)
 				return -1;
 		} else if (!(argument->flags & ARG_OPTIONAL)) {

@@ -95,7 +95,10 @@ struct argument_kind {
 	 */
 	enum handle_kind handle;
 
-	/* All words that are left belong to the argument, the last one. */
+	/*
+	 * All words that are left belong to the argument, the last one in the
+	 * fixed order; but the last word may be for one that may be anywhere.
+	 */
 	bool takes_rest;
 
 	/* It is the only argument, and the line is not split into words. */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* picture_file.c -- commands that draw a view into a file. */
+#include "src/shell/command/picture_file.h"
+
+#include <string.h>
+
+#include "src/base/new_file.h"
+#include "src/shell/command/argument_kinds.h"
+
+static const struct {
+	const char *ending;
+	draw_function *draw;
+} file_kinds[] = {
+	{ ".svg", output_svg },
+	{ ".html", output_html },
+};
+
+/* How a file of that name is drawn; NULL: the name has no such ending. */
+static draw_function *
+file_draw(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof file_kinds / sizeof *file_kinds; i++) {
+		size_t n = strlen(file_kinds[i].ending);
+
+		if (length > n &&
+		    strcmp(name + length - n, file_kinds[i].ending) == 0)
+			return file_kinds[i].draw;
+	}
+	return NULL;
+}
+
+/*
+ * Whether a word names a picture.  Other endings of pictures are taken for
+ * files, too, so that the message is about them.
+ */
+static bool
+is_picture(const struct word *word)
+{
+	static const char *const others[] = { ".htm", ".png", ".pdf", ".jpg" };
+	size_t length = strlen(word->text);
+
+	if (word->is_quoted)
+		return false;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (length > 4 &&
+		    strcmp(word->text + length - 4, others[i]) == 0)
+			return true;
+	return file_draw(word->text) != NULL;
+}
+
+static int
+read_picture(struct reading *reading, struct value *value)
+{
+	return arg_file.read(reading, value);
+}
+
+static void
+complete_picture(struct completion *completion, const struct session *session,
+                 const struct command *command)
+{
+	arg_file.complete(completion, session, command);
+}
+
+const struct argument_kind arg_picture = {
+	.read = read_picture,
+	.wants = is_picture,
+	.complete = complete_picture,
+};
+
+/* Draws the table to a file, which is replaced only by a whole picture. */
+static int
+write_file(struct session *session, const struct table *table,
+           draw_function *draw, const char *name, struct error *error)
+{
+	const struct settings *settings = &session->settings;
+	const struct layout layout = { .digits = settings->digits,
+		                       .unit = settings->unit };
+	struct new_file file;
+	int drawn, closed;
+
+	if (new_file_open(&file, name, error) != 0)
+		return -1;
+	drawn = draw(table, &layout, &file.writer, error);
+	closed = new_file_close(&file, drawn == 0, error);
+	return drawn != 0 ? -1 : closed;
+}
+
+int
+picture_file_write(struct session *session, const char *command,
+                   view_function *view, const struct view_request *request,
+                   const char *name, struct error *error)
+{
+	draw_function *draw = file_draw(name);
+	struct table table = { .view = command };
+	int status;
+
+	if (draw == NULL)
+		return error_set(error, "%.200s: a picture's name ends in "
+		                 ".svg or .html", name);
+	status = view(request, &table, error);
+	if (status == 0)
+		status = write_file(session, &table, draw, name, error);
+	table_free(&table);
+	return status;
+}
