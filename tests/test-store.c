@@ -709,7 +709,7 @@ static struct {
 
 /*
  * Hits of node 0 in the slices of the file, as a reader finds them: records in
- * wider ones do not count.  Counts the records, too.
+ * wider ones do not count.  Counts the records that were ever used, too.
  */
 static uint64_t
 hits_in_slices(size_t *n_records, uint64_t *n_covered)
@@ -730,10 +730,12 @@ hits_in_slices(size_t *n_records, uint64_t *n_covered)
 		at += chunk->size;
 		if (chunk->type != CPPROFDATA_SLICES)
 			continue;
-		*n_records += chunk->count;
-		for (uint64_t i = 0; i < chunk->count; i++, record++)
+		for (uint64_t i = 0; i < chunk->count; i++, record++) {
+			*n_records += record->node != CPPROFDATA_NO_NODE ||
+			    record->count.samples != 0;
 			if (record->node == 0)
 				found[n++] = record;
+		}
 	}
 	for (size_t i = 0; i < n; i++) {
 		bool is_covered = false;

@@ -195,6 +195,7 @@ sample_enter(struct thread *thread, const void *function, const void *context,
 
 	if (result != STORE_OK)
 		return result;
+	slices_prefetch(&thread->file->tree.slices);
 	if (!unwind(thread->unwinder, context))
 		return STORE_BUSY;
 	result = insert_stack(thread, leaf);

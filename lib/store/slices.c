@@ -11,7 +11,7 @@
 
 #define FIRST_CHUNK ((size_t)4 << 10)
 #define LAST_CHUNK ((size_t)256 << 10)
-#define POPULATE_STEP ((size_t)16 << 10)
+#define BATCH ((size_t)16 << 10)
 #define N_BITS 6			/* CPPROFDATA_N_SLICES is 1 << N_BITS */
 
 _Static_assert(CPPROFDATA_N_SLICES == 1 << N_BITS, "slices");
@@ -22,7 +22,6 @@ _Static_assert(sizeof(union slice_key) == 8 &&
 struct slice_chunk {
 	struct datafile_chunk file;
 	size_t room;		/* records that fit */
-	size_t populated;	/* records whose memory is populated */
 	struct slice twins[];
 };
 
@@ -86,45 +85,49 @@ add_chunk(struct slices *slices, uint32_t owner)
 	return chunk != NULL;
 }
 
-/* Populates the memory of the next record. */
-static bool
-populate(struct slice_chunk *chunk)
-{
-	const size_t from = chunk->populated;
-	size_t n = chunk->room - from;
-
-	if (chunk->file.count < from)
-		return true;
-	if (n > POPULATE_STEP / sizeof *chunk->twins)
-		n = POPULATE_STEP / sizeof *chunk->twins;
-	if (!disk_populate(record_at(chunk, from),
-	    n * sizeof(struct cpprofdata_slice)) ||
-	    !disk_populate(&chunk->twins[from], n * sizeof *chunk->twins))
-		return false;
-	chunk->populated = from + n;
-	return true;
-}
-
-/* A record that counts nothing, which has been published; NULL: none. */
-static struct slice *
-new_slice(struct slices *slices, uint32_t owner)
+/* Publishes records that are free.  False if there is no room. */
+static __attribute__((noinline)) bool
+add_batch(struct slices *slices, uint32_t owner)
 {
 	struct slice_chunk *chunk = slices->chunk;
-	struct slice *slice;
+	struct cpprofdata_slice *records;
+	struct slice *twins;
+	size_t n, i;
 
 	if (chunk == NULL || chunk->file.count == chunk->room) {
 		if (!add_chunk(slices, owner))
-			return NULL;
+			return false;
 		chunk = slices->chunk;
 	}
-	if (!populate(chunk))
+	n = chunk->room - chunk->file.count;
+	if (n > BATCH / sizeof *records)
+		n = BATCH / sizeof *records;
+	records = record_at(chunk, chunk->file.count);
+	twins = &chunk->twins[chunk->file.count];
+	if (!disk_populate(records, n * sizeof *records) ||
+	    !disk_populate(twins, n * sizeof *twins))
+		return false;
+	for (i = 0; i < n; i++) {
+		twins[i].key.node = CPPROFDATA_NO_NODE;
+		twins[i].record = &records[i];
+		records[i].node = CPPROFDATA_NO_NODE;
+	}
+	datafile_publish_in(&chunk->file, n);
+	slices->next = twins;
+	slices->next_record = records;
+	slices->n_next = n;
+	return true;
+}
+
+/* A record that was never used; NULL: there is no room. */
+static struct slice *
+new_slice(struct slices *slices, uint32_t owner)
+{
+	if (slices->n_next == 0 && !add_batch(slices, owner))
 		return NULL;
-	slice = &chunk->twins[chunk->file.count];
-	slice->key.node = CPPROFDATA_NO_NODE;
-	slice->record = record_at(chunk, chunk->file.count);
-	slice->record->node = CPPROFDATA_NO_NODE;
-	datafile_publish_in(&chunk->file, 1);
-	return slice;
+	slices->n_next--;
+	slices->next_record++;
+	return slices->next++;
 }
 
 /* A free record, which leaves the reserve; NULL: there is no room. */
@@ -324,5 +327,5 @@ size_t
 slices_memory(const struct slices *slices)
 {
 	return slices->chunk == NULL ? 0 :
-	    (size_t)slices->chunk->file.first + slices->chunk->populated;
+	    (size_t)(slices->chunk->file.first + slices->chunk->file.count);
 }
