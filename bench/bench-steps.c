@@ -2,12 +2,13 @@
 /* bench-steps.c -- how long the steps of a refinement take on a large tree.
  *
  * 	bench-steps [NODES]	a tree of random walks over a call graph
+ * 	bench-steps NODES THREADS	the same in sections of so many threads
  * 	bench-steps PROFILE	the tree of a profile
  *
  * Prints milliseconds of processor time, best of five: to add one step to none,
  * first when the stacks must be made (as for a session's first step), then when
- * they are kept; to add it to a selection; to take it back; and top and down
- * after it.
+ * they are kept; to add it to a selection; to take it back; and top, down and
+ * explain after it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,9 +21,9 @@
 #include "src/shell/session/session.h"
 #include "src/views/view.h"
 
-enum { RUNS = 5, MOST_WORDS = 8, SITES = 8 };
+enum { RUNS = 5, MOST_WORDS = 8, SITES = 8, MOST_THREADS = 64 };
 
-/* Words of a path; of a group: its name, = or =>, patterns. */
+/* Words of a path; of a group: its name, = or =>, patterns; or a thread. */
 static const struct {
 	const char *words;
 	bool drops;
@@ -36,10 +37,12 @@ static const struct {
 	{ "group = function_1*", false },
 	{ "group => function_1*", false },
 	{ "{1} = /^(function_..)/", false },
+	{ "thread *1", false },
+	{ "thread *1", true },
 };
 
 struct times {
-	double first, add, add_second, undo, top, down;
+	double first, add, add_second, undo, top, down, explain;
 };
 
 static void
@@ -72,14 +75,32 @@ add_site(struct profile *profile, uint32_t function, uint32_t site,
 	                  locations, site == 0 ? 2 : 1, error);
 }
 
+/* Threads thread_0, thread_1, ... whose sections begin there. */
+static void
+add_threads(struct profile *profile, const uint32_t *begin, uint32_t n,
+            struct error *error)
+{
+	static char names[MOST_THREADS][32];
+
+	for (uint32_t i = 0; i < n && n > 1; i++) {
+		struct thread thread = { .tid = i + 1, .name = names[i] };
+
+		snprintf(names[i], sizeof names[i], "thread_%" PRIu32, i);
+		profile_add_thread(profile, &thread, error);
+		profile_add_section(profile, begin[i], i + 1 < n ?
+		                    begin[i + 1] : profile->tree->n_nodes, i,
+		                    error);
+	}
+}
+
 /*
  * Main, function_1, function_2, ... in modules by turns.  Each returns to
  * several addresses, like a recorded program's.
  */
 static struct profile *
-make_profile(uint32_t n_nodes, struct error *error)
+make_profile(uint32_t n_nodes, uint32_t n_threads, struct error *error)
 {
-	uint32_t *label;
+	uint32_t *label, begin[MOST_THREADS];
 	static const char *const modules[] = { "/bin/prog", "/lib/libx.so.1" };
 	struct profile *profile = profile_new(error);
 
@@ -97,9 +118,10 @@ make_profile(uint32_t n_nodes, struct error *error)
 	}
 	for (uint32_t i = 0; i < SITES * WALK_FUNCTIONS; i++)
 		add_site(profile, i / SITES, i % SITES, error);
-	profile->tree = walks_new(n_nodes, error);
+	profile->tree = walks_new(n_nodes, begin, n_threads, error);
 	if (error->is_set)
 		die(error);
+	add_threads(profile, begin, n_threads, error);
 	label = profile->tree->label;
 	for (uint32_t node = 0; node < profile->tree->n_nodes; node++)
 		label[node] = label[node] * SITES + node % SITES;
@@ -116,6 +138,9 @@ make_step(size_t number, struct error *error)
 	snprintf(text, sizeof text, "%s", steps[number].words);
 	for (word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
 		words[n++] = (struct pattern_word){ word, strlen(word), false };
+	if (strcmp(words[0].text, "thread") == 0)
+		return step_new_sections(steps[number].drops, SECTION_THREAD,
+		                         &words[1], error);
 	if (n > 2 && words[1].text[0] == '=')
 		return step_new_group(words[0].text,
 		                      words[1].text[1] == '>', words + 2,
@@ -161,6 +186,27 @@ time_view(const struct session *session, view_function *view)
 	return spent;
 }
 
+/* explain, with what the command prepares for it. */
+static double
+time_explain(const struct session *session)
+{
+	struct view_request request = session_request(session);
+	struct error error = { 0 };
+	struct table table = { 0 };
+	uint64_t *module_hits;
+	double start = now_ms(), spent;
+
+	if (session_module_hits(session, &module_hits, &error) != 0)
+		die(&error);
+	request.module_hits = module_hits;
+	if (view_explain(&request, &table, &error) != 0)
+		die(&error);
+	free(module_hits);
+	spent = now_ms() - start;
+	table_free(&table);
+	return spent;
+}
+
 static void
 keep_least(double *best, double spent, int run)
 {
@@ -181,6 +227,7 @@ time_one(struct session *session, size_t number)
 		keep_least(&best.add, time_step(session, number), run);
 		keep_least(&best.top, time_view(session, view_top), run);
 		keep_least(&best.down, time_view(session, view_down), run);
+		keep_least(&best.explain, time_explain(session), run);
 		left = session->set.left;
 		keep_least(&best.undo, time_undo(session), run);
 		time_step(session, 1);
@@ -188,23 +235,27 @@ time_one(struct session *session, size_t number)
 		time_undo(session);
 		time_undo(session);
 	}
-	printf("%-6s %-36s %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f  %" PRIu64 "\n",
+	printf("%-6s %-36s %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f  %" PRIu64
+	       "\n",
 	       strchr(steps[number].words, '=') != NULL ? "group" :
 	       steps[number].drops ? "drop" : "narrow", steps[number].words,
 	       best.first, best.add, best.add_second, best.undo, best.top, best.down,
-	       left);
+	       best.explain, left);
 }
 
 int
 main(int argc, char **argv)
 {
 	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+	unsigned long n_threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
 	struct error error = { 0 };
 	struct session session;
 
 	session_start(&session);
-	if (n > 0 && n < NO_NODE) {
-		session.profile = make_profile((uint32_t)n, &error);
+	if (n > 0 && n < NO_NODE && n_threads > 0 &&
+	    n_threads <= MOST_THREADS) {
+		session.profile = make_profile((uint32_t)n,
+		                               (uint32_t)n_threads, &error);
 		if (session_settings_changed(&session, CHANGES_NAMES,
 		                             &error) != 0)
 			die(&error);
@@ -213,11 +264,13 @@ main(int argc, char **argv)
 		die(&error);
 	}
 	printf("%" PRIu32 " nodes, %" PRIu64 " hits\n"
-	       "milliseconds%40s %8s %8s %8s %8s %8s  hits left\n",
+	       "milliseconds%40s %8s %8s %8s %8s %8s %8s  hits left\n",
 	       session.profile->tree->n_nodes, session.set.total, "first", "add",
-	       "second", "undo", "top", "down");
+	       "second", "undo", "top", "down", "explain");
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		time_one(&session, i);
+		if (strncmp(steps[i].words, "thread", 6) != 0 ||
+		    sections_know(session.profile, SECTION_THREAD))
+			time_one(&session, i);
 	session_end(&session);
 	return 0;
 }

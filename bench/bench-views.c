@@ -357,7 +357,8 @@ time_generated(uint32_t n, struct error *error)
 		{ "mutual recursion", 2000000, 2 },
 	};
 	struct names *names = make_names(WALK_FUNCTIONS, error);
-	struct sample_tree *tree = walks_new(n, error);
+	uint32_t begin;
+	struct sample_tree *tree = walks_new(n, &begin, 1, error);
 
 	if (tree == NULL)
 		die(error);

@@ -16,13 +16,14 @@ random_number(uint64_t *state)
 }
 
 struct sample_tree *
-walks_new(uint32_t n, struct error *error)
+walks_new(uint32_t n, uint32_t *begin, uint32_t n_sections,
+          struct error *error)
 {
 	static uint32_t callees[WALK_FUNCTIONS][CALLEES];
 	struct tree_builder *builder = tree_builder_new(1, error);
 	struct sample_tree *tree = NULL;
 	uint64_t state = 1;
-	uint32_t last = 0;
+	uint32_t last = 0, section = 0;
 
 	for (int i = 0; i < WALK_FUNCTIONS * CALLEES; i++)
 		callees[i / CALLEES][i % CALLEES] =
@@ -31,6 +32,8 @@ walks_new(uint32_t n, struct error *error)
 		uint64_t depth = 2 + random_number(&state) % DEEPEST;
 		uint32_t function = 0, node = NO_NODE;
 
+		if (last >= (uint64_t)n * section / n_sections)
+			begin[section++] = tree_builder_begin_section(builder);
 		while (depth-- > 0 && !error->is_set) {
 			uint64_t draw = random_number(&state);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/explain.c -- what dominates, how sure that is, and what to ask. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/shell/command/argument_kinds.h"
@@ -36,21 +37,19 @@ explain_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
 	struct view_request request;
-	struct sample_set modules;
-	struct naming naming;
+	uint64_t *module_hits;
 	int status;
 
 	if (session_need_profile(session, error) != 0 ||
-	    session_modules(session, &naming, &modules, error) != 0)
+	    session_module_hits(session, &module_hits, error) != 0)
 		return -1;
 	request = session_request(session);
 	request.n_columns = 0;
-	if (modules.tree != NULL)
-		request.modules = &modules;
+	request.module_hits = module_hits;
 	if (arguments->values[0].is_given)
 		request.n_words = arguments->values[0].count;
 	status = view_explain(&request, table, error);
-	naming_free(&naming);
+	free(module_hits);
 	return status;
 }
 

@@ -13,6 +13,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
+#include "src/profile/large_array.h"
 #include "src/profile/sample_tree.h"
 
 /* Enters a stack of small labels, "121" for 1, 2, 1, with its hits. */
@@ -413,6 +414,48 @@ relabelling_merges_what_becomes_equal(void **state)
 	sample_tree_free(again);
 }
 
+static void
+spreading_keeps_order_and_sections(void **state)
+{
+	/* 2 becomes the chain 7, 8, and 4 the chain 0, 9, 3. */
+	uint32_t first[] = { 0, 1, 2, 4, 5, 8 };
+	uint32_t labels[] = { 5, 1, 7, 8, 6, 0, 9, 3 };
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+	struct sample_tree *tree, *spread;
+	uint32_t part[] = { 10, 10, 10, 10, 10, 20, 20 };
+	uint32_t *new_part = NULL;
+
+	(void)state;
+	enter(builder, "124", 1);
+	enter(builder, "12", 2);
+	enter(builder, "134", 4);
+	tree_builder_begin_section(builder);
+	enter(builder, "12", 16);
+	tree_builder_add_returns(builder, 1, 5, &error);
+	tree = finish(builder);
+	assert_int_equal(tree->n_nodes, sizeof part / sizeof *part);
+	spread = sample_tree_spread(tree, first, labels, part, &new_part,
+	                            &error);
+	assert_non_null(spread);
+	assert_string_equal(describe(spread),
+	                    "178:2 178093:1 16093:4 178:16 ");
+	assert_int_equal(spread->n_nodes, 13);
+	assert_int_equal(spread->deepest, 6);
+	for (uint32_t n = 0; n < spread->n_nodes; n++) {
+		static const uint32_t end[] = {
+			10, 6, 6, 6, 6, 6, 10, 10, 10, 10, 13, 13, 13
+		};
+
+		assert_int_equal(new_part[n], n < 10 ? 10 : 20);
+		assert_int_equal(spread->returns[n], n == 1 ? 5 : 0);
+		assert_int_equal(spread->end[n], end[n]);
+	}
+	sample_tree_free(spread);
+	large_array_free(new_part);
+	sample_tree_free(tree);
+}
+
 int
 main(void)
 {
@@ -434,6 +477,7 @@ main(void)
 		cmocka_unit_test(
 		    relabelling_with_the_same_labels_changes_nothing),
 		cmocka_unit_test(relabelling_merges_what_becomes_equal),
+		cmocka_unit_test(spreading_keeps_order_and_sections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

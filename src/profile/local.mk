@@ -25,4 +25,5 @@ libcore_a_SOURCES += \
 	src/profile/tree_builder.c src/profile/tree_builder.h \
 	src/profile/tree_time.c src/profile/tree_time.h \
 	src/profile/tree_children.c \
-	src/profile/tree_order.c src/profile/tree_relabel.c
+	src/profile/tree_order.c src/profile/tree_relabel.c \
+	src/profile/tree_spread.c

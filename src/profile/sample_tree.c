@@ -37,10 +37,10 @@ sample_tree_free(struct sample_tree *tree)
 }
 
 struct sample_tree *
-sample_tree_borrow(const struct sample_tree *from, struct error *error)
+sample_tree_borrow(const struct sample_tree *from, uint32_t n,
+                   struct error *error)
 {
 	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
-	uint32_t n = from->n_nodes;
 
 	if (tree == NULL)
 		return NULL;

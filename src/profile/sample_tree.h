@@ -47,12 +47,11 @@ struct sample_tree {
 void sample_tree_free(struct sample_tree *tree);
 
 /*
- * A tree without nodes, with room for as many as another has, and the rows of
- * that one, which must outlive it.  The caller fills in the nodes.  NULL with
- * *error set.
+ * A tree without nodes, with room for n, and with the rows of another one, which
+ * must outlive it.  The caller fills in the nodes.  NULL with *error set.
  */
 struct sample_tree *sample_tree_borrow(const struct sample_tree *from,
-                                       struct error *error);
+                                       uint32_t n, struct error *error);
 
 /* A node's own hits of a resource, and the raw samples they came in. */
 static inline uint64_t
@@ -117,16 +116,18 @@ struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
                                         struct error *error);
 
 /*
- * The same, but siblings are merged only if they are of one part: part[n_nodes]
- * has a number for each node, the same in a whole stack.  *new_part becomes
- * that of the new nodes, freed with large_array_free.
+ * The same for chains that all have labels, different ones: so siblings stay
+ * different, and those of different sections are not merged.  The new tree
+ * borrows the counts.  *new_part, unless part is NULL, becomes an array of the
+ * new nodes, freed with large_array_free: what part[n_nodes] has for the node
+ * that each comes from.  O(N + new nodes).
  */
-struct sample_tree *sample_tree_relabel_parts(const struct sample_tree *tree,
-                                              const uint32_t *first,
-                                              const uint32_t *labels,
-                                              const uint32_t *part,
-                                              uint32_t **new_part,
-                                              struct error *error);
+struct sample_tree *sample_tree_spread(const struct sample_tree *tree,
+                                       const uint32_t *first,
+                                       const uint32_t *labels,
+                                       const uint32_t *part,
+                                       uint32_t **new_part,
+                                       struct error *error);
 
 /*
  * Building.  Nodes are entered in any order, numbered from 0;

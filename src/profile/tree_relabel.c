@@ -47,9 +47,6 @@ struct relabelling {
 	uint32_t free;		/* among others, a list; NO_NODE: none */
 	uint32_t *to_row;	/* [tree's rows] of the new tree; NULL: the
 				 * tree has no timeline */
-	const uint32_t *part;	/* [nodes of tree]; NULL: all are one */
-	uint32_t *new_part;	/* [new nodes] */
-	size_t new_part_capacity;
 };
 
 static int
@@ -183,26 +180,6 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 	return 0;
 }
 
-/* Groups the roots of the whole tree, those of each part for themselves. */
-static int
-add_roots(struct relabelling *relabelling, struct error *error)
-{
-	const struct sample_tree *tree = relabelling->tree;
-	const uint32_t *part = relabelling->part;
-
-	for (uint32_t begin = 0, end; begin < tree->n_nodes; begin = end) {
-		end = tree->end[begin];
-		while (end < tree->n_nodes &&
-		       (part == NULL || part[end] == part[begin]))
-			end = tree->end[end];
-		relabelling->n_siblings = 0;
-		if (add_origins(relabelling, NO_NODE, begin, end, error) != 0)
-			return -1;
-	}
-	relabelling->n_siblings = relabelling->n_groups;
-	return 0;
-}
-
 /*
  * Gives a new node the counts and the children of a node that it stands for.
  */
@@ -255,16 +232,6 @@ enter_next(struct relabelling *relabelling, struct error *error)
 	if (reserve_nodes(builder, 1, error) != 0)
 		return -1;
 	node = place_node(builder, group.parent, group.label);
-	if (relabelling->part != NULL) {
-		if (node >= relabelling->new_part_capacity) {
-			relabelling->new_part_capacity = builder->capacity;
-			if (large_array_reserve(&relabelling->new_part,
-			                        builder->capacity,
-			                        sizeof(uint32_t), error) != 0)
-				return -1;
-		}
-		relabelling->new_part[node] = relabelling->part[origin.node];
-	}
 	for (;;) {
 		uint32_t other = origin.next;
 
@@ -295,13 +262,11 @@ move_timeline(const struct relabelling *relabelling, struct sample_tree *to,
 }
 
 struct sample_tree *
-sample_tree_relabel_parts(const struct sample_tree *tree,
-                          const uint32_t *first, const uint32_t *labels,
-                          const uint32_t *part, uint32_t **new_part,
-                          struct error *error)
+sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
+                    const uint32_t *labels, struct error *error)
 {
 	struct relabelling relabelling = { .tree = tree, .first = first,
-		.labels = labels, .free = NO_NODE, .part = part };
+		.labels = labels, .free = NO_NODE };
 	struct sample_tree *relabelled = NULL;
 	int result = -1;
 
@@ -310,7 +275,8 @@ sample_tree_relabel_parts(const struct sample_tree *tree,
 		relabelling.to_row = memory_array(tree->n_rows,
 		    sizeof *relabelling.to_row, error);
 	if (!error->is_set)
-		result = add_roots(&relabelling, error);
+		result = add_origins(&relabelling, NO_NODE, 0, tree->n_nodes,
+		                     error);
 	if (result == 0)
 		reverse_siblings(&relabelling);
 	while (result == 0 && relabelling.n_groups > 0)
@@ -327,17 +293,5 @@ sample_tree_relabel_parts(const struct sample_tree *tree,
 	free(relabelling.groups);
 	free(relabelling.place);
 	free(relabelling.others);
-	if (relabelled == NULL)
-		large_array_free(relabelling.new_part);
-	else if (part != NULL)
-		*new_part = relabelling.new_part;
 	return relabelled;
-}
-
-struct sample_tree *
-sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
-                    const uint32_t *labels, struct error *error)
-{
-	return sample_tree_relabel_parts(tree, first, labels, NULL, NULL,
-	                                 error);
 }

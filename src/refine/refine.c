@@ -3,6 +3,7 @@
 #include "src/refine/refine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
@@ -213,7 +214,8 @@ static struct sample_tree *
 make_tree(const struct refining *refining, struct error *error)
 {
 	uint32_t n_names = names_count(refining->stacks->profile->names);
-	struct sample_tree *copy = sample_tree_borrow(refining->tree, error);
+	struct sample_tree *copy = sample_tree_borrow(refining->tree,
+	    refining->tree->n_nodes, error);
 	struct sample_tree *tree = NULL;
 	uint32_t *place = NULL;
 	int is_distinct = has_distinct_siblings(refining, error);
@@ -358,6 +360,58 @@ refine_section_totals(const struct stacks *stacks, struct step *const *steps,
 	return result;
 }
 
+/* The name of each module, in an array that is never empty. */
+static uint32_t *
+name_modules(struct profile *profile, struct error *error)
+{
+	uint32_t *names = memory_array((size_t)profile->n_modules + 1,
+	                               sizeof *names, error);
+
+	for (uint32_t i = 0; names != NULL && i < profile->n_modules; i++) {
+		const char *name = profile_module_name(profile, i);
+
+		names[i] = names_add(profile->names, name, strlen(name),
+		                     error);
+	}
+	if (!error->is_set)
+		return names;
+	free(names);
+	return NULL;
+}
+
+uint64_t *
+refine_module_hits(const struct stacks *stacks, struct step *const *steps,
+                   size_t n, uint32_t resource, struct error *error)
+{
+	const struct sample_tree *tree = stacks->tree;
+	uint32_t *module_names = NULL;
+	struct refining refining;
+	uint64_t *hits = NULL;
+	struct error why;
+
+	/* Groups may have new names, too. */
+	if (begin(&refining, stacks, error) == 0 &&
+	    apply(&refining, steps, n, NULL, &why, error) == 0)
+		module_names = name_modules(stacks->profile, error);
+	if (module_names != NULL)
+		hits = memory_array(names_count(stacks->profile->names),
+		                    sizeof *hits, error);
+	for (uint32_t node = 0; hits != NULL && node < tree->n_nodes; node++) {
+		const struct frame_kind *kind;
+
+		if (tree->row[node] == 0 ||
+		    refining.flags[node] & NODE_DROPPED)
+			continue;
+		kind = &refining.kinds[refining.kind[node]];
+		hits[kind->module != NO_MODULE ? module_names[kind->module] :
+		     kind->names[GRANULARITY_FUNCTION]] +=
+		    sample_tree_hits(refining.tree, resource, node);
+	}
+	free(module_names);
+	finish(&refining);
+	return hits;
+}
+
 /* The sections of the nodes that were copied. */
 static int
 copy_sections(struct refined_profile *refined, const struct refining *refining,
@@ -415,7 +469,8 @@ take_frames(struct refined_profile *refined, const struct refining *refining,
             struct error *error)
 {
 	const struct stacks *stacks = refining->stacks;
-	struct sample_tree *copy = sample_tree_borrow(refining->tree, error);
+	struct sample_tree *copy = sample_tree_borrow(refining->tree,
+	    refining->tree->n_nodes, error);
 	uint32_t *place = NULL;
 
 	if (copy == NULL ||

@@ -51,6 +51,16 @@ int refine_section_totals(const struct stacks *stacks,
                           uint32_t resource, struct section_total *totals,
                           struct error *error);
 
+/*
+ * The hits of a resource that the steps leave, by the module of the frame in
+ * which each stack ends: [names_count] by the module's name, and by that of the
+ * group or function if there is no module.  Freed with free; NULL with *error
+ * set.  Steps that match nothing are skipped.  O(nodes) for each step.
+ */
+uint64_t *refine_module_hits(const struct stacks *stacks,
+                             struct step *const *steps, size_t n,
+                             uint32_t resource, struct error *error);
+
 /* A profile of what steps leave, for files of other tools. */
 struct refined_profile {
 	struct profile profile;	/* borrows what is not below from the one that

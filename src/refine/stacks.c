@@ -121,33 +121,6 @@ find_kinds(struct stacks *stacks, const struct all_labels *labels,
 	return result;
 }
 
-/* Gives each name of a frame's chain a node of its own. */
-static int
-spread_chains(struct stacks *stacks, const struct sample_tree *tree,
-              const struct frame_labels *labels, struct error *error)
-{
-	uint32_t *elements, *section = NULL;
-
-	if (stacks->n_elements == stacks->profile->n_frames) {
-		stacks->tree = tree;
-		return 0;
-	}
-	elements = memory_array(stacks->n_elements, sizeof *elements, error);
-	if (elements == NULL)
-		return -1;
-	for (uint32_t e = 0; e < stacks->n_elements; e++)
-		elements[e] = e;
-	stacks->tree = stacks->spread =
-	    sample_tree_relabel_parts(tree, labels->first, elements,
-	                              stacks->section, &section, error);
-	free(elements);
-	if (stacks->section != NULL) {
-		large_array_free(stacks->section);
-		stacks->section = section;
-	}
-	return stacks->tree != NULL ? 0 : -1;
-}
-
 /* Copies section[n], unless it is NULL. */
 static int
 keep_sections(struct stacks *stacks, const uint32_t *section, uint32_t n,
@@ -163,6 +136,30 @@ keep_sections(struct stacks *stacks, const uint32_t *section, uint32_t n,
 	return 0;
 }
 
+/* Gives each name of a frame's chain a node of its own. */
+static int
+spread_chains(struct stacks *stacks, const struct sample_tree *tree,
+              const uint32_t *section, const struct frame_labels *labels,
+              struct error *error)
+{
+	uint32_t *elements;
+
+	if (stacks->n_elements == stacks->profile->n_frames) {
+		stacks->tree = tree;
+		return keep_sections(stacks, section, tree->n_nodes, error);
+	}
+	elements = memory_array(stacks->n_elements, sizeof *elements, error);
+	if (elements == NULL)
+		return -1;
+	for (uint32_t e = 0; e < stacks->n_elements; e++)
+		elements[e] = e;
+	stacks->tree = stacks->spread =
+	    sample_tree_spread(tree, labels->first, elements, section,
+	                       &stacks->section, error);
+	free(elements);
+	return stacks->tree != NULL ? 0 : -1;
+}
+
 int
 stacks_make(struct stacks *stacks, struct profile *profile,
             const struct sample_tree *tree, const uint32_t *section,
@@ -176,8 +173,7 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 		.profile = profile,
 		.granularity = rule->granularity,
 	};
-	if (keep_sections(stacks, section, tree->n_nodes, error) == 0 &&
-	    make_labels(&labels, profile, rule, granularities, error) == 0) {
+	if (make_labels(&labels, profile, rule, granularities, error) == 0) {
 		const struct frame_labels *functions =
 		    &labels.of[GRANULARITY_FUNCTION];
 		uint32_t n = functions->first[profile->n_frames];
@@ -189,7 +185,8 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 		                               error);
 		if (stacks->frame_of != NULL && stacks->kind_of != NULL &&
 		    find_kinds(stacks, &labels, error) == 0)
-			result = spread_chains(stacks, tree, functions, error);
+			result = spread_chains(stacks, tree, section,
+			                       functions, error);
 	}
 	for (int g = 0; g < N_GRANULARITIES; g++)
 		frame_labels_free(&labels.of[g]);

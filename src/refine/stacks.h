@@ -29,9 +29,9 @@ struct stacks {
 	struct profile *profile;
 	const struct sample_tree *tree;	/* labels are elements; siblings may
 					 * have equal ones */
-	struct sample_tree *spread;	/* a tree of its own, with chains */
-	struct sample_tree *folded;	/* likewise, with the counts of the
-					 * former, without start-up frames */
+	struct sample_tree *spread;	/* a tree of its own, with chains and
+					 * the profile's counts */
+	struct sample_tree *folded;	/* likewise, without start-up frames */
 	uint32_t *section;	/* [n_nodes of tree] of the profile, n_sections
 				 * for none; NULL: not asked for */
 	enum granularity granularity;	/* of the names that views will see */

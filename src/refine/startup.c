@@ -184,7 +184,7 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 		result = 0;
 	if (result == 0 &&
 	    choose_fates(profile, tree, frame_of, &known, fates) > 0) {
-		folding.to = sample_tree_borrow(tree, error);
+		folding.to = sample_tree_borrow(tree, tree->n_nodes, error);
 		if (folding.to == NULL ||
 		    large_array_reserve(&folding.place, tree->n_nodes,
 		                        sizeof *folding.place, error) != 0 ||

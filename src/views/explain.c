@@ -631,22 +631,14 @@ show_callers(struct explanation *explanation, struct error *error)
 static int
 show_module(struct explanation *explanation, struct error *error)
 {
-	const struct sample_set *modules = explanation->request->modules;
-	struct function_total *totals;
+	const uint64_t *hits = explanation->request->module_hits;
+	const struct names *names = explanation->set->names;
 	struct ranking ranking = { 0 };
-	uint32_t n;
 
-	if (modules == NULL)
-		return 0;
-	totals = function_totals(modules, &n, error);
-	if (totals == NULL)
-		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		if (totals[i].self > 0)
-			rank(&ranking, modules->names, (double)totals[i].self,
-			     (struct candidate){ totals[i].self,
-			     totals[i].name, 0, false });
-	free(totals);
+	for (uint32_t i = 0; hits != NULL && i < names_count(names); i++)
+		if (hits[i] > 0)
+			rank(&ranking, names, (double)hits[i],
+			     (struct candidate){ hits[i], i, 0, false });
 	if (ranking.n < 2 || !is_most(ranking.best[0].hits,
 	                              explanation->set->left))
 		return 0;

@@ -124,8 +124,8 @@ struct view_request {
 	/* Threads, processes, labels: [n_sections + 1] what is left of each
 	 * section of the profile (profile/sections.h); NULL: no stacks. */
 	const struct section_total *section_totals;
-	const struct sample_set *modules;	/* explain: the same hits by
-				 * module; NULL: modules are not known */
+	const uint64_t *module_hits;	/* explain: [names] the same hits by
+				 * the module's name; NULL: not known */
 	size_t n_words;		/* explain: at most so many; 0: any number */
 	uint32_t resolution;	/* icicles: a box is left out if it is
 				 * narrower than this part of the picture; 0:

@@ -22,7 +22,7 @@ code_free(struct code *code)
 }
 
 /*
- * The chains of sample_tree_relabel: a frame's locations follow each other, so
+ * The chains of sample_tree_spread: a frame's locations follow each other, so
  * each chain is a range of numbers.
  */
 static int
@@ -68,9 +68,9 @@ make_tree(struct code *code, const struct profile *profile, bool has_inlines,
 	if (section != NULL && code->frame != NULL &&
 	    chain_locations(profile, has_inlines, &first, &labels,
 	                    code->frame, error) == 0)
-		code->tree = sample_tree_relabel_parts(profile->tree, first,
-		                                       labels, section,
-		                                       &code->section, error);
+		code->tree = sample_tree_spread(profile->tree, first, labels,
+		                                section, &code->section,
+		                                error);
 	large_array_free(section);
 	free(first);
 	free(labels);

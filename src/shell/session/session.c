@@ -1018,25 +1018,27 @@ session_code(struct session *session, struct code_set *set,
 }
 
 int
-session_modules(const struct session *session, struct naming *naming,
-                struct sample_set *set, struct error *error)
+session_module_hits(const struct session *session, uint64_t **hits,
+                    struct error *error)
 {
 	struct naming_request request = naming_request(session,
 	    session->profile, session->resource);
+	const struct kept_stacks *kept = session->naming.stacks;
+	struct stacks stacks = { 0 };
+	int result = 0;
 
-	*naming = (struct naming){ 0 };
-	*set = session->set;
-	set->tree = NULL;
+	*hits = NULL;
 	if (session->profile->tree == NULL || session->profile->n_modules < 2)
 		return 0;
-	request.rule.granularity = GRANULARITY_MODULE;
-	request.n_columns = 0;
-	if (naming_make(naming, &request, error) != 0)
-		return -1;
-	set->tree = naming->tree;
-	set->weight = naming->weight;
-	set->self = naming->tree->hits[session->resource];
-	return 0;
+	request.hides_startup = false;	/* no stack ends there */
+	if (kept == NULL)
+		result = naming_stacks(&request, false, &stacks, error);
+	if (result == 0)
+		*hits = refine_module_hits(kept != NULL ? &kept->stacks :
+		    &stacks, request.steps, request.n_steps,
+		    session->resource, error);
+	stacks_free(&stacks);
+	return *hits != NULL ? 0 : -1;
 }
 
 int

@@ -299,13 +299,12 @@ int session_code(struct session *session, struct code_set *set,
                  struct error *error);
 
 /*
- * What the refinement leaves of the current resource, with frames named by
- * their modules: the set borrows the naming, which the caller frees.
- * set->tree is NULL if the profile has no stacks or fewer than two modules.  0,
- * or -1 with *error set and nothing to free.  O(nodes) for each step.
+ * What the refinement leaves of the current resource, by module
+ * (refine_module_hits); *hits is NULL if the profile has no stacks or fewer than
+ * two modules.  0, or -1 with *error set.  O(nodes) for each step.
  */
-int session_modules(const struct session *session, struct naming *naming,
-                    struct sample_set *set, struct error *error);
+int session_module_hits(const struct session *session, uint64_t **hits,
+                        struct error *error);
 
 /* A name that occurs in the tree. */
 int session_set_root(struct session *session, uint32_t name,
