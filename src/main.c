@@ -58,7 +58,7 @@ print_text(const struct options *options)
 	return status;
 }
 
-/* Runs a command on the arguments of this program; for `cpprof record`. */
+/* Runs a command on the arguments of this program; for `cpprof record` and merge. */
 static int
 run_command(const char *name, int argc, char **argv)
 {
@@ -277,8 +277,9 @@ main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_CTYPE, "");
-	if (argc > 1 && strcmp(argv[1], "record") == 0)
-		return run_command("record", argc - 2, argv + 2);
+	if (argc > 1 && (strcmp(argv[1], "record") == 0 ||
+	                 strcmp(argv[1], "merge") == 0))
+		return run_command(argv[1], argc - 2, argv + 2);
 	/* Writers get EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(&options, argc, argv, &error) == 0) {

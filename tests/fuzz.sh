@@ -9,7 +9,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle \
-	dwarf firefox foreign gmon gperftools jit legacy lines names perfdata \
+	dwarf firefox foreign gmon gperftools jit legacy lines merged names perfdata \
 	perfscript pprof pprofraw speedscope symbols
 mkdir -p fuzz
 cd fuzz
@@ -103,6 +103,14 @@ for target; do
 				-Wl,-Ttext=0x1000 -o "corpus-$target/form$form" \
 				"$source/tests/programs/inlines.c"
 		done
+		;;
+	merged)		# what its test builds
+		if [ -x ../tests/test-merged ]; then
+			mkdir -p seeds-merged
+			CPPROF_SEEDS=seeds-merged srcdir="$source" \
+				../tests/test-merged >seeds-merged.log 2>&1 || :
+			cp seeds-merged/* "corpus-$target/"
+		fi
 		;;
 	names) head -c 6000 /dev/zero >"corpus-$target/whole" ;;
 	perfdata)

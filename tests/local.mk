@@ -57,6 +57,7 @@ unit_tests = \
 	tests/test-formats \
 	tests/test-function-ranges \
 	tests/test-json \
+	tests/test-merged \
 	tests/test-module-symbols \
 	tests/test-names \
 	tests/test-naming \
@@ -166,6 +167,13 @@ tests_test_gperftools_SOURCES = tests/test-gperftools.c \
 tests_test_gperftools_CFLAGS = $(unit_cflags)
 tests_test_gperftools_LDADD = $(unit_libs)
 tests_test_gperftools_LDFLAGS = $(failing_memory)
+
+tests_test_merged_SOURCES = tests/test-merged.c \
+	tests/reader-fixture.h tests/failing-memory.h \
+	tests/profile-digest.h tests/reading-again.h
+tests_test_merged_CFLAGS = $(unit_cflags)
+tests_test_merged_LDADD = $(unit_libs)
+tests_test_merged_LDFLAGS = $(failing_memory)
 
 tests_test_json_SOURCES = tests/test-json.c tests/reader-fixture.h \
 	tests/skip.h
@@ -348,6 +356,7 @@ script_tests = \
 	tests/list.py \
 	tests/manual.py \
 	tests/names.py \
+	tests/merge.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \
 	tests/quickstart.sh \
@@ -420,7 +429,7 @@ EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-cpuprofile.c tests/fuzz-demangle
 	tests/fuzz-pprofraw.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
-	tests/fuzz-perfdata.c \
+	tests/fuzz-merged.c tests/fuzz-perfdata.c \
 	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h tests/fuzz-speedscope.c \
 	tests/fuzz-symbols.c
 fuzz:

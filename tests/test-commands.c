@@ -231,6 +231,7 @@ static bool
 can_run_here(const struct command *command)
 {
 	return strcmp(command->name, "record") != 0 &&
+	    strcmp(command->name, "merge") != 0 &&
 	    strcmp(command->name, "disasm") != 0;
 }
 

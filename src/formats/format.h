@@ -14,6 +14,12 @@
 
 struct recording_names;
 
+/* The hash of one or several files; start with `{ 0 }`. */
+struct content {
+	uint64_t n;
+	unsigned char hash[CONTENT_HASH_SIZE];
+};
+
 struct read_options {
 	bool lenient;			/* skip and count what fits no rule */
 	bool has_thread_frames;		/* the outermost frame of collapsed
@@ -28,6 +34,8 @@ struct read_options {
 					 * it; may be NULL */
 	struct recording_names *names;	/* for names that recordings keep; NULL:
 					 * they are not used */
+	struct content *content;	/* becomes the hash of the inputs; may
+					 * be NULL */
 	struct module_cache *modules;	/* symbols of earlier inputs, to be
 					 * used and added to; may be NULL */
 };

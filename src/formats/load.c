@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/recording_names.h"
@@ -364,11 +365,33 @@ tell_too_much(struct profile *profile, const struct source *source,
 	                    UNPACKED_RATIO);
 }
 
+/* Adds a file to the hash: that of several is made of theirs, in order. */
+static int
+hash_content(struct content *content, struct source *source,
+             struct error *error)
+{
+	unsigned char both[2 * CONTENT_HASH_SIZE];
+	XXH128_canonical_t canonical;
+
+	memcpy(both, content->hash, CONTENT_HASH_SIZE);
+	if (source_content(source, both + CONTENT_HASH_SIZE, error) != 0)
+		return -1;
+	if (content->n++ == 0) {
+		memcpy(content->hash, both + CONTENT_HASH_SIZE,
+		       CONTENT_HASH_SIZE);
+		return 0;
+	}
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits(both, sizeof both));
+	memcpy(content->hash, canonical.digest, CONTENT_HASH_SIZE);
+	return 0;
+}
+
 static struct profile *
 load_file(const char *path, const struct read_options *options,
           struct error *error)
 {
-	struct source *source = source_open(path, error);
+	struct source *source = options->content != NULL ?
+	    source_open_hashed(path, error) : source_open(path, error);
 	const struct format *format;
 	struct profile *profile = NULL;
 
@@ -380,7 +403,9 @@ load_file(const char *path, const struct read_options *options,
 	if (profile != NULL &&
 	    (set_origin(profile, source, error) != 0 ||
 	     (source_is_too_much(source) &&
-	      tell_too_much(profile, source, error) != 0))) {
+	      tell_too_much(profile, source, error) != 0) ||
+	     (options->content != NULL &&
+	      hash_content(options->content, source, error) != 0))) {
 		profile_free(profile);
 		profile = NULL;
 	}

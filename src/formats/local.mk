@@ -16,6 +16,7 @@ libcore_a_SOURCES += \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
 	src/formats/unpacker.c src/formats/unpacker.h \
+	src/formats/zstd_output.c src/formats/zstd_output.h \
 	src/formats/callgrind/callgrind.c \
 	src/formats/callgrind/callgrind_contexts.c \
 	src/formats/callgrind/callgrind_contexts.h \
@@ -92,6 +93,10 @@ libcore_a_SOURCES += \
 	src/formats/legacy/legacy_symbols.h \
 	src/formats/legacy/memory_map.c \
 	src/formats/legacy/memory_map.h \
+	src/formats/merged/merged.c \
+	src/formats/merged/merged_file.h \
+	src/formats/merged/merged_write.c \
+	src/formats/merged/merging.c src/formats/merged/merging.h \
 	src/formats/perf/perf_data.c \
 	src/formats/perf/perf_deferred.c src/formats/perf/perf_deferred.h \
 	src/formats/perf/perf_events.c src/formats/perf/perf_events.h \

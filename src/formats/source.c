@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
@@ -46,6 +47,7 @@ struct source {
 	bool can_wait;			/* a pipe, a terminal or the like */
 	bool awaits_writer;		/* a named pipe: nobody has opened it */
 	int waited_ms;			/* for that */
+	XXH3_state_t *hash;		/* of the bytes of fd; NULL: none */
 
 	struct unpacker *unpacker;	/* NULL: it is not packed */
 	bool is_truncated;
@@ -99,6 +101,7 @@ source_close(struct source *source)
 		return;
 	worker_free(source->worker);
 	free(source->ahead);
+	XXH3_freeState(source->hash);
 	unpacker_free(source->unpacker);
 	if (source->fd > STDIN_FILENO)
 		close(source->fd);
@@ -215,6 +218,8 @@ read_file(struct source *source, char *to, size_t n, struct error *error)
 	if (got == 0)
 		source->fd_ended = true;
 	source->done += (uint64_t)got;
+	if (source->hash != NULL && got > 0)
+		XXH3_128bits_update(source->hash, to, (size_t)got);
 	return got;
 }
 
@@ -284,8 +289,8 @@ look_at_file(struct source *source, struct error *error)
 	return 0;
 }
 
-struct source *
-source_open(const char *path, struct error *error)
+static struct source *
+open_source(const char *path, bool is_hashed, struct error *error)
 {
 	int fd = open_path(path, error);
 	struct source *source;
@@ -307,12 +312,54 @@ source_open(const char *path, struct error *error)
 		return NULL;
 	}
 	source->packed = source->packed_buffer;
+	if (is_hashed) {
+		source->hash = XXH3_createState();
+		if (source->hash == NULL) {
+			source_close(source);
+			error_out_of_memory(error);
+			return NULL;
+		}
+		XXH3_128bits_reset(source->hash);
+	}
 	if (look_at_file(source, error) != 0 ||
 	    find_packing(source, error) != 0) {
 		source_close(source);
 		return NULL;
 	}
 	return source;
+}
+
+struct source *
+source_open(const char *path, struct error *error)
+{
+	return open_source(path, false, error);
+}
+
+struct source *
+source_open_hashed(const char *path, struct error *error)
+{
+	return open_source(path, true, error);
+}
+
+int
+source_content(struct source *source, unsigned char hash[CONTENT_HASH_SIZE],
+               struct error *error)
+{
+	XXH128_canonical_t canonical;
+	ssize_t got;
+
+	if (source->is_ahead)
+		worker_wait(source->worker);
+	do
+		got = read_file(source, source->packed_buffer, PACKED_SIZE,
+		                error);
+	while (got > 0);
+	if (got < 0)
+		return -1;
+	XXH128_canonicalFromHash(&canonical,
+	                         XXH3_128bits_digest(source->hash));
+	memcpy(hash, canonical.digest, CONTENT_HASH_SIZE);
+	return 0;
 }
 
 struct source *

@@ -24,6 +24,17 @@ enum { SOURCE_PADDING = 64 };
 struct source *source_open(const char *path, struct error *error);
 
 /*
+ * Likewise, and hashes the bytes of the file as they are read, packed as they
+ * are.  source_content: the hash of the whole file, for which what is left of it
+ * is read; 0, or -1 with *error set.
+ */
+enum { CONTENT_HASH_SIZE = 16 };
+struct source *source_open_hashed(const char *path, struct error *error);
+int source_content(struct source *source,
+                   unsigned char hash[CONTENT_HASH_SIZE],
+                   struct error *error);
+
+/*
  * Bytes in memory, perhaps packed, under a name for errors.  They stay the
  * caller's and must live as long as the source.
  */

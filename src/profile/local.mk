@@ -8,7 +8,12 @@ libcore_a_SOURCES += \
 	src/profile/flow_calls.c src/profile/flow_hits.c \
 	src/profile/flow_rules.h \
 	src/profile/flow_tree.c \
+	src/profile/fleet.c src/profile/fleet.h \
+	src/profile/fleet_add.c src/profile/fleet_add.h \
+	src/profile/fleet_settle.c src/profile/fleet_settle.h \
+	src/profile/fleet_tree.c src/profile/fleet_tree.h \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
+	src/profile/frame_union.c src/profile/frame_union.h \
 	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/named_graph.c src/profile/named_graph.h \
 	src/profile/profile.c src/profile/profile.h \

@@ -29,6 +29,8 @@ profile_free(struct profile *profile)
 {
 	if (profile == NULL)
 		return;
+	if (profile->fleet != NULL)
+		profile->free_fleet(profile->fleet);
 	sample_tree_free(profile->tree);
 	call_graph_free(profile->graph);
 	names_free(profile->names);

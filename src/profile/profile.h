@@ -175,6 +175,8 @@ struct tally {
 	enum loss loss;		/* what it counts; N_LOSSES: no loss */
 };
 
+struct fleet;
+
 struct profile {
 	struct arena arena;
 	struct names *names;	/* functions and files */
@@ -205,6 +207,10 @@ struct profile {
 	/* Either a tree, whose labels are frames, or a graph; never both. */
 	struct sample_tree *tree;
 	struct call_graph *graph;
+
+	/* What a merged profile has beside its sum (fleet.h); else NULL. */
+	struct fleet *fleet;
+	void (*free_fleet)(struct fleet *fleet);
 };
 
 /* An empty profile for a reader to fill; NULL with *error set. */

@@ -13,6 +13,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/call_graph_sum.h"
+#include "src/profile/frame_union.h"
 #include "src/profile/merge_resources.h"
 #include "src/profile/profile.h"
 
@@ -23,13 +24,7 @@ struct merge {
 	struct profile *sum;
 	struct tree_builder *builder;		/* or */
 	struct call_graph_sum *graph;
-	struct names *module_keys;	/* pairs of path and build-id: number
-					 * of the module in the sum */
-	struct names *frame_keys;	/* struct frame_key and locations:
-					 * number of the frame in the sum */
-	struct location *locations;	/* scratch */
-	char *key;			/* scratch */
-	size_t locations_capacity, key_capacity;
+	struct frame_union *frames;
 	bool has_sections;
 	bool has_times;			/* of an input so far */
 	uint64_t origin_ns;		/* of all of these; 0: they differ */
@@ -46,10 +41,7 @@ merge_free(struct merge *merge)
 	profile_free(merge->sum);
 	tree_builder_free(merge->builder);
 	call_graph_sum_free(merge->graph);
-	names_free(merge->module_keys);
-	names_free(merge->frame_keys);
-	free(merge->locations);
-	free(merge->key);
+	frame_union_free(merge->frames);
 }
 
 static void
@@ -61,132 +53,6 @@ maps_free(struct maps *maps)
 	free(maps->thread);
 	free(maps->label_set);
 	free(maps->node);
-}
-
-static int
-merge_module(struct merge *merge, const struct module *module,
-             uint32_t *number, struct error *error)
-{
-	unsigned char build[MODULE_BUILD_MAX];
-	size_t size = module_build(module, build);
-	struct profile *sum = merge->sum;
-
-	*number = names_add_pair(merge->module_keys, module->path,
-	    strlen(module->path), build, size, error);
-	if (*number == NO_NAME)
-		return -1;
-	if (*number < sum->n_modules)
-		return 0;
-	if (profile_add_module(sum, module->path, module->build_id,
-	                       module->build_id_size, error) == UINT32_MAX)
-		return -1;
-	sum->modules[*number].file_size = module->file_size;
-	sum->modules[*number].file_mtime_ns = module->file_mtime_ns;
-	return 0;
-}
-
-static uint32_t
-copy_name(struct merge *merge, const struct profile *from, uint32_t name,
-          struct error *error)
-{
-	if (name == NO_NAME)
-		return NO_NAME;
-	return names_add(merge->sum->names, names_text(from->names, name),
-	                 names_length(from->names, name), error);
-}
-
-/*
- * Writes the locations of the frame, with the sum's names, to
- * merge->locations.
- */
-static int
-rename_locations(struct merge *merge, const struct profile *from,
-                 const struct frame *frame, struct error *error)
-{
-	if (memory_grow(&merge->locations, &merge->locations_capacity,
-	                frame->n_locations, sizeof *merge->locations,
-	                error) != 0)
-		return -1;
-	for (uint32_t i = 0; i < frame->n_locations; i++) {
-		const struct location *old =
-		    &from->locations[frame->first_location + i];
-
-		merge->locations[i] = (struct location){
-			.function = copy_name(merge, from, old->function,
-			                      error),
-			.file = copy_name(merge, from, old->file, error),
-			.line = old->line,
-		};
-	}
-	return error->is_set ? -1 : 0;
-}
-
-/* Writes the frame's identity as bytes to merge->key; its size, or 0. */
-static size_t
-make_frame_key(struct merge *merge, uint32_t module, uint64_t address,
-               uint32_t n_locations, struct error *error)
-{
-	size_t locations_size = n_locations * sizeof *merge->locations;
-	size_t size = sizeof module + sizeof address + locations_size;
-	char *at;
-
-	if (memory_grow(&merge->key, &merge->key_capacity, size, 1,
-	                error) != 0)
-		return 0;
-	at = merge->key;
-	memcpy(at, &module, sizeof module);
-	at += sizeof module;
-	memcpy(at, &address, sizeof address);
-	at += sizeof address;
-	memcpy(at, merge->locations, locations_size);
-	return size;
-}
-
-static int
-merge_frame(struct merge *merge, const struct profile *from,
-            const struct frame *frame, const uint32_t *module_map,
-            uint32_t *number, struct error *error)
-{
-	uint32_t module = frame->module;
-	size_t key_size;
-
-	if (module != NO_MODULE)
-		module = module_map[module];
-	if (rename_locations(merge, from, frame, error) != 0)
-		return -1;
-	key_size = make_frame_key(merge, module, frame->address,
-	                          frame->n_locations, error);
-	if (key_size == 0)
-		return -1;
-	*number = names_add(merge->frame_keys, merge->key, key_size, error);
-	if (*number == NO_NAME)
-		return -1;
-	if (*number < merge->sum->n_frames)
-		return 0;
-	if (profile_add_frame(merge->sum, module, frame->address,
-	                      merge->locations, frame->n_locations,
-	                      error) == UINT32_MAX)
-		return -1;
-	merge->sum->frames[*number].function_offset = frame->function_offset;
-	merge->sum->frames[*number].has_debug_lines = frame->has_debug_lines;
-	merge->sum->frames[*number].stand_in = frame->stand_in;
-	merge->sum->frames[*number].is_made_up = frame->is_made_up;
-	return 0;
-}
-
-static int
-merge_modules_and_frames(struct merge *merge, const struct profile *from,
-                         struct maps *maps, struct error *error)
-{
-	for (uint32_t i = 0; i < from->n_modules; i++)
-		if (merge_module(merge, &from->modules[i], &maps->module[i],
-		                 error) != 0)
-			return -1;
-	for (uint32_t i = 0; i < from->n_frames; i++)
-		if (merge_frame(merge, from, &from->frames[i], maps->module,
-		                &maps->frame[i], error) != 0)
-			return -1;
-	return 0;
 }
 
 static int
@@ -207,6 +73,32 @@ merge_processes_and_threads(struct profile *sum, const struct profile *from,
 		if (thread_map[i] == UINT32_MAX)
 			return -1;
 	}
+	return 0;
+}
+
+/* The sum's number of a name, which may be NO_NAME. */
+static uint32_t
+copy_name(struct merge *merge, const struct profile *from, uint32_t name,
+          struct error *error)
+{
+	if (name == NO_NAME)
+		return NO_NAME;
+	return names_add(merge->sum->names, names_text(from->names, name),
+	                 names_length(from->names, name), error);
+}
+
+static int
+merge_modules_and_frames(struct merge *merge, const struct profile *from,
+                         struct maps *maps, struct error *error)
+{
+	for (uint32_t i = 0; i < from->n_modules; i++)
+		if (frame_union_module(merge->frames, &from->modules[i],
+		                       &maps->module[i], error) != 0)
+			return -1;
+	for (uint32_t i = 0; i < from->n_frames; i++)
+		if (frame_union_frame(merge->frames, from, i, maps->module,
+		                      &maps->frame[i], error) != 0)
+			return -1;
 	return 0;
 }
 
@@ -500,9 +392,10 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
           struct error *error)
 {
 	merge->sum = profile_new(error);
-	merge->module_keys = names_new(error);
-	merge->frame_keys = names_new(error);
-	if (error->is_set ||
+	if (merge->sum == NULL)
+		return -1;
+	merge->frames = frame_union_new(merge->sum, error);
+	if (merge->frames == NULL ||
 	    merge_resources(merge->sum, profiles, n, error) != 0)
 		return -1;
 	if (profiles[0]->graph != NULL)

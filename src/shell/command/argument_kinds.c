@@ -796,6 +796,19 @@ const struct argument_kind arg_words = {
 };
 
 static int
+read_options_and_files(struct reading *reading, struct value *value)
+{
+	return read_list(reading, value, reading->words->n - reading->at,
+	                 true);
+}
+
+const struct argument_kind arg_options_and_files = {
+	.read = read_options_and_files,
+	.complete = complete_words,
+	.takes_rest = true,
+};
+
+static int
 read_word(struct reading *reading, struct value *value)
 {
 	value->text = next_word(reading)->text;

@@ -35,6 +35,7 @@ extern const struct argument_kind
 			 * redirections, as typed */
     arg_word,		/* any word */
     arg_words,		/* a program to run with its arguments: words */
+    arg_options_and_files,	/* words, of which some are options: words */
     arg_shell_line,	/* the rest of the line, for sh */
     arg_command_line;	/* the rest of the line, one of our commands,
 			 * perhaps after a number */

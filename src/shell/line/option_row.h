@@ -48,6 +48,21 @@ option_word(const struct option_row *row)
 int option_take(const struct option_row *row, void *options,
                 const char *value, struct error *error);
 
+/*
+ * The option that a word begins with, or NULL; *rest: what follows it in the
+ * word.
+ */
+const struct option_row *option_match(const struct option_row *rows,
+                                      const char *word, const char **rest);
+
+/*
+ * Takes the options of a command that *words begins with, and moves it past
+ * them: to a word that is no option, such as "-" and "--", or to NULL.  0, or -1
+ * with *error set for an unknown option or one without its value.
+ */
+int options_take(const struct option_row *rows, const char *command,
+                 void *options, char *const **words, struct error *error);
+
 /* Adds "-h, --help" or "--symfs DIR". */
 void text_add_option(struct text_buffer *text, const struct option_row *row);
 

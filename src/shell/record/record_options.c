@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/near.h"
-
 enum { MOST_RUNS = 200 };	/* that can be compared with as many */
 
 static int
@@ -160,54 +158,6 @@ const struct option_row record_option_rows[] = {
 	OPTIONS_END
 };
 
-/* Whether word is the option; *rest is its value, if that is in the word. */
-static bool
-matches(const struct option_row *row, const char *word, const char **rest)
-{
-	size_t length = strlen(option_word(row));
-
-	*rest = word + length;
-	if (strncmp(word, option_word(row), length) != 0)
-		return false;
-	if (row->value == NULL || **rest == '\0')
-		return **rest == '\0';
-	if (row->letter != NULL)
-		return true;
-	return *(*rest)++ == '=';
-}
-
-/* The option that a word begins with, or NULL; *rest is what follows it. */
-static const struct option_row *
-match_option(const char *word, const char **rest)
-{
-	const struct option_row *row = record_option_rows;
-
-	for (; !option_is_end(row); row++)
-		if (matches(row, word, rest))
-			return row;
-	return NULL;
-}
-
-/* The same; sets *error if there is none. */
-static const struct option_row *
-find_option(const char *word, const char **rest, struct error *error)
-{
-	const struct option_row *row = match_option(word, rest);
-	struct text_buffer text = { 0 };
-	struct near near;
-
-	if (row != NULL)
-		return row;
-	near_start(&near, word, strlen(word));
-	for (row = record_option_rows; !option_is_end(row); row++)
-		near_offer(&near, option_word(row), strlen(option_word(row)));
-	near_add(&near, &text);
-	error_set(error, "record has no option %s (see record --help)%s",
-	          word, text_string(&text));
-	text_free(&text);
-	return NULL;
-}
-
 /* -F is the interval of resources in time that were given none. */
 static int
 apply_frequency(struct record_options *options, struct error *error)
@@ -241,24 +191,11 @@ record_options_parse(struct record_options *options, char *const *words,
                      struct error *error)
 {
 	*options = (struct record_options){ 0 };
-	for (; *words != NULL && **words == '-'; words++) {
-		const struct option_row *row;
-		const char *value;
-
-		if (strcmp(*words, "--") == 0) {
-			words++;
-			break;
-		}
-		row = find_option(*words, &value, error);
-		if (row == NULL)
-			return -1;
-		if (row->value != NULL && *value == '\0' &&
-		    (value = *++words) == NULL)
-			return error_set(error, "%s: expected %s",
-			                 option_word(row), row->value);
-		if (option_take(row, options, value, error) != 0)
-			return -1;
-	}
+	if (options_take(record_option_rows, "record", options, &words,
+	                 error) != 0)
+		return -1;
+	if (*words != NULL && strcmp(*words, "--") == 0)
+		words++;
 	if (apply_frequency(options, error) != 0)
 		return -1;
 	if (*words != NULL)
@@ -281,8 +218,9 @@ find_place(const struct word *words, size_t n, bool *takes_options)
 	*takes_options = false;
 	for (size_t i = 0; i < n; i++) {
 		row = words[i].text[0] == '-' &&
-		    strcmp(words[i].text, "--") != 0
-		    ? match_option(words[i].text, &rest) : NULL;
+		    strcmp(words[i].text, "--") != 0 ?
+		    option_match(record_option_rows, words[i].text, &rest) :
+		    NULL;
 		if (row == NULL)
 			return NULL;
 		if (row->value != NULL && *rest == '\0' && ++i == n)

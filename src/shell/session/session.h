@@ -129,7 +129,8 @@ struct session {
 	/* From the command line. */
 	bool is_lenient, has_thread_frames, keeps_going, is_quiet;
 
-	bool is_lone_command;		/* `cpprof record`: no other command */
+	bool is_lone_command;		/* `cpprof record` or merge: no other
+					 * command */
 	bool is_interactive;		/* commands come from the prompt */
 	bool is_watching;		/* watch repeats a command */
 	bool writes_to_terminal;	/* the output of the line that runs */

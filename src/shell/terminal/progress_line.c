@@ -6,6 +6,7 @@
  */
 #include "src/shell/terminal/progress_line.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,7 +36,10 @@ show(void *context, uint64_t done, uint64_t total)
 		return;
 	line->shown_ns = now;
 	line->is_shown = true;
-	if (total > 0 && done <= total)
+	if (line->unit != NULL)
+		snprintf(text, sizeof text, "%s: %" PRIu64 " of %" PRIu64 " %s",
+		         line->what, done, total, line->unit);
+	else if (total > 0 && done <= total)
 		snprintf(text, sizeof text, "%s: %2.0f%% of %.0f MB",
 		         line->what, 100.0 * (double)done / (double)total,
 		         (double)total / 1e6);

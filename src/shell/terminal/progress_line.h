@@ -11,6 +11,7 @@
 struct progress_line {
 	struct progress progress;
 	const char *what;		/* "loading" */
+	const char *unit;		/* "files"; NULL: what counts is bytes */
 	uint64_t start_ns, shown_ns;
 	bool is_shown;
 };

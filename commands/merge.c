@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/merge.c -- adds up any number of profiles into one file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+#include "src/base/new_file.h"
+#include "src/base/progress.h"
+#include "src/formats/exporter.h"
+#include "src/formats/merged/merging.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/help/help_text.h"
+#include "src/shell/line/options.h"
+#include "src/shell/terminal/interrupt.h"
+#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/progress_line.h"
+
+/* Warnings of inputs are shown up to this number. */
+enum { WARNINGS_SHOWN = 10 };
+
+extern const struct command command_merge;
+
+struct merge_options {
+	const char *output;
+	const char *key, *id;
+	const char *format;	/* of exporter_names; NULL: by the output's
+				 * name */
+	bool is_merged;		/* -f merged */
+	const char *symfs;
+	bool is_lenient, has_thread_frames;
+	bool wants_help;
+	const char **inputs;	/* [n_inputs] */
+	size_t n_inputs;
+};
+
+static const struct argument merge_arguments[] = {
+	{ "[OPTIONS] -o OUT FILE...", &arg_options_and_files, 0,
+	  "the profiles to add up, and any of the options below; - is standard "
+	  "input" },
+	ARGUMENTS_END
+};
+
+static int
+take_output(void *all, const char *word, struct error *error)
+{
+	(void)error;
+	((struct merge_options *)all)->output = word;
+	return 0;
+}
+
+static int
+take_key(void *all, const char *word, struct error *error)
+{
+	(void)error;
+	((struct merge_options *)all)->key = word;
+	return 0;
+}
+
+static int
+take_id(void *all, const char *word, struct error *error)
+{
+	(void)error;
+	((struct merge_options *)all)->id = word;
+	return 0;
+}
+
+static int
+take_symfs(void *all, const char *word, struct error *error)
+{
+	(void)error;
+	((struct merge_options *)all)->symfs = word;
+	return 0;
+}
+
+static int
+take_format(void *all, const char *word, struct error *error)
+{
+	struct merge_options *options = all;
+	struct text_buffer known = { 0 };
+
+	options->is_merged = strcmp(word, "merged") == 0;
+	options->format = NULL;
+	if (options->is_merged)
+		return 0;
+	for (size_t i = 0; exporter_names[i] != NULL; i++) {
+		if (strcmp(exporter_names[i], word) == 0) {
+			options->format = exporter_names[i];
+			text_free(&known);
+			return 0;
+		}
+		text_add_format(&known, ", %s", exporter_names[i]);
+	}
+	error_set(error, "-f %.100s: expected one of merged%s", word,
+	          text_string(&known));
+	text_free(&known);
+	return -1;
+}
+
+#define FLAG(member) NULL, offsetof(struct merge_options, member)
+
+static const struct option_row merge_option_rows[] = {
+	{ "-o", NULL, "OUT",
+	  "the file to write; - is standard output. It is replaced once "
+	  "everything is written, so it may be among the inputs", take_output,
+	  0 },
+	{ "-f", NULL, "FORMAT",
+	  "the format to write: merged, or one that export knows, such as "
+	  "pprof, which keeps only the sum. The default is merged, and pprof if "
+	  "OUT ends in .pb.gz or .pprof", take_format, 0 },
+	{ NULL, "--by", "KEY",
+	  "keeps the counts by host, process, thread or id, or by the values of "
+	  "a label of that key", take_key, 0 },
+	{ NULL, "--id", "NAME",
+	  "the identity of the one input, in place of the hash of its content",
+	  take_id, 0 },
+	{ NULL, "--symfs", "DIR",
+	  "searches programs and debug files below DIR first", take_symfs, 0 },
+	{ NULL, "--lenient", NULL,
+	  "skips lines of inputs that cannot be read", FLAG(is_lenient) },
+	{ NULL, "--thread-frames", NULL,
+	  "takes the outermost frames of collapsed stacks for threads",
+	  FLAG(has_thread_frames) },
+	{ NULL, "--help", NULL, "prints this help", FLAG(wants_help) },
+	OPTIONS_END
+};
+
+/* ---- the command line ---- */
+
+static bool
+ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), n_end = strlen(end);
+
+	return n >= n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+static int
+check_options(struct merge_options *options, struct error *error)
+{
+	if (options->output == NULL)
+		return error_set(error, "merge needs -o OUT, the file to write");
+	if (options->n_inputs == 0)
+		return error_set(error, "merge needs a profile to read");
+	if (options->id != NULL && options->n_inputs != 1)
+		return error_set(error, "--id %.100s names one input, and there "
+		                 "are %zu", options->id, options->n_inputs);
+	if (!options->is_merged && options->format == NULL &&
+	    (ends_with(options->output, ".pb.gz") ||
+	     ends_with(options->output, ".pprof")))
+		options->format = "pprof";
+	return 0;
+}
+
+/* inputs: room for all words. */
+static int
+parse_words(struct merge_options *options, char *const *words,
+            const char **inputs, struct error *error)
+{
+	*options = (struct merge_options){ .inputs = inputs };
+	while (*words != NULL) {
+		if (options_take(merge_option_rows, "merge", options, &words,
+		                 error) != 0)
+			return -1;
+		if (*words != NULL && strcmp(*words, "--") == 0) {
+			while (*++words != NULL)
+				inputs[options->n_inputs++] = *words;
+			break;
+		}
+		if (*words != NULL)
+			inputs[options->n_inputs++] = *words++;
+	}
+	return options->wants_help ? 0 : check_options(options, error);
+}
+
+/* ---- merging ---- */
+
+struct run {
+	const struct merge_options *options;
+	struct merging *merging;
+	uint64_t n_warnings;
+	size_t n_skipped;
+};
+
+static void
+warn(void *context, const char *text)
+{
+	struct run *run = context;
+
+	if (run->n_warnings++ < WARNINGS_SHOWN)
+		message_note("%s", text);
+}
+
+static int
+add_inputs(struct run *run, struct error *error)
+{
+	const struct merge_options *options = run->options;
+	struct progress_line line;
+	const struct progress *progress = progress_line_start(&line,
+	                                                      "merging");
+	int result = 0;
+
+	line.unit = "files";
+	for (size_t i = 0; result == 0 && i < options->n_inputs; i++) {
+		struct error why = { 0 };
+
+		result = progress_step(progress, i, options->n_inputs, error);
+		if (result != 0)
+			break;
+		switch (merging_add(run->merging, options->inputs[i],
+		                    options->id, warn, run, &why)) {
+		case MERGED_ADDED:
+			break;
+		case MERGED_SKIPPED:
+			run->n_skipped++;
+			progress_line_end(&line);
+			message_note("%s (skipped)", why.text);
+			break;
+		case MERGED_FAILED:
+			result = error_set(error, "%s", why.text);
+		}
+	}
+	progress_line_end(&line);
+	if (run->n_warnings > WARNINGS_SHOWN)
+		message_note("%" PRIu64 " more warnings",
+		             run->n_warnings - WARNINGS_SHOWN);
+	return result;
+}
+
+static int
+write_to_output(struct run *run, struct error *error)
+{
+	int descriptor = STDOUT_FILENO, status;
+	struct writer writer;
+
+	if (isatty(descriptor))
+		return error_set(error, "-o -: the merged profile is not text; "
+		                 "send it to a file or a pipe");
+	writer_start(&writer, write_to_descriptor, &descriptor);
+	if (merging_write(run->merging, run->options->format, &writer,
+	                  error) != 0 && error->is_set)
+		return -1;
+	status = writer_flush(&writer);
+	return status == 0 || status == EPIPE ? 0 :
+	       error_set(error, "standard output: %s", strerror(status));
+}
+
+static int
+write_file(struct run *run, struct error *error)
+{
+	struct new_file file;
+	int result;
+
+	if (strcmp(run->options->output, "-") == 0)
+		return write_to_output(run, error);
+	if (new_file_open(&file, run->options->output, error) != 0)
+		return -1;
+	result = merging_write(run->merging, run->options->format,
+	                       &file.writer, error);
+	if (new_file_close(&file, result == 0, error) != 0)
+		return -1;
+	return result;
+}
+
+static int
+merge(struct run *run, const struct read_options *read, struct error *error)
+{
+	const struct merge_options *options = run->options;
+
+	run->merging = merging_new(read, options->key, error);
+	if (run->merging == NULL || add_inputs(run, error) != 0)
+		return -1;
+	if (run->n_skipped == options->n_inputs)
+		return error_set(error, "nothing to write: no input could be "
+		                 "merged");
+	if (write_file(run, error) != 0)
+		return -1;
+	if (run->n_skipped > 0)
+		return error_set(error, "%s: %zu of %zu inputs are not in it",
+		                 options->output, run->n_skipped,
+		                 options->n_inputs);
+	return 0;
+}
+
+static int
+merge_with(struct session *session, const struct merge_options *options,
+           struct error *error)
+{
+	const char *symfs = options->symfs != NULL ? options->symfs :
+	                    session->symfs;
+	const struct symbol_search search = { .root = symfs };
+	struct read_options read = {
+		.lenient = options->is_lenient || session->is_lenient,
+		.has_thread_frames = options->has_thread_frames ||
+		    session->has_thread_frames,
+		.symfs = symfs,
+		.modules = module_cache_new(&search, error),
+	};
+	struct run run = { .options = options };
+	int result;
+
+	if (read.modules == NULL)
+		return -1;
+	if (session->is_lone_command)
+		interrupt_catch();
+	result = merge(&run, &read, error);
+	merging_free(run.merging);
+	module_cache_free(read.modules);
+	return result;
+}
+
+static int
+merge_run(struct session *session, const struct arguments *arguments,
+          struct table *table, struct error *error)
+{
+	const struct value *words = &arguments->values[0];
+	struct merge_options options;
+	const char **inputs = memory_array(words->n_words + 1, sizeof *inputs,
+	                                   error);
+	int result;
+
+	if (inputs == NULL)
+		return -1;
+	if (parse_words(&options, (char *const *)words->words, inputs,
+	                error) != 0) {
+		if (session->is_lone_command)
+			session->status = EXIT_USAGE;
+		result = -1;
+	} else if (options.wants_help) {
+		result = help_describe(&command_merge, table, error);
+	} else if (strcmp(options.output, "-") == 0 &&
+	           !session->is_lone_command) {
+		result = error_set(error, "-o -: only cpprof merge can write "
+		                   "to standard output");
+	} else {
+		result = merge_with(session, &options, error);
+	}
+	free(inputs);
+	return result;
+}
+
+static void
+merge_complete(struct completion *completion, const struct word *words,
+               size_t n)
+{
+	const struct option_row *row = NULL;
+	const char *rest = "";
+
+	if (n > 0 && words[n - 1].text[0] == '-')
+		row = option_match(merge_option_rows, words[n - 1].text,
+		                   &rest);
+	if (row != NULL && row->take == take_format && *rest == '\0') {
+		completion_offer(completion, "merged", strlen("merged"));
+		for (size_t i = 0; exporter_names[i] != NULL; i++)
+			completion_offer(completion, exporter_names[i],
+			                 strlen(exporter_names[i]));
+		return;
+	}
+	if (completion->prefix[0] != '-') {
+		completion_offer_files(completion);
+		return;
+	}
+	for (row = merge_option_rows; !option_is_end(row); row++)
+		completion_offer(completion, option_word(row),
+		                 strlen(option_word(row)));
+}
+
+const struct command command_merge = {
+	.name = "merge",
+	.summary = "adds up any number of profiles into one compact file",
+	.description =
+	    "Reads one profile after the other, of any formats that have stacks, "
+	    "and writes their sum to a file that cpprof opens like any other. "
+	    "The sum does not depend on the order of the inputs, nor on whether "
+	    "they were merged in parts whose results were merged again: the "
+	    "bytes of the file are the same.\n\n"
+	    "Beside the sum, the file has the sums of 32 random groups of "
+	    "inputs; for each node the input that has most of it; and, with "
+	    "--by, the counts by the values of a key, which labels and narrow "
+	    "label then know. Threads, other labels and times are not kept.\n\n"
+	    "An input that cannot be read is named and skipped, and the exit "
+	    "status is 1.",
+	.options = merge_option_rows,
+	.complete_words = merge_complete,
+	.example = "merge -o sum.merged forms.folded forms.folded",
+	.arguments = merge_arguments,
+	.run = merge_run,
+};

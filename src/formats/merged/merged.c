@@ -1,0 +1,859 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* merged.c -- reads the file of a merged profile.
+ *
+ * doc/merged.md describes it.  A sum of which a part is missing is wrong, not
+ * incomplete: so a file that is cut or damaged is refused.  Every number is
+ * checked: counts of things against the bytes that are left, of which each
+ * thing has at least one; numbers of things against their counts; and what
+ * should be in ascending order for being so, which makes it unique.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/merged/merged_file.h"
+#include "src/formats/reader.h"
+#include "src/profile/fleet_tree.h"
+#include "src/profile/large_array.h"
+
+/* Each of many resources has counts for all nodes. */
+enum { COUNTS_ALWAYS = 16 << 20, COUNTS_A_BYTE = 100 };
+
+struct input {
+	struct reader reader;
+	struct fleet *fleet;
+	const unsigned char *begin, *at, *end;
+	const char *wrong;		/* NULL: nothing so far */
+};
+
+/* ---- numbers and texts; after the first that is wrong all are 0 ---- */
+
+/* Notes what is wrong at the current place, unless something was before. */
+static void
+reject(struct input *input, const char *what)
+{
+	if (input->wrong != NULL)
+		return;
+	input->wrong = what;
+	input->reader.place = (uint64_t)(input->at - input->begin);
+	input->at = input->end;
+}
+
+static uint64_t
+take(struct input *input)
+{
+	uint64_t number = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		unsigned char byte;
+
+		if (input->at == input->end) {
+			reject(input, "the file ends within a number");
+			return 0;
+		}
+		byte = *input->at++;
+		number |= (uint64_t)(byte & 0x7f) << shift;
+		/* A last byte of 0 would be one too many. */
+		if (byte < 0x80 && (byte != 0 || shift == 0) &&
+		    (shift < 63 || byte < 2))
+			return number;
+		if (byte < 0x80 || shift == 63)
+			break;
+	}
+	reject(input, "no number of 64 bits");
+	return 0;
+}
+
+/* A number below `limit`. */
+static uint32_t
+take_below(struct input *input, uint64_t limit, const char *what)
+{
+	uint64_t number = take(input);
+
+	if (number < limit)
+		return (uint32_t)number;
+	reject(input, what);
+	return 0;
+}
+
+/* How many things follow, each of which has at least one byte. */
+static uint32_t
+take_count(struct input *input)
+{
+	uint64_t n = take(input);
+
+	if (n <= (size_t)(input->end - input->at) && n < UINT32_MAX - 2)
+		return (uint32_t)n;
+	reject(input, "more things than bytes that are left");
+	return 0;
+}
+
+/* Bytes in the file; *n: how many. */
+static const char *
+take_bytes(struct input *input, size_t *n)
+{
+	const unsigned char *bytes;
+
+	*n = take_count(input);
+	bytes = input->at;
+	input->at += *n;
+	return (const char *)bytes;
+}
+
+/* A text that ends in NUL, in the profile's arena; NULL with *error set. */
+static const char *
+take_text(struct input *input, struct error *error)
+{
+	size_t n;
+	const char *bytes = take_bytes(input, &n);
+
+	if (n > 0 && memchr(bytes, '\0', n) != NULL) {
+		reject(input, "a NUL in a text");
+		n = 0;
+	}
+	return arena_text(&input->fleet->profile->arena, bytes, n, error);
+}
+
+static const char *
+take_agreed(struct input *input, struct error *error)
+{
+	switch (take_below(input, MERGED_TEXT + 1, "expected a text")) {
+	case MERGED_TEXT:
+		return take_text(input, error);
+	case MERGED_TEXTS_DIFFER:
+		return fleet_several;
+	default:
+		return NULL;
+	}
+}
+
+/* ---- what is small ---- */
+
+static int
+read_summary(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	struct fleet_process *process = &fleet->process;
+	uint32_t flags;
+
+	fleet->n_members = take(input);
+	fleet->n_warned = take(input);
+	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
+		fleet->group_members[g] = take(input);
+	process->program = take_agreed(input, error);
+	process->command = take_agreed(input, error);
+	process->host = take_agreed(input, error);
+	process->start_ns = take(input);
+	process->end_ns = take(input);
+	process->cpu_ns = take(input);
+	process->sampling_ns = take(input);
+	flags = take_below(input, 4, "unknown flags of the process");
+	process->is_cpu_unknown = (flags & MERGED_CPU_UNKNOWN) != 0;
+	process->cpu_is_least = (flags & MERGED_CPU_LEAST) != 0;
+	return error->is_set ? -1 : 0;
+}
+
+static int
+read_tallies(struct input *input, struct error *error)
+{
+	struct profile *profile = input->fleet->profile;
+	uint32_t n = take_count(input);
+
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		struct tally tally = { .what = take_text(input, error) };
+
+		if (tally.what == NULL)
+			return -1;
+		tally.count = take(input);
+		tally.loss = (enum loss)take_below(input, N_LOSSES + 1,
+		                                   "an unknown kind of loss");
+		if (i > 0 && strcmp(profile->tallies[i - 1].what,
+		                    tally.what) >= 0)
+			reject(input, "statistics out of order");
+		else if (profile_copy_tally(profile, &tally, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+read_sources(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	uint32_t n = take_count(input);
+
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		const char *text = take_text(input, error);
+		uint32_t r = take_below(input, fleet->n_resources,
+		                        "no such resource");
+
+		if (text == NULL ||
+		    names_add_pair(fleet->sources, text, strlen(text), &r,
+		                   sizeof r, error) == NO_NAME)
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether a comes before b, as they are sorted. */
+static bool
+is_before(const struct fleet_resource *a, const struct fleet_resource *b)
+{
+	int order = strcmp(a->name, b->name);
+
+	if (order == 0)
+		order = strcmp(a->gtick, b->gtick);
+	return order < 0 || (order == 0 && a->interval < b->interval);
+}
+
+static int
+read_resources(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	uint32_t n = take_count(input);
+
+	if (n == 0)
+		reject(input, "no resource");
+	for (uint32_t r = 0; r < n && input->wrong == NULL; r++) {
+		const char *name = take_text(input, error);
+		const char *gtick = take_text(input, error);
+		uint64_t interval = take(input);
+		struct fleet_resource *resource;
+
+		if (name == NULL || gtick == NULL)
+			return -1;
+		if (interval == 0)
+			reject(input, "an interval of 0");
+		if (r == RESOURCES_MAX)
+			reject(input, "more than 256 resources");
+		if (input->wrong != NULL)
+			return 0;
+		if (fleet_add_resource(fleet, name, gtick, interval, error) ==
+		    UINT32_MAX)
+			return -1;
+		if (fleet->n_resources != r + 1 ||
+		    (r > 0 && !is_before(&fleet->resources[r - 1],
+		                         &fleet->resources[r]))) {
+			reject(input, "resources out of order");
+			return 0;
+		}
+		resource = &fleet->resources[r];
+		resource->n_files = take(input);
+		resource->first_column = take_below(input, RESOURCES_MAX,
+		                                    "no such column");
+		for (int loss = 0; loss < N_LOSSES; loss++)
+			resource->lost[loss] = take(input);
+	}
+	return read_sources(input, error);
+}
+
+static int
+read_values(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	uint32_t n;
+
+	fleet->key = take_agreed(input, error);
+	if (fleet->key == fleet_several)
+		reject(input, "expected a key");
+	n = take_count(input);
+	if (n > 0 && (fleet->key == NULL || n >= FLEET_VALUES_MAX))
+		reject(input, "too many values of a key");
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		size_t size;
+		const char *bytes = take_bytes(input, &size);
+
+		if (names_add(fleet->values, bytes, size, error) == NO_NAME)
+			return -1;
+		if (names_count(fleet->values) != i + 1 ||
+		    (i > 0 && names_compare(fleet->values, i - 1, i) >= 0))
+			reject(input, "values out of order");
+	}
+	return error->is_set ? -1 : 0;
+}
+
+static int
+read_members(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	uint32_t n = take_count(input);
+
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		const char *id = take_text(input, error);
+
+		if (id == NULL ||
+		    fleet_add_member(fleet, id, "", error) == UINT32_MAX)
+			return -1;
+	}
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		fleet->members[i].name = take_text(input, error);
+		if (fleet->members[i].name == NULL)
+			return -1;
+	}
+	return read_values(input, error);
+}
+
+/* ---- names, modules, frames ---- */
+
+/* Columns of numbers below `limit`; freed with free().  NULL with *error set. */
+static uint32_t *
+take_column(struct input *input, uint32_t n, uint64_t limit, const char *what,
+            struct error *error)
+{
+	uint32_t *column;
+
+	if (n > (size_t)(input->end - input->at)) {
+		reject(input, "the file ends within a column");
+		n = 0;
+	}
+	column = memory_array(n, sizeof *column, error);
+	for (uint32_t i = 0; column != NULL && i < n; i++)
+		column[i] = take_below(input, limit, what);
+	return column;
+}
+
+/* Names are what the one before begins with and more. */
+static int
+read_names(struct input *input, struct error *error)
+{
+	struct names *names = input->fleet->profile->names;
+	uint32_t n = take_count(input);
+	uint32_t *shared = take_column(input, n, UINT32_MAX,
+	                               "a name too long", error);
+	struct text_buffer name = { 0 };
+
+	if (shared == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		size_t size;
+		const char *rest = take_bytes(input, &size);
+
+		if (shared[i] > name.length) {
+			reject(input, "a name shorter than what it shares");
+			break;
+		}
+		name.length = shared[i];
+		text_add(&name, rest, size);
+		if (name.failed) {
+			error_out_of_memory(error);
+			break;
+		}
+		if (names_add(names, name.bytes, name.length, error) ==
+		    NO_NAME)
+			break;
+		if (names_count(names) != i + 1 ||
+		    (i > 0 && names_compare(names, i - 1, i) >= 0))
+			reject(input, "names out of order");
+	}
+	free(shared);
+	text_free(&name);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+read_modules(struct input *input, struct error *error)
+{
+	struct profile *profile = input->fleet->profile;
+	uint32_t n = take_count(input);
+
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		const char *path = take_text(input, error), *build_id;
+		size_t size;
+
+		if (path == NULL)
+			return -1;
+		build_id = take_bytes(input, &size);
+		if (size > sizeof profile->modules->build_id) {
+			reject(input, "a build-id too long");
+			return 0;
+		}
+		if (profile_add_module(profile, path, build_id, (uint32_t)size,
+		                       error) == UINT32_MAX)
+			return -1;
+		profile->modules[i].file_size = take(input);
+		profile->modules[i].file_mtime_ns = take(input);
+	}
+	return 0;
+}
+
+/* The columns of the frames, while they are read. */
+struct frame_columns {
+	uint32_t n;
+	uint32_t *module, *offset, *flags, *n_locations;
+	uint64_t *address;
+	struct location *locations;
+	size_t n_all;			/* locations */
+};
+
+static void
+take_addresses(struct input *input, struct frame_columns *columns)
+{
+	for (uint32_t i = 0; i < columns->n; i++) {
+		uint64_t more = take(input);
+
+		columns->address[i] = more;
+		if (i > 0 && columns->module[i] == columns->module[i - 1] &&
+		    __builtin_add_overflow(columns->address[i - 1], more,
+		                           &columns->address[i]))
+			reject(input, "addresses out of order");
+	}
+}
+
+static void
+take_modules(struct input *input, struct frame_columns *columns)
+{
+	uint64_t module = 0;
+
+	for (uint32_t i = 0; i < columns->n; i++) {
+		module += columns->module[i];
+		if (module > input->fleet->profile->n_modules) {
+			reject(input, "no such module");
+			module = 0;
+		}
+		columns->module[i] = (uint32_t)module;
+	}
+}
+
+static int
+take_locations(struct input *input, struct frame_columns *columns,
+               struct error *error)
+{
+	uint32_t n_names = names_count(input->fleet->profile->names);
+
+	for (uint32_t i = 0; i < columns->n; i++) {
+		if (columns->n_locations[i] == 0)
+			reject(input, "a frame without a location");
+		columns->n_all += columns->n_locations[i];
+	}
+	if (columns->n_all > (size_t)(input->end - input->at)) {
+		reject(input, "more locations than bytes that are left");
+		columns->n_all = 0;
+	}
+	columns->locations = memory_array(columns->n_all,
+	                                  sizeof *columns->locations, error);
+	if (columns->locations == NULL)
+		return -1;
+	for (size_t i = 0; i < columns->n_all; i++)
+		columns->locations[i].function = take_below(input, n_names,
+		                                            "no such name");
+	for (size_t i = 0; i < columns->n_all; i++)
+		columns->locations[i].file = take_below(input,
+		    (uint64_t)n_names + 1, "no such name") - 1;
+	for (size_t i = 0; i < columns->n_all; i++)
+		columns->locations[i].line = take_below(input,
+		    (uint64_t)UINT32_MAX + 1, "no such line");
+	return 0;
+}
+
+static int
+take_frames(struct input *input, struct frame_columns *columns,
+            struct error *error)
+{
+	const uint64_t any = (uint64_t)UINT32_MAX + 1;
+	uint32_t n = columns->n = take_count(input);
+
+	columns->module = take_column(input, n, any, "no such module", error);
+	if (columns->module == NULL)
+		return -1;
+	if (input->wrong != NULL)
+		columns->n = n = 0;
+	columns->address = memory_array(n, sizeof *columns->address, error);
+	if (columns->address == NULL)
+		return -1;
+	take_modules(input, columns);
+	take_addresses(input, columns);
+	columns->offset = take_column(input, n, any, "no such offset", error);
+	if (columns->offset == NULL)
+		return -1;
+	columns->flags = take_column(input, n, N_FRAME_STAND_INS *
+	    MERGED_STAND_IN, "unknown flags of a frame", error);
+	if (columns->flags == NULL)
+		return -1;
+	columns->n_locations = take_column(input, n, any, "too many locations",
+	                                   error);
+	if (columns->n_locations == NULL)
+		return -1;
+	if (input->wrong != NULL)
+		columns->n = 0;
+	return take_locations(input, columns, error);
+}
+
+static int
+add_frames(struct input *input, const struct frame_columns *columns,
+           struct error *error)
+{
+	struct profile *profile = input->fleet->profile;
+	const struct location *locations = columns->locations;
+
+	for (uint32_t i = 0; i < columns->n; i++) {
+		uint32_t flags = columns->flags[i];
+		struct frame *frame;
+
+		if (profile_add_frame(profile, columns->module[i] - 1,
+		                      columns->address[i], locations,
+		                      columns->n_locations[i], error) ==
+		    UINT32_MAX)
+			return -1;
+		locations += columns->n_locations[i];
+		frame = &profile->frames[i];
+		frame->function_offset = columns->offset[i] - 1;
+		frame->is_made_up = (flags & MERGED_MADE_UP) != 0;
+		frame->has_debug_lines = (flags & MERGED_DEBUG_LINES) != 0;
+		frame->stand_in = (enum frame_stand_in)(flags /
+		                                        MERGED_STAND_IN);
+	}
+	return 0;
+}
+
+static int
+read_frames(struct input *input, struct error *error)
+{
+	struct frame_columns columns = { 0 };
+	int result = take_frames(input, &columns, error);
+
+	if (result == 0 && input->wrong == NULL)
+		result = add_frames(input, &columns, error);
+	free(columns.module);
+	free(columns.offset);
+	free(columns.flags);
+	free(columns.n_locations);
+	free(columns.address);
+	free(columns.locations);
+	return result;
+}
+
+/* ---- nodes and rows ---- */
+
+/* The frames of the newest siblings, outermost first, and their nodes. */
+struct newest {
+	uint32_t *node, *label;
+	size_t node_capacity, label_capacity, depth;
+};
+
+static int
+add_node(struct input *input, struct newest *newest, uint32_t levels,
+         uint32_t label, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	uint32_t n = fleet->n_nodes;
+
+	if (levels > newest->depth) {
+		reject(input, "a node outside the outermost one");
+		return 0;
+	}
+	/* Children of the last node have none before them. */
+	if (levels > 0 && newest->label[newest->depth - levels] >= label) {
+		reject(input, "nodes out of order");
+		return 0;
+	}
+	newest->depth -= levels;
+	if (memory_grow(&newest->node, &newest->node_capacity,
+	                newest->depth + 1, sizeof *newest->node, error) != 0 ||
+	    memory_grow(&newest->label, &newest->label_capacity,
+	                newest->depth + 1, sizeof *newest->label, error) != 0)
+		return -1;
+	if (fleet_add_node(fleet, newest->depth == 0 ? NO_NODE :
+	                   newest->node[newest->depth - 1], label, error) != n)
+		return -1;
+	newest->node[newest->depth] = n;
+	newest->label[newest->depth++] = label;
+	return 0;
+}
+
+static int
+read_nodes(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	struct newest newest = { 0 };
+	uint32_t n = take_count(input);
+	uint64_t most = COUNTS_ALWAYS + COUNTS_A_BYTE *
+	    (uint64_t)(input->end - input->begin);
+	uint32_t *levels;
+	int result = 0;
+
+	if (n == 0)
+		reject(input, "no stack");
+	if ((uint64_t)n * fleet->n_resources > most)
+		reject(input, "too many resources for its nodes");
+	levels = take_column(input, n, UINT32_MAX, "no such level", error);
+	if (levels == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n && result == 0 && input->wrong == NULL;
+	     i++) {
+		uint32_t label = take_below(input, fleet->profile->n_frames,
+		                            "no such frame");
+
+		if (input->wrong == NULL)
+			result = add_node(input, &newest, levels[i], label,
+			                  error);
+		if (result == 0 && i % 65536 == 0)
+			result = reader_step(&input->reader, error);
+	}
+	free(levels);
+	free(newest.node);
+	free(newest.label);
+	if (result == 0 && input->wrong == NULL &&
+	    take_below(input, 2, "expected 0 or 1") != 0)
+		for (uint32_t i = 0; i < n && result == 0; i++)
+			result = fleet_add_returns(fleet, i, take(input),
+			                           error);
+	return result;
+}
+
+/* The counts of one resource. */
+static int
+read_counts(struct input *input, uint32_t r, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	uint64_t *hits = fleet->resources[r].hits;
+	uint64_t *samples = fleet->resources[r].samples;
+	bool is_same;
+	int result = 0;
+
+	for (uint32_t row = 1; row < fleet->n_rows; row++)
+		hits[row] = take(input);
+	is_same = take_below(input, 2, "expected 0 or 1") != 0;
+	for (uint32_t row = 1; row < fleet->n_rows; row++)
+		samples[row] = is_same ? hits[row] : take(input);
+	for (uint32_t row = 1; row < fleet->n_rows && result == 0; row++) {
+		uint64_t own_hits = hits[row], own_samples = samples[row];
+
+		hits[row] = samples[row] = 0;
+		result = fleet_add_counts(fleet, row, r, own_hits, own_samples,
+		                          error);
+	}
+	return result;
+}
+
+static int
+read_rows(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	uint32_t n = take_count(input);
+	uint64_t node = 0;
+
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		uint64_t more = take(input);
+
+		if ((i > 0 && more == 0) || more >= fleet->n_nodes - node)
+			reject(input, "no such node");
+		else if (fleet_need_row(fleet, (uint32_t)(node += more),
+		                        error) == UINT32_MAX)
+			return -1;
+	}
+	for (uint32_t r = 0; r < fleet->n_resources && input->wrong == NULL;
+	     r++)
+		if (read_counts(input, r, error) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+read_most(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+
+	for (uint32_t r = 0; r < fleet->n_resources && input->wrong == NULL;
+	     r++) {
+		struct fleet_resource *resource = &fleet->resources[r];
+
+		for (uint32_t n = 0; n < fleet->n_nodes; n++)
+			resource->most_hits[n] = take(input);
+		for (uint32_t n = 0; n < fleet->n_nodes; n++)
+			resource->most_member[n] =
+			    resource->most_hits[n] == 0 ? NO_MEMBER :
+			    take_below(input, fleet->n_listed,
+			               "no such member");
+	}
+	return error->is_set ? -1 : 0;
+}
+
+/* ---- cells ---- */
+
+static int
+take_cells(struct input *input, struct fleet_cells *cells, uint32_t n_parts,
+           bool has_samples, struct error *error)
+{
+	const struct fleet *fleet = input->fleet;
+	uint32_t n = take_count(input);
+	struct fleet_cell *cell;
+	uint64_t code = 0;
+
+	if (large_array_zeroed(&cells->cells, n, sizeof *cell, error) != 0)
+		return -1;
+	cell = cells->cells;
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		code += take_below(input, (uint64_t)UINT32_MAX + 1,
+		                   "no such part");
+		if (code > UINT32_MAX || fleet_part((uint32_t)code) >= n_parts ||
+		    fleet_resource_of((uint32_t)code) >= fleet->n_resources)
+			reject(input, "no such part or resource");
+		cell[i].code = (uint32_t)code;
+	}
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		uint64_t row = take(input);
+		bool follows = i > 0 && cell[i].code == cell[i - 1].code;
+
+		if (row == 0 || row >= fleet->n_rows -
+		    (follows ? cell[i - 1].row : 0))
+			reject(input, "no such row");
+		cell[i].row = (uint32_t)row + (follows ? cell[i - 1].row : 0);
+	}
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++)
+		cell[i].hits = take(input);
+	for (uint32_t i = 0; has_samples && i < n && input->wrong == NULL; i++)
+		cell[i].samples = take(input);
+	cells->n = n;
+	return 0;
+}
+
+/* What is left of the counts of one kind without all cells. */
+static int
+check_cells(struct input *input, const struct fleet_cells *cells,
+            bool are_samples, bool must_be_whole, struct error *error)
+{
+	const struct fleet *fleet = input->fleet;
+	uint64_t *left[RESOURCES_MAX];
+	uint32_t n = 0;
+
+	for (; n < fleet->n_resources; n++)
+		left[n] = memory_copy(are_samples ?
+		    fleet->resources[n].samples : fleet->resources[n].hits,
+		    fleet->n_rows, sizeof **left, error);
+	for (size_t i = 0; !error->is_set && i < cells->n; i++) {
+		const struct fleet_cell *cell = &cells->cells[i];
+		uint64_t *row = &left[fleet_resource_of(cell->code)][cell->row];
+		uint64_t counts = are_samples ? cell->samples : cell->hits;
+
+		if (counts > *row) {
+			reject(input, "parts that are more than their sum");
+			break;
+		}
+		*row -= counts;
+	}
+	for (uint32_t r = 0; must_be_whole && !error->is_set &&
+	     r < fleet->n_resources; r++)
+		for (uint32_t row = 1; row < fleet->n_rows; row++)
+			if (left[r][row] != 0)
+				reject(input, "groups that are less than their "
+				       "sum");
+	while (n-- > 0)
+		free(left[n]);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+read_parts(struct input *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+
+	if (take_cells(input, &fleet->groups, FLEET_GROUPS, false, error) !=
+	        0 ||
+	    take_cells(input, &fleet->by, names_count(fleet->values), true,
+	               error) != 0)
+		return -1;
+	if (input->at != input->end)
+		reject(input, "more bytes than the profile has");
+	if (input->wrong != NULL)
+		return 0;
+	if (check_cells(input, &fleet->groups, false, true, error) != 0 ||
+	    check_cells(input, &fleet->by, false, false, error) != 0)
+		return -1;
+	return check_cells(input, &fleet->by, true, false, error);
+}
+
+/* ---- the file ---- */
+
+static int
+read_tables(struct input *input, struct error *error)
+{
+	int (*const tables[])(struct input *, struct error *) = {
+		read_summary, read_tallies, read_resources, read_members,
+		read_names, read_modules, read_frames, read_nodes, read_rows,
+		read_most, read_parts,
+	};
+	struct reader *reader = &input->reader;
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		if (reader_step(reader, error) != 0)
+			return -1;
+		if (tables[i](input, error) != 0)
+			return -1;
+		if (input->wrong != NULL)
+			return reader_fail(reader, error, "not a whole merged "
+			                   "profile: %s", input->wrong);
+	}
+	return 0;
+}
+
+/* Errors of the profile's functions do not say which file it was. */
+static int
+name_error(const struct reader *reader, const struct error *why,
+           struct error *error)
+{
+	const char *name = source_name(reader->source);
+
+	if (why->is_out_of_memory)
+		return error_out_of_memory(error);
+	return strncmp(why->text, name, strlen(name)) == 0 ?
+	    error_set(error, "%s", why->text) :
+	    reader_fail_file(reader, error, "%s", why->text);
+}
+
+static int
+read_file(struct input *input, struct error *error)
+{
+	struct reader *reader = &input->reader;
+	size_t size;
+	const unsigned char *bytes = reader_peek(reader, SIZE_MAX, &size,
+	                                         error);
+	const size_t magic = strlen(MERGED_MAGIC);
+
+	if (bytes == NULL)
+		return -1;
+	if (source_damage(reader->source) != NULL)
+		return reader_fail_file(reader, error, "%s: a merged profile "
+		    "can be used only whole", source_damage(reader->source));
+	if (size < magic || memcmp(bytes, MERGED_MAGIC, magic) != 0)
+		return reader_fail_file(reader, error,
+		                        "not a merged profile");
+	input->begin = bytes;
+	input->at = bytes + magic;
+	input->end = bytes + size;
+	input->fleet = fleet_new(reader->profile, error);
+	if (input->fleet == NULL || read_tables(input, error) != 0)
+		return -1;
+	reader_skip(reader, size);
+	return fleet_make_tree(input->fleet, error);
+}
+
+static struct profile *
+merged_read(struct source *source, const struct read_options *options,
+            struct error *error)
+{
+	struct input input = { .wrong = NULL };
+	struct error why = { 0 };
+	int result = reader_begin(&input.reader, source, options,
+	                          READER_OFFSETS, error);
+
+	if (result == 0 && read_file(&input, &why) != 0)
+		result = name_error(&input.reader, &why, error);
+	return reader_end(&input.reader, result);
+}
+
+static int
+merged_probe(const void *head, size_t size)
+{
+	const size_t magic = strlen(MERGED_MAGIC);
+
+	return size >= magic && memcmp(head, MERGED_MAGIC, magic) == 0 ?
+	       PROBE_SURE : PROBE_NO;
+}
+
+const struct format format_merged = {
+	.name = "merged profile",
+	.summary = "the sum of many profiles, written by `cpprof merge`",
+	.probe = merged_probe,
+	.read = merged_read,
+};

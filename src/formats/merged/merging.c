@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* merging.c -- from inputs to the file of a merged profile. */
+#include "src/formats/merged/merging.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/exporter.h"
+#include "src/formats/merged/merged_file.h"
+#include "src/profile/fleet_add.h"
+#include "src/profile/fleet_settle.h"
+#include "src/profile/fleet_tree.h"
+
+struct merging {
+	struct read_options options;
+	const char *key;
+	struct profile *sum;
+};
+
+struct merging *
+merging_new(const struct read_options *options, const char *key,
+            struct error *error)
+{
+	struct merging *merging = memory_array(1, sizeof *merging, error);
+
+	if (merging == NULL)
+		return NULL;
+	merging->options = *options;
+	merging->key = key;
+	merging->sum = profile_new(error);
+	if (merging->sum != NULL && fleet_new(merging->sum, error) != NULL)
+		return merging;
+	merging_free(merging);
+	return NULL;
+}
+
+void
+merging_free(struct merging *merging)
+{
+	if (merging == NULL)
+		return;
+	profile_free(merging->sum);
+	free(merging);
+}
+
+const struct fleet *
+merging_fleet(const struct merging *merging)
+{
+	return merging->sum->fleet;
+}
+
+/* Whether the profile can be a member; else *error says why not. */
+static bool
+can_be_added(const struct profile *profile, const char *path, const char *id,
+             struct error *error)
+{
+	if (profile->tree == NULL)
+		error_set(error, "%s: calls without stacks, which cannot be "
+		          "merged", path);
+	else if (profile->fleet != NULL && id != NULL)
+		error_set(error, "%s: a merged profile, whose members have "
+		          "their own identities: --id is not for it", path);
+	return !error->is_set;
+}
+
+/* Adds a profile that can be added. */
+static int
+add(struct merging *merging, const struct profile *profile, const char *path,
+    const char *id, const struct content *content, struct error *error)
+{
+	struct fleet_identity identity = {
+		.id = id,
+		.name = strcmp(path, "-") == 0 ? "" : path,
+		.key = merging->key,
+	};
+	char digits[2 * CONTENT_HASH_SIZE + 1];
+	struct error why = { 0 };
+
+	for (size_t i = 0; i < CONTENT_HASH_SIZE; i++)
+		snprintf(digits + 2 * i, 3, "%02x", content->hash[i]);
+	if (id == NULL)
+		identity.id = digits;
+	if (fleet_add_profile(merging->sum->fleet, profile, &identity,
+	                      &why) == 0)
+		return 0;
+	if (why.is_out_of_memory)
+		return error_out_of_memory(error);
+	return error_set(error, "%s: cannot merge: %s", path, why.text);
+}
+
+enum merged_input
+merging_add(struct merging *merging, const char *path, const char *id,
+            void (*warn)(void *context, const char *text), void *context,
+            struct error *error)
+{
+	struct content content = { 0 };
+	struct read_options options = merging->options;
+	struct profile *profile;
+	enum merged_input result = MERGED_SKIPPED;
+
+	options.content = &content;
+	profile = load_profiles(&path, 1, &options, error);
+	if (profile == NULL)
+		return error->is_out_of_memory || interrupt_requested ?
+		       MERGED_FAILED : MERGED_SKIPPED;
+	for (uint32_t i = 0; i < profile->n_warnings; i++)
+		warn(context, profile->warnings[i]);
+	if (can_be_added(profile, path, id, error))
+		result = add(merging, profile, path, id, &content, error) ==
+		         0 ? MERGED_ADDED : MERGED_FAILED;
+	profile_free(profile);
+	return result;
+}
+
+static const struct exporter *
+find_exporter(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(exporter_names[i], name) != 0)
+		i++;
+	return exporters[i];
+}
+
+/* Writes the sum as views would see it. */
+static int
+export_sum(struct merging *merging, const struct exporter *exporter,
+           struct writer *writer, struct error *error)
+{
+	const struct naming_rule rule = { GRANULARITY_FUNCTION, INLINES_AUTO };
+	struct profile *sum = merging->sum;
+	struct export_source source = { .profile = sum };
+	struct sample_tree *named;
+	uint64_t n_changed;
+	bool is_own = false;
+	int result;
+
+	if (fleet_make_tree(sum->fleet, error) != 0)
+		return -1;
+	named = profile_named_tree(sum, &rule, &is_own, error);
+	if (named == NULL)
+		return -1;
+	source.named = named;
+	source.inlines = rule.inlines;
+	result = exporter->write(&source, writer, &n_changed, error);
+	if (is_own)
+		sample_tree_free(named);
+	return result;
+}
+
+int
+merging_write(struct merging *merging, const char *exporter,
+              struct writer *writer, struct error *error)
+{
+	if (fleet_settle(merging->sum->fleet, error) != 0)
+		return -1;
+	return exporter == NULL ?
+	       merged_write(merging->sum->fleet, writer, error) :
+	       export_sum(merging, find_exporter(exporter), writer, error);
+}

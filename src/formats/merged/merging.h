@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* merging.h -- from inputs to the file of a merged profile.
+ *
+ * One input after the other is read, added and freed, so that memory holds the
+ * sum and one input.
+ */
+#ifndef CPPROF_FORMATS_MERGING_H
+#define CPPROF_FORMATS_MERGING_H
+
+#include <stddef.h>
+
+#include "src/base/error.h"
+#include "src/base/writer.h"
+#include "src/formats/format.h"
+#include "src/profile/fleet.h"
+
+struct merging;
+
+/*
+ * options: borrowed; should have a cache of modules.  key: what counts are kept
+ * by, see fleet_add.h, borrowed; NULL: nothing.  Freed with merging_free; NULL
+ * with *error set.
+ */
+struct merging *merging_new(const struct read_options *options,
+                            const char *key, struct error *error);
+void merging_free(struct merging *merging);
+
+/* What became of an input. */
+enum merged_input {
+	MERGED_FAILED = -1,	/* *error says why; the sum is of no more use */
+	MERGED_ADDED,
+	MERGED_SKIPPED,		/* *error says why; the sum is as before */
+};
+
+/*
+ * Adds what load_profiles reads at the path, with all its members if it is a
+ * merged profile.  id: who it is; NULL: its content.  Calls warn for each
+ * warning.
+ */
+enum merged_input merging_add(struct merging *merging, const char *path,
+                              const char *id,
+                              void (*warn)(void *context, const char *text),
+                              void *context, struct error *error);
+
+/* The sum so far; still the merging's. */
+const struct fleet *merging_fleet(const struct merging *merging);
+
+/*
+ * Writes the sum; afterwards nothing can be added.  exporter: the name of one in
+ * exporters.def; NULL: the format of merged profiles.  0, or -1 with *error set,
+ * or unset where the writer failed.
+ */
+int merging_write(struct merging *merging, const char *exporter,
+                  struct writer *writer, struct error *error);
+
+#endif

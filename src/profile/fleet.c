@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fleet.c -- the tables of a sum of very many profiles. */
+#include "src/profile/fleet.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/profile/large_array.h"
+
+const char fleet_several[] = "several";
+
+static void
+cells_free(struct fleet_cells *cells)
+{
+	large_array_free(cells->cells);
+	index_free(&cells->index);
+}
+
+static void
+fleet_free(struct fleet *fleet)
+{
+	frame_union_free(fleet->frames);
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		large_array_free(fleet->resources[r].hits);
+		large_array_free(fleet->resources[r].samples);
+		large_array_free(fleet->resources[r].most_hits);
+		large_array_free(fleet->resources[r].most_member);
+	}
+	free(fleet->resources);
+	names_free(fleet->sources);
+	large_array_free(fleet->parent);
+	large_array_free(fleet->label);
+	large_array_free(fleet->row);
+	large_array_free(fleet->returns);
+	large_array_free(fleet->spare);
+	index_free(&fleet->index);
+	free(fleet->members);
+	cells_free(&fleet->groups);
+	names_free(fleet->values);
+	cells_free(&fleet->by);
+	free(fleet);
+}
+
+struct fleet *
+fleet_new(struct profile *profile, struct error *error)
+{
+	struct fleet *fleet = memory_array(1, sizeof *fleet, error);
+
+	if (fleet == NULL)
+		return NULL;
+	fleet->profile = profile;
+	fleet->n_rows = 1;
+	fleet->sources = names_new(error);
+	fleet->values = names_new(error);
+	if (error->is_set) {
+		fleet_free(fleet);
+		return NULL;
+	}
+	profile->fleet = fleet;
+	profile->free_fleet = fleet_free;
+	return fleet;
+}
+
+/* Makes room for n items, twice as many as there is now if not all fit. */
+static int
+grow(void *items, size_t *capacity, size_t n, size_t size,
+     struct error *error)
+{
+	size_t larger = *capacity < 512 ? 1024 : 2 * *capacity;
+
+	if (n <= *capacity)
+		return 0;
+	if (larger < n)
+		larger = n;
+	if (large_array_reserve(items, larger, size, error) != 0)
+		return -1;
+	*capacity = larger;
+	return 0;
+}
+
+/* ---- resources ---- */
+
+/* Makes room for a resource's counts of all rows and nodes. */
+static int
+reserve_counts(const struct fleet *fleet, struct fleet_resource *resource,
+               struct error *error)
+{
+	if (grow(&resource->hits, &resource->hits_capacity, fleet->n_rows,
+	         sizeof *resource->hits, error) != 0 ||
+	    grow(&resource->samples, &resource->samples_capacity,
+	         fleet->n_rows, sizeof *resource->samples, error) != 0 ||
+	    grow(&resource->most_hits, &resource->most_capacity,
+	         fleet->n_nodes, sizeof *resource->most_hits, error) != 0)
+		return -1;
+	return grow(&resource->most_member, &resource->member_capacity,
+	            fleet->n_nodes, sizeof *resource->most_member, error);
+}
+
+static int
+clear_counts(const struct fleet *fleet, struct fleet_resource *resource,
+             struct error *error)
+{
+	if (reserve_counts(fleet, resource, error) != 0)
+		return -1;
+	memset(resource->hits, 0, fleet->n_rows * sizeof *resource->hits);
+	memset(resource->samples, 0,
+	       fleet->n_rows * sizeof *resource->samples);
+	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
+		resource->most_hits[n] = 0;
+		resource->most_member[n] = NO_MEMBER;
+	}
+	return 0;
+}
+
+uint32_t
+fleet_add_resource(struct fleet *fleet, const char *name, const char *gtick,
+                   uint64_t interval, struct error *error)
+{
+	struct arena *arena = &fleet->profile->arena;
+	struct fleet_resource *resource = fleet->resources;
+
+	for (uint32_t r = 0; r < fleet->n_resources; r++, resource++)
+		if (resource->interval == interval &&
+		    strcmp(resource->name, name) == 0 &&
+		    strcmp(resource->gtick, gtick) == 0)
+			return r;
+	if (fleet->n_resources == RESOURCES_MAX) {
+		error_set(error, "more than %d resources, intervals that differ "
+		          "counted apart", RESOURCES_MAX);
+		return UINT32_MAX;
+	}
+	if (memory_grow(&fleet->resources, &fleet->resources_capacity,
+	                (size_t)fleet->n_resources + 1, sizeof *resource,
+	                error) != 0)
+		return UINT32_MAX;
+	resource = &fleet->resources[fleet->n_resources];
+	*resource = (struct fleet_resource){
+		.name = arena_text(arena, name, strlen(name), error),
+		.gtick = arena_text(arena, gtick, strlen(gtick), error),
+		.interval = interval,
+		.first_column = UINT32_MAX,
+	};
+	if (error->is_set)
+		return UINT32_MAX;
+	fleet->n_resources++;
+	return clear_counts(fleet, resource, error) == 0 ?
+	       fleet->n_resources - 1 : UINT32_MAX;
+}
+
+/* ---- nodes ---- */
+
+struct node_key {
+	uint32_t parent, label;
+};
+
+static bool
+node_matches(const void *things, uint32_t number, const void *key)
+{
+	const struct fleet *fleet = things;
+	const struct node_key *wanted = key;
+
+	return fleet->parent[number] == wanted->parent &&
+	       fleet->label[number] == wanted->label;
+}
+
+static int
+reserve_nodes(struct fleet *fleet, struct error *error)
+{
+	size_t n = (size_t)fleet->n_nodes + 1;
+
+	if (grow(&fleet->parent, &fleet->parent_capacity, n,
+	         sizeof *fleet->parent, error) != 0 ||
+	    grow(&fleet->label, &fleet->label_capacity, n,
+	         sizeof *fleet->label, error) != 0 ||
+	    grow(&fleet->row, &fleet->row_capacity, n, sizeof *fleet->row,
+	         error) != 0)
+		return -1;
+	if (fleet->returns != NULL &&
+	    grow(&fleet->returns, &fleet->returns_capacity, n,
+	         sizeof *fleet->returns, error) != 0)
+		return -1;
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		struct fleet_resource *resource = &fleet->resources[r];
+
+		if (grow(&resource->most_hits, &resource->most_capacity, n,
+		         sizeof *resource->most_hits, error) != 0 ||
+		    grow(&resource->most_member, &resource->member_capacity,
+		         n, sizeof *resource->most_member, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Enters a node for which there is room. */
+static uint32_t
+place_node(struct fleet *fleet, const struct node_key *key)
+{
+	uint32_t node = fleet->n_nodes++;
+
+	fleet->parent[node] = key->parent;
+	fleet->label[node] = key->label;
+	fleet->row[node] = 0;
+	if (fleet->returns != NULL)
+		fleet->returns[node] = 0;
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		fleet->resources[r].most_hits[node] = 0;
+		fleet->resources[r].most_member[node] = NO_MEMBER;
+	}
+	return node;
+}
+
+uint32_t
+fleet_add_node(struct fleet *fleet, uint32_t parent, uint32_t frame,
+               struct error *error)
+{
+	const struct node_key key = { parent, frame };
+	uint32_t hash = index_hash((uint64_t)parent << 32 | frame);
+	struct index_slot *slot = index_seek(&fleet->index, hash, node_matches,
+	                                     fleet, &key, error);
+
+	if (slot == NULL)
+		return UINT32_MAX;
+	if (slot->number != 0)
+		return slot->number - 1;
+	if (fleet->n_nodes == UINT32_MAX - 2) {
+		error_set(error, "more than %" PRIu32 " nodes",
+		          UINT32_MAX - 2);
+		return UINT32_MAX;
+	}
+	if (reserve_nodes(fleet, error) != 0)
+		return UINT32_MAX;
+	index_fill(&fleet->index, slot, hash, fleet->n_nodes);
+	return place_node(fleet, &key);
+}
+
+uint32_t
+fleet_need_row(struct fleet *fleet, uint32_t node, struct error *error)
+{
+	if (fleet->row[node] != 0)
+		return fleet->row[node];
+	fleet->n_rows++;
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		struct fleet_resource *resource = &fleet->resources[r];
+
+		if (reserve_counts(fleet, resource, error) != 0) {
+			fleet->n_rows--;
+			return UINT32_MAX;
+		}
+		resource->hits[fleet->n_rows - 1] = 0;
+		resource->samples[fleet->n_rows - 1] = 0;
+	}
+	return fleet->row[node] = fleet->n_rows - 1;
+}
+
+int
+fleet_add_counts(struct fleet *fleet, uint32_t row, uint32_t number,
+                 uint64_t hits, uint64_t samples, struct error *error)
+{
+	struct fleet_resource *resource = &fleet->resources[number];
+
+	if (__builtin_add_overflow(resource->total_hits, hits,
+	                           &resource->total_hits) ||
+	    __builtin_add_overflow(resource->total_samples, samples,
+	                           &resource->total_samples))
+		return error_set(error, "the sum of %s exceeds 64 bits",
+		                 resource->name);
+	resource->hits[row] += hits;
+	resource->samples[row] += samples;
+	return 0;
+}
+
+int
+fleet_add_returns(struct fleet *fleet, uint32_t node, uint64_t returns,
+                  struct error *error)
+{
+	if (fleet->returns == NULL) {
+		if (grow(&fleet->returns, &fleet->returns_capacity,
+		         fleet->n_nodes, sizeof *fleet->returns, error) != 0)
+			return -1;
+		memset(fleet->returns, 0,
+		       fleet->n_nodes * sizeof *fleet->returns);
+	}
+	if (__builtin_add_overflow(fleet->total_returns, returns,
+	                           &fleet->total_returns))
+		return error_set(error, "the sum of returns exceeds 64 bits");
+	fleet->returns[node] += returns;
+	return 0;
+}
+
+/* ---- members ---- */
+
+uint32_t
+fleet_add_member(struct fleet *fleet, const char *id, const char *name,
+                 struct error *error)
+{
+	struct arena *arena = &fleet->profile->arena;
+	struct fleet_member member = {
+		.id = arena_text(arena, id, strlen(id), error),
+		.name = arena_text(arena, name, strlen(name), error),
+	};
+
+	if (error->is_set ||
+	    memory_grow(&fleet->members, &fleet->members_capacity,
+	                (size_t)fleet->n_listed + 1, sizeof member,
+	                error) != 0)
+		return UINT32_MAX;
+	fleet->members[fleet->n_listed] = member;
+	return fleet->n_listed++;
+}
+
+static bool
+is_before(const struct fleet_member *a, const struct fleet_member *b)
+{
+	int order = strcmp(a->id, b->id);
+
+	return (order != 0 ? order : strcmp(a->name, b->name)) < 0;
+}
+
+void
+fleet_offer_most(struct fleet *fleet, uint32_t number, uint32_t node,
+                 uint64_t hits, uint32_t member)
+{
+	struct fleet_resource *resource = &fleet->resources[number];
+	uint64_t most = resource->most_hits[node];
+
+	if (hits == 0 || hits < most)
+		return;
+	if (hits == most &&
+	    !is_before(&fleet->members[member],
+	               &fleet->members[resource->most_member[node]]))
+		return;
+	resource->most_hits[node] = hits;
+	resource->most_member[node] = member;
+}
+
+/* ---- parts ---- */
+
+static bool
+cell_matches(const void *things, uint32_t number, const void *key)
+{
+	const struct fleet_cell *cell = &((const struct fleet_cell *)
+	                                  things)[number];
+	const struct fleet_cell *wanted = key;
+
+	return cell->row == wanted->row && cell->code == wanted->code;
+}
+
+int
+fleet_add_cell(struct fleet_cells *cells, uint32_t row, uint32_t code,
+               uint64_t hits, uint64_t samples, struct error *error)
+{
+	const struct fleet_cell key = { row, code, hits, samples };
+	uint32_t hash = index_hash((uint64_t)row << 32 | code);
+	struct index_slot *slot = index_seek(&cells->index, hash, cell_matches,
+	                                     cells->cells, &key, error);
+
+	if (slot == NULL)
+		return -1;
+	if (slot->number != 0) {
+		cells->cells[slot->number - 1].hits += hits;
+		cells->cells[slot->number - 1].samples += samples;
+		return 0;
+	}
+	if (cells->n == UINT32_MAX - 2)
+		return error_set(error, "more than %" PRIu32 " counts by group "
+		                 "or value", UINT32_MAX - 2);
+	if (grow(&cells->cells, &cells->capacity, cells->n + 1, sizeof key,
+	         error) != 0)
+		return -1;
+	index_fill(&cells->index, slot, hash, (uint32_t)cells->n);
+	cells->cells[cells->n++] = key;
+	return 0;
+}
+
+int
+fleet_set_key(struct fleet *fleet, const char *key, struct error *error)
+{
+	if (fleet->key == NULL)
+		fleet->key = arena_text(&fleet->profile->arena, key,
+		                        strlen(key), error);
+	if (fleet->key == NULL)
+		return -1;
+	return strcmp(fleet->key, key) == 0 ? 0 :
+	    error_set(error, "counts by %s cannot be added to counts by %s",
+	              key, fleet->key);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fleet_tree.c -- a fleet as the profile that views work on.
+ *
+ * A section has those nodes of the fleet that have counts in it, and what lies
+ * above them.  Cells come by value, resource and node; so the nodes of a value
+ * are marked first, and entered in their order.
+ */
+#include "src/profile/fleet_tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/profile/large_array.h"
+
+/*
+ * So many nodes may the sections have: more than any but hostile files and
+ * fleets whose stacks are deep and whose values are many.
+ */
+enum { NODES_ALWAYS = 16 << 20, NODES_A_CELL = 64, NODES_A_STEP = 65536 };
+
+struct making {
+	struct fleet *fleet;
+	struct profile *profile;
+	struct tree_builder *builder;
+	uint32_t *resource;	/* [n_resources] of the profile */
+	uint64_t *factor;	/* [n_resources] gticks of a hit, or 1 */
+	uint32_t *node_of_row;	/* [n_rows] */
+	uint32_t *node;		/* [n_nodes] in the section, NO_NODE: not yet */
+	uint32_t *chain;	/* scratch */
+	size_t chain_capacity;
+};
+
+/* ---- resources ---- */
+
+static bool
+is_same_resource(const struct fleet_resource *a,
+                 const struct fleet_resource *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->gtick, b->gtick) == 0;
+}
+
+/*
+ * Adds a resource, under a name of its own if another gtick has taken the name.
+ */
+static uint32_t
+add_resource(struct profile *profile, const struct fleet_resource *from,
+             struct error *error)
+{
+	const char *name = from->name;
+
+	while (name != NULL &&
+	       profile_find_resource(profile, name) != NO_RESOURCE)
+		name = arena_format(&profile->arena, error, "%s-%s", name,
+		                    from->gtick);
+	return name == NULL ? UINT32_MAX :
+	    profile_add_resource(profile, name, from->gtick, from->interval,
+	                         error);
+}
+
+/* Adds what was lost, in the resource's unit. */
+static void
+add_losses(struct resource *to, const struct fleet_resource *from,
+           uint64_t factor)
+{
+	for (int loss = 0; loss < N_LOSSES; loss++) {
+		uint64_t lost = from->lost[loss];
+
+		if (!loss_kinds[loss].counts_samples &&
+		    __builtin_mul_overflow(lost, factor, &lost))
+			lost = UINT64_MAX;
+		to->lost[loss] = fleet_sum(to->lost[loss], lost);
+	}
+}
+
+/* Sorts as merge_resources.c does: what most files have comes first. */
+static int
+compare_resources(const void *a, const void *b, void *context)
+{
+	const struct profile *profile = context;
+	const struct resource *x = &profile->resources[*(const uint32_t *)a];
+	const struct resource *y = &profile->resources[*(const uint32_t *)b];
+
+	if (x->n_files != y->n_files)
+		return x->n_files < y->n_files ? 1 : -1;
+	if (x->first_column != y->first_column)
+		return x->first_column < y->first_column ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void
+sort_resources(const struct making *making)
+{
+	struct profile *profile = making->profile;
+	uint32_t n = profile->n_resources;
+	uint32_t order[RESOURCES_MAX], place[RESOURCES_MAX];
+	struct resource old[RESOURCES_MAX];
+
+	for (uint32_t r = 0; r < n; r++) {
+		order[r] = r;
+		old[r] = profile->resources[r];
+	}
+	if (n > 1)
+		qsort_r(order, n, sizeof *order, compare_resources, profile);
+	for (uint32_t r = 0; r < n; r++) {
+		profile->resources[r] = old[order[r]];
+		place[order[r]] = r;
+	}
+	for (uint32_t r = 0; r < making->fleet->n_resources; r++)
+		making->resource[r] = place[making->resource[r]];
+}
+
+static int
+add_sources(const struct making *making, struct error *error)
+{
+	const struct names *sources = making->fleet->sources;
+
+	for (uint32_t i = 0; i < names_count(sources); i++) {
+		const char *text = names_text(sources, i);
+		uint32_t r;
+
+		memcpy(&r, text + strlen(text) + 1, sizeof r);
+		if (profile_add_source(making->profile,
+		        &making->profile->resources[making->resource[r]],
+		        text, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Resources come sorted by name, gtick and interval. */
+static int
+make_resources(struct making *making, struct error *error)
+{
+	struct profile *profile = making->profile;
+	struct fleet *fleet = making->fleet;
+
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		const struct fleet_resource *from = &fleet->resources[r];
+
+		if (r > 0 && is_same_resource(from - 1, from)) {
+			making->resource[r] = making->resource[r - 1];
+			profile->resources[making->resource[r]].interval = 1;
+			continue;
+		}
+		making->resource[r] = add_resource(profile, from, error);
+		if (making->resource[r] == UINT32_MAX)
+			return -1;
+		profile->resources[making->resource[r]].first_column =
+		    UINT32_MAX;
+	}
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		const struct fleet_resource *from = &fleet->resources[r];
+		struct resource *to =
+		    &profile->resources[making->resource[r]];
+
+		making->factor[r] = to->interval == from->interval ? 1 :
+		                    from->interval;
+		to->n_files += (uint32_t)(from->n_files < UINT32_MAX -
+		    to->n_files ? from->n_files : UINT32_MAX - to->n_files);
+		if (from->first_column < to->first_column)
+			to->first_column = from->first_column;
+		add_losses(to, from, making->factor[r]);
+	}
+	sort_resources(making);
+	return add_sources(making, error);
+}
+
+/* ---- counts ---- */
+
+static int
+add_counts(const struct making *making, uint32_t node, uint32_t r,
+           uint64_t hits, uint64_t samples, struct error *error)
+{
+	if (__builtin_mul_overflow(hits, making->factor[r], &hits))
+		return error_set(error, "the sum of %s exceeds 64 bits",
+		                 making->fleet->resources[r].name);
+	return hits == 0 && samples == 0 ? 0 :
+	    tree_builder_add(making->builder, node, making->resource[r], hits,
+	                     samples, error);
+}
+
+/* The whole sum, whose nodes are in depth-first order already. */
+static int
+make_sum(const struct making *making, struct error *error)
+{
+	const struct fleet *fleet = making->fleet;
+
+	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
+		uint32_t node = tree_builder_child(making->builder,
+		    fleet->parent[n], fleet->label[n], error);
+
+		if (node == NO_NODE ||
+		    (fleet->returns != NULL &&
+		     tree_builder_add_returns(making->builder, node,
+		                              fleet->returns[n], error) != 0) ||
+		    (n % NODES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+		for (uint32_t r = 0; fleet->row[n] != 0 &&
+		     r < fleet->n_resources; r++)
+			if (add_counts(making, node, r,
+			               fleet->resources[r].hits[fleet->row[n]],
+			               fleet->resources[r].samples[fleet->row[n]],
+			               error) != 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* ---- sections ---- */
+
+/* The section's node for a node of the fleet, entered with those above it. */
+static uint32_t
+enter(struct making *making, uint32_t n, struct error *error)
+{
+	const struct fleet *fleet = making->fleet;
+	uint32_t above = n, node;
+	size_t depth = 0;
+
+	while (above != NO_NODE && making->node[above] == NO_NODE) {
+		if (memory_grow(&making->chain, &making->chain_capacity,
+		                depth + 1, sizeof *making->chain, error) != 0)
+			return NO_NODE;
+		making->chain[depth++] = above;
+		above = fleet->parent[above];
+	}
+	node = above == NO_NODE ? NO_NODE : making->node[above];
+	while (depth > 0) {
+		uint32_t next = making->chain[--depth];
+
+		node = tree_builder_child(making->builder, node,
+		                          fleet->label[next], error);
+		if (node == NO_NODE)
+			return NO_NODE;
+		making->node[next] = node;
+	}
+	return node;
+}
+
+static void
+forget_nodes(const struct making *making)
+{
+	for (uint32_t n = 0; n < making->fleet->n_nodes; n++)
+		making->node[n] = NO_NODE;
+}
+
+/* value: NULL: none. */
+static int
+end_section(const struct making *making, uint32_t first, const char *value,
+            struct error *error)
+{
+	struct profile *profile = making->profile;
+	const char *key = making->fleet->key;
+	uint32_t end = tree_builder_count(making->builder), number, set;
+	struct label label = { .unit = NO_NAME };
+
+	if (first == end)
+		return 0;
+	number = profile_add_section(profile, first, end, NO_THREAD, error);
+	if (number == UINT32_MAX)
+		return -1;
+	if (value == NULL)
+		return 0;
+	label.key = names_add(profile->names, key, strlen(key), error);
+	label.value = names_add(profile->names, value, strlen(value), error);
+	if (error->is_set)
+		return -1;
+	set = profile_add_label_set(profile, &label, 1, error);
+	profile->sections[number].label_set = set;
+	return set != NO_LABELS ? 0 : -1;
+}
+
+/* Makes a section of the nodes of cells[n], which are of one value. */
+static int
+make_section(struct making *making, const struct fleet_cell *cells, size_t n,
+             struct error *error)
+{
+	uint32_t first = tree_builder_begin_section(making->builder);
+	const char *value = names_text(making->fleet->values,
+	                               fleet_part(cells->code));
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node = enter(making,
+		    making->node_of_row[cells[i].row], error);
+
+		if (node == NO_NODE ||
+		    add_counts(making, node, fleet_resource_of(cells[i].code),
+		               cells[i].hits, cells[i].samples, error) != 0 ||
+		    (i % NODES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node = making->node_of_row[cells[i].row];
+
+		for (; node != NO_NODE && making->node[node] != NO_NODE;
+		     node = making->fleet->parent[node])
+			making->node[node] = NO_NODE;
+	}
+	return end_section(making, first, value, error);
+}
+
+/* What no value has: hits[n_resources][n_rows] and samples are left of it. */
+static int
+make_rest(struct making *making, uint64_t **hits, uint64_t **samples,
+          struct error *error)
+{
+	const struct fleet *fleet = making->fleet;
+	uint32_t first = tree_builder_begin_section(making->builder);
+
+	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
+		uint32_t row = fleet->row[n], node;
+		bool is_needed = row == 0 && (n + 1 == fleet->n_nodes ||
+		                              fleet->parent[n + 1] != n);
+
+		is_needed |= fleet->returns != NULL && fleet->returns[n] != 0;
+		for (uint32_t r = 0; row != 0 && r < fleet->n_resources; r++)
+			is_needed |= hits[r][row] != 0 || samples[r][row] != 0;
+		if (!is_needed)
+			continue;
+		node = enter(making, n, error);
+		if (node == NO_NODE ||
+		    (fleet->returns != NULL &&
+		     tree_builder_add_returns(making->builder, node,
+		                              fleet->returns[n], error) != 0))
+			return -1;
+		for (uint32_t r = 0; row != 0 && r < fleet->n_resources; r++)
+			if (add_counts(making, node, r, hits[r][row],
+			               samples[r][row], error) != 0)
+				return -1;
+	}
+	return end_section(making, first, NULL, error);
+}
+
+/* Takes the cells off copies of the counts, and makes a section of the rest. */
+static int
+make_rest_section(struct making *making, struct error *error)
+{
+	const struct fleet *fleet = making->fleet;
+	uint64_t *hits[RESOURCES_MAX], *samples[RESOURCES_MAX];
+	uint32_t n = 0;
+	int result;
+
+	for (; n < fleet->n_resources; n++) {
+		const struct fleet_resource *from = &fleet->resources[n];
+
+		hits[n] = memory_copy(from->hits, fleet->n_rows,
+		                      sizeof **hits, error);
+		samples[n] = memory_copy(from->samples, fleet->n_rows,
+		                         sizeof **samples, error);
+	}
+	for (size_t i = 0; !error->is_set && i < fleet->by.n; i++) {
+		const struct fleet_cell *cell = &fleet->by.cells[i];
+		uint32_t r = fleet_resource_of(cell->code);
+
+		hits[r][cell->row] -= cell->hits;
+		samples[r][cell->row] -= cell->samples;
+	}
+	result = error->is_set ? -1 : make_rest(making, hits, samples, error);
+	while (n-- > 0) {
+		free(hits[n]);
+		free(samples[n]);
+	}
+	return result;
+}
+
+static int
+make_sections(struct making *making, struct error *error)
+{
+	const struct fleet_cells *by = &making->fleet->by;
+
+	forget_nodes(making);
+	for (size_t begin = 0, end; begin < by->n; begin = end) {
+		uint32_t value = fleet_part(by->cells[begin].code);
+
+		for (end = begin; end < by->n &&
+		     fleet_part(by->cells[end].code) == value;)
+			end++;
+		if (make_section(making, by->cells + begin, end - begin,
+		                 error) != 0)
+			return -1;
+	}
+	return make_rest_section(making, error);
+}
+
+/* Whether the sections would have too many nodes. */
+static bool
+are_too_many(const struct making *making)
+{
+	const struct fleet *fleet = making->fleet;
+	const struct fleet_cells *by = &fleet->by;
+	uint64_t n = 0, most = NODES_ALWAYS + NODES_A_CELL * (uint64_t)by->n;
+	uint32_t *value_of = making->node, value = NO_NAME;
+
+	forget_nodes(making);
+	for (size_t i = 0; i < by->n && n <= most; i++) {
+		uint32_t node = making->node_of_row[by->cells[i].row];
+
+		value = fleet_part(by->cells[i].code);
+		for (; node != NO_NODE && value_of[node] != value;
+		     node = fleet->parent[node]) {
+			value_of[node] = value;
+			n++;
+		}
+	}
+	return n > most;
+}
+
+static int
+make_tree(struct making *making, struct error *error)
+{
+	struct fleet *fleet = making->fleet;
+	struct profile *profile = making->profile;
+	bool has_sections = fleet->by.n > 0;
+
+	making->builder = tree_builder_new(profile->n_resources, error);
+	if (making->builder == NULL)
+		return -1;
+	if (has_sections) {
+		if (large_array_zeroed(&making->node_of_row, fleet->n_rows,
+		                       sizeof *making->node_of_row,
+		                       error) != 0 ||
+		    large_array_reserve(&making->node, fleet->n_nodes,
+		                        sizeof *making->node, error) != 0)
+			return -1;
+		for (uint32_t n = 0; n < fleet->n_nodes; n++)
+			making->node_of_row[fleet->row[n]] = n;
+	}
+	if (has_sections && are_too_many(making)) {
+		has_sections = false;
+		if (profile_warn(profile, error, "too many stacks by %s to be "
+		                 "told apart: only their sum is shown",
+		                 fleet->key) != 0)
+			return -1;
+	}
+	if ((has_sections ? make_sections(making, error) :
+	     make_sum(making, error)) != 0)
+		return -1;
+	profile->tree = tree_builder_finish(making->builder, error);
+	return profile->tree != NULL ? 0 : -1;
+}
+
+/* ---- what is known of the members ---- */
+
+static const char *
+agreed(const char *text)
+{
+	return text != fleet_several ? text : NULL;
+}
+
+static int
+make_process(const struct fleet *fleet, struct error *error)
+{
+	const struct fleet_process *from = &fleet->process;
+	const struct process process = {
+		.program = agreed(from->program),
+		.command = agreed(from->command),
+		.host = agreed(from->host),
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.cpu_ns = from->is_cpu_unknown ? 0 : from->cpu_ns,
+		.sampling_ns = from->is_cpu_unknown ? 0 : from->sampling_ns,
+		.cpu_is_least = from->cpu_is_least,
+	};
+
+	return profile_add_process(fleet->profile, &process, error) !=
+	       UINT32_MAX ? 0 : -1;
+}
+
+int
+fleet_make_tree(struct fleet *fleet, struct error *error)
+{
+	struct making making = {
+		.fleet = fleet,
+		.profile = fleet->profile,
+		.resource = memory_array(fleet->n_resources, sizeof(uint32_t),
+		                         error),
+		.factor = memory_array(fleet->n_resources, sizeof(uint64_t),
+		                       error),
+	};
+	int result = -1;
+
+	if (!error->is_set && make_resources(&making, error) == 0 &&
+	    make_process(fleet, error) == 0)
+		result = make_tree(&making, error);
+	tree_builder_free(making.builder);
+	free(making.resource);
+	free(making.factor);
+	free(making.chain);
+	large_array_free(making.node_of_row);
+	large_array_free(making.node);
+	return result;
+}

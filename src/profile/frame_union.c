@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* frame_union.c -- the modules and frames of several profiles, each once. */
+#include "src/profile/frame_union.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+struct frame_union {
+	struct profile *sum;
+	struct names *module_keys;	/* pairs of path and build: number of
+					 * the module in the sum */
+	struct names *frame_keys;	/* struct frame_key and locations:
+					 * number of the frame in the sum */
+	struct location *locations;	/* scratch */
+	char *key;			/* scratch */
+	size_t locations_capacity, key_capacity;
+};
+
+/* Without padding, since it is compared as bytes. */
+struct frame_key {
+	uint64_t address;
+	uint32_t module, function_offset;
+	uint32_t stand_in, flags;
+};
+
+struct frame_union *
+frame_union_new(struct profile *sum, struct error *error)
+{
+	struct frame_union *frames = memory_array(1, sizeof *frames, error);
+
+	if (frames == NULL)
+		return NULL;
+	frames->sum = sum;
+	frames->module_keys = names_new(error);
+	frames->frame_keys = names_new(error);
+	if (!error->is_set)
+		return frames;
+	frame_union_free(frames);
+	return NULL;
+}
+
+void
+frame_union_free(struct frame_union *frames)
+{
+	if (frames == NULL)
+		return;
+	names_free(frames->module_keys);
+	names_free(frames->frame_keys);
+	free(frames->locations);
+	free(frames->key);
+	free(frames);
+}
+
+int
+frame_union_module(struct frame_union *frames, const struct module *module,
+                   uint32_t *number, struct error *error)
+{
+	unsigned char build[MODULE_BUILD_MAX];
+	size_t size = module_build(module, build);
+	struct profile *sum = frames->sum;
+
+	*number = names_add_pair(frames->module_keys, module->path,
+	    strlen(module->path), build, size, error);
+	if (*number == NO_NAME)
+		return -1;
+	if (*number < sum->n_modules)
+		return 0;
+	if (profile_add_module(sum, module->path, module->build_id,
+	                       module->build_id_size, error) == UINT32_MAX)
+		return -1;
+	sum->modules[*number].file_size = module->file_size;
+	sum->modules[*number].file_mtime_ns = module->file_mtime_ns;
+	return 0;
+}
+
+static uint32_t
+copy_name(struct frame_union *frames, const struct profile *from,
+          uint32_t name, struct error *error)
+{
+	if (name == NO_NAME)
+		return NO_NAME;
+	return names_add(frames->sum->names, names_text(from->names, name),
+	                 names_length(from->names, name), error);
+}
+
+/* Writes the frame's locations, with the sum's names, to the scratch. */
+static int
+rename_locations(struct frame_union *frames, const struct profile *from,
+                 const struct frame *frame, struct error *error)
+{
+	if (memory_grow(&frames->locations, &frames->locations_capacity,
+	                frame->n_locations, sizeof *frames->locations,
+	                error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < frame->n_locations; i++) {
+		const struct location *old =
+		    &from->locations[frame->first_location + i];
+
+		frames->locations[i] = (struct location){
+			.function = copy_name(frames, from, old->function,
+			                      error),
+			.file = copy_name(frames, from, old->file, error),
+			.line = old->line,
+		};
+	}
+	return error->is_set ? -1 : 0;
+}
+
+/* Writes the frame's identity as bytes to the scratch; its size, or 0. */
+static size_t
+make_frame_key(struct frame_union *frames, const struct frame *frame,
+               uint32_t module, struct error *error)
+{
+	const struct frame_key key = {
+		.address = frame->address,
+		.module = module,
+		.function_offset = frame->function_offset,
+		.stand_in = frame->stand_in,
+		.flags = frame->is_made_up | frame->has_debug_lines << 1,
+	};
+	size_t locations_size = frame->n_locations *
+	                        sizeof *frames->locations;
+	size_t size = sizeof key + locations_size;
+
+	if (memory_grow(&frames->key, &frames->key_capacity, size, 1,
+	                error) != 0)
+		return 0;
+	memcpy(frames->key, &key, sizeof key);
+	memcpy(frames->key + sizeof key, frames->locations, locations_size);
+	return size;
+}
+
+int
+frame_union_frame(struct frame_union *frames, const struct profile *from,
+                  uint32_t from_number, const uint32_t *module_map,
+                  uint32_t *number, struct error *error)
+{
+	const struct frame *frame = &from->frames[from_number];
+	struct profile *sum = frames->sum;
+	uint32_t module = frame->module;
+	size_t key_size;
+
+	if (module != NO_MODULE)
+		module = module_map[module];
+	if (rename_locations(frames, from, frame, error) != 0)
+		return -1;
+	key_size = make_frame_key(frames, frame, module, error);
+	if (key_size == 0)
+		return -1;
+	*number = names_add(frames->frame_keys, frames->key, key_size, error);
+	if (*number == NO_NAME)
+		return -1;
+	if (*number < sum->n_frames)
+		return 0;
+	if (profile_add_frame(sum, module, frame->address, frames->locations,
+	                      frame->n_locations, error) == UINT32_MAX)
+		return -1;
+	sum->frames[*number].function_offset = frame->function_offset;
+	sum->frames[*number].has_debug_lines = frame->has_debug_lines;
+	sum->frames[*number].stand_in = frame->stand_in;
+	sum->frames[*number].is_made_up = frame->is_made_up;
+	return 0;
+}

@@ -1,0 +1,541 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""merge.py -- cpprof merge: a sum that no order or partition changes.
+
+Random profiles are merged in random parts and orders, and the file is decoded
+here, as doc/merged.md describes it, and compared with sums made from the stacks.
+Speaks TAP.
+"""
+import collections
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+import pprof_writer  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, "data")
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+claims = Claims()
+
+
+def run(*words, **options):
+    return subprocess.run([CPPROF, *words], capture_output=True, timeout=120,
+                          check=False, **options)
+
+
+def merge(*words, status=0, **options):
+    done = run("merge", *words, **options)
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    return done
+
+
+def view(profiles, *commands):
+    words = ["-q", "-F", "json", "-e", "threshold 0", "-e", "depth off"]
+    for command in commands:
+        words += ["-e", command]
+    done = run(*words, *profiles)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+# ---- the file, decoded ----
+
+class Decoder:
+    """A file, and what each table of it has."""
+
+    def __init__(self, path):
+        self.bytes = subprocess.run(["zstd", "-dcq", path], check=True,
+                                    capture_output=True).stdout
+        magic = b"cpprof merged profile 1\n"
+        assert self.bytes.startswith(magic)
+        self.at = len(magic)
+        self.read()
+        assert self.at == len(self.bytes)
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.bytes[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+
+    def numbers(self, n):
+        return [self.number() for _ in range(n)]
+
+    def text(self):
+        n = self.number()
+        self.at += n
+        return self.bytes[self.at - n:self.at].decode()
+
+    def agreed(self):
+        kind = self.number()
+        return self.text() if kind == 2 else (None, ...)[kind]
+
+    def read(self):
+        self.n_members, self.n_warned = self.numbers(2)
+        self.group_members = self.numbers(32)
+        self.process = [self.agreed() for _ in range(3)] + self.numbers(5)
+        self.tallies = [(self.text(), *self.numbers(2))
+                        for _ in range(self.number())]
+        self.resources = [(self.text(), self.text(), *self.numbers(6))
+                          for _ in range(self.number())]
+        self.sources = [(self.text(), self.number())
+                        for _ in range(self.number())]
+        n = self.number()
+        ids = [self.text() for _ in range(n)]
+        self.members = list(zip(ids, [self.text() for _ in range(n)]))
+        self.key = self.agreed()
+        self.values = [self.text() for _ in range(self.number())]
+        self.read_frames()
+        self.read_nodes()
+        self.groups = self.cells(False)
+        self.by = self.cells(True)
+
+    def read_frames(self):
+        shared = self.numbers(self.number())
+        names, last = [], ""
+        for n in shared:
+            names.append(last := last[:n] + self.text())
+        assert names == sorted(names, key=str.encode)
+        self.modules = [(self.text(), self.text(), *self.numbers(2))
+                        for _ in range(self.number())]
+        n = self.number()
+        for _ in range(4):
+            self.numbers(n)
+        counts = self.numbers(n)
+        functions = self.numbers(sum(counts))
+        self.numbers(2 * sum(counts))
+        self.frames = []
+        for count in counts:
+            self.frames.append(";".join(names[f] for f in functions[:count]))
+            del functions[:count]
+
+    def read_nodes(self):
+        n = self.number()
+        levels, labels = self.numbers(n), self.numbers(n)
+        stack, stacks = [], []
+        for level, label in zip(levels, labels):
+            del stack[len(stack) - level:]
+            stack.append(label)
+            stacks.append(tuple(stack))
+        assert stacks == sorted(set(stacks))
+        self.nodes = [tuple(self.frames[label] for label in stack)
+                      for stack in stacks]
+        if self.number():
+            self.numbers(n)
+        rows, self.rows = self.numbers(self.number()), []
+        for i, more in enumerate(rows):
+            self.rows.append(more + (self.rows[-1] if i else 0))
+        self.hits, self.samples = {}, {}
+        for r, _ in enumerate(self.resources):
+            hits = self.numbers(len(rows))
+            samples = hits if self.number() else self.numbers(len(rows))
+            for node, own, n_samples in zip(self.rows, hits, samples):
+                self.hits[r, self.nodes[node]] = own
+                self.samples[r, self.nodes[node]] = n_samples
+        self.most = {}
+        for r, _ in enumerate(self.resources):
+            for node, most in zip(self.nodes, self.numbers(n)):
+                self.most[r, node] = most
+            for node in self.nodes:
+                if self.most[r, node]:
+                    self.most[r, node] = (self.most[r, node],
+                                          *self.members[self.number()])
+
+    def cells(self, has_samples):
+        n = self.number()
+        codes, rows = self.numbers(n), self.numbers(n)
+        hits = self.numbers(n)
+        samples = self.numbers(n) if has_samples else hits
+        found, code, row = {}, 0, 0
+        for i in range(n):
+            code += codes[i]
+            row = rows[i] + (row if i and not codes[i] else 0)
+            node = self.nodes[self.rows[row - 1]]
+            found[code & 255, code >> 8, node] = (hits[i], samples[i])
+        return found
+
+
+# ---- random members ----
+
+class Member:
+    """A text profile and what is in it."""
+
+    def __init__(self, source, folder, number):
+        self.path = os.path.join(folder, f"member-{number}.folded")
+        self.resources = source.sample(
+            [("cpu", "microsecond", 1000), ("cpu", "microsecond", 250),
+             ("faults", "fault", 1), ("bytes", "byte", 512)],
+            source.choice((1, 1, 2)))
+        if {name for name, _, _ in self.resources} == {"cpu"}:
+            self.resources = self.resources[:1]
+        self.stacks = collections.Counter()
+        for _ in range(source.randrange(1, 30)):
+            stack = tuple(source.choice("abcdefg") for _ in
+                          range(source.randrange(1, 8)))
+            for resource in self.resources:
+                self.stacks[resource, stack] += source.randrange(0, 50)
+        lines = ["# cpprof 1"]
+        lines += [f"# resource: {name}; gtick={gtick}; interval={interval}"
+                  for name, gtick, interval in self.resources]
+        for stack in sorted({stack for _, stack in self.stacks}):
+            lines.append(";".join(stack) + "".join(
+                f" {self.stacks[resource, stack]}"
+                for resource in self.resources))
+        with open(self.path, "w", encoding="ascii") as file:
+            file.write("\n".join(lines) + "\n")
+
+    def weight(self, resource, path):
+        return sum(n for (kind, stack), n in self.stacks.items()
+                   if kind == resource and stack[:len(path)] == path)
+
+
+def random_members(source, folder, n):
+    members = [Member(source, folder, i) for i in range(n)]
+    # Two have the same stacks, and so the same identity.
+    shutil.copy(members[0].path, members[-1].path)
+    members[-1].stacks, members[-1].resources = (members[0].stacks,
+                                                 members[0].resources)
+    return members
+
+
+def merge_in_parts(source, paths, folder, *options):
+    """Merges random parts in random order until one file is left."""
+    left, n = list(paths), 0
+    while len(left) > 1 or n == 0:
+        source.shuffle(left)
+        size = source.randrange(1, len(left) + 1)
+        out = os.path.join(folder, f"part-{n}")
+        merge(*options, "-o", out, *left[:size])
+        left[:size] = [out]
+        n += 1
+    return left[0]
+
+
+def no_partition_changes_a_byte(source, folder, options):
+    members = random_members(source, folder, 12)
+    paths = [member.path for member in members]
+    whole = os.path.join(folder, "whole")
+    merge(*options, "-o", whole, *paths)
+    for turn in range(50):
+        part = merge_in_parts(source, paths, folder, *options)
+        assert content(part) == content(whole), turn
+
+
+def sums_are_those_of_the_stacks(source, folder):
+    for _ in range(15):
+        members = random_members(source, folder, source.randrange(2, 40))
+        out = os.path.join(folder, "sum")
+        merge("--by", "id", "-o", out, *(m.path for m in members))
+        found = Decoder(out)
+        assert found.n_members == sum(found.group_members) == len(members)
+        expected = collections.Counter()
+        for member in members:
+            expected.update(member.stacks)
+        kinds = [resource[:3] for resource in found.resources]
+        assert kinds == sorted({kind for kind, _ in expected}), kinds
+        for (kind, stack), hits in expected.items():
+            assert found.hits.get((kinds.index(kind), stack), 0) == hits
+        for r, kind in enumerate(kinds):
+            check_parts(found, members, r, kind)
+
+
+def check_parts(found, members, r, kind):
+    """Groups add up, each id is in one of them, and maxima are right."""
+    names = {}
+    for member in members:
+        one = subprocess.run(["xxhsum", "-H2", member.path], check=False,
+                             capture_output=True, text=True) \
+            if shutil.which("xxhsum") else None
+        names[member.path] = one.stdout.split()[0] if one else None
+    group_of = {}
+    for (resource, value, node), (hits, _) in found.by.items():
+        if resource != r:
+            continue
+        name = found.values[value]
+        stacks = [m for m in members if names[m.path] == name]
+        if names[members[0].path]:
+            assert hits == sum(m.stacks[kind, node] for m in stacks), node
+        group_of.setdefault(name, set(range(32)))
+        group_of[name] &= {group for kind_of, group, at in found.groups
+                           if kind_of == r and at == node}
+    assert all(group_of.values()), "an id in no group"
+    totals = collections.Counter()
+    for (resource, _, node), (hits, _) in found.groups.items():
+        if resource == r:
+            totals[node] += hits
+    assert totals == +collections.Counter(
+        {node: n for (resource, node), n in found.hits.items()
+         if resource == r})
+    for node in found.nodes:
+        weights = [(m.weight(kind, node), m.path) for m in members]
+        most = max(weight for weight, _ in weights)
+        if most == 0:
+            assert found.most[r, node] == 0
+            continue
+        assert found.most[r, node][0] == most, node
+        assert (most, found.most[r, node][2]) in weights, node
+        if names[members[0].path]:
+            assert found.most[r, node][1:] == min(
+                (names[path], path) for weight, path in weights
+                if weight == most)
+
+
+def views_are_those_of_the_files(source, folder):
+    for _ in range(10):
+        members = random_members(source, folder, 10)
+        paths = [member.path for member in members]
+        out = os.path.join(folder, "sum")
+        merge("-o", out, *paths)
+        by = os.path.join(folder, "by")
+        merge("--by", "id", "-o", by, *paths)
+        for name in sorted({kind[0] for m in members for kind in m.resources}):
+            commands = [f"resource {name}", "functions", "tree", "down a",
+                        "up b", "flat"]
+            expected = view(paths, *commands)
+            assert strip(view([out], *commands)) == strip(expected), name
+            assert strip(view([by], *commands)) == strip(expected), name
+
+
+def strip(answers):
+    return [[row for row in answer["rows"]] for answer in answers
+            if "rows" in answer]
+
+
+def values_of_a_key_are_labels(source, folder):
+    paths, total = [], collections.Counter()
+    for i in range(6):
+        samples = []
+        for _ in range(30):
+            stack = [source.randrange(1, 5) for _ in range(3)]
+            host = source.choice(("web1", "web2", "db", None))
+            labels = [("route", "x", "")]
+            labels += [("host", host, "")] if host else []
+            value = source.randrange(1, 9)
+            samples.append((stack, value, labels))
+            total[host or "[none]"] += value
+        paths.append(os.path.join(folder, f"labels-{i}.pb.gz"))
+        pprof_writer.write(paths[-1], samples)
+    out = os.path.join(folder, "by-host")
+    merge("--by", "host", "-o", out, *paths)
+    again = os.path.join(folder, "again")
+    parts = [os.path.join(folder, f"part-{i}") for i in range(2)]
+    merge("--by", "host", "-o", parts[0], *paths[3:])
+    merge("--by", "host", "-o", parts[1], *paths[:3])
+    merge("-o", again, *parts)
+    assert content(again) == content(out), "the key is kept"
+    rows = view([out], "labels host")[-1]["rows"]
+    assert {row["value"]: row["hits"] for row in rows} == total, rows
+    for command in ("narrow label host=web1", "drop label host=db"):
+        for question in ("functions", "tree"):
+            assert strip(view([out], command, question)) == strip(
+                view(paths, command, question)), (command, question)
+    assert b"counts by" in merge("--by", "route", "-o", again, out,
+                                 status=1).stderr
+
+
+def what_cannot_be_read_is_skipped(folder):
+    good = os.path.join(DATA, "go", "cpu.pb.gz")
+    out = os.path.join(folder, "partial")
+    whole = os.path.join(folder, "whole")
+    bad = os.path.join(folder, "bad\n.pb.gz")
+    with open(bad, "wb") as file:
+        file.write(b"\x1f\x8b nothing of gzip")
+    graph = os.path.join(DATA, "callgrind", "instr.out.gz")
+    missing = os.path.join(folder, "missing")
+    done = merge("-o", out, bad, good, graph, missing, status=1)
+    merge("-o", whole, good)
+    assert content(out) == content(whole)
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 4, lines
+    assert sum(line.endswith("(skipped)") for line in lines) == 3, lines
+    assert "without stacks" in lines[1] and missing in lines[2], lines
+    assert lines[3].endswith("3 of 4 inputs are not in it"), lines
+    before = content(out)
+    assert b"nothing to write" in merge("-o", out, bad, missing,
+                                        status=1).stderr
+    assert content(out) == before
+
+
+def sums_beyond_64_bits_are_errors(folder):
+    paths = []
+    for i in range(2):
+        paths.append(os.path.join(folder, f"large-{i}"))
+        with open(paths[-1], "w", encoding="ascii") as file:
+            file.write("# cpprof 1\n# resource: cpu; gtick=ns; "
+                       f"interval={i + 1}\na;b {1 << 63}\n")
+    out = os.path.join(folder, "large")
+    # Two intervals are counted apart, until they are shown as one.
+    merge("-o", out, *paths)
+    done = run("-e", "top", out)
+    assert done.returncode == 1 and b"exceeds 64 bits" in done.stderr, done
+    done = merge("-o", out, paths[0], paths[0], status=1)
+    assert b"large-0: cannot merge: the sum of cpu exceeds 64 bits" in \
+        done.stderr
+
+
+def identities(folder):
+    one = os.path.join(DATA, "go", "cpu.pb.gz")
+    out = os.path.join(folder, "one")
+    merge("-o", out, one)
+    found = Decoder(out)
+    assert [name for _, name in found.members] == [one]
+    with open(one, "rb") as file:
+        merge("-o", out, "-", stdin=file)
+    from_input = Decoder(out)
+    assert from_input.members == [(found.members[0][0], "")]
+    copy = os.path.join(folder, "copy.pb.gz")
+    shutil.copy(one, copy)
+    merge("-o", out, copy)
+    assert Decoder(out).members == [(found.members[0][0], copy)]
+    merge("--id", "web 1", "-o", out, one)
+    assert Decoder(out).members == [("web 1", one)]
+    assert b"names one input" in merge("--id", "x", "-o", out, one, copy,
+                                       status=2).stderr
+    assert b"own identities" in merge("--id", "x", "-o", copy, out,
+                                      status=1).stderr
+
+
+def groups_are_by_identity(folder):
+    """Two members of one identity are in one group; many spread over all."""
+    one = os.path.join(DATA, "raw", "labels.pb.gz")
+    parts = []
+    for i in range(200):
+        parts.append(os.path.join(folder, f"id-{i}"))
+        merge("--id", f"host-{i % 100}", "-o", parts[-1], one)
+    out = os.path.join(folder, "groups")
+    merge("-o", out, *parts)
+    found = Decoder(out)
+    assert found.n_members == 200
+    assert all(n % 2 == 0 for n in found.group_members), found.group_members
+    # 100 identities in 32 groups: 28 to 32 are used but in one of 10^5.
+    used = sum(n > 0 for n in found.group_members)
+    assert 24 <= used <= 32, used
+
+
+def other_formats(folder):
+    inputs = [os.path.join(DATA, "go", "cpu.pb.gz"),
+              os.path.join(DATA, "raw", "labels.pb.gz")]
+    for name, words in (("x.pb.gz", []), ("x.pprof", []),
+                        ("x", ["-f", "pprof"]),
+                        ("x.folded", ["-f", "collapsed"])):
+        out = os.path.join(folder, name)
+        merge(*words, "-o", out, *inputs)
+        again = os.path.join(folder, "again-" + name)
+        merge(*words, "-o", again, *reversed(inputs))
+        assert content(out) == content(again), name
+    expected = view(inputs, "resource cpu", "functions", "tree")
+    for name in ("x.pb.gz", "x.pprof", "x"):
+        out = os.path.join(folder, name)
+        gzip.decompress(content(out))
+        assert strip(view([out], "resource cpu", "functions", "tree")) == \
+            strip(expected), name
+    merged = os.path.join(folder, "x.pb.gz")
+    merge("-f", "merged", "-o", merged, *inputs)
+    Decoder(merged)
+    assert b"expected one of merged, collapsed" in merge(
+        "-f", "nonsense", "-o", merged, *inputs, status=2).stderr
+
+
+def the_command_line(folder):
+    one = os.path.join(DATA, "go", "cpu.pb.gz")
+    out = os.path.join(folder, "line")
+    assert b"needs -o" in merge(one, status=2).stderr
+    assert b"needs a profile" in merge("-o", out, status=2).stderr
+    assert b"no option --bye" in merge("--bye", "x", "-o", out, one,
+                                       status=2).stderr
+    assert b"expected KEY" in merge(one, "-o", out, "--by", status=2).stderr
+    merge(one, "-o", out, one)
+    merge("-o", out + "2", "--", one, one)
+    assert content(out) == content(out + "2")
+    piped = merge("-o", "-", one, one)
+    assert piped.stdout == content(out)
+    # The output may be an input.
+    merge("-o", out, out, one)
+    assert Decoder(out).n_members == 3
+    done = run("-e", f"merge -o {out} {one}", "-e", "merge -o - x")
+    assert done.returncode == 1 and b"only cpprof merge" in done.stderr, done
+    assert Decoder(out).n_members == 1
+    done = merge("-o", os.path.join(folder, "no", "folder"), one, status=1)
+    assert b"No such file" in done.stderr
+    assert b"-o OUT" in merge("--help").stdout
+
+
+def damaged_files_are_refused(source, folder):
+    one = os.path.join(folder, "one")
+    merge("--by", "thread", "-o", one, os.path.join(DATA, "raw",
+                                                    "labels.pb.gz"))
+    plain = subprocess.run(["zstd", "-dcq", one], check=True,
+                           capture_output=True).stdout
+    bad = os.path.join(folder, "bad")
+    for turn in range(400):
+        changed = bytearray(plain)
+        kind = turn % 3
+        at = source.randrange(len(changed))
+        if kind == 0:
+            changed[at] ^= 1 << source.randrange(8)
+        elif kind == 1:
+            del changed[at:]
+        else:
+            changed[at:at] = source.randbytes(source.randrange(1, 9))
+        with open(bad, "wb") as file:
+            file.write(changed)
+        done = run("-q", "-F", "json", "-e", "tree", "-e", "labels", bad)
+        assert done.returncode in (0, 1), (turn, done)
+        assert kind != 1 or done.returncode == 1, (turn, kind, at)
+    packed = content(one)
+    with open(bad, "wb") as file:
+        file.write(packed[:-3])
+    done = run("-e", "top", bad)
+    assert done.returncode == 1 and b"only whole" in done.stderr, done.stderr
+
+
+def main():
+    seed = int(os.environ.get("SEED", "1"))
+    print("# SEED", seed)
+    source = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        for options in ([], ["--by", "id"]):
+            claims.attempt("50 random orders and partitions give the same "
+                           f"bytes {' '.join(options)}",
+                           no_partition_changes_a_byte, source, folder,
+                           options)
+        claims.attempt("sums, groups and maxima are those of the stacks",
+                       sums_are_those_of_the_stacks, source, folder)
+        claims.attempt("views show what they show of all files",
+                       views_are_those_of_the_files, source, folder)
+        claims.attempt("values of a key are labels",
+                       values_of_a_key_are_labels, source, folder)
+        claims.attempt("what cannot be read is named and skipped",
+                       what_cannot_be_read_is_skipped, folder)
+        claims.attempt("sums beyond 64 bits are errors",
+                       sums_beyond_64_bits_are_errors, folder)
+        claims.attempt("an identity is the content's hash or --id",
+                       identities, folder)
+        claims.attempt("groups are by identity", groups_are_by_identity,
+                       folder)
+        claims.attempt("sums are written in other formats, too",
+                       other_formats, folder)
+        claims.attempt("the command line", the_command_line, folder)
+        claims.attempt("damaged files are refused", damaged_files_are_refused,
+                       source, folder)
+    claims.end()
+
+
+main()

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-merged.c -- the file of merged profiles. */
+#include "tests/reader-fixture.h"
+
+#include "src/base/writer.h"
+#include "src/formats/merged/merged_file.h"
+#include "src/profile/fleet_add.h"
+#include "src/profile/fleet_settle.h"
+#include "src/profile/sections.h"
+
+extern const struct format format_merged, format_collapsed;
+
+/* ---- a file that is built number by number ---- */
+
+static void
+add_number(struct buffer *buffer, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		buffer_number(buffer, (number & 0x7f) | 0x80, 1);
+	buffer_number(buffer, number, 1);
+}
+
+static void
+add_string(struct buffer *buffer, const char *text)
+{
+	add_number(buffer, strlen(text));
+	buffer_add(buffer, text, strlen(text));
+}
+
+/* What the tests change of a file that is right. */
+struct changes {
+	uint64_t interval, location, level, label, row, member, group_hits,
+	    part, by_hits;
+};
+
+static const struct changes right = {
+	.interval = 10, .location = 1, .level = 1, .label = 1, .row = 1,
+	.member = 0, .group_hits = 3, .part = 5, .by_hits = 2,
+};
+
+/*
+ * Stacks a;b with 4 hits and a;c with 3, of two members, counted by host: 2 of
+ * b are web's.
+ */
+static void
+build(struct buffer *file, const struct changes *change)
+{
+	file->n = 0;
+	buffer_add(file, MERGED_MAGIC, strlen(MERGED_MAGIC));
+	add_number(file, 2);			/* members */
+	add_number(file, 0);			/* with warnings */
+	for (int g = 0; g < 32; g++)
+		add_number(file, g == 5 || g == 9);
+	add_number(file, MERGED_TEXT);
+	add_string(file, "prog");
+	add_number(file, MERGED_NO_TEXT);
+	add_number(file, MERGED_TEXTS_DIFFER);
+	for (int i = 0; i < 4; i++)
+		add_number(file, (uint64_t)i + 1000);
+	add_number(file, 0);
+	add_number(file, 0);			/* tallies */
+	add_number(file, 1);			/* resources */
+	add_string(file, "cpu");
+	add_string(file, "microsecond");
+	add_number(file, change->interval);
+	add_number(file, 2);
+	for (int i = 0; i < 4; i++)
+		add_number(file, 0);
+	add_number(file, 0);			/* sources */
+	add_number(file, 1);			/* members listed */
+	add_string(file, "id");
+	add_string(file, "file");
+	add_number(file, MERGED_TEXT);		/* key, values */
+	add_string(file, "host");
+	add_number(file, 1);
+	add_string(file, "web");
+	add_number(file, 3);			/* names: what they share */
+	for (int i = 0; i < 3; i++)
+		add_number(file, 0);
+	add_string(file, "a");
+	add_string(file, "b");
+	add_string(file, "c");
+	add_number(file, 0);			/* modules */
+	add_number(file, 3);			/* frames: modules, addresses, */
+	for (int i = 0; i < 12; i++)		/* offsets, flags */
+		add_number(file, 0);
+	add_number(file, change->location);	/* their locations */
+	add_number(file, 1);
+	add_number(file, 1);
+	for (int i = 0; i < 3; i++)
+		add_number(file, (uint64_t)i);	/* functions */
+	for (int i = 0; i < 6; i++)
+		add_number(file, 0);		/* files, lines */
+	add_number(file, 3);			/* nodes: levels */
+	add_number(file, 0);
+	add_number(file, 0);
+	add_number(file, change->level);
+	add_number(file, 0);			/* frames */
+	add_number(file, change->label);
+	add_number(file, 2);
+	add_number(file, 0);			/* no returns */
+	add_number(file, 2);			/* rows */
+	add_number(file, 1);
+	add_number(file, change->row);
+	add_number(file, 4);
+	add_number(file, 3);
+	add_number(file, 1);			/* samples are hits */
+	add_number(file, 5);			/* the most, and whose */
+	add_number(file, 4);
+	add_number(file, 3);
+	add_number(file, change->member);
+	add_number(file, 0);
+	add_number(file, 0);
+	add_number(file, 2);			/* groups: codes, rows, hits */
+	add_number(file, change->part << 8);
+	add_number(file, 4 << 8);
+	add_number(file, 1);
+	add_number(file, 2);
+	add_number(file, 4);
+	add_number(file, change->group_hits);
+	add_number(file, 1);			/* by host */
+	add_number(file, 0);
+	add_number(file, 1);
+	add_number(file, change->by_hits);
+	add_number(file, change->by_hits);
+}
+
+static void
+merged_reads_sum_and_sections(void **state)
+{
+	static struct buffer file;
+	struct profile *profile;
+	const struct fleet *fleet;
+
+	(void)state;
+	build(&file, &right);
+	profile = must_read(&format_merged, file.bytes, file.n);
+	assert_int_equal(hits_of(profile, 0, "a;b"), 4);
+	assert_int_equal(hits_of(profile, 0, "a;c"), 3);
+	assert_int_equal(profile->resources[0].interval, 10);
+	assert_int_equal(profile->n_sections, 2);
+	assert_int_equal(profile->sections[0].label_set, 0);
+	assert_int_equal(profile->sections[1].label_set, NO_LABELS);
+	assert_true(sections_has_key(profile, "host"));
+	assert_string_equal(profile->processes[0].program, "prog");
+	assert_null(profile->processes[0].host);
+	fleet = profile->fleet;
+	assert_int_equal(fleet->n_members, 2);
+	assert_int_equal(fleet->resources[0].most_hits[1], 4);
+	assert_string_equal(fleet->members[0].name, "file");
+	profile_free(profile);
+}
+
+static void
+merged_refuses_what_does_not_fit(void **state)
+{
+	static struct buffer file;
+	const struct {
+		size_t member;		/* of struct changes */
+		uint64_t value;
+		const char *why;
+	} cases[] = {
+#define MEMBER(name) offsetof(struct changes, name)
+		{ MEMBER(interval), 0, "an interval of 0" },
+		{ MEMBER(location), 0, "a frame without a location" },
+		{ MEMBER(location), UINT32_MAX, "more locations than bytes" },
+		{ MEMBER(level), 3, "a node outside the outermost one" },
+		{ MEMBER(label), 2, "nodes out of order" },
+		{ MEMBER(label), 3, "no such frame" },
+		{ MEMBER(row), 0, "no such node" },
+		{ MEMBER(row), 2, "no such node" },
+		{ MEMBER(row), UINT64_MAX, "no such node" },
+		{ MEMBER(member), 1, "no such member" },
+		{ MEMBER(group_hits), 2, "groups that are less than their sum" },
+		{ MEMBER(group_hits), 4, "parts that are more than their sum" },
+		{ MEMBER(part), 32, "no such part" },
+		{ MEMBER(by_hits), 5, "parts that are more than their sum" },
+#undef MEMBER
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct changes change = right;
+
+		memcpy((char *)&change + cases[i].member, &cases[i].value,
+		       sizeof cases[i].value);
+		build(&file, &change);
+		must_refuse(&format_merged, file.bytes, file.n, cases[i].why);
+	}
+	build(&file, &right);
+	buffer_number(&file, 0, 1);
+	must_refuse(&format_merged, file.bytes, file.n, "more bytes");
+	must_refuse(&format_merged, "cpprof merged profile 2\n", 24,
+	            "not a merged profile");
+}
+
+static void
+merged_refuses_long_numbers(void **state)
+{
+	static const unsigned char numbers[][12] = {
+		{ 10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2 },
+		{ 11, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+		  0x80, 1 },
+		{ 2, 0x80, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct buffer file = { .n = 0 };
+
+		buffer_add(&file, MERGED_MAGIC, strlen(MERGED_MAGIC));
+		buffer_add(&file, numbers[i] + 1, numbers[i][0]);
+		must_refuse(&format_merged, file.bytes, file.n,
+		            "no number of 64 bits");
+	}
+}
+
+static void
+merged_refuses_every_cut(void **state)
+{
+	static struct buffer file;
+
+	(void)state;
+	build(&file, &right);
+	cut_at_every_byte(&format_merged, file.bytes, file.n);
+	for (size_t cut = 0; cut < file.n; cut++)
+		must_refuse(&format_merged, file.bytes, cut, "");
+}
+
+/* Any change of a byte is refused, or read as another profile. */
+static void
+merged_survives_changed_bytes(void **state)
+{
+	static struct buffer file;
+
+	(void)state;
+	build(&file, &right);
+	keep_seed(file.bytes, file.n);
+	for (size_t at = 0; at < file.n; at++)
+		for (int bit = 0; bit < 8; bit++) {
+			struct error error = { 0 };
+			struct profile *profile;
+
+			file.bytes[at] ^= (unsigned char)(1 << bit);
+			profile = read_memory(&format_merged, file.bytes,
+			                      file.n, &error);
+			assert_int_equal(profile == NULL, error.is_set);
+			if (profile != NULL)
+				check_tree(profile);
+			profile_free(profile);
+			file.bytes[at] ^= (unsigned char)(1 << bit);
+		}
+}
+
+/* ---- written and read again ---- */
+
+/* A writer_function that keeps the bytes. */
+static int
+keep_bytes(void *context, const char *bytes, size_t n)
+{
+	buffer_add(context, bytes, n);
+	return 0;
+}
+
+/* Adds a text profile as a member. */
+static int
+add_text(struct fleet *fleet, const char *text, const char *id,
+         struct error *error)
+{
+	const struct fleet_identity identity = { id, "file", "thread" };
+	struct profile *profile = read_memory(&format_collapsed, text,
+	                                      strlen(text), error);
+	int result = profile == NULL ? -1 :
+	    fleet_add_profile(fleet, profile, &identity, error);
+
+	profile_free(profile);
+	return result;
+}
+
+/* Merges two profiles and writes the sum to the buffer. */
+static int
+merge_and_write(struct buffer *file, struct error *error)
+{
+	struct profile *sum = profile_new(error);
+	struct fleet *fleet = sum == NULL ? NULL : fleet_new(sum, error);
+	static struct writer writer;
+	int result = -1;
+
+	file->n = 0;
+	writer_start(&writer, keep_bytes, file);
+	if (fleet != NULL &&
+	    add_text(fleet, "# cpprof 1\n# resource: cpu; gtick=us; interval=7\n"
+	             "a;b 4\na;c 2\n", "one", error) == 0 &&
+	    add_text(fleet, "# cpprof 1\n# resource: cpu; gtick=us; interval=7\n"
+	             "a;b 1\nd 5\n", "two", error) == 0 &&
+	    fleet_settle(fleet, error) == 0 &&
+	    merged_write(fleet, &writer, error) == 0)
+		result = writer_flush(&writer);
+	profile_free(sum);
+	return result;
+}
+
+static void
+merged_reads_what_is_written(void **state)
+{
+	static struct buffer file;
+	struct error error = { 0 };
+	struct profile *profile;
+
+	(void)state;
+	assert_int_equal(merge_and_write(&file, &error), 0);
+	profile = must_read(&format_merged, file.bytes, file.n);
+	assert_int_equal(hits_of(profile, 0, "a;b"), 5);
+	assert_int_equal(hits_of(profile, 0, "d"), 5);
+	assert_int_equal(profile->fleet->n_listed, 2);
+	profile_free(profile);
+}
+
+static uint64_t
+write_again(void *data, struct error *error)
+{
+	struct buffer *file = data;
+	uint64_t digest = 0;
+
+	if (merge_and_write(file, error) != 0)
+		return 0;
+	for (size_t i = 0; i < file->n; i++)
+		digest = digest * 31 + file->bytes[i];
+	return digest;
+}
+
+/* Whichever allocation fails, it is an error and no other file. */
+static void
+merged_writes_all_or_fails(void **state)
+{
+	static struct buffer file;
+
+	(void)state;
+	sweep_memory("merge", write_again, &file, 2000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(merged_reads_sum_and_sections),
+		cmocka_unit_test(merged_refuses_what_does_not_fit),
+		cmocka_unit_test(merged_refuses_long_numbers),
+		cmocka_unit_test(merged_refuses_every_cut),
+		cmocka_unit_test(merged_survives_changed_bytes),
+		cmocka_unit_test(merged_reads_what_is_written),
+		cmocka_unit_test(merged_writes_all_or_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
