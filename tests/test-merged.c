@@ -268,11 +268,15 @@ add_text(struct fleet *fleet, const char *text, const char *id,
          struct error *error)
 {
 	const struct fleet_identity identity = { id, "file", "thread" };
-	struct profile *profile = read_memory(&format_collapsed, text,
-	                                      strlen(text), error);
+	const struct read_options options = { 0 };
+	struct source *source = source_of_memory("in", text, strlen(text),
+	                                         error);
+	struct profile *profile = source == NULL ? NULL :
+	    format_collapsed.read(source, &options, error);
 	int result = profile == NULL ? -1 :
 	    fleet_add_profile(fleet, profile, &identity, error);
 
+	source_close(source);
 	profile_free(profile);
 	return result;
 }
