@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/profile/fleet.h"
 #include "src/shell/command/arguments.h"
 
 /* A time since 1970 as text; in UTC, so that it is the same everywhere. */
@@ -170,6 +171,22 @@ add_cost(const struct profile *profile, struct table *table,
 	                       cell_fraction(sampling_ns / cpu_ns), error);
 }
 
+/* Of a merged profile. */
+static int
+add_members(const struct profile *profile, struct table *table,
+            struct error *error)
+{
+	const struct fleet *fleet = profile->fleet;
+
+	if (fleet == NULL)
+		return 0;
+	return add_count(table, "members", "members of the merged profile",
+	                 fleet->n_members, error) == 0 ?
+	       add_count(table, "members_with_warnings", fleet->n_warned > 0 ?
+	                 "of these, with warnings" : NULL, fleet->n_warned,
+	                 error) : -1;
+}
+
 static int
 add_counts(const struct session *session, struct table *table,
            struct error *error)
@@ -277,6 +294,7 @@ info_run(struct session *session, const struct arguments *arguments,
 	    add_running(session->profile, table, error) != 0 ||
 	    add_cost(session->profile, table, error) != 0 ||
 	    add_counts(session, table, error) != 0 ||
+	    add_members(session->profile, table, error) != 0 ||
 	    add_tallies(session->profile, table, error) != 0)
 		return -1;
 	return add_resources(session, table, error);

@@ -283,6 +283,13 @@ def gmon():
     return [f"{folder}/a.out {folder}/gmon.out"]
 
 
+def merged(paths):
+    path = os.path.join(WORK, "sum.merged")
+    subprocess.run([CPPROF, "merge", "-o", path, *paths], check=True,
+                   capture_output=True, timeout=120)
+    return path
+
+
 def profiles():
     """A profile of each format, by cpprof's name of the format."""
     def data(*names):
@@ -302,6 +309,7 @@ def profiles():
         "perf script": data("perf/rec.script"),
         "gmon.out": gmon(),
         "cpprofdata": [exported("cpprofdata", go[0])],
+        "merged profile": [merged(go + data("perf/rec.data"))],
         "pprof -raw": data("raw/cpu.raw.gz", "raw/labels.raw.gz") +
         [shared_addresses()],
         "Firefox profile": [firefox()],

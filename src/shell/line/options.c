@@ -211,12 +211,13 @@ options_free(struct options *options)
 static const char help_head[] =
     "usage: cpprof [OPTION]... [PROFILE]...\n"
     "       cpprof record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "       cpprof merge [OPTION]... -o OUT PROFILE...\n"
     "\n"
     "Explores where a program uses time and other resources, as call paths.\n"
     "A PROFILE is a directory that cpprof record wrote, or a file in one of\n"
     "the formats below; a gmon.out needs its program as well. Several are\n"
     "added up; - is standard input. With --base, they are compared: see diff.\n"
-    "cpprof record --help shows the options of record.\n"
+    "cpprof record --help and cpprof merge --help show the options of these.\n"
     "\n";
 
 static const char help_tail[] =
