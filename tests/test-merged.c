@@ -227,6 +227,26 @@ merged_refuses_every_cut(void **state)
 		must_refuse(&format_merged, file.bytes, cut, "");
 }
 
+static void
+merged_reads_an_empty_name(void **state)
+{
+	static struct buffer file;
+	struct profile *profile;
+	unsigned char *at;
+
+	(void)state;
+	build(&file, &right);
+	/* The rest of the names: "a", "b", "c". */
+	at = memmem(file.bytes, file.n, "\1a\1b\1c", 6);
+	assert_non_null(at);
+	*at = 0;
+	file.n--;
+	memmove(at + 1, at + 2, file.n - (size_t)(at + 1 - file.bytes));
+	profile = must_read(&format_merged, file.bytes, file.n);
+	assert_int_equal(hits_of(profile, 0, ";b"), 4);
+	profile_free(profile);
+}
+
 /* Any change of a byte is refused, or read as another profile. */
 static void
 merged_survives_changed_bytes(void **state)
@@ -351,6 +371,7 @@ main(void)
 		cmocka_unit_test(merged_refuses_what_does_not_fit),
 		cmocka_unit_test(merged_refuses_long_numbers),
 		cmocka_unit_test(merged_refuses_every_cut),
+		cmocka_unit_test(merged_reads_an_empty_name),
 		cmocka_unit_test(merged_survives_changed_bytes),
 		cmocka_unit_test(merged_reads_what_is_written),
 		cmocka_unit_test(merged_writes_all_or_fails),

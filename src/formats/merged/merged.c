@@ -339,8 +339,9 @@ read_names(struct input *input, struct error *error)
 			error_out_of_memory(error);
 			break;
 		}
-		if (names_add(names, name.bytes, name.length, error) ==
-		    NO_NAME)
+		/* (The first name may be empty, and nothing allocated.) */
+		if (names_add(names, name.bytes != NULL ? name.bytes : "",
+		              name.length, error) == NO_NAME)
 			break;
 		if (names_count(names) != i + 1 ||
 		    (i > 0 && names_compare(names, i - 1, i) >= 0))
