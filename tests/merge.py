@@ -93,7 +93,7 @@ class Decoder:
         self.process = [self.agreed() for _ in range(3)] + self.numbers(5)
         self.tallies = [(self.text(), *self.numbers(2))
                         for _ in range(self.number())]
-        self.resources = [(self.text(), self.text(), *self.numbers(6))
+        self.resources = [(self.text(), self.text(), *self.numbers(7))
                           for _ in range(self.number())]
         self.sources = [(self.text(), self.number())
                         for _ in range(self.number())]

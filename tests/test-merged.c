@@ -64,7 +64,7 @@ build(struct buffer *file, const struct changes *change)
 	add_string(file, "microsecond");
 	add_number(file, change->interval);
 	add_number(file, 2);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		add_number(file, 0);
 	add_number(file, 0);			/* sources */
 	add_number(file, 1);			/* members listed */

@@ -43,7 +43,8 @@ enum {
 struct fleet_resource {
 	const char *name, *gtick;
 	uint64_t interval;
-	uint64_t n_files;	/* that have it */
+	uint64_t n_files;	/* that have it; 0: no member so far */
+	enum counting counting;	/* in all of them; else unknown */
 	uint32_t first_column;	/* in any of them */
 	uint64_t lost[N_LOSSES];
 	uint64_t total_hits, total_samples;

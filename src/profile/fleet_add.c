@@ -59,8 +59,13 @@ add_sources(struct fleet *fleet, uint32_t resource, const char *sources,
 
 static void
 add_resource_totals(struct fleet_resource *to, uint64_t n_files,
-                    uint32_t first_column, const uint64_t *lost)
+                    enum counting counting, uint32_t first_column,
+                    const uint64_t *lost)
 {
+	if (to->n_files == 0)
+		to->counting = counting;
+	else if (to->counting != counting)
+		to->counting = COUNTING_UNKNOWN;
 	to->n_files = fleet_sum(to->n_files, n_files);
 	if (first_column < to->first_column)
 		to->first_column = first_column;
@@ -84,7 +89,7 @@ map_resources(struct addition *addition, struct error *error)
 			return -1;
 		addition->resource[r] = number;
 		add_resource_totals(&fleet->resources[number],
-		    old->n_files > 0 ? old->n_files : 1,
+		    old->n_files > 0 ? old->n_files : 1, old->counting,
 		    old->n_files > 0 ? old->first_column : r, old->lost);
 	}
 	return 0;
@@ -105,7 +110,8 @@ map_merged_resources(struct addition *addition, struct error *error)
 			return -1;
 		addition->resource[r] = number;
 		add_resource_totals(&fleet->resources[number], from->n_files,
-		                    from->first_column, from->lost);
+		                    from->counting, from->first_column,
+		                    from->lost);
 	}
 	for (uint32_t i = 0; i < names_count(old->sources); i++) {
 		const char *source = names_text(old->sources, i);

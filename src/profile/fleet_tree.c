@@ -141,8 +141,13 @@ make_resources(struct making *making, struct error *error)
 		const struct fleet_resource *from = &fleet->resources[r];
 
 		if (r > 0 && is_same_resource(from - 1, from)) {
+			struct resource *to;
+
 			making->resource[r] = making->resource[r - 1];
-			profile->resources[making->resource[r]].interval = 1;
+			to = &profile->resources[making->resource[r]];
+			to->interval = 1;
+			if (to->counting != from->counting)
+				to->counting = COUNTING_UNKNOWN;
 			continue;
 		}
 		making->resource[r] = add_resource(profile, from, error);
@@ -150,6 +155,8 @@ make_resources(struct making *making, struct error *error)
 			return -1;
 		profile->resources[making->resource[r]].first_column =
 		    UINT32_MAX;
+		profile->resources[making->resource[r]].counting =
+		    from->counting;
 	}
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
 		const struct fleet_resource *from = &fleet->resources[r];

@@ -240,6 +240,8 @@ read_resources(struct input *input, struct error *error)
 		}
 		resource = &fleet->resources[r];
 		resource->n_files = take(input);
+		resource->counting = (enum counting)take_below(input,
+		    COUNTING_EXACT + 1, "an unknown way of counting");
 		resource->first_column = take_below(input, RESOURCES_MAX,
 		                                    "no such column");
 		for (int loss = 0; loss < N_LOSSES; loss++)

@@ -119,6 +119,7 @@ put_resources(struct output *output)
 		put_text(output, resource->gtick);
 		put(output, resource->interval);
 		put(output, resource->n_files);
+		put(output, resource->counting);
 		put(output, resource->first_column);
 		for (int loss = 0; loss < N_LOSSES; loss++)
 			put(output, resource->lost[loss]);
