@@ -8,7 +8,7 @@
 /* The views that have rows for both sides. */
 static const char *const views[] = {
 	"top", "functions", "body", "flat", "down", "up", "tree", "callers",
-	"callees", "path", "find", NULL
+	"callees", "path", "find", "flame", NULL
 };
 
 static int
@@ -97,7 +97,7 @@ const struct command command_diff = {
 	.description =
 	    "Shows a view as a comparison of the base with the loaded "
 	    "profile: top, functions, body, flat, down, up, tree, callers, "
-	    "callees, path and find, with their arguments. Paths are "
+	    "callees, path, find and flame, with their arguments. Paths are "
 	    "canonical on both sides, functions match by name, and steps, "
 	    "groups and settings apply to both. What appeared or vanished has "
 	    "a row. A row is shown if it has the threshold's share of either "
@@ -115,7 +115,9 @@ const struct command command_diff = {
 	    "What changed comes first. In down, up and tree a change is in "
 	    "all paths that lead to it: > marks the shortest path that "
 	    "changed, >> the longest that has at least 80% of its change.\n\n"
-	    "Amounts are absolute, as for runs that did equal work.",
+	    "In diff flame, boxes are as wide as the larger side, in the colour "
+	    "of their verdict.\n\n"
+	    "Amounts are absolute, as for runs that did equal work; see scale.",
 	.example = "diff functions",
 	.arguments = diff_arguments,
 	.run = diff_run,

@@ -56,7 +56,8 @@ flame_run(struct session *session, const struct arguments *arguments,
 		return error_set(error, "flame tree has no root; leave out "
 		                 "%.200s", root->text);
 	request = session_request(session);
-	request.n_columns = 0;
+	if (request.compared == NULL)
+		request.n_columns = 0;
 	if (root->is_given)
 		request.root = root->names[0];
 	if (file->is_given) {

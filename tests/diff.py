@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -25,6 +26,7 @@ CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
 SAMPLES = os.path.join(SOURCE, "sample-data")
 HEADER = "# cpprof 1\n# resource: {}; gtick=microsecond; interval={}\n"
+SVG = "{http://www.w3.org/2000/svg}"
 claims = Claims()
 
 
@@ -300,6 +302,61 @@ def check_undecided(folder):
     assert row["change"] == 900, row
 
 
+# ---- pictures ----
+
+def check_picture(folder):
+    """Boxes are as wide as the larger side and have the verdict's colour."""
+    slower = dict(SHAPE)
+    slower[("main", "parse", "build", "malloc")] *= 2
+    slower[("main", "eval", "apply", "malloc")] += 150
+    slower[("main", "eval", "apply", "eval", "lookup")] -= 150
+    slower[("main", "misc", "extra")] = 40
+    del slower[("main", "print", "format")]
+    base, now = sides(folder, 5, SHAPE, slower, 5)
+    picture = os.path.join(folder, "picture.svg")
+    lines = [word for path in base for word in ("--base", path)]
+    cpprof(*lines, "-e", f"diff flame {picture}", *now)
+    boxes, rows, up, up_rows = map(rows_of, compare(
+        base, now, "diff flame", "diff down", "diff flame up malloc",
+        "diff up malloc"))
+    assert boxes.keys() == rows.keys() and up.keys() == up_rows.keys()
+    for path, box in [*boxes.items(), *up.items()]:
+        row = rows[path] if path in rows else up_rows[path]
+        assert abs(box["hits"] - max(row["base"], row["now"])) <= 0.5, box
+        for key in ("base", "now", "change", "verdict"):
+            assert box[key] == row[key], (path, key, box, row)
+        assert 0 <= box["solid"] <= box["hits"], box
+    assert boxes[("main", "print")]["now"] == 0
+    colors = {}
+    root = ElementTree.parse(picture).getroot()
+    for element in root.iter(SVG + "svg"):
+        if element.get("class") == "b":
+            title = element.find(SVG + "title").text.splitlines()
+            assert title[2].startswith("base ") and title[2].split(
+                ", ")[-1] in ("grew", "shrank", "moved", "noise"), title
+            colors[title[0]] = (element.find(SVG + "rect").get("class"),
+                                title[2])
+    for name, color, end in (("extra", "v2", "grew"), ("lex", "v1", "noise"),
+                             ("format", "v4", "shrank")):
+        assert colors[name][0] == color, colors
+        assert colors[name][1].endswith(end), colors
+
+
+def check_same_picture(folder):
+    """A profile and itself have the picture of the profile, in grey."""
+    draw = random.Random(3)
+    path = write(os.path.join(folder, "p.folded"), random_stacks(
+        draw, ["main", "a", "b", "c", "d"], 40))
+    for line in ("flame", "flame up a", "flame tree"):
+        plain = json.loads(cpprof("-e", "format json", "-e", "threshold 0",
+                                  "-e", line, path)[0])["rows"]
+        same = compare([path, path], [path], "threshold 0",
+                       f"diff {line}")[0]["rows"]
+        keys = ("path", "hits", "solid", "begin", "depth")
+        plain = [[row[key] for key in keys] for row in plain if row["hits"]]
+        assert plain == [[row[key] for key in keys] for row in same], line
+
+
 # ---- scales ----
 
 def check_scales(folder):
@@ -553,6 +610,8 @@ def main(first):
             ("moved is not grown", check_moved),
             ("undecided where nothing is known of the noise",
              check_undecided),
+            ("a picture of changes", check_picture),
+            ("a picture without changes", check_same_picture),
             ("scales", check_scales),
             ("a scale that a run has nothing of", check_missing_work),
             ("different intervals", check_intervals),

@@ -15,6 +15,14 @@
 
 #include "src/base/call_paths.h"
 
+/* The colours of boxes. */
+enum box_tint {
+	TINT_OF_NAME,		/* that of the function's name */
+	TINT_UNCHANGED, TINT_GREW, TINT_LIKELY_GREW, TINT_SHRANK,
+	TINT_LIKELY_SHRANK, TINT_MOVED,
+	N_BOX_TINTS
+};
+
 struct picture_box {
 	uint64_t begin;		/* of the box, from the left edge */
 	uint64_t extent;	/* of the box and all boxes below it */
@@ -24,6 +32,7 @@ struct picture_box {
 	uint32_t record;	/* the path, in picture->paths */
 	uint32_t depth;		/* 0: a box on top */
 	bool is_estimated;	/* the value is */
+	enum box_tint tint;
 };
 
 struct picture {
@@ -39,6 +48,8 @@ struct picture {
 				 * box */
 	bool is_open_ended;	/* n_left_out counts only what extends boxes */
 	uint64_t denominator;	/* of fractions */
+	bool is_comparison;	/* the table has the columns base, now, change
+				 * and verdict, which say what tints mean */
 };
 
 #endif

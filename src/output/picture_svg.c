@@ -65,6 +65,28 @@ add_share(const struct svg *svg, const char *name, uint64_t hits)
 	text_add_format(text, " %s=\"%.7Lg%%\"", name, share);
 }
 
+/* Adds "\nbase 1.20 s, now 1.31 s, change 110 ms, likely". */
+static int
+add_change(struct svg *svg, const struct cell *cells, struct error *error)
+{
+	static const char *const keys[] = { "base", "now", "change",
+		"verdict" };
+	const struct table *table = svg->drawing.table;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		size_t column = drawing_find_column(table, keys[i],
+		                                    strlen(keys[i]));
+
+		text_add_string(&svg->scratch, i == 0 ? "\n" : ", ");
+		if (cells[column].kind != CELL_TEXT)
+			text_add_format(&svg->scratch, "%s ", keys[i]);
+		if (drawing_add_cell(&svg->drawing, &svg->scratch,
+		                     &cells[column], 0, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
           struct error *error)
@@ -98,6 +120,9 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 	                     error) != 0)
 		return -1;
 	text_add_char(&svg->scratch, ']');
+	if (svg->picture->is_comparison &&
+	    add_change(svg, cells, error) != 0)
+		return -1;
 	if (box->own > 0)
 		text_add_format(&svg->scratch, "\nown %" PRIu64, box->own);
 	if (box->solid < box->value)
@@ -109,6 +134,18 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 	return 0;
 }
 
+/* Adds the class of a box's colour. */
+static void
+add_class(struct svg *svg, const struct picture_box *box,
+          struct box_color color)
+{
+	if (box->tint != TINT_OF_NAME)
+		text_add_format(&svg->boxes, "v%d", (int)box->tint);
+	else
+		text_add_format(&svg->boxes, "c%u",
+		                color.hue * BOX_SHADES + color.shade);
+}
+
 /* The rectangles: what is solid, then what is hatched. */
 static void
 add_rectangles(struct svg *svg, const struct picture_box *box,
@@ -117,11 +154,12 @@ add_rectangles(struct svg *svg, const struct picture_box *box,
 	struct text_buffer *text = &svg->boxes;
 	double solid = 100 * (double)box->solid / (double)box->value;
 
-	if (box->solid > 0)
-		text_add_format(text, "<rect class=\"c%u\" width=\"%.5g%%\" "
-		                "height=\"%d\"/>",
-		                color.hue * BOX_SHADES + color.shade, solid,
-		                BOX);
+	if (box->solid > 0) {
+		text_add_string(text, "<rect class=\"");
+		add_class(svg, box, color);
+		text_add_format(text, "\" width=\"%.5g%%\" height=\"%d\"/>",
+		                solid, BOX);
+	}
 	if (box->solid == box->value)
 		return;
 	svg->has_hatched = true;
@@ -173,8 +211,9 @@ add_overhang(struct svg *svg, const struct picture_box *box,
 	if (box->extent == box->value)
 		return;
 	svg->has_overhang = true;
-	text_add_format(&svg->boxes, "<rect class=\"o c%u\"",
-	                color.hue * BOX_SHADES + color.shade);
+	text_add_string(&svg->boxes, "<rect class=\"o ");
+	add_class(svg, box, color);
+	text_add_char(&svg->boxes, '"');
 	add_share(svg, "x", box->begin + box->value);
 	add_share(svg, "width", box->extent - box->value);
 	text_add_format(&svg->boxes, " y=\"%" PRIu64 "\" height=\"%d\"/>\n",
@@ -268,6 +307,16 @@ draw_boxes(struct svg *svg, struct error *error)
 
 /* ---- what surrounds the boxes ---- */
 
+/* On light and on dark screens. */
+static const char *const tints[N_BOX_TINTS][2] = {
+	[TINT_UNCHANGED] = { "#d9d9d9", "#48484b" },
+	[TINT_GREW] = { "#f08a7a", "#a1382a" },
+	[TINT_LIKELY_GREW] = { "#f7c4bb", "#6f3a33" },
+	[TINT_SHRANK] = { "#84b4ee", "#2a5c9c" },
+	[TINT_LIKELY_SHRANK] = { "#c0d8f6", "#33496a" },
+	[TINT_MOVED] = { "#f0d77a", "#776318" },
+};
+
 /* Hues around the circle in calm tones; darker ones for dark screens. */
 static void
 add_style(struct text_buffer *text)
@@ -292,6 +341,8 @@ add_style(struct text_buffer *text)
 		text_add_format(text, ".c%u { fill: hsl(%u,%u%%,%u%%) }\n", i,
 		                hues[i / BOX_SHADES], 60u,
 		                72 + i % BOX_SHADES * 5);
+	for (unsigned i = 1; i < N_BOX_TINTS; i++)
+		text_add_format(text, ".v%u { fill: %s }\n", i, tints[i][0]);
 	text_add_string(text, SVG_DARK_STYLE
 	    "#cpprof-map rect { stroke: #1b1b1d }\n"
 	    ".w { stroke: #2a2a2c }\n"
@@ -301,6 +352,8 @@ add_style(struct text_buffer *text)
 		text_add_format(text, ".c%u { fill: hsl(%u,%u%%,%u%%) }\n", i,
 		                hues[i / BOX_SHADES], 35u,
 		                28 + i % BOX_SHADES * 5);
+	for (unsigned i = 1; i < N_BOX_TINTS; i++)
+		text_add_format(text, ".v%u { fill: %s }\n", i, tints[i][1]);
 	text_add_string(text, "}\n</style>\n"
 	    "<defs><pattern id=\"cpprof-hatch\" width=\"6\" height=\"6\" "
 	    "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"

@@ -37,6 +37,17 @@ static const unsigned char palette[BOX_HUES][BOX_SHADES] = {
 };
 enum { DARK = 16, HATCHED = 251, HATCH_LINE = 244, NO_COLOR = -1 };
 
+static const unsigned char tints[N_BOX_TINTS] = {
+	[TINT_UNCHANGED] = 252, [TINT_GREW] = 210, [TINT_LIKELY_GREW] = 224,
+	[TINT_SHRANK] = 111, [TINT_LIKELY_SHRANK] = 153, [TINT_MOVED] = 222,
+};
+
+/* Where there are no colours. */
+static const char *const signs[N_BOX_TINTS] = {
+	[TINT_GREW] = "+", [TINT_LIKELY_GREW] = "+", [TINT_SHRANK] = "-",
+	[TINT_LIKELY_SHRANK] = "-", [TINT_MOVED] = "~",
+};
+
 /* What half a cell shows. */
 struct half {
 	uint32_t box;		/* NO_BOX: nothing */
@@ -137,6 +148,10 @@ solid_color(const struct picture *picture, const struct picture_box *box,
 	struct box_color color = box_color(names_text(paths->names, name),
 	                                   names_length(paths->names, name));
 
+	/* A grey that is a little darker divides boxes of one colour. */
+	if (box->tint != TINT_OF_NAME)
+		return tints[box->tint] != before ? tints[box->tint] :
+		    box->tint == TINT_UNCHANGED ? 250 : tints[box->tint] - 1;
 	if (palette[color.hue][color.shade] == before)
 		color.shade = (color.shade + 1) % BOX_SHADES;
 	return palette[color.hue][color.shade];
@@ -236,6 +251,11 @@ make_label(struct canvas *canvas, uint32_t number, size_t room,
 	status = drawing_add_cell(canvas->drawing, &fraction, &cell, 0, error);
 	text_clear(label);
 	canvas->label_at = 0;
+	if (!canvas->drawing->layout->has_color && room > 3 &&
+	    signs[box->tint] != NULL) {
+		text_add_string(label, signs[box->tint]);
+		room--;
+	}
 	text_add_label(label, text, n, room);
 	if (label->length > 0 &&
 	    drawing_width(label) + 1 + fraction.length <= room) {

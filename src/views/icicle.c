@@ -20,12 +20,15 @@
  * Cost: that of the view; then linear passes over the paths that are wide
  * enough.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/picture.h"
 #include "src/base/progress.h"
+#include "src/views/compare.h"
+#include "src/views/compared_heading.h"
 #include "src/views/flow_paths.h"
 #include "src/views/order.h"
 #include "src/views/rows.h"
@@ -37,6 +40,11 @@ struct box_source {
 	struct rows rows;
 	struct measure measure;
 	struct picture_box *boxes;
+	/* If runs are compared: */
+	struct compared_rows compared;	/* the rows that are tested */
+	uint32_t *place;		/* [rows.n] of these, from 1; 0: not
+					 * tested */
+	struct change *changes;		/* [rows.n] */
 };
 
 /* ---- the sample tree as rows ---- */
@@ -74,8 +82,8 @@ struct open_node {
 };
 
 static void
-keep_node(struct rows *rows, const struct sample_set *set, uint32_t node,
-          uint32_t parent)
+keep_node(struct rows *rows, const struct sample_set *set,
+          const struct sample_set *columns, uint32_t node, uint32_t parent)
 {
 	uint32_t row = rows->n++;
 
@@ -83,6 +91,8 @@ keep_node(struct rows *rows, const struct sample_set *set, uint32_t node,
 	rows->name[row] = set->tree->label[node];
 	rows->hits[row] = rows->solid[row] = set->weight[node];
 	rows->own[row] = set->self[set->tree->row[node]];
+	for (size_t i = 0; i < rows->n_columns; i++)
+		rows->columns[i][row] = columns[i].weight[node];
 }
 
 static int
@@ -107,7 +117,8 @@ keep_nodes(struct rows *rows, const struct view_request *request,
 			hidden->too_long += tree->end[node] - node;
 			node = tree->end[node];
 		} else {
-			keep_node(rows, set, node, n_open == 0 ? NO_RECORD :
+			keep_node(rows, set, request->columns, node,
+			          n_open == 0 ? NO_RECORD :
 			          open[n_open - 1].row);
 			open[n_open++] = (struct open_node){
 				tree->end[node], rows->n - 1,
@@ -137,7 +148,8 @@ rows_tree(struct rows *rows, const struct view_request *request,
 	rows->own = memory_array(n, sizeof *rows->own, error);
 	rows->solid = memory_array(n, sizeof *rows->solid, error);
 	if (open != NULL && rows->parent != NULL && rows->name != NULL &&
-	    rows->hits != NULL && rows->own != NULL && rows->solid != NULL)
+	    rows->hits != NULL && rows->own != NULL && rows->solid != NULL &&
+	    rows_make_columns(rows, request, n, error) == 0)
 		status = keep_nodes(rows, request, measure->least, open,
 		                    hidden, error);
 	free(open);
@@ -176,6 +188,179 @@ rows_flow(struct rows *rows, const struct view_request *request,
 	    flow_paths_down(rows, request, measure, hidden, error);
 
 	return status == 0 ? share_flow(rows, error) : status;
+}
+
+/* ---- rows of two sets of runs ---- */
+
+/*
+ * The verdicts of rows that have the threshold's share of a side, as in the
+ * other views; the others are not tested.  place[rows->n]: of the tested ones,
+ * from 1.
+ */
+static int
+test_rows(struct box_source *source, const struct view_request *request,
+          uint32_t *place, struct error *error)
+{
+	const struct rows *rows = &source->rows;
+	struct rows tested = { 0 };
+	double least[2];
+	int status;
+
+	compare_least(request, least);
+	tested.parent = memory_array(rows->n, sizeof *tested.parent, error);
+	if (tested.parent == NULL ||
+	    rows_make_columns(&tested, request, rows->n, error) != 0) {
+		rows_free(&tested);
+		return -1;
+	}
+	for (uint32_t row = 0; row < rows->n; row++) {
+		if (!compare_is_shown(request, rows->columns, row, least))
+			continue;
+		for (size_t i = 0; i < rows->n_columns; i++)
+			tested.columns[i][tested.n] = rows->columns[i][row];
+		tested.parent[tested.n] = rows->parent[row] == NO_RECORD ?
+		    NO_RECORD : place[rows->parent[row]] - 1;
+		place[row] = ++tested.n;
+	}
+	status = compare_rows(request, tested.columns, tested.parent,
+	                      tested.n, &source->compared, error);
+	rows_free(&tested);
+	return status;
+}
+
+static uint64_t
+larger_side(const struct change *change)
+{
+	return (uint64_t)llround(fmax(fmax(change->base, change->now), 0));
+}
+
+typedef int rows_function(struct rows *rows,
+                          const struct view_request *request,
+                          const struct measure *measure, bool counts_own,
+                          struct hidden *hidden, struct error *error);
+
+/*
+ * Adds the mean solid hits of each row to solid[n], for the runs [begin, end).
+ * Each run has all paths of the tree, in the same order.
+ */
+static int
+add_solid(const struct view_request *request, rows_function *paths,
+          size_t begin, size_t end, uint32_t n, double *solid,
+          struct error *error)
+{
+	const struct measure all = { .least = 0 };
+	const double *work = request->compared->work;
+
+	for (size_t i = begin; i < end; i++) {
+		struct view_request one = *request;
+		struct hidden hidden = { 0 };
+		struct rows rows = { 0 };
+		int status;
+
+		one.set = &request->columns[i];
+		one.n_columns = 0;
+		status = paths(&rows, &one, &all, true, &hidden, error);
+		for (uint32_t row = 0; status == 0 && row < n; row++)
+			solid[row] += (double)rows.solid[row] /
+			    (double)(end - begin) / (work != NULL ? work[i] : 1);
+		rows_free(&rows);
+		if (status != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Makes the solid part of each box that of its larger side. */
+static int
+compare_solid(struct box_source *source, const struct view_request *request,
+              rows_function *paths, struct error *error)
+{
+	struct rows *rows = &source->rows;
+	size_t n_base = request->compared->n_base;
+	double *base = memory_array(rows->n, sizeof *base, error);
+	double *now = memory_array(rows->n, sizeof *now, error);
+	int status = -1;
+
+	if (base != NULL && now != NULL &&
+	    add_solid(request, paths, 0, n_base, rows->n, base, error) == 0 &&
+	    add_solid(request, paths, n_base, request->n_columns, rows->n,
+	              now, error) == 0)
+		status = 0;
+	for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
+		bool grew = source->changes[row].change > 0;
+		uint64_t solid = (uint64_t)llround(grew ? now[row] :
+		                                   base[row]);
+
+		rows->solid[row] = solid < rows->hits[row] ? solid :
+		                   rows->hits[row];
+	}
+	free(base);
+	free(now);
+	return status;
+}
+
+/*
+ * Gives rows the width of their larger side.  paths: NULL: nothing is hatched.
+ */
+static int
+compare_boxes(struct box_source *source, const struct view_request *request,
+              rows_function *paths, struct error *error)
+{
+	struct rows *rows = &source->rows;
+	struct compared_rows all = { 0 };
+	int status;
+
+	source->place = memory_array(rows->n, sizeof *source->place, error);
+	if (source->place == NULL ||
+	    test_rows(source, request, source->place, error) != 0)
+		return -1;
+	status = compare_rows(request, rows->columns, NULL, rows->n, &all,
+	                      error);
+	for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
+		rows->hits[row] = larger_side(&all.changes[row]);
+		/* A list, unlike a picture, has a threshold. */
+		if (request->resolution == 0 && source->place[row] == 0)
+			rows->hits[row] = 0;
+		rows->solid[row] = rows->hits[row];
+		rows->own[row] = 0;
+	}
+	source->changes = all.changes;
+	all.changes = NULL;
+	compared_rows_free(&all);
+	source->measure.denominator = larger_side(&source->compared.whole);
+	source->measure.least = 1;
+	return status != 0 || paths == NULL ? status :
+	    compare_solid(source, request, paths, error);
+}
+
+static enum row_verdict
+verdict_of(const struct box_source *source, uint32_t row)
+{
+	uint32_t place = source->place[row];
+
+	return place == 0 ? ROW_NOISE : source->compared.verdicts[place - 1];
+}
+
+static enum box_tint
+tint_of(const struct box_source *source, uint32_t row)
+{
+	bool grew;
+
+	if (source->place == NULL)
+		return TINT_OF_NAME;
+	grew = source->changes[row].change > 0;
+	switch (verdict_of(source, row)) {
+	case ROW_GREW:
+		return TINT_GREW;
+	case ROW_SHRANK:
+		return TINT_SHRANK;
+	case ROW_LIKELY:
+		return grew ? TINT_LIKELY_GREW : TINT_LIKELY_SHRANK;
+	case ROW_MOVED:
+		return TINT_MOVED;
+	default:
+		return TINT_UNCHANGED;
+	}
 }
 
 /* ---- rows as boxes ---- */
@@ -285,6 +470,7 @@ place_boxes(struct box_source *source, uint64_t least, const uint64_t *extent,
 			.depth = depth[row],
 			.is_estimated = rows->is_estimated != NULL &&
 			                rows->is_estimated[row],
+			.tint = tint_of(source, row),
 		};
 		next[row] = *begin;
 		*begin += extent[row];
@@ -324,6 +510,9 @@ free_source(void *row_source)
 	struct box_source *source = row_source;
 
 	rows_free(&source->rows);
+	compared_rows_free(&source->compared);
+	free(source->place);
+	free(source->changes);
 	free(source->boxes);
 	free(source);
 }
@@ -333,6 +522,8 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 {
 	const struct box_source *source = table->row_source;
 	const struct picture_box *box = &source->boxes[i];
+	const struct change *change;
+	size_t n = 6;
 
 	cells[0] = cell_hits(box->value);
 	cells[1] = cell_fraction(measure_fraction(&source->measure,
@@ -342,12 +533,20 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	cells[4] = cell_hits(box->begin);
 	cells[5] = cell_count(box->depth);
 	if (source->rows.is_estimated != NULL)
-		cells[6] = cell_flag(box->is_estimated);
+		cells[n++] = cell_flag(box->is_estimated);
+	if (source->place != NULL) {
+		change = &source->changes[box->record];
+		cells[n++] = cell_amount(change->base);
+		cells[n++] = cell_amount(change->now);
+		cells[n++] = cell_amount(change->change);
+		cells[n++] = cell_text(row_verdict_names[
+		    verdict_of(source, box->record)]);
+	}
 	cells[table->n_columns - 1] = cell_path(&source->paths, box->record);
 }
 
 static void
-add_columns(struct table *table, bool has_estimates)
+add_columns(struct table *table, bool has_estimates, bool is_comparison)
 {
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
@@ -357,8 +556,28 @@ add_columns(struct table *table, bool has_estimates)
 	table_add_column(table, "depth", "depth", CELL_COUNT);
 	if (has_estimates)
 		table_add_column(table, "estimated", "~", CELL_FLAG);
+	if (is_comparison) {
+		table_add_column(table, "base", "base", CELL_AMOUNT);
+		table_add_column(table, "now", "now", CELL_AMOUNT);
+		table_add_column(table, "change", "change",
+		                 CELL_AMOUNT);
+		table_add_column(table, "verdict", "verdict", CELL_TEXT);
+	}
 	table_add_column(table, "path", "call path", CELL_PATH);
 	table->pattern = "{fraction} ({path}) [{hits}]";
+}
+
+static int
+describe_comparison(const struct box_source *source,
+                    const struct view_request *request,
+                    const struct view_kind *kind, const struct hidden *hidden,
+                    struct table *table, struct error *error)
+{
+	return compared_describe(request, kind, &source->compared, hidden,
+	                         table, error) != 0 ? -1 :
+	    table_add_header(table, error, "width: the larger side; red grew, "
+	        "blue shrank (pale: likely), yellow moved, grey noise or below "
+	        "the threshold");
 }
 
 /* The picture of all boxes; the rows are as many of them as the limit says. */
@@ -379,6 +598,7 @@ give_to_table(struct box_source *source, const struct view_request *request,
 	picture->paths = &source->paths;
 	picture->boxes = source->boxes;
 	picture->denominator = source->measure.denominator;
+	picture->is_comparison = request->compared != NULL;
 	if (request->resolution > 0) {
 		picture->n_left_out += hidden->below_threshold -
 		                       hidden->empty;
@@ -386,43 +606,76 @@ give_to_table(struct box_source *source, const struct view_request *request,
 		picture->is_open_ended = request->set->flow != NULL;
 		table->picture = picture;
 	} else {
-		n_rows = rows_limit(request, source->rows.n, hidden);
+		hidden->below_threshold += picture->n_left_out;
+		n_rows = rows_limit(request, picture->n_boxes, hidden);
 	}
 	table->row = get_row;
-	if (view_describe(request, kind, &source->measure, hidden, table,
-	                  error) != 0)
+	if (request->compared == NULL ?
+	    view_describe(request, kind, &source->measure, hidden, table,
+	                  error) != 0 :
+	    describe_comparison(source, request, kind, hidden, table,
+	                        error) != 0)
 		return -1;
-	add_columns(table, request->set->flow != NULL);
+	add_columns(table, request->set->flow != NULL,
+	            request->compared != NULL);
 	table->n_rows = n_rows;
 	return 0;
+}
+
+static uint64_t
+width_of(const struct sample_set *set, const struct view_request *request,
+         bool has_root)
+{
+	uint64_t width = 0;
+
+	if (has_root)
+		return measure_function(set, request->root);
+	for (uint32_t node = 0; node < set->tree->n_nodes;
+	     node = set->tree->end[node])
+		width += set->weight[node];
+	return width;
+}
+
+/*
+ * A path that is as wide as can be seen has this many hits in all runs of the
+ * larger side, of which there may be few.
+ */
+static struct measure
+measure_runs(const struct view_request *request, bool has_root,
+             struct measure measure)
+{
+	size_t n_base = request->compared->n_base;
+	size_t n_now = request->n_columns - n_base;
+	double sums[2] = { 0 }, width;
+
+	for (size_t i = 0; i < request->n_columns; i++)
+		sums[i >= n_base] += (double)width_of(&request->columns[i],
+		                                      request, has_root);
+	width = fmax(sums[0] / (double)n_base, sums[1] / (double)n_now);
+	measure.least = (uint64_t)(width * (double)(n_base < n_now ? n_base :
+	                           n_now) / request->resolution);
+	if (measure.least == 0)
+		measure.least = 1;
+	return measure;
 }
 
 /* What the paths are to be at least, so that they can be seen. */
 static struct measure
 measure_boxes(const struct view_request *request, bool has_root)
 {
-	const struct sample_tree *tree = request->set->tree;
 	struct measure measure = measure_of(request);
-	uint64_t width = 0;
+	uint64_t width;
 
 	if (request->resolution == 0)
 		return measure;
-	if (has_root)
-		width = measure_function(request->set, request->root);
-	else
-		for (uint32_t node = 0; node < tree->n_nodes;
-		     node = tree->end[node])
-			width += request->set->weight[node];
+	if (request->compared != NULL)
+		return measure_runs(request, has_root, measure);
+	width = width_of(request->set, request, has_root);
 	measure.least = width / request->resolution;
 	if (measure.least == 0)
 		measure.least = 1;
 	return measure;
 }
-
-typedef int rows_function(struct rows *rows,
-                          const struct view_request *request,
-                          const struct measure *measure, bool counts_own,
-                          struct hidden *hidden, struct error *error);
 
 /* paths: NULL: the sample tree. */
 static int
@@ -446,6 +699,9 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	table->row_source = source;
 	table->row_source_free = free_source;
 	source->measure = measure_boxes(request, kind->has_root);
+	/* The same paths of each run are needed. */
+	if (request->compared != NULL && paths != NULL)
+		source->measure.least = 0;
 	source->rows.is_innermost_first = paths == rows_up;
 	status = request->set->flow != NULL ?
 	    rows_flow(&source->rows, request, &source->measure, &hidden,
@@ -455,6 +711,9 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	          error) :
 	    rows_tree(&source->rows, request, &source->measure, &hidden,
 	              error);
+	if (status == 0 && request->compared != NULL)
+		status = compare_boxes(source, request,
+		    request->set->flow != NULL ? NULL : paths, error);
 	if (status != 0 ||
 	    sort_boxes(&source->rows, request->set->names, error) != 0 ||
 	    make_boxes(source, request, error) != 0 ||

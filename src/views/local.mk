@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/views/bodies.c src/views/bodies.h \
 	src/views/clones.c src/views/clones.h \
 	src/views/compare.c src/views/compare.h \
+	src/views/compared_heading.c src/views/compared_heading.h \
 	src/views/compared_table.c \
 	src/views/code_hits.c src/views/code_hits.h \
 	src/views/columns.c src/views/columns.h \

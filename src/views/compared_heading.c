@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compared_heading.c -- the heading of a comparison of two sets of runs. */
+#include "src/views/compared_heading.h"
+
+#include <math.h>
+
+#include "src/base/units.h"
+
+const char *const row_verdict_names[N_ROW_VERDICTS] = {
+	[ROW_UNDECIDED] = "undecided", [ROW_NOISE] = "noise",
+	[ROW_MOVED] = "moved", [ROW_LIKELY] = "likely",
+	[ROW_SHRANK] = "shrank", [ROW_GREW] = "grew",
+};
+
+/* Totals that differ by more than this part are pointed out. */
+static const double different = 0.05;
+
+struct cell
+amount_or_nothing(double amount)
+{
+	return isfinite(amount) ? cell_amount(amount) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+/* "3 runs of 5.02 s" */
+static void
+add_side(struct text_buffer *text, size_t n, double mean,
+         const struct resource *resource)
+{
+	text_add_format(text, "%zu run%s of ", n, n == 1 ? "" : "s");
+	text_add_amount(text, mean, resource->interval, resource->gtick);
+}
+
+/* "change: +0.5 s (+10.0%) +- 0.1 s, grew; visible: 0.2 s" */
+static void
+add_whole(struct text_buffer *text, const struct change *whole,
+          const struct resource *resource)
+{
+	text_add_string(text, whole->change > 0 ? "+" : "");
+	text_add_amount(text, whole->change, resource->interval,
+	                resource->gtick);
+	if (whole->base != 0)
+		text_add_format(text, " (%+.1f%%)",
+		                100 * whole->change / whole->base);
+	if (isfinite(whole->low)) {
+		text_add_string(text, " +- ");
+		text_add_amount(text, (whole->high - whole->low) / 2,
+		                resource->interval, resource->gtick);
+	}
+	text_add_format(text, ", %s", row_verdict_names[compare_verdict(whole)]);
+}
+
+static int
+add_line(struct text_buffer *text, struct table *table, struct error *error)
+{
+	const char *line = text_string(text);
+	int status = text->failed ? error_out_of_memory(error) :
+	    table_add_header(table, error, "%s", line);
+
+	text_clear(text);
+	return status;
+}
+
+static int
+add_sides(const struct view_request *request,
+          const struct compared_rows *compared, struct table *table,
+          struct error *error)
+{
+	const struct compared_runs *runs = request->compared;
+	const struct resource *resource = request->set->resource;
+	size_t n_now = request->n_columns - runs->n_base;
+	struct text_buffer text = { 0 };
+	int status;
+
+	text_add_string(&text, "base: ");
+	add_side(&text, runs->n_base, compared->whole.base, resource);
+	text_add_string(&text, "; now: ");
+	add_side(&text, n_now, compared->whole.now, resource);
+	status = add_line(&text, table, error);
+	text_add_string(&text, request->set->n_steps > 0 ?
+	                "all that the steps left: " : "whole run: ");
+	add_whole(&text, &compared->whole, resource);
+	if (status == 0)
+		status = add_line(&text, table, error);
+	text_free(&text);
+	return status;
+}
+
+/* What the amounts are per, and whether that is likely what is wanted. */
+static int
+add_scale(const struct view_request *request,
+          const struct compared_rows *compared, struct table *table,
+          struct error *error)
+{
+	const struct change *whole = &compared->whole;
+
+	if (request->compared->scale != NULL)
+		return table_add_header(table, error, "compared: %s",
+		                        request->compared->scale);
+	if (whole->base == 0 || fabs(whole->change) <= different * whole->base)
+		return table_add_header(table, error, "compared: what a run "
+		    "used, as of equal work");
+	return table_add_header(table, error, "compared: what a run used, as "
+	    "of equal work; the totals differ, so if the work did, too, say "
+	    "so with scale");
+}
+
+static int
+add_noise(const struct view_request *request,
+          const struct compared_rows *compared, struct table *table,
+          struct error *error)
+{
+	bool has_replicates = request->n_columns > 2;
+
+	if (isnan(compared->whole.phi) && !has_replicates)
+		return table_add_header(table, error, "undecided: the hits are "
+		    "no counts of samples, so only more runs of each side can "
+		    "show their noise");
+	if (!has_replicates)
+		return table_add_header(table, error, "one run a side: likely "
+		    "is the most that can be said; more runs say more");
+	return table_add_header(table, error, "noise is estimated from %zu "
+	    "runs; of the rows that grew or shrank, at most 5%% are expected to be "
+	    "noise", request->n_columns);
+}
+
+static int
+add_header(const struct view_request *request, const struct view_kind *kind,
+           const struct compared_rows *compared,
+           struct table *table, struct error *error)
+{
+	if (table_add_header(table, error, "Changes of the %s for resource: "
+	                     "%s", kind->title,
+	                     request->set->resource->name) != 0 ||
+	    (kind->has_root && view_add_root(request, table, error) != 0) ||
+	    add_sides(request, compared, table, error) != 0 ||
+	    add_scale(request, compared, table, error) != 0 ||
+	    add_noise(request, compared, table, error) != 0)
+		return -1;
+	return 0;
+}
+
+static int
+add_side_fields(const char *runs_key, const char *mean_key, size_t n,
+                double mean, struct table *table, struct error *error)
+{
+	return table_add_field(table, runs_key, NULL, cell_count(n),
+	                       error) != 0 ? -1 :
+	    table_add_field(table, mean_key, NULL, cell_amount(mean), error);
+}
+
+static int
+add_fields(const struct view_request *request,
+           const struct compared_rows *compared, const struct hidden *hidden,
+           struct table *table, struct error *error)
+{
+	const struct compared_runs *runs = request->compared;
+	const struct resource *resource = request->set->resource;
+	const struct change *whole = &compared->whole;
+	const struct {
+		const char *key;
+		struct cell value;
+	} fields[] = {
+		{ "resource.name", cell_text(resource->name) },
+		{ "resource.gtick", cell_text(resource->gtick) },
+		{ "resource.interval", cell_count(resource->interval) },
+		{ "whole.change", cell_amount(whole->change) },
+		{ "whole.low", amount_or_nothing(whole->low) },
+		{ "whole.high", amount_or_nothing(whole->high) },
+		{ "whole.visible", amount_or_nothing(whole->visible) },
+		{ "whole.verdict",
+		  cell_text(row_verdict_names[compare_verdict(whole)]) },
+		{ "scale", cell_text(runs->scale != NULL ? runs->scale :
+		                     "absolute") },
+		{ "hidden", cell_count(hidden->below_threshold +
+		    hidden->folded + hidden->too_long +
+		    hidden->beyond_limit) },
+	};
+
+	if (add_side_fields("base.runs", "base.mean", runs->n_base,
+	                    whole->base, table, error) != 0 ||
+	    add_side_fields("now.runs", "now.mean",
+	                    request->n_columns - runs->n_base, whole->now,
+	                    table, error) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (table_add_field(table, fields[i].key, NULL,
+		                    fields[i].value, error) != 0)
+			return -1;
+	return 0;
+}
+
+int
+compared_describe(const struct view_request *request,
+                  const struct view_kind *kind,
+                  const struct compared_rows *compared,
+                  const struct hidden *hidden, struct table *table,
+                  struct error *error)
+{
+	table->schema = "cpprof.diff/1";
+	table->gtick = request->set->resource->gtick;
+	table->interval = request->set->resource->interval;
+	if (view_add_root_field(request, kind->has_root, table, error) != 0 ||
+	    add_fields(request, compared, hidden, table, error) != 0 ||
+	    add_header(request, kind, compared, table, error) != 0)
+		return -1;
+	return view_add_hidden(request, hidden, table, error);
+}
