@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* estimate.c -- how far off a number from one sampled run may be. */
+#include "src/noise/estimate.h"
+
+#include <math.h>
+
+double
+sampled_phi(struct sampled sampled)
+{
+	if (sampled.samples == 0 || sampled.hits <= sampled.samples)
+		return 1;
+	return (double)sampled.hits / (double)sampled.samples;
+}
+
+/* What the whole has besides a part that it contains. */
+static struct sampled
+rest_of(struct sampled part, struct sampled whole)
+{
+	return (struct sampled){
+		.hits = whole.hits - part.hits,
+		.samples = whole.samples > part.samples ?
+		    whole.samples - part.samples : 0,
+	};
+}
+
+/* phi of a share: the more the part is of the whole, the less its own says. */
+static double
+share_phi(struct sampled part, struct sampled whole, double share)
+{
+	double own = sampled_phi(part.hits == 0 ? whole : part);
+
+	return (1 - share) * own +
+	    share * sampled_phi(rest_of(part, whole));
+}
+
+double
+share_error(struct sampled part, struct sampled whole)
+{
+	double share;
+
+	if (whole.hits == 0 || part.hits >= whole.hits)
+		return 0;
+	share = (double)part.hits / (double)whole.hits;
+	return sqrt(share * (1 - share) * share_phi(part, whole, share) /
+	            (double)whole.hits);
+}
+
+struct estimate
+hits_estimate(struct sampled part, struct sampled whole, double z)
+{
+	double phi = sampled_phi(part.hits == 0 ? whole : part);
+	double half = z * z * phi / 2, hits = (double)part.hits;
+	double width = sqrt(half * (2 * hits + half));
+
+	return (struct estimate){ hits, fmax(hits + half - width, 0),
+		                  hits + half + width };
+}
+
+struct estimate
+share_estimate(struct sampled part, struct sampled whole, double z)
+{
+	struct estimate share;
+	double n, middle, width, z2;
+
+	if (whole.hits == 0)
+		return (struct estimate){ 0, 0, 1 };
+	if (part.hits > whole.hits) {
+		share = hits_estimate(part, whole, z);
+		share.value /= (double)whole.hits;
+		share.low /= (double)whole.hits;
+		share.high /= (double)whole.hits;
+		return share;
+	}
+	share.value = (double)part.hits / (double)whole.hits;
+	/* As many samples of one hit each would say as much. */
+	n = (double)whole.hits / share_phi(part, whole, share.value);
+	z2 = z * z / n;
+	middle = (share.value + z2 / 2) / (1 + z2);
+	width = sqrt(z2 * (share.value * (1 - share.value) + z2 / 4)) /
+	    (1 + z2);
+	/* The ends are exact where rounding is not. */
+	share.low = part.hits == 0 ? 0 : fmax(middle - width, 0);
+	share.high = part.hits == whole.hits ? 1 : fmin(middle + width, 1);
+	return share;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-estimate.c -- intervals against simulated samples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+
+#include <cmocka.h>
+
+#include "src/noise/estimate.h"
+
+static uint64_t seed;
+
+static double
+uniform(void)
+{
+	uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static uint64_t
+poisson(double mean)
+{
+	uint64_t n = 0;
+
+	while (mean > 0) {
+		double limit = exp(-fmin(mean, 20)), product = uniform();
+
+		for (; product > limit; product *= uniform())
+			n++;
+		mean -= 20;
+	}
+	return n;
+}
+
+/* A part's samples of part_size hits each, the rest's of rest_size. */
+struct program {
+	double part_samples, rest_samples;
+	uint64_t part_size, rest_size;
+};
+
+static const struct program programs[] = {
+	{ 5, 495, 1, 1 }, { 50, 450, 1, 1 }, { 1000, 9000, 1, 1 },
+	{ 450, 50, 1, 1 }, { 10000, 90000, 1, 1 }, { 3, 3, 1, 1 },
+	{ 50, 450, 10, 10 }, { 50, 450, 10, 1 }, { 50, 450, 1, 10 },
+	{ 900, 100, 1, 10 },
+};
+
+enum { N_PROGRAMS = sizeof programs / sizeof *programs, N_RUNS = 2000 };
+
+static void
+sample(const struct program *program, struct sampled *part,
+       struct sampled *whole)
+{
+	uint64_t rest = poisson(program->rest_samples);
+
+	part->samples = poisson(program->part_samples);
+	part->hits = part->samples * program->part_size;
+	whole->samples = part->samples + rest;
+	whole->hits = part->hits + rest * program->rest_size;
+}
+
+static void
+shares_lie_in_their_intervals(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		const struct program *program = &programs[i];
+		double part_hits = program->part_samples *
+		    (double)program->part_size;
+		double truth = part_hits / (part_hits + program->rest_samples *
+		                            (double)program->rest_size);
+		double n_below = 0, n_above = 0;
+
+		seed = i;
+		for (size_t run = 0; run < N_RUNS; run++) {
+			struct sampled part, whole;
+			struct estimate share;
+
+			sample(program, &part, &whole);
+			share = share_estimate(part, whole, ESTIMATE_95);
+			n_below += share.high < truth;
+			n_above += share.low > truth;
+			assert_true(share.low <= share.value &&
+			            share.value <= share.high &&
+			            share.low >= 0 && share.high <= 1);
+		}
+		if ((n_below + n_above) / N_RUNS > 0.065 ||
+		    (n_below + n_above) / N_RUNS < 0.01)
+			fail_msg("program %zu: %g below, %g above of %d", i,
+			         n_below, n_above, N_RUNS);
+	}
+}
+
+static void
+hits_lie_in_their_intervals(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		const struct program *program = &programs[i];
+		double truth = program->part_samples *
+		    (double)program->part_size, n_outside = 0;
+
+		seed = i;
+		for (size_t run = 0; run < N_RUNS; run++) {
+			struct sampled part, whole;
+			struct estimate hits;
+
+			sample(program, &part, &whole);
+			hits = hits_estimate(part, whole, ESTIMATE_95);
+			n_outside += hits.high < truth || hits.low > truth;
+		}
+		if (n_outside / N_RUNS > 0.075)
+			fail_msg("program %zu: %g outside of %d", i, n_outside,
+			         N_RUNS);
+	}
+}
+
+/* The error printed is the spread of many runs. */
+static void
+errors_are_the_spread_of_runs(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		double sum = 0, squares = 0, errors = 0, mean, spread;
+
+		/* Too few samples for the error of one run to be sure. */
+		if (programs[i].part_samples < 10)
+			continue;
+		seed = i;
+		for (size_t run = 0; run < N_RUNS; run++) {
+			struct sampled part, whole;
+			double share;
+
+			sample(&programs[i], &part, &whole);
+			share = (double)part.hits / (double)whole.hits;
+			sum += share;
+			squares += share * share;
+			errors += share_error(part, whole);
+		}
+		mean = sum / N_RUNS;
+		spread = sqrt(squares / N_RUNS - mean * mean);
+		if (fabs(errors / N_RUNS / spread - 1) > 0.05)
+			fail_msg("program %zu: spread %g, mean error %g", i,
+			         spread, errors / N_RUNS);
+	}
+}
+
+static void
+nothing_and_everything_have_intervals(void **state)
+{
+	const struct sampled none = { 0, 0 }, all = { 100, 100 };
+	struct estimate share;
+
+	(void)state;
+	share = share_estimate(none, all, ESTIMATE_95);
+	/* z^2 / (n + z^2) */
+	assert_true(share.value == 0 && share.low == 0);
+	assert_true(fabs(share.high - 3.841459 / 103.841459) < 1e-6);
+	share = share_estimate(all, all, ESTIMATE_95);
+	assert_true(share.value == 1 && share.high == 1);
+	assert_true(fabs(share.low - 100 / 103.841459) < 1e-6);
+	share = share_estimate(none, none, ESTIMATE_95);
+	assert_true(share.low == 0 && share.high == 1);
+	assert_true(share_error(all, all) == 0 && share_error(none, none) == 0 &&
+	            share_error(none, all) == 0);
+	/* A whole that does not contain the part. */
+	share = share_estimate((struct sampled){ 400, 400 }, all, ESTIMATE_95);
+	assert_true(share.value == 4 && share.low > 3.5 && share.high < 4.5);
+	assert_true(hits_estimate(none, all, ESTIMATE_95).high > 3.8);
+	assert_true(sampled_phi(none) == 1);
+	assert_true(sampled_phi((struct sampled){ 30, 10 }) == 3);
+	/* Fewer hits than samples: some samples have none. */
+	assert_true(sampled_phi((struct sampled){ 10, 30 }) == 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares_lie_in_their_intervals),
+		cmocka_unit_test(hits_lie_in_their_intervals),
+		cmocka_unit_test(errors_are_the_spread_of_runs),
+		cmocka_unit_test(nothing_and_everything_have_intervals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
