@@ -2,8 +2,10 @@
 libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/abbreviations.def commands/words.def \
 	commands/apropos.c \
+	commands/assert.c \
 	commands/base.c \
 	commands/body.c \
+	commands/budget.c \
 	commands/callees.c \
 	commands/callers.c \
 	commands/column.c \

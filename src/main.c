@@ -2,7 +2,9 @@
 /* main.c -- cpprof: loads profiles and runs commands or the prompt.
  *
  * Exit status: 0; 1 when a profile could not be read, a command of a script
- * failed or the output could not be written; 2 for a wrong command line.
+ * failed or the output could not be written; 2 for a wrong command line.  If all
+ * commands ran: 4 when an assertion was violated, otherwise 5 when one was
+ * undecided.
  * `cpprof record` ends with the status of the program that it ran.
  */
 #include <errno.h>
@@ -251,7 +253,9 @@ run_session(struct session *session, const struct options *options)
 		    !session->quit_requested && !session->output_lost &&
 		    run_input(session, options) != 0)
 			status = -1;
-	return status != 0 || session->output_lost;
+	return status != 0 || session->output_lost ? 1 :
+	    session->has_violated ? EXIT_VIOLATED :
+	    session->has_undecided ? EXIT_UNDECIDED : 0;
 }
 
 static int

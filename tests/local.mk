@@ -48,6 +48,7 @@ unit_tests = \
 	tests/test-debug-lines \
 	tests/test-demangle \
 	tests/test-distributions \
+	tests/test-estimate \
 	tests/test-dwarf \
 	tests/test-earlier \
 	tests/test-export \
@@ -123,6 +124,10 @@ tests_test_change_LDFLAGS = $(failing_memory)
 tests_test_distributions_SOURCES = tests/test-distributions.c
 tests_test_distributions_CFLAGS = $(unit_cflags)
 tests_test_distributions_LDADD = $(unit_libs)
+
+tests_test_estimate_SOURCES = tests/test-estimate.c
+tests_test_estimate_CFLAGS = $(unit_cflags)
+tests_test_estimate_LDADD = $(unit_libs)
 
 tests_test_callgrind_SOURCES = tests/test-callgrind.c
 tests_test_callgrind_CFLAGS = $(unit_cflags)
@@ -340,6 +345,8 @@ script_tests = \
 	tests/diff.py \
 	tests/disasm.py \
 	tests/dist.sh \
+	tests/assert.py \
+	tests/ci.py \
 	tests/explain.py \
 	tests/export.py \
 	tests/firefox.py \

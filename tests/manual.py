@@ -17,7 +17,7 @@ import sys
 
 SOURCE = os.environ.get("srcdir", ".")
 CPPROF = os.environ.get("CPPROF", "./cpprof")
-DOCUMENTS = ["README.md", "doc/manual.md"]
+DOCUMENTS = ["README.md", "doc/manual.md", "doc/ci.md"]
 
 
 def sessions(path):

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/printable.h"
@@ -288,6 +289,60 @@ text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
 	decimals = choose_decimals(whole);
 	decimals += after != 0 && choose_decimals(part) > decimals;
 	text_add_format(text, "%.*Lf %s", decimals, whole, scale->suffix);
+}
+
+void
+text_add_least_gticks(struct text_buffer *text, double gticks,
+                      const char *gtick)
+{
+	const struct known_gtick *known = find_gtick(gtick);
+	const struct scale *scale;
+	long double amount;
+
+	if (known == NULL) {
+		text_add_format(text, "%.0f", ceil(gticks));
+		return;
+	}
+	amount = (long double)gticks * known->size;
+	scale = choose_scale(known->scales, amount);
+	amount = amount / scale->size * 1000;
+	/* What is whole but for rounding stays. */
+	text_add_format(text, "%.3Lf%s", ceill(amount - 1e-6L) / 1000,
+	                scale->suffix);
+}
+
+const char *
+gticks_example(const char *gtick)
+{
+	const struct known_gtick *known = find_gtick(gtick);
+
+	return known == NULL ? "500" :
+	    known->scales == time_scales ? "120ms" : "1.5MiB";
+}
+
+const char *
+text_read_gticks(const char *text, const char *gtick, double *gticks)
+{
+	const struct known_gtick *known = find_gtick(gtick);
+	const struct scale *scale;
+	size_t n = strspn(text, "0123456789.");
+	char *end;
+
+	/* Neither a sign nor "inf", "nan" or a hexadecimal number. */
+	if (n == 0)
+		return NULL;
+	*gticks = strtod(text, &end);
+	if (end != text + n || known == NULL)
+		return end == text + n ? end : NULL;
+	n = strspn(end, "abcdefghijklmnopqrstuvwxyzBEGKMPT");
+	for (scale = known->scales; scale->suffix != NULL; scale++) {
+		if (strlen(scale->suffix) != n ||
+		    memcmp(scale->suffix, end, n) != 0)
+			continue;
+		*gticks *= (double)(scale->size / known->size);
+		return end + n;
+	}
+	return NULL;
 }
 
 void

@@ -61,6 +61,23 @@ int seconds_decimals(uint64_t ns);
 const char *text_read_duration(const char *text, uint64_t *ns);
 
 /*
+ * Adds an amount as text_read_gticks reads it, rounded up: "8.781s", "501".
+ */
+void text_add_least_gticks(struct text_buffer *text, double gticks,
+                           const char *gtick);
+
+/*
+ * Reads an amount in gticks: "120ms" and "1.5MiB" with a unit of the gtick's
+ * kind that text_add_gticks has, or, if the gtick is no unit of time or space,
+ * a number.  Returns its end; NULL if it is none of these.
+ */
+const char *text_read_gticks(const char *text, const char *gtick,
+                             double *gticks);
+
+/* What text_read_gticks reads: "120ms", "1.5MiB" or "500". */
+const char *gticks_example(const char *gtick);
+
+/*
  * Adds what a run would cost: "take 38.4 s instead of 122.8 s" or, if the
  * gtick is no unit of time, "use 3 instead of 12 faults".
  */

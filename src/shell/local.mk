@@ -32,6 +32,7 @@ libcore_a_SOURCES += \
 	src/shell/session/session.c src/shell/session/session.h \
 	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
 	src/shell/command/arguments.c src/shell/command/arguments.h \
+	src/shell/command/assertion.c src/shell/command/assertion.h \
 	src/shell/command/code_argument.c \
 	src/shell/command/code_argument.h \
 	src/shell/command/column_argument.c \

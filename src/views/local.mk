@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/views/amount.c src/views/amount.h \
 	src/views/bodies.c src/views/bodies.h \
 	src/views/clones.c src/views/clones.h \
 	src/views/compare.c src/views/compare.h \

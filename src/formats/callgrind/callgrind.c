@@ -310,6 +310,10 @@ begin_costs(struct callgrind *input, struct error *error)
 
 	if (callgrind_events_fix(&input->events, profile, &wrong) != 0)
 		return reader_fail(&input->reader, error, "%s", wrong.text);
+	/* Other programs write the format, too, of whatever they measure. */
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (input->is_callgrind && !input->events.is_own)
+			profile->resources[r].counting = COUNTING_EXACT;
 	input->graph = call_graph_new(profile->n_resources, error);
 	profile->graph = input->graph;
 	if (input->graph == NULL)

@@ -232,6 +232,8 @@ static const char man_tail[] =
     ".SH EXIT STATUS\n"
     "0, or 1 when a profile could not be read, a command in a script\n"
     "failed or output could not be written, or 2 for a wrong command line.\n"
+    "If all commands ran: 4 when an assertion was violated, otherwise 5 when\n"
+    "one was undecided (\\fBassert\\fR, \\fBbudget check\\fR).\n"
     ".B cpprof record\n"
     "ends with the status of the program that it ran, 128+N after\n"
     "signal N.\n"

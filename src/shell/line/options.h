@@ -12,7 +12,7 @@
 #include "src/shell/line/option_row.h"
 
 /* The exit status after a command line that is wrong. */
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, EXIT_VIOLATED = 4, EXIT_UNDECIDED = 5 };
 
 /* One -e or -x, in the order given. */
 struct action {

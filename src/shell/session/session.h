@@ -142,6 +142,8 @@ struct session {
 
 	bool quit_requested;
 	bool output_lost;		/* standard output failed: stop */
+	bool has_violated, has_undecided;	/* what assert found in a
+						 * script */
 	bool stays;			/* open the prompt after it */
 	int status;			/* exit status of the lone command */
 };

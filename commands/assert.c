@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/assert.c -- fails a script if something costs too much. */
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/assertion.h"
+
+static const struct argument assert_arguments[] = {
+	{ "VIEW", &arg_choice, 0, "functions, with descendants; body; or path" },
+	{ "FUNCTION|PATH below|above BOUND", &arg_bounded, 0,
+	  "a function, pattern or path; then a share of the run such as 5%, or "
+	  "an amount such as 120ms" },
+	ARGUMENTS_END
+};
+
+static int
+assert_run(struct session *session, const struct arguments *arguments,
+           struct table *table, struct error *error)
+{
+	struct asserting asserting;
+	struct assertion assertion;
+	int status = asserting_begin(&asserting, session, table, error);
+
+	if (status == 0)
+		status = assertion_of(&assertion, session, arguments, error);
+	if (status == 0)
+		status = asserting_check(&asserting, &assertion, error);
+	asserting_end(&asserting);
+	return status;
+}
+
+const struct command command_assert = {
+	.name = "assert",
+	.summary = "fails a script if a function or path is not below a bound",
+	.description =
+	    "functions is a function with its descendants, body its own code, "
+	    "path one call path: the values that these views show. Each "
+	    "function that a pattern matches is asserted. The bound is a share "
+	    "(of the whole run, see percent) or an amount in the resource's "
+	    "unit.\n\n"
+	    "The answer is one of three. holds: the whole 95% interval of the "
+	    "value is below (or above) the bound. violated: the whole interval "
+	    "is on the other side. undecided: the bound is inside the interval, "
+	    "because there are too few samples; the name does not occur; or "
+	    "the file does not say how it was sampled.\n\n"
+	    "A script goes on after any answer. It ends with status 4 if an "
+	    "assertion was violated, otherwise with 5 if one was undecided, "
+	    "and with 1 if a command failed, whatever the answers. At the "
+	    "prompt, the answer is only shown.",
+	.example = "assert functions db_read_record below 90%",
+	.arguments = assert_arguments,
+	.choices = assertion_views,
+	.run = assert_run,
+};

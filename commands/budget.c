@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/budget.c -- a file of assertions that may only become tighter.
+ *
+ * Each line is an assertion as `assert` takes it.  Bounds that budget writes are
+ * amounts, since shares grow when something else becomes faster.  Each is a
+ * tenth above the value, or more: so far that a second run of the same program
+ * is below it with its whole interval in 39 of 40 cases.  That takes 1.96
+ * standard errors for the interval, and 1.96 of the difference of two runs.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/new_file.h"
+#include "src/base/printable.h"
+#include "src/base/units.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/assertion.h"
+
+/* In standard errors: 1.96 * (1 + sqrt(2)). */
+static const double MARGIN = 4.7317;
+/* What runs differ by besides chance. */
+static const double LEAST_ROOM = 1.1;
+
+enum {
+	FEWEST_SAMPLES = 30,	/* a function with fewer may be missing in the
+				 * next run by chance */
+};
+
+enum { BUDGET_WRITE, BUDGET_CHECK };
+
+static const char *const budget_choices[] = { "write", "check", NULL };
+
+static const struct argument budget_arguments[] = {
+	{ "write|check", &arg_choice, 0, "what to do with the file" },
+	{ "FILE", &arg_file, 0, "a line for each assertion" },
+	ARGUMENTS_END
+};
+
+/* ---- lines of a file ---- */
+
+struct line {
+	char *text;		/* without its end */
+	bool is_assertion;	/* else a comment or empty */
+	bool is_tightened;
+};
+
+struct budget {
+	const char *name;
+	struct line *lines;	/* [n] */
+	size_t n, capacity;
+};
+
+static void
+budget_free(struct budget *budget)
+{
+	for (size_t i = 0; i < budget->n; i++)
+		free(budget->lines[i].text);
+	free(budget->lines);
+}
+
+static int
+add_line(struct budget *budget, const char *text, size_t length,
+         struct error *error)
+{
+	const char *first = text + strspn(text, " \t");
+	char *copy;
+
+	if (memory_grow(&budget->lines, &budget->capacity, budget->n + 1,
+	                sizeof *budget->lines, error) != 0)
+		return -1;
+	copy = memory_text(text, length, error);
+	if (copy == NULL)
+		return -1;
+	budget->lines[budget->n++] = (struct line){
+		.text = copy,
+		.is_assertion = *first != '\0' && *first != '#',
+	};
+	return 0;
+}
+
+/* 1; or 0 if there is no such file; or -1 with *error set. */
+static int
+read_file(struct budget *budget, struct error *error)
+{
+	FILE *file = fopen(budget->name, "re");
+	char *text = NULL;
+	size_t capacity = 0;
+	ssize_t length;
+	int status = 0;
+
+	if (file == NULL && errno == ENOENT)
+		return 0;
+	if (file == NULL)
+		return error_set(error, "%.200s: %s", budget->name,
+		                 strerror(errno));
+	errno = 0;
+	while (status == 0 && (length = getline(&text, &capacity, file)) > 0) {
+		while (length > 0 && (text[length - 1] == '\n' ||
+		                      text[length - 1] == '\r'))
+			text[--length] = '\0';
+		if (strlen(text) != (size_t)length)
+			status = error_set(error, "%.200s:%zu: a NUL byte",
+			                   budget->name, budget->n + 1);
+		else
+			status = add_line(budget, text, (size_t)length, error);
+	}
+	if (status == 0 && ferror(file))
+		status = error_set(error, "%.200s: %s", budget->name,
+		                   strerror(errno));
+	free(text);
+	fclose(file);
+	return status == 0 ? 1 : -1;
+}
+
+static int
+fail_line(const struct budget *budget, size_t i, const struct error *why,
+          struct error *error)
+{
+	return error_set(error, "%.200s:%zu: %s", budget->name, i + 1,
+	                 why->text);
+}
+
+static const char resource_key[] = "# resource: ";
+
+/* Bounds of one resource say nothing of another. */
+static int
+check_resource(const struct budget *budget, const struct session *session,
+               struct error *error)
+{
+	const char *name = session_resource(session)->name;
+	size_t length = sizeof resource_key - 1;
+
+	for (size_t i = 0; i < budget->n; i++) {
+		const char *text = budget->lines[i].text;
+
+		if (strncmp(text, resource_key, length) == 0 &&
+		    strcmp(text + length, name) != 0)
+			return error_set(error, "%.200s: a budget of resource "
+			                 "%.60s, and the current one is %.60s",
+			                 budget->name, text + length, name);
+	}
+	return 0;
+}
+
+/* ---- check ---- */
+
+static int
+check_line(struct asserting *asserting, const char *text, struct error *error)
+{
+	const struct command *command = command_lookup("assert", 6, error);
+	struct arguments arguments;
+	struct assertion assertion;
+	int status = arguments_parse_text(&arguments, asserting->session,
+	                                  command, text, error);
+
+	if (status == 0)
+		status = assertion_of(&assertion, asserting->session,
+		                      &arguments, error);
+	if (status == 0)
+		status = asserting_check(asserting, &assertion, error);
+	arguments_free(&arguments);
+	return status;
+}
+
+static int
+check(const struct budget *budget, struct asserting *asserting,
+      struct error *error)
+{
+	size_t n = 0;
+
+	if (check_resource(budget, asserting->session, error) != 0)
+		return -1;
+	for (size_t i = 0; i < budget->n; i++) {
+		struct error why = { 0 };
+
+		if (!budget->lines[i].is_assertion)
+			continue;
+		n++;
+		if (check_line(asserting, budget->lines[i].text, &why) != 0)
+			return fail_line(budget, i, &why, error);
+	}
+	if (n == 0)
+		return error_set(error, "%.200s: no assertions in it",
+		                 budget->name);
+	return 0;
+}
+
+/* ---- write ---- */
+
+/* The bound for an amount, in gticks. */
+static double
+bound_of(const struct asserting *asserting, const struct amount *amount)
+{
+	const struct resource *resource = asserting->request.set->resource;
+	double gticks = (double)resource->interval;
+	double hits = (double)amount->sampled.hits;
+
+	if (resource->counting == COUNTING_EXACT)
+		return hits * gticks * LEAST_ROOM;
+	return gticks * fmax(hits * LEAST_ROOM, hits_estimate(
+	    amount->sampled, asserting->whole, MARGIN).high);
+}
+
+/* "functions malloc below " */
+static void
+add_claim(struct text_buffer *text, const struct names *names,
+          enum assertion_view view, uint32_t name)
+{
+	text_add_format(text, "%s ", assertion_views[view]);
+	text_add_word(text, names_text(names, name),
+	              names_length(names, name));
+	text_add_string(text, " below ");
+}
+
+/*
+ * Replaces the line that begins with the claim by another one, if its bound is
+ * a greater amount; *has_line: whether there is such a line.
+ */
+static int
+tighten(struct budget *budget, const char *claim, double bound,
+        const char *gtick, const char *line_now, bool *has_line,
+        struct error *error)
+{
+	size_t length = strlen(claim);
+
+	*has_line = false;
+	for (size_t i = 0; i < budget->n; i++) {
+		struct line *line = &budget->lines[i];
+		const char *end;
+		double old;
+		char *text;
+
+		if (strncmp(line->text, claim, length) != 0)
+			continue;
+		*has_line = true;
+		end = text_read_gticks(line->text + length, gtick, &old);
+		if (end == NULL || *end != '\0' || !(bound < old) ||
+		    strcmp(line->text, line_now) == 0)
+			continue;
+		text = memory_string(line_now, error);
+		if (text == NULL)
+			return -1;
+		free(line->text);
+		line->text = text;
+		line->is_tightened = true;
+	}
+	return 0;
+}
+
+static int
+write_one(struct budget *budget, const struct asserting *asserting,
+          enum assertion_view view, uint32_t name,
+          const struct amount *amount, struct error *error)
+{
+	const char *gtick = asserting->request.set->resource->gtick;
+	struct text_buffer text = { 0 }, line = { 0 };
+	double bound = bound_of(asserting, amount);
+	bool is_small = (double)amount->sampled.hits <
+	    asserting->request.threshold * (double)asserting->whole.hits ||
+	    amount->sampled.samples < FEWEST_SAMPLES;
+	bool has_line = false;
+	int status = 0;
+
+	add_claim(&text, asserting->request.set->names, view, name);
+	add_claim(&line, asserting->request.set->names, view, name);
+	text_add_least_gticks(&line, bound, gtick);
+	if (text.failed || line.failed)
+		status = error_out_of_memory(error);
+	if (status == 0)
+		status = tighten(budget, text_string(&text), bound, gtick,
+		                 text_string(&line), &has_line, error);
+	if (status == 0 && !has_line && !is_small)
+		status = add_line(budget, text_string(&line), line.length,
+		                  error);
+	text_free(&text);
+	text_free(&line);
+	return status;
+}
+
+static int
+compare_names(const void *a, const void *b, void *context)
+{
+	const struct function_amount *x = a, *y = b;
+
+	return names_compare(context, x->name, y->name);
+}
+
+static int
+write_all(struct budget *budget, struct asserting *asserting,
+          struct error *error)
+{
+	struct names *names = asserting->session->profile->names;
+
+	qsort_r(asserting->functions, asserting->n_functions,
+	        sizeof *asserting->functions, compare_names, names);
+	for (int view = ASSERT_FUNCTIONS; view <= ASSERT_BODY; view++) {
+		for (uint32_t i = 0; i < asserting->n_functions; i++) {
+			const struct function_amount *function =
+			    &asserting->functions[i];
+
+			if (write_one(budget, asserting, (enum assertion_view)
+			              view, function->name,
+			              view == ASSERT_BODY ? &function->body :
+			              &function->inclusive, error) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+begin_file(struct budget *budget, const struct session *session,
+           struct error *error)
+{
+	static const char about[] =
+	    "# cpprof budget: each line is an assertion; budget check FILE";
+	struct text_buffer text = { 0 };
+	int status;
+
+	text_add_format(&text, "%s%s", resource_key,
+	                session_resource(session)->name);
+	status = text.failed ? error_out_of_memory(error) :
+	    add_line(budget, about, sizeof about - 1, error);
+	if (status == 0)
+		status = add_line(budget, text_string(&text), text.length,
+		                  error);
+	text_free(&text);
+	return status;
+}
+
+static int
+save(const struct budget *budget, struct error *error)
+{
+	struct new_file file;
+
+	if (new_file_open(&file, budget->name, error) != 0)
+		return -1;
+	for (size_t i = 0; i < budget->n; i++) {
+		writer_put(&file.writer, budget->lines[i].text,
+		           strlen(budget->lines[i].text));
+		writer_put(&file.writer, "\n", 1);
+	}
+	return new_file_close(&file, true, error);
+}
+
+/* What became of the lines: those before were n_old. */
+static int
+show(const struct budget *budget, size_t n_old, struct table *table,
+     struct error *error)
+{
+	table->schema = "cpprof.budget/1";
+	table->is_plain = true;
+	table_add_column(table, "change", "change", CELL_TEXT);
+	table_add_column(table, "assertion", "assertion", CELL_TEXT);
+	for (size_t i = 0; i < budget->n; i++) {
+		const struct line *line = &budget->lines[i];
+		const char *text;
+
+		if (!line->is_assertion)
+			continue;
+		text = table_text(table, error, "%s", line->text);
+		if (text == NULL || table_add_row(table, (struct cell[]){
+		        cell_text(i >= n_old ? "added" :
+		                  line->is_tightened ? "tightened" : "kept"),
+		        cell_text(text) }, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+write_budget(struct budget *budget, bool is_new, struct asserting *asserting,
+             struct table *table, struct error *error)
+{
+	struct session *session = asserting->session;
+	size_t n_old;
+
+	if (session_resource(session)->counting == COUNTING_UNKNOWN)
+		return error_set(error, "no budget can be written: the file "
+		                 "does not say how its numbers were sampled");
+	if (asserting_count(asserting, error) != 0)
+		return -1;
+	if (asserting->whole.hits == 0)
+		return error_set(error, "no budget can be written: there are "
+		                 "no hits");
+	if ((is_new && begin_file(budget, session, error) != 0) ||
+	    check_resource(budget, session, error) != 0)
+		return -1;
+	n_old = budget->n;
+	return write_all(budget, asserting, error) == 0 &&
+	    save(budget, error) == 0 ? show(budget, n_old, table, error) : -1;
+}
+
+static int
+budget_run(struct session *session, const struct arguments *arguments,
+           struct table *table, struct error *error)
+{
+	bool writes = arguments->values[0].count == BUDGET_WRITE;
+	struct budget budget = { .name = arguments->values[1].words[0] };
+	struct table unused = { 0 };
+	struct asserting asserting;
+	int found, status = asserting_begin(&asserting, session,
+	                                    writes ? &unused : table, error);
+
+	if (status == 0) {
+		found = read_file(&budget, error);
+		if (found == 0 && !writes)
+			error_set(error, "%.200s: %s", budget.name,
+			          strerror(ENOENT));
+		status = error->is_set ? -1 : writes ?
+		    write_budget(&budget, found == 0, &asserting, table,
+		                 error) :
+		    check(&budget, &asserting, error);
+	}
+	asserting_end(&asserting);
+	budget_free(&budget);
+	table_free(&unused);
+	return status;
+}
+
+const struct command command_budget = {
+	.name = "budget",
+	.summary = "writes or checks a file of assertions",
+	.description =
+	    "check: each line of the file is an assertion as assert takes it; "
+	    "all are checked and shown. Empty lines and lines that begin with "
+	    "# are skipped. A file without assertions is an error.\n\n"
+	    "write: adds a line for each function above the threshold that has "
+	    "at least 30 samples, one with its descendants and one for its "
+	    "body. Bounds are amounts, because shares grow when something else "
+	    "becomes faster. A bound leaves room for a second run of the same "
+	    "program: a tenth, or with few samples more. Bounds of lines that "
+	    "are there already become tighter if the profile allows it, never "
+	    "wider; to widen one, edit or delete its line. Lines of other "
+	    "forms stay as they are.",
+	.example = "budget write /dev/null",
+	.arguments = budget_arguments,
+	.choices = budget_choices,
+	.run = budget_run,
+};

@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""assert.py -- assert and budget: answers, exit status, and how often wrong.
+
+The oracle finds the ends of the interval by bisection of the score test, in
+place of a formula.
+"""
+import collections
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import types
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import oracle  # noqa: E402
+from claims import Claims  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
+                       "sample-data")
+FORMS = os.path.join(SAMPLES, "forms.folded")
+HEADER = "# cpprof 1\n# resource: cpu; gtick=microsecond; interval=4000\n"
+claims = Claims()
+
+
+def run(path, *lines, options=()):
+    """The exit status, standard output and standard error."""
+    done = subprocess.run(
+        [CPPROF, "-q", *options,
+         *[word for line in lines for word in ("-e", line)], path],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, timeout=120, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def rows(path, *lines):
+    _, out, err = run(path, *lines, options=("-F", "json"))
+    assert not err, err
+    return [row for line in out.splitlines() for row in
+            json.loads(line)["rows"]]
+
+
+def verdicts(path, *lines):
+    return [row["verdict"] for row in rows(path, *lines)]
+
+
+def write(path, stacks, header=HEADER):
+    """stacks: {("main", "f"): hits}"""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(header)
+        for stack, hits in stacks.items():
+            file.write(f"{';'.join(stack)} {hits}\n")
+    return path
+
+
+# ---- the oracle ----
+
+def interval(share, n):
+    """All p that a test of 5% does not reject: |share - p| <= z sqrt(p (1 -
+    p) / n)."""
+    def rejects(p):
+        return abs(share - p) > 1.959963984540054 * \
+            math.sqrt(max(p * (1 - p), 0) / n)
+
+    def edge(outside):
+        inside = share
+        if not rejects(outside) and outside in (0, 1) and share == outside:
+            return outside
+        for _ in range(200):
+            middle = (inside + outside) / 2
+            if rejects(middle):
+                outside = middle
+            else:
+                inside = middle
+        return inside
+
+    return edge(0.0), edge(1.0)
+
+
+def random_stacks(rng):
+    stacks = collections.Counter()
+    for _ in range(rng.randrange(1, 30)):
+        stack = tuple(rng.choice("abcdef") for _ in range(
+            rng.randrange(1, 7)))
+        stacks[stack] += rng.randrange(1, 40)
+    return stacks
+
+
+def check_oracle(folder):
+    rng = random.Random(14)
+    wrong = []
+    for number in range(20):
+        stacks = random_stacks(rng)
+        path = write(os.path.join(folder, "random.folded"), stacks)
+        total = sum(stacks.values())
+        for name in sorted({name for stack in stacks for name in stack}):
+            for view in "functions", "body":
+                hits = sum(n for stack, n in stacks.items() if
+                           (name in stack if view == "functions" else
+                            stack[-1] == name))
+                low, high = interval(hits / total, total)
+                row, = rows(path, f"assert {view} {name} below 50%")
+                verdict = "holds" if high < 0.5 else \
+                    "violated" if low >= 0.5 else "undecided"
+                if row["verdict"] != verdict or \
+                        abs(row["value"] - hits / total) > 1e-12 or \
+                        abs(row["low"] - low) > 1e-9 or \
+                        abs(row["high"] - high) > 1e-9:
+                    wrong.append((number, view, name, low, high, row))
+        down = oracle.down(types.SimpleNamespace(stacks=stacks), "a")
+        for found, hits in list(down.items())[:10]:
+            row, = rows(path, f"assert path ({' '.join(found)}) above 1%")
+            if abs(row["value"] - hits / total) > 1e-12:
+                wrong.append((number, found, hits, row))
+    claims.make("values and intervals are those of the score test", wrong)
+
+
+# ---- what is typed ----
+
+def check_status():
+    holds = "assert functions db_update_record below 50%"
+    violated = "assert functions db_read_record below 50%"
+    undecided = "assert functions nothing below 50%"
+    cases = [((holds,), 0), ((violated,), 4), ((undecided,), 5),
+             ((holds, undecided), 5), ((undecided, violated, holds), 4),
+             ((violated, undecided), 4), ((violated, "no-such-command"), 1),
+             ((undecided, "assert functions db below"), 1)]
+    claims.make("the exit status: 0, 4, 5 and 1, the worst of all",
+                [(lines, status, run(FORMS, *lines)) for lines, status in
+                 cases if run(FORMS, *lines)[0] != status])
+    _, out, _ = run(FORMS, violated, undecided, holds)
+    claims.check("a violation does not stop the script",
+                 [line.split()[0] for line in out.splitlines()] ==
+                 ["violated", "undecided", "holds"], out)
+    claims.check("text has the value and its interval",
+                 out.splitlines()[2] ==
+                 "holds  functions db_update_record below 50%  "
+                 "13.68% (95%: 11.19% to 16.63%)", out)
+    status, out, err = run(FORMS, violated, "no-such-command", holds,
+                           options=("--keep-going",))
+    claims.check("with --keep-going an error still wins",
+                 status == 1 and out.count("\n") == 2 and err, (out, err))
+
+
+def check_words():
+    cases = [
+        ("assert functions db_* below 99%", ["holds", "violated", "holds"]),
+        ("assert functions /^db_/ below 1%", ["violated"] * 3),
+        ("assert path (main db_update_record) below 60s", ["holds"]),
+        ("assert path main db_update_record above 1s", ["holds"]),
+        ("assert path (main db_update_record) below 1000ms", ["violated"]),
+        ("assert body db_read_record above 0.03h", ["holds"]),
+        ("assert body db_read_record above 120s", ["undecided"]),
+        ("assert path (db_update_record main) below 60s", ["undecided"]),
+        ("assert path (main nothing) below 60s", ["undecided"]),
+        ("assert body |nothing at all| below 60%", ["undecided"]),
+        ("assert body noth* below 60%", ["undecided"]),
+        ("assert functions main above 100%", ["violated"]),
+        ("assert functions main above 99%", ["holds"]),
+    ]
+    claims.make("views, patterns, paths and bounds",
+                [(line, wanted, verdicts(FORMS, line)) for line, wanted in
+                 cases if verdicts(FORMS, line) != wanted])
+    bad = ["assert", "assert functions", "assert functions main",
+           "assert functions main below", "assert functions below 5%",
+           "assert functions main under 5%", "assert functions main below 5",
+           "assert functions main below -5%", "assert functions main below x",
+           "assert functions main below 5%%", "assert functions main below %",
+           "assert functions main below nan%",
+           "assert functions main below 5parsecs",
+           "assert functions main below 5MiB", "assert tree main below 5%",
+           "assert functions main db_read_record below 5%",
+           "assert path (main below 5%", "assert path () below 5%",
+           "assert functions /(/ below 5%",
+           "assert path (main db_*) below 5%",
+           "assert functions main below 1.2.3%",
+           "assert functions main below 0x10%"]
+    wrong = []
+    for line in bad:
+        status, _, err = run(FORMS, line)
+        if status != 1 or err.count("\n") != 1:
+            wrong.append((line, status, err))
+    claims.make("what cannot be read is an error of one line", wrong)
+    status, out, _ = run(FORMS, "assert functions nothing below 5%")
+    claims.check("an absent name is named", status == 5 and
+                 "has no function nothing" in out, out)
+
+
+def check_origins(folder):
+    """Which numbers decide."""
+    stacks = {("main", "f"): 500, ("main", "g"): 500}
+    plain = write(os.path.join(folder, "plain.folded"), stacks, "")
+    row, = rows(plain, "assert functions f below 90%")
+    claims.check("weights of unknown origin are undecided",
+                 row["verdict"] == "undecided" and row["value"] == 0.5 and
+                 row["low"] is None and "does not say" in row["why"], row)
+    status, _, err = run(plain, "budget write " +
+                         os.path.join(folder, "none"))
+    claims.check("they have no budget", status == 1 and "does not say" in err,
+                 err)
+    callgrind = os.path.join(SAMPLES, "rdparse.callgrind.gz")
+    row, = rows(callgrind, "assert body main below 90%")
+    claims.check("exact counts have no interval",
+                 row["verdict"] == "holds" and
+                 row["low"] == row["value"] == row["high"], row)
+    # 50 samples of 20 hits each say as much as 50 samples.
+    script = os.path.join(folder, "perf.txt")
+    with open(script, "w", encoding="utf-8") as file:
+        for i in range(100):
+            file.write(f"prog 1 {i}.0: {20:10} cycles: \n"
+                       f"\t10 {'f' if i % 2 else 'g'}+0x1 (/x)\n"
+                       "\t20 main+0x1 (/x)\n\n")
+    row, = rows(script, "assert functions f below 59%")
+    low, high = interval(0.5, 100)
+    claims.check("a sample of many hits is one sample",
+                 row["verdict"] == "undecided" and
+                 abs(row["low"] - low) < 1e-9 and
+                 abs(row["high"] - high) < 1e-9, row)
+    empty = write(os.path.join(folder, "empty.folded"), {("main",): 0})
+    claims.check("a profile without hits decides nothing",
+                 verdicts(empty, "assert functions main below 5%") ==
+                 ["undecided"])
+
+
+# ---- budgets ----
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def check_budget(folder):
+    path = os.path.join(folder, "budget")
+    stacks = {("main", "f"): 2000, ("main", "g"): 300, ("main", "h"): 5,
+              ("main",): 7000}
+    profile = write(os.path.join(folder, "now.folded"), stacks)
+    status, _, err = run(profile, f"budget check {path}")
+    claims.check("a budget that does not exist is an error",
+                 status == 1 and "No such file" in err, err)
+    run(profile, f"budget write {path}")
+    lines = read(path)
+    claims.check("a budget has a line for each function and body",
+                 lines[1] == "# resource: cpu" and
+                 [line.rsplit(" ", 1)[0] for line in lines[2:]] ==
+                 ["functions f below", "functions g below",
+                  "functions main below", "body f below", "body g below",
+                  "body main below"], lines)
+    # 2000 and 300 hits of 4 ms, whose error is 2.2% and 5.8%.
+    seconds = dict(line.rsplit(" ", 1) for line in lines[2:])
+    seconds = {key: float(text.rstrip("s")) for key, text in seconds.items()}
+    claims.check("with room for another run of the same program",
+                 8.8 < seconds["functions f below"] < 8.95 and
+                 1.2 * (1 + 4.7 * 0.058) < seconds["body g below"] <
+                 1.2 * (1 + 5.5 * 0.058) and
+                 seconds["body main below"] == 30.8, seconds)
+    text_of_g = dict(line.rsplit(" ", 1) for line in lines[2:])[
+        "functions g below"]
+    claims.check("which holds", run(profile, f"budget check {path}")[0] == 0)
+
+    stacks[("main", "f")] = 4000
+    slow = write(os.path.join(folder, "slow.folded"), stacks)
+    status, out, _ = run(slow, f"budget check {path}")
+    claims.check("a slower function is violated", status == 4 and
+                 "violated  functions f below" in out, out)
+    run(slow, f"budget write {path}")
+    claims.check("and does not widen its line", read(path) == lines,
+                 read(path))
+    stacks = {("main", "f"): 500, ("main", "g"): 300, ("main", "new"): 900,
+              ("main",): 7000}
+    fast = write(os.path.join(folder, "fast.folded"), stacks)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("\n# by hand\npath (main f) below 30s\n")
+    _, out, _ = run(fast, f"budget write {path}")
+    new = dict(line.rsplit(" ", 1) for line in read(path) if " below " in
+               line)
+    claims.check("a faster one tightens it, and a new one gets a line",
+                 float(new["functions f below"].rstrip("s")) < 2.6 and
+                 new["functions g below"] == text_of_g and
+                 "functions new below" in new and
+                 new["path (main f) below"] == "30s" and
+                 "# by hand" in read(path) and
+                 "tightened  functions f below" in out and
+                 "added      functions new below" in out and
+                 "kept       path (main f) below 30s" in out, out)
+    del stacks["main", "g"]
+    gone = write(os.path.join(folder, "gone.folded"), stacks)
+    status, out, _ = run(gone, f"budget check {path}")
+    claims.check("a function that is gone is undecided",
+                 status in (4, 5) and "undecided  functions g below" in out,
+                 out)
+
+    bad = os.path.join(folder, "bad")
+    for text, want in [("# nothing\n\n", "no assertions"),
+                       ("functions f below 5%\nfunctions f\n", "bad:2: "),
+                       ("body f below 5parsecs\n", "bad:1: "),
+                       ("# resource: faults\nbody f below 5%\n",
+                        "of resource faults"),
+                       ("body f below 5%\0\n", "NUL")]:
+        with open(bad, "w", encoding="utf-8") as file:
+            file.write(text)
+        status, _, err = run(fast, f"budget check {bad}")
+        claims.check(f"a bad budget is an error: {want}", status == 1 and
+                     want in err and err.count("\n") == 1, err)
+
+
+def draw(rng, shares, n):
+    """n samples of a program."""
+    return collections.Counter(rng.choices(list(shares),
+                                           list(shares.values()), k=n))
+
+
+def check_equal_programs(folder):
+    """The first run makes the budget, the second one is checked."""
+    rng = random.Random(5)
+    n_violated = n_undecided = 0
+    n_pairs = 100
+    for number in range(n_pairs):
+        shares = {("main", f"f{i}"): rng.expovariate(1) for i in range(20)}
+        n = rng.choice([1000, 10000])
+        budget = os.path.join(folder, f"equal{number}")
+        first = write(os.path.join(folder, "first.folded"),
+                      draw(rng, shares, n))
+        second = write(os.path.join(folder, "second.folded"),
+                       draw(rng, shares, n))
+        run(first, f"budget write {budget}")
+        status = run(second, f"budget check {budget}")[0]
+        n_violated += status == 4
+        n_undecided += status == 5
+    print(f"# of {n_pairs} pairs of equal programs, {n_violated} violated, "
+          f"{n_undecided} undecided")
+    claims.check("equal programs are violated in at most 1 of 100",
+                 n_violated <= n_pairs / 100, n_violated)
+    claims.check("and rarely undecided, with 40 lines each",
+                 n_undecided <= n_pairs * 0.5, n_undecided)
+
+
+def check_bound_at_the_truth(folder):
+    """The worst case: the bound is the very share of the program."""
+    rng = random.Random(6)
+    found = collections.Counter()
+    for _ in range(300):
+        stacks = draw(rng, {("main", "f"): 0.05, ("main", "g"): 0.95}, 2000)
+        path = write(os.path.join(folder, "truth.folded"), stacks)
+        found.update(verdicts(path, "assert functions f below 5%"))
+    print("#", dict(found))
+    claims.check("a bound at the true share is undecided in 95 of 100",
+                 found["violated"] <= 300 * 0.05 and
+                 found["holds"] <= 300 * 0.05, found)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_oracle(folder)
+        check_status()
+        check_words()
+        check_origins(folder)
+        check_budget(folder)
+        check_equal_programs(folder)
+        check_bound_at_the_truth(folder)
+    claims.end()
+
+
+if __name__ == "__main__":
+    main()
