@@ -83,6 +83,13 @@ bench-names: all
 	$(PYTHON3) $(srcdir)/bench/names.py ./cpprof
 .PHONY: bench-names
 
+# What specialise predicts, and what programs then take that were changed so.
+EXTRA_DIST += bench/specialise.py bench/programs/contexts.cc
+bench-specialise: all
+	$(PYTHON3) $(srcdir)/bench/specialise.py ./cpprof $(srcdir) \
+		$${ROUNDS:-9}
+.PHONY: bench-specialise
+
 # list and disasm (node).
 EXTRA_DIST += bench/code.py
 bench-code: all

@@ -10,6 +10,7 @@ measurementsdir = $(docdir)/measurements
 measurements_DATA = doc/measurements/accuracy.md \
 	doc/measurements/brief-processes.md doc/measurements/collector-cost.md \
 	doc/measurements/loading.md doc/measurements/mutations.md doc/measurements/names.md doc/measurements/noise.md \
+	doc/measurements/specialise.md \
 	doc/measurements/structure.md doc/measurements/survival.md doc/measurements/views.md \
 	doc/measurements/waits.md
 EXTRA_DIST += $(measurements_DATA)

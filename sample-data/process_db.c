@@ -19,6 +19,9 @@
  * quick_sort is our own, since libc's qsort merges copies of what it sorts,
  * in functions of its own.  It keeps a stack of ranges, so it is one frame.
  *
+ * With -DSTEP=1, uniquify_db has a sort of its own, which gathers the names
+ * first, as `specialise (uniquify_db quick_sort)` proposes.
+ *
  * SCALE 1, the default, takes about two seconds and a file of 96 MiB.  The
  * same SCALE prints the same text.  The database is a temporary file in
  * $TMPDIR, unlinked at once.
@@ -30,6 +33,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#ifndef STEP
+#define STEP 0
+#endif
 
 /* A frame of its own on the stack: not inlined, not cloned. */
 #ifdef __clang__
@@ -86,6 +93,7 @@ touch(const struct record *record)
 	return record;
 }
 
+#if STEP == 0
 static int OWN_FRAME
 name_field_lt(const void *a, const void *b)
 {
@@ -93,6 +101,7 @@ name_field_lt(const void *a, const void *b)
 
 	return strcmp(touch(*left)->name, touch(*right)->name) < 0;
 }
+#endif
 
 static int OWN_FRAME
 integer_lt(const void *a, const void *b)
@@ -151,6 +160,39 @@ quick_sort(void *base, size_t n, size_t size, less_than *lt)
 		waiting[n_waiting++] = left.n < right.n ? right : left;
 	}
 }
+
+#if STEP == 1
+struct key {
+	char name[64];
+	const struct record *record;
+};
+
+static int OWN_FRAME
+key_lt(const void *a, const void *b)
+{
+	return strcmp(((const struct key *)a)->name,
+	              ((const struct key *)b)->name) < 0;
+}
+
+/* A copy of quick_sort for uniquify_db alone: touches each record once. */
+static void OWN_FRAME
+quick_sort_1(const struct record **pointers, size_t n)
+{
+	struct key *keys = calloc(n, sizeof *keys);
+
+	if (keys == NULL)
+		err(1, "keys");
+	for (size_t i = 0; i < n; i++) {
+		memcpy(keys[i].name, touch(pointers[i])->name,
+		       sizeof keys[i].name);
+		keys[i].record = pointers[i];
+	}
+	quick_sort(keys, n, sizeof *keys, key_lt);
+	for (size_t i = 0; i < n; i++)
+		pointers[i] = keys[i].record;
+	free(keys);
+}
+#endif
 
 /* Makes the file, with 2% of the names twice, and maps it. */
 static void OWN_FRAME
@@ -214,7 +256,11 @@ uniquify_db(size_t *n)
 {
 	const struct record **pointers = build_db_ptrs();
 
+#if STEP == 1
+	quick_sort_1(pointers, n_records);
+#else
 	quick_sort(pointers, n_records, sizeof *pointers, name_field_lt);
+#endif
 	*n = merge_adjacent_records(pointers);
 	return pointers;
 }

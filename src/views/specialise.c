@@ -74,6 +74,7 @@ struct specialisation {
 	struct change *changes;
 	size_t n_changes, changes_capacity;
 	uint32_t n_copies, n_detours;
+	uint32_t n_used_detours;	/* of these, those with hits */
 	/*
 	 * The table's names: those that are shown, and those of the copies.
 	 * Only one set of names can be shown short.
@@ -405,6 +406,8 @@ name_versions(struct specialisation *one, struct error *error)
 		              &number[version->function], &parts, error);
 		one->n_copies += !version->is_original;
 		one->n_detours += version->is_detour;
+		one->n_used_detours += version->is_detour &&
+		    version->hits > 0;
 		if (error->is_set)
 			break;
 	}
@@ -687,8 +690,10 @@ add_notes(struct specialisation *one, struct error *error)
 	        "ies") != 0 :
 	    table_add_footer(table, error, "%" PRIu32 " copies to make, %"
 	        PRIu32 " of them on detours that recursion takes back into the "
-	        "path; to leave out a change loses its hits at most",
-	        one->n_copies, one->n_detours) != 0)
+	        "path, %" PRIu32 " with hits", one->n_copies, one->n_detours,
+	        one->n_used_detours) != 0 ||
+	    table_add_footer(table, error, "a change that you leave out loses "
+	        "its hits at most") != 0)
 		return -1;
 	return add_advice(one, error) != 0 ||
 	    table_add_footer(table, error, "these calls were sampled: look "
