@@ -41,6 +41,14 @@ const struct command command_group = {
 	    "function decides. With a regular expression, {1} in the name is "
 	    "what its first group (...) matches: group {1} = /^([a-z]+)::/ "
 	    "groups by namespace.\n\n"
+	    "A profile of calls without stacks (callgrind, gmon.out) can be "
+	    "grouped with =: calls into the group and out of it add up, and "
+	    "calls within it are no calls any more. Bodies are exact. So are "
+	    "calls, unless the group and the other function call each other; "
+	    "then ~ marks an estimate. Where patterns name lines, at the "
+	    "granularities line and callsite, they name the functions. By "
+	    "which function a stack entered the group is unknown there, so => "
+	    "is an error.\n\n"
 	    "Each step sees names as the steps before it left them. ungroup "
 	    "takes a group back.",
 	.example = "group forms = form_*",

@@ -295,7 +295,7 @@ has_hidden_copies(const struct session *session, uint32_t function)
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
 
-		for (uint32_t k = 1; frame->has_debug_lines &&
+		for (uint32_t k = 1; frame->is_deferred &&
 		     k < frame->n_locations; k++)
 			if (profile->locations[frame->first_location +
 			                       k].function == function)

@@ -44,6 +44,9 @@ const struct command command_narrow = {
 	    "the run touches, counted from its start; time 2s.. and time ..5s "
 	    "have one end. timeline shows the slices. Hits without a time are "
 	    "kept by drop alone.\n\n"
+	    "A profile of calls without stacks (callgrind, gmon.out) does not "
+	    "say which stacks have a path, so narrow and drop are errors "
+	    "there; group works.\n\n"
 	    "steps lists what is in force, undo takes the last step back.",
 	.example = "narrow main ... db_get_property",
 	.arguments = narrow_arguments,

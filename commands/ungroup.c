@@ -3,7 +3,7 @@
 #include "src/shell/command/argument_kinds.h"
 
 static const struct argument ungroup_arguments[] = {
-	{ "NAME", &arg_word, 0, "the group, as group named it" },
+	{ "NAME", &arg_group, 0, "the group, as group named it" },
 	ARGUMENTS_END
 };
 

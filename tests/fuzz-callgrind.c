@@ -105,7 +105,8 @@ check_named(struct profile *profile, enum granularity granularity)
 	struct naming_rule rule = { granularity, INLINES_AUTO };
 	struct error error = { 0 };
 	bool is_own;
-	struct call_graph *named = named_graph_new(profile, &rule, &is_own,
+	struct call_graph *named = named_graph_new(profile,
+	    profile->graph, &rule, &is_own,
 	                                           &error);
 
 	require((named == NULL) == error.is_set, "an error and a graph");

@@ -35,7 +35,7 @@ ask(const char *path)
 		if (profile_add_frame(profile, 0, FIRST + STEP * i, &location,
 		                      1, &error) != i)
 			abort();
-	address_lines_apply(lines, profile, NULL, &error);
+	address_lines_apply(lines, profile, LINES_ALL, NULL, &error);
 	for (uint32_t i = 0; i < profile->n_locations; i++)
 		if ((profile->locations[i].function >=
 		     names_count(profile->names)) ||

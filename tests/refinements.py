@@ -887,9 +887,11 @@ def check_without_stacks(folder):
     status, out, errors = shows(commands, folder)
     assert status == 1 and not out and all(
         "no profile is loaded" in line for line in errors), errors
+    commands = ["narrow main", "drop main", "group x => main",
+                "narrow thread *"]
     status, out, errors = shows(commands, folder, calls)
-    assert status == 1 and not out and all(
-        "cannot be grouped or selected" in line for line in errors), errors
+    assert status == 1 and not out and len(errors) == 4 and all(
+        "calls and no stacks" in line for line in errors), errors
     status, out, errors = shows(
         ["narrow malloc", f"!cp {calls} {path}", "reload", "format json",
          "steps", "functions", "undo", "redo", "reset"], folder, path)

@@ -76,7 +76,7 @@ apply(struct address_lines *lines, struct profile *profile)
 {
 	struct error error = { 0 };
 
-	if (address_lines_apply(lines, profile, NULL, &error) != 0)
+	if (address_lines_apply(lines, profile, LINES_ALL, NULL, &error) != 0)
 		fail_msg("%s", error.text);
 }
 
@@ -321,11 +321,11 @@ interrupted_reading_can_be_done_again(void **state)
 	snprintf(path, sizeof path, "%s/program", directory);
 	profile = profile_of(path, path, NULL, 0);
 	interrupt_requested = 1;
-	assert_int_equal(address_lines_apply(lines, profile, NULL, &error),
+	assert_int_equal(address_lines_apply(lines, profile, LINES_ALL, NULL, &error),
 	                 -1);
 	assert_string_equal(error.text, "interrupted");
 	interrupt_requested = 0;
-	assert_int_equal(address_lines_apply(lines, profile, NULL, &none), 0);
+	assert_int_equal(address_lines_apply(lines, profile, LINES_ALL, NULL, &none), 0);
 	assert_true(count_with_lines(profile) > 0);
 	profile_free(profile);
 	address_lines_free(lines);

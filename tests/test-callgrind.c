@@ -457,7 +457,8 @@ lines_have_the_costs_of_every_event(void **state)
 	bool is_own;
 
 	(void)state;
-	graph = named_graph_new(profile, &rule, &is_own, &error);
+	graph = named_graph_new(profile, profile->graph, &rule, &is_own,
+	                        &error);
 	assert_non_null(graph);
 	assert_true(is_own);
 	profile->graph = graph;

@@ -141,7 +141,7 @@ inlined_locations_are_hidden_on_demand(void **state)
 	    "start;main 2\nstart;main;work;leaf 3\n");
 	assert_stacks(profile, GRANULARITY_CALLSITE, INLINES_OFF,
 	    "start+0x2c;main:10;work:20;leaf 3\nstart+0x2c;main 2\n");
-	profile->frames[2].has_debug_lines = true;
+	profile->frames[2].is_deferred = true;
 	assert_stacks(profile, GRANULARITY_FUNCTION, INLINES_AUTO,
 	    "start;main 2\nstart;main;work;leaf 3\n");
 	assert_stacks(profile, GRANULARITY_FUNCTION, INLINES_ON,
@@ -165,6 +165,10 @@ debug_lines_replace_locations(void **state)
 	assert_stacks(profile, GRANULARITY_LINE, INLINES_ON,
 	    "start;src/main.c:10;work.c:20;work.h:5;leaf.c:7;"
 	    "other/main.c:8 3\nstart;src/main.c:12 2\n");
+	assert_stacks(profile, GRANULARITY_LINE, INLINES_AUTO,
+	    "start;src/main.c:10;work.c:20;work.h:5;leaf.c:7;"
+	    "other/main.c:8 3\nstart;src/main.c:12 2\n");
+	profile->frames[3].is_deferred = true;
 	assert_stacks(profile, GRANULARITY_LINE, INLINES_AUTO,
 	    "start;src/main.c:10;work.c:20;work.h:5;leaf.c:7 3\n"
 	    "start;src/main.c:12 2\n");

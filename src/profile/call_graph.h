@@ -31,6 +31,8 @@ struct call_node {
 				 * level includes all deeper ones */
 	uint32_t first_caller;	/* [n_callers] in callers */
 	uint32_t n_callers;	/* known callers; 0: any */
+	bool is_group;		/* its name stands for several functions;
+				 * which activations are nested is unknown */
 	bool is_part;		/* a line of a function, with the level that
 				 * the function has */
 };

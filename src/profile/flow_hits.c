@@ -203,6 +203,7 @@ add_outermost(struct hits_making *hits)
 		    !is_below_itself(hits, i);
 		if (counts)
 			function->inclusive += hits->out[i];
+		hits->has_homes[node->name] |= node->is_group;
 		/* A part may first occur on a higher level of its function. */
 		if (counts || node->is_part)
 			note_home(hits, i);

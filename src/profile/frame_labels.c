@@ -24,7 +24,7 @@ uint32_t
 frame_shown_locations(const struct frame *frame, enum inlines inlines)
 {
 	if (inlines == INLINES_OFF ||
-	    (inlines == INLINES_AUTO && frame->has_debug_lines))
+	    (inlines == INLINES_AUTO && frame->is_deferred))
 		return 1;
 	return frame->n_locations;
 }

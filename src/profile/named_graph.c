@@ -279,18 +279,42 @@ fill(struct naming_graph *naming, struct error *error)
 	return 0;
 }
 
+int
+named_graph_node_names(struct profile *profile, const struct call_graph *graph,
+                       enum granularity granularity, uint32_t *names,
+                       struct error *error)
+{
+	const struct naming_rule rule = { .granularity = granularity };
+	struct naming_graph naming = { .profile = profile, .rule = &rule,
+		                       .from = graph };
+	int result = 0;
+
+	if (granularity == GRANULARITY_FILE) {
+		naming.paths = short_paths_new(profile, error);
+		if (naming.paths == NULL)
+			return -1;
+	}
+	for (uint32_t i = 0; result == 0 && i < graph->n_nodes; i++) {
+		names[i] = name_of_node(&naming, &graph->nodes[i], error);
+		result = names[i] != NO_NAME ? 0 : -1;
+	}
+	free(naming.paths);
+	return result;
+}
+
 struct call_graph *
-named_graph_new(struct profile *profile, const struct naming_rule *rule,
-                bool *is_own, struct error *error)
+named_graph_new(struct profile *profile, struct call_graph *graph,
+                const struct naming_rule *rule, bool *is_own,
+                struct error *error)
 {
 	struct naming_graph naming = { .profile = profile, .rule = rule,
-		                       .from = profile->graph };
+		                       .from = graph };
 	int result;
 
 	*is_own = rule->granularity != GRANULARITY_FUNCTION &&
-	    named_graph_is_possible(profile->graph, rule->granularity);
+	    named_graph_is_possible(graph, rule->granularity);
 	if (!*is_own)
-		return profile->graph;
+		return graph;
 	result = fill(&naming, error);
 	free(naming.paths);
 	names_free(naming.parts);

@@ -23,12 +23,23 @@ bool named_graph_is_possible(const struct call_graph *graph,
                              enum granularity granularity);
 
 /*
- * The profile's graph named by a rule; names are entered as needed.  *is_own:
- * whether the caller must free it; false: it is the profile's own graph, also
- * if the rule is not possible.  NULL with *error set.  O(nodes + arcs +
- * places).
+ * Sets names[n_nodes] to what a granularity calls the nodes; by line and call
+ * site, and where the module or file is unknown, that is the function's name.
+ * 0, or -1 with *error set.  O(nodes).
+ */
+int named_graph_node_names(struct profile *profile,
+                           const struct call_graph *graph,
+                           enum granularity granularity, uint32_t *names,
+                           struct error *error);
+
+/*
+ * A graph of the profile, its own or one made of it, named by a rule; names are
+ * entered as needed.  *is_own: whether the caller must free it; false: it is
+ * the graph itself, also if the rule is not possible.  NULL with *error set.
+ * O(nodes + arcs + places).
  */
 struct call_graph *named_graph_new(struct profile *profile,
+                                   struct call_graph *graph,
                                    const struct naming_rule *rule,
                                    bool *is_own, struct error *error);
 

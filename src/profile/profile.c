@@ -396,6 +396,17 @@ profile_sort_frames(const struct profile *profile, uint32_t *frames, size_t n)
 		        (void *)profile);
 }
 
+bool
+profile_lacks_lines(const struct profile *profile, const struct frame *frame)
+{
+	const struct location *location =
+	    &profile->locations[frame->first_location];
+
+	return frame->module != NO_MODULE && !frame->has_debug_lines &&
+	    frame->n_locations == 1 && location->file == NO_NAME &&
+	    location->line == 0;
+}
+
 int
 profile_set_debug_lines(struct profile *profile, uint32_t frame,
                         const struct location *locations, uint32_t n,

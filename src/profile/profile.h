@@ -73,6 +73,9 @@ struct module {
 	uint32_t build_id_size;		/* 0: unknown */
 	uint64_t file_size;		/* if it has no build-id; 0: unknown */
 	uint64_t file_mtime_ns;
+	uint64_t deferred_bytes;	/* of debug information that is too
+					 * large to be read with the profile;
+					 * 0: none */
 };
 
 /*
@@ -125,6 +128,10 @@ struct frame {
 				 * symbol */
 	bool has_debug_lines;	/* lines and inlined locations come from debug
 				 * information, not from the input */
+	bool is_deferred;	/* it had no lines when the profile was loaded,
+				 * and its debug information is not read
+				 * before it is asked for: see
+				 * lines_choice.h */
 };
 
 struct process {
@@ -203,6 +210,9 @@ struct profile {
 	    locations_capacity, processes_capacity, threads_capacity,
 	    sections_capacity, labels_capacity, label_sets_capacity,
 	    tallies_capacity, warnings_capacity;
+
+	bool may_have_inlined;	/* frames had inlined locations when it was
+				 * loaded, or a module has debug information */
 
 	/* Either a tree, whose labels are frames, or a graph; never both. */
 	struct sample_tree *tree;
@@ -290,6 +300,10 @@ int profile_compare_frames(const struct frame *a, const struct frame *b);
 void profile_sort_frames(const struct profile *profile, uint32_t *frames,
                          size_t n);
 
+/* Whether a frame has an address in a module, but neither file nor line. */
+bool profile_lacks_lines(const struct profile *profile,
+                         const struct frame *frame);
+
 /* Replaces a frame's locations by n >= 1 from debug information; 0 or -1. */
 int profile_set_debug_lines(struct profile *profile, uint32_t frame,
                             const struct location *locations, uint32_t n,
@@ -353,8 +367,8 @@ enum granularity {
 
 /* Which inlined calls are steps of a path. */
 enum inlines {
-	INLINES_AUTO,		/* those in the input itself */
-	INLINES_ON,		/* also those of debug information */
+	INLINES_AUTO,		/* all but those of deferred frames */
+	INLINES_ON,		/* all */
 	INLINES_OFF,		/* none */
 };
 

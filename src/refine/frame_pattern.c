@@ -199,7 +199,7 @@ match_kinds(const struct frame_pattern *pattern,
 	const struct profile *profile = refining->stacks->profile;
 	const struct names *names = profile->names;
 	unsigned char *by_name = memory_array(names_count(names), 1, error);
-	unsigned char *by_module = memory_array(profile->n_modules, 1, error);
+	unsigned char *by_module = memory_array(names_count(names), 1, error);
 
 	matches->kinds = memory_array(refining->n_kinds, 1, error);
 	if (by_name == NULL || by_module == NULL || matches->kinds == NULL)
@@ -218,12 +218,12 @@ match_kinds(const struct frame_pattern *pattern,
 		found = *known == MATCHES &&
 		    (pattern->subject == OF_NAME || !kind->is_group);
 		if (!found && pattern->subject == OF_MODULE &&
-		    kind->module != NO_MODULE) {
+		    kind->module != NO_NAME) {
 			known = &by_module[kind->module];
 			if (*known == UNKNOWN)
 				*known = matches_module(pattern,
-				    profile_module_name(profile, kind->module))
-				    ? MATCHES : DIFFERS;
+				    names_text(names, kind->module)) ?
+				    MATCHES : DIFFERS;
 			found = *known == MATCHES;
 		}
 		if (!found && pattern->subject == OF_FILE &&
@@ -290,6 +290,29 @@ frame_pattern_n_captures(const struct frame_pattern *pattern)
 	    pattern_n_captures(pattern->pattern) : 0;
 }
 
+/* Offers the modules, each once. */
+static int
+offer_modules(const struct refining *refining, struct near *near,
+              struct error *error)
+{
+	const struct names *names = refining->stacks->profile->names;
+	bool *seen = memory_array(names_count(names), sizeof *seen, error);
+
+	for (uint32_t i = 0; seen != NULL && i < refining->n_kinds; i++) {
+		uint32_t module = refining->kinds[i].module;
+
+		if (module == NO_NAME || seen[module])
+			continue;
+		seen[module] = true;
+		near_offer(near, names_text(names, module),
+		           names_length(names, module));
+	}
+	if (seen == NULL)
+		return -1;
+	free(seen);
+	return 0;
+}
+
 int
 frame_pattern_report_none(const struct frame_pattern *pattern,
                           const struct refining *refining,
@@ -310,12 +333,9 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		if (refining->has_name[name])
 			near_offer(&near, names_text(profile->names, name),
 			           names_length(profile->names, name));
-	for (uint32_t i = 0; pattern->subject == OF_MODULE &&
-	     i < profile->n_modules; i++) {
-		const char *name = profile_module_name(profile, i);
-
-		near_offer(&near, name, strlen(name));
-	}
+	if (pattern->subject == OF_MODULE &&
+	    offer_modules(refining, &near, error) != 0)
+		return -1;
 	near_add(&near, &near_ones);
 	if (pattern->subject == OF_NAME && !pattern->is_exact &&
 	    wanted[0] == '/' && !pattern_is_general(pattern->pattern))

@@ -5,6 +5,7 @@ libcore_a_SOURCES += \
 	src/refine/path_pattern.c src/refine/path_pattern.h \
 	src/refine/ready_groups.def \
 	src/refine/refine.c src/refine/refine.h \
+	src/refine/refine_graph.c src/refine/refine_graph.h \
 	src/refine/refinement.c src/refine/refinement.h \
 	src/refine/refining.c src/refine/refining.h \
 	src/refine/section_pattern.c src/refine/section_pattern.h \

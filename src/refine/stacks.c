@@ -50,6 +50,7 @@ add_kind(struct stacks *stacks, struct index *index,
 /* The labels of each granularity in use. */
 struct all_labels {
 	struct frame_labels of[N_GRANULARITIES];
+	uint32_t *modules;	/* [n_modules] their names */
 	unsigned used;		/* 1 << each */
 };
 
@@ -63,6 +64,17 @@ make_labels(struct all_labels *labels, struct profile *profile,
 	/* The locations that a frame shows are those of the functions. */
 	labels->used = granularities | 1u << rule->granularity |
 	    1u << GRANULARITY_FUNCTION;
+	labels->modules = memory_array(profile->n_modules,
+	                               sizeof *labels->modules, error);
+	for (uint32_t i = 0; labels->modules != NULL &&
+	     i < profile->n_modules; i++) {
+		const char *name = profile_module_name(profile, i);
+
+		labels->modules[i] = names_add(profile->names, name,
+		                               strlen(name), error);
+	}
+	if (error->is_set)
+		return -1;
 	for (int g = 0; g < N_GRANULARITIES; g++) {
 		other.granularity = (enum granularity)g;
 		if (labels->used & 1u << g && frame_labels_make(
@@ -79,7 +91,8 @@ kind_at(const struct profile *profile, const struct all_labels *labels,
 {
 	const struct frame *frame = &profile->frames[number];
 	struct frame_kind kind = {
-		.module = frame->module,
+		.module = frame->module == NO_MODULE ? NO_NAME :
+		    labels->modules[frame->module],
 		.file = profile->locations[frame->first_location + k].file,
 		.group = NO_NAME,
 	};
@@ -190,6 +203,7 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 	}
 	for (int g = 0; g < N_GRANULARITIES; g++)
 		frame_labels_free(&labels.of[g]);
+	free(labels.modules);
 	if (result == 0 && hides_startup)
 		result = startup_fold(profile, stacks->tree, stacks->frame_of,
 		                      &stacks->folded, &stacks->section,
@@ -261,6 +275,7 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 	index_free(&index);
 	for (int g = 0; g < N_GRANULARITIES; g++)
 		frame_labels_free(&labels.of[g]);
+	free(labels.modules);
 	if (result == 0 && hides_startup)
 		result = startup_fold(profile, tree, stacks->frame_of,
 		                      &stacks->folded, &stacks->section,

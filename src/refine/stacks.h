@@ -17,7 +17,8 @@
 /* What steps can tell about a frame. */
 struct frame_kind {
 	uint32_t names[N_GRANULARITIES];	/* only those in use */
-	uint32_t module;	/* NO_MODULE: unknown, or a group */
+	uint32_t module;	/* the last component of its path, a name;
+				 * NO_NAME: unknown, or a group */
 	uint32_t file;		/* a name; NO_NAME: unknown, or a group */
 	uint32_t group;		/* the name of the group that it belongs to;
 				 * NO_NAME: none */

@@ -270,7 +270,7 @@ find_group(struct refining *refining, struct grouping *grouping, uint32_t name,
 		grouping->by_name[n] = 0;
 	if (grouping->by_name[name] == 0) {
 		struct frame_kind kind = {
-			.module = NO_MODULE,
+			.module = NO_NAME,
 			.file = NO_NAME,
 			.group = name,
 			.is_group = true,
@@ -377,28 +377,38 @@ group_nodes(struct refining *refining, const uint32_t *to)
 	refining->has_groups = true;
 }
 
-static int
-apply_group(const struct step *step, struct refining *refining,
-            struct error *error)
+int
+step_regroup(const struct step *step, struct refining *refining, uint32_t **to,
+             struct error *error)
 {
 	struct grouping grouping = { 0 };
 	uint32_t n = refining->n_kinds;
 	int result = -1;
 
-	grouping.to = memory_array(n, sizeof *grouping.to, error);
+	*to = grouping.to = memory_array(n, sizeof *grouping.to, error);
 	if (grouping.to != NULL) {
 		for (uint32_t kind = 0; kind < n; kind++)
 			grouping.to[kind] = kind;
 		result = map_kinds(step, refining, &grouping, n, error);
 	}
-	if (result == 0) {
+	if (result == 0)
 		map_namesakes(refining, &grouping, n);
-		group_nodes(refining, grouping.to);
-	} else {
+	else
 		refining->n_kinds = n;
-	}
-	free(grouping.to);
 	free(grouping.by_name);
+	return result;
+}
+
+static int
+apply_group(const struct step *step, struct refining *refining,
+            struct error *error)
+{
+	uint32_t *to;
+	int result = step_regroup(step, refining, &to, error);
+
+	if (result == 0)
+		group_nodes(refining, to);
+	free(to);
 	return result;
 }
 

@@ -72,4 +72,12 @@ unsigned steps_granularities(struct step *const *steps, size_t n);
 int step_apply(const struct step *step, struct refining *refining,
                struct error *error);
 
+/*
+ * Of a step that groups: makes the new kinds and sets (*to)[n_kinds before] to
+ * what each kind becomes, to be freed with free() in any case.  Looks at
+ * refining->kinds, has_name and by only.  As step_apply.
+ */
+int step_regroup(const struct step *step, struct refining *refining,
+                 uint32_t **to, struct error *error);
+
 #endif

@@ -14,6 +14,7 @@ libcore_a_SOURCES += \
 	src/symbols/lines/debug_lines_child.h \
 	src/symbols/lines/die_walk.c src/symbols/lines/die_walk.h \
 	src/symbols/lines/inlined_calls.c src/symbols/lines/inlined_calls.h \
+	src/symbols/lines/lines_choice.c src/symbols/lines/lines_choice.h \
 	src/symbols/lines/scoped_names.c src/symbols/lines/scoped_names.h \
 	src/symbols/lines/source_digest.c src/symbols/lines/source_digest.h \
 	src/symbols/lines/source_file.c src/symbols/lines/source_file.h \

@@ -219,7 +219,8 @@ describe(struct drawing_up *up, struct error *error)
 	const struct disassembled *code = up->code;
 	const char *name = view_name_text(up->request->set->names,
 	                                  code->function, up->table, error);
-	struct view_kind kind = { .schema = "cpprof.instructions/1" };
+	struct view_kind kind = { .schema = "cpprof.instructions/1",
+		                  .ignores_inlined = true };
 	struct table *table = up->table;
 	uint64_t elsewhere = code->hits[code->n].inclusive;
 

@@ -359,6 +359,69 @@ view_add_hidden(const struct view_request *request,
 	                     hidden->least_searched);
 }
 
+/*
+ * The modules of which inlined functions are not shown because their debug
+ * information is large: "cc1plus", "liba.so, libb.so and 3 more".
+ */
+static const char *
+name_deferred(const struct profile *profile, struct table *table,
+              uint32_t *n, uint64_t *bytes, struct error *error)
+{
+	enum { NAMED = 2 };
+	const char *list = "";
+
+	*n = 0;
+	*bytes = 0;
+	for (uint32_t i = 0; i < profile->n_modules && list != NULL; i++) {
+		uint64_t more = profile->modules[i].deferred_bytes;
+
+		if (more == 0)
+			continue;
+		if (__builtin_add_overflow(*bytes, more, bytes))
+			*bytes = UINT64_MAX;
+		if (++*n <= NAMED)
+			list = table_text(table, error, "%s%s%.80s", list,
+			    *n > 1 ? ", " : "",
+			    profile_module_name(profile, i));
+	}
+	if (*n > NAMED && list != NULL)
+		list = table_text(table, error, "%s and %" PRIu32 " more",
+		                  list, *n - NAMED);
+	return list;
+}
+
+/* Says which inlined functions are not shown, and what would show them. */
+static int
+add_inlined_footer(const struct sample_set *set, struct table *table,
+                   struct error *error)
+{
+	const struct naming_rule *rule = set->rule;
+	const char *list;
+	uint64_t bytes;
+	uint32_t n;
+
+	if (rule == NULL || set->tree == NULL ||
+	    rule->granularity == GRANULARITY_MODULE ||
+	    rule->granularity == GRANULARITY_ADDRESS)
+		return 0;
+	if (rule->inlines == INLINES_OFF && set->profile->may_have_inlined)
+		return table_add_footer(table, error, "inlined functions are "
+		                        "not shown: inlines is off");
+	if (rule->inlines != INLINES_AUTO)
+		return 0;
+	list = name_deferred(set->profile, table, &n, &bytes, error);
+	if (list == NULL)
+		return -1;
+	if (n == 0)
+		return 0;
+	if (table_add_field(table, "modules_without_inlined", NULL,
+	                    cell_count(n), error) != 0)
+		return -1;
+	return table_add_footer(table, error, "inlined functions of %s are not "
+	    "shown: %" PRIu64 " MiB of debug information; \"inlines on\" reads "
+	    "it", list, (bytes >> 20) + 1);
+}
+
 bool
 view_wants(const struct view_request *request, uint32_t name)
 {
@@ -475,5 +538,8 @@ view_describe(const struct view_request *request,
 	    add_header(request, kind, measure, table, error) != 0 ||
 	    add_columns(request, kind, measure, table, error) != 0)
 		return -1;
-	return view_add_hidden(request, hidden, table, error);
+	if (view_add_hidden(request, hidden, table, error) != 0)
+		return -1;
+	return kind->ignores_inlined ? 0 :
+	    add_inlined_footer(request->set, table, error);
 }

@@ -14,6 +14,8 @@ struct view_kind {
 	const char *title;	/* "Downward Call Path Profile" */
 	bool has_root;
 	bool has_columns;	/* it shows the request's columns */
+	bool ignores_inlined;	/* it shows the same whether inlined calls
+				 * have names or not */
 };
 
 /*

@@ -390,7 +390,8 @@ describe(struct drawing_up *up, struct error *error)
 	struct table *table = up->table;
 	uint64_t counted;
 	struct view_kind kind = { .schema = "cpprof.lines/1",
-		                  .title = title_of(up, error) };
+		                  .title = title_of(up, error),
+		                  .ignores_inlined = true };
 
 	if (kind.title == NULL ||
 	    view_describe(up->request, &kind, &up->measure, &up->hidden,

@@ -180,6 +180,7 @@ cell_known(uint64_t number)
 static const struct view_kind threads_kind = {
 	.schema = "cpprof.threads/1",
 	.title = "Thread Profile",
+	.ignores_inlined = true,
 };
 
 /* The group of a thread: with others of its name and program, or its own. */
@@ -322,6 +323,7 @@ view_threads(const struct view_request *request, struct table *table,
 static const struct view_kind processes_kind = {
 	.schema = "cpprof.processes/1",
 	.title = "Process Profile",
+	.ignores_inlined = true,
 };
 
 static struct group *
@@ -450,6 +452,7 @@ view_processes(const struct view_request *request, struct table *table,
 static const struct view_kind labels_kind = {
 	.schema = "cpprof.labels/1",
 	.title = "Label Profile",
+	.ignores_inlined = true,
 };
 
 /* A number with its unit, or a text; NULL with *error set. */

@@ -39,6 +39,7 @@ struct sample_set {
 	uint64_t stand_ins[N_FRAME_STAND_INS];
 	const struct profile *profile;	/* whose samples they are */
 	uint32_t resource_number;	/* in the profile and in the tree */
+	const struct naming_rule *rule;	/* of the names */
 };
 
 /*

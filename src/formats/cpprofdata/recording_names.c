@@ -426,7 +426,7 @@ write_collected(struct collecting *collecting,
 	if (modules != NULL && lines != NULL &&
 	    address_frames_finish(collecting->frames, collecting->profile,
 	                          modules, error) == 0 &&
-	    address_lines_apply(lines, collecting->profile, progress,
+	    address_lines_apply(lines, collecting->profile, LINES_ALL, progress,
 	                        error) == 0)
 		result = names_file_write(&names, writer, error);
 	address_lines_free(lines);

@@ -817,6 +817,26 @@ read_word(struct reading *reading, struct value *value)
 
 const struct argument_kind arg_word = { .read = read_word };
 
+static void
+complete_groups(struct completion *completion, const struct session *session,
+                const struct command *command)
+{
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement,
+	                                             &n);
+
+	(void)command;
+	for (size_t i = 0; i < n; i++)
+		if (steps[i]->name != NULL)
+			completion_offer(completion, steps[i]->name,
+			                 strlen(steps[i]->name));
+}
+
+const struct argument_kind arg_group = {
+	.read = read_word,
+	.complete = complete_groups,
+};
+
 /* File names are quoted for sh, which reads the line. */
 static void
 complete_for_sh(struct completion *completion, const struct session *session,

@@ -34,6 +34,7 @@ extern const struct argument_kind
     arg_setting_value,	/* after arg_setting: all that is left but
 			 * redirections, as typed */
     arg_word,		/* any word */
+    arg_group,		/* the same, usually the name of a group */
     arg_words,		/* a program to run with its arguments: words */
     arg_options_and_files,	/* words, of which some are options: words */
     arg_shell_line,	/* the rest of the line, for sh */

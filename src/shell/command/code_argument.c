@@ -4,6 +4,7 @@
 
 #include "src/base/printable.h"
 #include "src/shell/command/resolve_code.h"
+#include "src/shell/terminal/terminal.h"
 
 enum { LISTED = 3 };	/* functions that a message names */
 
@@ -29,7 +30,8 @@ complete_code(struct completion *completion, const struct session *session,
 	(void)command;
 	if (session->profile != NULL)
 		resolve_code_complete(session->profile,
-		                      CODE_FUNCTIONS_AND_FILES, completion);
+		    CODE_FUNCTIONS_AND_FILES, session_has_short_names(session,
+		    terminal_is_output()), completion);
 }
 
 static void
@@ -40,7 +42,8 @@ complete_code_function(struct completion *completion,
 	(void)command;
 	if (session->profile != NULL)
 		resolve_code_complete(session->profile, CODE_FUNCTIONS,
-		                      completion);
+		    session_has_short_names(session, terminal_is_output()),
+		    completion);
 }
 
 const struct argument_kind arg_code = {

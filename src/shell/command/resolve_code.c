@@ -9,6 +9,7 @@
 #include "src/base/near.h"
 #include "src/base/pattern.h"
 #include "src/base/printable.h"
+#include "src/shell/command/resolve_short.h"
 
 /* Bytes of a word, and how many of several names, that an error shows. */
 enum { SHOWN = 80, LISTED = 8 };
@@ -218,7 +219,50 @@ resolve_file(const struct known *known, const char *text, size_t n,
 	return n_found == 1 ? 1 : 0;
 }
 
+static int
+compare_names(const void *left, const void *right, void *names)
+{
+	return names_compare(names, *(const uint32_t *)left,
+	                     *(const uint32_t *)right);
+}
+
+/* The known functions, freed with free(); NULL with *error set. */
+static uint32_t *
+list_functions(const struct known *known, uint32_t *n, struct error *error)
+{
+	uint32_t *functions = memory_array(known->n_names, sizeof *functions,
+	                                   error);
+
+	*n = 0;
+	for (uint32_t i = 0; functions != NULL && i < known->n_names; i++)
+		if (known->is_function[i])
+			functions[(*n)++] = i;
+	if (*n > 0)
+		qsort_r(functions, *n, sizeof *functions, compare_names,
+		        (void *)known->names);
+	return functions;
+}
+
 /* 1: found; 0: not; -1 with *error set. */
+static int
+resolve_short_function(const struct known *known, const char *text,
+                       struct code_scope *scope, struct error *error)
+{
+	struct function_set among = { .names = known->names };
+	uint32_t *functions = list_functions(known, &among.n, error);
+
+	if (functions == NULL)
+		return -1;
+	among.functions = functions;
+	scope->function = resolve_short_name_among(among, text, strlen(text),
+	                                           error);
+	free(functions);
+	if (error->is_set)
+		return -1;
+	return scope->function != NO_NAME ? 1 : 0;
+}
+
+/* Likewise. */
 static int
 resolve_pattern_function(const struct known *known, const char *text,
                          bool *is_match, struct code_scope *scope,
@@ -260,6 +304,8 @@ resolve(const struct known *known, enum code_kinds kinds, const char *text,
 		                     scope, error);
 	}
 	if (found == 0)
+		found = resolve_short_function(known, text, scope, error);
+	if (found == 0)
 		found = resolve_pattern_function(known, text, is_match, scope,
 		                                 error);
 	if (found == 0)
@@ -289,17 +335,35 @@ resolve_code(const struct profile *profile, enum code_kinds kinds,
 	return status;
 }
 
+/* Offers the known functions by their short names. */
+static void
+offer_short_names(const struct known *known, struct completion *completion)
+{
+	struct function_set all = { .names = known->names };
+	uint32_t *functions = list_functions(known, &all.n,
+	                                     &completion->error);
+
+	all.functions = functions;
+	if (functions != NULL)
+		resolve_offer_short_names_of(all, completion);
+	free(functions);
+}
+
 void
 resolve_code_complete(const struct profile *profile, enum code_kinds kinds,
-                      struct completion *completion)
+                      bool has_short_names, struct completion *completion)
 {
 	struct known known = { 0 };
 
-	if (known_make(&known, profile, kinds, &completion->error) == 0)
+	if (known_make(&known, profile, kinds, &completion->error) == 0) {
+		if (has_short_names)
+			offer_short_names(&known, completion);
 		for (uint32_t i = 0; i < known.n_names; i++)
-			if (known.is_function[i] || known.is_file[i])
+			if ((known.is_function[i] && !has_short_names) ||
+			    known.is_file[i])
 				completion_offer(completion,
 				    names_text(known.names, i),
 				    names_length(known.names, i));
+	}
 	known_free(&known);
 }

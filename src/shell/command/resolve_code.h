@@ -13,8 +13,9 @@ enum code_kinds { CODE_FUNCTIONS, CODE_FUNCTIONS_AND_FILES };
 
 /*
  * The code that a text names, as far as the profile's lines have been read: the
- * function of that name; FILE:LINE or FILE, its path or the end of it; or the
- * only function that the text matches as a pattern.  *line: 0 unless it names
+ * function of that name; FILE:LINE or FILE, its path or the end of it; the
+ * function for which the text is short; or the only function that the text
+ * matches as a pattern.  *line: 0 unless it names
  * one.  0, or -1 with *error set, which names similar ones, or those that the
  * text may mean.
  */
@@ -22,9 +23,9 @@ int resolve_code(const struct profile *profile, enum code_kinds kinds,
                  const char *text, struct code_scope *scope, uint32_t *line,
                  struct error *error);
 
-/* Offers all of them. */
+/* Offers all of them, functions by their short names if these are used. */
 void resolve_code_complete(const struct profile *profile,
-                           enum code_kinds kinds,
+                           enum code_kinds kinds, bool has_short_names,
                            struct completion *completion);
 
 #endif

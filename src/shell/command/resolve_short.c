@@ -14,7 +14,7 @@ enum { SHOWN = 80, LISTED_SIZE = 700 };
 
 /* A search for functions. */
 struct search {
-	const struct session *session;
+	struct function_set among;
 	const char *text;
 	size_t length;
 	struct name_parts parts;
@@ -29,7 +29,7 @@ struct search {
 static bool
 stands_for(struct search *search, uint32_t name, bool lacks_scopes)
 {
-	const struct names *names = search->session->profile->names;
+	const struct names *names = search->among.names;
 	const char *whole = names_text(names, name);
 	size_t n = names_length(names, name);
 
@@ -45,10 +45,10 @@ stands_for(struct search *search, uint32_t name, bool lacks_scopes)
 static int
 find_functions(struct search *search, bool lacks_scopes)
 {
-	uint32_t n;
-	const uint32_t *functions = session_functions(search->session, &n);
+	const uint32_t *functions = search->among.functions;
 
-	for (uint32_t i = 0; i < n && !search->error->is_set; i++) {
+	for (uint32_t i = 0; i < search->among.n && !search->error->is_set;
+	     i++) {
 		if (!stands_for(search, functions[i], lacks_scopes))
 			continue;
 		if (memory_grow(&search->found, &search->capacity,
@@ -85,7 +85,7 @@ add_list(struct text_buffer *text, const struct short_name *names, size_t n)
 static void
 report_several(const struct search *search)
 {
-	const struct names *names = search->session->profile->names;
+	const struct names *names = search->among.names;
 	struct short_name *list = memory_array(search->n, sizeof *list,
 	                                       search->error);
 	struct text_buffer text = { 0 };
@@ -113,11 +113,11 @@ report_several(const struct search *search)
 }
 
 uint32_t
-resolve_short_name(const struct session *session, const char *text,
-                   size_t length, struct error *error)
+resolve_short_name_among(struct function_set among, const char *text,
+                         size_t length, struct error *error)
 {
 	struct search search = {
-		.session = session,
+		.among = among,
 		.text = text,
 		.length = length,
 		.error = error,
@@ -141,6 +141,26 @@ resolve_short_name(const struct session *session, const char *text,
 	return name;
 }
 
+static struct function_set
+functions_of(const struct session *session)
+{
+	struct function_set all = {
+		.names = session->profile == NULL ? NULL :
+		    session->profile->names,
+	};
+
+	all.functions = session_functions(session, &all.n);
+	return all;
+}
+
+uint32_t
+resolve_short_name(const struct session *session, const char *text,
+                   size_t length, struct error *error)
+{
+	return resolve_short_name_among(functions_of(session), text, length,
+	                                error);
+}
+
 /* Offers a short name, or the whole one if only that goes on as typed. */
 static void
 offer(struct completion *completion, const struct short_name *name)
@@ -153,26 +173,33 @@ offer(struct completion *completion, const struct short_name *name)
 }
 
 void
-resolve_offer_short_names(const struct session *session,
-                          struct completion *completion)
+resolve_offer_short_names_of(struct function_set functions,
+                             struct completion *completion)
 {
-	const struct names *names = session->profile->names;
-	uint32_t n;
-	const uint32_t *functions = session_functions(session, &n);
-	struct short_name *short_names = memory_array(n, sizeof *short_names,
-	                                              &completion->error);
+	const struct names *names = functions.names;
+	struct short_name *short_names = memory_array(functions.n,
+	    sizeof *short_names, &completion->error);
 	struct arena arena = { 0 };
 
 	if (short_names == NULL)
 		return;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < functions.n; i++)
 		short_names[i] = (struct short_name){
-			.whole = names_text(names, functions[i]),
-			.n_whole = names_length(names, functions[i]),
+			.whole = names_text(names, functions.functions[i]),
+			.n_whole = names_length(names,
+			                        functions.functions[i]),
 		};
-	if (short_names_make(short_names, n, &arena, &completion->error) == 0)
-		for (uint32_t i = 0; i < n; i++)
+	if (short_names_make(short_names, functions.n, &arena,
+	                     &completion->error) == 0)
+		for (uint32_t i = 0; i < functions.n; i++)
 			offer(completion, &short_names[i]);
 	arena_free(&arena);
 	free(short_names);
+}
+
+void
+resolve_offer_short_names(const struct session *session,
+                          struct completion *completion)
+{
+	resolve_offer_short_names_of(functions_of(session), completion);
 }

@@ -18,6 +18,7 @@ code_free(struct code *code)
 	tree_time_free(code->timed);
 	free(code->weight);
 	free(code->frame);
+	call_flow_free(code->flow);
 	*code = (struct code){ 0 };
 }
 
@@ -155,6 +156,23 @@ refine(struct code *code, const struct naming_request *request,
 	return 0;
 }
 
+/* Groups give functions other names, so their values are those without. */
+static int
+make_flow(struct code *code, const struct naming_request *request,
+          struct code_set *set, struct error *error)
+{
+	const struct profile *profile = request->profile;
+
+	call_flow_free(code->flow);
+	code->flow = NULL;
+	if (request->n_steps == 0)
+		return 0;
+	set->flow = code->flow = call_flow_new(profile->graph,
+	    names_count(profile->names), request->resource,
+	    request->has_static, error);
+	return code->flow != NULL ? 0 : -1;
+}
+
 int
 code_make(struct code *code, const struct naming_request *request,
           struct code_set *set, struct error *error)
@@ -167,7 +185,7 @@ code_make(struct code *code, const struct naming_request *request,
 		.resource = request->resource,
 	};
 	if (profile->tree == NULL)
-		return 0;
+		return make_flow(code, request, set, error);
 	if (code->tree == NULL || code->n_locations != profile->n_locations ||
 	    code->has_inlines != has_inlines) {
 		code_free(code);

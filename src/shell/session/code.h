@@ -29,6 +29,9 @@ struct code {
 	uint64_t *weight;		/* of the resource */
 	uint32_t resource;
 	bool is_refined;		/* these are up to date */
+
+	struct call_flow *flow;		/* of a profile of calls, without
+					 * groups; NULL: not needed */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "src/profile/call_flow.h"
 #include "src/profile/large_array.h"
 #include "src/profile/named_graph.h"
+#include "src/refine/refine_graph.h"
 #include "src/refine/startup.h"
 
 static void
@@ -115,24 +116,28 @@ static int
 make_flow(struct naming *naming, const struct naming_request *request,
           struct error *error)
 {
-	bool is_own;
+	bool is_refined, is_own = false;
 	struct profile *profile = request->profile;
-	struct call_graph *graph;
+	struct call_graph *refined, *graph = NULL;
 
 	naming->skipped = memory_array(request->n_steps,
 	                               sizeof *naming->skipped, error);
 	if (naming->skipped == NULL)
 		return -1;
-	for (size_t i = 0; i < request->n_steps; i++)
-		naming->skipped[i] = true;
-	graph = named_graph_new(profile, &request->rule, &is_own, error);
-	if (graph == NULL)
-		return -1;
-	naming->flow = call_flow_new(graph, names_count(profile->names),
-	                             request->resource, request->has_static,
-	                             error);
+	refined = refine_graph(profile, request->steps, request->n_steps,
+	                       naming->skipped, &is_refined,
+	                       &naming->why_last, error);
+	if (refined != NULL)
+		graph = named_graph_new(profile, refined, &request->rule,
+		                        &is_own, error);
+	if (graph != NULL)
+		naming->flow = call_flow_new(graph,
+		    names_count(profile->names), request->resource,
+		    request->has_static, error);
 	if (is_own)
 		call_graph_free(graph);
+	if (is_refined)
+		call_graph_free(refined);
 	return naming->flow == NULL ? -1 : list_functions(naming, error);
 }
 

@@ -12,10 +12,12 @@
 #include "src/formats/run_list.h"
 #include "src/profile/large_array.h"
 #include "src/profile/named_graph.h"
+#include "src/refine/refine_graph.h"
 #include "src/shell/record/keep_names.h"
 #include "src/shell/session/root.h"
 #include "src/shell/terminal/message.h"
 #include "src/shell/terminal/progress_line.h"
+#include "src/symbols/lines/lines_choice.h"
 
 void
 session_start(struct session *session)
@@ -126,6 +128,7 @@ set_of(const struct session *session, uint32_t resource)
 		.resource = &session->profile->resources[resource],
 		.profile = session->profile,
 		.resource_number = resource,
+		.rule = &naming->rule,
 	};
 
 	if (tree != NULL)
@@ -187,18 +190,20 @@ copy_files(const char *const *files, size_t n, struct error *error)
 	return copy;
 }
 
-/* Whether names by a rule, or those that n steps ask for, need lines. */
-static bool
-needs_lines(const struct naming_rule *rule, struct step *const *steps,
-            size_t n)
+/* What lines names by a rule, or those that n steps ask for, need. */
+static enum lines_wanted
+lines_wanted(const struct naming_rule *rule, struct step *const *steps,
+             size_t n)
 {
 	unsigned granularities = steps_granularities(steps, n) |
 	    1u << rule->granularity;
 
-	return rule->inlines == INLINES_ON ||
+	if (rule->inlines == INLINES_ON ||
 	    (granularities & (1u << GRANULARITY_FILE |
 	                      1u << GRANULARITY_LINE |
-	                      1u << GRANULARITY_CALLSITE)) != 0;
+	                      1u << GRANULARITY_CALLSITE)) != 0)
+		return LINES_ALL;
+	return rule->inlines == INLINES_AUTO ? LINES_CHOSEN : LINES_NONE;
 }
 
 struct address_lines *
@@ -214,7 +219,7 @@ session_address_lines(struct session *session, struct error *error)
 /* Reads debug information and reports its warnings. */
 static int
 read_lines(struct session *session, struct profile *profile,
-           struct error *error)
+           enum lines_wanted wanted, struct error *error)
 {
 	uint32_t n_before = profile->n_warnings;
 	struct progress_line line;
@@ -222,7 +227,7 @@ read_lines(struct session *session, struct profile *profile,
 
 	if (session_address_lines(session, error) == NULL)
 		return -1;
-	result = address_lines_apply(session->lines, profile,
+	result = address_lines_apply(session->lines, profile, wanted,
 	    progress_line_start(&line, "debug information"), error);
 	progress_line_end(&line);
 	for (uint32_t i = n_before; i < profile->n_warnings; i++)
@@ -310,8 +315,10 @@ static int
 adopt(struct session *session, struct profile *profile,
       const char *const *files, size_t n, bool is_reload, struct error *error)
 {
+	const struct symbol_search search = { .root = session->symfs };
 	struct naming_request request;
 	struct shown_list shown;
+	enum lines_wanted wanted;
 	struct naming naming;
 	char **copy;
 
@@ -322,8 +329,10 @@ adopt(struct session *session, struct profile *profile,
 	request = naming_request(session, profile, shown.resource);
 	if (!is_reload)
 		request.n_steps = 0;
-	if ((needs_lines(&request.rule, request.steps, request.n_steps) &&
-	     read_lines(session, profile, error) != 0) ||
+	wanted = lines_wanted(&request.rule, request.steps, request.n_steps);
+	if (lines_choose(profile, &search, LINES_CHOICE_BYTES, error) != 0 ||
+	    (wanted != LINES_NONE &&
+	     read_lines(session, profile, wanted, error) != 0) ||
 	    naming_make(&naming, &request, error) != 0)
 		return -1;
 	copy = copy_files(files, n, error);
@@ -340,6 +349,7 @@ adopt(struct session *session, struct profile *profile,
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
 	session->profile = profile;
+	session->lines_read = wanted;
 	session->files = copy;
 	session->n_files = n;
 	session->resource = shown.resource;
@@ -583,11 +593,24 @@ session_need_profile(const struct session *session, struct error *error)
 	                 "\"load FILE\", or make one with \"record PROG\"");
 }
 
+/* Reads the lines that are wanted, unless that has been done. */
+static int
+need_lines(struct session *session, enum lines_wanted wanted,
+           struct error *error)
+{
+	if (wanted <= session->lines_read)
+		return 0;
+	naming_forget_stacks(&session->naming);
+	if (read_lines(session, session->profile, wanted, error) != 0)
+		return -1;
+	session->lines_read = wanted;
+	return 0;
+}
+
 int
 session_read_lines(struct session *session, struct error *error)
 {
-	naming_forget_stacks(&session->naming);
-	return read_lines(session, session->profile, error);
+	return need_lines(session, LINES_ALL, error);
 }
 
 /* Gives the stacks the names that the settings want. */
@@ -606,8 +629,8 @@ rename_stacks(struct session *session, struct error *error)
 		                 "functions and no stacks: its granularity "
 		                 "is %s", graph->places == NULL ? "function" :
 		                 "function, module, file, line or callsite");
-	if ((needs_lines(rule, request.steps, request.n_steps) &&
-	     session_read_lines(session, error) != 0) ||
+	if (need_lines(session, lines_wanted(rule, request.steps,
+	                                     request.n_steps), error) != 0 ||
 	    naming_make(&naming, &request, error) != 0)
 		return -1;
 	use_naming(session, &naming);
@@ -615,16 +638,15 @@ rename_stacks(struct session *session, struct error *error)
 	return 0;
 }
 
-/* A refinement needs stacks: calls do not say what lies below a path. */
+/* Calls do not say what lies below a path, but can be grouped. */
 static int
-need_stacks(const struct session *session, struct error *error)
+check_step(const struct session *session, const struct step *step,
+           struct error *error)
 {
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	if (session->profile->tree != NULL)
-		return 0;
-	return error_set(error, "this profile has calls and no stacks, so its "
-	                 "stacks cannot be grouped or selected");
+	return session->profile->tree != NULL ? 0 :
+	    refine_graph_check(step, error);
 }
 
 /* At the prompt, says what the steps leave. */
@@ -675,7 +697,7 @@ session_add_step(struct session *session, struct step *step,
 	if (step == NULL)
 		return -1;
 	step->granularity = session->settings.naming.granularity;
-	if (need_stacks(session, error) != 0 ||
+	if (check_step(session, step, error) != 0 ||
 	    try_step(session, step, &naming, error) != 0) {
 		step_release(step);
 		return -1;
@@ -746,6 +768,30 @@ session_redo(struct session *session, size_t n, struct error *error)
 	return follow_steps(session, &before, error);
 }
 
+/* What groups leave of a profile of calls. */
+static int
+group_whole_graph(struct whole_stacks *whole,
+                  const struct naming_request *request, struct error *error)
+{
+	bool *skipped = memory_array(request->n_steps, sizeof *skipped, error);
+	struct error why;
+	struct call_graph *graph;
+	bool is_own;
+
+	if (skipped == NULL)
+		return -1;
+	graph = refine_graph(request->profile, request->steps,
+	                     request->n_steps, skipped, &is_own, &why, error);
+	free(skipped);
+	if (graph == NULL)
+		return -1;
+	whole->graph = is_own ? graph : NULL;
+	whole->refined.profile = *request->profile;
+	whole->refined.profile.graph = graph;
+	whole->profile = &whole->refined.profile;
+	return 0;
+}
+
 int
 session_whole_stacks(const struct session *session,
                      struct whole_stacks *whole, struct error *error)
@@ -758,6 +804,8 @@ session_whole_stacks(const struct session *session,
 		.profile = profile,
 		.named = session->naming.tree,
 	};
+	if (profile->graph != NULL && request.n_steps > 0)
+		return group_whole_graph(whole, &request, error);
 	if (!session->naming.is_refined)
 		return 0;
 	request.hides_startup = false;
@@ -781,6 +829,7 @@ whole_stacks_free(struct whole_stacks *whole)
 	refined_profile_free(&whole->refined);
 	stacks_free(&whole->stacks);
 	naming_free(&whole->naming);
+	call_graph_free(whole->graph);
 }
 
 uint64_t *
@@ -985,6 +1034,7 @@ session_set_symfs(struct session *session, const char *directory,
 	session->symfs = copy;
 	address_lines_free(session->lines);
 	session->lines = NULL;
+	session->lines_read = LINES_NONE;
 	return 0;
 }
 
@@ -1012,7 +1062,8 @@ session_code(struct session *session, struct code_set *set,
 
 	if (code_make(&session->code, &request, set, error) != 0)
 		return -1;
-	if (request.rule.granularity == GRANULARITY_FUNCTION)
+	if (set->flow == NULL &&
+	    request.rule.granularity == GRANULARITY_FUNCTION)
 		set->flow = session->naming.flow;
 	return 0;
 }

@@ -120,6 +120,7 @@ struct session {
 
 	struct address_lines *lines;	/* the debug information read so far;
 					 * NULL: none */
+	enum lines_wanted lines_read;	/* for the profile */
 	char *symfs;			/* where modules are searched first;
 					 * NULL: only at their own paths */
 	char **directories;		/* [n_directories] where sources are
@@ -231,6 +232,7 @@ struct whole_stacks {
 	struct refined_profile refined;
 	struct stacks stacks;
 	struct naming naming;
+	struct call_graph *graph;	/* NULL: the session's */
 };
 
 /* 0, or -1 with *error set; call whole_stacks_free in either case. */

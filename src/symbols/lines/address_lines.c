@@ -375,17 +375,6 @@ struct applying {
 	uint32_t n_without;		/* debug information */
 };
 
-static bool
-lacks_lines(const struct profile *profile, const struct frame *frame)
-{
-	const struct location *location =
-	    &profile->locations[frame->first_location];
-
-	return frame->module != NO_MODULE && !frame->has_debug_lines &&
-	    frame->n_locations == 1 && location->file == NO_NAME &&
-	    location->line == 0;
-}
-
 /* The number of a name in the profile; NO_NAME for NO_NAME. */
 static uint32_t
 name_in_profile(struct applying *applying, uint32_t name, struct error *error)
@@ -531,14 +520,16 @@ warn_of_modules_without(struct applying *applying, struct error *error)
 }
 
 static int
-apply_all(struct applying *applying, struct error *error)
+apply_all(struct applying *applying, enum lines_wanted wanted,
+          struct error *error)
 {
 	struct profile *profile = applying->profile;
 	uint32_t *lacking = applying->frames;
 	size_t begin, end;
 
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (lacks_lines(profile, &profile->frames[i]))
+		if (profile_lacks_lines(profile, &profile->frames[i]) &&
+		    (wanted == LINES_ALL || !profile->frames[i].is_deferred))
 			lacking[applying->n++] = i;
 	profile_sort_frames(profile, lacking, applying->n);
 	for (begin = 0; begin < applying->n; begin = end) {
@@ -556,7 +547,8 @@ apply_all(struct applying *applying, struct error *error)
 
 int
 address_lines_apply(struct address_lines *lines, struct profile *profile,
-                    const struct progress *progress, struct error *error)
+                    enum lines_wanted wanted, const struct progress *progress,
+                    struct error *error)
 {
 	struct applying applying = {
 		.lines = lines,
@@ -570,7 +562,7 @@ address_lines_apply(struct address_lines *lines, struct profile *profile,
 	int result = -1;
 
 	if (applying.frames != NULL && applying.addresses != NULL)
-		result = apply_all(&applying, error);
+		result = apply_all(&applying, wanted, error);
 	free(applying.frames);
 	free(applying.addresses);
 	free(applying.names);

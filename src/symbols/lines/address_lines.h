@@ -27,8 +27,14 @@ struct address_lines *address_lines_new(const struct symbol_search *search,
                                         struct error *error);
 void address_lines_free(struct address_lines *lines);
 
+enum lines_wanted {
+	LINES_NONE,
+	LINES_CHOSEN,		/* of frames that are not deferred */
+	LINES_ALL,
+};
+
 /*
- * Gives each frame that has an address in a module, but neither file nor line,
+ * Gives each frame that is wanted and has an address in a module, but neither file nor line,
  * the locations that debug information has for it.  The outermost location
  * keeps the function it has, so that the totals of functions do not change.
  * Names of inlined functions are demangled like symbols.  Frames without debug
@@ -43,6 +49,7 @@ void address_lines_free(struct address_lines *lines);
  * then have lines, and what was read is remembered.
  */
 int address_lines_apply(struct address_lines *lines, struct profile *profile,
+                        enum lines_wanted wanted,
                         const struct progress *progress,
                         struct error *error);
 

@@ -12,7 +12,9 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/symbols/lines/inlined_calls.h"
@@ -56,6 +58,56 @@ debug_lines_exist(const struct elf_file *file)
 
 	return elf_file_named_section(file, ".debug_info", &header) != NULL ||
 	    elf_file_named_section(file, ".zdebug_info", &header) != NULL;
+}
+
+/* What a section of debug information states as its size. */
+static uint64_t
+section_size(const struct elf_file *file, Elf_Scn *section,
+             const GElf_Shdr *header, bool is_old)
+{
+	GElf_Chdr compressed;
+	unsigned char start[12];	/* "ZLIB", then the size */
+	uint64_t size = 0;
+
+	if ((header->sh_flags & SHF_COMPRESSED) != 0)
+		return gelf_getchdr(section, &compressed) != NULL ?
+		       compressed.ch_size : header->sh_size;
+	if (!is_old || file->descriptor < 0 ||
+	    pread(file->descriptor, start, sizeof start,
+	          (off_t)header->sh_offset) != sizeof start)
+		return header->sh_size;
+	for (size_t i = 4; i < sizeof start; i++)
+		size = size << 8 | start[i];
+	return size;
+}
+
+uint64_t
+debug_lines_size(const struct elf_file *file)
+{
+	Elf_Scn *section = NULL;
+	uint64_t sum = 1;
+	size_t names;
+
+	if (elf_getshdrstrndx(file->elf, &names) != 0)
+		return sum;
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		GElf_Shdr header;
+		const char *name;
+		bool is_old;
+
+		if (gelf_getshdr(section, &header) == NULL ||
+		    header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(file->elf, names, header.sh_name);
+		is_old = name != NULL && strncmp(name, ".zdebug_", 8) == 0;
+		if (!is_old && (name == NULL ||
+		                strncmp(name, ".debug_", 7) != 0))
+			continue;
+		if (__builtin_add_overflow(sum, section_size(file, section,
+		        &header, is_old), &sum))
+			return UINT64_MAX;
+	}
+	return sum;
 }
 
 bool

@@ -60,6 +60,12 @@ struct debug_lines_request {
 bool debug_lines_exist(const struct elf_file *file);
 
 /*
+ * The size in bytes of a file's debug information once it is decompressed, as
+ * the file states it; at least 1.
+ */
+uint64_t debug_lines_size(const struct elf_file *file);
+
+/*
  * Opens the file with a module's debug information: its own, or the separate
  * one.  Returns whether there is one; it must then be closed.
  */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lines_choice.c -- which debug information is read together with a profile. */
+#include "src/symbols/lines/lines_choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/symbols/lines/debug_lines.h"
+
+struct candidate {
+	const char *path;
+	uint32_t module;
+	uint32_t n_frames;	/* that lack lines */
+};
+
+static int
+compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	int order;
+
+	if (a->n_frames != b->n_frames)
+		return a->n_frames > b->n_frames ? -1 : 1;
+	order = strcmp(a->path, b->path);
+	return order != 0 ? order : a->module < b->module ? -1 :
+	    a->module > b->module;
+}
+
+/* The size of the debug information of a module; 0: it has none. */
+static uint64_t
+size_of(const struct module *module, const struct symbol_search *search)
+{
+	const struct module_file wanted = module_file_of(module, *search);
+	struct elf_file file;
+	uint64_t size;
+
+	if (!debug_lines_open(&wanted, &file))
+		return 0;
+	size = debug_lines_size(&file);
+	elf_file_close(&file);
+	return size;
+}
+
+/* Sets chosen[n_modules]; candidates are in order. */
+static int
+choose(struct profile *profile, const struct symbol_search *search,
+       const struct candidate *candidates, uint64_t most_bytes, bool *chosen,
+       struct error *error)
+{
+	for (uint32_t i = 0; i < profile->n_modules &&
+	     candidates[i].n_frames > 0; i++) {
+		struct module *module =
+		    &profile->modules[candidates[i].module];
+		uint64_t size = size_of(module, search);
+
+		if (progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		profile->may_have_inlined |= size > 0;
+		chosen[candidates[i].module] = size > 0 && size <= most_bytes;
+		if (size > most_bytes)
+			module->deferred_bytes = size;
+		else
+			most_bytes -= size;
+	}
+	return 0;
+}
+
+int
+lines_choose(struct profile *profile, const struct symbol_search *search,
+             uint64_t most_bytes, struct error *error)
+{
+	uint32_t n = profile->n_modules;
+	struct candidate *candidates = memory_array(n, sizeof *candidates,
+	                                            error);
+	bool *chosen = memory_array(n, sizeof *chosen, error);
+	int result = -1;
+
+	for (uint32_t i = 0; candidates != NULL && i < n; i++)
+		candidates[i] = (struct candidate){ profile->modules[i].path,
+			                            i, 0 };
+	if (candidates != NULL && chosen != NULL) {
+		for (uint32_t i = 0; i < profile->n_frames; i++) {
+			const struct frame *frame = &profile->frames[i];
+
+			if (profile_lacks_lines(profile, frame))
+				candidates[frame->module].n_frames++;
+			profile->may_have_inlined |= frame->n_locations > 1;
+		}
+		if (n > 0)
+			qsort(candidates, n, sizeof *candidates,
+			      compare_candidates);
+		result = choose(profile, search, candidates, most_bytes,
+		                chosen, error);
+	}
+	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++) {
+		struct frame *frame = &profile->frames[i];
+
+		frame->is_deferred = profile_lacks_lines(profile, frame) &&
+		    !chosen[frame->module];
+	}
+	free(candidates);
+	free(chosen);
+	return result;
+}
