@@ -65,6 +65,63 @@ def check_names(profile):
     check("files have short names", ("sites.c",) in body, body)
 
 
+def texts(profile, *commands):
+    """What each command after `threshold 0` prints."""
+    words = [CPPROF, "-q", "-e", "threshold 0"]
+    for command in commands:
+        words += ["-e", command, "-e", "!echo =end="]
+    done = subprocess.run(words + [profile], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=120)
+    return done.stdout.split("=end=\n")
+
+
+def check_same(profile, what):
+    """What is shown does not depend on what was read."""
+    views = ("functions", "down", "body")
+    shown = texts(profile, *views)[:3]
+    again = texts(profile, "granularity line", "granularity function",
+                  "list checksum", *views, "inlines on", "inlines auto",
+                  *views)
+    check(f"{what}, views are the same after lines were read",
+          shown == again[3:6] == again[8:11], again[3], shown[0])
+    return shown[0]
+
+
+def check_large(profile, program):
+    """Debug information that is too large to be read with a profile."""
+    check("with little debug information nothing is said to be hidden",
+          "inlined functions" not in check_same(profile, "with a little"))
+    with open("much", "wb") as file:
+        file.write(b"\1" * (49 << 20))
+    shutil.copy("whole", program)
+    subprocess.run(["objcopy", "--add-section", ".debug_much=much", program],
+                   check=True, timeout=120)
+    shown = check_same(profile, "with much debug information")
+    check("much of it is not read, and the footer says so", " mix " not in
+          shown and "inlined functions of sites are not shown: " in shown and
+          "\"inlines on\" reads it" in shown, shown)
+    words = [CPPROF, "-q", "-F", "json", "-e", "body", "-e", "inlines on",
+             "-e", "body", profile]
+    documents = [json.loads(line) for line in subprocess.run(
+        words, capture_output=True, check=True, timeout=120).stdout.splitlines()]
+    check("JSON tells of how many modules",
+          [document.get("modules_without_inlined") for document in documents]
+          == [1, None], documents)
+    shown = texts(profile, "inlines on", "functions", "inlines off",
+                  "functions", "granularity module", "functions", "top")
+    check("inlines on shows all", " mix " in shown[1] and
+          "inlined functions" not in shown[1], shown[1])
+    check("inlines off says that it hides them",
+          "not shown: inlines is off" in shown[3], shown[3])
+    check("by module there are none to hide",
+          "inlined functions" not in shown[5], shown[5])
+    subprocess.run(["objcopy", "--compress-debug-sections=zlib", program],
+                   check=True, timeout=120)
+    check("compressed debug information is as large as without",
+          "inlined functions of sites" in texts(profile, "functions")[0])
+    shutil.copy("whole", program)
+
+
 def check_sites(profile):
     functions, _, _ = ask(profile, "inlines off", "functions")
     own, _, _ = ask(profile, "body")
@@ -201,6 +258,7 @@ def main():
                        timeout=120)
         check_totals("profile")
         check_names("profile")
+        check_large("profile", "sites")
         check_sites("profile")
         check_offsets("profile", "sites")
         check_stripped("profile", "sites")

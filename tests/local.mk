@@ -353,6 +353,7 @@ script_tests = \
 	tests/flame.py \
 	tests/gmon.py \
 	tests/golden.sh \
+	tests/grouped-calls.py \
 	tests/hostile.py \
 	tests/jit.py \
 	tests/columns.py \
