@@ -4,7 +4,7 @@
 programs/boxes.cc is compiled once with -O2 -g and linked 8, 16, 32, 64 and 128
 times into one program (COPIES), which is recorded without names.  Then the
 recording is loaded and `functions` shown with inlines off, auto and on, in
-turn, ROUNDS times (7).  Prints the least CPU time of each, in seconds, and the
+turn, ROUNDS times (5).  Prints the least CPU time of each, in seconds, and the
 megabytes of debug information.
 """
 import os
@@ -15,7 +15,7 @@ import tempfile
 
 CPPROF = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "./cpprof")
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROUNDS = int(os.environ.get("ROUNDS", "7"))
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
 COPIES = [int(n) for n in os.environ.get("COPIES", "8 16 32 64 128").split()]
 
 

@@ -90,6 +90,12 @@ bench-specialise: all
 		$${ROUNDS:-9}
 .PHONY: bench-specialise
 
+# What reading debug information with a profile takes (g++, objcopy).
+EXTRA_DIST += bench/inlined.py bench/programs/boxes.cc
+bench-inlined: all
+	$(PYTHON3) $(srcdir)/bench/inlined.py ./cpprof
+.PHONY: bench-inlined
+
 # list and disasm (node).
 EXTRA_DIST += bench/code.py
 bench-code: all

@@ -130,6 +130,40 @@ def ambiguous_short_names_are_listed(profile):
     assert "has no function ru" in answer.stderr, answer.stderr
 
 
+def list_and_disasm_take_short_names(profile):
+    source = write(os.path.dirname(profile), "f.cc", "one\ntwo\nthree\n")
+    calls = write(os.path.dirname(profile), "lines.out", f"""events: Ir
+fl={source}
+fn={PUSH.format("int")}
+1 5
+fn={PUSH.format("char")}
+2 6
+fn=ns::once(char)
+3 7
+""")
+    for typed in ("once", "ns::once", "|ns::once(char)|", "ns::o*"):
+        answer = run(f"list {typed}", profile=calls)
+        assert answer.stdout.startswith("Source of ns::once(char)"), answer
+    answer = run("list std::vector<int>::push_back", profile=calls)
+    assert answer.stdout.startswith("Source of " + PUSH.format("int")), answer
+    for command in "list", "disasm":
+        answer = run(f"{command} push_back", profile=calls)
+        assert answer.stderr.endswith(
+            "\n-e:1: push_back is short for 2 functions: "
+            f"|{PUSH.format('char')}|, |{PUSH.format('int')}|\n"), answer
+        answer = run(f"{command} again", profile=profile)
+        assert "ns::again(char)" in answer.stderr, answer
+        answer = run(f"{command} agai", profile=profile)
+        assert "has no function" in answer.stderr and \
+            "agai" in answer.stderr, answer
+    terminal = Terminal("-q", calls, "-i", columns=100)
+    terminal.expect(") ")
+    terminal.type("list std::vector<i\t\n")
+    seen = terminal.expect("Source of ")
+    assert "|std::vector<int>::push_back|" in seen, seen
+    terminal.type("\x04")
+
+
 def short_names_complete(profile):
     terminal = Terminal("-q", profile, "-i", columns=100)
     terminal.expect("samples) ")
@@ -249,7 +283,8 @@ def main():
         for check in (names_are_short_on_a_terminal,
                       headings_have_short_names, names_are_whole_elsewhere,
                       short_names_can_be_typed,
-                      ambiguous_short_names_are_listed, short_names_complete):
+                      ambiguous_short_names_are_listed, short_names_complete,
+                      list_and_disasm_take_short_names):
             claims.attempt(check.__name__.replace("_", " "), check, profile)
         for name in MANGLED:
             claims.attempt(f"names in {name} are demangled",

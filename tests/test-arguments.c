@@ -459,6 +459,23 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "nonsense x", 9, "");
 }
 
+static void
+ungroup_completes_the_names_of_groups(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct pattern_word words[] = { { "db_read", 7, false } };
+	struct error error = { 0 };
+
+	check_completion(fixture, "ungroup ", 8, "");
+	assert_int_equal(session_add_step(&fixture->session,
+	    step_new_group("first group", false, words, 1, &error), &error),
+	    0);
+	check_completion(fixture, "ungroup ", 8, "|first group|;");
+	check_completion(fixture, "ungroup s", 8, "");
+	assert_int_equal(session_undo(&fixture->session, 1, &error), 0);
+	check_completion(fixture, "ungroup ", 8, "");
+}
+
 /* Makes the rows of a view around a function the last ones shown. */
 static void
 show_view(struct fixture *fixture, view_function *view, const char *root)
@@ -909,6 +926,7 @@ main(void)
 		SESSION_TEST(counts_and_choices_are_checked),
 		SESSION_TEST(resources_may_be_shortened),
 		SESSION_TEST(each_argument_completes_by_its_kind),
+		SESSION_TEST(ungroup_completes_the_names_of_groups),
 		SESSION_TEST(a_handle_is_the_function_or_the_path_of_its_row),
 		SESSION_TEST(a_handle_of_a_thread_is_its_name),
 		SESSION_TEST(handles_of_a_long_view_end_somewhere),

@@ -112,32 +112,52 @@ naming_functions(const struct naming *naming, uint32_t *n)
 	return list->names;
 }
 
+/*
+ * The graph that the steps leave, with the names of the rule; sets
+ * skipped[n_steps] and *why as refine_graph.  *is_own: whether the caller must
+ * free it.  NULL with *error set.
+ */
+static struct call_graph *
+make_graph(const struct naming_request *request, bool *skipped, bool *is_own,
+           struct error *why, struct error *error)
+{
+	struct call_graph *refined, *named;
+	bool is_refined;
+
+	refined = refine_graph(request->profile, request->steps,
+	                       request->n_steps, skipped, &is_refined, why,
+	                       error);
+	if (refined == NULL)
+		return NULL;
+	named = named_graph_new(request->profile, refined, &request->rule,
+	                        is_own, error);
+	if (is_refined && named != refined)
+		call_graph_free(refined);
+	*is_own = named != NULL && named != request->profile->graph;
+	return named;
+}
+
 static int
 make_flow(struct naming *naming, const struct naming_request *request,
           struct error *error)
 {
-	bool is_refined, is_own = false;
+	bool is_own;
 	struct profile *profile = request->profile;
-	struct call_graph *refined, *graph = NULL;
+	struct call_graph *graph;
 
 	naming->skipped = memory_array(request->n_steps,
 	                               sizeof *naming->skipped, error);
 	if (naming->skipped == NULL)
 		return -1;
-	refined = refine_graph(profile, request->steps, request->n_steps,
-	                       naming->skipped, &is_refined,
-	                       &naming->why_last, error);
-	if (refined != NULL)
-		graph = named_graph_new(profile, refined, &request->rule,
-		                        &is_own, error);
-	if (graph != NULL)
-		naming->flow = call_flow_new(graph,
-		    names_count(profile->names), request->resource,
-		    request->has_static, error);
+	graph = make_graph(request, naming->skipped, &is_own,
+	                   &naming->why_last, error);
+	if (graph == NULL)
+		return -1;
+	naming->flow = call_flow_new(graph, names_count(profile->names),
+	                             request->resource, request->has_static,
+	                             error);
 	if (is_own)
 		call_graph_free(graph);
-	if (is_refined)
-		call_graph_free(refined);
 	return naming->flow == NULL ? -1 : list_functions(naming, error);
 }
 
@@ -267,6 +287,22 @@ make_tree(struct naming *naming, const struct naming_request *request,
 	return list_functions(naming, error);
 }
 
+/* The graph for columns of a flow; as make_graph. */
+static struct call_graph *
+make_graph_again(const struct naming_request *request, bool *is_own,
+                 struct error *error)
+{
+	bool *skipped = memory_array(request->n_steps, sizeof *skipped, error);
+	struct call_graph *graph = NULL;
+	struct error why;
+
+	*is_own = false;
+	if (skipped != NULL)
+		graph = make_graph(request, skipped, is_own, &why, error);
+	free(skipped);
+	return graph;
+}
+
 /* Makes one column; graph: the flow's, or NULL. */
 static int
 make_column(const struct naming *naming, const struct call_graph *graph,
@@ -302,8 +338,7 @@ naming_make_columns(struct naming *naming,
 	if (columns == NULL)
 		return -1;
 	if (naming->tree == NULL && request->n_columns > 0) {
-		graph = named_graph_new(request->profile, &request->rule,
-		                        &is_own, error);
+		graph = make_graph_again(request, &is_own, error);
 		status = graph == NULL ? -1 : 0;
 	}
 	for (size_t i = 0; status == 0 && i < request->n_columns; i++)

@@ -16,7 +16,7 @@
 #include "src/symbols/elf/module_file.h"
 
 /*
- * Bytes of debug information that are read in about a quarter of a second
+ * Bytes of debug information that are read in about a third of a second
  * (doc/performance.md), of all modules together.
  */
 #define LINES_CHOICE_BYTES (UINT64_C(48) << 20)
