@@ -147,9 +147,9 @@ fn=ns::once(char)
     answer = run("list std::vector<int>::push_back", profile=calls)
     assert answer.stdout.startswith("Source of " + PUSH.format("int")), answer
     for command in "list", "disasm":
-        answer = run(f"{command} push_back", profile=calls)
-        assert answer.stderr.endswith(
-            "\n-e:1: push_back is short for 2 functions: "
+        answer = run(f"{command} push_back", profile=profile)
+        assert answer.stderr == (
+            "-e:1: push_back is short for 2 functions: "
             f"|{PUSH.format('char')}|, |{PUSH.format('int')}|\n"), answer
         answer = run(f"{command} again", profile=profile)
         assert "ns::again(char)" in answer.stderr, answer

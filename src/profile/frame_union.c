@@ -159,6 +159,8 @@ frame_union_frame(struct frame_union *frames, const struct profile *from,
 		return -1;
 	sum->frames[*number].function_offset = frame->function_offset;
 	sum->frames[*number].has_debug_lines = frame->has_debug_lines;
+	sum->frames[*number].lacked_lines = frame->lacked_lines;
+	sum->frames[*number].is_deferred = frame->is_deferred;
 	sum->frames[*number].stand_in = frame->stand_in;
 	sum->frames[*number].is_made_up = frame->is_made_up;
 	return 0;

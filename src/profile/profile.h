@@ -128,10 +128,9 @@ struct frame {
 				 * symbol */
 	bool has_debug_lines;	/* lines and inlined locations come from debug
 				 * information, not from the input */
-	bool is_deferred;	/* it had no lines when the profile was loaded,
-				 * and its debug information is not read
-				 * before it is asked for: see
-				 * lines_choice.h */
+	bool lacked_lines;	/* when the profile was loaded */
+	bool is_deferred;	/* then its debug information was not read with
+				 * the profile: see lines_choice.h */
 };
 
 struct process {

@@ -204,5 +204,8 @@ compared_describe(const struct view_request *request,
 	    add_fields(request, compared, hidden, table, error) != 0 ||
 	    add_header(request, kind, compared, table, error) != 0)
 		return -1;
-	return view_add_hidden(request, hidden, table, error);
+	if (view_add_hidden(request, hidden, table, error) != 0)
+		return -1;
+	return kind->ignores_inlined ? 0 :
+	    view_add_inlined(request->set, table, error);
 }

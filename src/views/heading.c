@@ -390,9 +390,8 @@ name_deferred(const struct profile *profile, struct table *table,
 	return list;
 }
 
-/* Says which inlined functions are not shown, and what would show them. */
-static int
-add_inlined_footer(const struct sample_set *set, struct table *table,
+int
+view_add_inlined(const struct sample_set *set, struct table *table,
                    struct error *error)
 {
 	const struct naming_rule *rule = set->rule;
@@ -541,5 +540,5 @@ view_describe(const struct view_request *request,
 	if (view_add_hidden(request, hidden, table, error) != 0)
 		return -1;
 	return kind->ignores_inlined ? 0 :
-	    add_inlined_footer(request->set, table, error);
+	    view_add_inlined(request->set, table, error);
 }

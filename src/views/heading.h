@@ -45,6 +45,14 @@ int view_add_hidden(const struct view_request *request,
                     struct error *error);
 
 /*
+ * Says in a footer which inlined functions are not among the names of the set,
+ * and what would show them; adds the field modules_without_inlined if their
+ * debug information is too large.  0, or -1 with *error set.
+ */
+int view_add_inlined(const struct sample_set *set, struct table *table,
+                     struct error *error);
+
+/*
  * If no row is shown because the root itself is below the threshold, adds a
  * footer that says so, and which threshold would show it.  One scan of the
  * labels.  0, or -1 with *error set.

@@ -191,6 +191,7 @@ describe_run(const struct comparison *comparison, uint32_t i, size_t n_steps)
 		.n_steps = n_steps,
 		.profile = profile,
 		.resource_number = column,
+		.rule = &comparison->naming.rule,
 	};
 
 	set.total = set.left = column_total(profile, column, &set.n_samples);

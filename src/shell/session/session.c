@@ -490,13 +490,18 @@ static int
 compare_names(struct session *session, struct error *error)
 {
 	struct comparison *comparison = &session->comparison;
+	const struct symbol_search search = { .root = session->symfs };
 	struct naming_request request = naming_request(session,
 	    comparison->profile, 0);
+	enum lines_wanted wanted;
 
 	if (comparison->has_names)
 		return 0;
-	if (needs_lines(&request.rule, request.steps, request.n_steps) &&
-	    read_lines(session, comparison->profile, error) != 0)
+	wanted = lines_wanted(&request.rule, request.steps, request.n_steps);
+	if (lines_choose(comparison->profile, &search, LINES_CHOICE_BYTES,
+	                 error) != 0 ||
+	    (wanted != LINES_NONE &&
+	     read_lines(session, comparison->profile, wanted, error) != 0))
 		return -1;
 	return comparison_make_names(comparison, &request, error);
 }

@@ -59,9 +59,8 @@ choose(struct profile *profile, const struct symbol_search *search,
 			return -1;
 		profile->may_have_inlined |= size > 0;
 		chosen[candidates[i].module] = size > 0 && size <= most_bytes;
-		if (size > most_bytes)
-			module->deferred_bytes = size;
-		else
+		module->deferred_bytes = size > most_bytes ? size : 0;
+		if (size <= most_bytes)
 			most_bytes -= size;
 	}
 	return 0;
@@ -82,9 +81,11 @@ lines_choose(struct profile *profile, const struct symbol_search *search,
 			                            i, 0 };
 	if (candidates != NULL && chosen != NULL) {
 		for (uint32_t i = 0; i < profile->n_frames; i++) {
-			const struct frame *frame = &profile->frames[i];
+			struct frame *frame = &profile->frames[i];
 
-			if (profile_lacks_lines(profile, frame))
+			frame->lacked_lines |= profile_lacks_lines(profile,
+			                                           frame);
+			if (frame->lacked_lines)
 				candidates[frame->module].n_frames++;
 			profile->may_have_inlined |= frame->n_locations > 1;
 		}
@@ -97,7 +98,7 @@ lines_choose(struct profile *profile, const struct symbol_search *search,
 	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++) {
 		struct frame *frame = &profile->frames[i];
 
-		frame->is_deferred = profile_lacks_lines(profile, frame) &&
+		frame->is_deferred = frame->lacked_lines &&
 		    !chosen[frame->module];
 	}
 	free(candidates);
