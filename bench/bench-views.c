@@ -7,7 +7,8 @@
  * Prints milliseconds, best of five, and the same in passes: a pass is the
  * time to sum up the weights of all nodes once (sample_tree_weights).  Views
  * with a root run for the most expensive functions and for those with the most
- * nodes, and print their slowest time.  Without a PROFILE two chains follow:
+ * nodes, and print their slowest time.  "+3" is a view with the hits of three
+ * more resources.  Without a PROFILE two chains follow:
  * 100,000 distinct frames, and 2,000,000 frames of two functions that call
  * each other.
  */
@@ -24,7 +25,7 @@
 #include "src/views/totals.h"
 #include "src/views/view.h"
 
-enum { RUNS = 5, ROOTS = 10 };
+enum { RUNS = 5, ROOTS = 10, N_COLUMNS = 3 };
 
 /* ---- pictures ---- */
 
@@ -76,24 +77,30 @@ draw_up(const struct view_request *request, struct table *table,
 static const struct {
 	const char *name;
 	view_function *view;
-	bool has_root;
+	bool has_root, has_columns;
 } views[] = {
-	{ "top", view_top, false },
-	{ "explain", view_explain, true },
-	{ "flat", view_flat, false },
-	{ "body", view_body, false },
-	{ "functions", view_functions, false },
-	{ "tree", view_tree, false },
-	{ "down", view_down, true },
-	{ "up", view_up, true },
-	{ "callers", view_callers, true },
-	{ "callees", view_callees, true },
-	{ "icicle_tree", view_icicle_tree, false },
-	{ "icicle_down", view_icicle_down, true },
-	{ "icicle_up", view_icicle_up, true },
-	{ "svg_tree", draw_tree, false },
-	{ "svg_down", draw_down, true },
-	{ "svg_up", draw_up, true },
+	{ "top", view_top, false, false },
+	{ "explain", view_explain, true, false },
+	{ "flat", view_flat, false, false },
+	{ "body", view_body, false, false },
+	{ "functions", view_functions, false, false },
+	{ "tree", view_tree, false, false },
+	{ "down", view_down, true, false },
+	{ "up", view_up, true, false },
+	{ "callers", view_callers, true, false },
+	{ "callees", view_callees, true, false },
+	{ "top +3", view_top, false, true },
+	{ "functions +3", view_functions, false, true },
+	{ "tree +3", view_tree, false, true },
+	{ "down +3", view_down, true, true },
+	{ "up +3", view_up, true, true },
+	{ "callers +3", view_callers, true, true },
+	{ "icicle_tree", view_icicle_tree, false, false },
+	{ "icicle_down", view_icicle_down, true, false },
+	{ "icicle_up", view_icicle_up, true, false },
+	{ "svg_tree", draw_tree, false, false },
+	{ "svg_down", draw_down, true, false },
+	{ "svg_up", draw_up, true, false },
 };
 
 /* A function, and its number of nodes. */
@@ -277,10 +284,24 @@ time_rooted(size_t view, struct view_request request, const uint32_t *roots,
 		rows = these_rows;
 		hidden = this_hidden;
 	}
-	printf("  %-11s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
+	printf("  %-12s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
 	       " hidden, root %s\n", views[view].name, slowest,
 	       slowest / pass, rows, hidden,
 	       names_text(request.set->names, root));
+}
+
+/* Sets with weights of their own, as those of other resources have. */
+static void
+make_columns(const struct sample_set *set, struct sample_set *columns,
+             struct error *error)
+{
+	for (int i = 0; i < N_COLUMNS; i++) {
+		columns[i] = *set;
+		columns[i].weight = memory_copy(set->weight,
+		    set->tree->n_nodes, sizeof *set->weight, error);
+		if (columns[i].weight == NULL)
+			die(error);
+	}
 }
 
 static void
@@ -296,6 +317,7 @@ time_views(const char *what, const struct sample_tree *tree,
 		.self = tree->hits[0], .weight = weight,
 		.total = sample_tree_total(tree, tree->hits[0]),
 	};
+	struct sample_set columns[N_COLUMNS];
 	struct view_request request = {
 		.set = &set, .root = NO_NAME, .threshold = 0.01,
 		.limit = SIZE_MAX, .depth = 1000,
@@ -307,7 +329,9 @@ time_views(const char *what, const struct sample_tree *tree,
 
 	if (weight == NULL)
 		die(error);
+	set.left = set.n_samples = set.total;
 	pass = time_pass(&set, weight);
+	make_columns(&set, columns, error);
 	n_roots = choose_roots(&set, roots, error);
 	printf("%s: %" PRIu32 " nodes, %" PRIu32 " deep, %" PRIu64
 	       " hits, a pass %.2f ms\n", what, tree->n_nodes, tree->deepest,
@@ -315,15 +339,19 @@ time_views(const char *what, const struct sample_tree *tree,
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
 		double spent;
 
+		request.columns = columns;
+		request.n_columns = views[i].has_columns ? N_COLUMNS : 0;
 		if (views[i].has_root) {
 			time_rooted(i, request, roots, n_roots, pass);
 			continue;
 		}
 		spent = time_view(views[i].view, &request, &rows, &hidden);
-		printf("  %-11s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
+		printf("  %-12s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
 		       " hidden\n", views[i].name, spent, spent / pass, rows,
 		       hidden);
 	}
+	for (int i = 0; i < N_COLUMNS; i++)
+		free((void *)columns[i].weight);
 	free(weight);
 }
 

@@ -26,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import oracle  # noqa: E402  (found by the line above)
 from claims import Claims  # noqa: E402
+from terminal import Terminal, has_terminals  # noqa: E402
 
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 SOURCE = os.environ.get("srcdir", ".")
@@ -439,7 +440,20 @@ def compare_flows(path, resources, commands):
                         before["estimated"], other["estimated"]), (command,
                                                                    row)
                 n += 1
-    assert n > 100, n
+    assert n > 20, n
+
+
+def check_real_events():
+    """A run of callgrind with 13 events, by function and by file."""
+    path = os.path.join(SOURCE, "tests", "data", "callgrind", "cache.out.gz")
+    rows = documents(path, ["functions"], ["limit 400"])[0]["rows"]
+    names = [row["path"][0] for row in rows]
+    some = [names[1], names[5], names[-1]]
+    commands = ["functions", "flat", "body", "down main"]
+    for name in some:
+        commands += [f"callers {oracle.quoted(name)}",
+                     f"path main {oracle.quoted(name)}"]
+    compare_flows(path, ["Ir", "DLmr", "Bcm"], commands)
 
 
 # ---- the commands ----
@@ -454,9 +468,9 @@ def check_text():
                                    "top 1"])
     lines = answer.splitlines()
     for line in (
-            "self      %  self+descendants  page-faults      %  faults/ms  "
+            "self      %  self+desc  page-faults      %  faults/ms  "
             "name",
-            "1702  49.49              1702        25159  89.14      147.8  "
+            "1702  49.49       1702        25159  89.14      147.8  "
             "__strcmp_evex",
             "page-faults: 28223 hits, one per 10 faults",
             "faults/ms: page-faults per ms of cpu",
@@ -634,7 +648,7 @@ def check_large_numbers(directory):
     assert is_close(row["d.value"], 10**15 * most * 2**63), row
 
 
-def check_limits():
+def check_limits(directory):
     """The limit and the chains of equal paths go by all columns."""
     rows = documents(PROCESS_DB, ["functions"], [
         FAULTS, "columns faults/ms", "limit 3"])[0]
@@ -642,11 +656,70 @@ def check_limits():
     every = [row["faults/ms.value"] for row in documents(
         PROCESS_DB, ["functions"], [FAULTS, "columns faults/ms"])[0]["rows"]]
     assert values == every[:3], values
-    folds = [run([PROCESS_DB], ["chains fold", columns, "down"])[0]
-             for columns in ("columns cpu", "columns cpu page-faults")]
-    # (main read_db write) has all of read_db's time in this path but one
-    # fault less, so only with the faults both are shown.
-    assert len(folds[0].splitlines()) <= len(folds[1].splitlines()), folds
+    path = os.path.join(directory, "chain.folded")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("# cpprof 1\n# resource: a\n# resource: b\n"
+                   "main;f 0 3\nmain;f;g 5 1\n")
+    for columns, paths in (("a", ["main f g"]),
+                           ("a b", ["main f", "main f g"])):
+        answer, _ = run([path], ["chains fold", "columns " + columns, "down"])
+        assert [line.split("  ")[-1] for line in
+                answer.split("---\n")[1].splitlines()[:-1]] == paths, answer
+
+
+def check_when(directory):
+    """When hits came is shown beside columns, of the current resource."""
+    path = os.path.join(directory, "times.script")
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(8):
+            for event in ("cpu-clock", "faults"):
+                if event == "faults" and i % 2:
+                    continue
+                file.write(f"prog 7 [0] {i}.000000: 1 {event}:\n"
+                           f"\t1000 {'fg'[i // 4]} (prog)\n"
+                           "\t2000 main (prog)\n\n")
+    views = ["functions", "body", "down", "tree", "callees main", "top",
+             "flat", "path main f"]
+    names = [resource["name"] for resource in documents(
+        path, ["resource"])[0]["rows"]]
+    assert len(names) == 2, names
+    plain = documents(path, views, ["when on", "resource " + names[0]])
+    both = documents(path, views, [
+        "when on", f"columns {names[0]} {names[1]}"])
+    for view, one, two in zip(views, plain, both):
+        assert one["rows"] and len(one["rows"]) == len(two["rows"]), view
+        for row, other in zip(one["rows"], two["rows"]):
+            assert row["when"] == other["when"] and len(row["when"]) > 2, view
+            assert row == {key: other[key] for key in row}, (view, row, other)
+    text, _ = run([path], ["when on", f"columns {names[0]} {names[1]}",
+                           "functions", "tree"])
+    assert text.count("  when") == 2, text
+
+
+def check_width(directory):
+    """On a terminal of 80 columns, rows fit; all numbers are there."""
+    path = os.path.join(directory, "wide.folded")
+    stack = ";".join(["main"] + [f"form::function_{i}"
+                                 for i in range(9)])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("# cpprof 1\n# resource: cpu; gtick=ms; interval=1\n"
+                   "# resource: page-faults; gtick=fault; interval=1\n"
+                   f"{stack} 123456 7654321\n")
+    terminal = Terminal("-q", path)
+    terminal.expect("(cpprof main cpu) ")
+    for command in (FAULTS, "columns cpu page-faults faults/ms"):
+        terminal.type(command + "\n")
+        terminal.expect("(cpprof main cpu) ")
+    for view in ("down", "tree", "functions", "top", "flat", "body"):
+        terminal.type(view + "\n")
+        shown = terminal.expect("(cpprof main cpu) ")
+        rows = [line.strip("\r") for line in shown.split("\n")
+                if "7654321  100.00" in line]
+        assert rows and all(len(row) <= 80 for row in rows), shown
+        assert all("62.00" in row and "function_" in row or "main" in row
+                   for row in rows), shown
+    terminal.type("quit\n")
+    assert terminal.status() == 0
 
 
 def main():
@@ -658,6 +731,7 @@ def main():
                        check_steps)
         claims.attempt("events of calls without stacks, too",
                        check_events, directory)
+        claims.attempt("a real run of callgrind, too", check_real_events)
         claims.attempt("text has the columns in a line", check_text)
         claims.attempt("the list follows the resource", check_list)
         claims.attempt("columns off brings the views back", check_off)
@@ -671,7 +745,15 @@ def main():
                        check_other_views)
         claims.attempt("large numbers stay right", check_large_numbers,
                        directory)
-        claims.attempt("limit and chains go by the columns", check_limits)
+        claims.attempt("limit and chains go by the columns", check_limits,
+                       directory)
+        claims.attempt("when is shown beside columns", check_when, directory)
+        if has_terminals():
+            claims.attempt("rows fit a terminal of 80 columns", check_width,
+                           directory)
+        else:
+            claims.skip("rows fit a terminal of 80 columns",
+                        "no pseudo terminals")
     claims.end()
 
 

@@ -160,10 +160,48 @@ make_change(void *data, struct error *error)
 	return digest;
 }
 
+/* Makes each change after the lines of `before`, with memory short in it. */
+static void
+check_changes(const char *file, const char *const *before,
+              const struct change *changes, size_t n)
+{
+	char path[] = "/tmp/test-out-of-memory-XXXXXX";
+	struct attempt attempt = { .output = mkstemp(path) };
+	struct session session;
+	struct error error = { 0 };
+	int output = dup(STDOUT_FILENO);
+
+	assert_true(attempt.output >= 0);
+	unlink(path);
+	session_start(&session);
+	session.is_quiet = true;
+	attempt.session = &session;
+	assert_int_equal(session_load(&session, &file, 1, &error), 0);
+	fflush(stdout);
+	dup2(attempt.output, STDOUT_FILENO);
+	for (size_t i = 0; i < n; i++) {
+		struct change_attempt made = { &attempt, &changes[i], 0 };
+
+		for (size_t k = 0; before[k] != NULL; k++)
+			run_line(&session, before[k]);
+		made.before = digest_of_views(&attempt);
+		attempt.command = changes[i].command;
+		sweep_memory(attempt.command, make_change, &made, 400);
+		run_line(&session, "reset");
+	}
+	session_end(&session);
+	fflush(stdout);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(attempt.output);
+}
+
 static void
 steps_change_nothing_when_memory_is_short(void **state)
 {
-	static const char *const files[] = { "forms.folded" };
+	static const char *const before[] = {
+		"group db = db_*", "drop envelope", NULL
+	};
 	static const struct change changes[] = {
 		{ "narrow (main ... db)", "undo" },
 		{ "narrow m* ... * * d*", "undo" },
@@ -176,36 +214,35 @@ steps_change_nothing_when_memory_is_short(void **state)
 		{ "reset", "undo" },
 		{ "startup show", "startup hide" },
 	};
-	char path[] = "/tmp/test-out-of-memory-XXXXXX";
-	struct attempt attempt = { .output = mkstemp(path) };
-	struct session session;
-	struct error error = { 0 };
-	int output = dup(STDOUT_FILENO);
 
 	(void)state;
-	assert_true(attempt.output >= 0);
-	unlink(path);
-	session_start(&session);
-	session.is_quiet = true;
-	attempt.session = &session;
-	assert_int_equal(session_load(&session, files, 1, &error), 0);
-	fflush(stdout);
-	dup2(attempt.output, STDOUT_FILENO);
-	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-		struct change_attempt made = { &attempt, &changes[i], 0 };
+	check_changes("forms.folded", before, changes,
+	              sizeof changes / sizeof *changes);
+}
 
-		run_line(&session, "group db = db_*");
-		run_line(&session, "drop envelope");
-		made.before = digest_of_views(&attempt);
-		attempt.command = changes[i].command;
-		sweep_memory(attempt.command, make_change, &made, 400);
-		run_line(&session, "reset");
-	}
-	session_end(&session);
-	fflush(stdout);
-	dup2(output, STDOUT_FILENO);
-	close(output);
-	close(attempt.output);
+static void
+columns_change_nothing_when_memory_is_short(void **state)
+{
+	static const char *const before[] = {
+		"column faults/s = Page Faults / Real Time",
+		"columns |Real Time| faults/s", "narrow uniquify_db", NULL
+	};
+	static const struct change changes[] = {
+		{ "columns faults/s |Real Time| |Page Faults|",
+		  "columns |Real Time| faults/s" },
+		{ "columns off", "columns |Real Time| faults/s" },
+		{ "resource Page Faults", "resource Real Time" },
+		{ "column faults/s = 2 * Page Faults - Real Time",
+		  "column faults/s = Page Faults / Real Time" },
+		{ "column other = Page Faults / Page Faults",
+		  "column other off" },
+		{ "narrow qsort", "undo" },
+		{ "startup show", "startup hide" },
+	};
+
+	(void)state;
+	check_changes("process_db.folded", before, changes,
+	              sizeof changes / sizeof *changes);
 }
 
 static void
@@ -253,6 +290,35 @@ views_of_calls_say_when_memory_is_short(void **state)
 
 	(void)state;
 	check_all(files, lines);
+}
+
+static void
+columns_say_when_memory_is_short(void **state)
+{
+	static const char *const stacks[] = { "process_db.folded", NULL };
+	static const char *const calls[] = {
+		"../tests/data/callgrind/cache.out.gz", NULL
+	};
+	static const char *const lines_of_stacks[] = {
+		"column r = Page Faults / Real Time",
+		"columns r |Real Time| |Page Faults|", "columns", "column",
+		"show", "save", "top", "flat", "functions", "body", "find *",
+		"tree", "chains fold", "down", "up qsort", "callers qsort",
+		"callees main", "path main uniquify_db", "graph main",
+		"percent root", "functions", "resource Page Faults", "down",
+		"narrow uniquify_db", "format json", "functions", "tree",
+		"format csv", "top", "columns off", "functions", NULL,
+	};
+	static const char *const lines_of_calls[] = {
+		"column misses = DLmr / Dr", "columns Ir Dr misses", "top",
+		"flat", "functions", "body", "down main", "up main",
+		"callers main", "callees main", "path main",
+		"granularity file", "functions", "resource Dr", NULL,
+	};
+
+	(void)state;
+	check_all(stacks, lines_of_stacks);
+	check_all(calls, lines_of_calls);
 }
 
 static void
@@ -331,6 +397,8 @@ main(void)
 		cmocka_unit_test(views_of_stacks_say_when_memory_is_short),
 		cmocka_unit_test(steps_change_nothing_when_memory_is_short),
 		cmocka_unit_test(views_of_calls_say_when_memory_is_short),
+		cmocka_unit_test(columns_say_when_memory_is_short),
+		cmocka_unit_test(columns_change_nothing_when_memory_is_short),
 		cmocka_unit_test(lines_say_when_memory_is_short),
 		cmocka_unit_test(exports_say_when_memory_is_short),
 		cmocka_unit_test(times_say_when_memory_is_short),

@@ -128,6 +128,31 @@ def tab_completes_commands_functions_and_quotes():
     assert terminal.status() == 0
 
 
+def tab_completes_columns():
+    path = os.path.join(HOME, "two.folded")
+    with open(path, "w") as file:
+        file.write("# cpprof 1\n# resource: cpu; gtick=ms\n"
+                   "# resource: page-faults; gtick=fault\nmain 1 2\n")
+    terminal = Terminal("-q", path)
+    terminal.expect("(cpprof main cpu) ")
+    terminal.type("column faults/ms = pa\t/ c\t\n")
+    terminal.expect("column faults/ms = page-faults / cpu")
+    terminal.expect("(cpprof main cpu) ")
+    terminal.type("columns pa\tfau\t\n")
+    terminal.expect("columns page-faults faults/ms")
+    terminal.expect("(cpprof main page-faults) ")
+    terminal.type("functions\n")
+    terminal.expect("2  100.00      2.000  main")
+    terminal.expect("(cpprof main page-faults) ")
+    terminal.type("path %1\n")
+    terminal.expect("Call Path for resource: page-faults")
+    terminal.expect("(cpprof main page-faults) ")
+    terminal.type("column fau\to\t\n")
+    terminal.expect("column faults/ms off")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 def tab_completes_files_behind_redirections_and_for_the_shell():
     folder = os.path.join(HOME, "files")
     os.mkdir(folder)
@@ -850,6 +875,7 @@ TESTS = [
     without_a_profile_it_waits_for_one,
     errors_do_not_end_it,
     tab_completes_commands_functions_and_quotes,
+    tab_completes_columns,
     tab_completes_files_behind_redirections_and_for_the_shell,
     many_candidates_are_asked_about,
     control_c_clears_the_line,

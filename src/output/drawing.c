@@ -12,6 +12,9 @@
 /* Indentation stops growing at INDENT_MOST; the depth is then a number. */
 enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
 
+/* The same behind other columns, which leave less room. */
+enum { LAST_INDENT_STEP = 1, LAST_INDENT_MOST = 16 };
+
 #define CYAN "\033[36m"
 #define GREEN "\033[32m"
 #define DIM "\033[2m"
@@ -330,6 +333,10 @@ drawing_indent(struct drawing *drawing)
 	const struct table *table = drawing->table;
 	const char *key = table->indent_key;
 	size_t column;
+	const uint64_t step = table->indents_last ? LAST_INDENT_STEP :
+	                      INDENT_STEP;
+	const uint64_t most = table->indents_last ? LAST_INDENT_MOST :
+	                      INDENT_MOST;
 	uint64_t depth;
 
 	if (key == NULL)
@@ -338,10 +345,10 @@ drawing_indent(struct drawing *drawing)
 	if (column == table->n_columns)
 		return;
 	depth = drawing->cells[column].count;
-	if (depth <= INDENT_MOST / INDENT_STEP) {
-		text_add_fill(&drawing->line, ' ', depth * INDENT_STEP);
+	if (depth <= most / step) {
+		text_add_fill(&drawing->line, ' ', depth * step);
 	} else {
-		text_add_fill(&drawing->line, ' ', INDENT_MOST);
+		text_add_fill(&drawing->line, ' ', most);
 		text_add_format(&drawing->line, "%" PRIu64 ": ", depth);
 	}
 }

@@ -27,15 +27,19 @@ has_returns(const struct sample_set *set)
 	return set->flow == NULL && set->tree->returns != NULL;
 }
 
+/* Beside other resources there is less room. */
 static void
 add_columns(struct table *table, const struct view_request *request)
 {
 	const struct sample_set *set = request->set;
+	bool is_alone = request->n_shown == 0;
 
 	table_add_column(table, "fraction", "%", CELL_PERCENT);
-	table_add_column(table, "cumulative", "cumulative", CELL_HITS);
+	table_add_column(table, "cumulative", "cumulative",
+	                 CELL_HITS)->is_data_only = !is_alone;
 	table_add_column(table, "hits", "self", CELL_HITS);
-	table_add_column(table, "inclusive", "self+descendants", CELL_HITS);
+	table_add_column(table, "inclusive", is_alone ? "self+descendants" :
+	                 "self+desc", CELL_HITS);
 	if (set->flow != NULL)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';

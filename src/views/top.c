@@ -13,15 +13,19 @@ static const struct view_kind top_kind = {
 	.has_columns = true,
 };
 
-/* Beside other resources, the share of what descendants used has no room. */
+/* Beside other resources there is less room. */
 static void
 add_columns(struct table *table, const struct view_request *request)
 {
+	bool is_alone = request->n_shown == 0;
+
+
 	table_add_column(table, "hits", "self", CELL_HITS);
 	table_add_column(table, "fraction", "%", CELL_PERCENT);
-	table_add_column(table, "inclusive", "self+descendants", CELL_HITS);
+	table_add_column(table, "inclusive", is_alone ? "self+descendants" :
+	                 "self+desc", CELL_HITS);
 	table_add_column(table, "inclusive_fraction", "%",
-	                 CELL_PERCENT)->is_data_only = request->n_shown > 0;
+	                 CELL_PERCENT)->is_data_only = !is_alone;
 	if (request->set->flow != NULL)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';
