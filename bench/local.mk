@@ -26,11 +26,12 @@ bench_bench_load_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 bench_bench_load_LDADD = $(core_libs)
 
 # Loads and views; bench/run.sh says what BENCH_DIR and the like are for.
-EXTRA_DIST += bench/run.sh bench/pprof.sh bench/measure.sh \
+EXTRA_DIST += bench/run.sh bench/pprof.sh bench/merge.sh bench/measure.sh \
 	bench/make-source.awk
 bench: all
 	bash $(srcdir)/bench/run.sh bench
 	CPPROF=./cpprof bash $(srcdir)/bench/pprof.sh bench
+	CPPROF=./cpprof bash $(srcdir)/bench/merge.sh bench
 	bench/bench-views
 	bench/bench-steps
 .PHONY: bench

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fleet.c -- the tables of a sum of very many profiles. */
+/* fleet.c -- the tables of a sum of very many profiles.
+ *
+ * A node finds its children in a ring, starting behind the one that was found
+ * last: members have much the same stacks in much the same order, so it is mostly
+ * the first or second, and lies near the one before in memory.  Where a ring
+ * would be long, its nodes are in an index.
+ */
 #include "src/profile/fleet.h"
 
 #include <inttypes.h>
@@ -8,6 +14,9 @@
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
+
+/* So many children are not in a ring. */
+enum { WIDE = 17 };
 
 const char fleet_several[] = "several";
 
@@ -33,6 +42,9 @@ fleet_free(struct fleet *fleet)
 	large_array_free(fleet->parent);
 	large_array_free(fleet->label);
 	large_array_free(fleet->row);
+	large_array_free(fleet->child);
+	large_array_free(fleet->next);
+	large_array_free(fleet->n_children);
 	large_array_free(fleet->returns);
 	large_array_free(fleet->spare);
 	index_free(&fleet->index);
@@ -170,11 +182,22 @@ reserve_nodes(struct fleet *fleet, struct error *error)
 {
 	size_t n = (size_t)fleet->n_nodes + 1;
 
+	if (fleet->n_nodes == UINT32_MAX - 2)
+		return error_set(error, "more than %" PRIu32 " nodes",
+		                 UINT32_MAX - 2);
+
 	if (grow(&fleet->parent, &fleet->parent_capacity, n,
 	         sizeof *fleet->parent, error) != 0 ||
 	    grow(&fleet->label, &fleet->label_capacity, n,
 	         sizeof *fleet->label, error) != 0 ||
 	    grow(&fleet->row, &fleet->row_capacity, n, sizeof *fleet->row,
+	         error) != 0)
+		return -1;
+	if (grow(&fleet->child, &fleet->child_capacity, n,
+	         sizeof *fleet->child, error) != 0 ||
+	    grow(&fleet->next, &fleet->next_capacity, n, sizeof *fleet->next,
+	         error) != 0 ||
+	    grow(&fleet->n_children, &fleet->n_children_capacity, n, 1,
 	         error) != 0)
 		return -1;
 	if (fleet->returns != NULL &&
@@ -193,15 +216,22 @@ reserve_nodes(struct fleet *fleet, struct error *error)
 	return 0;
 }
 
-/* Enters a node for which there is room. */
+/* Enters a node, which its parent does not know yet. */
 static uint32_t
-place_node(struct fleet *fleet, const struct node_key *key)
+enter_node(struct fleet *fleet, uint32_t parent, uint32_t frame,
+           struct error *error)
 {
-	uint32_t node = fleet->n_nodes++;
+	uint32_t node = fleet->n_nodes;
 
-	fleet->parent[node] = key->parent;
-	fleet->label[node] = key->label;
+	if (reserve_nodes(fleet, error) != 0)
+		return UINT32_MAX;
+	fleet->n_nodes++;
+	fleet->parent[node] = parent;
+	fleet->label[node] = frame;
 	fleet->row[node] = 0;
+	fleet->child[node] = NO_NODE;
+	fleet->next[node] = node;
+	fleet->n_children[node] = 0;
 	if (fleet->returns != NULL)
 		fleet->returns[node] = 0;
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
@@ -211,12 +241,13 @@ place_node(struct fleet *fleet, const struct node_key *key)
 	return node;
 }
 
-uint32_t
-fleet_add_node(struct fleet *fleet, uint32_t parent, uint32_t frame,
-               struct error *error)
+/* The node, found by the index and entered there if new. */
+static uint32_t
+add_indexed(struct fleet *fleet, uint32_t parent, uint32_t frame,
+            struct error *error)
 {
 	const struct node_key key = { parent, frame };
-	uint32_t hash = index_hash((uint64_t)parent << 32 | frame);
+	uint32_t hash = index_hash((uint64_t)parent << 32 | frame), node;
 	struct index_slot *slot = index_seek(&fleet->index, hash, node_matches,
 	                                     fleet, &key, error);
 
@@ -224,15 +255,64 @@ fleet_add_node(struct fleet *fleet, uint32_t parent, uint32_t frame,
 		return UINT32_MAX;
 	if (slot->number != 0)
 		return slot->number - 1;
-	if (fleet->n_nodes == UINT32_MAX - 2) {
-		error_set(error, "more than %" PRIu32 " nodes",
-		          UINT32_MAX - 2);
-		return UINT32_MAX;
+	node = enter_node(fleet, parent, frame, error);
+	if (node != UINT32_MAX)
+		index_fill(&fleet->index, slot, hash, node);
+	return node;
+}
+
+/* Enters all children of a node into the index. */
+static int
+make_wide(struct fleet *fleet, uint32_t parent, struct error *error)
+{
+	uint32_t node = fleet->child[parent];
+
+	do {
+		const struct node_key key = { parent, fleet->label[node] };
+		uint32_t hash = index_hash((uint64_t)parent << 32 | key.label);
+		struct index_slot *slot = index_seek(&fleet->index, hash,
+		    node_matches, fleet, &key, error);
+
+		if (slot == NULL)
+			return -1;
+		if (slot->number == 0)
+			index_fill(&fleet->index, slot, hash, node);
+		node = fleet->next[node];
+	} while (node != fleet->child[parent]);
+	fleet->n_children[parent] = WIDE;
+	return 0;
+}
+
+uint32_t
+fleet_add_node(struct fleet *fleet, uint32_t parent, uint32_t frame,
+               struct error *error)
+{
+	uint32_t last, node;
+
+	if (parent == NO_NODE || fleet->n_children[parent] == WIDE)
+		return add_indexed(fleet, parent, frame, error);
+	last = fleet->child[parent];
+	if (last != NO_NODE) {
+		node = last;
+		do {
+			node = fleet->next[node];
+			if (fleet->label[node] == frame)
+				return fleet->child[parent] = node;
+		} while (node != last);
 	}
-	if (reserve_nodes(fleet, error) != 0)
+	if (fleet->n_children[parent] == WIDE - 1)
+		return make_wide(fleet, parent, error) == 0 ?
+		       add_indexed(fleet, parent, frame, error) : UINT32_MAX;
+	node = enter_node(fleet, parent, frame, error);
+	if (node == UINT32_MAX)
 		return UINT32_MAX;
-	index_fill(&fleet->index, slot, hash, fleet->n_nodes);
-	return place_node(fleet, &key);
+	if (last != NO_NODE) {
+		fleet->next[node] = fleet->next[last];
+		fleet->next[last] = node;
+	}
+	fleet->child[parent] = node;
+	fleet->n_children[parent]++;
+	return node;
 }
 
 uint32_t

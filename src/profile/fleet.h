@@ -128,7 +128,13 @@ struct fleet {
 	uint64_t *returns;		/* [n_nodes]; NULL: not counted */
 	size_t returns_capacity;
 	uint64_t total_returns;
-	struct index index;		/* of parent and label */
+	/* How children are found, see fleet.c. */
+	uint32_t *child, *next;		/* [n_nodes] one of the children;
+					 * the next sibling, around */
+	unsigned char *n_children;	/* [n_nodes], at most WIDE */
+	size_t child_capacity, next_capacity, n_children_capacity;
+	struct index index;		/* outermost nodes, children of wide
+					 * ones */
 	uint64_t *spare;		/* [spare_capacity] zeros, to sum up
 					 * weights of one member */
 	size_t spare_capacity;

@@ -680,6 +680,13 @@ fleet_settle(struct fleet *fleet, struct error *error)
 	uint32_t *row_place = NULL, *resource_place = NULL;
 	int result = -1;
 
+	large_array_free(fleet->child);
+	large_array_free(fleet->next);
+	large_array_free(fleet->n_children);
+	large_array_free(fleet->spare);
+	fleet->child = fleet->next = NULL;
+	fleet->n_children = NULL;
+	fleet->spare = NULL;
 	index_free(&fleet->index);
 	frame_union_free(fleet->frames);
 	fleet->frames = NULL;
