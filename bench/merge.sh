@@ -7,6 +7,7 @@
 # CPPROF        the program (./cpprof)
 # BENCH_DIR     where inputs are kept (a temporary directory, removed at the end)
 # BENCH_FILES   how many files of about 1 MB (100)
+# BENCH_MODE    what stacks: sorted are deep, dense are shallow (sorted)
 # BENCH_SIZE    bytes of the text whose stacks they have (200000000); a file has
 #               a fifth of them, so that files have stacks in common
 #
@@ -21,7 +22,7 @@ size=${BENCH_SIZE:-200000000}
 . "$(dirname "$0")/measure.sh"
 make_directory
 
-"$programs/generate" sorted "$size" >"$directory/all.folded"
+"$programs/generate" "${BENCH_MODE:-sorted}" "$size" >"$directory/all.folded"
 inputs=()
 for ((i = 1; i <= files; i++)); do
 	input=$directory/member-$i.pb.gz

@@ -364,6 +364,7 @@ script_tests = \
 	tests/list.py \
 	tests/manual.py \
 	tests/names.py \
+	tests/fleet.py \
 	tests/merge.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \

@@ -151,12 +151,10 @@ class Decoder:
                 self.samples[r, self.nodes[node]] = n_samples
         self.most = {}
         for r, _ in enumerate(self.resources):
-            for node, most in zip(self.nodes, self.numbers(n)):
-                self.most[r, node] = most
-            for node in self.nodes:
-                if self.most[r, node]:
-                    self.most[r, node] = (self.most[r, node],
-                                          *self.members[self.number()])
+            numbers = self.numbers(n)
+            for node, hits in zip(self.nodes, numbers):
+                self.most[r, node] = hits and (
+                    hits, *self.members[self.number()])
 
     def cells(self, has_samples):
         n = self.number()

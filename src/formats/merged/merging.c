@@ -13,6 +13,8 @@
 #include "src/profile/fleet_settle.h"
 #include "src/profile/fleet_tree.h"
 
+extern const struct format format_merged;
+
 struct merging {
 	struct read_options options;
 	const char *key;
@@ -110,6 +112,22 @@ merging_add(struct merging *merging, const char *path, const char *id,
 	if (can_be_added(profile, path, id, error))
 		result = add(merging, profile, path, id, &content, error) ==
 		         0 ? MERGED_ADDED : MERGED_FAILED;
+	profile_free(profile);
+	return result;
+}
+
+int
+merging_add_written(struct merging *merging, const char *name,
+                    const void *bytes, size_t size, struct error *error)
+{
+	const struct content content = { 0 };
+	struct source *source = source_of_memory(name, bytes, size, error);
+	struct profile *profile = source == NULL ? NULL :
+	    format_merged.read(source, &merging->options, error);
+	int result = profile == NULL ? -1 :
+	    add(merging, profile, name, NULL, &content, error);
+
+	source_close(source);
 	profile_free(profile);
 	return result;
 }

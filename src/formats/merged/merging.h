@@ -42,6 +42,13 @@ enum merged_input merging_add(struct merging *merging, const char *path,
                               void (*warn)(void *context, const char *text),
                               void *context, struct error *error);
 
+/*
+ * Adds what merging_write wrote as a merged profile.  name: who wrote it, for
+ * messages.  0, or -1 with *error set.
+ */
+int merging_add_written(struct merging *merging, const char *name,
+                        const void *bytes, size_t size, struct error *error);
+
 /* The sum so far; still the merging's. */
 const struct fleet *merging_fleet(const struct merging *merging);
 

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprof-mpi.c -- cpprof merge by all processes of an MPI job.
+ *
+ *	mpirun cpprof-mpi [--by KEY] -o OUT FILE...
+ *
+ * Each process merges its share of the files: one of as many as there are
+ * processes.  Then half of them send their sums to the others, half of these to
+ * the rest, and so on, until the first has the sum of all.  What is sent is the
+ * file that `cpprof merge` would write, so the result has the same bytes.
+ *
+ * Exit status of the first process: 0; 1 if files were skipped, or nothing could
+ * be written; 2 for a wrong command line.  That of the others is 0, since mpirun
+ * would end the job for another one.
+ */
+#include <getopt.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/new_file.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/merged/merging.h"
+#include "src/shell/terminal/message.h"
+
+/* MPI counts bytes by int. */
+enum { PIECE = 1 << 30, TAG_SIZE = 1, TAG_BYTES = 2 };
+
+struct job {
+	int rank, size;
+	const char *key, *output;
+	char **inputs;
+	int n_inputs;
+	struct merging *merging;
+	long long n_added, n_skipped;
+};
+
+/* Ends all processes of the job. */
+static _Noreturn void
+give_up(const char *text)
+{
+	message("cpprof-mpi", text);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+	abort();
+}
+
+static void
+warn(void *context, const char *text)
+{
+	(void)context;
+	message("cpprof-mpi", text);
+}
+
+/* Merges every size-th file. */
+static void
+add_share(struct job *job)
+{
+	for (int i = job->rank; i < job->n_inputs; i += job->size) {
+		struct error error = { 0 };
+
+		switch (merging_add(job->merging, job->inputs[i], NULL, warn,
+		                    NULL, &error)) {
+		case MERGED_ADDED:
+			job->n_added++;
+			break;
+		case MERGED_SKIPPED:
+			job->n_skipped++;
+			message_note("%s (skipped)", error.text);
+			break;
+		case MERGED_FAILED:
+			give_up(error.text);
+		}
+	}
+}
+
+/* A writer_function that keeps the bytes. */
+static int
+keep_bytes(void *context, const char *bytes, size_t n)
+{
+	text_add(context, bytes, n);
+	return 0;
+}
+
+/* Sends the sum, or that there is none. */
+static void
+send_sum(struct job *job, int to)
+{
+	struct text_buffer bytes = { 0 };
+	struct error error = { 0 };
+	static struct writer writer;
+	unsigned long long size;
+
+	writer_start(&writer, keep_bytes, &bytes);
+	if (job->n_added > 0 &&
+	    (merging_write(job->merging, NULL, &writer, &error) != 0 ||
+	     writer_flush(&writer) != 0 || bytes.failed))
+		give_up(error.is_set ? error.text : "out of memory");
+	size = bytes.length;
+	MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, to, TAG_SIZE,
+	         MPI_COMM_WORLD);
+	for (size_t at = 0; at < bytes.length; at += PIECE) {
+		size_t left = bytes.length - at;
+
+		MPI_Send(bytes.bytes + at, (int)(left < PIECE ? left : PIECE),
+		         MPI_BYTE, to, TAG_BYTES, MPI_COMM_WORLD);
+	}
+	text_free(&bytes);
+}
+
+static void
+receive_sum(struct job *job, int from)
+{
+	struct error error = { 0 };
+	unsigned long long size;
+	char *bytes, name[40];
+
+	MPI_Recv(&size, 1, MPI_UNSIGNED_LONG_LONG, from, TAG_SIZE,
+	         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (size == 0)
+		return;
+	bytes = malloc(size);
+	if (bytes == NULL)
+		give_up("out of memory");
+	for (size_t at = 0; at < size; at += PIECE) {
+		size_t left = size - at;
+
+		MPI_Recv(bytes + at, (int)(left < PIECE ? left : PIECE),
+		         MPI_BYTE, from, TAG_BYTES, MPI_COMM_WORLD,
+		         MPI_STATUS_IGNORE);
+	}
+	snprintf(name, sizeof name, "the sum of process %d", from);
+	if (merging_add_written(job->merging, name, bytes, size, &error) != 0)
+		give_up(error.text);
+	job->n_added++;
+	free(bytes);
+}
+
+/* Receives from the next 1, 2, 4, ... processes, until it is to send itself. */
+static void
+reduce(struct job *job)
+{
+	for (int step = 1; step < job->size; step *= 2) {
+		if ((job->rank & step) != 0) {
+			send_sum(job, job->rank - step);
+			return;
+		}
+		if (job->rank + step < job->size)
+			receive_sum(job, job->rank + step);
+	}
+}
+
+/* Of the first process. */
+static int
+write_output(struct job *job, struct error *error)
+{
+	struct new_file file;
+	int result;
+
+	if (job->n_added == 0)
+		return error_set(error, "nothing to write: no input could be "
+		                 "merged");
+	if (new_file_open(&file, job->output, error) != 0)
+		return -1;
+	result = merging_write(job->merging, NULL, &file.writer, error);
+	return new_file_close(&file, result == 0, error) == 0 ? result : -1;
+}
+
+static int
+run(struct job *job)
+{
+	const struct symbol_search search = { .root = NULL };
+	struct error error = { 0 };
+	struct read_options read = {
+		.modules = module_cache_new(&search, &error),
+	};
+	long long n_skipped = 0;
+	int status = 0;
+
+	if (read.modules != NULL)
+		job->merging = merging_new(&read, job->key, &error);
+	if (job->merging == NULL)
+		give_up(error.text);
+	add_share(job);
+	reduce(job);
+	MPI_Reduce(&job->n_skipped, &n_skipped, 1, MPI_LONG_LONG, MPI_SUM, 0,
+	           MPI_COMM_WORLD);
+	if (job->rank == 0 && write_output(job, &error) != 0) {
+		message("cpprof-mpi", error.text);
+		status = 1;
+	} else if (job->rank == 0 && n_skipped > 0) {
+		message_note("%s: %lld of %d inputs are not in it",
+		             job->output, n_skipped, job->n_inputs);
+	}
+	merging_free(job->merging);
+	module_cache_free(read.modules);
+	return status != 0 || n_skipped > 0;
+}
+
+/* Whether the command line is right. */
+static bool
+parse(struct job *job, int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "by", required_argument, NULL, 'b' }, { 0 }
+	};
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "o:", names, NULL)) != -1)
+		if (option == 'b')
+			job->key = optarg;
+		else if (option == 'o')
+			job->output = optarg;
+		else
+			return false;
+	job->inputs = argv + optind;
+	job->n_inputs = argc - optind;
+	return job->output != NULL && job->n_inputs > 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct job job = { .key = NULL };
+	int status = 2;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &job.size);
+	if (parse(&job, argc, argv))
+		status = run(&job);
+	else if (job.rank == 0)
+		message("usage", "mpirun cpprof-mpi [--by KEY] -o OUT FILE...");
+	MPI_Finalize();
+	return job.rank == 0 ? status : 0;
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""fleet.py -- the commands of doc/fleet.md give the bytes of one merge.
+
+Those for xargs, GNU parallel and Hadoop streaming are taken from the page;
+cpprof-mpi runs on four processes.  Speaks TAP.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = os.path.join(HERE, "..", "doc", "fleet.md")
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+MPI = os.path.join(os.path.dirname(CPPROF), "cpprof-mpi")
+claims = Claims()
+
+
+def blocks():
+    with open(PAGE, encoding="utf-8") as file:
+        return re.findall(r"```sh\n(.*?)```", file.read(), re.S)
+
+
+def block(word):
+    return next(text for text in blocks() if word in text)
+
+
+class Folder:
+    """Where the commands run: profiles, and cpprof in the path."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "work")
+        self.profiles = os.path.join(folder, "profiles")
+        os.mkdir(self.path)
+        os.mkdir(self.profiles)
+        data = os.path.join(HERE, "data")
+        for i, name in enumerate(("go/cpu.pb.gz", "go/heap.pb.gz",
+                                  "raw/labels.pb.gz")):
+            for copy in range(3):
+                shutil.copy(os.path.join(data, name), os.path.join(
+                    self.profiles, f"{i}-{copy} x.pb.gz"))
+        self.inputs = sorted(os.path.join(self.profiles, name)
+                             for name in os.listdir(self.profiles))
+        programs = os.path.join(folder, "bin")
+        os.mkdir(programs)
+        os.symlink(CPPROF, os.path.join(programs, "cpprof"))
+        self.environment = dict(os.environ, TMPDIR=self.path,
+                                PATH=programs + ":" + os.environ["PATH"])
+        self.run([CPPROF, "merge", "-o", "whole", *self.inputs])
+
+    def run(self, words, **options):
+        return subprocess.run(words, cwd=self.path, check=True,
+                              env=self.environment, timeout=300,
+                              capture_output=True, **options)
+
+    def content(self, name):
+        with open(os.path.join(self.path, name), "rb") as file:
+            return file.read()
+
+    def check(self, name):
+        assert self.content(name) == self.content("whole")
+
+
+def page_merges(folder, word):
+    script = block(word).replace("/profiles", folder.profiles)
+    script = re.sub(r"-n 200\b", "-n 2", script)
+    folder.run(["bash", "-ec", script])
+    assert len([name for name in os.listdir(folder.path)
+                if name.startswith("part.")]) > 1
+    folder.check("fleet.merged")
+    folder.run(["sh", "-c", "rm part.* fleet.merged"])
+
+
+def hadoop_merges(folder):
+    """Splits of two lines each; the framework sorts between the two."""
+    for name, word in (("mapper", "sed 's/^[0-9]*"), ("reducer", "base64 -d <")):
+        with open(os.path.join(folder.path, name), "w",
+                  encoding="utf-8") as file:
+            file.write(block(word))
+        os.chmod(os.path.join(folder.path, name), 0o755)
+    parts = b""
+    for i in range(0, len(folder.inputs), 2):
+        lines = "".join(f"{i}\t{path}\n" for path in folder.inputs[i:i + 2])
+        parts += folder.run(["./mapper"], input=lines.encode()).stdout
+    assert parts.count(b"\n") == (len(folder.inputs) + 1) // 2
+    combined = folder.run(["./reducer"],
+                          input=b"".join(parts.splitlines(True)[:2])).stdout
+    rest = b"".join(sorted(parts.splitlines(True)[2:]))
+    reduced = folder.run(["./reducer"], input=combined + rest).stdout
+    assert reduced.count(b"\n") == 1
+    with open(os.path.join(folder.path, "hadoop"), "wb") as file:
+        file.write(folder.run(["sh", "-c", "cut -f 2 | base64 -d"],
+                              input=reduced).stdout)
+    folder.check("hadoop")
+
+
+def mpirun(folder, n, *words):
+    environment = dict(folder.environment, OMPI_ALLOW_RUN_AS_ROOT="1",
+                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    oversubscribe = ["--oversubscribe"] if shutil.which("ompi_info") else []
+    return subprocess.run(["mpirun", *oversubscribe, "-n", str(n), MPI,
+                           *words], cwd=folder.path, check=False,
+                          env=environment, timeout=300, capture_output=True)
+
+
+def mpi_merges(folder):
+    for n in (1, 3, 4):
+        done = mpirun(folder, n, "-o", "mpi", *reversed(folder.inputs))
+        assert done.returncode == 0, done.stderr.decode()
+        folder.check("mpi")
+    # More processes than files, and a file that cannot be read.
+    done = mpirun(folder, 4, "-o", "mpi", "missing", folder.inputs[0])
+    assert done.returncode == 1, done
+    assert b"missing: No such file or directory (skipped)" in done.stderr
+    folder.run([CPPROF, "merge", "-o", "one", folder.inputs[0]])
+    assert folder.content("mpi") == folder.content("one")
+    folder.run([CPPROF, "merge", "--by", "route", "-o", "by", *folder.inputs])
+    mpirun(folder, 4, "--by", "route", "-o", "mpi", *folder.inputs)
+    assert folder.content("mpi") == folder.content("by")
+    assert mpirun(folder, 2, folder.inputs[0]).returncode == 2
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Folder(name)
+        claims.attempt("xargs on one machine", page_merges, folder,
+                       "xargs -0 -n 200")
+        if shutil.which("parallel"):
+            claims.attempt("GNU parallel", page_merges, folder,
+                           "parallel -0")
+        else:
+            claims.skip("GNU parallel", "no parallel")
+        claims.attempt("Hadoop's mapper and reducer", hadoop_merges, folder)
+        if os.path.exists(MPI) and shutil.which("mpirun"):
+            claims.attempt("cpprof-mpi on four processes", mpi_merges, folder)
+        else:
+            claims.skip("cpprof-mpi on four processes", "no MPI")
+    claims.end()
+
+
+main()
