@@ -326,6 +326,26 @@ def check_damage():
           "load its directory" in run.stderr, run.stderr)
 
 
+def check_without_symbols():
+    """The start-up code of a program without symbols is known by what it
+    calls."""
+    compile("-s", output="bare")
+    record("bare.cpprof", "./bare", "400")
+    with open("bare", "rb") as file:
+        entry = int.from_bytes(file.read(32)[24:], "little")
+    start = f"bare+0x{entry:x}"
+    commands = ["threshold 0", "startup show", "functions", "startup hide",
+                "functions"]
+    shown, _ = views("bare.cpprof", commands=commands)
+    shown, hidden = shown.split("Profile for resource")[1:]
+    check("a stripped program begins in its entry", f" {start} [" in shown and
+          "__libc_start_main" in shown, shown)
+    check("which is hidden with what it calls", f" {start} [" not in hidden and
+          "__libc_start" not in hidden, hidden)
+    check("and nothing else is", hidden.count(" bare+0x") > 1 and
+          hidden.count(" bare+0x") == shown.count(" bare+0x") - 1, hidden)
+
+
 def check_control_characters():
     """Kept names are escaped like all others."""
     with open("far/away/moved/names", "rb") as file:
@@ -357,6 +377,7 @@ def main():
         check_named_again()
         check_other_build()
         check_without_build_id()
+        check_without_symbols()
         check_processes()
         check_damage()
         check_control_characters()

@@ -49,12 +49,19 @@ known_end(struct known *known)
 	free(known->by_name);
 }
 
+static uint32_t
+name_of(const struct profile *profile, uint32_t number)
+{
+	const struct frame *frame = &profile->frames[number];
+
+	return profile->locations[frame->first_location].function;
+}
+
 static bool
 is_startup(const struct known *known, const struct profile *profile,
            uint32_t number)
 {
-	const struct frame *frame = &profile->frames[number];
-	uint32_t name = profile->locations[frame->first_location].function;
+	uint32_t name = name_of(profile, number);
 	const char *text = names_text(profile->names, name);
 
 	if (known->by_name[name] != UNKNOWN)
@@ -67,6 +74,53 @@ is_startup(const struct known *known, const struct profile *profile,
 	return known->by_name[name] == IS_STARTUP;
 }
 
+/* Where the frames of a tree's nodes are. */
+static uint32_t
+frame_of_node(const struct sample_tree *tree, const uint32_t *frame_of,
+              uint32_t node)
+{
+	uint32_t label = tree->label[node];
+
+	return frame_of == NULL ? label : frame_of[label];
+}
+
+/*
+ * Whether an outermost node is the _start of a program without symbols: only
+ * that calls __libc_start_main.
+ */
+static bool
+is_nameless_start(const struct profile *profile,
+                  const struct sample_tree *tree, const uint32_t *frame_of,
+                  uint32_t node)
+{
+	static const char called[] = "__libc_start_main";
+
+	if (!profile->frames[frame_of_node(tree, frame_of, node)].is_made_up)
+		return false;
+	for (uint32_t child = node + 1; child < tree->end[node];
+	     child = tree->end[child]) {
+		uint32_t frame = frame_of_node(tree, frame_of, child);
+
+		if (strncmp(names_text(profile->names,
+		                       name_of(profile, frame)), called,
+		            sizeof called - 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a node that is outermost, or below such nodes, is start-up code. */
+static bool
+is_startup_node(const struct known *known, const struct profile *profile,
+                const struct sample_tree *tree, const uint32_t *frame_of,
+                uint32_t node)
+{
+	return is_startup(known, profile,
+	                  frame_of_node(tree, frame_of, node)) ||
+	    (tree->parent[node] == NO_NODE &&
+	     is_nameless_start(profile, tree, frame_of, node));
+}
+
 int
 startup_is_present(const struct profile *profile, struct error *error)
 {
@@ -76,7 +130,7 @@ startup_is_present(const struct profile *profile, struct error *error)
 
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes;
 	     node = tree->end[node])
-		result = is_startup(&known, profile, tree->label[node]);
+		result = is_startup_node(&known, profile, tree, NULL, node);
 	known_end(&known);
 	return result;
 }
@@ -101,7 +155,7 @@ choose_fates(const struct profile *profile, const struct sample_tree *tree,
 		uint32_t parent = tree->parent[node];
 
 		fates[node] = (parent == NO_NODE || fates[parent] == GOES) &&
-		    is_startup(known, profile, frame_of[tree->label[node]]) ?
+		    is_startup_node(known, profile, tree, frame_of, node) ?
 		    GOES : STAYS;
 		n += fates[node] == GOES;
 	}
