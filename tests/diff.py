@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import oracle  # noqa: E402
 from claims import Claims  # noqa: E402
+from terminal import Terminal, has_terminals  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
@@ -300,6 +301,64 @@ def check_undecided(folder):
     row = rows_of(table)[("print",)]
     assert row["low"] is None and row["p"] is None, row
     assert row["change"] == 900, row
+
+
+def check_prompt(folder):
+    """Rows have numbers, also those of what vanished."""
+    slower = dict(SHAPE)
+    slower[("main", "parse", "build", "malloc")] *= 3
+    del slower[("main", "print", "format")]
+    base, now = sides(folder, 8, SHAPE, slower, 1)
+    terminal = Terminal("-n", "-q", "--base", base[0], now[0], columns=100,
+                        rows=60)
+    terminal.expect("main cpu) ")
+    terminal.type("diff body\n")
+    shown = terminal.expect("main cpu) ").replace("\r", "").splitlines()
+    row = next(line for line in shown if line.endswith(" format"))
+    assert " likely " in row and "-100.00" in row, row
+    number = row.split()[0]
+    terminal.type(f"diff up %{number}\n")
+    assert "main print format" in terminal.expect("main cpu) ")
+    terminal.type("up format\n")
+    assert "no function" in terminal.expect("main cpu) ")
+    terminal.type("diff caller\t mallo\t\n")
+    assert "build malloc" in terminal.expect("main cpu) ")
+    terminal.type("watch diff top 1\n")
+    assert "malloc" in terminal.expect("main cpu) ")
+    terminal.type("reload\n")
+    terminal.expect("main cpu) ")
+    terminal.type("diff top 1\n")
+    assert "malloc" in terminal.expect("main cpu) ")
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def check_nothing(folder):
+    """Runs without hits, and runs of which steps leave nothing."""
+    empty = write(os.path.join(folder, "e.folded"), {("main",): 0})
+    full = write(os.path.join(folder, "f.folded"), SHAPE)
+    for base, now in ((empty, empty), (empty, full), (full, empty)):
+        for line in ("diff", "diff functions", "diff down main", "diff tree",
+                     "diff up main", "diff flame", "diff path main",
+                     "diff callers main"):
+            table, = compare([base], [now], line)
+            for row in table["rows"]:
+                assert row["verdict"] in ("noise", "likely", "undecided")
+        cpprof("--base", base, "-e", "diff flame", "-e",
+               f"diff flame {folder}/x.svg", now)
+    error = refusal([empty], [full], "scale by main", "diff")
+    assert "no hits" in error and "\n" not in error, error
+    error = refusal([empty], [full], "scale robust", "diff")
+    assert "too little in common" in error and "\n" not in error, error
+
+
+def check_number(folder):
+    """A number of rows changes how many are shown, not what is said."""
+    slower = dict(SHAPE)
+    slower[("main", "parse", "lex")] += 60
+    base, now = sides(folder, 9, SHAPE, slower, 3)
+    all_rows, few = compare(base, now, "diff functions", "diff functions 4")
+    assert few["rows"] == all_rows["rows"][:4], few
 
 
 # ---- pictures ----
@@ -610,6 +669,8 @@ def main(first):
             ("moved is not grown", check_moved),
             ("undecided where nothing is known of the noise",
              check_undecided),
+            ("nothing to compare", check_nothing),
+            ("a number of rows", check_number),
             ("a picture of changes", check_picture),
             ("a picture without changes", check_same_picture),
             ("scales", check_scales),
@@ -620,6 +681,10 @@ def main(first):
             ("other views do not change", check_other_views_stay)):
         claims.attempt(claim, with_folder, check, *arguments)
     claims.attempt("calls without stacks", check_calls)
+    if has_terminals():
+        claims.attempt("at the prompt", with_folder, check_prompt)
+    else:
+        claims.skip("at the prompt", "no terminals")
     recorder = subprocess.run([CPPROF, "record", "--list"],
                               capture_output=True, check=False)
     if recorder.returncode != 0 or shutil.which("cc") is None:

@@ -372,6 +372,68 @@ times_say_when_memory_is_short(void **state)
 	unlink("/tmp/test-out-of-memory.html");
 }
 
+/* Makes the comparison anew. */
+static uint64_t
+compare_again(void *data, struct error *error)
+{
+	const struct attempt *attempt = data;
+
+	comparison_forget_runs(&attempt->session->comparison);
+	return run_command(data, error);
+}
+
+static void
+comparisons_say_when_memory_is_short(void **state)
+{
+	static const char *const files[][2] = {
+		{ "forms-recorded.folded", "forms-recorded.folded" },
+		{ "process_db.folded", "process_db.folded" },
+		{ "rdparse.callgrind.gz", "rdparse.callgrind.gz" },
+	};
+	static const char *const lines[] = {
+		"diff functions", "diff tree", "diff down", "diff up",
+		"diff callers main", "diff path main", "diff flame",
+		"scale by main", "diff", "scale robust", "diff",
+		"scale work 2", "diff flat", "narrow main", "diff body", NULL,
+	};
+	char path[] = "/tmp/test-out-of-memory-XXXXXX";
+	struct attempt attempt = { .output = mkstemp(path) };
+	int output = dup(STDOUT_FILENO);
+
+	(void)state;
+	assert_true(attempt.output >= 0);
+	unlink(path);
+	fflush(stdout);
+	dup2(attempt.output, STDOUT_FILENO);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		struct error error = { 0 };
+		struct session session;
+		char base[200];
+
+		snprintf(base, sizeof base, "base %s %s", files[i][0],
+		         files[i][1]);
+		session_start(&session);
+		session.is_quiet = true;
+		attempt.session = &session;
+		assert_int_equal(session_load(&session, &files[i][0], i == 0 ?
+		                              2 : 1, &error), 0);
+		attempt.command = base;
+		sweep_memory(base, run_command, &attempt, 100);
+		for (size_t k = 0; lines[k] != NULL; k++) {
+			attempt.command = lines[k];
+			if (i == 2 && (strstr(lines[k], "tree") != NULL ||
+			               strstr(lines[k], "narrow") != NULL))
+				continue;
+			sweep_memory(lines[k], compare_again, &attempt, 200);
+		}
+		session_end(&session);
+	}
+	fflush(stdout);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(attempt.output);
+}
+
 static void
 merging_says_when_memory_is_short(void **state)
 {
@@ -402,6 +464,7 @@ main(void)
 		cmocka_unit_test(lines_say_when_memory_is_short),
 		cmocka_unit_test(exports_say_when_memory_is_short),
 		cmocka_unit_test(times_say_when_memory_is_short),
+		cmocka_unit_test(comparisons_say_when_memory_is_short),
 		cmocka_unit_test(merging_says_when_memory_is_short),
 	};
 	const char *source = getenv("srcdir");

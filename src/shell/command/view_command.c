@@ -60,7 +60,9 @@ show_matching(struct session *session, view_function *view,
 	request = session_request(session);
 	if (n_rows != NULL && n_rows->is_given) {
 		request.limit = n_rows->count;
-		request.threshold = 0;
+		/* How sure a change is depends on which rows are tested. */
+		if (request.compared == NULL)
+			request.threshold = 0;
 	}
 	if (pattern->is_given) {
 		request.pattern = pattern->pattern;
