@@ -322,6 +322,20 @@ columns_say_when_memory_is_short(void **state)
 }
 
 static void
+copies_under_recursion_say_when_memory_is_short(void **state)
+{
+	static const char *const files[] = { "rdparse.folded.gz", NULL };
+	static const char *const lines[] = {
+		"specialise (unary factor expr skip)",
+		"specialise (unary factor expr skip) (expr term skip) "
+		"(unary factor)", NULL,
+	};
+
+	(void)state;
+	check_all(files, lines);
+}
+
+static void
 lines_say_when_memory_is_short(void **state)
 {
 	static const char *const files[] = { "sites.pb.gz", NULL };
@@ -461,6 +475,8 @@ main(void)
 		cmocka_unit_test(views_of_calls_say_when_memory_is_short),
 		cmocka_unit_test(columns_say_when_memory_is_short),
 		cmocka_unit_test(columns_change_nothing_when_memory_is_short),
+		cmocka_unit_test(
+		    copies_under_recursion_say_when_memory_is_short),
 		cmocka_unit_test(lines_say_when_memory_is_short),
 		cmocka_unit_test(exports_say_when_memory_is_short),
 		cmocka_unit_test(times_say_when_memory_is_short),
