@@ -514,15 +514,14 @@ add_saving_line(const struct specialisation *one, const char *if_what,
                 uint64_t after, uint64_t before, struct error *error)
 {
 	struct text_buffer saving = { 0 };
-	int status;
+	const char *text;
 
 	text_add_saving(&saving, after, before, one->set->resource->gtick);
-	status = saving.failed ? error_out_of_memory(error) :
+	text = text_move(&saving, &one->table->arena, error);
+	return text == NULL ? -1 :
 	    table_add_header(one->table, error, "if %s %s, the run would %s",
 	                     one->n_plans == 1 ? "it were" : "they were",
-	                     if_what, text_string(&saving));
-	text_free(&saving);
-	return status;
+	                     if_what, text);
 }
 
 static struct cell

@@ -142,7 +142,7 @@ describe_path(const struct view_request *request, struct table *table,
 {
 	const struct names *names = request->set->names;
 	struct text_buffer text = { 0 };
-	int status;
+	const char *line;
 
 	if (request->n_path == 0)
 		return 0;
@@ -154,10 +154,8 @@ describe_path(const struct view_request *request, struct table *table,
 		         names_length(names, request->path[i]));
 	}
 	text_add_char(&text, ')');
-	status = text.failed ? error_out_of_memory(error) :
-	    table_add_header(table, error, "%s", text_string(&text));
-	text_free(&text);
-	return status;
+	line = text_move(&text, &table->arena, error);
+	return line == NULL ? -1 : table_add_header(table, error, "%s", line);
 }
 
 int
