@@ -365,6 +365,7 @@ script_tests = \
 	tests/manual.py \
 	tests/names.py \
 	tests/fleet.py \
+	tests/noise.py \
 	tests/merge.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \

@@ -376,14 +376,23 @@ times_say_when_memory_is_short(void **state)
 		"timeline /tmp/test-out-of-memory.svg",
 		"timeline main odd /tmp/test-out-of-memory.html",
 		"when on", "top", "flat", "body", "tree", "callers odd",
-		"callees main", "path main", "export cpprofdata",
+		"callees main", "path main", "export cpprofdata", "when off",
+		"noise on", "top", "down", "tree", "callers odd", "path main",
+		"assert functions * below 5%", "assert path main odd above 1",
+		"budget write /tmp/test-out-of-memory.budget",
+		"budget check /tmp/test-out-of-memory.budget",
 		"narrow time 0s..50ms", "timeline", "top", NULL,
 	};
+	FILE *budget = fopen("/tmp/test-out-of-memory.budget", "w");
 
 	(void)state;
+	assert_non_null(budget);
+	fputs("functions main below 5%\nbody no below 1\n", budget);
+	fclose(budget);
 	check_all(files, lines);
 	unlink("/tmp/test-out-of-memory.svg");
 	unlink("/tmp/test-out-of-memory.html");
+	unlink("/tmp/test-out-of-memory.budget");
 }
 
 /* Makes the comparison anew. */

@@ -38,8 +38,11 @@ share_error(struct sampled part, struct sampled whole)
 {
 	double share;
 
-	if (whole.hits == 0 || part.hits >= whole.hits)
+	if (whole.hits == 0 || part.hits == whole.hits)
 		return 0;
+	if (part.hits > whole.hits)
+		return sqrt((double)part.hits * sampled_phi(part)) /
+		    (double)whole.hits;
 	share = (double)part.hits / (double)whole.hits;
 	return sqrt(share * (1 - share) * share_phi(part, whole, share) /
 	            (double)whole.hits);

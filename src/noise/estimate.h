@@ -30,7 +30,9 @@ double sampled_phi(struct sampled sampled);
 /*
  * The standard error of the share that a part has of a whole, which contains
  * it: sqrt((s (1 - s) / hits of the whole) * phi), phi weighted between that of
- * the part (1 - s) and that of the rest (s).  0 if the whole has no hits.
+ * the part (1 - s) and that of the rest (s).  0 if the whole has no hits.  If
+ * the part has more hits than the whole, it is not in it, and the error is that
+ * of its hits.
  */
 double share_error(struct sampled part, struct sampled whole);
 

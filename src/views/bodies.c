@@ -81,7 +81,7 @@ add_rows(const struct view_request *request, const struct body_view *view,
          struct table *table, struct error *error)
 {
 	const struct sample_set *set = request->set;
-	const struct column_view columns = columns_of(request, measure);
+	struct column_view columns = columns_of(request, measure);
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
 	struct body_row row = { 0 };
@@ -90,6 +90,7 @@ add_rows(const struct view_request *request, const struct body_view *view,
 
 	if (paths == NULL || columns_add_before(request, table, error) != 0)
 		return -1;
+	columns.shows_percent = true;
 	view->add_columns(table, request);
 	if (columns_add_after(request, table, error) != 0 ||
 	    when_add_column(request, &when, table, error) != 0)

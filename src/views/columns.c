@@ -9,6 +9,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/noise/estimate.h"
 #include "src/views/order.h"
 
 static const struct sample_set *
@@ -23,6 +24,13 @@ is_own(const struct shown_column *column)
 	return column->kind == SHOWN_HITS && column->left == 0;
 }
 
+static bool
+is_sampled(const struct view_request *request)
+{
+	return request->set->flow == NULL &&
+	    request->set->resource->counting == COUNTING_SAMPLED;
+}
+
 struct column_view
 columns_of(const struct view_request *request, const struct measure *measure)
 {
@@ -30,10 +38,14 @@ columns_of(const struct view_request *request, const struct measure *measure)
 		.shown = request->shown,
 		.n_shown = request->n_shown,
 		.measures = { *measure },
+		.has_error = request->has_noise && is_sampled(request),
+		.shows_percent = request->n_shown > 0,
+		.samples = request->samples,
 	};
 	struct view_request other = *request;
 
-	for (size_t i = 0; view.n_shown > 0 && i < request->n_columns; i++) {
+	for (size_t i = 0; (view.n_shown > 0 || view.samples > 0) &&
+	     i < request->n_columns; i++) {
 		other.set = &request->columns[i];
 		view.measures[i + 1] = measure_of(&other);
 	}
@@ -160,12 +172,30 @@ describe_column(const struct view_request *request,
 	return add_fields(request, column, measure, line, table, error);
 }
 
+static int
+describe_noise(const struct view_request *request, struct table *table,
+               struct error *error)
+{
+	if (is_sampled(request))
+		return table_add_header(table, error, "+-: the share's "
+		    "standard error by sampling; twice that is a 95%% "
+		    "interval");
+	return table_add_header(table, error,
+	    request->set->resource->counting == COUNTING_EXACT ?
+	    "no errors are shown: the counts are exact" :
+	    "no errors are shown: the file does not say how its numbers were "
+	    "sampled");
+}
+
 int
 columns_describe(const struct view_request *request,
                  const struct measure *measure, struct table *table,
                  struct error *error)
 {
 	const struct column_view view = columns_of(request, measure);
+
+	if (request->has_noise && describe_noise(request, table, error) != 0)
+		return -1;
 
 	for (size_t i = 0; i < view.n_shown; i++)
 		if (i != view.own &&
@@ -227,10 +257,29 @@ columns_add_before(const struct view_request *request, struct table *table,
 	return 0;
 }
 
+/* The error is of the column `fraction`, and shown like that. */
+static void
+add_error_column(struct table *table)
+{
+	enum cell_kind kind = CELL_FRACTION;
+	bool has_totals = false;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (strcmp(table->columns[i].key, "fraction") == 0)
+			kind = table->columns[i].kind;
+		has_totals |= strcmp(table->columns[i].key, "inclusive") == 0;
+	}
+	/* A fraction is in the pattern of a row, after "+-". */
+	table_add_column(table, "error", kind == CELL_FRACTION ? "error" :
+	                 has_totals ? "self+-" : "+-", kind);
+}
+
 int
 columns_add_after(const struct view_request *request, struct table *table,
                   struct error *error)
 {
+	if (request->has_noise && is_sampled(request))
+		add_error_column(table);
 	for (size_t i = place_of_own(request) + 1; i < request->n_shown; i++)
 		if (add_column(request, &request->shown[i], table,
 		               error) != 0)
@@ -285,11 +334,28 @@ columns_cells_before(const struct column_view *view, const uint64_t *values,
 	return make_cells(view, 0, view->own, values, cells);
 }
 
+static struct cell
+error_cell(const struct column_view *view, const uint64_t *values)
+{
+	const struct sampled part = { values[0], values[view->samples] };
+	const struct sampled whole = { view->measures[0].denominator,
+		view->measures[view->samples].denominator };
+	double error = share_error(part, whole);
+
+	return view->shows_percent ? cell_percent(error) :
+	       cell_fraction(error);
+}
+
 size_t
 columns_cells_after(const struct column_view *view, const uint64_t *values,
                     struct cell *cells)
 {
-	return make_cells(view, view->own + 1, view->n_shown, values, cells);
+	size_t n = 0;
+
+	if (view->has_error)
+		cells[n++] = error_cell(view, values);
+	return n + make_cells(view, view->own + 1, view->n_shown, values,
+	                      &cells[n]);
 }
 
 /* A number with the same order as the cells: nothing, -x, 0, x, x / 0. */

@@ -20,6 +20,9 @@ struct column_view {
 	size_t n_shown;			/* 0: the hits of one set, as ever */
 	size_t own;			/* the place of the request's own set */
 	struct measure measures[COLUMN_SETS_MAX + 1];	/* of each set */
+	bool has_error;			/* beside the own set's share */
+	bool shows_percent;		/* as hundredths, like that share */
+	size_t samples;			/* see view_request */
 };
 
 /*
@@ -32,7 +35,8 @@ struct column_view columns_of(const struct view_request *request,
 /*
  * Adds a header line for each column but that of the request's own set, and
  * the fields columns.NAME.total, .denominator, .gtick and .interval, or
- * columns.NAME.formula.  0, or -1 with *error set.
+ * columns.NAME.formula; and if rows are to have errors, a line that says what
+ * these are, or why there are none.  0, or -1 with *error set.
  */
 int columns_describe(const struct view_request *request,
                      const struct measure *measure, struct table *table,
@@ -40,8 +44,8 @@ int columns_describe(const struct view_request *request,
 
 /*
  * Adds the columns shown before the request's own set, or those after it, to
- * the table: NAME.hits and NAME.fraction, or NAME.value.  0, or -1 with *error
- * set.
+ * the table: NAME.hits and NAME.fraction, or NAME.value.  Those after it begin
+ * with the own set's error, if rows have one.  0, or -1 with *error set.
  */
 int columns_add_before(const struct view_request *request,
                        struct table *table, struct error *error);

@@ -516,11 +516,12 @@ add_columns(const struct view_request *request, const struct view_kind *kind,
             const struct measure *measure, struct table *table,
             struct error *error)
 {
-	if (request->n_shown == 0)
+	if (request->n_shown == 0 && !request->has_noise)
 		return 0;
 	if (kind->has_columns)
 		return columns_describe(request, measure, table, error);
-	return table_add_header(table, error, "columns: this view shows %s "
+	return request->n_shown == 0 ? 0 :
+	    table_add_header(table, error, "columns: this view shows %s "
 	                        "alone", request->set->resource->name);
 }
 

@@ -396,9 +396,8 @@ row_shape_cells(const struct row_shape *shape, const struct row_values *values,
 	cells[n++] = cell_hits(values->hits[0]);
 	cells[n++] = is_aligned ? cell_percent(fraction) :
 	             cell_fraction(fraction);
-	if (is_aligned)
-		n += columns_cells_after(columns, values->hits, &cells[n]);
-	else
+	n += columns_cells_after(columns, values->hits, &cells[n]);
+	if (!is_aligned)
 		cells[n++] = values->path;
 	if (shape->has_returns)
 		cells[n++] = cell_hits(values->returns);
@@ -483,7 +482,8 @@ set_pattern(const struct row_shape *shape, struct table *table,
 	const char *mark = shape->has_estimates ? "{estimated}" : "";
 
 	table->pattern = table_text(table, error,
-	    "%s{fraction} %s{path}%s [%s{hits}%s]", mark,
+	    "%s{fraction}%s %s{path}%s [%s{hits}%s]", mark,
+	    shape->columns.has_error ? " +-{error}" : "",
 	    shape->has_paths ? "(" : "", shape->has_paths ? ")" : "", mark,
 	    shape->has_returns ? "; {returns} returns" : "");
 	return table->pattern == NULL ? -1 : 0;

@@ -250,8 +250,7 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	cells[n++] = cell_hits(hits[0]);
 	cells[n++] = is_aligned ? cell_percent(fraction) :
 	             cell_fraction(fraction);
-	if (is_aligned)
-		n += columns_cells_after(columns, hits, &cells[n]);
+	n += columns_cells_after(columns, hits, &cells[n]);
 	cells[n++] = cell_count(source->nodes[i].depth);
 	cells[n++] = cell_path(&source->paths, node);
 	if (!is_aligned)
@@ -302,7 +301,8 @@ add_name(struct table *table)
 }
 
 static int
-add_columns(const struct view_request *request, struct when *when,
+add_columns(const struct view_request *request,
+            const struct measure *measure, struct when *when,
             struct table *table, struct error *error)
 {
 	bool is_aligned = request->n_shown > 0;
@@ -322,7 +322,9 @@ add_columns(const struct view_request *request, struct when *when,
 	                 CELL_PATH)->is_data_only = is_aligned;
 	if (!is_aligned) {
 		add_name(table);
-		table->pattern = "{name} ({fraction}) [{hits}]";
+		table->pattern = columns_of(request, measure).has_error ?
+		    "{name} ({fraction} +-{error}) [{hits}]" :
+		    "{name} ({fraction}) [{hits}]";
 	}
 	if (when_add_column(request, when, table, error) != 0)
 		return -1;
@@ -377,7 +379,7 @@ show(const struct view_request *request, struct selection *selection,
 	if (view_describe(request, &tree_kind, &measure, &hidden, table,
 	                  error) != 0)
 		return -1;
-	if (add_columns(request, &when, table, error) != 0)
+	if (add_columns(request, &measure, &when, table, error) != 0)
 		return -1;
 	return give_to_table(selection, n_rows, request, &measure, &when,
 	                     table, error);

@@ -96,6 +96,11 @@ struct view_request {
 	const struct shown_column *shown;	/* [n_shown] */
 	size_t n_shown;			/* at most SHOWN_COLUMNS_MAX; 0: the
 					 * hits of the set alone */
+	bool has_noise;			/* rows have the standard error of their
+					 * share, if that is known */
+	size_t samples;			/* the set that has the samples of the
+					 * request's own as hits; 0: that
+					 * itself, each hit is a sample */
 	const struct compared_runs *compared;	/* NULL: the rows are those of
 						 * the set */
 	uint32_t root;		/* a name; NO_NAME: none */

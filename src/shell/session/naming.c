@@ -325,16 +325,37 @@ make_column(const struct naming *naming, const struct call_graph *graph,
 	return 0;
 }
 
+/* The column of the resource's samples. */
+static int
+make_samples(const struct naming *naming, uint32_t resource,
+             struct naming_column *column, struct error *error)
+{
+	const struct sample_tree *tree = naming->tree;
+
+	column->resource = resource;
+	column->counts_samples = true;
+	column->weight = memory_array(tree->n_nodes, sizeof *column->weight,
+	                              error);
+	if (column->weight == NULL)
+		return -1;
+	sample_tree_weights(tree, tree->samples[resource], column->weight);
+	return 0;
+}
+
 int
 naming_make_columns(struct naming *naming,
                     const struct naming_request *request, struct error *error)
 {
+	const bool has_samples = request->wants_samples &&
+	    naming->tree != NULL &&
+	    naming->tree->samples[request->resource] != NULL;
+	const size_t n = request->n_columns + has_samples;
 	struct naming_column *columns;
 	struct call_graph *graph = NULL;
 	bool is_own = false;
 	int status = 0;
 
-	columns = memory_array(request->n_columns, sizeof *columns, error);
+	columns = memory_array(n, sizeof *columns, error);
 	if (columns == NULL)
 		return -1;
 	if (naming->tree == NULL && request->n_columns > 0) {
@@ -344,15 +365,18 @@ naming_make_columns(struct naming *naming,
 	for (size_t i = 0; status == 0 && i < request->n_columns; i++)
 		status = make_column(naming, graph, request,
 		                     request->columns[i], &columns[i], error);
+	if (status == 0 && has_samples)
+		status = make_samples(naming, request->resource,
+		                      &columns[request->n_columns], error);
 	if (is_own)
 		call_graph_free(graph);
 	if (status != 0) {
-		free_columns(columns, request->n_columns);
+		free_columns(columns, n);
 		return -1;
 	}
 	free_columns(naming->columns, naming->n_columns);
 	naming->columns = columns;
-	naming->n_columns = request->n_columns;
+	naming->n_columns = n;
 	return 0;
 }
 

@@ -26,6 +26,7 @@ enum { NAMING_COLUMNS_MAX = 16 };
 /* The weights, or the flow, of another resource. */
 struct naming_column {
 	uint32_t resource;
+	bool counts_samples;		/* weight is of these, not of hits */
 	uint64_t *weight;		/* [n_nodes]; NULL: a flow */
 	struct call_flow *flow;
 };
@@ -41,6 +42,9 @@ struct naming_request {
 	/* Others, for columns beside it. */
 	uint32_t columns[NAMING_COLUMNS_MAX];
 	size_t n_columns;
+	bool wants_samples;		/* one more column has the samples of
+					 * the resource, if not each hit of the
+					 * tree is one */
 	bool has_static;		/* a flow also has the calls that never
 					 * happened */
 	const struct naming *before;	/* NULL, or one whose stacks are used
@@ -63,7 +67,8 @@ struct naming {
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
 	struct call_flow *flow;		/* of the resource */
-	struct naming_column *columns;	/* [n_columns] as requested */
+	struct naming_column *columns;	/* [n_columns] as requested; that of
+					 * samples comes last */
 	size_t n_columns;
 	bool is_refined;		/* the tree is what steps left, or has
 					 * no start-up frames */

@@ -141,6 +141,15 @@ set_of(const struct session *session, uint32_t resource)
 	return set;
 }
 
+/* Makes the samples of a set its hits. */
+static void
+count_samples(struct sample_set *set)
+{
+	set->self = set->tree->samples[set->resource_number];
+	set->total = set->n_samples;
+	set->left = sample_tree_total(set->tree, set->self);
+}
+
 /* For views, after the names, the weights or the resource have changed. */
 static void
 make_set(struct session *session)
@@ -161,6 +170,8 @@ make_set(struct session *session)
 		*set = set_of(session, column->resource);
 		set->weight = column->weight;
 		set->flow = column->flow;
+		if (column->counts_samples)
+			count_samples(set);
 	}
 }
 
@@ -244,6 +255,7 @@ naming_request(const struct session *session, struct profile *profile,
 		.rule = session->settings.naming,
 		.hides_startup = session->settings.startup == STARTUP_HIDE,
 		.resource = resource,
+		.wants_samples = session->settings.has_noise,
 		.has_static = session->settings.has_static,
 		.before = &session->naming,
 	};
@@ -1169,18 +1181,26 @@ session_request(const struct session *session)
 		    settings->depth,
 		.percent = settings->percent,
 		.columns = session->column_sets,
-		.n_columns = session->shown.n_resources,
+		.n_columns = session->naming.n_columns,
 		.shown = session->shown.shown,
 		.n_shown = session->shown.n_shown,
 		.folds_chains = folds_chains(session),
 		.has_when = settings->has_when,
+		.has_noise = settings->has_noise,
+		.samples = session->naming.n_columns -
+		    session->shown.n_resources,
 	};
+
+	if (request.samples > 0)
+		request.samples = request.n_columns;
 
 	if (session->is_comparing) {
 		request.columns = comparison->runs;
 		request.n_columns = comparison->base.n + comparison->now.n;
 		request.compared = &comparison->compared;
 		request.n_shown = 0;
+		request.has_noise = false;
+		request.samples = 0;
 	}
 	return request;
 }

@@ -53,6 +53,7 @@ struct settings {
 					 * which is mostly DEFAULT_DEPTH */
 	enum percent_base percent;
 	bool has_when;			/* a column of times */
+	bool has_noise;			/* a column of standard errors */
 	int digits;
 	struct naming_rule naming;
 	const struct output_format *format;
