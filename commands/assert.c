@@ -4,7 +4,8 @@
 #include "src/shell/command/assertion.h"
 
 static const struct argument assert_arguments[] = {
-	{ "VIEW", &arg_choice, 0, "functions, with descendants; body; or path" },
+	{ "VIEW", &arg_choice, 0, "functions, with descendants; body; path; or "
+	  "change and one of these" },
 	{ "FUNCTION|PATH below|above BOUND", &arg_bounded, 0,
 	  "a function, pattern or path; then a share of the run such as 5%, or "
 	  "an amount such as 120ms" },
@@ -36,6 +37,9 @@ const struct command command_assert = {
 	    "function that a pattern matches is asserted. The bound is a share "
 	    "(of the whole run, see percent) or an amount in the resource's "
 	    "unit.\n\n"
+	    "change functions parse below 3% is about what changed since the "
+	    "base (see base), as diff shows it: a share is that of the base "
+	    "run, so 3% more than before is 3% of the whole run.\n\n"
 	    "The answer is one of three. holds: the whole 95% interval of the "
 	    "value is below (or above) the bound. violated: the whole interval "
 	    "is on the other side. undecided: the bound is inside the interval, "

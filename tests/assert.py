@@ -308,6 +308,72 @@ def check_budget(folder):
                      want in err and err.count("\n") == 1, err)
 
 
+def check_change(folder):
+    """Since a base: one run a side, and several."""
+    rng = random.Random(9)
+
+    def side(name, n_runs, part):
+        return [write(os.path.join(folder, f"{name}{i}.folded"), draw(
+            rng, {("main", "f"): part, ("main", "g"): 1 - part,
+                  **{("main", f"x{k}"): 0.1 for k in range(10)}},
+            int(rng.gauss(10000, 100)))) for i in range(n_runs)]
+
+    def ask(base, now, *lines):
+        words = [word for path in base for word in ("--base", path)]
+        words += [word for line in lines for word in ("-e", line)]
+        done = subprocess.run([CPPROF, "-q", "-F", "json", *words, *now],
+                              stdin=subprocess.DEVNULL, timeout=120,
+                              stdout=subprocess.PIPE, check=False,
+                              stderr=subprocess.PIPE)
+        return done.returncode, [row for line in done.stdout.splitlines()
+                                 for row in json.loads(line)["rows"]], \
+            done.stderr.decode()
+
+    base, now = side("b", 3, 0.2), side("n", 3, 0.4)
+    status, found, err = ask(base, now, "assert change functions f below 3%",
+                             "assert change path (main g) below 3%",
+                             "assert change body x* below 3%",
+                             "assert change functions main below 8s",
+                             "assert change functions f above 1s")
+    # 0.2 of 2 is 10%, which is 1000 hits of 4 ms.
+    claims.check("changes are in points of the base",
+                 status == 4 and [row["verdict"] for row in found] ==
+                 ["violated"] + ["holds"] * 13 and
+                 abs(found[0]["value"] - 0.1) < 0.02 and
+                 abs(found[1]["value"] + 0.1) < 0.02 and
+                 abs(found[-1]["value"] / 4e6 - 1) < 0.2 and
+                 found[0]["assertion"] == "change functions f below 3%",
+                 (status, found, err))
+    _, diff, _ = ask(base, now, "threshold 0", "diff functions")
+    changed, = [row for row in diff if row["path"] == ["f"]]
+    claims.check("and those that diff shows",
+                 abs(changed["change"] * 4000 - found[-1]["value"]) < 1,
+                 (changed, found[-1]))
+    status, _, err = ask([], now, "assert change functions f below 3%")
+    claims.check("without a base they are an error", status == 1 and
+                 "nothing to compare with" in err, err)
+    for line in ["assert change f below 3%", "assert change below 3%",
+                 "assert change change functions f below 3%"]:
+        status, _, err = ask(base, now, line)
+        claims.check(f"an error: {line}", status == 1 and
+                     err.count("\n") == 1, err)
+    status, found, _ = ask(base, now, "assert change functions no below 3%",
+                           "assert functions f below 90%")
+    claims.check("what does not occur is undecided", status == 5 and
+                 [row["verdict"] for row in found] == ["undecided", "holds"],
+                 found)
+    counts = collections.Counter()
+    for n_runs in 1, 3:
+        for _ in range(25):
+            _, found, _ = ask(side("b", n_runs, 0.2), side("n", n_runs, 0.2),
+                              "assert change functions * below 3%")
+            counts.update(row["verdict"] for row in found)
+    print("# equal programs:", dict(counts))
+    claims.check("equal programs are violated in at most 1 of 100",
+                 counts["violated"] <= sum(counts.values()) / 100 and
+                 counts["holds"] > counts["undecided"], counts)
+
+
 def draw(rng, shares, n):
     """n samples of a program."""
     return collections.Counter(rng.choices(list(shares),
@@ -360,6 +426,7 @@ def main():
         check_words()
         check_origins(folder)
         check_budget(folder)
+        check_change(folder)
         check_equal_programs(folder)
         check_bound_at_the_truth(folder)
     claims.end()

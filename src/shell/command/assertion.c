@@ -6,15 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/base/printable.h"
 #include "src/base/units.h"
 #include "src/shell/command/path_words.h"
 #include "src/shell/command/resolve.h"
+#include "src/views/compare.h"
+#include "src/views/totals.h"
 
 const char *const assertion_views[] = {
 	[ASSERT_FUNCTIONS] = "functions",
 	[ASSERT_BODY] = "body",
 	[ASSERT_PATH] = "path",
+	[ASSERT_CHANGE] = "change",
 	NULL
 };
 
@@ -24,18 +28,31 @@ static const char *const verdict_names[] = { "holds", "violated", "undecided" };
 
 /* ---- what is typed ---- */
 
+/* The view of which a change is meant; ASSERT_CHANGE: none. */
+static enum assertion_view
+find_view(const char *word)
+{
+	int view = 0;
+
+	while (view < ASSERT_CHANGE && strcmp(word, assertion_views[view]) != 0)
+		view++;
+	return (enum assertion_view)view;
+}
+
 static int
 read_bounded(struct reading *reading, struct value *value)
 {
+	const bool is_change = reading->arguments->values[0].count ==
+	    ASSERT_CHANGE;
 	const struct words *words = reading->words;
 	struct words before = *words;
 	struct reading of_words = *reading;
 	const char **texts = arena_alloc(&reading->arguments->arena,
-	                                 2 * sizeof *texts, reading->error);
+	                                 3 * sizeof *texts, reading->error);
 
 	if (texts == NULL)
 		return -1;
-	if (words->n < reading->at + 3 ||
+	if (words->n < reading->at + 3 + is_change ||
 	    (strcmp(words->words[words->n - 2].text, "below") != 0 &&
 	     strcmp(words->words[words->n - 2].text, "above") != 0))
 		return error_set(reading->error, "expected below or above and "
@@ -45,6 +62,13 @@ read_bounded(struct reading *reading, struct value *value)
 	texts[1] = words->words[words->n - 1].text;
 	value->words = texts;
 	value->n_words = 2;
+	if (is_change) {
+		texts[value->n_words++] = words->words[of_words.at++].text;
+		if (find_view(texts[2]) == ASSERT_CHANGE)
+			return error_set(reading->error, "%.60s: expected "
+			                 "functions, body or path after assert "
+			                 "change", texts[2]);
+	}
 	before.n -= 2;
 	of_words.words = &before;
 	value->pattern_words = path_words_read(&of_words,
@@ -118,7 +142,10 @@ assertion_of(struct assertion *assertion, const struct session *session,
 		.n_words = claim->n_pattern_words,
 		.is_above = strcmp(claim->words[0], "above") == 0,
 		.bound_text = claim->words[1],
+		.is_change = claim->n_words > 2,
 	};
+	if (assertion->is_change)
+		assertion->view = find_view(claim->words[2]);
 	if (assertion->view != ASSERT_PATH && assertion->n_words > 1)
 		return error_set(error, "%s needs one function; put a name "
 		                 "with blanks between bars, and a path after "
@@ -222,6 +249,16 @@ add_quantity(struct text_buffer *text, const struct asserting *asserting,
 		                gtick);
 }
 
+/* A change has a sign. */
+static void
+add_signed(struct text_buffer *text, const struct asserting *asserting,
+           const struct assertion *assertion, double quantity)
+{
+	if (assertion->is_change)
+		text_add_char(text, quantity < 0 ? '-' : '+');
+	add_quantity(text, asserting, assertion, fabs(quantity));
+}
+
 /* "7.31% (95%: 6.5% to 8.2%)" */
 static void
 add_result(struct text_buffer *text, const struct asserting *asserting,
@@ -230,12 +267,12 @@ add_result(struct text_buffer *text, const struct asserting *asserting,
 	const struct estimate *estimate = &finding->estimate;
 
 	if (finding->has_value)
-		add_quantity(text, asserting, assertion, estimate->value);
+		add_signed(text, asserting, assertion, estimate->value);
 	if (finding->has_interval && estimate->low < estimate->high) {
 		text_add_string(text, " (95%: ");
-		add_quantity(text, asserting, assertion, estimate->low);
+		add_signed(text, asserting, assertion, estimate->low);
 		text_add_string(text, " to ");
-		add_quantity(text, asserting, assertion, estimate->high);
+		add_signed(text, asserting, assertion, estimate->high);
 		text_add_char(text, ')');
 	}
 	if (finding->why != NULL)
@@ -250,8 +287,8 @@ add_claim(struct text_buffer *text, const struct assertion *assertion,
 {
 	bool is_path = assertion->view == ASSERT_PATH;
 
-	text_add_format(text, "%s %s", assertion_views[assertion->view],
-	                is_path ? "(" : "");
+	text_add_format(text, "%s%s %s", assertion->is_change ? "change " : "",
+	                assertion_views[assertion->view], is_path ? "(" : "");
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
 			text_add_char(text, ' ');
@@ -269,8 +306,8 @@ add_typed_claim(struct text_buffer *text, const struct assertion *assertion)
 {
 	bool is_path = assertion->view == ASSERT_PATH;
 
-	text_add_format(text, "%s %s", assertion_views[assertion->view],
-	                is_path ? "(" : "");
+	text_add_format(text, "%s%s %s", assertion->is_change ? "change " : "",
+	                assertion_views[assertion->view], is_path ? "(" : "");
 	for (size_t i = 0; i < assertion->n_words; i++) {
 		const struct pattern_word *word = &assertion->words[i];
 
@@ -436,6 +473,131 @@ find_amount(const struct asserting *asserting, uint32_t name)
 	return NULL;
 }
 
+/* ---- changes ---- */
+
+/* Writes a column: the hits that a run has of functions, or of a path. */
+static int
+fill_column(const struct sample_set *run, const struct assertion *assertion,
+            const uint32_t *names, size_t n, uint64_t *column,
+            struct error *error)
+{
+	struct function_total *totals;
+	struct amount amount;
+	uint32_t n_totals;
+
+	if (assertion->view == ASSERT_PATH) {
+		if (amount_of_path(run, names, n, &amount, error) != 0)
+			return -1;
+		*column = amount.sampled.hits;
+		return 0;
+	}
+	totals = function_totals(run, &n_totals, error);
+	if (totals == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n_totals; i++)
+		for (size_t row = 0; row < n; row++)
+			if (totals[i].name == names[row])
+				column[row] = assertion->view == ASSERT_BODY ?
+				    totals[i].self : totals[i].inclusive;
+	free(totals);
+	return 0;
+}
+
+/* What a comparison says of a row, in the bound's unit. */
+static struct finding
+judge_change(const struct asserting *asserting,
+             const struct assertion *assertion,
+             const struct compared_rows *compared, size_t row)
+{
+	const struct change *change = &compared->changes[row];
+	struct finding finding = { .verdict = VERDICT_UNDECIDED };
+	double unit = interval_of(asserting);
+
+	if (assertion->is_share)
+		unit = compared->whole.base > 0 ? 1 / compared->whole.base : 0;
+	if (change->base == 0 && change->now == 0) {
+		finding.why = "no run has hits of it";
+		return finding;
+	}
+	if (unit == 0) {
+		finding.why = "the base has no hits, so there are no shares";
+		return finding;
+	}
+	finding.has_value = true;
+	finding.estimate = (struct estimate){ change->change * unit,
+		change->low * unit, change->high * unit };
+	if (isnan(change->low)) {
+		finding.why = "the files do not say how their numbers were "
+		    "sampled, and there is one run a side";
+		return finding;
+	}
+	finding.has_interval = true;
+	finding.verdict = decide(assertion, &finding.estimate);
+	if (finding.verdict == VERDICT_UNDECIDED)
+		finding.why = "the bound is inside the interval: record "
+		    "longer, or more runs";
+	return finding;
+}
+
+static void
+free_columns(uint64_t **columns, size_t n)
+{
+	for (size_t i = 0; columns != NULL && i < n; i++)
+		free(columns[i]);
+	free(columns);
+}
+
+/* The hits in each run, of n_rows rows; NULL with *error set. */
+static uint64_t **
+make_columns(const struct view_request *request,
+             const struct assertion *assertion, const uint32_t *names,
+             size_t n, size_t n_rows, struct error *error)
+{
+	uint64_t **columns = memory_array(request->n_columns, sizeof *columns,
+	                                  error);
+
+	for (size_t i = 0; columns != NULL && i < request->n_columns; i++) {
+		columns[i] = memory_array(n_rows, sizeof **columns, error);
+		if (columns[i] == NULL ||
+		    fill_column(&request->columns[i], assertion, names, n,
+		                columns[i], error) != 0) {
+			free_columns(columns, request->n_columns);
+			return NULL;
+		}
+	}
+	return columns;
+}
+
+/* The request compares.  names[n]: functions, or one path. */
+static int
+check_changes(struct asserting *asserting, const struct assertion *assertion,
+              const uint32_t *names, size_t n, struct error *error)
+{
+	const struct view_request *request = &asserting->request;
+	const bool is_path = assertion->view == ASSERT_PATH;
+	const size_t n_rows = is_path ? 1 : n;
+	uint64_t **columns = make_columns(request, assertion, names, n,
+	                                  n_rows, error);
+	struct compared_rows compared = { 0 };
+	int status = -1;
+
+	if (columns != NULL)
+		status = compare_rows(request, columns, NULL,
+		                      (uint32_t)n_rows, &compared, error);
+	for (size_t i = 0; status == 0 && i < n_rows; i++) {
+		const struct finding finding = judge_change(asserting,
+		    assertion, &compared, i);
+
+		status = add_finding(asserting, assertion, &finding,
+		                     &names[i], is_path ? n : 1, error);
+	}
+	compared_rows_free(&compared);
+	free_columns(columns, request->n_columns);
+	return status;
+}
+
+/* ---- values ---- */
+
 static int
 check_functions(struct asserting *asserting,
                 const struct assertion *assertion, const uint32_t *names,
@@ -534,6 +696,9 @@ check_words(struct asserting *asserting, const struct assertion *assertion,
 			return -1;
 		if (n == 0)
 			return add_absent(asserting, assertion, &why, error);
+		if (assertion->view != ASSERT_PATH && assertion->is_change)
+			return check_changes(asserting, assertion, found, n,
+			                     error);
 		if (assertion->view != ASSERT_PATH)
 			return check_functions(asserting, assertion, found, n,
 			                       error);
@@ -543,8 +708,25 @@ check_words(struct asserting *asserting, const struct assertion *assertion,
 			                 assertion->words[i].text, n);
 		path[i] = found[0];
 	}
-	return check_path(asserting, assertion, path, assertion->n_words,
-	                  error);
+	return (assertion->is_change ? check_changes : check_path)(asserting,
+	    assertion, path, assertion->n_words, error);
+}
+
+/* Asks the runs of the base and the loaded ones together. */
+static int
+check_compared(struct asserting *asserting, const struct assertion *assertion,
+               struct arena *arena, struct error *error)
+{
+	const struct view_request request = asserting->request;
+	int status;
+
+	if (session_begin_comparison(asserting->session, error) != 0)
+		return -1;
+	asserting->request = session_request(asserting->session);
+	status = check_words(asserting, assertion, arena, error);
+	asserting->request = request;
+	session_end_comparison(asserting->session);
+	return status;
 }
 
 int
@@ -552,9 +734,11 @@ asserting_check(struct asserting *asserting,
                 const struct assertion *assertion, struct error *error)
 {
 	struct arena arena = { 0 };
-	int status = asserting_count(asserting, error);
+	int status;
 
-	if (status == 0)
+	if (assertion->is_change)
+		status = check_compared(asserting, assertion, &arena, error);
+	else if ((status = asserting_count(asserting, error)) == 0)
 		status = check_words(asserting, assertion, &arena, error);
 	arena_free(&arena);
 	return status;

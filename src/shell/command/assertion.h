@@ -3,6 +3,10 @@
  *
  *	functions malloc below 5%
  *	path (main parse) below 120ms
+ *	change functions parse below 3%
+ *
+ * A change is that since the base (session_set_base), in points of the base
+ * run or in gticks.
  *
  * It holds or is violated only if the 95% interval of each function or path
  * that it names is on one side of the bound.  Otherwise it is undecided, and so
@@ -14,13 +18,15 @@
 #include "src/shell/command/arguments.h"
 #include "src/views/amount.h"
 
-enum assertion_view { ASSERT_FUNCTIONS, ASSERT_BODY, ASSERT_PATH };
+enum assertion_view { ASSERT_FUNCTIONS, ASSERT_BODY, ASSERT_PATH,
+	              ASSERT_CHANGE };
 
 /* Their names, as choices of an arg_choice. */
 extern const char *const assertion_views[];
 
 struct assertion {
 	enum assertion_view view;
+	bool is_change;			/* of the view's value */
 	const struct pattern_word *words;	/* [n_words] function or path */
 	size_t n_words;
 	bool is_above;
@@ -31,7 +37,8 @@ struct assertion {
 
 /*
  * FUNCTION|PATH below|above BOUND, the last argument: pattern_words, and in
- * words the last two.
+ * words the last two.  After the view "change", it begins with another view,
+ * which is the third of the words.
  */
 extern const struct argument_kind arg_bounded;
 
