@@ -3,6 +3,7 @@
 """Lines, call sites and inlined calls of a program that is recorded here."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -100,6 +101,11 @@ def check_large(profile, program):
     check("much of it is not read, and the footer says so", " mix " not in
           shown and "inlined functions of sites are not shown: " in shown and
           "\"inlines on\" reads it" in shown, shown)
+    shown = texts(profile, "list mix")[0]
+    check("the heading of list says what functions does not count",
+          re.search(r"self (\d+) .*total \(self\+descendants\) \1 .*\n"
+                    "0 of these in functions; the others only have inlined "
+                    "copies", shown), shown)
     words = [CPPROF, "-q", "-F", "json", "-e", "body", "-e", "inlines on",
              "-e", "body", profile]
     documents = [json.loads(line) for line in subprocess.run(

@@ -13,6 +13,8 @@ struct candidate {
 	const char *path;
 	uint32_t module;
 	uint32_t n_frames;	/* that lack lines */
+	bool is_certain;	/* its file is the one that was profiled, or
+				 * gave the frames their names anyway */
 };
 
 static int
@@ -53,7 +55,8 @@ choose(struct profile *profile, const struct symbol_search *search,
 	     candidates[i].n_frames > 0; i++) {
 		struct module *module =
 		    &profile->modules[candidates[i].module];
-		uint64_t size = size_of(module, search);
+		uint64_t size = candidates[i].is_certain ?
+		    size_of(module, search) : 0;
 
 		if (progress_step(NULL, 0, 0, error) != 0)
 			return -1;
@@ -74,20 +77,28 @@ lines_choose(struct profile *profile, const struct symbol_search *search,
 	struct candidate *candidates = memory_array(n, sizeof *candidates,
 	                                            error);
 	bool *chosen = memory_array(n, sizeof *chosen, error);
+	unsigned char build[MODULE_BUILD_MAX];
 	int result = -1;
 
 	for (uint32_t i = 0; candidates != NULL && i < n; i++)
-		candidates[i] = (struct candidate){ profile->modules[i].path,
-			                            i, 0 };
+		candidates[i] = (struct candidate){
+			.path = profile->modules[i].path,
+			.module = i,
+			.is_certain = module_build(&profile->modules[i],
+			                           build) > 0,
+		};
 	if (candidates != NULL && chosen != NULL) {
 		for (uint32_t i = 0; i < profile->n_frames; i++) {
 			struct frame *frame = &profile->frames[i];
 
+			profile->may_have_inlined |= frame->n_locations > 1;
 			frame->lacked_lines |= profile_lacks_lines(profile,
 			                                           frame);
-			if (frame->lacked_lines)
-				candidates[frame->module].n_frames++;
-			profile->may_have_inlined |= frame->n_locations > 1;
+			if (!frame->lacked_lines)
+				continue;
+			candidates[frame->module].n_frames++;
+			candidates[frame->module].is_certain |=
+			    frame->function_offset != NO_OFFSET;
 		}
 		if (n > 0)
 			qsort(candidates, n, sizeof *candidates,
