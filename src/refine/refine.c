@@ -3,7 +3,6 @@
 #include "src/refine/refine.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
@@ -360,31 +359,11 @@ refine_section_totals(const struct stacks *stacks, struct step *const *steps,
 	return result;
 }
 
-/* The name of each module, in an array that is never empty. */
-static uint32_t *
-name_modules(struct profile *profile, struct error *error)
-{
-	uint32_t *names = memory_array((size_t)profile->n_modules + 1,
-	                               sizeof *names, error);
-
-	for (uint32_t i = 0; names != NULL && i < profile->n_modules; i++) {
-		const char *name = profile_module_name(profile, i);
-
-		names[i] = names_add(profile->names, name, strlen(name),
-		                     error);
-	}
-	if (!error->is_set)
-		return names;
-	free(names);
-	return NULL;
-}
-
 uint64_t *
 refine_module_hits(const struct stacks *stacks, struct step *const *steps,
                    size_t n, uint32_t resource, struct error *error)
 {
 	const struct sample_tree *tree = stacks->tree;
-	uint32_t *module_names = NULL;
 	struct refining refining;
 	uint64_t *hits = NULL;
 	struct error why;
@@ -392,8 +371,6 @@ refine_module_hits(const struct stacks *stacks, struct step *const *steps,
 	/* Groups may have new names, too. */
 	if (begin(&refining, stacks, error) == 0 &&
 	    apply(&refining, steps, n, NULL, &why, error) == 0)
-		module_names = name_modules(stacks->profile, error);
-	if (module_names != NULL)
 		hits = memory_array(names_count(stacks->profile->names),
 		                    sizeof *hits, error);
 	for (uint32_t node = 0; hits != NULL && node < tree->n_nodes; node++) {
@@ -403,11 +380,10 @@ refine_module_hits(const struct stacks *stacks, struct step *const *steps,
 		    refining.flags[node] & NODE_DROPPED)
 			continue;
 		kind = &refining.kinds[refining.kind[node]];
-		hits[kind->module != NO_MODULE ? module_names[kind->module] :
+		hits[kind->module != NO_NAME ? kind->module :
 		     kind->names[GRANULARITY_FUNCTION]] +=
 		    sample_tree_hits(refining.tree, resource, node);
 	}
-	free(module_names);
 	finish(&refining);
 	return hits;
 }
