@@ -30,6 +30,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/labels.c \
 	commands/list.c \
 	commands/load.c \
+	commands/members.c \
 	commands/merge.c \
 	commands/narrow.c \
 	commands/never.c \

@@ -30,6 +30,7 @@ libcore_a_SOURCES += \
 	src/views/rows.c src/views/rows.h \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
+	src/views/members.c \
 	src/views/sections.c \
 	src/views/specialise.c \
 	src/views/times.c \

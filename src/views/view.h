@@ -127,6 +127,10 @@ struct view_request {
 				 * views that show functions or paths */
 	bool has_chart;		/* timeline: for a picture */
 	const char *label_key;	/* labels: the one to show; NULL: all */
+	const struct section_total *whole_totals;	/* members: of all
+					 * stacks, section_totals those of the
+					 * path */
+	const char *path_text;		/* members: the step that selects it */
 	/* Threads, processes, labels: [n_sections + 1] what is left of each
 	 * section of the profile (profile/sections.h); NULL: no stacks. */
 	const struct section_total *section_totals;
@@ -176,7 +180,7 @@ view_function view_timeline;
  * The same for what is outside the stacks: threads, processes and labels.  The
  * rows have no path, and sum to the hits that the set's stacks have.
  */
-view_function view_threads, view_processes, view_labels;
+view_function view_threads, view_processes, view_labels, view_members;
 
 /*
  * What dominates, see explain.c.  Rows belong to findings: the columns finding

@@ -905,6 +905,61 @@ session_section_totals(const struct session *session, struct error *error)
 	return NULL;
 }
 
+/* Totals by section after n steps, of which the last must match something. */
+static int
+find_step_totals(const struct naming_request *request,
+                 struct section_total *totals, struct error *error)
+{
+	size_t n = request->n_steps;
+	bool *skipped = memory_array(n, sizeof *skipped, error);
+	struct sample_tree *left = NULL;
+	struct error why = { 0 };
+	struct stacks stacks = { 0 };
+	int result = -1;
+
+	if (skipped != NULL &&
+	    naming_stacks(request, true, &stacks, error) == 0)
+		left = refine_tree(&stacks, request->steps, n, skipped, &why,
+		                   error);
+	if (left != NULL && skipped[n - 1])
+		*error = why;
+	else if (left != NULL)
+		result = refine_section_totals(&stacks, request->steps, n,
+		                               request->resource, totals,
+		                               error);
+	sample_tree_free(left);
+	stacks_free(&stacks);
+	free(skipped);
+	return result;
+}
+
+struct section_total *
+session_step_totals(const struct session *session, struct step *step,
+                    struct error *error)
+{
+	struct naming_request request = naming_request(session,
+	    session->profile, session->resource);
+	struct section_total *totals = memory_array(
+	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
+	struct step **steps = memory_array(request.n_steps + 1, sizeof *steps,
+	                                   error);
+	int result = -1;
+
+	step->granularity = session->settings.naming.granularity;
+	if (!error->is_set) {
+		for (size_t i = 0; i < request.n_steps; i++)
+			steps[i] = request.steps[i];
+		steps[request.n_steps++] = step;
+		request.steps = steps;
+		result = find_step_totals(&request, totals, error);
+	}
+	free(steps);
+	if (result == 0)
+		return totals;
+	free(totals);
+	return NULL;
+}
+
 /* Makes weights of a resource and of the columns; the names stay. */
 static int
 use_resource(struct session *session, uint32_t resource, struct error *error)

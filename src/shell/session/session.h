@@ -257,6 +257,14 @@ struct section_total *session_section_totals(const struct session *session,
                                              struct error *error);
 
 /*
+ * The same with one more step, which stays the caller's; NULL with *error set
+ * also if the step matches nothing.
+ */
+struct section_total *session_step_totals(const struct session *session,
+                                          struct step *step,
+                                          struct error *error);
+
+/*
  * resource: an index below profile->n_resources.  It becomes the first resource
  * of the columns, if these are on.
  */

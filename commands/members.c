@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/members.c -- which hosts or the like use more than the others. */
+#include <stdlib.h>
+
+#include "src/profile/fleet.h"
+#include "src/shell/command/selection.h"
+#include "src/shell/command/view_command.h"
+
+static const struct argument members_arguments[] = {
+	{ "PATH", &arg_selection, 0,
+	  "functions or patterns of the stacks, as in narrow" },
+	ARGUMENTS_END
+};
+
+static int
+members_run(struct session *session, const struct arguments *arguments,
+            struct table *table, struct error *error)
+{
+	struct section_total *part = NULL, *whole = NULL;
+	struct view_request request;
+	struct step *step;
+	int result = -1;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	if (session->profile->fleet == NULL ||
+	    session->profile->fleet->key == NULL)
+		return error_set(error, "the profile has no counts by a key; "
+		                 "cpprof merge --by host makes one");
+	step = selection_step(false, &arguments->values[0], error);
+	if (step == NULL)
+		return -1;
+	request = session_request(session);
+	request.label_key = session->profile->fleet->key;
+	request.path_text = step->text;
+	whole = session_section_totals(session, error);
+	if (whole != NULL)
+		part = session_step_totals(session, step, error);
+	if (part != NULL) {
+		request.section_totals = part;
+		request.whole_totals = whole;
+		result = view_members(&request, table, error);
+	}
+	free(part);
+	free(whole);
+	step_release(step);
+	return result;
+}
+
+const struct command command_members = {
+	.name = "members",
+	.summary = "which hosts of a merged profile use more on a path than others",
+	.description =
+	    "For a file that cpprof merge --by KEY wrote: shows for each value "
+	    "of the key, such as each host, which share of its hits the stacks "
+	    "with the path have, and whether that deviates from the share of "
+	    "all others: more, less, or noise. The stacks are those that narrow "
+	    "PATH would keep.\n\n"
+	    "z is the difference in standard errors. Hosts always differ by "
+	    "more than chance, so the standard errors contain how much most of "
+	    "them differ. q is the probability of such a z, adjusted for the "
+	    "number of values: of the values with q at most 0.05, which are "
+	    "called more or less, 5% are expected to be wrong. With fewer than "
+	    "8 values it is not known how much they differ, and all are "
+	    "undecided.\n\n"
+	    "To look at one of them: narrow label KEY=VALUE.",
+	.example = "members db_get_property",
+	.arguments = members_arguments,
+	.run = members_run,
+};
