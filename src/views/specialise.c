@@ -600,9 +600,9 @@ describe_overlap(struct specialisation *one, struct error *error)
 	return sum == one->clones.hits ?
 	    table_add_header(one->table, error, "together: %" PRIu64 " hits; "
 	        "no stack has two of the paths", one->clones.hits) :
-	    table_add_header(one->table, error, "together: %" PRIu64 " hits, "
-	        "less than the sum of %" PRIu64 ", since some stacks have "
-	        "several of the paths", one->clones.hits, sum);
+	    table_add_header(one->table, error, "together: %" PRIu64 " hits; "
+	        "their sum has %" PRIu64 " more, from stacks with several "
+	        "paths", one->clones.hits, sum - one->clones.hits);
 }
 
 /* ---- heading and advice ---- */
@@ -619,13 +619,13 @@ describe_plan(struct specialisation *one, uint32_t i, struct error *error)
 
 	if (typed == NULL || context == NULL || label == NULL)
 		return -1;
-	return plan->first == 0 ?
-	    table_add_header(one->table, error, "%s: %s, %" PRIu64 " hit%s",
+	if (table_add_header(one->table, error, "%s: %s, %" PRIu64 " hit%s",
 	                     label, typed, plan->hits,
-	                     plan->hits == 1 ? "" : "s") :
-	    table_add_header(one->table, error, "%s: %s, shortest context "
-	                     "with the same %" PRIu64 " hit%s: %s", label,
-	                     typed, plan->hits, plan->hits == 1 ? "" : "s",
+	                     plan->hits == 1 ? "" : "s") != 0)
+		return -1;
+	return plan->first == 0 ? 0 :
+	    table_add_header(one->table, error, "%sshortest context with the "
+	                     "same hits: %s", one->n_plans == 1 ? "" : "  ",
 	                     context);
 }
 
@@ -645,9 +645,12 @@ add_caller_note(struct specialisation *one, const struct plan *plan,
 	if (plan->is_only_caller)
 		return table_add_footer(one->table, error, "no copy of %s is "
 		    "needed: it has no other caller in these stacks", last);
-	return other == NULL || one->n_plans > 1 ? 0 : table_add_footer(one->table, error,
-	    "%s has no hits elsewhere; if the change also suits its call by "
-	    "%s, change %s itself", last, other, last);
+	if (other == NULL || one->n_plans > 1)
+		return 0;
+	return table_add_footer(one->table, error, "%s also called %s, without "
+	        "other hits:", other, last) != 0 ||
+	    table_add_footer(one->table, error, "if the change suits that "
+	        "call, change %s itself", last) != 0 ? -1 : 0;
 }
 
 /* Of many detours: the path of two names, which needs none. */
@@ -660,18 +663,18 @@ add_advice(struct specialisation *one, struct error *error)
 
 	if (one->n_detours <= MANY_DETOURS)
 		return 0;
-	if (one->n_plans > 1 || plan->n - plan->first < 3)
-		return table_add_footer(one->table, error, "so many detours: "
-		    "specialise shorter paths, or make each cycle of calls "
-		    "one function with group, and specialise that");
-	shorter = path_text(one, plan->path + plan->n - 2, 2, error);
-	if (shorter == NULL ||
-	    find_hits(one, plan, plan->n - 2, &found, error) != 0)
-		return -1;
-	return table_add_footer(one->table, error, "so many detours: %s has "
-	    "%" PRIu64 " hits and needs only 1 copy; or make the cycle of "
-	    "calls one function with group, and specialise that", shorter,
-	    found.hits);
+	if (one->n_plans == 1 && plan->n - plan->first > 2) {
+		shorter = path_text(one, plan->path + plan->n - 2, 2, error);
+		if (shorter == NULL ||
+		    find_hits(one, plan, plan->n - 2, &found, error) != 0 ||
+		    table_add_footer(one->table, error, "a shorter path needs "
+		        "fewer: %s 1, and it has %" PRIu64 " hits", shorter,
+		        found.hits) != 0)
+			return -1;
+	}
+	return table_add_footer(one->table, error, "%s make the cycle of calls "
+	    "one function with group, and specialise that",
+	    one->n_plans == 1 ? "or" : "specialise shorter paths, or");
 }
 
 static int
@@ -688,18 +691,19 @@ add_notes(struct specialisation *one, struct error *error)
 	        " cop%s to make", one->n_copies, one->n_copies == 1 ? "y" :
 	        "ies") != 0 :
 	    table_add_footer(table, error, "%" PRIu32 " copies to make, %"
-	        PRIu32 " of them on detours that recursion takes back into the "
-	        "path, %" PRIu32 " with hits", one->n_copies, one->n_detours,
-	        one->n_used_detours) != 0 ||
-	    table_add_footer(table, error, "a change that you leave out loses "
-	        "its hits at most") != 0)
+	        PRIu32 " of them on detours that recursion takes back to the "
+	        "path", one->n_copies, one->n_detours) != 0 ||
+	    table_add_footer(table, error, "detours with hits: %" PRIu32
+	        "; a change that you leave out loses its hits at most",
+	        one->n_used_detours) != 0)
 		return -1;
 	return add_advice(one, error) != 0 ||
-	    table_add_footer(table, error, "these calls were sampled: look "
-	        "for others, and for calls through pointers, in the source; "
-	        "tail calls and") != 0 ||
-	    table_add_footer(table, error, "inlining hide callers; all calls "
-	        "of a function in the same caller count as one") != 0 ?
+	    table_add_footer(table, error, "only sampled calls are listed: "
+	        "look in the source for others, and for calls") != 0 ||
+	    table_add_footer(table, error, "through pointers; tail calls and "
+	        "inlining hide callers, and all calls of a") != 0 ||
+	    table_add_footer(table, error, "function in the same caller count "
+	        "as one") != 0 ?
 	    -1 : 0;
 }
 
