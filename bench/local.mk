@@ -49,6 +49,12 @@ bench-collector: all
 		-n $${ROUNDS:-5} $${SHORT:-}
 .PHONY: bench-collector
 
+# What slices of time add to a sample.
+EXTRA_DIST += bench/slices.py
+bench-slices: all
+	$(PYTHON3) $(srcdir)/bench/slices.py $${ROUNDS:-9}
+.PHONY: bench-slices
+
 # Calls that could wait, and hardly do, under `-r real`.
 EXTRA_DIST += bench/waits.py
 if COLLECTOR

@@ -438,6 +438,39 @@ fn=g
 """
 
 
+# Line 4 called for more than 64 bits can hold.
+LARGE = """# callgrind format
+events: Ir
+fl=/x/a.c
+fn=main
+3 10
+4 5
+cfn=f
+calls=1 20
+4 18446744073709551610
+cfn=g
+calls=1 30
+4 100
+fn=f
+20 50
+fn=g
+30 7
+"""
+
+
+def check_large_sums():
+    profile = os.path.join(WORK, "large.callgrind")
+    most = 2 ** 64 - 1
+    with open(profile, "w", encoding="utf-8") as file:
+        file.write(LARGE)
+    for command, self in (("list main", 15), ("list a.c", 72)):
+        document, = ask(profile, "threshold 0", command)[0]
+        lines, whole = listed(document)
+        claims.check(f"callgrind: sums stop at 64 bits: {command}",
+                     lines["/x/a.c", 4] == [5, most] and
+                     whole == [self, most], document)
+
+
 def check_callgrind():
     profile = os.path.join(WORK, "callgrind.out")
     with open(profile, "w", encoding="utf-8") as file:
@@ -489,6 +522,7 @@ def main():
     check_reasons()
     check_text()
     check_callgrind()
+    check_large_sums()
     claims.end()
 
 

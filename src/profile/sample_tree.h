@@ -105,11 +105,12 @@ uint64_t sample_tree_total(const struct sample_tree *tree,
  * (several where calls were inlined).  Its hits go to the last, its returns to
  * the first, which is the function that was called.  A node that has none is
  * one with its parent, which gets its hits and children; an outermost node has
- * at least one.  Equal
+ * at least one.  A node with NO_LABEL is left out, with all below it.  Equal
  * siblings are merged, whatever section they came from.  Freed with
  * sample_tree_free; NULL with *error set.  O(N + the greatest label) in time
  * and memory.
  */
+#define NO_LABEL UINT32_MAX
 struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
                                         const uint32_t *first,
                                         const uint32_t *labels,

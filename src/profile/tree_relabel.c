@@ -154,7 +154,7 @@ add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
 
 /*
  * Groups the roots of the nodes begin .. end - 1, which are whole subtrees, as
- * children of parent.  A node without a label is one with parent.
+ * children of parent.  A node whose chain is empty is one with parent.
  */
 static int
 add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
@@ -163,9 +163,14 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 	const struct sample_tree *tree = relabelling->tree;
 
 	for (uint32_t n = begin; n < end;) {
-		const uint32_t *first =
-		    &relabelling->first[tree->label[n]];
+		const uint32_t label = tree->label[n];
+		const uint32_t *first;
 
+		if (label == NO_LABEL) {
+			n = tree->end[n];
+			continue;
+		}
+		first = &relabelling->first[label];
 		if (first[0] == first[1]) {
 			if (add_counts(relabelling, parent, n, error) != 0)
 				return -1;

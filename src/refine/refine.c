@@ -92,25 +92,6 @@ copy_nodes(struct sample_tree *to, const struct refining *refining,
 	}
 }
 
-/* Merges equal siblings; the label after the last name stands for no frame. */
-static struct sample_tree *
-merge_siblings(const struct sample_tree *tree, uint32_t n_names,
-               struct error *error)
-{
-	uint32_t *first = memory_array((size_t)n_names + 2, sizeof *first,
-	                               error);
-	struct sample_tree *merged = NULL;
-
-	if (first == NULL)
-		return NULL;
-	for (uint32_t i = 0; i <= n_names; i++)
-		first[i] = i;
-	first[n_names + 1] = n_names;
-	merged = sample_tree_relabel(tree, first, first, error);
-	free(first);
-	return merged;
-}
-
 /* Gives a tree a timeline of its own, for rows that are to be renumbered. */
 static int
 own_timeline(struct sample_tree *tree, const struct timeline *timeline,
@@ -209,30 +190,75 @@ has_distinct_siblings(const struct refining *refining, struct error *error)
 	return is_distinct;
 }
 
+/* The nodes that are left as they are, with rows of their own. */
+static struct sample_tree *
+copy_tree(const struct refining *refining, uint32_t n_names,
+          struct error *error)
+{
+	struct sample_tree *copy = sample_tree_borrow(refining->tree,
+	    refining->tree->n_nodes, error);
+	uint32_t *place = NULL;
+	int result = -1;
+
+	if (copy != NULL &&
+	    large_array_reserve(&place, refining->tree->n_nodes,
+	                        sizeof *place, error) == 0) {
+		copy_nodes(copy, refining, n_names, place);
+		result = own_rows(copy, error);
+	}
+	large_array_free(place);
+	if (result == 0)
+		return copy;
+	sample_tree_free(copy);
+	return NULL;
+}
+
+/*
+ * The nodes that are left, with equal siblings merged: the tree with names as
+ * labels, where the one after the last stands for no frame.
+ */
+static struct sample_tree *
+merge_tree(const struct refining *refining, uint32_t n_names,
+           struct error *error)
+{
+	uint32_t *first = memory_array((size_t)n_names + 2, sizeof *first,
+	                               error);
+	const unsigned char *flags = refining->flags;
+	struct sample_tree named = *refining->tree, *merged = NULL;
+
+	named.label = named.row = NULL;
+	if (first != NULL &&
+	    large_array_reserve(&named.label, named.n_nodes,
+	                        sizeof *named.label, error) == 0 &&
+	    large_array_reserve(&named.row, named.n_nodes,
+	                        sizeof *named.row, error) == 0) {
+		for (uint32_t i = 0; i <= n_names; i++)
+			first[i] = i;
+		first[n_names + 1] = n_names;
+		for (uint32_t node = 0; node < named.n_nodes; node++) {
+			named.label[node] = !(flags[node] & NODE_LEFT) ?
+			    NO_LABEL : is_joined(refining, node) ? n_names :
+			    refining_name(refining, refining->kind[node]);
+			named.row[node] = flags[node] & NODE_DROPPED ? 0 :
+			    refining->tree->row[node];
+		}
+		merged = sample_tree_relabel(&named, first, first, error);
+	}
+	large_array_free(named.label);
+	large_array_free(named.row);
+	free(first);
+	return merged;
+}
+
 static struct sample_tree *
 make_tree(const struct refining *refining, struct error *error)
 {
 	uint32_t n_names = names_count(refining->stacks->profile->names);
-	struct sample_tree *copy = sample_tree_borrow(refining->tree,
-	    refining->tree->n_nodes, error);
-	struct sample_tree *tree = NULL;
-	uint32_t *place = NULL;
 	int is_distinct = has_distinct_siblings(refining, error);
 
-	if (copy != NULL && is_distinct >= 0 &&
-	    large_array_reserve(&place, refining->tree->n_nodes,
-	                        sizeof *place, error) == 0) {
-		copy_nodes(copy, refining, n_names, place);
-		if (!is_distinct) {
-			tree = merge_siblings(copy, n_names, error);
-		} else if (own_rows(copy, error) == 0) {
-			tree = copy;
-			copy = NULL;
-		}
-	}
-	large_array_free(place);
-	sample_tree_free(copy);
-	return tree;
+	return is_distinct < 0 ? NULL : is_distinct ?
+	    copy_tree(refining, n_names, error) :
+	    merge_tree(refining, n_names, error);
 }
 
 /* From here on, the tree has the hits of the times that are left. */

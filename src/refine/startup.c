@@ -151,13 +151,16 @@ choose_fates(const struct profile *profile, const struct sample_tree *tree,
 {
 	uint32_t n = 0;
 
-	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		uint32_t parent = tree->parent[node];
-
-		fates[node] = (parent == NO_NODE || fates[parent] == GOES) &&
-		    is_startup_node(known, profile, tree, frame_of, node) ?
-		    GOES : STAYS;
-		n += fates[node] == GOES;
+	/* A frame is looked at only below start-up frames. */
+	for (uint32_t node = 0; node < tree->n_nodes;) {
+		if (is_startup_node(known, profile, tree, frame_of,
+		                    node)) {
+			fates[node++] = GOES;
+			n++;
+		} else {
+			memset(fates + node, STAYS, tree->end[node] - node);
+			node = tree->end[node];
+		}
 	}
 	for (uint32_t node = tree->n_nodes; n > 0 && node-- > 0;) {
 		uint32_t parent = tree->parent[node];

@@ -225,7 +225,8 @@ main_file(const struct finding *finding, struct error *error)
 
 		if (line->file == NO_NAME)
 			continue;
-		self[line->file] += line->inclusive;
+		self[line->file] = add_up_to_most(self[line->file],
+		                                  line->inclusive);
 		if (best == NO_NAME || self[line->file] > self[best] ||
 		    (self[line->file] == self[best] &&
 		     names_compare(finding->set->profile->names, line->file,
