@@ -476,6 +476,10 @@ def check_text():
             "faults/ms: page-faults per ms of cpu",
             "Top Functions for resource: page-faults"):
         assert line in lines, answer
+    answer, _ = run([PROCESS_DB], ["unit gticks", "columns cpu page-faults",
+                                   "top 1"])
+    assert re.search(r"^1\.70 s  49\.49 +1\.70 s  251590 faults  89\.14  __str",
+                     answer, re.MULTILINE), answer
     # 25159 hits of 10 faults in 1702 ms.
     assert abs(251590 / 1702 - 147.8) < 0.05
 
@@ -628,9 +632,12 @@ def check_errors():
 
 def check_other_views():
     """Views of one resource say so in a line."""
-    for command in ("graph main", "threads", "explain"):
-        answer, _ = run([PROCESS_DB], ["columns cpu page-faults", command])
-        assert answer.count("columns: this view shows cpu alone") == 1, answer
+    for command in ("graph main", "explain", "list main", "flame",
+                    "disasm main"):
+        answer, errors = run([PROCESS_DB], ["columns cpu page-faults",
+                                            command], status=None)
+        line = "columns: this view shows cpu alone"
+        assert answer.count(line) == 1 or errors.count("\n") == 1, answer
 
 
 def check_large_numbers(directory):
@@ -696,6 +703,72 @@ def check_when(directory):
     assert text.count("  when") == 2, text
 
 
+def check_sections(directory):
+    """Threads, processes and labels, against sums over the samples."""
+    rng = random.Random(3)
+    path = os.path.join(directory, "threads.script")
+    hits = {}
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(200):
+            thread, event = rng.choice("abcd"), rng.choice(("cpu", "faults"))
+            if (thread, event) == ("d", "cpu"):
+                continue
+            count, function = rng.randint(1, 9), rng.choice("fgh")
+            file.write(f"{thread} {ord(thread)} [0] {i}.000000: {count} "
+                       f"{event}:\n\t1000 {function} (prog)\n"
+                       "\t2000 main (prog)\n\n")
+            key = thread, event, function
+            hits[key] = hits.get(key, 0) + count
+    # In perf script, hits of an event that is no clock are samples' periods.
+    for steps, functions in (([], "fgh"), (["narrow main f"], "f"),
+                             (["drop g"], "fh")):
+        sums = {thread: [sum(hits.get((thread, event, function), 0)
+                             for function in functions)
+                         for event in ("cpu", "faults")]
+                for thread in "abcd"}
+        tables = documents(path, ["threads", "threads all", "processes"], [
+            "column r = faults / cpu", "columns r cpu faults", *steps])
+        order = sorted(sums, key=lambda thread: (
+            -sums[thread][1] / sums[thread][0] if sums[thread][0]
+            else -float("inf"), -sums[thread][0], thread))
+        for table in tables[:2]:
+            rows = table["rows"]
+            assert [row["name"] for row in rows] == order, (rows, sums)
+            for row in rows:
+                cpu, faults = sums[row["name"]]
+                assert (row["hits"], row["faults.hits"]) == (cpu, faults), row
+                assert is_close(row["r.value"],
+                                fractions.Fraction(faults, cpu) if cpu
+                                else None), row
+        whole = tables[2]["rows"][0]
+        assert [whole["hits"], whole["faults.hits"]] == [
+            sum(one[i] for one in sums.values()) for i in range(2)], whole
+
+
+def check_labels():
+    """Labels have the hits of each resource alone."""
+    heap = os.path.join(SOURCE, "tests", "data", "go", "heap.pb.gz")
+    server = os.path.join(SAMPLES, "server.pb.gz")
+    n = 0
+    for path, command, key, names in (
+            (heap, "labels bytes", "value", ["alloc_objects", "inuse_space"]),
+            (heap, "labels", "key", ["inuse_space", "alloc_space"]),
+            (server, "labels thread", "value", ["cpu", "real"]),
+            (server, "threads", "name", ["real", "cpu"])):
+        both = documents(path, [command], ["columns " + " ".join(names)])[0]
+        alone = [{row[key]: row for row in documents(
+            path, [command], ["resource " + name])[0]["rows"]}
+            for name in names]
+        for row in both["rows"]:
+            assert row["hits"] == alone[0][row[key]]["hits"], row
+            other = alone[1][row[key]]
+            assert row[names[1] + ".hits"] == other["hits"], row
+            assert is_close(row[names[1] + ".fraction"],
+                            other["fraction"]), row
+            n += 1
+    assert n > 15, n
+
+
 def check_width(directory):
     """On a terminal of 80 columns, rows fit; all numbers are there."""
     path = os.path.join(directory, "wide.folded")
@@ -748,6 +821,9 @@ def main():
         claims.attempt("limit and chains go by the columns", check_limits,
                        directory)
         claims.attempt("when is shown beside columns", check_when, directory)
+        claims.attempt("threads and processes have columns", check_sections,
+                       directory)
+        claims.attempt("labels have columns", check_labels)
         if has_terminals():
             claims.attempt("rows fit a terminal of 80 columns", check_width,
                            directory)

@@ -299,6 +299,11 @@ columns_say_when_memory_is_short(void **state)
 	static const char *const calls[] = {
 		"../tests/data/callgrind/cache.out.gz", NULL
 	};
+	static const char *const sections[] = { "server.pb.gz", NULL };
+	static const char *const lines_of_sections[] = {
+		"column busy = cpu / real", "columns busy cpu real", "threads",
+		"processes", "labels", "labels thread", NULL,
+	};
 	static const char *const lines_of_stacks[] = {
 		"column r = Page Faults / Real Time",
 		"columns r |Real Time| |Page Faults|", "columns", "column",
@@ -317,6 +322,7 @@ columns_say_when_memory_is_short(void **state)
 	};
 
 	(void)state;
+	check_all(sections, lines_of_sections);
 	check_all(stacks, lines_of_stacks);
 	check_all(calls, lines_of_calls);
 }
@@ -490,6 +496,8 @@ main(void)
 		cmocka_unit_test(exports_say_when_memory_is_short),
 		cmocka_unit_test(times_say_when_memory_is_short),
 		cmocka_unit_test(comparisons_say_when_memory_is_short),
+		cmocka_unit_test(columns_say_when_memory_is_short),
+		cmocka_unit_test(columns_change_nothing_when_memory_is_short),
 		cmocka_unit_test(merging_says_when_memory_is_short),
 	};
 	const char *source = getenv("srcdir");

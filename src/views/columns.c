@@ -90,7 +90,7 @@ add_formula(struct text_buffer *text, const struct view_request *request,
 	text_add_string(text, set_of(request, column->right)->resource->name);
 }
 
-/* "83 hits in 80 samples, one hit per 50 faults" */
+/* "80 hits, one per 50 faults"; "83 hits in 80 samples, one hit per 50 faults" */
 static void
 add_amount(struct text_buffer *text, const struct sample_set *set)
 {
@@ -102,7 +102,8 @@ add_amount(struct text_buffer *text, const struct sample_set *set)
 	if (set->resource->interval == 1 && (*set->resource->gtick == '\0' ||
 	    strcmp(set->resource->gtick, "sample") == 0))
 		return;
-	text_add_string(text, ", one per ");
+	text_add_string(text, set->n_samples != set->total ?
+	                ", one hit per " : ", one per ");
 	text_add_interval(text, set->resource->interval,
 	                  set->resource->gtick);
 }

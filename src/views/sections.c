@@ -13,6 +13,7 @@
 
 #include "src/base/memory.h"
 #include "src/profile/sections.h"
+#include "src/views/columns.h"
 #include "src/views/heading.h"
 
 #define NO_ITEM UINT32_MAX
@@ -22,7 +23,9 @@ struct group {
 	uint32_t item;		/* the first thread, process or label in it;
 				 * NO_ITEM: what is unknown */
 	uint32_t process;	/* threads: of the first, or NO_PROCESS */
-	uint64_t hits, samples;
+	uint64_t hits[COLUMN_SETS_MAX + 1];	/* of the request's own set, and
+						 * of its columns */
+	uint64_t samples;
 	uint64_t n_threads, n_processes, n_values;
 	uint32_t last_section;	/* keys: the last that was added, + 1 */
 };
@@ -36,6 +39,7 @@ struct groups {
 	size_t n, capacity;
 	uint32_t *shown;		/* [n_shown] in order */
 	uint32_t n_shown;
+	struct column_view columns;
 };
 
 static void
@@ -84,16 +88,26 @@ find_group(struct groups *groups, const char *first, const void *second,
 
 /* Whether a section has hits that no thread or label explains. */
 static bool
-is_empty(const struct section_total *total)
+is_empty(const struct groups *groups, uint32_t section)
 {
-	return total->hits == 0 && total->samples == 0;
+	const struct view_request *request = groups->request;
+	bool is_empty = groups->totals[section].hits == 0 &&
+	                groups->totals[section].samples == 0;
+
+	for (size_t i = 0; i < request->n_columns; i++)
+		is_empty &= request->section_columns[i][section].hits == 0;
+	return is_empty;
 }
 
 static void
-add_total(struct group *group, const struct section_total *total)
+add_total(const struct groups *groups, struct group *group, uint32_t section)
 {
-	group->hits += total->hits;
-	group->samples += total->samples;
+	const struct view_request *request = groups->request;
+
+	group->hits[0] += groups->totals[section].hits;
+	group->samples += groups->totals[section].samples;
+	for (size_t i = 0; i < request->n_columns; i++)
+		group->hits[i + 1] += request->section_columns[i][section].hits;
 }
 
 /* ---- sorting and showing ---- */
@@ -114,10 +128,56 @@ compare_groups(const void *left, const void *right, void *context)
 	const struct group *a = &groups->items[i], *b = &groups->items[j];
 	int order;
 
-	if (a->hits != b->hits)
-		return a->hits > b->hits ? -1 : 1;
+	if (a->hits[0] != b->hits[0])
+		return a->hits[0] > b->hits[0] ? -1 : 1;
 	order = comparison->compare(groups, a, b);
 	return order != 0 ? order : i < j ? -1 : i > j;
+}
+
+/* Sorts groups by the first column, if it is not the request's own set. */
+static int
+sort_by_column(struct groups *groups, struct error *error)
+{
+	const struct view_request *request = groups->request;
+	uint32_t n = groups->n_shown;
+	uint32_t *order = memory_array(n, sizeof *order, error);
+	uint64_t *hits = memory_array(n, (request->n_columns + 1) *
+	                              sizeof *hits, error);
+	uint64_t *others[COLUMN_SETS_MAX];
+	int status = -1;
+
+	if (order != NULL && hits != NULL) {
+		for (size_t c = 0; c < request->n_columns; c++)
+			others[c] = hits + (c + 1) * n;
+		for (uint32_t i = 0; i < n; i++) {
+			order[i] = i;
+			for (size_t c = 0; c <= request->n_columns; c++)
+				hits[c * n + i] =
+				    groups->items[groups->shown[i]].hits[c];
+		}
+		status = columns_sort(&groups->columns, order, n, hits, others,
+		                      error);
+		for (uint32_t i = 0; i < n; i++)
+			order[i] = groups->shown[order[i]];
+		memcpy(groups->shown, order, n * sizeof *order);
+	}
+	free(order);
+	free(hits);
+	return status;
+}
+
+/* The columns that all rows begin with. */
+static int
+add_columns(const struct view_request *request, struct table *table,
+            struct error *error)
+{
+	if (columns_add_before(request, table, error) != 0)
+		return -1;
+	table_add_column(table, "fraction", "share", CELL_FRACTION);
+	table_add_column(table, "hits", request->n_shown > 0 ?
+	                 request->set->resource->name : "hits", CELL_HITS);
+	table_add_column(table, "samples", "samples", CELL_COUNT);
+	return columns_add_after(request, table, error);
 }
 
 /* Sorts what is above the threshold, and describes the view in the table. */
@@ -135,13 +195,16 @@ show(struct groups *groups, const struct view_kind *kind,
 	if (groups->shown == NULL)
 		return -1;
 	for (uint32_t i = 0; i < groups->n; i++)
-		if (groups->items[i].hits >= measure->least)
+		if (groups->items[i].hits[0] >= measure->least)
 			groups->shown[groups->n_shown++] = i;
 		else
 			hidden.below_threshold++;
 	if (groups->n_shown > 1)
 		qsort_r(groups->shown, groups->n_shown, sizeof *groups->shown,
 		        compare_groups, &comparison);
+	groups->columns = columns_of(groups->request, measure);
+	if (sort_by_column(groups, error) != 0)
+		return -1;
 	if (groups->n_shown > groups->request->limit) {
 		hidden.beyond_limit = groups->n_shown -
 		                      groups->request->limit;
@@ -150,21 +213,24 @@ show(struct groups *groups, const struct view_kind *kind,
 	if (view_describe(groups->request, kind, measure, &hidden, table,
 	                  error) != 0)
 		return -1;
-	table_add_column(table, "fraction", "share", CELL_FRACTION);
-	table_add_column(table, "hits", "hits", CELL_HITS);
-	table_add_column(table, "samples", "samples", CELL_COUNT);
-	return 0;
+	return add_columns(groups->request, table, error);
 }
 
 /* Writes the cells that all rows begin with; returns their number. */
 static size_t
-begin_row(const struct group *group, const struct measure *measure,
+begin_row(const struct groups *groups, const struct group *group,
           struct cell *cells)
 {
-	cells[0] = cell_fraction(measure_fraction(measure, group->hits));
-	cells[1] = cell_hits(group->hits);
-	cells[2] = cell_count(group->samples);
-	return 3;
+	const struct column_view *columns = &groups->columns;
+	size_t n = columns_cells_before(columns, group->hits, cells);
+
+	cells[n++] = cell_fraction(measure_fraction(&columns->measures[0],
+	                                            group->hits[0]));
+	cells[n++] = cell_hits(group->hits[0]);
+	cells[n++] = cell_count(group->samples);
+	if (columns->n_shown > 0)
+		n += columns_cells_after(columns, group->hits, &cells[n]);
+	return n;
 }
 
 /* A number that is known, or nothing. */
@@ -180,6 +246,7 @@ cell_known(uint64_t number)
 static const struct view_kind threads_kind = {
 	.schema = "cpprof.threads/1",
 	.title = "Thread Profile",
+	.has_columns = true,
 	.ignores_inlined = true,
 };
 
@@ -219,13 +286,13 @@ collect_threads(struct groups *groups, struct error *error)
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
 		struct section section = section_of(profile, i);
 
-		if (section.thread == NO_THREAD && is_empty(&groups->totals[i]))
+		if (section.thread == NO_THREAD && is_empty(groups, i))
 			continue;
 		group = group_of_thread(groups, section.thread,
 		    section_process(profile, &section), error);
 		if (group == NULL)
 			return -1;
-		add_total(group, &groups->totals[i]);
+		add_total(groups, group, i);
 	}
 	return 0;
 }
@@ -265,8 +332,8 @@ compare_threads(const struct groups *groups, const struct group *a,
 }
 
 static int
-add_thread_rows(const struct groups *groups, const struct measure *measure,
-                struct table *table, struct error *error)
+add_thread_rows(const struct groups *groups, struct table *table,
+                struct error *error)
 {
 	const struct profile *profile = groups->profile;
 	bool is_each = groups->request->is_each;
@@ -282,7 +349,7 @@ add_thread_rows(const struct groups *groups, const struct measure *measure,
 	for (uint32_t i = 0; i < groups->n_shown; i++) {
 		const struct group *group = &groups->items[groups->shown[i]];
 		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = begin_row(group, measure, cells);
+		size_t n = begin_row(groups, group, cells);
 
 		cells[n++] = cell_known(group->n_threads);
 		if (is_each) {
@@ -309,7 +376,7 @@ view_threads(const struct view_request *request, struct table *table,
 	    collect_threads(&groups, error) == 0 &&
 	    show(&groups, &threads_kind, compare_threads, &measure, table,
 	         error) == 0 &&
-	    add_thread_rows(&groups, &measure, table, error) == 0)
+	    add_thread_rows(&groups, table, error) == 0)
 		result = sections_know(request->set->profile,
 		                       SECTION_THREAD) ? 0 :
 		    table_add_footer(table, error, "the profile does not tell "
@@ -323,6 +390,7 @@ view_threads(const struct view_request *request, struct table *table,
 static const struct view_kind processes_kind = {
 	.schema = "cpprof.processes/1",
 	.title = "Process Profile",
+	.has_columns = true,
 	.ignores_inlined = true,
 };
 
@@ -360,12 +428,12 @@ collect_processes(struct groups *groups, struct error *error)
 		struct section section = section_of(profile, i);
 		uint32_t process = section_process(profile, &section);
 
-		if (process == NO_PROCESS && is_empty(&groups->totals[i]))
+		if (process == NO_PROCESS && is_empty(groups, i))
 			continue;
 		group = group_of_process(groups, process, error);
 		if (group == NULL)
 			return -1;
-		add_total(group, &groups->totals[i]);
+		add_total(groups, group, i);
 	}
 	return 0;
 }
@@ -387,8 +455,8 @@ compare_processes(const struct groups *groups, const struct group *a,
 }
 
 static int
-add_process_rows(const struct groups *groups, const struct measure *measure,
-                 struct table *table, struct error *error)
+add_process_rows(const struct groups *groups, struct table *table,
+                 struct error *error)
 {
 	const struct profile *profile = groups->profile;
 	bool is_each = groups->request->is_each;
@@ -408,7 +476,7 @@ add_process_rows(const struct groups *groups, const struct measure *measure,
 		const struct process *process = group->item == NO_ITEM ? NULL :
 		    &profile->processes[group->item];
 		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = begin_row(group, measure, cells);
+		size_t n = begin_row(groups, group, cells);
 
 		if (!is_each)
 			cells[n++] = cell_known(group->n_processes);
@@ -438,7 +506,7 @@ view_processes(const struct view_request *request, struct table *table,
 	    collect_processes(&groups, error) == 0 &&
 	    show(&groups, &processes_kind, compare_processes, &measure, table,
 	         error) == 0 &&
-	    add_process_rows(&groups, &measure, table, error) == 0)
+	    add_process_rows(&groups, table, error) == 0)
 		result = sections_know(request->set->profile,
 		                       SECTION_PROCESS) ? 0 :
 		    table_add_footer(table, error, "the profile does not tell "
@@ -452,6 +520,7 @@ view_processes(const struct view_request *request, struct table *table,
 static const struct view_kind labels_kind = {
 	.schema = "cpprof.labels/1",
 	.title = "Label Profile",
+	.has_columns = true,
 	.ignores_inlined = true,
 };
 
@@ -476,7 +545,7 @@ add_section(struct groups *groups, struct group *group, uint32_t section)
 	if (group->last_section == section + 1)
 		return;
 	group->last_section = section + 1;
-	add_total(group, &groups->totals[section]);
+	add_total(groups, group, section);
 }
 
 /* Adds a section to the groups of its labels; *found: whether it has any. */
@@ -523,12 +592,12 @@ collect_labels(struct groups *groups, struct error *error)
 		                &found, error) != 0)
 			return -1;
 		if (found || groups->request->label_key == NULL ||
-		    is_empty(&groups->totals[i]))
+		    is_empty(groups, i))
 			continue;
 		group = find_group(groups, "", NULL, 0, NO_ITEM, error);
 		if (group == NULL)
 			return -1;
-		add_total(group, &groups->totals[i]);
+		add_total(groups, group, i);
 	}
 	return 0;
 }
@@ -576,8 +645,8 @@ compare_label_groups(const struct groups *groups, const struct group *a,
 }
 
 static int
-add_label_rows(const struct groups *groups, const struct measure *measure,
-               struct table *table, struct error *error)
+add_label_rows(const struct groups *groups, struct table *table,
+               struct error *error)
 {
 	const struct profile *profile = groups->profile;
 	bool are_keys = groups->request->label_key == NULL;
@@ -591,7 +660,7 @@ add_label_rows(const struct groups *groups, const struct measure *measure,
 		const struct label *label = group->item == NO_ITEM ? NULL :
 		    &profile->labels[group->item];
 		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = begin_row(group, measure, cells);
+		size_t n = begin_row(groups, group, cells);
 		const char *text = label == NULL ? NO_VALUE : are_keys ?
 		    names_text(profile->names, label->key) :
 		    value_text(profile, label, table, error);
@@ -624,7 +693,7 @@ view_labels(const struct view_request *request, struct table *table,
 	    (request->label_key == NULL ||
 	     table_add_header(table, error, "label: %s",
 	                      request->label_key) == 0) &&
-	    add_label_rows(&groups, &measure, table, error) == 0)
+	    add_label_rows(&groups, table, error) == 0)
 		result = sections_know(request->set->profile,
 		                       SECTION_LABEL) ? 0 :
 		    table_add_footer(table, error, "the profile has no "

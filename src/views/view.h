@@ -134,6 +134,8 @@ struct view_request {
 	/* Threads, processes, labels: [n_sections + 1] what is left of each
 	 * section of the profile (profile/sections.h); NULL: no stacks. */
 	const struct section_total *section_totals;
+	/* [n_columns] the same of each of the columns. */
+	const struct section_total *const *section_columns;
 	const uint64_t *module_hits;	/* explain: [names] the same hits by
 				 * the module's name; NULL: not known */
 	size_t n_words;		/* explain: at most so many; 0: any number */

@@ -88,21 +88,42 @@ view_command_listing(struct session *session, view_function *view,
 	                     &arguments->values[1], table, error);
 }
 
-int
-view_command_sections(struct session *session, view_function *view,
-                      struct view_request *request, struct table *table,
-                      struct error *error)
+/* The totals of the request's columns, and of its own set before them. */
+static int
+count_sections(const struct session *session,
+               const struct view_request *request,
+               struct section_total *totals[COLUMN_SETS_MAX + 1],
+               struct error *error)
 {
-	struct section_total *totals = NULL;
-	int result;
-
-	if (session->profile->tree != NULL) {
-		totals = session_section_totals(session, error);
-		if (totals == NULL)
+	for (size_t i = 0; i <= request->n_columns; i++) {
+		totals[i] = session_section_totals(session, i == 0 ?
+		    request->set->resource_number :
+		    request->columns[i - 1].resource_number, error);
+		if (totals[i] == NULL)
 			return -1;
 	}
-	request->section_totals = totals;
-	result = view(request, table, error);
-	free(totals);
+	return 0;
+}
+
+int
+view_command_sections(struct session *session, view_function *view,
+                      const struct view_request *request,
+                      struct table *table, struct error *error)
+{
+	struct section_total *totals[COLUMN_SETS_MAX + 1] = { NULL };
+	const struct section_total *columns[COLUMN_SETS_MAX];
+	struct view_request with_totals = *request;
+	int result = 0;
+
+	if (session->profile->tree != NULL)
+		result = count_sections(session, request, totals, error);
+	for (size_t i = 0; i < request->n_columns; i++)
+		columns[i] = totals[i + 1];
+	with_totals.section_totals = totals[0];
+	with_totals.section_columns = columns;
+	if (result == 0)
+		result = view(&with_totals, table, error);
+	for (size_t i = 0; i <= request->n_columns; i++)
+		free(totals[i]);
 	return result;
 }

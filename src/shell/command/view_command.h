@@ -41,7 +41,7 @@ int view_command_listing(struct session *session, view_function *view,
  * made, with what the command asks for.
  */
 int view_command_sections(struct session *session, view_function *view,
-                          struct view_request *request, struct table *table,
-                          struct error *error);
+                          const struct view_request *request,
+                          struct table *table, struct error *error);
 
 #endif

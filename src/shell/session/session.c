@@ -878,7 +878,8 @@ session_hits_after(const struct session *session, struct error *error)
 }
 
 struct section_total *
-session_section_totals(const struct session *session, struct error *error)
+session_section_totals(const struct session *session, uint32_t resource,
+                       struct error *error)
 {
 	struct naming_request request = naming_request(session,
 	    session->profile, session->resource);
@@ -891,13 +892,13 @@ session_section_totals(const struct session *session, struct error *error)
 		return NULL;
 	if (request.n_steps == 0) {
 		section_totals(session->profile, session->profile->tree,
-		               session->resource, totals);
+		               resource, totals);
 		return totals;
 	}
 	result = naming_stacks(&request, true, &stacks, error);
 	if (result == 0)
 		result = refine_section_totals(&stacks, request.steps,
-		    request.n_steps, session->resource, totals, error);
+		    request.n_steps, resource, totals, error);
 	stacks_free(&stacks);
 	if (result == 0)
 		return totals;

@@ -249,11 +249,12 @@ uint64_t *session_hits_after(const struct session *session,
                              struct error *error);
 
 /*
- * The hits and samples of the current resource that the steps leave in each
- * section of a profile that has stacks (profile/sections.h), freed with free().
- * NULL with *error set.  O(nodes) for each step.
+ * The hits and samples of a resource that the steps leave in each section of a
+ * profile that has stacks (profile/sections.h), freed with free().  NULL with
+ * *error set.  O(nodes) for each step.
  */
 struct section_total *session_section_totals(const struct session *session,
+                                             uint32_t resource,
                                              struct error *error);
 
 /*
