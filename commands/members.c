@@ -33,7 +33,7 @@ members_run(struct session *session, const struct arguments *arguments,
 	request = session_request(session);
 	request.label_key = session->profile->fleet->key;
 	request.path_text = step->text;
-	whole = session_section_totals(session, error);
+	whole = session_section_totals(session, session->resource, error);
 	if (whole != NULL)
 		part = session_step_totals(session, step, error);
 	if (part != NULL) {

@@ -496,8 +496,6 @@ main(void)
 		cmocka_unit_test(exports_say_when_memory_is_short),
 		cmocka_unit_test(times_say_when_memory_is_short),
 		cmocka_unit_test(comparisons_say_when_memory_is_short),
-		cmocka_unit_test(columns_say_when_memory_is_short),
-		cmocka_unit_test(columns_change_nothing_when_memory_is_short),
 		cmocka_unit_test(merging_says_when_memory_is_short),
 	};
 	const char *source = getenv("srcdir");
