@@ -440,6 +440,25 @@ runs_that_never_vary_show_any_difference(void **state)
 	assert_true(change.phi == 1);
 }
 
+/* Rows whose runs are equal by chance do not say that nothing varies. */
+static void
+equal_runs_of_some_rows_leave_a_common_phi(void **state)
+{
+	struct runs runs;
+	struct change_noise noise;
+	struct error error = { 0 };
+
+	(void)state;
+	seed = 2;
+	simulate(&runs, 2, 3, 0, 1);
+	for (size_t i = 20; i < 30; i++)
+		for (size_t side = 0; side < 2; side++)
+			runs.hits[side][1][i] = runs.hits[side][0][i];
+	assert_int_equal(change_noise_fit(&runs.all, &noise, &error), 0);
+	assert_true(noise.common > 1 && noise.common < 10);
+	assert_true(noise.df > 1);
+}
+
 /* What appears in one run of the second side was never replicated. */
 static void
 a_new_row_in_one_run_is_likely(void **state)
@@ -583,6 +602,7 @@ main(void)
 		cmocka_unit_test(samples_of_many_hits_say_less),
 		cmocka_unit_test(weights_of_unknown_origin_need_replicates),
 		cmocka_unit_test(runs_that_never_vary_show_any_difference),
+		cmocka_unit_test(equal_runs_of_some_rows_leave_a_common_phi),
 		cmocka_unit_test(a_new_row_in_one_run_is_likely),
 		cmocka_unit_test(counts_are_compared_per_unit_of_work),
 		cmocka_unit_test(the_order_of_the_sides_is_only_a_sign),

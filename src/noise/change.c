@@ -221,7 +221,7 @@ make_dispersions(struct dispersions *found,
 		return -1;
 	/* Runs may be equal by chance; the logarithm of 0 says too much. */
 	for (size_t i = 0; i < found->n; i++)
-		found->phi[i] = fmax(found->phi[i], 1e-5 * median);
+		found->phi[i] = fmax(found->phi[i], 0.01 * median);
 	return 0;
 }
 
