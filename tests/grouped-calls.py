@@ -129,6 +129,12 @@ def group_by_hand(text, groups):
     renamed, and a call within a group is left out with its cost."""
     group_of = {member: name for name, members in groups.items()
                 for member in members}
+
+    def renamed(value):
+        """The name, with its known callers unless it is a group's."""
+        parts = [group_of.get(part, part) for part in value.split("'")]
+        return parts[0] if value.split("'")[0] in group_of else "'".join(parts)
+
     own, skipping, lines = None, False, []
     called = {}
     for line in text.splitlines():
@@ -137,14 +143,14 @@ def group_by_hand(text, groups):
             called[key] = value
             continue
         if key == "fn":
-            own = group_of.get(value, value)
-            where = ("group", "group") if value in group_of else (
+            own = renamed(value)
+            where = ("group", "group") if own in groups else (
                 called["ob"], called["fl"])
             lines += [f"ob={where[0]}", f"fl={where[1]}", f"fn={own}"]
         elif key == "cfn":
-            callee = group_of.get(value, value)
-            skipping = callee == own and value in group_of
-            where = ("group", "group") if value in group_of else (
+            callee = renamed(value)
+            skipping = callee == own and own in groups
+            where = ("group", "group") if callee in groups else (
                 called["cob"], called["cfi"])
             if not skipping:
                 lines += [f"cob={where[0]}", f"cfi={where[1]}",
@@ -187,11 +193,13 @@ def check_by_hand(seed, folder):
                                   for name in ("c", "r", "e"))
     for program in range(PROGRAMS * 2):
         rng = random.Random(f"{seed} by hand {program}")
+        n_callers = 0
         if program % 2 == 0:
             text = random_graph(rng)
         else:
             run = calls.Run(rng)
-            counted = calls.Callgrind(run, 1, 0)
+            n_callers = rng.choice([0, 1, 3])
+            counted = calls.Callgrind(run, 1, n_callers)
             counted.visit(run.activation(run.names[0], 0), ())
             text = counted.text()
         with open(called, "w") as file:
@@ -203,6 +211,15 @@ def check_by_hand(seed, folder):
         steps = steps_of(groups)
         by_hand = ask(replaced, shown, [])
         rows = ask(called, shown, steps)
+        if n_callers > 0:
+            # A function called by two members stays two nodes, so that
+            # estimates of longer paths may differ.
+            by_hand, rows = ({(view, path): hits for (view, path), hits in
+                              some.items() if len(path) < 3}
+                             for some in (by_hand, rows))
+            assert rows == by_hand, (program, groups, sorted(
+                set(rows.items()) ^ set(by_hand.items()), key=str)[:6])
+            continue
         assert rows == by_hand, (program, groups, sorted(
             set(rows.items()) ^ set(by_hand.items()), key=str)[:6])
         rows = ask(called, shown, [*steps, f"export callgrind {exported}"])
