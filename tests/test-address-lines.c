@@ -9,6 +9,8 @@
 #include "src/base/progress.h"
 #include "src/symbols/names/address_frames.h"
 #include "src/symbols/lines/address_lines.h"
+#include "src/symbols/lines/debug_lines.h"
+#include "src/symbols/lines/lines_choice.h"
 #include "src/symbols/elf/elf_file.h"
 
 enum { STEP = 5, TEXT_MAX = 1 << 20 };
@@ -451,6 +453,93 @@ a_damaged_file_does_no_harm(void **state)
 	free(image);
 }
 
+/* Frames of two copies of a program: n of the first, 2 of the second. */
+static struct profile *
+profile_of_two(const char *directory, uint32_t n, uint32_t offset)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+	struct location location = { 0, NO_NAME, 0 };
+
+	location.function = names_add(profile->names, "f", 1, &error);
+	for (uint32_t module = 0; module < 2; module++) {
+		char path[80];
+
+		snprintf(path, sizeof path, "%s/%s", directory,
+		         module == 0 ? "program" : "copy");
+		profile_add_module(profile, path, NULL, 0, &error);
+		for (uint32_t i = 0; i < (module == 0 ? n : 2); i++) {
+			uint32_t frame = profile_add_frame(profile, module,
+			    0x1000 + i, &location, 1, &error);
+
+			profile->frames[frame].function_offset = offset;
+		}
+	}
+	assert_false(error.is_set);
+	return profile;
+}
+
+/* Which of the two are chosen: 1, 2, or their sum. */
+static int
+chosen(const char *directory, uint32_t n, uint32_t offset, uint64_t most,
+       uint64_t deferred[2])
+{
+	const struct symbol_search search = { 0 };
+	struct profile *profile = profile_of_two(directory, n, offset);
+	struct error error = { 0 };
+	int result;
+
+	/* The second time changes nothing. */
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(lines_choose(profile, &search, most, &error),
+		                 0);
+	result = !profile->frames[0].is_deferred +
+	    2 * !profile->frames[n].is_deferred;
+	assert_int_equal(profile->frames[0].is_deferred,
+	                 profile->frames[n - 1].is_deferred);
+	for (int i = 0; i < 2; i++)
+		deferred[i] = profile->modules[i].deferred_bytes;
+	profile_free(profile);
+	return result;
+}
+
+static void
+what_is_read_with_a_profile_is_chosen_by_size_and_frames(void **state)
+{
+	char directory[40], path[80];
+	uint64_t size, deferred[2];
+	struct elf_file file;
+
+	(void)state;
+	make_program(directory, "cc -O2 -g", "inlines.c");
+	assert_true(run("cp %s/program %s/copy", directory, directory));
+	snprintf(path, sizeof path, "%s/program", directory);
+	assert_int_equal(elf_file_open(&file, path), ELF_FILE_OPEN);
+	size = debug_lines_size(&file);
+	elf_file_close(&file);
+	assert_in_range(size, 1000, 1 << 20);
+
+	assert_int_equal(chosen(directory, 3, 0, 2 * size, deferred), 3);
+	assert_int_equal(deferred[0] + deferred[1], 0);
+	/* With room for one, that with more frames; of equals by path. */
+	assert_int_equal(chosen(directory, 3, 0, 2 * size - 1, deferred), 1);
+	assert_int_equal(deferred[0], 0);
+	assert_int_equal(deferred[1], size);
+	assert_int_equal(chosen(directory, 1, 0, size, deferred), 2);
+	assert_int_equal(chosen(directory, 2, 0, size, deferred), 2);
+	assert_int_equal(chosen(directory, 3, 0, size - 1, deferred), 0);
+	assert_int_equal(deferred[0] + deferred[1], 2 * size);
+	/* Without a known build, only if names come from the file. */
+	assert_int_equal(chosen(directory, 3, NO_OFFSET, 2 * size, deferred),
+	                 0);
+	assert_int_equal(deferred[0] + deferred[1], 0);
+	/* Without debug information nothing is hidden. */
+	assert_true(run("objcopy --strip-debug %s/program", directory));
+	assert_int_equal(chosen(directory, 3, 0, size, deferred), 2);
+	assert_int_equal(deferred[0] + deferred[1], 0);
+	run("rm -r %s", directory);
+}
+
 int
 main(void)
 {
@@ -465,6 +554,8 @@ main(void)
 		cmocka_unit_test(lines_come_from_a_shared_supplementary_file),
 		cmocka_unit_test(a_file_that_is_cut_does_no_harm),
 		cmocka_unit_test(a_damaged_file_does_no_harm),
+		cmocka_unit_test(
+		    what_is_read_with_a_profile_is_chosen_by_size_and_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
