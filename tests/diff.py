@@ -250,8 +250,13 @@ def check_planted(folder):
     assert row["low"] < 300 < row["high"], row
     assert 0 < row["visible"] < 300, row
     assert verdicts(functions)[("build",)] == "grew", functions
-    changed = [row["verdict"] in ("grew", "shrank") for row in table["rows"]]
-    assert changed == sorted(changed, reverse=True), changed
+    for view in (table, functions):
+        keys = [(row.get("role") is not None,
+                 row["verdict"] in ("grew", "shrank"), abs(row["change"]))
+                for row in view["rows"]]
+        plain = [key[1:] for key in keys if not key[0]]
+        assert plain == sorted(plain, reverse=True), plain
+        assert keys == sorted(keys, key=lambda key: not key[0]), keys
     one, = compare(base[:1], now[:1], "diff down")
     kinds = set(verdicts(one).values())
     assert "likely" in kinds and not kinds & {"grew", "shrank"}, kinds
@@ -531,7 +536,8 @@ def check_base(folder):
 def check_other_views_stay(folder):
     """diff changes nothing for the commands after it."""
     one = write(os.path.join(folder, "one.folded"), SHAPE)
-    two = write(os.path.join(folder, "two.folded"), {("main", "z"): 3})
+    two = write(os.path.join(folder, "two.folded"), {
+        ("z", "q"): 3, ("main", "z"): 3})
     lines = [word for line in ("functions", "down", "root", "tree", "info")
              for word in ("-e", line)]
     plain = cpprof(*lines, one)[0]
