@@ -170,6 +170,22 @@ def modules(folder):
     assert found["module"] == [(("libz.so",), 180)], found
     found = by_kind(explain(path, "narrow main other"))
     assert "module" not in found, found
+    # A group has no module, so it counts by its name.
+    found = by_kind(explain(path, "group codec = inner"))
+    assert found["module"] == [(("codec",), 180)], found
+    found = by_kind(explain(path, "narrow main inner", "group x = main"))
+    assert "module" not in found, found
+    found = by_kind(explain(path, "group libz.so = other"))
+    assert "module" not in found, found
+    # So does a function of no module.
+    with open(path, "a", encoding="utf-8") as file:
+        for i in range(900):
+            file.write(f"prog 1 {i}.000000: 1 cycles:\n"
+                       "\t1000 nowhere ([unknown])\n"
+                       "\t2000 main (/bin/prog)\n\n")
+    for steps in (), ("group g = other",):
+        found = by_kind(explain(path, *steps))
+        assert found["module"] == [(("nowhere",), 900)], (steps, found)
 
 
 def few(folder):
