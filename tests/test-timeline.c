@@ -237,6 +237,62 @@ moments_are_summed_by_slice(void **state)
 	}
 }
 
+/*
+ * More moments than are kept: they are summed up on the way, again and again.
+ * A last one is before all others.
+ */
+static void
+many_moments_make_the_same_slices(void **state)
+{
+	enum { N_NODES = 3, N_MOMENTS = 5000000 };
+	static uint64_t expected[N_NODES][TIMELINE_SLICES];
+	const uint64_t start = 1000000007, step = 997;
+	struct error error = { 0 };
+
+	(void)state;
+	for (unsigned is_late = 0; is_late < 2; is_late++) {
+		struct tree_builder *builder = tree_builder_new(1, &error);
+		struct sample_tree *tree;
+		uint64_t width = LEAST_WIDTH, all = 0;
+
+		while ((N_MOMENTS - 1) * step / width >= TIMELINE_SLICES)
+			width *= 2;
+		memset(expected, 0, sizeof expected);
+		for (uint32_t i = 0; i < N_NODES; i++)
+			tree_builder_child(builder, NO_NODE, i, &error);
+		for (uint64_t i = 0; i < N_MOMENTS; i++) {
+			uint32_t node = (uint32_t)random_below(N_NODES);
+
+			tree_builder_add(builder, node, 0, 2, 1, &error);
+			tree_builder_add_time(builder, node, 0,
+			    start + i * step, 0, 2, 1, &error);
+			expected[node][i * step / width] += 2;
+		}
+		if (is_late) {
+			tree_builder_add(builder, 0, 0, 2, 1, &error);
+			tree_builder_add_time(builder, 0, 0, start - 1, 0, 2,
+			                      1, &error);
+		}
+		assert_false(error.is_set);
+		tree = tree_builder_finish(builder, &error);
+		tree_builder_free(builder);
+		assert_int_equal(tree->timeline->width_ns, width);
+		for (uint32_t node = 0; node < N_NODES; node++)
+			for (uint32_t s = 0; s < TIMELINE_SLICES; s++) {
+				const struct counts is = sum_entries(tree,
+				    node, 0, s);
+
+				assert_int_equal(is.hits, 2 * is.samples);
+				all += is.hits;
+				if (!is_late)
+					assert_int_equal(is.hits,
+					                 expected[node][s]);
+			}
+		assert_int_equal(all, 2 * (N_MOMENTS + is_late));
+		sample_tree_free(tree);
+	}
+}
+
 static void
 slices_get_the_widest_width(void **state)
 {
@@ -572,6 +628,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moments_are_summed_by_slice),
+		cmocka_unit_test(many_moments_make_the_same_slices),
 		cmocka_unit_test(slices_get_the_widest_width),
 		cmocka_unit_test(no_more_time_than_hits),
 		cmocka_unit_test(times_stay_when_names_change),

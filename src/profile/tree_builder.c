@@ -254,6 +254,63 @@ is_last_moment(const struct tree_builder *builder, const struct moment *moment)
 	    last->resource == moment->resource;
 }
 
+/*
+ * Sums up the moments by the slices that there would be now, so that they are
+ * bounded by rows and slices, and not by samples.  Later slices are as wide, or
+ * wider by a power of two, and begin at the same time, so nothing is lost.
+ */
+static int
+fold_moments(struct tree_builder *builder, struct error *error)
+{
+	const struct timeline_rows rows = { builder->n_rows,
+		builder->n_resources, builder->hits, builder->samples };
+	const uint64_t from = builder->has_origin ? 0 : builder->earliest_ns;
+	struct timeline *timeline = timeline_new(&rows, builder->moments,
+	    builder->n_moments, from, 0, error);
+	size_t n = 0;
+
+	if (timeline == NULL)
+		return -1;
+	for (uint32_t row = 0; row < timeline->n_rows; row++)
+		for (size_t i = timeline->first[row];
+		     i < timeline->first[row + 1]; i++)
+			for (uint32_t r = 0; r < timeline->n_resources; r++) {
+				const struct moment moment = {
+					from + timeline->slice[i] *
+					    timeline->width_ns,
+					timeline->width_ns,
+					timeline->hits[r][i],
+					timeline->samples[r][i], row, r
+				};
+
+				if ((moment.hits | moment.samples) != 0)
+					builder->moments[n++] = moment;
+			}
+	builder->n_moments = n;
+	builder->folded_ns = timeline->width_ns;
+	builder->fold_at = n > MOMENTS_TO_FOLD / 2 ? 2 * n : MOMENTS_TO_FOLD;
+	timeline_free(timeline);
+	return 0;
+}
+
+/* Where slices begin stays where it is, or moves by whole ones. */
+static void
+note_earliest(struct tree_builder *builder, uint64_t begin_ns)
+{
+	const uint64_t width = builder->folded_ns;
+	uint64_t earlier;
+
+	if (builder->n_moments == 0 && width == 0) {
+		builder->earliest_ns = begin_ns;
+	} else if (begin_ns < builder->earliest_ns) {
+		earlier = builder->earliest_ns - begin_ns;
+		if (width > 0 && earlier % width != 0)
+			earlier += width - earlier % width;
+		builder->earliest_ns -= earlier < builder->earliest_ns ?
+		                        earlier : builder->earliest_ns;
+	}
+}
+
 int
 tree_builder_add_time(struct tree_builder *builder, uint32_t node,
                       uint32_t resource, uint64_t begin_ns, uint64_t width_ns,
@@ -285,10 +342,10 @@ tree_builder_add_time(struct tree_builder *builder, uint32_t node,
 			return -1;
 		builder->moments_capacity = capacity;
 	}
-	if (builder->n_moments == 0 || begin_ns < builder->earliest_ns)
-		builder->earliest_ns = begin_ns;
+	note_earliest(builder, begin_ns);
 	builder->moments[builder->n_moments++] = moment;
-	return 0;
+	return builder->n_moments < (builder->fold_at > 0 ? builder->fold_at :
+	    MOMENTS_TO_FOLD) ? 0 : fold_moments(builder, error);
 }
 
 int

@@ -34,6 +34,9 @@ struct tree_builder {
 	struct moment *moments;
 	size_t n_moments, moments_capacity;
 	uint64_t earliest_ns;	/* of these */
+	uint64_t folded_ns;	/* slices into which moments were summed up;
+				 * 0: none were */
+	size_t fold_at;		/* moments; 0: MOMENTS_TO_FOLD */
 	bool has_origin;
 	uint64_t origin_ns;
 	uint32_t section_begin;
@@ -55,6 +58,9 @@ struct tree_builder {
 };
 
 enum { FIRST_SLOTS_BITS = 10 };
+
+/* When there are so many moments, they are summed up. */
+enum { MOMENTS_TO_FOLD = 1 << 20 };
 
 /* 1 << bits empty slots; NULL with *error set. */
 struct slot *tree_builder_new_slots(unsigned bits, struct error *error);
