@@ -10,6 +10,7 @@ import collections
 import gzip
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,72 @@ def expected(document):
                 stacks[tuple(stack)] += charge
         result[resource] = dict(bodies), dict(stacks)
     return result
+
+
+def slices_differ(path, documents):
+    """What `timeline` says, against the profiles in a file: each sample lasts
+    until the next one."""
+    spans = []      # begin, end, in ns
+    for document in documents:
+        stamp, times = document["startTime"], []
+        for delta in document["timeDeltas"]:
+            stamp += delta
+            times.append(max([stamp] + times[-1:]))
+        times.append(max(document["endTime"], times[-1]))
+        spans += [(begin * 1000, end * 1000)
+                  for begin, end in zip(times, times[1:])]
+    start = min(begin for begin, _ in spans)
+    out = subprocess.run(
+        [CPPROF, "-q", "-F", "json", "-e", "resource time", "-e", "timeline",
+         "-e", "resource samples", "-e", "timeline", path],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
+        text=True, timeout=120).stdout
+    answers = [json.loads(line) for line in out.splitlines()]
+    time, samples = [one for one in answers if "width_ns" in one]
+    wrong = []
+    for row in time["rows"]:
+        first, last = start + row["begin_ns"], start + row["end_ns"]
+        # Of a span, whole microseconds before the ends of a slice.
+        us = sum(max(0, min(end, last) - begin) // 1000 -
+                 max(0, min(end, first) - begin) // 1000
+                 for begin, end in spans)
+        if row["hits"] != us:
+            wrong.append(f"{row}, expected {us}")
+    # V8 leaves the first sample out of its hit counts.
+    n_uncounted = len(spans) - sum(node["hitCount"] for document in documents
+                                   for node in document["nodes"])
+    for row in samples["rows"]:
+        n = sum(row["begin_ns"] <= begin - start < row["end_ns"]
+                for begin, _ in spans)
+        if not n - n_uncounted <= row["hits"] <= n:
+            wrong.append(f"samples: {row}, expected {n}")
+    if sum(row["hits"] for row in time["rows"]) != \
+            sum(end - begin for begin, end in spans) // 1000:
+        wrong.append("time outside of all slices")
+    return wrong
+
+
+def random_document(rng):
+    """Any gaps between samples, and a clock that goes back a little."""
+    n = rng.randint(1, 40)
+    frame = {"scriptId": "1", "url": "", "lineNumber": -1, "columnNumber": -1}
+    nodes = [{"id": 1, "hitCount": 0, "children": [],
+              "callFrame": {"functionName": "(root)", **frame}}]
+    for number in range(2, n + 2):
+        rng.choice(nodes)["children"].append(number)
+        nodes.append({"id": number, "hitCount": 0, "children": [],
+                      "callFrame": {"functionName": f"f{number % 7}",
+                                    **frame}})
+    samples = [rng.randint(2, n + 1) for _ in range(rng.randint(1, 400))]
+    for number in samples:
+        nodes[number - 1]["hitCount"] += 1
+    deltas = [rng.choice([1000, rng.randint(-50, 3000),
+                          rng.randint(0, 10 ** rng.randint(1, 7))])
+              for _ in samples]
+    start = 10**9 + rng.randint(0, 10**6)
+    return {"nodes": nodes, "startTime": start, "samples": samples,
+            "timeDeltas": deltas,
+            "endTime": start + max(0, sum(deltas)) + rng.randint(0, 10**5)}
 
 
 def older(document):
@@ -162,6 +229,42 @@ def check(claims, name, document):
                    document)
     claims.compare(name + ", as a trace", write("trace", trace(document)),
                    document, samples=False)
+    claims.make(f"slices of {name}, in all forms",
+                [wrong for form in ("new", "old", "trace") for wrong in
+                 slices_differ(os.path.join(WORK, form), [document])])
+
+
+def two_threads(documents):
+    """One trace with two profiles."""
+    events = []
+    for number, document in enumerate(documents):
+        for event in trace(document)["traceEvents"]:
+            events.append({**event, "id": hex(number + 1),
+                           "tid": 9 + number} if "id" in event else event)
+    return {"traceEvents": events, "metadata": {}}
+
+
+def check_random_slices(claims):
+    differences = []
+    for seed in range(25):
+        rng = random.Random(seed)
+        documents = [random_document(rng) for _ in range(2)]
+        for form in (documents[0], older(documents[0]), trace(documents[0])):
+            differences += [f"seed {seed}: {wrong}" for wrong in slices_differ(
+                write("random", form), documents[:1])]
+        differences += [f"seed {seed}, two threads: {wrong}"
+                        for wrong in slices_differ(
+                            write("random", two_threads(documents)),
+                            documents)]
+    claims.make("slices of random profiles", differences)
+    document = random_document(random.Random(1))
+    del document["startTime"]
+    path = write("endless", document)
+    done = subprocess.run([CPPROF, "-q", "-e", "timeline", path], check=False,
+                          capture_output=True, text=True, timeout=120,
+                          stdin=subprocess.DEVNULL)
+    claims.check("without a start there are no times", "does not say when" in
+                 done.stderr, done.stderr)
 
 
 def main():
@@ -176,6 +279,7 @@ def main():
             check(claims, "what node writes", json.load(file))
     else:
         claims.skip("what node writes", "node not found")
+    check_random_slices(claims)
     claims.end()
 
 

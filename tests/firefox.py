@@ -102,7 +102,60 @@ def random_threads(rng):
         for _ in range(rng.randint(0, 60))]) for i in range(rng.randint(1, 4))]
 
 
-def document(rng, threads, version, weights, unit):
+def random_times(rng, threads):
+    """When the samples of each thread were taken, in ms; None: unknown.  Only
+    files with plain times have unknown ones."""
+    has_unknown = rng.random() < 0.5
+    all_times = []
+    for _, samples in threads:
+        time, times = rng.randint(0, 10**6) / 1000, []
+        for _ in samples:
+            times.append(None if has_unknown and rng.random() < 0.1 else
+                         round(time, 4))
+            time += rng.choice([0.5, 1, rng.random() * 500])
+        all_times.append(times)
+    return all_times
+
+
+def time_column(rng, times):
+    """As times, or as differences."""
+    if None in times or rng.random() < 0.5:
+        return {"time": times}
+    return {"timeDeltas": [round(time - before, 4) for before, time in
+                           zip([0, *times], times)]}
+
+
+def slices_differ(path, resource, threads, all_times, value):
+    """What `timeline` says, against the samples themselves."""
+    samples = [(round(time * 10**6) if time is not None else None,
+                value(sample, i))
+               for (_, thread), times in zip(threads, all_times)
+               for i, (sample, time) in enumerate(zip(thread, times))]
+    known = [one for one in samples if one[0] is not None]
+    out = subprocess.run(
+        [CPPROF, "-q", "-F", "json", "-e", f"resource {resource}", "-e",
+         "timeline", path], stdin=subprocess.DEVNULL, check=False,
+        capture_output=True, text=True, timeout=120)
+    if not any(hits for _, hits in samples):
+        return []
+    if not known:
+        return [] if "does not say when" in out.stderr else ["has times"]
+    answer = json.loads(out.stdout.splitlines()[-1])
+    start = min(time for time, _ in known)
+    wrong = [f"{resource}: {row}" for row in answer["rows"]
+             if row["hits"] != sum(hits for time, hits in known if
+                                   row["begin_ns"] <= time - start <
+                                   row["end_ns"])]
+    if sum(row["hits"] for row in answer["rows"]) != \
+            sum(hits for _, hits in known):
+        wrong.append("hits outside of all slices")
+    if answer["without_time"] != sum(hits for time, hits in samples
+                                     if time is None):
+        wrong.append(f"without time: {answer['without_time']}")
+    return wrong
+
+
+def document(rng, threads, version, weights, unit, all_times):
     shared_strings = Strings()
     shared = Tables(shared_strings, version)
     written = []
@@ -112,7 +165,7 @@ def document(rng, threads, version, weights, unit):
         columns = {
             "stack": [tables.stack(stack) if stack else None
                       for stack, _, _ in samples],
-            "time": [1.5 * i for i in range(len(samples))],
+            **time_column(rng, all_times[len(written)]),
             "weightType": weights, "length": len(samples),
             "weight": None if weights == "samples" else
             [weight for _, weight, _ in samples]}
@@ -186,7 +239,9 @@ def check(seed, version):
     weights = rng.choice(list(WEIGHTS))
     unit = rng.choice([None, *UNITS])
     path = os.path.join(WORK, "profile.json")
-    text = json.dumps(document(rng, threads, version, weights, unit),
+    all_times = random_times(rng, threads)
+    text = json.dumps(document(rng, threads, version, weights, unit,
+                               all_times),
                       ensure_ascii=rng.random() < 0.5)
     opened = gzip.open if seed % 2 else open
     with opened(path, "wt", encoding="utf-8") as file:
@@ -198,6 +253,7 @@ def check(seed, version):
         wrong += [f"{name}: {key}: {got.get(key)}, expected {wanted.get(key)}"
                   for key in {*wanted, *got}
                   if got.get(key) != wanted.get(key)]
+        wrong += slices_differ(path, name, threads, all_times, value)
     return wrong
 
 

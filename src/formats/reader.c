@@ -587,6 +587,15 @@ reader_add_hits(struct reader *reader, uint32_t node, uint32_t column,
 	                        error);
 }
 
+int
+reader_add_time(struct reader *reader, uint32_t node, uint32_t column,
+                uint64_t time_ns, uint64_t hits, uint64_t samples,
+                struct error *error)
+{
+	return tree_builder_add_time(reader->builder, node, column, time_ns, 0,
+	                             hits, samples, error);
+}
+
 uint32_t
 reader_count_nodes(const struct reader *reader)
 {

@@ -224,6 +224,14 @@ uint32_t reader_child(struct reader *reader, uint32_t parent, uint32_t frame,
 int reader_add_hits(struct reader *reader, uint32_t node, uint32_t column,
                     uint64_t hits, uint64_t samples, struct error *error);
 
+/*
+ * Notes when some of them were counted, which reader_add_hits has added: at a
+ * time from anywhere.
+ */
+int reader_add_time(struct reader *reader, uint32_t node, uint32_t column,
+                    uint64_t time_ns, uint64_t hits, uint64_t samples,
+                    struct error *error);
+
 /* How many nodes have been entered, including one for each thread. */
 uint32_t reader_count_nodes(const struct reader *reader);
 

@@ -204,6 +204,21 @@ find_places(size_t *place, uint32_t n_rows)
 
 /* ---- of moments ---- */
 
+/* The least width, from `width` on by doubling, that has so few slices. */
+static uint64_t
+widen(uint64_t width, uint64_t last_ns)
+{
+	while (last_ns / width >= TIMELINE_SLICES && width <= UINT64_MAX / 2)
+		width *= 2;
+	return width;
+}
+
+uint64_t
+timeline_width(uint64_t last_ns)
+{
+	return widen(LEAST_WIDTH_NS, last_ns);
+}
+
 static uint64_t
 choose_width(const struct moment *moments, size_t n, uint64_t from_ns)
 {
@@ -215,12 +230,8 @@ choose_width(const struct moment *moments, size_t n, uint64_t from_ns)
 		if (moments[i].begin_ns > last)
 			last = moments[i].begin_ns;
 	}
-	if (width == 0)
-		width = LEAST_WIDTH_NS;
-	last = last > from_ns ? last - from_ns : 0;
-	while (last / width >= TIMELINE_SLICES && width <= UINT64_MAX / 2)
-		width *= 2;
-	return width;
+	return widen(width > 0 ? width : LEAST_WIDTH_NS,
+	             last > from_ns ? last - from_ns : 0);
 }
 
 static int

@@ -63,6 +63,9 @@ struct timeline *timeline_new(const struct timeline_rows *rows,
                               struct error *error);
 void timeline_free(struct timeline *timeline);
 
+/* The width of the slices of moments from 0 to last_ns. */
+uint64_t timeline_width(uint64_t last_ns);
+
 /*
  * The timeline of rows that are sums of those of another one: row i of `from`
  * became part of row to[i], or of none if that is 0.  Likewise.

@@ -143,5 +143,6 @@ when_need(const struct sample_set *set, struct error *error)
 	    set->tree->timeline != NULL)
 		return 0;
 	return error_set(error, "the profile does not say when its hits were "
-	                 "counted; recordings of `cpprof record` and perf do");
+	                 "counted; recordings of cpprof and perf, .cpuprofile "
+	                 "and Firefox profiles do");
 }

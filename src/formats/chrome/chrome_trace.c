@@ -305,6 +305,8 @@ add_profiles(struct trace *trace, struct error *error)
 {
 	struct reader *reader = &trace->tree.reader;
 
+	for (size_t i = 0; i < trace->n_profiles; i++)
+		v8_tree_announce(&trace->tree, &trace->profiles[i].v8);
 	for (size_t i = 0; i < trace->n_profiles; i++) {
 		const struct traced *traced = &trace->profiles[i];
 

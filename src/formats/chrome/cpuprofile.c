@@ -19,6 +19,7 @@ read_file(struct v8_tree *tree, struct v8_profile *v8, struct error *error)
 		/* Anything after the object is an error. */
 		json_next(tree->json, &key);
 	}
+	v8_tree_announce(tree, v8);
 	if (error->is_set || v8_tree_add(tree, v8) != 0)
 		return -1;
 	if (reader_count_nodes(&tree->reader) == 0)

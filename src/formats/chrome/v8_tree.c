@@ -6,6 +6,9 @@
  * the sample before it.  Times may go back a little, since V8 takes them on
  * another thread.  A sample before the latest time so far then counts as taken
  * at that time, as in speedscope, so that no time counts twice.
+ *
+ * A sample's time is spread over the slices of the timeline, which may be
+ * narrower.  The sample itself is in the first of them.
  */
 #include "src/formats/chrome/v8_tree.h"
 
@@ -20,6 +23,9 @@
 /* Rows between two checks for an interrupt. */
 enum { ROWS_A_STEP = 1 << 16 };
 
+/* Later times, in microseconds, are not noted: 285 years. */
+#define MOST_TIME ((int64_t)9000000000000000)
+
 /* Time and samples of a node. */
 struct charge {
 	uint64_t time, samples;
@@ -33,7 +39,13 @@ struct entering {
 	bool has_times, has_hits;
 	bool is_endless;		/* the end of the last sample is not
 					 * known */
+	int64_t first, last;		/* times of samples; first > last: there
+					 * are none by a common clock */
+	uint64_t width_ns;		/* of the parts over which a sample's
+					 * time is spread */
 	uint32_t *parent, *label;	/* [n_rows] */
+	uint32_t *nodes;		/* [n_rows], the reader's, of rows that
+					 * were entered */
 	struct charge *charges;		/* [n_rows] */
 	uint32_t n_rows;		/* nodes, then sampled ids without a
 					 * node */
@@ -84,13 +96,40 @@ find_end(const struct v8_profile *v8, int64_t *end)
 	       find_bound(v8, v8->end, end);
 }
 
+/* Whether times count from the same as those of the file's other profiles. */
+static bool
+has_clock(const struct v8_profile *v8)
+{
+	return v8->has_times && (v8->has_start || v8->are_absolute);
+}
+
+void
+v8_tree_announce(struct v8_tree *tree, const struct v8_profile *v8)
+{
+	int64_t time = 0;
+
+	if (!has_clock(v8) || v8->n_samples == 0 || v8->n_times == 0 ||
+	    (v8->has_start && !find_bound(v8, v8->start, &time)) ||
+	    !find_time(v8, 0, time, &time) || time < 0 ||
+	    (tree->has_earliest && time >= tree->earliest))
+		return;
+	tree->earliest = time;
+	tree->has_earliest = true;
+}
+
+/* The row of a sample, which was taken at `begin` and lasted until `end`. */
+typedef int timed_sample(struct entering *entering, uint32_t row,
+                         int64_t begin, int64_t end, struct error *error);
+
 /*
- * Charges the rows of the samples.  latest: the greatest time so far, since
- * the clock must not go back.  If there is one time more than samples, it says
- * when the last sample ended (Chromium's DevTools, CPUProfileDataModel.ts).
+ * Calls `use` for each sample whose time is known.  latest: the greatest time
+ * so far, since the clock must not go back.  If there is one time more than
+ * samples, it says when the last sample ended (Chromium's DevTools,
+ * CPUProfileDataModel.ts).
  */
 static int
-charge_times(struct entering *entering, struct error *error)
+each_timed_sample(struct entering *entering, timed_sample *use,
+                  struct error *error)
 {
 	const struct v8_profile *v8 = entering->v8;
 	int64_t time = 0, latest = 0, end = 0;
@@ -98,25 +137,93 @@ charge_times(struct entering *entering, struct error *error)
 	if (v8->has_start && !find_bound(v8, v8->start, &time))
 		return error_set(error, "a start time that exceeds 63 bits");
 	for (size_t i = 0; i <= v8->n_samples && i < v8->n_times; i++) {
+		if (i % ROWS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 		if (!find_time(v8, i, time, &time))
 			return error_set(error, "the time of sample %zu exceeds "
 			                 "63 bits", i);
-		if (i > 0 && time > latest)
-			entering->charges[entering->rows_of_ids[
-			    v8->samples[i - 1]]].time +=
-			    (uint64_t)time - (uint64_t)latest;
+		if (i > 0 && use(entering, entering->rows_of_ids[
+		        v8->samples[i - 1]], latest,
+		        time > latest ? time : latest, error) != 0)
+			return -1;
 		if (i == 0 || time > latest)
 			latest = time;
 	}
 	if (v8->n_times != v8->n_samples || v8->n_samples == 0)
 		return 0;
 	entering->is_endless = !find_end(v8, &end);
-	if (entering->is_endless || end <= latest)
-		return 0;
-	entering->charges[entering->rows_of_ids[
-	    v8->samples[v8->n_samples - 1]]].time +=
-	    (uint64_t)end - (uint64_t)latest;
+	if (entering->is_endless || end < latest)
+		end = latest;
+	return use(entering, entering->rows_of_ids[
+	    v8->samples[v8->n_samples - 1]], latest, end, error);
+}
+
+static int
+charge_sample(struct entering *entering, uint32_t row, int64_t begin,
+              int64_t end, struct error *error)
+{
+	(void)error;
+	entering->charges[row].time += (uint64_t)end - (uint64_t)begin;
+	if (entering->first > entering->last)
+		entering->first = begin;
+	entering->last = end;
 	return 0;
+}
+
+/* The nanoseconds of a time; the microseconds are from 0 to MOST_TIME. */
+static uint64_t
+ns_of(int64_t time)
+{
+	return (uint64_t)time * 1000;
+}
+
+/* Notes when a sample was taken, and spreads its time. */
+static int
+note_sample(struct entering *entering, uint32_t row, int64_t begin,
+            int64_t end, struct error *error)
+{
+	struct v8_tree *tree = entering->tree;
+	const uint64_t from = ns_of(tree->earliest);
+	uint64_t done = 0, at = ns_of(begin);
+	uint32_t node = entering->nodes[row];
+
+	if (reader_add_time(&tree->reader, node, tree->samples - 1, at, 1, 1,
+	                    error) != 0)
+		return -1;
+	do {
+		/* The next part begins at a multiple of the width. */
+		const uint64_t next = at + entering->width_ns -
+		    (at - from) % entering->width_ns;
+		const uint64_t until = next < ns_of(end) ?
+		    next / 1000 - (uint64_t)begin :
+		    (uint64_t)end - (uint64_t)begin;
+
+		if (reader_add_time(&tree->reader, node, tree->time - 1, at,
+		        until - done, at == ns_of(begin), error) != 0)
+			return -1;
+		done = until;
+		at = next;
+	} while (done < (uint64_t)end - (uint64_t)begin);
+	return 0;
+}
+
+/*
+ * Notes the times of all samples.  The parts of a sample that lasts long begin
+ * where slices of the timeline do, which may be wider.
+ */
+static int
+note_times(struct entering *entering, struct error *error)
+{
+	const int64_t earliest = entering->tree->earliest;
+	uint64_t length_ns;
+
+	if (!has_clock(entering->v8) || entering->first > entering->last ||
+	    entering->first < 0 || entering->last > MOST_TIME)
+		return 0;
+	length_ns = ns_of(entering->last) - ns_of(earliest);
+	entering->width_ns = timeline_width(length_ns > 0 ? length_ns - 1 : 0);
+	return each_timed_sample(entering, note_sample, error);
 }
 
 /* ---- rows ---- */
@@ -246,6 +353,7 @@ make_rows(struct entering *entering, struct error *error)
 	entering->parent = memory_array(n, sizeof(uint32_t), error);
 	entering->label = memory_array(n, sizeof(uint32_t), error);
 	entering->charges = memory_array(n, sizeof *entering->charges, error);
+	entering->nodes = memory_array(n, sizeof(uint32_t), error);
 	if (error->is_set)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
@@ -310,6 +418,7 @@ enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
 			return -1;
 		node = reader_child(reader, NO_NODE, frame, error);
 	}
+	entering->nodes[row] = node;
 	return node != NO_NODE ? add_hits(entering, row, node, error) : -1;
 }
 
@@ -340,6 +449,7 @@ charge_samples(struct entering *entering, struct error *error)
 	const struct v8_profile *v8 = entering->v8;
 
 	entering->has_times = v8->has_times;
+	entering->last = -1;	/* before the first */
 	for (uint32_t i = 0; i < v8->n_nodes; i++)
 		entering->has_hits |= v8->nodes[i].hits > 0;
 	for (size_t i = 0; i < v8->n_samples; i++)
@@ -349,7 +459,8 @@ charge_samples(struct entering *entering, struct error *error)
 	    v8->n_times != v8->n_samples + 1 && !entering->is_cut)
 		return error_set(error, "%zu samples have %zu times",
 		                 v8->n_samples, v8->n_times);
-	return v8->has_times ? charge_times(entering, error) : 0;
+	return v8->has_times ?
+	    each_timed_sample(entering, charge_sample, error) : 0;
 }
 
 int
@@ -364,7 +475,8 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 	    make_rows(&entering, &why) == 0 &&
 	    charge_samples(&entering, &why) == 0 &&
 	    add_resources(&entering, &why) == 0 &&
-	    enter_rows(&entering, &why) == 0)
+	    enter_rows(&entering, &why) == 0 &&
+	    note_times(&entering, &why) == 0)
 		result = 0;
 	else
 		json_fail(tree->json, v8->samples_offset, "%s", why.text);
@@ -373,6 +485,7 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 	free(entering.parent);
 	free(entering.label);
 	free(entering.charges);
+	free(entering.nodes);
 	free(entering.rows_of_ids);
 	return result;
 }

@@ -2,8 +2,9 @@
 /* firefox_thread.c -- one thread of a Firefox profile, with its samples.
  *
  * Samples are columns: {"stack": [...], "weight": [...] or null, "weightType",
- * "threadCPUDelta": [...], ...}.  When the object ends, the samples of each
- * stack are summed up, since a few stacks have most samples.
+ * "threadCPUDelta": [...], "time" or "timeDeltas": [...], ...}.  When the object
+ * ends, the samples of each stack are summed up, since a few stacks have most
+ * samples.  Samples with times are kept as well, until the stacks have nodes.
  */
 #include "src/formats/firefox/firefox_thread.h"
 
@@ -27,6 +28,7 @@ struct thread_reading {
 	struct error *error;
 	struct index_column stacks;
 	struct amounts weights, deltas;
+	struct amounts times;		/* ns, or NO_TIME */
 };
 
 void
@@ -37,6 +39,7 @@ firefox_thread_free(struct firefox_thread *thread)
 	free(thread->pid);
 	free(thread->tid);
 	free(thread->charges);
+	free(thread->samples);
 	firefox_tables_free(&thread->tables);
 }
 
@@ -72,6 +75,44 @@ read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
 		                     amounts->n + 1, sizeof *amounts->values,
 		                     reading->error) == 0)
 			amounts->values[amounts->n++] = (uint64_t)number;
+	}
+}
+
+/*
+ * Reads a column of times in milliseconds, or of the differences between them.
+ * One that is before the start, or none, is unknown; the next difference counts
+ * from the last known time.
+ */
+static void
+read_times(struct thread_reading *reading, bool are_deltas)
+{
+	struct amounts *times = &reading->times;
+	struct json_token token;
+	int64_t time = 0;
+
+	times->n = 0;
+	if (!json_open_array(reading->json, "an array of times"))
+		return;
+	times->is_there = true;
+	while (json_next_element(reading->json, &token)) {
+		struct decimal decimal;
+		int64_t number, next = -1;
+
+		if (token.type != JSON_NUMBER && token.type != JSON_NULL) {
+			json_fail(reading->json, token.offset,
+			          "expected an array of times");
+			return;
+		}
+		if (json_decimal(&token, &decimal) &&
+		    decimal_scale(decimal, TIME_POWER, &number, NULL) &&
+		    (!are_deltas ||
+		     !__builtin_add_overflow(time, number, &number)))
+			time = next = number;
+		if (memory_grow(&times->values, &times->capacity, times->n + 1,
+		                sizeof *times->values, reading->error) != 0)
+			return;
+		times->values[times->n++] = next < 0 ? NO_TIME :
+		                            (uint64_t)next;
 	}
 }
 
@@ -127,6 +168,15 @@ add_sample(struct thread_reading *reading, struct id_table *stacks,
 		return -1;
 	}
 	charge->n_samples++;
+	if (sample >= reading->times.n)
+		return 0;
+	if (memory_grow(&thread->samples, &thread->samples_capacity,
+	                thread->n_samples + 1, sizeof *thread->samples,
+	                reading->error) != 0)
+		return -1;
+	thread->samples[thread->n_samples++] = (struct firefox_sample){
+		reading->times.values[sample], weight, cpu, number
+	};
 	return 0;
 }
 
@@ -190,6 +240,8 @@ read_samples(struct thread_reading *reading)
 			read_amounts(reading, &reading->deltas, DELTA_POWER,
 			             "an array of CPU times",
 			             "a negative CPU time");
+		else if (json_is(&key, "time") || json_is(&key, "timeDeltas"))
+			read_times(reading, json_is(&key, "timeDeltas"));
 		else if (json_is(&key, "weightType"))
 			read_weight_type(reading);
 		else
@@ -249,4 +301,5 @@ firefox_thread_read(struct firefox_thread *thread, struct json_reader *json,
 	free(reading.stacks.values);
 	free(reading.weights.values);
 	free(reading.deltas.values);
+	free(reading.times.values);
 }

@@ -19,6 +19,19 @@ enum firefox_weight { WEIGHT_SAMPLES, WEIGHT_TIME, WEIGHT_BYTES,
 enum { WEIGHT_POWER = 6, WEIGHT_ONE = 1000000 };
 /* CPU deltas in thousandths: of microseconds these are nanoseconds. */
 enum { DELTA_POWER = 3, DELTA_ONE = 1000 };
+/* Times, from milliseconds to nanoseconds. */
+enum { TIME_POWER = 6 };
+
+/* A sample without a time. */
+#define NO_TIME UINT64_MAX
+
+/* One sample, of a thread whose samples have times. */
+struct firefox_sample {
+	uint64_t time_ns;		/* from the start of the profile, or
+					 * NO_TIME */
+	uint64_t weight, cpu;		/* as in its charge */
+	size_t charge;
+};
 
 /* The sums of all samples with one stack. */
 struct firefox_charge {
@@ -37,6 +50,9 @@ struct firefox_thread {
 	bool has_allocations;		/* which are not read */
 	struct firefox_charge *charges;
 	size_t n_charges, charges_capacity;
+	struct firefox_sample *samples;	/* [n_samples], in their order; none if
+					 * they have no times */
+	size_t n_samples, samples_capacity;
 	uint64_t offset;		/* of its samples */
 };
 

@@ -260,26 +260,37 @@ find_node(struct firefox_tree *tree, struct stacks *stacks,
 	return NO_NODE;
 }
 
+/* The hits of a sum of weights, or of CPU deltas. */
+static uint64_t
+hits_of_weight(const struct firefox_thread *thread, uint64_t weight)
+{
+	if (thread->weight == WEIGHT_TIME)
+		return weight;
+	return weight / WEIGHT_ONE + (weight % WEIGHT_ONE >= WEIGHT_ONE / 2);
+}
+
+static uint64_t
+hits_of_cpu(const struct firefox_tree *tree, uint64_t cpu)
+{
+	return tree->meta->cpu_unit == CPU_US ? cpu : cpu / DELTA_ONE;
+}
+
 static int
 add_charge(struct firefox_tree *tree, const struct firefox_thread *thread,
            const struct firefox_charge *charge, uint32_t node,
            struct error *error)
 {
-	uint64_t weight = charge->weight, cpu = charge->cpu;
+	const uint64_t cpu = hits_of_cpu(tree, charge->cpu);
 	uint32_t resource = need_weight(tree, thread->weight, error);
 
-	if (thread->weight != WEIGHT_TIME) {
-		tree->n_rounded += weight % WEIGHT_ONE != 0;
-		weight = weight / WEIGHT_ONE +
-		         (weight % WEIGHT_ONE >= WEIGHT_ONE / 2);
-	}
+	if (thread->weight != WEIGHT_TIME)
+		tree->n_rounded += charge->weight % WEIGHT_ONE != 0;
 	if (resource == NO_RESOURCE ||
-	    reader_add_hits(tree->reader, node, resource, weight,
+	    reader_add_hits(tree->reader, node, resource,
+	                    hits_of_weight(thread, charge->weight),
 	                    charge->n_samples, error) != 0)
 		return -1;
 	tree->n_samples += charge->n_samples;
-	if (tree->meta->cpu_unit != CPU_US)
-		cpu /= DELTA_ONE;
 	if (cpu == 0)
 		return 0;
 	resource = need_cpu(tree, error);
@@ -288,9 +299,52 @@ add_charge(struct firefox_tree *tree, const struct firefox_thread *thread,
 	                    charge->n_samples, error) == 0 ? 0 : -1;
 }
 
+/* A charge that was added, and the sum of its samples so far. */
+struct added {
+	uint32_t node;
+	uint64_t weight, cpu;
+};
+
+/*
+ * Notes when the samples were taken.  Sums are rounded as those of the charges
+ * are, so that what a sample adds to its sum has its time.
+ */
 static int
-add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
-            struct stacks *stacks, struct error *error)
+add_times(struct firefox_tree *tree, const struct firefox_thread *thread,
+          struct added *added, struct error *error)
+{
+	const uint32_t resource = tree->resources[thread->weight] - 1;
+
+	for (size_t i = 0; i < thread->n_samples; i++) {
+		const struct firefox_sample *sample = &thread->samples[i];
+		struct added *sum = &added[sample->charge];
+		const uint64_t weight = hits_of_weight(thread, sum->weight);
+		const uint64_t cpu = hits_of_cpu(tree, sum->cpu);
+
+		if (i % CHARGES_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		sum->weight += sample->weight;
+		sum->cpu += sample->cpu;
+		if (sample->time_ns == NO_TIME)
+			continue;
+		if (reader_add_time(tree->reader, sum->node, resource,
+		        sample->time_ns,
+		        hits_of_weight(thread, sum->weight) - weight, 1,
+		        error) != 0 ||
+		    (hits_of_cpu(tree, sum->cpu) > cpu &&
+		     reader_add_time(tree->reader, sum->node, tree->cpu - 1,
+		        sample->time_ns, hits_of_cpu(tree, sum->cpu) - cpu, 1,
+		        error) != 0))
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_all_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
+                struct stacks *stacks, struct added *added,
+                struct error *error)
 {
 	for (size_t i = 0; i < thread->n_charges; i++) {
 		const struct firefox_charge *charge = &thread->charges[i];
@@ -305,8 +359,22 @@ add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
 			json_fail(tree->json, thread->offset, "%s", why.text);
 			return -1;
 		}
+		added[i].node = node;
 	}
-	return 0;
+	return add_times(tree, thread, added, error);
+}
+
+static int
+add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
+            struct stacks *stacks, struct error *error)
+{
+	struct added *added = memory_array(thread->n_charges, sizeof *added,
+	                                   error);
+	int result = added == NULL ? -1 :
+	    add_all_charges(tree, thread, stacks, added, error);
+
+	free(added);
+	return result;
 }
 
 /* ---- threads ---- */
