@@ -246,8 +246,11 @@ def commands_agree_with_the_file():
             assert all_hits['hits'] == session.hits([i]), i
             assert of_first['hits'] == session.hits([i], 'first'), i
         check_when(session, functions, n)
-        assert functions_of(bodies)['spin']['when'] == \
-            functions_of(functions)['spin']['when']
+        # Of the clock that it reads, a hit may be in a function of its own.
+        for ours, own in zip(functions_of(functions)['spin']['when'],
+                             functions_of(bodies)['spin']['when']):
+            assert '-_0123456789'.index(own) <= \
+                '-_0123456789'.index(ours), (functions, bodies)
         for row in up['rows']:
             assert row['when'] == functions_of(functions)['first']['when']
         check_narrowed(session, n)

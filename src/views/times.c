@@ -27,14 +27,14 @@ time_text(struct table *table, uint64_t ns, int decimals, int width,
           struct error *error)
 {
 	struct text_buffer text = { 0 };
-	const char *aligned = NULL;
+	const char *seconds, *aligned = NULL;
 
 	text_add_seconds(&text, ns, decimals);
+	seconds = text_string(&text);
 	if (text.failed)
 		error_out_of_memory(error);
 	else
-		aligned = table_text(table, error, "%*s s", width,
-		                     text_string(&text));
+		aligned = table_text(table, error, "%*s s", width, seconds);
 	text_free(&text);
 	return aligned;
 }

@@ -73,6 +73,7 @@ static int
 describe(const struct when *when, struct table *table, struct error *error)
 {
 	struct text_buffer text = { 0 };
+	const char *line;
 	int status;
 
 	text_add_string(&text, "when: ");
@@ -80,8 +81,9 @@ describe(const struct when *when, struct table *table, struct error *error)
 	text_add_string(&text, " a character, which is the row's share of "
 	                "that time's hits: _ none, 0 less than 10%, ..., 9 "
 	                "90% and more; - no hits at all");
+	line = text_string(&text);
 	status = text.failed ? error_out_of_memory(error) :
-	    table_add_header(table, error, "%s", text_string(&text));
+	    table_add_header(table, error, "%s", line);
 	text_free(&text);
 	return status;
 }
