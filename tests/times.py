@@ -25,7 +25,8 @@ claims = Claims()
 
 
 def run(path, *commands):
-    words = [CPPROF, "-q", "-n", "-F", "json", "-e", "threshold 0"]
+    words = [CPPROF, "-q", "-n", "-F", "json", "-e", "threshold 0", "-e",
+             "inlines off"]
     for command in commands:
         words += ["-e", command]
     return subprocess.run([*words, path], capture_output=True, text=True,
