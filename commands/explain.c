@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
+#include "src/views/explain.h"
 
 static bool
 is_words(const struct word *word)
@@ -32,11 +35,91 @@ static const struct argument explain_arguments[] = {
 	ARGUMENTS_END
 };
 
+/* ---- what to type next ---- */
+
+enum { COMMAND_WIDTH = 150 };	/* longer commands are not proposed */
+
+/* Adds a name as it is read as a function, and nothing else. */
+static void
+add_name(struct text_buffer *text, const struct names *names, uint32_t name)
+{
+	const char *bytes = names_text(names, name);
+	size_t length = names_length(names, name);
+
+	if (length > 0 && (strchr("%@/", *bytes) != NULL ||
+	    memchr(bytes, ':', length) != NULL ||
+	    memchr(bytes, '.', length) != NULL))
+		text_add_between_bars(text, bytes, length);
+	else
+		text_add_word(text, bytes, length);
+}
+
+static void
+add_command(struct text_buffer *text, const struct names *names,
+            const struct lead *lead)
+{
+	static const char *const commands[] = {
+		[LEAD_DOWN] = "down ",
+		[LEAD_CALL] = "narrow ",
+		[LEAD_PATH] = "narrow ",
+		[LEAD_UP] = "up ",
+		[LEAD_LINES] = "list ",
+		[LEAD_TOP] = "top 10",
+	};
+
+	text_add_string(text, commands[lead->kind]);
+	if (lead->kind == LEAD_CALL || lead->kind == LEAD_PATH) {
+		add_name(text, names, lead->from);
+		text_add_string(text, lead->kind == LEAD_CALL ? " " : " ... ");
+	}
+	if (lead->kind != LEAD_TOP)
+		add_name(text, names, lead->function);
+}
+
+/* Adds the commands that follow the leads, as far as there are words left. */
+static int
+propose(struct table *table, const struct names *names, struct leads *leads,
+        struct error *error)
+{
+	static const char *const keys[LEADS_SHOWN] = {
+		"next.1", "next.2", "next.3"
+	};
+	size_t n_shown = 0;
+
+	for (size_t i = 0; i < leads->n && n_shown < LEADS_SHOWN; i++) {
+		struct text_buffer text = { 0 };
+		const char *line;
+		size_t n_words;
+
+		add_command(&text, names, &leads->leads[i]);
+		n_words = text_count_words(text.bytes, text.length);
+		if (!text.failed && (text.length > COMMAND_WIDTH ||
+		                     n_words > leads->words_left)) {
+			text_free(&text);
+			continue;
+		}
+		leads->words_left -= n_words;
+		line = text_move(&text, &table->arena, error);
+		if (line == NULL ||
+		    table_add_field(table, keys[n_shown], NULL,
+		                    cell_text(line), error) != 0 ||
+		    table_add_footer(table, error, "%s%s", n_shown == 0 ?
+		                     "type next: " : "           ",
+		                     line) != 0)
+			return -1;
+		n_shown++;
+	}
+	return 0;
+}
+
+/* ---- the command ---- */
+
 static int
 explain_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
 	struct view_request request;
+	struct leads leads;
 	uint64_t *module_hits;
 	int status;
 
@@ -46,9 +129,12 @@ explain_run(struct session *session, const struct arguments *arguments,
 	request = session_request(session);
 	request.n_columns = 0;
 	request.module_hits = module_hits;
+	request.leads = &leads;
 	if (arguments->values[0].is_given)
 		request.n_words = arguments->values[0].count;
 	status = view_explain(&request, table, error);
+	if (status == 0)
+		status = propose(table, request.set->names, &leads, error);
 	free(module_hits);
 	return status;
 }

@@ -124,3 +124,13 @@ text_string(struct text_buffer *text)
 	*end = '\0';
 	return text->bytes;
 }
+
+size_t
+text_count_words(const char *text, size_t length)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < length; i++)
+		n += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
+	return n;
+}

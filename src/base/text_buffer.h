@@ -41,4 +41,7 @@ char *text_move(struct text_buffer *text, struct arena *arena,
 /* The text followed by a NUL, valid until the next call; "" if it failed. */
 const char *text_string(struct text_buffer *text);
 
+/* How many words `length` bytes have, separated by spaces. */
+size_t text_count_words(const char *text, size_t length);
+
 #endif

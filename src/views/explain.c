@@ -24,15 +24,14 @@
  * sqrt(phi s (1 - s) / D), phi = hits / samples, at least 1: each sample is a
  * cluster of phi hits.  Cost: that of down, and some passes over the nodes.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
+#include "src/views/explain.h"
 #include "src/views/flow_paths.h"
 #include "src/views/rows.h"
 #include "src/views/totals.h"
@@ -44,10 +43,8 @@ enum {
 	FEW_SAMPLES = 100,
 	MOST_ROWS = 3,		/* of a finding */
 	MOST_FINDINGS = 9,
-	MOST_NEXT = 3,		/* commands */
 	SCREEN_LINES = 23,	/* one is for the prompt */
-	OTHER_LINES = 3 + MOST_NEXT,	/* headings, rules, commands */
-	COMMAND_WIDTH = 150,	/* longer commands are not proposed */
+	OTHER_LINES = 3 + LEADS_SHOWN,	/* headings, rules, leads */
 };
 
 static const struct view_kind explain_kind = {
@@ -93,7 +90,6 @@ struct explanation {
 	uint32_t main_body;	/* the body that used most; NO_NAME: none */
 	uint32_t main_start;	/* where most stacks without the root begin, if
 				 * these are the most; else NO_NAME */
-	size_t n_next;
 };
 
 /* ---- ranking ---- */
@@ -146,16 +142,6 @@ standard_error(const struct explanation *explanation, double s)
 	return sqrt(fmax(variance, 0));
 }
 
-static size_t
-count_words(const char *text, size_t length)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < length; i++)
-		n += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
-	return n;
-}
-
 /* Begins a finding, which is shown with its first row.  text: one line. */
 static int
 begin_finding(struct explanation *explanation, const char *kind,
@@ -175,7 +161,7 @@ take_room(struct explanation *explanation, size_t n_words)
 
 	if (!explanation->has_begun) {
 		n_lines++;
-		n_words += count_words(explanation->text,
+		n_words += text_count_words(explanation->text,
 		                       strlen(explanation->text));
 	}
 	if (explanation->is_full || explanation->lines_left < n_lines ||
@@ -224,7 +210,7 @@ add_row(struct explanation *explanation, const uint32_t *path, size_t n,
 	struct cell cells[TABLE_MAX_COLUMNS];
 
 	for (size_t i = 0; i < n; i++)
-		n_words += count_words(names_text(names, path[i]),
+		n_words += text_count_words(names_text(names, path[i]),
 		                       names_length(names, path[i]));
 	if (!take_room(explanation, n_words))
 		return 0;
@@ -773,60 +759,13 @@ find_all(struct explanation *explanation, struct error *error)
 	return status;
 }
 
-/* ---- what to type next ---- */
+/* ---- what to look at next ---- */
 
-/* Adds a name as the shell reads it as a function, and nothing else. */
 static void
-add_name(struct text_buffer *text, const struct names *names, uint32_t name)
+add_lead(struct leads *leads, enum lead_kind kind, uint32_t function)
 {
-	const char *bytes = names_text(names, name);
-	size_t length = names_length(names, name);
-
-	if (length > 0 && (strchr("%@/", *bytes) != NULL ||
-	    memchr(bytes, ':', length) != NULL ||
-	    memchr(bytes, '.', length) != NULL))
-		text_add_between_bars(text, bytes, length);
-	else
-		text_add_word(text, bytes, length);
-}
-
-/* Proposes "COMMAND FIRST BETWEEN LAST"; a name may be NO_NAME. */
-static int
-propose(struct explanation *explanation, const char *command, uint32_t first,
-        const char *between, uint32_t last, struct error *error)
-{
-	static const char *const keys[] = { "next.1", "next.2", "next.3" };
-	const struct names *names = explanation->set->names;
-	struct table *table = explanation->table;
-	struct text_buffer text = { 0 };
-	const char *line = NULL;
-	size_t n_words;
-
-	text_add_string(&text, command);
-	if (first != NO_NAME) {
-		text_add_char(&text, ' ');
-		add_name(&text, names, first);
-	}
-	text_add_string(&text, between);
-	if (last != NO_NAME)
-		add_name(&text, names, last);
-	n_words = count_words(text_string(&text), strlen(text_string(&text)));
-	if (explanation->n_next == MOST_NEXT || text.length > COMMAND_WIDTH ||
-	    n_words > explanation->words_left) {
-		text_free(&text);
-		return 0;
-	}
-	explanation->words_left -= n_words;
-	line = text.failed ? NULL :
-	    table_text(table, error, "%s", text_string(&text));
-	if (text.failed)
-		error_out_of_memory(error);
-	text_free(&text);
-	return line == NULL || table_add_field(table,
-	        keys[explanation->n_next++], NULL, cell_text(line),
-	        error) != 0 ? -1 :
-	    table_add_footer(table, error, "%s%s", explanation->n_next == 1 ?
-	                     "type next: " : "           ", line);
+	leads->leads[leads->n++] = (struct lead){ .kind = kind,
+		.function = function };
 }
 
 /* Whether list can find lines: addresses, or lines in the profile. */
@@ -841,34 +780,31 @@ has_code(const struct profile *profile)
 	return profile->n_modules > 0;
 }
 
-static int
-propose_all(struct explanation *explanation, struct error *error)
+static void
+find_leads(const struct explanation *explanation, struct leads *leads)
 {
 	const struct sample_set *set = explanation->set;
-	uint32_t root = explanation->request->root;
 	uint32_t body = explanation->main_body;
 	size_t n = explanation->n_hot;
 
-	if (explanation->main_start != NO_NAME &&
-	    propose(explanation, "down", explanation->main_start, "", NO_NAME,
-	            error) != 0)
-		return -1;
+	leads->n = 0;
+	leads->words_left = explanation->words_left;
+	if (explanation->main_start != NO_NAME)
+		add_lead(leads, LEAD_DOWN, explanation->main_start);
 	if (n > 1 && set->flow == NULL &&
 	    explanation->hot_hits < set->left) {
-		if (propose(explanation, "narrow", root, n == 2 ? " " :
-		            " ... ", explanation->hot[n - 1], error) != 0)
-			return -1;
-	} else if (n > 0 && propose(explanation, "down",
-	                            explanation->hot[n - 1], "", NO_NAME,
-	                            error) != 0) {
-		return -1;
+		add_lead(leads, n == 2 ? LEAD_CALL : LEAD_PATH,
+		         explanation->hot[n - 1]);
+		leads->leads[leads->n - 1].from = explanation->request->root;
+	} else if (n > 0) {
+		add_lead(leads, LEAD_DOWN, explanation->hot[n - 1]);
 	}
-	if (body != NO_NAME &&
-	    (propose(explanation, "up", body, "", NO_NAME, error) != 0 ||
-	     (has_code(set->profile) && propose(explanation, "list", body, "",
-	                                        NO_NAME, error) != 0)))
-		return -1;
-	return propose(explanation, "top 10", NO_NAME, "", NO_NAME, error);
+	if (body != NO_NAME) {
+		add_lead(leads, LEAD_UP, body);
+		if (has_code(set->profile))
+			add_lead(leads, LEAD_LINES, body);
+	}
+	add_lead(leads, LEAD_TOP, NO_NAME);
 }
 
 /* ---- the table ---- */
@@ -982,5 +918,7 @@ view_explain(const struct view_request *request, struct table *table,
 		return -1;
 	table->group_lines = explanation.lines;
 	table->n_group_lines = explanation.n_findings;
-	return propose_all(&explanation, error);
+	if (request->leads != NULL)
+		find_leads(&explanation, request->leads);
+	return 0;
 }

@@ -10,7 +10,7 @@ libcore_a_SOURCES += \
 	src/views/columns.c src/views/columns.h \
 	src/views/disasm.c src/views/disasm.h \
 	src/views/down.c \
-	src/views/explain.c \
+	src/views/explain.c src/views/explain.h \
 	src/views/flat.c \
 	src/views/flow_paths.c src/views/flow_paths.h \
 	src/views/flow_steps.c src/views/flow_steps.h \

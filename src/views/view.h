@@ -79,6 +79,8 @@ struct compared_runs {
 /* What fractions are relative to. */
 enum percent_base { PERCENT_TOTAL, PERCENT_ROOT, PERCENT_REFINED };
 
+struct leads;
+
 struct view_request {
 	const struct sample_set *set;
 	/*
@@ -139,6 +141,8 @@ struct view_request {
 	const uint64_t *module_hits;	/* explain: [names] the same hits by
 				 * the module's name; NULL: not known */
 	size_t n_words;		/* explain: at most so many; 0: any number */
+	struct leads *leads;	/* explain: what to look at next is put there
+				 * (explain.h); NULL: nowhere */
 	uint32_t resolution;	/* icicles: a box is left out if it is
 				 * narrower than this part of the picture; 0:
 				 * the threshold decides */
@@ -187,9 +191,8 @@ view_function view_threads, view_processes, view_labels, view_members;
 /*
  * What dominates, see explain.c.  Rows belong to findings: the columns finding
  * (its number), kind, text (its sentence), activations, hits, fraction, error
- * (the fraction's standard error) and path.  The footer and the fields next.1
- * to next.3 are commands to type.  Without hits there is nothing to explain,
- * which is an error.
+ * (the fraction's standard error) and path.  Without hits there is nothing to
+ * explain, which is an error.
  */
 view_function view_explain;
 
