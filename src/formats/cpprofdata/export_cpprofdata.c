@@ -383,6 +383,7 @@ make_names(struct recording *recording, struct error *error)
 		.profile = profile,
 		.addresses = recording->addresses,
 		.keeps_lines = true,
+		.omits_deferred = recording->source->inlines == INLINES_AUTO,
 		.processes = &process,
 		.n_processes = 1,
 	};

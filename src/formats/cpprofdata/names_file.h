@@ -63,6 +63,8 @@ struct names_file {
 	const struct address_lines *lines;
 	bool keeps_lines;	/* also keeps lines that came from another
 				 * format instead of debug information */
+	bool omits_deferred;	/* without the inlined functions of deferred
+				 * frames (profile.h) */
 	/* Code that processes generated at run time. */
 	const struct named_process *processes;
 	size_t n_processes;

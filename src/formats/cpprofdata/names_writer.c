@@ -67,8 +67,10 @@ address_of(const struct names_file *names, uint32_t frame)
 
 /* Of a longer chain only the outer ones are kept. */
 static uint32_t
-n_kept_locations(const struct frame *frame)
+n_kept_locations(const struct names_file *names, const struct frame *frame)
 {
+	if (names->omits_deferred && frame->is_deferred)
+		return 1;
 	return frame->n_locations < KEPT_CHAIN_MAX ? frame->n_locations :
 	       KEPT_CHAIN_MAX;
 }
@@ -77,7 +79,7 @@ static void
 add_locations(struct names_chunks *writer, const struct frame *frame)
 {
 	const struct profile *profile = writer->names->profile;
-	uint32_t n = n_kept_locations(frame);
+	uint32_t n = n_kept_locations(writer->names, frame);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct location *location =
@@ -137,7 +139,8 @@ add_address(struct names_chunks *writer, uint32_t number,
 	if (address_of(writer->names, number) != frame->address)
 		flags |= CPPROFDATA_NAMED_ONLY;
 	if (has_own_lines) {
-		record.n_locations = htole32(n_kept_locations(frame));
+		record.n_locations = htole32(n_kept_locations(writer->names,
+		                                               frame));
 		add_locations(writer, frame);
 	}
 	record.flags = htole32(flags);
