@@ -55,6 +55,13 @@ bench-slices: all
 	$(PYTHON3) $(srcdir)/bench/slices.py $${ROUNDS:-9}
 .PHONY: bench-slices
 
+# How often diff is wrong: `make bench-comparisons`, or with PLANTED=--planted.
+EXTRA_DIST += bench/comparisons.py bench/programs/planted.c
+bench-comparisons: all
+	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) \
+		$(srcdir)/bench/comparisons.py -n $${RUNS:-30} $${PLANTED:-}
+.PHONY: bench-comparisons
+
 # Calls that could wait, and hardly do, under `-r real`.
 EXTRA_DIST += bench/waits.py
 if COLLECTOR
