@@ -89,8 +89,14 @@ def check_recording(directory, program):
     run = record(recording, program, program + "-2")
     if run is None:
         return
+    # A sample of the loading of a program is an entry of its own, under the
+    # program's name: then another run.
+    for _ in range(9):
+        table = rows(recording, "threads")
+        if not {"named", "named-2"} & {row["name"] for row in table["rows"]}:
+            break
+        run = record(recording, "--force", program, program + "-2")
     by_name, _, n = clocks(run.stdout)
-    table = rows(recording, "threads")
     ms = table["resource"]["interval"] / 1000
     claims.make("a recording has the clocks of the threads of each name",
                 far(sums(table, "name"), by_name, ms))
