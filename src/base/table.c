@@ -114,6 +114,29 @@ table_text(struct table *table, struct error *error, const char *format, ...)
 	return text;
 }
 
+struct cell
+table_path(struct table *table, const struct names *names,
+           const uint32_t *path, size_t n, struct error *error)
+{
+	struct arena *arena = &table->arena;
+	struct call_paths *paths = arena_alloc(arena, sizeof *paths, error);
+	uint32_t *parent = arena_alloc(arena, n * sizeof *parent, error);
+	uint32_t *name = arena_alloc(arena, n * sizeof *name, error);
+
+	if (paths == NULL || parent == NULL || name == NULL)
+		return (struct cell){ .kind = CELL_EMPTY };
+	for (size_t i = 0; i < n; i++) {
+		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
+		name[i] = path[i];
+	}
+	*paths = (struct call_paths){
+		.names = names,
+		.parent = parent,
+		.name = name,
+	};
+	return cell_path(paths, (uint32_t)n - 1);
+}
+
 struct column *
 table_add_column(struct table *table, const char *key, const char *title,
                  enum cell_kind kind)

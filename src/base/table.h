@@ -307,6 +307,13 @@ size_t table_handle_column(const struct table *table);
 /* Writes row i to cells[n_columns], kept or made. */
 void table_get_row(const struct table *table, size_t i, struct cell *cells);
 
+/*
+ * A cell of the path of n >= 1 names, outermost first, which are copied; the
+ * names must outlive the table.  Empty with *error set.
+ */
+struct cell table_path(struct table *table, const struct names *names,
+                       const uint32_t *path, size_t n, struct error *error);
+
 /* Formats a text that lives as long as the table. */
 const char *table_text(struct table *table, struct error *error,
                        const char *format, ...)

@@ -175,29 +175,6 @@ take_room(struct explanation *explanation, size_t n_words)
 	return true;
 }
 
-static struct cell
-path_cell(struct explanation *explanation, const uint32_t *path, size_t n,
-          struct error *error)
-{
-	struct arena *arena = &explanation->table->arena;
-	struct call_paths *paths = arena_alloc(arena, sizeof *paths, error);
-	uint32_t *parent = arena_alloc(arena, n * sizeof *parent, error);
-	uint32_t *name = arena_alloc(arena, n * sizeof *name, error);
-
-	if (paths == NULL || parent == NULL || name == NULL)
-		return (struct cell){ .kind = CELL_EMPTY };
-	for (size_t i = 0; i < n; i++) {
-		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
-		name[i] = path[i];
-	}
-	*paths = (struct call_paths){
-		.names = explanation->set->names,
-		.parent = parent,
-		.name = name,
-	};
-	return cell_path(paths, (uint32_t)n - 1);
-}
-
 /* Adds a row about a path of n >= 1 names; nothing if there is no room. */
 static int
 add_row(struct explanation *explanation, const uint32_t *path, size_t n,
@@ -230,7 +207,7 @@ add_row(struct explanation *explanation, const uint32_t *path, size_t n,
 	    cell_flag(what->is_estimated) :
 	    deviation < 0 ? (struct cell){ .kind = CELL_EMPTY } :
 	    cell_percent(deviation);
-	cells[7] = path_cell(explanation, path, n, error);
+	cells[7] = table_path(explanation->table, names, path, n, error);
 	if (error->is_set)
 		return -1;
 	return table_add_row(explanation->table, cells, error);

@@ -761,22 +761,13 @@ path_cell(const struct specialisation *one, const uint32_t *path, size_t n,
           struct error *error)
 {
 	struct arena *arena = &one->table->arena;
-	struct call_paths *paths = arena_alloc(arena, sizeof *paths, error);
-	uint32_t *parent = arena_alloc(arena, n * sizeof *parent, error);
 	uint32_t *name = arena_alloc(arena, n * sizeof *name, error);
 
-	if (paths == NULL || parent == NULL || name == NULL)
+	if (name == NULL)
 		return (struct cell){ .kind = CELL_EMPTY };
-	for (size_t i = 0; i < n; i++) {
-		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
+	for (size_t i = 0; i < n; i++)
 		name[i] = own_name(one, path[i], error);
-	}
-	*paths = (struct call_paths){
-		.names = one->names,
-		.parent = parent,
-		.name = name,
-	};
-	return cell_path(paths, (uint32_t)n - 1);
+	return table_path(one->table, one->names, name, n, error);
 }
 
 /* Sets a name's two cells, of data and of text; NO_NAME leaves them empty. */
