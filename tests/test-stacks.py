@@ -145,6 +145,16 @@ def stacks_made_by_makecontext_are_whole():
             assert inside >= 0.9 * profile.hits, profile.stacks()
 
 
+def contexts_of_makecontext_end_whole():
+    """Where one ends, glibc goes to the next by a system call; what its tables
+    then call a return address is the next context's address."""
+    profile = work('syscalls:1', 'ending', 300, 1).one()
+    assert not WHOLE & set(profile.drops), profile.drops
+    ends = sum(hits for stack, hits in profile.stacks().items()
+               if len(stack) == 2 and 'run' not in stack)
+    assert ends >= 300, profile.stacks()
+
+
 def stack_roots(profile):
     return {stack[0] for stack in profile.stacks()}
 
@@ -296,6 +306,7 @@ CASES = (
     time_below_a_thread_sanitizer_is_where_it_was_spent,
     a_thread_sanitizer_s_locks_are_not_waited_for,
     stacks_made_by_makecontext_are_whole,
+    contexts_of_makecontext_end_whole,
     stacks_of_boost_fibers_are_whole,
     stacks_of_go_and_c_are_whole,
     every_resource_can_be_sampled_at_its_least_interval,

@@ -24,6 +24,15 @@ arch_registers(const void *context, struct cfi_registers *registers)
 	registers->known = (1u << ARCH_N_REGISTERS) - 1;
 }
 
+uint64_t
+arch_context_return(const void *context)
+{
+	const ucontext_t *ucontext = context;
+
+	return *(const uint64_t *)(uintptr_t)
+	    ucontext->uc_mcontext.gregs[REG_RSP];
+}
+
 bool
 arch_follows_call(const unsigned char *ra)
 {

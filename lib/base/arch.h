@@ -46,6 +46,11 @@
 void arch_registers(const void *context, struct cfi_registers *registers);
 
 /*
+ * Where the function of a context that makecontext has made returns to.
+ */
+uint64_t arch_context_return(const void *context);
+
+/*
  * Whether a call instruction ends right before a return address.  The 8 bytes
  * before the address must be readable.
  */

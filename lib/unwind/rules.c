@@ -72,6 +72,8 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 	switch (tables_find(address, &object, scratch)) {
 	case CFI_FOUND:
 		rule = compact_row(&scratch->row, address);
+		if (traits_ends_context(scratch->row_start, scratch->row_end))
+			rule.kind = COMPACT_END;
 		break;
 	case CFI_NO_TABLE:
 		return rule;

@@ -9,7 +9,9 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <ucontext.h>
 
+#include "lib/base/arch.h"
 #include "lib/base/big.h"
 #include "lib/base/lookup.h"
 #include "lib/base/process.h"
@@ -53,6 +55,9 @@ static struct libc {
 		size_t size;
 	} sensitive[N_SENSITIVE];
 } own_libc;
+
+/* Where functions of makecontext return to; 0: not known. */
+static uint64_t context_end;
 
 void *
 traits_symbol(const struct link_map *map, const char *name)
@@ -275,6 +280,37 @@ traits_new_epoch(void)
 		    memory_order_relaxed);
 }
 
+static void
+do_nothing(void)
+{
+}
+
+/*
+ * Makes a context that never runs.  Not through the linker, since sanitizers
+ * replace makecontext; and not where it would make a shadow stack.
+ */
+static uint64_t
+find_context_end(const struct link_map *libc)
+{
+	void (*make)(ucontext_t *, void (*)(void), int, ...);
+	void *const symbol = traits_symbol(libc, "makecontext");
+	uint64_t stack[32];
+	ucontext_t context = { .uc_stack = { .ss_sp = stack,
+	    .ss_size = sizeof stack } };
+
+	if (symbol == NULL || arch_has_shadow_stack())
+		return 0;
+	memcpy(&make, &symbol, sizeof make);
+	make(&context, do_nothing, 0);
+	return arch_context_return(&context);
+}
+
+bool
+traits_ends_context(uint64_t start, uint64_t end)
+{
+	return context_end - start < end - start;
+}
+
 void
 traits_begin(void)
 {
@@ -286,4 +322,6 @@ traits_begin(void)
 		    (uintptr_t)map->l_ld >= process.own_end) &&
 		    (traits_of(map) & HAS_SENSITIVE) != 0)
 			find_sensitive(map, &own_libc);
+	if (own_libc.map != NULL)
+		context_end = find_context_end(own_libc.map);
 }

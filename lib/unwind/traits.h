@@ -24,6 +24,13 @@
 unsigned traits_find(uint64_t address, const struct dl_find_object *object);
 
 /*
+ * Whether the code from `start` to `end` is where functions that makecontext
+ * starts return to.  It goes on to the next context or ends the program, so its
+ * frame is outermost, although the C library's unwind tables do not say so.
+ */
+bool traits_ends_context(uint64_t start, uint64_t end);
+
+/*
  * Whether an address lies in an executable segment of a module.
  */
 bool traits_is_code(uint64_t address);

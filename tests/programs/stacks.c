@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stacks.c -- runs code on various stacks: `stacks KIND N PAGES`.
  *
- * KIND is own, foreign (made by makecontext), growing (MAP_GROWSDOWN), or
- * called or lost (its own stack, through generated code whose next instructions
- * show where it was called, or do not).  Each of N rounds fills PAGES pages of
+ * KIND is own, foreign (made by makecontext), ending (a context a round), growing
+ * (MAP_GROWSDOWN), or called or lost (its own stack, through generated code
+ * whose next instructions show where it was called, or do not).  Each of N rounds fills PAGES pages of
  * that stack with frames, then uses a little of every resource, among it CALLS
  * system calls.  The output does not depend on sampling.
  */
@@ -125,6 +125,17 @@ run_on(void *stack, size_t size)
 	swapcontext(&outside, &inside);
 }
 
+/* Each round on a context of its own, which then ends. */
+static void
+run_on_many(void *stack, size_t size)
+{
+	long rounds = n_rounds;
+
+	n_rounds = 1;
+	for (; rounds > 0; rounds--)
+		run_on(stack, size);
+}
+
 /*
  * Code that only makes a call, as CPython generates it for each function.  The
  * first uses the frame pointer's register for something else.
@@ -195,6 +206,8 @@ main(int argc, char **argv)
 		run_called(true);
 	else if (strcmp(argv[1], "foreign") == 0)
 		run_on(map(STACK_PAGES, 0), size);
+	else if (strcmp(argv[1], "ending") == 0)
+		run_on_many(map(STACK_PAGES, 0), size);
 	else if (strcmp(argv[1], "growing") == 0) {
 		void *stack = map_growing(&size);
 
