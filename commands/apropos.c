@@ -55,6 +55,7 @@ apropos_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_apropos = {
 	.name = "apropos",
+	.group = GROUP_PROMPT,
 	.summary = "lists the commands whose description contains a word",
 	.description =
 	    "Upper and lower case are treated alike. Words of other programs that "

@@ -30,6 +30,7 @@ assert_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_assert = {
 	.name = "assert",
+	.group = GROUP_COMPARE,
 	.summary = "fails a script if a function or path is not below a bound",
 	.description =
 	    "functions is a function with its descendants, body its own code, "

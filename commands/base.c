@@ -57,6 +57,7 @@ base_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_base = {
 	.name = "base",
+	.group = GROUP_COMPARE,
 	.summary = "sets the earlier runs that diff compares with",
 	.description =
 	    "diff then compares the loaded profile with these. Each FILE is a "

@@ -17,6 +17,7 @@ body_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_body = {
 	.name = "body",
+	.group = GROUP_LOOK,
 	.summary = "what each function's own body used, callees left out",
 	.description =
 	    "Lists every function by the number of samples in which it is the "

@@ -425,6 +425,7 @@ budget_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_budget = {
 	.name = "budget",
+	.group = GROUP_COMPARE,
 	.summary = "writes or checks a file of assertions",
 	.description =
 	    "check: each line of the file is an assertion as assert takes it; "

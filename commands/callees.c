@@ -19,6 +19,7 @@ callees_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_callees = {
 	.name = "callees",
+	.group = GROUP_LOOK,
 	.summary = "whom a function calls: paths of two that begin with it",
 	.description =
 	    "Lists the paths (FUNCTION callee). The hits of a path are the "

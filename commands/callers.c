@@ -19,6 +19,7 @@ callers_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_callers = {
 	.name = "callers",
+	.group = GROUP_LOOK,
 	.summary = "who calls a function: paths of two that end in it",
 	.description =
 	    "Lists the paths (caller FUNCTION). The hits of a path are the "

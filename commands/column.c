@@ -62,6 +62,7 @@ column_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_column = {
 	.name = "column",
+	.group = GROUP_SETTINGS,
 	.summary = "defines a column: a ratio or a difference of two resources",
 	.description =
 	    "column faults/ms = page-faults / cpu defines the column "

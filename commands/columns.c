@@ -53,6 +53,7 @@ columns_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_columns = {
 	.name = "columns",
+	.group = GROUP_SETTINGS,
 	.summary = "which resources views show side by side",
 	.description =
 	    "A row of a view is a set of stacks, so it has hits of every "

@@ -93,6 +93,7 @@ diff_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_diff = {
 	.name = "diff",
+	.group = GROUP_COMPARE,
 	.summary = "what changed since the base, and what is only noise",
 	.description =
 	    "Shows a view as a comparison of the base with the loaded "

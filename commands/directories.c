@@ -49,6 +49,7 @@ directories_set(struct session *session, const struct command *setting,
 
 const struct command command_directories = {
 	.name = "directories",
+	.group = GROUP_FILES,
 	.summary = "where source files are searched first",
 	.description =
 	    "list reads source files at the paths that the debug information "

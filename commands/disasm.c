@@ -247,6 +247,7 @@ disasm_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_disasm = {
 	.name = "disasm",
+	.group = GROUP_ASK,
 	.summary = "instructions of a function, with their hits",
 	.description =
 	    "For each instruction: self, the hits at which it was the one "

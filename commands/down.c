@@ -19,6 +19,7 @@ down_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_down = {
 	.name = "down",
+	.group = GROUP_LOOK,
 	.summary = "downward call path profile: all paths that begin with the "
 	    "root",
 	.description =

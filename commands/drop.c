@@ -22,6 +22,7 @@ drop_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_drop = {
 	.name = "drop",
+	.group = GROUP_REFINE,
 	.summary = "removes the stacks that have a path, or of some threads",
 	.description =
 	    "Every view then shows a profile of the other stacks: the run as "

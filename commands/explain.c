@@ -58,7 +58,7 @@ static void
 add_command(struct text_buffer *text, const struct names *names,
             const struct lead *lead)
 {
-	static const char *const commands[] = {
+	static const char *const beginnings[] = {
 		[LEAD_DOWN] = "down ",
 		[LEAD_CALL] = "narrow ",
 		[LEAD_PATH] = "narrow ",
@@ -67,7 +67,7 @@ add_command(struct text_buffer *text, const struct names *names,
 		[LEAD_TOP] = "top 10",
 	};
 
-	text_add_string(text, commands[lead->kind]);
+	text_add_string(text, beginnings[lead->kind]);
 	if (lead->kind == LEAD_CALL || lead->kind == LEAD_PATH) {
 		add_name(text, names, lead->from);
 		text_add_string(text, lead->kind == LEAD_CALL ? " " : " ... ");
@@ -141,6 +141,7 @@ explain_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_explain = {
 	.name = "explain",
+	.group = GROUP_LOOK,
 	.summary = "what dominates, how sure that is, and what to type next",
 	.description =
 	    "Shows on one screen what dominates the current resource in what "

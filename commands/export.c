@@ -79,6 +79,7 @@ export_write(struct session *session, const struct arguments *arguments,
 
 const struct command command_export = {
 	.name = "export",
+	.group = GROUP_FILES,
 	.summary = "writes the profile as a file for other tools",
 	.description =
 	    "collapsed: the stacks as names, with their hits for the current "

@@ -18,6 +18,7 @@ find_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_find = {
 	.name = "find",
+	.group = GROUP_ASK,
 	.summary = "finds functions by name, whatever they used",
 	.description =
 	    "Lists the functions of the profile whose names match the "

@@ -72,6 +72,7 @@ flame_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_flame = {
 	.name = "flame",
+	.group = GROUP_LOOK,
 	.summary = "call paths as a picture, in the terminal or as SVG or HTML",
 	.description =
 	    "Draws call paths as boxes, each below the path that it extends. "

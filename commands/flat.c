@@ -17,6 +17,7 @@ flat_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_flat = {
 	.name = "flat",
+	.group = GROUP_LOOK,
 	.short_forms = { "fl", "fla" },
 	.summary = "flat profile: self, cumulative, self with descendants",
 	.description =

@@ -17,6 +17,7 @@ functions_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_functions = {
 	.name = "functions",
+	.group = GROUP_LOOK,
 	.aliases = { "body+descendants" },
 	.summary = "what each function used, including all that it called",
 	.description =

@@ -28,6 +28,7 @@ group_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_group = {
 	.name = "group",
+	.group = GROUP_REFINE,
 	.summary = "gives many functions one name",
 	.description =
 	    "group NAME = PATTERN...: frames of the functions that match take "

@@ -20,6 +20,7 @@ help_run(struct session *session, const struct arguments *arguments,
 	if (value->is_given)
 		return help_describe(value->command, table, error);
 	help_start_list(table);
+	table->group_key = "group";
 	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
 		status = help_add_row(commands[i], table, error);
 	if (status == 0)
@@ -31,6 +32,7 @@ help_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_help = {
 	.name = "help",
+	.group = GROUP_PROMPT,
 	.summary = "lists the commands, or describes one with an example",
 	.description =
 	    "A command can be shortened to any unique prefix, here and "

@@ -302,6 +302,7 @@ info_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_info = {
 	.name = "info",
+	.group = GROUP_FILES,
 	.summary = "what was profiled: program, host, time, resources, losses",
 	.description =
 	    "Shows the program and when it ran, the number of processes, "

@@ -65,6 +65,7 @@ labels_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_labels = {
 	.name = "labels",
+	.group = GROUP_LOOK,
 	.summary = "what was used under each label of the samples",
 	.description =
 	    "Programs can label their samples, for example with the request "

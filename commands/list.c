@@ -367,6 +367,7 @@ list_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_list = {
 	.name = "list",
+	.group = GROUP_ASK,
 	.summary = "source lines of a function or file, with their hits",
 	.description =
 	    "For each line: self, the hits of its own code, and "

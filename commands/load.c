@@ -20,6 +20,7 @@ load_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_load = {
 	.name = "load",
+	.group = GROUP_FILES,
 	.summary = "opens one or more profiles in place of the current one",
 	.description =
 	    "Several profiles are added up. Formats are detected from "

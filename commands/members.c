@@ -49,6 +49,7 @@ members_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_members = {
 	.name = "members",
+	.group = GROUP_ASK,
 	.summary = "which hosts of a merged profile use more on a path than others",
 	.description =
 	    "For a file that cpprof merge --by KEY wrote: shows for each value "

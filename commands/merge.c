@@ -370,6 +370,7 @@ merge_complete(struct completion *completion, const struct word *words,
 
 const struct command command_merge = {
 	.name = "merge",
+	.group = GROUP_FILES,
 	.summary = "adds up any number of profiles into one compact file",
 	.description =
 	    "Reads one profile after the other, of any formats that have stacks, "

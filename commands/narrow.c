@@ -22,6 +22,7 @@ narrow_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_narrow = {
 	.name = "narrow",
+	.group = GROUP_REFINE,
 	.summary = "keeps only the stacks that have a path, or of some threads",
 	.description =
 	    "Every view then shows a profile of these stacks alone. They are "

@@ -12,6 +12,7 @@ never_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_never = {
 	.name = "never",
+	.group = GROUP_LOOK,
 	.summary = "functions of the program that were never called",
 	.description =
 	    "Lists the functions without any counted call and without any "

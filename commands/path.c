@@ -24,6 +24,7 @@ path_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_path = {
 	.name = "path",
+	.group = GROUP_ASK,
 	.summary = "one call path: its hits, and the run's total without them",
 	.description =
 	    "Shows exactly this path: its hits, its fraction, what that is in "

@@ -27,6 +27,7 @@ processes_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_processes = {
 	.name = "processes",
+	.group = GROUP_LOOK,
 	.summary = "what the processes of each program used",
 	.description =
 	    "Shows what processes used: the share, hits and samples of all "

@@ -15,6 +15,7 @@ quit_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_quit = {
 	.name = "quit",
+	.group = GROUP_PROMPT,
 	.aliases = { "exit", "q" },
 	.summary = "leaves cpprof, as does Ctrl-D",
 	.description =

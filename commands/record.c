@@ -449,6 +449,7 @@ record_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_record = {
 	.name = "record",
+	.group = GROUP_FILES,
 	.summary =
 	    "runs a program and samples its CPU time or another resource",
 	.description =

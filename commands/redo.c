@@ -19,6 +19,7 @@ redo_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_redo = {
 	.name = "redo",
+	.group = GROUP_REFINE,
 	.summary = "makes again what undo took back",
 	.description =
 	    "Possible until the refinement is changed in another way.",

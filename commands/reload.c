@@ -13,6 +13,7 @@ reload_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_reload = {
 	.name = "reload",
+	.group = GROUP_FILES,
 	.summary = "reads the profile's files again",
 	.description =
 	    "Shows how the profile of a running program has grown since it "

@@ -13,6 +13,7 @@ reset_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_reset = {
 	.name = "reset",
+	.group = GROUP_REFINE,
 	.summary = "removes all steps, so that views show the whole run",
 	.description =
 	    "Removes what group, narrow and drop made. Settings such as "

@@ -81,6 +81,7 @@ root_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_root = {
 	.name = "root",
+	.group = GROUP_SETTINGS,
 	.summary = "the function that paths begin with (down) or end in (up)",
 	.description =
 	    "Any function of the profile can be the root. The default is "

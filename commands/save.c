@@ -111,6 +111,7 @@ save_write(struct session *session, const struct arguments *arguments,
 
 const struct command command_save = {
 	.name = "save",
+	.group = GROUP_REFINE,
 	.summary = "writes the settings and steps as a script that source reads",
 	.description =
 	    "The script has a line for each setting, then one for each step of "

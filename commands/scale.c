@@ -134,6 +134,7 @@ scale_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_scale = {
 	.name = "scale",
+	.group = GROUP_COMPARE,
 	.summary = "what diff compares the use of runs per: run, work, function",
 	.description =
 	    "absolute (the start): diff compares what runs used, which is "

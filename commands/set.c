@@ -32,6 +32,7 @@ set_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_set = {
 	.name = "set",
+	.group = GROUP_SETTINGS,
 	.summary =
 	    "changes a setting: set NAME VALUE is the same as NAME VALUE",
 	.description =

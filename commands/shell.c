@@ -24,6 +24,7 @@ shell_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_shell = {
 	.name = "shell",
+	.group = GROUP_PROMPT,
 	.summary = "runs a command in the system shell; short form: !COMMAND",
 	.description =
 	    "The rest of the line is passed to sh unchanged. shell fails if "

@@ -19,6 +19,7 @@ show_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_show = {
 	.name = "show",
+	.group = GROUP_SETTINGS,
 	.summary = "shows the settings",
 	.description =
 	    "Each line is the command that sets this value: show > FILE saves "

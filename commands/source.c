@@ -18,6 +18,7 @@ source_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_source = {
 	.name = "source",
+	.group = GROUP_FILES,
 	.summary = "runs the commands in a file",
 	.description =
 	    "Empty lines are ignored, and so is everything from a # at the "

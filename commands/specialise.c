@@ -71,6 +71,7 @@ specialise_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_specialise = {
 	.name = "specialise",
+	.group = GROUP_ASK,
 	.aliases = { "specialize" },
 	.summary = "which copies of functions make a call path optimisable",
 	.description =

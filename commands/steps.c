@@ -39,6 +39,7 @@ steps_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_steps = {
 	.name = "steps",
+	.group = GROUP_REFINE,
 	.summary = "the steps of the refinement, with what each left",
 	.description =
 	    "Lists what group, narrow and drop made, in order. Each line is a "

@@ -32,6 +32,7 @@ symfs_set(struct session *session, const struct command *setting,
 
 const struct command command_symfs = {
 	.name = "symfs",
+	.group = GROUP_FILES,
 	.summary = "where programs and their debug files are searched first",
 	.description =
 	    "For profiles from another machine or an earlier build. A program "

@@ -27,6 +27,7 @@ threads_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_threads = {
 	.name = "threads",
+	.group = GROUP_LOOK,
 	.summary = "what the threads of each name used",
 	.description =
 	    "Shows what threads used: the share, hits and samples of all "

@@ -37,6 +37,7 @@ timeline_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_timeline = {
 	.name = "timeline",
+	.group = GROUP_LOOK,
 	.summary = "the run, or one call path in it, from start to end",
 	.description =
 	    "Divides the run into up to 64 slices of equal width and shows how "

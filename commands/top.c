@@ -17,6 +17,7 @@ top_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_top = {
 	.name = "top",
+	.group = GROUP_LOOK,
 	.summary = "the functions that used most: self, and with descendants",
 	.description =
 	    "Lists functions by what their own bodies used. Beside it is what "

@@ -23,6 +23,7 @@ tree_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_tree = {
 	.name = "tree",
+	.group = GROUP_LOOK,
 	.summary = "sample tree: every sampled stack, indented by depth",
 	.description =
 	    "Lists the sample tree from its outermost functions down. Callees "

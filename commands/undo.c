@@ -19,6 +19,7 @@ undo_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_undo = {
 	.name = "undo",
+	.group = GROUP_REFINE,
 	.summary = "takes back the last change of the refinement",
 	.description =
 	    "Takes back what group, ungroup, narrow, drop or reset did; views "

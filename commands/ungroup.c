@@ -18,6 +18,7 @@ ungroup_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_ungroup = {
 	.name = "ungroup",
+	.group = GROUP_REFINE,
 	.summary = "removes a group; its functions have their own names again",
 	.description =
 	    "Removes all steps that made the group. The other steps stay, in "

@@ -19,6 +19,7 @@ up_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_up = {
 	.name = "up",
+	.group = GROUP_LOOK,
 	.summary = "upward call path profile: all paths that end in the root",
 	.description =
 	    "Lists the call paths that end in the root function, most "

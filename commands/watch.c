@@ -107,6 +107,7 @@ watch_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_watch = {
 	.name = "watch",
+	.group = GROUP_FILES,
 	.summary = "repeats a command while the program runs",
 	.description =
 	    "For the profile of a program that is still running: shows the "

@@ -61,6 +61,23 @@ each_command_is_described(void **state)
 	}
 }
 
+/* help and the manual have a title for each group, and each group once. */
+static void
+each_group_is_in_one_place(void **state)
+{
+	enum command_group last = 0;
+
+	(void)state;
+	for (size_t i = 0; commands[i] != &command_count; i++) {
+		assert_in_range(commands[i]->group, 1, COMMAND_GROUPS_END - 1);
+		assert_true(commands[i]->group == last ||
+		            commands[i]->group == last + 1);
+		last = commands[i]->group;
+		assert_non_null(command_group_titles[last]);
+	}
+	assert_int_equal(last, COMMAND_GROUPS_END - 1);
+}
+
 /* No name is shadowed: each word belongs to one command. */
 static void
 each_name_finds_its_command(void **state)
@@ -449,6 +466,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_command_is_described),
+		cmocka_unit_test(each_group_is_in_one_place),
 		cmocka_unit_test(each_name_finds_its_command),
 		cmocka_unit_test(old_abbreviations_stay),
 		cmocka_unit_test(each_argument_can_be_read),

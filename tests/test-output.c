@@ -245,6 +245,29 @@ text_begins_groups_with_their_lines(void **state)
 	    "-----------------------------------------------------\n");
 }
 
+/* Rows of one text stand below it; other formats have it in each row. */
+static void
+rows_stand_below_the_title_of_their_group(void **state)
+{
+	static const char *const titles[] = { "Long", "Long", "Short" };
+	struct fixture *fixture = *state;
+	struct table *table = &fixture->table;
+
+	table->is_plain = true;
+	table_add_column(table, "name", "name", CELL_TEXT);
+	table_add_column(table, "kind", "", CELL_TEXT)->is_data_only = true;
+	table_add_column(table, "text", "text", CELL_TEXT);
+	for (size_t i = 0; i < 3; i++)
+		table_add_row(table, (struct cell[]){ cell_text("name"),
+		    cell_text(titles[i]), cell_text("x") }, &fixture->error);
+	table->group_key = "kind";
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "Long\nname  x\nname  x\n\nShort\nname  x\n");
+	assert_string_equal(draw(fixture, output_tsv, plain),
+	    "name\tkind\ttext\n"
+	    "name\tLong\tx\nname\tLong\tx\nname\tShort\tx\n");
+}
+
 static void
 text_shows_hits_in_units(void **state)
 {
@@ -855,6 +878,7 @@ main(void)
 		TABLE_TEST(text_aligns_columns_by_what_they_hold),
 		TABLE_TEST(text_fits_a_terminal_in_columns),
 		TABLE_TEST(text_begins_groups_with_their_lines),
+		TABLE_TEST(rows_stand_below_the_title_of_their_group),
 		TABLE_TEST(text_shows_hits_in_units),
 		TABLE_TEST(text_fits_a_terminal_and_keeps_the_ends_of_paths),
 		TABLE_TEST(text_indents_names_up_to_forty_columns),

@@ -224,10 +224,11 @@ struct table {
 	const char *indent_key;
 	bool indents_last;
 	/*
-	 * Key of a CELL_COUNT column, or NULL: where its value changes, aligned
-	 * text has an empty line.  If group_lines is not NULL, the value is a
-	 * group's number from 1 on, and aligned text has the group's line
-	 * instead, also before the first row; none if that is NULL.
+	 * Key of a CELL_COUNT or CELL_TEXT column, or NULL: where its value
+	 * changes, aligned text has an empty line.  A text is the title of the
+	 * rows that have it, and stands above them.  If group_lines is not NULL,
+	 * a count is a group's number from 1 on, and aligned text has the
+	 * group's line instead, also before the first row; none if that is NULL.
 	 */
 	const char *group_key;
 	const char *const *group_lines;	/* [n_group_lines], borrowed */

@@ -116,28 +116,41 @@ draw_rule(struct drawing *drawing, struct error *error)
 	return draw_line(drawing, DIM, rule, error);
 }
 
-/* An empty line separates groups of rows, or each begins with its line. */
+static bool
+is_same_group(const struct cell *a, const struct cell *b)
+{
+	return a->kind == CELL_TEXT ? strcmp(a->text, b->text) == 0 :
+	       a->count == b->count;
+}
+
+/*
+ * An empty line separates groups of rows, or each begins with its line.  *group:
+ * of the row before, if there is one.
+ */
 static int
-draw_gap(struct drawing *drawing, size_t row, uint64_t *group,
+draw_gap(struct drawing *drawing, size_t row, struct cell *group,
          struct error *error)
 {
 	const struct table *table = drawing->table;
 	const char *key = table->group_key;
-	uint64_t before = *group;
+	struct cell before = *group;
 	size_t column;
 
 	if (key == NULL || table->pattern != NULL)
 		return 0;
 	column = drawing_find_column(table, key, strlen(key));
-	*group = drawing->cells[column].count;
-	if (row > 0 && *group == before)
+	*group = drawing->cells[column];
+	if (row > 0 && is_same_group(&before, group))
 		return 0;
 	if (table->group_lines != NULL)
-		return *group - 1 < table->n_group_lines &&
-		    table->group_lines[*group - 1] != NULL ?
-		    draw_line(drawing, DIM, table->group_lines[*group - 1],
-		              error) : 0;
-	return row == 0 ? 0 : drawing_flush(drawing, error);
+		return group->count - 1 < table->n_group_lines &&
+		    table->group_lines[group->count - 1] != NULL ?
+		    draw_line(drawing, DIM,
+		              table->group_lines[group->count - 1], error) : 0;
+	if (row > 0 && drawing_flush(drawing, error) != 0)
+		return -1;
+	return group->kind != CELL_TEXT ? 0 :
+	    draw_line(drawing, BOLD, group->text, error);
 }
 
 /* Draws the row whose cells are at hand. */
@@ -210,7 +223,7 @@ static int
 draw_rows(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
-	uint64_t group = 0;
+	struct cell group = { 0 };
 
 	if (part_alike_rows(drawing, error) != 0)
 		return -1;

@@ -34,6 +34,7 @@ count_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_count = {
 	.name = "count",
+	.group = GROUP_ASK,
 	.summary = "the number of functions that match a pattern",
 	.description = "Counts the functions by their current names.",
 	.example = "count db_*",

@@ -17,4 +17,5 @@ resource
 show
 info
 help up
+help
 apropos recursion

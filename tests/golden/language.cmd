@@ -38,6 +38,7 @@ root
 granularity function
 unit fortnights
 help nonsense
+help
 apropos zebra
 history
 source none.cmd

@@ -23,6 +23,16 @@ const struct command_word command_abbreviations[] = {
 	{ NULL, NULL, NULL }
 };
 
+const char *const command_group_titles[COMMAND_GROUPS_END] = {
+	[GROUP_LOOK] = "Views of the run",
+	[GROUP_ASK] = "One path, function or place in the code",
+	[GROUP_REFINE] = "A part of the run",
+	[GROUP_COMPARE] = "Comparisons and assertions",
+	[GROUP_SETTINGS] = "Settings",
+	[GROUP_FILES] = "Profiles and files",
+	[GROUP_PROMPT] = "Help and the prompt",
+};
+
 /* The command's name for i = 0, then its aliases; NULL after the last. */
 static const char *
 command_word(const struct command *command, size_t i)

@@ -3,8 +3,8 @@
  *
  * Help, usage, completion, the manual's reference and the self-check of the
  * tests all read the rows.  A new command is a file in commands/, a line in
- * commands/list.def and one in commands/local.mk; see
- * doc/adding-a-command.md.
+ * commands/list.def, at the place that help shows it at, and one in
+ * commands/local.mk; see doc/adding-a-command.md.
  */
 #ifndef CPPROF_SHELL_COMMAND_COMMAND_H
 #define CPPROF_SHELL_COMMAND_COMMAND_H
@@ -19,6 +19,17 @@
 #include "src/shell/line/completion.h"
 #include "src/shell/line/option_row.h"
 #include "src/shell/session/session.h"
+
+/*
+ * What a command is for.  help and the manual list the commands under the titles
+ * of these, in this order.
+ */
+enum command_group {
+	GROUP_LOOK = 1, GROUP_ASK, GROUP_REFINE, GROUP_COMPARE, GROUP_SETTINGS,
+	GROUP_FILES, GROUP_PROMPT, COMMAND_GROUPS_END
+};
+
+extern const char *const command_group_titles[COMMAND_GROUPS_END];
 
 struct argument_kind;
 struct arguments;
@@ -61,6 +72,7 @@ struct command {
 	 * begin so, too: what has once been unique stays.
 	 */
 	const char *short_forms[COMMAND_MAX_SHORT];
+	enum command_group group;
 	const char *summary;		/* one line, lower case, no full stop */
 	const char *description;	/* an empty line between paragraphs */
 	const char *example;		/* tests run it on sample-data/forms */

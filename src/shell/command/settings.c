@@ -182,6 +182,7 @@ DEFINE_SET(format, &output_formats[value->count])
 	}; \
 	const struct command command_##name_ = { \
 		.name = #name_, \
+		.group = GROUP_SETTINGS, \
 		.arguments = name_##_arguments, \
 		.get = get_##kind, \
 		.set = set_##kind, \

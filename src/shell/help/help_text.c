@@ -16,6 +16,7 @@ help_start_list(struct table *table)
 	table->schema = "cpprof.help/1";
 	table->is_plain = true;
 	table_add_column(table, "name", "name", CELL_TEXT);
+	table_add_column(table, "group", "", CELL_TEXT)->is_data_only = true;
 	table_add_column(table, "summary", "summary", CELL_TEXT);
 }
 
@@ -24,6 +25,8 @@ help_add_row(const struct command *command, struct table *table,
              struct error *error)
 {
 	struct cell cells[] = { cell_text(command->name),
+		                cell_text(command_group_titles[
+				    command->group]),
 		                cell_text(command->summary) };
 
 	return table_add_row(table, cells, error);

@@ -7,7 +7,7 @@
 #include "src/base/table.h"
 #include "src/shell/command/command.h"
 
-/* A list of commands, one per line with its summary. */
+/* A list of commands, each with its group and its summary. */
 void help_start_list(struct table *table);
 int help_add_row(const struct command *command, struct table *table,
                  struct error *error);

@@ -154,7 +154,7 @@ add_markdown(struct text_buffer *text, const struct command *command)
 {
 	struct text_buffer description = { 0 };
 
-	text_add_string(text, "### `");
+	text_add_string(text, "#### `");
 	text_add_usage(text, command);
 	text_add_string(text, "`\n\n");
 	add_sentence(text, command->summary);
@@ -328,6 +328,14 @@ add_man_resources(struct text_buffer *text)
 	}
 }
 
+static void
+add_group(struct text_buffer *text, enum command_group group,
+          enum manual_form form)
+{
+	text_add_format(text, form == MANUAL_MARKDOWN ? "### %s\n\n" :
+	                ".SS %s\n", command_group_titles[group]);
+}
+
 void
 manual_add(struct text_buffer *text, enum manual_form form)
 {
@@ -336,11 +344,14 @@ manual_add(struct text_buffer *text, enum manual_form form)
 		add_man_options(text);
 		text_add_string(text, man_language);
 	}
-	for (size_t i = 0; commands[i] != NULL; i++)
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		if (i == 0 || commands[i]->group != commands[i - 1]->group)
+			add_group(text, commands[i]->group, form);
 		if (form == MANUAL_MARKDOWN)
 			add_markdown(text, commands[i]);
 		else
 			add_man(text, commands[i]);
+	}
 	if (form == MANUAL_MAN) {
 		add_man_formats(text);
 		add_man_resources(text);
