@@ -7,8 +7,10 @@ themselves: few of those that do not deviate may be called so, and one that does
 must be found.  Speaks TAP.
 """
 import json
+import math
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -28,22 +30,40 @@ def binomial(source, n, p):
     return sum(source.random() < p for _ in range(n))
 
 
-def merge(folder, shares, source, hits=4000, interval=1000):
-    """A merged profile of hosts; share i is that of main;slow in host i."""
+def write_stacks(path, slow, fast):
+    with open(path, "w", encoding="ascii") as file:
+        file.write("# cpprof 1\n# resource: cpu; gtick=microsecond; "
+                   f"interval=1000\nmain;slow {slow}\n"
+                   f"main;fast;leaf {fast}\n")
+
+
+def write_clusters(path, slow, fast):
+    """As perf writes them: each sample stands for 20 hits."""
+    with open(path, "w", encoding="ascii") as file:
+        for i in range(slow + fast):
+            file.write(f"prog 1 {i}.0: {20:10} cycles: \n"
+                       f"\t10 {'slow' if i < slow else 'fast'}+0x1 (/x)\n"
+                       "\t20 main+0x1 (/x)\n\n")
+
+
+def merge_counts(folder, counts, write=write_stacks):
+    """A merged profile of hosts; counts: samples of main;slow, and others."""
     parts = []
-    for i, share in enumerate(shares):
+    for i, (slow, fast) in enumerate(counts):
         path = os.path.join(folder, f"host-{i}.folded")
-        slow = binomial(source, hits, share)
-        with open(path, "w", encoding="ascii") as file:
-            file.write("# cpprof 1\n# resource: cpu; gtick=microsecond; "
-                       f"interval={interval}\nmain;slow {slow}\n"
-                       f"main;fast;leaf {hits - slow}\n")
+        write(path, slow, fast)
         parts.append(os.path.join(folder, f"part-{i}"))
         subprocess.run([CPPROF, "merge", "--by", "id", "--id", f"host{i}",
                         "-o", parts[-1], path], check=True)
     out = os.path.join(folder, "fleet")
     subprocess.run([CPPROF, "merge", "-o", out, *parts], check=True)
     return out
+
+
+def merge(folder, shares, source, hits=4000):
+    """A merged profile of hosts; share i is that of main;slow in host i."""
+    slow = [binomial(source, hits, share) for share in shares]
+    return merge_counts(folder, [(n, hits - n) for n in slow])
 
 
 def ask(path, *commands):
@@ -81,6 +101,124 @@ def rows_are_sums(folder, source):
     assert [row["value"] for row in narrowed["rows"]] == ["host1"]
     assert members(path, "members fast ... leaf")["rows"]
     assert members(path, "members slow", "steps")["rows"] == []
+
+
+# ---- the oracle ----
+
+def binomial_probability(k, n, p):
+    """Twice the smaller of P(X <= k) and P(X >= k), term by term."""
+    terms = [math.exp(math.lgamma(n + 1) - math.lgamma(i + 1) -
+                      math.lgamma(n - i + 1) + i * math.log(p) +
+                      (n - i) * math.log1p(-p)) for i in range(n + 1)]
+    return min(1, 2 * min(math.fsum(terms[:k + 1]), math.fsum(terms[k:])))
+
+
+def standard_errors(counts, i):
+    """Of the difference between host i and the others; None: undefined."""
+    part, whole = counts[i][0], sum(counts[i])
+    others = sum(map(sum, counts)) - whole
+    rest = sum(slow for slow, _ in counts) - part
+    if others == 0 or rest in (0, others):
+        return None
+    p = binomial_probability(part, whole, rest / others)
+    # The share of the others has an error, too, of variance 1 / others.
+    z = -statistics.NormalDist().inv_cdf(p / 2) / math.sqrt(
+        1 + whole / others)
+    return z if part / whole > rest / others else -z
+
+
+def expected_rows(counts):
+    """The inflation, and {host: (z, q)}."""
+    z = {f"host{i}": standard_errors(counts, i) for i in range(len(counts))
+         if sum(counts[i])}
+    squares = [x * x for x in z.values() if x is not None]
+    inflation = None
+    if len(squares) >= 8:
+        inflation = max(1, statistics.median(squares) /
+                        statistics.NormalDist().inv_cdf(0.75) ** 2)
+    z = {host: x if x is None else x / math.sqrt(inflation or 1)
+         for host, x in z.items()}
+    p = sorted((math.erfc(abs(x) / math.sqrt(2)), host)
+               for host, x in z.items() if x is not None)
+    q, least = {}, 1
+    for rank in range(len(p), 0, -1):
+        least = min(least, p[rank - 1][0] * len(p) / rank)
+        q[p[rank - 1][1]] = least
+    return inflation, {host: (x, q.get(host)) for host, x in z.items()}
+
+
+def expected_verdict(inflation, z, q):
+    if inflation is None or z is None:
+        return "undecided"
+    return "noise" if q > 0.05 else "more" if z > 0 else "less"
+
+
+def is_close(found, expected):
+    return found == expected if None in (found, expected) else \
+        abs(found - expected) <= 1e-6 * max(1, abs(expected))
+
+
+def check_oracle(folder, counts, write=write_stacks, hits=1):
+    """hits: of one sample."""
+    answer = members(merge_counts(folder, counts, write), "members slow")
+    inflation, expected = expected_rows(counts)
+    assert is_close(answer["inflation"], inflation), (answer, inflation)
+    found = {row["value"]: row for row in answer["rows"]}
+    assert set(found) == set(expected), (found, expected)
+    for i, (slow, fast) in enumerate(counts):
+        if slow + fast == 0:
+            continue
+        row, (z, q) = found[f"host{i}"], expected[f"host{i}"]
+        assert is_close(row["z"], z) and is_close(row["q"], q), (row, z, q)
+        assert row["verdict"] == expected_verdict(inflation, z, q), (row, q)
+        assert row["hits"] == hits * slow, row
+        assert row["of"] == hits * (slow + fast), row
+        assert abs(row["share"] - slow / (slow + fast)) < 1e-9, row
+    order = [(-1 if row["z"] is None else abs(row["z"]), row["hits"])
+             for row in answer["rows"]]
+    assert order == sorted(order, reverse=True), order
+
+
+def numbers_agree(folder, source):
+    """Hosts of very different size, so that the others are not certain."""
+    for n_hosts in (2, 3, 7, 8, 9, 14):
+        for _ in range(3):
+            counts = []
+            for _ in range(n_hosts):
+                whole = source.choice((40, 300, 1200, 3000))
+                slow = binomial(source, whole, source.uniform(0.1, 0.3))
+                counts.append((slow, whole - slow))
+            check_oracle(folder, counts)
+
+
+def edges(folder, source):
+    # The others have no such stack, or no other; a host without hits has no
+    # row; equal hosts are by hits, then by name.
+    check_oracle(folder, [(5, 95), (0, 100), (0, 200)])
+    check_oracle(folder, [(100, 0), (90, 10), (50, 0), (0, 0)])
+    check_oracle(folder, [(20, 80)] * 9)
+    check_oracle(folder, [(1, 80), (20, 80)] * 6)
+    path = merge_counts(folder, [(20, 80)] * 9 + [(60, 40)])
+    rows = members(path, "members slow")["rows"]
+    assert [row["value"] for row in rows] == \
+        ["host9", *[f"host{i}" for i in range(9)]], rows
+    text = subprocess.run([CPPROF, "-q", "-e", "limit 3", "-e", "members slow",
+                           path], capture_output=True, text=True, check=True,
+                          timeout=60).stdout
+    assert "host1" in text and "host2" not in text and "7 " in text, text
+    assert [row["value"] for row in members(
+        path, "limit 3", "members slow")["rows"]] == \
+        ["host9", "host0", "host1"]
+
+
+def clusters_are_one_event(folder, source):
+    """Twenty hits of one sample say no more than one."""
+    counts = []
+    for _ in range(9):
+        whole = source.choice((100, 150, 400))
+        slow = binomial(source, whole, source.uniform(0.1, 0.3))
+        counts.append((slow, whole - slow))
+    check_oracle(folder, counts, write_clusters, 20)
 
 
 def errors(folder, source):
@@ -124,6 +262,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("rows are sums of the members", rows_are_sums, folder,
                        source)
+        claims.attempt("z, q, verdict and order are those of an oracle",
+                       numbers_agree, folder, source)
+        claims.attempt("hosts without hits, alike, or unlike all others",
+                       edges, folder, source)
+        claims.attempt("a sample of many hits is one event",
+                       clusters_are_one_event, folder, source)
         claims.attempt("what has no key or no such path", errors, folder,
                        source)
         for spread in (0, 0.01):

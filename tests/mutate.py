@@ -44,7 +44,8 @@ import time
 
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
 SCOPE = ["src/profile", "src/refine", "src/noise", "src/views", "src/formats",
-         "lib/store/tree.c", "dwarf", "lib/unwind/tables.c"]
+         "src/symbols/lines", "lib/store/tree.c", "lib/store/slices.c", "dwarf",
+         "lib/unwind/tables.c"]
 
 # Tests of a folder or file: those of the longest match.  The order here does
 # not matter: the quickest run first.
@@ -57,6 +58,11 @@ FORMATS = ["tests/test-foreign", "tests/test-out-of-memory",
            "tests/test-export", "tests/export.py",
            "tests/golden.sh", "tests/recursion.py", "tests/other-tools.py",
            "tests/hostile.py", "tests/round-trips.py", "tests/times.py"]
+FLEET = ["tests/test-merged", "tests/merge.py", "tests/members.py",
+         "tests/test-out-of-memory", "tests/fleet.py"]
+COMPARE = ["tests/diff.py", "tests/assert.py", "tests/test-out-of-memory"]
+CLAIMS = ["tests/assert.py", "tests/test-out-of-memory", "tests/ci.py",
+          "tests/golden.sh"]
 TESTS = {
     "src/base": ["tests/test-base", "tests/test-source",
                  "tests/test-short-names", "tests/short-names.py",
@@ -75,6 +81,26 @@ TESTS = {
                   "tests/test-sections", "tests/test-timeline",
                   "tests/list.py", "tests/disasm.py", "tests/flame.py",
                   "tests/labels.py", "tests/explain.py", "tests/times.py"],
+    "src/profile/fleet.c": FLEET,
+    "src/profile/fleet_add.c": FLEET,
+    "src/profile/fleet_settle.c": FLEET,
+    "src/profile/fleet_tree.c": FLEET,
+    "src/profile/timeline.c": ["tests/test-timeline", "tests/test-sections",
+                               "tests/test-cpprofdata", "tests/test-export",
+                               "tests/test-perf-data", "tests/golden.sh",
+                               "tests/test-out-of-memory", "tests/times.py",
+                               "tests/section-steps.py"],
+    "src/views/amount.c": CLAIMS,
+    "src/views/work.c": COMPARE,
+    "src/views/compare.c": COMPARE,
+    "src/views/compared_heading.c": COMPARE,
+    "src/views/compared_table.c": COMPARE,
+    "src/views/columns.c": ["tests/columns.py", "tests/test-out-of-memory",
+                            "tests/noise.py", "tests/flame.py",
+                            "tests/golden.sh", "tests/times.py"],
+    "src/views/explain.c": ["tests/explain.py", "tests/test-out-of-memory",
+                            "tests/golden.sh"],
+    "src/views/members.c": ["tests/members.py", "tests/test-out-of-memory"],
     "src/views/clones.c": ["tests/specialise.py",
                            "tests/test-out-of-memory"],
     "src/views/specialise.c": ["tests/specialise.py",
@@ -83,8 +109,22 @@ TESTS = {
     "src/output": ["tests/test-output", "tests/golden.sh", "tests/flame.py",
                    "tests/test-short-names", "tests/short-names.py"],
     "src/noise": ["tests/test-distributions", "tests/test-estimate",
-                  "tests/test-change"],
-    "src/refine": ["tests/test-out-of-memory", "tests/golden.sh",
+                  "tests/test-change", "tests/test-out-of-memory",
+                  "tests/members.py", "tests/noise.py", *COMPARE],
+    "src/shell": ["tests/test-arguments", "tests/test-commands",
+                  "tests/test-out-of-memory", "tests/golden.sh",
+                  "tests/test-shell.sh", "tests/test-prompt.py"],
+    "src/shell/command/assertion.c": [*CLAIMS, "tests/diff.py"],
+    "commands": ["tests/test-commands", "tests/test-out-of-memory",
+                 "tests/golden.sh", "tests/test-shell.sh"],
+    "commands/assert.c": CLAIMS,
+    "commands/budget.c": CLAIMS,
+    "commands/members.c": ["tests/members.py", "tests/test-out-of-memory"],
+    "commands/specialise.c": ["tests/specialise.py",
+                              "tests/test-out-of-memory", "tests/golden.sh"],
+    "src/refine": ["tests/test-pattern", "tests/test-commands",
+                   "tests/test-shell.sh", "tests/grouped-calls.py",
+                   "tests/test-out-of-memory", "tests/golden.sh",
                    "tests/refinements.py", "tests/section-steps.py",
                    "tests/export.py", "tests/list.py", "tests/labels.py",
                    "tests/test-sections", "tests/test-timeline"],
@@ -93,6 +133,9 @@ TESTS = {
                     "tests/test-symbol-table", "tests/test-function-ranges",
                     "tests/test-stack-unwinder", "tests/lines.py",
                     "tests/names.py", "tests/jit.py"],
+    "src/symbols/lines": ["tests/test-address-lines",
+                          "tests/test-debug-lines", "tests/lines.py",
+                          "tests/names.py", "tests/list.py"],
     "src/symbols/code": ["tests/disasm.py", "tests/list.py"],
     "src/formats": ["tests/test-source", "tests/test-reader",
                     "tests/test-collapsed", "tests/test-callgrind",
@@ -117,7 +160,7 @@ TESTS = {
     "src/formats/gmon": ["tests/test-gmon", "tests/gmon.py", *FORMATS],
     "src/formats/gperftools": ["tests/test-gperftools", "tests/test-legacy",
                                *FORMATS],
-    "src/formats/merged": ["tests/test-merged", "tests/merge.py", *FORMATS],
+    "src/formats/merged": [*FLEET, *FORMATS],
     "src/formats/json": ["tests/test-json", "tests/test-firefox",
                          "tests/test-cpuprofile", "tests/test-speedscope",
                          *FORMATS],
@@ -346,7 +389,7 @@ class Copy:
 
     def object_of(self, path):
         folder, name = os.path.split(path)
-        if path.startswith("src/"):
+        if path.startswith(("src/", "commands/")):
             return f"{folder}/libcore_a-{name[:-2]}.o"
         return f"{folder}/libcpprof_la-{name[:-2]}.lo"
 
@@ -370,7 +413,7 @@ class Copy:
     def build_test(self, test, path):
         if not test.endswith((".py", ".sh")):
             return self.make(test)
-        if path.startswith("src/"):
+        if path.startswith(("src/", "commands/")):
             return self.make("cpprof")
         return self.make("all", "tests/check-stacks.la")
 
