@@ -83,6 +83,11 @@ class Decoder:
         self.at += n
         return self.bytes[self.at - n:self.at].decode()
 
+    def bytes_in_hex(self):
+        n = self.number()
+        self.at += n
+        return self.bytes[self.at - n:self.at].hex()
+
     def agreed(self):
         kind = self.number()
         return self.text() if kind == 2 else (None, ...)[kind]
@@ -113,18 +118,29 @@ class Decoder:
         for n in shared:
             names.append(last := last[:n] + self.text())
         assert names == sorted(names, key=str.encode)
-        self.modules = [(self.text(), self.text(), *self.numbers(2))
+        self.modules = [(self.text(), self.bytes_in_hex(), *self.numbers(2))
                         for _ in range(self.number())]
+        assert self.modules == sorted(
+            set(self.modules), key=lambda m: (m[0], len(m[1]), *m[1:]))
         n = self.number()
-        for _ in range(4):
-            self.numbers(n)
-        counts = self.numbers(n)
-        functions = self.numbers(sum(counts))
-        self.numbers(2 * sum(counts))
-        self.frames = []
-        for count in counts:
-            self.frames.append(";".join(names[f] for f in functions[:count]))
-            del functions[:count]
+        modules, addresses = self.numbers(n), self.numbers(n)
+        for i in range(1, n):
+            addresses[i] += 0 if modules[i] else addresses[i - 1]
+            modules[i] += modules[i - 1]
+        offsets, flags, counts = [self.numbers(n) for _ in range(3)]
+        locations = list(zip(*[self.numbers(sum(counts)) for _ in range(3)]))
+        self.frames, self.places, order = [], [], []
+        for i, count in enumerate(counts):
+            chain = locations[:count]
+            del locations[:count]
+            order.append((modules[i], addresses[i], chain, offsets[i],
+                          flags[i] >> 2, flags[i] & 1, flags[i] & 2))
+            self.frames.append(";".join(names[f] for f, _, _ in chain))
+            self.places.append((
+                self.modules[modules[i] - 1][:2] if modules[i] else None,
+                addresses[i], tuple((names[f], names[file - 1] if file else
+                                     "", line) for f, file, line in chain)))
+        assert all(a < b for a, b in zip(order, order[1:])), order
 
     def read_nodes(self):
         n = self.number()
@@ -137,18 +153,21 @@ class Decoder:
         assert stacks == sorted(set(stacks))
         self.nodes = [tuple(self.frames[label] for label in stack)
                       for stack in stacks]
+        self.paths = [tuple(self.places[label] for label in stack)
+                      for stack in stacks]
         if self.number():
             self.numbers(n)
         rows, self.rows = self.numbers(self.number()), []
         for i, more in enumerate(rows):
             self.rows.append(more + (self.rows[-1] if i else 0))
-        self.hits, self.samples = {}, {}
+        self.hits, self.samples, self.path_hits = {}, {}, {}
         for r, _ in enumerate(self.resources):
             hits = self.numbers(len(rows))
             samples = hits if self.number() else self.numbers(len(rows))
             for node, own, n_samples in zip(self.rows, hits, samples):
                 self.hits[r, self.nodes[node]] = own
                 self.samples[r, self.nodes[node]] = n_samples
+                self.path_hits[r, self.paths[node]] = own
         self.most = {}
         for r, _ in enumerate(self.resources):
             numbers = self.numbers(n)
@@ -309,6 +328,49 @@ def views_are_those_of_the_files(source, folder):
             expected = view(paths, *commands)
             assert strip(view([out], *commands)) == strip(expected), name
             assert strip(view([by], *commands)) == strip(expected), name
+
+
+def random_places(source, n):
+    """Modules, addresses and lines that differ in one of them."""
+    modules = [("/lib/a.so", "aa11"), ("/lib/a.so", "ab11"),
+               ("/lib/a.so", "aa1100"), ("/lib/b.so", "aa11")]
+    lines = [("f", "x.c", 1), ("f", "x.c", 2), ("f", "y.c", 1), ("g", "", 0)]
+    places = set()
+    while len(places) < n:
+        chain = tuple(source.choice(lines)
+                      for _ in range(source.randrange(1, 4)))
+        places.add((source.choice(modules), source.choice((16, 32, 4096)),
+                    chain))
+    return sorted(places)
+
+
+def frames_are_told_apart(source, folder):
+    """Frames are the same if module, address and all locations are."""
+    for _ in range(10):
+        places, expected = random_places(source, 25), collections.Counter()
+        paths = [os.path.join(folder, f"frames-{i}.pb.gz") for i in range(5)]
+        for path in paths:
+            order = source.sample(places, 20)
+            samples = []
+            for _ in range(30):
+                stack = source.choices(range(1, 21), k=3)
+                samples.append((stack, source.randrange(1, 9), []))
+                expected[tuple(order[i - 1] for i in reversed(stack))] += \
+                    samples[-1][1]
+            pprof_writer.write(
+                path, samples,
+                inlined={i + 1: list(reversed(place[2]))
+                         for i, place in enumerate(order)},
+                places={i + 1: (*place[0], place[1])
+                        for i, place in enumerate(order)})
+        out = os.path.join(folder, "frames")
+        merge("-o", out, *paths)
+        found = Decoder(out)
+        assert found.path_hits == {(0, path): n for path, n in
+                                   expected.items()}
+        for _ in range(5):
+            part = merge_in_parts(source, paths, folder)
+            assert content(part) == content(out)
 
 
 def strip(answers):
@@ -516,6 +578,8 @@ def main():
                            options)
         claims.attempt("sums, groups and maxima are those of the stacks",
                        sums_are_those_of_the_stacks, source, folder)
+        claims.attempt("frames are told apart by module, address and lines",
+                       frames_are_told_apart, source, folder)
         claims.attempt("views show what they show of all files",
                        views_are_those_of_the_files, source, folder)
         claims.attempt("values of a key are labels",

@@ -28,12 +28,13 @@ class Strings:
         return self.all.setdefault(text, len(self.all))
 
 
-def write(path, samples, names=None, inlined=()):
+def write(path, samples, names=None, inlined=(), places=None):
     """A profile of samples: (stack, value, [(key, value, unit)]).
 
     A stack is numbers of locations, innermost first.  Each is the function
     that names[number] gives it, or f1, f2, ...; or, if inlined has it as
-    {number: [names]}, several, innermost first.
+    {number: [names]}, several, innermost first.  A name may also be (name, file,
+    line).  places: {number: (path, build-id in hexadecimal, address)}.
     """
     string = Strings()
     out = [message(1, number(1, string("cpu")) + number(2, string("us")))]
@@ -51,13 +52,30 @@ def write(path, samples, names=None, inlined=()):
         out.append(message(2, body))
     lines = {f: [(names or {}).get(f, f"f{f}")] for f in functions}
     lines.update({f: inlined[f] for f in inlined if f in functions})
-    known = {name: i + 1 for i, name in
-             enumerate(sorted({n for chain in lines.values() for n in chain}))}
+    lines = {f: [(line, "", 0) if isinstance(line, str) else line
+                 for line in chain] for f, chain in lines.items()}
+    known = {name: i + 1 for i, name in enumerate(sorted(
+        {line[:2] for chain in lines.values() for line in chain}))}
+    places = places or {}
+    modules = {place[:2]: i + 1 for i, place in enumerate(dict.fromkeys(
+        place[:2] for place in places.values()))}
+    for (name, build_id), i in modules.items():
+        out.append(message(3, number(1, i) + number(2, i << 32) +
+                           number(3, (i + 1) << 32) +
+                           number(5, string(name)) +
+                           number(6, string(build_id))))
     for f, chain in lines.items():
-        out.append(message(4, number(1, f) + b"".join(
-            message(4, number(1, known[name])) for name in chain)))
-    for name, i in known.items():
-        out.append(message(5, number(1, i) + number(2, string(name))))
+        body = number(1, f)
+        if f in places:
+            module = modules[places[f][:2]]
+            body += number(2, module)
+            body += number(3, (module << 32) + places[f][2])
+        out.append(message(4, body + b"".join(
+            message(4, number(1, known[line[:2]]) + number(2, line[2]))
+            for line in chain)))
+    for (name, file), i in known.items():
+        out.append(message(5, number(1, i) + number(2, string(name)) +
+                           number(4, string(file))))
     out += [message(6, text.encode()) for text in string.all]
     with gzip.open(path, "wb", 1) as file:
         file.write(b"".join(out))
