@@ -19,7 +19,7 @@
 #include "bench/walks.h"
 #include "src/refine/step.h"
 #include "src/shell/session/session.h"
-#include "src/views/view.h"
+#include "src/views/explain.h"
 
 enum { RUNS = 5, MOST_WORDS = 8, SITES = 8, MOST_THREADS = 64 };
 
@@ -191,6 +191,7 @@ static double
 time_explain(const struct session *session)
 {
 	struct view_request request = session_request(session);
+	struct explain_request wanted = { 0 };
 	struct error error = { 0 };
 	struct table table = { 0 };
 	uint64_t *module_hits;
@@ -198,8 +199,8 @@ time_explain(const struct session *session)
 
 	if (session_module_hits(session, &module_hits, &error) != 0)
 		die(&error);
-	request.module_hits = module_hits;
-	if (view_explain(&request, &table, &error) != 0)
+	wanted.module_hits = module_hits;
+	if (view_explain(&request, &wanted, NULL, &table, &error) != 0)
 		die(&error);
 	free(module_hits);
 	spent = now_ms() - start;

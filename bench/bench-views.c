@@ -22,8 +22,8 @@
 #include "src/base/memory.h"
 #include "src/formats/format.h"
 #include "src/output/output.h"
+#include "src/views/explain.h"
 #include "src/views/totals.h"
-#include "src/views/view.h"
 
 enum { RUNS = 5, ROOTS = 10, N_COLUMNS = 3 };
 
@@ -74,13 +74,21 @@ draw_up(const struct view_request *request, struct table *table,
 	return draw(view_icicle_up, request, table, error);
 }
 
+static int
+explain(const struct view_request *request, struct table *table,
+        struct error *error)
+{
+	return view_explain(request, &(struct explain_request){ 0 }, NULL,
+	                    table, error);
+}
+
 static const struct {
 	const char *name;
 	view_function *view;
 	bool has_root, has_columns;
 } views[] = {
 	{ "top", view_top, false, false },
-	{ "explain", view_explain, true, false },
+	{ "explain", explain, true, false },
 	{ "flat", view_flat, false, false },
 	{ "body", view_body, false, false },
 	{ "functions", view_functions, false, false },

@@ -118,6 +118,7 @@ static int
 explain_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
+	struct explain_request wanted = { 0 };
 	struct view_request request;
 	struct leads leads;
 	uint64_t *module_hits;
@@ -128,11 +129,10 @@ explain_run(struct session *session, const struct arguments *arguments,
 		return -1;
 	request = session_request(session);
 	request.n_columns = 0;
-	request.module_hits = module_hits;
-	request.leads = &leads;
+	wanted.module_hits = module_hits;
 	if (arguments->values[0].is_given)
-		request.n_words = arguments->values[0].count;
-	status = view_explain(&request, table, error);
+		wanted.n_words = arguments->values[0].count;
+	status = view_explain(&request, &wanted, &leads, table, error);
 	if (status == 0)
 		status = propose(table, request.set->names, &leads, error);
 	free(module_hits);

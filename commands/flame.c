@@ -8,9 +8,6 @@ enum { DOWN, UP, TREE };
 
 static const char *const flame_choices[] = { "down", "up", "tree", NULL };
 
-/* The parts of a file's width in which boxes are drawn: pixels. */
-enum { FILE_RESOLUTION = 1200 };
-
 static const struct argument flame_arguments[] = {
 	{ "down|up|tree", &arg_choice, ARG_OPTIONAL | ARG_SWITCH,
 	  "the paths from the root, those to it, or the sampled stacks (down)" },
@@ -22,8 +19,10 @@ static const struct argument flame_arguments[] = {
 	ARGUMENTS_END
 };
 
-/* Those of a terminal: halves of columns, or columns where there is no
- * colour. */
+/*
+ * The parts of a terminal's width in which boxes are drawn: halves of columns,
+ * or columns where there is no colour.
+ */
 static uint32_t
 text_resolution(const struct session *session)
 {
@@ -60,11 +59,9 @@ flame_run(struct session *session, const struct arguments *arguments,
 		request.n_columns = 0;
 	if (root->is_given)
 		request.root = root->names[0];
-	if (file->is_given) {
-		request.resolution = FILE_RESOLUTION;
+	if (file->is_given)
 		return picture_file_write(session, "flame", views[choice],
 		                          &request, file->words[0], error);
-	}
 	if (session->settings.format->draw == output_text)
 		request.resolution = text_resolution(session);
 	return views[choice](&request, table, error);

@@ -2,6 +2,7 @@
 /* commands/graph.c -- every function between its callers and its callees. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
+#include "src/views/graph.h"
 
 static const char *const graph_choices[] = { "--gprof", NULL };
 
@@ -23,9 +24,8 @@ graph_run(struct session *session, const struct arguments *arguments,
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	request = session_request(session);
-	request.is_classic = arguments->values[0].is_given;
-	request.function = function->is_given ? function->names[0] : NO_NAME;
-	return view_graph(&request, table, error);
+	return view_graph(&request, function->is_given ? function->names[0] :
+	                  NO_NAME, arguments->values[0].is_given, table, error);
 }
 
 const struct command command_graph = {

@@ -53,13 +53,11 @@ labels_run(struct session *session, const struct arguments *arguments,
            struct table *table, struct error *error)
 {
 	const struct value *key = &arguments->values[0];
-	struct view_request request;
+	struct section_request wanted = {
+		.label_key = key->is_given ? key->text : NULL,
+	};
 
-	if (session_need_profile(session, error) != 0)
-		return -1;
-	request = session_request(session);
-	request.label_key = key->is_given ? key->text : NULL;
-	return view_command_sections(session, view_labels, &request, table,
+	return view_command_sections(session, view_labels, &wanted, table,
 	                             error);
 }
 

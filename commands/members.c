@@ -5,6 +5,7 @@
 #include "src/profile/fleet.h"
 #include "src/shell/command/selection.h"
 #include "src/shell/command/view_command.h"
+#include "src/views/members.h"
 
 static const struct argument members_arguments[] = {
 	{ "PATH", &arg_selection, 0,
@@ -17,6 +18,7 @@ members_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
 	struct section_total *part = NULL, *whole = NULL;
+	struct members_request wanted;
 	struct view_request request;
 	struct step *step;
 	int result = -1;
@@ -31,15 +33,16 @@ members_run(struct session *session, const struct arguments *arguments,
 	if (step == NULL)
 		return -1;
 	request = session_request(session);
-	request.label_key = session->profile->fleet->key;
-	request.path_text = step->text;
 	whole = session_section_totals(session, session->resource, error);
 	if (whole != NULL)
 		part = session_step_totals(session, step, error);
 	if (part != NULL) {
-		request.section_totals = part;
-		request.whole_totals = whole;
-		result = view_members(&request, table, error);
+		wanted = (struct members_request){
+			.key = session->profile->fleet->key,
+			.step = step->text,
+			.part = part, .whole = whole,
+		};
+		result = view_members(&request, &wanted, table, error);
 	}
 	free(part);
 	free(whole);

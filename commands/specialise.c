@@ -5,6 +5,7 @@
 
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
+#include "src/views/specialise.h"
 
 static const double DEFAULT_TIMES = 2, MOST_TIMES = 1e9;
 
@@ -53,6 +54,12 @@ specialise_run(struct session *session, const struct arguments *arguments,
 {
 	const struct value *times = &arguments->values[0];
 	const struct value *paths = &arguments->values[1];
+	const struct specialise_request wanted = {
+		.path = paths->names,
+		.path_ends = paths->path_ends,
+		.n_paths = paths->n_paths,
+		.times = times->is_given ? times->fraction : DEFAULT_TIMES,
+	};
 	struct view_request request;
 
 	if (session_need_profile(session, error) != 0)
@@ -61,12 +68,7 @@ specialise_run(struct session *session, const struct arguments *arguments,
 		return error_set(error, "specialise copies functions; type "
 		                 "\"granularity function\" first");
 	request = session_request(session);
-	request.path = paths->names;
-	request.n_path = paths->n_names;
-	request.path_ends = paths->path_ends;
-	request.n_paths = paths->n_paths;
-	request.times = times->is_given ? times->fraction : DEFAULT_TIMES;
-	return view_specialise(&request, table, error);
+	return view_specialise(&request, &wanted, table, error);
 }
 
 const struct command command_specialise = {

@@ -15,13 +15,11 @@ static int
 threads_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
-	struct view_request request;
+	struct section_request wanted = {
+		.is_each = arguments->values[0].is_given,
+	};
 
-	if (session_need_profile(session, error) != 0)
-		return -1;
-	request = session_request(session);
-	request.is_each = arguments->values[0].is_given;
-	return view_command_sections(session, view_threads, &request, table,
+	return view_command_sections(session, view_threads, &wanted, table,
 	                             error);
 }
 

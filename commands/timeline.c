@@ -27,11 +27,9 @@ timeline_run(struct session *session, const struct arguments *arguments,
 		request.path = path->names;
 		request.n_path = path->n_names;
 	}
-	if (file->is_given) {
-		request.has_chart = true;
+	if (file->is_given)
 		return picture_file_write(session, "timeline", view_timeline,
 		                          &request, file->words[0], error);
-	}
 	return view_timeline(&request, table, error);
 }
 

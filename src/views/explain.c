@@ -24,6 +24,8 @@
  * sqrt(phi s (1 - s) / D), phi = hits / samples, at least 1: each sample is a
  * cluster of phi hits.  Cost: that of down, and some passes over the nodes.
  */
+#include "src/views/explain.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,6 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
-#include "src/views/explain.h"
 #include "src/views/flow_paths.h"
 #include "src/views/rows.h"
 #include "src/views/totals.h"
@@ -72,6 +73,7 @@ struct ranking {
 struct explanation {
 	const struct view_request *request;
 	const struct sample_set *set;
+	const uint64_t *module_hits;	/* see struct explain_request */
 	struct measure measure;
 	struct table *table;
 
@@ -594,7 +596,7 @@ show_callers(struct explanation *explanation, struct error *error)
 static int
 show_module(struct explanation *explanation, struct error *error)
 {
-	const uint64_t *hits = explanation->request->module_hits;
+	const uint64_t *hits = explanation->module_hits;
 	const struct names *names = explanation->set->names;
 	struct ranking ranking = { 0 };
 
@@ -857,17 +859,19 @@ add_columns(struct table *table, bool is_flow)
 }
 
 int
-view_explain(const struct view_request *request, struct table *table,
-             struct error *error)
+view_explain(const struct view_request *request,
+             const struct explain_request *wanted, struct leads *leads,
+             struct table *table, struct error *error)
 {
 	struct hidden hidden = { 0 };
 	struct explanation explanation = {
 		.request = request,
 		.set = request->set,
+		.module_hits = wanted->module_hits,
 		.measure = measure_of(request),
 		.table = table,
-		.words_left = request->n_words == 0 ? SIZE_MAX :
-		    request->n_words,
+		.words_left = wanted->n_words == 0 ? SIZE_MAX :
+		    wanted->n_words,
 		.main_body = NO_NAME,
 		.main_start = NO_NAME,
 	};
@@ -895,7 +899,7 @@ view_explain(const struct view_request *request, struct table *table,
 		return -1;
 	table->group_lines = explanation.lines;
 	table->n_group_lines = explanation.n_findings;
-	if (request->leads != NULL)
-		find_leads(&explanation, request->leads);
+	if (leads != NULL)
+		find_leads(&explanation, leads);
 	return 0;
 }

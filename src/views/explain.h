@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* explain.h -- what explain would look at next, as facts. */
+/* explain.h -- what dominates a profile, and what to look at next. */
 #ifndef CPPROF_VIEWS_EXPLAIN_H
 #define CPPROF_VIEWS_EXPLAIN_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "src/views/view.h"
+
+/* Borrowed. */
+struct explain_request {
+	const uint64_t *module_hits;	/* [names] the set's hits by the name of
+					 * the module; NULL: not known */
+	size_t n_words;		/* findings and leads may have so many; 0: any
+				 * number */
+};
+
+/* ---- what to look at next ---- */
 
 enum {
 	LEADS_MAX = 5,
@@ -31,7 +40,18 @@ struct lead {
 struct leads {
 	struct lead leads[LEADS_MAX];
 	size_t n;
-	size_t words_left;	/* of the request's n_words */
+	size_t words_left;	/* of n_words */
 };
+
+/*
+ * What dominates, see explain.c.  Fills an empty table as view.h says.  Rows
+ * belong to findings: the columns finding (its number), kind, text (its
+ * sentence), activations, hits, fraction, error, which is the fraction's
+ * standard error, and path.  *leads: what to look at next; NULL: not wanted.
+ * Without hits there is nothing to explain, which is an error.
+ */
+int view_explain(const struct view_request *request,
+                 const struct explain_request *wanted, struct leads *leads,
+                 struct table *table, struct error *error);
 
 #endif

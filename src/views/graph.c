@@ -13,6 +13,8 @@
  *
  * Cost: O(functions + calls) and the sorting of what is shown.
  */
+#include "src/views/graph.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,7 @@ enum { CALLS_A_STEP = 4096 };
 
 struct graph {
 	const struct view_request *request;
+	uint32_t only;			/* the function to show; NO_NAME: all */
 	struct graph_entries of;
 	struct measure measure;
 	struct hidden hidden;
@@ -372,11 +375,10 @@ add_entry(struct graph *graph, uint32_t number, struct error *error)
 static int
 add_entries(struct graph *graph, struct error *error)
 {
-	uint32_t only = graph->request->function;
 	size_t n_shown = 0;
 
-	if (only != NO_NAME)
-		return add_entry(graph, graph->of.number[only], error);
+	if (graph->only != NO_NAME)
+		return add_entry(graph, graph->of.number[graph->only], error);
 	for (uint32_t i = 0; i < graph->of.n_entries; i++) {
 		uint64_t hits = measure_hits(graph->of.entries[i].total);
 
@@ -412,18 +414,19 @@ show(struct graph *graph, struct error *error)
 
 static int
 show_flow(const struct view_request *request, const struct call_flow *flow,
-          struct table *table, struct error *error)
+          uint32_t function, bool is_classic, struct table *table,
+          struct error *error)
 {
 	struct graph graph = {
 		.request = request,
+		.only = function,
 		.measure = measure_of(request),
 		.table = table,
 	};
 	int status;
 
 	if (graph_entries_make(&graph.of, flow, request->set->names,
-	                       request->is_classic || !flow->has_hits,
-	                       error) != 0)
+	                       is_classic || !flow->has_hits, error) != 0)
 		return -1;
 	status = show(&graph, error);
 	graph_entries_free(&graph.of);
@@ -433,20 +436,21 @@ show_flow(const struct view_request *request, const struct call_flow *flow,
 }
 
 int
-view_graph(const struct view_request *request, struct table *table,
-           struct error *error)
+view_graph(const struct view_request *request, uint32_t function,
+           bool is_classic, struct table *table, struct error *error)
 {
 	const struct sample_set *set = request->set;
 	struct call_flow *flow;
 	int status;
 
 	if (set->flow != NULL)
-		return show_flow(request, set->flow, table, error);
+		return show_flow(request, set->flow, function, is_classic,
+		                 table, error);
 	flow = call_flow_of_tree(set->tree, set->self, set->weight,
 	                         names_count(set->names), error);
 	if (flow == NULL)
 		return -1;
-	status = show_flow(request, flow, table, error);
+	status = show_flow(request, flow, function, is_classic, table, error);
 	call_flow_free(flow);
 	return status;
 }

@@ -15,7 +15,7 @@ libcore_a_SOURCES += \
 	src/views/flow_paths.c src/views/flow_paths.h \
 	src/views/flow_steps.c src/views/flow_steps.h \
 	src/views/functions.c \
-	src/views/graph.c \
+	src/views/graph.c src/views/graph.h \
 	src/views/graph_entries.c src/views/graph_entries.h \
 	src/views/heading.c src/views/heading.h \
 	src/views/icicle.c \
@@ -30,9 +30,9 @@ libcore_a_SOURCES += \
 	src/views/rows.c src/views/rows.h \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
-	src/views/members.c \
-	src/views/sections.c \
-	src/views/specialise.c \
+	src/views/members.c src/views/members.h \
+	src/views/sections.c src/views/sections.h \
+	src/views/specialise.c src/views/specialise.h \
 	src/views/times.c \
 	src/views/times_chart.c src/views/times_chart.h \
 	src/views/tree.c \

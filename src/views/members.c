@@ -9,6 +9,8 @@
  * for the number of values (Benjamini & Hochberg 1995).  Cost: O(sections) after
  * the totals of sections, and the tests.
  */
+#include "src/views/members.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,6 @@
 #include "src/base/memory.h"
 #include "src/noise/change.h"
 #include "src/noise/distributions.h"
-#include "src/profile/sections.h"
 #include "src/views/heading.h"
 
 /* Median of the square of a standard normal. */
@@ -38,6 +39,7 @@ struct value {
 
 struct values {
 	const struct view_request *request;
+	const struct members_request *wanted;
 	struct names *names;
 	struct value *items;	/* [n], by names */
 	size_t n, capacity;
@@ -102,22 +104,22 @@ add_total(struct section_total *to, const struct section_total *more)
 static int
 collect(struct values *values, struct error *error)
 {
-	const struct view_request *request = values->request;
-	const struct profile *profile = request->set->profile;
+	const struct members_request *wanted = values->wanted;
+	const struct profile *profile = values->request->set->profile;
 
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
-		const char *text = value_of(profile, i, request->label_key);
+		const char *text = value_of(profile, i, wanted->key);
 		struct value *value;
 
-		if (text == NULL || request->whole_totals[i].hits == 0)
+		if (text == NULL || wanted->whole[i].hits == 0)
 			continue;
 		value = find_value(values, text, error);
 		if (value == NULL)
 			return -1;
-		add_total(&value->part, &request->section_totals[i]);
-		add_total(&value->whole, &request->whole_totals[i]);
-		add_total(&values->part, &request->section_totals[i]);
-		add_total(&values->whole, &request->whole_totals[i]);
+		add_total(&value->part, &wanted->part[i]);
+		add_total(&value->whole, &wanted->whole[i]);
+		add_total(&values->part, &wanted->part[i]);
+		add_total(&values->whole, &wanted->whole[i]);
 	}
 	return 0;
 }
@@ -229,17 +231,16 @@ static int
 add_heading(const struct values *values, struct table *table,
             struct error *error)
 {
-	const struct view_request *request = values->request;
+	const struct members_request *wanted = values->wanted;
 	double share = values->whole.hits == 0 ? 0 :
 	    (double)values->part.hits / (double)values->whole.hits;
 
 	if (table_add_header(table, error, "stacks that are kept by: %s",
-	                     request->path_text) !=
-	        0 ||
+	                     wanted->step) != 0 ||
 	    table_add_header(table, error, "key: %s; share of all %zu: %.4f",
-	                     request->label_key, values->n, share) != 0 ||
+	                     wanted->key, values->n, share) != 0 ||
 	    table_add_field(table, "key", NULL,
-	                    cell_text(request->label_key), error) != 0 ||
+	                    cell_text(wanted->key), error) != 0 ||
 	    table_add_field(table, "share", NULL, cell_fraction(share),
 	                    error) != 0 ||
 	    table_add_field(table, "inflation", NULL, values->inflation > 0 ?
@@ -298,11 +299,13 @@ show(struct values *values, struct table *table, struct error *error)
 }
 
 int
-view_members(const struct view_request *request, struct table *table,
+view_members(const struct view_request *request,
+             const struct members_request *wanted, struct table *table,
              struct error *error)
 {
 	struct values values = {
-		.request = request, .names = names_new(error),
+		.request = request, .wanted = wanted,
+		.names = names_new(error),
 	};
 	double *p = NULL;
 	int result = -1;

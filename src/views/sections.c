@@ -7,12 +7,13 @@
  * name, or for each of them.  Cost: one pass over the nodes, O(N), and over the
  * sections.
  */
+#include "src/views/sections.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/profile/sections.h"
 #include "src/views/columns.h"
 #include "src/views/heading.h"
 
@@ -32,8 +33,8 @@ struct group {
 
 struct groups {
 	const struct view_request *request;
+	const struct section_request *wanted;
 	const struct profile *profile;
-	const struct section_total *totals;	/* the request's */
 	struct names *keys;		/* group i by what it has in common */
 	struct group *items;		/* [n] */
 	size_t n, capacity;
@@ -52,13 +53,12 @@ groups_free(struct groups *groups)
 
 static int
 groups_start(struct groups *groups, const struct view_request *request,
-             const char *what, struct error *error)
+             const struct section_request *wanted, const char *what,
+             struct error *error)
 {
-	const struct sample_set *set = request->set;
-
-	*groups = (struct groups){ .request = request,
-		.profile = set->profile, .totals = request->section_totals };
-	if (groups->totals == NULL)
+	*groups = (struct groups){ .request = request, .wanted = wanted,
+		.profile = request->set->profile };
+	if (wanted->totals == NULL)
 		return error_set(error, "the profile has calls between "
 		    "functions and no stacks, so it has no %s", what);
 	groups->keys = names_new(error);
@@ -90,24 +90,24 @@ find_group(struct groups *groups, const char *first, const void *second,
 static bool
 is_empty(const struct groups *groups, uint32_t section)
 {
-	const struct view_request *request = groups->request;
-	bool is_empty = groups->totals[section].hits == 0 &&
-	                groups->totals[section].samples == 0;
+	const struct section_request *wanted = groups->wanted;
+	bool is_empty = wanted->totals[section].hits == 0 &&
+	                wanted->totals[section].samples == 0;
 
-	for (size_t i = 0; i < request->n_columns; i++)
-		is_empty &= request->section_columns[i][section].hits == 0;
+	for (size_t i = 0; i < groups->request->n_columns; i++)
+		is_empty &= wanted->columns[i][section].hits == 0;
 	return is_empty;
 }
 
 static void
 add_total(const struct groups *groups, struct group *group, uint32_t section)
 {
-	const struct view_request *request = groups->request;
+	const struct section_request *wanted = groups->wanted;
 
-	group->hits[0] += groups->totals[section].hits;
-	group->samples += groups->totals[section].samples;
-	for (size_t i = 0; i < request->n_columns; i++)
-		group->hits[i + 1] += request->section_columns[i][section].hits;
+	group->hits[0] += wanted->totals[section].hits;
+	group->samples += wanted->totals[section].samples;
+	for (size_t i = 0; i < groups->request->n_columns; i++)
+		group->hits[i + 1] += wanted->columns[i][section].hits;
 }
 
 /* ---- sorting and showing ---- */
@@ -257,7 +257,7 @@ group_of_thread(struct groups *groups, uint32_t thread, uint32_t process,
 {
 	const struct profile *profile = groups->profile;
 	const char *program = process_title(profile, process);
-	struct group *group = groups->request->is_each ?
+	struct group *group = groups->wanted->is_each ?
 	    find_group(groups, "", &thread, sizeof thread, thread, error) :
 	    find_group(groups, thread_title(profile, thread), program,
 	               strlen(program), thread, error);
@@ -336,7 +336,7 @@ add_thread_rows(const struct groups *groups, struct table *table,
                 struct error *error)
 {
 	const struct profile *profile = groups->profile;
-	bool is_each = groups->request->is_each;
+	bool is_each = groups->wanted->is_each;
 
 	table_add_column(table, "threads", "threads", CELL_COUNT);
 	if (is_each) {
@@ -365,14 +365,15 @@ add_thread_rows(const struct groups *groups, struct table *table,
 }
 
 int
-view_threads(const struct view_request *request, struct table *table,
+view_threads(const struct view_request *request,
+             const struct section_request *wanted, struct table *table,
              struct error *error)
 {
 	struct measure measure;
 	struct groups groups;
 	int result = -1;
 
-	if (groups_start(&groups, request, "threads", error) == 0 &&
+	if (groups_start(&groups, request, wanted, "threads", error) == 0 &&
 	    collect_threads(&groups, error) == 0 &&
 	    show(&groups, &threads_kind, compare_threads, &measure, table,
 	         error) == 0 &&
@@ -397,7 +398,7 @@ static const struct view_kind processes_kind = {
 static struct group *
 group_of_process(struct groups *groups, uint32_t process, struct error *error)
 {
-	return groups->request->is_each ?
+	return groups->wanted->is_each ?
 	    find_group(groups, "", &process, sizeof process, process, error) :
 	    find_group(groups, process_title(groups->profile, process), "", 0,
 	               process, error);
@@ -459,7 +460,7 @@ add_process_rows(const struct groups *groups, struct table *table,
                  struct error *error)
 {
 	const struct profile *profile = groups->profile;
-	bool is_each = groups->request->is_each;
+	bool is_each = groups->wanted->is_each;
 
 	if (!is_each)
 		table_add_column(table, "processes", "processes", CELL_COUNT);
@@ -495,14 +496,15 @@ add_process_rows(const struct groups *groups, struct table *table,
 }
 
 int
-view_processes(const struct view_request *request, struct table *table,
+view_processes(const struct view_request *request,
+               const struct section_request *wanted, struct table *table,
                struct error *error)
 {
 	struct measure measure;
 	struct groups groups;
 	int result = -1;
 
-	if (groups_start(&groups, request, "processes", error) == 0 &&
+	if (groups_start(&groups, request, wanted, "processes", error) == 0 &&
 	    collect_processes(&groups, error) == 0 &&
 	    show(&groups, &processes_kind, compare_processes, &measure, table,
 	         error) == 0 &&
@@ -554,7 +556,7 @@ collect_set(struct groups *groups, uint32_t number,
             const struct label_set *set, bool *found, struct error *error)
 {
 	const struct profile *profile = groups->profile;
-	const char *key = groups->request->label_key;
+	const char *key = groups->wanted->label_key;
 
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint32_t item = set->first + i;
@@ -591,7 +593,7 @@ collect_labels(struct groups *groups, struct error *error)
 		                &profile->label_sets[section.label_set],
 		                &found, error) != 0)
 			return -1;
-		if (found || groups->request->label_key == NULL ||
+		if (found || groups->wanted->label_key == NULL ||
 		    is_empty(groups, i))
 			continue;
 		group = find_group(groups, "", NULL, 0, NO_ITEM, error);
@@ -639,7 +641,7 @@ compare_label_groups(const struct groups *groups, const struct group *a,
 		return a->item == NO_ITEM ? 1 : -1;
 	left = &profile->labels[a->item];
 	right = &profile->labels[b->item];
-	return groups->request->label_key == NULL ?
+	return groups->wanted->label_key == NULL ?
 	    names_compare(profile->names, left->key, right->key) :
 	    names_compare(profile->names, left->value, right->value);
 }
@@ -649,7 +651,7 @@ add_label_rows(const struct groups *groups, struct table *table,
                struct error *error)
 {
 	const struct profile *profile = groups->profile;
-	bool are_keys = groups->request->label_key == NULL;
+	bool are_keys = groups->wanted->label_key == NULL;
 
 	if (are_keys)
 		table_add_column(table, "values", "values", CELL_COUNT);
@@ -677,22 +679,23 @@ add_label_rows(const struct groups *groups, struct table *table,
 }
 
 int
-view_labels(const struct view_request *request, struct table *table,
+view_labels(const struct view_request *request,
+            const struct section_request *wanted, struct table *table,
             struct error *error)
 {
 	struct measure measure;
 	struct groups groups;
 	int result = -1;
 
-	if (groups_start(&groups, request, "labels", error) == 0 &&
+	if (groups_start(&groups, request, wanted, "labels", error) == 0 &&
 	    collect_labels(&groups, error) == 0 &&
-	    (request->label_key != NULL ||
+	    (wanted->label_key != NULL ||
 	     count_values(&groups, error) == 0) &&
 	    show(&groups, &labels_kind, compare_label_groups, &measure, table,
 	         error) == 0 &&
-	    (request->label_key == NULL ||
+	    (wanted->label_key == NULL ||
 	     table_add_header(table, error, "label: %s",
-	                      request->label_key) == 0) &&
+	                      wanted->label_key) == 0) &&
 	    add_label_rows(&groups, table, error) == 0)
 		result = sections_know(request->set->profile,
 		                       SECTION_LABEL) ? 0 :

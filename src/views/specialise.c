@@ -10,6 +10,8 @@
  * Then clones.c says which functions to copy, and which calls to change; a row
  * is one of these.  Cost: O(nodes log path), and that of clones_make.
  */
+#include "src/views/specialise.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -63,6 +65,7 @@ struct change {
 
 struct specialisation {
 	const struct view_request *request;
+	const struct specialise_request *wanted;
 	const struct sample_set *set;
 	struct measure measure;
 	struct table *table;
@@ -230,19 +233,19 @@ make_plan(const struct specialisation *one, struct plan *plan,
 static int
 make_plans(struct specialisation *one, struct error *error)
 {
-	const struct view_request *request = one->request;
+	const struct specialise_request *wanted = one->wanted;
 	size_t begin = 0;
 
-	one->n_plans = (uint32_t)request->n_paths;
+	one->n_plans = (uint32_t)wanted->n_paths;
 	one->plans = memory_array(one->n_plans, sizeof *one->plans, error);
 	if (one->plans == NULL)
 		return -1;
 	for (uint32_t i = 0; i < one->n_plans; i++) {
 		struct plan *plan = &one->plans[i];
 
-		plan->path = request->path + begin;
-		plan->n = request->path_ends[i] - begin;
-		begin = request->path_ends[i];
+		plan->path = wanted->path + begin;
+		plan->n = wanted->path_ends[i] - begin;
+		begin = wanted->path_ends[i];
 		if (make_plan(one, plan, error) != 0)
 			return -1;
 	}
@@ -540,7 +543,7 @@ describe_saving(struct specialisation *one, struct error *error)
 	const struct measure run = { .denominator = set->total };
 	uint64_t hits = one->clones.hits, interval = set->resource->interval;
 	double saved = measure_fraction(&run, hits);
-	double times = one->request->times, part = 1 - 1 / times;
+	double times = one->wanted->times, part = 1 - 1 / times;
 	uint64_t before, after = (set->total - hits) * interval, cheaper;
 	/* If the whole fits 64 bits, its parts do. */
 	bool fits = !__builtin_mul_overflow(set->total, interval, &before);
@@ -861,11 +864,13 @@ show(struct specialisation *one, struct error *error)
 }
 
 int
-view_specialise(const struct view_request *request, struct table *table,
-                struct error *error)
+view_specialise(const struct view_request *request,
+                const struct specialise_request *wanted,
+                struct table *table, struct error *error)
 {
 	struct specialisation one = {
 		.request = request,
+		.wanted = wanted,
 		.set = request->set,
 		.measure = measure_of(request),
 		.table = table,

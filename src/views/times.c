@@ -190,6 +190,6 @@ view_timeline(const struct view_request *request, struct table *table,
 	if (add_rows(request, &measure, times.hits, all.hits, table,
 	             error) != 0)
 		return -1;
-	return request->has_chart ?
+	return request->resolution > 0 ?
 	    times_add_chart(request, &measure, &times, &all, table, error) : 0;
 }

@@ -19,7 +19,6 @@ add_columns(struct table *table, const struct view_request *request)
 {
 	bool is_alone = request->n_shown == 0;
 
-
 	table_add_column(table, "hits", "self", CELL_HITS);
 	table_add_column(table, "fraction", "%", CELL_PERCENT);
 	table_add_column(table, "inclusive", is_alone ? "self+descendants" :

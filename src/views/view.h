@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view.h -- every view is one function: a request in, a table out.
  *
+ * The request is what views have in common.  A view that asks for more has a
+ * header of its own: explain.h, graph.h, members.h, sections.h, specialise.h;
+ * list.h and disasm.h.
+ *
  * A view takes a tree of names and the hits that count, wherever they come
  * from: a granularity gives another tree, and a refinement another tree or
  * another set of hits.
@@ -79,8 +83,6 @@ struct compared_runs {
 /* What fractions are relative to. */
 enum percent_base { PERCENT_TOTAL, PERCENT_ROOT, PERCENT_REFINED };
 
-struct leads;
-
 struct view_request {
 	const struct sample_set *set;
 	/*
@@ -114,37 +116,14 @@ struct view_request {
 				 * as well are left out, see rows_fold */
 	const struct pattern *pattern;	/* of functions; NULL: all.  For top,
 					 * flat, body, functions, find */
-	const uint32_t *path;		/* path: the names of one call path */
+	const uint32_t *path;		/* path, timeline: the names of one
+					 * call path */
 	size_t n_path;
-	const size_t *path_ends;	/* specialise: [n_paths] where each of
-				 * several paths ends in path */
-	size_t n_paths;
-	double times;		/* specialise: how many times cheaper a saving
-				 * is shown for; more than 1 */
-	uint32_t function;	/* graph: the one to show; NO_NAME: all */
-	bool is_classic;	/* graph: cycles are collapsed */
-	bool is_each;		/* threads, processes: a row for each, not for
-				 * each name */
 	bool has_when;		/* a column says when each row's hits came, in
 				 * views that show functions or paths */
-	bool has_chart;		/* timeline: for a picture */
-	const char *label_key;	/* labels: the one to show; NULL: all */
-	const struct section_total *whole_totals;	/* members: of all
-					 * stacks, section_totals those of the
-					 * path */
-	const char *path_text;		/* members: the step that selects it */
-	/* Threads, processes, labels: [n_sections + 1] what is left of each
-	 * section of the profile (profile/sections.h); NULL: no stacks. */
-	const struct section_total *section_totals;
-	/* [n_columns] the same of each of the columns. */
-	const struct section_total *const *section_columns;
-	const uint64_t *module_hits;	/* explain: [names] the same hits by
-				 * the module's name; NULL: not known */
-	size_t n_words;		/* explain: at most so many; 0: any number */
-	struct leads *leads;	/* explain: what to look at next is put there
-				 * (explain.h); NULL: nowhere */
-	uint32_t resolution;	/* icicles: a box is left out if it is
-				 * narrower than this part of the picture; 0:
+	uint32_t resolution;	/* icicles, timeline: the table has a picture or
+				 * a chart, in which what is narrower than this
+				 * part of it is left out; 0: it has none, and
 				 * the threshold decides */
 };
 
@@ -172,42 +151,14 @@ typedef int view_function(const struct view_request *request,
 
 view_function view_top, view_flat, view_body, view_functions, view_down,
     view_up, view_tree, view_callers, view_callees, view_path, view_find,
-    view_graph, view_never;
+    view_never;
 
 /*
  * The hits of each slice of time, of the request's path if n_path > 0, else of
  * all stacks; -1 with *error set if the input has no times.  The rows have
- * begin_ns and end_ns in place of a path.  The table has a chart if the request
- * wants one.
+ * begin_ns and end_ns in place of a path.
  */
 view_function view_timeline;
-
-/*
- * The same for what is outside the stacks: threads, processes and labels.  The
- * rows have no path, and sum to the hits that the set's stacks have.
- */
-view_function view_threads, view_processes, view_labels, view_members;
-
-/*
- * What dominates, see explain.c.  Rows belong to findings: the columns finding
- * (its number), kind, text (its sentence), activations, hits, fraction, error
- * (the fraction's standard error) and path.  Without hits there is nothing to
- * explain, which is an error.
- */
-view_function view_explain;
-
-/*
- * The copies of functions that make paths optimisable, and what is saved, see
- * specialise.c.  Rows are changes of the program: the columns hits (of the
- * saved stacks that need the change), fraction, kind ("optimise", "copy" or
- * "call"; "covered" for a path that other ones save), plan (the path's number)
- * and its hits alone, both of "optimise" and "covered"; in (the version of a
- * function that a call is in), function, becomes (the copy's name; none: the
- * function itself), detour, given (the path asked for) and path (the shortest
- * context, or the call).  An error without stacks, for a path that is not
- * canonical and for one without hits.
- */
-view_function view_specialise;
 
 /*
  * Pictures (icicle.c): rows are boxes, each before those below it.  They also

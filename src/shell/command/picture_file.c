@@ -87,11 +87,15 @@ write_file(struct session *session, const struct table *table,
 	return drawn != 0 ? -1 : closed;
 }
 
+/* The parts of a picture's width in which boxes are drawn: pixels. */
+enum { RESOLUTION = 1200 };
+
 int
 picture_file_write(struct session *session, const char *command,
                    view_function *view, const struct view_request *request,
                    const char *name, struct error *error)
 {
+	struct view_request with_picture = *request;
 	draw_function *draw = file_draw(name);
 	struct table table = { .view = command };
 	int status;
@@ -99,7 +103,8 @@ picture_file_write(struct session *session, const char *command,
 	if (draw == NULL)
 		return error_set(error, "%.200s: a picture's name ends in "
 		                 ".svg or .html", name);
-	status = view(request, &table, error);
+	with_picture.resolution = RESOLUTION;
+	status = view(&with_picture, &table, error);
 	if (status == 0)
 		status = write_file(session, &table, draw, name, error);
 	table_free(&table);

@@ -106,24 +106,29 @@ count_sections(const struct session *session,
 }
 
 int
-view_command_sections(struct session *session, view_function *view,
-                      const struct view_request *request,
-                      struct table *table, struct error *error)
+view_command_sections(struct session *session, section_view *view,
+                      struct section_request *wanted, struct table *table,
+                      struct error *error)
 {
 	struct section_total *totals[COLUMN_SETS_MAX + 1] = { NULL };
 	const struct section_total *columns[COLUMN_SETS_MAX];
-	struct view_request with_totals = *request;
+	struct view_request request;
 	int result = 0;
 
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	request = session_request(session);
 	if (session->profile->tree != NULL)
-		result = count_sections(session, request, totals, error);
-	for (size_t i = 0; i < request->n_columns; i++)
+		result = count_sections(session, &request, totals, error);
+	for (size_t i = 0; i < request.n_columns; i++)
 		columns[i] = totals[i + 1];
-	with_totals.section_totals = totals[0];
-	with_totals.section_columns = columns;
+	wanted->totals = totals[0];
+	wanted->columns = columns;
 	if (result == 0)
-		result = view(&with_totals, table, error);
-	for (size_t i = 0; i <= request->n_columns; i++)
+		result = view(&request, wanted, table, error);
+	wanted->totals = NULL;
+	wanted->columns = NULL;
+	for (size_t i = 0; i <= request.n_columns; i++)
 		free(totals[i]);
 	return result;
 }

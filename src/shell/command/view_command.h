@@ -5,7 +5,7 @@
 
 #include "src/shell/command/arguments.h"
 #include "src/shell/session/session.h"
-#include "src/views/view.h"
+#include "src/views/sections.h"
 
 /* Shows a view of the profile with the current root and settings. */
 int view_command(struct session *session, view_function *view,
@@ -37,11 +37,11 @@ int view_command_listing(struct session *session, view_function *view,
                          struct table *table, struct error *error);
 
 /*
- * Shows a view of threads, processes or labels: *request is what session_request
- * made, with what the command asks for.
+ * Shows a view of threads, processes or labels.  *wanted: what the command asks
+ * for; the totals are filled in, and freed before it returns.
  */
-int view_command_sections(struct session *session, view_function *view,
-                          const struct view_request *request,
+int view_command_sections(struct session *session, section_view *view,
+                          struct section_request *wanted,
                           struct table *table, struct error *error);
 
 #endif
