@@ -263,20 +263,22 @@ write_one(struct budget *budget, const struct asserting *asserting,
 	bool is_small = (double)amount->sampled.hits <
 	    asserting->request.threshold * (double)asserting->whole.hits ||
 	    amount->sampled.samples < FEWEST_SAMPLES;
+	const char *claim, *line_now;
 	bool has_line = false;
 	int status = 0;
 
 	add_claim(&text, asserting->request.set->names, view, name);
 	add_claim(&line, asserting->request.set->names, view, name);
 	text_add_least_gticks(&line, bound, gtick);
+	claim = text_string(&text);
+	line_now = text_string(&line);
 	if (text.failed || line.failed)
 		status = error_out_of_memory(error);
 	if (status == 0)
-		status = tighten(budget, text_string(&text), bound, gtick,
-		                 text_string(&line), &has_line, error);
+		status = tighten(budget, claim, bound, gtick, line_now,
+		                 &has_line, error);
 	if (status == 0 && !has_line && !is_small)
-		status = add_line(budget, text_string(&line), line.length,
-		                  error);
+		status = add_line(budget, line_now, line.length, error);
 	text_free(&text);
 	text_free(&line);
 	return status;

@@ -207,6 +207,8 @@ steps_change_nothing_when_memory_is_short(void **state)
 	static const struct change changes[] = {
 		{ "narrow (main ... db)", "undo" },
 		{ "narrow m* ... * * d*", "undo" },
+		/* 32 bytes: no room for a NUL after them. */
+		{ "group forms_like_a = form_* /^a/", "undo" },
 		{ "drop * in* d*", "undo" },
 		{ "group forms = form_* /^a/", "undo" },
 		{ "group {1} => /^([a-z]+)_/", "undo" },
@@ -407,6 +409,10 @@ times_say_when_memory_is_short(void **state)
 		"budget check /tmp/test-out-of-memory.budget",
 		"narrow time 0s..50ms", "timeline", "top", NULL,
 	};
+	static const char *const clocked[] = {
+		"process_db-recorded.folded", NULL
+	};
+	static const char *const budgets[] = { "budget write /dev/null", NULL };
 	FILE *budget = fopen("/tmp/test-out-of-memory.budget", "w");
 
 	(void)state;
@@ -414,6 +420,7 @@ times_say_when_memory_is_short(void **state)
 	fputs("functions main below 5%\nbody no below 1\n", budget);
 	fclose(budget);
 	check_all(files, lines);
+	check_all(clocked, budgets);
 	unlink("/tmp/test-out-of-memory.svg");
 	unlink("/tmp/test-out-of-memory.html");
 	unlink("/tmp/test-out-of-memory.budget");

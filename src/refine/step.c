@@ -15,15 +15,14 @@ enum { SHOWN = 80 };		/* bytes of a step that an error shows */
 static int
 keep_text(struct step *step, struct text_buffer *text, struct error *error)
 {
-	int result = text->failed ? error_out_of_memory(error) : 0;
+	const char *line = text_string(text);
 
-	if (result == 0) {
-		step->text = memory_text(text_string(text), text->length,
-		                         error);
-		result = step->text != NULL ? 0 : -1;
-	}
+	if (text->failed)
+		error_out_of_memory(error);
+	else
+		step->text = memory_text(line, text->length, error);
 	text_free(text);
-	return result;
+	return step->text != NULL ? 0 : -1;
 }
 
 /* Whether the name asks for no group (...) that the pattern lacks. */
@@ -243,8 +242,7 @@ expand_name(const struct step *step, const struct frame_pattern *pattern,
 	else if (text.length == 0)
 		expanded = name;
 	else
-		expanded = names_add(names, text_string(&text), text.length,
-		                     error);
+		expanded = names_add(names, text.bytes, text.length, error);
 	text_free(&text);
 	return expanded;
 }

@@ -353,12 +353,15 @@ static int
 begin_brief(struct script *script, struct error *error)
 {
 	struct perf_script_header header;
+	const char *line;
 
 	if (!script->has_brief)
 		text_clear(&script->brief);
 	script->has_brief = false;
-	perf_script_read_brief(text_string(&script->brief),
-	                       script->brief.length, &header);
+	line = text_string(&script->brief);
+	if (script->brief.failed)
+		return error_out_of_memory(error);
+	perf_script_read_brief(line, script->brief.length, &header);
 	return begin_sample(script, &header, error);
 }
 
