@@ -9,7 +9,7 @@
 
 void
 tree_time_add(const struct sample_tree *tree, uint32_t resource,
-                   uint32_t begin, uint32_t end, uint64_t *sums)
+              uint32_t begin, uint32_t end, uint64_t *sums)
 {
 	const struct timeline *timeline = tree->timeline;
 	const uint64_t *hits = timeline->hits[resource];

@@ -96,8 +96,8 @@ add_rows(const struct view_request *request, const struct body_view *view,
 	    when_add_column(request, &when, table, error) != 0)
 		return -1;
 	if (when.n > 0) {
-		texts = rows_draw_bodies(rows, n_rows, set, &when, table,
-		                         error);
+		texts = rows_draw_functions(rows, n_rows, set, true, &when,
+		                            table, error);
 		if (texts == NULL)
 			return -1;
 	}

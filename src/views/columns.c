@@ -359,6 +359,37 @@ columns_cells_after(const struct column_view *view, const uint64_t *values,
 	                      &cells[n]);
 }
 
+int
+columns_add(const struct view_request *request, struct table *table,
+            struct error *error)
+{
+	bool is_aligned = request->n_shown > 0;
+
+	if (columns_add_before(request, table, error) != 0)
+		return -1;
+	table_add_column(table, "hits", is_aligned ?
+	                 request->set->resource->name : "#hits", CELL_HITS);
+	if (is_aligned)
+		table_add_column(table, "fraction", "%", CELL_PERCENT);
+	else
+		table_add_column(table, "fraction", "usage_fraction",
+		                 CELL_FRACTION);
+	return columns_add_after(request, table, error);
+}
+
+size_t
+columns_cells(const struct column_view *view, const uint64_t *values,
+              struct cell *cells)
+{
+	double fraction = measure_fraction(&view->measures[0], values[0]);
+	size_t n = columns_cells_before(view, values, cells);
+
+	cells[n++] = cell_hits(values[0]);
+	cells[n++] = view->n_shown > 0 ? cell_percent(fraction) :
+	             cell_fraction(fraction);
+	return n + columns_cells_after(view, values, &cells[n]);
+}
+
 /* A number with the same order as the cells: nothing, -x, 0, x, x / 0. */
 static uint64_t
 sort_key(const struct cell *cell)

@@ -52,11 +52,20 @@ int columns_add_before(const struct view_request *request,
 int columns_add_after(const struct view_request *request,
                       struct table *table, struct error *error);
 
+/*
+ * Adds all of them: those before, the own set's hits and fraction, and those
+ * after.  0, or -1 with *error set.
+ */
+int columns_add(const struct view_request *request, struct table *table,
+                struct error *error);
+
 /* Writes their cells for a row's values; returns how many there are. */
 size_t columns_cells_before(const struct column_view *view,
                             const uint64_t *values, struct cell *cells);
 size_t columns_cells_after(const struct column_view *view,
                            const uint64_t *values, struct cell *cells);
+size_t columns_cells(const struct column_view *view, const uint64_t *values,
+                     struct cell *cells);
 
 /*
  * Sorts items[n], numbers of rows, by the first column, the largest first and

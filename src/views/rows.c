@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/views/order.h"
 #include "src/views/path_hits.h"
 #include "src/views/totals.h"
@@ -341,38 +342,9 @@ struct row_source {
 	struct call_paths paths;
 	struct rows rows;
 	struct row_shape shape;
-	const struct sample_set *set;
-	struct when_text when_text;	/* of the last row */
-	const struct when_text *bodies;	/* of row order[i]; NULL: each row is
-					 * drawn when it is asked for */
-	uint32_t *path;			/* scratch */
-	size_t path_capacity;
+	const struct when_text *texts;	/* of row order[i]; NULL: rows do not
+					 * say when their hits came */
 };
-
-/* Draws when a row's hits came; nothing if memory runs out. */
-static const char *
-draw_when(struct row_source *source, uint32_t row)
-{
-	struct when_times times = { 0 };
-	const struct rows *rows = &source->rows;
-	struct path_hits found;
-	struct error error = { 0 };
-	size_t n = rows->parent != NULL ?
-	    call_paths_length(&source->paths, row) : 1;
-
-	if (memory_grow(&source->path, &source->path_capacity, n,
-	                sizeof *source->path, &error) != 0)
-		return "";
-	if (rows->parent != NULL)
-		call_paths_get(&source->paths, row, source->path);
-	else
-		source->path[0] = rows->name[row];
-	if (path_hits_find(source->set, source->path, n, &found, times.hits,
-	                   &error) != 0)
-		return "";
-	when_draw(&source->shape.when, &times, &source->when_text);
-	return source->when_text.text;
-}
 
 void
 rows_get_hits(const struct rows *rows, uint32_t row,
@@ -387,16 +359,9 @@ void
 row_shape_cells(const struct row_shape *shape, const struct row_values *values,
                 struct cell *cells)
 {
-	const struct column_view *columns = &shape->columns;
-	size_t n = columns_cells_before(columns, values->hits, cells);
-	bool is_aligned = columns->n_shown > 0;
-	double fraction = measure_fraction(&columns->measures[0],
-	                                   values->hits[0]);
+	size_t n = columns_cells(&shape->columns, values->hits, cells);
+	bool is_aligned = shape->columns.n_shown > 0;
 
-	cells[n++] = cell_hits(values->hits[0]);
-	cells[n++] = is_aligned ? cell_percent(fraction) :
-	             cell_fraction(fraction);
-	n += columns_cells_after(columns, values->hits, &cells[n]);
 	if (!is_aligned)
 		cells[n++] = values->path;
 	if (shape->has_returns)
@@ -412,7 +377,7 @@ row_shape_cells(const struct row_shape *shape, const struct row_values *values,
 static void
 get_row(const struct table *table, size_t i, struct cell *cells)
 {
-	struct row_source *source = table->row_source;
+	const struct row_source *source = table->row_source;
 	const struct rows *rows = &source->rows;
 	uint32_t row = rows->order[i];
 	struct row_values values = {
@@ -421,12 +386,10 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 		.returns = rows->returns != NULL ? rows->returns[row] : 0,
 		.is_estimated = rows->is_estimated != NULL &&
 		                rows->is_estimated[row],
+		.when = source->texts != NULL ? source->texts[i].text : NULL,
 	};
 
 	rows_get_hits(rows, row, values.hits);
-	if (source->shape.when.n > 0)
-		values.when = source->bodies != NULL ?
-		    source->bodies[i].text : draw_when(source, row);
 	row_shape_cells(&source->shape, &values, cells);
 }
 
@@ -436,13 +399,12 @@ free_source(void *row_source)
 	struct row_source *source = row_source;
 
 	rows_free(&source->rows);
-	free(source->path);
 	free(source);
 }
 
 /* Hands the rows to the table, which frees them. */
 static int
-give_to_table(struct rows *rows, const struct sample_set *set,
+give_to_table(struct rows *rows, const struct names *names,
               struct table *table, struct error *error)
 {
 	struct row_source *source = memory_array(1, sizeof *source, error);
@@ -452,9 +414,8 @@ give_to_table(struct rows *rows, const struct sample_set *set,
 		return -1;
 	}
 	source->rows = *rows;
-	source->set = set;
 	source->paths = (struct call_paths){
-		.names = set->names,
+		.names = names,
 		.parent = rows->parent,
 		.name = rows->name,
 		.is_innermost_first = rows->is_innermost_first,
@@ -502,14 +463,7 @@ rows_add_columns(struct row_shape *shape, const struct view_request *request,
 		.has_returns = has_returns,
 		.has_estimates = request->set->flow != NULL,
 	};
-	if (columns_add_before(request, table, error) != 0)
-		return -1;
-	table_add_column(table, "hits", is_aligned ?
-	                 request->set->resource->name : "#hits", CELL_HITS);
-	table_add_column(table, "fraction", is_aligned ? "%" :
-	                 "usage_fraction",
-	                 is_aligned ? CELL_PERCENT : CELL_FRACTION);
-	if (columns_add_after(request, table, error) != 0)
+	if (columns_add(request, table, error) != 0)
 		return -1;
 	if (!is_aligned)
 		add_path(shape, table);
@@ -528,9 +482,10 @@ rows_add_columns(struct row_shape *shape, const struct view_request *request,
 }
 
 struct when_text *
-rows_draw_bodies(const struct rows *rows, uint32_t n_rows,
-                 const struct sample_set *set, const struct when *when,
-                 struct table *table, struct error *error)
+rows_draw_functions(const struct rows *rows, uint32_t n_rows,
+                    const struct sample_set *set, bool are_bodies,
+                    const struct when *when, struct table *table,
+                    struct error *error)
 {
 	uint32_t *functions = memory_array(n_rows, sizeof *functions, error);
 	struct when_times *times = NULL;
@@ -539,12 +494,44 @@ rows_draw_bodies(const struct rows *rows, uint32_t n_rows,
 	for (uint32_t i = 0; functions != NULL && i < n_rows; i++)
 		functions[i] = rows->name[rows->order[i]];
 	if (functions != NULL)
-		times = when_of_bodies(set, functions, n_rows, error);
+		times = when_of_functions(set, functions, n_rows, are_bodies,
+		                          error);
 	if (times != NULL)
 		texts = when_draw_rows(when, times, n_rows, table, error);
 	free(times);
 	free(functions);
 	return texts;
+}
+
+/* The same of rows that are paths.  O(nodes) for each row. */
+static struct when_text *
+draw_paths(const struct row_source *source, uint32_t n_rows,
+           const struct sample_set *set, struct table *table,
+           struct error *error)
+{
+	struct when_text *texts = arena_alloc(&table->arena,
+	    (size_t)n_rows * sizeof *texts, error);
+	uint32_t *path = NULL;
+	size_t capacity = 0;
+
+	for (uint32_t i = 0; texts != NULL && i < n_rows; i++) {
+		const uint32_t row = source->rows.order[i];
+		const size_t n = call_paths_length(&source->paths, row);
+		struct when_times times = { 0 };
+		struct path_hits found;
+
+		if (progress_step(NULL, 0, 0, error) != 0 ||
+		    memory_grow(&path, &capacity, n, sizeof *path,
+		                error) != 0)
+			break;
+		call_paths_get(&source->paths, row, path);
+		if (path_hits_find(set, path, n, &found, times.hits,
+		                   error) != 0)
+			break;
+		when_draw(&source->shape.when, &times, &texts[i]);
+	}
+	free(path);
+	return error->is_set ? NULL : texts;
 }
 
 int
@@ -574,7 +561,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 		}
 	}
 	n_rows = rows_limit(request, n_rows, hidden);
-	if (give_to_table(rows, request->set, table, error) != 0 ||
+	if (give_to_table(rows, names, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;
 	if (n_kept == 0 && kind->has_root &&
@@ -588,10 +575,13 @@ rows_show(struct rows *rows, const struct view_request *request,
 	if (rows_add_columns(&source->shape, request, measure, has_paths,
 	                     has_returns, table, error) != 0)
 		return -1;
-	if (source->rows.are_bodies && source->shape.when.n > 0) {
-		source->bodies = rows_draw_bodies(&source->rows, n_rows,
-		    request->set, &source->shape.when, table, error);
-		if (source->bodies == NULL)
+	if (source->shape.when.n > 0) {
+		source->texts = has_paths ?
+		    draw_paths(source, n_rows, request->set, table, error) :
+		    rows_draw_functions(&source->rows, n_rows, request->set,
+		                        source->rows.are_bodies,
+		                        &source->shape.when, table, error);
+		if (source->texts == NULL)
 			return -1;
 	}
 	table->row = get_row;

@@ -161,13 +161,17 @@ void rows_get_hits(const struct rows *rows, uint32_t row,
                    uint64_t hits[COLUMN_SETS_MAX + 1]);
 
 /*
- * When the bodies of the first n_rows rows came, which are functions, in their
- * order.  Lives as long as the table; NULL with *error set.
+ * When the hits of the first n_rows rows came, which are functions, in their
+ * order: those of their bodies, or with their descendants.  Lives as long as the
+ * table; NULL with *error set.
  */
-struct when_text *rows_draw_bodies(const struct rows *rows, uint32_t n_rows,
-                                   const struct sample_set *set,
-                                   const struct when *when,
-                                   struct table *table, struct error *error);
+struct when_text *rows_draw_functions(const struct rows *rows,
+                                      uint32_t n_rows,
+                                      const struct sample_set *set,
+                                      bool are_bodies,
+                                      const struct when *when,
+                                      struct table *table,
+                                      struct error *error);
 
 /*
  * Hands rows and their columns to the table as a comparison (compare.h), with
@@ -182,8 +186,9 @@ int rows_compare(struct rows *rows, const struct view_request *request,
 
 /*
  * Sorts the rows, applies the limit, and hands the rows to the table, with the
- * columns of rows_add_columns and everything that view_describe adds.  Takes
- * the arrays over, even if it fails.
+ * columns of rows_add_columns and everything that view_describe adds.  With
+ * `when`, O(nodes) for each row that is a path.  Takes the arrays over, even if
+ * it fails.
  */
 int rows_show(struct rows *rows, const struct view_request *request,
               const struct view_kind *kind, const struct measure *measure,

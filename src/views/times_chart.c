@@ -140,7 +140,7 @@ add_bodies(struct making *making, const struct view_request *request,
 	for (uint32_t i = 0; i < n; i++)
 		functions[i] = largest[i]->name;
 	free(totals);
-	times = when_of_bodies(set, functions, n, error);
+	times = when_of_functions(set, functions, n, true, error);
 	if (times == NULL)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {

@@ -239,18 +239,13 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	const struct column_view *columns = &source->columns;
 	bool is_aligned = columns->n_shown > 0;
 	uint64_t hits[COLUMN_SETS_MAX + 1] = { set->weight[node] };
-	double fraction = measure_fraction(&columns->measures[0], hits[0]);
 	const struct cell name = cell_name(&source->paths,
 	                                   source->paths.name[node]);
 	size_t n;
 
 	for (size_t k = 0; k < source->n_sets; k++)
 		hits[k + 1] = source->sets[k].weight[node];
-	n = columns_cells_before(columns, hits, cells);
-	cells[n++] = cell_hits(hits[0]);
-	cells[n++] = is_aligned ? cell_percent(fraction) :
-	             cell_fraction(fraction);
-	n += columns_cells_after(columns, hits, &cells[n]);
+	n = columns_cells(columns, hits, cells);
 	cells[n++] = cell_count(source->nodes[i].depth);
 	cells[n++] = cell_path(&source->paths, node);
 	if (!is_aligned)
@@ -307,14 +302,7 @@ add_columns(const struct view_request *request,
 {
 	bool is_aligned = request->n_shown > 0;
 
-	if (columns_add_before(request, table, error) != 0)
-		return -1;
-	table_add_column(table, "hits", is_aligned ?
-	                 request->set->resource->name : "#hits", CELL_HITS);
-	table_add_column(table, "fraction", is_aligned ? "%" :
-	                 "usage_fraction",
-	                 is_aligned ? CELL_PERCENT : CELL_FRACTION);
-	if (columns_add_after(request, table, error) != 0)
+	if (columns_add(request, table, error) != 0)
 		return -1;
 	table_add_column(table, "depth", "depth",
 	                 CELL_COUNT)->is_data_only = is_aligned;

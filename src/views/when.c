@@ -112,30 +112,35 @@ when_add_column(const struct view_request *request, struct when *when,
 }
 
 struct when_times *
-when_of_bodies(const struct sample_set *set, const uint32_t *functions,
-               uint32_t n, struct error *error)
+when_of_functions(const struct sample_set *set, const uint32_t *functions,
+                  uint32_t n, bool are_bodies, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
 	struct when_times *times = memory_array(n, sizeof *times, error);
-	/* Of each name: its function, from 1; 0: none of these. */
-	uint32_t *place = memory_array(names_count(set->names), sizeof *place,
-	                               error);
+	struct shown {
+		uint32_t place;		/* in functions, from 1; 0: not there */
+		uint32_t until;		/* end of the last subtree added */
+	} *shown = memory_array(names_count(set->names), sizeof *shown, error);
 
-	for (uint32_t i = 0; place != NULL && i < n; i++)
-		place[functions[i]] = i + 1;
-	for (uint32_t node = 0; !error->is_set && node < tree->n_nodes;
-	     node++) {
-		const uint32_t at = place[tree->label[node]];
-
-		if (at != 0)
-			tree_time_add(tree, set->resource_number, node,
-			              node + 1, times[at - 1].hits);
+	if (times == NULL || shown == NULL) {
+		free(times);
+		free(shown);
+		return NULL;
 	}
-	free(place);
-	if (!error->is_set)
-		return times;
-	free(times);
-	return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		shown[functions[i]].place = i + 1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		struct shown *function = &shown[tree->label[node]];
+
+		if (function->place == 0 || node < function->until)
+			continue;
+		function->until = are_bodies ? node + 1 : tree->end[node];
+		tree_time_add(tree, set->resource_number, node,
+		              function->until,
+		              times[function->place - 1].hits);
+	}
+	free(shown);
+	return times;
 }
 
 int

@@ -54,12 +54,14 @@ int when_add_column(const struct view_request *request, struct when *when,
                     struct table *table, struct error *error);
 
 /*
- * The times of the bodies of functions[n], which differ, to be freed.  The set
- * has a timeline.  O(nodes + entries).  NULL with *error set.
+ * The times of functions[n], which differ, to be freed: of their bodies, or of
+ * the stacks that contain them.  The set has a timeline.  O(nodes + entries);
+ * with descendants, a node counts for each function above it.  NULL with *error
+ * set.
  */
-struct when_times *when_of_bodies(const struct sample_set *set,
-                                  const uint32_t *functions, uint32_t n,
-                                  struct error *error);
+struct when_times *when_of_functions(const struct sample_set *set,
+                                     const uint32_t *functions, uint32_t n,
+                                     bool are_bodies, struct error *error);
 
 /*
  * 0 if a set says when its hits came; -1 with *error set, saying what has such
