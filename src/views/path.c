@@ -77,35 +77,6 @@ get_values(const struct view_request *request, const struct value *value,
 	return 0;
 }
 
-/*
- * The path, each name the parent of the next; the last one is its record.  NULL
- * with *error set.
- */
-static const struct call_paths *
-make_path(const struct view_request *request, struct table *table,
-          struct error *error)
-{
-	size_t n = request->n_path;
-	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
-	                                       error);
-	uint32_t *parent = arena_alloc(&table->arena, n * sizeof *parent,
-	                               error);
-	uint32_t *name = arena_alloc(&table->arena, n * sizeof *name, error);
-
-	if (paths == NULL || parent == NULL || name == NULL)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
-		name[i] = request->path[i];
-	}
-	*paths = (struct call_paths){
-		.names = request->set->names,
-		.parent = parent,
-		.name = name,
-	};
-	return paths;
-}
-
 /* Adds the one row. */
 static int
 add_row(const struct view_request *request, const struct measure *measure,
@@ -115,16 +86,16 @@ add_row(const struct view_request *request, const struct measure *measure,
 	struct row_values values = { 0 };
 	struct when_text text;
 	struct cell cells[TABLE_MAX_COLUMNS];
-	const struct call_paths *paths = make_path(request, table, error);
 
-	if (paths == NULL)
+	values.path = table_path(table, request->set->names, request->path,
+	                         request->n_path, error);
+	if (error->is_set)
 		return -1;
 	if (rows_add_columns(&shape, request, measure, true, false, table,
 	                     error) != 0 ||
 	    get_values(request, value, &values, error) != 0)
 		return -1;
 	when_draw(&shape.when, &value->times, &text);
-	values.path = cell_path(paths, (uint32_t)request->n_path - 1);
 	values.when = table_text(table, error, "%s", text.text);
 	if (values.when == NULL)
 		return -1;
@@ -210,30 +181,25 @@ static int
 fill_row(const struct view_request *request, const struct value *value,
          struct rows *rows, struct table *table, struct error *error)
 {
-	struct view_request one = *request;
+	const struct cell path = table_path(table, request->set->names,
+	                                    request->path, request->n_path,
+	                                    error);
+	struct row_values values = { 0 };
 
-	if (rows_of_functions(rows, request->set, 1, error) != 0 ||
-	    rows_make_columns(rows, request, 1, error) != 0)
-		return -1;
 	rows->record = memory_array(1, sizeof *rows->record, error);
-	rows->paths = make_path(request, table, error);
-	if (rows->record == NULL || rows->paths == NULL)
+	if (error->is_set ||
+	    rows_of_functions(rows, request->set, 1, error) != 0 ||
+	    rows_make_columns(rows, request, 1, error) != 0 ||
+	    get_values(request, value, &values, error) != 0)
 		return -1;
-	rows->n = 1;
-	rows->record[0] = (uint32_t)request->n_path - 1;
+	rows->paths = path.path.paths;
+	rows->record[0] = path.path.record;
 	rows->name[0] = request->path[request->n_path - 1];
-	rows->hits[0] = value->hits;
-	one.has_when = false;
-	for (size_t i = 0; i < request->n_columns; i++) {
-		struct value its;
-
-		one.set = &request->columns[i];
-		if (value_of(&one, &its, error) != 0)
-			return -1;
-		rows->columns[i][0] = its.hits;
-		if (rows->is_estimated != NULL)
-			rows->is_estimated[0] |= its.is_estimated;
-	}
+	rows->hits[0] = values.hits[0];
+	for (size_t i = 0; i < request->n_columns; i++)
+		rows->columns[i][0] = values.hits[i + 1];
+	if (rows->is_estimated != NULL)
+		rows->is_estimated[0] = values.is_estimated;
 	return 0;
 }
 

@@ -16,7 +16,7 @@
 /* More colours are hard to tell apart. */
 enum { MOST_BODIES = 7 };
 
-/* A chart that is being made, with the paths that its layers name. */
+/* A chart that is being made, with the functions that its layers name. */
 struct making {
 	struct chart chart;
 	struct chart_layer layers[MOST_BODIES + 1];
@@ -64,19 +64,14 @@ add_path(struct making *making, const struct view_request *request,
          const struct measure *measure, const struct when_times *times,
          struct table *table, struct error *error)
 {
-	const size_t n = request->n_path;
-	uint32_t *parent = arena_alloc(&table->arena, n * sizeof *parent,
-	                               error);
+	const struct cell path = table_path(table, request->set->names,
+	                                    request->path, request->n_path,
+	                                    error);
 
-	if (parent == NULL)
+	if (error->is_set)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
-	making->paths.parent = parent;
-	making->paths.name = request->path;
 	making->times[0] = *times;
-	add_layer(making, measure,
-	          cell_path(&making->paths, (uint32_t)n - 1), false);
+	add_layer(making, measure, path, false);
 	return 0;
 }
 
