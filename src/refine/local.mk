@@ -11,4 +11,5 @@ libcore_a_SOURCES += \
 	src/refine/section_pattern.c src/refine/section_pattern.h \
 	src/refine/stacks.c src/refine/stacks.h \
 	src/refine/startup.c src/refine/startup.def src/refine/startup.h \
-	src/refine/step.c src/refine/step.h
+	src/refine/step.c src/refine/step.h \
+	src/refine/step_apply.c src/refine/step_apply.h

@@ -7,7 +7,7 @@
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 #include "src/profile/tree_time.h"
-#include "src/refine/refining.h"
+#include "src/refine/step_apply.h"
 
 static int
 begin(struct refining *refining, const struct stacks *stacks,

@@ -12,7 +12,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/named_graph.h"
-#include "src/refine/refining.h"
+#include "src/refine/step_apply.h"
 
 /* An arc that is within a group. */
 #define WITHIN (NO_ARC - 1)

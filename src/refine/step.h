@@ -64,20 +64,4 @@ void step_release(struct step *step);
 /* The granularities by which n steps name frames, 1 << each. */
 unsigned steps_granularities(struct step *const *steps, size_t n);
 
-/*
- * Applies a step to all stacks.  0; 1 if it matches nothing or would leave
- * nothing, with *error saying so and the stacks as they were; -1 with *error
- * set.  O(nodes).
- */
-int step_apply(const struct step *step, struct refining *refining,
-               struct error *error);
-
-/*
- * Of a step that groups: makes the new kinds and sets (*to)[n_kinds before] to
- * what each kind becomes, to be freed with free() in any case.  Looks at
- * refining->kinds, has_name and by only.  As step_apply.
- */
-int step_regroup(const struct step *step, struct refining *refining,
-                 uint32_t **to, struct error *error);
-
 #endif
