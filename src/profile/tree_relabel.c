@@ -4,8 +4,9 @@
  * New nodes are entered in depth-first order.  When one is entered all the old
  * nodes that it stands for are known, and so are its children: the children of
  * all of these, grouped by label.  The groups wait on a stack, the next one on
- * top.  Most stand for a single node.  Nothing is looked up in the tree, and
- * nothing has to be moved at the end.
+ * top.  Most stand for a single node.  If that has a single child there is
+ * nothing to group, so that most nodes are entered right after their parents.
+ * Nothing is looked up in the tree, and nothing has to be moved at the end.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -186,26 +187,102 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 }
 
 /*
- * Gives a new node the counts and the children of a node that it stands for.
+ * Gives a new node the counts of a node that it stands for; *is_last: whether
+ * at the last of its labels, so that its children come next.
  */
+static int
+take_counts(struct relabelling *relabelling, uint32_t node,
+            const struct origin *origin, bool *is_last, struct error *error)
+{
+	const struct sample_tree *tree = relabelling->tree;
+	const uint32_t *first = &relabelling->first[tree->label[origin->node]];
+
+	*is_last = origin->at + 1 == first[1];
+	if (tree->returns != NULL && origin->at == first[0] &&
+	    tree_builder_add_returns(relabelling->builder, node,
+	                             tree->returns[origin->node], error) != 0)
+		return -1;
+	return *is_last ? add_counts(relabelling, node, origin->node, error) :
+	       0;
+}
+
+/* Likewise also its children. */
 static int
 take_origin(struct relabelling *relabelling, uint32_t node,
             const struct origin *origin, struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
-	const uint32_t *first = &relabelling->first[tree->label[origin->node]];
+	bool is_last;
 
-	if (tree->returns != NULL && origin->at == first[0] &&
-	    tree_builder_add_returns(relabelling->builder, node,
-	                             tree->returns[origin->node], error) != 0)
+	if (take_counts(relabelling, node, origin, &is_last, error) != 0)
 		return -1;
-	if (origin->at + 1 < first[1])
-		return add_origin(relabelling, node, origin->node,
-		                  origin->at + 1, error);
-	if (add_counts(relabelling, node, origin->node, error) != 0)
-		return -1;
-	return add_origins(relabelling, node, origin->node + 1,
-	                   tree->end[origin->node], error);
+	return is_last ?
+	    add_origins(relabelling, node, origin->node + 1,
+	                tree->end[origin->node], error) :
+	    add_origin(relabelling, node, origin->node, origin->at + 1, error);
+}
+
+/* Whether a node has one child, which is kept and has labels. */
+static bool
+has_only_child(const struct relabelling *relabelling, uint32_t node)
+{
+	const struct sample_tree *tree = relabelling->tree;
+	uint32_t child = node + 1, label;
+
+	if (child == tree->end[node] || tree->end[child] != tree->end[node])
+		return false;
+	label = tree->label[child];
+	return label != NO_LABEL &&
+	       relabelling->first[label] < relabelling->first[label + 1];
+}
+
+/*
+ * Gives a new node all that the one node has that it stands for.  Only children
+ * are entered at once.
+ */
+static int
+take_only_origin(struct relabelling *relabelling, uint32_t node,
+                 struct origin origin, struct error *error)
+{
+	const struct sample_tree *tree = relabelling->tree;
+	struct tree_builder *builder = relabelling->builder;
+	bool is_last;
+
+	for (;;) {
+		if (take_counts(relabelling, node, &origin, &is_last,
+		                error) != 0)
+			return -1;
+		if (!is_last)
+			origin.at++;
+		else if (has_only_child(relabelling, origin.node))
+			origin.at = relabelling->first[
+			    tree->label[++origin.node]];
+		else
+			break;
+		if (reserve_nodes(builder, 1, error) != 0)
+			return -1;
+		node = place_node(builder, node,
+		                  relabelling->labels[origin.at]);
+	}
+	return add_origins(relabelling, node, origin.node + 1,
+	                   tree->end[origin.node], error);
+}
+
+/* Gives it all that several nodes have. */
+static int
+take_origins(struct relabelling *relabelling, uint32_t node,
+             struct origin origin, struct error *error)
+{
+	while (take_origin(relabelling, node, &origin, error) == 0) {
+		uint32_t other = origin.next;
+
+		if (other == NO_NODE)
+			return 0;
+		origin = relabelling->others[other];
+		relabelling->others[other].next = relabelling->free;
+		relabelling->free = other;
+	}
+	return -1;
 }
 
 /* Puts the first of the siblings on top. */
@@ -231,25 +308,19 @@ enter_next(struct relabelling *relabelling, struct error *error)
 {
 	struct tree_builder *builder = relabelling->builder;
 	struct group group = relabelling->groups[--relabelling->n_groups];
-	struct origin origin = group.origin;
 	uint32_t node;
+	int result;
 
 	if (reserve_nodes(builder, 1, error) != 0)
 		return -1;
 	node = place_node(builder, group.parent, group.label);
-	for (;;) {
-		uint32_t other = origin.next;
-
-		if (take_origin(relabelling, node, &origin, error) != 0)
-			return -1;
-		if (other == NO_NODE)
-			break;
-		origin = relabelling->others[other];
-		relabelling->others[other].next = relabelling->free;
-		relabelling->free = other;
-	}
+	result = group.origin.next == NO_NODE ?
+	    take_only_origin(relabelling, node, group.origin, error) :
+	    take_origins(relabelling, node, group.origin, error);
+	if (result != 0)
+		return -1;
 	reverse_siblings(relabelling);
-	if (node % NODES_A_SETTLING != 0)
+	if (builder->n_nodes - builder->settled < NODES_A_SETTLING)
 		return 0;
 	tree_builder_settle(builder);
 	return progress_step(NULL, 0, 0, error);
