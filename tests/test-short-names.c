@@ -80,6 +80,11 @@ static const struct {
 	{ "guard variable for A<int>::f()::x", "guard variable for A::f::x",
 	  "x" },
 	{ "f(int) [clone .isra.0]", "f", "f" },
+	{ "f [clone .isra.0]", "f", "f" },
+	{ "void a::f<int>(int) [clone .isra.0]", "a::f", "f" },
+	{ "long (anonymous namespace)::f<a::(anonymous namespace)::B>(int) "
+	  "[clone .constprop.0]", "(anonymous namespace)::f", "f" },
+	{ "int f<int>() const [clone .part.0] [clone .cold]", "f", "f" },
 	{ "compute.constprop.0.isra.1", "compute", "compute" },
 	{ "start_thread.llvm.1234567", "start_thread", "start_thread" },
 	{ "llvm::SmallVectorImpl<llvm::Value*>::append<llvm::Use const*, void>"

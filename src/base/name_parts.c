@@ -574,6 +574,25 @@ suffix_before(const struct finding *finding, uint32_t end)
 }
 
 /*
+ * The begin of the notes of copies that end there; or `end`.  They are parts
+ * already.  *t: all tokens from that one on are behind them.
+ */
+static uint32_t
+clone_notes_before(const struct finding *finding, uint32_t end, size_t *t)
+{
+	const struct name_token *tokens = finding->parts->tokens;
+
+	while (*t > 0 && (tokens[*t - 1].begin >= end ||
+	    (tokens[*t - 1].end == end &&
+	     is_clone_note(finding, &tokens[*t - 1])))) {
+		--*t;
+		if (tokens[*t].end == end)
+			end = tokens[*t].begin - 1;
+	}
+	return end;
+}
+
+/*
  * Finds what follows the name proper.  Returns where that begins; 0 with
  * *error set.
  */
@@ -581,6 +600,7 @@ static uint32_t
 find_end(struct finding *finding)
 {
 	uint32_t end = finding->n, begin;
+	size_t t = finding->parts->n_tokens;
 	bool goes_on = true;
 
 	for (int k = 0; k < 2; k++) {
@@ -589,6 +609,7 @@ find_end(struct finding *finding)
 			end = begin;
 	}
 	while (goes_on) {
+		end = clone_notes_before(finding, end, &t);
 		begin = suffix_before(finding, end);
 		goes_on = begin < end && begin > 0;
 		if (goes_on && add_part(finding, NAME_EXTRA, begin, end,
