@@ -329,7 +329,9 @@ counts_and_choices_are_checked(void **state)
 	check_error(fixture, "limit", "00", "expected a positive number");
 	check_error(fixture, "digits", "16", "0 to 15");
 	check_error(fixture, "percent", "x", "expected one of total, root");
-	check_error(fixture, "color", "a", "expected one of auto, always, never");
+	check_error(fixture, "color", "a", "\"a\" is ambiguous: auto, always");
+	check_error(fixture, "percent", "r", "\"r\" is ambiguous: root, refined");
+	check_error(fixture, "color", "||", "expected one of auto, always, never");
 }
 
 static void
@@ -455,6 +457,11 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "flame d", 6, "down;db_read;db_write;");
 	check_completion(fixture, "flame up db_r", 9, "db_read;");
 	check_completion(fixture, "flame x.svg up db_r", 15, "db_read;");
+	check_completion(fixture, "narrow @libs", 7, "@libstdc++;");
+	check_completion(fixture, "drop (main @py", 11, "@python;");
+	check_completion(fixture, "group x = @go", 10, "@go-runtime;");
+	check_completion(fixture, "up @go", 3, "");
+	check_completion(fixture, "explain --", 8, "--words;");
 	check_completion(fixture, "flat | he", 0, "");
 	check_completion(fixture, "nonsense x", 9, "");
 }

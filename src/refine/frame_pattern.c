@@ -38,6 +38,12 @@ struct frame_pattern {
 	struct pattern *modules[MOST_GLOBS], *names[MOST_GLOBS];
 };
 
+const char *
+frame_pattern_ready_group(size_t i)
+{
+	return i < N_READY_GROUPS ? ready_groups[i].name : NULL;
+}
+
 static int
 make_globs(struct pattern **patterns, const char *const *globs,
            struct error *error)

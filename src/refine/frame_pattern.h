@@ -32,6 +32,9 @@ struct pattern_word {
 
 struct frame_pattern;
 
+/* The name of the i-th ready group, without '@'; NULL: there are no more. */
+const char *frame_pattern_ready_group(size_t i);
+
 /* Copies the word.  Freed with frame_pattern_free; NULL with *error set. */
 struct frame_pattern *frame_pattern_new(const struct pattern_word *word,
                                         struct error *error);

@@ -339,6 +339,78 @@ complete_functions(struct completion *completion,
 	}
 }
 
+/* Offers a word made of two parts, unless a pattern would read it as another. */
+static void
+offer_pattern(struct completion *completion, const char *before,
+              const char *text)
+{
+	const char *word;
+
+	if (strpbrk(text, "*?[|") != NULL)
+		return;
+	word = arena_format(&completion->arena, &completion->error, "%s%s",
+	                    before, text);
+	if (word != NULL)
+		completion_offer(completion, word, strlen(word));
+}
+
+/* Ready groups, and the modules whose functions have samples. */
+static void
+complete_modules(struct completion *completion, const struct profile *profile)
+{
+	bool *is_used = arena_alloc(&completion->arena, profile->n_modules + 1,
+	                            &completion->error);
+	const char *group;
+
+	for (size_t i = 0; (group = frame_pattern_ready_group(i)) != NULL; i++)
+		offer_pattern(completion, "@", group);
+	if (is_used == NULL)
+		return;
+	memset(is_used, 0, profile->n_modules + 1);
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		if (profile->frames[i].module != NO_MODULE)
+			is_used[profile->frames[i].module] = true;
+	for (uint32_t i = 0; i < profile->n_modules; i++)
+		if (is_used[i])
+			offer_pattern(completion, "@",
+			              profile_module_name(profile, i));
+}
+
+/* Source files, by the last component of their paths. */
+static void
+complete_sources(struct completion *completion, const struct profile *profile)
+{
+	uint32_t n_names = names_count(profile->names);
+	bool *is_offered = arena_alloc(&completion->arena, n_names,
+	                               &completion->error);
+
+	if (is_offered == NULL)
+		return;
+	memset(is_offered, 0, n_names);
+	for (uint32_t i = 0; i < profile->n_locations; i++) {
+		uint32_t file = profile->locations[i].file;
+
+		if (file == NO_NAME || is_offered[file])
+			continue;
+		is_offered[file] = true;
+		offer_pattern(completion, "file:", last_component(
+		              names_text(profile->names, file)));
+	}
+}
+
+/* What narrow, drop, group and members take besides functions. */
+static void
+complete_patterns(struct completion *completion,
+                  const struct profile *profile)
+{
+	if (profile == NULL || completion->is_open)
+		return;
+	if (completion->prefix[0] == '@')
+		complete_modules(completion, profile);
+	else if (strncmp(completion->prefix, "file:", 5) == 0)
+		complete_sources(completion, profile);
+}
+
 /* Also after the parenthesis that opens a path. */
 static void
 complete_path(struct completion *completion, const struct session *session,
@@ -350,6 +422,15 @@ complete_path(struct completion *completion, const struct session *session,
 		completion->prefix_length--;
 	}
 	complete_functions(completion, session, command);
+}
+
+static void
+complete_path_pattern(struct completion *completion,
+                      const struct session *session,
+                      const struct command *command)
+{
+	complete_path(completion, session, command);
+	complete_patterns(completion, session->profile);
 }
 
 const struct argument_kind arg_function = {
@@ -386,14 +467,14 @@ const struct argument_kind arg_paths = {
 
 const struct argument_kind arg_path_pattern = {
 	.read = read_path_pattern,
-	.complete = complete_path,
+	.complete = complete_path_pattern,
 	.handle = HANDLE_PATH,
 	.takes_rest = true,
 };
 
 const struct argument_kind arg_frame_patterns = {
 	.read = read_path_pattern,
-	.complete = complete_path,
+	.complete = complete_path_pattern,
 	.handle = HANDLE_FUNCTION,
 	.takes_rest = true,
 };
@@ -527,16 +608,24 @@ read_digits(struct reading *reading, struct value *value)
 
 const struct argument_kind arg_digits = { .read = read_digits };
 
+/* The word is the beginning of no choice, or of several. */
 static int
-report_choice(const struct reading *reading, const char *text)
+report_choice(const struct reading *reading, const struct word *word,
+              bool is_ambiguous)
 {
 	struct text_buffer known = { 0 };
 
-	for (size_t i = 0; reading->command->choices[i] != NULL; i++)
-		text_add_format(&known, "%s%s", i == 0 ? "" : ", ",
-		                reading->command->choices[i]);
-	error_set(reading->error, "%.*s: expected one of %s", SHOWN, text,
-	          text_string(&known));
+	for (size_t i = 0; reading->command->choices[i] != NULL; i++) {
+		const char *choice = reading->command->choices[i];
+
+		if (!is_ambiguous ||
+		    strncmp(choice, word->text, word->length) == 0)
+			text_add_format(&known, "%s%s",
+			                known.length == 0 ? "" : ", ", choice);
+	}
+	error_set(reading->error, is_ambiguous ?
+	          "\"%.*s\" is ambiguous: %s" : "%.*s: expected one of %s",
+	          SHOWN, word->text, text_string(&known));
 	text_free(&known);
 	return -1;
 }
@@ -560,7 +649,7 @@ read_choice(struct reading *reading, struct value *value)
 	}
 	if (n == 1 && word->length > 0)
 		return 0;
-	return report_choice(reading, value->text);
+	return report_choice(reading, word, n > 1 && word->length > 0);
 }
 
 static void
