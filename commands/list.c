@@ -270,6 +270,7 @@ add_notes(const struct session *session, const struct code_set *set,
 {
 	for (uint32_t i = 0; i < sources->n; i++)
 		if (sources->files[i].text != NULL &&
+		    sources->files[i].has_rows &&
 		    note_found(session, set, sources->files[i].file,
 		               sources->read[i], table, error) != 0)
 			return -1;

@@ -402,6 +402,12 @@ def check_text():
                  rows["rows"][-1]["hits"] == 6 and
                  rows["rows"][-1]["text"] is None, rows)
     rows = ask(profile, "list long.c:50")[0][0]
+    text = ask(profile, "list long.c:999")[0][0]
+    claims.check("a line far beyond the end has none around it",
+                 text["rows"] == [], text)
+    claims.check("and the footer says how long the file is",
+                 "the file has 100 lines" in
+                 text_of(profile, "list long.c:999"))
     claims.check("a line is shown with ten lines before and after it",
                  [row["line"] for row in rows["rows"]] == [*range(40, 61)],
                  rows)

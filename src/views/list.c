@@ -332,7 +332,8 @@ add_files(struct drawing_up *up, struct error *error)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < up->listing->n_files; i++) {
-		const struct listed_file *file = &up->listing->files[i];
+		struct listed_file *file = &up->listing->files[i];
+		uint64_t n_before = up->table->n_rows;
 		uint32_t end = at;
 
 		while (end < hits->n && hits->lines[end].file == file->file)
@@ -340,6 +341,7 @@ add_files(struct drawing_up *up, struct error *error)
 		if (add_file(up, file, hits->lines + at, up->is_shown + at,
 		             end - at, error) != 0)
 			return -1;
+		file->has_rows = up->table->n_rows > n_before;
 		at = end;
 	}
 	return 0;
@@ -416,6 +418,20 @@ describe(struct drawing_up *up, struct error *error)
 	    "copies, which inlines on shows", counted);
 }
 
+/* No line is near the one that was asked for: says how far the file goes. */
+static int
+explain_no_lines(struct drawing_up *up, struct error *error)
+{
+	const struct listed_file *file = up->listing->files;
+
+	if (up->listing->n_files == 0 || file->text == NULL)
+		return table_add_footer(up->table, error, "the source was not "
+		    "found, and no line near %" PRIu32 " has hits",
+		    up->listing->line);
+	return table_add_footer(up->table, error, "the file has %" PRIu32
+	                        " lines", (uint32_t)file->text->n);
+}
+
 static int
 draw(struct drawing_up *up, struct error *error)
 {
@@ -429,6 +445,8 @@ draw(struct drawing_up *up, struct error *error)
 	if (add_files(up, error) != 0 || keep_group_lines(up, error) != 0 ||
 	    describe(up, error) != 0)
 		return -1;
+	if (up->listing->line > 0 && up->table->n_rows == 0)
+		return explain_no_lines(up, error);
 	return hits->inclusive > 0 ? 0 :
 	    table_add_footer(up->table, error, "no hits of %s here",
 	                     up->request->set->resource->name);

@@ -13,6 +13,8 @@ struct listed_file {
 	const struct text_lines *text;	/* NULL: it was not found */
 	uint32_t first, last;		/* the first and last line that the
 					 * function has code for; 0: unknown */
+	bool has_rows;			/* set by view_list: lines of it are
+					 * shown */
 };
 
 /* Borrowed. */
@@ -22,8 +24,8 @@ struct listing {
 	const struct code_hits *hits;
 	bool has_hidden_copies;		/* the function was inlined where the
 					 * set's names do not show it */
-	const struct listed_file *files;	/* [n_files] in the order of
-						 * the hits' lines */
+	struct listed_file *files;	/* [n_files] in the order of the hits'
+					 * lines */
 	uint32_t n_files;
 };
 
