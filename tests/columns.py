@@ -593,6 +593,11 @@ def check_empty_cells(directory):
     answer, _ = run(["-F", "csv", path], [*settings, "functions"])
     table = list(csv.DictReader(io.StringIO(answer)))
     assert [row["b/a.value"] for row in table] == ["", "1", "0.5", ""], answer
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("# cpprof 1\n# resource: a; gtick=us; interval=500\n"
+                   "# resource: b; gtick=ms\nonly 6 0\n")
+    answer, _ = run([path], ["column a/b = a / b", "columns a a/b", "top"])
+    assert "6  100.00          6  3/0  only" in answer, answer
 
 
 def check_errors():
@@ -638,6 +643,12 @@ def check_other_views():
                                             command], status=None)
         line = "columns: this view shows cpu alone"
         assert answer.count(line) == 1 or errors.count("\n") == 1, answer
+    for command in "never", "diff top", "diff tree":
+        answer, _ = run([PROCESS_DB], [f"base {PROCESS_DB}", command])
+        assert "columns:" not in answer, answer
+        answer, _ = run([PROCESS_DB], ["columns cpu page-faults",
+                                       f"base {PROCESS_DB}", command])
+        assert answer.count(line) == 1, answer
 
 
 def check_large_numbers(directory):

@@ -137,7 +137,8 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	    add_scale(request, compared, table, error) != 0 ||
 	    add_noise(request, compared, table, error) != 0)
 		return -1;
-	return 0;
+	return request->lacks_columns ?
+	    view_add_lack_of_columns(request, table, error) : 0;
 }
 
 static int

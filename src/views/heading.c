@@ -511,18 +511,26 @@ view_explain_hidden_rows(const struct view_request *request,
 	                   error);
 }
 
+int
+view_add_lack_of_columns(const struct view_request *request,
+                         struct table *table, struct error *error)
+{
+	return table_add_header(table, error, "columns: this view shows %s "
+	                        "alone", request->set->resource->name);
+}
+
 static int
 add_columns(const struct view_request *request, const struct view_kind *kind,
             const struct measure *measure, struct table *table,
             struct error *error)
 {
-	if (request->n_shown == 0 && !request->has_noise)
+	if (request->lacks_columns || (request->n_shown > 0 &&
+	                               !kind->has_columns))
+		return view_add_lack_of_columns(request, table, error);
+	if (!kind->has_columns || (request->n_shown == 0 &&
+	                           !request->has_noise))
 		return 0;
-	if (kind->has_columns)
-		return columns_describe(request, measure, table, error);
-	return request->n_shown == 0 ? 0 :
-	    table_add_header(table, error, "columns: this view shows %s "
-	                        "alone", request->set->resource->name);
+	return columns_describe(request, measure, table, error);
 }
 
 int

@@ -31,6 +31,13 @@ int view_describe(const struct view_request *request,
                   struct error *error);
 
 /*
+ * The header line that a view has which shows no columns although they are on.
+ * 0, or -1 with *error set.
+ */
+int view_add_lack_of_columns(const struct view_request *request,
+                             struct table *table, struct error *error);
+
+/*
  * What view_describe does for the root, for a view with a heading of its own:
  * the field, which is null without a root; the header line.
  */

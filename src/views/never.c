@@ -21,7 +21,9 @@ view_never(const struct view_request *request, struct table *table,
 	struct rows rows = { 0 };
 	struct view_request plain = *request;
 
-	plain.n_columns = plain.n_shown = 0;	/* there are no hits at all */
+	/* There are no hits at all. */
+	plain.lacks_columns = plain.n_shown > 0;
+	plain.n_columns = plain.n_shown = 0;
 	if (rows_of_functions(&rows, request->set,
 	                      knows_all ? flow->n_names : 0, error) != 0) {
 		rows_free(&rows);

@@ -100,6 +100,8 @@ struct view_request {
 	const struct shown_column *shown;	/* [n_shown] */
 	size_t n_shown;			/* at most SHOWN_COLUMNS_MAX; 0: the
 					 * hits of the set alone */
+	bool lacks_columns;		/* columns are on, but the view cannot
+					 * show them; n_shown is 0 */
 	bool has_noise;			/* rows have the standard error of their
 					 * share, if that is known */
 	size_t samples;			/* the set that has the samples of the

@@ -271,7 +271,9 @@ choose_units(bool is_ratio, struct counted *left, struct counted *right)
 
 	if (is_ratio && are_alike && left->kind != UNIT_IS_OTHER &&
 	    !(left->is_named && right->is_named)) {
-		left->unit = right->unit = 1;
+		/* Only where it divides by 0 does the unit matter. */
+		choose_unit(left, false);
+		right->unit = left->unit;
 		left->name = right->name = "";
 	} else if (is_ratio || are_alike) {
 		choose_unit(left, false);

@@ -1254,6 +1254,7 @@ session_request(const struct session *session)
 		request.columns = comparison->runs;
 		request.n_columns = comparison->base.n + comparison->now.n;
 		request.compared = &comparison->compared;
+		request.lacks_columns = request.n_shown > 0;
 		request.n_shown = 0;
 		request.has_noise = false;
 		request.samples = 0;
