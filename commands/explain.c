@@ -24,8 +24,18 @@ read_words(struct reading *reading, struct value *value)
 	return arg_rows.read(reading, value);
 }
 
+static void
+complete_words(struct completion *completion, const struct session *session,
+               const struct command *command)
+{
+	(void)session;
+	(void)command;
+	completion_offer(completion, "--words", strlen("--words"));
+}
+
 static const struct argument_kind words_kind = {
 	.read = read_words,
+	.complete = complete_words,
 	.wants = is_words,
 };
 
@@ -149,8 +159,9 @@ const struct command command_explain = {
 	    "as long as one callee holds more than half of its caller, and "
 	    "why it stops; the bodies that used most; functions that "
 	    "re-enter; the callers of the first body; a module that holds "
-	    "most; stacks that the root is not on, or that were cut. Each "
-	    "share has its standard error. Commands that look further are "
+	    "most; stacks that the root is not on, or that were cut. Where "
+	    "hits are counts of samples, each share has its standard error. "
+	    "Commands that look further are "
 	    "below. Section 2.11 of the manual has the rules.\n\n"
 	    "--words N is for programs that read a limited text: findings "
 	    "and commands then have at most N words in all; what comes "

@@ -43,10 +43,15 @@ def explain(path, *lines, command="explain"):
                       .splitlines()[-1])
 
 
-def write(folder, stacks):
+# Hits after it are known to be samples.
+SAMPLED = "# cpprof 1\n# resource: cpu; gtick=microsecond; interval=1000\n"
+
+
+def write(folder, stacks, header=""):
     """stacks: {("main", "f"): hits}"""
     path = os.path.join(folder, "stacks.folded")
     with open(path, "w", encoding="utf-8") as file:
+        file.write(header)
         for stack, hits in stacks.items():
             file.write(f"{';'.join(stack)} {hits}\n")
     return path
@@ -67,10 +72,10 @@ def by_kind(table):
     return collections.defaultdict(list, findings(table))
 
 
-def planted(folder, stacks, *lines):
+def planted(folder, stacks, *lines, header=""):
     table = explain(write(folder, {tuple(stack.split(";")): hits
-                                   for stack, hits in stacks.items()}),
-                    *lines)
+                                   for stack, hits in stacks.items()},
+                          header), *lines)
     return by_kind(table), table
 
 
@@ -189,20 +194,42 @@ def modules(folder):
 
 
 def few(folder):
-    found, table = planted(folder, {"main;a": 9, "main;b": 3})
+    found, table = planted(folder, {"main;a": 9, "main;b": 3},
+                           header=SAMPLED)
     assert table["samples"] == 12 and table["hits_per_sample"] == 1
     assert math.isclose(table["error_of_half"], math.sqrt(.25 / 12))
     text = run(os.path.join(folder, "stacks.folded"), "explain")
     assert "few samples: half of the hits is sure to +-14%; record longer" \
         in text, text
-    _, table = planted(folder, {"main;a": 99, "main;b": 1})
+    _, table = planted(folder, {"main;a": 99, "main;b": 1}, header=SAMPLED)
     text = run(os.path.join(folder, "stacks.folded"), "explain")
     assert "few samples" not in text, text
 
 
+def unknown(folder):
+    """Hits that may be anything have no error, whatever their number."""
+    for stacks, path in (
+            ({("main", "a"): 9}, None),
+            (None, os.path.join(SAMPLES, "sites.pb.gz"))):
+        path = path or write(folder, stacks)
+        table = explain(path)
+        assert not {"samples", "error_of_half"} & set(table), table
+        assert all(row["error"] is None for row in table["rows"]), table
+        text = run(path, "explain")
+        assert "+-" not in text and "record longer" not in text, text
+        assert ("no errors are shown: the file does not say how its numbers "
+                "were sampled") in text, text
+
+
 def clusters(folder):
-    """sites.pb.gz: a sample stands for many hits."""
-    table = explain(os.path.join(SAMPLES, "sites.pb.gz"))
+    """perf's samples stand for many hits."""
+    path = os.path.join(folder, "perf.script")
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(30):
+            file.write(f"prog 1 {i}.000000: {2000 + i} cycles:\n"
+                       f"\t1000 {'ab'[i % 2]} (/bin/prog)\n"
+                       "\t2000 main (/bin/prog)\n\n")
+    table = explain(path)
     phi = table["total"] / table["samples"]
     assert phi > 1000 and math.isclose(table["hits_per_sample"], phi)
     for row in table["rows"]:
@@ -413,6 +440,7 @@ def main():
                 "stacks that were cut, or lack the root": cut,
                 "most hits in one module": modules,
                 "few samples": few,
+                "hits of unknown origin have no error": unknown,
                 "samples of many hits widen the error": clusters,
                 "a refinement": refined,
                 "no hits": nothing,

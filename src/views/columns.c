@@ -173,9 +173,9 @@ describe_column(const struct view_request *request,
 	return add_fields(request, column, measure, line, table, error);
 }
 
-static int
-describe_noise(const struct view_request *request, struct table *table,
-               struct error *error)
+int
+columns_describe_errors(const struct view_request *request,
+                        struct table *table, struct error *error)
 {
 	if (is_sampled(request))
 		return table_add_header(table, error, "+-: the share's "
@@ -195,7 +195,7 @@ columns_describe(const struct view_request *request,
 {
 	const struct column_view view = columns_of(request, measure);
 
-	if (request->has_noise && describe_noise(request, table, error) != 0)
+	if (request->has_noise && columns_describe_errors(request, table, error) != 0)
 		return -1;
 
 	for (size_t i = 0; i < view.n_shown; i++)

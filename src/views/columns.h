@@ -43,6 +43,13 @@ int columns_describe(const struct view_request *request,
                      struct error *error);
 
 /*
+ * Adds the header line that says what errors of shares are, or why there are
+ * none.  0, or -1 with *error set.
+ */
+int columns_describe_errors(const struct view_request *request,
+                            struct table *table, struct error *error);
+
+/*
  * Adds the columns shown before the request's own set, or those after it, to
  * the table: NAME.hits and NAME.fraction, or NAME.value.  Those after it begin
  * with the own set's error, if rows have one.  0, or -1 with *error set.

@@ -22,7 +22,8 @@
  *
  * Findings end where the screen is full.  The standard error of a share s is
  * sqrt(phi s (1 - s) / D), phi = hits / samples, at least 1: each sample is a
- * cluster of phi hits.  Cost: that of down, and some passes over the nodes.
+ * cluster of phi hits.  Hits that no sampler is known to have counted have no
+ * error.  Cost: that of down, and some passes over the nodes.
  */
 #include "src/views/explain.h"
 
@@ -33,6 +34,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
+#include "src/views/columns.h"
 #include "src/views/flow_paths.h"
 #include "src/views/rows.h"
 #include "src/views/totals.h"
@@ -128,6 +130,14 @@ share(const struct explanation *explanation, uint64_t hits)
 	return measure_fraction(&explanation->measure, hits);
 }
 
+/* Whether hits are counts of samples, which have an error by chance. */
+static bool
+is_sampled(const struct sample_set *set)
+{
+	return set->flow == NULL && set->n_samples > 0 &&
+	    set->resource->counting == COUNTING_SAMPLED;
+}
+
 /* See the file's comment; negative: nothing is known of samples. */
 static double
 standard_error(const struct explanation *explanation, double s)
@@ -135,8 +145,7 @@ standard_error(const struct explanation *explanation, double s)
 	const struct sample_set *set = explanation->set;
 	double phi, variance;
 
-	if (set->flow != NULL || set->n_samples == 0 ||
-	    explanation->measure.denominator == 0)
+	if (!is_sampled(set) || explanation->measure.denominator == 0)
 		return -1;
 	phi = fmax((double)set->total / (double)set->n_samples, 1);
 	variance = phi * s * (1 - s) /
@@ -580,8 +589,8 @@ show_callers(struct explanation *explanation, struct error *error)
 	if (n_large < 2)
 		return 0;
 	if (begin_finding(explanation, "callers",
-	        table_text(explanation->table, error, "The first of these "
-	            "bodies has %zu callers", ranking.n_met)) != 0)
+	        table_text(explanation->table, error, "The body that "
+	            "used most has %zu callers", ranking.n_met)) != 0)
 		return -1;
 	for (size_t i = 0; i < ranking.n; i++) {
 		const uint32_t path[] = { ranking.best[i].name, function };
@@ -797,6 +806,9 @@ describe_samples(struct explanation *explanation, struct error *error)
 	double half = standard_error(explanation, 0.5);
 	double phi;
 
+	if (set->flow == NULL && !is_sampled(set))
+		return columns_describe_errors(explanation->request, table,
+		                              error);
 	if (half < 0)
 		return 0;
 	phi = (double)set->total / (double)set->n_samples;
@@ -832,7 +844,7 @@ describe_stand_ins(const struct sample_set *set, struct table *table,
 }
 
 static void
-add_columns(struct table *table, bool is_flow)
+add_columns(struct table *table, const struct sample_set *set)
 {
 	static const struct {
 		const char *key, *title;
@@ -849,11 +861,12 @@ add_columns(struct table *table, bool is_flow)
 		                 columns[i].kind)->is_data_only = true;
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "%", CELL_PERCENT);
-	if (is_flow)
+	if (set->flow != NULL)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';
 	else
-		table_add_column(table, "error", "+-", CELL_PERCENT);
+		table_add_column(table, "error", "+-", CELL_PERCENT)->
+		    is_data_only = !is_sampled(set);
 	table_add_column(table, "path", "call path", CELL_PATH);
 	table->group_key = "finding";
 }
@@ -892,7 +905,7 @@ view_explain(const struct view_request *request,
 	                                sizeof *explanation.lines, error);
 	if (explanation.lines == NULL)
 		return -1;
-	add_columns(table, request->set->flow != NULL);
+	add_columns(table, request->set);
 	if (find_all(&explanation, error) != 0 ||
 	    table_add_field(table, "left_out", NULL,
 	                    cell_count(explanation.n_left_out), error) != 0)
