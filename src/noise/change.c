@@ -43,6 +43,8 @@ struct side {
 struct pair {
 	struct side base, now;
 	double sample;		/* see change_columns; 1 if unknown */
+	double work_variance;	/* of now's work relative to the base's, if phi
+				 * is 1 and a sample stands for one unit */
 };
 
 static struct side
@@ -68,6 +70,14 @@ side_of(const uint64_t *const *runs, const double *work, size_t n_runs,
 	return side;
 }
 
+static double
+work_variance(const struct change_columns *columns)
+{
+	if (columns->base_work_units == 0 || columns->now_work_units == 0)
+		return 0;
+	return 1 / columns->base_work_units + 1 / columns->now_work_units;
+}
+
 static struct pair
 pair_of(const struct change_columns *columns, size_t row)
 {
@@ -77,6 +87,7 @@ pair_of(const struct change_columns *columns, size_t row)
 		.now = side_of(columns->now, columns->now_work,
 		               columns->n_now, row),
 		.sample = columns->sample == NULL ? 1 : columns->sample[row],
+		.work_variance = work_variance(columns),
 	};
 }
 
@@ -135,6 +146,21 @@ z2_of(const struct pair *pair)
 	return z * z;
 }
 
+/*
+ * How many times larger the noise of the work makes the variance of a
+ * difference, if both sides have the same mean.
+ */
+static double
+work_factor(const struct pair *pair, double phi, double work_phi)
+{
+	double mean = mean_of_both(pair);
+
+	if (pair->work_variance == 0 || !(mean > 0))
+		return 1;
+	return 1 + mean * work_phi * pair->work_variance /
+	    (phi * (1 / pair->base.work + 1 / pair->now.work));
+}
+
 /* ---- how noisy the runs are ---- */
 
 static int
@@ -179,7 +205,8 @@ fit_inflation(const struct change_columns *columns, double *values,
 		struct pair pair = pair_of(columns, i);
 
 		if (says_something(columns, &pair))
-			values[n++] = z2_of(&pair);
+			values[n++] = z2_of(&pair) /
+			    work_factor(&pair, pair.sample, pair.sample);
 	}
 	if (n < LEAST_ROWS)
 		return 0;
@@ -332,19 +359,22 @@ interval_of(const struct side *side, double phi, double t, double *low,
  * smallest difference that would have been found.
  */
 static void
-add_interval(struct change *change, const struct pair *pair, double t)
+add_interval(struct change *change, const struct pair *pair,
+             double work_phi, double t)
 {
 	double base_low, base_high, now_low, now_high;
+	double work = sqrt(work_phi * pair->work_variance);
 	double base = fmax(pair->base.sum, change->phi) / pair->base.work;
 	double now = fmax(pair->now.sum, change->phi) / pair->now.work;
 
 	interval_of(&pair->base, change->phi, t, &base_low, &base_high);
 	interval_of(&pair->now, change->phi, t, &now_low, &now_high);
-	change->low = change->change -
-	    hypot(change->now - now_low, base_high - change->base);
-	change->high = change->change +
-	    hypot(now_high - change->now, change->base - base_low);
-	change->visible = (t + POWER_Z) * sqrt(change->phi *
+	work *= change->now;
+	change->low = change->change - hypot(t * work,
+	    hypot(change->now - now_low, base_high - change->base));
+	change->high = change->change + hypot(t * work,
+	    hypot(now_high - change->now, change->base - base_low));
+	change->visible = (t + POWER_Z) * sqrt(work * work + change->phi *
 	    (base / pair->base.work + now / pair->now.work));
 }
 
@@ -361,9 +391,13 @@ static void
 test_samples(struct change *change, const struct pair *pair,
              const struct change_noise *noise)
 {
+	double factor;
+
 	change->phi = pair->sample * noise->inflation;
-	change->p = normal_two_sided(sqrt(z2_of(pair) / noise->inflation));
-	add_interval(change, pair, NORMAL_95);
+	factor = work_factor(pair, change->phi, change->phi);
+	change->p = normal_two_sided(sqrt(z2_of(pair) / noise->inflation /
+	                                  factor));
+	add_interval(change, pair, change->phi, NORMAL_95);
 }
 
 static void
@@ -372,7 +406,7 @@ test_replicates(struct change *change, const struct change_columns *columns,
                 struct student *student)
 {
 	double own_df = pair->base.df + pair->now.df;
-	double df = noise->df + own_df;
+	double df = noise->df + own_df, work_phi;
 
 	change->is_replicated = true;
 	change->phi = (noise->df * noise->common * pair->sample +
@@ -388,10 +422,14 @@ test_replicates(struct change *change, const struct change_columns *columns,
 		change->visible = 0;
 		return;
 	}
-	change->p = f_upper(deviance(pair) / change->phi, df);
+	work_phi = noise->df > 0 ? noise->common * pair->sample : change->phi;
+	if (columns->sample != NULL)
+		work_phi = fmax(work_phi, pair->sample);
+	change->p = f_upper(deviance(pair) / change->phi /
+	                    work_factor(pair, change->phi, work_phi), df);
 	if (columns->sample != NULL && n_samples(pair) < FEW_SAMPLES)
 		change->p = fmax(change->p, exact_p(pair));
-	add_interval(change, pair, student_95(student, df));
+	add_interval(change, pair, work_phi, student_95(student, df));
 }
 
 static void

@@ -11,6 +11,9 @@
  * divided by the inflation, the median z^2 of all rows over that of chance, so
  * that runs which differ everywhere do not differ anywhere ("genomic control",
  * Devlin & Roeder 1999).  The verdict is at most "likely".
+ * Counted work is a ratio's denominator: by the delta method, its relative
+ * variance adds to that of each row.  What a row has in common with it is not
+ * taken off, so the interval of such a row is rather too wide.
  * Replicates: phi of each row, shrunken towards the common one (Smyth 2004;
  * quasi-likelihood as in Lund et al. 2012), and F(1, df).
  * Several rows: Benjamini & Hochberg 1995.
@@ -41,6 +44,12 @@ struct change_columns {
 	 * NULL: equal work, 1 each.
 	 */
 	const double *base_work, *now_work;	/* [n_base], [n_now] */
+	/*
+	 * If the work was itself counted: how many units say what it was, of
+	 * all runs of a side, > 0.  Its noise is part of that of every row.  0:
+	 * the work is known.
+	 */
+	double base_work_units, now_work_units;
 	/*
 	 * [n_rows] what one sample of the row stands for, in units, > 0: hits /
 	 * samples of both sides, at least 1, times gticks a hit if the unit is
@@ -83,7 +92,8 @@ struct change {
 	double base, now;	/* means */
 	double change;		/* now - base */
 	double low, high;	/* 95% interval of the change */
-	double phi;		/* variance / mean, with the inflation */
+	double phi;		/* variance / mean, with the inflation, without
+				 * the noise of the work */
 	double visible;		/* the smallest change that would have been
 				 * found in 80 of 100 cases, by this row alone
 				 * at 5%; of the base: divide by it */

@@ -45,6 +45,20 @@ mean_denominator(const struct view_request *request, size_t begin, size_t end)
 	return sum / (double)(end - begin);
 }
 
+double
+compare_whole(const struct view_request *request)
+{
+	const struct compared_runs *runs = request->compared;
+	double hits = 0, work = 0;
+
+	for (size_t i = 0; i < runs->n_base; i++) {
+		hits += (double)measure_denominator(request,
+		                                    &request->columns[i]);
+		work += runs->work == NULL ? 1 : runs->work[i];
+	}
+	return hits / work;
+}
+
 void
 compare_least(const struct view_request *request, double least[2])
 {
@@ -127,6 +141,8 @@ make_columns(const struct view_request *request, uint64_t *const *values,
 		.base_work = runs->work,
 		.now_work = runs->work == NULL ? NULL :
 		    runs->work + runs->n_base,
+		.base_work_units = runs->work_hits[0],
+		.now_work_units = runs->work_hits[1],
 		.sample = counts_samples(request) ? sample : NULL,
 	};
 }

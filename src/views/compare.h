@@ -65,6 +65,12 @@ bool compare_is_shown(const struct view_request *request,
                       uint64_t *const *columns, uint32_t row,
                       const double least[2]);
 
+/*
+ * What shares of the base are of (the request's percent), in hits of one of its
+ * runs, or of one per unit of work.
+ */
+double compare_whole(const struct view_request *request);
+
 /* The least mean hits of a row of the base, and of one now. */
 void compare_least(const struct view_request *request, double least[2]);
 

@@ -76,6 +76,9 @@ struct compared_runs {
 	size_t n_base;		/* below n_columns, at least 1 */
 	const double *work;	/* [n_columns] that each run did; NULL: all did
 				 * the same */
+	double work_hits[2];	/* how many hits say so, of the runs of the base
+				 * and of the others (change_columns); 0: the
+				 * work is known */
 	const char *scale;	/* what amounts are per, for people; NULL: they
 				 * are absolute */
 };

@@ -29,17 +29,15 @@ normalise(double *work, size_t n, size_t n_base, struct error *error)
 	return 0;
 }
 
-/* Half of the 95% interval of a ratio of two such sums, as a part of it. */
-static double
-uncertainty(const struct sample_set *runs, size_t n, size_t n_base,
-            const double *work)
+double
+work_uncertainty(const struct sample_set *runs, size_t n,
+                 const double hits[2])
 {
-	double hits[2] = { 0 }, all = 0, samples = 0;
+	double all = 0, samples = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (runs[i].resource->counting != COUNTING_SAMPLED)
 			return NAN;
-		hits[i >= n_base] += work[i];
 		all += (double)runs[i].total;
 		samples += (double)runs[i].n_samples;
 	}
@@ -49,17 +47,18 @@ uncertainty(const struct sample_set *runs, size_t n, size_t n_base,
 
 int
 work_by_function(const struct sample_set *runs, size_t n, size_t n_base,
-                 uint32_t function, double *work, double *uncertain,
+                 uint32_t function, double *work, double hits[2],
                  struct error *error)
 {
+	hits[0] = hits[1] = 0;
 	for (size_t i = 0; i < n; i++) {
 		work[i] = (double)measure_function(&runs[i], function);
 		if (work[i] == 0)
 			return error_set(error, "scale by %s: a run %s has no "
 			    "hits of it", names_text(runs[i].names, function),
 			    i < n_base ? "of the base" : "now");
+		hits[i >= n_base] += work[i];
 	}
-	*uncertain = uncertainty(runs, n, n_base, work);
 	return normalise(work, n, n_base, error);
 }
 
@@ -111,9 +110,31 @@ add_bodies(const struct sample_set *run, double *bodies)
 		    (double)run->self[tree->row[node]];
 }
 
+/*
+ * The variance of a weighted median of n ratios r is sum w^2 / (2 sum w f)^2,
+ * where f is the density of each r at 1 (Gauss-Markov theory; Koenker 2005,
+ * chapter 3).  A ratio of m hits is normal with the variance phi / m, and
+ * weights are hits: so it is that of a sum of 2/pi (sum m^1.5)^2 / sum m^2 hits.
+ */
+static double
+hits_of_median(const double *mean, uint32_t n_names, size_t n_runs)
+{
+	double upper = 0, lower = 0;
+
+	for (uint32_t f = 0; f < n_names; f++) {
+		double hits = mean[f] / (double)n_runs;
+
+		if (mean[f] < (double)(FEWEST_HITS * n_runs))
+			continue;
+		upper += pow(hits, 1.5);
+		lower += hits * hits;
+	}
+	return M_2_PI * upper * upper / lower;
+}
+
 int
 work_robust(const struct sample_set *runs, size_t n, size_t n_base,
-            double *work, struct error *error)
+            double *work, double hits[2], struct error *error)
 {
 	uint32_t n_names = names_count(runs->names);
 	double *mean = memory_array(n_names, sizeof *mean, error);
@@ -135,6 +156,12 @@ work_robust(const struct sample_set *runs, size_t n, size_t n_base,
 					body[f] / mean[f] * (double)n, mean[f],
 				};
 		result = weighted_median(ratios, n_ratios, &work[i], error);
+	}
+	if (result == 0) {
+		double a_run = hits_of_median(mean, n_names, n);
+
+		hits[0] = a_run * (double)n_base;
+		hits[1] = a_run * (double)(n - n_base);
 	}
 	free(mean);
 	free(body);

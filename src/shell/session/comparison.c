@@ -314,6 +314,8 @@ comparison_scale_none(struct comparison *comparison)
 {
 	comparison->compared.work = NULL;
 	comparison->compared.scale = NULL;
+	comparison->compared.work_hits[0] = 0;
+	comparison->compared.work_hits[1] = 0;
 }
 
 /* Room for the work of each run; 0, or -1 with *error set. */
@@ -362,27 +364,36 @@ comparison_scale_work(struct comparison *comparison, double work,
 	return 0;
 }
 
+/* " (+-2.1%)", if that is known. */
+static void
+add_uncertainty(struct comparison *comparison, int length)
+{
+	double uncertain = work_uncertainty(comparison->runs,
+	    comparison->base.n + comparison->now.n,
+	    comparison->compared.work_hits);
+
+	if (isfinite(uncertain))
+		snprintf(comparison->scale + length,
+		         sizeof comparison->scale - (size_t)length,
+		         " (+-%.2g%%)", 100 * uncertain);
+}
+
 int
 comparison_scale_by(struct comparison *comparison, uint32_t function,
                     struct error *error)
 {
 	uint32_t n = comparison->base.n + comparison->now.n;
-	double uncertain;
-	int length;
+	double *hits = comparison->compared.work_hits;
 
 	if (begin_scale(comparison, error) != 0 ||
 	    work_by_function(comparison->runs, n, comparison->base.n,
-	                     function, comparison->work, &uncertain,
-	                     error) != 0)
+	                     function, comparison->work, hits, error) != 0)
 		return -1;
-	length = snprintf(comparison->scale, sizeof comparison->scale,
-	    "per use of %.150s, of which a run now has %.4g times that of the "
-	    "base", names_text(comparison->profile->names, function),
-	    work_now(comparison));
-	if (isfinite(uncertain))
-		snprintf(comparison->scale + length,
-		         sizeof comparison->scale - (size_t)length,
-		         " (+-%.2g%%)", 100 * uncertain);
+	add_uncertainty(comparison, snprintf(comparison->scale,
+	    sizeof comparison->scale, "per use of %.150s, of which a run now "
+	    "has %.4g times that of the base",
+	    names_text(comparison->profile->names, function),
+	    work_now(comparison)));
 	use_scale(comparison);
 	return 0;
 }
@@ -391,14 +402,16 @@ int
 comparison_scale_robust(struct comparison *comparison, struct error *error)
 {
 	uint32_t n = comparison->base.n + comparison->now.n;
+	double *hits = comparison->compared.work_hits;
 
 	if (begin_scale(comparison, error) != 0 ||
 	    work_robust(comparison->runs, n, comparison->base.n,
-	                comparison->work, error) != 0)
+	                comparison->work, hits, error) != 0)
 		return -1;
-	snprintf(comparison->scale, sizeof comparison->scale,
-	         "robust: by most functions, a run now does %.4g times the "
-	         "work of one of the base", work_now(comparison));
+	add_uncertainty(comparison, snprintf(comparison->scale,
+	    sizeof comparison->scale, "robust: by most functions, a run now "
+	    "does %.4g times the work of one of the base",
+	    work_now(comparison)));
 	use_scale(comparison);
 	return 0;
 }
