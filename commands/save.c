@@ -73,7 +73,73 @@ add_steps(const struct session *session, struct text_buffer *text,
 	    add_setting(session, setting, text, arena, error);
 }
 
-/* The root comes last, since it may be a group. */
+/* The word of a file for base, which takes "off" for no file. */
+static const char *
+base_word(const char *file, struct arena *arena, struct error *error)
+{
+	const char *path = strcmp(file, "off") == 0 ? "./off" : file;
+
+	return setting_word(path, strlen(path), arena, error);
+}
+
+/* The runs of the base, if there is one; standard input cannot be read again. */
+static int
+add_base(const struct session *session, struct text_buffer *text,
+         struct arena *arena, struct error *error)
+{
+	const struct comparison *comparison = &session->comparison;
+
+	if (comparison->n_files == 0)
+		return 0;
+	for (size_t i = 0; i < comparison->n_files; i++)
+		if (strcmp(comparison->files[i], "-") == 0) {
+			text_add_string(text, "# the base was read from "
+			                "standard input\n");
+			return 0;
+		}
+	text_add_string(text, "base");
+	for (size_t i = 0; i < comparison->n_files; i++) {
+		const char *word = base_word(comparison->files[i], arena,
+		                             error);
+
+		if (word == NULL)
+			return -1;
+		text_add_format(text, " %s", word);
+	}
+	text_add_char(text, '\n');
+	return 0;
+}
+
+/* What a comparison is per, which may be a function that a group made. */
+static int
+add_scale(const struct session *session, struct text_buffer *text,
+          struct arena *arena, struct error *error)
+{
+	const struct scale *scale = &session->scale;
+	const char *word = NULL;
+
+	switch (scale->kind) {
+	case SCALE_ABSOLUTE:
+		if (session->comparison.n_files > 0)
+			text_add_string(text, "scale absolute\n");
+		return 0;
+	case SCALE_WORK:
+		text_add_format(text, "scale work %.17g\n", scale->work);
+		return 0;
+	case SCALE_BY:
+		word = setting_word(scale->function, strlen(scale->function),
+		                    arena, error);
+		if (word == NULL)
+			return -1;
+		text_add_format(text, "scale by %s\n", word);
+		return 0;
+	case SCALE_ROBUST:
+		text_add_string(text, "scale robust\n");
+	}
+	return 0;
+}
+
+/* The base comes before the steps; the root comes last, since it may be a group. */
 static int
 add_lines(const struct session *session, struct text_buffer *text,
           struct arena *arena, struct error *error)
@@ -85,7 +151,9 @@ add_lines(const struct session *session, struct text_buffer *text,
 		    add_setting(session, commands[i], text, arena,
 		                error) != 0)
 			return -1;
-	if (add_steps(session, text, arena, error) != 0)
+	if (add_base(session, text, arena, error) != 0 ||
+	    add_steps(session, text, arena, error) != 0 ||
+	    add_scale(session, text, arena, error) != 0)
 		return -1;
 	return add_setting(session, root, text, arena, error);
 }
@@ -114,8 +182,9 @@ const struct command command_save = {
 	.group = GROUP_REFINE,
 	.summary = "writes the settings and steps as a script that source reads",
 	.description =
-	    "The script has a line for each setting, then one for each step of "
-	    "the refinement, then the root. source FILE at the prompt or "
+	    "The script has a line for each setting, then the base of "
+	    "comparisons, if there is one, a line for each step of the "
+	    "refinement, the scale and the root. source FILE at the prompt or "
 	    "cpprof -x FILE PROFILE brings everything back, also for another "
 	    "profile.",
 	.example = "save",
