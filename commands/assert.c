@@ -4,8 +4,8 @@
 #include "src/shell/command/assertion.h"
 
 static const struct argument assert_arguments[] = {
-	{ "VIEW", &arg_choice, 0, "functions, with descendants; body; path; or "
-	  "change and one of these" },
+	{ "VIEW", &arg_choice, 0, "functions, with descendants; body; path; "
+	  "down, up, callers or callees; or change and one of these" },
 	{ "FUNCTION|PATH below|above BOUND", &arg_bounded, 0,
 	  "a function, pattern or path; then a share of the run such as 5%, or "
 	  "an amount such as 120ms" },
@@ -35,12 +35,15 @@ const struct command command_assert = {
 	.description =
 	    "functions is a function with its descendants, body its own code, "
 	    "path one call path: the values that these views show. Each "
-	    "function that a pattern matches is asserted. The bound is a share "
-	    "(of the whole run, see percent) or an amount in the resource's "
-	    "unit.\n\n"
+	    "function that a pattern matches is asserted. down, up, callers "
+	    "and callees assert each path that the view of that name shows "
+	    "(see threshold and limit; of paths that are all below the "
+	    "threshold, the first one). The bound is a share (of the whole "
+	    "run, see percent) or an amount in the resource's unit.\n\n"
 	    "change functions parse below 3% is about what changed since the "
-	    "base (see base), as diff shows it: a share is that of the base "
-	    "run, so 3% more than before is 3% of the whole run.\n\n"
+	    "base (see base), as diff shows it: a share is one of the base "
+	    "run, so a function of 20% that takes half as long again has "
+	    "changed by 10%. below -3% asks for an improvement.\n\n"
 	    "The answer is one of three. holds: the whole 95% interval of the "
 	    "value is below (or above) the bound. violated: the whole interval "
 	    "is on the other side. undecided: the bound is inside the interval, "

@@ -374,6 +374,118 @@ def check_change(folder):
                  counts["holds"] > counts["undecided"], counts)
 
 
+def check_rows_of_views(folder):
+    """Each path that a view shows is asserted with the value that it has."""
+    rng = random.Random(12)
+    names = ["main", "f", "g", "h"]
+    stacks = collections.Counter()
+    for _ in range(200):
+        stacks[("main", *rng.choices(names, k=rng.randrange(1, 5)))] += 20
+    path = write(os.path.join(folder, "views.folded"), stacks)
+    total = sum(stacks.values())
+    wrong = []
+    for view in ("down", "up", "callers", "callees"):
+        for function in names:
+            shown = rows(path, "threshold 2%", f"{view} {function}")
+            found = rows(path, "threshold 2%",
+                         f"assert {view} {function} below 10%")
+            if [(row["path"], row["hits"] / total) for row in shown] != \
+                    [(row["path"], row["value"]) for row in found]:
+                wrong.append((view, function, shown, found))
+            for row in found:
+                low, high = interval(row["value"], total)
+                verdict = "violated" if low >= 0.1 else \
+                    "holds" if high < 0.1 else "undecided"
+                claim = " ".join(row["path"])
+                if row["verdict"] != verdict or \
+                        row["assertion"] != f"path ({claim}) below 10%":
+                    wrong.append((view, function, row, verdict))
+    claims.make("rows of down, up, callers and callees are asserted", wrong)
+    status, out, _ = run(path, "threshold 90%", "assert up h below 0.1%")
+    claims.check("below the threshold, the first path is asserted",
+                 status == 4 and out.startswith("violated  path (h) below"),
+                 out)
+    leaf = write(os.path.join(folder, "leaf.folded"), {("main", "f"): 50})
+    claims.check("without a path it is undecided",
+                 verdicts(leaf, "assert callees f below 5%") == ["undecided"])
+    claims.check("each of several functions, and the worst counts",
+                 run(leaf, "assert callers * below 5%")[0] == 4)
+    claims.check("a view takes one function",
+                 run(leaf, "assert up main f below 5%")[0] == 1)
+
+    slow = dict(stacks)
+    for stack in slow:
+        slow[stack] *= 2 if stack[-1] == "h" else 1
+    slow = write(os.path.join(folder, "slower.folded"), slow)
+    wrong = []
+    for view in ("down", "up", "callers", "callees"):
+        shown = {tuple(row["path"]): row for row in rows(
+            slow, f"base {path}", "threshold 2%", f"diff {view} h")}
+        found = rows(slow, f"base {path}", "threshold 2%",
+                     f"assert change {view} h below 3%")
+        if {tuple(row["path"]) for row in found} != shown.keys():
+            wrong.append((view, found, shown))
+        for row in found:
+            change = shown[tuple(row["path"])]
+            if any(abs(row[a] - change[b] / total) > 1e-9 for a, b in
+                   (("value", "change"), ("low", "low"), ("high", "high"))):
+                wrong.append((view, row, change))
+    claims.make("changes of these rows are asserted", wrong)
+
+
+def check_share_of_change(folder):
+    """A change is a share of what percent says of the base run."""
+    base = write(os.path.join(folder, "base.folded"), {
+        ("main", "a", "x"): 4000, ("main", "b"): 6000})
+    now = write(os.path.join(folder, "now2.folded"), {
+        ("main", "a", "x"): 3000, ("main", "b"): 9000})
+    cases = [((), "x", -0.1), (("narrow a",), "x", -0.1),
+             (("narrow a", "percent refined"), "x", -0.25),
+             (("percent root", "root a"), "x", -0.25),
+             (("scale work 1.5",), "b", 0), (("narrow b",), "b", 0.3)]
+    wrong = []
+    for lines, name, wanted in cases:
+        row, = rows(now, f"base {base}", *lines,
+                    f"assert change functions {name} below 50%")
+        if abs(row["value"] - wanted) > 1e-12:
+            wrong.append((lines, row, wanted))
+    claims.make("of the whole base run, whatever the steps leave", wrong)
+    cases = [("x below -5%", 0), ("x below -20%", 4), ("x above -20%", 0),
+             ("b below +50%", 0), ("b above +10s", 0), ("x below -3s", 0),
+             ("x below -5s", 4), ("x below --5%", 1), ("x below -", 1)]
+    claims.make("a bound of a change has a sign",
+                [case for case in cases if run(
+                    now, f"base {base}",
+                    f"assert change functions {case[0]}")[0] != case[1]])
+
+
+def check_exact_changes(folder):
+    """Exact counts decide by themselves; estimates are undecided."""
+    paths = []
+    for name, cost in (("old", 100), ("new", 130)):
+        paths.append(os.path.join(folder, name + ".callgrind"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            file.write("creator: callgrind-3.19.0\nevents: Ir\n"
+                       "fn=main\n1 10\ncfn=f\ncalls=2 1\n1 700\n"
+                       "cfn=g\ncalls=2 1\n1 300\n"
+                       "fn=f\n1 400\ncfn=h\ncalls=1 1\n1 500\n"
+                       f"fn=g\n1 {cost}\ncfn=f\ncalls=1 1\n1 200\n"
+                       f"fn=h\n1 500\ntotals: {1010 + cost - 100}\n")
+    base = f"base {paths[0]}"
+    row, = rows(paths[1], base, "assert change body g below 3%")
+    claims.check("exact counts have no interval", row["verdict"] == "holds" and
+                 row["low"] == row["high"] == row["value"] > 0.02, row)
+    claims.check("and can be violated",
+                 verdicts(paths[1], base,
+                          "assert change callees main below 2%",
+                          "assert change body g below 2%").count("violated")
+                 == 1)
+    for runs in (base, f"{base} {paths[0]}"):
+        row, = rows(paths[1], runs, "assert change path (main f h) below 3%")
+        claims.check("an estimate is undecided", row["verdict"] ==
+                     "undecided" and "estimate" in row["why"], row)
+
+
 def draw(rng, shares, n):
     """n samples of a program."""
     return collections.Counter(rng.choices(list(shares),
@@ -427,6 +539,9 @@ def main():
         check_origins(folder)
         check_budget(folder)
         check_change(folder)
+        check_rows_of_views(folder)
+        check_share_of_change(folder)
+        check_exact_changes(folder)
         check_equal_programs(folder)
         check_bound_at_the_truth(folder)
     claims.end()

@@ -18,6 +18,10 @@ const char *const assertion_views[] = {
 	[ASSERT_FUNCTIONS] = "functions",
 	[ASSERT_BODY] = "body",
 	[ASSERT_PATH] = "path",
+	[ASSERT_DOWN] = "down",
+	[ASSERT_UP] = "up",
+	[ASSERT_CALLERS] = "callers",
+	[ASSERT_CALLEES] = "callees",
 	[ASSERT_CHANGE] = "change",
 	NULL
 };
@@ -66,7 +70,8 @@ read_bounded(struct reading *reading, struct value *value)
 		texts[value->n_words++] = words->words[of_words.at++].text;
 		if (find_view(texts[2]) == ASSERT_CHANGE)
 			return error_set(reading->error, "%.60s: expected "
-			                 "functions, body or path after assert "
+			                 "one of functions, body, path, down, "
+			                 "up, callers, callees after assert "
 			                 "change", texts[2]);
 	}
 	before.n -= 2;
@@ -111,8 +116,11 @@ read_bound(struct assertion *assertion, const struct session *session,
 {
 	const struct resource *resource = session_resource(session);
 	const char *text = assertion->bound_text, *end;
-	size_t n = strspn(text, "0123456789.");
+	const bool is_negative = assertion->is_change && *text == '-';
+	size_t n;
 
+	text += is_negative || (assertion->is_change && *text == '+');
+	n = strspn(text, "0123456789.");
 	assertion->is_share = n > 0 && strcmp(text + n, "%") == 0;
 	if (assertion->is_share) {
 		char *number_end;
@@ -123,11 +131,14 @@ read_bound(struct assertion *assertion, const struct session *session,
 		end = text_read_gticks(text, resource->gtick,
 		                       &assertion->bound);
 	}
+	if (is_negative)
+		assertion->bound = -assertion->bound;
 	if (end != NULL && *end == '\0' && isfinite(assertion->bound))
 		return 0;
 	return error_set(error, "%.40s: expected a share of the run such as "
-	                 "5%%, or an amount of %s such as %s", text,
-	                 resource->name, gticks_example(resource->gtick));
+	                 "5%%, or an amount of %s such as %s",
+	                 assertion->bound_text, resource->name,
+	                 gticks_example(resource->gtick));
 }
 
 int
@@ -343,27 +354,6 @@ number_cell(bool is_known, double number)
 	       (struct cell){ .kind = CELL_EMPTY };
 }
 
-static struct cell
-path_cell(struct table *table, const struct names *names,
-          const uint32_t *path, size_t n, struct error *error)
-{
-	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
-	                                       error);
-	uint32_t *parent = arena_alloc(&table->arena, n * sizeof *parent,
-	                               error);
-	uint32_t *name = arena_alloc(&table->arena, n * sizeof *name, error);
-
-	if (paths == NULL || parent == NULL || name == NULL)
-		return (struct cell){ .kind = CELL_EMPTY };
-	for (size_t i = 0; i < n; i++) {
-		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
-		name[i] = path[i];
-	}
-	*paths = (struct call_paths){ .names = names, .parent = parent,
-		                      .name = name };
-	return cell_path(paths, (uint32_t)n - 1);
-}
-
 /* path[n]: the names; n 0: what was typed does not occur. */
 static int
 add_finding(struct asserting *asserting, const struct assertion *assertion,
@@ -384,7 +374,7 @@ add_finding(struct asserting *asserting, const struct assertion *assertion,
 	claim_text = keep(table, &claim, error);
 	result_text = keep(table, &result, error);
 	if (n > 0)
-		path_of = path_cell(table, names, path, n, error);
+		path_of = table_path(table, names, path, n, error);
 	if (error->is_set)
 		return -1;
 	asserting->n_violated += finding->verdict == VERDICT_VIOLATED;
@@ -473,48 +463,231 @@ find_amount(const struct asserting *asserting, uint32_t name)
 	return NULL;
 }
 
+/* ---- rows ---- */
+
+/* The functions or paths that an assertion is about. */
+struct claimed {
+	size_t n;
+	const uint32_t *names;	/* row i: names[ends[i - 1]] to [ends[i]] */
+	const size_t *ends;	/* [n] */
+};
+
+static const uint32_t *
+claimed_path(const struct claimed *claimed, size_t row, size_t *n)
+{
+	size_t begin = row == 0 ? 0 : claimed->ends[row - 1];
+
+	*n = claimed->ends[row] - begin;
+	return claimed->names + begin;
+}
+
+/* The views whose rows are paths. */
+static view_function *const path_views[] = {
+	[ASSERT_DOWN] = view_down, [ASSERT_UP] = view_up,
+	[ASSERT_CALLERS] = view_callers, [ASSERT_CALLEES] = view_callees,
+	[ASSERT_CHANGE] = NULL,
+};
+
+/* The path of a row of a view, in the arena; NULL with *error set. */
+static uint32_t *
+path_of_row(const struct table *table, size_t row, struct arena *arena,
+            size_t *n, struct error *error)
+{
+	struct cell cells[TABLE_MAX_COLUMNS];
+	const struct cell *cell = &cells[table_handle_column(table)];
+	uint32_t *path;
+
+	table_get_row(table, row, cells);
+	*n = call_paths_length(cell->path.paths, cell->path.record);
+	path = arena_alloc(arena, *n * sizeof *path, error);
+	if (path != NULL)
+		call_paths_get(cell->path.paths, cell->path.record, path);
+	return path;
+}
+
+static int
+claim_rows(struct claimed *claimed, const struct table *table,
+           struct arena *arena, struct error *error)
+{
+	size_t *ends = arena_alloc(arena, (table->n_rows + 1) * sizeof *ends,
+	                           error);
+	uint32_t **paths = arena_alloc(arena, (table->n_rows + 1) *
+	                               sizeof *paths, error);
+	uint32_t *names;
+	size_t all = 0;
+
+	if (ends == NULL || paths == NULL)
+		return -1;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		size_t n;
+
+		paths[i] = path_of_row(table, i, arena, &n, error);
+		if (paths[i] == NULL)
+			return -1;
+		ends[i] = all += n;
+	}
+	names = arena_alloc(arena, (all + 1) * sizeof *names, error);
+	if (names == NULL)
+		return -1;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		size_t begin = i == 0 ? 0 : ends[i - 1];
+
+		memcpy(names + begin, paths[i], (ends[i] - begin) *
+		       sizeof *names);
+	}
+	*claimed = (struct claimed){ table->n_rows, names, ends };
+	return 0;
+}
+
+/*
+ * The paths that a view shows around a function; if all are below the
+ * threshold, the first of them, so that there is something to decide.
+ */
+static int
+find_rows(const struct asserting *asserting, enum assertion_view view,
+          uint32_t function, struct claimed *claimed, struct arena *arena,
+          struct error *error)
+{
+	struct view_request request = asserting->request;
+	struct table table = { 0 };
+	int status;
+
+	request.root = function;
+	request.folds_chains = false;
+	request.has_when = request.has_noise = false;
+	status = path_views[view](&request, &table, error);
+	if (status == 0 && table.n_rows == 0) {
+		table_free(&table);
+		table = (struct table){ 0 };
+		request.threshold = 0;
+		request.limit = 1;
+		status = path_views[view](&request, &table, error);
+	}
+	if (status == 0)
+		status = claim_rows(claimed, &table, arena, error);
+	table_free(&table);
+	return status;
+}
+
 /* ---- changes ---- */
 
-/* Writes a column: the hits that a run has of functions, or of a path. */
-static int
-fill_column(const struct sample_set *run, const struct assertion *assertion,
-            const uint32_t *names, size_t n, uint64_t *column,
-            struct error *error)
-{
-	struct function_total *totals;
-	struct amount amount;
-	uint32_t n_totals;
+/* What the runs have of the rows. */
+struct counts {
+	uint64_t **columns;	/* [n_columns][n] hits */
+	bool *is_estimated;	/* [n] in one of them */
+	size_t n_columns;
+};
 
-	if (assertion->view == ASSERT_PATH) {
-		if (amount_of_path(run, names, n, &amount, error) != 0)
-			return -1;
-		*column = amount.sampled.hits;
-		return 0;
-	}
-	totals = function_totals(run, &n_totals, error);
+static void
+counts_free(struct counts *counts)
+{
+	for (size_t i = 0; counts->columns != NULL && i < counts->n_columns;
+	     i++)
+		free(counts->columns[i]);
+	free(counts->columns);
+	free(counts->is_estimated);
+}
+
+static int
+count_functions(const struct sample_set *run,
+                const struct assertion *assertion,
+                const struct claimed *claimed, struct counts *counts,
+                uint64_t *column, struct error *error)
+{
+	const bool is_body = assertion->view == ASSERT_BODY;
+	uint32_t n;
+	struct function_total *totals = function_totals(run, &n, error);
+
 	if (totals == NULL)
 		return -1;
-	for (uint32_t i = 0; i < n_totals; i++)
-		for (size_t row = 0; row < n; row++)
-			if (totals[i].name == names[row])
-				column[row] = assertion->view == ASSERT_BODY ?
-				    totals[i].self : totals[i].inclusive;
+	for (uint32_t i = 0; i < n; i++)
+		for (size_t row = 0; row < claimed->n; row++) {
+			if (totals[i].name != claimed->names[row])
+				continue;
+			column[row] = is_body ? totals[i].self :
+			    totals[i].inclusive;
+			counts->is_estimated[row] |= !is_body &&
+			    totals[i].is_estimated;
+		}
 	free(totals);
 	return 0;
+}
+
+static int
+count_paths(const struct sample_set *run, const struct claimed *claimed,
+            struct counts *counts, uint64_t *column, struct error *error)
+{
+	for (size_t row = 0; row < claimed->n; row++) {
+		struct amount amount;
+		size_t n;
+		const uint32_t *path = claimed_path(claimed, row, &n);
+
+		if (amount_of_path(run, path, n, &amount, error) != 0)
+			return -1;
+		column[row] = amount.sampled.hits;
+		counts->is_estimated[row] |= amount.is_estimated;
+	}
+	return 0;
+}
+
+/* 0, or -1 with *error set; call counts_free in either case. */
+static int
+count_rows(const struct view_request *request,
+           const struct assertion *assertion, const struct claimed *claimed,
+           struct counts *counts, struct error *error)
+{
+	const bool are_paths = assertion->view == ASSERT_PATH;
+
+	*counts = (struct counts){
+		.columns = memory_array(request->n_columns,
+		                        sizeof *counts->columns, error),
+		.is_estimated = memory_array(claimed->n,
+		                             sizeof *counts->is_estimated,
+		                             error),
+		.n_columns = request->n_columns,
+	};
+	if (counts->columns == NULL || counts->is_estimated == NULL)
+		return -1;
+	for (size_t i = 0; i < request->n_columns; i++) {
+		const struct sample_set *run = &request->columns[i];
+		uint64_t *column = memory_array(claimed->n, sizeof *column,
+		                                error);
+
+		counts->columns[i] = column;
+		if (column == NULL ||
+		    (are_paths ? count_paths(run, claimed, counts, column,
+		                             error) :
+		     count_functions(run, assertion, claimed, counts, column,
+		                     error)) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether the runs' numbers are exact, so that they decide by themselves. */
+static bool
+are_exact(const struct view_request *request)
+{
+	for (size_t i = 0; i < request->n_columns; i++)
+		if (request->columns[i].resource->counting != COUNTING_EXACT)
+			return false;
+	return true;
 }
 
 /* What a comparison says of a row, in the bound's unit. */
 static struct finding
 judge_change(const struct asserting *asserting,
-             const struct assertion *assertion,
-             const struct compared_rows *compared, size_t row)
+             const struct assertion *assertion, const struct change *change,
+             bool is_estimated)
 {
-	const struct change *change = &compared->changes[row];
+	const struct view_request *request = &asserting->request;
 	struct finding finding = { .verdict = VERDICT_UNDECIDED };
-	double unit = interval_of(asserting);
+	double unit = interval_of(asserting), whole;
 
-	if (assertion->is_share)
-		unit = compared->whole.base > 0 ? 1 / compared->whole.base : 0;
+	if (assertion->is_share) {
+		whole = compare_whole(request);
+		unit = whole > 0 ? 1 / whole : 0;
+	}
 	if (change->base == 0 && change->now == 0) {
 		finding.why = "no run has hits of it";
 		return finding;
@@ -526,7 +699,14 @@ judge_change(const struct asserting *asserting,
 	finding.has_value = true;
 	finding.estimate = (struct estimate){ change->change * unit,
 		change->low * unit, change->high * unit };
-	if (isnan(change->low)) {
+	if (is_estimated) {
+		finding.why = "its value is an estimate";
+		return finding;
+	}
+	if (isnan(change->low) && are_exact(request)) {
+		finding.estimate.low = finding.estimate.high =
+		    finding.estimate.value;
+	} else if (isnan(change->low)) {
 		finding.why = "the files do not say how their numbers were "
 		    "sampled, and there is one run a side";
 		return finding;
@@ -539,60 +719,30 @@ judge_change(const struct asserting *asserting,
 	return finding;
 }
 
-static void
-free_columns(uint64_t **columns, size_t n)
-{
-	for (size_t i = 0; columns != NULL && i < n; i++)
-		free(columns[i]);
-	free(columns);
-}
-
-/* The hits in each run, of n_rows rows; NULL with *error set. */
-static uint64_t **
-make_columns(const struct view_request *request,
-             const struct assertion *assertion, const uint32_t *names,
-             size_t n, size_t n_rows, struct error *error)
-{
-	uint64_t **columns = memory_array(request->n_columns, sizeof *columns,
-	                                  error);
-
-	for (size_t i = 0; columns != NULL && i < request->n_columns; i++) {
-		columns[i] = memory_array(n_rows, sizeof **columns, error);
-		if (columns[i] == NULL ||
-		    fill_column(&request->columns[i], assertion, names, n,
-		                columns[i], error) != 0) {
-			free_columns(columns, request->n_columns);
-			return NULL;
-		}
-	}
-	return columns;
-}
-
-/* The request compares.  names[n]: functions, or one path. */
+/* The request compares. */
 static int
 check_changes(struct asserting *asserting, const struct assertion *assertion,
-              const uint32_t *names, size_t n, struct error *error)
+              const struct claimed *claimed, struct error *error)
 {
 	const struct view_request *request = &asserting->request;
-	const bool is_path = assertion->view == ASSERT_PATH;
-	const size_t n_rows = is_path ? 1 : n;
-	uint64_t **columns = make_columns(request, assertion, names, n,
-	                                  n_rows, error);
 	struct compared_rows compared = { 0 };
-	int status = -1;
+	struct counts counts;
+	int status = count_rows(request, assertion, claimed, &counts, error);
 
-	if (columns != NULL)
-		status = compare_rows(request, columns, NULL,
-		                      (uint32_t)n_rows, &compared, error);
-	for (size_t i = 0; status == 0 && i < n_rows; i++) {
+	if (status == 0)
+		status = compare_rows(request, counts.columns, NULL,
+		                      (uint32_t)claimed->n, &compared, error);
+	for (size_t i = 0; status == 0 && i < claimed->n; i++) {
 		const struct finding finding = judge_change(asserting,
-		    assertion, &compared, i);
+		    assertion, &compared.changes[i], counts.is_estimated[i]);
+		size_t n;
+		const uint32_t *path = claimed_path(claimed, i, &n);
 
-		status = add_finding(asserting, assertion, &finding,
-		                     &names[i], is_path ? n : 1, error);
+		status = add_finding(asserting, assertion, &finding, path, n,
+		                     error);
 	}
 	compared_rows_free(&compared);
-	free_columns(columns, request->n_columns);
+	counts_free(&counts);
 	return status;
 }
 
@@ -600,19 +750,40 @@ check_changes(struct asserting *asserting, const struct assertion *assertion,
 
 static int
 check_functions(struct asserting *asserting,
-                const struct assertion *assertion, const uint32_t *names,
-                size_t n, struct error *error)
+                const struct assertion *assertion,
+                const struct claimed *claimed, struct error *error)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < claimed->n; i++) {
 		const struct function_amount *found = find_amount(asserting,
-		                                                  names[i]);
+		    claimed->names[i]);
 		struct amount none = { 0 };
 		struct finding finding = judge(asserting, assertion,
 		    found == NULL ? &none :
 		    assertion->view == ASSERT_BODY ? &found->body :
 		    &found->inclusive);
 
-		if (add_finding(asserting, assertion, &finding, &names[i], 1,
+		if (add_finding(asserting, assertion, &finding,
+		                &claimed->names[i], 1, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+check_paths(struct asserting *asserting, const struct assertion *assertion,
+            const struct claimed *claimed, struct error *error)
+{
+	for (size_t i = 0; i < claimed->n; i++) {
+		struct amount amount;
+		struct finding finding;
+		size_t n;
+		const uint32_t *path = claimed_path(claimed, i, &n);
+
+		if (amount_of_path(asserting->request.set, path, n, &amount,
+		                   error) != 0)
+			return -1;
+		finding = judge(asserting, assertion, &amount);
+		if (add_finding(asserting, assertion, &finding, path, n,
 		                error) != 0)
 			return -1;
 	}
@@ -620,17 +791,13 @@ check_functions(struct asserting *asserting,
 }
 
 static int
-check_path(struct asserting *asserting, const struct assertion *assertion,
-           const uint32_t *path, size_t n, struct error *error)
+check_claimed(struct asserting *asserting, const struct assertion *assertion,
+              const struct claimed *claimed, struct error *error)
 {
-	struct amount amount;
-	struct finding finding;
-
-	if (amount_of_path(asserting->request.set, path, n, &amount,
-	                   error) != 0)
-		return -1;
-	finding = judge(asserting, assertion, &amount);
-	return add_finding(asserting, assertion, &finding, path, n, error);
+	if (assertion->is_change)
+		return check_changes(asserting, assertion, claimed, error);
+	return (assertion->view == ASSERT_PATH ? check_paths :
+	        check_functions)(asserting, assertion, claimed, error);
 }
 
 /*
@@ -678,6 +845,55 @@ add_absent(struct asserting *asserting, const struct assertion *assertion,
 }
 
 static int
+add_no_row(struct asserting *asserting, const struct assertion *assertion,
+           struct error *error)
+{
+	const struct finding finding = { .verdict = VERDICT_UNDECIDED,
+		.why = "the view has no row" };
+
+	return add_finding(asserting, assertion, &finding, NULL, 0, error);
+}
+
+/* Asserts each path that a view shows around each of the functions. */
+static int
+check_views(struct asserting *asserting, const struct assertion *assertion,
+            const uint32_t *functions, size_t n, struct arena *arena,
+            struct error *error)
+{
+	struct assertion of_path = *assertion;
+
+	of_path.view = ASSERT_PATH;
+	for (size_t i = 0; i < n; i++) {
+		struct claimed claimed;
+
+		if (find_rows(asserting, assertion->view, functions[i],
+		              &claimed, arena, error) != 0 ||
+		    (claimed.n == 0 ?
+		     add_no_row(asserting, assertion, error) :
+		     check_claimed(asserting, &of_path, &claimed,
+		                   error)) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One function to a row. */
+static int
+check_each(struct asserting *asserting, const struct assertion *assertion,
+           const uint32_t *functions, size_t n, struct arena *arena,
+           struct error *error)
+{
+	size_t *ends = arena_alloc(arena, n * sizeof *ends, error);
+
+	if (ends == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		ends[i] = i + 1;
+	return check_claimed(asserting, assertion, &(struct claimed){
+		n, functions, ends }, error);
+}
+
+static int
 check_words(struct asserting *asserting, const struct assertion *assertion,
             struct arena *arena, struct error *error)
 {
@@ -696,20 +912,18 @@ check_words(struct asserting *asserting, const struct assertion *assertion,
 			return -1;
 		if (n == 0)
 			return add_absent(asserting, assertion, &why, error);
-		if (assertion->view != ASSERT_PATH && assertion->is_change)
-			return check_changes(asserting, assertion, found, n,
-			                     error);
 		if (assertion->view != ASSERT_PATH)
-			return check_functions(asserting, assertion, found, n,
-			                       error);
+			return (path_views[assertion->view] != NULL ?
+			        check_views : check_each)(asserting,
+			    assertion, found, n, arena, error);
 		if (n > 1)
 			return error_set(error, "%.60s matches %zu functions; "
 			                 "assert path needs exact names",
 			                 assertion->words[i].text, n);
 		path[i] = found[0];
 	}
-	return (assertion->is_change ? check_changes : check_path)(asserting,
-	    assertion, path, assertion->n_words, error);
+	return check_claimed(asserting, assertion, &(struct claimed){
+		1, path, &assertion->n_words }, error);
 }
 
 /* Asks the runs of the base and the loaded ones together. */

@@ -3,10 +3,12 @@
  *
  *	functions malloc below 5%
  *	path (main parse) below 120ms
+ *	up malloc below 5%		each path that the view shows
  *	change functions parse below 3%
  *
- * A change is that since the base (session_set_base), in points of the base
- * run or in gticks.
+ * A change is that since the base (session_set_base), in points of what shares
+ * of the base run are of (session's percent), or in gticks; its bound may be
+ * negative.
  *
  * It holds or is violated only if the 95% interval of each function or path
  * that it names is on one side of the bound.  Otherwise it is undecided, and so
@@ -19,6 +21,7 @@
 #include "src/views/amount.h"
 
 enum assertion_view { ASSERT_FUNCTIONS, ASSERT_BODY, ASSERT_PATH,
+	              ASSERT_DOWN, ASSERT_UP, ASSERT_CALLERS, ASSERT_CALLEES,
 	              ASSERT_CHANGE };
 
 /* Their names, as choices of an arg_choice. */
