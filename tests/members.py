@@ -195,6 +195,7 @@ def edges(folder, source):
     # The others have no such stack, or no other; a host without hits has no
     # row; equal hosts are by hits, then by name.
     check_oracle(folder, [(5, 95), (0, 100), (0, 200)])
+    check_oracle(folder, [(5, 95), (0, 1), (0, 200)])
     check_oracle(folder, [(100, 0), (90, 10), (50, 0), (0, 0)])
     check_oracle(folder, [(20, 80)] * 9)
     check_oracle(folder, [(1, 80), (20, 80)] * 6)
@@ -205,10 +206,20 @@ def edges(folder, source):
     text = subprocess.run([CPPROF, "-q", "-e", "limit 3", "-e", "members slow",
                            path], capture_output=True, text=True, check=True,
                           timeout=60).stdout
-    assert "host1" in text and "host2" not in text and "7 " in text, text
+    assert "host1" in text and "host2" not in text, text
+    assert "stacks that are kept by: narrow (slow)" in text, text
+    assert "share of all 10: 0.2400" in text, text
+    assert "the variance of chance" in text, text
     assert [row["value"] for row in members(
         path, "limit 3", "members slow")["rows"]] == \
         ["host9", "host0", "host1"]
+    text = subprocess.run(
+        [CPPROF, "-q", "-e", "members slow", merge_counts(
+            folder, [(20, 80)] * 7)], capture_output=True, text=True,
+        check=True, timeout=60).stdout
+    assert "fewer than 8 values" in text, text
+    answer = members(merge_counts(folder, [(0, 0), (0, 0)]), "members slow")
+    assert answer["share"] == 0 and answer["rows"] == [], answer
 
 
 def clusters_are_one_event(folder, source):

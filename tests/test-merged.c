@@ -6,6 +6,7 @@
 #include "src/formats/merged/merged_file.h"
 #include "src/profile/fleet_add.h"
 #include "src/profile/fleet_settle.h"
+#include "src/profile/large_array.h"
 #include "src/profile/sections.h"
 
 extern const struct format format_merged, format_collapsed;
@@ -340,6 +341,134 @@ merged_reads_what_is_written(void **state)
 	profile_free(profile);
 }
 
+/* A member, and what its stacks do not tell. */
+struct told {
+	const char *text, *id;
+	const char *sources[2];		/* of its resources */
+	struct process process;
+	uint64_t returns[2];		/* of nodes a and a;b */
+	uint64_t lost;			/* of its last resource */
+};
+
+static struct profile *
+profile_of(const struct told *told)
+{
+	const struct read_options options = { 0 };
+	struct error error = { 0 };
+	struct source *source = source_of_memory("in", told->text,
+	    strlen(told->text), &error);
+	struct profile *profile = format_collapsed.read(source, &options,
+	                                                &error);
+	uint32_t last = profile->n_resources - 1;
+
+	source_close(source);
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		profile_add_source(profile, &profile->resources[r],
+		                   told->sources[r], &error);
+	profile_add_process(profile, &told->process, &error);
+	profile_add_loss(profile, last, LOSS_NO_ROOM, told->lost, &error);
+	assert_int_equal(profile->tree->n_nodes, 2);
+	large_array_zeroed(&profile->tree->returns, 2, sizeof(uint64_t),
+	                   &error);
+	memcpy(profile->tree->returns, told->returns, sizeof told->returns);
+	assert_false(error.is_set);
+	return profile;
+}
+
+/* Adds and frees the profiles; the sum as it is read back. */
+static struct profile *
+sum_of(struct profile *const *profiles, size_t n)
+{
+	static struct buffer file;
+	static struct writer writer;
+	struct error error = { 0 };
+	struct profile *sum = profile_new(&error);
+	struct fleet *fleet = fleet_new(sum, &error);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_identity identity = {
+			i == 0 ? "one" : "two", "file", NULL
+		};
+
+		fleet_add_profile(fleet, profiles[i], &identity, &error);
+		profile_free(profiles[i]);
+	}
+	file.n = 0;
+	writer_start(&writer, keep_bytes, &file);
+	assert_int_equal(fleet_settle(fleet, &error), 0);
+	assert_int_equal(merged_write(fleet, &writer, &error), 0);
+	assert_int_equal(writer_flush(&writer), 0);
+	assert_false(error.is_set);
+	profile_free(sum);
+	return must_read(&format_merged, file.bytes, file.n);
+}
+
+/* times: how often the two members are in it. */
+static void
+check_told(const struct profile *sum, uint64_t times)
+{
+	const struct resource *cpu = &sum->resources[0];
+	const struct resource *faults = &sum->resources[1];
+	const struct process *process = &sum->processes[0];
+
+	/* What most files have comes first. */
+	assert_int_equal(sum->n_resources, 2);
+	assert_string_equal(cpu->name, "cpu");
+	assert_string_equal(cpu->source, "perf event; timer");
+	assert_string_equal(faults->source, "kernel");
+	assert_int_equal(cpu->lost[LOSS_NO_ROOM], times * 7);
+	assert_int_equal(faults->lost[LOSS_NO_ROOM], 0);
+	assert_int_equal(hits_of(sum, 0, "a;b"), times * 13);
+	assert_int_equal(hits_of(sum, 1, "a;b"), times * 4);
+	assert_int_equal(sum->tree->returns[0], times * 4);
+	assert_int_equal(sum->tree->returns[1], times * 5);
+	assert_int_equal(sum->n_processes, 1);
+	assert_string_equal(process->program, "prog");
+	assert_null(process->command);
+	assert_null(process->host);
+	assert_int_equal(process->start_ns, 40);
+	assert_int_equal(process->end_ns, 60);
+	assert_int_equal(process->cpu_ns, times * 15);
+	assert_int_equal(process->sampling_ns, times * 3);
+	assert_true(process->cpu_is_least);
+}
+
+static void
+merged_keeps_what_stacks_do_not_tell(void **state)
+{
+	static const struct told both[] = {
+		{ "# cpprof 1\n# resource: faults; gtick=fault; interval=1\n"
+		  "# resource: cpu; gtick=us; interval=7\na;b 4 9\n", "one",
+		  { "kernel", "timer" },
+		  { .program = "prog", .command = "prog -x", .host = "h1",
+		    .start_ns = 50, .end_ns = 60, .cpu_ns = 10,
+		    .sampling_ns = 1 }, { 3, 5 }, 2 },
+		{ "# cpprof 1\n# resource: cpu; gtick=us; interval=7\na;b 4\n",
+		  "two", { "perf event" },
+		  { .program = "prog", .command = "prog -y", .host = "h2",
+		    .start_ns = 40, .end_ns = 55, .cpu_ns = 5,
+		    .sampling_ns = 2, .cpu_is_least = true }, { 1, 0 }, 5 },
+	};
+
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		struct profile *twice[2];
+
+		for (int i = 0; i < 2; i++) {
+			struct profile *members[] = {
+				profile_of(&both[turn]),
+				profile_of(&both[!turn]),
+			};
+
+			twice[i] = sum_of(members, 2);
+			check_told(twice[i], 1);
+		}
+		twice[0] = sum_of(twice, 2);
+		check_told(twice[0], 2);
+		profile_free(twice[0]);
+	}
+}
+
 static uint64_t
 write_again(void *data, struct error *error)
 {
@@ -374,6 +503,7 @@ main(void)
 		cmocka_unit_test(merged_reads_an_empty_name),
 		cmocka_unit_test(merged_survives_changed_bytes),
 		cmocka_unit_test(merged_reads_what_is_written),
+		cmocka_unit_test(merged_keeps_what_stacks_do_not_tell),
 		cmocka_unit_test(merged_writes_all_or_fails),
 	};
 
