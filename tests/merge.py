@@ -12,6 +12,7 @@ import json
 import os
 import random
 import shutil
+import string
 import subprocess
 import sys
 import tempfile
@@ -203,9 +204,13 @@ class Member:
         if {name for name, _, _ in self.resources} == {"cpu"}:
             self.resources = self.resources[:1]
         self.stacks = collections.Counter()
+        # Half of them call many functions from one: up to 26.
+        is_wide = source.random() < 0.5
         for _ in range(source.randrange(1, 30)):
             stack = tuple(source.choice("abcdefg") for _ in
                           range(source.randrange(1, 8)))
+            if is_wide:
+                stack = ("a", source.choice(string.ascii_lowercase))
             for resource in self.resources:
                 self.stacks[resource, stack] += source.randrange(0, 50)
         lines = ["# cpprof 1"]
