@@ -62,7 +62,11 @@ const struct command command_base = {
 	.description =
 	    "diff then compares the loaded profile with these. Each FILE is a "
 	    "run of its own, and so is each recording in a directory that "
-	    "record --repeat wrote. Several runs of a side are not added up: "
+	    "record --repeat wrote. Of other directories, name the files: base "
+	    "old/1.pb.gz old/2.pb.gz, or on the command line --base=old/1.pb.gz "
+	    "for each. A step that matches only the base, such as a group for "
+	    "a function that has a new name now, applies to comparisons. "
+	    "Several runs of a side are not added up: "
 	    "their differences show how much equal runs vary. The same holds "
 	    "for the files of the loaded profile, which all other views show "
 	    "as a sum. A program among the files goes with each gmon.out.\n\n"

@@ -146,6 +146,44 @@ def check_against_oracle(folder, seed):
     return wrong
 
 
+def check_steps_of_base(folder):
+    """What only the base has can be renamed and selected."""
+    base = write(os.path.join(folder, "b.folded"), {
+        ("main", "read_all"): 400, ("main", "gone", "x"): 100})
+    now = write(os.path.join(folder, "n.folded"), {
+        ("main", "read_some"): 300, ("main", "y"): 50})
+    for line in ("group read_some = read_all", "narrow gone", "drop gone"):
+        error = refusal([], [now], line)
+        assert "no frame is called" in error, error
+
+    def ask(*lines):
+        words = [word for line in ("format json", "threshold 0", *lines)
+                 for word in ("-e", line)]
+        out, err = cpprof("--base", base, *words, now)
+        assert "only the base has what step 1 matches" in err, err
+        return [json.loads(line) for line in out.splitlines()]
+
+    table, alone = ask("group read_some = read_all", "diff functions",
+                       "functions")
+    row = rows_of(table)[("read_some",)]
+    assert (row["base"], row["now"]) == (400, 300), row
+    assert ("read_all",) not in rows_of(table), table
+    assert {tuple(row["path"]): row["hits"] for row in alone["rows"]} == {
+        ("main",): 350, ("read_some",): 300, ("y",): 50}, alone
+    table, = ask("narrow gone", "diff functions")
+    rows = rows_of(table)
+    assert (rows[("main",)]["base"], rows[("main",)]["now"]) == (100, 0), rows
+    table, = ask("drop gone", "diff functions")
+    assert rows_of(table)[("main",)]["base"] == 400, table
+    error = refusal([base], [now], "narrow neither")
+    assert "no frame is called neither" in error, error
+    script = os.path.join(folder, "saved.cmd")
+    first = ask("group read_some = read_all", f"save {script}",
+                "diff functions")[-1]
+    out = cpprof("-x", script, "-e", "diff functions", now)[0]
+    assert json.loads(out) == first, out
+
+
 def check_threshold(folder):
     """Shown is what has the threshold's share of either side."""
     base = write(os.path.join(folder, "b.folded"), {
@@ -564,7 +602,9 @@ def check_resources(folder):
     other = write(os.path.join(folder, "o.folded"), {("main",): 3},
                   resource="real")
     error = refusal([base], [other], "diff")
-    assert "has no resource real" in error and "\n" not in error, error
+    assert "has no resource real to compare; it has cpu, faults" in error, \
+        error
+    assert "\n" not in error, error
 
 
 def check_base(folder):
@@ -590,6 +630,8 @@ def check_base(folder):
     assert "nothing to compare with" in error, error
     error = refusal([one], [two], "base /nonexistent/x")
     assert "/nonexistent/x" in error and "\n" not in error, error
+    error = refusal([one], [two], f"base {folder}")
+    assert "name the files in it" in error and "\n" not in error, error
     error = refusal([one], [two], "diff explain")
     assert "cannot compare explain" in error and "\n" not in error, error
     error = refusal([one], [two], "diff down no_such")
@@ -733,6 +775,7 @@ def main(first):
     for claim, check, *arguments in (
             ("the threshold is that of either side", check_threshold),
             ("steps and groups apply to both sides", check_steps),
+            ("steps that match only the base", check_steps_of_base),
             ("equal runs are quiet, 3 a side", check_equal, 3, 30, 3),
             ("equal runs are quiet, 1 a side", check_equal, 1, 30, 5),
             ("planted changes are found", check_planted),

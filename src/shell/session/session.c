@@ -497,23 +497,33 @@ compare_runs(struct session *session, struct error *error)
 	return result;
 }
 
+/* Reads the lines of that profile which a request for names wants. */
+static int
+compare_lines(struct session *session, const struct naming_request *request,
+              struct error *error)
+{
+	struct profile *profile = session->comparison.profile;
+	const struct symbol_search search = { .root = session->symfs };
+	enum lines_wanted wanted = lines_wanted(&request->rule,
+	    request->steps, request->n_steps);
+
+	if (lines_choose(profile, &search, LINES_CHOICE_BYTES, error) != 0)
+		return -1;
+	return wanted == LINES_NONE ? 0 :
+	    read_lines(session, profile, wanted, error);
+}
+
 /* The names of these, as views and steps want them. */
 static int
 compare_names(struct session *session, struct error *error)
 {
 	struct comparison *comparison = &session->comparison;
-	const struct symbol_search search = { .root = session->symfs };
 	struct naming_request request = naming_request(session,
 	    comparison->profile, 0);
-	enum lines_wanted wanted;
 
 	if (comparison->has_names)
 		return 0;
-	wanted = lines_wanted(&request.rule, request.steps, request.n_steps);
-	if (lines_choose(comparison->profile, &search, LINES_CHOICE_BYTES,
-	                 error) != 0 ||
-	    (wanted != LINES_NONE &&
-	     read_lines(session, comparison->profile, wanted, error) != 0))
+	if (compare_lines(session, &request, error) != 0)
 		return -1;
 	return comparison_make_names(comparison, &request, error);
 }
@@ -679,9 +689,37 @@ note_left(const struct session *session)
 		             100 * (double)set->left / (double)set->total);
 }
 
+/*
+ * Whether the last of n steps matches something in the runs that diff compares:
+ * what is being renamed or removed is only in the base.
+ */
+static bool
+matches_base(struct session *session, struct step *const *steps, size_t n)
+{
+	struct naming_request request;
+	struct naming naming;
+	struct error unused = { 0 };
+	bool matches;
+
+	if (session->comparison.base.n == 0 ||
+	    compare_runs(session, &unused) != 0)
+		return false;
+	request = naming_request(session, session->comparison.profile, 0);
+	request.resource = session->comparison.columns[0];
+	request.before = NULL;
+	request.steps = steps;
+	request.n_steps = n;
+	if (compare_lines(session, &request, &unused) != 0 ||
+	    naming_make(&naming, &request, &unused) != 0)
+		return false;
+	matches = !naming.skipped[n - 1];
+	naming_free(&naming);
+	return matches;
+}
+
 /* Names made with one more step, if that matches something. */
 static int
-try_step(const struct session *session, struct step *step,
+try_step(struct session *session, struct step *step,
          struct naming *naming, struct error *error)
 {
 	struct naming_request request = naming_request(session,
@@ -697,6 +735,13 @@ try_step(const struct session *session, struct step *step,
 	steps[request.n_steps++] = step;
 	request.steps = steps;
 	result = naming_make(naming, &request, error);
+	if (result == 0 && naming->skipped[n] &&
+	    matches_base(session, steps, n + 1)) {
+		message_note("only the base has what step %zu matches; views "
+		             "of the loaded profile skip it", n + 1);
+		free(steps);
+		return 0;
+	}
 	free(steps);
 	if (result != 0 || !naming->skipped[n])
 		return result;

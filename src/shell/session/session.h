@@ -214,7 +214,8 @@ int session_settings_changed(struct session *session,
  * session takes over (NULL: *error says why there is none); removes the groups
  * of a name; removes all steps; goes n changes back or forward.  0, or -1 with
  * *error set and nothing changed, also if the new step matches nothing or would
- * leave nothing.
+ * leave nothing.  A step that matches only runs of the base is for comparisons;
+ * a note says so.
  */
 int session_add_step(struct session *session, struct step *step,
                      struct error *error);
