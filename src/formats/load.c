@@ -113,8 +113,8 @@ set_no_profile(const char *path, struct error *error)
 		                 "--input %s --xpath '/trace-toc/*/data/"
 		                 "table[@schema=\"time-profile\"]' | "
 		                 "inferno-collapse-xctrace", path, path);
-	return error_set(error, "%s: a directory that is no profile "
-	                 "(no file cpprofdata* in it)", path);
+	return error_set(error, "%s: a directory that is no profile (no file "
+	                 "cpprofdata* in it); name the files in it", path);
 }
 
 /* The main file of a directory that `perf record --threads` has written. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/text_buffer.h"
 #include "src/profile/large_array.h"
 #include "src/profile/profile_runs.h"
 #include "src/views/work.h"
@@ -66,6 +67,22 @@ comparison_free(struct comparison *comparison)
 
 /* ---- one profile of all runs ---- */
 
+/* "p.data has no resource cpu to compare; it has cycles, faults" */
+static int
+report_resource(const struct profile *run, const char *path,
+                const char *name, struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	for (uint32_t i = 0; i < run->n_resources; i++)
+		text_add_format(&text, "%s%s", i == 0 ? "" : ", ",
+		                run->resources[i].name);
+	error_set(error, "%s has no resource %s to compare; it has %.200s",
+	          path, name, text_string(&text));
+	text_free(&text);
+	return -1;
+}
+
 /* Finds the resource in each run. */
 static int
 find_resource(const struct runs *runs, const char *name, uint32_t *wanted,
@@ -74,8 +91,8 @@ find_resource(const struct runs *runs, const char *name, uint32_t *wanted,
 	for (uint32_t i = 0; i < runs->n; i++) {
 		wanted[i] = profile_find_resource(runs->profiles[i], name);
 		if (wanted[i] == NO_RESOURCE)
-			return error_set(error, "%s has no resource %s to "
-			                 "compare", runs->paths[i], name);
+			return report_resource(runs->profiles[i],
+			                       runs->paths[i], name, error);
 	}
 	return 0;
 }
