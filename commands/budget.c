@@ -126,6 +126,7 @@ fail_line(const struct budget *budget, size_t i, const struct error *why,
 }
 
 static const char resource_key[] = "# resource: ";
+static const char runs_key[] = "# runs: ";
 
 /* Bounds of one resource say nothing of another. */
 static int
@@ -145,6 +146,32 @@ check_resource(const struct budget *budget, const struct session *session,
 			                 budget->name, text + length, name);
 	}
 	return 0;
+}
+
+/*
+ * Bounds of the sum of several runs say nothing of another number of them.
+ * Files that budget write did not begin may mean anything.
+ */
+static int
+check_runs(const struct budget *budget, size_t n_loaded, struct error *error)
+{
+	unsigned long n = 1;
+	bool is_known = false;
+
+	for (size_t i = 0; i < budget->n; i++) {
+		const char *text = budget->lines[i].text;
+
+		is_known |= strncmp(text, resource_key,
+		                    sizeof resource_key - 1) == 0;
+		if (strncmp(text, runs_key, sizeof runs_key - 1) == 0)
+			n = strtoul(text + sizeof runs_key - 1, NULL, 10);
+	}
+	if (!is_known || n == n_loaded)
+		return 0;
+	return error_set(error, "%.200s: its bounds are for %lu run%s, and %zu "
+	                 "%s loaded; load as many, or begin a new budget",
+	                 budget->name, n, n == 1 ? "" : "s together", n_loaded,
+	                 n_loaded == 1 ? "is" : "are");
 }
 
 /* ---- check ---- */
@@ -173,7 +200,8 @@ check(const struct budget *budget, struct asserting *asserting,
 {
 	size_t n = 0;
 
-	if (check_resource(budget, asserting->session, error) != 0)
+	if (check_resource(budget, asserting->session, error) != 0 ||
+	    check_runs(budget, asserting->n_runs, error) != 0)
 		return -1;
 	for (size_t i = 0; i < budget->n; i++) {
 		struct error why = { 0 };
@@ -316,9 +344,10 @@ write_all(struct budget *budget, struct asserting *asserting,
 }
 
 static int
-begin_file(struct budget *budget, const struct session *session,
+begin_file(struct budget *budget, const struct asserting *asserting,
            struct error *error)
 {
+	const struct session *session = asserting->session;
 	static const char about[] =
 	    "# cpprof budget: each line is an assertion; budget check FILE";
 	struct text_buffer text = { 0 };
@@ -329,6 +358,13 @@ begin_file(struct budget *budget, const struct session *session,
 	status = text.failed ? error_out_of_memory(error) :
 	    add_line(budget, about, sizeof about - 1, error);
 	if (status == 0)
+		status = add_line(budget, text_string(&text), text.length,
+		                  error);
+	text_clear(&text);
+	text_add_format(&text, "%s%zu", runs_key, asserting->n_runs);
+	if (status == 0 && text.failed)
+		status = error_out_of_memory(error);
+	if (status == 0 && asserting->n_runs > 1)
 		status = add_line(budget, text_string(&text), text.length,
 		                  error);
 	text_free(&text);
@@ -390,8 +426,9 @@ write_budget(struct budget *budget, bool is_new, struct asserting *asserting,
 	if (asserting->whole.hits == 0)
 		return error_set(error, "no budget can be written: there are "
 		                 "no hits");
-	if ((is_new && begin_file(budget, session, error) != 0) ||
-	    check_resource(budget, session, error) != 0)
+	if ((is_new && begin_file(budget, asserting, error) != 0) ||
+	    check_resource(budget, session, error) != 0 ||
+	    check_runs(budget, asserting->n_runs, error) != 0)
 		return -1;
 	n_old = budget->n;
 	return write_all(budget, asserting, error) == 0 &&
@@ -440,7 +477,8 @@ const struct command command_budget = {
 	    "program: a tenth, or with few samples more. Bounds of lines that "
 	    "are there already become tighter if the profile allows it, never "
 	    "wider; to widen one, edit or delete its line. Lines of other "
-	    "forms stay as they are.",
+	    "forms stay as they are. If several runs are loaded, bounds are "
+	    "those of their sum, and check needs as many.",
 	.example = "budget write /dev/null",
 	.arguments = budget_arguments,
 	.choices = budget_choices,

@@ -294,6 +294,25 @@ def check_budget(folder):
                  status in (4, 5) and "undecided  functions g below" in out,
                  out)
 
+    several = os.path.join(folder, "several")
+    run(profile, f"load {profile} {profile}", f"budget write {several}")
+    claims.check("a budget of several runs says so",
+                 read(several)[2] == "# runs: 2" and "# runs: 2" not in lines,
+                 read(several))
+    status, _, err = run(profile, f"budget check {several}")
+    claims.check("and is not for another number of them", status == 1 and
+                 "for 2 runs together, and 1 is loaded" in err, err)
+    status, _, err = run(profile, f"load {profile} {profile}",
+                         f"budget write {path}")
+    claims.check("which the other way round is refused, too", status == 1 and
+                 "for 1 run, and 2 are loaded" in err, err)
+    status, out, _ = run(profile, f"load {profile} {profile}",
+                         f"budget check {several}",
+                         "assert functions f below 20s",
+                         "assert functions f below 90%")
+    claims.check("an amount of several runs says so", status == 0 and
+                 out.splitlines()[-2].endswith("in 2 runs together") and
+                 "together" not in out.splitlines()[-1], out)
     bad = os.path.join(folder, "bad")
     for text, want in [("# nothing\n\n", "no assertions"),
                        ("functions f below 5%\nfunctions f\n", "bad:2: "),

@@ -9,6 +9,7 @@
 #include "src/base/memory.h"
 #include "src/base/printable.h"
 #include "src/base/units.h"
+#include "src/formats/run_list.h"
 #include "src/shell/command/path_words.h"
 #include "src/shell/command/resolve.h"
 #include "src/views/compare.h"
@@ -286,6 +287,10 @@ add_result(struct text_buffer *text, const struct asserting *asserting,
 		add_signed(text, asserting, assertion, estimate->high);
 		text_add_char(text, ')');
 	}
+	if (finding->has_value && asserting->n_runs > 1 &&
+	    !assertion->is_share && !assertion->is_change)
+		text_add_format(text, " in %zu runs together",
+		                asserting->n_runs);
 	if (finding->why != NULL)
 		text_add_format(text, "%s%s", finding->has_value ? "; " : "",
 		                finding->why);
@@ -397,12 +402,26 @@ add_finding(struct asserting *asserting, const struct assertion *assertion,
 
 /* ---- all rows of an assertion ---- */
 
+/* How many runs were loaded, which views show as a sum. */
+static int
+count_runs(const struct session *session, size_t *n, struct error *error)
+{
+	struct run_list list = { 0 };
+	int status = run_list_add_paths(&list,
+	    (const char *const *)session->files, session->n_files, error);
+
+	*n = list.n;
+	run_list_free(&list);
+	return status;
+}
+
 int
 asserting_begin(struct asserting *asserting, struct session *session,
                 struct table *table, struct error *error)
 {
 	*asserting = (struct asserting){ .session = session, .table = table };
-	if (session_need_profile(session, error) != 0)
+	if (session_need_profile(session, error) != 0 ||
+	    count_runs(session, &asserting->n_runs, error) != 0)
 		return -1;
 	asserting->request = session_request(session);
 	table->schema = "cpprof.assert/1";

@@ -57,6 +57,7 @@ struct asserting {
 	struct session *session;
 	struct view_request request;
 	struct table *table;		/* a row for each function and path */
+	size_t n_runs;			/* of which amounts are the sum */
 	struct function_amount *functions;	/* [n_functions]; NULL: not
 						 * counted yet */
 	uint32_t n_functions;
