@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "src/noise/estimate.h"
+#include "src/noise/jackknife.h"
 
 static uint64_t seed;
 
@@ -179,6 +180,82 @@ nothing_and_everything_have_intervals(void **state)
 	assert_true(sampled_phi((struct sampled){ 10, 30 }) == 1);
 }
 
+/* ---- groups ---- */
+
+enum { N_GROUPS = 4 };
+
+static double
+error_of_groups(const double *members, const uint64_t *part,
+                const uint64_t *whole)
+{
+	return jackknife_share_error(&(struct jackknife){
+		N_GROUPS, members, part, whole });
+}
+
+static void
+a_jackknife_is_the_error_of_a_mean(void **state)
+{
+	/* All groups have as much: so it is that of the mean of 1, 3, 5, 7. */
+	const double members[] = { 3, 3, 3, 3 };
+	const uint64_t part[] = { 1, 3, 5, 7 };
+	const uint64_t whole[] = { 10, 10, 10, 10 };
+	const uint64_t half[] = { 5, 5, 5, 5 };
+
+	(void)state;
+	assert_true(fabs(error_of_groups(members, part, whole) -
+	                 sqrt(20.0 / 3 / 4) / 10) < 1e-12);
+	assert_true(error_of_groups(members, half, whole) == 0);
+	assert_true(error_of_groups(members, whole, whole) == 0);
+}
+
+/* A group of many members must not count for as much as one of few. */
+static void
+a_jackknife_knows_the_sizes_of_groups(void **state)
+{
+	enum { N = 4000 };
+	const double members[] = { 1, 2, 4, 9 };
+	double sum = 0, squares = 0, variance = 0;
+
+	(void)state;
+	seed = 5;
+	for (int i = 0; i < N; i++) {
+		uint64_t part[N_GROUPS], whole[N_GROUPS];
+		double share = 0, error;
+
+		for (int g = 0; g < N_GROUPS; g++) {
+			part[g] = poisson(200 * members[g]);
+			whole[g] = part[g] + poisson(600 * members[g]);
+			share += (double)part[g];
+		}
+		share /= (double)(whole[0] + whole[1] + whole[2] + whole[3]);
+		error = error_of_groups(members, part, whole);
+		sum += share;
+		squares += share * share;
+		variance += error * error / N;
+	}
+	squares = squares / N - sum / N * sum / N;
+	/* The variance of the errors is that of the shares. */
+	assert_true(fabs(variance / squares - 1) < 0.1);
+}
+
+static void
+a_jackknife_needs_two_groups(void **state)
+{
+	const double members[] = { 3, 3, 3, 3 };
+	const uint64_t none[] = { 0, 0, 0, 0 }, one[] = { 0, 4, 0, 0 };
+	const uint64_t two[] = { 0, 4, 1, 0 }, whole[] = { 9, 9, 9, 9 };
+
+	(void)state;
+	assert_true(isnan(error_of_groups(members, none, whole)));
+	assert_true(isnan(error_of_groups(members, one, whole)));
+	assert_true(isnan(error_of_groups(members, one, one)));
+	assert_true(isnan(error_of_groups(members, none, none)));
+	assert_true(error_of_groups(members, two, whole) > 0);
+	assert_true(error_of_groups(members, two, two) == 0);
+	assert_true(isnan(jackknife_share_error(&(struct jackknife){
+		1, members, whole, whole })));
+}
+
 int
 main(void)
 {
@@ -187,6 +264,9 @@ main(void)
 		cmocka_unit_test(hits_lie_in_their_intervals),
 		cmocka_unit_test(errors_are_the_spread_of_runs),
 		cmocka_unit_test(nothing_and_everything_have_intervals),
+		cmocka_unit_test(a_jackknife_is_the_error_of_a_mean),
+		cmocka_unit_test(a_jackknife_knows_the_sizes_of_groups),
+		cmocka_unit_test(a_jackknife_needs_two_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* jackknife.c -- how far off a share of a sum of many profiles may be. */
+#include "src/noise/jackknife.h"
+
+#include <math.h>
+
+/* The sum of the groups; *n_with: those that have any of it. */
+static double
+sum_of(const uint64_t *hits, size_t n, size_t *n_with)
+{
+	double sum = 0;
+
+	*n_with = 0;
+	for (size_t g = 0; g < n; g++) {
+		sum += (double)hits[g];
+		*n_with += hits[g] > 0;
+	}
+	return sum;
+}
+
+double
+jackknife_share_error(const struct jackknife *groups)
+{
+	size_t n_part, n_whole;
+	double part = sum_of(groups->part, groups->n, &n_part);
+	double whole = sum_of(groups->whole, groups->n, &n_whole);
+	double members = 0, variance = 0;
+
+	if (n_part < 2 || n_whole < 2)
+		return NAN;
+	for (size_t g = 0; g < groups->n; g++)
+		members += groups->members[g];
+	for (size_t g = 0; g < groups->n; g++) {
+		double without = (part - (double)groups->part[g]) /
+		                 (whole - (double)groups->whole[g]);
+		double off = without - part / whole;
+
+		/* h - 1, where the group is the h-th part of all members. */
+		variance += (members / groups->members[g] - 1) * off * off;
+	}
+	return sqrt(variance / (double)groups->n);
+}
