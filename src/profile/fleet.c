@@ -52,6 +52,8 @@ fleet_free(struct fleet *fleet)
 	cells_free(&fleet->groups);
 	names_free(fleet->values);
 	cells_free(&fleet->by);
+	free(fleet->shown_as);
+	free(fleet->factor);
 	free(fleet);
 }
 

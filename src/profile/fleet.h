@@ -147,6 +147,10 @@ struct fleet {
 	const char *key;		/* NULL: counts are kept by no key */
 	struct names *values;		/* of the key */
 	struct fleet_cells by;		/* what is missing has no value */
+
+	/* Set by fleet_make_tree: how the profile has each resource. */
+	uint32_t *shown_as;		/* [n_resources] of the profile */
+	uint64_t *factor;		/* [n_resources] its hits that one is */
 };
 
 /*

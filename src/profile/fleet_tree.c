@@ -22,7 +22,7 @@
 enum { NODES_ALWAYS = 16 << 20, NODES_A_CELL = 64, NODES_A_STEP = 65536 };
 
 struct making {
-	struct fleet *fleet;
+	const struct fleet *fleet;
 	struct profile *profile;
 	struct tree_builder *builder;
 	uint32_t *resource;	/* [n_resources] of the profile */
@@ -135,7 +135,7 @@ static int
 make_resources(struct making *making, struct error *error)
 {
 	struct profile *profile = making->profile;
-	struct fleet *fleet = making->fleet;
+	const struct fleet *fleet = making->fleet;
 
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
 		const struct fleet_resource *from = &fleet->resources[r];
@@ -419,7 +419,7 @@ are_too_many(const struct making *making)
 static int
 make_tree(struct making *making, struct error *error)
 {
-	struct fleet *fleet = making->fleet;
+	const struct fleet *fleet = making->fleet;
 	struct profile *profile = making->profile;
 	bool has_sections = fleet->by.n > 0;
 
@@ -480,24 +480,152 @@ make_process(const struct fleet *fleet, struct error *error)
 int
 fleet_make_tree(struct fleet *fleet, struct error *error)
 {
-	struct making making = {
-		.fleet = fleet,
-		.profile = fleet->profile,
-		.resource = memory_array(fleet->n_resources, sizeof(uint32_t),
-		                         error),
-		.factor = memory_array(fleet->n_resources, sizeof(uint64_t),
-		                       error),
-	};
+	struct making making = { .fleet = fleet, .profile = fleet->profile };
 	int result = -1;
 
+	fleet->shown_as = memory_array(fleet->n_resources,
+	                               sizeof *fleet->shown_as, error);
+	fleet->factor = memory_array(fleet->n_resources,
+	                             sizeof *fleet->factor, error);
+	making.resource = fleet->shown_as;
+	making.factor = fleet->factor;
 	if (!error->is_set && make_resources(&making, error) == 0 &&
 	    make_process(fleet, error) == 0)
 		result = make_tree(&making, error);
 	tree_builder_free(making.builder);
-	free(making.resource);
-	free(making.factor);
 	free(making.chain);
 	large_array_free(making.node_of_row);
 	large_array_free(making.node);
 	return result;
+}
+
+/* ---- random groups ---- */
+
+uint32_t
+fleet_count_groups(const struct fleet *fleet)
+{
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
+		n += fleet->group_members[g] > 0;
+	return n;
+}
+
+/* A part of a row's samples: as many of them as of its hits. */
+static uint64_t
+part_of_samples(const struct fleet_resource *resource, uint32_t row,
+                uint64_t hits)
+{
+	uint64_t all = resource->hits[row];
+
+	if (all == 0 || all == resource->samples[row])
+		return hits;
+	return (uint64_t)((long double)resource->samples[row] *
+	                  (long double)hits / (long double)all + 0.5L);
+}
+
+/* Adds the hits of groups; column[group]: UINT32_MAX: it has no members. */
+static int
+add_groups(const struct making *making, uint32_t wanted,
+           const uint32_t column[FLEET_GROUPS], struct error *error)
+{
+	const struct fleet *fleet = making->fleet;
+
+	for (size_t i = 0; i < fleet->groups.n; i++) {
+		const struct fleet_cell *cell = &fleet->groups.cells[i];
+		uint32_t r = fleet_resource_of(cell->code);
+		uint32_t to = column[fleet_part(cell->code)];
+
+		if (making->resource[r] != wanted || to == UINT32_MAX)
+			continue;
+		/* No product overflows: that of the whole row did not. */
+		if (tree_builder_add(making->builder,
+		        making->node_of_row[cell->row], to,
+		        cell->hits * making->factor[r],
+		        part_of_samples(&fleet->resources[r], cell->row,
+		                        cell->hits), error) != 0 ||
+		    (i % NODES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* Sets the groups' columns, which come after all resources. */
+static void
+choose_columns(struct fleet_groups *groups, const struct fleet *fleet,
+               uint32_t column[FLEET_GROUPS])
+{
+	groups->first = fleet->profile->n_resources;
+	for (uint32_t g = 0; g < FLEET_GROUPS; g++) {
+		column[g] = UINT32_MAX;
+		if (fleet->group_members[g] == 0)
+			continue;
+		column[g] = groups->first + groups->n;
+		groups->members[groups->n++] =
+		    (double)fleet->group_members[g];
+	}
+}
+
+static int
+make_group_tree(struct fleet_groups *groups, const struct fleet *fleet,
+                struct error *error)
+{
+	struct making making = {
+		.fleet = fleet,
+		.profile = fleet->profile,
+		.resource = fleet->shown_as,
+		.factor = fleet->factor,
+	};
+	uint32_t column[FLEET_GROUPS];
+
+	choose_columns(groups, fleet, column);
+	making.builder = tree_builder_new(groups->first + groups->n, error);
+	if (making.builder != NULL &&
+	    large_array_zeroed(&making.node_of_row, fleet->n_rows,
+	                       sizeof *making.node_of_row, error) == 0) {
+		/* Nodes get the same numbers in the order they have. */
+		for (uint32_t n = 0; n < fleet->n_nodes; n++)
+			making.node_of_row[fleet->row[n]] = n;
+		if (make_sum(&making, error) == 0 &&
+		    add_groups(&making, groups->resource, column, error) == 0)
+			groups->tree = tree_builder_finish(making.builder,
+			                                   error);
+	}
+	tree_builder_free(making.builder);
+	large_array_free(making.node_of_row);
+	return groups->tree != NULL ? 0 : -1;
+}
+
+struct fleet_groups *
+fleet_groups_new(const struct fleet *fleet, uint32_t resource,
+                 struct error *error)
+{
+	struct fleet_groups *groups = memory_array(1, sizeof *groups, error);
+
+	if (groups == NULL)
+		return NULL;
+	groups->resource = resource;
+	groups->n_owners = 1;
+	if (make_group_tree(groups, fleet, error) == 0)
+		return groups;
+	fleet_groups_release(groups);
+	return NULL;
+}
+
+struct fleet_groups *
+fleet_groups_share(struct fleet_groups *groups)
+{
+	if (groups != NULL)
+		groups->n_owners++;
+	return groups;
+}
+
+void
+fleet_groups_release(struct fleet_groups *groups)
+{
+	if (groups == NULL || --groups->n_owners > 0)
+		return;
+	sample_tree_free(groups->tree);
+	free(groups);
 }

@@ -386,4 +386,10 @@ struct sample_tree *profile_named_tree(struct profile *profile,
                                        const struct naming_rule *rule,
                                        bool *is_own, struct error *error);
 
+/* The same for other stacks of the profile's frames; these are named. */
+struct sample_tree *profile_named_tree_of(struct profile *profile,
+                                          struct sample_tree *stacks,
+                                          const struct naming_rule *rule,
+                                          bool *is_own, struct error *error);
+
 #endif

@@ -37,22 +37,30 @@ frames_are_names(const struct profile *profile,
 }
 
 struct sample_tree *
-profile_named_tree(struct profile *profile, const struct naming_rule *rule,
-                   bool *is_own, struct error *error)
+profile_named_tree_of(struct profile *profile, struct sample_tree *stacks,
+                      const struct naming_rule *rule, bool *is_own,
+                      struct error *error)
 {
 	struct sample_tree *tree = NULL;
 	struct frame_labels labels = { 0 };
 
-	if (profile->tree == NULL) {
-		error_set(error, "the profile has no stacks");
-		return NULL;
-	}
 	*is_own = !frames_are_names(profile, rule);
 	if (!*is_own)
-		return profile->tree;
+		return stacks;
 	if (frame_labels_make(&labels, profile, rule, error) == 0)
-		tree = sample_tree_relabel(profile->tree, labels.first,
+		tree = sample_tree_relabel(stacks, labels.first,
 		                           labels.labels, error);
 	frame_labels_free(&labels);
 	return tree;
+}
+
+struct sample_tree *
+profile_named_tree(struct profile *profile, const struct naming_rule *rule,
+                   bool *is_own, struct error *error)
+{
+	if (profile->tree != NULL)
+		return profile_named_tree_of(profile, profile->tree, rule,
+		                             is_own, error);
+	error_set(error, "the profile has no stacks");
+	return NULL;
 }
