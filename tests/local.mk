@@ -366,6 +366,7 @@ script_tests = \
 	tests/names.py \
 	tests/fleet.py \
 	tests/noise.py \
+	tests/fleet-noise.py \
 	tests/members.py \
 	tests/merge.py \
 	tests/other-tools.py \

@@ -37,7 +37,11 @@ enum cell_kind {
 struct cell {
 	enum cell_kind kind;
 	union {
-		const char *text;	/* CELL_TEXT: lives as long as the table */
+		/*
+		 * CELL_TEXT: lives as long as the table.  CELL_EMPTY: what text
+		 * shows in its place; NULL: nothing.
+		 */
+		const char *text;
 		struct {
 			uint64_t count;	/* CELL_COUNT, CELL_HITS, CELL_GTICKS */
 			uint64_t whole;	/* CELL_GTICKS: the amount that it is a
@@ -58,6 +62,13 @@ struct cell {
 		} path;
 	};
 };
+
+/* A number that is not known: "?" in text, nothing in data formats. */
+static inline struct cell
+cell_unknown(void)
+{
+	return (struct cell){ .kind = CELL_EMPTY, .text = "?" };
+}
 
 static inline struct cell
 cell_text(const char *text)

@@ -107,6 +107,8 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 
 	switch (cell->kind) {
 	case CELL_EMPTY:
+		if (cell->text != NULL)
+			text_add_string(text, cell->text);
 		break;
 	case CELL_TEXT:
 		text_add_printable(text, cell->text, strlen(cell->text));

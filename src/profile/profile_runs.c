@@ -3,7 +3,8 @@
  *
  * profile_merge adds up resources of the same name.  So each run is given to
  * it under another name for its resource, and with that resource alone if it
- * has a tree.  The rows of a graph have all resources, and keep them.
+ * has a tree.  The rows of a graph have all resources, and keep them.  The
+ * groups of a merged profile are resources of one tree, under a name each.
  */
 #include "src/profile/profile_runs.h"
 
@@ -24,7 +25,8 @@ struct disguise {
 	struct timeline timeline;
 	struct resource *resources;	/* [profile.n_resources] */
 	char (*names)[NAME_SIZE];	/* likewise */
-	uint32_t column;		/* the resource that counts */
+	uint32_t column, n_columns;	/* the resources that count: the first,
+					 * and how many */
 };
 
 static void
@@ -37,75 +39,93 @@ disguises_free(struct disguise *disguises, uint32_t n)
 	free(disguises);
 }
 
-/* Leaves only one resource of a tree. */
+/* Leaves only the n resources of a tree from the wanted one on. */
 static void
-choose_column(struct disguise *disguise, const struct profile *run,
-              uint32_t wanted)
+choose_columns(struct disguise *disguise, const struct sample_tree *from,
+               uint32_t wanted, uint32_t n)
 {
 	struct sample_tree *tree = &disguise->tree;
 
-	*tree = *run->tree;
-	tree->n_resources = 1;
+	*tree = *from;
+	tree->n_resources = n;
 	tree->hits += wanted;
 	if (tree->samples != NULL)
 		tree->samples += wanted;
 	if (tree->timeline != NULL) {
 		disguise->timeline = *tree->timeline;
-		disguise->timeline.n_resources = 1;
+		disguise->timeline.n_resources = n;
 		disguise->timeline.hits += wanted;
 		disguise->timeline.samples += wanted;
 		tree->timeline = &disguise->timeline;
 	}
 	disguise->profile.tree = tree;
-	disguise->profile.n_resources = 1;
+	disguise->profile.n_resources = n;
 	disguise->column = 0;
 }
 
-/* number: of the run. */
+/* Gives each resource of a disguise a name of its own; number: of the run. */
 static int
-disguise_run(struct disguise *disguise, struct profile *run, uint32_t wanted,
+name_columns(struct disguise *disguise, const struct counted_run *run,
              uint32_t number, struct error *error)
 {
-	const struct resource *resources = run->resources + wanted;
+	uint32_t n = disguise->profile.n_resources;
 
-	disguise->profile = *run;
-	disguise->column = wanted;
-	if (run->tree != NULL)
-		choose_column(disguise, run, wanted);
-	else
-		resources = run->resources;
-	disguise->resources = memory_copy(resources,
-	    disguise->profile.n_resources, sizeof *resources, error);
-	disguise->names = memory_array(disguise->profile.n_resources,
-	                               sizeof *disguise->names, error);
+	disguise->resources = memory_array(n, sizeof *disguise->resources,
+	                                   error);
+	disguise->names = memory_array(n, sizeof *disguise->names, error);
 	if (disguise->resources == NULL || disguise->names == NULL)
 		return -1;
-	for (uint32_t r = 0; r < disguise->profile.n_resources; r++) {
+	for (uint32_t r = 0; r < n; r++) {
+		struct resource *resource = &disguise->resources[r];
+
+		*resource = run->profile->resources[
+		    run->profile->tree != NULL ? run->resource : r];
 		snprintf(disguise->names[r], NAME_SIZE, "%" PRIu32 " %" PRIu32,
 		         number, r);
-		disguise->resources[r].name = disguise->names[r];
-		disguise->resources[r].n_files = 0;
+		resource->name = disguise->names[r];
+		resource->n_files = 0;
 	}
 	disguise->profile.resources = disguise->resources;
 	return 0;
 }
 
+static int
+disguise_run(struct disguise *disguise, const struct counted_run *run,
+             uint32_t number, struct error *error)
+{
+	const struct fleet_groups *groups = run->groups;
+
+	disguise->profile = *run->profile;
+	disguise->column = run->resource;
+	disguise->n_columns = counted_run_columns(run);
+	if (groups != NULL) {
+		choose_columns(disguise, groups->tree, groups->first,
+		               groups->n);
+		disguise->profile.n_sections = 0;
+	} else if (run->profile->tree != NULL) {
+		choose_columns(disguise, run->profile->tree, run->resource, 1);
+	}
+	return name_columns(disguise, run, number, error);
+}
+
 /* Refuses runs that count something else than the first. */
 static int
-check_gticks(struct profile *const *runs, const uint32_t *wanted, uint32_t n,
-             struct error *error)
+check_gticks(const struct counted_run *runs, uint32_t n, struct error *error)
 {
-	const struct resource *first = &runs[0]->resources[wanted[0]];
+	const struct resource *first =
+	    &runs[0].profile->resources[runs[0].resource];
 
 	for (uint32_t i = 1; i < n; i++) {
-		const struct resource *other = &runs[i]->resources[wanted[i]];
+		const struct resource *other =
+		    &runs[i].profile->resources[runs[i].resource];
 
 		if (strcmp(first->gtick, other->gtick) != 0)
 			return error_set(error, "%s: resource %s counts "
 			                 "\"%s\", but \"%s\" in %s",
-			                 profile_title(runs[i]), other->name,
-			                 other->gtick, first->gtick,
-			                 profile_title(runs[0]));
+			                 profile_title(runs[i].profile),
+			                 other->name, other->gtick,
+			                 first->gtick,
+			                 profile_title(runs[0].profile));
 	}
 	return 0;
 }
@@ -221,27 +241,41 @@ merge(struct disguise *disguises, uint32_t n, struct error *error)
 	return sum;
 }
 
+/* The resources of the sum that the disguises' columns became; how many. */
+static uint32_t
+find_columns(const struct profile *sum, const struct disguise *disguises,
+             uint32_t n, uint32_t *columns)
+{
+	uint32_t n_columns = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < disguises[i].n_columns; k++)
+			columns[n_columns++] = profile_find_resource(sum,
+			    disguises[i].names[disguises[i].column + k]);
+	return n_columns;
+}
+
 struct profile *
-profile_merge_runs(struct profile *const *runs, const uint32_t *wanted,
-                   uint32_t n, uint32_t *columns, struct error *error)
+profile_merge_runs(const struct counted_run *runs, uint32_t n,
+                   uint32_t *columns, struct error *error)
 {
 	struct disguise *disguises;
 	struct profile *sum = NULL;
-	bool is_ready = check_gticks(runs, wanted, n, error) == 0;
+	uint32_t n_columns = 0;
+	bool is_ready = check_gticks(runs, n, error) == 0;
 
 	disguises = memory_array(n, sizeof *disguises, error);
 	for (uint32_t i = 0; is_ready && disguises != NULL && i < n; i++)
-		is_ready = disguise_run(&disguises[i], runs[i], wanted[i], i,
+		is_ready = disguise_run(&disguises[i], &runs[i], i,
 		                        error) == 0;
 	if (is_ready && disguises != NULL)
 		sum = merge(disguises, n, error);
-	for (uint32_t i = 0; sum != NULL && i < n; i++)
-		columns[i] = profile_find_resource(sum,
-		    disguises[i].names[disguises[i].column]);
+	if (sum != NULL)
+		n_columns = find_columns(sum, disguises, n, columns);
 	disguises_free(disguises, n);
 	if (sum != NULL &&
-	    unify_columns(sum, &runs[0]->resources[wanted[0]], columns, n,
-	                  error) != 0) {
+	    unify_columns(sum, &runs[0].profile->resources[runs[0].resource],
+	                  columns, n_columns, error) != 0) {
 		profile_free(sum);
 		sum = NULL;
 	}

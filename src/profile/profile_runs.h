@@ -8,18 +8,35 @@
 #ifndef CPPROF_PROFILE_PROFILE_RUNS_H
 #define CPPROF_PROFILE_PROFILE_RUNS_H
 
+#include "src/profile/fleet_tree.h"
 #include "src/profile/profile.h"
+
+/* A run, and what of it counts. */
+struct counted_run {
+	struct profile *profile;
+	uint32_t resource;
+	const struct fleet_groups *groups;	/* of a merged profile: each is
+						 * counted by itself, and labels
+						 * are not kept; NULL: the run is
+						 * one */
+};
+
+/* How many columns it has. */
+static inline uint32_t
+counted_run_columns(const struct counted_run *run)
+{
+	return run->groups != NULL ? run->groups->n : 1;
+}
 
 /*
  * The stacks or calls of n >= 1 runs, all with trees or all with graphs.
- * wanted[n]: the resource of each run that counts.  columns[n] is set to the
- * resource of the result that has a run's counts; all of these have the name,
- * gtick and interval of the first run's, or count gticks (interval 1) if
- * intervals differ.  The caller keeps the runs.  NULL with *error set: the
- * gticks differ, more than RESOURCES_MAX columns, or as profile_merge.
+ * columns is set to the resources of the result that have the counts of the
+ * runs or, in their place, of their groups; all of these have the name, gtick
+ * and interval of the first run's, or count gticks (interval 1) if intervals
+ * differ.  The caller keeps the runs.  NULL with *error set: the gticks differ,
+ * more than RESOURCES_MAX columns, or as profile_merge.
  */
-struct profile *profile_merge_runs(struct profile *const *runs,
-                                   const uint32_t *wanted, uint32_t n,
+struct profile *profile_merge_runs(const struct counted_run *runs, uint32_t n,
                                    uint32_t *columns, struct error *error);
 
 #endif

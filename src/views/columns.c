@@ -9,7 +9,9 @@
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/noise/distributions.h"
 #include "src/noise/estimate.h"
+#include "src/noise/jackknife.h"
 #include "src/views/order.h"
 
 static const struct sample_set *
@@ -24,11 +26,14 @@ is_own(const struct shown_column *column)
 	return column->kind == SHOWN_HITS && column->left == 0;
 }
 
+/* Whether the errors of shares are known. */
 static bool
-is_sampled(const struct view_request *request)
+has_errors(const struct view_request *request)
 {
-	return request->set->flow == NULL &&
-	    request->set->resource->counting == COUNTING_SAMPLED;
+	if (!request->has_noise || request->no_groups != NULL)
+		return false;
+	return request->groups != NULL || (request->set->flow == NULL &&
+	    request->set->resource->counting == COUNTING_SAMPLED);
 }
 
 struct column_view
@@ -38,14 +43,17 @@ columns_of(const struct view_request *request, const struct measure *measure)
 		.shown = request->shown,
 		.n_shown = request->n_shown,
 		.measures = { *measure },
-		.has_error = request->has_noise && is_sampled(request),
+		.has_error = has_errors(request),
 		.shows_percent = request->n_shown > 0,
 		.samples = request->samples,
+		.groups = request->groups,
 	};
 	struct view_request other = *request;
 
-	for (size_t i = 0; (view.n_shown > 0 || view.samples > 0) &&
-	     i < request->n_columns; i++) {
+	if (view.groups != NULL)
+		view.first_group = request->n_columns - view.groups->n + 1;
+	for (size_t i = 0; (view.n_shown > 0 || view.samples > 0 ||
+	     view.groups != NULL) && i < request->n_columns; i++) {
 		other.set = &request->columns[i];
 		view.measures[i + 1] = measure_of(&other);
 	}
@@ -173,11 +181,33 @@ describe_column(const struct view_request *request,
 	return add_fields(request, column, measure, line, table, error);
 }
 
+/* Where the errors come from, if that is random groups. */
+static int
+describe_groups(const struct fleet_groups *groups, struct table *table,
+                struct error *error)
+{
+	double members = 0, t = student_two_sided_quantile(0.05, groups->n - 1);
+
+	for (uint32_t g = 0; g < groups->n; g++)
+		members += groups->members[g];
+	return table_add_header(table, error, "+-: the share's standard error, "
+	    "by leaving out each of %" PRIu32 " random groups of the %.0f "
+	    "members (jackknife); %.1f times that is a 95%% interval",
+	    groups->n, members, t) != 0 ? -1 :
+	    table_add_header(table, error, "+-?: unknown, since fewer than two "
+	                     "groups have hits of it");
+}
+
 int
 columns_describe_errors(const struct view_request *request,
                         struct table *table, struct error *error)
 {
-	if (is_sampled(request))
+	if (request->no_groups != NULL)
+		return table_add_header(table, error, "no errors are shown: %s",
+		                        request->no_groups);
+	if (request->groups != NULL)
+		return describe_groups(request->groups, table, error);
+	if (has_errors(request))
 		return table_add_header(table, error, "+-: the share's "
 		    "standard error by sampling; twice that is a 95%% "
 		    "interval");
@@ -279,7 +309,7 @@ int
 columns_add_after(const struct view_request *request, struct table *table,
                   struct error *error)
 {
-	if (request->has_noise && is_sampled(request))
+	if (has_errors(request))
 		add_error_column(table);
 	for (size_t i = place_of_own(request) + 1; i < request->n_shown; i++)
 		if (add_column(request, &request->shown[i], table,
@@ -335,14 +365,42 @@ columns_cells_before(const struct column_view *view, const uint64_t *values,
 	return make_cells(view, 0, view->own, values, cells);
 }
 
-static struct cell
-error_cell(const struct column_view *view, const uint64_t *values)
+/* The error of a merged profile's share; NAN: unknown. */
+static double
+group_error(const struct column_view *view, const uint64_t *values)
+{
+	uint64_t whole[FLEET_GROUPS];
+	const struct jackknife groups = {
+		.n = view->groups->n,
+		.members = view->groups->members,
+		.part = &values[view->first_group],
+		.whole = whole,
+	};
+
+	for (size_t g = 0; g < groups.n; g++)
+		whole[g] = view->measures[view->first_group + g].denominator;
+	return jackknife_share_error(&groups);
+}
+
+/* The error by the samples that the hits came in. */
+static double
+sampling_error(const struct column_view *view, const uint64_t *values)
 {
 	const struct sampled part = { values[0], values[view->samples] };
 	const struct sampled whole = { view->measures[0].denominator,
 		view->measures[view->samples].denominator };
-	double error = share_error(part, whole);
 
+	return share_error(part, whole);
+}
+
+static struct cell
+error_cell(const struct column_view *view, const uint64_t *values)
+{
+	double error = view->groups != NULL ? group_error(view, values) :
+	               sampling_error(view, values);
+
+	if (isnan(error))
+		return cell_unknown();
 	return view->shows_percent ? cell_percent(error) :
 	       cell_fraction(error);
 }

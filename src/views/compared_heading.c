@@ -2,7 +2,9 @@
 /* compared_heading.c -- the heading of a comparison of two sets of runs. */
 #include "src/views/compared_heading.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "src/base/units.h"
 
@@ -22,12 +24,16 @@ amount_or_nothing(double amount)
 	       (struct cell){ .kind = CELL_EMPTY };
 }
 
-/* "3 runs of 5.02 s" */
+/* "3 runs of 5.02 s", "a merged profile of 40 members, 5.02 s" */
 static void
-add_side(struct text_buffer *text, size_t n, double mean,
+add_side(struct text_buffer *text, size_t n, uint64_t n_members, double mean,
          const struct resource *resource)
 {
-	text_add_format(text, "%zu run%s of ", n, n == 1 ? "" : "s");
+	if (n_members > 0)
+		text_add_format(text, "a merged profile of %" PRIu64
+		                " members, ", n_members);
+	else
+		text_add_format(text, "%zu run%s of ", n, n == 1 ? "" : "s");
 	text_add_amount(text, mean, resource->interval, resource->gtick);
 }
 
@@ -73,9 +79,11 @@ add_sides(const struct view_request *request,
 	int status;
 
 	text_add_string(&text, "base: ");
-	add_side(&text, runs->n_base, compared->whole.base, resource);
+	add_side(&text, runs->n_base, runs->base_members, compared->whole.base,
+	         resource);
 	text_add_string(&text, "; now: ");
-	add_side(&text, n_now, compared->whole.now, resource);
+	add_side(&text, n_now, runs->now_members, compared->whole.now,
+	         resource);
 	status = add_line(&text, table, error);
 	text_add_string(&text, request->set->n_steps > 0 ?
 	                "all that the steps left: " : "whole run: ");
@@ -105,11 +113,34 @@ add_scale(const struct view_request *request,
 	    "so with scale");
 }
 
+/* "6 runs", "64 random groups of members", "1 run and 32 random ..." */
+static const char *
+sources_of_noise(const struct view_request *request, char *text, size_t size)
+{
+	const struct compared_runs *runs = request->compared;
+	size_t n_base = runs->n_base, n_now = request->n_columns - n_base;
+	size_t n_groups = (runs->base_members > 0 ? n_base : 0) +
+	                  (runs->now_members > 0 ? n_now : 0);
+	size_t n_runs = request->n_columns - n_groups;
+	char of_runs[40] = "";
+
+	if (n_runs > 0)
+		snprintf(of_runs, sizeof of_runs, "%zu run%s%s", n_runs,
+		         n_runs == 1 ? "" : "s", n_groups > 0 ? " and " : "");
+	if (n_groups > 0)
+		snprintf(text, size, "%s%zu random groups of members", of_runs,
+		         n_groups);
+	else
+		snprintf(text, size, "%s", of_runs);
+	return text;
+}
+
 static int
 add_noise(const struct view_request *request,
           const struct compared_rows *compared, struct table *table,
           struct error *error)
 {
+	char text[100];
 	bool has_replicates = request->n_columns > 2;
 
 	if (isnan(compared->whole.phi) && !has_replicates)
@@ -119,9 +150,9 @@ add_noise(const struct view_request *request,
 	if (!has_replicates)
 		return table_add_header(table, error, "one run a side: likely "
 		    "is the most that can be said; more runs say more");
-	return table_add_header(table, error, "noise is estimated from %zu "
-	    "runs; of the rows that grew or shrank, at most 5%% are expected to be "
-	    "noise", request->n_columns);
+	return table_add_header(table, error, "noise is estimated from %s; of "
+	    "the rows that grew or shrank, at most 5%% are expected to be "
+	    "noise", sources_of_noise(request, text, sizeof text));
 }
 
 static int
@@ -141,13 +172,18 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	    view_add_lack_of_columns(request, table, error) : 0;
 }
 
+/* Fields of a side; a merged profile is one run of many members. */
 static int
-add_side_fields(const char *runs_key, const char *mean_key, size_t n,
+add_side_fields(const char *const keys[3], size_t n_runs, uint64_t n_members,
                 double mean, struct table *table, struct error *error)
 {
-	return table_add_field(table, runs_key, NULL, cell_count(n),
-	                       error) != 0 ? -1 :
-	    table_add_field(table, mean_key, NULL, cell_amount(mean), error);
+	if (table_add_field(table, keys[0], NULL, cell_count(n_members > 0 ? 1 :
+	                    n_runs), error) != 0 ||
+	    (n_members > 0 &&
+	     table_add_field(table, keys[1], NULL, cell_count(n_members),
+	                     error) != 0))
+		return -1;
+	return table_add_field(table, keys[2], NULL, cell_amount(mean), error);
 }
 
 static int
@@ -155,6 +191,10 @@ add_fields(const struct view_request *request,
            const struct compared_rows *compared, const struct hidden *hidden,
            struct table *table, struct error *error)
 {
+	static const char *const base_keys[] = { "base.runs", "base.members",
+		"base.mean" };
+	static const char *const now_keys[] = { "now.runs", "now.members",
+		"now.mean" };
 	const struct compared_runs *runs = request->compared;
 	const struct resource *resource = request->set->resource;
 	const struct change *whole = &compared->whole;
@@ -178,11 +218,10 @@ add_fields(const struct view_request *request,
 		    hidden->beyond_limit) },
 	};
 
-	if (add_side_fields("base.runs", "base.mean", runs->n_base,
+	if (add_side_fields(base_keys, runs->n_base, runs->base_members,
 	                    whole->base, table, error) != 0 ||
-	    add_side_fields("now.runs", "now.mean",
-	                    request->n_columns - runs->n_base, whole->now,
-	                    table, error) != 0)
+	    add_side_fields(now_keys, request->n_columns - runs->n_base,
+	                    runs->now_members, whole->now, table, error) != 0)
 		return -1;
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (table_add_field(table, fields[i].key, NULL,

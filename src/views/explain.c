@@ -803,12 +803,14 @@ describe_samples(struct explanation *explanation, struct error *error)
 {
 	const struct sample_set *set = explanation->set;
 	struct table *table = explanation->table;
+	struct view_request request = *explanation->request;
 	double half = standard_error(explanation, 0.5);
 	double phi;
 
+	request.groups = NULL;		/* its errors are those of sampling */
+	request.no_groups = NULL;
 	if (set->flow == NULL && !is_sampled(set))
-		return columns_describe_errors(explanation->request, table,
-		                              error);
+		return columns_describe_errors(&request, table, error);
 	if (half < 0)
 		return 0;
 	phi = (double)set->total / (double)set->n_samples;

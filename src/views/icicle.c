@@ -250,7 +250,10 @@ add_solid(const struct view_request *request, rows_function *paths,
 {
 	const struct measure all = { .least = 0 };
 	const double *work = request->compared->work;
+	double all_work = 0;
 
+	for (size_t i = begin; i < end; i++)
+		all_work += work != NULL ? work[i] : 1;
 	for (size_t i = begin; i < end; i++) {
 		struct view_request one = *request;
 		struct hidden hidden = { 0 };
@@ -261,8 +264,7 @@ add_solid(const struct view_request *request, rows_function *paths,
 		one.n_columns = 0;
 		status = paths(&rows, &one, &all, true, &hidden, error);
 		for (uint32_t row = 0; status == 0 && row < n; row++)
-			solid[row] += (double)rows.solid[row] /
-			    (double)(end - begin) / (work != NULL ? work[i] : 1);
+			solid[row] += (double)rows.solid[row] / all_work;
 		rows_free(&rows);
 		if (status != 0)
 			return -1;

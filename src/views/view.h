@@ -22,6 +22,7 @@
 #include "src/base/pattern.h"
 #include "src/base/table.h"
 #include "src/profile/call_flow.h"
+#include "src/profile/fleet_tree.h"
 #include "src/profile/profile.h"
 
 /*
@@ -56,7 +57,11 @@ enum shown_kind {
 	SHOWN_DIFFERENCE,	/* left - right */
 };
 
-enum { SHOWN_COLUMNS_MAX = 8, COLUMN_SETS_MAX = 2 * SHOWN_COLUMNS_MAX };
+/* Beside the sets that are shown there are those of random groups. */
+enum {
+	SHOWN_COLUMNS_MAX = 8,
+	COLUMN_SETS_MAX = 2 * SHOWN_COLUMNS_MAX + FLEET_GROUPS,
+};
 
 struct shown_column {
 	const char *name;
@@ -79,6 +84,12 @@ struct compared_runs {
 	double work_hits[2];	/* how many hits say so, of the runs of the base
 				 * and of the others (change_columns); 0: the
 				 * work is known */
+	/*
+	 * A side can be one merged profile, whose random groups are its
+	 * columns; they share its work by their members.  0: its columns are
+	 * runs.
+	 */
+	uint64_t base_members, now_members;
 	const char *scale;	/* what amounts are per, for people; NULL: they
 				 * are absolute */
 };
@@ -110,6 +121,13 @@ struct view_request {
 	size_t samples;			/* the set that has the samples of the
 					 * request's own as hits; 0: that
 					 * itself, each hit is a sample */
+	/*
+	 * If the set is that of a merged profile: the last groups->n of the
+	 * columns are those of its groups, which show the noise.  NULL, and
+	 * no_groups NULL: no merged profile.
+	 */
+	const struct fleet_groups *groups;
+	const char *no_groups;		/* why there is no noise, for people */
 	const struct compared_runs *compared;	/* NULL: the rows are those of
 						 * the set */
 	uint32_t root;		/* a name; NO_NAME: none */

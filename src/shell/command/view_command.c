@@ -118,6 +118,11 @@ view_command_sections(struct session *session, section_view *view,
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	request = session_request(session);
+	if (request.groups != NULL) {	/* not known by section */
+		request.n_columns -= request.groups->n;
+		request.groups = NULL;
+		request.has_noise = false;
+	}
 	if (session->profile->tree != NULL)
 		result = count_sections(session, &request, totals, error);
 	for (size_t i = 0; i < request.n_columns; i++)

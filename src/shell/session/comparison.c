@@ -18,7 +18,7 @@
 void
 comparison_forget_names(struct comparison *comparison)
 {
-	uint32_t n = comparison->base.n + comparison->now.n;
+	uint32_t n = comparison->n_base + comparison->n_now;
 
 	naming_free(&comparison->naming);
 	for (uint32_t i = 0; i < n; i++) {
@@ -48,10 +48,13 @@ comparison_forget_runs(struct comparison *comparison)
 	runs_free(&comparison->now);
 	profile_free(comparison->profile);
 	free(comparison->columns);
+	free(comparison->shares);
 	free(comparison->resource);
 	comparison->profile = NULL;
 	comparison->columns = NULL;
+	comparison->shares = NULL;
 	comparison->resource = NULL;
+	comparison->n_base = comparison->n_now = 0;
 }
 
 void
@@ -113,42 +116,132 @@ check_kinds(const struct runs *runs, const struct profile *loaded,
 	return 0;
 }
 
+/* Whether a side is one merged profile with several groups. */
+static bool
+has_groups(const struct runs *runs)
+{
+	const struct fleet *fleet = runs->n == 1 ? runs->profiles[0]->fleet :
+	                            NULL;
+
+	return fleet != NULL && fleet_count_groups(fleet) > 1;
+}
+
+/* The runs of a side and, if wanted, their groups; returns the columns. */
+static uint32_t
+count_side(const struct runs *runs, const uint32_t *wanted, bool wants_groups,
+           struct counted_run *counted, struct fleet_groups **groups,
+           struct error *error)
+{
+	uint32_t n = 0;
+
+	if (wants_groups && has_groups(runs))
+		*groups = fleet_groups_new(runs->profiles[0]->fleet,
+		                           wanted[0], error);
+	for (uint32_t i = 0; i < runs->n; i++) {
+		counted[i] = (struct counted_run){ runs->profiles[i],
+			wanted[i], *groups };
+		n += counted_run_columns(&counted[i]);
+	}
+	return n;
+}
+
+/*
+ * What part of a run's work a column has: that of the group's members.  The
+ * last is the rest, so that all are 1 in spite of rounding.
+ */
+static void
+share_work(double *shares, uint32_t n, const struct fleet_groups *groups)
+{
+	double members = 0, sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		members += groups != NULL ? groups->members[i] : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		shares[i] = groups == NULL ? 1 :
+		    i + 1 < n ? groups->members[i] / members : 1 - sum;
+		sum += shares[i];
+	}
+}
+
 static int
-merge(struct comparison *comparison, const char *resource,
+merge_counted(struct comparison *comparison, const struct counted_run *runs,
+              struct fleet_groups *const groups[2], struct error *error)
+{
+	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
+
+	comparison->columns = memory_array(n_base + n_now,
+	                                   sizeof *comparison->columns, error);
+	if (comparison->columns == NULL)
+		return -1;
+	if (groups[0] != NULL || groups[1] != NULL) {
+		comparison->shares = memory_array(n_base + n_now,
+		                                  sizeof *comparison->shares,
+		                                  error);
+		if (comparison->shares == NULL)
+			return -1;
+		share_work(comparison->shares, n_base, groups[0]);
+		share_work(comparison->shares + n_base, n_now, groups[1]);
+	}
+	comparison->profile = profile_merge_runs(runs, comparison->base.n +
+	    comparison->now.n, comparison->columns, error);
+	return comparison->profile != NULL ? 0 : -1;
+}
+
+static int
+merge(struct comparison *comparison, const char *resource, bool wants_groups,
       struct error *error)
 {
 	const struct runs *base = &comparison->base, *now = &comparison->now;
 	uint32_t n = base->n + now->n;
-	struct profile **all = memory_array(n, sizeof *all, error);
+	struct counted_run *runs = memory_array(n, sizeof *runs, error);
 	uint32_t *wanted = memory_array(n, sizeof *wanted, error);
+	struct fleet_groups *groups[2] = { NULL };
+	int result = -1;
 
-	comparison->columns = memory_array(n, sizeof *comparison->columns,
-	                                   error);
 	comparison->resource = memory_string(resource, error);
 	if (!error->is_set &&
 	    find_resource(base, resource, wanted, error) == 0 &&
 	    find_resource(now, resource, wanted + base->n, error) == 0) {
-		memcpy(all, base->profiles, base->n * sizeof *all);
-		memcpy(all + base->n, now->profiles, now->n * sizeof *all);
-		comparison->profile = profile_merge_runs(all, wanted, n,
-		    comparison->columns, error);
+		comparison->n_base = count_side(base, wanted, wants_groups,
+		                                runs, &groups[0], error);
+		comparison->n_now = count_side(now, wanted + base->n,
+		                               wants_groups, runs + base->n,
+		                               &groups[1], error);
+		if (!error->is_set)
+			result = merge_counted(comparison, runs, groups,
+			                       error);
 	}
-	free(all);
+	fleet_groups_release(groups[0]);
+	fleet_groups_release(groups[1]);
+	free(runs);
 	free(wanted);
-	return comparison->profile != NULL ? 0 : -1;
+	return result;
+}
+
+bool
+comparison_has_profile(const struct comparison *comparison,
+                       const char *resource, bool wants_groups)
+{
+	return comparison->profile != NULL &&
+	    strcmp(comparison->resource, resource) == 0 &&
+	    (comparison->wanted_groups == wants_groups ||
+	     (!has_groups(&comparison->base) &&
+	      !has_groups(&comparison->now)));
 }
 
 int
 comparison_make_profile(struct comparison *comparison, struct profile *loaded,
                         const char *const *paths, size_t n, uint32_t resource,
-                        const struct read_options *options,
+                        bool wants_groups, const struct read_options *options,
                         struct error *error)
 {
 	comparison_forget_runs(comparison);
+	comparison->wanted_groups = wants_groups;
 	if (check_kinds(&comparison->base, loaded, error) == 0 &&
 	    runs_find(&comparison->now, loaded, paths, n, options,
 	              error) == 0 &&
-	    merge(comparison, loaded->resources[resource].name, error) == 0)
+	    merge(comparison, loaded->resources[resource].name, wants_groups,
+	          error) == 0)
 		return 0;
 	comparison_forget_runs(comparison);
 	return -1;
@@ -296,7 +389,7 @@ comparison_make_names(struct comparison *comparison,
                       const struct naming_request *request,
                       struct error *error)
 {
-	uint32_t n = comparison->base.n + comparison->now.n;
+	uint32_t n = comparison->n_base + comparison->n_now;
 	struct naming_request own = *request;
 	int result;
 
@@ -311,7 +404,14 @@ comparison_make_names(struct comparison *comparison,
 	for (uint32_t i = 0; i < n; i++)
 		comparison->runs[i] = describe_run(comparison, i,
 		                                   request->n_steps);
-	comparison->compared.n_base = comparison->base.n;
+	comparison->compared.n_base = comparison->n_base;
+	if (comparison->n_base > comparison->base.n)
+		comparison->compared.base_members =
+		    comparison->base.profiles[0]->fleet->n_members;
+	if (comparison->n_now > comparison->now.n)
+		comparison->compared.now_members =
+		    comparison->now.profiles[0]->fleet->n_members;
+	comparison_scale_none(comparison);
 	result = sum_totals(comparison, n, error);
 	if (result == 0)
 		result = comparison->naming.tree != NULL ?
@@ -329,19 +429,19 @@ comparison_make_names(struct comparison *comparison,
 void
 comparison_scale_none(struct comparison *comparison)
 {
-	comparison->compared.work = NULL;
+	comparison->compared.work = comparison->shares;
 	comparison->compared.scale = NULL;
 	comparison->compared.work_hits[0] = 0;
 	comparison->compared.work_hits[1] = 0;
 }
 
-/* Room for the work of each run; 0, or -1 with *error set. */
+/* Room for the work of each column; 0, or -1 with *error set. */
 static int
 begin_scale(struct comparison *comparison, struct error *error)
 {
 	comparison_scale_none(comparison);
 	free(comparison->work);
-	comparison->work = memory_array(comparison->base.n + comparison->now.n,
+	comparison->work = memory_array(comparison->n_base + comparison->n_now,
 	                                sizeof *comparison->work, error);
 	return comparison->work != NULL ? 0 : -1;
 }
@@ -353,7 +453,103 @@ use_scale(struct comparison *comparison)
 	comparison->compared.scale = comparison->scale;
 }
 
-/* The mean work of a run now. */
+/* Whole runs, where columns may be groups of one. */
+struct whole_runs {
+	uint32_t n;
+	struct sample_set *sets;	/* [n] those of the base first */
+	uint64_t *self[2], *weight[2];	/* of a side that has groups */
+};
+
+static void
+whole_runs_free(struct whole_runs *whole)
+{
+	free(whole->sets);
+	for (int side = 0; side < 2; side++) {
+		free(whole->self[side]);
+		free(whole->weight[side]);
+	}
+}
+
+/* Adds up n columns, which are groups, to one run; 0, or -1 with *error set. */
+static int
+add_groups(struct whole_runs *whole, int side,
+           const struct sample_set *columns, uint32_t n, struct error *error)
+{
+	const struct sample_tree *tree = columns->tree;
+	struct sample_set *set = &whole->sets[whole->n];
+	uint64_t *self = memory_array(tree->n_rows, sizeof *self, error);
+	uint64_t *weight = memory_array(tree->n_nodes, sizeof *weight, error);
+
+	whole->self[side] = self;
+	whole->weight[side] = weight;
+	if (self == NULL || weight == NULL)
+		return -1;
+	*set = columns[0];
+	set->total = set->left = set->n_samples = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t row = 0; row < tree->n_rows; row++)
+			self[row] += columns[i].self[row];
+		set->total += columns[i].total;
+		set->left += columns[i].left;
+		set->n_samples += columns[i].n_samples;
+	}
+	sample_tree_weights(tree, self, weight);
+	set->self = self;
+	set->weight = weight;
+	whole->n++;
+	return 0;
+}
+
+/* The columns of a side as runs. */
+static int
+add_side(struct whole_runs *whole, int side, const struct sample_set *columns,
+         uint32_t n, uint32_t n_runs, struct error *error)
+{
+	if (n > n_runs)
+		return add_groups(whole, side, columns, n, error);
+	for (uint32_t i = 0; i < n; i++)
+		whole->sets[whole->n++] = columns[i];
+	return 0;
+}
+
+/* 0, or -1 with *error set; call whole_runs_free in either case. */
+static int
+find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
+                struct error *error)
+{
+	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
+
+	*whole = (struct whole_runs){ 0 };
+	whole->sets = memory_array(n_base + n_now, sizeof *whole->sets, error);
+	return whole->sets == NULL ||
+	    add_side(whole, 0, comparison->runs, n_base, comparison->base.n,
+	             error) != 0 ||
+	    add_side(whole, 1, comparison->runs + n_base, n_now,
+	             comparison->now.n, error) != 0 ? -1 : 0;
+}
+
+/*
+ * From the work of the runs, which is at the start of comparison->work, to that
+ * of the columns: a group did its members' part.
+ */
+static void
+spread_work(struct comparison *comparison)
+{
+	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
+	bool base_is_one = n_base > comparison->base.n;
+	bool now_is_one = n_now > comparison->now.n;
+	const double *shares = comparison->shares;
+
+	/* From the end, since a run comes no later than its columns. */
+	for (uint32_t i = n_base + n_now; shares != NULL && i-- > 0;) {
+		uint32_t run = i < n_base ? (base_is_one ? 0 : i) :
+		    comparison->base.n + (now_is_one ? 0 : i - n_base);
+
+		comparison->work[i] = comparison->work[run] * shares[i];
+	}
+}
+
+/* The mean work of a run now, before it is spread. */
 static double
 work_now(const struct comparison *comparison)
 {
@@ -374,6 +570,7 @@ comparison_scale_work(struct comparison *comparison, double work,
 		return -1;
 	for (uint32_t i = 0; i < n_base + comparison->now.n; i++)
 		comparison->work[i] = i < n_base ? 1 : work;
+	spread_work(comparison);
 	snprintf(comparison->scale, sizeof comparison->scale,
 	         "per unit of work, of which a run now does %.6g times that "
 	         "of the base", work);
@@ -381,54 +578,63 @@ comparison_scale_work(struct comparison *comparison, double work,
 	return 0;
 }
 
-/* " (+-2.1%)", if that is known. */
+/*
+ * Ends the scale's text, of `length` so far, with " (+-2.1%)" if that is known;
+ * then the work of runs becomes that of columns.
+ */
 static void
-add_uncertainty(struct comparison *comparison, int length)
+end_scale(struct comparison *comparison, const struct whole_runs *whole,
+          int length)
 {
-	double uncertain = work_uncertainty(comparison->runs,
-	    comparison->base.n + comparison->now.n,
+	double uncertain = work_uncertainty(whole->sets, whole->n,
 	    comparison->compared.work_hits);
 
 	if (isfinite(uncertain))
 		snprintf(comparison->scale + length,
 		         sizeof comparison->scale - (size_t)length,
 		         " (+-%.2g%%)", 100 * uncertain);
+	spread_work(comparison);
+	use_scale(comparison);
 }
 
 int
 comparison_scale_by(struct comparison *comparison, uint32_t function,
                     struct error *error)
 {
-	uint32_t n = comparison->base.n + comparison->now.n;
-	double *hits = comparison->compared.work_hits;
+	struct whole_runs whole = { 0 };
+	int result = -1;
 
-	if (begin_scale(comparison, error) != 0 ||
-	    work_by_function(comparison->runs, n, comparison->base.n,
-	                     function, comparison->work, hits, error) != 0)
-		return -1;
-	add_uncertainty(comparison, snprintf(comparison->scale,
-	    sizeof comparison->scale, "per use of %.150s, of which a run now "
-	    "has %.4g times that of the base",
-	    names_text(comparison->profile->names, function),
-	    work_now(comparison)));
-	use_scale(comparison);
-	return 0;
+	if (begin_scale(comparison, error) == 0 &&
+	    find_whole_runs(&whole, comparison, error) == 0)
+		result = work_by_function(whole.sets, whole.n,
+		    comparison->base.n, function, comparison->work,
+		    comparison->compared.work_hits, error);
+	if (result == 0)
+		end_scale(comparison, &whole, snprintf(comparison->scale,
+		    sizeof comparison->scale, "per use of %.150s, of which a "
+		    "run now has %.4g times that of the base",
+		    names_text(comparison->profile->names, function),
+		    work_now(comparison)));
+	whole_runs_free(&whole);
+	return result;
 }
 
 int
 comparison_scale_robust(struct comparison *comparison, struct error *error)
 {
-	uint32_t n = comparison->base.n + comparison->now.n;
-	double *hits = comparison->compared.work_hits;
+	struct whole_runs whole = { 0 };
+	int result = -1;
 
-	if (begin_scale(comparison, error) != 0 ||
-	    work_robust(comparison->runs, n, comparison->base.n,
-	                comparison->work, hits, error) != 0)
-		return -1;
-	add_uncertainty(comparison, snprintf(comparison->scale,
-	    sizeof comparison->scale, "robust: by most functions, a run now "
-	    "does %.4g times the work of one of the base",
-	    work_now(comparison)));
-	use_scale(comparison);
-	return 0;
+	if (begin_scale(comparison, error) == 0 &&
+	    find_whole_runs(&whole, comparison, error) == 0)
+		result = work_robust(whole.sets, whole.n, comparison->base.n,
+		                     comparison->work,
+		                     comparison->compared.work_hits, error);
+	if (result == 0)
+		end_scale(comparison, &whole, snprintf(comparison->scale,
+		    sizeof comparison->scale, "robust: by most functions, a "
+		    "run now does %.4g times the work of one of the base",
+		    work_now(comparison)));
+	whole_runs_free(&whole);
+	return result;
 }

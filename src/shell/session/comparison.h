@@ -5,6 +5,9 @@
  * which each run has counts of its own.  It is made when something is first
  * compared, and named and refined by the same rules as the loaded profile, so
  * that both sides are the same paths.
+ *
+ * A side that is one merged profile has no replicates, but members that differ:
+ * its random groups stand for runs, each of which did a part of the work.
  */
 #ifndef CPPROF_SHELL_SESSION_COMPARISON_H
 #define CPPROF_SHELL_SESSION_COMPARISON_H
@@ -29,7 +32,12 @@ struct comparison {
 	/* For one resource of the loaded profile. */
 	struct runs now;
 	struct profile *profile;	/* of all runs; NULL: not made yet */
-	uint32_t *columns;		/* [base.n + now.n] its resources */
+	uint32_t n_base, n_now;		/* columns of each side: its runs, or
+					 * the groups of its only one */
+	uint32_t *columns;		/* [n_base + n_now] its resources */
+	double *shares;			/* [n_base + n_now] of a run's work that
+					 * each has; NULL: all are runs */
+	bool wanted_groups;
 	char *resource;			/* its name */
 
 	/* The same for views. */
@@ -37,13 +45,13 @@ struct comparison {
 	bool has_names;
 	struct sample_set set;		/* all runs added up; of a flow, the
 					 * first run */
-	struct sample_set *runs;	/* [base.n + now.n] */
+	struct sample_set *runs;	/* [n_base + n_now] */
 	struct compared_runs compared;
-	double *work;			/* [base.n + now.n] of each run */
+	double *work;			/* [n_base + n_now] of each run */
 	char scale[300];		/* what compared.scale says */
 	struct naming *flows;		/* likewise, if it has no stacks */
 	uint64_t *self;			/* set.self */
-	uint64_t **weights;		/* [base.n + now.n] */
+	uint64_t **weights;		/* [n_base + n_now] */
 };
 
 void comparison_free(struct comparison *comparison);
@@ -55,13 +63,21 @@ void comparison_forget_runs(struct comparison *comparison);
 void comparison_forget_names(struct comparison *comparison);
 
 /*
+ * Whether the profile is that of the resource, with groups if these are wanted
+ * and there are any.
+ */
+bool comparison_has_profile(const struct comparison *comparison,
+                            const char *resource, bool wants_groups);
+
+/*
  * Makes the profile of all runs.  loaded: the session's.  If it was read from
  * several runs, they are read again, each by itself: paths[n] are its files.
+ * wants_groups: those of merged profiles stand for runs, but have no labels.
  * 0, or -1 with *error set and nothing made.
  */
 int comparison_make_profile(struct comparison *comparison,
                             struct profile *loaded, const char *const *paths,
-                            size_t n, uint32_t resource,
+                            size_t n, uint32_t resource, bool wants_groups,
                             const struct read_options *options,
                             struct error *error);
 

@@ -33,6 +33,7 @@ naming_free(struct naming *naming)
 	free(naming->functions);
 	free(naming->occurs);
 	naming_forget_stacks(naming);
+	fleet_groups_release(naming->groups);
 	*naming = (struct naming){ 0 };
 }
 
@@ -45,6 +46,7 @@ naming_forget_stacks(struct naming *naming)
 	if (kept == NULL || --kept->n_owners > 0)
 		return;
 	stacks_free(&kept->stacks);
+	fleet_groups_release(kept->groups);
 	free(kept);
 }
 
@@ -161,9 +163,11 @@ make_flow(struct naming *naming, const struct naming_request *request,
 	return naming->flow == NULL ? -1 : list_functions(naming, error);
 }
 
-int
-naming_stacks(const struct naming_request *request, bool has_sections,
-              struct stacks *stacks, struct error *error)
+/* The same for a tree that is the profile's or has no sections. */
+static int
+make_stacks(const struct naming_request *request,
+            const struct sample_tree *tree, bool has_sections,
+            struct stacks *stacks, struct error *error)
 {
 	struct profile *profile = request->profile;
 	uint32_t *section = NULL;
@@ -176,22 +180,30 @@ naming_stacks(const struct naming_request *request, bool has_sections,
 		if (section == NULL)
 			return -1;
 	}
-	result = stacks_make(stacks, profile, profile->tree, section,
-	    &request->rule,
+	result = stacks_make(stacks, profile, tree, section, &request->rule,
 	    steps_granularities(request->steps, request->n_steps),
 	    request->hides_startup, error);
 	large_array_free(section);
 	return result;
 }
 
+int
+naming_stacks(const struct naming_request *request, bool has_sections,
+              struct stacks *stacks, struct error *error)
+{
+	return make_stacks(request, request->profile->tree, has_sections,
+	                   stacks, error);
+}
+
 /* Whether the stacks of the naming before are those of the request, too. */
 static bool
-stacks_fit(const struct naming_request *request)
+stacks_fit(const struct naming *naming, const struct naming_request *request)
 {
 	const struct kept_stacks *kept = request->before == NULL ? NULL :
 	                                 request->before->stacks;
 
 	return kept != NULL && kept->stacks.profile == request->profile &&
+	    kept->groups == naming->groups &&
 	    kept->rule.granularity == request->rule.granularity &&
 	    kept->rule.inlines == request->rule.inlines &&
 	    kept->hides_startup == request->hides_startup &&
@@ -205,11 +217,19 @@ stacks_fit(const struct naming_request *request)
 static bool
 share_stacks(struct naming *naming, const struct naming_request *request)
 {
-	if (!stacks_fit(request))
+	if (!stacks_fit(naming, request))
 		return false;
 	naming->stacks = request->before->stacks;
 	naming->stacks->n_owners++;
 	return true;
+}
+
+/* The stacks that names are made of. */
+static struct sample_tree *
+tree_of(const struct naming *naming, const struct naming_request *request)
+{
+	return naming->groups != NULL ? naming->groups->tree :
+	       request->profile->tree;
 }
 
 /* Shares them, or makes new ones. */
@@ -231,9 +251,11 @@ take_stacks(struct naming *naming, const struct naming_request *request,
 		.hides_startup = request->hides_startup,
 		.has_sections = steps_need_sections(request->steps,
 		                                    request->n_steps),
+		.groups = fleet_groups_share(naming->groups),
 		.n_owners = 1,
 	};
-	return naming_stacks(request, false, &kept->stacks, error);
+	return make_stacks(request, tree_of(naming, request), false,
+	                   &kept->stacks, error);
 }
 
 /*
@@ -253,9 +275,38 @@ refine(struct naming *naming, const struct naming_request *request,
 		naming->tree = refine_tree(&naming->stacks->stacks,
 		    request->steps, request->n_steps, naming->skipped,
 		    &naming->why_last, error);
-	if (request->n_steps == 0 && !stacks_fit(request))
+	if (request->n_steps == 0 && !stacks_fit(naming, request))
 		naming_forget_stacks(naming);
 	return naming->tree != NULL ? 0 : -1;
+}
+
+bool
+naming_wants_groups(const struct naming_request *request)
+{
+	const struct fleet *fleet = request->profile->fleet;
+
+	return request->wants_noise && fleet != NULL &&
+	    fleet_count_groups(fleet) > 1 &&
+	    !steps_need_sections(request->steps, request->n_steps);
+}
+
+/* Shares the groups of the naming before, or makes them. */
+static int
+take_groups(struct naming *naming, const struct naming_request *request,
+            struct error *error)
+{
+	const struct naming *before = request->before;
+
+	if (!naming_wants_groups(request))
+		return 0;
+	if (before != NULL && before->groups != NULL &&
+	    before->profile == request->profile &&
+	    before->groups->resource == request->resource)
+		naming->groups = fleet_groups_share(before->groups);
+	else
+		naming->groups = fleet_groups_new(request->profile->fleet,
+		                                  request->resource, error);
+	return naming->groups != NULL ? 0 : -1;
 }
 
 static int
@@ -265,6 +316,8 @@ make_tree(struct naming *naming, const struct naming_request *request,
 	const struct sample_tree *tree;
 	int is_refined = request->n_steps > 0;
 
+	if (take_groups(naming, request, error) != 0)
+		return -1;
 	if (!is_refined && request->hides_startup)
 		is_refined = startup_is_present(request->profile, error);
 	if (is_refined < 0 ||
@@ -272,8 +325,9 @@ make_tree(struct naming *naming, const struct naming_request *request,
 		return -1;
 	if (!is_refined) {
 		share_stacks(naming, request);	/* for the next step */
-		naming->tree = profile_named_tree(request->profile,
-		    &request->rule, &naming->tree_is_own, error);
+		naming->tree = profile_named_tree_of(request->profile,
+		    tree_of(naming, request), &request->rule,
+		    &naming->tree_is_own, error);
 	}
 	tree = naming->tree;
 	if (tree == NULL)
@@ -336,10 +390,12 @@ int
 naming_make_columns(struct naming *naming,
                     const struct naming_request *request, struct error *error)
 {
-	const bool has_samples = request->wants_samples &&
-	    naming->tree != NULL &&
+	const struct fleet_groups *groups = naming->groups;
+	const bool has_samples = request->wants_noise &&
+	    naming->tree != NULL && request->profile->fleet == NULL &&
 	    naming->tree->samples[request->resource] != NULL;
-	const size_t n = request->n_columns + has_samples;
+	const size_t n = request->n_columns + has_samples +
+	                 (groups != NULL ? groups->n : 0);
 	struct naming_column *columns;
 	struct call_graph *graph = NULL;
 	bool is_own = false;
@@ -358,6 +414,10 @@ naming_make_columns(struct naming *naming,
 	if (status == 0 && has_samples)
 		status = make_samples(naming, request->resource,
 		                      &columns[request->n_columns], error);
+	for (uint32_t g = 0; status == 0 && groups != NULL && g < groups->n;
+	     g++)
+		status = make_column(naming, NULL, request, groups->first + g,
+		                     &columns[request->n_columns + g], error);
 	if (is_own)
 		call_graph_free(graph);
 	if (status != 0) {
@@ -443,6 +503,7 @@ naming_make(struct naming *naming, const struct naming_request *request,
 
 	*naming = (struct naming){
 		.rule = request->rule,
+		.profile = request->profile,
 		.names = request->profile->names,
 	};
 	status = request->profile->graph != NULL ?

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/profile/fleet_tree.h"
 #include "src/profile/profile.h"
 #include "src/refine/refine.h"
 
@@ -25,7 +26,7 @@ enum { NAMING_COLUMNS_MAX = 16 };
 
 /* The weights, or the flow, of another resource. */
 struct naming_column {
-	uint32_t resource;
+	uint32_t resource;		/* of the tree */
 	bool counts_samples;		/* weight is of these, not of hits */
 	uint64_t *weight;		/* [n_nodes]; NULL: a flow */
 	struct call_flow *flow;
@@ -42,9 +43,13 @@ struct naming_request {
 	/* Others, for columns beside it. */
 	uint32_t columns[NAMING_COLUMNS_MAX];
 	size_t n_columns;
-	bool wants_samples;		/* one more column has the samples of
-					 * the resource, if not each hit of the
-					 * tree is one */
+	/*
+	 * More columns have what tells the noise of the resource: of a merged
+	 * profile the hits of each of its groups, if there are several and the
+	 * steps ask for no labels; of another one the samples, if not each hit
+	 * of the tree is one.
+	 */
+	bool wants_noise;
 	bool has_static;		/* a flow also has the calls that never
 					 * happened */
 	const struct naming *before;	/* NULL, or one whose stacks are used
@@ -54,6 +59,8 @@ struct naming_request {
 /* Stacks before any step, shared by counting. */
 struct kept_stacks {
 	struct stacks stacks;
+	struct fleet_groups *groups;	/* whose tree it is; NULL: the
+					 * profile's */
 	struct naming_rule rule;
 	unsigned granularities;		/* of the steps, 1 << each */
 	bool hides_startup, has_sections;
@@ -62,14 +69,16 @@ struct kept_stacks {
 
 struct naming {
 	struct naming_rule rule;
+	const struct profile *profile;
 	const struct names *names;	/* the profile's */
 	struct sample_tree *tree;	/* NULL: a flow */
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
 	struct call_flow *flow;		/* of the resource */
-	struct naming_column *columns;	/* [n_columns] as requested; that of
-					 * samples comes last */
+	struct naming_column *columns;	/* [n_columns] as requested; those of
+					 * noise come last */
 	size_t n_columns;
+	struct fleet_groups *groups;	/* NULL: no column is that of a group */
 	bool is_refined;		/* the tree is what steps left, or has
 					 * no start-up frames */
 	bool *skipped;			/* [n_steps] steps that matched nothing,
@@ -92,9 +101,12 @@ int naming_make(struct naming *naming, const struct naming_request *request,
                 struct error *error);
 void naming_free(struct naming *naming);
 
+/* Whether names made by a request have columns of groups. */
+bool naming_wants_groups(const struct naming_request *request);
+
 /*
  * Makes the columns of a request anew, for names that were made by an equal
- * request but for the resources.  0, or -1 with *error set and nothing changed.
+ * request but for the resources.  Neither has groups.  0, or -1 with *error set and nothing changed.
  */
 int naming_make_columns(struct naming *naming,
                         const struct naming_request *request,

@@ -141,6 +141,30 @@ set_of(const struct session *session, uint32_t resource)
 	return set;
 }
 
+/* Whether a column of the named tree has the hits of a random group. */
+static bool
+is_group(const struct naming *naming, uint32_t resource)
+{
+	return naming->groups != NULL && resource >= naming->groups->first;
+}
+
+/* The set of a group: a part of the session's own. */
+static struct sample_set
+set_of_group(const struct session *session, uint32_t column)
+{
+	const struct sample_tree *stacks = session->naming.groups->tree;
+	const struct sample_tree *named = session->naming.tree;
+	struct sample_set set = session->set;
+
+	set.self = named->hits[column];
+	set.resource_number = column;
+	set.total = set.n_samples = sample_tree_total(stacks,
+	                                              stacks->hits[column]);
+	set.left = set.n_steps > 0 ? sample_tree_total(named, set.self) :
+	           set.total;
+	return set;
+}
+
 /* Makes the samples of a set its hits. */
 static void
 count_samples(struct sample_set *set)
@@ -167,7 +191,9 @@ make_set(struct session *session)
 		const struct naming_column *column = &naming->columns[i];
 		struct sample_set *set = &session->column_sets[i];
 
-		*set = set_of(session, column->resource);
+		*set = is_group(naming, column->resource) ?
+		    set_of_group(session, column->resource) :
+		    set_of(session, column->resource);
 		set->weight = column->weight;
 		set->flow = column->flow;
 		if (column->counts_samples)
@@ -255,7 +281,7 @@ naming_request(const struct session *session, struct profile *profile,
 		.rule = session->settings.naming,
 		.hides_startup = session->settings.startup == STARTUP_HIDE,
 		.resource = resource,
-		.wants_samples = session->settings.has_noise,
+		.wants_noise = session->settings.has_noise,
 		.has_static = session->settings.has_static,
 		.before = &session->naming,
 	};
@@ -483,16 +509,20 @@ compare_runs(struct session *session, struct error *error)
 	struct comparison *comparison = &session->comparison;
 	struct read_options options = read_options(session);
 	struct progress_line line;
+	struct step *const *steps;
+	bool wants_groups;
+	size_t n_steps;
 	int result;
 
-	if (comparison->profile != NULL &&
-	    strcmp(comparison->resource,
-	           session_resource(session)->name) == 0)
+	steps = refinement_steps(&session->refinement, &n_steps);
+	wants_groups = !steps_need_sections(steps, n_steps);
+	if (comparison_has_profile(comparison, session_resource(session)->name,
+	                           wants_groups))
 		return 0;
 	options.progress = progress_line_start(&line, "comparing");
 	result = comparison_make_profile(comparison, session->profile,
 	    (const char *const *)session->files, session->n_files,
-	    session->resource, &options, error);
+	    session->resource, wants_groups, &options, error);
 	progress_line_end(&line);
 	return result;
 }
@@ -1015,7 +1045,8 @@ use_resource(struct session *session, uint32_t resource, struct error *error)
 	    session->profile, resource);
 	struct naming naming;
 
-	if (tree == NULL) {
+	if (tree == NULL || session->naming.groups != NULL ||
+	    naming_wants_groups(&request)) {
 		if (naming_make(&naming, &request, error) != 0)
 			return -1;
 		naming_free(&session->naming);
@@ -1268,6 +1299,24 @@ folds_chains(const struct session *session)
 	    (settings->chains == CHAINS_AUTO && session->writes_to_terminal);
 }
 
+/* Why a merged profile does not show its noise; NULL: it is no such profile. */
+static const char *
+why_no_groups(const struct session *session)
+{
+	const struct fleet *fleet = session->profile->fleet;
+
+	if (fleet == NULL)
+		return NULL;
+	if (fleet->n_members < 2)
+		return "the merged profile has one member, which does not show "
+		       "how members differ";
+	if (fleet_count_groups(fleet) < 2)
+		return "all members are in one random group, which does not "
+		       "show how they differ";
+	return "the random groups of the merged profile are not known by "
+	       "label, which a step asks for";
+}
+
 struct view_request
 session_request(const struct session *session)
 {
@@ -1292,17 +1341,25 @@ session_request(const struct session *session)
 		    session->shown.n_resources,
 	};
 
+	if (session->naming.groups != NULL) {
+		request.groups = session->naming.groups;
+		request.samples = 0;
+	} else if (request.has_noise && session->profile != NULL) {
+		request.no_groups = why_no_groups(session);
+	}
 	if (request.samples > 0)
 		request.samples = request.n_columns;
 
 	if (session->is_comparing) {
 		request.columns = comparison->runs;
-		request.n_columns = comparison->base.n + comparison->now.n;
+		request.n_columns = comparison->n_base + comparison->n_now;
 		request.compared = &comparison->compared;
 		request.lacks_columns = request.n_shown > 0;
 		request.n_shown = 0;
 		request.has_noise = false;
 		request.samples = 0;
+		request.groups = NULL;
+		request.no_groups = NULL;
 	}
 	return request;
 }

@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""fleet-noise.py -- the errors that merged profiles have from their groups.
+
+Each view's errors are compared with those made from the members' stacks by the
+formula of the jackknife, and with how much the shares of many simulated fleets
+differ.  Speaks TAP.
+"""
+import collections
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import types
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import oracle  # noqa: E402
+from claims import Claims  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+claims = Claims()
+HEADER = "# cpprof 1\n# resource: cpu; gtick=microsecond; interval=1000\n"
+FROM_GROUPS = "random groups of the"
+VIEWS = ["top", "flat", "body", "functions", "find /./", "tree", "down a",
+         "up a", "callers a", "callees a"]
+
+
+def run(*words, status=0):
+    done = subprocess.run([CPPROF, *words], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=120, check=False)
+    assert done.returncode == status, (words, done)
+    return done
+
+
+def ask(path, *lines, base=None, form=()):
+    words = ["-q", *form, *(["--base", base] if base else [])]
+    for line in lines:
+        words += ["-e", line]
+    return run(*words, path).stdout.decode()
+
+
+def table(path, *lines, base=None):
+    return json.loads(ask(path, *lines, base=base,
+                          form=("-F", "json")).splitlines()[-1])
+
+
+def write(path, stacks):
+    """stacks: {("main", "f"): hits}"""
+    with open(path, "w", encoding="ascii") as file:
+        file.write(HEADER)
+        for stack, hits in stacks.items():
+            file.write(f"{';'.join(stack)} {hits}\n")
+    return path
+
+
+def group_of(path, *options):
+    """The group of the only member, from the head of its merged file."""
+    file = run("merge", *options, "-o", "-", path).stdout
+    data = subprocess.run(["zstd", "-dcq"], input=file, check=True,
+                          capture_output=True).stdout
+    begin = len(b"cpprof merged profile 1\n")
+    # Numbers of one byte: members, those with warnings, members by group.
+    assert data[begin] == 1, data[:60]
+    return data[begin + 2:begin + 34].index(1)
+
+
+# ---- the formula ----
+
+def jackknife(parts, wholes, sizes):
+    """None: the groups do not show it."""
+    if sum(map(bool, parts)) < 2 or sum(map(bool, wholes)) < 2:
+        return None
+    share = sum(parts) / sum(wholes)
+    variance = 0
+    for part, whole, size in zip(parts, wholes, sizes):
+        without = (sum(parts) - part) / (sum(wholes) - whole)
+        variance += (sum(sizes) / size - 1) * (without - share) ** 2
+    return math.sqrt(variance / len(sizes))
+
+
+def random_member(rng, stacks):
+    return {stack: rng.randrange(1, 9)
+            for stack in rng.sample(stacks, rng.randrange(1, len(stacks) + 1))}
+
+
+def random_fleet(rng, folder, *options):
+    """The file, and the members' stacks by group with the groups' sizes."""
+    stacks = list({("main", *rng.choices("abcde", k=rng.randrange(0, 6)))
+                   for _ in range(12)} | {("main", "a")})
+    groups = collections.defaultdict(collections.Counter)
+    sizes, paths, seen = collections.Counter(), [], set()
+    for i in range(rng.randrange(2, 60)):
+        member = random_member(rng, stacks)
+        if tuple(member.items()) in seen:	# the same identity
+            continue
+        seen.add(tuple(member.items()))
+        paths.append(write(os.path.join(folder, f"member-{i}"), member))
+        group = group_of(paths[-1])
+        groups[group].update(member)
+        sizes[group] += 1
+    out = os.path.join(folder, "fleet")
+    run("merge", *options, "-o", out, *paths)
+    return out, groups, sizes
+
+
+def profile_of(stacks):
+    return types.SimpleNamespace(
+        stacks=stacks, functions={name for stack in stacks for name in stack})
+
+
+def values(view, profile, root):
+    if view in ("top", "flat", "body"):
+        return oracle.body(profile, root)
+    if view in ("functions", "find /./"):
+        return oracle.functions(profile, root)
+    if view == "tree":
+        return oracle.weights(profile)
+    return getattr(oracle, view.split()[0])(profile, root)
+
+
+def check_rows(rows, found, wholes, sizes, hint, wrong):
+    n = 0
+    for row in rows:
+        parts = [group[tuple(row["path"])] for group in found]
+        if sum(parts) > sum(wholes) or row["hits"] != sum(parts):
+            wrong += [(hint, row, parts)] * (row["hits"] != sum(parts))
+            continue
+        want = jackknife(parts, wholes, sizes)
+        n += want is not None
+        if (row["error"] is None) != (want is None) or (
+                want is not None and abs(row["error"] - want) > 1e-9):
+            wrong.append((hint, row, want))
+    return n
+
+
+def check_formula(folder, *options):
+    rng = random.Random(7)
+    wrong, n_rows = [], 0
+    for _ in range(12):
+        path, groups, sizes = random_fleet(rng, folder, *options)
+        if len(sizes) < 2:
+            continue
+        order = sorted(sizes)
+        profiles = [profile_of(groups[g]) for g in order]
+        counts = [sizes[g] for g in order]
+        for view in VIEWS:
+            percent = rng.choice(["total", "root"]) if "a" in view.split() \
+                else "total"
+            wholes = [sum(p.stacks.values()) if percent == "total" else
+                      oracle.functions(p, None).get(("a",), 0)
+                      for p in profiles]
+            found = [collections.Counter(values(view, p, "a"))
+                     for p in profiles]
+            n_rows += check_rows(
+                table(path, "noise on", "threshold 0", "root a",
+                      f"percent {percent}", view)["rows"],
+                found, wholes, counts, (view, percent), wrong)
+        kept = [profile_of(collections.Counter(
+            {stack: hits for stack, hits in p.stacks.items()
+             if "b" in stack})) for p in profiles]
+        if sum(bool(p.stacks) for p in kept) > 1:
+            n_rows += check_rows(
+                table(path, "noise on", "threshold 0", "narrow b", "root main",
+                      "percent refined", "down main")["rows"],
+                [collections.Counter(oracle.down(p, "main")) for p in kept],
+                [sum(p.stacks.values()) for p in kept], counts, "narrow",
+                wrong)
+    claims.make(f"errors are the jackknife's {' '.join(options)}",
+                wrong or ([] if n_rows > 300 else [n_rows]))
+
+
+# ---- the true spread ----
+
+def poisson(rng, mean):
+    return max(0, round(rng.gauss(mean, math.sqrt(mean))))
+
+
+def simulated_fleet(rng, folder, n_members, factor=1.0, name="fleet"):
+    """
+    Members differ: in their load, in the share of a path, and one in ten in
+    that it has a path which others do not have.
+    """
+    paths = []
+    for i in range(n_members):
+        load = rng.lognormvariate(0, 0.3)
+        slow = max(0.01, rng.gauss(0.15, 0.05))
+        stacks = {
+            ("main", "parse", "slow"): slow * 300 * load * factor,
+            ("main", "parse"): 100 * load,
+            ("main", "slow", "parse"): 40 * load * rng.random(),
+            ("main", "idle"): 400,
+        }
+        if rng.random() < 0.1:
+            stacks["main", "retry"] = 150 * load
+        paths.append(write(os.path.join(folder, f"{name}-{i}"), {
+            stack: 1 + poisson(rng, mean)
+            for stack, mean in stacks.items()}))
+    out = os.path.join(folder, name)
+    run("merge", "-o", out, *paths)
+    return out
+
+
+def sampling_error(share, hits):
+    return math.sqrt(share * (1 - share) / hits)
+
+
+def check_spread(folder, n_members, view):
+    """
+    The spread of the shares of 120 fleets is itself sure to 6.5%; so is the
+    mean of their variances to about 4% more.
+    """
+    rng = random.Random(11)
+    shares, variances, by_chance = (collections.defaultdict(list)
+                                    for _ in range(3))
+    for _ in range(120):
+        answer = table(simulated_fleet(rng, folder, n_members), "noise on",
+                       "threshold 0", view)
+        for row in answer["rows"]:
+            path = tuple(row["path"])
+            shares[path].append(row["fraction"])
+            if row["error"] is not None:
+                variances[path].append(row["error"] ** 2)
+            by_chance[path].append(sampling_error(row["fraction"],
+                                                  answer["total"]) ** 2)
+    wrong, n_worse = [], 0
+    for path, found in shares.items():
+        spread = statistics.stdev(found) if len(found) == 120 else 0
+        if spread == 0 or len(variances[path]) < 120:
+            continue
+        error = math.sqrt(statistics.mean(variances[path]))
+        chance = math.sqrt(statistics.mean(by_chance[path]))
+        print(f"# {' '.join(path)}: spread {spread:.5f}, error {error:.5f}, "
+              f"by samples alone {chance:.5f}")
+        n_worse += chance < 0.7 * spread
+        if not 0.77 < error / spread < 1.3:
+            wrong.append((path, spread, error))
+    claims.make(f"errors are the spread of fleets of {n_members}, {view}",
+                wrong)
+    claims.check("which samples alone do not show", n_worse >= 2, n_worse)
+
+
+def check_diff(folder):
+    """
+    The change between equal fleets has the interval that each diff shows, and
+    few of them are called changes; one that was made is found.
+    """
+    rng = random.Random(13)
+    changes, halves = (collections.defaultdict(list) for _ in range(2))
+    alarms = found = 0
+    for _ in range(40):
+        base = simulated_fleet(rng, folder, 40, name="base")
+        now = simulated_fleet(rng, folder, 40, name="now")
+        answer = table(now, "diff down main", base=base)
+        alarms += any(row["verdict"] in ("grew", "shrank")
+                      for row in answer["rows"])
+        for row in answer["rows"]:
+            changes[tuple(row["path"])].append(row["change"])
+            halves[tuple(row["path"])].append((row["high"] - row["low"]) / 2)
+        worse = simulated_fleet(rng, folder, 40, factor=1.6, name="worse")
+        for row in table(worse, "diff down main", base=base)["rows"]:
+            found += row["path"] == ["main", "parse", "slow"] and \
+                row["verdict"] == "grew"
+    wrong = []
+    for path, of_path in changes.items():
+        if len(of_path) < 40:
+            continue
+        spread, half = statistics.stdev(of_path), statistics.mean(halves[path])
+        print(f"# {' '.join(path)}: spread {spread:.0f}, half of the "
+              f"interval {half:.0f}")
+        # 40 changes show their spread to 11%.
+        if not 1.25 < half / spread < 2.9:
+            wrong.append((path, spread, half))
+    claims.make("intervals of changes have their spread", wrong)
+    # 5% are 2 of 40; more than 6 is less likely than 1 in 200.
+    claims.check("equal fleets seldom differ", alarms <= 6, alarms)
+    claims.check("a change is found in at least 32 of 40", found >= 32, found)
+
+
+# ---- what diff and headings say ----
+
+def check_diff_sides(folder):
+    rng = random.Random(17)
+    base = simulated_fleet(rng, folder, 30, name="base")
+    now = simulated_fleet(rng, folder, 20, name="now")
+    single = os.path.join(folder, "base-3")
+    answer = table(now, "diff functions", base=base)
+    both = [table(path, "functions")["total"] for path in (base, now)]
+    claims.check("the sides are sums of all members",
+                 [answer["base"]["mean"], answer["now"]["mean"]] == both and
+                 [answer["base"]["members"], answer["now"]["members"]] ==
+                 [30, 20] and answer["base"]["runs"] == 1, answer)
+    rows = {tuple(row["path"]): row for row in answer["rows"]}
+    wrong = []
+    for side, path in ("base", base), ("now", now):
+        for row in table(path, "functions")["rows"]:
+            shown = rows.get(tuple(row["path"]))
+            if shown is not None and abs(shown[side] - row["hits"]) > 1e-6:
+                wrong.append((side, row, shown))
+    claims.make("and so are the rows", wrong)
+    text = ask(now, "diff functions", base=base)
+    claims.check("the heading says so", "base: a merged profile of 30 members"
+                 in text and "random groups of members" in text, text)
+    text = ask(single, "diff functions", base=base)
+    claims.check("beside a single run, too", "1 run and " in text and
+                 "now: 1 run of" in text, text)
+    answer = table(now, "scale work 0.5", "diff functions", base=base)
+    claims.check("per unit of work",
+                 abs(answer["now"]["mean"] - 2 * both[1]) < 1e-6 and
+                 answer["base"]["mean"] == both[0], answer)
+    answer = table(now, "scale by idle", "diff functions", base=base)
+    idle = {row["path"][0]: row for row in answer["rows"]}["idle"]
+    claims.check("per use of a function",
+                 abs(idle["now"] - idle["base"]) < 1e-6, idle)
+    answer = table(now, "scale robust", "diff functions", base=base)
+    rows = {row["path"][0]: row for row in answer["rows"]}
+    claims.check("and robust", abs(rows["idle"]["change"]) <
+                 0.2 * rows["idle"]["base"], rows["idle"])
+    svg = os.path.join(folder, "diff.svg")
+    ask(now, f"diff flame {svg}", base=base)
+    claims.check("a picture is made", os.path.getsize(svg) > 1000)
+
+
+def two_of_one_group(folder):
+    """Paths and identities of two members in one group."""
+    first = write(os.path.join(folder, "one"), {("main", "f"): 5,
+                                                ("main", "g"): 7})
+    group = group_of(first, "--id", "0")
+    for number in range(1, 1000):
+        if group_of(first, "--id", str(number)) == group:
+            return first, ["0", str(number)]
+    raise AssertionError
+
+
+def merge_by_ids(folder, path, ids):
+    parts = []
+    for name in ids:
+        parts.append(os.path.join(folder, f"part-{name}"))
+        run("merge", "--id", name, "-o", parts[-1], path)
+    out = os.path.join(folder, "of-ids")
+    run("merge", "-o", out, *parts)
+    return out
+
+
+def check_unknown(folder):
+    path, ids = two_of_one_group(folder)
+    text = ask(merge_by_ids(folder, path, ids[:1]), "noise on", "functions")
+    claims.check("one member shows no errors", "no errors are shown: the "
+                 "merged profile has one member" in text and "+-" not in text,
+                 text)
+    fleet = merge_by_ids(folder, path, ids)
+    text = ask(fleet, "noise on", "functions")
+    claims.check("nor do members of one group", "no errors are shown: all "
+                 "members are in one random group" in text and
+                 "+-" not in text, text)
+    text = ask(path, "diff functions", base=fleet)
+    claims.check("and diff takes them for a run", "base: 1 run of" in text and
+                 "one run a side" in text, text)
+    other = write(os.path.join(folder, "rare"), {("main", "f"): 6,
+                                                 ("main", "rare"): 1})
+    fleet = os.path.join(folder, "with-rare")
+    run("merge", "--by", "id", "-o", fleet, path, other)
+    assert group_of(path) != group_of(other)
+    text = ask(fleet, "noise on", "threshold 0", "functions", "tree")
+    rows = table(fleet, "noise on", "threshold 0", "functions")["rows"]
+    errors = {row["path"][0]: row["error"] for row in rows}
+    claims.check("a row of one group says so", "+-? rare [1]" in text and
+                 "rare (0.0526 +-?) [1]" in text and
+                 "+-?: unknown" in text and errors["rare"] is None and
+                 errors["f"] > 0, text)
+    text = ask(fleet, "noise on", "narrow label id=*", "functions")
+    claims.check("nor are groups known by label", "no errors are shown: the "
+                 "random groups of the merged profile are not known by label"
+                 in text and "+-" not in text, text)
+    text = ask(fleet, "noise on", "narrow label id=*", "undo", "functions")
+    claims.check("but again after undo", FROM_GROUPS in text, text)
+
+
+def check_session(folder):
+    """Errors follow what is loaded and set; without them nothing changes."""
+    rng = random.Random(23)
+    fleet = simulated_fleet(rng, folder, 20)
+    plain = os.path.join(folder, "fleet-3")
+    views = ["top", "functions", "down main", "up slow", "tree", "threads",
+             "labels", "callees main", "path (main parse)"]
+    claims.make("noise off shows what was shown before",
+                [view for view in views if ask(fleet, view) !=
+                 ask(fleet, "noise on", "noise off", view)])
+    text = ask(plain, "noise on", f"load {fleet}", "functions",
+               f"load {plain}", "functions")
+    head, tail = text.split("idle [", 1)
+    claims.check("the source of errors follows the profile",
+                 FROM_GROUPS in head and "by sampling" in tail, text)
+    text = ask(fleet, "noise on", "threads")
+    claims.check("views outside the stacks have none", "+-" not in text, text)
+    want = table(fleet, "noise on", "functions")["rows"]
+    claims.make("the same by another order of commands",
+                [lines for lines in
+                 [["functions", "noise on"], ["noise on", "narrow idle",
+                                              "undo"],
+                  ["narrow main", "noise on"],
+                  ["noise on", "granularity line", "granularity function"],
+                  ["noise on", "resource cpu"], ["noise on", "reload"],
+                  ["noise on", "group all = par*", "reset"]]
+                 if table(fleet, *lines, "functions")["rows"] != want])
+
+
+def check_resources(folder):
+    """Two resources, one of them as a column beside the other."""
+    rng = random.Random(29)
+    paths = []
+    for i in range(30):
+        paths.append(os.path.join(folder, f"two-{i}"))
+        with open(paths[-1], "w", encoding="ascii") as file:
+            file.write("# cpprof 1\n# resource: cpu; gtick=microsecond; "
+                       "interval=1000\n# resource: faults; gtick=fault; "
+                       "interval=50\n")
+            for stack in "main;f", "main;g;f", "main;g":
+                file.write(f"{stack} {rng.randrange(1, 90)} "
+                           f"{rng.randrange(1, 90)}\n")
+    fleet = os.path.join(folder, "two")
+    run("merge", "-o", fleet, *paths)
+    wrong, errors = [], []
+    for resource in "cpu", "faults":
+        alone = table(fleet, "noise on", f"resource {resource}",
+                      "functions")["rows"]
+        errors.append([row["error"] for row in alone])
+        for lines in [["columns cpu faults", "noise on"],
+                      ["noise on", "columns cpu faults"]]:
+            rows = table(fleet, *lines, f"resource {resource}",
+                         "functions")["rows"]
+            if {row["path"][0]: row["error"] for row in rows} != \
+                    {row["path"][0]: row["error"] for row in alone}:
+                wrong.append((resource, lines, rows, alone))
+    claims.make("errors are the resource's, also beside other columns",
+                wrong or ([errors] if errors[0] == errors[1] else []))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_formula(folder)
+        check_formula(folder, "--by", "id")
+        check_spread(folder, 40, "down main")
+        check_spread(folder, 80, "functions")
+        check_diff(folder)
+        check_diff_sides(folder)
+        check_unknown(folder)
+        check_session(folder)
+        check_resources(folder)
+    claims.end()
+
+
+if __name__ == "__main__":
+    main()
