@@ -928,6 +928,34 @@ def check_deep(folder):
         out[0])["rows"]] == [5, 5], errors
 
 
+def check_return_types(folder):
+    """Patterns match names of templates, which have a return type."""
+    path = os.path.join(folder, "templates.folded")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("main;void std::sort<int>(int*);bool a::less<int>(int) 3\n"
+                   "main;std::f(int);operator new(unsigned long) 2\n"
+                   "main;void no::std::x<int>() 4\n")
+    for steps, names in (
+            (["group lib = @libstdc++"], ["main", "lib", "void no::std::x<int>()",
+             "bool a::less<int>(int)"]),
+            (["group {1} = /^([a-z]+)::/"], ["main", "std", "no", "a",
+             "operator new(unsigned long)"]),
+            (["group lib = std::*", "narrow a::*"],
+             ["bool a::less<int>(int)", "lib", "main"])):
+        status, lines, errors = shows(["format json", *steps, "functions"],
+                                      folder, path)
+        assert status == 0 and not errors, errors
+        found = [row["path"][0] for row in json.loads(lines[-1])["rows"]]
+        assert found == names, (steps, found)
+    for command, names in (("find std::*", ["void std::sort<int>(int*)",
+                                            "std::f(int)"]),
+                           ("up /^std::s/", ["void std::sort<int>(int*)"])):
+        _, lines, errors = shows(["format json", command], folder, path)
+        assert not errors, errors
+        rows = json.loads(lines[-1])["rows"]
+        assert [row["path"][-1] for row in rows][:len(names)] == names, rows
+
+
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     wanted = int(os.environ.get("ORACLE_CASES", "20000"))
@@ -945,6 +973,8 @@ def main():
                         list(check_bad(folder, before)))
         claims.attempt("profiles without stacks", check_without_stacks, folder)
         claims.attempt("deep stacks, long paths", check_deep, folder)
+        claims.attempt("return types are no part of a pattern",
+                       check_return_types, folder)
     claims.end()
 
 

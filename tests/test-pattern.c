@@ -116,6 +116,43 @@ an_exact_pattern_has_no_wildcards(void **state)
 	pattern_free(pattern);
 }
 
+static bool
+fits_function(const char *text, const char *name)
+{
+	struct error error = { 0 };
+	struct pattern *pattern = pattern_new(text, &error);
+	bool matches;
+
+	assert_non_null(pattern);
+	matches = pattern_matches_function(pattern, name, strlen(name));
+	pattern_free(pattern);
+	return matches;
+}
+
+static void
+a_return_type_may_be_left_out(void **state)
+{
+	static const char sort[] = "void std::sort<int>(int)";
+	struct error error = { 0 };
+	struct pattern *pattern = pattern_new("/^([a-z]+)::(sort)/", &error);
+	struct capture captures[N_CAPTURES];
+
+	(void)state;
+	assert_true(fits_function("std::*", sort));
+	assert_true(fits_function("void std::*", sort));
+	assert_true(fits_function("/^void/", sort));
+	assert_true(fits_function("/^std::/", sort));
+	assert_false(fits_function("sort*", sort));
+	assert_false(fits_function("std::sort<int>(int)", sort));
+	assert_false(fits_function("new*", "operator new(unsigned long)"));
+	assert_false(fits_function("b*", "a b"));
+	assert_true(pattern_captures(pattern, sort, strlen(sort), captures));
+	assert_int_equal(captures[1].begin, 5);
+	assert_int_equal(captures[1].length, 3);
+	assert_int_equal(captures[2].begin, 10);
+	pattern_free(pattern);
+}
+
 /* The last star alone is tried again: no exponential time. */
 static void
 many_stars_take_no_time(void **state)
@@ -147,6 +184,7 @@ main(void)
 		cmocka_unit_test(names_may_hold_nul_bytes),
 		cmocka_unit_test(a_bad_expression_says_what_is_wrong),
 		cmocka_unit_test(an_exact_pattern_has_no_wildcards),
+		cmocka_unit_test(a_return_type_may_be_left_out),
 		cmocka_unit_test(many_stars_take_no_time),
 	};
 

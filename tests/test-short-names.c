@@ -163,6 +163,12 @@ short_names_lack_what_tells_nothing(void **state)
 		memcpy(last, cases[i].whole + parts.last_begin,
 		       parts.last_end - parts.last_begin);
 		assert_string_equal(last, cases[i].last);
+		/* Of a declarator, the return type goes on after the name. */
+		if (strstr(cases[i].whole, "(*") == NULL &&
+		    strstr(cases[i].whole, "(&g") == NULL &&
+		    name_return_type(cases[i].whole, n) != parts.begin)
+			fail_msg("%s: %zu", cases[i].whole, name_return_type(
+			         cases[i].whole, n));
 		text_free(&text);
 	}
 	name_parts_free(&parts);

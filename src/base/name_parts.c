@@ -986,3 +986,48 @@ name_parts_find(struct name_parts *parts, const char *name, size_t n,
 	order_parts(parts);
 	return 0;
 }
+
+/* "f(" of a name: not "decltype(", nor "(anonymous namespace)::f". */
+static bool
+opens_parameters(const struct finding *finding, uint32_t i)
+{
+	return ends_callable(finding, i, false) &&
+	    !is_before(finding, i, "decltype");
+}
+
+size_t
+name_return_type(const char *name, size_t n)
+{
+	struct finding finding = { .name = name, .n = (uint32_t)n };
+	bool has_parameters = false;
+	uint32_t begin = 0, depth = 0;
+
+	for (uint32_t i = 0; n <= NAME_PARTS_MAX && i < n; i++) {
+		char c = name[i];
+
+		uint32_t end = skip_operator(&finding, i);
+
+		if (end > i && depth == 0)
+			return begin;
+		if (end > i) {
+			i = end - 1;
+			continue;
+		}
+		if (c != '\0' && strchr("(<[{", c) != NULL) {
+			has_parameters |= depth == 0 && c == '(' &&
+			    opens_parameters(&finding, i);
+			depth++;
+		} else if (depth > 0 && opener_of(c) != '\0' &&
+		           !(c == '>' && strchr("-=", before(&finding, i)) !=
+		             NULL)) {
+			depth--;
+		} else if (c == ' ' && depth == 0) {
+			if (has_parameters)
+				break;
+			if (joins(&finding, i))
+				return 0;
+			begin = i + 1;
+		}
+	}
+	return has_parameters ? begin : 0;
+}

@@ -72,4 +72,11 @@ enum { NAME_PARTS_MAX = 1 << 20 };
 int name_parts_find(struct name_parts *parts, const char *name, size_t n,
                     struct error *error);
 
+/*
+ * The length of what stands before a function's name: "void " of "void
+ * std::swap<int>(int&, int&)", which demanglers write only before some names.
+ * 0: nothing, or the name is not of that form.  Needs no memory; O(n).
+ */
+size_t name_return_type(const char *name, size_t n);
+
 #endif

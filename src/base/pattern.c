@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/name_parts.h"
 
 enum pattern_kind { PATTERN_EXACT, PATTERN_GLOB, PATTERN_EXPRESSION };
 
@@ -152,23 +153,38 @@ expression_matches(const struct pattern *pattern, const char *name,
 	               REG_STARTEND) == 0;
 }
 
-bool
-pattern_captures(const struct pattern *pattern, const char *name,
-                 size_t length, struct capture captures[N_CAPTURES])
+/* What the expression matches from a byte of the name on. */
+static bool
+capture_from(const struct pattern *pattern, const char *name, size_t length,
+             size_t begin, struct capture captures[N_CAPTURES])
 {
 	regmatch_t ranges[N_CAPTURES] = {
-		{ .rm_so = 0, .rm_eo = (regoff_t)length },
+		{ .rm_so = 0, .rm_eo = (regoff_t)(length - begin) },
 	};
 
-	if (pattern->kind != PATTERN_EXPRESSION ||
-	    regexec(&pattern->expression, name, N_CAPTURES, ranges,
+	if (regexec(&pattern->expression, name + begin, N_CAPTURES, ranges,
 	            REG_STARTEND) != 0)
 		return false;
 	for (int i = 0; i < N_CAPTURES; i++)
 		captures[i] = ranges[i].rm_so < 0 ? (struct capture){ 0 } :
-		    (struct capture){ (size_t)ranges[i].rm_so,
+		    (struct capture){ begin + (size_t)ranges[i].rm_so,
 			(size_t)(ranges[i].rm_eo - ranges[i].rm_so) };
 	return true;
+}
+
+bool
+pattern_captures(const struct pattern *pattern, const char *name,
+                 size_t length, struct capture captures[N_CAPTURES])
+{
+	size_t begin;
+
+	if (pattern->kind != PATTERN_EXPRESSION)
+		return false;
+	if (capture_from(pattern, name, length, 0, captures))
+		return true;
+	begin = name_return_type(name, length);
+	return begin > 0 &&
+	    capture_from(pattern, name, length, begin, captures);
 }
 
 size_t
@@ -192,4 +208,19 @@ pattern_matches(const struct pattern *pattern, const char *name, size_t length)
 	}
 	return length == pattern->length &&
 	    memcmp(pattern->text, name, length) == 0;
+}
+
+bool
+pattern_matches_function(const struct pattern *pattern, const char *name,
+                         size_t length)
+{
+	size_t begin;
+
+	if (pattern_matches(pattern, name, length))
+		return true;
+	if (!pattern_is_general(pattern))
+		return false;
+	begin = name_return_type(name, length);
+	return begin > 0 &&
+	    pattern_matches(pattern, name + begin, length - begin);
 }

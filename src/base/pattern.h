@@ -28,6 +28,14 @@ bool pattern_is_general(const struct pattern *pattern);
 bool pattern_matches(const struct pattern *pattern, const char *name,
                      size_t length);
 
+/*
+ * The same for the name of a function.  A return type before it is not a part
+ * of it that a user thinks of, so a glob or an expression may also match what
+ * follows that.
+ */
+bool pattern_matches_function(const struct pattern *pattern, const char *name,
+                              size_t length);
+
 /* A part of a name. */
 struct capture {
 	size_t begin, length;
@@ -37,7 +45,8 @@ enum { N_CAPTURES = 10 };
 
 /*
  * Whether a regular expression matches, and what it matched: the whole, then
- * its groups (...), empty if they took no part.  False for other patterns.
+ * its groups (...), empty if they took no part.  False for other patterns.  The
+ * name is a function's.
  */
 bool pattern_captures(const struct pattern *pattern, const char *name,
                       size_t length, struct capture captures[N_CAPTURES]);

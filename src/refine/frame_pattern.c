@@ -146,10 +146,12 @@ frame_pattern_add_text(const struct frame_pattern *pattern,
 }
 
 static bool
-any_matches(struct pattern *const *patterns, const char *text, size_t length)
+any_matches(struct pattern *const *patterns,
+            bool (*matches)(const struct pattern *, const char *, size_t),
+            const char *text, size_t length)
 {
 	for (size_t i = 0; i < MOST_GLOBS && patterns[i] != NULL; i++)
-		if (pattern_matches(patterns[i], text, length))
+		if (matches(patterns[i], text, length))
 			return true;
 	return false;
 }
@@ -164,7 +166,7 @@ matches_module(const struct frame_pattern *pattern, const char *module)
 
 	return pattern_matches(pattern->pattern, module, strlen(module)) ||
 	    pattern_matches(pattern->pattern, module, length) ||
-	    any_matches(pattern->modules, module, length);
+	    any_matches(pattern->modules, pattern_matches, module, length);
 }
 
 /* A file is "/usr/src/a/b.c" as well as "a/b.c" and "b.c". */
@@ -190,8 +192,10 @@ matches_name(const struct frame_pattern *pattern, const struct names *names,
 	size_t length = names_length(names, name);
 
 	if (pattern->subject == OF_NAME)
-		return pattern_matches(pattern->pattern, text, length);
-	return any_matches(pattern->names, text, length);
+		return pattern_matches_function(pattern->pattern, text,
+		                                length);
+	return any_matches(pattern->names, pattern_matches_function, text,
+	                   length);
 }
 
 /* What is known of a name, or of a module, so far. */

@@ -427,8 +427,9 @@ view_wants(const struct view_request *request, uint32_t name)
 	const struct names *names = request->set->names;
 
 	return request->pattern == NULL ||
-	    pattern_matches(request->pattern, names_text(names, name),
-	                    names_length(names, name));
+	    pattern_matches_function(request->pattern,
+	                             names_text(names, name),
+	                             names_length(names, name));
 }
 
 /* The largest threshold of one digit that is not above the fraction. */

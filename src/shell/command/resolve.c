@@ -45,8 +45,8 @@ find_matches(const struct session *session, const struct pattern *pattern,
 	for (uint32_t i = 0; i < n_functions; i++) {
 		uint32_t name = functions[i];
 
-		if (!pattern_matches(pattern, names_text(names, name),
-		                     names_length(names, name)))
+		if (!pattern_matches_function(pattern, names_text(names, name),
+		                              names_length(names, name)))
 			continue;
 		if (found != NULL)
 			found[n] = name;

@@ -180,8 +180,9 @@ match_functions(const struct known *known, const struct pattern *pattern,
 
 	for (uint32_t i = 0; i < known->n_names; i++) {
 		is_match[i] = known->is_function[i] &&
-		    pattern_matches(pattern, names_text(known->names, i),
-		                    names_length(known->names, i));
+		    pattern_matches_function(pattern,
+		        names_text(known->names, i),
+		        names_length(known->names, i));
 		if (is_match[i]) {
 			*function = i;
 			n_found++;
