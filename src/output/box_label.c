@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* box_label.c -- the name and the colour of a box in a picture.
- *
- * The last identifier of a name is found from the left: what is in
- * brackets is skipped, and each "::", "/" or blank outside of them begins a
- * new identifier.  After "operator" everything belongs to the identifier up to
- * its arguments.
- */
+/* box_label.c -- the name and the colour of a box in a picture. */
 #include "src/output/box_label.h"
 
 #include <stdbool.h>
@@ -13,85 +7,7 @@
 #include <string.h>
 
 #include "src/base/printable.h"
-
-static const char ellipsis[] = "\xe2\x80\xa6";
-
-static bool
-is_opening(char c)
-{
-	return c == '(' || c == '<' || c == '[' || c == '{';
-}
-
-static bool
-is_closing(char c)
-{
-	return c == ')' || c == '>' || c == ']' || c == '}';
-}
-
-/* Whether name[at..] is the keyword, not the end of a longer word. */
-static bool
-is_operator(const char *name, size_t n, size_t at)
-{
-	static const char word[] = "operator";
-	size_t length = sizeof word - 1;
-
-	return n - at > length && memcmp(name + at, word, length) == 0 &&
-	    (at == 0 || strchr(" :", name[at - 1]) != NULL) &&
-	    strchr("()<>[]=+-*/%^&|~!, ", name[at + length]) != NULL;
-}
-
-/* The end of an operator's symbol or type, where its arguments begin. */
-static size_t
-operator_end(const char *name, size_t n, size_t at)
-{
-	const char *open;
-
-	at += strlen("operator");
-	if (n - at >= 2 && memcmp(name + at, "()", 2) == 0)
-		return at + 2;
-	open = memchr(name + at, '(', n - at);
-	return open == NULL ? n : (size_t)(open - name);
-}
-
-/* The last identifier of name[n]: where it begins, and its length. */
-static size_t
-last_identifier(const char *name, size_t n, size_t *length)
-{
-	size_t begin = 0, end = 0, depth = 0;
-	bool has_arguments = false;
-
-	for (size_t at = 0; at < n; at++) {
-		char c = name[at];
-		bool is_scope = c == ':' && at + 1 < n && name[at + 1] == ':';
-
-		if (depth == 0 && is_operator(name, n, at)) {
-			*length = operator_end(name, n, at) - at;
-			return at;
-		}
-		if (is_opening(c)) {
-			depth++;
-		} else if (is_closing(c) && depth > 0) {
-			depth--;
-			has_arguments |= c == ')' && depth == 0 && end > begin;
-		} else if (depth == 0 && (is_scope || c == '/' || c == ' ')) {
-			/* What follows arguments is "const" or the like. */
-			if (c == ' ' && has_arguments)
-				break;
-			at += is_scope;
-			begin = end = at + 1;
-			has_arguments = false;
-		} else if (depth == 0) {
-			end = at + 1;
-		}
-	}
-	/* [jit] and {lambda()#1} are all brackets. */
-	if (end <= begin)
-		end = n;
-	if (begin >= n)
-		begin = 0;
-	*length = end - begin;
-	return begin;
-}
+#include "src/base/short_name.h"
 
 static void
 add_cut(struct text_buffer *text, const char *bytes, size_t n, size_t width)
@@ -101,34 +17,72 @@ add_cut(struct text_buffer *text, const char *bytes, size_t n, size_t width)
 		return;
 	}
 	text_add(text, bytes, printable_prefix(bytes, n, width - 1));
-	text_add_string(text, ellipsis);
+	text_add_string(text, ELLIPSIS);
+}
+
+/*
+ * Adds the last identifier after as many of its scopes as there is room for,
+ * and an ellipsis for the others; or as much of it as there is room for.
+ */
+static void
+add_end(struct text_buffer *text, const char *name,
+        const struct name_parts *parts, size_t width)
+{
+	struct text_buffer end = { 0 };
+
+	for (size_t i = 0; i < parts->n_scopes; i++) {
+		uint32_t scope = parts->scopes[i];
+		uint32_t begin = scope + (name[scope] == ':' ? 2 : 1);
+
+		text_clear(&end);
+		text_add_printable(&end, name + begin,
+		                   parts->last_end - begin);
+		if (printable_width(end.bytes, end.length) >= width)
+			continue;
+		text_add_string(text, ELLIPSIS);
+		text_add(text, end.bytes, end.length);
+		text->failed |= end.failed;
+		text_free(&end);
+		return;
+	}
+	text_clear(&end);
+	text_add_printable(&end, name + parts->last_begin,
+	                   parts->last_end - parts->last_begin);
+	/* Show that something was there, if there is room for that. */
+	if (parts->last_begin > 0 &&
+	    printable_width(end.bytes, end.length) < width) {
+		text_add_string(text, ELLIPSIS);
+		width--;
+	}
+	add_cut(text, end.bytes, end.length, width);
+	text->failed |= end.failed;
+	text_free(&end);
 }
 
 void
 text_add_label(struct text_buffer *text, const char *name, size_t n,
                size_t width)
 {
-	struct text_buffer whole = { 0 };
-	size_t begin, length;
+	struct text_buffer shown = { 0 }, brief = { 0 };
+	struct name_parts parts = { 0 };
+	struct error error = { 0 };
 
 	if (width < 3)
 		return;
-	text_add_printable(&whole, name, n);
-	if (whole.failed) {
-		text->failed = true;
-	} else if (printable_width(whole.bytes, whole.length) <= width) {
-		text_add(text, whole.bytes, whole.length);
-	} else {
-		begin = last_identifier(whole.bytes, whole.length, &length);
-		/* Show that something was there, if there is room for that. */
-		if (begin > 0 && printable_width(whole.bytes + begin, length) <
-		    width) {
-			text_add_string(text, ellipsis);
-			width--;
-		}
-		add_cut(text, whole.bytes + begin, length, width);
+	text_add_printable(&shown, name, n);
+	if (printable_width(shown.bytes, shown.length) > width &&
+	    text_add_short_name(&brief, &parts, name, n, &error) == 0) {
+		text_clear(&shown);
+		text_add_printable(&shown, brief.bytes, brief.length);
 	}
-	text_free(&whole);
+	text->failed |= shown.failed || brief.failed || error.is_set;
+	if (printable_width(shown.bytes, shown.length) <= width)
+		text_add(text, shown.bytes, shown.length);
+	else
+		add_end(text, name, &parts, width);
+	name_parts_free(&parts);
+	text_free(&shown);
+	text_free(&brief);
 }
 
 static uint32_t

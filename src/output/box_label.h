@@ -9,8 +9,8 @@
 
 /*
  * Adds name[n], made printable, in at most `width` columns.  A name that is
- * too wide loses its arguments and scopes first, so that its last identifier
- * stays; one that is still too wide ends in an ellipsis.  Adds nothing if
+ * too wide becomes a short one (short_name.h), then loses its outer scopes to an
+ * ellipsis; if its last identifier is still too wide, that ends in one.  Adds nothing if
  * there is no room for three columns.
  */
 void text_add_label(struct text_buffer *text, const char *name, size_t n,
