@@ -317,7 +317,7 @@ class Page(html.parser.HTMLParser):
             self.titles[-1] += data
 
 
-KNOWN = {"html", "head", "meta", "title", "style", "body", "svg", "defs",
+KNOWN = {"html", "head", "meta", "title", "desc", "style", "body", "svg", "defs",
          "pattern", "rect", "text", "script"}
 ATTRIBUTES = {"xmlns", "id", "class", "x", "y", "width", "height", "data-all",
               "data-up", "data-h", "data-s", "patternunits",
@@ -589,6 +589,33 @@ def check_script(folder):
     assert found["all"] == len(rows)
 
 
+def check_labels(folder):
+    """The script labels boxes by short names, as the file does."""
+    arguments = "<std::vector<int, std::allocator<int> > >" * 8
+    names = {
+        f"void std::sort{arguments}(int*, int*)": "std::sort 0.2500",
+        f"long (anonymous namespace)::apply{arguments}(int) [clone .isra.0]":
+            "(anonymous namespace)::apply 0.2500",
+        f"ns::Vec{arguments}::operator+(int) const": "ns::Vec::operator+ 0.2500",
+        f"bool std::operator>{arguments}(int)": "std::operator> 0.2500",
+    }
+    path = os.path.join(folder, "templates.folded")
+    with open(path, "w", encoding="utf-8") as file:
+        for name in names:
+            file.write(f"{name} 10\n")
+    plain = picture(folder, path, name="labels.html", query="tree")
+    shown = subprocess.run(
+        [browser(), "--headless", "--no-sandbox", "--disable-gpu",
+         "--window-size=1300,600", "--dump-dom",
+         "file://" + os.path.join(folder, "labels.html")],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=100,
+        check=True, encoding="utf-8").stdout
+    for page in plain, shown:
+        labels = [html.unescape(label) for label in
+                  re.findall(r'<text[^>]* x="3"[^>]*>([^<]*)</text>', page)]
+        assert sorted(labels) == sorted(names.values()), labels
+
+
 # ---- files ----
 
 def check_files(folder):
@@ -733,6 +760,8 @@ def main():
         claim = "search and zoom work where scripts run"
         if browser():
             claims.attempt(claim, check_script, folder)
+            claims.attempt("labels in a browser are short names",
+                           check_labels, folder)
         else:
             claims.skip(claim, "no browser")
         claims.attempt("files are replaced by whole pictures only",

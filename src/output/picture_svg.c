@@ -14,14 +14,18 @@
  * Until the boxes fit it, the least width is raised to some pixels, then there
  * are fewer levels, and then only wider boxes.
  *
+ * Where a name has parts that a reader can do without, desc has it without them
+ * (short_name.h), for labels that the script makes.
+ *
  * Names are untrusted: they are made printable, then escaped.  They only
- * appear as the text of title and text elements.
+ * appear as the text of title, desc and text elements.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "src/base/picture.h"
 #include "src/base/printable.h"
+#include "src/base/short_name.h"
 #include "src/output/box_label.h"
 #include "src/output/drawing.h"
 #include "src/output/picture_script.h"
@@ -30,6 +34,7 @@
 enum {
 	LEVEL = 18, BOX = 17,		/* heights */
 	NAME_COLUMNS = 300, PATH_COLUMNS = 200,		/* in a title */
+	SHORT_COLUMNS = 100,
 	ROOM_FOR_BOXES = 900 * 1000,	/* bytes */
 	FEWEST_BOXES = 100,		/* drawn even if their names are longer
 					 * than that */
@@ -44,6 +49,7 @@ struct svg {
 	struct drawing drawing;
 	const struct picture *picture;
 	struct text_buffer head, boxes, scratch;
+	struct name_parts parts;
 	uint64_t least;			/* narrower boxes are left out */
 	uint32_t most_levels;		/* deeper boxes, likewise */
 	uint64_t n_drawn;
@@ -131,6 +137,29 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 		    box->value - box->solid);
 	svg_add_escaped(text, svg->scratch.bytes, svg->scratch.length);
 	text_add_string(text, "</title>");
+	return 0;
+}
+
+/* Adds the short name, if that is not the whole one. */
+static int
+add_short_name(struct svg *svg, const char *name, size_t n,
+               struct error *error)
+{
+	struct text_buffer *brief = &svg->drawing.rest;
+
+	text_clear(brief);
+	if (text_add_short_name(brief, &svg->parts, name, n, error) != 0)
+		return -1;
+	if (brief->length == n)
+		return 0;
+	text_clear(&svg->scratch);
+	text_add_printable(&svg->scratch, brief->bytes, brief->length);
+	text_clear(brief);
+	text_add_elided(brief, svg->scratch.bytes, svg->scratch.length,
+	                SHORT_COLUMNS);
+	text_add_string(&svg->boxes, "<desc>");
+	svg_add_escaped(&svg->boxes, brief->bytes, brief->length);
+	text_add_string(&svg->boxes, "</desc>");
 	return 0;
 }
 
@@ -241,7 +270,8 @@ add_box(struct svg *svg, uint32_t number, struct error *error)
 	if (unshared < box->value)
 		text_add_format(text, " data-s=\"%" PRIu64 "\"", unshared);
 	text_add_char(text, '>');
-	if (add_title(svg, number, bytes, n, error) != 0)
+	if (add_title(svg, number, bytes, n, error) != 0 ||
+	    add_short_name(svg, bytes, n, error) != 0)
 		return -1;
 	add_rectangles(svg, box, box_color(bytes, n));
 	if (add_label(svg, box, bytes, n, error) != 0)
@@ -477,6 +507,7 @@ draw_boxes_svg(const struct table *table, const struct layout *layout,
 	text_free(&svg.head);
 	text_free(&svg.boxes);
 	text_free(&svg.scratch);
+	name_parts_free(&svg.parts);
 	text_free(&svg.drawing.rest);
 	path_names_free(&svg.drawing.path);
 	return status;
