@@ -368,6 +368,7 @@ script_tests = \
 	tests/noise.py \
 	tests/fleet-noise.py \
 	tests/members.py \
+	tests/many-paths.py \
 	tests/merge.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \

@@ -11,6 +11,7 @@
  */
 #include "src/views/flow_paths.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,7 +203,7 @@ extend_all(struct search *search, const struct limits *limits,
 		return 0;
 	if (flow_step(&search->steps,
 	              search->amounts.items + record->first_amount,
-	              record->n_amounts, number == 0, error) != 0)
+	              record->n_amounts, number == 0, NO_NAME, error) != 0)
 		return -1;
 	n = search->steps.reached.n;
 	mark_path(search, number);
@@ -256,26 +257,53 @@ find_paths(struct search *search, const struct limits *limits,
 	return status;
 }
 
-/* Searches with the lowest minimum of hits for which there is room. */
+/* Forgets what was found, and searches with another minimum. */
+static int
+search_again(struct search *search, struct limits *limits,
+             const struct hidden *before, uint64_t least, struct error *error)
+{
+	search->is_full = false;
+	search->n_records = 0;
+	search->amounts.n = 0;
+	memset(search->mark, 0,
+	       search->steps.flow->n_names * sizeof *search->mark);
+	limits->least = least;
+	*limits->hidden = *before;
+	limits->hidden->least_searched = least;
+	return find_paths(search, limits, error);
+}
+
+/*
+ * Searches with the lowest minimum of hits for which there is room: that of the
+ * request, or it doubled as often as needed.  That number is bisected: a higher
+ * minimum leaves a subset.
+ */
 static int
 find_most_paths(struct search *search, struct limits *limits,
                 struct error *error)
 {
-	struct hidden before = *limits->hidden;
+	const struct hidden before = *limits->hidden;
+	const uint64_t first = limits->least < 2 ? 2 : limits->least * 2;
+	unsigned low = 0, high = 0, last = UINT_MAX;
 
-	while (find_paths(search, limits, error) == 0) {
-		if (!search->is_full)
-			return 0;
-		search->is_full = false;
-		search->n_records = 0;
-		search->amounts.n = 0;
-		memset(search->mark, 0,
-		       search->steps.flow->n_names * sizeof *search->mark);
-		limits->least = limits->least < 2 ? 2 : limits->least * 2;
-		*limits->hidden = before;
-		limits->hidden->least_searched = limits->least;
+	if (find_paths(search, limits, error) != 0)
+		return -1;
+	if (!search->is_full)
+		return 0;
+	/* There is always room for the first record alone. */
+	while (search->records[0].hits >> high >= first)
+		high++;
+	while (low < high || last != high) {
+		last = (low + high) / 2;
+		if (search_again(search, limits, &before, first << last,
+		                 error) != 0)
+			return -1;
+		if (search->is_full)
+			low = last + 1;
+		else
+			high = last;
 	}
-	return -1;
+	return 0;
 }
 
 /* Writes a record's names to search->path, outermost first. */

@@ -108,11 +108,25 @@ find_whole(struct flow_steps *steps)
 	}
 }
 
+/* The vertices of a name: from *begin, how many; all if it is NO_NAME. */
+static uint32_t
+vertices_of(const struct call_flow *flow, uint32_t name, uint32_t *begin)
+{
+	*begin = 0;
+	if (name == NO_NAME)
+		return flow->n_vertices;
+	if (name >= flow->n_names)	/* entered since */
+		return 0;
+	*begin = flow->first_vertex[name];
+	return flow->first_vertex[name + 1] - *begin;
+}
+
 int
 flow_step(struct flow_steps *steps, const struct flow_amount *from, size_t n,
-          bool is_first, struct error *error)
+          bool is_first, uint32_t name, struct error *error)
 {
 	const struct call_flow *flow = steps->flow;
+	uint32_t begin, n_wanted = vertices_of(flow, name, &begin);
 	int status = 0;
 
 	steps->reached.n = 0;
@@ -125,29 +139,16 @@ flow_step(struct flow_steps *steps, const struct flow_amount *from, size_t n,
 		     k++) {
 			const struct flow_arc *arc =
 			    &flow->arcs[steps->is_up ? flow->in[k] : k];
+			uint32_t to = steps->is_up ? arc->caller :
+			              arc->callee;
 
-			status = follow(steps, &from[i], is_first, arc,
-			                steps->is_up ? arc->caller :
-			                arc->callee, error);
+			if (to - begin < n_wanted)
+				status = follow(steps, &from[i], is_first, arc,
+				                to, error);
 		}
 	}
 	find_whole(steps);
 	return status;
-}
-
-/* Keeps in `reached` only the vertices of one name. */
-static void
-keep_name(struct flow_steps *steps, uint32_t name)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < steps->reached.n; i++) {
-		struct flow_amount amount = steps->reached.items[i];
-
-		if (steps->flow->vertices[amount.vertex].name == name)
-			steps->reached.items[n++] = amount;
-	}
-	steps->reached.n = n;
 }
 
 void
@@ -182,8 +183,8 @@ flow_steps_value(struct flow_steps *steps, const uint32_t *path, size_t n,
 	for (size_t i = 1; i < n && status == 0; i++) {
 		struct flow_amounts reached;
 
-		status = flow_step(steps, from.items, from.n, i == 1, error);
-		keep_name(steps, path[i]);
+		status = flow_step(steps, from.items, from.n, i == 1, path[i],
+		                   error);
 		reached = steps->reached;
 		steps->reached = from;
 		from = reached;

@@ -55,11 +55,12 @@ void flow_amounts_sum(const struct flow_amount *amounts, size_t n,
                       uint64_t *hits, bool *is_estimated);
 
 /*
- * Fills `reached` with what n amounts become after one more call; is_first:
- * they are whole functions.  0, or -1 as above.
+ * Fills `reached` with what n amounts become after one more call, to one name
+ * or, if that is NO_NAME, to all; is_first: they are whole functions.  0, or -1
+ * as above.
  */
 int flow_step(struct flow_steps *steps, const struct flow_amount *from,
-              size_t n, bool is_first, struct error *error);
+              size_t n, bool is_first, uint32_t name, struct error *error);
 
 /* The value of path[n], n >= 1; overwrites `reached`.  Likewise. */
 int flow_steps_value(struct flow_steps *steps, const uint32_t *path, size_t n,
