@@ -282,6 +282,29 @@ def names_are_typed(folder):
         assert json.loads(left)["refined"] == 60, (name, left)
 
 
+def sentences(folder):
+    """Text has each finding once, and only recursion has activations."""
+    recursive = write(folder, {("main", "f", "f", "f"): 50, ("main", "g"): 50})
+    for path in (recursive, os.path.join(SAMPLES, "sites.pb.gz"),
+                 os.path.join(SAMPLES, "rdparse.folded.gz")):
+        table, lines = explain(path), run(path, "explain").splitlines()
+        for text in {row["text"] for row in table["rows"]}:
+            assert lines.count(text) == 1, (text, lines)
+        for row in table["rows"]:
+            is_recursion = row["kind"] == "recursion"
+            assert (row["activations"] is not None) == is_recursion, row
+    kinds = [row["kind"] for row in explain(recursive)["rows"]]
+    assert "recursion" in kinds, kinds
+
+
+def lines_of_a_body(folder):
+    """Its lines are proposed if the profile may have any."""
+    proposed = explain(os.path.join(SAMPLES, "sites.pb.gz"))["next"]
+    assert "list checksum" in proposed.values(), proposed
+    proposed = explain(write(folder, {("main", "a"): 9}))["next"]
+    assert not any(line.startswith("list") for line in proposed.values())
+
+
 def words_of(table):
     n, text = 0, None
     for row in table["rows"]:
@@ -446,6 +469,8 @@ def main():
                 "no hits": nothing,
                 "calls without stacks": calls,
                 "proposed commands run, whatever names hold": names_are_typed,
+                "text has a sentence for each finding": sentences,
+                "lines of a body are proposed": lines_of_a_body,
                 "--words": words}.items():
             claims.attempt(claim, check, folder)
         claims.attempt("random profiles agree with the rules",
