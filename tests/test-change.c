@@ -442,6 +442,61 @@ one_pair_is_at_most_likely(void **state)
 	assert_true(change.p == 1);
 }
 
+/* However small the unit of a change is. */
+static void
+a_change_below_one_has_a_direction(void **state)
+{
+	static const uint64_t few = 100, many = 1000;
+	static const double work = 1000;
+	const uint64_t *base = &few, *now = &many;
+	struct change_columns columns = {
+		.n_rows = 1, .n_base = 1, .n_now = 1, .base = &base,
+		.now = &now, .base_work = &work, .now_work = &work,
+		.sample = &one,
+	};
+	struct change change;
+
+	(void)state;
+	compare(&columns, &change);
+	assert_true(fabs(change.change - 0.9) < 1e-12);
+	assert_int_equal(change.verdict, CHANGE_LIKELY_GREW);
+	columns.base = &now;
+	columns.now = &base;
+	compare(&columns, &change);
+	assert_int_equal(change.verdict, CHANGE_LIKELY_SHRANK);
+}
+
+/* The inflation of n rows with 1 hit before and n_now hits after. */
+static double
+inflation_of(size_t n, uint64_t n_now)
+{
+	uint64_t base[8], now[8];
+	const uint64_t *bases = base, *nows = now;
+	double sample[8];
+	const struct change_columns columns = {
+		.n_rows = n, .n_base = 1, .n_now = 1, .base = &bases,
+		.now = &nows, .sample = sample,
+	};
+	struct change_noise noise;
+	struct error error = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		base[i] = sample[i] = 1;
+		now[i] = n_now;
+	}
+	assert_int_equal(change_noise_fit(&columns, &noise, &error), 0);
+	return noise.inflation;
+}
+
+static void
+few_rows_or_samples_say_nothing_of_noise(void **state)
+{
+	(void)state;
+	assert_true(inflation_of(8, 9) > 2);
+	assert_true(inflation_of(7, 9) == 1);
+	assert_true(inflation_of(8, 8) == 1);
+}
+
 /* Twice the sum of the smaller tail: 2 * 0.5^6, which is not significant. */
 static void
 few_samples_are_tested_exactly(void **state)
@@ -667,6 +722,8 @@ main(void)
 		cmocka_unit_test(one_pair_is_inflated),
 		cmocka_unit_test(the_visible_change_is_seen_in_four_of_five),
 		cmocka_unit_test(one_pair_is_at_most_likely),
+		cmocka_unit_test(a_change_below_one_has_a_direction),
+		cmocka_unit_test(few_rows_or_samples_say_nothing_of_noise),
 		cmocka_unit_test(few_samples_are_tested_exactly),
 		cmocka_unit_test(samples_of_many_hits_say_less),
 		cmocka_unit_test(weights_of_unknown_origin_need_replicates),
