@@ -268,7 +268,8 @@ count_hits(unsigned tree, const struct node *at, unsigned column,
 		    now > i * STEP ? now - i * STEP : 0, 1, 0);
 	while (now > ORIGIN && (now - ORIGIN) / width >= 64)
 		width *= 2;
-	node->width[column] = width;
+	if (width > node->width[column])
+		node->width[column] = width;
 }
 
 static int
@@ -338,6 +339,14 @@ add_stacks(unsigned n)
 		}
 		now += random_below(n_moments % 7 == 0 ? 5 * WIDTH : 50);
 		count_hits(tree, &at, column, hits);
+		/* The clock may seem to go backwards, once in a while. */
+		if (i % 16 == 0) {
+			const uint64_t latest = now;
+
+			now = ORIGIN + latest % (latest - ORIGIN + 1);
+			count_hits(tree, &at, column, hits);
+			now = latest;
+		}
 	}
 }
 
