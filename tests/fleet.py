@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """fleet.py -- the commands of doc/fleet.md give the bytes of one merge.
 
-Those for xargs, GNU parallel and Hadoop streaming are taken from the page;
-cpprof-mpi runs on four processes.  Speaks TAP.
+Those for xargs, GNU parallel, Slurm and Hadoop streaming are taken from the
+page; cpprof-mpi runs on four processes.  Where parallel is not installed, and
+always in place of Slurm, a small script does what the manual of the real
+program says of the options that the page uses.  Speaks TAP.
 """
 import os
 import re
@@ -31,6 +33,49 @@ def block(word):
     return next(text for text in blocks() if word in text)
 
 
+# parallel -0 -n N COMMAND: {} is the arguments, {#} the number of the job.
+PARALLEL = r"""#!/usr/bin/env python3
+import subprocess, sys
+assert sys.argv[1:3] == ["-0", "-n"], sys.argv
+n, command = int(sys.argv[3]), sys.argv[4:]
+inputs = sys.stdin.buffer.read().split(b"\0")[:-1]
+jobs = []
+for i in range(0, len(inputs), n):
+    words = []
+    for word in command:
+        if word == "{}":
+            words += inputs[i:i + n]
+        else:
+            words.append(word.replace("{#}", str(i // n + 1)).encode())
+    jobs.append(subprocess.Popen(words))
+sys.exit(sum(job.wait() != 0 for job in jobs))
+"""
+
+# sbatch runs what --wrap says with sh, for each task of an --array; a job waits
+# for those that it depends on, which have ended here.
+SBATCH = r"""#!/usr/bin/env python3
+import os, re, subprocess, sys
+tasks, script, number = [None], None, "7"
+words = iter(sys.argv[1:])
+for word in words:
+    if word == "--wrap":
+        script = next(words)
+    elif word.startswith("--array="):
+        first, last = map(int, word[8:].split("-"))
+        tasks = range(first, last + 1)
+    elif word.startswith("--dependency="):
+        assert word == "--dependency=afterany:" + number, word
+    else:
+        assert word == "--parsable", word
+for task in tasks:
+    if task is not None:
+        os.environ["SLURM_ARRAY_TASK_ID"] = str(task)
+    subprocess.run(["sh", "-c", script], check=False,
+                   stdout=subprocess.DEVNULL)
+print(number)
+"""
+
+
 class Folder:
     """Where the commands run: profiles, and cpprof in the path."""
 
@@ -50,6 +95,12 @@ class Folder:
         programs = os.path.join(folder, "bin")
         os.mkdir(programs)
         os.symlink(CPPROF, os.path.join(programs, "cpprof"))
+        for name, text in (("parallel", PARALLEL), ("sbatch", SBATCH)):
+            if name == "sbatch" or shutil.which(name) is None:
+                path = os.path.join(programs, name)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                os.chmod(path, 0o755)
         self.environment = dict(os.environ, TMPDIR=self.path,
                                 PATH=programs + ":" + os.environ["PATH"])
         self.run([CPPROF, "merge", "-o", "whole", *self.inputs])
@@ -74,7 +125,7 @@ def page_merges(folder, word):
     assert len([name for name in os.listdir(folder.path)
                 if name.startswith("part.")]) > 1
     folder.check("fleet.merged")
-    folder.run(["sh", "-c", "rm part.* fleet.merged"])
+    folder.run(["sh", "-c", "rm -f part.* fleet.merged files"])
 
 
 def hadoop_merges(folder):
@@ -133,11 +184,8 @@ def main():
         folder = Folder(name)
         claims.attempt("xargs on one machine", page_merges, folder,
                        "xargs -0 -n 200")
-        if shutil.which("parallel"):
-            claims.attempt("GNU parallel", page_merges, folder,
-                           "parallel -0")
-        else:
-            claims.skip("GNU parallel", "no parallel")
+        claims.attempt("GNU parallel", page_merges, folder, "parallel -0")
+        claims.attempt("Slurm", page_merges, folder, "sbatch")
         claims.attempt("Hadoop's mapper and reducer", hadoop_merges, folder)
         if os.path.exists(MPI) and shutil.which("mpirun"):
             claims.attempt("cpprof-mpi on four processes", mpi_merges, folder)
