@@ -678,6 +678,80 @@ def check_calls():
     assert "cannot compare" in error and "\n" not in error, error
 
 
+def write_calls(path, draw, names):
+    """A callgrind file of random calls without cycles; main comes first."""
+    calls = {name: [] for name in names}
+    own = {name: draw.randrange(0, 200) for name in names}
+    for i in range(len(names) - 1, 0, -1):
+        cost = own[names[i]] + sum(part for _, part in calls[names[i]])
+        callers = draw.sample(names[:i], draw.randrange(1, min(i, 3) + 1))
+        for caller in callers[1:]:
+            part = draw.randrange(0, cost + 1)
+            calls[caller].append((names[i], part))
+            cost -= part
+        calls[callers[0]].append((names[i], cost))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("creator: callgrind-3.19.0\nevents: Ir\n")
+        for name in names:
+            file.write(f"fn={name}\n1 {own[name]}\n")
+            for callee, cost in calls[name]:
+                file.write(f"cfn={callee}\ncalls=1 1\n1 {cost}\n")
+        file.write(f"totals: {sum(own.values())}\n")
+    return path
+
+
+def check_flows(folder, seed):
+    """Each view of calls without stacks has what it has of each run alone."""
+    draw = random.Random(seed)
+    names = ["main"] + [f"f{i}" for i in range(7)]
+    n_base, n_now = draw.randrange(1, 3), draw.randrange(1, 3)
+    runs = [write_calls(
+        os.path.join(folder, f"r{i}.callgrind"), draw,
+        names[:-1] + ["old" if i < n_base else "new"])
+        for i in range(n_base + n_now)]
+    queries = ["functions", "body", "top"] + [
+        f"{view} {name}" for view in ("down", "up", "callers", "callees")
+        for name in names[:-1]] + ["path main f1", "find f*"]
+    tables = compare(runs[:n_base], runs[n_base:], "threshold 0",
+                     *[f"diff {query}" for query in queries])
+    large = compare(runs[:n_base], runs[n_base:], "threshold 5%",
+                    *[f"diff {query}" for query in queries])
+    wrong = []
+    for query, table, shown in zip(queries, tables, large):
+        want = {path for path, row in rows_of(table).items() if any(
+            row[side] >= 0.05 * table[side]["mean"] * (1 - 1e-12) and
+            row[side] > 0 for side in ("base", "now"))}
+        if not query.startswith(("find", "path")) and \
+                rows_of(shown).keys() != want:
+            wrong.append((seed, query, "threshold",
+                          rows_of(shown).keys() ^ want))
+        alone = []
+        for run in runs:
+            done = subprocess.run(
+                [CPPROF, "-q", "-F", "json", "-e", "threshold 0", "-e", query,
+                 run], capture_output=True, check=False)
+            rows = json.loads(done.stdout)["rows"] if done.stdout else []
+            alone.append({tuple(row["path"]): row for row in rows})
+        want = {path for rows in alone for path in rows
+                if rows[path]["hits"] > 0}
+        got = rows_of(table)
+        if want - got.keys():
+            wrong.append((seed, query, "missing", want - got.keys()))
+        for path, row in got.items():
+            hits = [rows[path]["hits"] if path in rows else 0
+                    for rows in alone]
+            if not near(row["base"], mean(hits[:n_base])) or \
+                    not near(row["now"], mean(hits[n_base:])):
+                wrong.append((seed, query, path, hits, row))
+            estimated = [rows[path]["estimated"] for rows in alone
+                         if path in rows]
+            # Where a run does not show a path, its 0 may be an estimate.
+            if query != "top" and row["estimated"] != any(estimated) and (
+                    any(estimated) or len(estimated) == len(runs)):
+                wrong.append((seed, query, path, "estimated", row))
+    return wrong
+
+
 # ---- real runs ----
 
 PROGRAM = """
@@ -797,6 +871,10 @@ def main(first):
             ("other views do not change", check_other_views_stay)):
         claims.attempt(claim, with_folder, check, *arguments)
     claims.attempt("calls without stacks", check_calls)
+    wrong = []
+    for seed in range(first, first + 5):
+        wrong += with_folder(check_flows, seed)
+    claims.make("all views of calls without stacks", wrong)
     if has_terminals():
         claims.attempt("at the prompt", with_folder, check_prompt)
     else:

@@ -406,12 +406,131 @@ search_paths(bool is_up, struct rows *rows, const struct view_request *request,
 	return status;
 }
 
+/* ---- compared runs ---- */
+
+/* Of what several searches left out, the most. */
+static void
+merge_hidden(struct hidden *all, const struct hidden *one)
+{
+	if (one->below_threshold > all->below_threshold)
+		all->below_threshold = one->below_threshold;
+	if (one->too_long > all->too_long)
+		all->too_long = one->too_long;
+	if (one->least_searched > all->least_searched)
+		all->least_searched = one->least_searched;
+}
+
+/* Adds the paths of one run to those of all. */
+static int
+search_run(bool is_up, struct path_trie *all,
+           const struct view_request *request, const struct sample_set *run,
+           uint64_t least, struct hidden *hidden, struct error *error)
+{
+	struct search search = { .steps = { .is_up = is_up } };
+	struct hidden own = { 0 };
+	struct limits limits = { request, least, &own };
+	uint32_t *record = NULL;
+	int status = search_begin(&search, run->flow, error);
+
+	if (status == 0)
+		status = find_most_paths(&search, &limits, error);
+	if (status == 0)
+		record = memory_array(search.n_records, sizeof *record, error);
+	if (record == NULL)
+		status = -1;
+	for (uint32_t i = 1; status == 0 && i < search.n_records; i++) {
+		record[i] = path_trie_child(all,
+		    record[search.records[i].parent], search.records[i].name,
+		    error);
+		if (record[i] == NO_RECORD)
+			status = -1;
+	}
+	merge_hidden(hidden, &own);
+	free(record);
+	search_end(&search);
+	return status;
+}
+
+/* The paths of a trie as records without hits. */
+static int
+take_records(struct search *search, const struct path_trie *trie,
+             struct error *error)
+{
+	search->records = memory_array(trie->n_records,
+	                               sizeof *search->records, error);
+	if (search->records == NULL)
+		return -1;
+	search->n_records = trie->n_records;
+	for (uint32_t i = 0; i < trie->n_records; i++) {
+		uint32_t parent = trie->records[i].parent;
+
+		search->records[i] = (struct flow_record){
+			.parent = parent,
+			.name = trie->records[i].name,
+			.length = parent == NO_RECORD ? 1 :
+			    search->records[parent].length + 1,
+		};
+	}
+	return 0;
+}
+
+/* What all columns have of a row. */
+static void
+sum_columns(struct rows *rows)
+{
+	for (uint32_t row = 0; row < rows->n; row++) {
+		rows->hits[row] = 0;
+		for (size_t i = 0; i < rows->n_columns; i++)
+			rows->hits[row] += rows->columns[i][row];
+	}
+}
+
+/*
+ * Each run is searched by itself: a path can be in one of them alone.  If the
+ * runs of a side have the least hits of a path together, one has its part.
+ */
+static int
+search_runs(bool is_up, struct rows *rows, const struct view_request *request,
+            const struct measure *measure, struct hidden *hidden,
+            struct error *error)
+{
+	struct search all = { .steps = { .is_up = is_up } };
+	struct limits limits = { request, 0, hidden };
+	size_t n_base = request->compared->n_base;
+	size_t n_now = request->n_columns - n_base;
+	uint64_t least = measure->least / (n_base > n_now ? n_base : n_now);
+	struct path_trie trie;
+	int status;
+
+	if (path_trie_begin(&trie, request->root, 0, error) != 0)
+		return -1;
+	status = search_begin(&all, request->set->flow, error);
+	for (size_t i = 0; status == 0 && i < request->n_columns; i++)
+		status = search_run(is_up, &trie, request,
+		                    &request->columns[i], least, hidden,
+		                    error);
+	if (status == 0)
+		status = take_records(&all, &trie, error);
+	if (status == 0)
+		status = make_rows(&all, &limits, rows, error);
+	if (status == 0)
+		status = count_columns(&all, request, rows, error);
+	if (status == 0)
+		sum_columns(rows);
+	search_end(&all);
+	path_trie_free(&trie);
+	return status;
+}
+
+/* ---- views ---- */
+
 int
 flow_paths_down(struct rows *rows, const struct view_request *request,
                 const struct measure *measure, struct hidden *hidden,
                 struct error *error)
 {
-	return search_paths(false, rows, request, measure, hidden, error);
+	return (request->compared != NULL ? search_runs : search_paths)(false,
+	    rows, request, measure, hidden, error);
 }
 
 int
@@ -419,5 +538,6 @@ flow_paths_up(struct rows *rows, const struct view_request *request,
               const struct measure *measure, struct hidden *hidden,
               struct error *error)
 {
-	return search_paths(true, rows, request, measure, hidden, error);
+	return (request->compared != NULL ? search_runs : search_paths)(true,
+	    rows, request, measure, hidden, error);
 }

@@ -118,6 +118,34 @@ count_neighbours(const struct sample_set *set, uint32_t function,
 	return 0;
 }
 
+/* Of compared runs without stacks, each has calls of its own. */
+static int
+count_all(const struct view_request *request, bool wants_callers,
+          struct neighbour *neighbours, struct error *error)
+{
+	uint32_t n_names = names_count(request->set->names);
+	int status = 0;
+
+	if (request->compared == NULL || request->set->flow == NULL)
+		return count_neighbours(request->set, request->root,
+		                        wants_callers, neighbours, error);
+	for (size_t i = 0; status == 0 && i < request->n_columns; i++) {
+		struct neighbour *of_run = memory_array(n_names,
+		    sizeof *of_run, error);
+
+		status = of_run == NULL ? -1 :
+		    count_neighbours(&request->columns[i], request->root,
+		                     wants_callers, of_run, error);
+		for (uint32_t f = 0; status == 0 && f < n_names; f++) {
+			neighbours[f].hits += of_run[f].hits;
+			neighbours[f].is_met |= of_run[f].is_met;
+			neighbours[f].is_estimated |= of_run[f].is_estimated;
+		}
+		free(of_run);
+	}
+	return status;
+}
+
 /* Rows hold only the neighbours: the function is the same in every path. */
 static int
 keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
@@ -419,8 +447,7 @@ show_neighbours(const struct view_request *request,
 	neighbours = memory_array(n_names, sizeof *neighbours, error);
 	if (neighbours == NULL)
 		return -1;
-	status = count_neighbours(request->set, request->root,
-	                          kind == &callers_kind, neighbours, error);
+	status = count_all(request, kind == &callers_kind, neighbours, error);
 	if (status == 0)
 		status = show(request, kind, neighbours, &rows, table, error);
 	rows_free(&rows);

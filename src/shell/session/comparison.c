@@ -354,32 +354,45 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 	return add_up(comparison, n, error);
 }
 
-/* A flow for each run; the first has the functions of all. */
+/*
+ * Adds the functions of a run's flow to the flow that stands for all runs.  Its
+ * calls are those of the first run; what needs calls asks each run.
+ */
+static void
+add_flow(struct call_flow *all, const struct call_flow *run)
+{
+	for (uint32_t f = 0; f < all->n_names; f++) {
+		struct flow_function *to = &all->functions[f];
+		const struct flow_function *from = &run->functions[f];
+
+		to->self += from->self;
+		to->inclusive += from->inclusive;
+		to->is_known |= from->is_known;
+		to->is_used |= from->is_used;
+		to->occurs |= from->occurs;
+		to->is_estimated |= from->is_estimated;
+	}
+}
+
+/* A flow for each run, and one of all. */
 static int
 use_flows(struct comparison *comparison, const struct naming_request *request,
           uint32_t n, struct error *error)
 {
 	struct naming_request one = *request;
-	struct call_flow *first = comparison->naming.flow;
 
 	comparison->flows = memory_array(n, sizeof *comparison->flows, error);
 	if (comparison->flows == NULL)
 		return -1;
-	comparison->set.flow = comparison->runs[0].flow = first;
-	for (uint32_t i = 1; i < n; i++) {
-		const struct call_flow *flow;
-
+	comparison->set.flow = comparison->naming.flow;
+	for (uint32_t i = 0; i < n; i++) {
 		one.resource = comparison->columns[i];
 		if (naming_make(&comparison->flows[i], &one, error) != 0)
 			return -1;
-		flow = comparison->flows[i].flow;
-		comparison->runs[i].flow = flow;
-		for (uint32_t f = 0; f < first->n_names; f++) {
-			first->functions[f].occurs |=
-			    flow->functions[f].occurs;
-			first->functions[f].is_estimated |=
-			    flow->functions[f].is_estimated;
-		}
+		comparison->runs[i].flow = comparison->flows[i].flow;
+		if (i > 0)
+			add_flow(comparison->naming.flow,
+			         comparison->flows[i].flow);
 	}
 	return 0;
 }

@@ -43,8 +43,8 @@ struct comparison {
 	/* The same for views. */
 	struct naming naming;
 	bool has_names;
-	struct sample_set set;		/* all runs added up; of a flow, the
-					 * first run */
+	struct sample_set set;		/* all runs added up; of a flow, its
+					 * functions */
 	struct sample_set *runs;	/* [n_base + n_now] */
 	struct compared_runs compared;
 	double *work;			/* [n_base + n_now] of each run */
