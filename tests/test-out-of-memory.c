@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/text_buffer.h"
 #include "src/shell/command/interpret.h"
 #include "src/shell/session/session.h"
 #include "tests/failing-memory.h"
@@ -448,7 +449,11 @@ comparisons_say_when_memory_is_short(void **state)
 		"diff functions", "diff tree", "diff down", "diff up",
 		"diff callers main", "diff path main", "diff flame",
 		"scale by main", "diff", "scale robust", "diff",
-		"scale work 2", "diff flat", "narrow main", "diff body", NULL,
+		"scale work 2", "diff flat", "diff callees main",
+		"assert down main below 5%", "assert callers main below 5%",
+		"assert change up main below -5%",
+		"assert change functions ma* below 5%", "save",
+		"narrow main", "diff body", NULL,
 	};
 	char path[] = "/tmp/test-out-of-memory-XXXXXX";
 	struct attempt attempt = { .output = mkstemp(path) };
@@ -506,6 +511,61 @@ merging_says_when_memory_is_short(void **state)
 		check_all(files[i], lines);
 }
 
+/* Writes nine profiles of one resource and what merge --by makes of them. */
+static void
+write_fleet(const char *folder, const char *merged)
+{
+	struct text_buffer line = { 0 };
+	struct error error = { 0 };
+	struct session session;
+
+	text_add_format(&line, "merge --by id -o %s", merged);
+	for (int i = 0; i < 9; i++) {
+		char path[100];
+		FILE *file;
+
+		snprintf(path, sizeof path, "%s/%d", folder, i);
+		text_add_format(&line, " %s", path);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fprintf(file, "# cpprof 1\n# resource: cpu; gtick=microsecond; "
+		        "interval=1000\nmain;a %d\nmain;b %d\n", 10 + i,
+		        i == 4 ? 500 : 20);
+		fclose(file);
+	}
+	session_start(&session);
+	session.is_quiet = true;
+	assert_int_equal(interpret_line(&session, text_string(&line),
+	                                line.length, &error), 0);
+	session_end(&session);
+	text_free(&line);
+	for (int i = 0; i < 9; i++) {
+		char path[100];
+
+		snprintf(path, sizeof path, "%s/%d", folder, i);
+		unlink(path);
+	}
+}
+
+static void
+members_say_when_memory_is_short(void **state)
+{
+	static const char *const lines[] = {
+		"members b", "format json", "members main", "labels id",
+		"narrow label id=*", "members a", "functions", NULL,
+	};
+	char folder[] = "/tmp/test-out-of-memory-XXXXXX", merged[100];
+	const char *const files[] = { merged, NULL };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(merged, sizeof merged, "%s/merged", folder);
+	write_fleet(folder, merged);
+	check_all(files, lines);
+	unlink(merged);
+	rmdir(folder);
+}
+
 int
 main(void)
 {
@@ -524,6 +584,7 @@ main(void)
 		cmocka_unit_test(times_say_when_memory_is_short),
 		cmocka_unit_test(comparisons_say_when_memory_is_short),
 		cmocka_unit_test(merging_says_when_memory_is_short),
+		cmocka_unit_test(members_say_when_memory_is_short),
 	};
 	const char *source = getenv("srcdir");
 
