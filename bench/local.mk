@@ -6,6 +6,11 @@ bench_generate_SOURCES = bench/generate.c
 bench_generate_CFLAGS = $(AM_CFLAGS)
 bench_generate_LDADD = -lm
 
+noinst_PROGRAMS += bench/make-members
+bench_make_members_SOURCES = bench/make-members.c
+bench_make_members_CFLAGS = $(AM_CFLAGS)
+bench_make_members_LDADD = $(ZLIB_LIBS) -lm
+
 noinst_PROGRAMS += bench/bench-views
 bench_bench_views_SOURCES = bench/bench-views.c bench/walks.c bench/walks.h
 bench_bench_views_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
@@ -31,10 +36,15 @@ EXTRA_DIST += bench/run.sh bench/pprof.sh bench/merge.sh bench/measure.sh \
 bench: all
 	bash $(srcdir)/bench/run.sh bench
 	CPPROF=./cpprof bash $(srcdir)/bench/pprof.sh bench
-	CPPROF=./cpprof bash $(srcdir)/bench/merge.sh bench
+	CPPROF=./cpprof BENCH_FILES=100 bash $(srcdir)/bench/merge.sh bench
 	bench/bench-views
 	bench/bench-steps
 .PHONY: bench
+
+# Merging 1,000 profiles of 1 to 5 MB; bench/merge.sh has its options.
+bench-merge: all
+	CPPROF=./cpprof bash $(srcdir)/bench/merge.sh bench
+.PHONY: bench-merge
 
 # What the collector and its peers cost: `make bench-collector`, or with
 # ROUNDS=20, or with SHORT=--short.
