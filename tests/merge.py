@@ -415,6 +415,34 @@ def values_of_a_key_are_labels(source, folder):
                                  status=1).stderr
 
 
+def lists_and_trees_of_pprof_files_agree(source, folder):
+    """Without a key no tree is made of a pprof file; the sum is the same."""
+    for turn in range(20):
+        paths = []
+        for i in range(4):
+            samples = []
+            for _ in range(source.randrange(1, 60)):
+                stack = [source.randrange(1, 6)
+                         for _ in range(source.choice((1, 2, 3, 5, 40)))]
+                labels = [("route", source.choice("xy"), "")] * \
+                    source.randrange(2)
+                samples.append((stack, source.choice((0, 1, 7)), labels))
+            if turn % 2:
+                # 1 as two bytes.
+                samples.append(([b"\x81\0", 2], 0, []))
+                samples.append(([1, 2], 4, []))
+            paths.append(os.path.join(folder, f"both-{i}.pb.gz"))
+            pprof_writer.write(paths[-1], samples)
+        out = [os.path.join(folder, name) for name in ("list", "tree")]
+        merge("-o", out[0], *paths)
+        merge("--by", "id", "-o", out[1], *paths)
+        of_lists, of_trees = map(Decoder, out)
+        for table in ("resources", "frames", "nodes", "rows", "hits",
+                      "samples", "most", "groups"):
+            assert getattr(of_lists, table) == getattr(of_trees, table), (
+                turn, table)
+
+
 def what_cannot_be_read_is_skipped(folder):
     good = os.path.join(DATA, "go", "cpu.pb.gz")
     out = os.path.join(folder, "partial")
@@ -589,6 +617,8 @@ def main():
                        views_are_those_of_the_files, source, folder)
         claims.attempt("values of a key are labels",
                        values_of_a_key_are_labels, source, folder)
+        claims.attempt("lists and trees of pprof files agree",
+                       lists_and_trees_of_pprof_files_agree, source, folder)
         claims.attempt("what cannot be read is named and skipped",
                        what_cannot_be_read_is_skipped, folder)
         claims.attempt("sums beyond 64 bits are errors",

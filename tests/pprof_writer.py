@@ -31,16 +31,18 @@ class Strings:
 def write(path, samples, names=None, inlined=(), places=None):
     """A profile of samples: (stack, value, [(key, value, unit)]).
 
-    A stack is numbers of locations, innermost first.  Each is the function
+    A stack is numbers of locations, innermost first, or the bytes of some.  Each is the function
     that names[number] gives it, or f1, f2, ...; or, if inlined has it as
     {number: [names]}, several, innermost first.  A name may also be (name, file,
     line).  places: {number: (path, build-id in hexadecimal, address)}.
     """
     string = Strings()
     out = [message(1, number(1, string("cpu")) + number(2, string("us")))]
-    functions = {f for stack, _, _ in samples for f in stack}
+    functions = {f for stack, _, _ in samples for f in stack
+                 if isinstance(f, int)}
     for stack, value, labels in samples:
-        body = message(1, b"".join(map(varint, stack)))
+        body = message(1, b"".join(f if isinstance(f, bytes) else varint(f)
+                                   for f in stack))
         body += message(2, varint(value))
         for key, text, unit in labels:
             label = number(1, string(key))

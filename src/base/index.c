@@ -3,6 +3,7 @@
 #include "src/base/index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 
@@ -13,6 +14,14 @@ index_free(struct index *index)
 {
 	free(index->slots);
 	*index = (struct index){ 0 };
+}
+
+void
+index_clear(struct index *index)
+{
+	if (index->n > 0)
+		memset(index->slots, 0, index->n_slots * sizeof *index->slots);
+	index->n = 0;
 }
 
 int

@@ -34,6 +34,9 @@ struct index {
 
 void index_free(struct index *index);
 
+/* Empties it, and keeps its slots. */
+void index_clear(struct index *index);
+
 /* Whether thing `number` has the key. */
 typedef bool index_matches(const void *things, uint32_t number,
                            const void *key);

@@ -13,6 +13,7 @@
 #include "src/symbols/names/module_cache.h"
 
 struct recording_names;
+struct stack_list;
 
 /* The hash of one or several files; start with `{ 0 }`. */
 struct content {
@@ -38,6 +39,9 @@ struct read_options {
 					 * be NULL */
 	struct module_cache *modules;	/* symbols of earlier inputs, to be
 					 * used and added to; may be NULL */
+	struct stack_list *stacks;	/* a reader may fill it in place of
+					 * making a tree, see profile.h; may
+					 * be NULL */
 };
 
 /*

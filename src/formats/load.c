@@ -515,8 +515,12 @@ load_profiles(const char *const *paths, size_t n,
 		i++;
 	drop_names(&files);
 	shared.is_program_used = &is_program_used;
-	if (i == n && take_program(&files, &shared, error) == 0)
+	if (i == n && take_program(&files, &shared, error) == 0) {
+		/* What is merged with others needs a tree. */
+		if (files.n > 1)
+			shared.stacks = NULL;
 		profile = load_files(&files, &shared, error);
+	}
 	if (profile != NULL && shared.program != NULL && !is_program_used &&
 	    warn_of_program(profile, shared.program, error) != 0) {
 		profile_free(profile);

@@ -46,9 +46,12 @@ fleet_free(struct fleet *fleet)
 	large_array_free(fleet->next);
 	large_array_free(fleet->n_children);
 	large_array_free(fleet->returns);
-	large_array_free(fleet->spare);
+	stack_nodes_free(fleet->stacks);
+	large_array_free(fleet->weight);
+	large_array_free(fleet->has_weight);
 	index_free(&fleet->index);
 	free(fleet->members);
+	fleet_lines_free(fleet->lines);
 	cells_free(&fleet->groups);
 	names_free(fleet->values);
 	cells_free(&fleet->by);
@@ -373,6 +376,17 @@ fleet_add_returns(struct fleet *fleet, uint32_t node, uint64_t returns,
 
 /* ---- members ---- */
 
+/* The first bytes, so that the numbers have the order of the texts. */
+static uint64_t
+order_of(const char *id)
+{
+	uint64_t order = 0;
+
+	for (int i = 0; i < 8; i++)
+		order = order << 8 | (*id != '\0' ? (unsigned char)*id++ : 0);
+	return order;
+}
+
 uint32_t
 fleet_add_member(struct fleet *fleet, const char *id, const char *name,
                  struct error *error)
@@ -381,6 +395,7 @@ fleet_add_member(struct fleet *fleet, const char *id, const char *name,
 	struct fleet_member member = {
 		.id = arena_text(arena, id, strlen(id), error),
 		.name = arena_text(arena, name, strlen(name), error),
+		.order = order_of(id),
 	};
 
 	if (error->is_set ||
@@ -395,8 +410,11 @@ fleet_add_member(struct fleet *fleet, const char *id, const char *name,
 static bool
 is_before(const struct fleet_member *a, const struct fleet_member *b)
 {
-	int order = strcmp(a->id, b->id);
+	int order;
 
+	if (a->order != b->order)
+		return a->order < b->order;
+	order = strcmp(a->id, b->id);
 	return (order != 0 ? order : strcmp(a->name, b->name)) < 0;
 }
 
@@ -417,7 +435,59 @@ fleet_offer_most(struct fleet *fleet, uint32_t number, uint32_t node,
 	resource->most_member[node] = member;
 }
 
+int
+fleet_reserve_weights(struct fleet *fleet, struct error *error)
+{
+	size_t n = fleet->n_nodes;
+
+	if (n <= fleet->weight_capacity)
+		return 0;
+	if (n < 2 * fleet->weight_capacity)
+		n = 2 * fleet->weight_capacity;
+	large_array_free(fleet->weight);
+	large_array_free(fleet->has_weight);
+	fleet->weight = fleet->has_weight = NULL;
+	fleet->weight_capacity = 0;
+	if (large_array_zeroed(&fleet->weight, n, sizeof *fleet->weight,
+	                       error) != 0 ||
+	    large_array_zeroed(&fleet->has_weight, n / 64 + 1,
+	                       sizeof *fleet->has_weight, error) != 0)
+		return -1;
+	fleet->weight_capacity = n;
+	return 0;
+}
+
+void
+fleet_offer_weights(struct fleet *fleet, uint32_t resource, uint32_t member)
+{
+	/* A parent comes after its children, since its number is smaller. */
+	for (size_t word = fleet->n_nodes / 64 + 1; word-- > 0;)
+		while (fleet->has_weight[word] != 0) {
+			int bit = 63 - __builtin_clzll(fleet->has_weight[word]);
+			uint32_t node = (uint32_t)(64 * word) + (uint32_t)bit;
+			uint32_t parent = fleet->parent[node];
+			uint64_t hits = fleet->weight[node];
+
+			fleet->has_weight[word] ^= (uint64_t)1 << bit;
+			fleet->weight[node] = 0;
+			fleet_offer_most(fleet, resource, node, hits, member);
+			if (parent != NO_NODE)
+				fleet_add_weight(fleet, parent, hits);
+		}
+}
+
 /* ---- parts ---- */
+
+int
+fleet_add_group(struct fleet *fleet, uint32_t row, uint32_t group,
+                uint32_t resource, uint64_t hits, struct error *error)
+{
+	if (fleet->lines == NULL)
+		fleet->lines = fleet_lines_new(error);
+	return fleet->lines == NULL ? -1 :
+	    fleet_lines_add(fleet->lines, row, fleet_code(group, resource),
+	                    hits, error);
+}
 
 static bool
 cell_matches(const void *things, uint32_t number, const void *key)

@@ -29,8 +29,10 @@
 #include "src/base/error.h"
 #include "src/base/index.h"
 #include "src/base/names.h"
+#include "src/profile/fleet_lines.h"
 #include "src/profile/frame_union.h"
 #include "src/profile/profile.h"
+#include "src/profile/stack_nodes.h"
 
 enum {
 	FLEET_GROUPS = 32,
@@ -60,6 +62,7 @@ struct fleet_resource {
 struct fleet_member {
 	const char *id;		/* its identity */
 	const char *name;	/* the file that it came from; "": unknown */
+	uint64_t order;		/* what identities are compared by first */
 };
 
 /* Counts of a row in a part of the sum. */
@@ -135,14 +138,19 @@ struct fleet {
 	size_t child_capacity, next_capacity, n_children_capacity;
 	struct index index;		/* outermost nodes, children of wide
 					 * ones */
-	uint64_t *spare;		/* [spare_capacity] zeros, to sum up
-					 * weights of one member */
-	size_t spare_capacity;
+	struct stack_nodes *stacks;	/* by which whole ones are found; NULL:
+					 * none so far */
+	uint64_t *weight;		/* [weight_capacity] of nodes in one
+					 * member; else 0 */
+	uint64_t *has_weight;		/* a bit for each; else 0 */
+	size_t weight_capacity;
 
 	struct fleet_member *members;	/* at least those that a node names */
 	uint32_t n_listed;
 	size_t members_capacity;
 
+	struct fleet_lines *lines;	/* counts by group; NULL: they are in
+					 * groups, or there are none */
 	struct fleet_cells groups;
 	const char *key;		/* NULL: counts are kept by no key */
 	struct names *values;		/* of the key */
@@ -192,6 +200,31 @@ int fleet_add_returns(struct fleet *fleet, uint32_t node, uint64_t returns,
  */
 void fleet_offer_most(struct fleet *fleet, uint32_t resource, uint32_t node,
                       uint64_t hits, uint32_t member);
+
+/*
+ * Makes room for the hits of one member, by the nodes that there are; 0, or -1
+ * with *error set.
+ */
+int fleet_reserve_weights(struct fleet *fleet, struct error *error);
+
+/* Adds to the member's hits of a node; all are 0 at first. */
+static inline void
+fleet_add_weight(struct fleet *fleet, uint32_t node, uint64_t hits)
+{
+	fleet->weight[node] += hits;
+	fleet->has_weight[node / 64] |= (uint64_t)1 << node % 64;
+}
+
+/*
+ * Sums up the hits to those of subtrees, offers the member for each node, and
+ * makes all 0 again.
+ */
+void fleet_offer_weights(struct fleet *fleet, uint32_t resource,
+                         uint32_t member);
+
+/* Adds to the hits of a row in a group; 0 or -1. */
+int fleet_add_group(struct fleet *fleet, uint32_t row, uint32_t group,
+                    uint32_t resource, uint64_t hits, struct error *error);
 
 /*
  * Adds to the cell, which is entered if new.  The row has at least as many

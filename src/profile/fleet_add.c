@@ -14,10 +14,12 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/profile/fleet_stacks.h"
 #include "src/profile/large_array.h"
 #include "src/profile/sections.h"
+#include "src/profile/stack_list.h"
 
-enum { NODES_A_STEP = 65536 };
+enum { NODES_A_STEP = 65536, AHEAD = 16 };
 
 /* One profile that is being added. */
 struct addition {
@@ -27,7 +29,8 @@ struct addition {
 	const struct fleet_identity *identity;
 	uint32_t *resource, *module, *frame, *node;	/* maps */
 	uint32_t *member;
-	uint64_t *weight;		/* of its nodes */
+	uint32_t *stack_frames;	/* scratch: frames of some stacks */
+	size_t stack_frames_capacity;
 	uint32_t n_nodes;
 	const uint32_t *parent, *label, *row;
 };
@@ -243,6 +246,78 @@ map_nodes(struct addition *addition, struct error *error)
 	return 0;
 }
 
+/* ---- whole stacks ---- */
+
+/* Writes the fleet's frames of a stack; label_frames: those that are known. */
+static int
+map_stack(struct addition *addition, uint32_t *label_frames, uint32_t stack,
+          uint32_t *frames, struct error *error)
+{
+	const struct stack_list *list = addition->from->stacks;
+	uint32_t end = list->first[stack + 1];
+
+	for (uint32_t i = list->first[stack]; i < end; i++) {
+		uint32_t *frame = &label_frames[list->labels[i]];
+
+		if (*frame == UINT32_MAX)
+			*frame = map_frame(addition,
+			                   list->frames[list->labels[i]],
+			                   error);
+		if (*frame == UINT32_MAX)
+			return -1;
+		*frames++ = *frame;
+	}
+	return 0;
+}
+
+/* Finds the nodes of n stacks. */
+static int
+map_some_stacks(struct addition *addition, uint32_t *label_frames,
+                uint32_t first, uint32_t n, struct error *error)
+{
+	const struct stack_list *list = addition->from->stacks;
+	uint32_t lengths[FLEET_STACKS_MAX], *frames;
+	size_t n_frames = list->first[first + n] - list->first[first];
+
+	if (memory_grow(&addition->stack_frames,
+	                &addition->stack_frames_capacity, n_frames,
+	                sizeof *frames, error) != 0)
+		return -1;
+	frames = addition->stack_frames;
+	for (uint32_t i = 0; i < n; frames += lengths[i++]) {
+		lengths[i] = list->first[first + i + 1] -
+		             list->first[first + i];
+		if (map_stack(addition, label_frames, first + i, frames,
+		              error) != 0)
+			return -1;
+	}
+	return fleet_find_stacks(addition->fleet, addition->stack_frames,
+	                         lengths, n, addition->node + first, error);
+}
+
+static int
+map_stacks(struct addition *addition, struct error *error)
+{
+	const struct stack_list *list = addition->from->stacks;
+	uint32_t *label_frames = memory_array(list->n_frames,
+	                                      sizeof *label_frames, error);
+	int result = label_frames != NULL ? 0 : -1;
+
+	for (uint32_t i = 0; result == 0 && i < list->n_frames; i++)
+		label_frames[i] = UINT32_MAX;
+	for (uint32_t i = 0; result == 0 && i < list->n;
+	     i += FLEET_STACKS_MAX) {
+		uint32_t left = list->n - i;
+
+		result = map_some_stacks(addition, label_frames, i,
+		    left < FLEET_STACKS_MAX ? left : FLEET_STACKS_MAX, error);
+		if (result == 0 && i % NODES_A_STEP == 0)
+			result = progress_step(NULL, 0, 0, error);
+	}
+	free(label_frames);
+	return result;
+}
+
 static int
 add_returns(struct addition *addition, const uint64_t *returns,
             struct error *error)
@@ -334,15 +409,38 @@ add_node_counts(struct addition *addition, uint32_t n, uint32_t group,
 			continue;
 		if (fleet_add_counts(fleet, row, to, hits, samples,
 		                     error) != 0 ||
-		    (hits != 0 &&
-		     fleet_add_cell(&fleet->groups, row, fleet_code(group, to),
-		                    hits, 0, error) != 0) ||
+		    (hits != 0 && fleet_add_group(fleet, row, group, to, hits,
+		                                  error) != 0) ||
 		    (value != NO_NAME &&
 		     fleet_add_cell(&fleet->by, row, fleet_code(value, to),
 		                    hits, samples, error) != 0))
 			return -1;
 	}
 	return 0;
+}
+
+/* Has what add_node_counts will need of a node brought into the cache. */
+static void
+prefetch_counts(const struct addition *addition, uint32_t n, uint32_t group)
+{
+	const struct fleet *fleet = addition->fleet;
+	uint32_t row;
+
+	if (n + 2 * AHEAD < addition->n_nodes)
+		__builtin_prefetch(&fleet->row[addition->node[n + 2 * AHEAD]]);
+	if (n + AHEAD >= addition->n_nodes)
+		return;
+	row = fleet->row[addition->node[n + AHEAD]];
+	for (uint32_t r = 0; row != 0 && r < addition->from->n_resources;
+	     r++) {
+		uint32_t to = addition->resource[r];
+
+		__builtin_prefetch(&fleet->resources[to].hits[row], 1);
+		__builtin_prefetch(&fleet->resources[to].samples[row], 1);
+		if (fleet->lines != NULL)
+			fleet_lines_prefetch(fleet->lines, row,
+			                     fleet_code(group, to));
+	}
 }
 
 static int
@@ -359,9 +457,11 @@ add_counts(struct addition *addition, struct error *error)
 		          NULL;
 		result = section != NULL ? 0 : -1;
 	}
-	for (uint32_t n = 0; result == 0 && n < addition->n_nodes; n++)
+	for (uint32_t n = 0; result == 0 && n < addition->n_nodes; n++) {
+		prefetch_counts(addition, n, group);
 		result = add_node_counts(addition, n, group, values == NULL ?
 		    NO_NAME : values[section[n]], error);
+	}
 	free(values);
 	large_array_free(section);
 	return result;
@@ -372,38 +472,18 @@ static void
 offer_member(struct addition *addition, uint32_t r, uint32_t member)
 {
 	const struct sample_tree *tree = addition->from->tree;
-	uint64_t *sum = addition->fleet->spare;
+	struct fleet *fleet = addition->fleet;
 
-	sample_tree_weights(tree, tree->hits[r], addition->weight);
-	for (uint32_t n = 0; n < addition->n_nodes; n++)
-		sum[addition->node[n]] += addition->weight[n];
 	for (uint32_t n = 0; n < addition->n_nodes; n++) {
-		uint32_t node = addition->node[n];
+		uint64_t hits = sample_tree_hits(tree, r, n);
 
-		fleet_offer_most(addition->fleet, addition->resource[r], node,
-		                 sum[node], member);
-		sum[node] = 0;
+		if (n + AHEAD < addition->n_nodes)
+			__builtin_prefetch(&fleet->weight[
+			    addition->node[n + AHEAD]], 1);
+		if (hits != 0)
+			fleet_add_weight(fleet, addition->node[n], hits);
 	}
-}
-
-/* Zeros for all nodes, twice as many as there were where not all fit. */
-static int
-reserve_spare(struct fleet *fleet, struct error *error)
-{
-	size_t n = fleet->n_nodes;
-
-	if (n <= fleet->spare_capacity)
-		return 0;
-	if (n < 2 * fleet->spare_capacity)
-		n = 2 * fleet->spare_capacity;
-	large_array_free(fleet->spare);
-	fleet->spare = NULL;
-	fleet->spare_capacity = 0;
-	if (large_array_zeroed(&fleet->spare, n, sizeof *fleet->spare,
-	                       error) != 0)
-		return -1;
-	fleet->spare_capacity = n;
-	return 0;
+	fleet_offer_weights(fleet, addition->resource[r], member);
 }
 
 static int
@@ -417,16 +497,14 @@ add_member(struct addition *addition, struct error *error)
 	if ((identity->key != NULL &&
 	     fleet_set_key(fleet, identity->key, error) != 0) ||
 	    map_resources(addition, error) != 0 ||
-	    map_nodes(addition, error) != 0 ||
+	    (from->stacks != NULL ? map_stacks(addition, error) :
+	     map_nodes(addition, error)) != 0 ||
 	    add_returns(addition, from->tree->returns, error) != 0 ||
 	    add_counts(addition, error) != 0 ||
 	    add_processes(fleet, from, error) != 0)
 		return -1;
 	member = fleet_add_member(fleet, identity->id, identity->name, error);
-	if (member == UINT32_MAX ||
-	    large_array_reserve(&addition->weight, addition->n_nodes,
-	                        sizeof *addition->weight, error) != 0 ||
-	    reserve_spare(fleet, error) != 0)
+	if (member == UINT32_MAX || fleet_reserve_weights(fleet, error) != 0)
 		return -1;
 	for (uint32_t r = 0; r < from->n_resources; r++)
 		offer_member(addition, r, member);
@@ -496,21 +574,40 @@ add_rows(const struct addition *addition, uint32_t *row_map,
 	return 0;
 }
 
-/* part_map: NULL if parts have the same numbers in both. */
 static int
-add_cells(const struct addition *addition, const struct fleet_cells *from,
-          struct fleet_cells *to, const uint32_t *row_map,
-          const uint32_t *part_map, struct error *error)
+add_groups(const struct addition *addition, const uint32_t *row_map,
+           struct error *error)
 {
+	const struct fleet_cells *from = &addition->old->groups;
+
 	for (size_t i = 0; i < from->n; i++) {
 		const struct fleet_cell *cell = &from->cells[i];
-		uint32_t part = fleet_part(cell->code);
 		uint32_t r = fleet_resource_of(cell->code);
 
-		if (part_map != NULL)
-			part = part_map[part];
-		if (fleet_add_cell(to, row_map[cell->row],
-		                   fleet_code(part, addition->resource[r]),
+		if (fleet_add_group(addition->fleet, row_map[cell->row],
+		                    fleet_part(cell->code),
+		                    addition->resource[r], cell->hits,
+		                    error) != 0 ||
+		    (i % NODES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_cells(const struct addition *addition, const uint32_t *row_map,
+          const uint32_t *value_map, struct error *error)
+{
+	const struct fleet_cells *from = &addition->old->by;
+
+	for (size_t i = 0; i < from->n; i++) {
+		const struct fleet_cell *cell = &from->cells[i];
+		uint32_t value = value_map[fleet_part(cell->code)];
+		uint32_t r = fleet_resource_of(cell->code);
+
+		if (fleet_add_cell(&addition->fleet->by, row_map[cell->row],
+		                   fleet_code(value, addition->resource[r]),
 		                   cell->hits, cell->samples, error) != 0 ||
 		    (i % NODES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
@@ -545,8 +642,7 @@ add_values(const struct addition *addition, const uint32_t *row_map,
 			          FLEET_VALUES_MAX, old->key);
 	}
 	result = error->is_set ? -1 :
-	    add_cells(addition, &old->by, &fleet->by, row_map, value_map,
-	              error);
+	    add_cells(addition, row_map, value_map, error);
 	free(value_map);
 	return result;
 }
@@ -562,8 +658,7 @@ add_parts(const struct addition *addition, struct error *error)
 	if (large_array_zeroed(&row_map, old->n_rows, sizeof *row_map,
 	                       error) == 0 &&
 	    add_rows(addition, row_map, error) == 0 &&
-	    add_cells(addition, &old->groups, &fleet->groups, row_map, NULL,
-	              error) == 0 &&
+	    add_groups(addition, row_map, error) == 0 &&
 	    add_values(addition, row_map, error) == 0)
 		result = 0;
 	large_array_free(row_map);
@@ -653,7 +748,8 @@ fleet_add_profile(struct fleet *fleet, const struct profile *from,
 		                 "where it is given several");
 	if (fleet->frames == NULL)
 		fleet->frames = frame_union_new(fleet->profile, error);
-	if (fleet->frames == NULL)
+	if (fleet->frames == NULL ||
+	    frame_union_begin(fleet->frames, from, error) != 0)
 		return -1;
 	find_nodes(&addition);
 	if (alloc_maps(&addition, error) == 0 &&
@@ -665,6 +761,6 @@ fleet_add_profile(struct fleet *fleet, const struct profile *from,
 	free(addition.frame);
 	free(addition.member);
 	large_array_free(addition.node);
-	large_array_free(addition.weight);
+	free(addition.stack_frames);
 	return result;
 }

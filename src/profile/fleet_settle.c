@@ -597,6 +597,41 @@ compare_cells(const void *a, const void *b, void *context)
 	return order != 0 ? order : compare_numbers(x->row, y->row);
 }
 
+static int
+take_line(void *context, uint32_t row, uint32_t code, uint64_t hits,
+          struct error *error)
+{
+	struct fleet_cells *cells = context;
+
+	if (cells->n == cells->capacity) {
+		size_t n = cells->n < 512 ? 1024 : 2 * cells->n;
+
+		if (large_array_reserve(&cells->cells, n, sizeof *cells->cells,
+		                        error) != 0)
+			return -1;
+		cells->capacity = n;
+	}
+	cells->cells[cells->n++] = (struct fleet_cell){ .row = row,
+		.code = code, .hits = hits };
+	return 0;
+}
+
+/* Makes cells of the counts by group. */
+static int
+take_lines(struct fleet *fleet, struct error *error)
+{
+	struct fleet_lines *lines = fleet->lines;
+	int result = 0;
+
+	for (uint32_t code = 0; lines != NULL && result == 0 &&
+	     code < fleet_lines_codes(lines); code++)
+		result = fleet_lines_take(lines, code, take_line,
+		                          &fleet->groups, error);
+	fleet_lines_free(lines);
+	fleet->lines = NULL;
+	return result;
+}
+
 /* part_place: NULL if parts keep their numbers. */
 static int
 settle_cells(struct fleet_cells *cells, const uint32_t *row_place,
@@ -658,7 +693,8 @@ settle_parts(struct fleet *fleet, const uint32_t *row_place,
 	struct names *sorted;
 	int result;
 
-	if (settle_cells(&fleet->groups, row_place, NULL, resource_place,
+	if (take_lines(fleet, error) != 0 ||
+	    settle_cells(&fleet->groups, row_place, NULL, resource_place,
 	                 error) != 0 ||
 	    drop_values(fleet, error) != 0)
 		return -1;
@@ -683,10 +719,13 @@ fleet_settle(struct fleet *fleet, struct error *error)
 	large_array_free(fleet->child);
 	large_array_free(fleet->next);
 	large_array_free(fleet->n_children);
-	large_array_free(fleet->spare);
+	large_array_free(fleet->weight);
+	large_array_free(fleet->has_weight);
+	stack_nodes_free(fleet->stacks);
 	fleet->child = fleet->next = NULL;
 	fleet->n_children = NULL;
-	fleet->spare = NULL;
+	fleet->weight = fleet->has_weight = NULL;
+	fleet->stacks = NULL;
 	index_free(&fleet->index);
 	frame_union_free(fleet->frames);
 	fleet->frames = NULL;

@@ -13,6 +13,9 @@ struct frame_union {
 					 * the module in the sum */
 	struct names *frame_keys;	/* struct frame_key and locations:
 					 * number of the frame in the sum */
+	uint32_t *names;		/* of the sum, by those of the profile
+					 * at hand; NO_NAME: not yet */
+	size_t names_capacity;
 	struct location *locations;	/* scratch */
 	char *key;			/* scratch */
 	size_t locations_capacity, key_capacity;
@@ -48,6 +51,7 @@ frame_union_free(struct frame_union *frames)
 		return;
 	names_free(frames->module_keys);
 	names_free(frames->frame_keys);
+	free(frames->names);
 	free(frames->locations);
 	free(frames->key);
 	free(frames);
@@ -75,14 +79,34 @@ frame_union_module(struct frame_union *frames, const struct module *module,
 	return 0;
 }
 
+int
+frame_union_begin(struct frame_union *frames, const struct profile *from,
+                  struct error *error)
+{
+	uint32_t n = names_count(from->names);
+
+	if (memory_grow(&frames->names, &frames->names_capacity, n,
+	                sizeof *frames->names, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		frames->names[i] = NO_NAME;
+	return 0;
+}
+
 static uint32_t
 copy_name(struct frame_union *frames, const struct profile *from,
           uint32_t name, struct error *error)
 {
+	uint32_t *known;
+
 	if (name == NO_NAME)
 		return NO_NAME;
-	return names_add(frames->sum->names, names_text(from->names, name),
-	                 names_length(from->names, name), error);
+	known = &frames->names[name];
+	if (*known == NO_NAME)
+		*known = names_add(frames->sum->names,
+		                   names_text(from->names, name),
+		                   names_length(from->names, name), error);
+	return *known;
 }
 
 /* Writes the frame's locations, with the sum's names, to the scratch. */

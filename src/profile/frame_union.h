@@ -20,6 +20,10 @@ struct frame_union;
 struct frame_union *frame_union_new(struct profile *sum, struct error *error);
 void frame_union_free(struct frame_union *frames);
 
+/* To be called before the frames of each profile; 0 or -1. */
+int frame_union_begin(struct frame_union *frames, const struct profile *from,
+                      struct error *error);
+
 /* *number: of the sum's equal module, entered if new; 0 or -1. */
 int frame_union_module(struct frame_union *frames,
                        const struct module *module, uint32_t *number,

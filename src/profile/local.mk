@@ -10,7 +10,9 @@ libcore_a_SOURCES += \
 	src/profile/flow_tree.c \
 	src/profile/fleet.c src/profile/fleet.h \
 	src/profile/fleet_add.c src/profile/fleet_add.h \
+	src/profile/fleet_lines.c src/profile/fleet_lines.h \
 	src/profile/fleet_settle.c src/profile/fleet_settle.h \
+	src/profile/fleet_stacks.c src/profile/fleet_stacks.h \
 	src/profile/fleet_tree.c src/profile/fleet_tree.h \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
 	src/profile/frame_union.c src/profile/frame_union.h \
@@ -25,6 +27,8 @@ libcore_a_SOURCES += \
 	src/profile/sample_tree.c src/profile/sample_tree.h \
 	src/profile/sections.c src/profile/sections.h \
 	src/profile/short_paths.c src/profile/short_paths.h \
+	src/profile/stack_list.c src/profile/stack_list.h \
+	src/profile/stack_nodes.c src/profile/stack_nodes.h \
 	src/profile/stack_walk.h \
 	src/profile/timeline.c src/profile/timeline.h \
 	src/profile/tree_builder.c src/profile/tree_builder.h \

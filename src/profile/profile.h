@@ -182,6 +182,7 @@ struct tally {
 };
 
 struct fleet;
+struct stack_list;
 
 struct profile {
 	struct arena arena;
@@ -213,9 +214,14 @@ struct profile {
 	bool may_have_inlined;	/* frames had inlined locations when it was
 				 * loaded, or a module has debug information */
 
-	/* Either a tree, whose labels are frames, or a graph; never both. */
+	/*
+	 * Either a tree, whose labels are frames, or a graph; never both.  If
+	 * there is a list of stacks, which is borrowed, the tree is that of
+	 * stack_list_sum; only who asked a reader for one sees such a profile.
+	 */
 	struct sample_tree *tree;
 	struct call_graph *graph;
+	const struct stack_list *stacks;
 
 	/* What a merged profile has beside its sum (fleet.h); else NULL. */
 	struct fleet *fleet;

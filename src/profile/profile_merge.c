@@ -91,6 +91,8 @@ static int
 merge_modules_and_frames(struct merge *merge, const struct profile *from,
                          struct maps *maps, struct error *error)
 {
+	if (frame_union_begin(merge->frames, from, error) != 0)
+		return -1;
 	for (uint32_t i = 0; i < from->n_modules; i++)
 		if (frame_union_module(merge->frames, &from->modules[i],
 		                       &maps->module[i], error) != 0)

@@ -12,6 +12,7 @@
 #include "src/profile/fleet_add.h"
 #include "src/profile/fleet_settle.h"
 #include "src/profile/fleet_tree.h"
+#include "src/profile/stack_list.h"
 
 extern const struct format format_merged;
 
@@ -19,6 +20,7 @@ struct merging {
 	struct read_options options;
 	const char *key;
 	struct profile *sum;
+	struct stack_list stacks;	/* of one input */
 };
 
 struct merging *
@@ -44,6 +46,7 @@ merging_free(struct merging *merging)
 	if (merging == NULL)
 		return;
 	profile_free(merging->sum);
+	stack_list_free(&merging->stacks);
 	free(merging);
 }
 
@@ -103,6 +106,9 @@ merging_add(struct merging *merging, const char *path, const char *id,
 	enum merged_input result = MERGED_SKIPPED;
 
 	options.content = &content;
+	/* Counts by a key are those of threads and labels, so of a tree. */
+	if (merging->key == NULL)
+		options.stacks = &merging->stacks;
 	profile = load_profiles(&path, 1, &options, error);
 	if (profile == NULL)
 		return error->is_out_of_memory || interrupt_requested ?

@@ -107,7 +107,7 @@ read_profile(struct pprof *pprof, struct error *error)
 
 	if (read_source(pprof, error) != 0)
 		return -1;
-	if (reader_count_stacks(reader) == 0)
+	if (pprof_samples_count(&pprof->samples) == 0)
 		return reader_fail_empty(reader, error);
 	return reader_warn_cut(reader, ", but names that come later are lost",
 	                       error) == 0 ?
@@ -119,7 +119,8 @@ static struct profile *
 pprof_read(struct source *source, const struct read_options *options,
            struct error *error)
 {
-	struct pprof pprof = { .samples.reader = &pprof.reader };
+	struct pprof pprof = { .samples.reader = &pprof.reader,
+		.samples.list = options->stacks };
 	int result = reader_begin(&pprof.reader, source, options,
 	                          READER_OFFSETS, error);
 

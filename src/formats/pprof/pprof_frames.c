@@ -38,6 +38,7 @@ struct maker {
 	struct module_cache *modules;	/* may be NULL */
 	struct mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
+	uint32_t *file_names;		/* likewise, of their files */
 	uint32_t *frames;		/* [ids], the result */
 	struct location locations[LINES_MAX];	/* of one frame */
 	uint32_t most_lines;	/* of a location that has too many, or 0 */
@@ -171,7 +172,8 @@ fill_location(struct maker *maker, const struct pprof_line *line,
 	const struct pprof_function *function =
 	    pprof_tables_function(maker->tables, line->function);
 	size_t length = 0;
-	const char *file = NULL;
+	const char *text = NULL;
+	uint32_t *file;
 
 	*location = (struct location){
 		.function = name_function(maker, line->function, error),
@@ -180,14 +182,16 @@ fill_location(struct maker *maker, const struct pprof_line *line,
 	};
 	if (location->function == NO_NAME)
 		return -1;
-	if (function != NULL)
-		file = pprof_tables_string(maker->tables, function->file,
-		                           &length);
-	if (length == 0)
+	if (function == NULL)
 		return 0;
-	location->file = names_add(maker->profile->names, file, length,
-	                           error);
-	return location->file != NO_NAME ? 0 : -1;
+	file = &maker->file_names[function - maker->tables->functions];
+	if (*file == NO_NAME)
+		text = pprof_tables_string(maker->tables, function->file,
+		                           &length);
+	if (length > 0)
+		*file = names_add(maker->profile->names, text, length, error);
+	location->file = *file;
+	return error->is_set ? -1 : 0;
 }
 
 /* ---- frames ---- */
@@ -356,10 +360,14 @@ make_frames(struct maker *maker, struct error *error)
 	                             sizeof *maker->frames, error);
 	maker->function_names = memory_array(n_functions,
 	    sizeof *maker->function_names, error);
-	if (maker->frames == NULL || maker->function_names == NULL)
+	maker->file_names = memory_array(n_functions,
+	                                 sizeof *maker->file_names, error);
+	if (error->is_set)
 		return -1;
 	memset(maker->function_names, 0xff,
 	       n_functions * sizeof *maker->function_names);
+	memset(maker->file_names, 0xff,
+	       n_functions * sizeof *maker->file_names);
 	if (add_modules(maker, error) != 0 ||
 	    add_addresses(maker, error) != 0)
 		return -1;
@@ -388,6 +396,7 @@ pprof_frames_enter(struct profile *profile, const char *name,
 
 	free(maker.mapped);
 	free(maker.function_names);
+	free(maker.file_names);
 	if (result == 0)
 		return maker.frames;
 	free(maker.frames);

@@ -192,6 +192,21 @@ set_samples(const struct filler *filler, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
+/* Gives the list's stacks to the profile. */
+static int
+take_list(struct filler *filler, const uint32_t *frames, struct error *error)
+{
+	struct stack_list *list = filler->samples->list;
+
+	if (stack_list_set_frames(list, frames,
+	                          filler->tables->location_ids.n,
+	                          error) != 0)
+		return -1;
+	filler->profile->stacks = list;
+	filler->profile->tree = stack_list_tree(list, error);
+	return filler->profile->tree != NULL ? 0 : -1;
+}
+
 /*
  * Finishes the tree, whose frames are locations and whose threads are sets of
  * labels so far.
@@ -200,6 +215,7 @@ static int
 make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 {
 	struct profile *profile = filler->profile;
+	const struct stack_list *list = filler->samples->list;
 	struct reader_section *sections = memory_array(
 	    names_count(filler->samples->label_sets), sizeof *sections,
 	    error);
@@ -207,14 +223,16 @@ make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 
 	if (sections == NULL)
 		return -1;
-	if (pprof_labels_enter(filler->tables, filler->samples, sections,
-	                       error) == 0)
-		result = reader_finish_stacks(filler->samples->reader,
-		                              sections, error);
+	result = pprof_labels_enter(filler->tables, filler->samples, sections,
+	                            error);
+	if (result == 0)
+		result = list != NULL ? take_list(filler, frames, error) :
+		    reader_finish_stacks(filler->samples->reader, sections,
+		                         error);
 	free(sections);
 	if (result != 0)
 		return -1;
-	for (uint32_t n = 0; n < profile->tree->n_nodes; n++)
+	for (uint32_t n = 0; list == NULL && n < profile->tree->n_nodes; n++)
 		profile->tree->label[n] = frames[profile->tree->label[n]];
 	move_to_front(profile->tree->hits, default_column(filler->tables),
 	              sizeof *profile->tree->hits);
@@ -386,6 +404,18 @@ restore_origin(struct profile *profile, const struct pprof_tables *tables,
 
 /* ---- all together ---- */
 
+/* Counts were those of rows so far; now they become those of stacks. */
+static int
+sum_list(struct filler *filler, struct error *error)
+{
+	struct profile *profile = filler->profile;
+	struct sample_tree *rows = profile->tree;
+
+	profile->tree = stack_list_sum(filler->samples->list, rows, error);
+	sample_tree_free(rows);
+	return profile->tree != NULL ? 0 : -1;
+}
+
 static int
 add_process(struct filler *filler, struct error *error)
 {
@@ -422,9 +452,10 @@ pprof_profile_fill(const struct pprof_tables *tables,
 	if (frames == NULL)
 		return reader_fail_file(reader, error, "%s", why.text);
 	if (add_process(&filler, error) == 0 &&
-	    make_tree(&filler, frames, error) == 0)
-		result = restore_origin(reader->profile, tables,
-		                        default_column(tables), error);
+	    make_tree(&filler, frames, error) == 0 &&
+	    restore_origin(reader->profile, tables, default_column(tables),
+	                   error) == 0)
+		result = samples->list != NULL ? sum_list(&filler, error) : 0;
 	free(frames);
 	return result;
 }

@@ -21,6 +21,13 @@ pprof_samples_free(struct pprof_samples *samples)
 	free(samples->last_labels);
 }
 
+uint64_t
+pprof_samples_count(const struct pprof_samples *samples)
+{
+	return samples->list != NULL && samples->n_values > 0 ?
+	       samples->list->n_rows : reader_count_stacks(samples->reader);
+}
+
 /*
  * ---- fields of a sample; each function returns 0, or -1 with *error set ----
  */
@@ -221,6 +228,9 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 	if (samples->label_sets == NULL ||
 	    reader_add_columns(samples->reader, n + samples->counts_records,
 	                       error) != 0 ||
+	    (samples->list != NULL &&
+	     stack_list_begin(samples->list, n + samples->counts_records,
+	                      error) != 0) ||
 	    memory_grow(&samples->ids, &samples->ids_capacity, 1, 1,
 	                error) != 0 ||
 	    memory_grow(&samples->last_ids, &samples->last_ids_capacity, 1, 1,
@@ -376,12 +386,112 @@ find_locations(uint32_t *labels, struct id_table *table,
 	return n;
 }
 
-/* Enters the sample whose fields have been read. */
+/* Moves the stacks from the list, which is too long, to the reader. */
 static int
-push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
-     struct error *error)
+leave_list(struct pprof_samples *samples, uint64_t position,
+           struct error *error)
 {
-	uint32_t set = label_set(samples, error);
+	const struct stack_list *list = samples->list;
+	struct reader *reader = samples->reader;
+
+	samples->list = NULL;
+	samples->pushed_set = NO_NAME;
+	for (uint32_t i = 0; i < list->n_rows; i++) {
+		const struct stack_row *row = &list->rows[i];
+		uint32_t first = list->first[row->stack];
+		uint32_t n = list->first[row->stack + 1] - first;
+		uint32_t *labels = reader_frames(reader, n, error);
+
+		if (labels == NULL)
+			return -1;
+		memcpy(labels, list->labels + first, n * sizeof *labels);
+		memcpy(reader->hits, list->hits + (size_t)i * list->n_columns,
+		       list->n_columns * sizeof *reader->hits);
+		reader->thread = row->set;
+		if (reader_push(reader, n, position, 0, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether all ids have as few bytes as they can have. */
+static bool
+are_ids_short(const unsigned char *ids, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (ids[i] == 0 && ids[i - 1] >= 0x80)
+			return false;
+	return true;
+}
+
+static void
+count_record(struct pprof_samples *samples)
+{
+	if (samples->counts_records)
+		samples->reader->hits[samples->n_values] = samples->has_raw ?
+		    samples->n_raw : 1;
+}
+
+/* Enters a stack that the list does not have; NO_INDEX with *error set. */
+static uint32_t
+list_stack(struct pprof_samples *samples, struct id_table *table,
+           struct error *error)
+{
+	uint32_t *labels = reader_frames(samples->reader, samples->n_ids + 1,
+	                                 error);
+	ssize_t n;
+
+	if (labels == NULL)
+		return NO_INDEX;
+	n = find_locations(labels, table, samples->ids, samples->n_ids, error);
+	if (n == 0)
+		labels[n++] = id_table_add(table, PPROF_NO_STACK, error);
+	if (error->is_set)
+		return NO_INDEX;
+	return stack_list_add(samples->list, samples->ids, samples->n_ids,
+	                      labels, (uint32_t)n, error);
+}
+
+/*
+ * Enters the sample into the list.  1: it has left the list, since that has no
+ * room, or the stack might be in it under other bytes.
+ */
+static int
+push_to_list(struct pprof_samples *samples, uint32_t set,
+             struct id_table *table, uint64_t position, struct error *error)
+{
+	struct reader *reader = samples->reader;
+	uint32_t stack = stack_list_find(samples->list, samples->ids,
+	                                 samples->n_ids);
+	uint64_t *hits;
+	int result;
+
+	if (stack == NO_INDEX && are_ids_short(samples->ids, samples->n_ids) &&
+	    stack_list_has_room(samples->list, samples->n_ids + 1)) {
+		stack = list_stack(samples, table, error);
+		if (stack == NO_INDEX)
+			return -1;
+	}
+	if (stack != NO_INDEX && stack_list_has_room(samples->list, 0)) {
+		count_record(samples);
+		return stack_list_count(samples->list, set, stack,
+		                        reader->hits, error);
+	}
+	hits = memory_copy(reader->hits, samples->n_values, sizeof *hits,
+	                   error);
+	if (hits == NULL)
+		return -1;
+	result = leave_list(samples, position, error);
+	memcpy(reader->hits, hits, samples->n_values * sizeof *hits);
+	free(hits);
+	return result == 0 ? 1 : -1;
+}
+
+/* Enters the sample into the reader's tree. */
+static int
+push(struct pprof_samples *samples, uint32_t set, struct id_table *table,
+     uint64_t position, struct error *error)
+{
 	bool is_same_set = set == samples->pushed_set;
 	size_t same = is_same_set ? shared_bytes(samples) : 0, n_shared = 0;
 	unsigned char *ids = samples->ids;
@@ -391,7 +501,7 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 	                                 error);
 	ssize_t n;
 
-	if (labels == NULL || set == NO_NAME)
+	if (labels == NULL)
 		return -1;
 	n = find_locations(labels, table, ids, samples->n_ids - same, error);
 	if (n < 0)
@@ -410,9 +520,7 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 	                                error)) == NO_ID)
 		return -1;
 	samples->pushed_set = reader->thread = set;
-	if (samples->counts_records)
-		reader->hits[samples->n_values] = samples->has_raw ?
-		                                  samples->n_raw : 1;
+	count_record(samples);
 	return reader_push_rest(reader, n_shared, (size_t)n, position, 0,
 	                        error);
 }
@@ -425,6 +533,7 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
 	uint32_t n_values = 0;
+	uint32_t set;
 	int found;
 
 	if (field->wire != PROTOBUF_BYTES)
@@ -442,5 +551,15 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 		return error_set(error, "a sample of %u value%s, expected %u",
 		                 n_values, n_values == 1 ? "" : "s",
 		                 samples->n_values);
-	return push(samples, &tables->location_ids, position, error);
+	set = label_set(samples, error);
+	if (set == NO_NAME)
+		return -1;
+	if (samples->list != NULL) {
+		int left = push_to_list(samples, set, &tables->location_ids,
+		                        position, error);
+
+		if (left <= 0)
+			return left;
+	}
+	return push(samples, set, &tables->location_ids, position, error);
 }

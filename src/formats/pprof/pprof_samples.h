@@ -27,6 +27,7 @@
 #include "src/base/names.h"
 #include "src/formats/pprof/pprof_tables.h"
 #include "src/formats/reader.h"
+#include "src/profile/stack_list.h"
 
 /* More sets than this are not distinguished. */
 enum { PPROF_LABEL_SETS_MAX = 65536 };
@@ -37,6 +38,8 @@ enum { PPROF_NUMBER_SETS_MAX = 1024 };
 /* Start with the reader, which gets the stacks and must outlive this. */
 struct pprof_samples {
 	struct reader *reader;
+	struct stack_list *list;	/* gets the stacks instead, unless they
+					 * are too many; NULL: none */
 	uint32_t n_values;		/* of each sample; 0: none so far */
 	bool counts_records;		/* there is one more column of hits */
 	bool has_raw;			/* the reader knows the raw samples of
@@ -57,6 +60,9 @@ struct pprof_samples {
 };
 
 void pprof_samples_free(struct pprof_samples *samples);
+
+/* How many stacks have been entered. */
+uint64_t pprof_samples_count(const struct pprof_samples *samples);
 
 /*
  * Enters a sample, at the offset or line `position`, and its locations into

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stack_list.h -- the stacks of one input, one after the other.
+ *
+ * A sum of many inputs (fleet.h) finds whole stacks in its own tree, so a tree
+ * of each input would be built for nothing.  A reader that is given a list fills
+ * it instead, and memory stays for the next input.
+ *
+ * Stacks are found by the bytes that the input has for them, so that those of one
+ * that comes again need not be read.
+ */
+#ifndef CPPROF_PROFILE_STACK_LIST_H
+#define CPPROF_PROFILE_STACK_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/index.h"
+#include "src/profile/sample_tree.h"
+
+/* So many labels make a list longer than its tree would be. */
+enum { STACK_LIST_MAX = 1 << 24 };
+
+/* Start with `{ 0 }`; free with stack_list_free. */
+struct stack_list {
+	uint32_t n;		/* stacks */
+	uint32_t *first;	/* [n + 1], of the labels */
+	uint32_t *labels;	/* innermost first */
+	size_t *first_byte;	/* [n + 1], of the keys */
+	unsigned char *keys;	/* what stacks are found by */
+	uint32_t n_rows;	/* each of a set and a stack, once */
+	uint32_t n_columns;	/* of hits */
+	struct stack_row {
+		uint32_t set;	/* what tells equal stacks apart */
+		uint32_t stack;
+	} *rows;
+	uint64_t *hits;		/* [n_rows][n_columns] */
+	uint64_t *total;	/* [n_columns] */
+	uint32_t n_frames;
+	uint32_t *frames;	/* [n_frames], of the profile, by label */
+	size_t first_capacity, labels_capacity, first_byte_capacity,
+	    keys_capacity, rows_capacity, hits_capacity, total_capacity,
+	    frames_capacity;
+	struct index stack_index, row_index;
+};
+
+void stack_list_free(struct stack_list *list);
+
+/* Empties the list.  0, or -1 with *error set. */
+int stack_list_begin(struct stack_list *list, uint32_t n_columns,
+                     struct error *error);
+
+/* Whether a stack of n labels fits, and a row. */
+static inline bool
+stack_list_has_room(const struct stack_list *list, size_t n)
+{
+	return n <= STACK_LIST_MAX && list->n_rows < STACK_LIST_MAX &&
+	    list->first[list->n] + n <= STACK_LIST_MAX;
+}
+
+/* The stack with that key of n bytes, or NO_INDEX. */
+uint32_t stack_list_find(const struct stack_list *list,
+                         const unsigned char *key, size_t n);
+
+/*
+ * The number of a new stack, for which there is room: its key, and labels[n],
+ * innermost first.  NO_INDEX with *error set.
+ */
+uint32_t stack_list_add(struct stack_list *list, const unsigned char *key,
+                        size_t key_size, const uint32_t *labels, uint32_t n,
+                        struct error *error);
+
+/*
+ * Adds hits[n_columns] to the row of a set and a stack, entered if new.  0, or -1
+ * with *error set where a sum passes 64 bits or memory runs out.
+ */
+int stack_list_count(struct stack_list *list, uint32_t set, uint32_t stack,
+                     const uint64_t *hits, struct error *error);
+
+/* Sets the profile's frame of each label below n, copied. */
+int stack_list_set_frames(struct stack_list *list, const uint32_t *frames,
+                          uint32_t n, struct error *error);
+
+/*
+ * A tree with the hits of the rows: node i is row i, without callers.  Freed with
+ * sample_tree_free; NULL with *error set.
+ */
+struct sample_tree *stack_list_tree(const struct stack_list *list,
+                                    struct error *error);
+
+/*
+ * The same whose node i is stack i, which has the sum of its rows in `rows`, what
+ * stack_list_tree made.
+ */
+struct sample_tree *stack_list_sum(const struct stack_list *list,
+                                   const struct sample_tree *rows,
+                                   struct error *error);
+
+#endif
