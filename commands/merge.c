@@ -12,6 +12,7 @@
 #include "src/base/progress.h"
 #include "src/formats/exporter.h"
 #include "src/formats/merged/merging.h"
+#include "src/formats/run_list.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/help/help_text.h"
 #include "src/shell/line/options.h"
@@ -33,14 +34,14 @@ struct merge_options {
 	const char *symfs;
 	bool is_lenient, has_thread_frames;
 	bool wants_help;
-	const char **inputs;	/* [n_inputs] */
+	const char **inputs;	/* [n_inputs], as typed */
 	size_t n_inputs;
 };
 
 static const struct argument merge_arguments[] = {
 	{ "[OPTIONS] -o OUT FILE...", &arg_options_and_files, 0,
 	  "the profiles to add up, and any of the options below; - is standard "
-	  "input" },
+	  "input, and a directory stands for all profiles below it" },
 	ARGUMENTS_END
 };
 
@@ -139,6 +140,14 @@ ends_with(const char *text, const char *end)
 }
 
 static int
+set_too_many(const struct merge_options *options, size_t n,
+             struct error *error)
+{
+	return error_set(error, "--id %.100s names one input, and there are "
+	                 "%zu", options->id, n);
+}
+
+static int
 check_options(struct merge_options *options, struct error *error)
 {
 	if (options->output == NULL)
@@ -146,8 +155,7 @@ check_options(struct merge_options *options, struct error *error)
 	if (options->n_inputs == 0)
 		return error_set(error, "merge needs a profile to read");
 	if (options->id != NULL && options->n_inputs != 1)
-		return error_set(error, "--id %.100s names one input, and there "
-		                 "are %zu", options->id, options->n_inputs);
+		return set_too_many(options, options->n_inputs, error);
 	if (!options->is_merged && options->format == NULL &&
 	    (ends_with(options->output, ".pb.gz") ||
 	     ends_with(options->output, ".pprof")))
@@ -180,6 +188,7 @@ parse_words(struct merge_options *options, char *const *words,
 
 struct run {
 	const struct merge_options *options;
+	struct run_list inputs;
 	struct merging *merging;
 	uint64_t n_warnings;
 	size_t n_skipped;
@@ -204,13 +213,13 @@ add_inputs(struct run *run, struct error *error)
 	int result = 0;
 
 	line.unit = "files";
-	for (size_t i = 0; result == 0 && i < options->n_inputs; i++) {
+	for (size_t i = 0; result == 0 && i < run->inputs.n; i++) {
 		struct error why = { 0 };
 
-		result = progress_step(progress, i, options->n_inputs, error);
+		result = progress_step(progress, i, run->inputs.n, error);
 		if (result != 0)
 			break;
-		switch (merging_add(run->merging, options->inputs[i],
+		switch (merging_add(run->merging, run->inputs.paths[i],
 		                    options->id, warn, run, &why)) {
 		case MERGED_ADDED:
 			break;
@@ -270,10 +279,16 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 {
 	const struct merge_options *options = run->options;
 
+	for (size_t i = 0; i < options->n_inputs; i++)
+		if (run_list_add_members(&run->inputs, options->inputs[i],
+		                         error) != 0)
+			return -1;
+	if (options->id != NULL && run->inputs.n != 1)
+		return set_too_many(options, run->inputs.n, error);
 	run->merging = merging_new(read, options->key, error);
 	if (run->merging == NULL || add_inputs(run, error) != 0)
 		return -1;
-	if (run->n_skipped == options->n_inputs)
+	if (run->n_skipped == run->inputs.n)
 		return error_set(error, "nothing to write: no input could be "
 		                 "merged");
 	if (write_file(run, error) != 0)
@@ -281,7 +296,7 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 	if (run->n_skipped > 0)
 		return error_set(error, "%s: %zu of %zu inputs are not in it",
 		                 options->output, run->n_skipped,
-		                 options->n_inputs);
+		                 run->inputs.n);
 	return 0;
 }
 
@@ -308,6 +323,7 @@ merge_with(struct session *session, const struct merge_options *options,
 		interrupt_catch();
 	result = merge(&run, &read, error);
 	merging_free(run.merging);
+	run_list_free(&run.inputs);
 	module_cache_free(read.modules);
 	return result;
 }
@@ -382,6 +398,9 @@ const struct command command_merge = {
 	    "inputs; for each node the input that has most of it; and, with "
 	    "--by, the counts by the values of a key, which labels and narrow "
 	    "label then know. Threads, other labels and times are not kept.\n\n"
+	    "A directory with a recording's files is one input, however many "
+	    "processes it is of. Of any other directory each file and recording "
+	    "below it is one, except hidden ones.\n\n"
 	    "An input that cannot be read is named and skipped, and the exit "
 	    "status is 1.",
 	.options = merge_option_rows,

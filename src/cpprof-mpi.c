@@ -22,6 +22,7 @@
 #include "src/base/new_file.h"
 #include "src/base/text_buffer.h"
 #include "src/formats/merged/merging.h"
+#include "src/formats/run_list.h"
 #include "src/shell/terminal/message.h"
 
 /* MPI counts bytes by int. */
@@ -30,8 +31,9 @@ enum { PIECE = 1 << 30, TAG_SIZE = 1, TAG_BYTES = 2 };
 struct job {
 	int rank, size;
 	const char *key, *output;
-	char **inputs;
-	int n_inputs;
+	char **words;
+	int n_words;
+	struct run_list inputs;
 	struct merging *merging;
 	long long n_added, n_skipped;
 };
@@ -56,11 +58,12 @@ warn(void *context, const char *text)
 static void
 add_share(struct job *job)
 {
-	for (int i = job->rank; i < job->n_inputs; i += job->size) {
+	for (size_t i = (size_t)job->rank; i < job->inputs.n;
+	     i += (size_t)job->size) {
 		struct error error = { 0 };
 
-		switch (merging_add(job->merging, job->inputs[i], NULL, warn,
-		                    NULL, &error)) {
+		switch (merging_add(job->merging, job->inputs.paths[i], NULL,
+		                    warn, NULL, &error)) {
 		case MERGED_ADDED:
 			job->n_added++;
 			break;
@@ -181,6 +184,11 @@ run(struct job *job)
 		job->merging = merging_new(&read, job->key, &error);
 	if (job->merging == NULL)
 		give_up(error.text);
+	/* All processes find the same files, in the same order. */
+	for (int i = 0; i < job->n_words; i++)
+		if (run_list_add_members(&job->inputs, job->words[i],
+		                         &error) != 0)
+			give_up(error.text);
 	add_share(job);
 	reduce(job);
 	MPI_Reduce(&job->n_skipped, &n_skipped, 1, MPI_LONG_LONG, MPI_SUM, 0,
@@ -189,10 +197,11 @@ run(struct job *job)
 		message("cpprof-mpi", error.text);
 		status = 1;
 	} else if (job->rank == 0 && n_skipped > 0) {
-		message_note("%s: %lld of %d inputs are not in it",
-		             job->output, n_skipped, job->n_inputs);
+		message_note("%s: %lld of %zu inputs are not in it",
+		             job->output, n_skipped, job->inputs.n);
 	}
 	merging_free(job->merging);
+	run_list_free(&job->inputs);
 	module_cache_free(read.modules);
 	return status != 0 || n_skipped > 0;
 }
@@ -214,9 +223,9 @@ parse(struct job *job, int argc, char **argv)
 			job->output = optarg;
 		else
 			return false;
-	job->inputs = argv + optind;
-	job->n_inputs = argc - optind;
-	return job->output != NULL && job->n_inputs > 0;
+	job->words = argv + optind;
+	job->n_words = argc - optind;
+	return job->output != NULL && job->n_words > 0;
 }
 
 int

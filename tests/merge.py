@@ -505,6 +505,51 @@ def identities(folder):
                                       status=1).stderr
 
 
+def each_profile_in_a_directory_is_a_member(source, folder):
+    """But a recording, however many files it has, is one."""
+    top = os.path.join(folder, "fleet")
+    deep = os.path.join(top, "b", "c")
+    os.makedirs(deep)
+    members = random_members(source, folder, 6)
+    names = [os.path.join(top, "1.folded"), os.path.join(top, "2.folded"),
+             os.path.join(deep, "3.folded")]
+    for member, name in zip(members, names):
+        shutil.copy(member.path, name)
+    # Not profiles to merge, and a way round.
+    shutil.copy(members[3].path, os.path.join(top, ".hidden"))
+    os.symlink("..", os.path.join(top, "b", "up"))
+    os.mkfifo(os.path.join(top, "pipe"))
+    recordings = [os.path.join(folder, "recording"),
+                  os.path.join(top, "run.1"), os.path.join(top, "run.2")]
+    for i, recording in enumerate(recordings):
+        os.mkdir(recording)
+        for process in range(2):
+            shutil.copy(members[3 + (i + process) % 3].path,
+                        os.path.join(recording, f"cpprofdata.{process}"))
+    whole, out = (os.path.join(folder, name) for name in ("whole", "out"))
+    merge("-o", whole, *names, *recordings[1:])
+    merge("-o", out, top)
+    assert Decoder(out).n_members == 5
+    assert content(out) == content(whole)
+    merge("-o", whole, *names, *recordings)
+    merge("-o", out, recordings[0], top)
+    assert Decoder(out).n_members == 6
+    assert content(out) == content(whole)
+    assert b"names one input, and there are 5" in merge(
+        "--id", "x", "-o", out, top, status=1).stderr
+    merge("--id", "x", "-o", out, recordings[0])
+    bad = os.path.join(deep, "bad")
+    with open(bad, "wb") as file:
+        file.write(b"\0nothing")
+    done = merge("-o", out, recordings[0], top, status=1).stderr.decode()
+    assert bad in done and "1 of 7 inputs" in done, done
+    assert content(out) == content(whole)
+    empty = os.path.join(folder, "empty")
+    os.mkdir(empty)
+    assert b"a directory that is no profile" in merge(
+        "-o", out, empty, status=1).stderr
+
+
 def groups_are_by_identity(folder):
     """Two members of one identity are in one group; many spread over all."""
     one = os.path.join(DATA, "raw", "labels.pb.gz")
@@ -625,6 +670,9 @@ def main():
                        sums_beyond_64_bits_are_errors, folder)
         claims.attempt("an identity is the content's hash or --id",
                        identities, folder)
+        claims.attempt("each profile in a directory is a member",
+                       each_profile_in_a_directory_is_a_member, source,
+                       folder)
         claims.attempt("groups are by identity", groups_are_by_identity,
                        folder)
         claims.attempt("sums are written in other formats, too",

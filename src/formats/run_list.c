@@ -110,6 +110,99 @@ run_list_add_directory(struct run_list *runs, const char *path,
 	return result;
 }
 
+/* ---- members ---- */
+
+/* Whether all files in a directory are one profile. */
+static bool
+is_one_profile(const char *path)
+{
+	struct stat status;
+	char *data;
+	bool is_perf;
+
+	if (is_recording(path) || asprintf(&data, "%s/data", path) < 0)
+		return true;
+	is_perf = stat(data, &status) == 0 && S_ISREG(status.st_mode);
+	free(data);
+	return is_perf;
+}
+
+/* A link to a directory might lead back to where it is. */
+static bool
+can_be_member(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+		return true;
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int
+add_possible_members(struct run_list *runs, const char *path,
+                     DIR *directory, struct error *error)
+{
+	const struct dirent *entry;
+	char *name;
+
+	while ((entry = readdir(directory)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (asprintf(&name, "%s/%s", path, entry->d_name) < 0)
+			return error_out_of_memory(error);
+		if (!can_be_member(name))
+			free(name);
+		else if (add(runs, name, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Drops paths that have become NULL, from there on. */
+static void
+drop_gaps(struct run_list *runs, size_t first)
+{
+	size_t n = first;
+
+	for (size_t i = first; i < runs->n; i++)
+		if (runs->paths[i] != NULL)
+			runs->paths[n++] = runs->paths[i];
+	runs->n = n;
+}
+
+int
+run_list_add_members(struct run_list *runs, const char *path,
+                     struct error *error)
+{
+	size_t first = runs->n;
+	int result = add(runs, strdup(path), error);
+
+	/* What lies in a directory comes after it, until all are searched. */
+	for (size_t i = first; result == 0 && i < runs->n; i++) {
+		char *name = runs->paths[i];
+		DIR *directory = NULL;
+
+		if (strcmp(name, "-") != 0 && is_directory(name) &&
+		    !is_one_profile(name))
+			directory = opendir(name);
+		if (directory == NULL)
+			continue;
+		result = add_possible_members(runs, name, directory, error);
+		closedir(directory);
+		runs->paths[i] = NULL;
+		free(name);
+	}
+	drop_gaps(runs, first);
+	if (result == 0 && runs->n == first)
+		result = add(runs, strdup(path), error);
+	if (runs->n > first)
+		qsort(runs->paths + first, runs->n - first,
+		      sizeof *runs->paths, compare_paths);
+	return result;
+}
+
+/* ---- paths ---- */
+
 static int
 add_path(struct run_list *runs, const char *path, struct error *error)
 {

@@ -3,7 +3,8 @@
  *
  * A file is a run, and so is a recording, a directory with a file for each
  * process.  A directory without such files in which there are recordings holds
- * several runs: record --repeat writes one.
+ * several runs: record --repeat writes one.  To merge, any directory without a
+ * recording's files holds many profiles.
  */
 #ifndef CPPROF_FORMATS_RUN_LIST_H
 #define CPPROF_FORMATS_RUN_LIST_H
@@ -32,6 +33,16 @@ int run_list_add_directory(struct run_list *runs, const char *path,
 /* Adds the runs that n paths stand for.  0, or -1 with *error set. */
 int run_list_add_paths(struct run_list *runs, const char *const *paths,
                        size_t n, struct error *error);
+
+/*
+ * Adds the members of a merged profile that a path stands for: the path itself if
+ * it is a file, a recording, or a directory of perf; else all files and recordings
+ * below the directory, at any depth, but for what is hidden, links to directories,
+ * pipes and the like.  If there are none, or the directory cannot be read, the path
+ * itself, for the reader to say so.  0, or -1 with *error set for want of memory.
+ */
+int run_list_add_members(struct run_list *runs, const char *path,
+                         struct error *error);
 
 void run_list_free(struct run_list *runs);
 
