@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/disasm.c -- instructions of a function, with their hits. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/code_argument.h"
-#include "src/shell/command/function_code.h"
+#include "src/shell/command/code_sources.h"
 #include "src/shell/command/resolve_code.h"
-#include "src/symbols/lines/source_file.h"
 #include "src/views/disasm.h"
 
 static const char *const disasm_choices[] = { "--source", NULL };
@@ -27,19 +25,13 @@ struct gathering {
 	struct function_code code;
 	struct listed_instruction *instructions;	/* [of the code] */
 	struct place_hits *hits;
-	/* The sources that were read, one after the other. */
-	struct source_file *sources;
-	const char **source_names;
-	size_t n_sources, sources_capacity, names_capacity;
+	struct code_sources sources;
 };
 
 static void
 gathering_free(struct gathering *gathering)
 {
-	for (size_t i = 0; i < gathering->n_sources; i++)
-		source_file_free(&gathering->sources[i]);
-	free(gathering->sources);
-	free(gathering->source_names);
+	code_sources_free(&gathering->sources);
 	free(gathering->instructions);
 	free(gathering->hits);
 	function_code_free(&gathering->code);
@@ -78,41 +70,17 @@ list_instructions(struct gathering *gathering, struct error *error)
 
 /* ---- source lines ---- */
 
-/* The text of a line, or NULL; reads each file once. */
+/* The text of a line; NULL if it is not known, or with *error set. */
 static const char *
 source_line(struct gathering *gathering, const char *file, uint32_t line,
             struct error *error)
 {
-	const struct session *session = gathering->session;
-	const struct source_search search = {
-		.directories = (const char *const *)session->directories,
-		.n_directories = session->n_directories,
-		.root = session->symfs,
-	};
-	const struct text_lines *text;
-	size_t i = 0;
+	const struct code_source *source = code_sources_read(
+	    &gathering->sources, file, error);
 
-	while (i < gathering->n_sources &&
-	       strcmp(gathering->source_names[i], file) != 0)
-		i++;
-	if (i == gathering->n_sources) {
-		if (memory_grow(&gathering->sources,
-		                &gathering->sources_capacity, i + 1,
-		                sizeof *gathering->sources, error) != 0 ||
-		    memory_grow(&gathering->source_names,
-		                &gathering->names_capacity, i + 1,
-		                sizeof *gathering->source_names, error) != 0)
-			return NULL;
-		gathering->source_names[i] = file;
-		gathering->n_sources++;
-		if (source_file_read(&gathering->sources[i], file, &search,
-		                     error) != 0)
-			return NULL;
-	}
-	text = &gathering->sources[i].text;
-	return line >= 1 && line <= text->n ?
+	return source != NULL && line >= 1 && line <= source->file.text.n ?
 	       table_text(gathering->table, error, "%s",
-	                  text->lines[line - 1]) : NULL;
+	                  source->file.text.lines[line - 1]) : NULL;
 }
 
 static int
@@ -134,36 +102,6 @@ take_line(void *context, size_t number, const struct location *chain,
 }
 
 /* ---- the command ---- */
-
-/* Why there is no instruction, and what to do. */
-static int
-explain_no_code(const struct gathering *gathering, struct error *error)
-{
-	static const char *const why[] = {
-		[DISASSEMBLY_MISSING] = "was not found; say where it is with "
-		    "\"symfs DIR\"",
-		[DISASSEMBLY_UNREADABLE] = "cannot be read",
-		[DISASSEMBLY_DIFFERS] = "is another build than the one that "
-		    "was profiled; say where that is with \"symfs DIR\"",
-		[DISASSEMBLY_NO_DECODER] = "is for a machine whose code "
-		    "cpprof cannot decode",
-		[DISASSEMBLY_NO_CODE] = "has no function at the addresses of "
-		    "the samples",
-	};
-	const struct profile *profile = gathering->session->profile;
-	const struct function_code *code = &gathering->code;
-	const char *name = names_text(profile->names, code->function);
-
-	if (code->n_frames == 0)
-		return code_is_inlined_only(profile, code->function,
-		    "disassemble that", error) ? -1 :
-		    error_set(error, "%.80s has no code that can be shown: "
-		              "the profile has no address of it in a file",
-		              name);
-	return error_set(error, "no code for %.80s: %.200s %s", name,
-	                 profile->modules[code->without].path,
-	                 why[code->state]);
-}
 
 static int
 show(struct gathering *gathering, bool has_lines, struct error *error)
@@ -224,7 +162,11 @@ disasm_run(struct session *session, const struct arguments *arguments,
            struct table *table, struct error *error)
 {
 	bool has_lines = arguments->values[0].is_given;
-	struct gathering gathering = { .session = session, .table = table };
+	struct gathering gathering = {
+		.session = session,
+		.table = table,
+		.sources = { .session = session },
+	};
 	uint32_t function;
 	int status;
 
@@ -239,7 +181,8 @@ disasm_run(struct session *session, const struct arguments *arguments,
 	status = function_code_read(&gathering.code, session, function, error);
 	if (status == 0)
 		status = gathering.code.disassembly.n == 0 ?
-		         explain_no_code(&gathering, error) :
+		         code_explain_no_code(session->profile,
+		                              &gathering.code, error) :
 		         show(&gathering, has_lines, error);
 	gathering_free(&gathering);
 	return status;

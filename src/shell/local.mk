@@ -35,6 +35,8 @@ libcore_a_SOURCES += \
 	src/shell/command/assertion.c src/shell/command/assertion.h \
 	src/shell/command/code_argument.c \
 	src/shell/command/code_argument.h \
+	src/shell/command/code_sources.c \
+	src/shell/command/code_sources.h \
 	src/shell/command/column_argument.c \
 	src/shell/command/column_argument.h \
 	src/shell/command/command.c src/shell/command/command.h \

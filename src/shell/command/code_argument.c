@@ -155,3 +155,31 @@ code_explain_no_lines(const struct session *session, uint32_t function,
 	    "debug information for %.80s; compile it with -g, or install its "
 	    "debug symbols, then start cpprof again", name, module);
 }
+
+int
+code_explain_no_code(const struct profile *profile,
+                     const struct function_code *code, struct error *error)
+{
+	static const char *const why[] = {
+		[DISASSEMBLY_MISSING] = "was not found; say where it is with "
+		    "\"symfs DIR\"",
+		[DISASSEMBLY_UNREADABLE] = "cannot be read",
+		[DISASSEMBLY_DIFFERS] = "is another build than the one that "
+		    "was profiled; say where that is with \"symfs DIR\"",
+		[DISASSEMBLY_NO_DECODER] = "is for a machine whose code "
+		    "cpprof cannot decode",
+		[DISASSEMBLY_NO_CODE] = "has no function at the addresses of "
+		    "the samples",
+	};
+	const char *name = names_text(profile->names, code->function);
+
+	if (code->n_frames == 0)
+		return code_is_inlined_only(profile, code->function,
+		    "disassemble that", error) ? -1 :
+		    error_set(error, "%.80s has no code that can be shown: "
+		              "the profile has no address of it in a file",
+		              name);
+	return error_set(error, "no code for %.80s: %.200s %s", name,
+	                 profile->modules[code->without].path,
+	                 why[code->state]);
+}

@@ -6,6 +6,7 @@
 #define CPPROF_SHELL_COMMAND_CODE_ARGUMENT_H
 
 #include "src/shell/command/arguments.h"
+#include "src/shell/command/function_code.h"
 #include "src/views/code_hits.h"
 
 /*
@@ -30,5 +31,10 @@ bool code_is_inlined_only(const struct profile *profile, uint32_t function,
  */
 int code_explain_no_lines(const struct session *session, uint32_t function,
                           struct error *error);
+
+/* The same for a function without instructions. */
+int code_explain_no_code(const struct profile *profile,
+                         const struct function_code *code,
+                         struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include "src/shell/command/function_code.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/views/code_hits.h"
@@ -154,5 +155,53 @@ function_code_lines(const struct function_code *code,
 		    most_bytes, take, &asking, error);
 	}
 	free(addresses);
+	return status;
+}
+
+/* ---- where the function begins and ends ---- */
+
+/* Beyond it, lines of all the function's code would take too long to read. */
+enum { DEBUG_BYTES_MOST = 32 << 20 };
+
+/* The file whose lines are looked for, and the first and last of them. */
+struct extent {
+	const char *file;
+	uint32_t first, last;
+};
+
+static int
+take_line(void *context, size_t instruction, const struct location *chain,
+          size_t n, const struct names *names, struct error *error)
+{
+	struct extent *extent = context;
+
+	(void)instruction;
+	(void)n;
+	(void)error;
+	if (chain[0].line == 0 || chain[0].file == NO_NAME ||
+	    strcmp(names_text(names, chain[0].file), extent->file) != 0)
+		return 0;
+	if (extent->first == 0 || chain[0].line < extent->first)
+		extent->first = chain[0].line;
+	if (chain[0].line > extent->last)
+		extent->last = chain[0].line;
+	return 0;
+}
+
+int
+function_code_extent(struct session *session, uint32_t function,
+                     const char *file, uint32_t *first, uint32_t *last,
+                     struct error *error)
+{
+	struct extent extent = { .file = file };
+	struct function_code code;
+	int status = function_code_read(&code, session, function, error);
+
+	if (status == 0)
+		status = function_code_lines(&code, session, DEBUG_BYTES_MOST,
+		                             take_line, &extent, error);
+	function_code_free(&code);
+	*first = extent.first;
+	*last = extent.last;
 	return status;
 }

@@ -48,4 +48,13 @@ int function_code_lines(const struct function_code *code,
                                      struct error *error),
                         void *context, struct error *error);
 
+/*
+ * The first and the last line of a file, named as in the profile, that a
+ * function has code for.  Both 0 if its code or its debug information is not at
+ * hand, or that is large.  0, or -1 with *error set.
+ */
+int function_code_extent(struct session *session, uint32_t function,
+                         const char *file, uint32_t *first, uint32_t *last,
+                         struct error *error);
+
 #endif

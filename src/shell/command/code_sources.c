@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* code_sources.c -- the source files of code that is shown. */
+#include "src/shell/command/code_sources.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/memory.h"
+#include "src/symbols/lines/source_digest.h"
+
+/* Files that a note names. */
+enum { LISTED = 3 };
+
+void
+code_sources_free(struct code_sources *sources)
+{
+	for (size_t i = 0; i < sources->n; i++) {
+		source_file_free(&sources->sources[i]->file);
+		free(sources->sources[i]);
+	}
+	free(sources->sources);
+}
+
+struct code_source *
+code_sources_read(struct code_sources *sources, const char *name,
+                  struct error *error)
+{
+	const struct session *session = sources->session;
+	const struct source_search search = {
+		.directories = (const char *const *)session->directories,
+		.n_directories = session->n_directories,
+		.root = session->symfs,
+	};
+	struct code_source *source;
+
+	for (size_t i = 0; i < sources->n; i++)
+		if (strcmp(sources->sources[i]->name, name) == 0)
+			return sources->sources[i];
+	if (memory_grow(&sources->sources, &sources->capacity,
+	                sources->n + 1, sizeof *sources->sources, error) != 0)
+		return NULL;
+	source = memory_array(1, sizeof *source, error);
+	if (source == NULL)
+		return NULL;
+	source->name = name;
+	sources->sources[sources->n++] = source;
+	return source_file_read(&source->file, name, &search, error) == 0 ?
+	       source : NULL;
+}
+
+/* ---- notes ---- */
+
+/* The module that has a line of the file; NO_MODULE: none is known. */
+static uint32_t
+module_with(const struct profile *profile, const struct code_set *set,
+            const char *name)
+{
+	uint32_t file = names_find(profile->names, name, strlen(name));
+
+	for (uint32_t i = 0; set->tree != NULL && file != NO_NAME &&
+	     i < profile->n_locations; i++)
+		if (profile->locations[i].file == file &&
+		    set->frame[i] != UINT32_MAX)
+			return profile->frames[set->frame[i]].module;
+	return NO_MODULE;
+}
+
+/* Whether the program was built before the source file was changed. */
+static bool
+is_newer(const struct session *session, const struct module *module,
+         const struct source_file *source)
+{
+	struct stat status;
+
+	/* A copy below symfs may have another time. */
+	return session->symfs == NULL && stat(module->path, &status) == 0 &&
+	    source->mtime_ns > (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+	                       (uint64_t)status.st_mtim.tv_nsec;
+}
+
+/*
+ * "source: /src/db.c", and whether it is not what was compiled: by its digest
+ * if debug information has that, else by its age.
+ */
+static int
+note_found(const struct session *session, const struct code_set *set,
+           const struct code_source *source, struct table *table,
+           struct error *error)
+{
+	const struct profile *profile = session->profile;
+	uint32_t number = module_with(profile, set, source->name);
+	unsigned char digest[MD5_SIZE];
+	const char *doubt = "";
+
+	if (number != NO_MODULE) {
+		const struct module *module = &profile->modules[number];
+		const struct module_file wanted = module_file_of(module,
+		    (struct symbol_search){ .root = session->symfs });
+
+		if (source_digest_find(&wanted, source->name, digest)) {
+			if (memcmp(digest, source->file.digest,
+			           MD5_SIZE) != 0)
+				doubt = ", which is not what was compiled "
+				    "(by its MD5): lines may not match";
+		} else if (is_newer(session, module, &source->file)) {
+			doubt = table_text(table, error, ", which is newer "
+			    "than %s: lines may not match",
+			    profile_module_name(profile, number));
+		}
+	}
+	return doubt == NULL ? -1 : table_add_header(table, error,
+	    "source: %s%s", source->file.path, doubt);
+}
+
+/* Where sources are searched, in words. */
+static const char *
+searched(const struct session *session, struct table *table,
+         struct error *error)
+{
+	const char *text = "";
+
+	for (size_t i = 0; text != NULL && i < session->n_directories; i++)
+		text = table_text(table, error, "%s%s%s", text,
+		                  i == 0 ? "" : ", ",
+		                  session->directories[i]);
+	if (text != NULL && session->symfs != NULL)
+		text = table_text(table, error, "%s%s%s", text,
+		                  *text == '\0' ? "" : ", ", session->symfs);
+	if (text == NULL)
+		return NULL;
+	return *text == '\0' ? "" : table_text(table, error,
+	                                       ", nor in %s", text);
+}
+
+/* One line for all files that were not found or cannot be read. */
+static int
+note_missing(const struct code_sources *sources, enum source_state state,
+             struct table *table, struct error *error)
+{
+	const char *list = "", *where;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sources->n; i++) {
+		const struct code_source *source = sources->sources[i];
+
+		if (source->file.state != state)
+			continue;
+		if (n++ < LISTED)
+			list = table_text(table, error, "%s%s%s", list,
+			    n == 1 ? "" : ", ", state == SOURCE_UNREADABLE ?
+			    source->file.path : source->name);
+		if (list == NULL)
+			return -1;
+	}
+	if (n == 0)
+		return 0;
+	if (n > LISTED)
+		list = table_text(table, error, "%s and %zu more", list,
+		                  n - LISTED);
+	if (list == NULL)
+		return -1;
+	if (state == SOURCE_UNREADABLE)
+		return table_add_header(table, error,
+		                        "source cannot be read: %s", list);
+	where = searched(sources->session, table, error);
+	return where == NULL ? -1 : table_add_header(table, error,
+	    "source not found: %s%s; say where it is with \"directories DIR\"",
+	    list, where);
+}
+
+int
+code_sources_describe(const struct code_sources *sources,
+                      const struct code_set *set, struct table *table,
+                      struct error *error)
+{
+	for (size_t i = 0; i < sources->n; i++)
+		if (sources->sources[i]->is_shown &&
+		    sources->sources[i]->file.state == SOURCE_READ &&
+		    note_found(sources->session, set, sources->sources[i],
+		               table, error) != 0)
+			return -1;
+	if (note_missing(sources, SOURCE_MISSING, table, error) != 0)
+		return -1;
+	return note_missing(sources, SOURCE_UNREADABLE, table, error);
+}
