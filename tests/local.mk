@@ -116,7 +116,8 @@ tests_test_call_flow_SOURCES = tests/test-call-flow.c
 tests_test_call_flow_CFLAGS = $(unit_cflags)
 tests_test_call_flow_LDADD = $(unit_libs)
 
-tests_test_change_SOURCES = tests/test-change.c tests/failing-memory.h
+tests_test_change_SOURCES = tests/test-change.c tests/failing-memory.h \
+	tests/random-numbers.h
 tests_test_change_CFLAGS = $(unit_cflags)
 tests_test_change_LDADD = $(unit_libs)
 tests_test_change_LDFLAGS = $(failing_memory)
@@ -125,7 +126,7 @@ tests_test_distributions_SOURCES = tests/test-distributions.c
 tests_test_distributions_CFLAGS = $(unit_cflags)
 tests_test_distributions_LDADD = $(unit_libs)
 
-tests_test_estimate_SOURCES = tests/test-estimate.c
+tests_test_estimate_SOURCES = tests/test-estimate.c tests/random-numbers.h
 tests_test_estimate_CFLAGS = $(unit_cflags)
 tests_test_estimate_LDADD = $(unit_libs)
 

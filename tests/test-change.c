@@ -19,20 +19,9 @@
 
 #include "src/noise/change.h"
 #include "tests/failing-memory.h"
+#include "tests/random-numbers.h"
 
 /* ---- random numbers ---- */
-
-static uint64_t seed;
-
-static double
-uniform(void)
-{
-	uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
 
 static double
 normal(void)
@@ -58,22 +47,6 @@ gamma_of(double shape)
 		    d * log(v))
 			return d * v;
 	}
-}
-
-/* By products of uniforms, 20 events at a time. */
-static uint64_t
-poisson(double mean)
-{
-	uint64_t n = 0;
-
-	while (mean > 0) {
-		double limit = exp(-fmin(mean, 20)), product = uniform();
-
-		for (; product > limit; product *= uniform())
-			n++;
-		mean -= 20;
-	}
-	return n;
 }
 
 static uint64_t
