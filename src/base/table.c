@@ -35,6 +35,17 @@ table_add_field(struct table *table, const char *key, const char *title,
 	return 0;
 }
 
+int
+table_add_fields(struct table *table, const struct field *fields, size_t n,
+                 struct error *error)
+{
+	for (size_t i = 0; i < n; i++)
+		if (table_add_field(table, fields[i].key, fields[i].title,
+		                    fields[i].value, error) != 0)
+			return -1;
+	return 0;
+}
+
 __attribute__((format(printf, 3, 0)))
 static const char *
 format_text(struct table *table, struct error *error, const char *format,

@@ -281,6 +281,8 @@ void table_free(struct table *table);
 /* Each returns 0, or -1 with *error set if memory runs out. */
 int table_add_field(struct table *table, const char *key, const char *title,
                     struct cell value, struct error *error);
+int table_add_fields(struct table *table, const struct field *fields,
+                     size_t n, struct error *error);
 int table_add_header(struct table *table, struct error *error,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));

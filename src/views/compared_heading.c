@@ -196,38 +196,28 @@ add_fields(const struct view_request *request,
 	static const char *const now_keys[] = { "now.runs", "now.members",
 		"now.mean" };
 	const struct compared_runs *runs = request->compared;
-	const struct resource *resource = request->set->resource;
 	const struct change *whole = &compared->whole;
-	const struct {
-		const char *key;
-		struct cell value;
-	} fields[] = {
-		{ "resource.name", cell_text(resource->name) },
-		{ "resource.gtick", cell_text(resource->gtick) },
-		{ "resource.interval", cell_count(resource->interval) },
-		{ "whole.change", cell_amount(whole->change) },
-		{ "whole.low", amount_or_nothing(whole->low) },
-		{ "whole.high", amount_or_nothing(whole->high) },
-		{ "whole.visible", amount_or_nothing(whole->visible) },
-		{ "whole.verdict",
+	const struct field fields[] = {
+		{ "whole.change", NULL, cell_amount(whole->change) },
+		{ "whole.low", NULL, amount_or_nothing(whole->low) },
+		{ "whole.high", NULL, amount_or_nothing(whole->high) },
+		{ "whole.visible", NULL, amount_or_nothing(whole->visible) },
+		{ "whole.verdict", NULL,
 		  cell_text(row_verdict_names[compare_verdict(whole)]) },
-		{ "scale", cell_text(runs->scale != NULL ? runs->scale :
-		                     "absolute") },
-		{ "hidden", cell_count(hidden->below_threshold +
-		    hidden->folded + hidden->too_long +
-		    hidden->beyond_limit) },
+		{ "scale", NULL, cell_text(runs->scale != NULL ?
+		                           runs->scale : "absolute") },
+		{ "hidden", NULL, cell_count(hidden_sum(hidden)) },
 	};
 
 	if (add_side_fields(base_keys, runs->n_base, runs->base_members,
 	                    whole->base, table, error) != 0 ||
 	    add_side_fields(now_keys, request->n_columns - runs->n_base,
-	                    runs->now_members, whole->now, table, error) != 0)
+	                    runs->now_members, whole->now, table,
+	                    error) != 0 ||
+	    view_add_resource(request->set->resource, table, error) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (table_add_field(table, fields[i].key, NULL,
-		                    fields[i].value, error) != 0)
-			return -1;
-	return 0;
+	return table_add_fields(table, fields, sizeof fields / sizeof *fields,
+	                        error);
 }
 
 int
@@ -238,8 +228,6 @@ compared_describe(const struct view_request *request,
                   struct error *error)
 {
 	table->schema = "cpprof.diff/1";
-	table->gtick = request->set->resource->gtick;
-	table->interval = request->set->resource->interval;
 	if (view_add_root_field(request, kind->has_root, table, error) != 0 ||
 	    add_fields(request, compared, hidden, table, error) != 0 ||
 	    add_header(request, kind, compared, table, error) != 0)

@@ -78,23 +78,29 @@ count_lost(const struct resource *resource, bool are_samples)
 }
 
 static int
-add_lost_fields(const struct resource *resource, struct table *table,
-                struct error *error)
+add_lost_field(const struct resource *resource, const char *key,
+               bool are_samples, struct table *table, struct error *error)
 {
-	const struct {
-		const char *key;
-		uint64_t lost;
-	} fields[] = {
-		{ "lost", count_lost(resource, false) },
-		{ "lost_samples", count_lost(resource, true) },
+	uint64_t lost = count_lost(resource, are_samples);
+
+	return lost == 0 ? 0 :
+	    table_add_field(table, key, NULL, cell_count(lost), error);
+}
+
+int
+view_add_resource(const struct resource *resource, struct table *table,
+                  struct error *error)
+{
+	const struct field fields[] = {
+		{ "resource.name", NULL, cell_text(resource->name) },
+		{ "resource.gtick", NULL, cell_text(resource->gtick) },
+		{ "resource.interval", NULL, cell_count(resource->interval) },
 	};
 
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (fields[i].lost > 0 &&
-		    table_add_field(table, fields[i].key, NULL,
-		                    cell_count(fields[i].lost), error) != 0)
-			return -1;
-	return 0;
+	table->gtick = resource->gtick;
+	table->interval = resource->interval;
+	return table_add_fields(table, fields, sizeof fields / sizeof *fields,
+	                        error);
 }
 
 static int
@@ -102,34 +108,28 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
            const struct measure *measure, const struct hidden *hidden,
            struct table *table, struct error *error)
 {
-	const struct resource *resource = request->set->resource;
-	const struct {
-		const char *key;
-		struct cell value;
-	} fields[] = {
-		{ "resource.name", cell_text(resource->name) },
-		{ "resource.gtick", cell_text(resource->gtick) },
-		{ "resource.interval", cell_count(resource->interval) },
-		{ "total", cell_count(request->set->total) },
-		{ "refined", cell_count(request->set->left) },
-		{ "denominator", cell_count(measure->denominator) },
-		{ "hidden", cell_count(hidden->below_threshold +
-		    hidden->folded + hidden->too_long + hidden->beyond_limit) },
-		{ "least_searched", cell_count(hidden->least_searched) },
-	};
-	size_t n = sizeof fields / sizeof *fields;
+	const struct sample_set *set = request->set;
+	struct field fields[5];
+	size_t n = 0;
 
-	if (view_add_root_field(request, kind->has_root, table, error) != 0)
+	fields[n++] = (struct field){ "total", NULL, cell_count(set->total) };
+	if (set->n_steps > 0)
+		fields[n++] = (struct field){ "refined", NULL,
+			cell_count(set->left) };
+	fields[n++] = (struct field){ "denominator", NULL,
+		cell_count(measure->denominator) };
+	fields[n++] = (struct field){ "hidden", NULL,
+		cell_count(hidden_sum(hidden)) };
+	if (hidden->least_searched > 0)
+		fields[n++] = (struct field){ "least_searched", NULL,
+			cell_count(hidden->least_searched) };
+	if (view_add_root_field(request, kind->has_root, table, error) != 0 ||
+	    view_add_resource(set->resource, table, error) != 0 ||
+	    table_add_fields(table, fields, n, error) != 0 ||
+	    add_lost_field(set->resource, "lost", false, table, error) != 0)
 		return -1;
-	if (hidden->least_searched == 0)
-		n--;
-	for (size_t i = 0; i < n; i++)
-		if ((request->set->n_steps > 0 ||
-		     strcmp(fields[i].key, "refined") != 0) &&
-		    table_add_field(table, fields[i].key, NULL,
-		                    fields[i].value, error) != 0)
-			return -1;
-	return add_lost_fields(resource, table, error);
+	return add_lost_field(set->resource, "lost_samples", true, table,
+	                      error);
 }
 
 static const char *
@@ -541,8 +541,6 @@ view_describe(const struct view_request *request,
               struct error *error)
 {
 	table->schema = kind->schema;
-	table->gtick = request->set->resource->gtick;
-	table->interval = request->set->resource->interval;
 	if (add_fields(request, kind, measure, hidden, table, error) != 0 ||
 	    add_header(request, kind, measure, table, error) != 0 ||
 	    add_columns(request, kind, measure, table, error) != 0)

@@ -22,8 +22,9 @@ struct view_kind {
  * Describes the view in the table: the fields root, resource.name, .gtick and
  * .interval, total, denominator, hidden and, where there are any, lost and
  * lost_samples; the header lines of the paper, and one for losses of more than
- * one percent, for each column shown, or saying that the view has none; and a footer with the number of records that are not shown, and
- * why.  Does not touch columns and rows.  0, or -1 with *error set.
+ * one percent, and for each column shown, or saying that the view has none; and
+ * a footer with the number of records that are not shown, and why.  Does not
+ * touch columns and rows.  0, or -1 with *error set.
  */
 int view_describe(const struct view_request *request,
                   const struct view_kind *kind, const struct measure *measure,
@@ -45,6 +46,10 @@ int view_add_root_field(const struct view_request *request, bool has_root,
                         struct table *table, struct error *error);
 int view_add_root(const struct view_request *request, struct table *table,
                   struct error *error);
+
+/* Likewise for the resource: the table's unit, and the fields. */
+int view_add_resource(const struct resource *resource, struct table *table,
+                      struct error *error);
 
 /* Likewise the footer with the records that are not shown. */
 int view_add_hidden(const struct view_request *request,

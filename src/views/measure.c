@@ -23,6 +23,13 @@ hidden_add_small(struct hidden *hidden, uint32_t name, uint64_t hits)
 }
 
 uint64_t
+hidden_sum(const struct hidden *hidden)
+{
+	return hidden->below_threshold + hidden->folded + hidden->too_long +
+	    hidden->beyond_limit;
+}
+
+uint64_t
 measure_hits(long double hits)
 {
 	if (hits >= 0x1p64L)

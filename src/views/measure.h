@@ -37,6 +37,9 @@ struct hidden {
  */
 void hidden_add_small(struct hidden *hidden, uint32_t name, uint64_t hits);
 
+/* All records that are not shown. */
+uint64_t hidden_sum(const struct hidden *hidden);
+
 /*
  * What fractions of a set's hits are relative to.  O(1); O(N) if percentages
  * are of the root.

@@ -562,25 +562,18 @@ describe_saving(struct specialisation *one, struct error *error)
 	    (fits && add_saving_line(one, if_times, cheaper, before,
 	                             error) != 0))
 		return -1;
-	return table_add_field(table, "hits", NULL, cell_hits(hits),
-	                       error) != 0 ||
-	    table_add_field(table, "saved", "saved if free",
-	                    cell_fraction(saved), error) != 0 ||
-	    table_add_field(table, "new_run", NULL, cell_fraction(1 - saved),
-	                    error) != 0 ||
-	    table_add_field(table, "total_gticks", NULL,
-	                    gticks_cell(fits, before, before), error) != 0 ||
-	    table_add_field(table, "new_total_gticks", NULL,
-	                    gticks_cell(fits, after, before), error) != 0 ||
-	    table_add_field(table, "times", NULL, cell_fraction(times),
-	                    error) != 0 ||
-	    table_add_field(table, "times_saved", title,
-	                    cell_fraction(saved * part), error) != 0 ||
-	    table_add_field(table, "times_new_run", NULL,
-	                    cell_fraction(1 - saved * part), error) != 0 ||
-	    table_add_field(table, "times_new_total_gticks", NULL,
-	                    gticks_cell(fits, cheaper, before), error) != 0 ?
-	    -1 : 0;
+	return table_add_fields(table, (struct field[]){
+		{ "hits", NULL, cell_hits(hits) },
+		{ "saved", "saved if free", cell_fraction(saved) },
+		{ "new_run", NULL, cell_fraction(1 - saved) },
+		{ "total_gticks", NULL, gticks_cell(fits, before, before) },
+		{ "new_total_gticks", NULL, gticks_cell(fits, after, before) },
+		{ "times", NULL, cell_fraction(times) },
+		{ "times_saved", title, cell_fraction(saved * part) },
+		{ "times_new_run", NULL, cell_fraction(1 - saved * part) },
+		{ "times_new_total_gticks", NULL,
+		  gticks_cell(fits, cheaper, before) },
+	}, 9, error);
 }
 
 /* What the plans save together, and each alone. */

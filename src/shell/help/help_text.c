@@ -181,9 +181,6 @@ help_describe(const struct command *command, struct table *table,
 	    add_lines(command, usage, description, table, error) != 0 ||
 	    add_arguments(command, table, error) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (table_add_field(table, fields[i].key, NULL,
-		                    fields[i].value, error) != 0)
-			return -1;
-	return 0;
+	return table_add_fields(table, fields, sizeof fields / sizeof *fields,
+	                        error);
 }
