@@ -7,6 +7,7 @@
 #include "src/base/text_buffer.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
+#include "src/shell/session/session_left.h"
 #include "src/views/explain.h"
 
 static bool

@@ -4,6 +4,7 @@
 
 #include "src/formats/exporter.h"
 #include "src/shell/command/argument_kinds.h"
+#include "src/shell/session/session_left.h"
 #include "src/shell/terminal/message.h"
 
 static const struct argument export_arguments[] = {

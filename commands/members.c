@@ -5,6 +5,7 @@
 #include "src/profile/fleet.h"
 #include "src/shell/command/selection.h"
 #include "src/shell/command/view_command.h"
+#include "src/shell/session/session_left.h"
 #include "src/views/members.h"
 
 static const struct argument members_arguments[] = {

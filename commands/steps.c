@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "src/shell/command/argument_kinds.h"
+#include "src/shell/session/session_left.h"
 
 static int
 steps_run(struct session *session, const struct arguments *arguments,

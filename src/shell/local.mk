@@ -30,6 +30,8 @@ libcore_a_SOURCES += \
 	src/shell/session/root.c src/shell/session/root.h \
 	src/shell/session/runs.c src/shell/session/runs.h \
 	src/shell/session/session.c src/shell/session/session.h \
+	src/shell/session/session_left.c \
+	src/shell/session/session_left.h \
 	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
 	src/shell/command/arguments.c src/shell/command/arguments.h \
 	src/shell/command/assertion.c src/shell/command/assertion.h \

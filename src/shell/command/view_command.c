@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/shell/command/resolve.h"
+#include "src/shell/session/session_left.h"
 #include "src/shell/terminal/message.h"
 
 /* A name that is no pattern and matches nothing is perhaps mistyped. */

@@ -272,9 +272,9 @@ read_lines(struct session *session, struct profile *profile,
 	return result;
 }
 
-static struct naming_request
-naming_request(const struct session *session, struct profile *profile,
-               uint32_t resource)
+struct naming_request
+session_naming_request(const struct session *session, struct profile *profile,
+                       uint32_t resource)
 {
 	struct naming_request request = {
 		.profile = profile,
@@ -364,7 +364,7 @@ adopt(struct session *session, struct profile *profile,
 		return error_set(error, "the profile has no resource");
 	column_list_show(&session->columns, profile,
 	                 same_resource(session, profile), &shown);
-	request = naming_request(session, profile, shown.resource);
+	request = session_naming_request(session, profile, shown.resource);
 	if (!is_reload)
 		request.n_steps = 0;
 	wanted = lines_wanted(&request.rule, request.steps, request.n_steps);
@@ -548,7 +548,7 @@ static int
 compare_names(struct session *session, struct error *error)
 {
 	struct comparison *comparison = &session->comparison;
-	struct naming_request request = naming_request(session,
+	struct naming_request request = session_naming_request(session,
 	    comparison->profile, 0);
 
 	if (comparison->has_names)
@@ -676,7 +676,7 @@ rename_stacks(struct session *session, struct error *error)
 {
 	const struct naming_rule *rule = &session->settings.naming;
 	const struct call_graph *graph = session->profile->graph;
-	struct naming_request request = naming_request(session,
+	struct naming_request request = session_naming_request(session,
 	    session->profile, session->resource);
 	struct naming naming;
 
@@ -719,6 +719,22 @@ note_left(const struct session *session)
 		             100 * (double)set->left / (double)set->total);
 }
 
+struct step **
+session_steps_and(struct naming_request *request, struct step *step,
+                  struct error *error)
+{
+	struct step **steps = memory_array(request->n_steps + 1,
+	                                   sizeof *steps, error);
+
+	if (steps == NULL)
+		return NULL;
+	for (size_t i = 0; i < request->n_steps; i++)
+		steps[i] = request->steps[i];
+	steps[request->n_steps++] = step;
+	request->steps = steps;
+	return steps;
+}
+
 /*
  * Whether the last of n steps matches something in the runs that diff compares:
  * what is being renamed or removed is only in the base.
@@ -734,7 +750,8 @@ matches_base(struct session *session, struct step *const *steps, size_t n)
 	if (session->comparison.base.n == 0 ||
 	    compare_runs(session, &unused) != 0)
 		return false;
-	request = naming_request(session, session->comparison.profile, 0);
+	request = session_naming_request(session,
+	    session->comparison.profile, 0);
 	request.resource = session->comparison.columns[0];
 	request.before = NULL;
 	request.steps = steps;
@@ -752,19 +769,13 @@ static int
 try_step(struct session *session, struct step *step,
          struct naming *naming, struct error *error)
 {
-	struct naming_request request = naming_request(session,
+	struct naming_request request = session_naming_request(session,
 	    session->profile, session->resource);
 	size_t n = request.n_steps;
-	struct step **steps = memory_array(n + 1, sizeof *steps, error);
-	int result;
+	struct step **steps = session_steps_and(&request, step, error);
+	int result = steps == NULL ? -1 :
+	    naming_make(naming, &request, error);
 
-	if (steps == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		steps[i] = request.steps[i];
-	steps[request.n_steps++] = step;
-	request.steps = steps;
-	result = naming_make(naming, &request, error);
 	if (result == 0 && naming->skipped[n] &&
 	    matches_base(session, steps, n + 1)) {
 		message_note("only the base has what step %zu matches; views "
@@ -860,188 +871,12 @@ session_redo(struct session *session, size_t n, struct error *error)
 	return follow_steps(session, &before, error);
 }
 
-/* What groups leave of a profile of calls. */
-static int
-group_whole_graph(struct whole_stacks *whole,
-                  const struct naming_request *request, struct error *error)
-{
-	bool *skipped = memory_array(request->n_steps, sizeof *skipped, error);
-	struct error why;
-	struct call_graph *graph;
-	bool is_own;
-
-	if (skipped == NULL)
-		return -1;
-	graph = refine_graph(request->profile, request->steps,
-	                     request->n_steps, skipped, &is_own, &why, error);
-	free(skipped);
-	if (graph == NULL)
-		return -1;
-	whole->graph = is_own ? graph : NULL;
-	whole->refined.profile = *request->profile;
-	whole->refined.profile.graph = graph;
-	whole->profile = &whole->refined.profile;
-	return 0;
-}
-
-int
-session_whole_stacks(const struct session *session,
-                     struct whole_stacks *whole, struct error *error)
-{
-	struct profile *profile = session->profile;
-	struct naming_request request = naming_request(session, profile,
-	                                               session->resource);
-
-	*whole = (struct whole_stacks){
-		.profile = profile,
-		.named = session->naming.tree,
-	};
-	if (profile->graph != NULL && request.n_steps > 0)
-		return group_whole_graph(whole, &request, error);
-	if (!session->naming.is_refined)
-		return 0;
-	request.hides_startup = false;
-	request.n_columns = 0;
-	if (naming_make(&whole->naming, &request, error) != 0)
-		return -1;
-	whole->named = whole->naming.tree;
-	if (request.n_steps == 0)
-		return 0;
-	if (naming_stacks(&request, false, &whole->stacks, error) != 0 ||
-	    refine_profile(&whole->stacks, request.steps, request.n_steps,
-	                   &whole->refined, error) != 0)
-		return -1;
-	whole->profile = &whole->refined.profile;
-	return 0;
-}
-
-void
-whole_stacks_free(struct whole_stacks *whole)
-{
-	refined_profile_free(&whole->refined);
-	stacks_free(&whole->stacks);
-	naming_free(&whole->naming);
-	call_graph_free(whole->graph);
-}
-
-uint64_t *
-session_hits_after(const struct session *session, struct error *error)
-{
-	struct naming_request request = naming_request(session,
-	    session->profile, session->resource);
-	const struct kept_stacks *kept = session->naming.stacks;
-	size_t n = request.n_steps;
-	uint64_t *hits = memory_array(n, sizeof *hits, error);
-	struct stacks stacks = { 0 };
-	int result = 0;
-
-	for (size_t i = 0; hits != NULL && i < n; i++)
-		hits[i] = session->set.total;
-	if (hits == NULL || n == 0 || session->profile->tree == NULL)
-		return hits;
-	if (kept == NULL)
-		result = naming_stacks(&request, false, &stacks, error);
-	if (result == 0)
-		result = refine_hits(kept != NULL ? &kept->stacks : &stacks,
-		                     request.steps, n, session->resource,
-		                     hits, error);
-	stacks_free(&stacks);
-	if (result == 0)
-		return hits;
-	free(hits);
-	return NULL;
-}
-
-struct section_total *
-session_section_totals(const struct session *session, uint32_t resource,
-                       struct error *error)
-{
-	struct naming_request request = naming_request(session,
-	    session->profile, session->resource);
-	struct section_total *totals = memory_array(
-	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
-	struct stacks stacks;
-	int result;
-
-	if (totals == NULL)
-		return NULL;
-	if (request.n_steps == 0) {
-		section_totals(session->profile, session->profile->tree,
-		               resource, totals);
-		return totals;
-	}
-	result = naming_stacks(&request, true, &stacks, error);
-	if (result == 0)
-		result = refine_section_totals(&stacks, request.steps,
-		    request.n_steps, resource, totals, error);
-	stacks_free(&stacks);
-	if (result == 0)
-		return totals;
-	free(totals);
-	return NULL;
-}
-
-/* Totals by section after n steps, of which the last must match something. */
-static int
-find_step_totals(const struct naming_request *request,
-                 struct section_total *totals, struct error *error)
-{
-	size_t n = request->n_steps;
-	bool *skipped = memory_array(n, sizeof *skipped, error);
-	struct sample_tree *left = NULL;
-	struct error why = { 0 };
-	struct stacks stacks = { 0 };
-	int result = -1;
-
-	if (skipped != NULL &&
-	    naming_stacks(request, true, &stacks, error) == 0)
-		left = refine_tree(&stacks, request->steps, n, skipped, &why,
-		                   error);
-	if (left != NULL && skipped[n - 1])
-		*error = why;
-	else if (left != NULL)
-		result = refine_section_totals(&stacks, request->steps, n,
-		                               request->resource, totals,
-		                               error);
-	sample_tree_free(left);
-	stacks_free(&stacks);
-	free(skipped);
-	return result;
-}
-
-struct section_total *
-session_step_totals(const struct session *session, struct step *step,
-                    struct error *error)
-{
-	struct naming_request request = naming_request(session,
-	    session->profile, session->resource);
-	struct section_total *totals = memory_array(
-	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
-	struct step **steps = memory_array(request.n_steps + 1, sizeof *steps,
-	                                   error);
-	int result = -1;
-
-	step->granularity = session->settings.naming.granularity;
-	if (!error->is_set) {
-		for (size_t i = 0; i < request.n_steps; i++)
-			steps[i] = request.steps[i];
-		steps[request.n_steps++] = step;
-		request.steps = steps;
-		result = find_step_totals(&request, totals, error);
-	}
-	free(steps);
-	if (result == 0)
-		return totals;
-	free(totals);
-	return NULL;
-}
-
 /* Makes weights of a resource and of the columns; the names stay. */
 static int
 use_resource(struct session *session, uint32_t resource, struct error *error)
 {
 	const struct sample_tree *tree = session->naming.tree;
-	const struct naming_request request = naming_request(session,
+	const struct naming_request request = session_naming_request(session,
 	    session->profile, resource);
 	struct naming naming;
 
@@ -1206,7 +1041,7 @@ int
 session_code(struct session *session, struct code_set *set,
              struct error *error)
 {
-	const struct naming_request request = naming_request(session,
+	const struct naming_request request = session_naming_request(session,
 	    session->profile, session->resource);
 
 	if (code_make(&session->code, &request, set, error) != 0)
@@ -1215,30 +1050,6 @@ session_code(struct session *session, struct code_set *set,
 	    request.rule.granularity == GRANULARITY_FUNCTION)
 		set->flow = session->naming.flow;
 	return 0;
-}
-
-int
-session_module_hits(const struct session *session, uint64_t **hits,
-                    struct error *error)
-{
-	struct naming_request request = naming_request(session,
-	    session->profile, session->resource);
-	const struct kept_stacks *kept = session->naming.stacks;
-	struct stacks stacks = { 0 };
-	int result = 0;
-
-	*hits = NULL;
-	if (session->profile->tree == NULL || session->profile->n_modules < 2)
-		return 0;
-	request.hides_startup = false;	/* no stack ends there */
-	if (kept == NULL)
-		result = naming_stacks(&request, false, &stacks, error);
-	if (result == 0)
-		*hits = refine_module_hits(kept != NULL ? &kept->stacks :
-		    &stacks, request.steps, request.n_steps,
-		    session->resource, error);
-	stacks_free(&stacks);
-	return *hits != NULL ? 0 : -1;
 }
 
 int

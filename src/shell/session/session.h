@@ -225,47 +225,6 @@ int session_remove_steps(struct session *session, struct error *error);
 int session_undo(struct session *session, size_t n, struct error *error);
 int session_redo(struct session *session, size_t n, struct error *error);
 
-/* What an export writes: what the steps left, with start-up frames. */
-struct whole_stacks {
-	const struct profile *profile;
-	const struct sample_tree *named;	/* as views name them; NULL: the
-						 * profile has no stacks */
-	/* What is not the session's own. */
-	struct refined_profile refined;
-	struct stacks stacks;
-	struct naming naming;
-	struct call_graph *graph;	/* NULL: the session's */
-};
-
-/* 0, or -1 with *error set; call whole_stacks_free in either case. */
-int session_whole_stacks(const struct session *session,
-                         struct whole_stacks *whole, struct error *error);
-void whole_stacks_free(struct whole_stacks *whole);
-
-/*
- * The hits of the current resource that are left after each step; freed with
- * free().  NULL with *error set.  O(nodes) for each step.
- */
-uint64_t *session_hits_after(const struct session *session,
-                             struct error *error);
-
-/*
- * The hits and samples of a resource that the steps leave in each section of a
- * profile that has stacks (profile/sections.h), freed with free().  NULL with
- * *error set.  O(nodes) for each step.
- */
-struct section_total *session_section_totals(const struct session *session,
-                                             uint32_t resource,
-                                             struct error *error);
-
-/*
- * The same with one more step, which stays the caller's; NULL with *error set
- * also if the step matches nothing.
- */
-struct section_total *session_step_totals(const struct session *session,
-                                          struct step *step,
-                                          struct error *error);
-
 /*
  * resource: an index below profile->n_resources.  It becomes the first resource
  * of the columns, if these are on.
@@ -314,14 +273,6 @@ int session_set_directories(struct session *session,
 int session_code(struct session *session, struct code_set *set,
                  struct error *error);
 
-/*
- * What the refinement leaves of the current resource, by module
- * (refine_module_hits); *hits is NULL if the profile has no stacks or fewer than
- * two modules.  0, or -1 with *error set.  O(nodes) for each step.
- */
-int session_module_hits(const struct session *session, uint64_t **hits,
-                        struct error *error);
-
 /* A name that occurs in the tree. */
 int session_set_root(struct session *session, uint32_t name,
                      struct error *error);
@@ -351,6 +302,21 @@ uint64_t session_hits(const struct session *session, uint32_t resource,
  * if no process is known.
  */
 const struct process *session_first_process(const struct session *session);
+
+/*
+ * How the session names the stacks of a profile: by its settings and steps, for
+ * a resource of the profile and the columns.  It borrows from the session.
+ */
+struct naming_request session_naming_request(const struct session *session,
+                                             struct profile *profile,
+                                             uint32_t resource);
+
+/*
+ * Adds a step to the request, which borrows it.  The steps that it then has, to
+ * be freed with free() after the request; NULL with *error set.
+ */
+struct step **session_steps_and(struct naming_request *request,
+                                struct step *step, struct error *error);
 
 /*
  * The request to a view, from the current root and settings.  It borrows from

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session_left.c -- what the steps leave, whole or added up. */
+#include "src/shell/session/session_left.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/refine/refine_graph.h"
+
+/* ---- stacks ---- */
+
+/* What groups leave of a profile of calls. */
+static int
+group_whole_graph(struct whole_stacks *whole,
+                  const struct naming_request *request, struct error *error)
+{
+	bool *skipped = memory_array(request->n_steps, sizeof *skipped, error);
+	struct error why;
+	struct call_graph *graph;
+	bool is_own;
+
+	if (skipped == NULL)
+		return -1;
+	graph = refine_graph(request->profile, request->steps,
+	                     request->n_steps, skipped, &is_own, &why, error);
+	free(skipped);
+	if (graph == NULL)
+		return -1;
+	whole->graph = is_own ? graph : NULL;
+	whole->refined.profile = *request->profile;
+	whole->refined.profile.graph = graph;
+	whole->profile = &whole->refined.profile;
+	return 0;
+}
+
+int
+session_whole_stacks(const struct session *session,
+                     struct whole_stacks *whole, struct error *error)
+{
+	struct profile *profile = session->profile;
+	struct naming_request request = session_naming_request(session, profile,
+	                                               session->resource);
+
+	*whole = (struct whole_stacks){
+		.profile = profile,
+		.named = session->naming.tree,
+	};
+	if (profile->graph != NULL && request.n_steps > 0)
+		return group_whole_graph(whole, &request, error);
+	if (!session->naming.is_refined)
+		return 0;
+	request.hides_startup = false;
+	request.n_columns = 0;
+	if (naming_make(&whole->naming, &request, error) != 0)
+		return -1;
+	whole->named = whole->naming.tree;
+	if (request.n_steps == 0)
+		return 0;
+	if (naming_stacks(&request, false, &whole->stacks, error) != 0 ||
+	    refine_profile(&whole->stacks, request.steps, request.n_steps,
+	                   &whole->refined, error) != 0)
+		return -1;
+	whole->profile = &whole->refined.profile;
+	return 0;
+}
+
+void
+whole_stacks_free(struct whole_stacks *whole)
+{
+	refined_profile_free(&whole->refined);
+	stacks_free(&whole->stacks);
+	naming_free(&whole->naming);
+	call_graph_free(whole->graph);
+}
+
+/* ---- sums ---- */
+
+/*
+ * The stacks that steps are applied to: those that the names keep, or others,
+ * made in *own.  NULL with *error set; call stacks_free(own) in either case.
+ */
+static const struct stacks *
+find_stacks(const struct session *session,
+            const struct naming_request *request, struct stacks *own,
+            struct error *error)
+{
+	if (session->naming.stacks != NULL)
+		return &session->naming.stacks->stacks;
+	return naming_stacks(request, false, own, error) == 0 ? own : NULL;
+}
+
+uint64_t *
+session_hits_after(const struct session *session, struct error *error)
+{
+	struct naming_request request = session_naming_request(session,
+	    session->profile, session->resource);
+	size_t n = request.n_steps;
+	uint64_t *hits = memory_array(n, sizeof *hits, error);
+	const struct stacks *stacks;
+	struct stacks own = { 0 };
+	int result = -1;
+
+	for (size_t i = 0; hits != NULL && i < n; i++)
+		hits[i] = session->set.total;
+	if (hits == NULL || n == 0 || session->profile->tree == NULL)
+		return hits;
+	stacks = find_stacks(session, &request, &own, error);
+	if (stacks != NULL)
+		result = refine_hits(stacks, request.steps, n,
+		                     session->resource, hits, error);
+	stacks_free(&own);
+	if (result == 0)
+		return hits;
+	free(hits);
+	return NULL;
+}
+
+struct section_total *
+session_section_totals(const struct session *session, uint32_t resource,
+                       struct error *error)
+{
+	struct naming_request request = session_naming_request(session,
+	    session->profile, session->resource);
+	struct section_total *totals = memory_array(
+	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
+	struct stacks stacks;
+	int result;
+
+	if (totals == NULL)
+		return NULL;
+	if (request.n_steps == 0) {
+		section_totals(session->profile, session->profile->tree,
+		               resource, totals);
+		return totals;
+	}
+	result = naming_stacks(&request, true, &stacks, error);
+	if (result == 0)
+		result = refine_section_totals(&stacks, request.steps,
+		    request.n_steps, resource, totals, error);
+	stacks_free(&stacks);
+	if (result == 0)
+		return totals;
+	free(totals);
+	return NULL;
+}
+
+/* Totals by section after n steps, of which the last must match something. */
+static int
+find_step_totals(const struct naming_request *request,
+                 struct section_total *totals, struct error *error)
+{
+	size_t n = request->n_steps;
+	bool *skipped = memory_array(n, sizeof *skipped, error);
+	struct sample_tree *left = NULL;
+	struct error why = { 0 };
+	struct stacks stacks = { 0 };
+	int result = -1;
+
+	if (skipped != NULL &&
+	    naming_stacks(request, true, &stacks, error) == 0)
+		left = refine_tree(&stacks, request->steps, n, skipped, &why,
+		                   error);
+	if (left != NULL && skipped[n - 1])
+		*error = why;
+	else if (left != NULL)
+		result = refine_section_totals(&stacks, request->steps, n,
+		                               request->resource, totals,
+		                               error);
+	sample_tree_free(left);
+	stacks_free(&stacks);
+	free(skipped);
+	return result;
+}
+
+struct section_total *
+session_step_totals(const struct session *session, struct step *step,
+                    struct error *error)
+{
+	struct naming_request request = session_naming_request(session,
+	    session->profile, session->resource);
+	struct section_total *totals = memory_array(
+	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
+	struct step **steps = session_steps_and(&request, step, error);
+	int result = -1;
+
+	step->granularity = session->settings.naming.granularity;
+	if (totals != NULL && steps != NULL)
+		result = find_step_totals(&request, totals, error);
+	free(steps);
+	if (result == 0)
+		return totals;
+	free(totals);
+	return NULL;
+}
+
+int
+session_module_hits(const struct session *session, uint64_t **hits,
+                    struct error *error)
+{
+	struct naming_request request = session_naming_request(session,
+	    session->profile, session->resource);
+	const struct stacks *stacks;
+	struct stacks own = { 0 };
+
+	*hits = NULL;
+	if (session->profile->tree == NULL || session->profile->n_modules < 2)
+		return 0;
+	request.hides_startup = false;	/* no stack ends there */
+	stacks = find_stacks(session, &request, &own, error);
+	if (stacks != NULL)
+		*hits = refine_module_hits(stacks, request.steps,
+		                           request.n_steps, session->resource,
+		                           error);
+	stacks_free(&own);
+	return *hits != NULL ? 0 : -1;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session_left.h -- what the steps of the refinement leave, whole or added up.
+ *
+ * Each applies the steps anew; views have the result that the session keeps.
+ */
+#ifndef CPPROF_SHELL_SESSION_SESSION_LEFT_H
+#define CPPROF_SHELL_SESSION_SESSION_LEFT_H
+
+#include "src/profile/sections.h"
+#include "src/refine/refine.h"
+#include "src/shell/session/session.h"
+
+/* What an export writes: what the steps left, with start-up frames. */
+struct whole_stacks {
+	const struct profile *profile;
+	const struct sample_tree *named;	/* as views name them; NULL: the
+						 * profile has no stacks */
+	/* What is not the session's own. */
+	struct refined_profile refined;
+	struct stacks stacks;
+	struct naming naming;
+	struct call_graph *graph;	/* NULL: the session's */
+};
+
+/* 0, or -1 with *error set; call whole_stacks_free in either case. */
+int session_whole_stacks(const struct session *session,
+                         struct whole_stacks *whole, struct error *error);
+void whole_stacks_free(struct whole_stacks *whole);
+
+/*
+ * The hits of the current resource that are left after each step; freed with
+ * free().  NULL with *error set.  O(nodes) for each step.
+ */
+uint64_t *session_hits_after(const struct session *session,
+                             struct error *error);
+
+/*
+ * The hits and samples of a resource that the steps leave in each section of a
+ * profile that has stacks (profile/sections.h), freed with free().  NULL with
+ * *error set.  O(nodes) for each step.
+ */
+struct section_total *session_section_totals(const struct session *session,
+                                             uint32_t resource,
+                                             struct error *error);
+
+/*
+ * The same with one more step, which stays the caller's; NULL with *error set
+ * also if the step matches nothing.
+ */
+struct section_total *session_step_totals(const struct session *session,
+                                          struct step *step,
+                                          struct error *error);
+
+/*
+ * What is left of the current resource by module, see refine_module_hits, to be
+ * freed with free(); *hits is NULL if the profile has no stacks or fewer than two
+ * modules.  0, or -1 with *error set.  O(nodes) for each step.
+ */
+int session_module_hits(const struct session *session, uint64_t **hits,
+                        struct error *error);
+
+#endif
