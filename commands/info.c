@@ -264,7 +264,7 @@ add_resources(const struct session *session, struct table *table,
 		table_add_column(table, "source", "source", CELL_TEXT);
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
-		uint64_t samples, hits = session_hits(session, r, &samples);
+		uint64_t samples, hits = profile_hits(session->profile, r, &samples);
 		struct cell cells[] = {
 			cell_text(resource->name),
 			cell_text(resource->gtick),

@@ -39,7 +39,7 @@ add_resource(const struct session *session, uint32_t r, struct table *table,
              struct error *error)
 {
 	const struct resource *resource = &session->profile->resources[r];
-	uint64_t samples, hits = session_hits(session, r, &samples);
+	uint64_t samples, hits = profile_hits(session->profile, r, &samples);
 	struct cell cells[] = {
 		cell_flag(r == session->resource),
 		cell_count(hits),

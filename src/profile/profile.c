@@ -103,6 +103,21 @@ profile_find_resource(const struct profile *profile, const char *name)
 	return NO_RESOURCE;
 }
 
+uint64_t
+profile_hits(const struct profile *profile, uint32_t resource,
+             uint64_t *samples)
+{
+	const struct sample_tree *tree = profile->tree;
+	uint64_t hits;
+
+	if (tree == NULL)
+		return *samples = call_graph_total(profile->graph, resource);
+	hits = sample_tree_total(tree, tree->hits[resource]);
+	*samples = tree->samples == NULL || tree->samples[resource] == NULL ?
+	    hits : sample_tree_total(tree, tree->samples[resource]);
+	return hits;
+}
+
 /* The length of the first of several sources. */
 static size_t
 first_source_length(const char *sources)

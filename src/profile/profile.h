@@ -242,6 +242,9 @@ uint32_t profile_add_resource(struct profile *profile, const char *name,
 /* The first resource of that name; NO_RESOURCE if there is none. */
 uint32_t profile_find_resource(const struct profile *profile,
                                const char *name);
+/* All hits of a resource; *samples: how many samples they came in. */
+uint64_t profile_hits(const struct profile *profile, uint32_t resource,
+                      uint64_t *samples);
 
 /*
  * Records how a resource was counted; NULL: unknown.  A sum names each source

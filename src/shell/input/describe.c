@@ -109,7 +109,7 @@ add_resource(const struct session *session, uint32_t number,
 	    &session->profile->resources[number];
 	uint64_t samples;
 
-	session_hits(session, number, &samples);
+	profile_hits(session->profile, number, &samples);
 	text_add_format(text, "%" PRIu64 " sample%s", samples,
 	                samples == 1 ? "" : "s");
 	/* "614 samples of samples" would say it twice. */

@@ -249,22 +249,6 @@ comparison_make_profile(struct comparison *comparison, struct profile *loaded,
 
 /* ---- names ---- */
 
-/* All hits and samples of a column in the run, whatever the steps leave. */
-static uint64_t
-column_total(const struct profile *profile, uint32_t column,
-             uint64_t *n_samples)
-{
-	const struct sample_tree *tree = profile->tree;
-	uint64_t hits;
-
-	if (tree == NULL)
-		return *n_samples = call_graph_total(profile->graph, column);
-	hits = sample_tree_total(tree, tree->hits[column]);
-	*n_samples = tree->samples == NULL || tree->samples[column] == NULL ?
-	    hits : sample_tree_total(tree, tree->samples[column]);
-	return hits;
-}
-
 /* Adds up the own hits of all runs. */
 static int
 add_up(struct comparison *comparison, uint32_t n, struct error *error)
@@ -305,7 +289,7 @@ describe_run(const struct comparison *comparison, uint32_t i, size_t n_steps)
 		.rule = &comparison->naming.rule,
 	};
 
-	set.total = set.left = column_total(profile, column, &set.n_samples);
+	set.total = set.left = profile_hits(profile, column, &set.n_samples);
 	return set;
 }
 

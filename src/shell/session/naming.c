@@ -518,16 +518,10 @@ naming_make(struct naming *naming, const struct naming_request *request,
 	return status;
 }
 
-bool
-naming_has(const struct naming *naming, uint32_t name)
-{
-	return name < naming->n_names && naming->occurs[name];
-}
-
 uint32_t
 naming_find(const struct naming *naming, const char *text, size_t length)
 {
 	uint32_t name = names_find(naming->names, text, length);
 
-	return naming_has(naming, name) ? name : NO_NAME;
+	return name < naming->n_names && naming->occurs[name] ? name : NO_NAME;
 }

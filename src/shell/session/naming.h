@@ -123,8 +123,7 @@ void naming_forget_stacks(struct naming *naming);
 int naming_stacks(const struct naming_request *request, bool has_sections,
                   struct stacks *stacks, struct error *error);
 
-/* Whether a name occurs; the name with that text, or NO_NAME. */
-bool naming_has(const struct naming *naming, uint32_t name);
+/* The name that occurs with that text, or NO_NAME. */
 uint32_t naming_find(const struct naming *naming, const char *text,
                      size_t length);
 

@@ -128,14 +128,11 @@ static double
 used(const struct profile *run, const char *name)
 {
 	uint32_t r = profile_find_resource(run, name);
-	uint64_t hits;
+	uint64_t samples;
 
-	if (r == NO_RESOURCE)
-		return 0;
-	hits = run->tree != NULL ?
-	    sample_tree_total(run->tree, run->tree->hits[r]) :
-	    call_graph_total(run->graph, r);
-	return (double)hits * (double)run->resources[r].interval;
+	return r == NO_RESOURCE ? 0 :
+	    (double)profile_hits(run, r, &samples) *
+	    (double)run->resources[r].interval;
 }
 
 static void

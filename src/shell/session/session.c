@@ -61,12 +61,6 @@ session_end(struct session *session)
 	column_list_free(&session->columns);
 }
 
-bool
-session_has_function(const struct session *session, uint32_t name)
-{
-	return naming_has(&session->naming, name);
-}
-
 uint32_t
 session_find_function(const struct session *session, const char *text,
                       size_t length)
@@ -99,23 +93,6 @@ choose_root(struct session *session)
 	             names_text(naming->names, name));
 }
 
-uint64_t
-session_hits(const struct session *session, uint32_t resource,
-             uint64_t *samples)
-{
-	const struct sample_tree *tree = session->profile->tree;
-	uint64_t hits;
-
-	if (tree == NULL) {
-		*samples = call_graph_total(session->profile->graph, resource);
-		return *samples;
-	}
-	hits = sample_tree_total(tree, tree->hits[resource]);
-	*samples = tree->samples == NULL || tree->samples[resource] == NULL ?
-	    hits : sample_tree_total(tree, tree->samples[resource]);
-	return hits;
-}
-
 /* Fills in the set of a resource, but for what the own one alone has. */
 static struct sample_set
 set_of(const struct session *session, uint32_t resource)
@@ -133,7 +110,7 @@ set_of(const struct session *session, uint32_t resource)
 
 	if (tree != NULL)
 		set.self = tree->hits[resource];
-	set.total = set.left = session_hits(session, resource,
+	set.total = set.left = profile_hits(session->profile, resource,
 	                                    &set.n_samples);
 	refinement_steps(&session->refinement, &set.n_steps);
 	if (set.n_steps > 0 && tree != NULL)

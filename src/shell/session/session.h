@@ -277,8 +277,7 @@ int session_code(struct session *session, struct code_set *set,
 int session_set_root(struct session *session, uint32_t name,
                      struct error *error);
 
-/* Whether a name is in the tree; the name with that text, or NO_NAME. */
-bool session_has_function(const struct session *session, uint32_t name);
+/* The name in the tree with that text, or NO_NAME. */
 uint32_t session_find_function(const struct session *session,
                                const char *text, size_t length);
 
@@ -289,13 +288,6 @@ const uint32_t *session_functions(const struct session *session, uint32_t *n);
 bool session_has_short_names(const struct session *session, bool to_terminal);
 
 const struct resource *session_resource(const struct session *session);
-
-/*
- * All hits of a resource in the run, whatever the refinement leaves; *samples:
- * how many samples they came in.
- */
-uint64_t session_hits(const struct session *session, uint32_t resource,
-                      uint64_t *samples);
 
 /*
  * The process that began first, which in a recording started the others; NULL
