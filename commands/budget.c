@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/budget.c -- a file of assertions that may only become tighter.
  *
- * Each line is an assertion as `assert` takes it.  Bounds that budget writes are
- * amounts, since shares grow when something else becomes faster.  Each is a
+ * Each line is an assertion as `assert` takes it.  Bounds that budget writes
+ * are amounts, since shares grow when something else becomes faster.  Each is a
  * tenth above the value, or more: so far that a second run of the same program
  * is below it with its whole interval in 39 of 40 cases.  That takes 1.96
  * standard errors for the interval, and 1.96 of the difference of two runs.

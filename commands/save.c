@@ -139,7 +139,7 @@ add_scale(const struct session *session, struct text_buffer *text,
 	return 0;
 }
 
-/* The base comes before the steps; the root comes last, since it may be a group. */
+/* The base comes before the steps; the root comes last: it may be a group. */
 static int
 add_lines(const struct session *session, struct text_buffer *text,
           struct arena *arena, struct error *error)

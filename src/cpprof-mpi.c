@@ -8,9 +8,9 @@
  * the rest, and so on, until the first has the sum of all.  What is sent is the
  * file that `cpprof merge` would write, so the result has the same bytes.
  *
- * Exit status of the first process: 0; 1 if files were skipped, or nothing could
- * be written; 2 for a wrong command line.  That of the others is 0, since mpirun
- * would end the job for another one.
+ * Exit status of the first process: 0; 1 if files were skipped, or nothing
+ * could be written; 2 for a wrong command line.  That of the others is 0, since
+ * mpirun would end the job for another one.
  */
 #include <getopt.h>
 #include <mpi.h>

@@ -2,10 +2,9 @@
 /* main.c -- cpprof: loads profiles and runs commands or the prompt.
  *
  * Exit status: 0; 1 when a profile could not be read, a command of a script
- * failed or the output could not be written; 2 for a wrong command line.  If all
- * commands ran: 4 when an assertion was violated, otherwise 5 when one was
- * undecided.
- * `cpprof record` ends with the status of the program that it ran.
+ * failed or the output could not be written; 2 for a wrong command line.  If
+ * all commands ran: 4 when an assertion was violated, otherwise 5 when one was
+ * undecided.  `cpprof record` ends with the status of the program that it ran.
  */
 #include <errno.h>
 #include <locale.h>
@@ -60,7 +59,7 @@ print_text(const struct options *options)
 	return status;
 }
 
-/* Runs a command on the arguments of this program; for `cpprof record` and merge. */
+/* Runs a command on this program's arguments: `cpprof record`, `cpprof merge`. */
 static int
 run_command(const char *name, int argc, char **argv)
 {

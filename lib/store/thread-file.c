@@ -39,9 +39,9 @@ static unsigned n_places WIPED;
 #define NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
 
 /*
- * The thread's name, of NAME_SIZE bytes; false if it is unknown.  Called while a
- * sample is taken, so not by the C library's prctl, which a sanitizer may have
- * replaced by one that takes locks.
+ * The thread's name, of NAME_SIZE bytes; false if it is unknown.  Called while
+ * a sample is taken, so not by the C library's prctl, which a sanitizer may
+ * have replaced by one that takes locks.
  */
 static bool
 find_name(char *name)

@@ -48,8 +48,8 @@ void text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
 void text_add_duration(struct text_buffer *text, uint64_t ns);
 
 /*
- * Adds ns in seconds with so many decimals, 0 to 9, cut and not rounded: "2.50".
- * seconds_decimals: how many a number and all its multiples need.
+ * Adds ns in seconds with so many decimals, 0 to 9, cut and not rounded:
+ * "2.50".  seconds_decimals: how many a number and all its multiples need.
  */
 void text_add_seconds(struct text_buffer *text, uint64_t ns, int decimals);
 int seconds_decimals(uint64_t ns);

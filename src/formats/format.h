@@ -81,11 +81,11 @@ extern const struct format *const formats[];
  * perhaps compressed, "-" for standard input, or a directory.  Of a directory
  * all files named cpprofdata* are read, in byte order, or if there is none the
  * file named data, as perf writes it, or those of the recordings in it
- * (run_list.h); if there are none either, it is an error.
- * One of the paths may be an ELF file: it is no input but becomes
- * read_options.program, which callers leave NULL; if no input uses it, a warning
- * says so.  Files in directories that cannot be read are left out with a warning,
- * unless nothing is left.  The profile is the caller's; NULL with *error set.
+ * (run_list.h); if there are none either, it is an error.  One of the paths may
+ * be an ELF file: it is no input but becomes read_options.program, which
+ * callers leave NULL; if no input uses it, a warning says so.  Files in
+ * directories that cannot be read are left out with a warning, unless nothing
+ * is left.  The profile is the caller's; NULL with *error set.
  */
 struct profile *load_profiles(const char *const *paths, size_t n,
                               const struct read_options *options,

@@ -282,8 +282,8 @@ struct reader_section {
 
 /*
  * Makes all stacks or nodes the profile's tree, with a section for each thread.
- * sections: NULL, or where `thread` was not a thread of the profile but an index
- * into this array (or NO_THREAD).  There must be a stack or a node.
+ * sections: NULL, or where `thread` was not a thread of the profile but an
+ * index into this array (or NO_THREAD).  There must be a stack or a node.
  */
 int reader_finish_stacks(struct reader *reader,
                          const struct reader_section *sections,

@@ -3,9 +3,9 @@
  *
  * Two buffers: what was read from the file, and what the reader sees.  An
  * unpacker fills the second from the first; a file that is not packed is read
- * straight into the second.  Blocks
- * are small enough to stay in the processor's last cache until they are parsed,
- * and large enough that waiting for a worker costs little.
+ * straight into the second.  Blocks are small enough to stay in the processor's
+ * last cache until they are parsed, and large enough that waiting for a worker
+ * costs little.
  *
  * While one block of a file is parsed a worker gets the next one ready in a
  * third buffer.  Not so for pipes and terminals: they might never give it, and

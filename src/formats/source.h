@@ -25,8 +25,8 @@ struct source *source_open(const char *path, struct error *error);
 
 /*
  * Likewise, and hashes the bytes of the file as they are read, packed as they
- * are.  source_content: the hash of the whole file, for which what is left of it
- * is read; 0, or -1 with *error set.
+ * are.  source_content: the hash of the whole file, for which what is left of
+ * it is read; 0, or -1 with *error set.
  */
 enum { CONTENT_HASH_SIZE = 16 };
 struct source *source_open_hashed(const char *path, struct error *error);
@@ -49,11 +49,11 @@ const char *source_name(const struct source *source);
 /*
  * The unread bytes at hand, at least `wanted` of them unless the input ends
  * before; *size says how many (0: the end).  SIZE_MAX wants the whole input.
- * The pointer is good until the next call on this source.  NULL with *error
- * set when reading or unpacking fails.  Packed input that is damaged ends
- * there, as if it were cut; if it can be unpacked but its checksum is wrong, the
- * error comes when all has been skipped.  Memory grows with what arrives, not
- * with what is wanted.
+ * The pointer is good until the next call on this source.  NULL with *error set
+ * when reading or unpacking fails.  Packed input that is damaged ends there, as
+ * if it were cut; if it can be unpacked but its checksum is wrong, the error
+ * comes when all has been skipped.  Memory grows with what arrives, not with
+ * what is wanted.
  */
 const char *source_peek(struct source *source, size_t wanted, size_t *size,
                         struct error *error);

@@ -11,12 +11,15 @@
  * divided by the inflation, the median z^2 of all rows over that of chance, so
  * that runs which differ everywhere do not differ anywhere ("genomic control",
  * Devlin & Roeder 1999).  The verdict is at most "likely".
+ *
+ * Replicates: phi of each row, shrunken towards the common one (Smyth 2004;
+ * quasi-likelihood as in Lund et al. 2012), and F(1, df).
+ *
+ * Several rows: Benjamini & Hochberg 1995.
+ *
  * Counted work is a ratio's denominator: by the delta method, its relative
  * variance adds to that of each row.  What a row has in common with it is not
  * taken off, so the interval of such a row is rather too wide.
- * Replicates: phi of each row, shrunken towards the common one (Smyth 2004;
- * quasi-likelihood as in Lund et al. 2012), and F(1, df).
- * Several rows: Benjamini & Hochberg 1995.
  *
  *	change_noise_fit(&bodies, &noise);	the bodies of all functions
  *	change_test(&rows, &noise, 0.05, changes, &error);	the rows shown

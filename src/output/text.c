@@ -124,8 +124,8 @@ is_same_group(const struct cell *a, const struct cell *b)
 }
 
 /*
- * An empty line separates groups of rows, or each begins with its line.  *group:
- * of the row before, if there is one.
+ * An empty line separates groups of rows, or each begins with its line.
+ * *group: of the row before, if there is one.
  */
 static int
 draw_gap(struct drawing *drawing, size_t row, struct cell *group,

@@ -2,9 +2,9 @@
 /* fleet.c -- the tables of a sum of very many profiles.
  *
  * A node finds its children in a ring, starting behind the one that was found
- * last: members have much the same stacks in much the same order, so it is mostly
- * the first or second, and lies near the one before in memory.  Where a ring
- * would be long, its nodes are in an index.
+ * last: members have much the same stacks in much the same order, so it is
+ * mostly the first or second, and lies near the one before in memory.  Where a
+ * ring would be long, its nodes are in an index.
  */
 #include "src/profile/fleet.h"
 

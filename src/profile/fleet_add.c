@@ -2,9 +2,9 @@
 /* fleet_add.c -- adds profiles to a fleet.
  *
  * First what nodes refer to, with a map from the profile's numbers to those of
- * the fleet; then the nodes; then counts.  Stacks that are the same but for their
- * thread or labels become one, so the weights of a member are summed up by the
- * fleet's nodes.
+ * the fleet; then the nodes; then counts.  Stacks that are the same but for
+ * their thread or labels become one, so the weights of a member are summed up
+ * by the fleet's nodes.
  */
 #include "src/profile/fleet_add.h"
 

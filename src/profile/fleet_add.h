@@ -15,8 +15,8 @@ struct fleet_identity {
 
 /*
  * Adds a profile as one member; or, if it is a merged profile, all its members,
- * and then the identity counts for nothing.  0, or -1 with *error set: the fleet
- * is then of no more use, since part of the profile may be in it.
+ * and then the identity counts for nothing.  0, or -1 with *error set: the
+ * fleet is then of no more use, since part of the profile may be in it.
  */
 int fleet_add_profile(struct fleet *fleet, const struct profile *from,
                       const struct fleet_identity *identity,

@@ -275,8 +275,8 @@ sort_by_frame(const struct fleet *fleet, uint32_t *first, uint32_t *by_frame)
 
 /*
  * Finds the nodes' places depth first.  Siblings get theirs in the order of
- * by_frame, first within their parent's subtree; a parent's number is smaller, so
- * that in ascending order its own place is known.
+ * by_frame, first within their parent's subtree; a parent's number is smaller,
+ * so that in ascending order its own place is known.
  */
 static void
 find_places(const struct fleet *fleet, const uint32_t *by_frame,

@@ -9,8 +9,8 @@
  * Gives the profile of a settled fleet its resources, tree, process and number
  * of files.  Resources of one name and gtick become one, in gticks if their
  * intervals differ.  If counts are kept by a key, each value becomes a section
- * with that label, and what has no value one without.  0, or -1 with *error set,
- * also where a sum in gticks passes 64 bits.
+ * with that label, and what has no value one without.  0, or -1 with *error
+ * set, also where a sum in gticks passes 64 bits.
  */
 int fleet_make_tree(struct fleet *fleet, struct error *error);
 

@@ -47,8 +47,8 @@ struct sample_tree {
 void sample_tree_free(struct sample_tree *tree);
 
 /*
- * A tree without nodes, with room for n, and with the rows of another one, which
- * must outlive it.  The caller fills in the nodes.  NULL with *error set.
+ * A tree without nodes, with room for n, and with the rows of another one,
+ * which must outlive it.  The caller fills in the nodes.  NULL with *error set.
  */
 struct sample_tree *sample_tree_borrow(const struct sample_tree *from,
                                        uint32_t n, struct error *error);

@@ -276,8 +276,8 @@ select_times(struct refining *refining, struct error *error)
 }
 
 /*
- * Applies the steps; *why: why the last one was skipped, if it was.  skipped may
- * be NULL.
+ * Applies the steps; *why: why the last one was skipped, if it was.  skipped
+ * may be NULL.
  */
 static int
 apply(struct refining *refining, struct step *const *steps, size_t n,

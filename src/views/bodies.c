@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bodies.c -- what the views by body have in common.
  *
- * Cost: one pass over the nodes, O(N) for any D, and another one for each column
- * and with `when`; M <= F rows.
+ * Cost: one pass over the nodes, O(N) for any D, and another one for each
+ * column and with `when`; M <= F rows.
  */
 #include "src/views/bodies.h"
 

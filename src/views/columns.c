@@ -225,7 +225,8 @@ columns_describe(const struct view_request *request,
 {
 	const struct column_view view = columns_of(request, measure);
 
-	if (request->has_noise && columns_describe_errors(request, table, error) != 0)
+	if (request->has_noise &&
+	    columns_describe_errors(request, table, error) != 0)
 		return -1;
 
 	for (size_t i = 0; i < view.n_shown; i++)

@@ -36,11 +36,10 @@ struct listing {
  * Shown are the lines that have at least the threshold's share of what the
  * listed code has, at most `limit` of them, and with a text the lines around
  * them.  Runs of other lines are left out; table->group_lines has "..." for
- * each.  Threshold 0
- * without a limit shows all lines of a file, or of a function of which is known
- * where it begins and ends.  A line asked for is shown with the lines around it
- * instead.  Fields
- * and notes of the files are the caller's.  0, or -1 with *error set.
+ * each.  Threshold 0 without a limit shows all lines of a file, or of a
+ * function of which is known where it begins and ends.  A line asked for is
+ * shown with the lines around it instead.  Fields and notes of the files are
+ * the caller's.  0, or -1 with *error set.
  */
 int view_list(const struct view_request *request,
               const struct listing *listing, struct table *table,

@@ -6,8 +6,8 @@
  * test of samples, as a z.  Hosts differ by more than chance, so each z is
  * divided by the inflation, the root of the median z^2 over that of chance
  * ("genomic control", Devlin & Roeder 1999); and the probabilities are adjusted
- * for the number of values (Benjamini & Hochberg 1995).  Cost: O(sections) after
- * the totals of sections, and the tests.
+ * for the number of values (Benjamini & Hochberg 1995).  Cost: O(sections)
+ * after the totals of sections, and the tests.
  */
 #include "src/views/members.h"
 

@@ -16,8 +16,8 @@ struct members_request {
 };
 
 /*
- * Fills an empty table as view.h says, but rows have no path: they are values of
- * the key, with the members of cpprof.members/1 in doc/manual.md.
+ * Fills an empty table as view.h says, but rows have no path: they are values
+ * of the key, with the members of cpprof.members/1 in doc/manual.md.
  */
 int view_members(const struct view_request *request,
                  const struct members_request *wanted, struct table *table,

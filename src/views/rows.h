@@ -99,9 +99,9 @@ int rows_of_functions(struct rows *rows, const struct sample_set *set,
 /*
  * Leaves out each path that exactly one other path here extends by one name, if
  * that has the same hits, in all columns (and both or neither are estimates):
- * the longer one shows them as well.  So of a chain of such paths only the longest stays.
- * Afterwards rows->order holds the others, in the order it had; returns their
- * number, UINT32_MAX with *error set.  Counts those left out in
+ * the longer one shows them as well.  So of a chain of such paths only the
+ * longest stays.  Afterwards rows->order holds the others, in the order it had;
+ * returns their number, UINT32_MAX with *error set.  Counts those left out in
  * hidden->folded.  rows_sort comes first.  O(n).
  */
 uint32_t rows_fold(const struct rows *rows, struct hidden *hidden,
@@ -143,8 +143,8 @@ struct row_values {
 /*
  * Adds the columns hits, fraction and path, for a flow also estimated, where
  * has_returns also returns, and the pattern of a row; or, if the request shows
- * columns, those as well, in aligned text.  Also does
- * when_add_column.  *shape: what row_shape_cells needs.  0, or -1 with *error set.
+ * columns, those as well, in aligned text.  Also does when_add_column.  *shape:
+ * what row_shape_cells needs.  0, or -1 with *error set.
  */
 int rows_add_columns(struct row_shape *shape,
                      const struct view_request *request,
@@ -162,8 +162,8 @@ void rows_get_hits(const struct rows *rows, uint32_t row,
 
 /*
  * When the hits of the first n_rows rows came, which are functions, in their
- * order: those of their bodies, or with their descendants.  Lives as long as the
- * table; NULL with *error set.
+ * order: those of their bodies, or with their descendants.  Lives as long as
+ * the table; NULL with *error set.
  */
 struct when_text *rows_draw_functions(const struct rows *rows,
                                       uint32_t n_rows,

@@ -6,7 +6,7 @@
 #include "src/profile/sections.h"
 #include "src/views/view.h"
 
-/* What is shown of the sections of the profile (profile/sections.h).  Borrowed. */
+/* What is shown of the profile's sections (profile/sections.h).  Borrowed. */
 struct section_request {
 	const struct section_total *totals;	/* [n_sections + 1] what the
 						 * refinement left of each;

@@ -157,8 +157,8 @@ take_columns(struct rows *rows, const struct selection *selection,
 }
 
 /*
- * Sorts nodes by the first column shown, if it is another than their weight, and
- * then puts parents before their children.
+ * Sorts nodes by the first column shown, if it is another than their weight,
+ * and then puts parents before their children.
  */
 static int
 sort_by_column(struct selection *selection,

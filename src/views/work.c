@@ -114,7 +114,8 @@ add_bodies(const struct sample_set *run, double *bodies)
  * The variance of a weighted median of n ratios r is sum w^2 / (2 sum w f)^2,
  * where f is the density of each r at 1 (Gauss-Markov theory; Koenker 2005,
  * chapter 3).  A ratio of m hits is normal with the variance phi / m, and
- * weights are hits: so it is that of a sum of 2/pi (sum m^1.5)^2 / sum m^2 hits.
+ * weights are hits: so it is that of a sum of 2/pi (sum m^1.5)^2 / sum m^2
+ * hits.
  */
 static double
 hits_of_median(const double *mean, uint32_t n_names, size_t n_runs)

@@ -25,7 +25,8 @@ int work_by_function(const struct sample_set *runs, size_t n, size_t n_base,
 /*
  * Takes most functions for unchanged: the work of a run is the weighted median,
  * over all functions, of what their bodies used there as a part of their mean.
- * hits: a sum of so many would have the noise of that median.  0, or -1 with *error set.  O(nodes + names log names) for each run.
+ * hits: a sum of so many would have the noise of that median.  0, or -1 with
+ * *error set.  O(nodes + names log names) for each run.
  */
 int work_robust(const struct sample_set *runs, size_t n, size_t n_base,
                 double *work, double hits[2], struct error *error);

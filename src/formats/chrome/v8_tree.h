@@ -36,13 +36,12 @@ void v8_tree_announce(struct v8_tree *tree, const struct v8_profile *v8);
 /*
  * Enters the samples of a profile of V8 for the reader's thread.  Its names
  * must be those of the reader's profile.  There are two resources.  `time`, in
- * microseconds, charges a sample
- * with the time until the next one.  `samples` is the nodes' hit counts, or the
- * number of samples if there are none.  When they were taken is noted if the
- * file has their times and what these count from.  "(root)", which calls all others, is
- * left out.  Samples of an id without a node are "[unknown node]".  The file
- * must have been read; if it is cut, times may be missing.  0, or -1 with the
- * reader's error set.
+ * microseconds, charges a sample with the time until the next one.  `samples`
+ * is the nodes' hit counts, or the number of samples if there are none.  When
+ * they were taken is noted if the file has their times and what these count
+ * from.  "(root)", which calls all others, is left out.  Samples of an id
+ * without a node are "[unknown node]".  The file must have been read; if it is
+ * cut, times may be missing.  0, or -1 with the reader's error set.
  */
 int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8);
 

@@ -2,9 +2,10 @@
 /* firefox_thread.c -- one thread of a Firefox profile, with its samples.
  *
  * Samples are columns: {"stack": [...], "weight": [...] or null, "weightType",
- * "threadCPUDelta": [...], "time" or "timeDeltas": [...], ...}.  When the object
- * ends, the samples of each stack are summed up, since a few stacks have most
- * samples.  Samples with times are kept as well, until the stacks have nodes.
+ * "threadCPUDelta": [...], "time" or "timeDeltas": [...], ...}.  When the
+ * object ends, the samples of each stack are summed up, since a few stacks have
+ * most samples.  Samples with times are kept as well, until the stacks have
+ * nodes.
  */
 #include "src/formats/firefox/firefox_thread.h"
 

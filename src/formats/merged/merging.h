@@ -53,9 +53,9 @@ int merging_add_written(struct merging *merging, const char *name,
 const struct fleet *merging_fleet(const struct merging *merging);
 
 /*
- * Writes the sum; afterwards nothing can be added.  exporter: the name of one in
- * exporters.def; NULL: the format of merged profiles.  0, or -1 with *error set,
- * or unset where the writer failed.
+ * Writes the sum; afterwards nothing can be added.  exporter: the name of one
+ * in exporters.def; NULL: the format of merged profiles.  0, or -1 with *error
+ * set, or unset where the writer failed.
  */
 int merging_write(struct merging *merging, const char *exporter,
                   struct writer *writer, struct error *error);

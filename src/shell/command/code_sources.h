@@ -29,9 +29,9 @@ struct code_source *code_sources_read(struct code_sources *sources,
                                       const char *name, struct error *error);
 
 /*
- * Adds to the heading where each file that is shown was found, and whether it is
- * not what was compiled: by its digest if debug information has that, else by
- * its age.  One line is for all files that were not found, one for all that
+ * Adds to the heading where each file that is shown was found, and whether it
+ * is not what was compiled: by its digest if debug information has that, else
+ * by its age.  One line is for all files that were not found, one for all that
  * cannot be read.  set: the code.  0, or -1 with *error set.
  */
 int code_sources_describe(const struct code_sources *sources,

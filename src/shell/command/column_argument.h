@@ -8,7 +8,7 @@
 extern const struct argument_kind
     arg_columns,	/* resources and formulas, or "off": words, of which
 			 * n_words may be 0 */
-    arg_formula;	/* NAME = A / B, or NAME off: formula, whose left is NULL
-			 * for off */
+    arg_formula;	/* NAME = A / B, or NAME off: formula, whose left is
+			 * NULL for off */
 
 #endif

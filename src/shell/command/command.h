@@ -21,8 +21,8 @@
 #include "src/shell/session/session.h"
 
 /*
- * What a command is for.  help and the manual list the commands under the titles
- * of these, in this order.
+ * What a command is for.  help and the manual list the commands under the
+ * titles of these, in this order.
  */
 enum command_group {
 	GROUP_LOOK = 1, GROUP_ASK, GROUP_REFINE, GROUP_COMPARE, GROUP_SETTINGS,
@@ -117,8 +117,8 @@ struct command {
 	 * A setting has these as well; its first argument is the value.
 	 *
 	 * get: the value as it would be typed, in the arena, or several, a line
-	 * each; "" if it has none; NULL with *error set.  set: 0, or -1 with *error set and the value as
-	 * it was.
+	 * each; "" if it has none; NULL with *error set.  set: 0, or -1 with
+	 * *error set and the value as it was.
 	 */
 	const char *(*get)(const struct session *session,
 	                   const struct command *setting, struct arena *arena,

@@ -15,9 +15,8 @@ enum code_kinds { CODE_FUNCTIONS, CODE_FUNCTIONS_AND_FILES };
  * The code that a text names, as far as the profile's lines have been read: the
  * function of that name; FILE:LINE or FILE, its path or the end of it; the
  * function for which the text is short; or the only function that the text
- * matches as a pattern.  *line: 0 unless it names
- * one.  0, or -1 with *error set, which names similar ones, or those that the
- * text may mean.
+ * matches as a pattern.  *line: 0 unless it names one.  0, or -1 with *error
+ * set, which names similar ones, or those that the text may mean.
  */
 int resolve_code(const struct profile *profile, enum code_kinds kinds,
                  const char *text, struct code_scope *scope, uint32_t *line,

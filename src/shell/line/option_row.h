@@ -57,8 +57,8 @@ const struct option_row *option_match(const struct option_row *rows,
 
 /*
  * Takes the options of a command that *words begins with, and moves it past
- * them: to a word that is no option, such as "-" and "--", or to NULL.  0, or -1
- * with *error set for an unknown option or one without its value.
+ * them: to a word that is no option, such as "-" and "--", or to NULL.  0, or
+ * -1 with *error set for an unknown option or one without its value.
  */
 int options_take(const struct option_row *rows, const char *command,
                  void *options, char *const **words, struct error *error);

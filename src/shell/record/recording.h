@@ -2,8 +2,8 @@
 /* recording.h -- the directory that a recording is written to.
  *
  * Of record --repeat, it contains the directories run-1, run-2, ... instead of
- * files.  It is locked until the recording ends.  Its earlier contents are not touched
- * until the program is about to start.  Call, in this order:
+ * files.  It is locked until the recording ends.  Its earlier contents are not
+ * touched until the program is about to start.  Call, in this order:
  *
  *	recording_open		makes it or locks it; changes nothing in it
  *	recording_clear		moves an earlier recording out of the way

@@ -53,8 +53,8 @@ struct section_total *session_step_totals(const struct session *session,
 
 /*
  * What is left of the current resource by module, see refine_module_hits, to be
- * freed with free(); *hits is NULL if the profile has no stacks or fewer than two
- * modules.  0, or -1 with *error set.  O(nodes) for each step.
+ * freed with free(); *hits is NULL if the profile has no stacks or fewer than
+ * two modules.  0, or -1 with *error set.  O(nodes) for each step.
  */
 int session_module_hits(const struct session *session, uint64_t **hits,
                         struct error *error);

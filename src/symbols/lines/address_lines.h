@@ -34,11 +34,11 @@ enum lines_wanted {
 };
 
 /*
- * Gives each frame that is wanted and has an address in a module, but neither file nor line,
- * the locations that debug information has for it.  The outermost location
- * keeps the function it has, so that the totals of functions do not change.
- * Names of inlined functions are demangled like symbols.  Frames without debug
- * information stay as they are.
+ * Gives each frame that is wanted and has an address in a module, but neither
+ * file nor line, the locations that debug information has for it.  The
+ * outermost location keeps the function it has, so that the totals of functions
+ * do not change.  Names of inlined functions are demangled like symbols.
+ * Frames without debug information stay as they are.
  *
  * Warns in the profile of each module whose debug information is damaged (none
  * of it is then used), and with one line of those that have none; of each

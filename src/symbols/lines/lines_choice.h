@@ -25,11 +25,12 @@
  * Chooses modules whose debug information has most_bytes together, those with
  * the most frames that lack lines first, of equals the first by path.  Such
  * frames of other modules become deferred.  Frames that lacked lines in an
- * earlier choice still count as such.  A module whose build the profile does not
- * tell is chosen only if frames have their names from its symbols: text that
- * names functions may be of another machine.  A module whose debug information
- * is too large gets its deferred_bytes.  Sets may_have_inlined.  Opens the file of each module that has
- * such frames.  0, or -1 with *error set for want of memory or after Ctrl-C.
+ * earlier choice still count as such.  A module whose build the profile does
+ * not tell is chosen only if frames have their names from its symbols: text
+ * that names functions may be of another machine.  A module whose debug
+ * information is too large gets its deferred_bytes.  Sets may_have_inlined.
+ * Opens the file of each module that has such frames.  0, or -1 with *error set
+ * for want of memory or after Ctrl-C.
  */
 int lines_choose(struct profile *profile, const struct symbol_search *search,
                  uint64_t most_bytes, struct error *error);
