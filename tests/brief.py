@@ -215,6 +215,35 @@ def loading_is_in_one_file():
         assert fields['processes'] == fields['threads'] == len(both), \
             (fields, both)
         assert '%d processes' % len(both) in run.said, (run.said, both)
+        processes_are_entries(run.path, both)
+        # The beginning of one that has a file, whether a tick found it or not.
+        name = next(iter(run.files()))
+        with open(name, 'r+b') as file:
+            header = file.read(64)
+            flags, pid, start = struct.unpack_from('<16xI20xI4xQ', header)
+            file.seek(16)
+            file.write(struct.pack('<I', flags | 1 << 12))
+        if (pid, start) not in {(brief[0], brief[3]) for brief in found}:
+            with open(run.path + '/cpprofdata.brief', 'ab') as file:
+                file.write(struct.pack('<II16sQQQQ200s', pid, 1, b'brief',
+                                       start, 1000, 7, 1, b'/bin/brief'))
+        table = processes_are_entries(run.path, both)
+        row = next(row for row in table['rows'] if row['pid'] == pid)
+        assert row['threads'] == 1 and row['command'], row
+
+
+def processes_are_entries(path, both):
+    """Each process is one, also if its beginning has a record of its own."""
+    result = subprocess.run(
+        [CPPROF, '-q', '-F', 'json', '-e', 'threshold 0', '-e', 'processes',
+         '-e', 'processes all', path], capture_output=True, text=True,
+        timeout=60)
+    by_program, table = map(json.loads, result.stdout.splitlines())
+    assert sum(row['processes'] for row in by_program['rows']) == len(both), \
+        (by_program, both)
+    assert sorted(row['pid'] for row in table['rows']) == \
+        sorted(pid for pid, _ in both), (table, both)
+    return table
 
 
 def a_brief_file_that_is_cut_gives_what_is_whole():
@@ -558,7 +587,8 @@ TESTS = [value for name, value in list(globals().items())
          if callable(value) and getattr(value, '__module__', '') ==
          '__main__' and name.islower() and name not in
          ('agree', 'briefs', 'children_seconds', 'faults_more', 'info',
-          'missing', 'root_only', 'main', 'script')]
+          'missing', 'processes_are_entries', 'root_only', 'main',
+          'script')]
 
 
 def main():

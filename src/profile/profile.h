@@ -144,6 +144,8 @@ struct process {
 	uint64_t sampling_ns;	/* of this, the time for taking samples */
 	bool cpu_is_least;	/* it was killed, so it used a little more */
 	bool continues;		/* its beginning is another entry */
+	bool is_beginning;	/* what it used while it was loaded; the rest
+				 * may be another entry */
 };
 
 struct thread {

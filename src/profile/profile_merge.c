@@ -12,10 +12,12 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/base/sort.h"
 #include "src/profile/call_graph_sum.h"
 #include "src/profile/frame_union.h"
 #include "src/profile/merge_resources.h"
 #include "src/profile/profile.h"
+#include "src/profile/sections.h"
 
 enum { NODES_A_STEP = 65536 };
 
@@ -55,25 +57,161 @@ maps_free(struct maps *maps)
 	free(maps->node);
 }
 
-static int
-merge_processes_and_threads(struct profile *sum, const struct profile *from,
-                            uint32_t *thread_map, struct error *error)
-{
-	uint32_t first_process = sum->n_processes;
+/* Which entries of a profile continue others. */
+struct continued {
+	const struct profile *profile;
+	uint32_t *processes;	/* [n] sorted by start and number */
+	uint32_t n;
+	uint32_t *main_threads;	/* [n_processes] NO_THREAD: none */
+};
 
+static int
+compare_processes(const struct process *a, const struct process *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static int
+compare_numbers(const void *a, const void *b, void *profile)
+{
+	const struct process *processes = ((struct profile *)profile)->processes;
+
+	return compare_processes(&processes[*(const uint32_t *)a],
+	                         &processes[*(const uint32_t *)b]);
+}
+
+/* Looks only if entries of `from` may be the beginnings of some. */
+static int
+continued_find(struct continued *continued, const struct profile *sum,
+               const struct profile *from, struct error *error)
+{
+	bool is_wanted = false;
+
+	*continued = (struct continued){ .profile = sum };
 	for (uint32_t i = 0; i < from->n_processes; i++)
-		if (profile_add_process(sum, &from->processes[i], error) ==
-		    UINT32_MAX)
+		is_wanted |= from->processes[i].is_beginning;
+	if (!is_wanted || sum->n_processes == 0)
+		return 0;
+	continued->processes = memory_array(sum->n_processes,
+	    sizeof *continued->processes, error);
+	continued->main_threads = memory_array(sum->n_processes,
+	    sizeof *continued->main_threads, error);
+	if (continued->processes == NULL || continued->main_threads == NULL)
+		return -1;
+	for (uint32_t i = 0; i < sum->n_processes; i++) {
+		continued->main_threads[i] = NO_THREAD;
+		if (sum->processes[i].continues)
+			continued->processes[continued->n++] = i;
+	}
+	for (uint32_t i = sum->n_threads; i-- > 0;) {
+		uint32_t process = sum->threads[i].process;
+
+		if (process < sum->n_processes &&
+		    sum->threads[i].tid == sum->processes[process].pid)
+			continued->main_threads[process] = i;
+	}
+	return sort_items(continued->processes, continued->n,
+	                  sizeof *continued->processes, compare_numbers,
+	                  (void *)sum, error);
+}
+
+static void
+continued_free(struct continued *continued)
+{
+	free(continued->processes);
+	free(continued->main_threads);
+}
+
+/* The entry that continues a process whose beginning is known; NO_PROCESS. */
+static uint32_t
+continuation_of(const struct continued *continued,
+                const struct process *process)
+{
+	uint32_t low = 0, high = continued->n;
+
+	if (!process->is_beginning)
+		return NO_PROCESS;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t found = continued->processes[middle];
+		int order = compare_processes(
+		    &continued->profile->processes[found], process);
+
+		if (order == 0)
+			return found;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NO_PROCESS;
+}
+
+/*
+ * Adds the processes, except for beginnings of processes that the sum has;
+ * process_map: their numbers in the sum.
+ */
+static int
+merge_processes(struct profile *sum, const struct profile *from,
+                const struct continued *continued, uint32_t *process_map,
+                struct error *error)
+{
+	for (uint32_t i = 0; i < from->n_processes; i++) {
+		const struct process *process = &from->processes[i];
+		uint32_t found = continuation_of(continued, process);
+
+		if (found != NO_PROCESS && sum->processes[found].continues)
+			sum->processes[found].continues = false;
+		else
+			found = profile_add_process(sum, process, error);
+		if (found == UINT32_MAX)
 			return -1;
+		process_map[i] = found;
+	}
+	return 0;
+}
+
+static int
+merge_threads(struct profile *sum, const struct profile *from,
+              const struct continued *continued, const uint32_t *process_map,
+              uint32_t n_processes, uint32_t *thread_map, struct error *error)
+{
 	for (uint32_t i = 0; i < from->n_threads; i++) {
 		struct thread thread = from->threads[i];
 
-		thread.process += first_process;
-		thread_map[i] = profile_add_thread(sum, &thread, error);
+		thread.process = thread.process < from->n_processes ?
+		    process_map[thread.process] : NO_PROCESS;
+		thread_map[i] = thread.process < n_processes ?
+		    continued->main_threads[thread.process] : NO_THREAD;
+		if (thread_map[i] == NO_THREAD)
+			thread_map[i] = profile_add_thread(sum, &thread,
+			                                   error);
 		if (thread_map[i] == UINT32_MAX)
 			return -1;
 	}
 	return 0;
+}
+
+static int
+merge_processes_and_threads(struct profile *sum, const struct profile *from,
+                            uint32_t *thread_map, struct error *error)
+{
+	uint32_t *process_map = memory_array(from->n_processes,
+	                                     sizeof *process_map, error);
+	uint32_t n_processes = sum->n_processes;
+	struct continued continued;
+	int result = -1;
+
+	if (continued_find(&continued, sum, from, error) == 0 &&
+	    process_map != NULL &&
+	    merge_processes(sum, from, &continued, process_map, error) == 0)
+		result = merge_threads(sum, from, &continued, process_map,
+		                       n_processes, thread_map, error);
+	continued_free(&continued);
+	free(process_map);
+	return result;
 }
 
 /* The sum's number of a name, which may be NO_NAME. */

@@ -680,6 +680,7 @@ add_brief(struct recording *input, const struct cpprofdata_brief *brief,
 		.end_ns = le64toh(brief->start_ns),
 		.cpu_ns = le64toh(brief->cpu_ns),
 		.cpu_is_least = true,
+		.is_beginning = true,
 	};
 	const struct cpprofdata_count count = { le64toh(brief->count.hits),
 		le64toh(brief->count.samples) };
