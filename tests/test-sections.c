@@ -258,6 +258,14 @@ sections_report_what_is_similar(void **state)
 	    "no value of route matches login; did you mean /login?");
 	assert_string_equal(report(profile, SECTION_LABEL, "bytes", "513 kB"),
 	    "no value of bytes matches 513 kB; did you mean |512 kB|?");
+	assert_string_equal(report(profile, SECTION_THREAD, NULL, "zzz"),
+	    "no thread matches zzz; threads lists them");
+	assert_string_equal(report(profile, SECTION_PROCESS, NULL, "zzz"),
+	    "no process matches zzz; processes lists them");
+	assert_string_equal(report(profile, SECTION_LABEL, "zzz", "x"),
+	    "no label is called zzz; labels lists them");
+	assert_string_equal(report(profile, SECTION_LABEL, "route", "zzz"),
+	    "no value of route matches zzz; labels route lists them");
 	profile_free(profile);
 
 	assert_non_null(strstr(report(bare, SECTION_THREAD, NULL, "x"),

@@ -413,6 +413,14 @@ add_similar(const struct profile *profile, enum section_kind kind,
 		near_offer(&near, names_text(texts, i),
 		           names_length(texts, i));
 	near_add(&near, text);
+	if (near.n == 0 && kind == SECTION_LABEL)
+		text_add_format(text, "; labels%s%s lists them",
+		                key == NULL ? "" : " ",
+		                key == NULL ? "" : key);
+	else if (near.n == 0)
+		text_add_format(text, "; %s lists them",
+		                kind == SECTION_THREAD ? "threads" :
+		                "processes");
 	names_free(texts);
 }
 
