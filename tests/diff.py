@@ -640,6 +640,25 @@ def check_base(folder):
     assert "/nonexistent/x" in done[1] and not done[0], done
 
 
+def check_pattern_of_base(folder):
+    """--base DIR/*, as the shell expands it, takes one run for the base."""
+    sides = []
+    for side in ("old", "new"):
+        os.mkdir(os.path.join(folder, side))
+        sides.append([write(os.path.join(folder, side, f"{i}.folded"),
+                            {("main", side): 10}) for i in range(2)])
+    old, new = sides
+    note = "each run of the base needs its own --base"
+    for words, is_noted in (
+            (["--base", *old, *new], True),
+            (["--base", old[0], "--base", old[1], *new], False),
+            (["--base", old[0], *new], False),
+            (["--base", old[0], old[1]], False)):
+        err = cpprof("-e", "diff top", "-e", "diff top", *words)[1]
+        assert err.count(note) == is_noted, (words, err)
+        assert (old[1] in err) == is_noted, (words, err)
+
+
 def check_other_views_stay(folder):
     """diff changes nothing for the commands after it."""
     one = write(os.path.join(folder, "one.folded"), SHAPE)
@@ -868,6 +887,7 @@ def main(first):
             ("different intervals", check_intervals),
             ("resources", check_resources),
             ("what is the base", check_base),
+            ("a pattern after --base", check_pattern_of_base),
             ("other views do not change", check_other_views_stay)):
         claims.attempt(claim, with_folder, check, *arguments)
     claims.attempt("calls without stacks", check_calls)

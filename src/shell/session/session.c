@@ -479,6 +479,41 @@ session_set_base(struct session *session, const char *const *files, size_t n,
 	return 0;
 }
 
+/* Whether two files are named as in the same directory. */
+static bool
+are_neighbours(const char *a, const char *b)
+{
+	const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+
+	return end_a != NULL && end_b != NULL && end_a - a == end_b - b &&
+	    strncmp(a, b, (size_t)(end_a - a)) == 0;
+}
+
+/*
+ * The shell makes of "--base old/... new/..." with patterns one run of the base,
+ * and loads the other old ones with the new.
+ */
+static void
+note_old_runs(const struct session *session)
+{
+	const struct comparison *comparison = &session->comparison;
+	const char *old = NULL, *base = comparison->files[0];
+	bool has_new = false;
+
+	if (comparison->n_files != 1)
+		return;
+	for (size_t i = 0; i < session->n_files; i++) {
+		if (!are_neighbours(session->files[i], base))
+			has_new = true;
+		else if (old == NULL)
+			old = session->files[i];
+	}
+	if (old != NULL && has_new)
+		message_note("the base is %.200s alone, and %.200s is compared "
+		             "with it; each run of the base needs its own "
+		             "--base, or use the command base", base, old);
+}
+
 /* The profile of base and loaded runs, for the current resource. */
 static int
 compare_runs(struct session *session, struct error *error)
@@ -501,6 +536,8 @@ compare_runs(struct session *session, struct error *error)
 	    (const char *const *)session->files, session->n_files,
 	    session->resource, wants_groups, &options, error);
 	progress_line_end(&line);
+	if (result == 0)
+		note_old_runs(session);
 	return result;
 }
 
