@@ -216,6 +216,10 @@ def check_steps(folder):
     assert tables[1]["base"]["mean"] == 47, tables[1]
     rows = rows_of(tables[2])
     assert rows[("main",)]["base"] == rows[("main",)]["now"] == 60, rows
+    text = cpprof("--base", base, "-e", "narrow y", "-e", "diff", now)[0]
+    assert "base: 1 run, 60.0 ms left; now: 1 run, 60.0 ms left" in text, text
+    text = cpprof("--base", base, "-e", "diff", now)[0]
+    assert "base: 1 run of 107 ms; now: 1 run of 150 ms" in text, text
 
 
 # ---- noise ----

@@ -24,17 +24,25 @@ amount_or_nothing(double amount)
 	       (struct cell){ .kind = CELL_EMPTY };
 }
 
-/* "3 runs of 5.02 s", "a merged profile of 40 members, 5.02 s" */
+/*
+ * "3 runs of 5.02 s", "a merged profile of 40 members, 5.02 s"; after steps "3
+ * runs, 1.13 s left"
+ */
 static void
 add_side(struct text_buffer *text, size_t n, uint64_t n_members, double mean,
-         const struct resource *resource)
+         const struct sample_set *set)
 {
+	const struct resource *resource = set->resource;
+
 	if (n_members > 0)
 		text_add_format(text, "a merged profile of %" PRIu64
 		                " members, ", n_members);
 	else
-		text_add_format(text, "%zu run%s of ", n, n == 1 ? "" : "s");
+		text_add_format(text, "%zu run%s%s ", n, n == 1 ? "" : "s",
+		                set->n_steps > 0 ? "," : " of");
 	text_add_amount(text, mean, resource->interval, resource->gtick);
+	if (set->n_steps > 0)
+		text_add_string(text, " left");
 }
 
 /* "change: +0.5 s (+10.0%) +- 0.1 s, grew; visible: 0.2 s" */
@@ -80,10 +88,10 @@ add_sides(const struct view_request *request,
 
 	text_add_string(&text, "base: ");
 	add_side(&text, runs->n_base, runs->base_members, compared->whole.base,
-	         resource);
+	         request->set);
 	text_add_string(&text, "; now: ");
 	add_side(&text, n_now, runs->now_members, compared->whole.now,
-	         resource);
+	         request->set);
 	status = add_line(&text, table, error);
 	text_add_string(&text, request->set->n_steps > 0 ?
 	                "all that the steps left: " : "whole run: ");
