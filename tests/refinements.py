@@ -956,6 +956,47 @@ def check_return_types(folder):
         assert [row["path"][-1] for row in rows][:len(names)] == names, rows
 
 
+def steps_of(path, folder, *steps):
+    status, out, errors = shows(["format json", *steps, "steps"], folder, path)
+    assert status == 0 and not errors, (steps, errors)
+    return [(row["left"], row["step"])
+            for row in json.loads(out[-1])["rows"]]
+
+
+def check_exact_names(folder):
+    """A name between bars is that name, and its step can be typed again."""
+    path = os.path.join(folder, "names.folded")
+    for name in ("x*", "x?", "@libc", "/x/", "%1", "file:x", "...", "a b",
+                 "xy", "plain"):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"main;{name} 3\nmain;xyz;malloc 4\nmain;xa;x 5\n")
+        for step in (f"narrow |{name}|", f"narrow main |{name}|"):
+            (left, text), = steps_of(path, folder, step)
+            assert left == 3, (step, left)
+            assert ("|" in text) == (name not in ("xy", "plain")), text
+            assert steps_of(path, folder, text) == [(left, text)], text
+        (_, text), = steps_of(path, folder, f"group g = |{name}|")
+        assert ("|" in text) == (name not in ("xy", "plain")), text
+        assert steps_of(path, folder, text)[0][1] == text, text
+
+
+def check_ready_groups(folder):
+    """Their modules and their functions, whatever the module is called."""
+    path = os.path.join(folder, "ready.script")
+    with open(path, "w", encoding="utf-8") as file:
+        for i, (function, module) in enumerate((
+                ("f", "/lib/libc.so.6"), ("g", "/lib/ld-linux-x86-64.so.2"),
+                ("malloc", "/bin/prog"), ("other", "/bin/prog"),
+                ("h", "/lib/libcrypt.so.1"))):
+            file.write(f"prog 1 {i}.000000: 1 cycles:\n"
+                       f"\t1000 {function}+0x1 ({module})\n"
+                       "\t2000 main+0x1 (/bin/prog)\n\n")
+    (left, _), = steps_of(path, folder, "narrow @libc")
+    assert left == 3, left
+    (left, _), = steps_of(path, folder, "drop @libc")
+    assert left == 2, left
+
+
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     wanted = int(os.environ.get("ORACLE_CASES", "20000"))
@@ -973,6 +1014,10 @@ def main():
                         list(check_bad(folder, before)))
         claims.attempt("profiles without stacks", check_without_stacks, folder)
         claims.attempt("deep stacks, long paths", check_deep, folder)
+        claims.attempt("names between bars are exact", check_exact_names,
+                       folder)
+        claims.attempt("ready groups are modules and functions",
+                       check_ready_groups, folder)
         claims.attempt("return types are no part of a pattern",
                        check_return_types, folder)
     claims.end()

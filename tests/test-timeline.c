@@ -461,6 +461,37 @@ hits_of_nodes_by_slice(void **state)
 	sample_tree_free(tree);
 }
 
+/* Of thousands of nodes, each with slices of its own. */
+static void
+many_nodes_keep_their_slices(void **state)
+{
+	static struct model model;
+	struct sample_tree *tree;
+	const struct timeline *timeline;
+
+	(void)state;
+	model.n = 0;
+	tree = make_tree(&model, MAX_EVENTS, 1, LEAST_WIDTH * 60, 0, true);
+	timeline = tree->timeline;
+	assert_true(timeline->first[timeline->n_rows] > 2000);
+	for (uint32_t r = 0; r < N_RESOURCES; r++) {
+		uint64_t sums[TIMELINE_SLICES] = { 0 };
+
+		for (uint32_t node = 0; node < tree->n_nodes; node++)
+			tree_time_add(tree, r, node, node + 1, sums);
+		for (size_t i = 0; i < model.n; i++) {
+			const struct event *event = &model.events[i];
+
+			if (event->has_time && event->resource == r)
+				sums[event->at / timeline->width_ns] -=
+				    event->hits;
+		}
+		for (uint32_t s = 0; s < TIMELINE_SLICES; s++)
+			assert_int_equal(sums[s], 0);
+	}
+	sample_tree_free(tree);
+}
+
 static void
 a_range_is_the_slices_it_touches(void **state)
 {
@@ -634,6 +665,7 @@ main(void)
 		cmocka_unit_test(times_stay_when_names_change),
 		cmocka_unit_test(sums_have_the_times_of_all),
 		cmocka_unit_test(hits_of_nodes_by_slice),
+		cmocka_unit_test(many_nodes_keep_their_slices),
 		cmocka_unit_test(a_range_is_the_slices_it_touches),
 		cmocka_unit_test(a_selection_has_the_hits_of_its_slices),
 		cmocka_unit_test(dropped_resources_have_no_times),
