@@ -131,14 +131,6 @@ static const struct option_row merge_option_rows[] = {
 
 /* ---- the command line ---- */
 
-static bool
-ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), n_end = strlen(end);
-
-	return n >= n_end && strcmp(text + n - n_end, end) == 0;
-}
-
 static int
 set_too_many(const struct merge_options *options, size_t n,
              struct error *error)
@@ -156,10 +148,8 @@ check_options(struct merge_options *options, struct error *error)
 		return error_set(error, "merge needs a profile to read");
 	if (options->id != NULL && options->n_inputs != 1)
 		return set_too_many(options, options->n_inputs, error);
-	if (!options->is_merged && options->format == NULL &&
-	    (ends_with(options->output, ".pb.gz") ||
-	     ends_with(options->output, ".pprof")))
-		options->format = "pprof";
+	if (!options->is_merged && options->format == NULL)
+		options->format = merging_exporter_of(options->output);
 	return 0;
 }
 

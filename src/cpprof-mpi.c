@@ -165,7 +165,8 @@ write_output(struct job *job, struct error *error)
 		                 "merged");
 	if (new_file_open(&file, job->output, error) != 0)
 		return -1;
-	result = merging_write(job->merging, NULL, &file.writer, error);
+	result = merging_write(job->merging, merging_exporter_of(job->output),
+	                       &file.writer, error);
 	return new_file_close(&file, result == 0, error) == 0 ? result : -1;
 }
 

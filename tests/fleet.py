@@ -176,6 +176,9 @@ def mpi_merges(folder):
     folder.run([CPPROF, "merge", "--by", "route", "-o", "by", *folder.inputs])
     mpirun(folder, 4, "--by", "route", "-o", "mpi", *folder.inputs)
     assert folder.content("mpi") == folder.content("by")
+    folder.run([CPPROF, "merge", "-o", "one.pb.gz", *folder.inputs])
+    mpirun(folder, 4, "-o", "mpi.pb.gz", *folder.inputs)
+    assert folder.content("mpi.pb.gz") == folder.content("one.pb.gz")
     assert mpirun(folder, 2, folder.inputs[0]).returncode == 2
 
 

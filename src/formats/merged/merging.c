@@ -174,6 +174,21 @@ export_sum(struct merging *merging, const struct exporter *exporter,
 	return result;
 }
 
+const char *
+merging_exporter_of(const char *path)
+{
+	static const char *const ends[] = { ".pb.gz", ".pprof" };
+	size_t n = strlen(path);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t n_end = strlen(ends[i]);
+
+		if (n >= n_end && strcmp(path + n - n_end, ends[i]) == 0)
+			return "pprof";
+	}
+	return NULL;
+}
+
 int
 merging_write(struct merging *merging, const char *exporter,
               struct writer *writer, struct error *error)

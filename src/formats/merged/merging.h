@@ -53,6 +53,12 @@ int merging_add_written(struct merging *merging, const char *name,
 const struct fleet *merging_fleet(const struct merging *merging);
 
 /*
+ * The exporter that the name of a file asks for: "pprof" for .pb.gz and .pprof,
+ * else NULL.
+ */
+const char *merging_exporter_of(const char *path);
+
+/*
  * Writes the sum; afterwards nothing can be added.  exporter: the name of one
  * in exporters.def; NULL: the format of merged profiles.  0, or -1 with *error
  * set, or unset where the writer failed.
