@@ -138,6 +138,12 @@ bench-json: all
 	$(PYTHON3) $(srcdir)/bench/json-load.py ./cpprof
 .PHONY: bench-json
 
+# The first answer about large files, beside unpacking and hashing them.
+EXTRA_DIST += bench/first.sh
+bench-first: all
+	CPPROF=./cpprof bash $(srcdir)/bench/first.sh bench
+.PHONY: bench-first
+
 # Loading perf's files, beside perf report (perf, GNU time).
 EXTRA_DIST += bench/perf.sh
 bench-perf: all

@@ -67,16 +67,17 @@ record() {
 	mv "$directory/$file.new" "$directory/$file"
 }
 
-# compare FILE OPTION-OF-PERF-REPORT...
+# compare FILE INLINES OPTION-OF-PERF-REPORT...: INLINES as cpprof is set.
 compare() {
-	local file=$directory/$1 all=() i ours theirs
-	shift
+	local file=$directory/$1 inlines=$2 all=() i ours theirs
+	shift 2
 	cat "$file" >/dev/null
 	printf '%s: %d MB\n' "$(basename "$file")" \
 	    $(($(stat -c %s "$file") / 1000000))
 	for ((i = 0; i < runs; i++)); do
 		theirs=$(measure perf report --stdio "$@" -i "$file")
-		ours=$(measure "$cpprof" -q -e info "$file")
+		ours=$(measure "$cpprof" -q -n -e "inlines $inlines" \
+		    -e "load $file" -e info)
 		all+=("$theirs $ours")
 		echo "$theirs $ours" | awk '{ printf "perf report %.2f s, " \
 		    "%.2f CPU s, %.0f MiB; cpprof %.2f s, %.2f CPU s, " \
@@ -90,8 +91,7 @@ compare() {
 }
 
 record chains.perf.data -F 20000 -g
-compare chains.perf.data
-# cpprof looks up inlined calls only when asked to, so perf must not do it
-# here.
+compare chains.perf.data auto
+# Looking up inlined calls takes perf minutes here, so neither does it.
 record stacks.perf.data -F 2500 --call-graph dwarf
-compare stacks.perf.data --no-inline
+compare stacks.perf.data off --no-inline
