@@ -93,12 +93,6 @@ void sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
                          uint64_t *weight);
 
 /*
- * The same in a new array, freed with large_array_free; NULL with *error set.
- */
-uint64_t *sample_tree_new_weights(const struct sample_tree *tree,
-                                  const uint64_t *self, struct error *error);
-
-/*
  * Sum of the hits, or samples, of all rows; by the invariant it cannot
  * overflow.
  */

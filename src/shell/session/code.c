@@ -16,7 +16,7 @@ code_free(struct code *code)
 	large_array_free(code->section);
 	free(code->row);
 	tree_time_free(code->timed);
-	large_array_free(code->weight);
+	free(code->weight);
 	free(code->frame);
 	call_flow_free(code->flow);
 	*code = (struct code){ 0 };
@@ -79,8 +79,9 @@ make_tree(struct code *code, const struct profile *profile, bool has_inlines,
 		return -1;
 	code->n_locations = profile->n_locations;
 	code->has_inlines = has_inlines;
-	return large_array_reserve(&code->weight, code->tree->n_nodes,
-	                           sizeof *code->weight, error);
+	code->weight = memory_array(code->tree->n_nodes, sizeof *code->weight,
+	                            error);
+	return code->weight != NULL ? 0 : -1;
 }
 
 void

@@ -9,7 +9,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/profile/large_array.h"
 #include "src/profile/profile_runs.h"
 #include "src/views/work.h"
 
@@ -25,7 +24,7 @@ comparison_forget_names(struct comparison *comparison)
 		if (comparison->flows != NULL)
 			naming_free(&comparison->flows[i]);
 		if (comparison->weights != NULL)
-			large_array_free(comparison->weights[i]);
+			free(comparison->weights[i]);
 	}
 	free(comparison->flows);
 	free(comparison->weights);
@@ -324,13 +323,16 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct sample_set *run = &comparison->runs[i];
+		uint64_t *weight = memory_array(tree->n_nodes, sizeof *weight,
+		                                error);
 
+		if (weight == NULL)
+			return -1;
+		comparison->weights[i] = weight;
 		run->tree = tree;
 		run->self = tree->hits[run->resource_number];
-		run->weight = comparison->weights[i] =
-		    sample_tree_new_weights(tree, run->self, error);
-		if (run->weight == NULL)
-			return -1;
+		run->weight = weight;
+		sample_tree_weights(tree, run->self, weight);
 		if (run->n_steps > 0)
 			run->left = sample_tree_total(tree, run->self);
 	}
