@@ -60,7 +60,9 @@ const struct command command_directories = {
 	    "DIR/db/read.c, too. After the directories come symfs and the "
 	    "path itself; a relative path starts from the current "
 	    "directory.\n\n"
-	    "directories off searches only there.",
+	    "open searches the files of a merged profile's members there, "
+	    "too.\n\n"
+	    "directories off forgets them.",
 	.example = "directories off",
 	.arguments = directories_arguments,
 	.get = directories_get,

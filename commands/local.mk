@@ -34,6 +34,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/merge.c \
 	commands/narrow.c \
 	commands/never.c \
+	commands/open.c \
 	commands/path.c \
 	commands/processes.c \
 	commands/quit.c \

@@ -370,6 +370,7 @@ script_tests = \
 	tests/fleet-noise.py \
 	tests/members.py \
 	tests/many-paths.py \
+	tests/open.py \
 	tests/merge.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \

@@ -250,6 +250,7 @@ can_run_here(const struct command *command)
 	return strcmp(command->name, "record") != 0 &&
 	    strcmp(command->name, "merge") != 0 &&
 	    strcmp(command->name, "members") != 0 &&
+	    strcmp(command->name, "open") != 0 &&
 	    strcmp(command->name, "disasm") != 0;
 }
 

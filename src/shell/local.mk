@@ -26,6 +26,8 @@ libcore_a_SOURCES += \
 	src/shell/session/column_list.c src/shell/session/column_list.h \
 	src/shell/session/comparison.c src/shell/session/comparison.h \
 	src/shell/session/last_rows.c src/shell/session/last_rows.h \
+	src/shell/session/member.c src/shell/session/member.h \
+	src/shell/session/member_file.c src/shell/session/member_file.h \
 	src/shell/session/naming.c src/shell/session/naming.h \
 	src/shell/session/root.c src/shell/session/root.h \
 	src/shell/session/runs.c src/shell/session/runs.h \

@@ -195,6 +195,14 @@ naming_stacks(const struct naming_request *request, bool has_sections,
 	                   stacks, error);
 }
 
+int
+naming_stacks_of(const struct naming_request *request,
+                 const struct sample_tree *tree, struct stacks *stacks,
+                 struct error *error)
+{
+	return make_stacks(request, tree, false, stacks, error);
+}
+
 /* Whether the stacks of the naming before are those of the request, too. */
 static bool
 stacks_fit(const struct naming *naming, const struct naming_request *request)

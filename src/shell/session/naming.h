@@ -123,6 +123,14 @@ void naming_forget_stacks(struct naming *naming);
 int naming_stacks(const struct naming_request *request, bool has_sections,
                   struct stacks *stacks, struct error *error);
 
+/*
+ * The same for another tree of the profile's frames, which has no sections and
+ * must outlive the stacks; no step asks for labels.
+ */
+int naming_stacks_of(const struct naming_request *request,
+                     const struct sample_tree *tree, struct stacks *stacks,
+                     struct error *error);
+
 /* The name that occurs with that text, or NO_NAME. */
 uint32_t naming_find(const struct naming *naming, const char *text,
                      size_t length);

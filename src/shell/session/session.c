@@ -521,13 +521,9 @@ compare_runs(struct session *session, struct error *error)
 	struct comparison *comparison = &session->comparison;
 	struct read_options options = read_options(session);
 	struct progress_line line;
-	struct step *const *steps;
-	bool wants_groups;
-	size_t n_steps;
+	bool wants_groups = !session_selects_sections(session);
 	int result;
 
-	steps = refinement_steps(&session->refinement, &n_steps);
-	wants_groups = !steps_need_sections(steps, n_steps);
 	if (comparison_has_profile(comparison, session_resource(session)->name,
 	                           wants_groups))
 		return 0;
@@ -883,6 +879,15 @@ session_redo(struct session *session, size_t n, struct error *error)
 	if (refinement_redo(&session->refinement, n, error) != 0)
 		return -1;
 	return follow_steps(session, &before, error);
+}
+
+bool
+session_selects_sections(const struct session *session)
+{
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement, &n);
+
+	return steps_need_sections(steps, n);
 }
 
 /* Makes weights of a resource and of the columns; the names stay. */

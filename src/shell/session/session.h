@@ -225,6 +225,9 @@ int session_remove_steps(struct session *session, struct error *error);
 int session_undo(struct session *session, size_t n, struct error *error);
 int session_redo(struct session *session, size_t n, struct error *error);
 
+/* Whether a step that is in force asks for threads, processes or labels. */
+bool session_selects_sections(const struct session *session);
+
 /*
  * resource: an index below profile->n_resources.  It becomes the first resource
  * of the columns, if these are on.

@@ -193,6 +193,55 @@ session_step_totals(const struct session *session, struct step *step,
 	return NULL;
 }
 
+/* The rows that n steps drop, of which the last must match something. */
+static int
+find_step_rows(const struct naming_request *request,
+               const struct sample_tree *tree, bool *dropped,
+               struct error *error)
+{
+	size_t n = request->n_steps;
+	bool *skipped = memory_array(n, sizeof *skipped, error);
+	struct sample_tree *left = NULL;
+	struct stacks stacks = { 0 };
+	struct slice_set times;
+	struct error why = { 0 };
+	int result = -1;
+
+	if (skipped != NULL &&
+	    (tree == request->profile->tree ?
+	     naming_stacks(request, false, &stacks, error) :
+	     naming_stacks_of(request, tree, &stacks, error)) == 0)
+		left = refine_tree(&stacks, request->steps, n, skipped, &why,
+		                   error);
+	if (left != NULL && skipped[n - 1])
+		*error = why;
+	else if (left != NULL)
+		result = refine_rows(&stacks, request->steps, n, dropped,
+		                     &times, error);
+	sample_tree_free(left);
+	stacks_free(&stacks);
+	free(skipped);
+	return result;
+}
+
+int
+session_step_rows(const struct session *session, struct step *step,
+                  const struct sample_tree *tree, bool *dropped,
+                  struct error *error)
+{
+	struct naming_request request = session_naming_request(session,
+	    session->profile, session->resource);
+	struct step **steps = session_steps_and(&request, step, error);
+	int result;
+
+	if (steps == NULL)
+		return -1;
+	step->granularity = session->settings.naming.granularity;
+	result = find_step_rows(&request, tree, dropped, error);
+	free(steps);
+	return result;
+}
+
 int
 session_module_hits(const struct session *session, uint64_t **hits,
                     struct error *error)

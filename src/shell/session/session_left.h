@@ -52,6 +52,16 @@ struct section_total *session_step_totals(const struct session *session,
                                           struct error *error);
 
 /*
+ * The rows of a tree whose stacks the steps and one more drop: sets
+ * dropped[tree->n_rows].  The tree is the profile's, or one of the same stacks
+ * that has no sections if no step asks for labels.  The step stays the
+ * caller's.  0, or -1 with *error set, also if the step matches nothing.
+ */
+int session_step_rows(const struct session *session, struct step *step,
+                      const struct sample_tree *tree, bool *dropped,
+                      struct error *error);
+
+/*
  * What is left of the current resource by module, see refine_module_hits, to be
  * freed with free(); *hits is NULL if the profile has no stacks or fewer than
  * two modules.  0, or -1 with *error set.  O(nodes) for each step.
