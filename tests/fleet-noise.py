@@ -89,8 +89,8 @@ def random_member(rng, stacks):
 
 def random_fleet(rng, folder, *options):
     """The file, and the members' stacks by group with the groups' sizes."""
-    stacks = list({("main", *rng.choices("abcde", k=rng.randrange(0, 6)))
-                   for _ in range(12)} | {("main", "a")})
+    stacks = sorted({("main", *rng.choices("abcde", k=rng.randrange(0, 6)))
+                     for _ in range(12)} | {("main", "a")})
     groups = collections.defaultdict(collections.Counter)
     sizes, paths, seen = collections.Counter(), [], set()
     for i in range(rng.randrange(2, 60)):
