@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/random.h"
+
 enum {
 	N_FUNCTIONS = 20000,
 	FIRST_LEAF = N_FUNCTIONS / 100 * 97,	/* malloc, memcpy, ... */
@@ -38,35 +40,6 @@ struct function {
 	int n_callees, *callees;
 };
 
-static uint64_t random_state[2];
-
-/* xorshift128+ */
-static uint64_t
-random_bits(void)
-{
-	uint64_t a = random_state[0], b = random_state[1];
-
-	random_state[0] = b;
-	a ^= a << 23;
-	random_state[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
-	return random_state[1] + b;
-}
-
-static void
-random_seed(uint64_t seed)
-{
-	random_state[0] = seed * 0x9E3779B97F4A7C15 + 1;
-	random_state[1] = 0xD1B54A32D192ED03;
-	for (int i = 0; i < 20; i++)
-		random_bits();
-}
-
-static double
-uniform(void)
-{
-	return (random_bits() >> 11) * 0x1p-53;
-}
-
 /*
  * A random number from 0 to n-1, by a power law with that exponent (not 1), by
  * inversion.
@@ -74,7 +47,7 @@ uniform(void)
 static int
 power_law(int n, double exponent)
 {
-	double x = pow((pow(n + 1, 1 - exponent) - 1) * uniform() + 1,
+	double x = pow((pow(n + 1, 1 - exponent) - 1) * random_uniform() + 1,
 	               1 / (1 - exponent));
 	int k = (int)x - 1;
 
@@ -121,7 +94,7 @@ make_name(char name[MAX_NAME], int i, bool is_short)
 	const char *verb = PICK(verbs), *noun = PICK(nouns);
 	const char *type = PICK(types), *other = PICK(types);
 	int number = random_bits() % 400;
-	double kind = uniform();
+	double kind = random_uniform();
 
 	if (i == 0)
 		snprintf(name, MAX_NAME, "main");
@@ -145,7 +118,7 @@ make_name(char name[MAX_NAME], int i, bool is_short)
 static int
 choose_callee(int caller)
 {
-	double kind = uniform();
+	double kind = random_uniform();
 	int callee;
 
 	if (kind < .02)		/* the function itself */
@@ -229,8 +202,8 @@ is_new(const int *stack, int depth)
 static int
 choose_depth(bool is_short)
 {
-	double normal = sqrt(-2 * log(uniform() + 1e-12)) *
-	                cos(6.2831853 * uniform());
+	double normal = sqrt(-2 * log(random_uniform() + 1e-12)) *
+	                cos(6.2831853 * random_uniform());
 	double depth = exp(3.3 + .5 * normal);
 
 	depth = is_short ? 5 + depth * .25 : 10 + depth * .8;
@@ -246,10 +219,10 @@ walk(const struct function *functions, int *stack, int depth, bool is_short)
 {
 	int wanted = choose_depth(is_short);
 
-	depth = (int)(depth * (1 - pow(uniform(), 1.7)));
+	depth = (int)(depth * (1 - pow(random_uniform(), 1.7)));
 	if (depth >= wanted)
 		depth = wanted - 1;
-	if (depth < 1 || uniform() < .02)
+	if (depth < 1 || random_uniform() < .02)
 		depth = 1;
 	while (depth < wanted) {
 		const struct function *f = &functions[stack[depth - 1]];
@@ -258,7 +231,7 @@ walk(const struct function *functions, int *stack, int depth, bool is_short)
 		for (int i = 0; i < 6 && callee > FIRST_LEAF; i++)
 			callee = f->callees[power_law(f->n_callees, .7)];
 		stack[depth++] = callee;
-		if (callee > FIRST_LEAF && depth > 10 && uniform() < .25)
+		if (callee > FIRST_LEAF && depth > 10 && random_uniform() < .25)
 			break;
 	}
 	return depth;

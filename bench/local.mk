@@ -2,12 +2,12 @@
 # bench/local.mk -- the benchmarks behind doc/performance.md and doc/measurements/.
 
 noinst_PROGRAMS += bench/generate
-bench_generate_SOURCES = bench/generate.c
+bench_generate_SOURCES = bench/generate.c bench/random.h
 bench_generate_CFLAGS = $(AM_CFLAGS)
 bench_generate_LDADD = -lm
 
 noinst_PROGRAMS += bench/make-members
-bench_make_members_SOURCES = bench/make-members.c
+bench_make_members_SOURCES = bench/make-members.c bench/random.h
 bench_make_members_CFLAGS = $(AM_CFLAGS)
 bench_make_members_LDADD = $(ZLIB_LIBS) -lm
 

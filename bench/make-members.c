@@ -24,6 +24,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "bench/random.h"
+
 enum {
 	PLACES = 5,		/* locations of a function */
 	LEAST_SAMPLES = 30000,	/* so a file has at least 1 MB, */
@@ -34,29 +36,6 @@ enum {
 	INLINED = 8,		/* one location in so many has two lines */
 	TEXT_BASE = 0x401000,
 };
-
-static uint64_t random_state[2];
-
-/* xorshift128+ */
-static uint64_t
-random_bits(void)
-{
-	uint64_t a = random_state[0], b = random_state[1];
-
-	random_state[0] = b;
-	a ^= a << 23;
-	random_state[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
-	return random_state[1] + b;
-}
-
-static void
-random_seed(uint64_t seed)
-{
-	random_state[0] = seed * 0x9E3779B97F4A7C15 + 1;
-	random_state[1] = 0xD1B54A32D192ED03;
-	for (int i = 0; i < 20; i++)
-		random_bits();
-}
 
 static uint64_t
 hash(uint64_t key)
@@ -70,8 +49,7 @@ hash(uint64_t key)
 static size_t
 choose(size_t n)
 {
-	double uniform = (double)(random_bits() >> 11) * 0x1p-53;
-	size_t k = (size_t)pow((double)n + 1, uniform) - 1;
+	size_t k = (size_t)pow((double)n + 1, random_uniform()) - 1;
 
 	return k < n ? k : n - 1;
 }

@@ -112,16 +112,6 @@ def profile_of(stacks):
         stacks=stacks, functions={name for stack in stacks for name in stack})
 
 
-def values(view, profile, root):
-    if view in ("top", "flat", "body"):
-        return oracle.body(profile, root)
-    if view in ("functions", "find /./"):
-        return oracle.functions(profile, root)
-    if view == "tree":
-        return oracle.weights(profile)
-    return getattr(oracle, view.split()[0])(profile, root)
-
-
 def check_rows(rows, found, wholes, sizes, hint, wrong):
     n = 0
     for row in rows:
@@ -153,7 +143,7 @@ def check_formula(folder, *options):
             wholes = [sum(p.stacks.values()) if percent == "total" else
                       oracle.functions(p, None).get(("a",), 0)
                       for p in profiles]
-            found = [collections.Counter(values(view, p, "a"))
+            found = [collections.Counter(oracle.values(view, p, "a"))
                      for p in profiles]
             n_rows += check_rows(
                 table(path, "noise on", "threshold 0", "root a",

@@ -88,16 +88,6 @@ def profiles_of(samples):
             for stacks in (hits, counts)]
 
 
-def values(view, profile, root):
-    if view in ("top", "flat", "body"):
-        return oracle.body(profile, root)
-    if view in ("functions", "find /./"):
-        return oracle.functions(profile, root)
-    if view == "tree":
-        return oracle.weights(profile)
-    return getattr(oracle, view.split()[0])(profile, root)
-
-
 VIEWS = ["top", "flat", "body", "functions", "find /./", "tree", "down a",
          "up a", "callers a", "callees a"]
 
@@ -111,7 +101,7 @@ def whole_of(profiles, percent, root):
 
 def check_view(path, profiles, view, percent, wrong):
     whole = whole_of(profiles, percent, "a")
-    hits, counts = (values(view, profile, "a") for profile in profiles)
+    hits, counts = (oracle.values(view, profile, "a") for profile in profiles)
     rows = table(path, "noise on", "threshold 0", "root a",
                  f"percent {percent}", view)["rows"]
     for row in rows:

@@ -139,6 +139,18 @@ def weights(profile):
         stack[:depth] for depth in range(1, len(stack) + 1)))
 
 
+def values(view, profile, root):
+    """What each path of a view, as it is typed, has: {path: hits}."""
+    if view in ("top", "flat", "body"):
+        return body(profile, root)
+    if view in ("functions", "find /./"):
+        return functions(profile, root)
+    if view == "tree":
+        return weights(profile)
+    return {"down": down, "up": up, "callers": callers,
+            "callees": callees}[view.split()[0]](profile, root)
+
+
 def row_order(row):
     path, hits = row
     return -hits, [as_bytes(name) for name in path]
