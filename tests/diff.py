@@ -8,7 +8,9 @@ What each run used is computed by oracle.py from its file alone, so that the
 tree in which cpprof compares runs has an outside witness.  Changes are planted,
 and equal runs are samples of the same stacks, drawn with fixed seeds.
 """
+import collections
 import json
+import math
 import os
 import random
 import shutil
@@ -584,6 +586,38 @@ def check_intervals(folder):
     assert row["base"] == 50000 and row["now"] == 100000, row
 
 
+def check_clusters(folder):
+    """A sample of several hits is a cluster: a row of such samples has a wider
+    interval than one with as many hits in samples of one."""
+    paths = []
+    for name, few, many in (("b", 60, 600), ("n", 90, 900)):
+        paths.append(os.path.join(folder, name + ".txt"))
+        samples = [("few", 10)] * few + [("many", 1)] * many + \
+            [("rest", 1)] * 3000
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            for i, (leaf, period) in enumerate(samples):
+                file.write(f"prog 1 {i}.0: {period:10} cycles: \n"
+                           f"\t10 {leaf}+0x1 (/x)\n"
+                           f"\t20 main+0x1 (/x)\n\n")
+    views = ["functions", "body", "flat", "top", "tree", "down main",
+             "callees main", "up few", "up many", "path (main few)",
+             "path (main many)"]
+    widths = collections.defaultdict(dict)
+    for view, table in zip(views, compare(
+            paths[:1], paths[1:], "threshold 0",
+            *("diff " + view for view in views))):
+        for path, row in rows_of(table).items():
+            assert "samples" not in row, row
+            for leaf in "few", "many":
+                if leaf in (path[-1], path[0]) and len(path) <= 2:
+                    assert (row["base"], row["now"]) == (600, 900), (view, row)
+                    widths[view.split()[0]][leaf] = row["high"] - row["low"]
+    assert len(widths) == 9, widths
+    for view, both in widths.items():
+        ratio = both["few"] / both["many"] / math.sqrt(10)
+        assert abs(ratio - 1) < 0.02, (view, both)
+
+
 def check_resources(folder):
     """The current resource is compared; one that a run lacks is named."""
     base = os.path.join(folder, "b.folded")
@@ -889,6 +923,7 @@ def main(first):
             ("the noise of a scale", check_noise_of_work),
             ("save writes base and scale", check_save),
             ("different intervals", check_intervals),
+            ("samples of several hits", check_clusters),
             ("resources", check_resources),
             ("what is the base", check_base),
             ("a pattern after --base", check_pattern_of_base),

@@ -66,7 +66,7 @@ compare_least(const struct view_request *request, double least[2])
 
 	least[0] = request->threshold * mean_denominator(request, 0, n_base);
 	least[1] = request->threshold * mean_denominator(request, n_base,
-	                                                 request->n_columns);
+	    view_count_runs(request));
 }
 
 static double
@@ -86,7 +86,7 @@ compare_is_shown(const struct view_request *request,
 {
 	size_t n_base = request->compared->n_base;
 	double base = mean_of(columns, 0, n_base, row);
-	double now = mean_of(columns, n_base, request->n_columns, row);
+	double now = mean_of(columns, n_base, view_count_runs(request), row);
 
 	if (request->threshold > 0 && base == 0 && now == 0)
 		return false;
@@ -106,22 +106,26 @@ counts_samples(const struct view_request *request)
 	return true;
 }
 
-/* What one sample stands for in hits, for n rows; NULL with *error set. */
+/*
+ * What one sample of a row stands for in hits, for n rows; NULL with *error
+ * set.  values: those of all columns.
+ */
 static double *
-sample_sizes(const struct view_request *request, uint32_t n,
-             struct error *error)
+sample_sizes(const struct view_request *request, uint64_t *const *values,
+             uint32_t n, struct error *error)
 {
 	double *sizes = memory_array(n, sizeof *sizes, error);
-	double hits = 0, samples = 0, size = 1;
+	size_t n_runs = view_count_runs(request);
 
-	for (size_t i = 0; i < request->n_columns; i++) {
-		hits += (double)request->columns[i].total;
-		samples += (double)request->columns[i].n_samples;
+	for (uint32_t row = 0; sizes != NULL && row < n; row++) {
+		double hits = 0, samples = 0;
+
+		for (size_t i = 0; i < n_runs; i++)
+			hits += (double)values[i][row];
+		if (request->samples > 0)
+			samples = (double)values[n_runs][row];
+		sizes[row] = samples > 0 ? fmax(1, hits / samples) : 1;
 	}
-	if (samples > 0)
-		size = fmax(1, hits / samples);
-	for (uint32_t i = 0; sizes != NULL && i < n; i++)
-		sizes[i] = size;
 	return sizes;
 }
 
@@ -135,7 +139,7 @@ make_columns(const struct view_request *request, uint64_t *const *values,
 	return (struct change_columns){
 		.n_rows = n,
 		.n_base = runs->n_base,
-		.n_now = request->n_columns - runs->n_base,
+		.n_now = view_count_runs(request) - runs->n_base,
 		.base = (const uint64_t *const *)values,
 		.now = (const uint64_t *const *)values + runs->n_base,
 		.base_work = runs->work,
@@ -191,7 +195,7 @@ fit_noise(const struct view_request *request, struct change_noise *noise,
 {
 	uint32_t n = names_count(request->set->names);
 	uint64_t **bodies = new_values(request->n_columns, n, error);
-	double *sample = sample_sizes(request, n, error);
+	double *sample = NULL;
 	struct change_columns columns;
 	int result = -1;
 
@@ -200,7 +204,8 @@ fit_noise(const struct view_request *request, struct change_noise *noise,
 			break;
 		add_bodies(&request->columns[i], bodies[i]);
 	}
-	if (!error->is_set) {
+	if (!error->is_set &&
+	    (sample = sample_sizes(request, bodies, n, error)) != NULL) {
 		columns = make_columns(request, bodies, n, sample);
 		result = change_noise_fit(&columns, noise, error);
 	}
@@ -214,7 +219,7 @@ test_rows(const struct view_request *request, uint64_t *const *values,
           uint32_t n, const struct change_noise *noise,
           struct change *changes, struct error *error)
 {
-	double *sample = sample_sizes(request, n, error);
+	double *sample = sample_sizes(request, values, n, error);
 	struct change_columns columns;
 	int result = -1;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.h -- the rows of a view as a comparison of two sets of runs.
  *
- * The request's columns are the runs, first those of the base; its own set is
- * their sum.  A row is the same stacks in each run, so what it used in each is
- * known, also where that is nothing: what appeared or vanished has rows.
+ * The request's columns are the runs, first those of the base, and then, if a
+ * sample may stand for several hits, the samples of all runs; its own set is the
+ * sum of the runs.  A row is the same stacks in each run, so what it used in
+ * each is known, also where that is nothing: what appeared or vanished has rows.
  */
 #ifndef CPPROF_VIEWS_COMPARE_H
 #define CPPROF_VIEWS_COMPARE_H

@@ -82,7 +82,7 @@ add_sides(const struct view_request *request,
 {
 	const struct compared_runs *runs = request->compared;
 	const struct resource *resource = request->set->resource;
-	size_t n_now = request->n_columns - runs->n_base;
+	size_t n_now = view_count_runs(request) - runs->n_base;
 	struct text_buffer text = { 0 };
 	int status;
 
@@ -126,10 +126,11 @@ static const char *
 sources_of_noise(const struct view_request *request, char *text, size_t size)
 {
 	const struct compared_runs *runs = request->compared;
-	size_t n_base = runs->n_base, n_now = request->n_columns - n_base;
+	size_t n_base = runs->n_base;
+	size_t n_now = view_count_runs(request) - n_base;
 	size_t n_groups = (runs->base_members > 0 ? n_base : 0) +
 	                  (runs->now_members > 0 ? n_now : 0);
-	size_t n_runs = request->n_columns - n_groups;
+	size_t n_runs = view_count_runs(request) - n_groups;
 	char of_runs[40] = "";
 
 	if (n_runs > 0)
@@ -149,7 +150,7 @@ add_noise(const struct view_request *request,
           struct error *error)
 {
 	char text[100];
-	bool has_replicates = request->n_columns > 2;
+	bool has_replicates = view_count_runs(request) > 2;
 
 	if (isnan(compared->whole.phi) && !has_replicates)
 		return table_add_header(table, error, "undecided: the hits are "
@@ -219,7 +220,8 @@ add_fields(const struct view_request *request,
 
 	if (add_side_fields(base_keys, runs->n_base, runs->base_members,
 	                    whole->base, table, error) != 0 ||
-	    add_side_fields(now_keys, request->n_columns - runs->n_base,
+	    add_side_fields(now_keys,
+	                    view_count_runs(request) - runs->n_base,
 	                    runs->now_members, whole->now, table,
 	                    error) != 0 ||
 	    view_add_resource(request->set->resource, table, error) != 0)

@@ -497,7 +497,7 @@ search_runs(bool is_up, struct rows *rows, const struct view_request *request,
 	struct search all = { .steps = { .is_up = is_up } };
 	struct limits limits = { request, 0, hidden };
 	size_t n_base = request->compared->n_base;
-	size_t n_now = request->n_columns - n_base;
+	size_t n_now = view_count_runs(request) - n_base;
 	uint64_t least = measure->least / (n_base > n_now ? n_base : n_now);
 	struct path_trie trie;
 	int status;

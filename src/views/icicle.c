@@ -261,7 +261,7 @@ add_solid(const struct view_request *request, rows_function *paths,
 		int status;
 
 		one.set = &request->columns[i];
-		one.n_columns = 0;
+		one.n_columns = one.samples = 0;
 		status = paths(&rows, &one, &all, true, &hidden, error);
 		for (uint32_t row = 0; status == 0 && row < n; row++)
 			solid[row] += (double)rows.solid[row] / all_work;
@@ -285,8 +285,8 @@ compare_solid(struct box_source *source, const struct view_request *request,
 
 	if (base != NULL && now != NULL &&
 	    add_solid(request, paths, 0, n_base, rows->n, base, error) == 0 &&
-	    add_solid(request, paths, n_base, request->n_columns, rows->n,
-	              now, error) == 0)
+	    add_solid(request, paths, n_base, view_count_runs(request),
+	              rows->n, now, error) == 0)
 		status = 0;
 	for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
 		bool grew = source->changes[row].change > 0;
@@ -647,10 +647,10 @@ measure_runs(const struct view_request *request, bool has_root,
              struct measure measure)
 {
 	size_t n_base = request->compared->n_base;
-	size_t n_now = request->n_columns - n_base;
+	size_t n_runs = view_count_runs(request), n_now = n_runs - n_base;
 	double sums[2] = { 0 }, width;
 
-	for (size_t i = 0; i < request->n_columns; i++)
+	for (size_t i = 0; i < n_runs; i++)
 		sums[i >= n_base] += (double)width_of(&request->columns[i],
 		                                      request, has_root);
 	width = fmax(sums[0] / (double)n_base, sums[1] / (double)n_now);

@@ -90,7 +90,7 @@ smaller_side(const struct view_request *request)
 {
 	uint64_t sums[2] = { 0 };
 
-	for (size_t i = 0; i < request->n_columns; i++)
+	for (size_t i = 0; i < view_count_runs(request); i++)
 		sums[i >= request->compared->n_base] +=
 		    measure_denominator(request, &request->columns[i]);
 	return sums[0] < sums[1] ? sums[0] : sums[1];

@@ -119,8 +119,9 @@ struct view_request {
 	bool has_noise;			/* rows have the standard error of their
 					 * share, if that is known */
 	size_t samples;			/* the set that has the samples of the
-					 * request's own as hits; 0: that
-					 * itself, each hit is a sample */
+	X, each hit is a sample.  Of
+					 * compared runs: the last set has the
+					 * samples of all */
 	/*
 	 * If the set is that of a merged profile: the last groups->n of the
 	 * columns are those of its groups, which show the noise.  NULL, and
@@ -149,6 +150,13 @@ struct view_request {
 				 * part of it is left out; 0: it has none, and
 				 * the threshold decides */
 };
+
+/* The compared runs: all columns but that of their samples. */
+static inline size_t
+view_count_runs(const struct view_request *request)
+{
+	return request->n_columns - (request->samples > 0);
+}
 
 /*
  * Fills an empty table: the fields root (null if the view has none),

@@ -30,11 +30,16 @@ comparison_forget_names(struct comparison *comparison)
 	free(comparison->weights);
 	free(comparison->runs);
 	free(comparison->self);
+	free(comparison->samples_self);
+	free(comparison->samples_weight);
 	free(comparison->work);
 	comparison->flows = NULL;
 	comparison->weights = NULL;
 	comparison->runs = NULL;
 	comparison->self = NULL;
+	comparison->samples_self = NULL;
+	comparison->samples_weight = NULL;
+	comparison->n_columns = 0;
 	comparison->work = NULL;
 	comparison->compared = (struct compared_runs){ 0 };
 	comparison->has_names = false;
@@ -312,6 +317,47 @@ sum_totals(struct comparison *comparison, uint32_t n, struct error *error)
 	return 0;
 }
 
+/*
+ * If samples may stand for several hits, those of all runs are a column, too:
+ * 0, or -1 with *error set.
+ */
+static int
+use_samples(struct comparison *comparison, uint32_t n, struct error *error)
+{
+	const struct sample_tree *tree = comparison->naming.tree;
+	struct sample_set *samples = &comparison->runs[n];
+	bool is_needed = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		is_needed |= tree->samples[comparison->columns[i]] != NULL;
+	if (!is_needed)
+		return 0;
+	comparison->samples_self = memory_array(tree->n_rows,
+	    sizeof *comparison->samples_self, error);
+	comparison->samples_weight = memory_array(tree->n_nodes,
+	    sizeof *comparison->samples_weight, error);
+	if (comparison->samples_self == NULL ||
+	    comparison->samples_weight == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t column = comparison->columns[i];
+		const uint64_t *own = tree->samples[column] != NULL ?
+		    tree->samples[column] : tree->hits[column];
+
+		for (uint32_t row = 0; row < tree->n_rows; row++)
+			comparison->samples_self[row] += own[row];
+	}
+	sample_tree_weights(tree, comparison->samples_self,
+	                    comparison->samples_weight);
+	*samples = comparison->set;
+	samples->self = comparison->samples_self;
+	samples->weight = comparison->samples_weight;
+	samples->total = comparison->set.n_samples;
+	samples->left = sample_tree_total(tree, comparison->samples_self);
+	comparison->n_columns = n + 1;
+	return 0;
+}
+
 static int
 use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 {
@@ -337,7 +383,8 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 			run->left = sample_tree_total(tree, run->self);
 	}
 	comparison->set.tree = tree;
-	return add_up(comparison, n, error);
+	return add_up(comparison, n, error) != 0 ? -1 :
+	    use_samples(comparison, n, error);
 }
 
 /*
@@ -396,7 +443,8 @@ comparison_make_names(struct comparison *comparison,
 	own.profile = comparison->profile;
 	own.resource = comparison->columns[0];
 	own.before = NULL;
-	comparison->runs = memory_array(n, sizeof *comparison->runs, error);
+	comparison->runs = memory_array(n + 1, sizeof *comparison->runs, error);
+	comparison->n_columns = n;
 	if (comparison->runs == NULL ||
 	    naming_make(&comparison->naming, &own, error) != 0)
 		return -1;

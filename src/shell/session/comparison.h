@@ -45,12 +45,16 @@ struct comparison {
 	bool has_names;
 	struct sample_set set;		/* all runs added up; of a flow, its
 					 * functions */
-	struct sample_set *runs;	/* [n_base + n_now] */
+	struct sample_set *runs;	/* [n_columns] */
+	uint32_t n_columns;		/* n_base + n_now; and one for the
+					 * samples of all, if a sample may
+					 * stand for several hits */
 	struct compared_runs compared;
 	double *work;			/* [n_base + n_now] of each run */
 	char scale[300];		/* what compared.scale says */
 	struct naming *flows;		/* likewise, if it has no stacks */
 	uint64_t *self;			/* set.self */
+	uint64_t *samples_self, *samples_weight;	/* of that one */
 	uint64_t **weights;		/* [n_base + n_now] */
 };
 

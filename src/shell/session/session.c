@@ -1182,12 +1182,13 @@ session_request(const struct session *session)
 
 	if (session->is_comparing) {
 		request.columns = comparison->runs;
-		request.n_columns = comparison->n_base + comparison->n_now;
+		request.n_columns = comparison->n_columns;
 		request.compared = &comparison->compared;
 		request.lacks_columns = request.n_shown > 0;
 		request.n_shown = 0;
 		request.has_noise = false;
-		request.samples = 0;
+		request.samples = comparison->n_columns > comparison->n_base +
+		    comparison->n_now ? comparison->n_columns : 0;
 		request.groups = NULL;
 		request.no_groups = NULL;
 	}
