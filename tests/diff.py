@@ -606,6 +606,11 @@ def check_clusters(folder):
     for view, table in zip(views, compare(
             paths[:1], paths[1:], "threshold 0",
             *("diff " + view for view in views))):
+        assert table["base"]["runs"] == table["now"]["runs"] == 1, table
+        # Both sides have 9000 hits in 7650 samples.
+        whole = table["whole"]["high"] - table["whole"]["low"]
+        assert abs(whole / (2 * 1.96 * 9000 / math.sqrt(7650)) - 1) < 0.02, \
+            (view, whole)
         for path, row in rows_of(table).items():
             assert "samples" not in row, row
             for leaf in "few", "many":
