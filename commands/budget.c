@@ -19,7 +19,7 @@
 #include "src/base/printable.h"
 #include "src/base/units.h"
 #include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/assertion.h"
+#include "src/shell/command/asserting.h"
 
 /* In standard errors: 1.96 * (1 + sqrt(2)). */
 static const double MARGIN = 4.7317;

@@ -36,6 +36,7 @@ libcore_a_SOURCES += \
 	src/shell/session/session_left.h \
 	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
 	src/shell/command/arguments.c src/shell/command/arguments.h \
+	src/shell/command/asserting.c src/shell/command/asserting.h \
 	src/shell/command/assertion.c src/shell/command/assertion.h \
 	src/shell/command/code_argument.c \
 	src/shell/command/code_argument.h \

@@ -1,0 +1,831 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* asserting.c -- whether claims hold for the loaded profile. */
+#include "src/shell/command/asserting.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/printable.h"
+#include "src/base/units.h"
+#include "src/formats/run_list.h"
+#include "src/shell/command/resolve.h"
+#include "src/views/compare.h"
+#include "src/views/totals.h"
+
+enum verdict { VERDICT_HOLDS, VERDICT_VIOLATED, VERDICT_UNDECIDED };
+
+static const char *const verdict_names[] = { "holds", "violated", "undecided" };
+
+/* ---- one row ---- */
+
+/* What an assertion says of one function or path. */
+struct finding {
+	enum verdict verdict;
+	const char *why;		/* undecided: why; or NULL */
+	struct estimate estimate;	/* in the bound's unit */
+	bool has_value, has_interval;
+};
+
+static double
+interval_of(const struct asserting *asserting)
+{
+	return (double)asserting->request.set->resource->interval;
+}
+
+/* The value in the bound's unit, with an interval if chance has made it. */
+static struct estimate
+estimate_of(const struct asserting *asserting,
+            const struct assertion *assertion, struct sampled sampled)
+{
+	double gticks = interval_of(asserting);
+	struct estimate estimate;
+
+	if (assertion->is_share)
+		return share_estimate(sampled, asserting->whole, ESTIMATE_95);
+	estimate = hits_estimate(sampled, asserting->whole, ESTIMATE_95);
+	estimate.value *= gticks;
+	estimate.low *= gticks;
+	estimate.high *= gticks;
+	return estimate;
+}
+
+static enum verdict
+decide(const struct assertion *assertion, const struct estimate *estimate)
+{
+	if (assertion->is_above)
+		return estimate->low > assertion->bound ? VERDICT_HOLDS :
+		       estimate->high <= assertion->bound ? VERDICT_VIOLATED :
+		       VERDICT_UNDECIDED;
+	return estimate->high < assertion->bound ? VERDICT_HOLDS :
+	       estimate->low >= assertion->bound ? VERDICT_VIOLATED :
+	       VERDICT_UNDECIDED;
+}
+
+static struct finding
+judge(const struct asserting *asserting, const struct assertion *assertion,
+      const struct amount *amount)
+{
+	enum counting counting = asserting->request.set->resource->counting;
+	struct finding finding = { .verdict = VERDICT_UNDECIDED };
+
+	if (!amount->is_seen) {
+		finding.why = "no stack has it";
+		return finding;
+	}
+	if (assertion->is_share && asserting->whole.hits == 0) {
+		finding.why = "there are no hits, so there are no shares";
+		return finding;
+	}
+	finding.has_value = true;
+	finding.estimate = estimate_of(asserting, assertion, amount->sampled);
+	if (amount->is_estimated) {
+		finding.why = "its value is an estimate";
+		return finding;
+	}
+	if (counting == COUNTING_UNKNOWN) {
+		finding.why = "the file does not say how its numbers were "
+		    "sampled";
+		return finding;
+	}
+	finding.has_interval = true;
+	if (counting == COUNTING_EXACT)
+		finding.estimate.low = finding.estimate.high =
+		    finding.estimate.value;
+	finding.verdict = decide(assertion, &finding.estimate);
+	if (finding.verdict == VERDICT_UNDECIDED)
+		finding.why = "the bound is inside the interval: record "
+		    "longer";
+	return finding;
+}
+
+static void
+add_quantity(struct text_buffer *text, const struct asserting *asserting,
+             const struct assertion *assertion, double quantity)
+{
+	const char *gtick = asserting->request.set->resource->gtick;
+
+	if (assertion->is_share)
+		text_add_format(text, "%.4g%%", quantity * 100);
+	else
+		text_add_gticks(text, quantity < 0x1p64 ?
+		                (uint64_t)(quantity + 0.5) : UINT64_MAX, 1,
+		                gtick);
+}
+
+/* A change has a sign. */
+static void
+add_signed(struct text_buffer *text, const struct asserting *asserting,
+           const struct assertion *assertion, double quantity)
+{
+	if (assertion->is_change)
+		text_add_char(text, quantity < 0 ? '-' : '+');
+	add_quantity(text, asserting, assertion, fabs(quantity));
+}
+
+/* "7.31% (95%: 6.5% to 8.2%)" */
+static void
+add_result(struct text_buffer *text, const struct asserting *asserting,
+           const struct assertion *assertion, const struct finding *finding)
+{
+	const struct estimate *estimate = &finding->estimate;
+
+	if (finding->has_value)
+		add_signed(text, asserting, assertion, estimate->value);
+	if (finding->has_interval && estimate->low < estimate->high) {
+		text_add_string(text, " (95%: ");
+		add_signed(text, asserting, assertion, estimate->low);
+		text_add_string(text, " to ");
+		add_signed(text, asserting, assertion, estimate->high);
+		text_add_char(text, ')');
+	}
+	if (finding->has_value && asserting->n_runs > 1 &&
+	    !assertion->is_share && !assertion->is_change)
+		text_add_format(text, " in %zu runs together",
+		                asserting->n_runs);
+	if (finding->why != NULL)
+		text_add_format(text, "%s%s", finding->has_value ? "; " : "",
+		                finding->why);
+}
+
+/* "functions malloc below 5%" */
+static void
+add_claim(struct text_buffer *text, const struct assertion *assertion,
+          const struct names *names, const uint32_t *path, size_t n)
+{
+	bool is_path = assertion->view == ASSERT_PATH;
+
+	text_add_format(text, "%s%s %s", assertion->is_change ? "change " : "",
+	                assertion_views[assertion->view], is_path ? "(" : "");
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			text_add_char(text, ' ');
+		text_add_word(text, names_text(names, path[i]),
+		              names_length(names, path[i]));
+	}
+	text_add_format(text, "%s %s %s", is_path ? ")" : "",
+	                assertion->is_above ? "above" : "below",
+	                assertion->bound_text);
+}
+
+/* The same with the words as typed, for what does not occur. */
+static void
+add_typed_claim(struct text_buffer *text, const struct assertion *assertion)
+{
+	bool is_path = assertion->view == ASSERT_PATH;
+
+	text_add_format(text, "%s%s %s", assertion->is_change ? "change " : "",
+	                assertion_views[assertion->view], is_path ? "(" : "");
+	for (size_t i = 0; i < assertion->n_words; i++) {
+		const struct pattern_word *word = &assertion->words[i];
+
+		if (i > 0)
+			text_add_char(text, ' ');
+		if (word->is_exact)
+			text_add_word(text, word->text, word->length);
+		else
+			text_add_string(text, word->text);
+	}
+	text_add_format(text, "%s %s %s", is_path ? ")" : "",
+	                assertion->is_above ? "above" : "below",
+	                assertion->bound_text);
+}
+
+/* A text that lives as long as the table; frees the buffer. */
+static const char *
+keep(struct table *table, struct text_buffer *text, struct error *error)
+{
+	const char *kept = text->failed ? NULL :
+	    table_text(table, error, "%s", text_string(text));
+
+	if (text->failed)
+		error_out_of_memory(error);
+	text_free(text);
+	return kept;
+}
+
+static struct cell
+number_cell(bool is_known, double number)
+{
+	return is_known ? cell_fraction(number) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+/* path[n]: the names; n 0: what was typed does not occur. */
+static int
+add_finding(struct asserting *asserting, const struct assertion *assertion,
+            const struct finding *finding, const uint32_t *path, size_t n,
+            struct error *error)
+{
+	struct table *table = asserting->table;
+	const struct names *names = asserting->request.set->names;
+	struct text_buffer claim = { 0 }, result = { 0 };
+	const char *claim_text, *result_text;
+	struct cell path_of = { .kind = CELL_EMPTY };
+
+	if (n > 0)
+		add_claim(&claim, assertion, names, path, n);
+	else
+		add_typed_claim(&claim, assertion);
+	add_result(&result, asserting, assertion, finding);
+	claim_text = keep(table, &claim, error);
+	result_text = keep(table, &result, error);
+	if (n > 0)
+		path_of = table_path(table, names, path, n, error);
+	if (error->is_set)
+		return -1;
+	asserting->n_violated += finding->verdict == VERDICT_VIOLATED;
+	asserting->n_undecided += finding->verdict == VERDICT_UNDECIDED;
+	return table_add_row(table, (struct cell[]){
+		cell_text(verdict_names[finding->verdict]),
+		cell_text(claim_text),
+		path_of,
+		number_cell(finding->has_value, finding->estimate.value),
+		number_cell(finding->has_interval, finding->estimate.low),
+		number_cell(finding->has_interval, finding->estimate.high),
+		cell_fraction(assertion->bound),
+		cell_text(assertion->is_share ? "share" :
+		          asserting->request.set->resource->gtick),
+		finding->why != NULL ? cell_text(finding->why) :
+		    (struct cell){ .kind = CELL_EMPTY },
+		cell_text(result_text),
+	}, error);
+}
+
+/* ---- all rows of an assertion ---- */
+
+/* How many runs were loaded, which views show as a sum. */
+static int
+count_runs(const struct session *session, size_t *n, struct error *error)
+{
+	struct run_list list = { 0 };
+	int status = run_list_add_paths(&list,
+	    (const char *const *)session->files, session->n_files, error);
+
+	*n = list.n;
+	run_list_free(&list);
+	return status;
+}
+
+int
+asserting_begin(struct asserting *asserting, struct session *session,
+                struct table *table, struct error *error)
+{
+	*asserting = (struct asserting){ .session = session, .table = table };
+	if (session_need_profile(session, error) != 0 ||
+	    count_runs(session, &asserting->n_runs, error) != 0)
+		return -1;
+	asserting->request = session_request(session);
+	table->schema = "cpprof.assert/1";
+	table->is_plain = true;
+	table_add_column(table, "verdict", "verdict", CELL_TEXT);
+	table_add_column(table, "assertion", "assertion", CELL_TEXT);
+	table_add_column(table, "path", "path", CELL_PATH)->is_data_only =
+	    true;
+	table_add_column(table, "value", "value", CELL_FRACTION)->
+	    is_data_only = true;
+	table_add_column(table, "low", "low", CELL_FRACTION)->is_data_only =
+	    true;
+	table_add_column(table, "high", "high", CELL_FRACTION)->
+	    is_data_only = true;
+	table_add_column(table, "bound", "bound", CELL_FRACTION)->
+	    is_data_only = true;
+	table_add_column(table, "unit", "unit", CELL_TEXT)->is_data_only =
+	    true;
+	table_add_column(table, "why", "why", CELL_TEXT)->is_data_only = true;
+	table_add_column(table, "result", "result", CELL_TEXT)->is_text_only =
+	    true;
+	return table_add_field(table, "resource", NULL, cell_text(
+	    asserting->request.set->resource->name), error);
+}
+
+void
+asserting_end(struct asserting *asserting)
+{
+	struct session *session = asserting->session;
+
+	free(asserting->functions);
+	if (session->is_interactive)
+		return;
+	session->has_violated |= asserting->n_violated > 0;
+	session->has_undecided |= asserting->n_undecided > 0;
+}
+
+int
+asserting_count(struct asserting *asserting, struct error *error)
+{
+	if (!asserting->has_whole &&
+	    amount_of_whole(&asserting->request, &asserting->whole,
+	                    error) != 0)
+		return -1;
+	asserting->has_whole = true;
+	if (asserting->functions == NULL)
+		asserting->functions = amounts_of_functions(
+		    asserting->request.set, &asserting->n_functions, error);
+	return asserting->functions == NULL ? -1 : 0;
+}
+
+static const struct function_amount *
+find_amount(const struct asserting *asserting, uint32_t name)
+{
+	for (uint32_t i = 0; i < asserting->n_functions; i++)
+		if (asserting->functions[i].name == name)
+			return &asserting->functions[i];
+	return NULL;
+}
+
+/* ---- rows ---- */
+
+/* The functions or paths that an assertion is about. */
+struct claimed {
+	size_t n;
+	const uint32_t *names;	/* row i: names[ends[i - 1]] to [ends[i]] */
+	const size_t *ends;	/* [n] */
+};
+
+static const uint32_t *
+claimed_path(const struct claimed *claimed, size_t row, size_t *n)
+{
+	size_t begin = row == 0 ? 0 : claimed->ends[row - 1];
+
+	*n = claimed->ends[row] - begin;
+	return claimed->names + begin;
+}
+
+/* The views whose rows are paths. */
+static view_function *const path_views[] = {
+	[ASSERT_DOWN] = view_down, [ASSERT_UP] = view_up,
+	[ASSERT_CALLERS] = view_callers, [ASSERT_CALLEES] = view_callees,
+	[ASSERT_CHANGE] = NULL,
+};
+
+/* The path of a row of a view, in the arena; NULL with *error set. */
+static uint32_t *
+path_of_row(const struct table *table, size_t row, struct arena *arena,
+            size_t *n, struct error *error)
+{
+	struct cell cells[TABLE_MAX_COLUMNS];
+	const struct cell *cell = &cells[table_handle_column(table)];
+	uint32_t *path;
+
+	table_get_row(table, row, cells);
+	*n = call_paths_length(cell->path.paths, cell->path.record);
+	path = arena_alloc(arena, *n * sizeof *path, error);
+	if (path != NULL)
+		call_paths_get(cell->path.paths, cell->path.record, path);
+	return path;
+}
+
+static int
+claim_rows(struct claimed *claimed, const struct table *table,
+           struct arena *arena, struct error *error)
+{
+	size_t *ends = arena_alloc(arena, (table->n_rows + 1) * sizeof *ends,
+	                           error);
+	uint32_t **paths = arena_alloc(arena, (table->n_rows + 1) *
+	                               sizeof *paths, error);
+	uint32_t *names;
+	size_t all = 0;
+
+	if (ends == NULL || paths == NULL)
+		return -1;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		size_t n;
+
+		paths[i] = path_of_row(table, i, arena, &n, error);
+		if (paths[i] == NULL)
+			return -1;
+		ends[i] = all += n;
+	}
+	names = arena_alloc(arena, (all + 1) * sizeof *names, error);
+	if (names == NULL)
+		return -1;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		size_t begin = i == 0 ? 0 : ends[i - 1];
+
+		memcpy(names + begin, paths[i], (ends[i] - begin) *
+		       sizeof *names);
+	}
+	*claimed = (struct claimed){ table->n_rows, names, ends };
+	return 0;
+}
+
+/*
+ * The paths that a view shows around a function; if all are below the
+ * threshold, the first of them, so that there is something to decide.
+ */
+static int
+find_rows(const struct asserting *asserting, enum assertion_view view,
+          uint32_t function, struct claimed *claimed, struct arena *arena,
+          struct error *error)
+{
+	struct view_request request = asserting->request;
+	struct table table = { 0 };
+	int status;
+
+	request.root = function;
+	request.folds_chains = false;
+	request.has_when = request.has_noise = false;
+	status = path_views[view](&request, &table, error);
+	if (status == 0 && table.n_rows == 0) {
+		table_free(&table);
+		table = (struct table){ 0 };
+		request.threshold = 0;
+		request.limit = 1;
+		status = path_views[view](&request, &table, error);
+	}
+	if (status == 0)
+		status = claim_rows(claimed, &table, arena, error);
+	table_free(&table);
+	return status;
+}
+
+/* ---- changes ---- */
+
+/* What the runs have of the rows. */
+struct counts {
+	uint64_t **columns;	/* [n_columns][n] hits */
+	bool *is_estimated;	/* [n] in one of them */
+	size_t n_columns;
+};
+
+static void
+counts_free(struct counts *counts)
+{
+	for (size_t i = 0; counts->columns != NULL && i < counts->n_columns;
+	     i++)
+		free(counts->columns[i]);
+	free(counts->columns);
+	free(counts->is_estimated);
+}
+
+static int
+count_functions(const struct sample_set *run,
+                const struct assertion *assertion,
+                const struct claimed *claimed, struct counts *counts,
+                uint64_t *column, struct error *error)
+{
+	const bool is_body = assertion->view == ASSERT_BODY;
+	uint32_t n;
+	struct function_total *totals = function_totals(run, &n, error);
+
+	if (totals == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		for (size_t row = 0; row < claimed->n; row++) {
+			if (totals[i].name != claimed->names[row])
+				continue;
+			column[row] = is_body ? totals[i].self :
+			    totals[i].inclusive;
+			counts->is_estimated[row] |= !is_body &&
+			    totals[i].is_estimated;
+		}
+	free(totals);
+	return 0;
+}
+
+static int
+count_paths(const struct sample_set *run, const struct claimed *claimed,
+            struct counts *counts, uint64_t *column, struct error *error)
+{
+	for (size_t row = 0; row < claimed->n; row++) {
+		struct amount amount;
+		size_t n;
+		const uint32_t *path = claimed_path(claimed, row, &n);
+
+		if (amount_of_path(run, path, n, &amount, error) != 0)
+			return -1;
+		column[row] = amount.sampled.hits;
+		counts->is_estimated[row] |= amount.is_estimated;
+	}
+	return 0;
+}
+
+/* 0, or -1 with *error set; call counts_free in either case. */
+static int
+count_rows(const struct view_request *request,
+           const struct assertion *assertion, const struct claimed *claimed,
+           struct counts *counts, struct error *error)
+{
+	const bool are_paths = assertion->view == ASSERT_PATH;
+
+	*counts = (struct counts){
+		.columns = memory_array(request->n_columns,
+		                        sizeof *counts->columns, error),
+		.is_estimated = memory_array(claimed->n,
+		                             sizeof *counts->is_estimated,
+		                             error),
+		.n_columns = request->n_columns,
+	};
+	if (counts->columns == NULL || counts->is_estimated == NULL)
+		return -1;
+	for (size_t i = 0; i < request->n_columns; i++) {
+		const struct sample_set *run = &request->columns[i];
+		uint64_t *column = memory_array(claimed->n, sizeof *column,
+		                                error);
+
+		counts->columns[i] = column;
+		if (column == NULL ||
+		    (are_paths ? count_paths(run, claimed, counts, column,
+		                             error) :
+		     count_functions(run, assertion, claimed, counts, column,
+		                     error)) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether the runs' numbers are exact, so that they decide by themselves. */
+static bool
+are_exact(const struct view_request *request)
+{
+	for (size_t i = 0; i < request->n_columns; i++)
+		if (request->columns[i].resource->counting != COUNTING_EXACT)
+			return false;
+	return true;
+}
+
+/* What a comparison says of a row, in the bound's unit. */
+static struct finding
+judge_change(const struct asserting *asserting,
+             const struct assertion *assertion, const struct change *change,
+             bool is_estimated)
+{
+	const struct view_request *request = &asserting->request;
+	struct finding finding = { .verdict = VERDICT_UNDECIDED };
+	double unit = interval_of(asserting), whole;
+
+	if (assertion->is_share) {
+		whole = compare_whole(request);
+		unit = whole > 0 ? 1 / whole : 0;
+	}
+	if (change->base == 0 && change->now == 0) {
+		finding.why = "no run has hits of it";
+		return finding;
+	}
+	if (unit == 0) {
+		finding.why = "the base has no hits, so there are no shares";
+		return finding;
+	}
+	finding.has_value = true;
+	finding.estimate = (struct estimate){ change->change * unit,
+		change->low * unit, change->high * unit };
+	if (is_estimated) {
+		finding.why = "its value is an estimate";
+		return finding;
+	}
+	if (isnan(change->low) && are_exact(request)) {
+		finding.estimate.low = finding.estimate.high =
+		    finding.estimate.value;
+	} else if (isnan(change->low)) {
+		finding.why = "the files do not say how their numbers were "
+		    "sampled, and there is one run a side";
+		return finding;
+	}
+	finding.has_interval = true;
+	finding.verdict = decide(assertion, &finding.estimate);
+	if (finding.verdict == VERDICT_UNDECIDED)
+		finding.why = "the bound is inside the interval: record "
+		    "longer, or more runs";
+	return finding;
+}
+
+/* The request compares. */
+static int
+check_changes(struct asserting *asserting, const struct assertion *assertion,
+              const struct claimed *claimed, struct error *error)
+{
+	const struct view_request *request = &asserting->request;
+	struct compared_rows compared = { 0 };
+	struct counts counts;
+	int status = count_rows(request, assertion, claimed, &counts, error);
+
+	if (status == 0)
+		status = compare_rows(request, counts.columns, NULL,
+		                      (uint32_t)claimed->n, &compared, error);
+	for (size_t i = 0; status == 0 && i < claimed->n; i++) {
+		const struct finding finding = judge_change(asserting,
+		    assertion, &compared.changes[i], counts.is_estimated[i]);
+		size_t n;
+		const uint32_t *path = claimed_path(claimed, i, &n);
+
+		status = add_finding(asserting, assertion, &finding, path, n,
+		                     error);
+	}
+	compared_rows_free(&compared);
+	counts_free(&counts);
+	return status;
+}
+
+/* ---- values ---- */
+
+static int
+check_functions(struct asserting *asserting,
+                const struct assertion *assertion,
+                const struct claimed *claimed, struct error *error)
+{
+	for (size_t i = 0; i < claimed->n; i++) {
+		const struct function_amount *found = find_amount(asserting,
+		    claimed->names[i]);
+		struct amount none = { 0 };
+		struct finding finding = judge(asserting, assertion,
+		    found == NULL ? &none :
+		    assertion->view == ASSERT_BODY ? &found->body :
+		    &found->inclusive);
+
+		if (add_finding(asserting, assertion, &finding,
+		                &claimed->names[i], 1, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+check_paths(struct asserting *asserting, const struct assertion *assertion,
+            const struct claimed *claimed, struct error *error)
+{
+	for (size_t i = 0; i < claimed->n; i++) {
+		struct amount amount;
+		struct finding finding;
+		size_t n;
+		const uint32_t *path = claimed_path(claimed, i, &n);
+
+		if (amount_of_path(asserting->request.set, path, n, &amount,
+		                   error) != 0)
+			return -1;
+		finding = judge(asserting, assertion, &amount);
+		if (add_finding(asserting, assertion, &finding, path, n,
+		                error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+check_claimed(struct asserting *asserting, const struct assertion *assertion,
+              const struct claimed *claimed, struct error *error)
+{
+	if (assertion->is_change)
+		return check_changes(asserting, assertion, claimed, error);
+	return (assertion->view == ASSERT_PATH ? check_paths :
+	        check_functions)(asserting, assertion, claimed, error);
+}
+
+/*
+ * The functions that a word names: *n of them in the arena.  None, with
+ * why->is_set, if there is no such function; NULL with *error set for a bad
+ * pattern.
+ */
+static uint32_t *
+find_functions(const struct asserting *asserting,
+               const struct pattern_word *typed, struct arena *arena,
+               size_t *n, struct error *why, struct error *error)
+{
+	const struct word word = { .text = typed->text,
+		.length = typed->length, .is_quoted = typed->is_exact };
+	struct pattern *pattern = resolve_pattern(asserting->session, &word,
+	                                          error);
+	uint32_t *found;
+
+	*n = 0;
+	if (pattern == NULL)
+		return NULL;
+	pattern_free(pattern);
+	found = resolve_functions(asserting->session, &word, arena, n, why);
+	if (found != NULL)
+		return found;
+	if (why->is_out_of_memory) {
+		error_out_of_memory(error);
+		return NULL;
+	}
+	*n = 0;
+	return arena_alloc(arena, sizeof *found, error);
+}
+
+static int
+add_absent(struct asserting *asserting, const struct assertion *assertion,
+           const struct error *why, struct error *error)
+{
+	struct finding finding = {
+		.verdict = VERDICT_UNDECIDED,
+		.why = table_text(asserting->table, error, "%s", why->text),
+	};
+
+	return finding.why == NULL ? -1 :
+	    add_finding(asserting, assertion, &finding, NULL, 0, error);
+}
+
+static int
+add_no_row(struct asserting *asserting, const struct assertion *assertion,
+           struct error *error)
+{
+	const struct finding finding = { .verdict = VERDICT_UNDECIDED,
+		.why = "the view has no row" };
+
+	return add_finding(asserting, assertion, &finding, NULL, 0, error);
+}
+
+/* Asserts each path that a view shows around each of the functions. */
+static int
+check_views(struct asserting *asserting, const struct assertion *assertion,
+            const uint32_t *functions, size_t n, struct arena *arena,
+            struct error *error)
+{
+	struct assertion of_path = *assertion;
+
+	of_path.view = ASSERT_PATH;
+	for (size_t i = 0; i < n; i++) {
+		struct claimed claimed;
+
+		if (find_rows(asserting, assertion->view, functions[i],
+		              &claimed, arena, error) != 0 ||
+		    (claimed.n == 0 ?
+		     add_no_row(asserting, assertion, error) :
+		     check_claimed(asserting, &of_path, &claimed,
+		                   error)) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One function to a row. */
+static int
+check_each(struct asserting *asserting, const struct assertion *assertion,
+           const uint32_t *functions, size_t n, struct arena *arena,
+           struct error *error)
+{
+	size_t *ends = arena_alloc(arena, n * sizeof *ends, error);
+
+	if (ends == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		ends[i] = i + 1;
+	return check_claimed(asserting, assertion, &(struct claimed){
+		n, functions, ends }, error);
+}
+
+static int
+check_words(struct asserting *asserting, const struct assertion *assertion,
+            struct arena *arena, struct error *error)
+{
+	uint32_t *path = arena_alloc(arena, assertion->n_words *
+	                             sizeof *path, error);
+	struct error why = { 0 };
+
+	if (path == NULL)
+		return -1;
+	for (size_t i = 0; i < assertion->n_words; i++) {
+		size_t n;
+		uint32_t *found = find_functions(asserting,
+		    &assertion->words[i], arena, &n, &why, error);
+
+		if (found == NULL)
+			return -1;
+		if (n == 0)
+			return add_absent(asserting, assertion, &why, error);
+		if (assertion->view != ASSERT_PATH)
+			return (path_views[assertion->view] != NULL ?
+			        check_views : check_each)(asserting,
+			    assertion, found, n, arena, error);
+		if (n > 1)
+			return error_set(error, "%.60s matches %zu functions; "
+			                 "assert path needs exact names",
+			                 assertion->words[i].text, n);
+		path[i] = found[0];
+	}
+	return check_claimed(asserting, assertion, &(struct claimed){
+		1, path, &assertion->n_words }, error);
+}
+
+/* Asks the runs of the base and the loaded ones together. */
+static int
+check_compared(struct asserting *asserting, const struct assertion *assertion,
+               struct arena *arena, struct error *error)
+{
+	const struct view_request request = asserting->request;
+	int status;
+
+	if (session_begin_comparison(asserting->session, error) != 0)
+		return -1;
+	asserting->request = session_request(asserting->session);
+	status = check_words(asserting, assertion, arena, error);
+	asserting->request = request;
+	session_end_comparison(asserting->session);
+	return status;
+}
+
+int
+asserting_check(struct asserting *asserting,
+                const struct assertion *assertion, struct error *error)
+{
+	struct arena arena = { 0 };
+	int status;
+
+	if (assertion->is_change)
+		status = check_compared(asserting, assertion, &arena, error);
+	else if ((status = asserting_count(asserting, error)) == 0)
+		status = check_words(asserting, assertion, &arena, error);
+	arena_free(&arena);
+	return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* asserting.h -- whether assertions hold for the loaded profile.
+ *
+ * An assertion holds or is violated only if the 95% interval of each function or
+ * path that it names is on one side of the bound.  Otherwise it is undecided,
+ * and so is one about a name that does not occur.
+ */
+#ifndef CPPROF_SHELL_COMMAND_ASSERTING_H
+#define CPPROF_SHELL_COMMAND_ASSERTING_H
+
+#include "src/shell/command/assertion.h"
+#include "src/views/amount.h"
+
+/* What several assertions about one profile share. */
+struct asserting {
+	struct session *session;
+	struct view_request request;
+	struct table *table;		/* a row for each function and path */
+	size_t n_runs;			/* of which amounts are the sum */
+	struct function_amount *functions;	/* [n_functions]; NULL: not
+						 * counted yet */
+	uint32_t n_functions;
+	struct sampled whole;		/* what shares are of */
+	bool has_whole;
+	uint64_t n_violated, n_undecided;
+};
+
+/* Names the table's columns.  0, or -1 with *error set. */
+int asserting_begin(struct asserting *asserting, struct session *session,
+                    struct table *table, struct error *error);
+
+/* Adds the rows of an assertion.  0, or -1 with *error set. */
+int asserting_check(struct asserting *asserting,
+                    const struct assertion *assertion, struct error *error);
+
+/* Leaves the session to know what a script found. */
+void asserting_end(struct asserting *asserting);
+
+/* All functions, counted once.  0, or -1 with *error set. */
+int asserting_count(struct asserting *asserting, struct error *error);
+
+#endif
