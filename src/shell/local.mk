@@ -25,6 +25,7 @@ libcore_a_SOURCES += \
 	src/shell/session/code.c src/shell/session/code.h \
 	src/shell/session/column_list.c src/shell/session/column_list.h \
 	src/shell/session/comparison.c src/shell/session/comparison.h \
+	src/shell/session/comparison_scale.c \
 	src/shell/session/last_rows.c src/shell/session/last_rows.h \
 	src/shell/session/member.c src/shell/session/member.h \
 	src/shell/session/member_file.c src/shell/session/member_file.h \

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* comparison_scale.c -- what the amounts of compared runs are per. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/shell/session/comparison.h"
+#include "src/views/work.h"
+
+void
+comparison_scale_none(struct comparison *comparison)
+{
+	comparison->compared.work = comparison->shares;
+	comparison->compared.scale = NULL;
+	comparison->compared.work_hits[0] = 0;
+	comparison->compared.work_hits[1] = 0;
+}
+
+/* Room for the work of each column; 0, or -1 with *error set. */
+static int
+begin_scale(struct comparison *comparison, struct error *error)
+{
+	comparison_scale_none(comparison);
+	free(comparison->work);
+	comparison->work = memory_array(comparison->n_base + comparison->n_now,
+	                                sizeof *comparison->work, error);
+	return comparison->work != NULL ? 0 : -1;
+}
+
+static void
+use_scale(struct comparison *comparison)
+{
+	comparison->compared.work = comparison->work;
+	comparison->compared.scale = comparison->scale;
+}
+
+/* Whole runs, where columns may be groups of one. */
+struct whole_runs {
+	uint32_t n;
+	struct sample_set *sets;	/* [n] those of the base first */
+	uint64_t *self[2], *weight[2];	/* of a side that has groups */
+};
+
+static void
+whole_runs_free(struct whole_runs *whole)
+{
+	free(whole->sets);
+	for (int side = 0; side < 2; side++) {
+		free(whole->self[side]);
+		free(whole->weight[side]);
+	}
+}
+
+/* Adds up n columns, which are groups, to one run; 0, or -1 with *error set. */
+static int
+add_groups(struct whole_runs *whole, int side,
+           const struct sample_set *columns, uint32_t n, struct error *error)
+{
+	const struct sample_tree *tree = columns->tree;
+	struct sample_set *set = &whole->sets[whole->n];
+	uint64_t *self = memory_array(tree->n_rows, sizeof *self, error);
+	uint64_t *weight = memory_array(tree->n_nodes, sizeof *weight, error);
+
+	whole->self[side] = self;
+	whole->weight[side] = weight;
+	if (self == NULL || weight == NULL)
+		return -1;
+	*set = columns[0];
+	set->total = set->left = set->n_samples = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t row = 0; row < tree->n_rows; row++)
+			self[row] += columns[i].self[row];
+		set->total += columns[i].total;
+		set->left += columns[i].left;
+		set->n_samples += columns[i].n_samples;
+	}
+	sample_tree_weights(tree, self, weight);
+	set->self = self;
+	set->weight = weight;
+	whole->n++;
+	return 0;
+}
+
+/* The columns of a side as runs. */
+static int
+add_side(struct whole_runs *whole, int side, const struct sample_set *columns,
+         uint32_t n, uint32_t n_runs, struct error *error)
+{
+	if (n > n_runs)
+		return add_groups(whole, side, columns, n, error);
+	for (uint32_t i = 0; i < n; i++)
+		whole->sets[whole->n++] = columns[i];
+	return 0;
+}
+
+/* 0, or -1 with *error set; call whole_runs_free in either case. */
+static int
+find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
+                struct error *error)
+{
+	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
+
+	*whole = (struct whole_runs){ 0 };
+	whole->sets = memory_array(n_base + n_now, sizeof *whole->sets, error);
+	return whole->sets == NULL ||
+	    add_side(whole, 0, comparison->runs, n_base, comparison->base.n,
+	             error) != 0 ||
+	    add_side(whole, 1, comparison->runs + n_base, n_now,
+	             comparison->now.n, error) != 0 ? -1 : 0;
+}
+
+/*
+ * From the work of the runs, which is at the start of comparison->work, to that
+ * of the columns: a group did its members' part.
+ */
+static void
+spread_work(struct comparison *comparison)
+{
+	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
+	bool base_is_one = n_base > comparison->base.n;
+	bool now_is_one = n_now > comparison->now.n;
+	const double *shares = comparison->shares;
+
+	/* From the end, since a run comes no later than its columns. */
+	for (uint32_t i = n_base + n_now; shares != NULL && i-- > 0;) {
+		uint32_t run = i < n_base ? (base_is_one ? 0 : i) :
+		    comparison->base.n + (now_is_one ? 0 : i - n_base);
+
+		comparison->work[i] = comparison->work[run] * shares[i];
+	}
+}
+
+/* The mean work of a run now, before it is spread. */
+static double
+work_now(const struct comparison *comparison)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < comparison->now.n; i++)
+		sum += comparison->work[comparison->base.n + i];
+	return sum / comparison->now.n;
+}
+
+int
+comparison_scale_work(struct comparison *comparison, double work,
+                      struct error *error)
+{
+	uint32_t n_base = comparison->base.n;
+
+	if (begin_scale(comparison, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < n_base + comparison->now.n; i++)
+		comparison->work[i] = i < n_base ? 1 : work;
+	spread_work(comparison);
+	snprintf(comparison->scale, sizeof comparison->scale,
+	         "per unit of work, of which a run now does %.6g times that "
+	         "of the base", work);
+	use_scale(comparison);
+	return 0;
+}
+
+/*
+ * Ends the scale's text, of `length` so far, with " (+-2.1%)" if that is known;
+ * then the work of runs becomes that of columns.
+ */
+static void
+end_scale(struct comparison *comparison, const struct whole_runs *whole,
+          int length)
+{
+	double uncertain = work_uncertainty(whole->sets, whole->n,
+	    comparison->compared.work_hits);
+
+	if (isfinite(uncertain))
+		snprintf(comparison->scale + length,
+		         sizeof comparison->scale - (size_t)length,
+		         " (+-%.2g%%)", 100 * uncertain);
+	spread_work(comparison);
+	use_scale(comparison);
+}
+
+int
+comparison_scale_by(struct comparison *comparison, uint32_t function,
+                    struct error *error)
+{
+	struct whole_runs whole = { 0 };
+	int result = -1;
+
+	if (begin_scale(comparison, error) == 0 &&
+	    find_whole_runs(&whole, comparison, error) == 0)
+		result = work_by_function(whole.sets, whole.n,
+		    comparison->base.n, function, comparison->work,
+		    comparison->compared.work_hits, error);
+	if (result == 0)
+		end_scale(comparison, &whole, snprintf(comparison->scale,
+		    sizeof comparison->scale, "per use of %.150s, of which a "
+		    "run now has %.4g times that of the base",
+		    names_text(comparison->profile->names, function),
+		    work_now(comparison)));
+	whole_runs_free(&whole);
+	return result;
+}
+
+int
+comparison_scale_robust(struct comparison *comparison, struct error *error)
+{
+	struct whole_runs whole = { 0 };
+	int result = -1;
+
+	if (begin_scale(comparison, error) == 0 &&
+	    find_whole_runs(&whole, comparison, error) == 0)
+		result = work_robust(whole.sets, whole.n, comparison->base.n,
+		                     comparison->work,
+		                     comparison->compared.work_hits, error);
+	if (result == 0)
+		end_scale(comparison, &whole, snprintf(comparison->scale,
+		    sizeof comparison->scale, "robust: by most functions, a "
+		    "run now does %.4g times the work of one of the base",
+		    work_now(comparison)));
+	whole_runs_free(&whole);
+	return result;
+}
