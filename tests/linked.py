@@ -136,6 +136,12 @@ def running_threads_are_sampled_too(linked):
     assert not any(stack[0] == '[partial]' for stack in profile.stacks())
 
 
+def a_thread_that_is_resumed_keeps_errno(linked):
+    for resources in 'cpu', 'bytes-read', 'cpu:1000':
+        out, _ = linked.run('resumed', CPPROF_RESOURCES=resources)
+        assert out == 'resumed 0, errno 0', (resources, out)
+
+
 def forked_children_go_on(linked):
     out, place = linked.run('fork')
     assert out == 'fork 4'
@@ -301,6 +307,7 @@ CASES = (
     a_phase_is_the_outermost_frame,
     the_views_show_phases,
     running_threads_are_sampled_too,
+    a_thread_that_is_resumed_keeps_errno,
     forked_children_go_on,
     threads_of_a_child_are_not_the_parents,
     the_program_has_resources_of_its_own,

@@ -72,6 +72,16 @@ def confined_programs_end_their_recording():
     assert found[0].hits_with('run_mild_filter', 'spin') > 30
 
 
+def a_filter_before_the_first_sample_kills_nothing():
+    """Only the program that was launched has its file at once."""
+    plain = run([HOSTILE, 'names-filter'])
+    for chosen in 'cpu:1000', EVERYTHING:
+        with tempfile.TemporaryDirectory() as directory:
+            got = run([HOSTILE, 'names-filter'], directory,
+                      CPPROF_LAUNCHER='0', CPPROF_RESOURCES=chosen)
+        assert got == plain, (chosen, got, plain)
+
+
 def limited(what, amount):
     return lambda: resource.setrlimit(what, (amount, amount))
 
@@ -234,6 +244,7 @@ def main():
              if not mode.startswith('end-')]
     cases += [(case.__name__, case) for case in (
         confined_programs_end_their_recording,
+        a_filter_before_the_first_sample_kills_nothing,
         a_file_size_limit_kills_nothing,
         the_size_asked_for_is_kept,
         a_directory_that_cannot_be_written_costs_one_line,

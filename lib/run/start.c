@@ -193,15 +193,18 @@ find_stack_end(uintptr_t stack, bool is_main)
 
 /*
  * On the thread, which runs on `stack`.  In the handler, has_key may be false.
+ * Preserves errno.
  */
 static void
 begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 {
+	const int saved = errno;
 	uintptr_t end;
 
 	if (thread->run->has_begun) {
 		threads_resume_sampling(thread);
 		sampler_start(thread);
+		errno = saved;
 		return;
 	}
 	thread->is_main = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,

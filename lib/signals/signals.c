@@ -369,11 +369,11 @@ act_by_default(int number, const siginfo_t *info)
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
 }
 
+/* Whether the action is SIG_DFL or SIG_IGN, for which no flag matters. */
 static bool
 is_plain(const struct sigaction *action, __sighandler_t handler)
 {
-	return (action->sa_flags & SA_SIGINFO) == 0 &&
-	    action->sa_handler == handler;
+	return action->sa_handler == handler;
 }
 
 bool
@@ -394,7 +394,6 @@ call_program_handler(int number, siginfo_t *info, void *context)
 	const struct sigaction action = *kept;
 
 	if ((action.sa_flags & SA_RESETHAND) != 0) {
-		kept->sa_flags &= ~SA_SIGINFO;
 		kept->sa_handler = SIG_DFL;
 		install(signals_find(number), NULL);
 	}

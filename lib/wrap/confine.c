@@ -30,6 +30,7 @@
 #include "lib/sources/perf.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/timer.h"
+#include "lib/store/datafile.h"
 
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 
@@ -45,13 +46,18 @@ static const int always_needed[] = {
 	SYS_timer_delete,
 };
 
+/* Needed for the names in a file, unless there is one. */
+static const int needed_by_first_sample[] = { SYS_readlink, SYS_uname };
+
 /*
  * Needed by some sources as well.  New threads open perf events of their own.
  */
 static const int needed_by_sources[] = {
 	SYS_getrusage, SYS_read, SYS_pread64,
 };
-static const int needed_by_events[] = { SYS_perf_event_open, SYS_ioctl };
+static const int needed_by_events[] = {
+	SYS_perf_event_open, SYS_ioctl, SYS_rt_sigpending,
+};
 
 struct machine {
 	uint32_t a, x, memory[BPF_MEMWORDS];
@@ -236,6 +242,8 @@ admits_sampling(const struct sock_fprog *program)
 	    program->len * sizeof *program->filter))
 		return true;
 	return LETS_PASS(program, always_needed) &&
+	    (datafile_exists() ||
+	    LETS_PASS(program, needed_by_first_sample)) &&
 	    (!has_other_sources || LETS_PASS(program, needed_by_sources)) &&
 	    (!perf_is_used() || LETS_PASS(program, needed_by_events));
 }

@@ -54,8 +54,12 @@ __sighandler_t sigset(int, __sighandler_t);
 int sigignore(int);
 int siginterrupt(int, int);
 
+/* System V's signal(): for one signal. */
+#define ONCE ((int)SA_RESETHAND | SA_NODEFER)
+
+/* flags: those that the real function `set` gives to an action. */
 static __sighandler_t
-set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
+set_handler(__sighandler_t (*set)(int, __sighandler_t), int flags, int number,
     __sighandler_t handler)
 {
 	struct sigaction action, old;
@@ -69,7 +73,7 @@ set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
 		return before;
 	}
 	action.sa_handler = handler;
-	action.sa_flags = SA_RESTART;
+	action.sa_flags = flags;
 	signals_program_action(number, &action, &old);
 	return old.sa_handler;
 }
@@ -77,31 +81,31 @@ set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
 EXPORTED __sighandler_t
 signal(int number, __sighandler_t handler)
 {
-	return set_handler(real()->signal, number, handler);
+	return set_handler(real()->signal, SA_RESTART, number, handler);
 }
 
 EXPORTED __sighandler_t
 bsd_signal(int number, __sighandler_t handler)
 {
-	return set_handler(real()->bsd_signal, number, handler);
+	return set_handler(real()->bsd_signal, SA_RESTART, number, handler);
 }
 
 EXPORTED __sighandler_t
 sysv_signal(int number, __sighandler_t handler)
 {
-	return set_handler(real()->sysv_signal, number, handler);
+	return set_handler(real()->sysv_signal, ONCE, number, handler);
 }
 
 EXPORTED __sighandler_t
 __sysv_signal(int number, __sighandler_t handler)
 {
-	return set_handler(real()->strict_signal, number, handler);
+	return set_handler(real()->strict_signal, ONCE, number, handler);
 }
 
 EXPORTED __sighandler_t
 sigset(int number, __sighandler_t handler)
 {
-	return set_handler(real()->sigset, number, handler);
+	return set_handler(real()->sigset, 0, number, handler);
 }
 
 EXPORTED int

@@ -902,6 +902,83 @@ run_traced(void)
 	return 0;
 }
 
+/* How a child ends that gets the signal twice, and is to be left by it. */
+static void
+raise_in_child(int number, void (*handler)(int), int flags)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+		handle(number, handler, flags);
+		raise(number);
+		raise(number);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	printf(" %d", WTERMSIG(status));
+}
+
+/* Without a handler, SA_SIGINFO means nothing. */
+static int
+run_plain_actions(void)
+{
+	static const int numbers[] = { SIGBUS, SIGTRAP, SIGFPE, SIGUSR1, 0 };
+	size_t i;
+
+	spin(50);
+	for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		const int number = numbers[i] != 0 ? numbers[i] : OURS;
+
+		printf("%d:", number);
+		raise_in_child(number, SIG_DFL, SA_SIGINFO);
+		raise_in_child(number, SIG_IGN, SA_SIGINFO);
+		raise_in_child(number, count, SA_SIGINFO | (int)SA_RESETHAND);
+		puts("");
+		fflush(stdout);
+	}
+	return 0;
+}
+
+/* The older functions differ in what they make of the second signal. */
+static int
+run_older_functions(void)
+{
+	static const int numbers[] = { SIGBUS, SIGTRAP, SIGFPE, SIGUSR1, 0 };
+	static __sighandler_t (*const functions[])(int, __sighandler_t) = {
+		signal, sysv_signal,
+	};
+	enum { FLAGS = SA_SIGINFO | SA_RESTART | SA_NODEFER };
+	struct sigaction seen;
+	size_t i, k;
+
+	spin(50);
+	for (i = 0; i < 2 * sizeof numbers / sizeof *numbers; i++) {
+		const int number = numbers[i / 2] != 0 ? numbers[i / 2] : OURS;
+		int status = 0;
+		pid_t child = fork();
+
+		if (child == 0) {
+			setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+			functions[i % 2](number, count);
+			sigaction(number, NULL, &seen);
+			printf("%d: %#x %d", number, seen.sa_flags & FLAGS,
+			    (seen.sa_flags & (int)SA_RESETHAND) != 0);
+			fflush(stdout);
+			for (k = 0; k < 2; k++)
+				raise(number);
+			printf(" %d", n_caught);
+			fflush(stdout);
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		printf(" %d\n", WTERMSIG(status));
+		fflush(stdout);
+	}
+	return 0;
+}
+
 /* Threads unknown to the C library. */
 static volatile int raw_done;
 
@@ -1027,6 +1104,17 @@ run_mild_filter(void)
 		return 1;
 	spin(200);
 	puts("mild");
+	return 0;
+}
+
+/* The same, unless it still has to find the names for its file. */
+static int
+run_names_filter(void)
+{
+	if (forbid(SYS_readlink, SYS_uname) != 0)
+		return 1;
+	spin(200);
+	puts("no names");
 	return 0;
 }
 
@@ -1172,10 +1260,13 @@ static const struct {
 	{ "children", run_children },
 	{ "raw-fork", run_raw_fork },
 	{ "traced", run_traced },
+	{ "plain-actions", run_plain_actions },
+	{ "older-functions", run_older_functions },
 	{ "raw-thread", run_raw_thread },
 	{ "filter", run_filter },
 	{ "trapping-filter", run_trapping_filter },
 	{ "mild-filter", run_mild_filter },
+	{ "names-filter", run_names_filter },
 	{ "events-filter", run_events_filter },
 	{ "strict", run_strict },
 	{ "end-kill", end_kill },

@@ -335,6 +335,55 @@ run_second_attempt(const char *name)
 	return 0;
 }
 
+static volatile int is_spinning, is_watching, found;
+
+/* Is sampled, waits, and then watches its errno without a call. */
+static NOINLINE void *
+watch_errno(void *argument)
+{
+	volatile int *const place = &errno;
+
+	while (is_spinning)
+		sink++;
+	wait_for_stage(1);
+	*place = 0;
+	while (is_watching)
+		sink++;
+	found = *place;
+	return argument;
+}
+
+/*
+ * A thread is sampled again from its handler on, while no descriptor can be
+ * opened.
+ */
+static int
+run_resumed(const char *name)
+{
+	struct rlimit limit;
+	pthread_t thread;
+	int failed;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	is_spinning = is_watching = 1;
+	failed = pthread_create(&thread, NULL, watch_errno, NULL);
+	failed += cpprof_start(name) != 0;
+	during(100);
+	cpprof_stop();
+	during(100);
+	is_spinning = 0;
+	during(100);
+	failed += cpprof_start(name) != 0;
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 3, limit.rlim_max });
+	set_stage(1);
+	during(100);
+	is_watching = 0;
+	pthread_join(thread, NULL);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	printf("resumed %d, errno %d\n", failed, found);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const char *);
@@ -348,6 +397,7 @@ static const struct {
 	{ "many", run_many },
 	{ "refused", run_refused },
 	{ "second-attempt", run_second_attempt },
+	{ "resumed", run_resumed },
 };
 
 int
