@@ -26,3 +26,11 @@ error_out_of_memory(struct error *error)
 		error->is_out_of_memory = true;
 	return error_set(error, "out of memory");
 }
+
+int
+error_pass(struct error *error, const struct error *other)
+{
+	if (!error->is_set)
+		*error = *other;
+	return -1;
+}

@@ -28,4 +28,7 @@ int error_set(struct error *error, const char *format, ...)
 /* The same when memory is short: the text is "out of memory". */
 int error_out_of_memory(struct error *error);
 
+/* Sets what another error says, unless there is an earlier one; returns -1. */
+int error_pass(struct error *error, const struct error *other);
+
 #endif

@@ -166,6 +166,9 @@ struct column {
 				 * terminal is shortened, not wrapped */
 	bool cuts_end;		/* of an elastic column, the end is cut off and
 				 * not the middle */
+	bool gives_way;		/* aligned text on a terminal that is too narrow
+				 * for the last column leaves it out, and a
+				 * line says so */
 	bool hides_zero;	/* aligned text shows a number 0 as nothing */
 	bool has_sign;		/* text shows a + before amounts and percents
 				 * above 0 */

@@ -377,24 +377,6 @@ drawing_room(const struct drawing *drawing, size_t used)
 	return width > used + NARROWEST ? width - used : NARROWEST;
 }
 
-/*
- * The blank at which to break a text of which so much fits; n if there is
- * none.
- */
-static size_t
-find_break(const char *text, size_t n, size_t fits)
-{
-	const char *blank;
-	size_t at = fits;
-
-	while (at > 0 && text[at] != ' ')
-		at--;
-	if (at > 0)
-		return at;
-	blank = memchr(text + fits, ' ', n - fits);
-	return blank == NULL ? n : (size_t)(blank - text);
-}
-
 int
 drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
                     size_t indent, struct error *error)
@@ -404,10 +386,8 @@ drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
 
 	for (;;) {
 		size_t fits = !is_wrapped ? n :
-		              printable_prefix(text, n, width - indent);
+		              printable_line(text, n, width - indent);
 
-		if (fits < n)
-			fits = find_break(text, n, fits);
 		text_add(&drawing->line, text, fits);
 		while (fits < n && text[fits] == ' ')
 			fits++;

@@ -29,7 +29,10 @@ struct drawing {
 	size_t cut_column;		/* of the paths or names that are cut */
 	bool is_trial;			/* rows are drawn but not written */
 	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
-	size_t widths[TABLE_MAX_COLUMNS];	/* of columns, in aligned rows */
+	/* Of aligned rows. */
+	size_t widths[TABLE_MAX_COLUMNS];	/* of columns */
+	size_t gap;			/* blanks between columns */
+	bool gave_way[TABLE_MAX_COLUMNS];	/* columns that are left out */
 };
 
 /* Adds a cell; a path or name takes at most `width` columns (0: any). */
@@ -86,9 +89,12 @@ int draw_format_line(struct drawing *drawing, struct error *error);
 int draw_picture(struct drawing *drawing, struct error *error);
 
 /*
- * For a table without a pattern: measures the widths, before any row is drawn.
+ * For a table without a pattern: measures the widths, before any row is drawn,
+ * and fits them to the terminal.  Columns that are left out are named by
+ * draw_what_gave_way.
  */
 int measure_columns(struct drawing *drawing, struct error *error);
+int draw_what_gave_way(struct drawing *drawing, struct error *error);
 int draw_headings(struct drawing *drawing, struct error *error);
 int draw_aligned_row(struct drawing *drawing, struct error *error);
 
