@@ -258,9 +258,10 @@ draw_body(struct drawing *drawing, struct error *error)
 		return -1;
 	}
 	if (draw_rule(drawing, error) != 0 ||
-	    draw_rows(drawing, error) != 0)
+	    draw_rows(drawing, error) != 0 ||
+	    draw_rule(drawing, error) != 0)
 		return -1;
-	return draw_rule(drawing, error);
+	return draw_what_gave_way(drawing, error);
 }
 
 static int

@@ -3,12 +3,15 @@
  *
  * On a terminal the last cell of a row is fitted to its width: a name, or a
  * text of an elastic column, is shortened in the middle; other texts are
- * wrapped.
+ * wrapped.  Where a name or path would have too little room, the columns move
+ * together, and those that may give way are left out.
  */
 #include <string.h>
 
 #include "src/output/drawing.h"
 #include "src/base/printable.h"
+
+enum { GAP = 2, NARROW_GAP = 1, ROOM_WANTED = 22 };
 
 static bool
 is_number(enum cell_kind kind)
@@ -17,6 +20,13 @@ is_number(enum cell_kind kind)
 	    kind == CELL_GTICKS || kind == CELL_FRACTION ||
 	    kind == CELL_PERCENT || kind == CELL_NUMBER ||
 	    kind == CELL_AMOUNT;
+}
+
+static bool
+is_drawn(const struct drawing *drawing, size_t column)
+{
+	return !drawing->table->columns[column].is_data_only &&
+	    !drawing->gave_way[column];
 }
 
 static void
@@ -43,7 +53,7 @@ add_aligned(struct drawing *drawing, size_t column)
 	if (!is_right && column + 1 < table->n_columns)
 		pad(drawing, column, width);
 	if (column + 1 < table->n_columns)
-		text_add_string(&drawing->line, "  ");
+		text_add_fill(&drawing->line, ' ', drawing->gap);
 }
 
 /* Whether a cell is shown as nothing. */
@@ -92,8 +102,8 @@ add_last_text(struct drawing *drawing, const struct column *column,
 		return 0;
 	}
 	text_add(&drawing->line, text->bytes, printable_prefix(text->bytes,
-	         text->length, room > 3 ? room - 3 : 0));
-	text_add_string(&drawing->line, "...");
+	         text->length, room - 1));
+	text_add_string(&drawing->line, ELLIPSIS);
 	return 0;
 }
 
@@ -108,7 +118,7 @@ draw_aligned_row(struct drawing *drawing, struct error *error)
 	for (size_t i = 0; i <= last; i++) {
 		const struct column *column = &table->columns[i];
 
-		if (column->is_data_only)
+		if (!is_drawn(drawing, i))
 			continue;
 		if (i == last && table->indents_last)
 			drawing_indent(drawing);
@@ -132,7 +142,7 @@ draw_headings(struct drawing *drawing, struct error *error)
 
 	drawing_add_lead_title(drawing);
 	for (size_t i = 0; i < table->n_columns; i++) {
-		if (table->columns[i].is_data_only)
+		if (!is_drawn(drawing, i))
 			continue;
 		text_clear(&drawing->rest);
 		text_add_string(&drawing->rest, drawing_title(drawing, i));
@@ -141,9 +151,56 @@ draw_headings(struct drawing *drawing, struct error *error)
 	return drawing_flush(drawing, error);
 }
 
-/* Measures how wide each column except the last must be. */
+/* The columns of a terminal that are left for the last cell; 0: too few. */
+static size_t
+room_of_last(struct drawing *drawing)
+{
+	size_t width = drawing->layout->width, used;
+
+	drawing_add_lead_title(drawing);
+	used = drawing_used(drawing);
+	text_clear(&drawing->line);
+	for (size_t i = 0; i + 1 < drawing->table->n_columns; i++)
+		if (is_drawn(drawing, i))
+			used += drawing->widths[i] + drawing->gap;
+	return width > used ? width - used : 0;
+}
+
+static void
+fit_columns(struct drawing *drawing)
+{
+	const struct table *table = drawing->table;
+	enum cell_kind last = table->columns[table->n_columns - 1].kind;
+
+	drawing->gap = GAP;
+	if (drawing->layout->width == 0 || table->is_plain ||
+	    (last != CELL_PATH && last != CELL_NAME) ||
+	    room_of_last(drawing) >= ROOM_WANTED)
+		return;
+	drawing->gap = NARROW_GAP;
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (table->columns[i].gives_way &&
+		    room_of_last(drawing) < ROOM_WANTED)
+			drawing->gave_way[i] = true;
+}
+
 int
-measure_columns(struct drawing *drawing, struct error *error)
+draw_what_gave_way(struct drawing *drawing, struct error *error)
+{
+	for (size_t i = 0; i < drawing->table->n_columns; i++) {
+		if (!drawing->gave_way[i])
+			continue;
+		text_add_format(&drawing->line, "column \"%s\" needs a wider "
+		                "terminal", drawing_title(drawing, i));
+		if (drawing_flush(drawing, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Measures how wide each column except the last must be. */
+static int
+measure_widths(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
 	size_t n = table->n_columns;
@@ -173,5 +230,14 @@ measure_columns(struct drawing *drawing, struct error *error)
 		if (output_may_go_on(row, drawing->writer, error) != 0)
 			return -1;
 	}
+	return 0;
+}
+
+int
+measure_columns(struct drawing *drawing, struct error *error)
+{
+	if (measure_widths(drawing, error) != 0)
+		return -1;
+	fit_columns(drawing);
 	return 0;
 }
