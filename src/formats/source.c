@@ -7,6 +7,9 @@
  * last cache until they are parsed, and large enough that waiting for a worker
  * costs little.
  *
+ * A small gzip file is unpacked in one step, which is faster, and a block of its
+ * own.
+ *
  * While one block of a file is parsed a worker gets the next one ready in a
  * third buffer.  Not so for pipes and terminals: they might never give it, and
  * a worker that waits for them could not be stopped.
@@ -35,6 +38,8 @@ enum {
 	PAGE_SIZE = 4096,
 	FRONT_SIZE = 16 * PAGE_SIZE,
 	AHEAD_SIZE = FRONT_SIZE + BLOCK_SIZE + PAGE_SIZE,
+	WHOLE_PACKED = 8 << 20,	/* the largest file unpacked in one step */
+	WHOLE_UNPACKED = 64 << 20,
 	LOOK_MS = 100,		/* between two looks for Ctrl-C */
 	WRITER_MS = 10000,	/* that a named pipe may have no writer */
 };
@@ -423,6 +428,8 @@ unpack_some(struct source *source, char *to, size_t n, struct error *error)
 			break;
 		got = unpacker_take(unpacker, &source->packed,
 		                    &source->n_packed, to, n, &damage);
+		if (damage.is_out_of_memory)
+			return error_out_of_memory(error);
 		source->n_unpacked += got;
 		if (damage.what != NULL)
 			set_damage(source, &damage);
@@ -540,7 +547,7 @@ take_ahead(struct source *source, struct error *error)
 	worker_wait(source->worker);
 	source->is_ahead = false;
 	if (source->ahead_error.is_set)
-		return error_set(error, "%s", source->ahead_error.text);
+		return error_pass(error, &source->ahead_error);
 	if (left > FRONT_SIZE || source->buffer_capacity < AHEAD_SIZE) {
 		if (room_left(source) < BLOCK_SIZE &&
 		    make_room(source, error) != 0)
@@ -586,11 +593,75 @@ fill(struct source *source, size_t wanted, struct error *error)
 	return 0;
 }
 
+/* Has all of a file that is as large as it was in packed; 0 or -1. */
+static int
+read_all_packed(struct source *source, struct error *error)
+{
+	size_t size = (size_t)source->size, capacity = PACKED_SIZE;
+	ssize_t got = 1;
+
+	if (source->fd < 0)
+		return 0;
+	if (memory_grow(&source->packed_buffer, &capacity, size, 1,
+	                error) != 0)
+		return -1;
+	source->packed = source->packed_buffer;
+	while (got > 0 && source->n_packed < size) {
+		got = read_file(source, source->packed_buffer +
+		                source->n_packed, size - source->n_packed,
+		                error);
+		if (got > 0)
+			source->n_packed += (size_t)got;
+	}
+	return got < 0 ? -1 : 0;
+}
+
+/*
+ * Unpacks the input in one step where it is small and gzip.  Else, or where
+ * memory is short or something is wrong, it is left to be unpacked a piece at a
+ * time.  0 or -1.
+ */
+static int
+take_whole(struct source *source, struct error *error)
+{
+	size_t size, room;
+	char *whole;
+
+	if (source->unpacker == NULL || source->can_wait ||
+	    source->size > WHOLE_PACKED)
+		return 0;
+	if (read_all_packed(source, error) != 0)
+		return -1;
+	size = unpacker_whole_size(source->unpacker, source->packed,
+	                           source->n_packed);
+	if (size == 0 || size > WHOLE_UNPACKED ||
+	    unpacked_is_too_much(source->n_packed, size))
+		return 0;
+	room = (size + SOURCE_PADDING + PAGE_SIZE - 1) &
+	       ~(size_t)(PAGE_SIZE - 1);
+	whole = aligned_alloc(PAGE_SIZE, room);
+	if (whole == NULL ||
+	    !unpacker_take_whole(source->unpacker, source->packed,
+	                         source->n_packed, whole, size)) {
+		free(whole);
+		return 0;
+	}
+	memset(whole + size, 0, SOURCE_PADDING);
+	source->buffer = whole;
+	source->buffer_capacity = room;
+	source->bytes = whole;
+	source->n_bytes = source->n_unpacked = size;
+	source->n_packed = 0;
+	source->bytes_ended = true;
+	return 0;
+}
+
 const char *
 source_peek(struct source *source, size_t wanted, size_t *size,
             struct error *error)
 {
-	if (source->buffer == NULL && make_room(source, error) != 0)
+	if (source->buffer == NULL && (take_whole(source, error) != 0 ||
+	    (source->buffer == NULL && make_room(source, error) != 0)))
 		return NULL;
 	if (fill(source, wanted, error) != 0)
 		return NULL;

@@ -2,6 +2,8 @@
 /* unpacker.c -- gzip, zstd and UTF-16, a piece at a time. */
 #include "src/formats/unpacker.h"
 
+#include <endian.h>
+#include <libdeflate.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,15 +123,48 @@ unpacker_is_inside(const struct unpacker *unpacker)
 	       unpacker->utf16.high != 0;
 }
 
+size_t
+unpacker_whole_size(const struct unpacker *unpacker, const char *packed,
+                    size_t n)
+{
+	uint32_t size;
+
+	if (unpacker->packing != PACKING_GZIP || n < sizeof size)
+		return 0;
+	memcpy(&size, packed + n - sizeof size, sizeof size);
+	return le32toh(size);
+}
+
+bool
+unpacker_take_whole(const struct unpacker *unpacker, const char *packed,
+                    size_t n, char *to, size_t size)
+{
+	struct libdeflate_decompressor *gzip;
+	size_t taken = 0;
+	bool is_whole;
+
+	if (unpacker->packing != PACKING_GZIP)
+		return false;
+	gzip = libdeflate_alloc_decompressor();
+	/* Fewer bytes than `size` are refused, too. */
+	is_whole = gzip != NULL &&
+	    libdeflate_gzip_decompress_ex(gzip, packed, n, to, size, &taken,
+	                                  NULL) == LIBDEFLATE_SUCCESS &&
+	    taken == n && !is_utf16((const unsigned char *)to, size);
+	libdeflate_free_decompressor(gzip);
+	return is_whole;
+}
+
 static struct unpacker_damage
 gzip_damage(const z_stream *gzip)
 {
 	const char *what = gzip->msg != NULL ? gzip->msg : "gzip";
 
 	return (struct unpacker_damage){
-		what, gzip->total_out > 0 &&
-		strcmp(what, "incorrect data check") != 0 &&
-		strcmp(what, "incorrect length check") != 0,
+		.what = what,
+		.is_inside = gzip->total_out > 0 &&
+		    strcmp(what, "incorrect data check") != 0 &&
+		    strcmp(what, "incorrect length check") != 0,
 	};
 }
 
@@ -139,9 +174,9 @@ zstd_damage(size_t status)
 	ZSTD_ErrorCode code = ZSTD_getErrorCode(status);
 
 	return (struct unpacker_damage){
-		ZSTD_getErrorName(status),
-		code != ZSTD_error_checksum_wrong &&
-		code != ZSTD_error_prefix_unknown,
+		.what = ZSTD_getErrorName(status),
+		.is_inside = code != ZSTD_error_checksum_wrong &&
+		    code != ZSTD_error_prefix_unknown,
 	};
 }
 
@@ -294,11 +329,14 @@ take_mark(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
 	if (n_mark < MARK_SIZE && unpacker->is_inside && damage->what == NULL)
 		return 0;
 	unpacker->inside = INSIDE_PLAIN;
-	if (is_utf16((const unsigned char *)mark, n_mark))
-		unpacker->units = malloc(UNITS_SIZE);
-	if (unpacker->units == NULL) {
+	if (!is_utf16((const unsigned char *)mark, n_mark)) {
 		memcpy(to, mark, n_mark);
 		return n_mark;
+	}
+	unpacker->units = malloc(UNITS_SIZE);
+	if (unpacker->units == NULL) {
+		damage->is_out_of_memory = true;
+		return 0;
 	}
 	unpacker->inside = INSIDE_UTF16;
 	unpacker->utf16.is_little = mark[0] == '\xff';

@@ -42,9 +42,24 @@ unpacked_is_too_much(uint64_t packed, uint64_t unpacked)
 	       unpacked - UNPACKED_ALWAYS > packed * UNPACKED_RATIO;
 }
 
+/*
+ * How large packed[n], the whole input, becomes if it is what can be unpacked in
+ * one step: a single member of gzip, by what its last bytes say.  0: it is not.
+ */
+size_t unpacker_whole_size(const struct unpacker *unpacker,
+                           const char *packed, size_t n);
+
+/*
+ * Unpacks it to to[size], twice as fast as unpacker_take.  False: it is something
+ * else or damaged, and unpacker_take, which has not been called, must be.
+ */
+bool unpacker_take_whole(const struct unpacker *unpacker, const char *packed,
+                         size_t n, char *to, size_t size);
+
 struct unpacker_damage {
 	const char *what;	/* NULL: none; lives as long as the unpacker */
 	bool is_inside;		/* what came before it is whole */
+	bool is_out_of_memory;	/* nothing is wrong with the data */
 };
 
 /*
