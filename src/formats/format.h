@@ -48,7 +48,8 @@ struct read_options {
  * How sure a probe is.  Only what is not PROBE_SURE may turn out to be a format
  * that is known but not read: foreign.h says how the loader decides.
  */
-enum { PROBE_NO = 0, PROBE_MAYBE = 1, PROBE_LIKELY = 2, PROBE_SURE = 3 };
+enum { PROBE_NO = 0, PROBE_MAYBE = 1, PROBE_LIKELY = 2, PROBE_SURE = 3,
+       PROBE_OUT_OF_MEMORY = -1 };
 
 /* Bytes that a probe sees, fewer only at the end of the input. */
 enum { FORMAT_HEAD_SIZE = 64 << 10 };

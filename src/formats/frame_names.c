@@ -33,7 +33,6 @@ struct frame_names {
 	struct slot *slots;		/* at most half of them in use */
 	unsigned slots_bits;
 	uint32_t n_names;
-	bool has_demangled;
 };
 
 struct frame_names *
@@ -267,9 +266,6 @@ enter_name(struct frame_names *frames, struct slot *slot, const char *text,
 	number = demangle_and_add(profile->names, text, length, error);
 	if (number == NO_NAME)
 		return NO_NAME;
-	frames->has_demangled |= names_length(profile->names, number) !=
-	    length || memcmp(names_text(profile->names, number), text,
-	                     length) != 0;
 	/* Else several texts are one name, which has its frame. */
 	if (number == profile->n_frames &&
 	    profile_add_named_frame(profile, number, error) == UINT32_MAX)
@@ -320,10 +316,4 @@ frame_names_add(struct frame_names *frames, const char *line, size_t begin,
 		begin = next[i];
 	}
 	return 0;
-}
-
-bool
-frame_names_have_demangled(const struct frame_names *frames)
-{
-	return frames->has_demangled;
 }

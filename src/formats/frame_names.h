@@ -10,7 +10,6 @@
 #ifndef CPPROF_FORMATS_FRAME_NAMES_H
 #define CPPROF_FORMATS_FRAME_NAMES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,11 +40,5 @@ void frame_names_free(struct frame_names *frames);
 int frame_names_add(struct frame_names *frames, const char *line, size_t begin,
                     const uint32_t *next, size_t n, uint32_t *numbers,
                     struct error *error);
-
-/*
- * Whether a name so far was not entered as it was written: two texts may then
- * have one number, and the order of texts does not say which numbers are new.
- */
-bool frame_names_have_demangled(const struct frame_names *frames);
 
 #endif

@@ -334,6 +334,10 @@ find_format(struct source *source, struct error *error)
 	for (size_t i = 0; formats[i] != NULL; i++) {
 		int answer = formats[i]->probe(head, size);
 
+		if (answer == PROBE_OUT_OF_MEMORY) {
+			error_out_of_memory(error);
+			return NULL;
+		}
 		if (answer > best_answer) {
 			best_answer = answer;
 			best = formats[i];
@@ -445,8 +449,9 @@ load_one(struct loaded *loaded, const struct file *file,
 		loaded->n++;
 		return profile_pile_add(&loaded->pile, profile, error);
 	}
-	if (!file->was_found || interrupt_requested)
-		return error_set(error, "%s", why.text);
+	/* What went wrong outside the file is not a reason to leave it out. */
+	if (!file->was_found || interrupt_requested || why.is_out_of_memory)
+		return error_pass(error, &why);
 	if (memory_grow(&loaded->left_out, &loaded->left_out_capacity,
 	                loaded->n_left_out + 1, sizeof why, error) != 0)
 		return -1;
@@ -461,7 +466,7 @@ sum_up(struct loaded *loaded, struct error *error)
 	struct profile *sum;
 
 	if (loaded->n == 0) {
-		error_set(error, "%s", loaded->left_out[0].text);
+		error_pass(error, &loaded->left_out[0]);
 		return NULL;
 	}
 	sum = profile_pile_take(&loaded->pile, error);

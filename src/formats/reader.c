@@ -138,6 +138,22 @@ reader_fail_file(const struct reader *reader, struct error *error,
 	                 message.text);
 }
 
+int
+reader_pass_at(const struct reader *reader, uint64_t place,
+               const struct error *why, struct error *error)
+{
+	return why->is_out_of_memory ? error_pass(error, why) :
+	       reader_fail_at(reader, place, error, "%s", why->text);
+}
+
+int
+reader_pass_file(const struct reader *reader, const struct error *why,
+                 struct error *error)
+{
+	return why->is_out_of_memory ? error_pass(error, why) :
+	       reader_fail_file(reader, error, "%s", why->text);
+}
+
 /* What is wrong with the packing of the input, for a message about a cut. */
 struct damage {
 	const char *open, *text, *close;
@@ -207,6 +223,14 @@ reader_reject(struct reader *reader, const char *what, struct error *error)
 }
 
 int
+reader_reject_for(struct reader *reader, const struct error *why,
+                  struct error *error)
+{
+	return why->is_out_of_memory ? error_pass(error, why) :
+	       reader_reject(reader, why->text, error);
+}
+
+int
 reader_warn_lines(struct reader *reader, const char *lost,
                   struct error *error)
 {
@@ -262,8 +286,8 @@ read_unended(struct reader *reader, reader_line *read, void *context,
 	copy[length] = '\n';
 	result = read(context, copy, length, &wrong);
 	free(copy);
-	return result == 0 || reader->is_cut ? 0 :
-	       error_set(error, "%s", wrong.text);
+	return result == 0 || (reader->is_cut && !wrong.is_out_of_memory) ? 0 :
+	       error_pass(error, &wrong);
 }
 
 /* The source is at its end and has text[length] after the last newline. */

@@ -82,6 +82,15 @@ int reader_fail_file(const struct reader *reader, struct error *error,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/*
+ * Passes on the error of a function that does not know where in the input it is;
+ * `out of memory` as it is, since nothing is wrong there.  Both return -1.
+ */
+int reader_pass_at(const struct reader *reader, uint64_t place,
+                   const struct error *why, struct error *error);
+int reader_pass_file(const struct reader *reader, const struct error *why,
+                     struct error *error);
+
 /* The error for an input without samples: whole, or cut before the first. */
 int reader_fail_empty(const struct reader *reader, struct error *error);
 
@@ -119,6 +128,10 @@ int reader_lines(struct reader *reader, unsigned longest_mib,
  */
 int reader_reject(struct reader *reader, const char *what,
                   struct error *error);
+
+/* The same for what another function says, but `out of memory` is an error. */
+int reader_reject_for(struct reader *reader, const struct error *why,
+                      struct error *error);
 
 /*
  * Once all lines have been read: warns of a cut (lost: as above), of a last

@@ -177,11 +177,13 @@ head_line(struct callgrind *input, const char *line, size_t key_length,
 	if (callgrind_is_key(line, key_length, "events")) {
 		if (callgrind_events_columns(&input->events, reader->profile,
 		                             text, length, &wrong) != 0)
-			return reader_fail(reader, error, "%s", wrong.text);
+			return reader_pass_at(reader, reader->place, &wrong,
+			                      error);
 	} else if (callgrind_is_key(line, key_length, "event")) {
 		if (callgrind_events_define(&input->events, reader->profile,
 		                            text, length, &wrong) != 0)
-			return reader_fail(reader, error, "%s", wrong.text);
+			return reader_pass_at(reader, reader->place, &wrong,
+			                      error);
 	} else if (callgrind_is_key(line, key_length, "positions")) {
 		return set_positions(input, text, length, error);
 	} else if (callgrind_is_key(line, key_length, "version")) {
@@ -309,7 +311,8 @@ begin_costs(struct callgrind *input, struct error *error)
 	struct error wrong = { 0 };
 
 	if (callgrind_events_fix(&input->events, profile, &wrong) != 0)
-		return reader_fail(&input->reader, error, "%s", wrong.text);
+		return reader_pass_at(&input->reader, input->reader.place,
+		                      &wrong, error);
 	/* Other programs write the format, too, of whatever they measure. */
 	for (uint32_t r = 0; r < profile->n_resources; r++)
 		if (input->is_callgrind && !input->events.is_own)
@@ -440,7 +443,7 @@ set_name(struct callgrind *input, uint32_t *number,
 	                                    &wrong);
 
 	if (name == NO_NAME)
-		return reader_reject(&input->reader, wrong.text, error);
+		return reader_reject_for(&input->reader, &wrong, error);
 	*number = name;
 	return 0;
 }
@@ -458,7 +461,7 @@ set_node(struct callgrind *input, uint32_t *node,
 	found = callgrind_names_node(input->names, input->graph, home, text,
 	                             length, &wrong);
 	if (found == UINT32_MAX)
-		return reader_reject(&input->reader, wrong.text, error);
+		return reader_reject_for(&input->reader, &wrong, error);
 	*node = found;
 	return 0;
 }
@@ -647,7 +650,7 @@ finish_graph(struct callgrind *input, struct error *error)
 	    call_graph_add_places(graph, &wrong) != 0 ||
 	    callgrind_events_derive(&input->events, graph, &wrong) != 0 ||
 	    call_graph_check(graph, &wrong) != 0)
-		return reader_fail_file(reader, error, "%s", wrong.text);
+		return reader_pass_file(reader, &wrong, error);
 	if (input->has_estimates)
 		forget_call_hits(graph);
 	return graph->n_arcs > 0 ? 0 :

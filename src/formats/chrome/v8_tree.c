@@ -479,7 +479,7 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 	    note_times(&entering, &why) == 0)
 		result = 0;
 	else
-		json_fail(tree->json, v8->samples_offset, "%s", why.text);
+		json_pass(tree->json, v8->samples_offset, &why);
 	tree->n_profiles++;
 	tree->n_endless += entering.is_endless && !entering.is_cut;
 	free(entering.parent);

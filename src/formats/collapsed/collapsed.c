@@ -77,11 +77,11 @@ end_at_malformed(struct collapsed *input, const struct error *wrong,
 	struct error failed = { 0 };
 
 	if (!input->is_malformed || !source_is_packed(source))
-		return error_set(error, "%s", wrong->text);
+		return error_pass(error, wrong);
 	if (read_to_end(source, &failed) != 0 && source_damage(source) == NULL)
-		return error_set(error, "%s", failed.text);
+		return error_pass(error, &failed);
 	if (source_damage(source) == NULL)
-		return error_set(error, "%s", wrong->text);
+		return error_pass(error, wrong);
 	input->reader.is_cut = true;
 	return input->writer != NULL ?
 	       stack_writer_enter(input->writer, error) : 0;
@@ -187,7 +187,7 @@ read_profile(struct collapsed *input, struct error *error)
 	if (input->writer == NULL ||
 	    !stack_writer_has_stacks(input->writer))
 		return input->cut.is_set ?
-		       error_set(error, "%s", input->cut.text) :
+		       error_pass(error, &input->cut) :
 		       reader_fail_empty(reader, error);
 	if (reader_warn_lines(reader, "", error) != 0 ||
 	    warn_of_fractions(input, error) != 0)

@@ -68,7 +68,8 @@ read_header_line(struct collapsed *input, const char *line,
 	if (collapsed_header_line(&input->header,
 	                          input->reader.profile, line, length,
 	                          &wrong) != 0)
-		return collapsed_fail_line(input, error, wrong.text);
+		return wrong.is_out_of_memory ? error_pass(error, &wrong) :
+		       collapsed_fail_line(input, error, wrong.text);
 	return 0;
 }
 

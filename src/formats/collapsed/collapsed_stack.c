@@ -31,7 +31,6 @@ struct stack_parser {
 	uint32_t *labels;	/* [depth] */
 	size_t next_frame_capacity, labels_capacity;
 	struct cut_fractions fractions;
-	bool is_last_spoilt;	/* frames after depth were overwritten */
 	bool was_scattered;	/* so the builder does not know its nodes */
 };
 
@@ -185,37 +184,15 @@ find_frames(struct stack_parser *parser, const char *line, size_t at,
 
 /* Where a line differs from the previous one. */
 struct fork {
-	const char *last;	/* that line; NULL: unknown */
 	size_t at;		/* offset of the first frame that is not
 				 * shared */
 	size_t common;		/* length of the common prefix */
-	size_t last_end;	/* end of last's frame at `at`; at if none */
 	uint32_t n_shared;	/* frames */
 };
 
-/*
- * Whether the frame at the fork sorts after that of `last`; in a sorted file
- * it is then new.
- */
-static bool
-forks_upwards(const struct stack_parser *parser, const struct fork *fork,
-              const char *line)
-{
-	size_t end = parser->next_frame[fork->n_shared] - 1;
-	const unsigned char *a = (const unsigned char *)fork->last;
-	const unsigned char *b = (const unsigned char *)line;
-
-	if (a == NULL || parser->is_last_spoilt ||
-	    frame_names_have_demangled(parser->frame_names))
-		return false;
-	return fork->common < end && (fork->common >= fork->last_end ||
-	                              b[fork->common] > a[fork->common]);
-}
-
 static void
 put_into_batch(struct stack_parser *parser, struct stack_batch *batch,
-               uint64_t line_number, const struct fork *fork,
-               const char *line)
+               uint64_t line_number, const struct fork *fork)
 {
 	bool is_continued = !parser->was_scattered && !batch->is_scattered;
 	uint32_t begin = is_continued ? fork->n_shared : 0;
@@ -227,13 +204,11 @@ put_into_batch(struct stack_parser *parser, struct stack_batch *batch,
 	batch->stacks[batch->n_stacks++] = (struct parsed_stack){
 		.position = line_number,
 		.n_shared = begin,
-		.is_above = is_continued && forks_upwards(parser, fork, line),
 	};
 	batch->n_labels += n;
 	batch->n_frames += parser->depth;
 	batch->n_shared_frames += fork->n_shared;
 	parser->was_scattered = batch->is_scattered;
-	parser->is_last_spoilt = false;
 }
 
 /* Names the frames after the fork, up to line[length), except the counts. */
@@ -271,7 +246,7 @@ static struct fork
 find_fork(const struct stack_parser *parser, const char *last,
           const char *line, size_t size)
 {
-	struct fork fork = { .last = last };
+	struct fork fork = { 0 };
 	uint32_t n = parser->depth;
 	size_t length = parser->last_length;
 
@@ -286,9 +261,6 @@ find_fork(const struct stack_parser *parser, const char *last,
 	fork.n_shared = n;
 	if (n > 0)
 		fork.at = parser->next_frame[n - 1];
-	fork.last_end = fork.at;
-	if (n < parser->depth)
-		fork.last_end = parser->next_frame[n] - 1;
 	return fork;
 }
 
@@ -305,10 +277,8 @@ stack_parser_line(struct stack_parser *parser, struct stack_batch *batch,
 	parser->depth = fork.n_shared;
 	found = find_frames(parser, line, fork.at, size, end, malformed,
 	                    error);
-	if (found == STACK_UNENDED) {
+	if (found == STACK_UNENDED)
 		parser->depth = fork.n_shared;
-		parser->is_last_spoilt = true;
-	}
 	if (found != STACK_PARSED)
 		return found;
 	length = *end;
@@ -317,6 +287,6 @@ stack_parser_line(struct stack_parser *parser, struct stack_batch *batch,
 	found = finish_line(parser, batch, &fork, line, length, malformed,
 	                    error);
 	if (found == STACK_PARSED)
-		put_into_batch(parser, batch, line_number, &fork, line);
+		put_into_batch(parser, batch, line_number, &fork);
 	return found;
 }

@@ -501,9 +501,8 @@ add_run_of_nodes(struct recording *input, const struct cpprofdata_run *run,
 		                  input->file.header.used, error) != 0)
 			return -1;
 		if (add_node(input, run, k, &why) != 0)
-			return reader_fail_at(&input->reader, run->offset +
-			    k * input->file.header.node_size, error, "%s",
-			    why.text);
+			return reader_pass_at(&input->reader, run->offset +
+			    k * input->file.header.node_size, &why, error);
 	}
 	return 0;
 }

@@ -136,7 +136,9 @@ read_names(const char *path, struct error *why)
 	source = source_open(path, &error);
 	if (source != NULL)
 		kept = names_file_read(source, &damage, &error);
-	if (error.is_set)
+	if (error.is_out_of_memory)
+		error_pass(why, &error);
+	else if (error.is_set)
 		error_set(why, "%s; names are looked up where the programs were",
 		          error.text);
 	else if (damage.is_set)
@@ -168,6 +170,8 @@ recording_names_beside(struct recording_names *names, const char *file,
 		free(path);
 	}
 	*kept = names->kept;
+	if (why.is_out_of_memory)
+		return error_pass(error, &why);
 	return why.is_set ? profile_warn(profile, error, "%s", why.text) : 0;
 }
 

@@ -253,8 +253,8 @@ find_node(struct firefox_tree *tree, struct stacks *stacks,
 		          PRIu32 " of %" PRIu32, stack, rows->n);
 	else if (reader_enter_row(tree->reader, rows, stack, &node,
 	                          &why) != 0)
-		json_fail(tree->json, stacks->tables.frames->stack_frame.offset,
-		          "%s", why.text);
+		json_pass(tree->json, stacks->tables.frames->stack_frame.offset,
+		          &why);
 	else
 		return node;
 	return NO_NODE;
@@ -356,7 +356,7 @@ add_all_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
 		    progress_step(NULL, 0, 0, error) != 0))
 			return -1;
 		if (add_charge(tree, thread, charge, node, &why) != 0) {
-			json_fail(tree->json, thread->offset, "%s", why.text);
+			json_pass(tree->json, thread->offset, &why);
 			return -1;
 		}
 		added[i].node = node;

@@ -129,6 +129,9 @@ json_probe(const void *head, size_t size, const char *const *paths)
 	}
 	if (json != NULL && has_key(json, paths))
 		answer = PROBE_SURE;
+	/* What is wrong with the text is the reader's to say. */
+	if (error.is_out_of_memory)
+		answer = PROBE_OUT_OF_MEMORY;
 	json_reader_free(json);
 	source_close(source);
 	return answer;

@@ -7,7 +7,7 @@
 
 /*
  * PROBE_SURE if the first bytes of an input (see struct format) are JSON and
- * hold one of the keys, else PROBE_NO.  paths ends with NULL.  A path names a
+ * hold one of the keys, else PROBE_NO or PROBE_OUT_OF_MEMORY.  paths ends with NULL.  A path names a
  * key by the keys above it, at most four levels: "meta.interval", and for
  * objects in arrays "profiles[].type".
  */

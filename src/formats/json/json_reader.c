@@ -213,6 +213,12 @@ json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
 	reader_fail_at(json->reader, offset, json->error, "%s", text);
 }
 
+void
+json_pass(struct json_reader *json, uint64_t offset, const struct error *why)
+{
+	reader_pass_at(json->reader, offset, why, json->error);
+}
+
 /*
  * Sets yajl's message, "parse error: unallowed token at this point in JSON
  * text".

@@ -104,6 +104,10 @@ bool json_is(const struct json_token *token, const char *text);
 void json_fail(struct json_reader *json, uint64_t offset, const char *format,
                ...) __attribute__((format(printf, 3, 4)));
 
+/* Sets the error of another function at an offset, as reader_pass_at. */
+void json_pass(struct json_reader *json, uint64_t offset,
+               const struct error *why);
+
 /*
  * Whether the text ended too early, or the packing of the input did, and where;
  * known after JSON_END.  A number at the very end of such a text is dropped,

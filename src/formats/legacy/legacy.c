@@ -68,13 +68,14 @@ static int
 fail(const struct legacy *legacy, const struct error *why,
      struct error *error)
 {
-	return reader_fail(&legacy->reader, error, "%s", why->text);
+	return reader_pass_at(&legacy->reader, legacy->reader.place, why,
+	                      error);
 }
 
 static int
 reject(struct legacy *legacy, const struct error *why, struct error *error)
 {
-	return reader_reject(&legacy->reader, why->text, error);
+	return reader_reject_for(&legacy->reader, why, error);
 }
 
 /* ---- types ---- */

@@ -149,7 +149,8 @@ read_events(struct input *input, const struct bytes *front,
 		ids = take_extent(&in);
 		event = perf_events_add(events, attr, size, &why);
 		if (event == UINT32_MAX)
-			return fail(input, offset, why.text, error);
+			return why.is_out_of_memory ? error_pass(error, &why) :
+			       fail(input, offset, why.text, error);
 		in = *front;
 		in.offset = ids.offset <= in.size ? (size_t)ids.offset :
 		            in.size;

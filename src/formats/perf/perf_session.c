@@ -83,8 +83,9 @@ static int
 fail(const struct perf_session *session, uint64_t offset,
      const struct error *why, struct error *error)
 {
-	return error_set(error, "%s: 0x%" PRIx64 ": %s", session->name,
-	                 offset, why->text);
+	return why->is_out_of_memory ? error_pass(error, why) :
+	       error_set(error, "%s: 0x%" PRIx64 ": %s", session->name, offset,
+	                 why->text);
 }
 
 /* ---- the kernel's records ---- */
@@ -127,7 +128,8 @@ deliver(void *context, const struct perf_record *record, struct error *error)
 	struct error why;
 	int result;
 
-	why.is_set = false;	/* zeroing its text would take time */
+	/* Zeroing its text would take time. */
+	why.is_set = why.is_out_of_memory = false;
 	switch (record->type) {
 	case PERF_SAMPLE:
 		result = perf_tree_add(session->tree, record, &why);
