@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-speedscope.c -- speedscope's JSON, made by hand. */
+#include "src/profile/timeline.h"
 #include "tests/reader-fixture.h"
 
 extern const struct format format_speedscope;
@@ -113,6 +114,80 @@ speedscope_charges_events_to_the_innermost_frame(void **state)
 		assert_int_equal(hits_of(profile, 0, "main"), 500000001);
 		assert_int_equal(hits_of(profile, 0, "main;f"), 2999999999);
 		assert_int_equal(hits_of(profile, 0, "g"), 1000000000);
+		profile_free(profile);
+	}
+}
+
+/* The hits of the slice that has a moment, by the only resource. */
+static uint64_t
+hits_at(const struct profile *profile, uint64_t ns)
+{
+	const struct timeline *timeline = profile->tree->timeline;
+	uint64_t hits = 0;
+
+	assert_non_null(timeline);
+	for (size_t i = 0; i < timeline->first[timeline->n_rows]; i++)
+		if (timeline->slice[i] == ns / timeline->width_ns)
+			hits += timeline->hits[0][i];
+	return hits;
+}
+
+/* The unit before and after them; nothing runs from 2 s to 6 s. */
+static void
+speedscope_times_have_gaps(void **state)
+{
+#define EVENTS "\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":-1}," \
+	"{\"type\":\"C\",\"frame\":0,\"at\":1}," \
+	"{\"type\":\"O\",\"frame\":1,\"at\":5}," \
+	"{\"type\":\"C\",\"frame\":1,\"at\":7}]"
+	static const char *const texts[] = {
+		"{" FRAMES ",\"profiles\":[{\"unit\":\"seconds\"," EVENTS "}]}",
+		"{" FRAMES ",\"profiles\":[{" EVENTS ",\"unit\":\"seconds\"}]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		assert_int_equal(profile->tree->timeline->width_ns, 125000000);
+		assert_int_equal(hits_at(profile, 0), 125000000);
+		assert_int_equal(hits_at(profile, 1999999999), 125000000);
+		assert_int_equal(hits_at(profile, 2000000000), 0);
+		assert_int_equal(hits_at(profile, 5999999999), 0);
+		assert_int_equal(hits_at(profile, 6000000000), 125000000);
+		profile_free(profile);
+	}
+}
+
+/* Their hits are kept, and the other profile has its times. */
+static void
+speedscope_times_beyond_63_bits_are_left_out(void **state)
+{
+	static const char *const parts[] = {
+		"\"startValue\":1e30,\"samples\":[[0]],\"weights\":[1]",
+		"\"startValue\":9e9,\"samples\":[[0]],\"weights\":[1e9]",
+		"\"samples\":[[0],[0],[0]],\"weights\":[9e9,9e9,1]",
+		"\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0},"
+		"{\"type\":\"C\",\"frame\":0,\"at\":1},"
+		"{\"type\":\"O\",\"frame\":0,\"at\":1e18},"
+		"{\"type\":\"C\",\"frame\":0,\"at\":1e18},"
+		"{\"type\":\"O\",\"frame\":0,\"at\":2},"
+		"{\"type\":\"C\",\"frame\":0,\"at\":3}]",
+	};
+	char text[1000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		struct profile *profile;
+
+		snprintf(text, sizeof text, "{" FRAMES ",\"profiles\":["
+		         "{\"unit\":\"seconds\",%s},{\"unit\":\"seconds\","
+		         "\"startValue\":5,\"samples\":[[1]],"
+		         "\"weights\":[4]}]}", parts[i]);
+		profile = read_text(text);
+		assert_true(hits_of(profile, 0, "main") >= 1000000000);
+		assert_int_equal(profile->tree->timeline->width_ns, 62500000);
+		assert_int_equal(hits_at(profile, 0), 62500000);
 		profile_free(profile);
 	}
 }
@@ -297,6 +372,8 @@ main(void)
 		cmocka_unit_test(speedscope_reads_other_units_as_plain_numbers),
 		cmocka_unit_test(
 		    speedscope_charges_events_to_the_innermost_frame),
+		cmocka_unit_test(speedscope_times_have_gaps),
+		cmocka_unit_test(speedscope_times_beyond_63_bits_are_left_out),
 		cmocka_unit_test(
 		    speedscope_profiles_are_threads_and_units_resources),
 		cmocka_unit_test(speedscope_profiles_of_our_own_are_resources),

@@ -125,4 +125,6 @@ libcore_a_SOURCES += \
 	src/formats/speedscope/export_speedscope.c \
 	src/formats/speedscope/speedscope.c \
 	src/formats/speedscope/speedscope_stacks.c \
-	src/formats/speedscope/speedscope_stacks.h
+	src/formats/speedscope/speedscope_stacks.h \
+	src/formats/speedscope/speedscope_times.c \
+	src/formats/speedscope/speedscope_times.h

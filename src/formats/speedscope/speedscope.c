@@ -253,6 +253,16 @@ add_threads(struct speedscope *input, struct reader_section *sections,
 }
 
 static int
+note_times(struct speedscope *input, struct error *error)
+{
+	const struct speedscope_stacks *stacks = &input->stacks;
+	const uint32_t resource = stacks->resource_of[SPEEDSCOPE_TIME];
+
+	return resource == 0 ? 0 : speedscope_times_note(&stacks->times,
+	    &input->reader, resource - 1, error);
+}
+
+static int
 make_tree(struct speedscope *input, struct error *error)
 {
 	struct process process = { .program = input->program };
@@ -260,7 +270,7 @@ make_tree(struct speedscope *input, struct error *error)
 	    sizeof *sections, error);
 	int result = -1;
 
-	if (sections != NULL &&
+	if (sections != NULL && note_times(input, error) == 0 &&
 	    profile_add_process(input->reader.profile, &process, error) !=
 	        UINT32_MAX && add_threads(input, sections, error) == 0 &&
 	    reader_finish_stacks(&input->reader, sections, error) == 0)

@@ -4,7 +4,8 @@
  * {"type": "sampled", "name", "unit", "samples": [[frame, ...], ...],
  * "weights": [...]}, or {"type": "evented", ..., "events": [{"type": "O",
  * "frame", "at"}, {"type": "C", ...}, ...]}.  A frame is open from O to C; the
- * time between two events is charged to the innermost open frame.
+ * time between two events is charged to the innermost open frame.  Samples have
+ * no times of their own; as in speedscope, each begins where the last one ended.
  */
 #include "src/formats/speedscope/speedscope_stacks.h"
 
@@ -47,9 +48,10 @@ struct part {
 					 * number + 1; 0: none yet */
 	uint64_t offset;		/* where it begins */
 	bool has_samples, has_weights, has_events;
-	struct decimal end;		/* "endValue" */
-	bool has_end;
-	struct decimal last;		/* when the last event was */
+	struct decimal start, end;	/* "startValue", "endValue" */
+	bool has_start, has_end;
+	struct decimal first, last;	/* when these events were */
+	bool has_event;
 };
 
 void
@@ -59,6 +61,7 @@ speedscope_stacks_free(struct speedscope_stacks *stacks)
 	free(stacks->nodes);
 	free(stacks->waiting);
 	free(stacks->weights);
+	speedscope_times_free(&stacks->times);
 }
 
 /* ---- resources ---- */
@@ -88,6 +91,29 @@ find_resource(struct part *part)
 	    part->name, part->unit->gtick, 1, stacks->error);
 }
 
+/* Whether weights are times, one after the other. */
+static bool
+has_times(const struct part *part)
+{
+	return part->unit != NULL && part->unit->kind == SPEEDSCOPE_TIME &&
+	       !part->stacks->is_own;
+}
+
+/* Passes time of which no stack is known. */
+static void
+pass_nothing(struct part *part, struct decimal passed)
+{
+	struct speedscope_times *times = &part->stacks->times;
+	int64_t length;
+
+	if (!has_times(part))
+		return;
+	if (decimal_scale(passed, part->unit->power, &length, NULL))
+		speedscope_times_pass(times, length);
+	else
+		times->is_beyond = true;
+}
+
 /* Adds a weight to a node's hits. */
 static void
 add_hits(struct part *part, uint32_t node, struct decimal weight,
@@ -110,7 +136,10 @@ add_hits(struct part *part, uint32_t node, struct decimal weight,
 	else if ((hits != 0 || !stacks->is_own) &&
 	         reader_add_hits(stacks->reader, node, resource,
 	                         (uint64_t)hits, 1, &why) != 0)
-		json_fail(part->json, offset, "%s", why.text);
+		json_pass(part->json, offset, &why);
+	else if (has_times(part))
+		speedscope_times_add(&stacks->times, node, (uint64_t)hits,
+		                     stacks->error);
 	stacks->n_rounded += !is_exact && part->unit->kind != SPEEDSCOPE_TIME;
 }
 
@@ -359,28 +388,45 @@ subtract(struct decimal to, struct decimal from, struct decimal *difference)
 	return false;
 }
 
+/* Adds what has passed to a node, or to none, at once or later. */
+static void
+add_passed(struct part *part, uint32_t node, struct decimal passed,
+           uint64_t offset)
+{
+	if (passed.digits == 0)
+		return;
+	if (!is_known(part)) {
+		keep_waiting(part->stacks, node);
+		keep_weight(part->stacks, passed);
+	} else if (node != NO_NODE) {
+		add_hits(part, node, passed, offset);
+	} else {
+		pass_nothing(part, passed);
+	}
+}
+
 /* Charges what has passed until `at` to the innermost open frame. */
 static void
 pass_time(struct part *part, struct decimal at, uint64_t offset)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	struct decimal passed = { .digits = 0 };
-	uint32_t node;
 
-	if (stacks->n > 0) {
-		node = stacks->nodes[stacks->n - 1];
-		if (!subtract(at, part->last, &passed)) {
+	if (!part->has_event) {
+		part->has_event = true;
+		part->first = at;
+	} else if (!subtract(at, part->last, &passed)) {
+		if (stacks->n > 0)
 			json_fail(part->json, offset, "a time that exceeds "
 			          "63 bits");
-		} else if (passed.digits < 0) {
-			json_fail(part->json, offset, "a time before that "
-			          "of the previous event");
-		} else if (passed.digits > 0 && is_known(part)) {
-			add_hits(part, node, passed, offset);
-		} else if (passed.digits > 0) {
-			keep_waiting(stacks, node);
-			keep_weight(stacks, passed);
-		}
+		stacks->times.is_beyond = true;
+	} else if (stacks->n == 0) {
+		add_passed(part, NO_NODE, passed, offset);
+	} else if (passed.digits < 0) {
+		json_fail(part->json, offset, "a time before that of the "
+		          "previous event");
+	} else {
+		add_passed(part, stacks->nodes[stacks->n - 1], passed, offset);
 	}
 	part->last = at;
 }
@@ -476,6 +522,8 @@ read_key(struct part *part, const struct json_token *key)
 		read_weights(part);
 	else if (json_is(key, "events") && !part->has_events)
 		read_events(part);
+	else if (json_is(key, "startValue"))
+		part->has_start = read_time(part->json, &part->start);
 	else if (json_is(key, "endValue"))
 		part->has_end = read_time(part->json, &part->end);
 	else
@@ -496,10 +544,31 @@ add_waiting(struct part *part, uint64_t offset, bool is_whole)
 	if (n > 0 && part->unit == NULL && is_whole)
 		json_fail(part->json, offset, "the profile has no unit");
 	for (size_t i = 0; i < n && part->unit != NULL &&
-	     !stacks->error->is_set; i++)
-		add_hits(part, stacks->waiting[i], stacks->weights[i],
-		         offset);
+	     !stacks->error->is_set; i++) {
+		if (stacks->waiting[i] != NO_NODE)
+			add_hits(part, stacks->waiting[i], stacks->weights[i],
+			         offset);
+		else
+			pass_nothing(part, stacks->weights[i]);
+	}
 	stacks->n_waiting = stacks->n_weights = 0;
+}
+
+/*
+ * Samples follow each other from the start, which is 0 if the profile has none;
+ * events have their own times.
+ */
+static void
+end_times(struct part *part, bool is_whole)
+{
+	int64_t start = 0;
+	bool is_known = has_times(part) &&
+	    (part->has_events || part->has_start || is_whole) &&
+	    decimal_scale(part->has_events ? part->first : part->start,
+	                  part->unit->power, &start, NULL);
+
+	speedscope_times_end(&part->stacks->times, start, is_known,
+	                     part->stacks->error);
 }
 
 void
@@ -511,6 +580,7 @@ speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 	bool is_whole;
 
 	stacks->n = 0;		/* stacks of another section are not shared */
+	speedscope_times_begin(&stacks->times);
 	while (json_next_key(part.json, &key))
 		read_key(&part, &key);
 	is_whole = key.type == JSON_OBJECT_END;
@@ -520,6 +590,7 @@ speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 			pass_time(&part, part.end, key.offset);
 	}
 	add_waiting(&part, key.offset, is_whole);
+	end_times(&part, is_whole);
 	/* An empty profile has its resource, too. */
 	if (is_whole && part.unit != NULL && !stacks->error->is_set)
 		find_resource(&part);

@@ -15,6 +15,7 @@
 #include "src/base/error.h"
 #include "src/formats/json/json_number.h"
 #include "src/formats/json/json_reader.h"
+#include "src/formats/speedscope/speedscope_times.h"
 
 /* The label of a sample without frames; frames have smaller labels. */
 #define SPEEDSCOPE_NO_STACK (UINT32_MAX - 1)
@@ -33,6 +34,8 @@ struct speedscope_stacks {
 					 * each profile is a resource; else each
 					 * kind is */
 	uint32_t resource_of[N_SPEEDSCOPE_KINDS];	/* + 1; 0: none yet */
+	struct speedscope_times times;	/* of the resource SPEEDSCOPE_TIME,
+					 * unless is_own */
 	bool has_frames;		/* "frames" has been read */
 	uint32_t n_frames;		/* how many it has */
 	uint32_t greatest;		/* the greatest frame in a sample, */
@@ -46,7 +49,10 @@ struct speedscope_stacks {
 	uint32_t *labels, *nodes;
 	size_t n, labels_capacity, nodes_capacity;
 
-	/* Nodes and their weights, to be added when the profile ends. */
+	/*
+	 * Nodes and their weights, to be added when the profile ends; NO_NODE:
+	 * time without a stack.
+	 */
 	uint32_t *waiting;
 	struct decimal *weights;
 	size_t n_waiting, n_weights, waiting_capacity, weights_capacity;
