@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/symbols/names/program.h"
@@ -112,9 +113,24 @@ run_list_add_directory(struct run_list *runs, const char *path,
 
 /* ---- members ---- */
 
+/* Whether the path leads to the file that is to be written. */
+static bool
+is_output(const struct run_list *runs, const char *path)
+{
+	struct stat status, output;
+	int result;
+
+	if (runs->output == NULL || stat(path, &status) != 0)
+		return false;
+	result = strcmp(runs->output, "-") == 0 ?
+	         fstat(STDOUT_FILENO, &output) : stat(runs->output, &output);
+	return result == 0 && status.st_dev == output.st_dev &&
+	       status.st_ino == output.st_ino;
+}
+
 /* Whether all files in a directory are one profile. */
 static bool
-is_one_profile(const char *path)
+is_one_profile(const struct run_list *runs, const char *path)
 {
 	struct stat status;
 	char *data;
@@ -122,7 +138,8 @@ is_one_profile(const char *path)
 
 	if (is_recording(path) || asprintf(&data, "%s/data", path) < 0)
 		return true;
-	is_perf = stat(data, &status) == 0 && S_ISREG(status.st_mode);
+	is_perf = stat(data, &status) == 0 && S_ISREG(status.st_mode) &&
+	    !is_output(runs, data);
 	free(data);
 	return is_perf;
 }
@@ -150,10 +167,14 @@ add_possible_members(struct run_list *runs, const char *path,
 			continue;
 		if (asprintf(&name, "%s/%s", path, entry->d_name) < 0)
 			return error_out_of_memory(error);
-		if (!can_be_member(name))
+		if (is_output(runs, name)) {
+			runs->was_output_found = true;
 			free(name);
-		else if (add(runs, name, error) != 0)
+		} else if (!can_be_member(name)) {
+			free(name);
+		} else if (add(runs, name, error) != 0) {
 			return -1;
+		}
 	}
 	return 0;
 }
@@ -183,7 +204,7 @@ run_list_add_members(struct run_list *runs, const char *path,
 		DIR *directory = NULL;
 
 		if (strcmp(name, "-") != 0 && is_directory(name) &&
-		    !is_one_profile(name))
+		    !is_one_profile(runs, name))
 			directory = opendir(name);
 		if (directory == NULL)
 			continue;

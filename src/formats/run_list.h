@@ -16,6 +16,9 @@
 
 /* Start with { 0 }. */
 struct run_list {
+	const char *output;	/* a file to write, which is no member of a
+				 * directory; "-": standard output; NULL: none */
+	bool was_output_found;	/* in a directory, and left out */
 	char **paths;		/* [n] as load_profiles takes them */
 	size_t n, capacity;
 	char *program;		/* the ELF file that was among the paths, which
@@ -38,7 +41,7 @@ int run_list_add_paths(struct run_list *runs, const char *const *paths,
  * Adds the members of a merged profile that a path stands for: the path itself if
  * it is a file, a recording, or a directory of perf; else all files and recordings
  * below the directory, at any depth, but for what is hidden, links to directories,
- * pipes and the like.  If there are none, or the directory cannot be read, the path
+ * pipes and the like, and the output of an earlier merge.  If there are none, or the directory cannot be read, the path
  * itself, for the reader to say so.  0, or -1 with *error set for want of memory.
  */
 int run_list_add_members(struct run_list *runs, const char *path,

@@ -2,10 +2,10 @@
 /* stack_writer.c -- stacks that are parsed go into a tree, by batches.
  *
  * The stack that was entered last is kept as nodes, for the next one to
- * continue.  Along it something is known of the children of each frame, so that
- * most new ones can be entered without a look: as long as they came in
- * ascending order, one that is above the last is new; and so is, below a frame
- * that is new itself, one whose label is none of those seen.
+ * continue.  Along it the labels of all children are known of each frame that
+ * was entered there, so that new ones are entered without a look at the tree.
+ * If stacks that begin alike come together, as in sorted input, nothing else is
+ * ever needed, and the tree makes no table of its nodes.
  */
 #include "src/formats/stack_writer.h"
 
@@ -19,12 +19,21 @@ enum { WORTH_A_WORKER = 10000 };	/* labels in a batch */
 
 /* What is known of the children of a frame. */
 struct children {
-	uint64_t seen;		/* a bit for each label's hash; ALL_SEEN: there
-				 * may be others */
-	bool is_ascending;	/* they came so, as far as the last stack's */
+	uint32_t n;		/* UNKNOWN: there may be others */
+	uint32_t last;		/* the one of the last stack; NO_LABEL: none */
 };
 
-#define ALL_SEEN UINT64_MAX
+#define UNKNOWN UINT32_MAX
+
+/* The labels of a frame's children, if it has several. */
+struct label_set {
+	uint32_t few[8];	/* up to so many; then in a hash table: */
+	uint32_t *slots;	/* label + 1; 0: empty; at least half are */
+	unsigned bits;
+};
+
+enum { FEW = sizeof((struct label_set *)0)->few / sizeof(uint32_t),
+       FIRST_BITS = 6, KEPT_BITS = 9 };
 
 struct stack_writer {
 	const char *name;
@@ -40,7 +49,8 @@ struct stack_writer {
 	struct error error;
 	uint32_t *nodes;
 	struct children *children;	/* [i] of nodes[i - 1] */
-	size_t path_capacity;	/* of both of these */
+	struct label_set *sets;		/* likewise */
+	size_t path_capacity;	/* of these three */
 	uint32_t *innermost;	/* of each stack of the batch */
 	size_t innermost_capacity;
 };
@@ -82,6 +92,9 @@ stack_writer_free(struct stack_writer *writer)
 	tree_builder_free(writer->builder);
 	batch_free(&writer->batches[0]);
 	batch_free(&writer->batches[1]);
+	for (size_t i = 0; i < writer->path_capacity; i++)
+		free(writer->sets[i].slots);
+	free(writer->sets);
 	free(writer->nodes);
 	free(writer->children);
 	free(writer->innermost);
@@ -132,7 +145,8 @@ add_counts(struct stack_writer *writer, size_t stack)
 		    parsed->n_samples : counts[r];
 		struct error sum;
 
-		sum.is_set = false;	/* its text need not be zeroed */
+		/* Its text need not be zeroed. */
+		sum.is_set = sum.is_out_of_memory = false;
 		if (counts[r] == 0)
 			continue;
 		if (tree_builder_add(writer->builder, node, r, counts[r],
@@ -141,11 +155,12 @@ add_counts(struct stack_writer *writer, size_t stack)
 		     tree_builder_add_time(writer->builder, node, r,
 		                           parsed->time_ns, 0, counts[r],
 		                           n_samples, &sum) != 0))
-			return error_set(&writer->error,
-			    writer->positions == STACK_LINES ?
-			        "%s:%llu: %s" : "%s: 0x%llx: %s",
-			    writer->name, (unsigned long long)
-			    parsed->position, sum.text);
+			return sum.is_out_of_memory ?
+			    error_pass(&writer->error, &sum) :
+			    error_set(&writer->error, writer->positions ==
+			        STACK_LINES ? "%s:%llu: %s" : "%s: 0x%llx: %s",
+			        writer->name, (unsigned long long)
+			        parsed->position, sum.text);
 	}
 	return 0;
 }
@@ -153,84 +168,183 @@ add_counts(struct stack_writer *writer, size_t stack)
 static int
 grow_path(struct stack_writer *writer, size_t needed)
 {
-	size_t capacity = writer->path_capacity;
-	bool is_first;
+	const size_t old = writer->path_capacity;
+	size_t nodes = old, children = old, sets = old;
+	struct error *error = &writer->error;
 
-	if (memory_grow(&writer->nodes, &capacity, needed,
-	                sizeof *writer->nodes, &writer->error) != 0)
+	if (memory_grow(&writer->nodes, &nodes, needed,
+	                sizeof *writer->nodes, error) != 0 ||
+	    memory_grow(&writer->children, &children, needed,
+	                sizeof *writer->children, error) != 0 ||
+	    memory_grow(&writer->sets, &sets, needed, sizeof *writer->sets,
+	                error) != 0)
 		return -1;
-	capacity = writer->path_capacity;
-	is_first = capacity == 0;
-	if (memory_grow(&writer->children, &capacity, needed,
-	                sizeof *writer->children, &writer->error) != 0)
-		return -1;
-	writer->path_capacity = capacity;
-	if (is_first)
+	writer->path_capacity = nodes;
+	memset(writer->sets + old, 0, (nodes - old) * sizeof *writer->sets);
+	if (old == 0)
 		writer->children[0] = (struct children){
-			.seen = stack_writer_has_stacks(writer) ? ALL_SEEN : 0,
+			stack_writer_has_stacks(writer) ? UNKNOWN : 0,
+			NO_LABEL,
 		};
 	return 0;
 }
 
-static uint64_t
-label_bit(uint32_t label)
+/* ---- sets of labels ---- */
+
+/* The slot that has the label, or the empty one where it belongs. */
+static uint32_t *
+find_slot(const struct label_set *set, uint32_t label)
 {
-	return (uint64_t)1 << (label * 0x9e3779b1 >> 26);
+	const uint32_t mask = ((uint32_t)1 << set->bits) - 1;
+	uint32_t i = label * 0x9e3779b1 >> (32 - set->bits);
+
+	while (set->slots[i] != 0 && set->slots[i] != label + 1)
+		i = (i + 1) & mask;
+	return &set->slots[i];
 }
 
-/* Whether the frame that has these children lacks one. */
-static bool
-is_new_child(const struct children *children, bool is_above, uint32_t label)
+static int
+make_slots(struct label_set *set, unsigned bits, struct error *error)
 {
-	return (is_above && children->is_ascending) ||
-	       (children->seen & label_bit(label)) == 0;
+	uint32_t *slots = memory_array((size_t)1 << bits, sizeof *slots,
+	                               error);
+
+	if (slots == NULL)
+		return -1;
+	set->slots = slots;
+	set->bits = bits;
+	return 0;
 }
+
+/* Moves the few labels to the table; a small one is used again. */
+static int
+begin_table(struct label_set *set, struct error *error)
+{
+	if (set->slots != NULL && set->bits <= KEPT_BITS) {
+		memset(set->slots, 0, sizeof *set->slots << set->bits);
+	} else {
+		free(set->slots);
+		set->slots = NULL;
+		if (make_slots(set, FIRST_BITS, error) != 0)
+			return -1;
+	}
+	for (size_t i = 0; i < FEW; i++)
+		*find_slot(set, set->few[i]) = set->few[i] + 1;
+	return 0;
+}
+
+static int
+double_table(struct label_set *set, struct error *error)
+{
+	struct label_set old = *set;
+
+	if (make_slots(set, old.bits + 1, error) != 0)
+		return -1;
+	for (size_t i = 0; i < (size_t)1 << old.bits; i++)
+		if (old.slots[i] != 0)
+			*find_slot(set, old.slots[i] - 1) = old.slots[i];
+	free(old.slots);
+	return 0;
+}
+
+/* Adds a label to a set of n.  1: added, 0: it is there already, -1: failed. */
+static int
+add_label(struct label_set *set, uint32_t n, uint32_t label,
+          struct error *error)
+{
+	uint32_t *slot;
+
+	if (n <= FEW)
+		for (uint32_t i = 0; i < n; i++)
+			if (set->few[i] == label)
+				return 0;
+	if (n < FEW) {
+		set->few[n] = label;
+		return 1;
+	}
+	if (n == FEW && begin_table(set, error) != 0)
+		return -1;
+	slot = find_slot(set, label);
+	if (*slot != 0)
+		return 0;
+	*slot = label + 1;
+	return n < (size_t)1 << set->bits >> 1 ||
+	       double_table(set, error) == 0 ? 1 : -1;
+}
+
+/*
+ * Makes the label the last of these children, which it is not so far.  1: it
+ * is a new one, 0: perhaps not; -1: failed.
+ */
+static int
+add_child(struct children *children, struct label_set *set, uint32_t label,
+          struct error *error)
+{
+	const uint32_t last = children->last;
+	int is_new;
+
+	children->last = label;
+	if (children->n == UNKNOWN)
+		return 0;
+	/* A single child is not in the set yet. */
+	if (children->n == 1)
+		set->few[0] = last;
+	is_new = children->n == 0 ? 1 :
+	         add_label(set, children->n, label, error);
+	children->n += is_new > 0;
+	return is_new;
+}
+
+/* ---- stacks ---- */
 
 /* Of nodes[n] that have been entered with their labels; new: from there on. */
 static void
 note_children(struct children *children, const uint32_t *nodes,
               const uint32_t *labels, uint32_t n, uint32_t first_new)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		bool is_new = nodes[i] >= first_new;
-
-		children[i + 1].is_ascending = is_new;
-		children[i + 1].seen = !is_new ? ALL_SEEN :
-		                       i + 1 < n ? label_bit(labels[i + 1]) :
-		                       0;
-	}
+	for (uint32_t i = 1; i < n; i++)
+		children[i] = (struct children){
+			nodes[i - 1] >= first_new ? 1 : UNKNOWN, labels[i],
+		};
+	children[n] = (struct children){
+		nodes[n - 1] >= first_new ? 0 : UNKNOWN, NO_LABEL,
+	};
 }
 
-/* Enters the n labels of a stack that continues the one before. */
-static int
-continue_stack(struct stack_writer *writer, const struct parsed_stack *stack,
+/*
+ * Enters the n labels of a stack that continues the one before; its node, or
+ * NO_NODE if that failed.
+ */
+static uint32_t
+continue_stack(struct stack_writer *writer, uint32_t at,
                const uint32_t *labels, uint32_t n)
 {
-	uint32_t at = stack->n_shared;
 	uint32_t first_new = tree_builder_count(writer->builder);
 	uint32_t parent, *nodes;
 	struct children *children;
-	bool is_new;
-	int result;
+	int is_new;
 
 	if ((size_t)at + n >= writer->path_capacity &&
 	    grow_path(writer, (size_t)at + n + 1) != 0)
-		return -1;
+		return NO_NODE;
+	/* It may share more. */
+	for (; n > 0 && writer->children[at].last == *labels; labels++, n--)
+		at++;
 	nodes = writer->nodes + at;
 	children = writer->children + at;
 	parent = at > 0 ? nodes[-1] : NO_NODE;
-	is_new = is_new_child(children, stack->is_above, labels[0]);
-	result = is_new ?
+	if (n == 0)
+		return parent;
+	is_new = add_child(children, &writer->sets[at], *labels,
+	                   &writer->error);
+	if (is_new < 0 || (is_new > 0 ?
 	    tree_builder_append(writer->builder, parent, labels, n, nodes,
 	                        &writer->error) :
 	    tree_builder_chain(writer->builder, parent, labels, n, nodes,
-	                       &writer->error);
-	if (result != 0)
-		return -1;
-	children->is_ascending = stack->is_above && children->is_ascending;
-	children->seen |= label_bit(labels[0]);
+	                       &writer->error)) != 0)
+		return NO_NODE;
 	note_children(children, nodes, labels, n, first_new);
-	return 0;
+	return nodes[n - 1];
 }
 
 static int
@@ -240,12 +354,12 @@ enter_continued(struct stack_writer *writer)
 	const uint32_t *labels = batch->labels;
 
 	for (size_t i = 0; i < batch->n_stacks; i++) {
-		const struct parsed_stack *stack = &batch->stacks[i];
 		uint32_t n = batch->lengths[i];
 
-		if (continue_stack(writer, stack, labels, n) != 0)
+		writer->innermost[i] = continue_stack(writer,
+		    batch->stacks[i].n_shared, labels, n);
+		if (writer->innermost[i] == NO_NODE)
 			return -1;
-		writer->innermost[i] = writer->nodes[stack->n_shared + n - 1];
 		labels += n;
 	}
 	return 0;
@@ -257,7 +371,7 @@ enter_scattered(struct stack_writer *writer)
 	const struct stack_batch *batch = writer->entering;
 
 	if (writer->path_capacity > 0)
-		writer->children[0].seen = ALL_SEEN;
+		writer->children[0] = (struct children){ UNKNOWN, NO_LABEL };
 	return tree_builder_stacks(writer->builder, batch->labels,
 	                           batch->lengths, batch->n_stacks,
 	                           writer->innermost, &writer->error);
@@ -288,7 +402,7 @@ stack_writer_wait(struct stack_writer *writer, struct error *error)
 {
 	worker_wait(writer->worker);
 	if (writer->error.is_set)
-		return error_set(error, "%s", writer->error.text);
+		return error_pass(error, &writer->error);
 	return 0;
 }
 

@@ -16,7 +16,7 @@
 /*
  * Stacks, for the reader to fill.  Each continues the one before it from frame
  * n_shared on; scattered ones, which share little with their neighbours, are
- * whole, n_shared and is_above being 0.  So is the first stack after them.
+ * whole, n_shared being 0.  So is the first stack after them.
  */
 struct stack_batch {
 	struct parsed_stack {
@@ -25,8 +25,6 @@ struct stack_batch {
 		uint32_t n_samples;	/* raw; 0: each hit is one */
 		bool has_time;		/* time_ns is when it was sampled */
 		uint64_t time_ns;
-		bool is_above;	/* the first frame that is not shared comes
-				 * after that of the stack before, by bytes */
 	} *stacks;
 	uint32_t *lengths;	/* [n_stacks], labels of each, at least 1 */
 	uint32_t *labels;	/* one stack's after the other's */

@@ -46,7 +46,7 @@ fleet_free(struct fleet *fleet)
 	large_array_free(fleet->next);
 	large_array_free(fleet->n_children);
 	large_array_free(fleet->returns);
-	stack_nodes_free(fleet->stacks);
+	digest_index_free(fleet->stacks);
 	large_array_free(fleet->weight);
 	large_array_free(fleet->has_weight);
 	index_free(&fleet->index);
@@ -415,12 +415,17 @@ is_before(const struct fleet_member *a, const struct fleet_member *b)
 	if (a->order != b->order)
 		return a->order < b->order;
 	order = strcmp(a->id, b->id);
-	return (order != 0 ? order : strcmp(a->name, b->name)) < 0;
+	if (order != 0)
+		return order < 0;
+	/* A file that can be found comes before one that is not known. */
+	if ((*a->name == '\0') != (*b->name == '\0'))
+		return *a->name != '\0';
+	return strcmp(a->name, b->name) < 0;
 }
 
-void
-fleet_offer_most(struct fleet *fleet, uint32_t number, uint32_t node,
-                 uint64_t hits, uint32_t member)
+static inline void
+offer(struct fleet *fleet, uint32_t number, uint32_t node, uint64_t hits,
+      uint32_t member)
 {
 	struct fleet_resource *resource = &fleet->resources[number];
 	uint64_t most = resource->most_hits[node];
@@ -435,45 +440,140 @@ fleet_offer_most(struct fleet *fleet, uint32_t number, uint32_t node,
 	resource->most_member[node] = member;
 }
 
+void
+fleet_offer_most(struct fleet *fleet, uint32_t number, uint32_t node,
+                 uint64_t hits, uint32_t member)
+{
+	offer(fleet, number, node, hits, member);
+}
+
 int
-fleet_reserve_weights(struct fleet *fleet, struct error *error)
+fleet_reserve_weights(struct fleet *fleet, uint32_t n_weights,
+                      struct error *error)
 {
 	size_t n = fleet->n_nodes;
 
-	if (n <= fleet->weight_capacity)
+	if (n <= fleet->weight_nodes && n_weights <= fleet->n_weights)
 		return 0;
-	if (n < 2 * fleet->weight_capacity)
-		n = 2 * fleet->weight_capacity;
+	if (n_weights < fleet->n_weights)
+		n_weights = fleet->n_weights;
+	if (n <= fleet->weight_nodes)
+		n = fleet->weight_nodes;
+	else if (n < 2 * fleet->weight_nodes)
+		n = 2 * fleet->weight_nodes;
 	large_array_free(fleet->weight);
 	large_array_free(fleet->has_weight);
 	fleet->weight = fleet->has_weight = NULL;
-	fleet->weight_capacity = 0;
-	if (large_array_zeroed(&fleet->weight, n, sizeof *fleet->weight,
+	fleet->weight_nodes = 0;
+	if (large_array_zeroed(&fleet->weight, n,
+	                       n_weights * sizeof *fleet->weight,
 	                       error) != 0 ||
 	    large_array_zeroed(&fleet->has_weight, n / 64 + 1,
 	                       sizeof *fleet->has_weight, error) != 0)
 		return -1;
-	fleet->weight_capacity = n;
+	fleet->weight_nodes = n;
+	fleet->n_weights = n_weights;
 	return 0;
 }
 
-void
-fleet_offer_weights(struct fleet *fleet, uint32_t resource, uint32_t member)
+/* Takes the last node of the word from it. */
+static inline uint32_t
+take_last(uint64_t *bits, size_t word)
 {
-	/* A parent comes after its children, since its number is smaller. */
-	for (size_t word = fleet->n_nodes / 64 + 1; word-- > 0;)
-		while (fleet->has_weight[word] != 0) {
-			int bit = 63 - __builtin_clzll(fleet->has_weight[word]);
-			uint32_t node = (uint32_t)(64 * word) + (uint32_t)bit;
-			uint32_t parent = fleet->parent[node];
-			uint64_t hits = fleet->weight[node];
+	int bit = 63 - __builtin_clzll(*bits);
 
-			fleet->has_weight[word] ^= (uint64_t)1 << bit;
-			fleet->weight[node] = 0;
-			fleet_offer_most(fleet, resource, node, hits, member);
-			if (parent != NO_NODE)
-				fleet_add_weight(fleet, parent, hits);
+	*bits ^= (uint64_t)1 << bit;
+	return (uint32_t)(64 * word) + (uint32_t)bit;
+}
+
+/*
+ * Sets the bits of all nodes above those that have one, some of nodes[n].  Each
+ * step up is likely a cache miss, so several walks go on at the same time.
+ */
+static void
+mark_callers(const struct fleet *fleet, const uint32_t *nodes, uint32_t n)
+{
+	enum { WALKS = 32 };
+	uint64_t *marks = fleet->has_weight;
+	uint32_t walks[WALKS], n_walks = 0;
+
+	while (n > 0 || n_walks > 0) {
+		while (n_walks < WALKS && n > 0) {
+			walks[n_walks++] = nodes[--n];
+			__builtin_prefetch(&fleet->parent[nodes[n]]);
 		}
+		for (uint32_t i = n_walks; i-- > 0;) {
+			uint32_t parent = fleet->parent[walks[i]];
+
+			if (parent == NO_NODE ||
+			    (marks[parent / 64] >> parent % 64 & 1) != 0) {
+				walks[i] = walks[--n_walks];
+			} else {
+				marks[parent / 64] |= (uint64_t)1 <<
+				    parent % 64;
+				walks[i] = parent;
+				__builtin_prefetch(&fleet->parent[parent]);
+			}
+		}
+	}
+}
+
+/* Has what offer_node will need of a word's nodes brought into the cache. */
+static void
+prefetch_weights(const struct fleet *fleet, const uint32_t *resources,
+                 uint32_t n_resources, size_t word)
+{
+	uint64_t bits = fleet->has_weight[word];
+
+	while (bits != 0) {
+		uint32_t node = take_last(&bits, word);
+		uint32_t parent = fleet->parent[node];
+
+		for (uint32_t i = 0; i < n_resources; i++)
+			__builtin_prefetch(&fleet->resources[resources[i]].
+			                   most_hits[node]);
+		if (parent != NO_NODE)
+			__builtin_prefetch(&fleet->weight[(size_t)parent *
+			                                  fleet->n_weights],
+			                   1);
+	}
+}
+
+static inline void
+offer_node(struct fleet *fleet, const uint32_t *resources,
+           uint32_t n_resources, uint32_t node, uint32_t member)
+{
+	uint32_t n = fleet->n_weights, parent = fleet->parent[node];
+	uint64_t *weight = &fleet->weight[(size_t)node * n];
+	uint64_t *above = parent == NO_NODE ? NULL :
+	    &fleet->weight[(size_t)parent * n];
+
+	for (uint32_t i = 0; i < n_resources; i++) {
+		offer(fleet, resources[i], node, weight[i], member);
+		if (above != NULL)
+			above[i] += weight[i];
+		weight[i] = 0;
+	}
+}
+
+void
+fleet_offer_weights(struct fleet *fleet, const uint32_t *resources,
+                    uint32_t n_resources, const uint32_t *nodes, uint32_t n,
+                    uint32_t member)
+{
+	enum { WORDS_AHEAD = 2 };
+
+	mark_callers(fleet, nodes, n);
+	/* A parent comes after its children, since its number is smaller. */
+	for (size_t word = fleet->n_nodes / 64 + 1; word-- > 0;) {
+		if (word >= WORDS_AHEAD)
+			prefetch_weights(fleet, resources, n_resources,
+			                 word - WORDS_AHEAD);
+		while (fleet->has_weight[word] != 0)
+			offer_node(fleet, resources, n_resources,
+			           take_last(&fleet->has_weight[word], word),
+			           member);
+	}
 }
 
 /* ---- parts ---- */

@@ -29,10 +29,10 @@
 #include "src/base/error.h"
 #include "src/base/index.h"
 #include "src/base/names.h"
+#include "src/profile/digest_index.h"
 #include "src/profile/fleet_lines.h"
 #include "src/profile/frame_union.h"
 #include "src/profile/profile.h"
-#include "src/profile/stack_nodes.h"
 
 enum {
 	FLEET_GROUPS = 32,
@@ -138,12 +138,13 @@ struct fleet {
 	size_t child_capacity, next_capacity, n_children_capacity;
 	struct index index;		/* outermost nodes, children of wide
 					 * ones */
-	struct stack_nodes *stacks;	/* by which whole ones are found; NULL:
+	struct digest_index *stacks;	/* by which whole ones are found; NULL:
 					 * none so far */
-	uint64_t *weight;		/* [weight_capacity] of nodes in one
-					 * member; else 0 */
-	uint64_t *has_weight;		/* a bit for each; else 0 */
-	size_t weight_capacity;
+	uint64_t *weight;		/* [weight_nodes][n_weights] of nodes in
+					 * one member; else 0 */
+	uint64_t *has_weight;		/* a bit for each node; else 0 */
+	size_t weight_nodes;
+	uint32_t n_weights;
 
 	struct fleet_member *members;	/* at least those that a node names */
 	uint32_t n_listed;
@@ -202,25 +203,29 @@ void fleet_offer_most(struct fleet *fleet, uint32_t resource, uint32_t node,
                       uint64_t hits, uint32_t member);
 
 /*
- * Makes room for the hits of one member, by the nodes that there are; 0, or -1
- * with *error set.
+ * Makes room for at least n columns of the hits of one member, by the nodes that
+ * there are; 0, or -1 with *error set.
  */
-int fleet_reserve_weights(struct fleet *fleet, struct error *error);
+int fleet_reserve_weights(struct fleet *fleet, uint32_t n,
+                          struct error *error);
 
 /* Adds to the member's hits of a node; all are 0 at first. */
 static inline void
-fleet_add_weight(struct fleet *fleet, uint32_t node, uint64_t hits)
+fleet_add_weight(struct fleet *fleet, uint32_t node, uint32_t column,
+                 uint64_t hits)
 {
-	fleet->weight[node] += hits;
+	fleet->weight[(size_t)node * fleet->n_weights + column] += hits;
 	fleet->has_weight[node / 64] |= (uint64_t)1 << node % 64;
 }
 
 /*
  * Sums up the hits to those of subtrees, offers the member for each node, and
- * makes all 0 again.
+ * makes all 0 again.  resources[n_resources]: those of the columns; nodes[n]: at
+ * least those that have hits.
  */
-void fleet_offer_weights(struct fleet *fleet, uint32_t resource,
-                         uint32_t member);
+void fleet_offer_weights(struct fleet *fleet, const uint32_t *resources,
+                         uint32_t n_resources, const uint32_t *nodes,
+                         uint32_t n, uint32_t member);
 
 /* Adds to the hits of a row in a group; 0 or -1. */
 int fleet_add_group(struct fleet *fleet, uint32_t row, uint32_t group,

@@ -469,21 +469,25 @@ add_counts(struct addition *addition, struct error *error)
 
 /* Offers the member for each of its nodes. */
 static void
-offer_member(struct addition *addition, uint32_t r, uint32_t member)
+offer_member(struct addition *addition, uint32_t member)
 {
 	const struct sample_tree *tree = addition->from->tree;
 	struct fleet *fleet = addition->fleet;
 
 	for (uint32_t n = 0; n < addition->n_nodes; n++) {
-		uint64_t hits = sample_tree_hits(tree, r, n);
-
 		if (n + AHEAD < addition->n_nodes)
-			__builtin_prefetch(&fleet->weight[
-			    addition->node[n + AHEAD]], 1);
-		if (hits != 0)
-			fleet_add_weight(fleet, addition->node[n], hits);
+			__builtin_prefetch(&fleet->weight[(size_t)
+			    addition->node[n + AHEAD] * fleet->n_weights], 1);
+		for (uint32_t r = 0; r < tree->n_resources; r++) {
+			uint64_t hits = sample_tree_hits(tree, r, n);
+
+			if (hits != 0)
+				fleet_add_weight(fleet, addition->node[n], r,
+				                 hits);
+		}
 	}
-	fleet_offer_weights(fleet, addition->resource[r], member);
+	fleet_offer_weights(fleet, addition->resource, tree->n_resources,
+	                    addition->node, addition->n_nodes, member);
 }
 
 static int
@@ -504,10 +508,10 @@ add_member(struct addition *addition, struct error *error)
 	    add_processes(fleet, from, error) != 0)
 		return -1;
 	member = fleet_add_member(fleet, identity->id, identity->name, error);
-	if (member == UINT32_MAX || fleet_reserve_weights(fleet, error) != 0)
+	if (member == UINT32_MAX ||
+	    fleet_reserve_weights(fleet, from->n_resources, error) != 0)
 		return -1;
-	for (uint32_t r = 0; r < from->n_resources; r++)
-		offer_member(addition, r, member);
+	offer_member(addition, member);
 	fleet->n_members = fleet_sum(fleet->n_members, 1);
 	fleet->group_members[group] = fleet_sum(fleet->group_members[group],
 	                                        1);

@@ -721,7 +721,7 @@ fleet_settle(struct fleet *fleet, struct error *error)
 	large_array_free(fleet->n_children);
 	large_array_free(fleet->weight);
 	large_array_free(fleet->has_weight);
-	stack_nodes_free(fleet->stacks);
+	digest_index_free(fleet->stacks);
 	fleet->child = fleet->next = NULL;
 	fleet->n_children = NULL;
 	fleet->weight = fleet->has_weight = NULL;

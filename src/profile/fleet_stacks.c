@@ -13,16 +13,16 @@ static uint32_t
 walk(struct fleet *fleet, const uint32_t *frames, uint32_t n,
      struct error *error)
 {
-	struct stack_nodes *stacks = fleet->stacks;
+	struct digest_index *stacks = fleet->stacks;
 	uint32_t depth = (n - 1) / STEP * STEP, node = NO_NODE;
 
 	if (depth > DEEPEST_STEP)
 		depth = DEEPEST_STEP;
 	for (; depth > 0; depth -= STEP) {
-		XXH128_hash_t hash = stack_nodes_hash(stacks,
-		    frames + n - depth, depth);
+		XXH128_hash_t hash = digest_index_hash(stacks,
+		    frames + n - depth, depth * sizeof *frames);
 
-		node = stack_nodes_find(stacks, &hash);
+		node = digest_index_find(stacks, &hash);
 		if (node != NO_NODE)
 			break;
 	}
@@ -35,8 +35,8 @@ walk(struct fleet *fleet, const uint32_t *frames, uint32_t n,
 			return UINT32_MAX;
 		if (depth < n && (depth % STEP != 0 || depth > DEEPEST_STEP))
 			continue;
-		hash = stack_nodes_hash(stacks, frames + n - depth, depth);
-		if (stack_nodes_enter(stacks, &hash, node, error) != 0)
+		hash = digest_index_hash(stacks, frames + n - depth, depth * sizeof *frames);
+		if (digest_index_enter(stacks, &hash, node, error) != 0)
 			return UINT32_MAX;
 	}
 	return node;
@@ -51,14 +51,15 @@ fleet_find_stacks(struct fleet *fleet, const uint32_t *frames,
 	const uint32_t *at = frames;
 
 	if (fleet->stacks == NULL)
-		fleet->stacks = stack_nodes_new(error);
+		fleet->stacks = digest_index_new(error);
 	if (fleet->stacks == NULL)
 		return -1;
 	for (uint32_t i = 0; i < n; at += lengths[i++])
-		hashes[i] = stack_nodes_hash(fleet->stacks, at, lengths[i]);
+		hashes[i] = digest_index_hash(fleet->stacks, at,
+		                              lengths[i] * sizeof *at);
 	at = frames;
 	for (uint32_t i = 0; i < n; at += lengths[i++]) {
-		nodes[i] = stack_nodes_find(fleet->stacks, &hashes[i]);
+		nodes[i] = digest_index_find(fleet->stacks, &hashes[i]);
 		if (nodes[i] == NO_NODE)
 			nodes[i] = walk(fleet, at, lengths[i], error);
 		if (nodes[i] == UINT32_MAX)

@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/profile/digest_index.h"
 
 struct frame_union {
 	struct profile *sum;
 	struct names *module_keys;	/* pairs of path and build: number of
 					 * the module in the sum */
-	struct names *frame_keys;	/* struct frame_key and locations:
-					 * number of the frame in the sum */
+	struct digest_index *frame_keys;	/* struct frame_key and
+					 * locations: number of the frame in
+					 * the sum */
 	uint32_t *names;		/* of the sum, by those of the profile
 					 * at hand; NO_NAME: not yet */
 	size_t names_capacity;
@@ -37,7 +39,7 @@ frame_union_new(struct profile *sum, struct error *error)
 		return NULL;
 	frames->sum = sum;
 	frames->module_keys = names_new(error);
-	frames->frame_keys = names_new(error);
+	frames->frame_keys = digest_index_new(error);
 	if (!error->is_set)
 		return frames;
 	frame_union_free(frames);
@@ -50,7 +52,7 @@ frame_union_free(struct frame_union *frames)
 	if (frames == NULL)
 		return;
 	names_free(frames->module_keys);
-	names_free(frames->frame_keys);
+	digest_index_free(frames->frame_keys);
 	free(frames->names);
 	free(frames->locations);
 	free(frames->key);
@@ -164,6 +166,7 @@ frame_union_frame(struct frame_union *frames, const struct profile *from,
 	const struct frame *frame = &from->frames[from_number];
 	struct profile *sum = frames->sum;
 	uint32_t module = frame->module;
+	XXH128_hash_t digest;
 	size_t key_size;
 
 	if (module != NO_MODULE)
@@ -173,13 +176,16 @@ frame_union_frame(struct frame_union *frames, const struct profile *from,
 	key_size = make_frame_key(frames, frame, module, error);
 	if (key_size == 0)
 		return -1;
-	*number = names_add(frames->frame_keys, frames->key, key_size, error);
-	if (*number == NO_NAME)
-		return -1;
-	if (*number < sum->n_frames)
+	digest = digest_index_hash(frames->frame_keys, frames->key, key_size);
+	*number = digest_index_find(frames->frame_keys, &digest);
+	if (*number != UINT32_MAX)
 		return 0;
-	if (profile_add_frame(sum, module, frame->address, frames->locations,
-	                      frame->n_locations, error) == UINT32_MAX)
+	*number = profile_add_frame(sum, module, frame->address,
+	                            frames->locations, frame->n_locations,
+	                            error);
+	if (*number == UINT32_MAX ||
+	    digest_index_enter(frames->frame_keys, &digest, *number,
+	                       error) != 0)
 		return -1;
 	sum->frames[*number].function_offset = frame->function_offset;
 	sum->frames[*number].has_debug_lines = frame->has_debug_lines;

@@ -8,6 +8,7 @@ libcore_a_SOURCES += \
 	src/profile/flow_calls.c src/profile/flow_hits.c \
 	src/profile/flow_rules.h \
 	src/profile/flow_tree.c \
+	src/profile/digest_index.c src/profile/digest_index.h \
 	src/profile/fleet.c src/profile/fleet.h \
 	src/profile/fleet_add.c src/profile/fleet_add.h \
 	src/profile/fleet_lines.c src/profile/fleet_lines.h \
@@ -28,7 +29,6 @@ libcore_a_SOURCES += \
 	src/profile/sections.c src/profile/sections.h \
 	src/profile/short_paths.c src/profile/short_paths.h \
 	src/profile/stack_list.c src/profile/stack_list.h \
-	src/profile/stack_nodes.c src/profile/stack_nodes.h \
 	src/profile/stack_walk.h \
 	src/profile/timeline.c src/profile/timeline.h \
 	src/profile/tree_builder.c src/profile/tree_builder.h \

@@ -57,13 +57,23 @@ maps_free(struct maps *maps)
 	free(maps->node);
 }
 
-/* Which entries of a profile continue others. */
-struct continued {
+/*
+ * Which entries of a profile may be a part of a process whose other part comes
+ * in another profile: those that continue, and beginnings.
+ */
+struct partial {
 	const struct profile *profile;
 	uint32_t *processes;	/* [n] sorted by start and number */
 	uint32_t n;
-	uint32_t *main_threads;	/* [n_processes] NO_THREAD: none */
+	uint32_t *main_threads;	/* [n_processes] NO_THREAD: none, or it is
+				 * joined already */
 };
+
+static bool
+is_partial(const struct process *process)
+{
+	return process->continues || process->is_beginning;
+}
 
 static int
 compare_processes(const struct process *a, const struct process *b)
@@ -82,65 +92,67 @@ compare_numbers(const void *a, const void *b, void *profile)
 	                         &processes[*(const uint32_t *)b]);
 }
 
-/* Looks only if entries of `from` may be the beginnings of some. */
+/* Looks only if entries of `from` may be the other parts of some. */
 static int
-continued_find(struct continued *continued, const struct profile *sum,
-               const struct profile *from, struct error *error)
+partial_find(struct partial *partial, const struct profile *sum,
+             const struct profile *from, struct error *error)
 {
 	bool is_wanted = false;
 
-	*continued = (struct continued){ .profile = sum };
+	*partial = (struct partial){ .profile = sum };
 	for (uint32_t i = 0; i < from->n_processes; i++)
-		is_wanted |= from->processes[i].is_beginning;
+		is_wanted |= is_partial(&from->processes[i]);
 	if (!is_wanted || sum->n_processes == 0)
 		return 0;
-	continued->processes = memory_array(sum->n_processes,
-	    sizeof *continued->processes, error);
-	continued->main_threads = memory_array(sum->n_processes,
-	    sizeof *continued->main_threads, error);
-	if (continued->processes == NULL || continued->main_threads == NULL)
+	partial->processes = memory_array(sum->n_processes,
+	    sizeof *partial->processes, error);
+	partial->main_threads = memory_array(sum->n_processes,
+	    sizeof *partial->main_threads, error);
+	if (partial->processes == NULL || partial->main_threads == NULL)
 		return -1;
 	for (uint32_t i = 0; i < sum->n_processes; i++) {
-		continued->main_threads[i] = NO_THREAD;
-		if (sum->processes[i].continues)
-			continued->processes[continued->n++] = i;
+		partial->main_threads[i] = NO_THREAD;
+		if (is_partial(&sum->processes[i]))
+			partial->processes[partial->n++] = i;
 	}
 	for (uint32_t i = sum->n_threads; i-- > 0;) {
 		uint32_t process = sum->threads[i].process;
 
 		if (process < sum->n_processes &&
 		    sum->threads[i].tid == sum->processes[process].pid)
-			continued->main_threads[process] = i;
+			partial->main_threads[process] = i;
 	}
-	return sort_items(continued->processes, continued->n,
-	                  sizeof *continued->processes, compare_numbers,
+	return sort_items(partial->processes, partial->n,
+	                  sizeof *partial->processes, compare_numbers,
 	                  (void *)sum, error);
 }
 
 static void
-continued_free(struct continued *continued)
+partial_free(struct partial *partial)
 {
-	free(continued->processes);
-	free(continued->main_threads);
+	free(partial->processes);
+	free(partial->main_threads);
 }
 
-/* The entry that continues a process whose beginning is known; NO_PROCESS. */
+/* The entry that is the other part of a process; NO_PROCESS: none is. */
 static uint32_t
-continuation_of(const struct continued *continued,
-                const struct process *process)
+other_part(const struct partial *partial, const struct process *process)
 {
-	uint32_t low = 0, high = continued->n;
+	const struct process *processes = partial->profile->processes;
+	uint32_t low = 0, high = partial->n;
 
-	if (!process->is_beginning)
+	if (!is_partial(process))
 		return NO_PROCESS;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		uint32_t found = continued->processes[middle];
-		int order = compare_processes(
-		    &continued->profile->processes[found], process);
+		uint32_t found = partial->processes[middle];
+		int order = compare_processes(&processes[found], process);
 
 		if (order == 0)
-			return found;
+			return (process->is_beginning ?
+			        processes[found].continues :
+			        processes[found].is_beginning) ?
+			    found : NO_PROCESS;
 		if (order < 0)
 			low = middle + 1;
 		else
@@ -149,23 +161,40 @@ continuation_of(const struct continued *continued,
 	return NO_PROCESS;
 }
 
+/* A beginning is followed by its process, whose facts count from then on. */
+static int
+replace_process(struct profile *sum, uint32_t beginning,
+                const struct process *process, struct error *error)
+{
+	const uint32_t last = profile_add_process(sum, process, error);
+
+	if (last == UINT32_MAX)
+		return -1;
+	sum->processes[beginning] = sum->processes[last];
+	sum->processes[beginning].continues = false;
+	sum->n_processes--;
+	return 0;
+}
+
 /*
- * Adds the processes, except for beginnings of processes that the sum has;
- * process_map: their numbers in the sum.
+ * Adds the processes, except where the sum has the other part; process_map:
+ * their numbers in the sum.
  */
 static int
 merge_processes(struct profile *sum, const struct profile *from,
-                const struct continued *continued, uint32_t *process_map,
+                const struct partial *partial, uint32_t *process_map,
                 struct error *error)
 {
 	for (uint32_t i = 0; i < from->n_processes; i++) {
 		const struct process *process = &from->processes[i];
-		uint32_t found = continuation_of(continued, process);
+		uint32_t found = other_part(partial, process);
 
-		if (found != NO_PROCESS && sum->processes[found].continues)
-			sum->processes[found].continues = false;
-		else
+		if (found == NO_PROCESS)
 			found = profile_add_process(sum, process, error);
+		else if (process->is_beginning)
+			sum->processes[found].continues = false;
+		else if (replace_process(sum, found, process, error) != 0)
+			return -1;
 		if (found == UINT32_MAX)
 			return -1;
 		process_map[i] = found;
@@ -173,22 +202,51 @@ merge_processes(struct profile *sum, const struct profile *from,
 	return 0;
 }
 
+/*
+ * Joins the first thread of a process to that of its other part, and keeps the
+ * facts of the part that continues; NO_THREAD: it is another one.
+ */
+static uint32_t
+join_thread(struct profile *sum, const struct partial *partial,
+            const struct thread *thread, bool continues, struct error *error)
+{
+	const uint32_t joined = partial->main_threads[thread->process];
+	uint32_t last;
+
+	if (joined == NO_THREAD || thread->tid != sum->threads[joined].tid)
+		return NO_THREAD;
+	partial->main_threads[thread->process] = NO_THREAD;
+	if (!continues)
+		return joined;
+	last = profile_add_thread(sum, thread, error);
+	if (last != UINT32_MAX) {
+		sum->threads[joined] = sum->threads[last];
+		sum->n_threads--;
+	}
+	return joined;
+}
+
+/* n_processes: how many the sum had before. */
 static int
 merge_threads(struct profile *sum, const struct profile *from,
-              const struct continued *continued, const uint32_t *process_map,
+              const struct partial *partial, const uint32_t *process_map,
               uint32_t n_processes, uint32_t *thread_map, struct error *error)
 {
 	for (uint32_t i = 0; i < from->n_threads; i++) {
 		struct thread thread = from->threads[i];
+		const bool is_known = thread.process < from->n_processes;
+		const bool continues = is_known &&
+		    from->processes[thread.process].continues;
 
-		thread.process = thread.process < from->n_processes ?
-		    process_map[thread.process] : NO_PROCESS;
+		thread.process = is_known ? process_map[thread.process] :
+		                 NO_PROCESS;
 		thread_map[i] = thread.process < n_processes ?
-		    continued->main_threads[thread.process] : NO_THREAD;
+		    join_thread(sum, partial, &thread, continues, error) :
+		    NO_THREAD;
 		if (thread_map[i] == NO_THREAD)
 			thread_map[i] = profile_add_thread(sum, &thread,
 			                                   error);
-		if (thread_map[i] == UINT32_MAX)
+		if (thread_map[i] == UINT32_MAX || error->is_set)
 			return -1;
 	}
 	return 0;
@@ -201,15 +259,15 @@ merge_processes_and_threads(struct profile *sum, const struct profile *from,
 	uint32_t *process_map = memory_array(from->n_processes,
 	                                     sizeof *process_map, error);
 	uint32_t n_processes = sum->n_processes;
-	struct continued continued;
+	struct partial partial;
 	int result = -1;
 
-	if (continued_find(&continued, sum, from, error) == 0 &&
+	if (partial_find(&partial, sum, from, error) == 0 &&
 	    process_map != NULL &&
-	    merge_processes(sum, from, &continued, process_map, error) == 0)
-		result = merge_threads(sum, from, &continued, process_map,
+	    merge_processes(sum, from, &partial, process_map, error) == 0)
+		result = merge_threads(sum, from, &partial, process_map,
 		                       n_processes, thread_map, error);
-	continued_free(&continued);
+	partial_free(&partial);
 	free(process_map);
 	return result;
 }
@@ -553,8 +611,8 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 		if (progress_step(NULL, 0, 0, error) != 0)
 			return -1;
 		if (merge_one(merge, profiles[i], &why) != 0)
-			return interrupt_requested ?
-			    error_set(error, "%s", why.text) :
+			return interrupt_requested || why.is_out_of_memory ?
+			    error_pass(error, &why) :
 			    error_set(error, "%s: cannot merge: %s",
 			              profile_title(profiles[i]), why.text);
 		merge->sum->n_files += profiles[i]->n_files;

@@ -97,6 +97,19 @@ sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
 	}
 }
 
+uint64_t *
+sample_tree_new_weights(const struct sample_tree *tree, const uint64_t *self,
+                        struct error *error)
+{
+	uint64_t *weight = NULL;
+
+	if (large_array_reserve(&weight, tree->n_nodes, sizeof *weight,
+	                        error) != 0)
+		return NULL;
+	sample_tree_weights(tree, self, weight);
+	return weight;
+}
+
 uint64_t
 sample_tree_total(const struct sample_tree *tree, const uint64_t *counts)
 {

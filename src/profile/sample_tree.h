@@ -86,11 +86,15 @@ void sample_tree_keep_resources(struct sample_tree *tree, uint32_t n);
  * Weight of every node: its own hits and those of all its descendants.
  *
  * self[n_rows]: hits of one resource.  weight[n_nodes]: provided by the
- * caller.  Unit: hits (intervals), not gticks.  One backward pass, O(N).
- * Source: Hall & Goldberg 1993, section 5.3.
+ * caller, need not be zeroed.  Unit: hits (intervals), not gticks.  One backward
+ * pass, O(N).  Source: Hall & Goldberg 1993, section 5.3.
  */
 void sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
                          uint64_t *weight);
+
+/* Likewise a new array, freed with large_array_free; NULL with *error set. */
+uint64_t *sample_tree_new_weights(const struct sample_tree *tree,
+                                  const uint64_t *self, struct error *error);
 
 /*
  * Sum of the hits, or samples, of all rows; by the invariant it cannot

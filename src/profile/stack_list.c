@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
@@ -14,13 +13,12 @@ stack_list_free(struct stack_list *list)
 {
 	free(list->first);
 	free(list->labels);
-	free(list->first_byte);
-	free(list->keys);
+	free(list->row);
 	free(list->rows);
 	free(list->hits);
 	free(list->total);
 	free(list->frames);
-	index_free(&list->stack_index);
+	digest_index_free(list->stacks);
 	index_free(&list->row_index);
 }
 
@@ -28,87 +26,40 @@ int
 stack_list_begin(struct stack_list *list, uint32_t n_columns,
                  struct error *error)
 {
-	if (memory_grow(&list->first, &list->first_capacity, 1,
+	if (list->stacks == NULL)
+		list->stacks = digest_index_new(error);
+	if (list->stacks == NULL ||
+	    memory_grow(&list->first, &list->first_capacity, 1,
 	                sizeof *list->first, error) != 0 ||
-	    memory_grow(&list->first_byte, &list->first_byte_capacity, 1,
-	                sizeof *list->first_byte, error) != 0 ||
 	    memory_grow(&list->total, &list->total_capacity, n_columns,
 	                sizeof *list->total, error) != 0)
 		return -1;
 	list->n = list->n_rows = list->n_frames = 0;
 	list->n_columns = n_columns;
 	list->first[0] = 0;
-	list->first_byte[0] = 0;
 	memset(list->total, 0, n_columns * sizeof *list->total);
-	index_clear(&list->stack_index);
+	digest_index_clear(list->stacks);
 	index_clear(&list->row_index);
 	return 0;
 }
 
-struct stack_key {
-	const unsigned char *bytes;
-	size_t n;
-};
-
-static bool
-is_stack(const void *things, uint32_t number, const void *sought)
-{
-	const struct stack_list *list = things;
-	const struct stack_key *key = sought;
-	size_t first = list->first_byte[number];
-
-	return list->first_byte[number + 1] - first == key->n &&
-	    (key->n == 0 ||
-	     memcmp(list->keys + first, key->bytes, key->n) == 0);
-}
-
-static uint32_t
-hash_key(const unsigned char *key, size_t n)
-{
-	return (uint32_t)XXH3_64bits(key, n);
-}
-
 uint32_t
-stack_list_find(const struct stack_list *list, const unsigned char *key,
-                size_t n)
+stack_list_add(struct stack_list *list, const XXH128_hash_t *digest,
+               const uint32_t *labels, uint32_t n, struct error *error)
 {
-	const struct stack_key sought = { key, n };
-
-	return index_find(&list->stack_index, hash_key(key, n), is_stack, list,
-	                  &sought);
-}
-
-uint32_t
-stack_list_add(struct stack_list *list, const unsigned char *key,
-               size_t key_size, const uint32_t *labels, uint32_t n,
-               struct error *error)
-{
-	const struct stack_key sought = { key, key_size };
-	uint32_t hash = hash_key(key, key_size), stack = list->n;
-	uint32_t begin = list->first[stack];
-	size_t begin_byte = list->first_byte[stack];
-	struct index_slot *slot;
+	uint32_t stack = list->n, begin = list->first[stack];
 
 	if (memory_grow(&list->first, &list->first_capacity,
 	                (size_t)stack + 2, sizeof *list->first, error) != 0 ||
 	    memory_grow(&list->labels, &list->labels_capacity,
 	                (size_t)begin + n, sizeof *labels, error) != 0 ||
-	    memory_grow(&list->first_byte, &list->first_byte_capacity,
-	                (size_t)stack + 2, sizeof *list->first_byte,
-	                error) != 0 ||
-	    memory_grow(&list->keys, &list->keys_capacity,
-	                begin_byte + key_size + 1, 1, error) != 0)
-		return NO_INDEX;
-	slot = index_seek(&list->stack_index, hash, is_stack, list, &sought,
-	                  error);
-	if (slot == NULL)
+	    memory_grow(&list->row, &list->row_capacity, (size_t)stack + 1,
+	                sizeof *list->row, error) != 0 ||
+	    digest_index_enter(list->stacks, digest, stack, error) != 0)
 		return NO_INDEX;
 	memcpy(list->labels + begin, labels, n * sizeof *labels);
 	list->first[stack + 1] = begin + n;
-	if (key_size > 0)
-		memcpy(list->keys + begin_byte, key, key_size);
-	list->first_byte[stack + 1] = begin_byte + key_size;
-	index_fill(&list->stack_index, slot, hash, stack);
+	list->row[stack] = NO_INDEX;
 	return list->n++;
 }
 
@@ -118,23 +69,16 @@ is_row(const void *things, uint32_t number, const void *key)
 	const struct stack_list *list = things;
 	const struct stack_row *row = &list->rows[number], *sought = key;
 
-	return row->stack == sought->stack && row->set == sought->set;
+	return row->stack == sought->stack && row->kind == sought->kind;
 }
 
-/* The number of the row, entered if new; NO_INDEX with *error set. */
+/* Enters a row; NO_INDEX with *error set. */
 static uint32_t
-add_row(struct stack_list *list, const struct stack_row *row,
-        struct error *error)
+enter_row(struct stack_list *list, const struct stack_row *row,
+          struct error *error)
 {
-	uint32_t hash = index_hash((uint64_t)row->set << 32 | row->stack);
 	uint32_t n = list->n_rows;
-	struct index_slot *slot = index_seek(&list->row_index, hash, is_row,
-	                                     list, row, error);
 
-	if (slot == NULL)
-		return NO_INDEX;
-	if (slot->number != 0)
-		return slot->number - 1;
 	if (memory_grow(&list->rows, &list->rows_capacity, (size_t)n + 1,
 	                sizeof *list->rows, error) != 0 ||
 	    memory_grow(&list->hits, &list->hits_capacity,
@@ -144,18 +88,42 @@ add_row(struct stack_list *list, const struct stack_row *row,
 	memset(list->hits + (size_t)n * list->n_columns, 0,
 	       list->n_columns * sizeof *list->hits);
 	list->rows[n] = *row;
-	index_fill(&list->row_index, slot, hash, n);
 	return list->n_rows++;
 }
 
+/* A row of a stack that is not its first one, entered if new. */
+static uint32_t
+add_row(struct stack_list *list, const struct stack_row *row,
+        struct error *error)
+{
+	uint32_t hash = index_hash((uint64_t)row->kind << 32 | row->stack);
+	struct index_slot *slot = index_seek(&list->row_index, hash, is_row,
+	                                     list, row, error);
+	uint32_t n;
+
+	if (slot == NULL)
+		return NO_INDEX;
+	if (slot->number != 0)
+		return slot->number - 1;
+	n = enter_row(list, row, error);
+	if (n != NO_INDEX)
+		index_fill(&list->row_index, slot, hash, n);
+	return n;
+}
+
 int
-stack_list_count(struct stack_list *list, uint32_t set, uint32_t stack,
+stack_list_count(struct stack_list *list, uint32_t kind, uint32_t stack,
                  const uint64_t *hits, struct error *error)
 {
-	const struct stack_row key = { set, stack };
-	uint32_t row = add_row(list, &key, error);
+	const struct stack_row key = { kind, stack };
+	uint32_t row = list->row[stack];
 	uint64_t *to;
 
+	/* Nearly all stacks have one row. */
+	if (row == NO_INDEX)
+		row = list->row[stack] = enter_row(list, &key, error);
+	else if (list->rows[row].kind != kind)
+		row = add_row(list, &key, error);
 	if (row == NO_INDEX)
 		return -1;
 	to = list->hits + (size_t)row * list->n_columns;

@@ -5,8 +5,8 @@
  * of each input would be built for nothing.  A reader that is given a list fills
  * it instead, and memory stays for the next input.
  *
- * Stacks are found by the bytes that the input has for them, so that those of one
- * that comes again need not be read.
+ * Stacks are found by the bytes that the input has for them, their key, so that
+ * those of one that comes again need not be read.
  */
 #ifndef CPPROF_PROFILE_STACK_LIST_H
 #define CPPROF_PROFILE_STACK_LIST_H
@@ -17,6 +17,7 @@
 
 #include "src/base/error.h"
 #include "src/base/index.h"
+#include "src/profile/digest_index.h"
 #include "src/profile/sample_tree.h"
 
 /* So many labels make a list longer than its tree would be. */
@@ -27,22 +28,21 @@ struct stack_list {
 	uint32_t n;		/* stacks */
 	uint32_t *first;	/* [n + 1], of the labels */
 	uint32_t *labels;	/* innermost first */
-	size_t *first_byte;	/* [n + 1], of the keys */
-	unsigned char *keys;	/* what stacks are found by */
-	uint32_t n_rows;	/* each of a set and a stack, once */
+	uint32_t *row;		/* [n] the first row of each, or NO_INDEX */
+	uint32_t n_rows;	/* each of a kind and a stack, once */
 	uint32_t n_columns;	/* of hits */
 	struct stack_row {
-		uint32_t set;	/* what tells equal stacks apart */
+		uint32_t kind;	/* what tells equal stacks apart */
 		uint32_t stack;
 	} *rows;
 	uint64_t *hits;		/* [n_rows][n_columns] */
 	uint64_t *total;	/* [n_columns] */
 	uint32_t n_frames;
 	uint32_t *frames;	/* [n_frames], of the profile, by label */
-	size_t first_capacity, labels_capacity, first_byte_capacity,
-	    keys_capacity, rows_capacity, hits_capacity, total_capacity,
-	    frames_capacity;
-	struct index stack_index, row_index;
+	size_t first_capacity, labels_capacity, row_capacity, rows_capacity,
+	    hits_capacity, total_capacity, frames_capacity;
+	struct digest_index *stacks;	/* by their keys */
+	struct index row_index;		/* of other rows */
 };
 
 void stack_list_free(struct stack_list *list);
@@ -59,23 +59,26 @@ stack_list_has_room(const struct stack_list *list, size_t n)
 	    list->first[list->n] + n <= STACK_LIST_MAX;
 }
 
-/* The stack with that key of n bytes, or NO_INDEX. */
-uint32_t stack_list_find(const struct stack_list *list,
-                         const unsigned char *key, size_t n);
+/* The stack whose key has that digest, or NO_INDEX. */
+static inline uint32_t
+stack_list_find(const struct stack_list *list, const XXH128_hash_t *digest)
+{
+	return digest_index_find(list->stacks, digest);
+}
 
 /*
- * The number of a new stack, for which there is room: its key, and labels[n],
- * innermost first.  NO_INDEX with *error set.
+ * The number of a new stack, for which there is room: its key's digest, and
+ * labels[n], innermost first.  NO_INDEX with *error set.
  */
-uint32_t stack_list_add(struct stack_list *list, const unsigned char *key,
-                        size_t key_size, const uint32_t *labels, uint32_t n,
+uint32_t stack_list_add(struct stack_list *list, const XXH128_hash_t *digest,
+                        const uint32_t *labels, uint32_t n,
                         struct error *error);
 
 /*
- * Adds hits[n_columns] to the row of a set and a stack, entered if new.  0, or -1
+ * Adds hits[n_columns] to the row of a kind and a stack, entered if new.  0, or -1
  * with *error set where a sum passes 64 bits or memory runs out.
  */
-int stack_list_count(struct stack_list *list, uint32_t set, uint32_t stack,
+int stack_list_count(struct stack_list *list, uint32_t kind, uint32_t stack,
                      const uint64_t *hits, struct error *error);
 
 /* Sets the profile's frame of each label below n, copied. */

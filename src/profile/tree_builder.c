@@ -70,6 +70,7 @@ tree_builder_free(struct tree_builder *builder)
 	large_array_free(builder->parent);
 	large_array_free(builder->label);
 	large_array_free(builder->end);
+	large_array_free(builder->open);
 	large_array_free(builder->row);
 	large_array_free(builder->moments);
 	free(builder);
@@ -98,6 +99,8 @@ tree_builder_grow(struct tree_builder *builder, size_t more,
 	    large_array_reserve(&builder->label, capacity, sizeof(uint32_t),
 	                        error) != 0 ||
 	    large_array_reserve(&builder->end, capacity, sizeof(uint32_t),
+	                        error) != 0 ||
+	    large_array_reserve(&builder->open, capacity, sizeof(uint32_t),
 	                        error) != 0 ||
 	    large_array_reserve(&builder->row, capacity, sizeof(uint32_t),
 	                        error) != 0)

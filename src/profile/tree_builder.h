@@ -43,11 +43,12 @@ struct tree_builder {
 
 	/*
 	 * Nodes below `settled` are known to be in depth-first order; the
-	 * newest of them is `depth` deep, and `end` is set for all subtrees
-	 * except those that it is in.  is_mixed: the next node is out of
-	 * order.
+	 * newest of them is open[depth - 1], and the others are those that it
+	 * is below; `end` is set for all subtrees except theirs.  is_mixed: the
+	 * next node is out of order.
 	 */
 	uint32_t *end;
+	uint32_t *open;
 	uint32_t settled, depth, deepest;
 	bool is_mixed;
 
@@ -96,6 +97,24 @@ place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
 	if (builder->returns != NULL)
 		builder->returns[node] = 0;
 	return node;
+}
+
+/*
+ * Ends the subtrees that a node below parent is not in, if all nodes are
+ * settled.
+ */
+static inline void
+close_nodes(struct tree_builder *builder, uint32_t parent, uint32_t node)
+{
+	const uint32_t *open = builder->open;
+	uint32_t depth = builder->depth, above = NO_NODE;
+
+	while (depth > 0 && (above = open[depth - 1]) != parent) {
+		builder->end[above] = node;
+		depth--;
+	}
+	builder->is_mixed = depth == 0 && parent != NO_NODE;
+	builder->depth = depth;
 }
 
 #endif

@@ -178,22 +178,40 @@ static uint32_t
 append_labels(struct tree_builder *builder, uint32_t parent,
               const uint32_t *labels, size_t n, uint32_t *nodes)
 {
-	uint32_t first = builder->n_nodes;
+	const uint32_t first = builder->n_nodes;
+	bool is_settled = builder->settled == first && !builder->is_mixed;
+	uint32_t *parents, *label, *row, *open;
 
 	if (n == 0)
 		return parent;
-	memcpy(builder->label + first, labels, n * sizeof *labels);
-	memset(builder->row + first, 0, n * sizeof *builder->row);
-	for (size_t i = 0; i < n; i++)
-		builder->parent[first + i] = first + (uint32_t)i - 1;
-	builder->parent[first] = parent;
+	if (is_settled)
+		close_nodes(builder, parent, first);
+	is_settled = is_settled && !builder->is_mixed;
+	parents = builder->parent + first;
+	label = builder->label + first;
+	row = builder->row + first;
+	open = builder->open + builder->depth;
+	for (uint32_t i = 0; i < n; i++) {
+		label[i] = labels[i];
+		row[i] = 0;
+		parents[i] = parent;
+		parent = first + i;
+		if (nodes != NULL)
+			nodes[i] = parent;
+		if (is_settled)
+			open[i] = parent;
+	}
 	if (builder->returns != NULL)
 		memset(builder->returns + first, 0,
 		       n * sizeof *builder->returns);
-	for (size_t i = 0; nodes != NULL && i < n; i++)
-		nodes[i] = first + (uint32_t)i;
 	builder->n_nodes += (uint32_t)n;
-	return builder->n_nodes - 1;
+	if (is_settled) {
+		builder->settled = builder->n_nodes;
+		builder->depth += (uint32_t)n;
+		if (builder->depth > builder->deepest)
+			builder->deepest = builder->depth;
+	}
+	return parent;
 }
 
 uint32_t

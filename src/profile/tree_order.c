@@ -23,35 +23,17 @@ enum { WORTH_A_WORKER = 1 << 18 };	/* nodes to move */
 void
 tree_builder_settle(struct tree_builder *builder)
 {
-	const uint32_t *parent = builder->parent;
-	uint32_t n = builder->settled, depth = builder->depth;
+	for (; builder->settled < builder->n_nodes && !builder->is_mixed;
+	     builder->settled++) {
+		const uint32_t node = builder->settled;
 
-	for (; n < builder->n_nodes && !builder->is_mixed; n++) {
-		uint32_t above = n - 1;		/* NO_NODE for n = 0 */
-
-		for (; above != parent[n] && above != NO_NODE; depth--) {
-			builder->end[above] = n;
-			above = parent[above];
-		}
-		if (above != parent[n]) {
-			builder->is_mixed = true;
-			break;
-		}
-		if (++depth > builder->deepest)
-			builder->deepest = depth;
+		close_nodes(builder, builder->parent[node], node);
+		if (builder->is_mixed)
+			return;
+		builder->open[builder->depth++] = node;
+		if (builder->depth > builder->deepest)
+			builder->deepest = builder->depth;
 	}
-	builder->settled = n;
-	builder->depth = depth;
-}
-
-/* Ends all open subtrees: all nodes are settled and no more will come. */
-static void
-end_open_subtrees(struct tree_builder *builder)
-{
-	uint32_t node = builder->n_nodes - 1;	/* NO_NODE if there is none */
-
-	for (; node != NO_NODE; node = builder->parent[node])
-		builder->end[node] = builder->n_nodes;
 }
 
 /* Counts the nodes of each subtree. */
@@ -232,6 +214,8 @@ order_nodes(struct tree_builder *builder, struct error *error)
 	struct runs runs = { 0 };
 	int result = -1;
 
+	large_array_free(builder->open);
+	builder->open = NULL;
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
 	count_subtrees(builder->parent, n_nodes, builder->end);
@@ -282,7 +266,7 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 		return NULL;
 	tree_builder_settle(builder);
 	if (!builder->is_mixed)
-		end_open_subtrees(builder);
+		close_nodes(builder, NO_NODE, builder->n_nodes);
 	else if (order_nodes(builder, error) != 0)
 		return NULL;
 	tree = memory_array(1, sizeof *tree, error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/profile/large_array.h"
 #include "src/views/flow_paths.h"
 #include "src/views/measure.h"
 #include "src/views/path_hits.h"
@@ -20,12 +21,11 @@ sample_counts_make(struct sample_counts *counts,
 	if (set->flow != NULL || tree->samples == NULL ||
 	    tree->samples[set->resource_number] == NULL)
 		return 0;
-	counts->weight = memory_array(tree->n_nodes, sizeof *counts->weight,
-	                              error);
+	counts->set.self = tree->samples[set->resource_number];
+	counts->weight = sample_tree_new_weights(tree, counts->set.self,
+	                                         error);
 	if (counts->weight == NULL)
 		return -1;
-	counts->set.self = tree->samples[set->resource_number];
-	sample_tree_weights(tree, counts->set.self, counts->weight);
 	counts->set.weight = counts->weight;
 	counts->set.total = set->n_samples;
 	counts->set.left = sample_tree_total(tree, counts->set.self);
@@ -35,7 +35,7 @@ sample_counts_make(struct sample_counts *counts,
 void
 sample_counts_free(struct sample_counts *counts)
 {
-	free(counts->weight);
+	large_array_free(counts->weight);
 }
 
 /* Both totals come from one tree, so their functions have one order. */
@@ -49,6 +49,7 @@ join(const struct function_total *hits, const struct function_total *samples,
 	for (uint32_t i = 0; amounts != NULL && i < n; i++)
 		amounts[i] = (struct function_amount){
 			.name = hits[i].name,
+			.place = i,
 			.body = { { hits[i].self, samples[i].self }, true,
 			          false },
 			.inclusive = { { hits[i].inclusive,

@@ -17,6 +17,7 @@ struct amount {
 
 struct function_amount {
 	uint32_t name;
+	uint32_t place;		/* among all, by first appearance */
 	struct amount body, inclusive;
 };
 

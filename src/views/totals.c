@@ -21,24 +21,28 @@ static uint32_t
 add_nodes(const struct sample_set *set, struct sum *sums, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
+	const uint32_t *label = tree->label, *end = tree->end, *row = tree->row;
+	const uint64_t *self = set->self, *weight = set->weight;
 	uint32_t n = 0;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		struct sum *sum = &sums[tree->label[node]];
+		struct sum *sum = &sums[label[node]];
+		/* Recursion is not rare, so this is a mask and no branch. */
+		const uint64_t outside = -(uint64_t)(node >= sum->until);
 
 		if (node % NODES_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)
 			break;
 		if (sum->place == 0)
 			sum->place = ++n;
-		sum->self += set->self[set->tree->row[node]];
-		if (tree->returns != NULL)
-			sum->returns += tree->returns[node];
-		if (node >= sum->until) {
-			sum->until = tree->end[node];
-			sum->inclusive += set->weight[node];
-		}
+		sum->self += self[row[node]];
+		sum->inclusive += weight[node] & outside;
+		/* The end of a subtree inside of that is no greater. */
+		sum->until = end[node] > sum->until ? end[node] : sum->until;
 	}
+	for (uint32_t node = 0; tree->returns != NULL && node < tree->n_nodes;
+	     node++)
+		sums[label[node]].returns += tree->returns[node];
 	return n;
 }
 

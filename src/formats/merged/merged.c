@@ -17,8 +17,12 @@
 #include "src/profile/fleet_tree.h"
 #include "src/profile/large_array.h"
 
-/* Each of many resources has counts for all nodes. */
-enum { COUNTS_ALWAYS = 16 << 20, COUNTS_A_BYTE = 100 };
+enum {
+	/* Bytes of names, each of which may have the beginning of a long one. */
+	NAMES_ALWAYS = 64 << 20, NAMES_A_BYTE = 100,
+	TALLIES_MAX = 1000,	/* each is looked for among all;
+				 * there are fewer than 100 */
+};
 
 struct input {
 	struct reader reader;
@@ -160,6 +164,8 @@ read_tallies(struct input *input, struct error *error)
 	struct profile *profile = input->fleet->profile;
 	uint32_t n = take_count(input);
 
+	if (n > TALLIES_MAX)
+		reject(input, "too many statistics");
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
 		struct tally tally = { .what = take_text(input, error) };
 
@@ -323,6 +329,8 @@ read_names(struct input *input, struct error *error)
 	uint32_t n = take_count(input);
 	uint32_t *shared = take_column(input, n, UINT32_MAX,
 	                               "a name too long", error);
+	uint64_t most = NAMES_ALWAYS + NAMES_A_BYTE *
+	    (uint64_t)(input->end - input->begin), sum = 0;
 	struct text_buffer name = { 0 };
 
 	if (shared == NULL)
@@ -333,6 +341,11 @@ read_names(struct input *input, struct error *error)
 
 		if (shared[i] > name.length) {
 			reject(input, "a name shorter than what it shares");
+			break;
+		}
+		sum += shared[i] + size;
+		if (sum > most) {
+			reject(input, "names too long for the file");
 			break;
 		}
 		name.length = shared[i];
@@ -570,15 +583,15 @@ read_nodes(struct input *input, struct error *error)
 	struct fleet *fleet = input->fleet;
 	struct newest newest = { 0 };
 	uint32_t n = take_count(input);
-	uint64_t most = COUNTS_ALWAYS + COUNTS_A_BYTE *
-	    (uint64_t)(input->end - input->begin);
 	uint32_t *levels;
 	int result = 0;
 
 	if (n == 0)
 		reject(input, "no stack");
-	if ((uint64_t)n * fleet->n_resources > most)
-		reject(input, "too many resources for its nodes");
+	/* The members that have most have a number for each of these. */
+	if ((uint64_t)n * fleet->n_resources >
+	    (size_t)(input->end - input->at))
+		reject(input, "more counts than bytes that are left");
 	levels = take_column(input, n, UINT32_MAX, "no such level", error);
 	if (levels == NULL)
 		return -1;
@@ -797,11 +810,8 @@ name_error(const struct reader *reader, const struct error *why,
 {
 	const char *name = source_name(reader->source);
 
-	if (why->is_out_of_memory)
-		return error_out_of_memory(error);
 	return strncmp(why->text, name, strlen(name)) == 0 ?
-	    error_set(error, "%s", why->text) :
-	    reader_fail_file(reader, error, "%s", why->text);
+	    error_pass(error, why) : reader_pass_file(reader, why, error);
 }
 
 static int
@@ -848,9 +858,11 @@ merged_read(struct source *source, const struct read_options *options,
 static int
 merged_probe(const void *head, size_t size)
 {
-	const size_t magic = strlen(MERGED_MAGIC);
+	const size_t magic = strlen(MERGED_MAGIC), least = strlen("cpprof ");
 
-	return size >= magic && memcmp(head, MERGED_MAGIC, magic) == 0 ?
+	/* One that is cut inside its first line would be taken for a stack. */
+	return size >= least &&
+	    memcmp(head, MERGED_MAGIC, size < magic ? size : magic) == 0 ?
 	       PROBE_SURE : PROBE_NO;
 }
 

@@ -2,6 +2,7 @@
 /* merging.c -- from inputs to the file of a merged profile. */
 #include "src/formats/merged/merging.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct merging {
 	const char *key;
 	struct profile *sum;
 	struct stack_list stacks;	/* of one input */
+	uint64_t n_without_key;		/* of the members that were added */
 };
 
 struct merging *
@@ -56,6 +58,34 @@ merging_fleet(const struct merging *merging)
 	return merging->sum->fleet;
 }
 
+uint64_t
+merging_without_key(const struct merging *merging)
+{
+	return merging->n_without_key;
+}
+
+int
+merging_check_key(const struct merging *merging, uint64_t n_without_key,
+                  struct error *note, struct error *error)
+{
+	const struct fleet *fleet = merging->sum->fleet;
+
+	if (fleet->key == NULL)
+		return 0;
+	if (n_without_key >= fleet->n_members)
+		return error_set(error, "all %" PRIu64 " members were merged "
+		                 "without --by %.200s, so nothing is known by "
+		                 "it; merge their own profiles with it",
+		                 fleet->n_members, fleet->key);
+	if (n_without_key > 0)
+		error_set(note, "%" PRIu64 " of %" PRIu64 " members were merged "
+		          "without --by %.200s: their hits have no value of it",
+		          n_without_key, fleet->n_members, fleet->key);
+	else if (fleet->by.n == 0 && fleet->n_rows > 1)
+		error_set(note, "no hits have a value of %.200s", fleet->key);
+	return 0;
+}
+
 /* Whether the profile can be a member; else *error says why not. */
 static bool
 can_be_added(const struct profile *profile, const char *path, const char *id,
@@ -68,6 +98,17 @@ can_be_added(const struct profile *profile, const char *path, const char *id,
 		error_set(error, "%s: a merged profile, whose members have "
 		          "their own identities: --id is not for it", path);
 	return !error->is_set;
+}
+
+/* Members of a profile that has been added, if no counts by a key came of it. */
+static uint64_t
+count_without_key(const struct merging *merging, const struct profile *profile)
+{
+	const struct fleet *fleet = profile->fleet;
+
+	if (fleet != NULL)
+		return fleet->key == NULL ? fleet->n_members : 0;
+	return merging->key == NULL ? 1 : 0;
 }
 
 /* Adds a profile that can be added. */
@@ -90,9 +131,8 @@ add(struct merging *merging, const struct profile *profile, const char *path,
 	if (fleet_add_profile(merging->sum->fleet, profile, &identity,
 	                      &why) == 0)
 		return 0;
-	if (why.is_out_of_memory)
-		return error_out_of_memory(error);
-	return error_set(error, "%s: cannot merge: %s", path, why.text);
+	return why.is_out_of_memory ? error_pass(error, &why) :
+	       error_set(error, "%s: cannot merge: %s", path, why.text);
 }
 
 enum merged_input
@@ -118,6 +158,9 @@ merging_add(struct merging *merging, const char *path, const char *id,
 	if (can_be_added(profile, path, id, error))
 		result = add(merging, profile, path, id, &content, error) ==
 		         0 ? MERGED_ADDED : MERGED_FAILED;
+	if (result == MERGED_ADDED)
+		merging->n_without_key = fleet_sum(merging->n_without_key,
+		    count_without_key(merging, profile));
 	profile_free(profile);
 	return result;
 }

@@ -34,13 +34,14 @@ read_field(struct pprof *pprof, const struct protobuf_field *field,
 	struct error why;
 	int result;
 
-	why.is_set = false;	/* its text need not be zeroed */
+	/* Its text need not be zeroed. */
+	why.is_set = why.is_out_of_memory = false;
 	result = field->number == PROFILE_SAMPLE ?
 	    pprof_samples_add(&pprof->samples, &pprof->tables, field, offset,
 	                      &why) :
 	    pprof_tables_read(&pprof->tables, field, &why);
 	return result == 0 ? 0 :
-	       reader_fail_at(&pprof->reader, offset, error, "%s", why.text);
+	       reader_pass_at(&pprof->reader, offset, &why, error);
 }
 
 /*

@@ -99,6 +99,22 @@ pprof_builder_default_type(struct pprof_builder *builder, const char *name,
 }
 
 int
+pprof_builder_period_type(struct pprof_builder *builder, const char *name,
+                          size_t name_length, const char *unit,
+                          size_t unit_length, struct error *error)
+{
+	const struct pprof_type type = {
+		add_string(builder, name, name_length, error),
+		add_string(builder, unit, unit_length, error),
+	};
+
+	if (type.name == UINT64_MAX || type.unit == UINT64_MAX)
+		return -1;
+	builder->tables.period_type = type;
+	return 0;
+}
+
+int
 pprof_builder_comment(struct pprof_builder *builder, const char *text,
                       size_t length, struct error *error)
 {

@@ -47,6 +47,12 @@ int pprof_builder_default_type(struct pprof_builder *builder,
                                const char *name, size_t length,
                                struct error *error);
 
+/* How far apart samples were taken: the period is in the tables. */
+int pprof_builder_period_type(struct pprof_builder *builder,
+                              const char *name, size_t name_length,
+                              const char *unit, size_t unit_length,
+                              struct error *error);
+
 /* A comment, such as those by which pprof_profile.c restores intervals. */
 int pprof_builder_comment(struct pprof_builder *builder, const char *text,
                           size_t length, struct error *error);

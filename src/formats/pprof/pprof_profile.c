@@ -207,6 +207,57 @@ take_list(struct filler *filler, const uint32_t *frames, struct error *error)
 	return filler->profile->tree != NULL ? 0 : -1;
 }
 
+static bool
+is_string(const struct pprof_tables *tables, uint64_t index, const char *what)
+{
+	size_t length;
+	const char *text = pprof_tables_string(tables, index, &length);
+
+	return text != NULL && length == strlen(what) &&
+	       memcmp(text, what, length) == 0;
+}
+
+static bool
+is_same_string(const struct pprof_tables *tables, uint64_t a, uint64_t b)
+{
+	size_t length, other_length;
+	const char *text = pprof_tables_string(tables, a, &length);
+	const char *other = pprof_tables_string(tables, b, &other_length);
+
+	return text != NULL && other != NULL && length == other_length &&
+	       memcmp(text, other, length) == 0;
+}
+
+/*
+ * Go and others take a sample each period: "samples" counts them, and each
+ * value is as many periods.  Then chance alone has made the values.  Of heap
+ * profiles and contentions the numbers were scaled, or are of another kind.
+ * A period of 1 says nothing: any number is as many of it.
+ */
+static bool
+are_sampled(const struct filler *filler)
+{
+	const struct pprof_tables *tables = filler->tables;
+	const struct sample_tree *tree = filler->profile->tree;
+	const struct pprof_type *types = tables->types;
+	const uint64_t *counts, *values;
+	uint64_t period = tables->period, product;
+
+	if (tables->n_types != 2 || filler->samples->has_raw || period < 2 ||
+	    !is_string(tables, types[0].name, "samples") ||
+	    !is_string(tables, types[0].unit, "count") ||
+	    !is_same_string(tables, types[1].name, tables->period_type.name) ||
+	    !is_same_string(tables, types[1].unit, tables->period_type.unit))
+		return false;
+	counts = tree->hits[default_column(tables) == 0 ? 0 : 1];
+	values = tree->hits[default_column(tables) == 0 ? 1 : 0];
+	for (uint32_t i = 0; i < tree->n_rows; i++)
+		if (__builtin_mul_overflow(counts[i], period, &product) ||
+		    product != values[i])
+			return false;
+	return true;
+}
+
 /*
  * Finishes the tree, whose frames are locations and whose threads are sets of
  * labels so far.
@@ -236,6 +287,9 @@ make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 		profile->tree->label[n] = frames[profile->tree->label[n]];
 	move_to_front(profile->tree->hits, default_column(filler->tables),
 	              sizeof *profile->tree->hits);
+	if (are_sampled(filler))
+		for (uint32_t r = 0; r < profile->n_resources; r++)
+			profile->resources[r].counting = COUNTING_SAMPLED;
 	return set_samples(filler, error);
 }
 
@@ -450,7 +504,7 @@ pprof_profile_fill(const struct pprof_tables *tables,
 		                            tables, may_lack,
 		                            reader->options->modules, &why);
 	if (frames == NULL)
-		return reader_fail_file(reader, error, "%s", why.text);
+		return reader_pass_file(reader, &why, error);
 	if (add_process(&filler, error) == 0 &&
 	    make_tree(&filler, frames, error) == 0 &&
 	    restore_origin(reader->profile, tables, default_column(tables),

@@ -92,6 +92,24 @@ read_time(struct raw *raw, struct line_text line)
 		    (uint64_t)seconds * 1000000000 + fraction;
 }
 
+/* "cpu nanoseconds" */
+static int
+read_period_type(struct raw *raw, struct line_text line, struct error *error)
+{
+	struct line_text unit;
+
+	line_trim(&line);
+	unit = line;
+	unit.at = line.end;
+	while (unit.at > line.at && !line_is_blank(unit.at[-1]))
+		unit.at--;
+	line.end = unit.at;
+	line_trim(&line);
+	return pprof_builder_period_type(&raw->builder, line.at,
+	                                 line_left(&line), unit.at,
+	                                 line_left(&unit), error);
+}
+
 /* "samples/count cpu/nanoseconds[dflt]" */
 static int
 read_types(struct raw *raw, struct line_text line, struct error *error)
@@ -142,7 +160,7 @@ end_sample(struct raw *raw, struct error *error)
 	raw->n_samples++;
 	if (pprof_builder_end_sample(&raw->builder, line, &why) == 0)
 		return 0;
-	return reader_fail_at(&raw->reader, line, error, "%s", why.text);
+	return reader_pass_at(&raw->reader, line, &why, error);
 }
 
 /* "          1   10000000: 1 2 3" */
@@ -477,6 +495,10 @@ read_head(struct raw *raw, struct line_text line, struct error *error)
 		raw->part = PART_TYPES;
 	else if (line_take(&line, "Time: "))
 		read_time(raw, line);
+	else if (line_take(&line, "PeriodType: "))
+		return read_period_type(raw, line, error);
+	else if (line_take(&line, "Period: "))
+		line_take_number(&line, &raw->builder.tables.period);
 	else if (line_take(&line, "Comment: "))
 		return pprof_builder_comment(&raw->builder, line.at,
 		                             line_left(&line), error);

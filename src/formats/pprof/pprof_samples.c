@@ -150,7 +150,7 @@ add_label(struct pprof_samples *samples, const struct protobuf_field *field,
 	int kind = is_last_label(samples, field) ? LABEL_IS_STRING :
 	           kind_of(field, error);
 
-	if (kind == LABEL_IS_EMPTY ||
+	if (kind == LABEL_IS_EMPTY || (kind > 0 && samples->drops_labels) ||
 	    (kind == LABEL_IS_NUMBER && samples->drops_numbers))
 		return 0;
 	if (kind < 0 || keep_bytes(&samples->labels, &samples->n_labels,
@@ -210,6 +210,9 @@ count_values(const struct protobuf_field *field)
 	return n <= RESOURCES_MAX ? (uint32_t)n : 0;
 }
 
+/* The values of a list's samples have a bit each. */
+enum { LIST_VALUES_MAX = 32 };
+
 static int
 begin(struct pprof_samples *samples, const struct pprof_tables *tables,
       const struct protobuf_field *field, struct error *error)
@@ -221,6 +224,9 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 		                 "values", RESOURCES_MAX);
 	samples->n_values = n;
 	samples->counts_records = samples->has_raw || tables->n_types != 2;
+	if (n > LIST_VALUES_MAX)
+		samples->list = NULL;
+	samples->drops_labels = samples->list != NULL;
 	samples->label_sets = names_new(error);
 	/*
 	 * The buffers are compared even if they are empty, so they must exist.
@@ -407,7 +413,7 @@ leave_list(struct pprof_samples *samples, uint64_t position,
 		memcpy(labels, list->labels + first, n * sizeof *labels);
 		memcpy(reader->hits, list->hits + (size_t)i * list->n_columns,
 		       list->n_columns * sizeof *reader->hits);
-		reader->thread = row->set;
+		reader->thread = 0;
 		if (reader_push(reader, n, position, 0, error) != 0)
 			return -1;
 	}
@@ -427,15 +433,19 @@ are_ids_short(const unsigned char *ids, size_t n)
 static void
 count_record(struct pprof_samples *samples)
 {
-	if (samples->counts_records)
-		samples->reader->hits[samples->n_values] = samples->has_raw ?
-		    samples->n_raw : 1;
+	uint64_t *hits = samples->reader->hits;
+
+	if (!samples->counts_records)
+		return;
+	hits[samples->n_values] = samples->has_raw ? samples->n_raw : 1;
+	if (samples->n_values == 1 && hits[0] == 0)
+		hits[1] = 0;
 }
 
 /* Enters a stack that the list does not have; NO_INDEX with *error set. */
 static uint32_t
-list_stack(struct pprof_samples *samples, struct id_table *table,
-           struct error *error)
+list_stack(struct pprof_samples *samples, const XXH128_hash_t *digest,
+           struct id_table *table, struct error *error)
 {
 	uint32_t *labels = reader_frames(samples->reader, samples->n_ids + 1,
 	                                 error);
@@ -448,8 +458,19 @@ list_stack(struct pprof_samples *samples, struct id_table *table,
 		labels[n++] = id_table_add(table, PPROF_NO_STACK, error);
 	if (error->is_set)
 		return NO_INDEX;
-	return stack_list_add(samples->list, samples->ids, samples->n_ids,
-	                      labels, (uint32_t)n, error);
+	return stack_list_add(samples->list, digest, labels, (uint32_t)n,
+	                      error);
+}
+
+/* A bit for each value that is not 0. */
+static uint32_t
+which_values(const struct pprof_samples *samples)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < samples->n_values; i++)
+		bits |= (uint32_t)(samples->reader->hits[i] != 0) << i;
+	return bits;
 }
 
 /*
@@ -457,25 +478,26 @@ list_stack(struct pprof_samples *samples, struct id_table *table,
  * room, or the stack might be in it under other bytes.
  */
 static int
-push_to_list(struct pprof_samples *samples, uint32_t set,
-             struct id_table *table, uint64_t position, struct error *error)
+push_to_list(struct pprof_samples *samples, struct id_table *table,
+             uint64_t position, struct error *error)
 {
 	struct reader *reader = samples->reader;
-	uint32_t stack = stack_list_find(samples->list, samples->ids,
-	                                 samples->n_ids);
+	const XXH128_hash_t digest = digest_index_hash(samples->list->stacks,
+	    samples->ids, samples->n_ids);
+	uint32_t stack = stack_list_find(samples->list, &digest);
 	uint64_t *hits;
 	int result;
 
 	if (stack == NO_INDEX && are_ids_short(samples->ids, samples->n_ids) &&
 	    stack_list_has_room(samples->list, samples->n_ids + 1)) {
-		stack = list_stack(samples, table, error);
+		stack = list_stack(samples, &digest, table, error);
 		if (stack == NO_INDEX)
 			return -1;
 	}
 	if (stack != NO_INDEX && stack_list_has_room(samples->list, 0)) {
 		count_record(samples);
-		return stack_list_count(samples->list, set, stack,
-		                        reader->hits, error);
+		return stack_list_count(samples->list, which_values(samples),
+		                        stack, reader->hits, error);
 	}
 	hits = memory_copy(reader->hits, samples->n_values, sizeof *hits,
 	                   error);
@@ -555,7 +577,7 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	if (set == NO_NAME)
 		return -1;
 	if (samples->list != NULL) {
-		int left = push_to_list(samples, set, &tables->location_ids,
+		int left = push_to_list(samples, &tables->location_ids,
 		                        position, error);
 
 		if (left <= 0)

@@ -7,6 +7,11 @@
  * from sample to sample (times, sizes), and each set has a tree of its own; so
  * if they have too many combinations they are left out from then on.
  *
+ * A list of stacks (stack_list.h) has no sections, so labels are left out of it.
+ * A stack has a row in it for each choice of values that are 0, since a sample
+ * counts for a resource if it has hits of it.  (In a tree those with the same
+ * stack and labels count together: if one of them has hits, all do.)
+ *
  * Neighbouring samples share most of their frames, so most numbers need not be
  * read: ids are in the file innermost first, so shared ones are the same bytes
  * at the end.
@@ -57,6 +62,7 @@ struct pprof_samples {
 	bool has_too_many_sets;
 	uint32_t n_number_sets;		/* sets with numbers */
 	bool drops_numbers;		/* they were too many */
+	bool drops_labels;		/* of a list */
 };
 
 void pprof_samples_free(struct pprof_samples *samples);

@@ -50,13 +50,21 @@ read_numbers(const struct protobuf_field *field, uint64_t *const *values,
 }
 
 static int
+read_type(struct pprof_type *type, const struct protobuf_field *field,
+          struct error *error)
+{
+	uint64_t *const values[] = { NULL, &type->name, &type->unit };
+
+	return read_numbers(field, values, 3, "type of values", error);
+}
+
+static int
 add_type(struct pprof_tables *tables, const struct protobuf_field *field,
          struct error *error)
 {
 	struct pprof_type type = { 0 };
-	uint64_t *const values[] = { NULL, &type.name, &type.unit };
 
-	if (read_numbers(field, values, 3, "sample type", error) != 0 ||
+	if (read_type(&type, field, error) != 0 ||
 	    memory_grow(&tables->types, &tables->types_capacity,
 	                tables->n_types + 1, sizeof type, error) != 0)
 		return -1;
@@ -225,6 +233,10 @@ pprof_tables_read(struct pprof_tables *tables,
 		return read_number(field, &tables->time_ns, error);
 	case PROFILE_DURATION_NANOS:
 		return read_number(field, &tables->duration_ns, error);
+	case PROFILE_PERIOD_TYPE:
+		return read_type(&tables->period_type, field, error);
+	case PROFILE_PERIOD:
+		return read_number(field, &tables->period, error);
 	case PROFILE_COMMENT:
 		if (field->wire == PROTOBUF_VARINT &&
 		    tables->n_comments < PPROF_COMMENTS_MAX)

@@ -71,6 +71,9 @@ struct pprof_tables {
 	    functions_capacity, lines_capacity, strings_capacity,
 	    text_capacity;
 	uint64_t time_ns, duration_ns;
+	struct pprof_type period_type;
+	uint64_t period;		/* of its unit between two samples; 0:
+					 * unknown */
 	uint64_t default_type;		/* a string, 0: none */
 	uint64_t comments[PPROF_COMMENTS_MAX];	/* strings */
 	size_t n_comments;		/* further ones are skipped */
