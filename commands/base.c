@@ -5,7 +5,7 @@
 #include "src/shell/command/argument_kinds.h"
 
 static const struct argument base_arguments[] = {
-	{ "FILE", &arg_file, ARG_OPTIONAL | ARG_REPEATED,
+	{ "FILE", &arg_file_or_off, ARG_OPTIONAL | ARG_REPEATED,
 	  "the earlier runs: profiles in any known format, recordings, or "
 	  "directories of recordings; off: no base (default: lists the runs "
 	  "of both sides)" },

@@ -121,7 +121,8 @@ static int
 fail_line(const struct budget *budget, size_t i, const struct error *why,
           struct error *error)
 {
-	return error_set(error, "%.200s:%zu: %s", budget->name, i + 1,
+	return why->is_out_of_memory ? error_pass(error, why) :
+	       error_set(error, "%.200s:%zu: %s", budget->name, i + 1,
 	                 why->text);
 }
 
@@ -220,18 +221,22 @@ check(const struct budget *budget, struct asserting *asserting,
 
 /* ---- write ---- */
 
-/* The bound for an amount, in gticks. */
+/*
+ * The bound for an amount, in gticks; NAN: the groups of the merged profile do
+ * not show how far off it is.
+ */
 static double
-bound_of(const struct asserting *asserting, const struct amount *amount)
+bound_of(const struct asserting *asserting, const struct amount *amount,
+         const struct group_hits *groups)
 {
 	const struct resource *resource = asserting->request.set->resource;
 	double gticks = (double)resource->interval;
-	double hits = (double)amount->sampled.hits;
+	double hits = (double)amount->sampled.hits, high;
 
-	if (resource->counting == COUNTING_EXACT)
+	if (resource->counting == COUNTING_EXACT && groups == NULL)
 		return hits * gticks * LEAST_ROOM;
-	return gticks * fmax(hits * LEAST_ROOM, hits_estimate(
-	    amount->sampled, asserting->whole, MARGIN).high);
+	high = asserting_hits(asserting, amount, groups, MARGIN).high;
+	return isnan(high) ? NAN : gticks * fmax(hits * LEAST_ROOM, high);
 }
 
 /* "functions malloc below " */
@@ -282,12 +287,16 @@ tighten(struct budget *budget, const char *claim, double bound,
 
 static int
 write_one(struct budget *budget, const struct asserting *asserting,
-          enum assertion_view view, uint32_t name,
-          const struct amount *amount, struct error *error)
+          enum assertion_view view, const struct function_amount *function,
+          struct error *error)
 {
+	const bool is_body = view == ASSERT_BODY;
+	const struct amount *amount = is_body ? &function->body :
+	    &function->inclusive;
 	const char *gtick = asserting->request.set->resource->gtick;
 	struct text_buffer text = { 0 }, line = { 0 };
-	double bound = bound_of(asserting, amount);
+	double bound = bound_of(asserting, amount, asserting_groups(asserting,
+	    function, is_body));
 	bool is_small = (double)amount->sampled.hits <
 	    asserting->request.threshold * (double)asserting->whole.hits ||
 	    amount->sampled.samples < FEWEST_SAMPLES;
@@ -295,8 +304,10 @@ write_one(struct budget *budget, const struct asserting *asserting,
 	bool has_line = false;
 	int status = 0;
 
-	add_claim(&text, asserting->request.set->names, view, name);
-	add_claim(&line, asserting->request.set->names, view, name);
+	if (isnan(bound))
+		return 0;
+	add_claim(&text, asserting->request.set->names, view, function->name);
+	add_claim(&line, asserting->request.set->names, view, function->name);
 	text_add_least_gticks(&line, bound, gtick);
 	claim = text_string(&text);
 	line_now = text_string(&line);
@@ -330,13 +341,9 @@ write_all(struct budget *budget, struct asserting *asserting,
 	        sizeof *asserting->functions, compare_names, names);
 	for (int view = ASSERT_FUNCTIONS; view <= ASSERT_BODY; view++) {
 		for (uint32_t i = 0; i < asserting->n_functions; i++) {
-			const struct function_amount *function =
-			    &asserting->functions[i];
-
 			if (write_one(budget, asserting, (enum assertion_view)
-			              view, function->name,
-			              view == ASSERT_BODY ? &function->body :
-			              &function->inclusive, error) != 0)
+			              view, &asserting->functions[i],
+			              error) != 0)
 				return -1;
 		}
 	}
@@ -412,21 +419,26 @@ show(const struct budget *budget, size_t n_old, struct table *table,
 }
 
 static int
-write_budget(struct budget *budget, bool is_new, struct asserting *asserting,
+write_budget(struct budget *budget, struct asserting *asserting,
              struct table *table, struct error *error)
 {
 	struct session *session = asserting->session;
+	const struct view_request *request = &asserting->request;
 	size_t n_old;
 
-	if (session_resource(session)->counting == COUNTING_UNKNOWN)
-		return error_set(error, "no budget can be written: the file "
-		                 "does not say how its numbers were sampled");
 	if (asserting_count(asserting, error) != 0)
 		return -1;
+	if (request->no_groups != NULL)
+		return error_set(error, "no budget can be written: %s",
+		                 request->no_groups);
+	if (request->groups == NULL &&
+	    session_resource(session)->counting == COUNTING_UNKNOWN)
+		return error_set(error, "no budget can be written: the file "
+		                 "does not say how its numbers were sampled");
 	if (asserting->whole.hits == 0)
 		return error_set(error, "no budget can be written: there are "
 		                 "no hits");
-	if ((is_new && begin_file(budget, asserting, error) != 0) ||
+	if ((budget->n == 0 && begin_file(budget, asserting, error) != 0) ||
 	    check_resource(budget, session, error) != 0 ||
 	    check_runs(budget, asserting->n_runs, error) != 0)
 		return -1;
@@ -452,8 +464,7 @@ budget_run(struct session *session, const struct arguments *arguments,
 			error_set(error, "%.200s: %s", budget.name,
 			          strerror(ENOENT));
 		status = error->is_set ? -1 : writes ?
-		    write_budget(&budget, found == 0, &asserting, table,
-		                 error) :
+		    write_budget(&budget, &asserting, table, error) :
 		    check(&budget, &asserting, error);
 	}
 	asserting_end(&asserting);

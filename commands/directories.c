@@ -6,8 +6,9 @@
 #include "src/shell/command/settings.h"
 
 static const struct argument directories_arguments[] = {
-	{ "DIR", &arg_file, ARG_OPTIONAL | ARG_REPEATED,
-	  "directories, the first is searched first (default: show them)" },
+	{ "DIR", &arg_file_or_off, ARG_OPTIONAL | ARG_REPEATED,
+	  "directories, the first is searched first; off: none (default: "
+	  "show them)" },
 	ARGUMENTS_END
 };
 

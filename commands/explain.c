@@ -125,25 +125,54 @@ propose(struct table *table, const struct names *names, struct leads *leads,
 
 /* ---- the command ---- */
 
+/*
+ * What the groups have of the module with more than half of the hits.  *found:
+ * there is one.
+ */
+static int
+find_module_groups(const struct session *session, const uint64_t *hits,
+                   struct group_hits *groups, bool *found,
+                   struct error *error)
+{
+	uint32_t n = names_count(session->set.names), most = 0;
+
+	*found = false;
+	if (hits == NULL || n == 0)
+		return 0;
+	for (uint32_t i = 1; i < n; i++)
+		if (hits[i] > hits[most])
+			most = i;
+	*found = hits[most] > session->set.left / 2;
+	return !*found ? 0 :
+	    session_module_in_groups(session, most, groups, error);
+}
+
 static int
 explain_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
 	struct explain_request wanted = { 0 };
 	struct view_request request;
+	struct group_hits groups;
 	struct leads leads;
-	uint64_t *module_hits;
+	uint64_t *module_hits = NULL;
+	bool has_module = false;
 	int status;
 
 	if (session_need_profile(session, error) != 0 ||
 	    session_module_hits(session, &module_hits, error) != 0)
 		return -1;
-	request = session_request(session);
-	request.n_columns = 0;
+	status = session_noise_request(session, &request, error);
+	if (status == 0 && request.groups != NULL)
+		status = find_module_groups(session, module_hits, &groups,
+		                            &has_module, error);
 	wanted.module_hits = module_hits;
+	wanted.module_groups = has_module ? &groups : NULL;
 	if (arguments->values[0].is_given)
 		wanted.n_words = arguments->values[0].count;
-	status = view_explain(&request, &wanted, &leads, table, error);
+	if (status == 0)
+		status = view_explain(&request, &wanted, &leads, table,
+		                      error);
 	if (status == 0)
 		status = propose(table, request.set->names, &leads, error);
 	free(module_hits);
@@ -161,7 +190,8 @@ const struct command command_explain = {
 	    "why it stops; the bodies that used most; functions that "
 	    "re-enter; the callers of the first body; a module that holds "
 	    "most; stacks that the root is not on, or that were cut. Where "
-	    "hits are counts of samples, each share has its standard error. "
+	    "hits are counts of samples, each share has its standard error; "
+	    "in a merged profile it comes from its groups (see noise). "
 	    "Commands that look further are "
 	    "below. Section 2.11 of the manual has the rules.\n\n"
 	    "--words N is for programs that read a limited text: findings "

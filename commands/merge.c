@@ -106,15 +106,16 @@ take_format(void *all, const char *word, struct error *error)
 static const struct option_row merge_option_rows[] = {
 	{ "-o", NULL, "OUT",
 	  "the file to write; - is standard output. It is replaced once "
-	  "everything is written, so it may be among the inputs", take_output,
-	  0 },
+	  "everything is written, so it may be among the inputs; in a directory "
+	  "that is one it is left out", take_output, 0 },
 	{ "-f", NULL, "FORMAT",
 	  "the format to write: merged, or one that export knows, such as "
 	  "pprof, which keeps only the sum. The default is merged, and pprof if "
 	  "OUT ends in .pb.gz or .pprof", take_format, 0 },
 	{ NULL, "--by", "KEY",
 	  "keeps the counts by host, process, thread or id, or by the values of "
-	  "a label of that key", take_key, 0 },
+	  "a label of that key. A merged profile has them only if it was made "
+	  "with the same KEY", take_key, 0 },
 	{ NULL, "--id", "NAME",
 	  "the identity of the one input, in place of the hash of its content",
 	  take_id, 0 },
@@ -219,7 +220,7 @@ add_inputs(struct run *run, struct error *error)
 			message_note("%s (skipped)", why.text);
 			break;
 		case MERGED_FAILED:
-			result = error_set(error, "%s", why.text);
+			result = error_pass(error, &why);
 		}
 	}
 	progress_line_end(&line);
@@ -251,17 +252,31 @@ static int
 write_file(struct run *run, struct error *error)
 {
 	struct new_file file;
-	int result;
+	bool is_whole;
 
 	if (strcmp(run->options->output, "-") == 0)
 		return write_to_output(run, error);
 	if (new_file_open(&file, run->options->output, error) != 0)
 		return -1;
-	result = merging_write(run->merging, run->options->format,
-	                       &file.writer, error);
-	if (new_file_close(&file, result == 0, error) != 0)
+	is_whole = merging_write(run->merging, run->options->format,
+	                         &file.writer, error) == 0;
+	/* A pipe may have lost its reader, which is no error. */
+	return new_file_close(&file, is_whole, error) != 0 || error->is_set ?
+	       -1 : 0;
+}
+
+/* Says what is not known by the key; refuses where nothing is. */
+static int
+check_key(const struct run *run, struct error *error)
+{
+	struct error note = { 0 };
+
+	if (merging_check_key(run->merging, merging_without_key(run->merging),
+	                      &note, error) != 0)
 		return -1;
-	return result;
+	if (note.is_set)
+		message_note("%s", note.text);
+	return 0;
 }
 
 static int
@@ -273,6 +288,10 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 		if (run_list_add_members(&run->inputs, options->inputs[i],
 		                         error) != 0)
 			return -1;
+	if (run->inputs.was_output_found)
+		message_note("%s: found in a directory, and not added to "
+		             "itself", strcmp(options->output, "-") == 0 ?
+		             "standard output" : options->output);
 	if (options->id != NULL && run->inputs.n != 1)
 		return set_too_many(options, run->inputs.n, error);
 	run->merging = merging_new(read, options->key, error);
@@ -281,7 +300,7 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 	if (run->n_skipped == run->inputs.n)
 		return error_set(error, "nothing to write: no input could be "
 		                 "merged");
-	if (write_file(run, error) != 0)
+	if (check_key(run, error) != 0 || write_file(run, error) != 0)
 		return -1;
 	if (run->n_skipped > 0)
 		return error_set(error, "%s: %zu of %zu inputs are not in it",
@@ -304,7 +323,10 @@ merge_with(struct session *session, const struct merge_options *options,
 		.symfs = symfs,
 		.modules = module_cache_new(&search, error),
 	};
-	struct run run = { .options = options };
+	struct run run = {
+		.options = options,
+		.inputs.output = options->output,
+	};
 	int result;
 
 	if (read.modules == NULL)
@@ -352,6 +374,7 @@ static void
 merge_complete(struct completion *completion, const struct word *words,
                size_t n)
 {
+	static const char *const keys[] = { "host", "process", "thread", "id" };
 	const struct option_row *row = NULL;
 	const char *rest = "";
 
@@ -363,6 +386,11 @@ merge_complete(struct completion *completion, const struct word *words,
 		for (size_t i = 0; exporter_names[i] != NULL; i++)
 			completion_offer(completion, exporter_names[i],
 			                 strlen(exporter_names[i]));
+		return;
+	}
+	if (row != NULL && row->take == take_key && *rest == '\0') {
+		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+			completion_offer(completion, keys[i], strlen(keys[i]));
 		return;
 	}
 	if (completion->prefix[0] != '-') {
@@ -388,9 +416,12 @@ const struct command command_merge = {
 	    "inputs; for each node the input that has most of it; and, with "
 	    "--by, the counts by the values of a key, which labels and narrow "
 	    "label then know. Threads, other labels and times are not kept.\n\n"
+	    "An input is known by its content, so it is the same under any name "
+	    "and from standard input. Its name is kept only for open to find it; "
+	    "from standard input it has none.\n\n"
 	    "A directory with a recording's files is one input, however many "
 	    "processes it is of. Of any other directory each file and recording "
-	    "below it is one, except hidden ones.\n\n"
+	    "below it is one, except hidden ones and OUT.\n\n"
 	    "An input that cannot be read is named and skipped, and the exit "
 	    "status is 1.",
 	.options = merge_option_rows,

@@ -96,17 +96,14 @@ report_missing(const struct found_member *member,
 	    member->name);
 }
 
+/* id, path: of the member and its file, the table's own. */
 static int
-show(const struct found_member *member, const struct member_file *file,
-     struct table *table, struct error *error)
+show(const struct found_member *member, const char *id,
+     const struct member_file *file, const char *path, struct table *table,
+     struct error *error)
 {
-	/* The profile that has these texts is about to be replaced. */
-	const char *id = table_text(table, error, "%s", member->id);
-	const char *path = table_text(table, error, "%s", file->path);
 	bool is_known = member->knowledge != MEMBER_OF_NODE;
 
-	if (id == NULL || path == NULL)
-		return -1;
 	table->schema = "cpprof.open/1";
 	table_add_column(table, "hits", "hits", CELL_COUNT);
 	table_add_column(table, "known", "known", CELL_TEXT);
@@ -124,20 +121,33 @@ show(const struct found_member *member, const struct member_file *file,
 }
 
 static int
+load_and_show(struct session *session, const struct found_member *member,
+              const struct member_file *file, struct table *table,
+              struct error *error)
+{
+	/* The profile that has these texts is about to be replaced. */
+	const char *id = table_text(table, error, "%s", member->id);
+	const char *path = table_text(table, error, "%s", file->path);
+
+	if (id == NULL || path == NULL ||
+	    session_load(session, &path, 1, error) != 0)
+		return -1;
+	return show(member, id, file, path, table, error);
+}
+
+static int
 open_found(struct session *session, const struct found_member *member,
            struct table *table, struct error *error)
 {
 	struct member_file file;
-	const char *path;
 	int result = -1;
 
 	if (member_file_find(session, member, &file, error) != 0)
 		return -1;
-	path = file.path;
 	if (file.state < MEMBER_FILE_UNCHECKED)
 		report_missing(member, &file, table, error);
-	else if (show(member, &file, table, error) == 0)
-		result = session_load(session, &path, 1, error);
+	else
+		result = load_and_show(session, member, &file, table, error);
 	free(file.path);
 	return result;
 }

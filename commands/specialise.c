@@ -35,8 +35,18 @@ read_times(struct reading *reading, struct value *value)
 	return 0;
 }
 
+static void
+complete_times(struct completion *completion, const struct session *session,
+               const struct command *command)
+{
+	(void)session;
+	(void)command;
+	completion_offer(completion, "--times", strlen("--times"));
+}
+
 static const struct argument_kind times_kind = {
 	.read = read_times,
+	.complete = complete_times,
 	.wants = is_times,
 };
 

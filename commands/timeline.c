@@ -50,9 +50,9 @@ const struct command command_timeline = {
 	    "or with a path, by the path and the other stacks. Groups (see "
 	    "group) are such functions, too. If writing fails, FILE stays as "
 	    "it was.\n\n"
-	    "Recordings of cpprof, perf.data, perf script, .cpuprofile and "
-	    "Firefox profiles say when hits were counted, other inputs do "
-	    "not. See also when.",
+	    "Recordings of cpprof, perf.data, perf script, .cpuprofile, "
+	    "speedscope files and Firefox profiles say when hits were counted, "
+	    "other inputs do not. See also when.",
 	.example = "timeline",
 	.arguments = timeline_arguments,
 	.run = timeline_run,

@@ -153,21 +153,30 @@ reduce(struct job *job)
 	}
 }
 
-/* Of the first process. */
+/* Of the first process.  n_without_key: of all. */
 static int
-write_output(struct job *job, struct error *error)
+write_output(struct job *job, unsigned long long n_without_key,
+             struct error *error)
 {
+	struct error note = { 0 };
 	struct new_file file;
-	int result;
+	bool is_whole;
 
 	if (job->n_added == 0)
 		return error_set(error, "nothing to write: no input could be "
 		                 "merged");
+	if (merging_check_key(job->merging, n_without_key, &note, error) != 0)
+		return -1;
+	if (note.is_set)
+		message_note("%s", note.text);
 	if (new_file_open(&file, job->output, error) != 0)
 		return -1;
-	result = merging_write(job->merging, merging_exporter_of(job->output),
-	                       &file.writer, error);
-	return new_file_close(&file, result == 0, error) == 0 ? result : -1;
+	is_whole = merging_write(job->merging,
+	                         merging_exporter_of(job->output),
+	                         &file.writer, error) == 0;
+	/* A pipe may have lost its reader, which is no error. */
+	return new_file_close(&file, is_whole, error) != 0 || error->is_set ?
+	       -1 : 0;
 }
 
 static int
@@ -178,6 +187,7 @@ run(struct job *job)
 	struct read_options read = {
 		.modules = module_cache_new(&search, &error),
 	};
+	unsigned long long mine, n_without_key = 0;
 	long long n_skipped = 0;
 	int status = 0;
 
@@ -186,15 +196,22 @@ run(struct job *job)
 	if (job->merging == NULL)
 		give_up(error.text);
 	/* All processes find the same files, in the same order. */
+	job->inputs.output = job->output;
 	for (int i = 0; i < job->n_words; i++)
 		if (run_list_add_members(&job->inputs, job->words[i],
 		                         &error) != 0)
 			give_up(error.text);
+	if (job->rank == 0 && job->inputs.was_output_found)
+		message_note("%s: found in a directory, and not added to "
+		             "itself", job->output);
 	add_share(job);
 	reduce(job);
 	MPI_Reduce(&job->n_skipped, &n_skipped, 1, MPI_LONG_LONG, MPI_SUM, 0,
 	           MPI_COMM_WORLD);
-	if (job->rank == 0 && write_output(job, &error) != 0) {
+	mine = merging_without_key(job->merging);
+	MPI_Reduce(&mine, &n_without_key, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM,
+	           0, MPI_COMM_WORLD);
+	if (job->rank == 0 && write_output(job, n_without_key, &error) != 0) {
 		message("cpprof-mpi", error.text);
 		status = 1;
 	} else if (job->rank == 0 && n_skipped > 0) {

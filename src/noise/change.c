@@ -246,6 +246,14 @@ make_dispersions(struct dispersions *found,
 	memcpy(values, found->phi, found->n * sizeof *values);
 	if (median_of(values, found->n, &median, error) != 0)
 		return -1;
+	/*
+	 * Most rows are deterministic: what the others vary by says nothing of
+	 * them.
+	 */
+	if (!(median > 0)) {
+		found->n = 0;
+		return 0;
+	}
 	/* Runs may be equal by chance; the logarithm of 0 says too much. */
 	for (size_t i = 0; i < found->n; i++)
 		found->phi[i] = fmax(found->phi[i], 0.01 * median);
@@ -297,7 +305,7 @@ fit_dispersion(const struct change_columns *columns, double *values,
 
 	if (found.phi != NULL && found.df != NULL)
 		status = make_dispersions(&found, columns, values, error);
-	if (status == 0 && found.n >= 3 && found.phi[0] > 0)
+	if (status == 0 && found.n >= 3)
 		fit_prior(&found, noise);
 	free(found.phi);
 	free(found.df);

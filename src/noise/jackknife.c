@@ -4,16 +4,30 @@
 
 #include <math.h>
 
+static double
+part_of(const struct jackknife *groups, size_t g)
+{
+	return (double)groups->part[g];
+}
+
+static double
+whole_of(const struct jackknife *groups, size_t g)
+{
+	return groups->whole == NULL ? groups->members[g] :
+	       (double)groups->whole[g];
+}
+
 /* The sum of the groups; *n_with: those that have any of it. */
 static double
-sum_of(const uint64_t *hits, size_t n, size_t *n_with)
+sum_of(double of(const struct jackknife *, size_t),
+       const struct jackknife *groups, size_t *n_with)
 {
 	double sum = 0;
 
 	*n_with = 0;
-	for (size_t g = 0; g < n; g++) {
-		sum += (double)hits[g];
-		*n_with += hits[g] > 0;
+	for (size_t g = 0; g < groups->n; g++) {
+		sum += of(groups, g);
+		*n_with += of(groups, g) > 0;
 	}
 	return sum;
 }
@@ -22,8 +36,8 @@ double
 jackknife_share_error(const struct jackknife *groups)
 {
 	size_t n_part, n_whole;
-	double part = sum_of(groups->part, groups->n, &n_part);
-	double whole = sum_of(groups->whole, groups->n, &n_whole);
+	double part = sum_of(part_of, groups, &n_part);
+	double whole = sum_of(whole_of, groups, &n_whole);
 	double members = 0, variance = 0;
 
 	if (n_part < 2 || n_whole < 2)
@@ -31,8 +45,8 @@ jackknife_share_error(const struct jackknife *groups)
 	for (size_t g = 0; g < groups->n; g++)
 		members += groups->members[g];
 	for (size_t g = 0; g < groups->n; g++) {
-		double without = (part - (double)groups->part[g]) /
-		                 (whole - (double)groups->whole[g]);
+		double without = (part - part_of(groups, g)) /
+		                 (whole - whole_of(groups, g));
 		double off = without - part / whole;
 
 		/* h - 1, where the group is the h-th part of all members. */

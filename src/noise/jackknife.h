@@ -18,7 +18,9 @@
 struct jackknife {
 	size_t n;		/* groups, each with at least one member */
 	const double *members;	/* [n] of each group */
-	const uint64_t *part, *whole;	/* [n] hits */
+	const uint64_t *part;		/* [n] hits */
+	const uint64_t *whole;		/* [n] hits; NULL: the members, of which
+					 * part has a number of hits each */
 };
 
 /*

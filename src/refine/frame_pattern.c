@@ -323,6 +323,28 @@ offer_modules(const struct refining *refining, struct near *near,
 	return 0;
 }
 
+/* Whether a function occurs, but only as inlined code that is not shown. */
+static bool
+is_hidden_inline(const struct refining *refining, const char *function)
+{
+	const struct profile *profile = refining->stacks->profile;
+	const uint32_t name = names_find(profile->names, function,
+	                                 strlen(function));
+	bool is_inlined = false;
+
+	for (uint32_t i = 0; name != NO_NAME && i < refining->n_kinds; i++)
+		if (refining->kinds[i].names[GRANULARITY_FUNCTION] == name)
+			return false;
+	for (uint32_t i = 0; name != NO_NAME && i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		for (uint32_t k = 1; k < frame->n_locations; k++)
+			is_inlined |= profile->locations[
+			    frame->first_location + k].function == name;
+	}
+	return is_inlined;
+}
+
 int
 frame_pattern_report_none(const struct frame_pattern *pattern,
                           const struct refining *refining,
@@ -337,6 +359,12 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 	    (pattern->subject == OF_MODULE ? 1 :
 	     pattern->subject == OF_FILE ? 5 : 0);
 
+	if (pattern->subject == OF_NAME &&
+	    refining->stacks->granularity == GRANULARITY_FUNCTION &&
+	    is_hidden_inline(refining, wanted))
+		return error_set(error, "no frame is called %.*s, which was "
+		                 "inlined wherever it occurs: say \"inlines "
+		                 "on\"", SHOWN, wanted);
 	near_start(&near, wanted, strlen(wanted));
 	for (uint32_t name = 0; pattern->subject == OF_NAME &&
 	     name < refining->n_names; name++)

@@ -33,7 +33,7 @@ known_begin(struct known *known, const struct profile *profile,
 		.by_name = memory_array(names_count(profile->names), 1,
 		                        error),
 	};
-	for (size_t i = 0; i < N_GLOBS; i++) {
+	for (size_t i = 0; known->by_name != NULL && i < N_GLOBS; i++) {
 		known->globs[i] = pattern_new(startup_globs[i], error);
 		if (known->globs[i] == NULL)
 			return -1;

@@ -237,7 +237,8 @@ add_columns(struct table *table, const struct row_source *source)
 	    true;
 	table_add_column(table, "high", "high", CELL_AMOUNT)->is_data_only =
 	    true;
-	table_add_column(table, "visible", "visible", CELL_AMOUNT);
+	table_add_column(table, "visible", "visible", CELL_AMOUNT)->gives_way =
+	    true;
 	table_add_column(table, "p", "p", CELL_NUMBER)->is_data_only = true;
 	table_add_column(table, "q", "q", CELL_NUMBER)->is_data_only = true;
 	table_add_column(table, "verdict", "verdict", CELL_TEXT);

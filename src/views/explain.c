@@ -21,12 +21,15 @@
  * module	One that holds more than half of the hits of bodies.
  *
  * Findings end where the screen is full.  The standard error of a share s is
- * sqrt(phi s (1 - s) / D), phi = hits / samples, at least 1: each sample is a
- * cluster of phi hits.  Hits that no sampler is known to have counted have no
- * error.  Cost: that of down, and some passes over the nodes.
+ * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at least
+ * 1: each sample is a cluster of phi hits.  Hits that no sampler is known to have
+ * counted have no error.  That of a merged profile comes from its groups
+ * (group_noise.h), for which the hits of a row are counted anew in each.  Cost:
+ * that of down, and some passes over the nodes; with groups, one more for each row.
  */
 #include "src/views/explain.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +38,7 @@
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
 #include "src/views/columns.h"
+#include "src/views/counted.h"
 #include "src/views/flow_paths.h"
 #include "src/views/rows.h"
 #include "src/views/totals.h"
@@ -62,6 +66,7 @@ struct candidate {
 	uint32_t name;
 	double activations;	/* 0: not counted */
 	bool is_estimated;
+	enum counted counted;
 };
 
 /* The largest candidates met so far, in order. */
@@ -76,6 +81,9 @@ struct explanation {
 	const struct view_request *request;
 	const struct sample_set *set;
 	const uint64_t *module_hits;	/* see struct explain_request */
+	const struct group_hits *module_groups;
+	struct group_noise noise;	/* groups is NULL: none are known */
+	uint64_t n_samples;		/* raw samples that the steps left */
 	struct measure measure;
 	struct table *table;
 
@@ -138,19 +146,49 @@ is_sampled(const struct sample_set *set)
 	    set->resource->counting == COUNTING_SAMPLED;
 }
 
-/* See the file's comment; negative: nothing is known of samples. */
+/* Of threads, one may have many hits a sample and another one each. */
+static uint64_t
+count_samples_left(const struct sample_set *set)
+{
+	const struct sample_tree *tree = set->tree;
+
+	if (set->n_steps == 0 || tree == NULL)
+		return set->n_samples;
+	return tree->samples[set->resource_number] == NULL ? set->left :
+	    sample_tree_total(tree, tree->samples[set->resource_number]);
+}
+
 static double
-standard_error(const struct explanation *explanation, double s)
+hits_per_sample(const struct explanation *explanation)
 {
 	const struct sample_set *set = explanation->set;
-	double phi, variance;
+	const uint64_t hits = set->n_steps == 0 ? set->total : set->left;
 
-	if (!is_sampled(set) || explanation->measure.denominator == 0)
-		return -1;
-	phi = fmax((double)set->total / (double)set->n_samples, 1);
-	variance = phi * s * (1 - s) /
+	return explanation->n_samples == 0 ? 1 :
+	    (double)hits / (double)explanation->n_samples;
+}
+
+/* By the samples; see the file's comment. */
+static double
+sampling_error(const struct explanation *explanation, double s)
+{
+	double variance;
+
+	if (explanation->measure.denominator == 0)
+		return 0;
+	variance = fmax(hits_per_sample(explanation), 1) * s * (1 - s) /
 	    (double)explanation->measure.denominator;
 	return sqrt(fmax(variance, 0));
+}
+
+/* Whether rows have errors. */
+static bool
+has_errors(const struct explanation *explanation)
+{
+	return explanation->measure.denominator > 0 &&
+	    (explanation->noise.groups != NULL ||
+	     (explanation->request->no_groups == NULL &&
+	      is_sampled(explanation->set)));
 }
 
 /* Begins a finding, which is shown with its first row.  text: one line. */
@@ -186,6 +224,43 @@ take_room(struct explanation *explanation, size_t n_words)
 	return true;
 }
 
+/*
+ * The standard error of a row's share s, as a cell: nothing without errors, and
+ * unknown where the groups do not show it.
+ */
+static int
+make_error(const struct explanation *explanation, const uint32_t *path,
+           size_t n, const struct candidate *what, double s,
+           struct cell *cell, struct error *error)
+{
+	const struct group_hits *found = explanation->module_groups;
+	struct group_hits hits;
+	double deviation;
+
+	*cell = (struct cell){ .kind = CELL_EMPTY };
+	if (!has_errors(explanation))
+		return 0;
+	if (explanation->noise.groups == NULL) {
+		*cell = cell_percent(sampling_error(explanation, s));
+		return 0;
+	}
+	if (what->counted == COUNTED_OWN) {
+		path = explanation->hot;
+		n = explanation->n_hot;
+	}
+	if (what->counted != COUNTED_MODULE) {
+		if (counted_in_groups(&explanation->noise, what->counted, path,
+		                      n, explanation->request->root, &hits,
+		                      error) != 0)
+			return -1;
+		found = &hits;
+	}
+	deviation = found == NULL ? NAN :
+	    group_share_error(&explanation->noise, found);
+	*cell = isnan(deviation) ? cell_unknown() : cell_percent(deviation);
+	return 0;
+}
+
 /* Adds a row about a path of n >= 1 names; nothing if there is no room. */
 static int
 add_row(struct explanation *explanation, const uint32_t *path, size_t n,
@@ -193,7 +268,6 @@ add_row(struct explanation *explanation, const uint32_t *path, size_t n,
 {
 	const struct names *names = explanation->set->names;
 	double s = share(explanation, what->hits);
-	double deviation = standard_error(explanation, s);
 	size_t n_words = 3;
 	struct cell cells[TABLE_MAX_COLUMNS];
 
@@ -214,10 +288,11 @@ add_row(struct explanation *explanation, const uint32_t *path, size_t n,
 	    cell_fraction(what->activations);
 	cells[4] = cell_hits(what->hits);
 	cells[5] = cell_percent(s);
-	cells[6] = explanation->set->flow != NULL ?
-	    cell_flag(what->is_estimated) :
-	    deviation < 0 ? (struct cell){ .kind = CELL_EMPTY } :
-	    cell_percent(deviation);
+	if (explanation->set->flow != NULL)
+		cells[6] = cell_flag(what->is_estimated);
+	else if (make_error(explanation, path, n, what, s, &cells[6],
+	                    error) != 0)
+		return -1;
 	cells[7] = table_path(explanation->table, names, path, n, error);
 	if (error->is_set)
 		return -1;
@@ -387,7 +462,7 @@ show_stop(struct explanation *explanation, const struct ranking *callees,
 {
 	const char *where = explanation->n_hot == 1 ? "The root" : "The path";
 	uint64_t hits = explanation->hot_hits;
-	struct candidate body = { .hits = own };
+	struct candidate body = { .hits = own, .counted = COUNTED_OWN };
 	bool is_last = callees->n == 0, is_body;
 
 	is_body = is_most(own, hits) || (is_last && own >= back->hits);
@@ -453,6 +528,7 @@ find_hot_path(struct explanation *explanation, struct error *error)
 	int status;
 
 	request.depth = SIZE_MAX;
+	request.n_columns = 0;
 	measure.least = measure_least(SMALL_SHARE, measure_function(
 	    request.set, request.root));
 	if (measure.least == 0)
@@ -486,7 +562,8 @@ show_bodies(struct explanation *explanation,
 		if (totals[i].self > 0)
 			rank(&bodies, explanation->set->names,
 			     (double)totals[i].self, (struct candidate){
-			     totals[i].self, totals[i].name, 0, false });
+			     .hits = totals[i].self, .name = totals[i].name,
+			     .counted = COUNTED_BODY });
 	if (bodies.n == 0)
 		return 0;
 	is_flat = share(explanation, bodies.best[0].hits) < FLAT_SHARE;
@@ -532,8 +609,10 @@ show_recursion(struct explanation *explanation,
 		if (share(explanation, totals[i].inclusive) >= SMALL_SHARE &&
 		    sum > stacks)
 			rank(&ranking, explanation->set->names, sum - stacks,
-			     (struct candidate){ totals[i].inclusive,
-			     totals[i].name, sum / stacks, false });
+			     (struct candidate){
+			     .hits = totals[i].inclusive,
+			     .name = totals[i].name,
+			     .activations = sum / stacks });
 	}
 	free(activations);
 	if (ranking.n == 0)
@@ -583,7 +662,7 @@ show_callers(struct explanation *explanation, struct error *error)
 			continue;
 		n_large += share(explanation, calls[i].hits) >= FLAT_SHARE;
 		rank(&ranking, set->names, (double)calls[i].hits,
-		     (struct candidate){ calls[i].hits, i, 0, false });
+		     (struct candidate){ .hits = calls[i].hits, .name = i });
 	}
 	free(calls);
 	if (n_large < 2)
@@ -612,7 +691,8 @@ show_module(struct explanation *explanation, struct error *error)
 	for (uint32_t i = 0; hits != NULL && i < names_count(names); i++)
 		if (hits[i] > 0)
 			rank(&ranking, names, (double)hits[i],
-			     (struct candidate){ hits[i], i, 0, false });
+			     (struct candidate){ .hits = hits[i], .name = i,
+			     .counted = COUNTED_MODULE });
 	if (ranking.n < 2 || !is_most(ranking.best[0].hits,
 	                              explanation->set->left))
 		return 0;
@@ -632,20 +712,6 @@ struct outside {
 	struct ranking starts;
 };
 
-/* What readers put in place of outer frames that they do not know. */
-static bool
-is_cut_mark(const struct names *names, uint32_t name)
-{
-	static const char *const marks[] = {
-		"[partial]", "[truncated]", "[broken]",
-	};
-
-	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-		if (strcmp(names_text(names, name), marks[i]) == 0)
-			return true;
-	return false;
-}
-
 static int
 measure_outside(const struct explanation *explanation,
                 struct outside *outside, struct error *error)
@@ -660,24 +726,22 @@ measure_outside(const struct explanation *explanation,
 	if (hits == NULL)
 		return -1;
 	for (uint32_t top = 0; top < tree->n_nodes; top = tree->end[top]) {
-		uint64_t without = set->weight[top];
 		uint32_t name = tree->label[top];
+		uint64_t without;
 
-		if (is_cut_mark(set->names, name)) {
-			outside->cut += without;
+		if (counted_is_cut_mark(set->names, name)) {
+			outside->cut += set->weight[top];
 			outside->cut_name = name;
 		}
-		while (node < tree->end[top]) {
-			without -= set->weight[node];
-			node = measure_next_node(tree, tree->end[node], root);
-		}
+		without = counted_without_root(set, root, top, &node);
 		outside->hits += without;
 		hits[name] += without;
 	}
 	for (uint32_t i = 0; i < n_names; i++)
 		if (hits[i] > 0)
 			rank(&outside->starts, set->names, (double)hits[i],
-			     (struct candidate){ hits[i], i, 0, false });
+			     (struct candidate){ .hits = hits[i], .name = i,
+			     .counted = COUNTED_STARTS });
 	free(hits);
 	return 0;
 }
@@ -701,7 +765,8 @@ static int
 show_cut(struct explanation *explanation, const struct outside *outside,
          struct error *error)
 {
-	struct candidate cut = { .hits = outside->cut };
+	struct candidate cut = { .hits = outside->cut,
+		.counted = COUNTED_CUT };
 
 	if (begin_finding(explanation, "cut", "Stacks that were not walked to "
 	                  "their outer ends") != 0)
@@ -803,25 +868,33 @@ describe_samples(struct explanation *explanation, struct error *error)
 {
 	const struct sample_set *set = explanation->set;
 	struct table *table = explanation->table;
-	struct view_request request = *explanation->request;
-	double half = standard_error(explanation, 0.5);
-	double phi;
+	bool are_few = explanation->n_samples < FEW_SAMPLES;
+	double half;
 
-	request.groups = NULL;		/* its errors are those of sampling */
-	request.no_groups = NULL;
-	if (set->flow == NULL && !is_sampled(set))
-		return columns_describe_errors(&request, table, error);
-	if (half < 0)
+	if (explanation->noise.groups != NULL)
+		return table_add_header(table, error, "+-: standard error, by "
+		    "leaving out each of %" PRIu32 " random groups of the "
+		    "members", explanation->noise.groups->n);
+	if (set->flow == NULL && explanation->measure.denominator > 0 &&
+	    !has_errors(explanation))
+		return columns_describe_errors(explanation->request, table,
+		                               error);
+	if (!has_errors(explanation))
 		return 0;
-	phi = (double)set->total / (double)set->n_samples;
+	half = sampling_error(explanation, 0.5);
+	/* Half of what is left, if that is less than shares are of. */
+	if (set->left < explanation->measure.denominator)
+		half *= sqrt((double)explanation->measure.denominator /
+		             (double)set->left);
 	if (table_add_field(table, "samples", NULL,
-	                    cell_count(set->n_samples), error) != 0 ||
+	                    cell_count(explanation->n_samples), error) != 0 ||
 	    table_add_field(table, "hits_per_sample", NULL,
-	                    cell_fraction(phi), error) != 0 ||
+	                    cell_fraction(hits_per_sample(explanation)),
+	                    error) != 0 ||
 	    table_add_field(table, "error_of_half", NULL, cell_fraction(half),
 	                    error) != 0)
 		return -1;
-	return table_add_header(table, error, set->n_samples < FEW_SAMPLES ?
+	return table_add_header(table, error, are_few ?
 	    "few samples: half of the hits is sure to +-%.2g%%; record longer" :
 	    "+-: standard error; that of half of the hits is %.2g%%",
 	    100 * half);
@@ -846,7 +919,7 @@ describe_stand_ins(const struct sample_set *set, struct table *table,
 }
 
 static void
-add_columns(struct table *table, const struct sample_set *set)
+add_columns(struct table *table, const struct explanation *explanation)
 {
 	static const struct {
 		const char *key, *title;
@@ -863,12 +936,12 @@ add_columns(struct table *table, const struct sample_set *set)
 		                 columns[i].kind)->is_data_only = true;
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "%", CELL_PERCENT);
-	if (set->flow != NULL)
+	if (explanation->set->flow != NULL)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';
 	else
 		table_add_column(table, "error", "+-", CELL_PERCENT)->
-		    is_data_only = !is_sampled(set);
+		    is_data_only = !has_errors(explanation);
 	table_add_column(table, "path", "call path", CELL_PATH);
 	table->group_key = "finding";
 }
@@ -883,6 +956,9 @@ view_explain(const struct view_request *request,
 		.request = request,
 		.set = request->set,
 		.module_hits = wanted->module_hits,
+		.module_groups = wanted->module_groups,
+		.noise = group_noise_of(request),
+		.n_samples = count_samples_left(request->set),
 		.measure = measure_of(request),
 		.table = table,
 		.words_left = wanted->n_words == 0 ? SIZE_MAX :
@@ -907,7 +983,7 @@ view_explain(const struct view_request *request,
 	                                sizeof *explanation.lines, error);
 	if (explanation.lines == NULL)
 		return -1;
-	add_columns(table, request->set);
+	add_columns(table, &explanation);
 	if (find_all(&explanation, error) != 0 ||
 	    table_add_field(table, "left_out", NULL,
 	                    cell_count(explanation.n_left_out), error) != 0)

@@ -3,12 +3,16 @@
 #ifndef CPPROF_VIEWS_EXPLAIN_H
 #define CPPROF_VIEWS_EXPLAIN_H
 
+#include "src/views/group_noise.h"
 #include "src/views/view.h"
 
 /* Borrowed. */
 struct explain_request {
 	const uint64_t *module_hits;	/* [names] the set's hits by the name of
 					 * the module; NULL: not known */
+	const struct group_hits *module_groups;	/* what the request's groups
+					 * have of the module with most hits;
+					 * NULL: not known */
 	size_t n_words;		/* findings and leads may have so many; 0: any
 				 * number */
 };

@@ -6,6 +6,7 @@ libcore_a_SOURCES += \
 	src/views/compare.c src/views/compare.h \
 	src/views/compared_heading.c src/views/compared_heading.h \
 	src/views/compared_table.c \
+	src/views/counted.c src/views/counted.h \
 	src/views/code_hits.c src/views/code_hits.h \
 	src/views/columns.c src/views/columns.h \
 	src/views/disasm.c src/views/disasm.h \
@@ -17,6 +18,7 @@ libcore_a_SOURCES += \
 	src/views/functions.c \
 	src/views/graph.c src/views/graph.h \
 	src/views/graph_entries.c src/views/graph_entries.h \
+	src/views/group_noise.c src/views/group_noise.h \
 	src/views/heading.c src/views/heading.h \
 	src/views/icicle.c \
 	src/views/list.c src/views/list.h \

@@ -28,24 +28,52 @@ struct automaton {
 	uint32_t *position;	/* [names] of path[0 .. n-2], from 1; else 0 */
 };
 
+/* What is counted: hits of the sets, which have one tree. */
+struct path_counting {
+	const struct sample_set *sets;
+	size_t n_sets;
+	uint64_t *hits;		/* [n_sets] */
+	bool ends_there;	/* of the stacks that end in the path, whose
+				 * last name has a position, too */
+	bool is_seen;
+	uint64_t *times;	/* of the first set; NULL: not counted */
+};
+
 static struct state
 next_state(const struct automaton *automaton, struct state state,
            uint32_t name)
 {
 	uint32_t position = automaton->position[name];
 
-	if (!state.is_detour && automaton->path[state.matched] == name)
+	if (!state.is_detour && state.matched < automaton->n &&
+	    automaton->path[state.matched] == name)
 		return (struct state){ state.matched + 1, false };
 	if (position != 0 && position <= state.matched)
 		return (struct state){ position, false };
 	return (struct state){ state.matched, state.matched > 0 };
 }
 
-static int
-count_hits(const struct sample_set *set, const struct automaton *automaton,
-           struct path_hits *found, uint64_t *times, struct error *error)
+/* Counts the stacks through a node where the path ends. */
+static void
+count_node(struct path_counting *counting, uint32_t node)
 {
-	const struct sample_tree *tree = set->tree;
+	const struct sample_tree *tree = counting->sets->tree;
+
+	for (size_t i = 0; i < counting->n_sets; i++)
+		counting->hits[i] += counting->ends_there ?
+		    counting->sets[i].self[tree->row[node]] :
+		    counting->sets[i].weight[node];
+	counting->is_seen = true;
+	if (counting->times != NULL)
+		tree_time_add(tree, counting->sets->resource_number, node,
+		              tree->end[node], counting->times);
+}
+
+static int
+count_hits(const struct automaton *automaton, struct path_counting *counting,
+           struct error *error)
+{
+	const struct sample_tree *tree = counting->sets->tree;
 	struct state *states = NULL;
 	uint32_t node = 0;
 
@@ -54,20 +82,17 @@ count_hits(const struct sample_set *set, const struct automaton *automaton,
 		return -1;
 	while (node < tree->n_nodes) {
 		struct state state = { 0 };
+		bool is_end;
 
 		if (tree->parent[node] != NO_NODE)
 			state = states[tree->parent[node]];
 		state = next_state(automaton, state, tree->label[node]);
-		if (state.matched == automaton->n) {
-			found->hits += set->weight[node];
-			found->is_seen = true;
-			if (times != NULL)
-				tree_time_add(tree, set->resource_number, node,
-				              tree->end[node], times);
-			node = tree->end[node];
-		} else {
-			states[node++] = state;
-		}
+		states[node] = state;
+		is_end = state.matched == automaton->n && !state.is_detour;
+		if (is_end)
+			count_node(counting, node);
+		node = is_end && !counting->ends_there ? tree->end[node] :
+		    node + 1;
 	}
 	large_array_free(states);
 	return 0;
@@ -85,23 +110,57 @@ is_canonical(const uint32_t *path, size_t n, uint32_t *position)
 	return true;
 }
 
-int
-path_hits_find(const struct sample_set *set, const uint32_t *path, size_t n,
-               struct path_hits *found, uint64_t *times, struct error *error)
+/* *is_one: whether the path is canonical; otherwise no stack has it. */
+static int
+count_path(const uint32_t *path, size_t n, struct path_counting *counting,
+           bool *is_one, struct error *error)
 {
 	struct automaton automaton = { .path = path, .n = (uint32_t)n };
 	int status = 0;
 
-	*found = (struct path_hits){ 0 };
-	automaton.position = memory_array(names_count(set->names),
+	automaton.position = memory_array(names_count(counting->sets->names),
 	                                  sizeof *automaton.position, error);
 	if (automaton.position == NULL)
 		return -1;
-	found->is_canonical = is_canonical(path, n, automaton.position);
-	if (found->is_canonical)
-		status = count_hits(set, &automaton, found, times, error);
+	*is_one = is_canonical(path, n, automaton.position);
+	if (counting->ends_there && automaton.position[path[n - 1]] == 0)
+		automaton.position[path[n - 1]] = (uint32_t)n;
+	if (*is_one)
+		status = count_hits(&automaton, counting, error);
 	free(automaton.position);
 	return status;
+}
+
+int
+path_hits_find(const struct sample_set *set, const uint32_t *path, size_t n,
+               struct path_hits *found, uint64_t *times, struct error *error)
+{
+	struct path_counting counting = {
+		.sets = set, .n_sets = 1, .hits = &found->hits,
+		.times = times,
+	};
+	int status;
+
+	*found = (struct path_hits){ 0 };
+	status = count_path(path, n, &counting, &found->is_canonical, error);
+	found->is_seen = counting.is_seen;
+	return status;
+}
+
+int
+path_hits_of_sets(const struct sample_set *sets, size_t n_sets,
+                  const uint32_t *path, size_t n, bool ends_there,
+                  uint64_t *hits, struct error *error)
+{
+	struct path_counting counting = {
+		.sets = sets, .n_sets = n_sets, .hits = hits,
+		.ends_there = ends_there,
+	};
+	bool is_one;
+
+	for (size_t i = 0; i < n_sets; i++)
+		hits[i] = 0;
+	return count_path(path, n, &counting, &is_one, error);
 }
 
 int

@@ -23,6 +23,14 @@ int path_hits_find(const struct sample_set *set, const uint32_t *path,
                    struct error *error);
 
 /*
+ * The same for n_sets sets of one tree.  ends_there: hits of the stacks that
+ * end in the path, which has no name twice (struct rows, own).
+ */
+int path_hits_of_sets(const struct sample_set *sets, size_t n_sets,
+                      const uint32_t *path, size_t n, bool ends_there,
+                      uint64_t *hits, struct error *error);
+
+/*
  * Whether only the last name of a path occurs twice in it, as in every
  * canonical path.  0, or -1 with *error set.
  */

@@ -3,12 +3,13 @@
  *
  * Finding a child by parent and name is the inner loop of down and up, and its
  * cost is cache misses.  Records are used in nearly the order in which they
- * were made.  So a child is first looked for in a cache line chosen by its
- * parent's number; four parents share a line with room for eight children.
- * Lines are then read and written nearly in sequence.  Only when the line is
- * full does the child go to a common hash table, so that a record with very
- * many children still costs one probe for each.  Nothing is ever removed, so a
- * line that is not full ends the search.
+ * were made.  Most are the first child of the record made just before, and are
+ * looked for there and nowhere else.  Another child is looked for in a cache
+ * line chosen by its parent's number; 16 parents share a line with room for
+ * eight children.  Lines are then read and written nearly in sequence.  Only
+ * when the line is full does the child go to a common hash table, so that a
+ * record with very many children still costs one probe for each.  Nothing is
+ * ever removed, so a line that is not full ends the search.
  *
  * What that gains over src/base/index.h: for a million records, 7 ns a step
  * instead of 34 if the paths come sorted, and 26 instead of 92 if shuffled.
@@ -20,7 +21,7 @@
 #include "src/profile/large_array.h"
 
 enum {
-	PARENTS_A_LINE = 4,
+	PARENTS_A_LINE = 16,
 	CHILDREN_A_LINE = 8,
 	FIRST_OVERFLOW = 256,
 	FIRST_RECORDS = 256,
@@ -31,6 +32,7 @@ struct path_slot {
 	uint32_t record;	/* 0: empty, since record 0 is no child */
 };
 
+/* Children that do not directly follow their parent. */
 struct path_line {
 	struct path_slot slots[CHILDREN_A_LINE];
 };
@@ -58,7 +60,7 @@ reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
 }
 
 /*
- * Makes the next record; its line is made with the first of the four parents.
+ * Makes the next record; its line is made with the first of those that share it.
  */
 static uint32_t
 new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
@@ -255,7 +257,13 @@ path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t name,
                 struct error *error)
 {
 	const struct path_line *line = &trie->lines[parent / PARENTS_A_LINE];
+	const uint32_t next = parent + 1;
 
+	if (next == trie->n_records)
+		return new_record(trie, parent, name, error);
+	if (trie->records[next].parent == parent &&
+	    trie->records[next].name == name)
+		return next;
 	for (int i = 0; i < CHILDREN_A_LINE; i++) {
 		const struct path_slot *slot = &line->slots[i];
 

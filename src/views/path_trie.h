@@ -47,7 +47,7 @@ struct path_trie {
 };
 
 /*
- * The most records that a view makes, at 40 bytes each.  Downward a tree with
+ * The most records that a view makes, at 28 bytes each.  Downward a tree with
  * more nodes, and upward a tree that repeats the root below very many names,
  * can need more.
  */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/sort.h"
@@ -110,6 +111,92 @@ add_bodies(const struct sample_set *run, double *bodies)
 		    (double)run->self[tree->row[node]];
 }
 
+/* What the bodies of functions used: [n_names] each. */
+struct bodies {
+	uint32_t n_names;
+	double *sides[2];	/* of all runs of the base, and now */
+	double *run;		/* of one run */
+	double *weight;		/* in the median; 0: it has no say */
+};
+
+static void
+bodies_free(struct bodies *bodies)
+{
+	free(bodies->sides[0]);
+	free(bodies->sides[1]);
+	free(bodies->run);
+	free(bodies->weight);
+}
+
+/*
+ * Of two sides that did the same work the smaller one: so what grew has no more
+ * say than it had before.
+ */
+static void
+weigh_functions(const struct bodies *bodies, size_t n_base, size_t n_now)
+{
+	for (uint32_t f = 0; f < bodies->n_names; f++) {
+		double base = bodies->sides[0][f], now = bodies->sides[1][f];
+
+		bodies->weight[f] =
+		    base + now < (double)(FEWEST_HITS * (n_base + n_now)) ? 0 :
+		    fmin(base / (double)n_base, now / (double)n_now);
+	}
+}
+
+static double
+sum_of(const double *values, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	return sum;
+}
+
+/* How far a function is from the work found so far, in units of chance. */
+static double
+deviation(const struct bodies *bodies, uint32_t f, const double sums[2])
+{
+	double base = bodies->sides[0][f], now = bodies->sides[1][f];
+
+	return fabs(log(now / sums[1]) - log(base / sums[0])) /
+	    sqrt(1 / base + 1 / now);
+}
+
+/*
+ * Takes their say from functions that changed, which would shift the median to one
+ * side: those much further from the work found so far than half of the use is.
+ * 1 if any had one, 0, or -1 with *error set.
+ */
+static int
+drop_changed(const struct bodies *bodies, const double *work, size_t n,
+             size_t n_base, struct ratio *ratios, struct error *error)
+{
+	const double far = 4;	/* 2.7 standard deviations of a normal one */
+	const double sums[2] = { sum_of(work, n_base),
+		sum_of(work + n_base, n - n_base) };
+	double middle;
+	size_t n_ratios = 0;
+	int is_any = 0;
+
+	for (uint32_t f = 0; f < bodies->n_names; f++)
+		if (bodies->weight[f] > 0)
+			ratios[n_ratios++] = (struct ratio){
+				deviation(bodies, f, sums),
+				bodies->weight[f],
+			};
+	if (weighted_median(ratios, n_ratios, &middle, error) != 0)
+		return -1;
+	for (uint32_t f = 0; f < bodies->n_names; f++)
+		if (bodies->weight[f] > 0 &&
+		    deviation(bodies, f, sums) > far * middle) {
+			bodies->weight[f] = 0;
+			is_any = 1;
+		}
+	return is_any;
+}
+
 /*
  * The variance of a weighted median of n ratios r is sum w^2 / (2 sum w f)^2,
  * where f is the density of each r at 1 (Gauss-Markov theory; Koenker 2005,
@@ -118,14 +205,15 @@ add_bodies(const struct sample_set *run, double *bodies)
  * hits.
  */
 static double
-hits_of_median(const double *mean, uint32_t n_names, size_t n_runs)
+hits_of_median(const struct bodies *bodies, size_t n_runs)
 {
 	double upper = 0, lower = 0;
 
-	for (uint32_t f = 0; f < n_names; f++) {
-		double hits = mean[f] / (double)n_runs;
+	for (uint32_t f = 0; f < bodies->n_names; f++) {
+		double hits = (bodies->sides[0][f] + bodies->sides[1][f]) /
+		    (double)n_runs;
 
-		if (mean[f] < (double)(FEWEST_HITS * n_runs))
+		if (bodies->weight[f] == 0)
 			continue;
 		upper += pow(hits, 1.5);
 		lower += hits * hits;
@@ -133,39 +221,64 @@ hits_of_median(const double *mean, uint32_t n_names, size_t n_runs)
 	return M_2_PI * upper * upper / lower;
 }
 
+/* The work of each run, by the functions that have a say. */
+static int
+find_work(const struct sample_set *runs, size_t n, size_t n_base,
+          const struct bodies *bodies, struct ratio *ratios, double *work,
+          struct error *error)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t n_ratios = 0;
+
+		memset(bodies->run, 0, bodies->n_names * sizeof(double));
+		add_bodies(&runs[i], bodies->run);
+		for (uint32_t f = 0; f < bodies->n_names; f++)
+			if (bodies->weight[f] > 0)
+				ratios[n_ratios++] = (struct ratio){
+					bodies->run[f] * (double)n /
+					    (bodies->sides[0][f] +
+					     bodies->sides[1][f]),
+					bodies->weight[f],
+				};
+		if (weighted_median(ratios, n_ratios, &work[i], error) != 0)
+			return -1;
+	}
+	return normalise(work, n, n_base, error);
+}
+
 int
 work_robust(const struct sample_set *runs, size_t n, size_t n_base,
             double *work, double hits[2], struct error *error)
 {
+	enum { ROUNDS = 10 };
 	uint32_t n_names = names_count(runs->names);
-	double *mean = memory_array(n_names, sizeof *mean, error);
-	double *body = memory_array(n_names, sizeof *body, error);
+	struct bodies bodies = { .n_names = n_names };
 	struct ratio *ratios = memory_array(n_names, sizeof *ratios, error);
-	int result = error->is_set ? -1 : 0;
+	int result = -1, is_any = 1;
 
-	for (size_t i = 0; result == 0 && i < n; i++)
-		add_bodies(&runs[i], mean);
-	for (size_t i = 0; result == 0 && i < n; i++) {
-		size_t n_ratios = 0;
-
-		for (uint32_t f = 0; f < n_names; f++)
-			body[f] = 0;
-		add_bodies(&runs[i], body);
-		for (uint32_t f = 0; f < n_names; f++)
-			if (mean[f] >= (double)(FEWEST_HITS * n))
-				ratios[n_ratios++] = (struct ratio){
-					body[f] / mean[f] * (double)n, mean[f],
-				};
-		result = weighted_median(ratios, n_ratios, &work[i], error);
+	bodies.sides[0] = memory_array(n_names, sizeof(double), error);
+	bodies.sides[1] = memory_array(n_names, sizeof(double), error);
+	bodies.run = memory_array(n_names, sizeof(double), error);
+	bodies.weight = memory_array(n_names, sizeof(double), error);
+	if (!error->is_set) {
+		for (size_t i = 0; i < n; i++)
+			add_bodies(&runs[i], bodies.sides[i >= n_base]);
+		weigh_functions(&bodies, n_base, n - n_base);
+		result = find_work(runs, n, n_base, &bodies, ratios, work,
+		                   error);
+	}
+	for (int i = 0; result == 0 && is_any && i < ROUNDS; i++) {
+		is_any = drop_changed(&bodies, work, n, n_base, ratios, error);
+		result = is_any < 0 ? -1 :
+		    find_work(runs, n, n_base, &bodies, ratios, work, error);
 	}
 	if (result == 0) {
-		double a_run = hits_of_median(mean, n_names, n);
+		double a_run = hits_of_median(&bodies, n);
 
 		hits[0] = a_run * (double)n_base;
 		hits[1] = a_run * (double)(n - n_base);
 	}
-	free(mean);
-	free(body);
+	bodies_free(&bodies);
 	free(ratios);
-	return result != 0 ? -1 : normalise(work, n, n_base, error);
+	return result;
 }

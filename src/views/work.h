@@ -23,8 +23,9 @@ int work_by_function(const struct sample_set *runs, size_t n, size_t n_base,
                      struct error *error);
 
 /*
- * Takes most functions for unchanged: the work of a run is the weighted median,
- * over all functions, of what their bodies used there as a part of their mean.
+ * Takes most functions for unchanged: the work of a run is the weighted median
+ * of what their bodies used there as a part of their mean, over all functions
+ * but those which by that median did change; these are found in turns.
  * hits: a sum of so many would have the noise of that median.  0, or -1 with
  * *error set.  O(nodes + names log names) for each run.
  */

@@ -778,6 +778,20 @@ const struct argument_kind arg_file = {
 	.complete = complete_files,
 };
 
+static void
+complete_files_or_off(struct completion *completion,
+                      const struct session *session,
+                      const struct command *command)
+{
+	complete_files(completion, session, command);
+	completion_offer(completion, "off", strlen("off"));
+}
+
+const struct argument_kind arg_file_or_off = {
+	.read = read_file,
+	.complete = complete_files_or_off,
+};
+
 static int
 read_command(struct reading *reading, struct value *value)
 {

@@ -29,6 +29,7 @@ extern const struct argument_kind
     arg_choice,		/* one of the command's choices: count */
     arg_resource,	/* a resource of the profile: count */
     arg_file,		/* a file name: words */
+    arg_file_or_off,	/* the same, or "off": words */
     arg_command,	/* the name of a command: command */
     arg_setting,	/* the name of a setting: command */
     arg_setting_value,	/* after arg_setting: all that is left but

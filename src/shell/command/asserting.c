@@ -34,17 +34,32 @@ interval_of(const struct asserting *asserting)
 	return (double)asserting->request.set->resource->interval;
 }
 
+struct estimate
+asserting_hits(const struct asserting *asserting, const struct amount *amount,
+               const struct group_hits *groups, double z)
+{
+	return groups == NULL ?
+	    hits_estimate(amount->sampled, asserting->whole, z) :
+	    group_hits_estimate(&asserting->noise, groups, amount->sampled, z);
+}
+
 /* The value in the bound's unit, with an interval if chance has made it. */
 static struct estimate
 estimate_of(const struct asserting *asserting,
-            const struct assertion *assertion, struct sampled sampled)
+            const struct assertion *assertion, const struct amount *amount,
+            const struct group_hits *groups)
 {
 	double gticks = interval_of(asserting);
 	struct estimate estimate;
 
 	if (assertion->is_share)
-		return share_estimate(sampled, asserting->whole, ESTIMATE_95);
-	estimate = hits_estimate(sampled, asserting->whole, ESTIMATE_95);
+		return groups == NULL ?
+		    share_estimate(amount->sampled, asserting->whole,
+		                   ESTIMATE_95) :
+		    group_share_estimate(&asserting->noise, groups,
+		                         amount->sampled, asserting->whole,
+		                         ESTIMATE_95);
+	estimate = asserting_hits(asserting, amount, groups, ESTIMATE_95);
 	estimate.value *= gticks;
 	estimate.low *= gticks;
 	estimate.high *= gticks;
@@ -63,9 +78,30 @@ decide(const struct assertion *assertion, const struct estimate *estimate)
 	       VERDICT_UNDECIDED;
 }
 
+/* Why nothing is known of how far off a value may be; NULL: it is known. */
+static const char *
+why_unknown(const struct asserting *asserting, const struct amount *amount,
+            const struct estimate *estimate)
+{
+	const struct view_request *request = &asserting->request;
+
+	if (amount->is_estimated)
+		return "its value is an estimate";
+	if (request->no_groups != NULL)
+		return request->no_groups;
+	if (isnan(estimate->low))
+		return "fewer than two random groups of the members have hits "
+		    "of it";
+	if (request->groups == NULL &&
+	    request->set->resource->counting == COUNTING_UNKNOWN)
+		return "the file does not say how its numbers were sampled";
+	return NULL;
+}
+
+/* groups: what those of a merged profile have of it, or NULL. */
 static struct finding
 judge(const struct asserting *asserting, const struct assertion *assertion,
-      const struct amount *amount)
+      const struct amount *amount, const struct group_hits *groups)
 {
 	enum counting counting = asserting->request.set->resource->counting;
 	struct finding finding = { .verdict = VERDICT_UNDECIDED };
@@ -79,24 +115,19 @@ judge(const struct asserting *asserting, const struct assertion *assertion,
 		return finding;
 	}
 	finding.has_value = true;
-	finding.estimate = estimate_of(asserting, assertion, amount->sampled);
-	if (amount->is_estimated) {
-		finding.why = "its value is an estimate";
+	finding.estimate = estimate_of(asserting, assertion, amount, groups);
+	finding.why = why_unknown(asserting, amount, &finding.estimate);
+	if (finding.why != NULL)
 		return finding;
-	}
-	if (counting == COUNTING_UNKNOWN) {
-		finding.why = "the file does not say how its numbers were "
-		    "sampled";
-		return finding;
-	}
 	finding.has_interval = true;
-	if (counting == COUNTING_EXACT)
+	if (counting == COUNTING_EXACT && groups == NULL)
 		finding.estimate.low = finding.estimate.high =
 		    finding.estimate.value;
 	finding.verdict = decide(assertion, &finding.estimate);
 	if (finding.verdict == VERDICT_UNDECIDED)
-		finding.why = "the bound is inside the interval: record "
-		    "longer";
+		finding.why = groups == NULL ?
+		    "the bound is inside the interval: record longer" :
+		    "the bound is inside the interval: merge more members";
 	return finding;
 }
 
@@ -306,24 +337,55 @@ asserting_end(struct asserting *asserting)
 	struct session *session = asserting->session;
 
 	free(asserting->functions);
+	free(asserting->group_functions);
 	if (session->is_interactive)
 		return;
 	session->has_violated |= asserting->n_violated > 0;
 	session->has_undecided |= asserting->n_undecided > 0;
 }
 
-int
-asserting_count(struct asserting *asserting, struct error *error)
+/* What shares are of, and the groups. */
+static int
+count_whole(struct asserting *asserting, struct error *error)
 {
-	if (!asserting->has_whole &&
+	if (asserting->has_whole)
+		return 0;
+	if (session_noise_request(asserting->session, &asserting->request,
+	                          error) != 0 ||
 	    amount_of_whole(&asserting->request, &asserting->whole,
 	                    error) != 0)
 		return -1;
+	asserting->noise = group_noise_of(&asserting->request);
 	asserting->has_whole = true;
-	if (asserting->functions == NULL)
-		asserting->functions = amounts_of_functions(
-		    asserting->request.set, &asserting->n_functions, error);
-	return asserting->functions == NULL ? -1 : 0;
+	return 0;
+}
+
+int
+asserting_count(struct asserting *asserting, struct error *error)
+{
+	if (count_whole(asserting, error) != 0)
+		return -1;
+	if (asserting->functions != NULL)
+		return 0;
+	asserting->functions = amounts_of_functions(asserting->request.set,
+	    &asserting->n_functions, error);
+	if (asserting->functions == NULL || asserting->noise.groups == NULL)
+		return asserting->functions == NULL ? -1 : 0;
+	asserting->group_functions = group_noise_functions(&asserting->noise,
+	                                                   error);
+	return asserting->group_functions == NULL ? -1 : 0;
+}
+
+const struct group_hits *
+asserting_groups(const struct asserting *asserting,
+                 const struct function_amount *of, bool is_body)
+{
+	const struct group_function *function;
+
+	if (asserting->group_functions == NULL)
+		return NULL;
+	function = &asserting->group_functions[of->place];
+	return is_body ? &function->body : &function->inclusive;
 }
 
 static const struct function_amount *
@@ -427,6 +489,10 @@ find_rows(const struct asserting *asserting, enum assertion_view view,
 	request.root = function;
 	request.folds_chains = false;
 	request.has_when = request.has_noise = false;
+	if (request.groups != NULL) {	/* the rows are asked one by one */
+		request.n_columns -= request.groups->n;
+		request.groups = NULL;
+	}
 	status = path_views[view](&request, &table, error);
 	if (status == 0 && table.n_rows == 0) {
 		table_free(&table);
@@ -628,11 +694,13 @@ check_functions(struct asserting *asserting,
 	for (size_t i = 0; i < claimed->n; i++) {
 		const struct function_amount *found = find_amount(asserting,
 		    claimed->names[i]);
+		const bool is_body = assertion->view == ASSERT_BODY;
 		struct amount none = { 0 };
-		struct finding finding = judge(asserting, assertion,
-		    found == NULL ? &none :
-		    assertion->view == ASSERT_BODY ? &found->body :
-		    &found->inclusive);
+		struct finding finding = found == NULL ?
+		    judge(asserting, assertion, &none, NULL) :
+		    judge(asserting, assertion, is_body ? &found->body :
+		          &found->inclusive,
+		          asserting_groups(asserting, found, is_body));
 
 		if (add_finding(asserting, assertion, &finding,
 		                &claimed->names[i], 1, error) != 0)
@@ -646,15 +714,20 @@ check_paths(struct asserting *asserting, const struct assertion *assertion,
             const struct claimed *claimed, struct error *error)
 {
 	for (size_t i = 0; i < claimed->n; i++) {
+		const struct group_noise *noise = &asserting->noise;
 		struct amount amount;
+		struct group_hits groups;
 		struct finding finding;
 		size_t n;
 		const uint32_t *path = claimed_path(claimed, i, &n);
 
 		if (amount_of_path(asserting->request.set, path, n, &amount,
-		                   error) != 0)
+		                   error) != 0 ||
+		    (noise->groups != NULL &&
+		     group_noise_path(noise, path, n, &groups, error) != 0))
 			return -1;
-		finding = judge(asserting, assertion, &amount);
+		finding = judge(asserting, assertion, &amount,
+		                noise->groups != NULL ? &groups : NULL);
 		if (add_finding(asserting, assertion, &finding, path, n,
 		                error) != 0)
 			return -1;

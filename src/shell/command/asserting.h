@@ -10,6 +10,7 @@
 
 #include "src/shell/command/assertion.h"
 #include "src/views/amount.h"
+#include "src/views/group_noise.h"
 
 /* What several assertions about one profile share. */
 struct asserting {
@@ -22,6 +23,9 @@ struct asserting {
 	uint32_t n_functions;
 	struct sampled whole;		/* what shares are of */
 	bool has_whole;
+	/* Of a merged profile, if its groups are known; else groups is NULL. */
+	struct group_noise noise;
+	struct group_function *group_functions;	/* [n_functions], by place */
 	uint64_t n_violated, n_undecided;
 };
 
@@ -38,5 +42,19 @@ void asserting_end(struct asserting *asserting);
 
 /* All functions, counted once.  0, or -1 with *error set. */
 int asserting_count(struct asserting *asserting, struct error *error);
+
+/* What the groups have of a function, its body or with its descendants; NULL:
+ * there are no groups. */
+const struct group_hits *asserting_groups(const struct asserting *asserting,
+                                          const struct function_amount *of,
+                                          bool is_body);
+
+/*
+ * An amount in hits with an interval of z standard errors, after
+ * asserting_count; low and high are NAN where the groups do not show it.
+ */
+struct estimate asserting_hits(const struct asserting *asserting,
+                               const struct amount *amount,
+                               const struct group_hits *groups, double z);
 
 #endif

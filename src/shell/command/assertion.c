@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/units.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/path_words.h"
 
 const char *const assertion_views[] = {
@@ -79,7 +80,11 @@ complete_bounded(struct completion *completion, const struct session *session,
 	uint32_t n;
 	const uint32_t *functions;
 
-	(void)command;
+	if (completion->n_before == 1 &&
+	    strcmp(completion->before[0].text, "change") == 0) {
+		arg_choice.complete(completion, session, command);
+		return;
+	}
 	for (size_t i = 0; i < 2; i++)
 		completion_offer(completion, words[i], strlen(words[i]));
 	if (session->profile == NULL)

@@ -31,6 +31,19 @@ offer_argument(struct completion *completion, const struct session *session,
 	}
 }
 
+/* Offers arguments that may stand anywhere; `offered` has been already. */
+static void
+offer_options(struct completion *completion, const struct session *session,
+              const struct command *command, const struct argument *offered)
+{
+	const struct argument *argument = command->arguments;
+
+	for (; argument->name != NULL; argument++)
+		if (argument != offered && argument->kind->complete != NULL &&
+		    (argument->flags & ARG_ANYWHERE) != 0)
+			argument->kind->complete(completion, session, command);
+}
+
 /* words[n], n > 0, is being completed; words[0] names a command. */
 static void
 complete_argument(struct completion *completion,
@@ -58,6 +71,8 @@ complete_argument(struct completion *completion,
 	completion->before = words + 1;
 	completion->n_before = n - 1;
 	offer_argument(completion, session, command, argument);
+	if (completion->prefix[0] == '-')
+		offer_options(completion, session, command, argument);
 }
 
 /*

@@ -208,7 +208,7 @@ run(struct session *session, const struct command *command,
 		if (status == 0) {
 			status = drawn;
 			if (shown.is_set)
-				error_set(error, "%s", shown.text);
+				error_pass(error, &shown);
 		}
 	}
 	table_free(&table);

@@ -7,6 +7,7 @@
 
 #include "src/base/near.h"
 #include "src/base/printable.h"
+#include "src/shell/command/code_argument.h"
 #include "src/shell/command/resolve_short.h"
 
 /* Bytes of a word that an error shows. */
@@ -22,6 +23,13 @@ resolve_report_unknown(const struct session *session, const char *text,
 	const uint32_t *functions = session_functions(session, &n);
 	struct near near;
 
+	if (session->settings.naming.inlines == INLINES_OFF) {
+		const uint32_t name = names_find(names, text, length);
+
+		if (name != NO_NAME && code_is_inlined_only(session->profile,
+		    name, "inlines is off; say \"inlines auto\"", error))
+			return;
+	}
 	near_start(&near, text, length);
 	for (uint32_t i = 0; i < n; i++)
 		near_offer(&near, names_text(names, functions[i]),

@@ -43,6 +43,11 @@ add_typed(const struct completion *completion, struct text_buffer *typed,
 		add_for_sh(typed, text, length);
 		return;
 	}
+	/* Of group, where it is no redirection. */
+	if (!completion->is_open && length == 2 && memcmp(text, "=>", 2) == 0) {
+		text_add(typed, text, length);
+		return;
+	}
 	if (!completion->is_open) {
 		text_add_word(typed, text, length);
 		return;

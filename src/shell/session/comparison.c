@@ -7,6 +7,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
+#include "src/profile/large_array.h"
 #include "src/profile/profile_runs.h"
 
 /* ---- what depends on the loaded profile ---- */
@@ -21,14 +22,14 @@ comparison_forget_names(struct comparison *comparison)
 		if (comparison->flows != NULL)
 			naming_free(&comparison->flows[i]);
 		if (comparison->weights != NULL)
-			free(comparison->weights[i]);
+			large_array_free(comparison->weights[i]);
 	}
 	free(comparison->flows);
 	free(comparison->weights);
 	free(comparison->runs);
 	free(comparison->self);
 	free(comparison->samples_self);
-	free(comparison->samples_weight);
+	large_array_free(comparison->samples_weight);
 	free(comparison->work);
 	comparison->flows = NULL;
 	comparison->weights = NULL;
@@ -331,10 +332,7 @@ use_samples(struct comparison *comparison, uint32_t n, struct error *error)
 		return 0;
 	comparison->samples_self = memory_array(tree->n_rows,
 	    sizeof *comparison->samples_self, error);
-	comparison->samples_weight = memory_array(tree->n_nodes,
-	    sizeof *comparison->samples_weight, error);
-	if (comparison->samples_self == NULL ||
-	    comparison->samples_weight == NULL)
+	if (comparison->samples_self == NULL)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t column = comparison->columns[i];
@@ -344,8 +342,10 @@ use_samples(struct comparison *comparison, uint32_t n, struct error *error)
 		for (uint32_t row = 0; row < tree->n_rows; row++)
 			comparison->samples_self[row] += own[row];
 	}
-	sample_tree_weights(tree, comparison->samples_self,
-	                    comparison->samples_weight);
+	comparison->samples_weight = sample_tree_new_weights(tree,
+	    comparison->samples_self, error);
+	if (comparison->samples_weight == NULL)
+		return -1;
 	*samples = comparison->set;
 	samples->self = comparison->samples_self;
 	samples->weight = comparison->samples_weight;
@@ -366,16 +366,13 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct sample_set *run = &comparison->runs[i];
-		uint64_t *weight = memory_array(tree->n_nodes, sizeof *weight,
-		                                error);
 
-		if (weight == NULL)
-			return -1;
-		comparison->weights[i] = weight;
 		run->tree = tree;
 		run->self = tree->hits[run->resource_number];
-		run->weight = weight;
-		sample_tree_weights(tree, run->self, weight);
+		run->weight = comparison->weights[i] =
+		    sample_tree_new_weights(tree, run->self, error);
+		if (run->weight == NULL)
+			return -1;
 		if (run->n_steps > 0)
 			run->left = sample_tree_total(tree, run->self);
 	}

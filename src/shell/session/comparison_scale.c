@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/profile/large_array.h"
 #include "src/shell/session/comparison.h"
 #include "src/views/work.h"
 
@@ -48,7 +49,7 @@ whole_runs_free(struct whole_runs *whole)
 	free(whole->sets);
 	for (int side = 0; side < 2; side++) {
 		free(whole->self[side]);
-		free(whole->weight[side]);
+		large_array_free(whole->weight[side]);
 	}
 }
 
@@ -60,11 +61,9 @@ add_groups(struct whole_runs *whole, int side,
 	const struct sample_tree *tree = columns->tree;
 	struct sample_set *set = &whole->sets[whole->n];
 	uint64_t *self = memory_array(tree->n_rows, sizeof *self, error);
-	uint64_t *weight = memory_array(tree->n_nodes, sizeof *weight, error);
 
 	whole->self[side] = self;
-	whole->weight[side] = weight;
-	if (self == NULL || weight == NULL)
+	if (self == NULL)
 		return -1;
 	*set = columns[0];
 	set->total = set->left = set->n_samples = 0;
@@ -75,9 +74,11 @@ add_groups(struct whole_runs *whole, int side,
 		set->left += columns[i].left;
 		set->n_samples += columns[i].n_samples;
 	}
-	sample_tree_weights(tree, self, weight);
 	set->self = self;
-	set->weight = weight;
+	set->weight = whole->weight[side] = sample_tree_new_weights(tree, self,
+	                                                            error);
+	if (set->weight == NULL)
+		return -1;
 	whole->n++;
 	return 0;
 }

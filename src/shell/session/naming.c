@@ -15,7 +15,7 @@ static void
 free_columns(struct naming_column *columns, size_t n)
 {
 	for (size_t i = 0; columns != NULL && i < n; i++) {
-		free(columns[i].weight);
+		large_array_free(columns[i].weight);
 		call_flow_free(columns[i].flow);
 	}
 	free(columns);
@@ -28,7 +28,7 @@ naming_free(struct naming *naming)
 	if (naming->tree_is_own)
 		sample_tree_free(naming->tree);
 	call_flow_free(naming->flow);
-	free(naming->weight);
+	large_array_free(naming->weight);
 	free(naming->skipped);
 	free(naming->functions);
 	free(naming->occurs);
@@ -340,13 +340,9 @@ make_tree(struct naming *naming, const struct naming_request *request,
 	tree = naming->tree;
 	if (tree == NULL)
 		return -1;
-	naming->weight = memory_array(tree->n_nodes, sizeof *naming->weight,
-	                              error);
-	if (naming->weight == NULL)
-		return -1;
-	sample_tree_weights(tree, tree->hits[request->resource],
-	                    naming->weight);
-	return list_functions(naming, error);
+	naming->weight = sample_tree_new_weights(tree,
+	    tree->hits[request->resource], error);
+	return naming->weight == NULL ? -1 : list_functions(naming, error);
 }
 
 /* The graph for columns of a flow; as make_graph. */
@@ -379,12 +375,9 @@ make_column(const struct naming *naming, const struct call_graph *graph,
 		                             request->has_static, error);
 		return column->flow == NULL ? -1 : 0;
 	}
-	column->weight = memory_array(tree->n_nodes, sizeof *column->weight,
-	                              error);
-	if (column->weight == NULL)
-		return -1;
-	sample_tree_weights(tree, tree->hits[resource], column->weight);
-	return 0;
+	column->weight = sample_tree_new_weights(tree, tree->hits[resource],
+	                                         error);
+	return column->weight == NULL ? -1 : 0;
 }
 
 /* The column of the resource's samples. */
@@ -396,12 +389,9 @@ make_samples(const struct naming *naming, uint32_t resource,
 
 	column->resource = resource;
 	column->counts_samples = true;
-	column->weight = memory_array(tree->n_nodes, sizeof *column->weight,
-	                              error);
-	if (column->weight == NULL)
-		return -1;
-	sample_tree_weights(tree, tree->samples[resource], column->weight);
-	return 0;
+	column->weight = sample_tree_new_weights(tree, tree->samples[resource],
+	                                         error);
+	return column->weight == NULL ? -1 : 0;
 }
 
 int

@@ -890,6 +890,22 @@ session_selects_sections(const struct session *session)
 	return steps_need_sections(steps, n);
 }
 
+/* Makes the names anew: other columns, or another resource. */
+static int
+replace_naming(struct session *session, const struct naming_request *request,
+               struct error *error)
+{
+	struct naming naming;
+
+	if (naming_make(&naming, request, error) != 0)
+		return -1;
+	naming_free(&session->naming);
+	session->naming = naming;
+	session->resource = request->resource;
+	make_set(session);
+	return 0;
+}
+
 /* Makes weights of a resource and of the columns; the names stay. */
 static int
 use_resource(struct session *session, uint32_t resource, struct error *error)
@@ -897,21 +913,14 @@ use_resource(struct session *session, uint32_t resource, struct error *error)
 	const struct sample_tree *tree = session->naming.tree;
 	const struct naming_request request = session_naming_request(session,
 	    session->profile, resource);
-	struct naming naming;
 
 	if (tree == NULL || session->naming.groups != NULL ||
-	    naming_wants_groups(&request)) {
-		if (naming_make(&naming, &request, error) != 0)
-			return -1;
-		naming_free(&session->naming);
-		session->naming = naming;
-	} else {
-		if (naming_make_columns(&session->naming, &request,
-		                        error) != 0)
-			return -1;
-		sample_tree_weights(tree, tree->hits[resource],
-		                    session->naming.weight);
-	}
+	    naming_wants_groups(&request))
+		return replace_naming(session, &request, error);
+	if (naming_make_columns(&session->naming, &request, error) != 0)
+		return -1;
+	sample_tree_weights(tree, tree->hits[resource],
+	                    session->naming.weight);
 	session->resource = resource;
 	make_set(session);
 	return 0;
@@ -1147,6 +1156,18 @@ why_no_groups(const struct session *session)
 	       "label, which a step asks for";
 }
 
+/* The columns of groups, if any are made, are among those of the request. */
+static void
+take_groups(const struct session *session, struct view_request *request)
+{
+	request->groups = session->naming.groups;
+	request->no_groups = request->groups == NULL ? why_no_groups(session) :
+	                     NULL;
+	request->n_columns = session->naming.n_columns;
+	if (request->groups != NULL)
+		request->samples = 0;
+}
+
 struct view_request
 session_request(const struct session *session)
 {
@@ -1161,25 +1182,19 @@ session_request(const struct session *session)
 		    settings->depth,
 		.percent = settings->percent,
 		.columns = session->column_sets,
-		.n_columns = session->naming.n_columns,
+		.n_columns = session->shown.n_resources,
 		.shown = session->shown.shown,
 		.n_shown = session->shown.n_shown,
 		.folds_chains = folds_chains(session),
 		.has_when = settings->has_when,
 		.has_noise = settings->has_noise,
-		.samples = session->naming.n_columns -
-		    session->shown.n_resources,
 	};
 
-	if (session->naming.groups != NULL) {
-		request.groups = session->naming.groups;
-		request.samples = 0;
-	} else if (request.has_noise && session->profile != NULL) {
-		request.no_groups = why_no_groups(session);
-	}
-	if (request.samples > 0)
-		request.samples = request.n_columns;
-
+	if (session->naming.groups == NULL &&
+	    session->naming.n_columns > request.n_columns)
+		request.samples = ++request.n_columns;
+	if (request.has_noise && session->profile != NULL)
+		take_groups(session, &request);
 	if (session->is_comparing) {
 		request.columns = comparison->runs;
 		request.n_columns = comparison->n_columns;
@@ -1193,4 +1208,20 @@ session_request(const struct session *session)
 		request.no_groups = NULL;
 	}
 	return request;
+}
+
+int
+session_noise_request(struct session *session, struct view_request *request,
+                      struct error *error)
+{
+	struct naming_request wanted = session_naming_request(session,
+	    session->profile, session->resource);
+
+	wanted.wants_noise = true;
+	if (session->naming.groups == NULL && naming_wants_groups(&wanted) &&
+	    replace_naming(session, &wanted, error) != 0)
+		return -1;
+	*request = session_request(session);
+	take_groups(session, request);
+	return 0;
 }

@@ -319,4 +319,11 @@ struct step **session_steps_and(struct naming_request *request,
  */
 struct view_request session_request(const struct session *session);
 
+/*
+ * The same with the groups of a merged profile, or why there are none, also if
+ * the setting `noise` is off.  0, or -1 with *error set.
+ */
+int session_noise_request(struct session *session,
+                          struct view_request *request, struct error *error);
+
 #endif

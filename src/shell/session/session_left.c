@@ -263,3 +263,29 @@ session_module_hits(const struct session *session, uint64_t **hits,
 	stacks_free(&own);
 	return *hits != NULL ? 0 : -1;
 }
+
+int
+session_module_in_groups(const struct session *session, uint32_t module,
+                         struct group_hits *groups, struct error *error)
+{
+	struct naming_request request = session_naming_request(session,
+	    session->profile, session->resource);
+	const struct fleet_groups *of = session->naming.groups;
+	struct stacks stacks;
+	int result;
+
+	request.hides_startup = false;
+	result = naming_stacks_of(&request, of->tree, &stacks, error);
+	for (uint32_t g = 0; result == 0 && g < of->n; g++) {
+		uint64_t *hits = refine_module_hits(&stacks, request.steps,
+		    request.n_steps, of->first + g, error);
+
+		if (hits == NULL)
+			result = -1;
+		else
+			groups->hits[g] = hits[module];
+		free(hits);
+	}
+	stacks_free(&stacks);
+	return result;
+}

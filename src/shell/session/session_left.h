@@ -9,6 +9,7 @@
 #include "src/profile/sections.h"
 #include "src/refine/refine.h"
 #include "src/shell/session/session.h"
+#include "src/views/group_noise.h"
 
 /* What an export writes: what the steps left, with start-up frames. */
 struct whole_stacks {
@@ -68,5 +69,13 @@ int session_step_rows(const struct session *session, struct step *step,
  */
 int session_module_hits(const struct session *session, uint64_t **hits,
                         struct error *error);
+
+/*
+ * What the groups of the session's names have of one of these modules, after
+ * session_noise_request.  0, or -1 with *error set.  O(nodes) for each step and
+ * group.
+ */
+int session_module_in_groups(const struct session *session, uint32_t module,
+                             struct group_hits *groups, struct error *error);
 
 #endif
