@@ -215,7 +215,7 @@ def loading_is_in_one_file():
         assert fields['processes'] == fields['threads'] == len(both), \
             (fields, both)
         assert '%d processes' % len(both) in run.said, (run.said, both)
-        processes_are_entries(run.path, both)
+        processes_are_entries(both, run.path)
         # The beginning of one that has a file, whether a tick found it or not.
         name = next(iter(run.files()))
         with open(name, 'r+b') as file:
@@ -227,16 +227,19 @@ def loading_is_in_one_file():
             with open(run.path + '/cpprofdata.brief', 'ab') as file:
                 file.write(struct.pack('<II16sQQQQ200s', pid, 1, b'brief',
                                        start, 1000, 7, 1, b'/bin/brief'))
-        table = processes_are_entries(run.path, both)
+        brief = run.path + '/cpprofdata.brief'
+        processes_are_entries(both, *run.files(), brief)
+        processes_are_entries(both, brief, *run.files())
+        table = processes_are_entries(both, run.path)
         row = next(row for row in table['rows'] if row['pid'] == pid)
         assert row['threads'] == 1 and row['command'], row
 
 
-def processes_are_entries(path, both):
+def processes_are_entries(both, *files):
     """Each process is one, also if its beginning has a record of its own."""
     result = subprocess.run(
         [CPPROF, '-q', '-F', 'json', '-e', 'threshold 0', '-e', 'processes',
-         '-e', 'processes all', path], capture_output=True, text=True,
+         '-e', 'processes all', *files], capture_output=True, text=True,
         timeout=60)
     by_program, table = map(json.loads, result.stdout.splitlines())
     assert sum(row['processes'] for row in by_program['rows']) == len(both), \

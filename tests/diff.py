@@ -13,6 +13,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -382,6 +383,36 @@ def check_prompt(folder):
     assert terminal.status() == 0
 
 
+def check_widths(folder):
+    """On a terminal each row is one line, with the end of its path."""
+    names = ["parse", "build_everything", "form::load", "form::row_of_table"]
+    stacks = {("main", *(f"form::step_{i}" for i in range(4)), name): 300 + i
+              for i, name in enumerate(names)}
+    base, now = sides(folder, 9, stacks, {
+        stack: hits * (3 if "parse" in stack else 1)
+        for stack, hits in stacks.items()}, 1)
+    for columns in 80, 90, 120:
+        terminal = Terminal("-n", "-q", "--base", base[0], now[0],
+                            columns=columns, rows=60)
+        terminal.expect("main cpu) ")
+        for view in "down main", "functions", "tree", "top":
+            terminal.type(f"diff {view}\n")
+            shown = terminal.expect("main cpu) ").replace("\r", "")
+            head, lines, foot = re.split("\n---+\n", shown)
+            lines = lines.splitlines()
+            assert max(map(len, lines)) <= columns, shown
+            assert all(re.match(r" *[0-9]+ +[0-9.]+ (ms|s) ", line)
+                       for line in lines), shown
+            for name in names:
+                last = name.split("::")[-1]
+                assert any(line.endswith(last) for line in lines), shown
+            is_left_out = "visible\" needs a wider terminal" in foot
+            assert is_left_out == (columns == 80), shown
+            assert ("visible" in head.splitlines()[-1]) != is_left_out, shown
+        terminal.type("\x04")
+        assert terminal.status() == 0
+
+
 def check_nothing(folder):
     """Runs without hits, and runs of which steps leave nothing."""
     empty = write(os.path.join(folder, "e.folded"), {("main",): 0})
@@ -408,6 +439,28 @@ def check_number(folder):
     base, now = sides(folder, 9, SHAPE, slower, 3)
     all_rows, few = compare(base, now, "diff functions", "diff functions 4")
     assert few["rows"] == all_rows["rows"][:4], few
+
+
+def check_many_changed(folder):
+    """scale robust is not moved by many functions that changed to one side."""
+    names = [f"f{i}" for i in range(40)]
+    shape = {("main", name): 500 for name in names}
+    for changed, factor, work in ((12, 2, 1), (18, 2, 1), (16, 0.4, 1),
+                                  (12, 3, 1.5), (0, 1, 1.5)):
+        now = {path: hits * work * (factor if i < changed else 1)
+               for i, (path, hits) in enumerate(shape.items())}
+        draw = random.Random(changed)
+        paths = [[write(os.path.join(folder, f"{side}{i}.folded"), {
+                      path: max(0, round(draw.gauss(hits, hits ** 0.5)))
+                      for path, hits in mean.items()}) for i in range(3)]
+                 for side, mean in (("b", shape), ("n", now))]
+        table, = compare(*paths, "scale robust", "diff body")
+        found = float(re.search(r"does ([0-9.]+) times", table["scale"])[1])
+        assert abs(found / work - 1) < 0.025, (changed, table["scale"])
+        rows = rows_of(table)
+        wrong = [name for name in names[changed:]
+                 if rows[(name,)]["verdict"] in ("grew", "shrank")]
+        assert len(wrong) <= 2, (changed, wrong)
 
 
 # ---- pictures ----
@@ -921,6 +974,7 @@ def main(first):
              check_undecided),
             ("nothing to compare", check_nothing),
             ("a number of rows", check_number),
+            ("many functions that changed", check_many_changed),
             ("a picture of changes", check_picture),
             ("a picture without changes", check_same_picture),
             ("scales", check_scales),
@@ -941,7 +995,9 @@ def main(first):
     claims.make("all views of calls without stacks", wrong)
     if has_terminals():
         claims.attempt("at the prompt", with_folder, check_prompt)
+        claims.attempt("at its width", with_folder, check_widths)
     else:
+        claims.skip("at its width", "no terminals")
         claims.skip("at the prompt", "no terminals")
     recorder = subprocess.run([CPPROF, "record", "--list"],
                               capture_output=True, check=False)

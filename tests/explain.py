@@ -238,6 +238,35 @@ def clusters(folder):
             phi * s * (1 - s) / table["total"])), row
 
 
+def refined_clusters(folder):
+    """A thread of few samples with many hits each, beside one of many."""
+    path = os.path.join(folder, "perf.script")
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(530):
+            name, hits = ("big", 1000 + i) if i < 30 else ("small", 1)
+            file.write(f"{name} 1/{1 + (i < 30)} {i}.000000: {hits} cycles:\n"
+                       f"\t1000 {name}_{'ab'[i % 2]} (/bin/prog)\n"
+                       "\t2000 main (/bin/prog)\n\n")
+    for steps in ("narrow thread big",), ("narrow main big_*",), \
+            ("narrow thread small",):
+        left = 500 if "small" in steps[0] else sum(range(1000, 1030))
+        n = 500 if "small" in steps[0] else 30
+        phi = left / n
+        for percent in "total", "refined":
+            lines = *steps, "percent " + percent
+            table = explain(path, *lines)
+            base = left if percent == "refined" else table["total"]
+            assert table["refined"] == left, table
+            assert table["samples"] == n, table
+            assert math.isclose(table["hits_per_sample"], phi), table
+            for row in table["rows"]:
+                s = row["hits"] / base
+                assert math.isclose(row["error"], math.sqrt(
+                    phi * s * (1 - s) / base), abs_tol=1e-12), row
+            text = run(path, *lines, "explain")
+            assert ("few samples" in text) == (n == 30), text
+
+
 def refined(folder):
     found, table = planted(
         folder, {"main;a;b": 600, "main;c;d": 300, "main;c;e": 50},
@@ -465,6 +494,7 @@ def main():
                 "few samples": few,
                 "hits of unknown origin have no error": unknown,
                 "samples of many hits widen the error": clusters,
+                "samples that steps left": refined_clusters,
                 "a refinement": refined,
                 "no hits": nothing,
                 "calls without stacks": calls,

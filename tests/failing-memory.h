@@ -6,7 +6,8 @@
  * program's own allocations here, not those of libraries, and its calls of
  * progress_step.  An attempt must then fail with "out of memory" or
  * "interrupted", or have the usual result, and leak nothing, which a build with
- * sanitizers notices.
+ * sanitizers notices.  One that fails must end soon: a failure that a function
+ * took for success would be noticed only later, since the error stays set.
  */
 #ifndef TESTS_FAILING_MEMORY_H
 #define TESTS_FAILING_MEMORY_H
@@ -28,6 +29,9 @@
 static long allocations_left = LONG_MAX;
 /* All after it fail, too. */
 static bool memory_stays_short;
+/* So many an attempt may make after one that made it fail. */
+enum { ALLOCATIONS_TO_END = 20 };
+static long allocations_to_end = ALLOCATIONS_TO_END;
 /* The step that brings this to 0 is interrupted. */
 static long steps_left = LONG_MAX;
 
@@ -129,7 +133,7 @@ sweep_memory(const char *what,
 	static long n_sweeps;
 	struct error first_error = { 0 };
 	uint64_t wanted;
-	long n_allocations, n_steps;
+	long n_allocations, n_after, n_steps;
 
 	allocations_left = steps_left = LONG_MAX;
 	wanted = attempt(data, &first_error);
@@ -150,12 +154,16 @@ sweep_memory(const char *what,
 		allocations_left = which + 1;
 		memory_stays_short = (n_sweeps + i) % 4 == 0;
 		digest = attempt(data, &error);
+		n_after = -allocations_left;
 		allocations_left = LONG_MAX;
-		if (error.is_set ? strstr(error.text, "out of memory") == NULL :
-		    digest != wanted)
+		if (error.is_set ? !error.is_out_of_memory : digest != wanted)
 			fail_msg("%s: allocation %ld of %ld failed: %s", what,
 			         which + 1, n_allocations, error.is_set ?
 			         error.text : "another result");
+		if (error.is_set && n_after > allocations_to_end)
+			fail_msg("%s: allocation %ld of %ld failed, and %ld "
+			         "came after it", what, which + 1,
+			         n_allocations, n_after);
 	}
 	steps_left = LONG_MAX;
 	sweep_interrupts(what, attempt, data, n_attempts / 4, n_steps, wanted);

@@ -179,6 +179,19 @@ def mpi_merges(folder):
     folder.run([CPPROF, "merge", "-o", "one.pb.gz", *folder.inputs])
     mpirun(folder, 4, "-o", "mpi.pb.gz", *folder.inputs)
     assert folder.content("mpi.pb.gz") == folder.content("one.pb.gz")
+    done = mpirun(folder, 3, "--by", "route", "-o", "mpi", "one", "one",
+                  *folder.inputs)
+    assert done.stderr.count(b"2 of 11 members were merged without") == 1, done
+    done = mpirun(folder, 3, "-o", "mpi", "by", *folder.inputs)
+    assert done.stderr.count(b"9 of 18 members were merged without") == 1, done
+    done = mpirun(folder, 2, "--by", "route", "-o", "mpi", "one", "one")
+    assert done.returncode == 1 and b"all 2 members" in done.stderr, done
+    sums = [os.path.join(folder.profiles, "sum") for _ in range(2)]
+    notes = [mpirun(folder, 2, "-o", out, folder.profiles).stderr
+             for out in sums]
+    assert b"itself" not in notes[0] and notes[1].count(b"itself") == 1, notes
+    folder.check(sums[0])
+    os.remove(sums[0])
     assert mpirun(folder, 2, folder.inputs[0]).returncode == 2
 
 

@@ -358,6 +358,49 @@ def labels_without_end():
                  + b"\nLocations\n1: 0x1 f\nMappings\n")
 
 
+def merged(statistics=(), names=((0, b"f"),), n_resources=1, n_nodes=1):
+    """A merged profile of one member with 5 hits of the first name, or the
+    beginning of one."""
+    def text(data):
+        return varint(len(data)) + data
+
+    data = [b"cpprof merged profile 1\n", varint(1), varint(0),
+            varint(1) + varint(0) * 31, varint(0) * 8]
+    data += [varint(len(statistics))]
+    data += [text(what) + varint(1) + varint(3) for what in statistics]
+    data += [varint(n_resources)]
+    data += [text(b"%03d" % i) + text(b"us") + varint(1) * 2 + varint(0) * 5
+             for i in range(n_resources)]
+    data += [varint(0) * 4]                             # sources to values
+    data += [varint(len(names))]
+    data += [varint(shared) for shared, _ in names]
+    data += [text(rest) for _, rest in names]
+    data += [bytes((0,                                  # modules
+                    1, 0, 0, 0, 0, 1, 0, 0, 0))]        # frames
+    data += [varint(n_nodes), bytes(2 * n_nodes)]
+    data += [bytes((0, 1, 0, 5, 1, 0,                   # counts, most
+                    1, 0, 1, 5, 0))]                    # groups, by key
+    return gzip.compress(b"".join(data))
+
+
+def names_that_share():
+    """30,000 names of up to 100,000 bytes, of which each adds one."""
+    n, length = 30000, 100000
+    return write("names.merged", merged(names=[(0, b"a" * length)] + [
+        (length - i, b"b") for i in range(1, n)]))
+
+
+def many_statistics():
+    digits = [b"%c" % i for i in range(65, 65 + 34)]
+    return write("statistics.merged", merged(statistics=[
+        a + b + c for a in digits for b in digits for c in digits]))
+
+
+def counts_that_are_missing():
+    """Two million nodes, each with counts of 190 resources."""
+    return write("counts.merged", merged(n_resources=190, n_nodes=2000000))
+
+
 # ---- what is asked of them ----
 
 def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
@@ -411,6 +454,14 @@ CASES = {
         case(long_paths, ask=("info", "functions")),
     "pprof -raw: a label without an end":
         case(labels_without_end, status=(0, 1), ask=("info",)),
+    "a merged profile of long names that share their beginnings":
+        case(names_that_share, ask=("info", "functions"),
+             notes="names too long"),
+    "a merged profile of 39,304 statistics":
+        case(many_statistics, ask=("info",), notes="too many statistics"),
+    "a merged profile without most of its counts":
+        case(counts_that_are_missing, status=(1,), ask=("info",),
+             notes="more counts than bytes"),
     "gmon: a program of 400 functions in the same place":
         case(overlapping_code, status=(0,), ask=("functions",)),
     "a directory of 30,000 recordings":

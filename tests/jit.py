@@ -156,14 +156,16 @@ def check_without_names():
 
 def check_dispatched():
     """There is no call before the addresses that interpreters return to."""
-    pid, share = run("dispatched", "map", "dispatch")
+    pid, share = run("dispatched", "map", "dispatch", "2400")
     remove(pid)
     hits, total = functions("dispatched")
     check("stacks through an interpreter's dispatch are whole",
           hits.get("main", 0) > 0.98 * total and
           hits.get("[partial]", 0) < 0.02 * total, hits)
+    # Of some 600 samples the share has a standard error of 0.018.
     check("and what it runs has its share",
-          abs(hits["made::three quarters"] / total - share) < 0.1, hits)
+          abs(hits["made::three quarters"] / total - share) < 0.09,
+          (hits, share))
 
 
 def check_named_again():

@@ -115,6 +115,9 @@ def check_large(profile, program):
           == [1, None], documents)
     shown = texts(profile, "inlines on", "functions", "inlines off",
                   "functions", "granularity module", "functions", "top")
+    check("inlines off and back to auto shows the same", texts(
+        profile, "inlines off", "functions", "inlines auto", "functions")[3:]
+        == texts(profile, "functions"), shown)
     check("inlines on shows all", " mix " in shown[1] and
           "inlined functions" not in shown[1], shown[1])
     check("inlines off says that it hides them",

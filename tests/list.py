@@ -368,6 +368,17 @@ def check_reasons():
     claims.check("a function that inlines off hides is named, and its callers",
                  "mix was inlined wherever it occurs, into checksum: inlines "
                  'is off; say "inlines auto"' in text, text)
+    for command in "up mix", "path (checksum mix)", "narrow mix", "group x = mix":
+        text = text_of(os.path.join(SAMPLES, "sites.pb.gz"), "inlines off",
+                       command)
+        claims.check(f"{command} says that inlines off hides the function",
+                     re.search("mix,? (which )?was inlined wherever it occurs",
+                               text), text)
+    text = text_of(os.path.join(SAMPLES, "sites.pb.gz"), "narrow checksum",
+                   "drop mix", "narrow mix")
+    claims.check("what a step dropped is not called inlined",
+                 "inlined wherever" not in text and
+                 text.count("no frame is called mix") == 1, text)
 
 
 def check_text():

@@ -374,6 +374,7 @@ script_tests = \
 	tests/merge.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \
+	tests/pprof-samples.py \
 	tests/quickstart.sh \
 	tests/random-calls.py \
 	tests/random-oracle.py \

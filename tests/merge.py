@@ -12,6 +12,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import string
 import subprocess
 import sys
@@ -415,6 +416,35 @@ def values_of_a_key_are_labels(source, folder):
                                  status=1).stderr
 
 
+def members_without_the_key_are_counted(source, folder):
+    """What was merged without a key has no values, whatever --by says later."""
+    paths = [member.path for member in random_members(source, folder, 9)]
+    plain, by_id, by_host, out = (
+        os.path.join(folder, name) for name in ("plain", "id", "host", "out"))
+    merge("-o", plain, *paths[:3])
+    assert merge("--by", "id", "-o", by_id, *paths[3:7]).stderr == b""
+    assert merge("--by", "host", "-o", by_host, *paths[:4]).stderr == (
+        b"cpprof: no hits have a value of host\n")
+    note = ("cpprof: {} of {} members were merged without --by {}: their hits "
+            "have no value of it\n")
+    for words, expected in (
+            (["--by", "id", plain, *paths[7:]], (3, 5, "id")),
+            ([*paths[7:], plain, by_id], (5, 9, "id")),
+            ([by_id, plain], (3, 7, "id")),
+            ([plain, by_host], (3, 7, "host"))):
+        done = merge("-o", out, *words)
+        assert done.stderr.decode() == note.format(*expected), done
+    os.remove(out)
+    done = merge("--by", "id", "-o", out, plain, plain, status=1)
+    assert b"all 6 members were merged without --by id" in done.stderr, done
+    assert not os.path.exists(out)
+    for words in (["-o", out, plain, paths[0]],
+                  ["--by", "id", "-o", out, by_id, paths[0]]):
+        assert merge(*words).stderr == b""
+    done = merge("--by", "id", "-o", out, by_host, status=1)
+    assert b"counts by host cannot be added to counts by id" in done.stderr
+
+
 def lists_and_trees_of_pprof_files_agree(source, folder):
     """Without a key no tree is made of a pprof file; the sum is the same."""
     for turn in range(20):
@@ -441,6 +471,28 @@ def lists_and_trees_of_pprof_files_agree(source, folder):
                       "samples", "most", "groups"):
             assert getattr(of_lists, table) == getattr(of_trees, table), (
                 turn, table)
+
+
+def members_may_have_other_resources(folder):
+    """One and two resources in turn; memory does not grow with each turn."""
+    paths = []
+    for i in range(80):
+        paths.append(os.path.join(folder, f"turn-{i:02}.folded"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            file.write("# cpprof 1\n# resource: cpu; gtick=ms; interval=1\n")
+            if i % 2:
+                file.write("# resource: calls; interval=1\n")
+            file.write(f"main;f{i % 5} {i + 1}{' 7' * (i % 2)}\n")
+    out = os.path.join(folder, "turns")
+    merge("-o", out, *paths)
+    decoded = Decoder(out)
+    assert len(decoded.resources) == 2, decoded.resources
+    rows = {row["path"][0]: row["hits"]
+            for row in view([out], "functions")[-1]["rows"]}
+    assert rows["main"] == sum(range(1, 81)), rows
+    one = os.path.join(folder, "turns-back")
+    merge("-o", one, *reversed(paths))
+    assert content(one) == content(out)
 
 
 def what_cannot_be_read_is_skipped(folder):
@@ -497,6 +549,17 @@ def identities(folder):
     shutil.copy(one, copy)
     merge("-o", out, copy)
     assert Decoder(out).members == [(found.members[0][0], copy)]
+    # The name is all that differs; a known one is kept.
+    for table, value in vars(Decoder(out)).items():
+        assert table in ("bytes", "at", "members", "most") or \
+            value == getattr(from_input, table), table
+    both = []
+    for words in (["-", one], [one, "-"]):
+        with open(one, "rb") as file:
+            merge("-o", out, *words, stdin=file)
+        both.append(content(out))
+        assert Decoder(out).members == found.members
+    assert both[0] == both[1]
     merge("--id", "web 1", "-o", out, one)
     assert Decoder(out).members == [("web 1", one)]
     assert b"names one input" in merge("--id", "x", "-o", out, one, copy,
@@ -548,6 +611,48 @@ def each_profile_in_a_directory_is_a_member(source, folder):
     os.mkdir(empty)
     assert b"a directory that is no profile" in merge(
         "-o", out, empty, status=1).stderr
+
+
+def a_sum_is_no_input_of_itself(source, folder):
+    """Where it lies in a directory that is merged, as it does the second time."""
+    top = os.path.join(folder, "repeated")
+    os.makedirs(os.path.join(top, "deep"))
+    names = [os.path.join(top, name) for name in ("1", "2", "deep/3")]
+    for member, name in zip(random_members(source, folder, 3), names):
+        shutil.copy(member.path, name)
+    whole = os.path.join(folder, "whole")
+    merge("-o", whole, *names)
+    # As perf names the main file of a directory, too.
+    for out in ("sum", "deep/sum", "data"):
+        out = os.path.join(top, out)
+        assert merge("-o", out, top).stderr == b""
+        done = merge("-o", out, top)
+        assert content(out) == content(whole), out
+        assert done.stderr.decode() == (f"cpprof: {out}: found in a directory, "
+                                        "and not added to itself\n"), done
+        os.remove(out)
+    out = os.path.join(top, "sum")
+    merge("-f", "collapsed", "-o", out, top)
+    first = content(out)
+    merge("-f", "collapsed", "-o", out, top)
+    assert content(out) == first
+    os.rename(out, out + ".folded")
+    os.symlink("sum.folded", out)
+    merge("-f", "collapsed", "-o", out, top)
+    assert content(out) == first and os.path.islink(out)
+    os.remove(out)
+    os.remove(out + ".folded")
+    with open(out, "wb") as file:
+        done = subprocess.run([CPPROF, "merge", "-o", "-", top], stdout=file,
+                              stderr=subprocess.PIPE, check=True)
+    assert b"standard output: found" in done.stderr, done
+    assert content(out) == content(whole)
+    # Named, it is an input, also beside the directory.
+    merge("-o", out, top, out)
+    assert Decoder(out).n_members == 6
+    # A file of another name is none of ours.
+    done = merge("-o", whole, top)
+    assert Decoder(whole).n_members == 9 and done.stderr == b"", done
 
 
 def groups_are_by_identity(folder):
@@ -615,6 +720,25 @@ def the_command_line(folder):
     assert b"-o OUT" in merge("--help").stdout
 
 
+def a_pipe_may_lose_its_reader(folder):
+    """Where SIGPIPE is ignored, as in many services."""
+    large = os.path.join(folder, "large.folded")
+    source = random.Random(7)
+    with open(large, "w", encoding="utf-8") as file:
+        for _ in range(20000):
+            file.write(f"main;{source.getrandbits(64):x} 1\n")
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [CPPROF, "merge", "-o", pipe, large], stderr=subprocess.PIPE,
+        restore_signals=False,
+        preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+    with open(pipe, "rb", buffering=0) as file:
+        assert file.read(1) == b"\x28"
+    said = process.communicate(timeout=120)[1]
+    assert (process.returncode, said) == (0, b""), (process.returncode, said)
+
+
 def damaged_files_are_refused(source, folder):
     one = os.path.join(folder, "one")
     merge("--by", "thread", "-o", one, os.path.join(DATA, "raw",
@@ -637,6 +761,11 @@ def damaged_files_are_refused(source, folder):
         done = run("-q", "-F", "json", "-e", "tree", "-e", "labels", bad)
         assert done.returncode in (0, 1), (turn, done)
         assert kind != 1 or done.returncode == 1, (turn, kind, at)
+    for end in range(len("cpprof "), len("cpprof merged profile 1\n")):
+        with open(bad, "wb") as file:
+            file.write(plain[:end])
+        done = run("-e", "top", bad)
+        assert done.returncode == 1 and b"not a merged" in done.stderr, done
     packed = content(one)
     with open(bad, "wb") as file:
         file.write(packed[:-3])
@@ -662,8 +791,12 @@ def main():
                        views_are_those_of_the_files, source, folder)
         claims.attempt("values of a key are labels",
                        values_of_a_key_are_labels, source, folder)
+        claims.attempt("members without the key are counted",
+                       members_without_the_key_are_counted, source, folder)
         claims.attempt("lists and trees of pprof files agree",
                        lists_and_trees_of_pprof_files_agree, source, folder)
+        claims.attempt("members may have other resources",
+                       members_may_have_other_resources, folder)
         claims.attempt("what cannot be read is named and skipped",
                        what_cannot_be_read_is_skipped, folder)
         claims.attempt("sums beyond 64 bits are errors",
@@ -673,11 +806,15 @@ def main():
         claims.attempt("each profile in a directory is a member",
                        each_profile_in_a_directory_is_a_member, source,
                        folder)
+        claims.attempt("a sum is no input of itself",
+                       a_sum_is_no_input_of_itself, source, folder)
         claims.attempt("groups are by identity", groups_are_by_identity,
                        folder)
         claims.attempt("sums are written in other formats, too",
                        other_formats, folder)
         claims.attempt("the command line", the_command_line, folder)
+        claims.attempt("a pipe may lose its reader", a_pipe_may_lose_its_reader,
+                       folder)
         claims.attempt("damaged files are refused", damaged_files_are_refused,
                        source, folder)
     claims.end()

@@ -12,8 +12,11 @@
 #include <cmocka.h>
 
 #include "src/base/near.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/arguments.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/complete.h"
+#include "src/shell/line/option_row.h"
 #include "src/shell/line/words.h"
 #include "src/shell/session/session.h"
 
@@ -462,8 +465,111 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "group x = @go", 10, "@go-runtime;");
 	check_completion(fixture, "up @go", 3, "");
 	check_completion(fixture, "explain --", 8, "--words;");
+	check_completion(fixture, "specialise --", 11, "--times;");
+	check_completion(fixture, "specialise (main) --t", 18, "--times;");
+	check_completion(fixture, "assert change fun", 14, "functions;");
+	check_completion(fixture, "assert change functions db_w", 24,
+	                 "db_write;");
+	check_completion(fixture, "group x ", 8, "=;=>;");
+	check_completion(fixture, "merge --by ", 11,
+	                 "host;process;thread;id;");
+	check_completion(fixture, "base of", 5, "off;");
+	check_completion(fixture, "directories of", 12, "off;");
 	check_completion(fixture, "flat | he", 0, "");
 	check_completion(fixture, "nonsense x", 9, "");
+}
+
+/* Whether one of the candidates for the end of a line is a word. */
+static bool
+is_offered(struct fixture *fixture, const char *line, const char *word)
+{
+	struct completion completion;
+	bool is_found = false;
+
+	complete_line(&completion, &fixture->session, line, strlen(line));
+	for (size_t i = 0; i < completion.n; i++)
+		is_found |= strcmp(completion.candidates[i], word) == 0;
+	completion_free(&completion);
+	return is_found;
+}
+
+/* Checks that a word completes after a line, typed up to its last letter. */
+static void
+must_offer(struct fixture *fixture, const char *line, const char *word)
+{
+	char typed[200];
+
+	snprintf(typed, sizeof typed, "%s %.*s", line,
+	         (int)(strlen(word) - 1), word);
+	if (!is_offered(fixture, typed, word))
+		fail_msg("%s does not complete to %s", typed, word);
+}
+
+/*
+ * Checks the words of an argument's name that are typed as they are, such as
+ * thread and label of "PATH|thread GLOB|label KEY=GLOB": in small letters, at
+ * the start of an alternative.  Returns how many.
+ */
+static size_t
+check_name(struct fixture *fixture, const char *line, const char *name)
+{
+	static const char small[] = "abcdefghijklmnopqrstuvwxyz-";
+	size_t n_checked = 0;
+
+	for (; *name != '\0'; name += *name == '|') {
+		size_t n = strcspn(name, "|"), word = strspn(name, small);
+		char text[40];
+
+		if (word > 1 && (word == n || name[word] == ' ')) {
+			snprintf(text, sizeof text, "%.*s", (int)word, name);
+			must_offer(fixture, line, text);
+			n_checked++;
+		}
+		name += n;
+	}
+	return n_checked;
+}
+
+/* A line that ends before an argument. */
+static void
+line_before(const struct command *command, const struct argument *argument,
+            char *line, size_t size)
+{
+	size_t n = (size_t)snprintf(line, size, "%s", command->name);
+
+	for (const struct argument *before = command->arguments;
+	     before < argument; before++)
+		if ((before->flags & (ARG_OPTIONAL | ARG_ANYWHERE)) == 0)
+			n += (size_t)snprintf(line + n, size - n, " %s",
+			    before->kind == &arg_choice ?
+			    command->choices[0] : "x");
+}
+
+static void
+each_word_of_the_help_completes(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t n = 0;
+
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command *command = commands[i];
+		const struct argument *argument = command->arguments;
+		const struct option_row *row = command->options;
+		char line[100];
+
+		for (; argument != NULL && argument->name != NULL; argument++) {
+			line_before(command, argument, line, sizeof line);
+			/* "off" comes after the name of a column. */
+			if (strcmp(command->name, "column") != 0)
+				n += check_name(fixture, line, argument->name);
+			for (size_t j = 0; argument->kind == &arg_choice &&
+			     command->choices[j] != NULL; j++, n++)
+				must_offer(fixture, line, command->choices[j]);
+		}
+		for (; row != NULL && !option_is_end(row); row++, n++)
+			must_offer(fixture, command->name, option_word(row));
+	}
+	assert_in_range(n, 80, 1000);
 }
 
 static void
@@ -933,6 +1039,7 @@ main(void)
 		SESSION_TEST(counts_and_choices_are_checked),
 		SESSION_TEST(resources_may_be_shortened),
 		SESSION_TEST(each_argument_completes_by_its_kind),
+		SESSION_TEST(each_word_of_the_help_completes),
 		SESSION_TEST(ungroup_completes_the_names_of_groups),
 		SESSION_TEST(a_handle_is_the_function_or_the_path_of_its_row),
 		SESSION_TEST(a_handle_of_a_thread_is_its_name),

@@ -556,6 +556,39 @@ equal_runs_of_some_rows_leave_a_common_phi(void **state)
 	assert_true(noise.df > 1);
 }
 
+/* Most of the rows are deterministic, and which row comes first says nothing. */
+static void
+one_row_that_varies_says_nothing_of_others(void **state)
+{
+	enum { N = 5 };
+	uint64_t base[2][N], now[2][N];
+	const uint64_t *bases[] = { base[0], base[1] };
+	const uint64_t *nows[] = { now[0], now[1] };
+	const struct change_columns columns = {
+		.n_rows = N, .n_base = 2, .n_now = 2, .base = bases,
+		.now = nows,
+	};
+	struct change changes[N];
+	struct change_noise noise;
+	struct error error = { 0 };
+
+	(void)state;
+	for (size_t varies = 0; varies < N; varies++) {
+		for (size_t i = 0; i < N; i++) {
+			base[0][i] = base[1][i] = 1000;
+			now[0][i] = now[1][i] = 1001;
+		}
+		base[0][varies] = now[0][varies] = 1100;
+		assert_int_equal(change_noise_fit(&columns, &noise, &error),
+		                 0);
+		assert_true(noise.df == 0 && noise.common == 1);
+		compare(&columns, changes);
+		for (size_t i = 0; i < N; i++)
+			assert_int_equal(changes[i].verdict, i == varies ?
+			                 CHANGE_NOISE : CHANGE_GREW);
+	}
+}
+
 /* What appears in one run of the second side was never replicated. */
 static void
 a_new_row_in_one_run_is_likely(void **state)
@@ -702,6 +735,7 @@ main(void)
 		cmocka_unit_test(weights_of_unknown_origin_need_replicates),
 		cmocka_unit_test(runs_that_never_vary_show_any_difference),
 		cmocka_unit_test(equal_runs_of_some_rows_leave_a_common_phi),
+		cmocka_unit_test(one_row_that_varies_says_nothing_of_others),
 		cmocka_unit_test(a_new_row_in_one_run_is_likely),
 		cmocka_unit_test(counts_are_compared_per_unit_of_work),
 		cmocka_unit_test(work_that_was_counted_is_noisy),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -19,8 +20,15 @@
 #include "src/base/text_buffer.h"
 #include "src/shell/command/interpret.h"
 #include "src/shell/session/session.h"
+#include "src/views/view.h"
 #include "tests/failing-memory.h"
 #include "tests/profile-digest.h"
+
+/*
+ * Of allocations_to_end: what some commands need that do not write to a buffer
+ * which remembers that a part was lost, and those that write several names to one.
+ */
+enum { ALLOCATIONS_OF_MESSAGES = 10, ALLOCATIONS_OF_TEXTS = 100 };
 
 /* A command, in a session whose output goes to a file. */
 struct attempt {
@@ -274,7 +282,9 @@ views_of_stacks_say_when_memory_is_short(void **state)
 	};
 
 	(void)state;
+	allocations_to_end = ALLOCATIONS_OF_MESSAGES;
 	check_all(files, lines);
+	allocations_to_end = ALLOCATIONS_TO_END;
 }
 
 static void
@@ -289,8 +299,10 @@ groups_of_calls_change_nothing_when_memory_is_short(void **state)
 	};
 
 	(void)state;
+	allocations_to_end = ALLOCATIONS_OF_TEXTS;
 	check_changes("rdparse.callgrind.gz", before, changes,
 	              sizeof changes / sizeof *changes);
+	allocations_to_end = ALLOCATIONS_TO_END;
 }
 
 static void
@@ -359,7 +371,9 @@ copies_under_recursion_say_when_memory_is_short(void **state)
 	};
 
 	(void)state;
+	allocations_to_end = ALLOCATIONS_OF_MESSAGES;
 	check_all(files, lines);
+	allocations_to_end = ALLOCATIONS_TO_END;
 }
 
 static void
@@ -389,7 +403,9 @@ exports_say_when_memory_is_short(void **state)
 	};
 
 	(void)state;
+	allocations_to_end = ALLOCATIONS_OF_TEXTS;
 	check_all(files, lines);
+	allocations_to_end = ALLOCATIONS_TO_END;
 }
 
 static void
@@ -513,59 +529,286 @@ merging_says_when_memory_is_short(void **state)
 		check_all(files[i], lines);
 }
 
-/* Writes nine profiles of one resource and what merge --by makes of them. */
-static void
-write_fleet(const char *folder, const char *merged)
-{
-	struct text_buffer line = { 0 };
-	struct error error = { 0 };
-	struct session session;
+/* "a;b 1", "a;c 2" in UTF-16, packed by gzip. */
+static const unsigned char packed_utf16[] = {
+	0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xfb, 0xff,
+	0x2f, 0x91, 0xc1, 0x9a, 0x21, 0x89, 0x41, 0x81, 0xc1, 0x90, 0x81, 0x8b,
+	0x01, 0xc4, 0x4e, 0x06, 0xb2, 0x8d, 0x80, 0x6c, 0x00, 0xa8, 0xb1, 0x26,
+	0x3f, 0x1a, 0x00, 0x00, 0x00
+};
 
-	text_add_format(&line, "merge --by id -o %s", merged);
-	for (int i = 0; i < 9; i++) {
-		char path[100];
+/*
+ * Short memory is no reason to call the input bad, to skip its lines, or to leave
+ * out a file of a recording.
+ */
+static void
+loading_says_when_memory_is_short(void **state)
+{
+	static const char *const files[] = {
+		"../tests/data/node/busy.cpuprofile.gz",
+		"../tests/data/gperftools/rec.prof",
+		"../tests/data/legacy/go-heap.txt",
+		"../tests/data/legacy/jemalloc.heap",
+		"../tests/data/perf/rec.data", "../tests/data/raw/cpu.raw.gz",
+	};
+	static const char *const none[] = { NULL };
+	char folder[] = "/tmp/test-out-of-memory-XXXXXX", path[2][100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		check_all((const char *[]){ files[i], NULL }, none);
+	assert_non_null(mkdtemp(folder));
+	for (int i = 0; i < 2; i++) {
 		FILE *file;
 
-		snprintf(path, sizeof path, "%s/%d", folder, i);
-		text_add_format(&line, " %s", path);
-		file = fopen(path, "w");
+		snprintf(path[i], sizeof path[i], "%s/cpprofdata.%d", folder,
+		         i);
+		file = fopen(path[i], "w");
 		assert_non_null(file);
-		fprintf(file, "# cpprof 1\n# resource: cpu; gtick=microsecond; "
-		        "interval=1000\nmain;a %d\nmain;b %d\n", 10 + i,
-		        i == 4 ? 500 : 20);
+		fwrite(packed_utf16, 1, sizeof packed_utf16, file);
 		fclose(file);
 	}
+	check_all((const char *[]){ folder, NULL }, none);
+	unlink(path[0]);
+	unlink(path[1]);
+	rmdir(folder);
+}
+
+/* ---- merged profiles ---- */
+
+enum { N_MEMBERS = 9 };
+
+/* A folder with members/0 and so on, and what merge makes of them. */
+struct fleet_files {
+	char folder[50];
+	int home;		/* the directory that was current before */
+};
+
+static void
+write_member(int number)
+{
+	char path[20];
+	FILE *file;
+
+	snprintf(path, sizeof path, "members/%d", number);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "# cpprof 1\n# resource: cpu; gtick=microsecond; "
+	        "interval=1000\nmain;a %d\nmain;b %d\nmain;b;a;b %d\n",
+	        10 + number, number == 4 ? 500 : 20, number);
+	fclose(file);
+}
+
+/* Makes the folder the current directory. */
+static void
+write_fleet(struct fleet_files *files)
+{
+	struct session session;
+
+	strcpy(files->folder, "/tmp/test-out-of-memory-XXXXXX");
+	assert_non_null(mkdtemp(files->folder));
+	files->home = open(".", O_RDONLY | O_DIRECTORY);
+	assert_true(files->home >= 0);
+	assert_int_equal(chdir(files->folder), 0);
+	assert_int_equal(mkdir("members", 0700), 0);
+	for (int i = 0; i < N_MEMBERS; i++)
+		write_member(i);
 	session_start(&session);
 	session.is_quiet = true;
-	assert_int_equal(interpret_line(&session, text_string(&line),
-	                                line.length, &error), 0);
+	run_line(&session, "merge --by id -o by-id members");
+	run_line(&session, "merge -o plain members");
 	session_end(&session);
-	text_free(&line);
-	for (int i = 0; i < 9; i++) {
-		char path[100];
+}
 
-		snprintf(path, sizeof path, "%s/%d", folder, i);
+static void
+remove_fleet(const struct fleet_files *files)
+{
+	char path[20];
+
+	for (int i = 0; i < N_MEMBERS; i++) {
+		snprintf(path, sizeof path, "members/%d", i);
 		unlink(path);
 	}
+	rmdir("members");
+	unlink("by-id");
+	unlink("plain");
+	unlink("out");
+	assert_int_equal(fchdir(files->home), 0);
+	close(files->home);
+	assert_int_equal(rmdir(files->folder), 0);
 }
 
 static void
 members_say_when_memory_is_short(void **state)
 {
+	static const char *const by_id[] = { "by-id", NULL };
+	static const char *const plain[] = { "plain", NULL };
 	static const char *const lines[] = {
-		"members b", "format json", "members main", "labels id",
-		"narrow label id=*", "members a", "functions", NULL,
+		"members b", "explain", "specialise (main b)",
+		"specialise (main b) (b a)", "noise on", "functions", "down",
+		"tree", "noise off", "info", "format json", "members main",
+		"labels id", "narrow label id=*", "members a", "functions",
+		"explain", NULL,
 	};
-	char folder[] = "/tmp/test-out-of-memory-XXXXXX", merged[100];
-	const char *const files[] = { merged, NULL };
+	static const char *const lines_of_plain[] = {
+		"explain", "specialise (main b)", "noise on", "functions",
+		"tree", "info", NULL,
+	};
+	struct fleet_files files;
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
-	snprintf(merged, sizeof merged, "%s/merged", folder);
-	write_fleet(folder, merged);
-	check_all(files, lines);
-	unlink(merged);
-	rmdir(folder);
+	write_fleet(&files);
+	allocations_to_end = ALLOCATIONS_OF_MESSAGES;
+	check_all(by_id, lines);
+	check_all(plain, lines_of_plain);
+	allocations_to_end = ALLOCATIONS_TO_END;
+	remove_fleet(&files);
+}
+
+struct merging_attempt {
+	struct session session;
+	const char *line;
+};
+
+/* Runs merge; what it wrote is there if it did not fail. */
+static uint64_t
+merge_again(void *data, struct error *error)
+{
+	struct merging_attempt *attempt = data;
+	uint64_t digest = DIGEST_START;
+	char bytes[4096], beside[40];
+	FILE *file;
+	size_t n;
+	int status;
+
+	unlink("out");
+	status = interpret_line(&attempt->session, attempt->line,
+	                        strlen(attempt->line), error);
+	assert_true((status != 0) == error->is_set);
+	snprintf(beside, sizeof beside, ".cpprof-export-%ld", (long)getpid());
+	assert_int_not_equal(access(beside, F_OK), 0);
+	file = fopen("out", "r");
+	assert_true((file == NULL) == error->is_set);
+	if (file == NULL)
+		return 0;
+	while ((n = fread(bytes, 1, sizeof bytes, file)) > 0)
+		digest = digest_bytes(digest, bytes, n);
+	fclose(file);
+	return digest;
+}
+
+/* A member that memory is short for is not skipped: the sum would lack it. */
+static void
+merge_says_when_memory_is_short(void **state)
+{
+	static const char *const lines[] = {
+		"merge -o out members", "merge --by id -o out members",
+		"merge -f pprof -o out members",
+		"merge --by id -o out by-id members/1",
+		"merge -o out plain members/2 by-id",
+	};
+	struct merging_attempt attempt;
+	struct fleet_files files;
+
+	(void)state;
+	write_fleet(&files);
+	allocations_to_end = ALLOCATIONS_OF_MESSAGES;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		attempt.line = lines[i];
+		session_start(&attempt.session);
+		attempt.session.is_quiet = true;
+		sweep_memory(lines[i], merge_again, &attempt, 400);
+		session_end(&attempt.session);
+	}
+	allocations_to_end = ALLOCATIONS_TO_END;
+	remove_fleet(&files);
+}
+
+/* Keeps the rows of a view, as the prompt does for %2. */
+static void
+keep_rows(struct session *session)
+{
+	struct view_request request = session_request(session);
+	struct table table = { .view = "test" };
+	struct error error = { 0 };
+
+	request.threshold = 0;
+	assert_int_equal(view_down(&request, &table, &error), 0);
+	assert_int_equal(last_rows_keep(&session->last_rows, &table, &error),
+	                 0);
+	table_free(&table);
+}
+
+struct opening {
+	struct attempt attempt;
+	const char *merged;
+};
+
+/*
+ * Opens the member of row 2.  If that fails, there is still a profile: the merged
+ * one, or the member, if what was opened could not be shown.
+ */
+static uint64_t
+open_again(void *data, struct error *error)
+{
+	struct opening *opening = data;
+	struct session *session = opening->attempt.session;
+	long allocations = allocations_left, steps = steps_left;
+	struct error none = { 0 };
+	uint64_t digest;
+
+	allocations_left = steps_left = LONG_MAX;
+	assert_int_equal(session_load(session, &opening->merged, 1, &none), 0);
+	keep_rows(session);
+	allocations_left = allocations;
+	steps_left = steps;
+	digest = run_command(&opening->attempt, error);
+	allocations = allocations_left;
+	steps = steps_left;
+	allocations_left = steps_left = LONG_MAX;
+	interrupt_requested = 0;
+	if (error->is_set)
+		run_line(session, "functions");
+	else
+		digest ^= digest_of_profile(session->profile);
+	take_output(opening->attempt.output);
+	allocations_left = allocations;
+	steps_left = steps;
+	return digest;
+}
+
+static void
+open_says_when_memory_is_short(void **state)
+{
+	static const char *const merged[] = { "by-id", "plain" };
+	char path[] = "/tmp/test-out-of-memory-XXXXXX";
+	struct opening opening = { .attempt.output = mkstemp(path) };
+	int output = dup(STDOUT_FILENO);
+	struct fleet_files files;
+	struct session session;
+
+	(void)state;
+	assert_true(opening.attempt.output >= 0);
+	unlink(path);
+	write_fleet(&files);
+	fflush(stdout);
+	dup2(opening.attempt.output, STDOUT_FILENO);
+	session_start(&session);
+	session.is_quiet = true;
+	opening.attempt.session = &session;
+	opening.attempt.command = "open member of %2";
+	allocations_to_end = ALLOCATIONS_OF_MESSAGES;
+	for (int i = 0; i < 2; i++) {
+		opening.merged = merged[i];
+		sweep_memory(merged[i], open_again, &opening, 400);
+	}
+	allocations_to_end = ALLOCATIONS_TO_END;
+	session_end(&session);
+	fflush(stdout);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(opening.attempt.output);
+	remove_fleet(&files);
 }
 
 int
@@ -585,8 +828,11 @@ main(void)
 		cmocka_unit_test(exports_say_when_memory_is_short),
 		cmocka_unit_test(times_say_when_memory_is_short),
 		cmocka_unit_test(comparisons_say_when_memory_is_short),
+		cmocka_unit_test(loading_says_when_memory_is_short),
 		cmocka_unit_test(merging_says_when_memory_is_short),
 		cmocka_unit_test(members_say_when_memory_is_short),
+		cmocka_unit_test(merge_says_when_memory_is_short),
+		cmocka_unit_test(open_says_when_memory_is_short),
 	};
 	const char *source = getenv("srcdir");
 

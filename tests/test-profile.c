@@ -459,6 +459,79 @@ profile_merge_keeps_threads_modules_and_tallies(void **state)
 	profile_free(sum);
 }
 
+/* Process 7 of a run, of which a part is in its own file: two threads, the
+ * first with two hits; or its beginning, with one. */
+static struct profile *
+make_part(bool is_beginning)
+{
+	struct profile *profile = parse(is_beginning ? "[loading] 1\n" :
+	                                "main 2\nwork 3\n");
+	const struct process process = { .pid = 7, .start_ns = 70,
+		.cpu_ns = is_beginning ? 1 : 9,
+		.program = is_beginning ? "early" : "late",
+		.continues = !is_beginning, .is_beginning = is_beginning };
+	struct error error = { 0 };
+
+	assert_int_equal(profile_add_process(profile, &process, &error), 0);
+	for (uint32_t i = 0; i < profile->tree->n_nodes; i++) {
+		const struct thread thread = { .process = 0, .tid = 7 + i,
+			.name = is_beginning ? "early" : "late" };
+
+		assert_int_equal(profile_add_thread(profile, &thread, &error),
+		                 i);
+		profile_add_section(profile, i, i + 1, i, &error);
+	}
+	return profile;
+}
+
+/* Wherever the others are, between which it comes. */
+static void
+profile_merge_joins_a_process_and_its_beginning_in_any_order(void **state)
+{
+	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+		{ 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+		struct profile *parts[] = { make_part(true), make_part(false),
+			                    make_threads() }, *order[3], *sum;
+		uint64_t hits = 0;
+		struct error error = { 0 };
+
+		for (int k = 0; k < 3; k++)
+			order[k] = parts[orders[i][k]];
+		parts[2]->resources[0] = parts[0]->resources[0];
+		sum = profile_merge(order, 3, &error);
+		assert_non_null(sum);
+		assert_int_equal(sum->n_processes, 2);
+		assert_int_equal(sum->n_threads, 4);
+		for (uint32_t k = 0; k < 2; k++) {
+			if (sum->processes[k].start_ns != 70)
+				continue;
+			assert_int_equal(sum->processes[k].cpu_ns, 9);
+			assert_string_equal(sum->processes[k].program, "late");
+			assert_false(sum->processes[k].continues);
+			assert_false(sum->processes[k].is_beginning);
+		}
+		for (uint32_t k = 0; k < sum->n_sections; k++) {
+			const struct section *section = &sum->sections[k];
+			const struct thread *thread =
+			    &sum->threads[section->thread];
+
+			if (thread->tid != 7 ||
+			    sum->processes[thread->process].start_ns != 70)
+				continue;
+			assert_string_equal(thread->name, "late");
+			for (uint32_t n = section->begin; n < section->end; n++)
+				hits += sample_tree_hits(sum->tree, 0, n);
+		}
+		assert_int_equal(hits, 3);
+		for (int k = 0; k < 3; k++)
+			profile_free(parts[k]);
+		profile_free(sum);
+	}
+}
+
 /* Facts of frames and modules other than their names. */
 static void
 profile_merge_keeps_what_is_known_of_frames(void **state)
@@ -700,6 +773,8 @@ main(void)
 		    profile_lends_its_tree_where_frames_are_names),
 		cmocka_unit_test(
 		    profile_merge_keeps_threads_modules_and_tallies),
+		cmocka_unit_test(
+		    profile_merge_joins_a_process_and_its_beginning_in_any_order),
 		cmocka_unit_test(profile_merge_keeps_what_is_known_of_frames),
 		cmocka_unit_test(profile_pile_is_the_sum_of_all),
 		cmocka_unit_test(profile_pile_names_the_files_that_do_not_fit),

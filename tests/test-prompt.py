@@ -343,7 +343,8 @@ def a_home_that_takes_no_history_is_told_once():
     for state, why in (("/proc/none", "No such file or directory"),
                        (FORMS, "Not a directory"),
                        ("/proc/self/task", "No such file or directory")):
-        terminal = Terminal("-q", FORMS, XDG_STATE_HOME=state)
+        # The checkout's path can be of any length.
+        terminal = Terminal("-q", FORMS, columns=1000, XDG_STATE_HOME=state)
         terminal.expect(PROMPT)
         terminal.type("root\nquit\n")
         terminal.expect(f"{state}/cpprof/history: {why}\r\n")
@@ -374,6 +375,22 @@ def long_paths_fit_the_width():
                         rows[-1]), rows[-1]
     terminal.type("\x04")
     assert terminal.status() == 0
+
+
+def messages_break_at_blanks():
+    """Each line fits, and the words are those that a pipe gets in one line."""
+    command = "functions main main"
+    plain = subprocess.run([CPPROF, "-n", "-q", "-e", command, FORMS],
+                           capture_output=True, text=True, check=False).stderr
+    assert plain.count("\n") == 1 and len(plain) > 60, plain
+    for columns in 24, 40, 79:
+        terminal = Terminal("-n", "-q", "-e", command, FORMS, columns=columns)
+        assert terminal.status() == 1
+        lines = terminal.seen.replace("\r", "").rstrip("\n").split("\n")
+        assert " ".join(lines) == plain.rstrip("\n"), lines
+        assert max(map(len, lines)) <= columns, lines
+        for line, after in zip(lines, lines[1:]):
+            assert len(line) + 1 + len(after.split()[0]) > columns, lines
 
 
 def chains_are_folded_on_a_terminal():
@@ -776,7 +793,9 @@ def ends_in_the_shell(*options, program, said, status=3, **environment):
                         "-c", program, **environment)
     if said:
         terminal.expect(said)
-    terminal.expect("open them with: cpprof " + output)
+    # Long lines break, but not in what is to be typed.
+    terminal.expect(" open")
+    terminal.expect("cpprof " + output + "\r\n")
     assert terminal.status() == status, terminal.seen
     assert "(cpprof" not in terminal.seen
 
@@ -887,6 +906,7 @@ TESTS = [
     history_lasts,
     a_home_that_takes_no_history_is_told_once,
     long_paths_fit_the_width,
+    messages_break_at_blanks,
     chains_are_folded_on_a_terminal,
     rows_have_numbers_that_commands_take,
     start_up_files_run_before_the_prompt,

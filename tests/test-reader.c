@@ -22,9 +22,11 @@ make_stack(struct stack *stack)
 	stack->n = 1 + (size_t)rand() % MAX_DEPTH;
 	for (size_t i = 0; i < stack->n; i++)
 		stack->labels[i] = (uint32_t)(rand() % N_LABELS);
-	/* Here and there many children, and labels whose bits agree. */
+	/* Here and there many children, and labels that come again. */
 	if (stack->n > 1 && rand() % 8 == 0)
 		stack->labels[stack->n - 1] = (uint32_t)rand() % 3000;
+	if (rand() % 8 == 0)
+		stack->labels[0] = 100 + (uint32_t)rand() % 1000;
 }
 
 static int

@@ -8,6 +8,7 @@ does this with recordings.)  Speaks TAP.
 """
 import json
 import os
+import random
 import re
 import struct
 import subprocess
@@ -176,6 +177,116 @@ def others_say_what_they_lose():
         lost = run(path, f"export {form} /dev/null").stderr
         claims.check(f"{form} says that it has no times",
                      lost.rstrip().endswith(", times"), lost)
+
+
+# ---- speedscope ----
+
+UNITS = {"nanoseconds": 1, "microseconds": 10**3, "milliseconds": 10**6}
+FRAMES = "main", "read", "sort", "write"
+
+
+def events_of(stretches, start):
+    """As events, with gaps where the stack is empty."""
+    events, now, stack = [], start, []
+    for wanted, length in [*stretches, ([], 0)]:
+        same = 0
+        while same < min(len(stack), len(wanted)) and \
+                stack[same] == wanted[same]:
+            same += 1
+        events += [{"type": "C", "frame": frame, "at": now}
+                   for frame in reversed(stack[same:])]
+        events += [{"type": "O", "frame": frame, "at": now}
+                   for frame in wanted[same:]]
+        stack, now = wanted, now + length
+    return {"type": "evented", "endValue": now, "events": events}
+
+
+def samples_of(stretches, start):
+    return {"type": "sampled", "samples": [stack for stack, _ in stretches],
+            "weights": [length for _, length in stretches]}
+
+
+def make_run(numbers, is_evented):
+    """A profile of a file, and its stretches: stack, begin, end in ns."""
+    unit = numbers.choice(sorted(UNITS))
+    scale = UNITS[unit]
+    start = numbers.randrange(5 * 10**9) // scale
+    stretches = [([0, *numbers.sample((1, 2, 3), numbers.randrange(3))] if
+                  numbers.random() < 0.8 or not is_evented else [],
+                  numbers.randrange(3 * 10**8) // scale)
+                 for _ in range(numbers.randrange(2, 40))]
+    stretches[0] = ([0, 1, 2], 10**7 // scale)
+    now, spans = start * scale, []
+    for stack, length in stretches:
+        spans.append((stack, now, now + length * scale))
+        now += length * scale
+    part = {"unit": unit, "startValue": start,
+            **(events_of if is_evented else samples_of)(stretches, start)}
+    keys = list(part)
+    numbers.shuffle(keys)
+    return {key: part[key] for key in keys}, [s for s in spans if s[0]]
+
+
+def make_speedscope(path, parts):
+    file = {"shared": {"frames": [{"name": name} for name in FRAMES]},
+            "profiles": [{"name": f"thread-{number}", **part}
+                         for number, part in enumerate(parts)]}
+    with open(path, "w") as out:
+        json.dump(file, out)
+
+
+def check_slices(path, spans, commands, words):
+    """Each slice of the timeline has what the spans have there."""
+    first = min(begin for _, begin, _ in spans)
+    counts = ask(path, *commands, f"timeline {words}")[-1]
+    frame = FRAMES.index(words) if words else 0
+    width = counts["width_ns"]
+    for row in counts["rows"]:
+        begin, end = row["begin_ns"] + first, row["end_ns"] + first
+        assert row["end_ns"] - row["begin_ns"] == width
+        assert row["hits"] == sum(
+            max(0, min(end, until) - max(begin, since))
+            for stack, since, until in spans if frame in stack), row
+    assert counts["rows"][-1]["end_ns"] + first >= max(
+        end for stack, _, end in spans if frame in stack)
+    assert counts["without_time"] == 0, counts
+
+
+def speedscope_has_times():
+    numbers = random.Random(5)
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
+        path = os.path.join(folder, "run.speedscope.json")
+        for number in range(12):
+            runs = [make_run(numbers, numbers.random() < 0.5)
+                    for _ in range(numbers.randrange(1, 4))]
+            make_speedscope(path, [part for part, _ in runs])
+            whole = [span for _, spans in runs for span in spans]
+            for words in "", "sort":
+                claims.attempt(f"speedscope {number}: slices {words}",
+                               check_slices, path, whole, (), words)
+            claims.attempt(f"speedscope {number}: when is what narrow time "
+                           "leaves", when_agrees_with_narrow_time, path)
+
+
+def speedscope_without_times():
+    """Of numbers and bytes, of what export wrote, and of a sum of stacks: one
+    that has many, each once."""
+    stacks = [[0, *([1] * (i % 9)), *([2] * (i // 9))] for i in range(70)]
+    sampled = {"unit": "seconds", "startValue": 0, "samples": stacks,
+               "weights": [1] * 70}
+    cases = [({"unit": "none"}, False), ({"unit": "bytes"}, False), ({}, False),
+             ({"samples": [*stacks[1:], stacks[1]]}, True),
+             ({"samples": stacks[:63], "weights": [1] * 63}, True)]
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
+        path = os.path.join(folder, "x.json")
+        for changes, has_times in cases:
+            make_speedscope(path, [{**sampled, **changes}])
+            answer = run(path, "timeline")
+            claims.check(f"speedscope with {list(changes)}: "
+                         f"{'times' if has_times else 'no times'}",
+                         (answer.returncode == 0) == has_times and
+                         ("does not say when" in answer.stderr) != has_times,
+                         answer.stderr)
 
 
 # ---- the column `when` ----
@@ -433,6 +544,8 @@ def pictures_are_right():
 if __name__ == "__main__":
     exports_keep_times()
     others_say_what_they_lose()
+    speedscope_has_times()
+    speedscope_without_times()
     when_is_seen_in_all_views()
     when_comes_first()
     profiles_without_times_say_so()
