@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # first.sh -- how long the first answer takes: a command with one view.
 #
-#	first.sh [PROGRAM-DIRECTORY]	where generate and scan are
+#	first.sh [PROGRAM-DIRECTORY]	where generate and the scans are
 #
 # CPPROF        the program (./cpprof)
 # OTHER         another build, which is run as often, before and after it in turn
@@ -11,10 +11,11 @@
 #               of as many
 # BENCH_RUNS    runs (5); each runs yardstick and programs one after the other
 #
-# The yardsticks: gzip -dc for pprof, scan hash for collapsed stacks.  Seconds by
-# the clock, and processor seconds, which other work on the machine changes
-# less; medians, and of the processor's also the least.  The targets: 1.5 times
-# gzip -dc, twice the hash.
+# The yardsticks: gzip -dc for pprof, scan hash for collapsed stacks.  The floor
+# of pprof is scan-pprof: what any answer needs.  Seconds by the clock, and
+# processor seconds, which other work on the machine changes less; medians, and of
+# the processor's also the least.  The targets: 1.5 times gzip -dc, twice the
+# hash.
 set -euo pipefail
 
 programs=${1:-bench}
@@ -44,13 +45,15 @@ report() {
 	    "$cpu" "$least"
 }
 
-# compare FILE YARDSTICK VIEW: the yardstick is a command; the file follows it.
+# compare FILE YARDSTICK VIEW [FLOOR]: yardstick and floor are commands; the file
+# follows them.
 compare() {
-	local file=$directory/$1 yards=() ours=() others=() i
+	local file=$directory/$1 yards=() floors=() ours=() others=() i
 
 	echo "$1, $3"
 	for ((i = 0; i < runs; i++)); do
 		yards+=("$(measure $2 "$file")")
+		[ -z "${4:-}" ] || floors+=("$(measure $4 "$file")")
 		# The first of two is the one that touches fresh memory.
 		[ -z "${OTHER:-}" ] || ((i % 2)) ||
 			others+=("$(measure "$OTHER" -q -e "$3" "$file")")
@@ -59,6 +62,7 @@ compare() {
 			others+=("$(measure "$OTHER" -q -e "$3" "$file")")
 	done
 	report "${2%% *}" "${yards[@]}"
+	[ -z "${4:-}" ] || report "${4##*/}" "${floors[@]}"
 	report cpprof "${ours[@]}"
 	[ -z "${OTHER:-}" ] || report other "${others[@]}"
 }
@@ -70,7 +74,7 @@ packed=sorted.$size.pb.gz
 [ -s "$directory/$packed" ] || "$cpprof" -q -e \
     "export pprof $directory/$packed" "$directory/sorted.$size.folded"
 for view in top functions 'down main'; do
-	compare "$packed" "gzip -dc" "$view"
+	compare "$packed" "gzip -dc" "$view" "$programs/scan-pprof"
 done
 for mode in sorted dense shuffled; do
 	compare "$mode.$size.folded" "$programs/scan hash" top

@@ -25,6 +25,11 @@ noinst_PROGRAMS += bench/scan
 bench_scan_SOURCES = bench/scan.c
 bench_scan_CFLAGS = $(AM_CFLAGS)
 
+noinst_PROGRAMS += bench/scan-pprof
+bench_scan_pprof_SOURCES = bench/scan-pprof.c
+bench_scan_pprof_CFLAGS = $(AM_CFLAGS)
+bench_scan_pprof_LDADD = $(ZLIB_LIBS)
+
 noinst_PROGRAMS += bench/bench-load
 bench_bench_load_SOURCES = bench/bench-load.c
 bench_bench_load_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
