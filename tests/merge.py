@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import string
@@ -765,7 +766,18 @@ def damaged_files_are_refused(source, folder):
         with open(bad, "wb") as file:
             file.write(plain[:end])
         done = run("-e", "top", bad)
-        assert done.returncode == 1 and b"not a merged" in done.stderr, done
+        assert done.returncode == 1 and \
+            b"ends within its first line" in done.stderr, done
+    for at in range(len("cpprof merged profile 1\n")):
+        for line in plain[:at], plain[:at] + b"x", plain[:at] + b"a;b 3\n":
+            with open(bad, "wb") as file:
+                file.write(line + plain[at + 1:])
+            for words in ["-e", "top"], ["merge", "-o", bad + ".sum"]:
+                done = run(*words, bad)
+                said = done.stderr.decode().splitlines()
+                assert done.returncode == 1 and re.search(
+                    "damaged merged|first line|of version", said[0]), said
+                assert len(said) == 1 or words[0] == "merge", said
     packed = content(one)
     with open(bad, "wb") as file:
         file.write(packed[:-3])

@@ -191,8 +191,10 @@ merged_refuses_what_does_not_fit(void **state)
 	build(&file, &right);
 	buffer_number(&file, 0, 1);
 	must_refuse(&format_merged, file.bytes, file.n, "more bytes");
-	must_refuse(&format_merged, "cpprof merged profile 2\n", 24,
-	            "not a merged profile");
+	must_refuse(&format_merged, "cpprof merged profile 23\n", 25,
+	            "of version 23");
+	must_refuse(&format_merged, "cpprof merged profile \n", 23,
+	            "first line is not");
 }
 
 static void
@@ -226,6 +228,62 @@ merged_refuses_every_cut(void **state)
 	cut_at_every_byte(&format_merged, file.bytes, file.n);
 	for (size_t cut = 0; cut < file.n; cut++)
 		must_refuse(&format_merged, file.bytes, cut, "");
+}
+
+/* Where a line is missing, or has more, the tables are found. */
+static void
+merged_knows_a_damaged_first_line(void **state)
+{
+	const size_t line = strlen(MERGED_MAGIC);
+	static struct buffer file;
+
+	(void)state;
+	build(&file, &right);
+	for (size_t at = 0; at < line; at++)
+		for (int byte = 0; byte < 256; byte++) {
+			unsigned char was = file.bytes[at];
+
+			file.bytes[at] = (unsigned char)byte;
+			assert_int_equal(format_merged.probe(file.bytes,
+			                                     file.n),
+			                 PROBE_SURE);
+			file.bytes[at] = was;
+		}
+	for (size_t cut = 0; cut <= line; cut++) {
+		assert_int_equal(format_merged.probe(file.bytes + cut,
+		                                     file.n - cut),
+		                 PROBE_SURE);
+		if (cut > 0)
+			must_refuse(&format_merged, file.bytes + cut,
+			            file.n - cut, "a damaged merged profile");
+	}
+	memset(file.bytes, 'x', line - 1);
+	must_refuse(&format_merged, file.bytes, file.n,
+	            "first line is not \"cpprof merged profile 1\"");
+	assert_int_equal(format_merged.probe(file.bytes, file.n), PROBE_SURE);
+	/* Bytes that are no tables, and no line that is like it. */
+	for (size_t n = line; n < file.n; n++)
+		file.bytes[n] = 0;
+	assert_int_equal(format_merged.probe(file.bytes, file.n), PROBE_NO);
+}
+
+/* Where the bytes after it are not enough for that, the line must be like it. */
+static void
+merged_leaves_text_to_others(void **state)
+{
+	static const char *const texts[] = {
+		"cpprof merged profile 2\na;b 3\n",
+		"Cpprof merged profile 1\n",
+		"cpprof;merge;d profile 1\na;b 3\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		assert_int_equal(format_merged.probe(texts[i],
+		                                     strlen(texts[i])),
+		                 PROBE_NO);
+	assert_int_equal(format_merged.probe("cpprof merged profile 2\n\1\0",
+	                                     26), PROBE_SURE);
 }
 
 static void
@@ -500,6 +558,8 @@ main(void)
 		cmocka_unit_test(merged_refuses_what_does_not_fit),
 		cmocka_unit_test(merged_refuses_long_numbers),
 		cmocka_unit_test(merged_refuses_every_cut),
+		cmocka_unit_test(merged_knows_a_damaged_first_line),
+		cmocka_unit_test(merged_leaves_text_to_others),
 		cmocka_unit_test(merged_reads_an_empty_name),
 		cmocka_unit_test(merged_survives_changed_bytes),
 		cmocka_unit_test(merged_reads_what_is_written),

@@ -95,6 +95,7 @@ libcore_a_SOURCES += \
 	src/formats/legacy/memory_map.h \
 	src/formats/merged/merged.c \
 	src/formats/merged/merged_file.h \
+	src/formats/merged/merged_probe.c \
 	src/formats/merged/merged_write.c \
 	src/formats/merged/merging.c src/formats/merged/merging.h \
 	src/formats/perf/perf_data.c \

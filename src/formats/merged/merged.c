@@ -814,6 +814,33 @@ name_error(const struct reader *reader, const struct error *why,
 	    error_pass(error, why) : reader_pass_file(reader, why, error);
 }
 
+/* Says what is wrong with the first line: cut, of another version, damaged. */
+static int
+refuse_first_line(const struct reader *reader, const unsigned char *bytes,
+                  size_t size, struct error *error)
+{
+	static const char name[] = "cpprof merged profile ";
+	const size_t length = sizeof name - 1;
+	const size_t same = size < length ? size : length;
+	const unsigned char *end = memchr(bytes, '\n', size);
+	size_t n_digits = 0;
+
+	if (memcmp(bytes, MERGED_MAGIC, size < strlen(MERGED_MAGIC) ? size :
+	           strlen(MERGED_MAGIC)) == 0)
+		return reader_fail_file(reader, error, "not a whole merged "
+		    "profile: the file ends within its first line");
+	if (memcmp(bytes, name, same) == 0 && end != NULL)
+		n_digits = strspn((const char *)bytes + length, "0123456789");
+	if (n_digits > 0 && bytes + length + n_digits == end)
+		return reader_fail_file(reader, error, "a merged profile of "
+		    "version %.*s, and this cpprof reads version 1; use the "
+		    "cpprof that wrote it, or a newer one", (int)n_digits,
+		    bytes + length);
+	return reader_fail_file(reader, error, "a damaged merged profile: its "
+	    "first line is not \"%.*s\"; use another copy, or merge its "
+	    "members again", (int)strlen(MERGED_MAGIC) - 1, MERGED_MAGIC);
+}
+
 static int
 read_file(struct input *input, struct error *error)
 {
@@ -829,8 +856,7 @@ read_file(struct input *input, struct error *error)
 		return reader_fail_file(reader, error, "%s: a merged profile "
 		    "can be used only whole", source_damage(reader->source));
 	if (size < magic || memcmp(bytes, MERGED_MAGIC, magic) != 0)
-		return reader_fail_file(reader, error,
-		                        "not a merged profile");
+		return refuse_first_line(reader, bytes, size, error);
 	input->begin = bytes;
 	input->at = bytes + magic;
 	input->end = bytes + size;
@@ -853,17 +879,6 @@ merged_read(struct source *source, const struct read_options *options,
 	if (result == 0 && read_file(&input, &why) != 0)
 		result = name_error(&input.reader, &why, error);
 	return reader_end(&input.reader, result);
-}
-
-static int
-merged_probe(const void *head, size_t size)
-{
-	const size_t magic = strlen(MERGED_MAGIC), least = strlen("cpprof ");
-
-	/* One that is cut inside its first line would be taken for a stack. */
-	return size >= least &&
-	    memcmp(head, MERGED_MAGIC, size < magic ? size : magic) == 0 ?
-	       PROBE_SURE : PROBE_NO;
 }
 
 const struct format format_merged = {
