@@ -12,6 +12,7 @@ steps_run(struct session *session, const struct arguments *arguments,
 	size_t n;
 	struct step *const *steps = refinement_steps(&session->refinement,
 	                                             &n);
+	const struct resource *resource = session->set.resource;
 	uint64_t total = session->set.total, *left;
 	int result = 0;
 
@@ -19,6 +20,8 @@ steps_run(struct session *session, const struct arguments *arguments,
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	table->schema = "cpprof.steps/1";
+	table->gtick = resource->gtick;
+	table->interval = resource->interval;
 	table_add_column(table, "left", "hits_left", CELL_HITS);
 	table_add_column(table, "fraction", "fraction", CELL_FRACTION);
 	table_add_column(table, "step", "step", CELL_TEXT);

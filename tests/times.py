@@ -342,6 +342,31 @@ def when_is_seen_in_all_views():
                            when_agrees_with_narrow_time, path, *steps)
 
 
+def steps_say_what_views_show(path):
+    """After each step, also where stacks have hits outside the times left."""
+    end = ask(path, "timeline")[0]["rows"][-1]["end_ns"]
+    down = ask(path, "down")[0]["rows"]
+    one = " ".join(f"|{name}|" for name in down[min(2, len(down) - 1)]["path"])
+    typed = [f"narrow time {end // 4}ns..", f"narrow {one}",
+             f"drop time {end // 2}ns..{end * 3 // 5}ns"]
+    left = [ask(path, *typed[:n + 1], "top 1")[-1]["refined"]
+            for n in range(len(typed))]
+    assert left[0] > left[-1] > 0, left
+    rows = ask(path, *typed, "steps")[-1]["rows"]
+    assert [row["left"] for row in rows] == left, (rows, left)
+
+
+def steps_say_what_is_left():
+    claims.attempt("steps says what views show", steps_say_what_views_show,
+                   os.path.join(DATA, "perf/rec.data"))
+    text = run_text(os.path.join(DATA, "perf/rec.script"),
+                    "resource cpu-clock:u", "unit gticks", "narrow main",
+                    "steps")
+    claims.check("steps: hits are shown in gticks",
+                 re.search(r"^ *[1-9][0-9.]* m?s +\S+ +narrow", text, re.M),
+                 text)
+
+
 def when_comes_first():
     """In text, before the indentation of a tree and before a name."""
     path = os.path.join(DATA, "perf/rec.script")
@@ -547,6 +572,7 @@ if __name__ == "__main__":
     speedscope_has_times()
     speedscope_without_times()
     when_is_seen_in_all_views()
+    steps_say_what_is_left()
     when_comes_first()
     profiles_without_times_say_so()
     pictures_are_right()

@@ -275,6 +275,23 @@ select_times(struct refining *refining, struct error *error)
 	return 0;
 }
 
+/* 0; 1 with *why set: the step was skipped; -1 with *error set. */
+static int
+apply_step(struct refining *refining, const struct step *step,
+           struct error *why, struct error *error)
+{
+	struct error reason = { 0 };
+	int result;
+
+	refining->by = step->granularity;
+	result = step_apply(step, refining, &reason);
+	refining->by = refining->stacks->granularity;
+	*why = reason;
+	if (result == -1)
+		*error = reason;
+	return result;
+}
+
 /*
  * Applies the steps; *why: why the last one was skipped, if it was.  skipped
  * may be NULL.
@@ -284,20 +301,13 @@ apply(struct refining *refining, struct step *const *steps, size_t n,
       bool *skipped, struct error *why, struct error *error)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct error reason = { 0 };
-		int result;
+		int result = apply_step(refining, steps[i], why, error);
 
-		refining->by = steps[i]->granularity;
-		result = step_apply(steps[i], refining, &reason);
 		if (skipped != NULL)
 			skipped[i] = result == 1;
-		*why = reason;
-		if (result == -1) {
-			*error = reason;
+		if (result == -1)
 			return -1;
-		}
 	}
-	refining->by = refining->stacks->granularity;
 	return select_times(refining, error);
 }
 
@@ -315,22 +325,40 @@ refine_tree(const struct stacks *stacks, struct step *const *steps, size_t n,
 	return tree;
 }
 
+/* The hits of a resource that are left, at the times that are left. */
+static int
+add_left(const struct refining *refining, uint32_t resource, uint64_t *hits,
+         struct error *error)
+{
+	const struct sample_tree *tree = refining->tree;
+	struct sample_tree *selection = NULL;
+
+	if (!slice_set_is_whole(&refining->times)) {
+		selection = tree_time_select(tree, &refining->times, error);
+		if (selection == NULL)
+			return -1;
+		tree = selection;
+	}
+	*hits = 0;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (!(refining->flags[node] & NODE_DROPPED))
+			*hits += sample_tree_hits(tree, resource, node);
+	tree_time_free(selection);
+	return 0;
+}
+
 int
 refine_hits(const struct stacks *stacks, struct step *const *steps, size_t n,
             uint32_t resource, uint64_t *hits, struct error *error)
 {
-	const struct sample_tree *tree = stacks->tree;
 	struct refining refining;
 	struct error why;
 	int result = begin(&refining, stacks, error);
 
-	for (size_t i = 0; result == 0 && i < n; i++) {
-		result = apply(&refining, steps + i, 1, NULL, &why, error);
-		hits[i] = 0;
-		for (uint32_t node = 0; node < tree->n_nodes; node++)
-			if (!(refining.flags[node] & NODE_DROPPED))
-				hits[i] += sample_tree_hits(tree, resource,
-				                            node);
+	for (size_t i = 0; result >= 0 && i < n; i++) {
+		result = apply_step(&refining, steps[i], &why, error);
+		if (result >= 0)
+			result = add_left(&refining, resource, &hits[i], error);
 	}
 	finish(&refining);
 	return result;
