@@ -422,8 +422,8 @@ const struct command command_merge = {
 	    "A directory with a recording's files is one input, however many "
 	    "processes it is of. Of any other directory each file and recording "
 	    "below it is one, except hidden ones and OUT.\n\n"
-	    "An input that cannot be read is named and skipped, and the exit "
-	    "status is 1.",
+	    "An input that cannot be read or added is named and skipped, and "
+	    "the exit status is 1.",
 	.options = merge_option_rows,
 	.complete_words = merge_complete,
 	.example = "merge -o sum.merged forms.folded forms.folded",

@@ -446,6 +446,37 @@ def members_without_the_key_are_counted(source, folder):
     assert b"counts by host cannot be added to counts by id" in done.stderr
 
 
+def what_cannot_be_added_is_skipped(source, folder):
+    """It leaves no trace: the sum is that of the other inputs."""
+    paths = [member.path for member in random_members(source, folder, 4)]
+    by_id, by_host, whole, out = (
+        os.path.join(folder, name) for name in ("id", "host", "whole", "out"))
+    merge("--by", "id", "-o", by_id, *paths[:2])
+    merge("--by", "host", "-o", by_host, *paths)
+    many = os.path.join(folder, "many.folded")
+    with open(many, "w", encoding="ascii") as file:
+        file.write("# cpprof 1\n" + "".join(
+            f"# resource: r{i}; interval=1\n" for i in range(256)))
+        file.write("strange;stack" + " 1" * 256 + "\n")
+    large = os.path.join(folder, "large.folded")
+    with open(large, "w", encoding="ascii") as file:
+        file.write("# cpprof 1\n# resource: cpu; gtick=s; interval=1\n"
+                   f"strange;large {(1 << 64) - 1}\n")
+    for words, bad, why in (
+            ([], by_host, "counts by host cannot be added to counts by id"),
+            (["--by", "id"], by_host, "counts by host cannot be added"),
+            ([], many, "more than 256 resources"),
+            ([large], large, "the sum of cpu exceeds 64 bits")):
+        merge(*words, "-o", whole, by_id, *paths)
+        done = merge(*words, "-o", out, by_id, bad, *paths, status=1)
+        assert content(out) == content(whole), bad
+        lines = done.stderr.decode().splitlines()
+        skipped = [line for line in lines if line.endswith("(skipped)")]
+        assert len(skipped) == 1 and why in skipped[0], lines
+        assert f"{bad}: cannot merge: " in skipped[0], skipped
+        assert lines[-1].endswith("inputs are not in it"), lines
+
+
 def lists_and_trees_of_pprof_files_agree(source, folder):
     """Without a key no tree is made of a pprof file; the sum is the same."""
     for turn in range(20):
@@ -805,6 +836,8 @@ def main():
                        values_of_a_key_are_labels, source, folder)
         claims.attempt("members without the key are counted",
                        members_without_the_key_are_counted, source, folder)
+        claims.attempt("what cannot be added is named and skipped",
+                       what_cannot_be_added_is_skipped, source, folder)
         claims.attempt("lists and trees of pprof files agree",
                        lists_and_trees_of_pprof_files_agree, source, folder)
         claims.attempt("members may have other resources",

@@ -131,23 +131,32 @@ clear_counts(const struct fleet *fleet, struct fleet_resource *resource,
 	return 0;
 }
 
+const struct fleet_resource *
+fleet_find_resource(const struct fleet *fleet, const char *name,
+                    const char *gtick, uint64_t interval)
+{
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		const struct fleet_resource *resource = &fleet->resources[r];
+
+		if (resource->interval == interval &&
+		    strcmp(resource->name, name) == 0 &&
+		    strcmp(resource->gtick, gtick) == 0)
+			return resource;
+	}
+	return NULL;
+}
+
 uint32_t
 fleet_add_resource(struct fleet *fleet, const char *name, const char *gtick,
                    uint64_t interval, struct error *error)
 {
 	struct arena *arena = &fleet->profile->arena;
-	struct fleet_resource *resource = fleet->resources;
+	const struct fleet_resource *known = fleet_find_resource(fleet, name,
+	    gtick, interval);
+	struct fleet_resource *resource;
 
-	for (uint32_t r = 0; r < fleet->n_resources; r++, resource++)
-		if (resource->interval == interval &&
-		    strcmp(resource->name, name) == 0 &&
-		    strcmp(resource->gtick, gtick) == 0)
-			return r;
-	if (fleet->n_resources == RESOURCES_MAX) {
-		error_set(error, "more than %d resources, intervals that differ "
-		          "counted apart", RESOURCES_MAX);
-		return UINT32_MAX;
-	}
+	if (known != NULL)
+		return (uint32_t)(known - fleet->resources);
 	if (memory_grow(&fleet->resources, &fleet->resources_capacity,
 	                (size_t)fleet->n_resources + 1, sizeof *resource,
 	                error) != 0)
@@ -632,9 +641,5 @@ fleet_set_key(struct fleet *fleet, const char *key, struct error *error)
 	if (fleet->key == NULL)
 		fleet->key = arena_text(&fleet->profile->arena, key,
 		                        strlen(key), error);
-	if (fleet->key == NULL)
-		return -1;
-	return strcmp(fleet->key, key) == 0 ? 0 :
-	    error_set(error, "counts by %s cannot be added to counts by %s",
-	              key, fleet->key);
+	return fleet->key != NULL ? 0 : -1;
 }

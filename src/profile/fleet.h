@@ -168,9 +168,15 @@ struct fleet {
  */
 struct fleet *fleet_new(struct profile *profile, struct error *error);
 
+/* The resource, or NULL. */
+const struct fleet_resource *fleet_find_resource(const struct fleet *fleet,
+                                                 const char *name,
+                                                 const char *gtick,
+                                                 uint64_t interval);
+
 /* ---- filling; each returns a number, or UINT32_MAX with *error set ---- */
 
-/* The resource, entered if new. */
+/* The resource, entered if new; then there are less than RESOURCES_MAX others. */
 uint32_t fleet_add_resource(struct fleet *fleet, const char *name,
                             const char *gtick, uint64_t interval,
                             struct error *error);
@@ -238,7 +244,7 @@ int fleet_add_group(struct fleet *fleet, uint32_t row, uint32_t group,
 int fleet_add_cell(struct fleet_cells *cells, uint32_t row, uint32_t code,
                    uint64_t hits, uint64_t samples, struct error *error);
 
-/* Sets what a fleet's counts are kept by; 0, or -1 if that is another key. */
+/* Sets what a fleet's counts are kept by, unless that is known; 0 or -1. */
 int fleet_set_key(struct fleet *fleet, const char *key, struct error *error);
 
 /* Adds a + b, or UINT64_MAX where that passes 64 bits. */

@@ -746,10 +746,6 @@ fleet_add_profile(struct fleet *fleet, const struct profile *from,
 	};
 	int result = -1;
 
-	if (from->tree == NULL)
-		return error_set(error, "calls without stacks, which cannot "
-		                 "be merged into a file; cpprof adds them up "
-		                 "where it is given several");
 	if (fleet->frames == NULL)
 		fleet->frames = frame_union_new(fleet->profile, error);
 	if (fleet->frames == NULL ||

@@ -10,6 +10,7 @@ libcore_a_SOURCES += \
 	src/profile/flow_tree.c \
 	src/profile/digest_index.c src/profile/digest_index.h \
 	src/profile/fleet.c src/profile/fleet.h \
+	src/profile/fleet_accepts.c src/profile/fleet_accepts.h \
 	src/profile/fleet_add.c src/profile/fleet_add.h \
 	src/profile/fleet_lines.c src/profile/fleet_lines.h \
 	src/profile/fleet_settle.c src/profile/fleet_settle.h \

@@ -10,6 +10,7 @@
 #include "src/base/memory.h"
 #include "src/formats/exporter.h"
 #include "src/formats/merged/merged_file.h"
+#include "src/profile/fleet_accepts.h"
 #include "src/profile/fleet_add.h"
 #include "src/profile/fleet_settle.h"
 #include "src/profile/fleet_tree.h"
@@ -86,20 +87,6 @@ merging_check_key(const struct merging *merging, uint64_t n_without_key,
 	return 0;
 }
 
-/* Whether the profile can be a member; else *error says why not. */
-static bool
-can_be_added(const struct profile *profile, const char *path, const char *id,
-             struct error *error)
-{
-	if (profile->tree == NULL)
-		error_set(error, "%s: calls without stacks, which cannot be "
-		          "merged", path);
-	else if (profile->fleet != NULL && id != NULL)
-		error_set(error, "%s: a merged profile, whose members have "
-		          "their own identities: --id is not for it", path);
-	return !error->is_set;
-}
-
 /* Members of a profile that has been added, if no counts by a key came of it. */
 static uint64_t
 count_without_key(const struct merging *merging, const struct profile *profile)
@@ -111,8 +98,7 @@ count_without_key(const struct merging *merging, const struct profile *profile)
 	return merging->key == NULL ? 1 : 0;
 }
 
-/* Adds a profile that can be added. */
-static int
+static enum merged_input
 add(struct merging *merging, const struct profile *profile, const char *path,
     const char *id, const struct content *content, struct error *error)
 {
@@ -122,17 +108,22 @@ add(struct merging *merging, const struct profile *profile, const char *path,
 		.key = merging->key,
 	};
 	char digits[2 * CONTENT_HASH_SIZE + 1];
+	struct fleet *fleet = merging->sum->fleet;
+	enum merged_input result = MERGED_SKIPPED;
 	struct error why = { 0 };
 
 	for (size_t i = 0; i < CONTENT_HASH_SIZE; i++)
 		snprintf(digits + 2 * i, 3, "%02x", content->hash[i]);
 	if (id == NULL)
 		identity.id = digits;
-	if (fleet_add_profile(merging->sum->fleet, profile, &identity,
-	                      &why) == 0)
-		return 0;
-	return why.is_out_of_memory ? error_pass(error, &why) :
-	       error_set(error, "%s: cannot merge: %s", path, why.text);
+	if (fleet_accepts(fleet, profile, &identity, &why))
+		result = fleet_add_profile(fleet, profile, &identity, &why) ==
+		         0 ? MERGED_ADDED : MERGED_FAILED;
+	if (why.is_out_of_memory)
+		error_pass(error, &why);
+	else if (why.is_set)
+		error_set(error, "%s: cannot merge: %s", path, why.text);
+	return result;
 }
 
 enum merged_input
@@ -155,9 +146,11 @@ merging_add(struct merging *merging, const char *path, const char *id,
 		       MERGED_FAILED : MERGED_SKIPPED;
 	for (uint32_t i = 0; i < profile->n_warnings; i++)
 		warn(context, profile->warnings[i]);
-	if (can_be_added(profile, path, id, error))
-		result = add(merging, profile, path, id, &content, error) ==
-		         0 ? MERGED_ADDED : MERGED_FAILED;
+	if (profile->fleet != NULL && id != NULL)
+		error_set(error, "%s: a merged profile, whose members have "
+		          "their own identities: --id is not for it", path);
+	else
+		result = add(merging, profile, path, id, &content, error);
 	if (result == MERGED_ADDED)
 		merging->n_without_key = fleet_sum(merging->n_without_key,
 		    count_without_key(merging, profile));
@@ -173,12 +166,12 @@ merging_add_written(struct merging *merging, const char *name,
 	struct source *source = source_of_memory(name, bytes, size, error);
 	struct profile *profile = source == NULL ? NULL :
 	    format_merged.read(source, &merging->options, error);
-	int result = profile == NULL ? -1 :
+	enum merged_input result = profile == NULL ? MERGED_FAILED :
 	    add(merging, profile, name, NULL, &content, error);
 
 	source_close(source);
 	profile_free(profile);
-	return result;
+	return result == MERGED_ADDED ? 0 : -1;
 }
 
 static const struct exporter *
