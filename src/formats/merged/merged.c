@@ -266,7 +266,7 @@ read_values(struct input *input, struct error *error)
 	if (fleet->key == fleet_several)
 		reject(input, "expected a key");
 	n = take_count(input);
-	if (n > 0 && (fleet->key == NULL || n >= FLEET_VALUES_MAX))
+	if (n > 0 && (fleet->key == NULL || n > FLEET_VALUES_MAX))
 		reject(input, "too many values of a key");
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
 		size_t size;
