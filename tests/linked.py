@@ -167,6 +167,38 @@ def threads_of_a_child_are_not_the_parents(linked):
     about(child, child.hits_with('wait_and_work', 'during'), 300)
 
 
+def recordings(place, name='linked.cpprof'):
+    folder = os.path.join(place, name)
+    return [Profile(os.path.join(folder, file)) for file in os.listdir(folder)]
+
+
+def a_child_forked_during_a_start_is_sampled(linked):
+    """It does not wait for the locks that the parent's thread held."""
+    out, place = linked.run('fork-in-start', 'r')
+    assert out == 'fork in start 0', out
+    child = max(recordings(place, 'r'), key=lambda p: p.hits)
+    about(child, child.hits_with('run_fork_in_start', 'during'), 100)
+
+
+def a_child_of_an_unsampled_thread_is_sampled(linked):
+    out, place = linked.run('fork-unsampled')
+    assert out == 'fork unsampled 4 5', out
+    profiles = recordings(place)
+    for phase in '[unsampled]', '[stopped]':
+        child = [p for p in profiles if p.hits_with(phase)]
+        assert len(child) == 1, (phase, len(child), len(profiles))
+        about(child[0], child[0].hits_with(phase, 'during'), 200)
+        assert child[0].hits_with('between') == 0
+
+
+def a_thread_that_has_not_noticed_a_stop_goes_on(linked):
+    out, place = linked.run('start-again')
+    n_stops = int(out.removeprefix('start again '))
+    profile = linked.profile(place)
+    about(profile, profile.hits_with('run_start_again', 'during'), 150)
+    assert profile.n_threads == 1 + n_stops, profile.n_threads
+
+
 def the_program_has_resources_of_its_own(linked):
     out, place = linked.run('resources')
     assert out == '-1 -1 -1', out
@@ -310,6 +342,9 @@ CASES = (
     a_thread_that_is_resumed_keeps_errno,
     forked_children_go_on,
     threads_of_a_child_are_not_the_parents,
+    a_child_forked_during_a_start_is_sampled,
+    a_child_of_an_unsampled_thread_is_sampled,
+    a_thread_that_has_not_noticed_a_stop_goes_on,
     the_program_has_resources_of_its_own,
     without_a_start_nothing_happens,
     starting_often_is_cheap_and_names_are_bounded,

@@ -41,7 +41,7 @@
 static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag locked WIPED;
 
-/* Handlers never take this lock. */
+/* Handlers never take this lock.  In a forked child it is free again. */
 static void
 lock(void)
 {

@@ -195,6 +195,8 @@ output_prepare(const char *name, char *path, size_t size)
 			return false;
 		outcome = prepare(folder, plain, whole);
 		saved = errno;
+		/* A child forked meanwhile would keep it locked. */
+		flock(folder, LOCK_UN);
 		close(folder);
 		errno = saved;
 	}

@@ -71,6 +71,7 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 static const struct start_parts *parts;
 static pthread_key_t end_key;
 static bool has_warned;
+static int wiping_error;	/* of wiped_begin; 0: children are wiped */
 static __thread bool was_unblocked;
 
 /* Writes one line, once.  Only early: later, descriptor 2 may not be stderr. */
@@ -242,6 +243,9 @@ start_calling_thread(void)
 	struct thread *thread;
 	uint32_t tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0, 0);
 
+	/* It has had no tick while sampling was stopped, and so did not stop. */
+	if (thread_self != NULL)
+		return true;
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->tid == tid && thread->run->stage == THREAD_ASLEEP)
 			break;
@@ -292,8 +296,28 @@ set_up_child(void)
 	if (process.is_alone) {
 		thread_self = NULL;
 		sampler_uninstall();
-	} else if (self != NULL && !sampling_is_stopped())
+	} else if (self != NULL && sampling_is_stopped())
+		start_put_to_sleep(self);
+	else if (self != NULL)
 		datafile_count_thread(sampler_start(self));
+}
+
+/*
+ * A thread that had not been woken in the parent yet (lib/run/control.c) is not
+ * woken in the child, either.  With the program's mask of signals.
+ */
+static void
+start_child_of_sleeper(void)
+{
+	if (sampling_is_on() && !sampling_is_stopped() && thread_self == NULL)
+		start_calling_thread();
+}
+
+static void
+set_up_unseen_child(void)
+{
+	set_up_child();
+	start_child_of_sleeper();
 }
 
 static void
@@ -327,6 +351,7 @@ after_fork_in_child(void)
 	set_up_child();
 	if (!process.is_alone)
 		after_fork();
+	start_child_of_sleeper();
 }
 
 /*
@@ -340,9 +365,10 @@ watch_forks(void)
 
 	if (sampling_same_process != 0)
 		return true;
-	if (!wiped_begin(&process_own, &sampling_same_process))
+	errno = wiping_error;
+	if (wiping_error != 0)
 		return false;
-	sampling_on_fork(set_up_child);
+	sampling_on_fork(set_up_unseen_child);
 	sampling_same_process = 1;
 	/*
 	 * Any address that is not a module's handle, so that it is never
@@ -526,6 +552,12 @@ start_library(const struct start_parts *start_parts, char **environment,
 	const char *problem;
 
 	parts = start_parts;
+	/*
+	 * Always, because another thread may fork while the program is inside
+	 * cpprof_start, and the child must not find its locks taken.
+	 */
+	if (!wiped_begin(&process_own, &sampling_same_process))
+		wiping_error = errno;
 	if (settings_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
 	    getauxval(AT_SECURE) == 0)
 		_exit(offer_resources(settings_variable(environment,

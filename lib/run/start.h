@@ -62,7 +62,7 @@ void start_execute(void);
 void start_thread_sampling(struct thread *thread);
 
 /*
- * Samples the calling thread, which is not sampled yet or sleeps.  False if
+ * Samples the calling thread, if it is not sampled yet or sleeps.  False if
  * there is no memory.  Not from a handler.
  */
 bool start_calling_thread(void);

@@ -360,6 +360,8 @@ disk_create(size_t size)
 
 	if (fd < 0)
 		return false;
+	/* A parent's, if this was forked while another thread created it. */
+	close_descriptor();
 	open_file.fd = process_move_up(fd);
 	if (files_status(open_file.fd, &status) == 0) {
 		open_file.device = status.st_dev;

@@ -7,11 +7,15 @@
 #include <cpprof.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "spin.h"
@@ -275,6 +279,129 @@ run_fork_threads(const char *name)
 	return 0;
 }
 
+static NOINLINE void *
+start_here(void *name)
+{
+	return cpprof_start(name) == 0 ? &stage : NULL;
+}
+
+static NOINLINE void *
+stop_here(void *unused)
+{
+	(void)unused;
+	cpprof_stop();
+	return &stage;
+}
+
+static int
+in_another_thread(void *(*routine)(void *), const char *name)
+{
+	pthread_t thread;
+	void *result;
+
+	if (pthread_create(&thread, NULL, routine, (void *)name) != 0)
+		return -1;
+	pthread_join(thread, &result);
+	return result != NULL ? 0 : -1;
+}
+
+/* The exit status of the child, or 100 and the number of its signal. */
+static int
+status_of(pid_t child)
+{
+	int status = 0;
+
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? 100 + WTERMSIG(status) :
+	    WEXITSTATUS(status);
+}
+
+/*
+ * A thread waits inside cpprof_start for the lock of the directory, and the
+ * main thread forks.
+ */
+static int
+run_fork_in_start(const char *name)
+{
+	const struct timespec while_it_waits = { .tv_nsec = 30000000 };
+	int folder, status;
+	pthread_t thread;
+	pid_t child;
+
+	if (mkdir(name, 0700) != 0 ||
+	    (folder = open(name, O_RDONLY | O_CLOEXEC)) < 0 ||
+	    flock(folder, LOCK_EX) != 0 ||
+	    pthread_create(&thread, NULL, start_here, (void *)name) != 0)
+		return 1;
+	nanosleep(&while_it_waits, NULL);
+	child = fork();
+	if (child == 0) {
+		alarm(10);
+		flock(folder, LOCK_UN);
+		if (cpprof_start(name) != 0)
+			_exit(1);
+		during(100);
+		cpprof_stop();
+		_exit(0);
+	}
+	status = status_of(child);
+	pthread_join(thread, NULL);
+	printf("fork in start %d\n", status);
+	return 0;
+}
+
+/* The main thread forks before it is sampled, and when it is stopped. */
+static int
+run_fork_unsampled(const char *name)
+{
+	pid_t child;
+
+	if (in_another_thread(start_here, name) != 0)
+		return 1;
+	child = fork();
+	if (child == 0) {
+		cpprof_phase("unsampled");
+		during(200);
+		_exit(4);
+	}
+	printf("fork unsampled %d", status_of(child));
+	during(50);
+	in_another_thread(stop_here, NULL);
+	child = fork();
+	if (child == 0) {
+		between();
+		if (cpprof_start(name) != 0)
+			_exit(1);
+		cpprof_phase("stopped");
+		during(200);
+		_exit(5);
+	}
+	printf(" %d\n", status_of(child));
+	return 0;
+}
+
+#define N_STOPS 20
+
+/* No tick has come to the main thread while it was stopped. */
+static int
+run_start_again(const char *name)
+{
+	int i;
+
+	if (cpprof_start(name) != 0)
+		return 1;
+	during(50);
+	for (i = 0; i < N_STOPS; i++) {
+		in_another_thread(stop_here, NULL);
+		if (cpprof_start(name) != 0)
+			return 1;
+	}
+	during(100);
+	cpprof_stop();
+	printf("start again %d\n", N_STOPS);
+	return 0;
+}
+
 /* Only calls that must have no effect. */
 static int
 run_never(const char *name)
@@ -393,6 +520,9 @@ static const struct {
 	{ "fork", run_fork },
 	{ "resources", run_resources },
 	{ "fork-threads", run_fork_threads },
+	{ "fork-in-start", run_fork_in_start },
+	{ "fork-unsampled", run_fork_unsampled },
+	{ "start-again", run_start_again },
 	{ "never", run_never },
 	{ "many", run_many },
 	{ "refused", run_refused },
