@@ -128,6 +128,7 @@ fail_line(const struct budget *budget, size_t i, const struct error *why,
 
 static const char resource_key[] = "# resource: ";
 static const char runs_key[] = "# runs: ";
+static const char members_key[] = "# members: ";
 
 /* Bounds of one resource say nothing of another. */
 static int
@@ -149,29 +150,93 @@ check_resource(const struct budget *budget, const struct session *session,
 	return 0;
 }
 
+/* What the bounds of a file are amounts of. */
+struct origin {
+	bool is_known;		/* else the file may mean anything */
+	unsigned long n_runs, n_members;	/* 0: no line says so */
+};
+
+/* The number in a line that begins with the key; left alone in others. */
+static int
+read_number(const struct budget *budget, size_t i, const char *key,
+            unsigned long *number, struct error *error)
+{
+	const char *text = budget->lines[i].text;
+	size_t length = strlen(key);
+	char *end;
+
+	if (strncmp(text, key, length) != 0)
+		return 0;
+	errno = 0;
+	*number = strtoul(text + length, &end, 10);
+	if (text[length] >= '1' && text[length] <= '9' && *end == '\0' &&
+	    errno == 0)
+		return 0;
+	return error_set(error, "%.200s:%zu: expected a number from 1 on "
+	                 "after '%s'", budget->name, i + 1, key);
+}
+
+static int
+read_origin(const struct budget *budget, struct origin *origin,
+            struct error *error)
+{
+	*origin = (struct origin){ 0 };
+	for (size_t i = 0; i < budget->n; i++) {
+		if (read_number(budget, i, runs_key, &origin->n_runs,
+		                error) != 0 ||
+		    read_number(budget, i, members_key, &origin->n_members,
+		                error) != 0)
+			return -1;
+		origin->is_known |= strncmp(budget->lines[i].text, resource_key,
+		                            sizeof resource_key - 1) == 0;
+	}
+	origin->is_known |= origin->n_runs > 0 || origin->n_members > 0;
+	if (origin->n_runs == 0)
+		origin->n_runs = 1;
+	return 0;
+}
+
 /*
  * Bounds of the sum of several runs say nothing of another number of them.
- * Files that budget write did not begin may mean anything.
+ * Those of a merged profile do: fleets grow and shrink, so what is compared is
+ * the part of the sum that as many members have on average.
  */
 static int
-check_runs(const struct budget *budget, size_t n_loaded, struct error *error)
+take_origin(const struct budget *budget, struct asserting *asserting,
+            struct error *error)
 {
-	unsigned long n = 1;
-	bool is_known = false;
+	size_t n_loaded = asserting->n_runs;
+	struct origin origin;
 
-	for (size_t i = 0; i < budget->n; i++) {
-		const char *text = budget->lines[i].text;
-
-		is_known |= strncmp(text, resource_key,
-		                    sizeof resource_key - 1) == 0;
-		if (strncmp(text, runs_key, sizeof runs_key - 1) == 0)
-			n = strtoul(text + sizeof runs_key - 1, NULL, 10);
+	if (read_origin(budget, &origin, error) != 0)
+		return -1;
+	if (!origin.is_known)
+		return 0;
+	if (origin.n_members > 0 && asserting->n_members == 0)
+		return error_set(error, "%.200s: its bounds are for %lu "
+		                 "members of a merged profile, and %s; load "
+		                 "one merged profile, or begin a new budget",
+		                 budget->name, origin.n_members, n_loaded == 1 ?
+		                 "the loaded one is not merged" :
+		                 "several profiles are loaded");
+	if (origin.n_members > 0) {
+		asserting->for_members = origin.n_members;
+		return 0;
 	}
-	if (!is_known || n == n_loaded)
+	if (asserting->n_members > 0)
+		return error_set(error, "%.200s: its bounds are for %lu run%s, "
+		                 "and a merged profile of %" PRIu64 " members "
+		                 "is loaded; begin a new budget, or add the "
+		                 "line '%sN' if it is of one of N members",
+		                 budget->name, origin.n_runs,
+		                 origin.n_runs == 1 ? "" : "s together",
+		                 asserting->n_members, members_key);
+	if (origin.n_runs == n_loaded)
 		return 0;
 	return error_set(error, "%.200s: its bounds are for %lu run%s, and %zu "
 	                 "%s loaded; load as many, or begin a new budget",
-	                 budget->name, n, n == 1 ? "" : "s together", n_loaded,
+	                 budget->name, origin.n_runs,
+	                 origin.n_runs == 1 ? "" : "s together", n_loaded,
 	                 n_loaded == 1 ? "is" : "are");
 }
 
@@ -202,7 +267,7 @@ check(const struct budget *budget, struct asserting *asserting,
 	size_t n = 0;
 
 	if (check_resource(budget, asserting->session, error) != 0 ||
-	    check_runs(budget, asserting->n_runs, error) != 0)
+	    take_origin(budget, asserting, error) != 0)
 		return -1;
 	for (size_t i = 0; i < budget->n; i++) {
 		struct error why = { 0 };
@@ -231,12 +296,13 @@ bound_of(const struct asserting *asserting, const struct amount *amount,
 {
 	const struct resource *resource = asserting->request.set->resource;
 	double gticks = (double)resource->interval;
-	double hits = (double)amount->sampled.hits, high;
+	struct estimate hits = asserting_hits(asserting, amount, groups,
+	                                      MARGIN);
 
 	if (resource->counting == COUNTING_EXACT && groups == NULL)
-		return hits * gticks * LEAST_ROOM;
-	high = asserting_hits(asserting, amount, groups, MARGIN).high;
-	return isnan(high) ? NAN : gticks * fmax(hits * LEAST_ROOM, high);
+		return hits.value * gticks * LEAST_ROOM;
+	return isnan(hits.high) ? NAN :
+	       gticks * fmax(hits.value * LEAST_ROOM, hits.high);
 }
 
 /* "functions malloc below " */
@@ -368,10 +434,14 @@ begin_file(struct budget *budget, const struct asserting *asserting,
 		status = add_line(budget, text_string(&text), text.length,
 		                  error);
 	text_clear(&text);
-	text_add_format(&text, "%s%zu", runs_key, asserting->n_runs);
+	if (asserting->n_members > 0)
+		text_add_format(&text, "%s%" PRIu64, members_key,
+		                asserting->n_members);
+	else if (asserting->n_runs > 1)
+		text_add_format(&text, "%s%zu", runs_key, asserting->n_runs);
 	if (status == 0 && text.failed)
 		status = error_out_of_memory(error);
-	if (status == 0 && asserting->n_runs > 1)
+	if (status == 0 && text.length > 0)
 		status = add_line(budget, text_string(&text), text.length,
 		                  error);
 	text_free(&text);
@@ -440,7 +510,7 @@ write_budget(struct budget *budget, struct asserting *asserting,
 		                 "no hits");
 	if ((budget->n == 0 && begin_file(budget, asserting, error) != 0) ||
 	    check_resource(budget, session, error) != 0 ||
-	    check_runs(budget, asserting->n_runs, error) != 0)
+	    take_origin(budget, asserting, error) != 0)
 		return -1;
 	n_old = budget->n;
 	return write_all(budget, asserting, error) == 0 &&
@@ -489,7 +559,10 @@ const struct command command_budget = {
 	    "are there already become tighter if the profile allows it, never "
 	    "wider; to widen one, edit or delete its line. Lines of other "
 	    "forms stay as they are. If several runs are loaded, bounds are "
-	    "those of their sum, and check needs as many.",
+	    "those of their sum, and check needs as many. Those of a merged "
+	    "profile are those of its members together, and the file says how "
+	    "many these are; of a profile with more or fewer members, check "
+	    "takes the part that so many have on average.",
 	.example = "budget write /dev/null",
 	.arguments = budget_arguments,
 	.choices = budget_choices,

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -390,6 +391,105 @@ def check_budget(folder):
                  statuses[4] == 0 and statuses[0] >= 15, statuses)
 
 
+def bounds_of(path):
+    """{"functions main": microseconds}"""
+    units = {"us": 1, "ms": 1e3, "s": 1e6}
+    with open(path, encoding="ascii") as file:
+        lines = re.findall(r"^(.*) below ([0-9.]+)([mu]?s)$", file.read(), re.M)
+    return {claim: float(number) * units[unit]
+            for claim, number, unit in lines}
+
+
+def check_budget_members(folder):
+    """Fleets grow and shrink: bounds are for as many members as at first."""
+    rng = random.Random(43)
+    written = os.path.join(folder, "members.budget")
+    fleet = simulated_fleet(rng, folder, 40)
+    lines = run("-q", "-e", f"budget write {written}", fleet).stdout
+    with open(written, encoding="ascii") as file:
+        first = file.read()
+    claims.check("a budget of a merged profile says of how many members",
+                 first.splitlines()[2] == "# members: 40" and
+                 "# runs" not in first and lines, first)
+
+    statuses = {}
+    for n in 20, 60, 90:
+        equal = simulated_fleet(rng, folder, n, name="equal")
+        done = run("-q", "-F", "json", "-e", f"budget check {written}", equal,
+                   status=None)
+        rows = {row["assertion"].rsplit(" below ")[0]: row
+                for row in json.loads(done.stdout)["rows"]}
+        statuses[n] = done.returncode
+        whole = sum(row["hits"] for row in
+                    table(equal, "threshold 0", "body")["rows"]) * 1000
+        row = rows["functions main"]
+        claims.check(f"amounts of {n} members are scaled to 40",
+                     math.isclose(row["value"], whole * 40 / n,
+                                  rel_tol=1e-9) and
+                     row["low"] < row["value"] < row["high"], row)
+        text = run("-q", "-e", f"budget check {written}", equal,
+                   status=None).stdout.decode()
+        claims.check("and the answer says so",
+                     f") for each 40 of {n} members" in text, text)
+    claims.check("more or fewer members are no slowdown",
+                 4 not in statuses.values() and statuses[60] == 0, statuses)
+    slow = simulated_fleet(rng, folder, 20, factor=4, name="slow")
+    text = run("-q", "-e", f"budget check {written}", slow, status=4).stdout
+    claims.check("a slowdown of half as many members is one",
+                 b"violated   functions slow" in text, text)
+
+    fast = simulated_fleet(rng, folder, 60, factor=0.1, name="fast")
+    before = bounds_of(written)
+    run("-q", "-e", f"budget write {written}", fast)
+    after = bounds_of(written)
+    claims.check("bounds become tighter by what as many members have",
+                 before["functions slow"] * 0.1 < after["functions slow"] <
+                 before["functions slow"] * 0.8 and
+                 all(after[claim] <= before[claim] for claim in before),
+                 (before, after))
+
+    text = ask(fleet, "assert functions main below 1000s",
+               "assert functions main below 110%").splitlines()
+    claims.check("an amount of a merged profile says of how many members",
+                 text[0].endswith(" in 40 members together") and
+                 "members" not in text[1], text)
+
+
+def check_budget_origin(folder):
+    """Bounds of merged profiles and of runs are not compared."""
+    rng = random.Random(47)
+    single = write(os.path.join(folder, "single"), {("main",): 5000})
+    fleet = simulated_fleet(rng, folder, 30)
+    of_run, of_fleet, typed = (os.path.join(folder, f"{name}.budget")
+                               for name in ("run", "fleet", "typed"))
+    run("-q", "-e", f"budget write {of_run}", single)
+    run("-q", "-e", f"budget write {of_fleet}", fleet)
+    for words, path, why in [
+            (f"budget check {of_run}", [fleet], "for 1 run, and a merged "
+             "profile of 30 members is loaded"),
+            (f"budget write {of_run}", [fleet], "for 1 run, and a merged "),
+            (f"budget check {of_fleet}", [single], "for 30 members of a "
+             "merged profile, and the loaded one is not merged"),
+            (f"budget check {of_fleet}", [fleet, fleet], "for 30 members of "
+             "a merged profile, and several profiles are loaded")]:
+        done = run("-q", "-e", words, *path, status=1)
+        claims.check(f"{words.split()[1]} refuses bounds {why}",
+                     why in done.stderr.decode(), done.stderr)
+    for key in "members", "runs":
+        for number in "0", "", "-1", "3x", "99999999999999999999999":
+            with open(typed, "w", encoding="ascii") as file:
+                file.write(f"# {key}: {number}\nfunctions main below 9s\n")
+            done = run("-q", "-e", f"budget check {typed}", fleet, status=1)
+            claims.check(f"'# {key}: {number}' is an error with its line",
+                         b"typed.budget:1: expected a number from 1 on" in
+                         done.stderr, done.stderr)
+    with open(typed, "w", encoding="ascii") as file:
+        file.write("# members: 15\nfunctions main below 1000s\n")
+    done = run("-q", "-e", f"budget check {typed}", fleet)
+    claims.check("a file of one's own may say its number of members",
+                 b" for each 15 of 30 members" in done.stdout, done.stdout)
+
+
 # ---- the true spread ----
 
 def poisson(rng, mean):
@@ -682,6 +782,8 @@ def main():
         check_assert(folder)
         check_assert_known(folder)
         check_budget(folder)
+        check_budget_members(folder)
+        check_budget_origin(folder)
         check_spread(folder, 40, "down main")
         check_spread(folder, 80, "functions")
         check_diff(folder)

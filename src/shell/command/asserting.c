@@ -2,6 +2,7 @@
 /* asserting.c -- whether claims hold for the loaded profile. */
 #include "src/shell/command/asserting.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "src/base/printable.h"
 #include "src/base/units.h"
 #include "src/formats/run_list.h"
+#include "src/profile/fleet.h"
 #include "src/shell/command/resolve.h"
 #include "src/views/compare.h"
 #include "src/views/totals.h"
@@ -34,13 +36,27 @@ interval_of(const struct asserting *asserting)
 	return (double)asserting->request.set->resource->interval;
 }
 
+/* The part of an amount that is asserted: that of so many members. */
+static double
+part_of(const struct asserting *asserting)
+{
+	return asserting->n_members == 0 ? 1 :
+	       (double)asserting->for_members / (double)asserting->n_members;
+}
+
 struct estimate
 asserting_hits(const struct asserting *asserting, const struct amount *amount,
                const struct group_hits *groups, double z)
 {
-	return groups == NULL ?
+	struct estimate estimate = groups == NULL ?
 	    hits_estimate(amount->sampled, asserting->whole, z) :
 	    group_hits_estimate(&asserting->noise, groups, amount->sampled, z);
+	double part = part_of(asserting);
+
+	estimate.value *= part;
+	estimate.low *= part;
+	estimate.high *= part;
+	return estimate;
 }
 
 /* The value in the bound's unit, with an interval if chance has made it. */
@@ -155,6 +171,22 @@ add_signed(struct text_buffer *text, const struct asserting *asserting,
 	add_quantity(text, asserting, assertion, fabs(quantity));
 }
 
+/* What an amount is the sum of, if that is more than one run. */
+static void
+add_sum_of(struct text_buffer *text, const struct asserting *asserting)
+{
+	if (asserting->n_runs > 1)
+		text_add_format(text, " in %zu runs together",
+		                asserting->n_runs);
+	else if (asserting->for_members != asserting->n_members)
+		text_add_format(text, " for each %" PRIu64 " of %" PRIu64
+		                " members", asserting->for_members,
+		                asserting->n_members);
+	else if (asserting->n_members > 1)
+		text_add_format(text, " in %" PRIu64 " members together",
+		                asserting->n_members);
+}
+
 /* "7.31% (95%: 6.5% to 8.2%)" */
 static void
 add_result(struct text_buffer *text, const struct asserting *asserting,
@@ -171,10 +203,8 @@ add_result(struct text_buffer *text, const struct asserting *asserting,
 		add_signed(text, asserting, assertion, estimate->high);
 		text_add_char(text, ')');
 	}
-	if (finding->has_value && asserting->n_runs > 1 &&
-	    !assertion->is_share && !assertion->is_change)
-		text_add_format(text, " in %zu runs together",
-		                asserting->n_runs);
+	if (finding->has_value && !assertion->is_share && !assertion->is_change)
+		add_sum_of(text, asserting);
 	if (finding->why != NULL)
 		text_add_format(text, "%s%s", finding->has_value ? "; " : "",
 		                finding->why);
@@ -308,6 +338,9 @@ asserting_begin(struct asserting *asserting, struct session *session,
 	    count_runs(session, &asserting->n_runs, error) != 0)
 		return -1;
 	asserting->request = session_request(session);
+	if (session->profile->fleet != NULL)
+		asserting->n_members = asserting->for_members =
+		    session->profile->fleet->n_members;
 	table->schema = "cpprof.assert/1";
 	table->is_plain = true;
 	table_add_column(table, "verdict", "verdict", CELL_TEXT);

@@ -18,6 +18,11 @@ struct asserting {
 	struct view_request request;
 	struct table *table;		/* a row for each function and path */
 	size_t n_runs;			/* of which amounts are the sum */
+	uint64_t n_members;		/* likewise of a merged profile; 0: it
+					 * is none */
+	uint64_t for_members;		/* of how many members amounts are
+					 * shown and bounds are; n_members
+					 * until the caller says else */
 	struct function_amount *functions;	/* [n_functions]; NULL: not
 						 * counted yet */
 	uint32_t n_functions;
