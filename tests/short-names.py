@@ -237,6 +237,20 @@ def paths_show_the_name_in_which_they_differ(directory):
     assert "… through_there …" in rows[1], rows
 
 
+def recursion_does_not_look_like_one_call(directory):
+    """Whatever room there is for the scope of the name that recurs."""
+    for width in range(20, 70):
+        loop = "ns::" + "x" * width
+        profile = write(directory, "loop.folded", "".join(
+            ";".join(["main", "ns::sort_the_elements", *[loop] * n]) +
+            f" {hits}\n" for n, hits in ((0, 7), (1, 90000), (2, 8000))))
+        status, text = shown("threshold 0", "chains show", "down",
+                             profile=profile)
+        assert status == 0, text
+        rows = [re.sub("…::|ns::", "", row) for row in rows_of(text)]
+        assert len(rows) == len(set(rows)) == 4, text
+
+
 def random_profile(seed):
     """Deep stacks of few names, most of which differ in their arguments."""
     chance = random.Random(seed)
@@ -291,6 +305,8 @@ def main():
                            mangled_names_are_demangled, directory, name)
         claims.attempt("paths show the name in which they differ",
                        paths_show_the_name_in_which_they_differ, directory)
+        claims.attempt("recursion does not look like one call",
+                       recursion_does_not_look_like_one_call, directory)
         for seed in range(3):
             claims.attempt(f"rows never look the same, {seed}",
                            rows_never_look_the_same, directory, seed)

@@ -49,7 +49,7 @@ alike_rows_find(const struct alike_rows *alike, uint32_t row)
 int
 alike_rows_add(struct alike_rows *alike, uint32_t row,
                const struct cell *cell, const char *text, size_t n,
-               struct error *error)
+               uint64_t shown, struct error *error)
 {
 	struct drawn_row *drawn = alike_rows_find(alike, row);
 
@@ -63,6 +63,7 @@ alike_rows_add(struct alike_rows *alike, uint32_t row,
 		};
 	}
 	drawn->hash = hash_text(text, n);
+	drawn->shown = shown;
 	return 0;
 }
 
@@ -139,6 +140,19 @@ compare_offsets(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/*
+ * Adds a fork.  The last name is always shown, so where the paths part only
+ * there or behind it, the one before it has to be shown as well.
+ */
+static void
+add_must(uint32_t *must, size_t *end, size_t fork, size_t n)
+{
+	if (fork < n)
+		must[(*end)++] = (uint32_t)fork;
+	if (fork + 1 >= n && n > 1)
+		must[(*end)++] = (uint32_t)n - 2;
+}
+
 /* Sets which names path i must show: those at the forks on the way to it. */
 static int
 set_must(struct alike_rows *alike, const struct run *run, size_t i,
@@ -149,18 +163,17 @@ set_must(struct alike_rows *alike, const struct run *run, size_t i,
 	uint32_t *must;
 
 	if (memory_grow(&alike->must, &alike->must_capacity,
-	                first + 2 * path->n + 2, sizeof *alike->must,
+	                first + 4 * path->n + 4, sizeof *alike->must,
 	                error) != 0)
 		return -1;
 	must = alike->must;
 	for (size_t k = i; k > 0; k = run->left[k])
-		must[end++] = run->fork[k];
+		add_must(must, &end, run->fork[k], path->n);
 	for (size_t k = i + 1; k < run->n; k = run->right[k])
-		must[end++] = run->fork[k];
+		add_must(must, &end, run->fork[k], path->n);
 	qsort(must + first, end - first, sizeof *must, compare_offsets);
 	for (size_t k = first; k < end; k++)
-		if (must[k] < path->n &&
-		    (n == 0 || must[first + n - 1] != must[k]))
+		if (n == 0 || must[first + n - 1] != must[k])
 			must[first + n++] = must[k];
 	path->row->first_must = first;
 	path->row->n_must = n;
@@ -191,10 +204,10 @@ part_paths(struct alike_rows *alike, struct run *run, struct error *error)
 	return 0;
 }
 
-/* Decides how n rows of one text are drawn. */
+/* Decides how n rows that look the same are drawn. */
 static int
 part_rows(struct alike_rows *alike, const struct table *table, size_t column,
-          bool is_last, struct drawn_row *const *rows, size_t n,
+          enum alike_stage stage, struct drawn_row *const *rows, size_t n,
           struct run *run, struct error *error)
 {
 	struct cell cells[TABLE_MAX_COLUMNS];
@@ -203,7 +216,7 @@ part_rows(struct alike_rows *alike, const struct table *table, size_t column,
 	for (size_t i = 0; i < n; i++) {
 		rows[i]->hash = 0;
 		table_get_row(table, rows[i]->row, cells);
-		if (is_last || cells[column].kind != CELL_PATH)
+		if (stage == ALIKE_LAST || cells[column].kind != CELL_PATH)
 			rows[i]->is_uncut = true;
 		else if (add_path(run, rows[i], &cells[column], error) != 0)
 			return -1;
@@ -211,21 +224,28 @@ part_rows(struct alike_rows *alike, const struct table *table, size_t column,
 	return run->n == 0 ? 0 : part_paths(alike, run, error);
 }
 
+static uint64_t
+look(const struct drawn_row *row, enum alike_stage stage)
+{
+	return stage == ALIKE_NAMES ? row->shown : row->hash;
+}
+
 static int
-compare_hashes(const void *a, const void *b, void *context)
+compare_looks(const void *a, const void *b, void *stage)
 {
 	const struct drawn_row *x = *(struct drawn_row *const *)a;
 	const struct drawn_row *y = *(struct drawn_row *const *)b;
+	uint64_t of_x = look(x, *(const enum alike_stage *)stage);
+	uint64_t of_y = look(y, *(const enum alike_stage *)stage);
 
-	(void)context;
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
+	if (of_x != of_y)
+		return of_x < of_y ? -1 : 1;
 	return x->record < y->record ? -1 : x->record > y->record;
 }
 
 int
 alike_rows_part(struct alike_rows *alike, const struct table *table,
-                size_t column, bool is_last, size_t *n_alike,
+                size_t column, enum alike_stage stage, size_t *n_alike,
                 struct error *error)
 {
 	struct drawn_row **rows = memory_array(alike->n, sizeof *rows, error);
@@ -237,18 +257,19 @@ alike_rows_part(struct alike_rows *alike, const struct table *table,
 		rows[i] = &alike->rows[i];
 	if (status == 0)
 		status = sort_items(rows, alike->n, sizeof *rows,
-		                    compare_hashes, NULL, error);
+		                    compare_looks, &stage, error);
 	for (size_t i = 0, end; status == 0 && i < alike->n; i = end) {
-		uint64_t hash = rows[i]->hash;
+		uint64_t of_all = look(rows[i], stage);
 
 		for (end = i + 1; end < alike->n &&
-		     rows[end]->hash == hash; end++)
+		     look(rows[end], stage) == of_all; end++)
 			;
 		/* The same path or name in several rows is no mistake. */
-		if (rows[i]->record == rows[end - 1]->record)
+		if (of_all == 0 ||
+		    rows[i]->record == rows[end - 1]->record)
 			continue;
 		*n_alike += end - i;
-		status = part_rows(alike, table, column, is_last, rows + i,
+		status = part_rows(alike, table, column, stage, rows + i,
 		                   end - i, &run, error);
 	}
 	run_free(&run);

@@ -95,7 +95,9 @@ add_names(struct drawing *drawing, struct text_buffer *text,
 		return 0;
 	drawing->cut_column = (size_t)(cell - drawing->cells);
 	return alike_rows_add(&drawing->alike, drawing->row, cell,
-	                      text->bytes + begin, text->length - begin, error);
+	                      text->bytes + begin, text->length - begin,
+	                      cell->kind == CELL_PATH && width > 0 ?
+	                      path_shown_hash(path) : 0, error);
 }
 
 int

@@ -253,6 +253,23 @@ text_add_path(struct text_buffer *text, struct path_names *path, size_t width,
 	}
 }
 
+uint64_t
+path_shown_hash(const struct path_names *path)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < path->n; i++) {
+		bool is_gap = path->form[i] == NAME_HIDDEN;
+
+		if (is_gap && i > 0 && path->form[i - 1] == NAME_HIDDEN)
+			continue;
+		hash = (hash ^ (is_gap ? UINT64_MAX : path->path[i])) *
+		    UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash == 0 ? 1 : hash;
+}
+
 void
 text_add_bare_name(struct text_buffer *text, struct path_names *path,
                    size_t width)

@@ -47,6 +47,13 @@ void text_add_path(struct text_buffer *text, struct path_names *path,
                    size_t width, const char *before, const char *after);
 
 /*
+ * A hash of which names the path shows as text_add_path has just added it with
+ * a width, and where some are left out; the same for two paths that show the
+ * same ones, even if one shows more of their scopes.  Never 0.
+ */
+uint64_t path_shown_hash(const struct path_names *path);
+
+/*
  * Adds the name of a CELL_NAME without bars.  If it is too wide it loses its
  * outer scopes, then what follows its last identifier.  An identifier that is
  * still too wide is cut in the middle if it takes more than half of a line.

@@ -207,13 +207,13 @@ part_alike_rows(struct drawing *drawing, struct error *error)
 		return 0;
 	drawing->is_trial = true;
 	status = try_all_rows(drawing, error);
-	for (int is_last = 0; status == 0 && is_last <= 1; is_last++) {
+	for (int stage = 0; status == 0 && stage < ALIKE_STAGES; stage++) {
 		status = alike_rows_part(&drawing->alike, drawing->table,
-		                         drawing->cut_column, is_last,
-		                         &n_alike, error);
-		if (status != 0 || n_alike == 0)
-			break;
-		status = try_alike_rows(drawing, error);
+		                         drawing->cut_column,
+		                         (enum alike_stage)stage, &n_alike,
+		                         error);
+		if (status == 0 && n_alike > 0)
+			status = try_alike_rows(drawing, error);
 	}
 	drawing->is_trial = false;
 	return status;
