@@ -153,6 +153,37 @@ a_return_type_may_be_left_out(void **state)
 	pattern_free(pattern);
 }
 
+static void
+arguments_and_parameters_may_be_left_out(void **state)
+{
+	static const char put[] = "int Box<int>::put<char>(char) const";
+	struct error error = { 0 };
+	struct pattern *pattern = pattern_new("/::([a-z]+)$/", &error);
+	struct capture captures[N_CAPTURES];
+
+	(void)state;
+	assert_true(fits_function("*_phase", "sort_phase()"));
+	assert_true(fits_function("*_phase", "sort_phase[abi:new](int)"));
+	assert_true(fits_function("*::put", put));
+	assert_true(fits_function("Box<int>::pu?", put));
+	assert_true(fits_function("*::operator<", "A::operator<(A const&) const"));
+	assert_true(fits_function("*::operator()",
+	                          "main::{lambda(int)#1}::operator()(int) const"));
+	assert_true(fits_function("*::hidden",
+	                          "(anonymous namespace)::hidden(unsigned)"));
+	assert_true(fits_function("*::h*n", "f(int)::h<int>::hidden(unsigned)"));
+	assert_true(fits_function("*.Map", "main.Map[...]"));
+	assert_false(fits_function("Box", put));
+	assert_false(fits_function("*Box", put));
+	assert_false(fits_function("b*x", "box<int> f(int)"));
+	assert_false(fits_function("*module", "<module>"));
+	assert_false(fits_function("sort_phase", "sort_phase()"));
+	assert_true(pattern_captures(pattern, put, strlen(put), captures));
+	assert_int_equal(captures[1].begin, 14);
+	assert_int_equal(captures[1].length, 3);
+	pattern_free(pattern);
+}
+
 /* The last star alone is tried again: no exponential time. */
 static void
 many_stars_take_no_time(void **state)
@@ -185,6 +216,7 @@ main(void)
 		cmocka_unit_test(a_bad_expression_says_what_is_wrong),
 		cmocka_unit_test(an_exact_pattern_has_no_wildcards),
 		cmocka_unit_test(a_return_type_may_be_left_out),
+		cmocka_unit_test(arguments_and_parameters_may_be_left_out),
 		cmocka_unit_test(many_stars_take_no_time),
 	};
 

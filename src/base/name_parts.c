@@ -1031,3 +1031,52 @@ name_return_type(const char *name, size_t n)
 	}
 	return has_parameters ? begin : 0;
 }
+
+/* Whether a bracket of the outer level belongs to what follows the name. */
+static bool
+opens_tail(const struct finding *finding, uint32_t i, bool after_operator)
+{
+	char c = finding->name[i];
+
+	return i > 0 && (c == '<' || c == '[' ||
+	                 (c == '(' && (after_operator ||
+	                               opens_parameters(finding, i))));
+}
+
+size_t
+name_tail(const char *name, size_t n)
+{
+	struct finding finding = { .name = name, .n = (uint32_t)n };
+	bool has_parameters = false;
+	uint32_t depth = 0, operator_end = 0;
+	size_t tail = n;
+
+	for (uint32_t i = 0; n <= NAME_PARTS_MAX && i < n; i++) {
+		char c = name[i];
+		uint32_t end = skip_operator(&finding, i);
+		bool opens = end == i && c != '\0' && strchr("(<[{", c) != NULL;
+
+		if (opens && depth == 0 && opens_tail(&finding, i,
+		    i > 0 && operator_end == i)) {
+			tail = tail < n ? tail : i;
+			has_parameters |= c == '(';
+		} else if (depth == 0 && c == ' ' && has_parameters) {
+			break;
+		} else if (depth == 0) {
+			/* That was a scope's, or a return type. */
+			tail = n;
+			has_parameters = false;
+		}
+		if (end > i) {
+			operator_end = end;
+			i = end - 1;
+		} else if (opens) {
+			depth++;
+		} else if (depth > 0 && opener_of(c) != '\0' &&
+		           !(c == '>' && strchr("-=", before(&finding, i)) !=
+		             NULL)) {
+			depth--;
+		}
+	}
+	return tail;
+}

@@ -79,4 +79,11 @@ int name_parts_find(struct name_parts *parts, const char *name, size_t n,
  */
 size_t name_return_type(const char *name, size_t n);
 
+/*
+ * Where a function's name ends and its template arguments, ABI tags and
+ * parameters begin: the length of "void std::swap" of the above; n if there are
+ * none.  Likewise.
+ */
+size_t name_tail(const char *name, size_t n);
+
 #endif

@@ -176,15 +176,20 @@ bool
 pattern_captures(const struct pattern *pattern, const char *name,
                  size_t length, struct capture captures[N_CAPTURES])
 {
-	size_t begin;
+	size_t begin, end;
 
 	if (pattern->kind != PATTERN_EXPRESSION)
 		return false;
 	if (capture_from(pattern, name, length, 0, captures))
 		return true;
 	begin = name_return_type(name, length);
-	return begin > 0 &&
-	    capture_from(pattern, name, length, begin, captures);
+	if (begin > 0 && capture_from(pattern, name, length, begin, captures))
+		return true;
+	end = name_tail(name, length);
+	return end < length &&
+	    (capture_from(pattern, name, end, 0, captures) ||
+	     (begin > 0 && begin < end &&
+	      capture_from(pattern, name, end, begin, captures)));
 }
 
 size_t
@@ -214,13 +219,19 @@ bool
 pattern_matches_function(const struct pattern *pattern, const char *name,
                          size_t length)
 {
-	size_t begin;
+	size_t begin, end;
 
 	if (pattern_matches(pattern, name, length))
 		return true;
 	if (!pattern_is_general(pattern))
 		return false;
 	begin = name_return_type(name, length);
-	return begin > 0 &&
-	    pattern_matches(pattern, name + begin, length - begin);
+	if (begin > 0 &&
+	    pattern_matches(pattern, name + begin, length - begin))
+		return true;
+	end = name_tail(name, length);
+	return end < length &&
+	    (pattern_matches(pattern, name, end) ||
+	     (begin > 0 && begin < end &&
+	      pattern_matches(pattern, name + begin, end - begin)));
 }

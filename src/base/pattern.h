@@ -30,8 +30,9 @@ bool pattern_matches(const struct pattern *pattern, const char *name,
 
 /*
  * The same for the name of a function.  A return type before it is not a part
- * of it that a user thinks of, so a glob or an expression may also match what
- * follows that.
+ * of it that a user thinks of, nor are its template arguments and parameters,
+ * so a glob or an expression may also match what is left without one or both:
+ * "*::put" and "/::put$/" match "int Box<int>::put<char>(char)".
  */
 bool pattern_matches_function(const struct pattern *pattern, const char *name,
                               size_t length);
