@@ -234,6 +234,37 @@ steps_change_nothing_when_memory_is_short(void **state)
 }
 
 static void
+write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* What only the base has is not reported as unknown when memory is short. */
+static void
+steps_of_the_base_change_nothing_when_memory_is_short(void **state)
+{
+	static const char now[] = "/tmp/test-out-of-memory-now";
+	static const char *const before[] = {
+		"base /tmp/test-out-of-memory-base", "narrow main", NULL
+	};
+	static const struct change changes[] = {
+		{ "narrow removed", "undo" }, { "group g = removed", "undo" },
+	};
+
+	(void)state;
+	write_text(now, "main;f 3\nmain;g 4\n");
+	write_text("/tmp/test-out-of-memory-base",
+	           "main;f 3\nmain;removed;g 4\n");
+	check_changes(now, before, changes, sizeof changes / sizeof *changes);
+	unlink(now);
+	unlink("/tmp/test-out-of-memory-base");
+}
+
+static void
 columns_change_nothing_when_memory_is_short(void **state)
 {
 	static const char *const before[] = {
@@ -432,12 +463,10 @@ times_say_when_memory_is_short(void **state)
 		"process_db-recorded.folded", NULL
 	};
 	static const char *const budgets[] = { "budget write /dev/null", NULL };
-	FILE *budget = fopen("/tmp/test-out-of-memory.budget", "w");
 
 	(void)state;
-	assert_non_null(budget);
-	fputs("functions main below 5%\nbody no below 1\n", budget);
-	fclose(budget);
+	write_text("/tmp/test-out-of-memory.budget",
+	           "functions main below 5%\nbody no below 1\n");
 	check_all(files, lines);
 	check_all(clocked, budgets);
 	unlink("/tmp/test-out-of-memory.svg");
@@ -817,6 +846,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_of_stacks_say_when_memory_is_short),
 		cmocka_unit_test(steps_change_nothing_when_memory_is_short),
+		cmocka_unit_test(
+		    steps_of_the_base_change_nothing_when_memory_is_short),
 		cmocka_unit_test(
 		    groups_of_calls_change_nothing_when_memory_is_short),
 		cmocka_unit_test(views_of_calls_say_when_memory_is_short),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/format.h"
 #include "src/formats/run_list.h"
 #include "src/profile/large_array.h"
@@ -747,31 +748,36 @@ session_steps_and(struct naming_request *request, struct step *step,
 
 /*
  * Whether the last of n steps matches something in the runs that diff compares:
- * what is being renamed or removed is only in the base.
+ * what is being renamed or removed is only in the base.  A base that cannot be
+ * compared matches nothing: the step is about the loaded profile.  0, or -1 with
+ * *error set, if memory is short or the user presses Ctrl-C.
  */
-static bool
-matches_base(struct session *session, struct step *const *steps, size_t n)
+static int
+match_base(struct session *session, struct step *const *steps, size_t n,
+           bool *matches, struct error *error)
 {
 	struct naming_request request;
 	struct naming naming;
-	struct error unused = { 0 };
-	bool matches;
+	struct error why = { 0 };
 
-	if (session->comparison.base.n == 0 ||
-	    compare_runs(session, &unused) != 0)
-		return false;
-	request = session_naming_request(session,
-	    session->comparison.profile, 0);
-	request.resource = session->comparison.columns[0];
-	request.before = NULL;
-	request.steps = steps;
-	request.n_steps = n;
-	if (compare_lines(session, &request, &unused) != 0 ||
-	    naming_make(&naming, &request, &unused) != 0)
-		return false;
-	matches = !naming.skipped[n - 1];
-	naming_free(&naming);
-	return matches;
+	*matches = false;
+	if (session->comparison.base.n == 0)
+		return 0;
+	if (compare_runs(session, &why) == 0) {
+		request = session_naming_request(session,
+		    session->comparison.profile, 0);
+		request.resource = session->comparison.columns[0];
+		request.before = NULL;
+		request.steps = steps;
+		request.n_steps = n;
+		if (compare_lines(session, &request, &why) == 0 &&
+		    naming_make(&naming, &request, &why) == 0) {
+			*matches = !naming.skipped[n - 1];
+			naming_free(&naming);
+		}
+	}
+	return why.is_out_of_memory || (why.is_set && interrupt_requested) ?
+	       error_pass(error, &why) : 0;
 }
 
 /* Names made with one more step, if that matches something. */
@@ -785,18 +791,20 @@ try_step(struct session *session, struct step *step,
 	struct step **steps = session_steps_and(&request, step, error);
 	int result = steps == NULL ? -1 :
 	    naming_make(naming, &request, error);
+	bool is_in_base = false;
 
-	if (result == 0 && naming->skipped[n] &&
-	    matches_base(session, steps, n + 1)) {
+	if (result != 0 || !naming->skipped[n]) {
+		free(steps);
+		return result;
+	}
+	result = match_base(session, steps, n + 1, &is_in_base, error);
+	free(steps);
+	if (result == 0 && is_in_base) {
 		message_note("only the base has what step %zu matches; views "
 		             "of the loaded profile skip it", n + 1);
-		free(steps);
 		return 0;
 	}
-	free(steps);
-	if (result != 0 || !naming->skipped[n])
-		return result;
-	*error = naming->why_last;
+	error_pass(error, &naming->why_last);
 	naming_free(naming);
 	return -1;
 }
