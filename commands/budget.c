@@ -402,18 +402,20 @@ write_all(struct budget *budget, struct asserting *asserting,
           struct error *error)
 {
 	struct names *names = asserting->session->profile->names;
+	const uint32_t n = asserting->n_functions;
+	struct function_amount *functions = memory_copy(asserting->functions,
+	    n, sizeof *functions, error);
+	int status = functions != NULL ? 0 : -1;
 
-	qsort_r(asserting->functions, asserting->n_functions,
-	        sizeof *asserting->functions, compare_names, names);
-	for (int view = ASSERT_FUNCTIONS; view <= ASSERT_BODY; view++) {
-		for (uint32_t i = 0; i < asserting->n_functions; i++) {
-			if (write_one(budget, asserting, (enum assertion_view)
-			              view, &asserting->functions[i],
-			              error) != 0)
-				return -1;
-		}
-	}
-	return 0;
+	if (status == 0)
+		qsort_r(functions, n, sizeof *functions, compare_names, names);
+	for (int view = ASSERT_FUNCTIONS; view <= ASSERT_BODY; view++)
+		for (uint32_t i = 0; status == 0 && i < n; i++)
+			status = write_one(budget, asserting,
+			                   (enum assertion_view)view,
+			                   &functions[i], error);
+	free(functions);
+	return status;
 }
 
 static int

@@ -370,6 +370,7 @@ asserting_end(struct asserting *asserting)
 	struct session *session = asserting->session;
 
 	free(asserting->functions);
+	free(asserting->place);
 	free(asserting->group_functions);
 	if (session->is_interactive)
 		return;
@@ -396,14 +397,24 @@ count_whole(struct asserting *asserting, struct error *error)
 int
 asserting_count(struct asserting *asserting, struct error *error)
 {
+	const struct sample_set *set = asserting->request.set;
+
 	if (count_whole(asserting, error) != 0)
 		return -1;
 	if (asserting->functions != NULL)
 		return 0;
-	asserting->functions = amounts_of_functions(asserting->request.set,
+	asserting->place = memory_array(names_count(set->names),
+	                                sizeof *asserting->place, error);
+	if (asserting->place == NULL)
+		return -1;
+	asserting->functions = amounts_of_functions(set,
 	    &asserting->n_functions, error);
-	if (asserting->functions == NULL || asserting->noise.groups == NULL)
-		return asserting->functions == NULL ? -1 : 0;
+	if (asserting->functions == NULL)
+		return -1;
+	for (uint32_t i = 0; i < asserting->n_functions; i++)
+		asserting->place[asserting->functions[i].name] = i + 1;
+	if (asserting->noise.groups == NULL)
+		return 0;
 	asserting->group_functions = group_noise_functions(&asserting->noise,
 	                                                   error);
 	return asserting->group_functions == NULL ? -1 : 0;
@@ -424,10 +435,9 @@ asserting_groups(const struct asserting *asserting,
 static const struct function_amount *
 find_amount(const struct asserting *asserting, uint32_t name)
 {
-	for (uint32_t i = 0; i < asserting->n_functions; i++)
-		if (asserting->functions[i].name == name)
-			return &asserting->functions[i];
-	return NULL;
+	const uint32_t place = asserting->place[name];
+
+	return place == 0 ? NULL : &asserting->functions[place - 1];
 }
 
 /* ---- rows ---- */
@@ -568,20 +578,25 @@ count_functions(const struct sample_set *run,
 	const bool is_body = assertion->view == ASSERT_BODY;
 	uint32_t n;
 	struct function_total *totals = function_totals(run, &n, error);
+	/* Of each name, from 1; 0: it has no total. */
+	uint32_t *place = memory_array(names_count(run->names), sizeof *place,
+	                               error);
 
-	if (totals == NULL)
-		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		for (size_t row = 0; row < claimed->n; row++) {
-			if (totals[i].name != claimed->names[row])
-				continue;
-			column[row] = is_body ? totals[i].self :
-			    totals[i].inclusive;
-			counts->is_estimated[row] |= !is_body &&
-			    totals[i].is_estimated;
-		}
+	for (uint32_t i = 0; !error->is_set && i < n; i++)
+		place[totals[i].name] = i + 1;
+	for (size_t row = 0; !error->is_set && row < claimed->n; row++) {
+		const uint32_t at = place[claimed->names[row]];
+
+		if (at == 0)
+			continue;
+		column[row] = is_body ? totals[at - 1].self :
+		    totals[at - 1].inclusive;
+		counts->is_estimated[row] |= !is_body &&
+		    totals[at - 1].is_estimated;
+	}
 	free(totals);
-	return 0;
+	free(place);
+	return error->is_set ? -1 : 0;
 }
 
 static int

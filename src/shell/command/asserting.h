@@ -23,9 +23,11 @@ struct asserting {
 	uint64_t for_members;		/* of how many members amounts are
 					 * shown and bounds are; n_members
 					 * until the caller says else */
-	struct function_amount *functions;	/* [n_functions]; NULL: not
-						 * counted yet */
+	struct function_amount *functions;	/* [n_functions], by place;
+						 * NULL: not counted yet */
 	uint32_t n_functions;
+	uint32_t *place;		/* [names] of each in these, from 1;
+					 * 0: it is not there */
 	struct sampled whole;		/* what shares are of */
 	bool has_whole;
 	/* Of a merged profile, if its groups are known; else groups is NULL. */
@@ -48,8 +50,10 @@ void asserting_end(struct asserting *asserting);
 /* All functions, counted once.  0, or -1 with *error set. */
 int asserting_count(struct asserting *asserting, struct error *error);
 
-/* What the groups have of a function, its body or with its descendants; NULL:
- * there are no groups. */
+/*
+ * What the groups have of a function, its body or with its descendants; NULL:
+ * there are no groups.
+ */
 const struct group_hits *asserting_groups(const struct asserting *asserting,
                                           const struct function_amount *of,
                                           bool is_body);
