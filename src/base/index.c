@@ -7,7 +7,10 @@
 
 #include "src/base/memory.h"
 
-enum { FIRST_SLOTS = 256 };
+enum {
+	FIRST_SLOTS = 256,
+	SLOTS_FOR_EACH = 16,	/* that are kept when the index is cleared */
+};
 
 void
 index_free(struct index *index)
@@ -19,8 +22,13 @@ index_free(struct index *index)
 void
 index_clear(struct index *index)
 {
-	if (index->n > 0)
-		memset(index->slots, 0, index->n_slots * sizeof *index->slots);
+	if (index->n == 0)
+		return;
+	/* After large contents, small ones should not pay for their slots. */
+	while (index->n_slots > FIRST_SLOTS &&
+	       index->n_slots / SLOTS_FOR_EACH > index->n)
+		index->n_slots /= 2;
+	memset(index->slots, 0, index->n_slots * sizeof *index->slots);
 	index->n = 0;
 }
 

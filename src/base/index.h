@@ -34,7 +34,7 @@ struct index {
 
 void index_free(struct index *index);
 
-/* Empties it, and keeps its slots. */
+/* Empties it, and keeps its slots unless most of them were never in use. */
 void index_clear(struct index *index);
 
 /* Whether thing `number` has the key. */

@@ -9,7 +9,10 @@
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
-enum { FIRST_SLOTS = 1 << 12 };
+enum {
+	FIRST_SLOTS = 1 << 12,
+	SLOTS_FOR_EACH = 16,	/* that are kept when the index is cleared */
+};
 
 struct slot {
 	uint64_t low;
@@ -52,6 +55,10 @@ digest_index_free(struct digest_index *index)
 void
 digest_index_clear(struct digest_index *index)
 {
+	/* After a large input, small ones should not pay for its slots. */
+	while (index->n_slots > FIRST_SLOTS &&
+	       index->n_slots / SLOTS_FOR_EACH > index->n)
+		index->n_slots /= 2;
 	index->n = 0;
 	memset(index->slots, 0, index->n_slots * sizeof *index->slots);
 }
