@@ -632,6 +632,8 @@ take_whole(struct source *source, struct error *error)
 		return 0;
 	if (read_all_packed(source, error) != 0)
 		return -1;
+	if (source->n_packed != source->size)
+		return 0;	/* the file is being written */
 	size = unpacker_whole_size(source->unpacker, source->packed,
 	                           source->n_packed);
 	if (size == 0 || size > WHOLE_UNPACKED ||

@@ -269,7 +269,7 @@ work_robust(const struct sample_set *runs, size_t n, size_t n_base,
 	}
 	for (int i = 0; result == 0 && is_any && i < ROUNDS; i++) {
 		is_any = drop_changed(&bodies, work, n, n_base, ratios, error);
-		result = is_any < 0 ? -1 :
+		result = is_any <= 0 ? is_any :
 		    find_work(runs, n, n_base, &bodies, ratios, work, error);
 	}
 	if (result == 0) {

@@ -136,6 +136,8 @@ speedscope_times_note(const struct speedscope_times *times,
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	uint64_t length, width;
 
+	if (times->n == 0)
+		return 0;
 	for (size_t i = 0; i < times->n; i++) {
 		const struct stretch *stretch = &times->stretches[i];
 		const int64_t end = stretch->begin_ns +
