@@ -35,7 +35,8 @@ walk(struct fleet *fleet, const uint32_t *frames, uint32_t n,
 			return UINT32_MAX;
 		if (depth < n && (depth % STEP != 0 || depth > DEEPEST_STEP))
 			continue;
-		hash = digest_index_hash(stacks, frames + n - depth, depth * sizeof *frames);
+		hash = digest_index_hash(stacks, frames + n - depth,
+		                         depth * sizeof *frames);
 		if (digest_index_enter(stacks, &hash, node, error) != 0)
 			return UINT32_MAX;
 	}

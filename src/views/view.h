@@ -119,9 +119,10 @@ struct view_request {
 	bool has_noise;			/* rows have the standard error of their
 					 * share, if that is known */
 	size_t samples;			/* the set that has the samples of the
-	X, each hit is a sample.  Of
-					 * compared runs: the last set has the
-					 * samples of all */
+					 * request's own as hits; 0: that
+					 * itself, each hit is a sample.  Of
+					 * compared runs: the last column has
+					 * the samples of all */
 	/*
 	 * If the set is that of a merged profile: the last groups->n of the
 	 * columns are those of its groups, which show the noise.  NULL, and

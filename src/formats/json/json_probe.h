@@ -7,9 +7,9 @@
 
 /*
  * PROBE_SURE if the first bytes of an input (see struct format) are JSON and
- * hold one of the keys, else PROBE_NO or PROBE_OUT_OF_MEMORY.  paths ends with NULL.  A path names a
- * key by the keys above it, at most four levels: "meta.interval", and for
- * objects in arrays "profiles[].type".
+ * hold one of the keys, else PROBE_NO or PROBE_OUT_OF_MEMORY.  paths ends with
+ * NULL.  A path names a key by the keys above it, at most four levels:
+ * "meta.interval", and for objects in arrays "profiles[].type".
  */
 int json_probe(const void *head, size_t size, const char *const *paths);
 
