@@ -103,13 +103,15 @@ def slices_differ(path, documents):
                  for begin, end in spans)
         if row["hits"] != us:
             wrong.append(f"{row}, expected {us}")
-    # V8 leaves the first sample out of its hit counts.
+    # V8 leaves the first sample out of its hit counts, and on a busy machine
+    # others out of its list.
     n_uncounted = len(spans) - sum(node["hitCount"] for document in documents
                                    for node in document["nodes"])
     for row in samples["rows"]:
         n = sum(row["begin_ns"] <= begin - start < row["end_ns"]
                 for begin, _ in spans)
-        if not n - n_uncounted <= row["hits"] <= n:
+        if not min(n, n - n_uncounted) <= row["hits"] <= \
+                max(n, n - n_uncounted):
             wrong.append(f"samples: {row}, expected {n}")
     if sum(row["hits"] for row in time["rows"]) != \
             sum(end - begin for begin, end in spans) // 1000:
