@@ -347,6 +347,9 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 	int result = -1;
 
 	relabelling.builder = tree_builder_new(tree->n_resources, error);
+	/* Growing step by step would copy what is there. */
+	if (relabelling.builder != NULL)
+		reserve_nodes(relabelling.builder, tree->n_nodes, error);
 	if (tree->timeline != NULL)
 		relabelling.to_row = memory_array(tree->n_rows,
 		    sizeof *relabelling.to_row, error);

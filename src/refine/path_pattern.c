@@ -409,6 +409,9 @@ visit(struct matching *matching, uint32_t node)
 	ends = segment_ends(matching, &state, node);
 	if (ends && state.segment + 1 == matching->path->n_segments)
 		return true;
+	/* Nothing is below a leaf, so nobody asks what is above. */
+	if (refining->tree->end[node] == node + 1)
+		return false;
 	segment = &matching->segments[state.segment];
 	if (ends) {
 		state = (struct state){ .segment = state.segment + 1 };
