@@ -75,6 +75,7 @@ add_command(struct text_buffer *text, const struct names *names,
 		[LEAD_PATH] = "narrow ",
 		[LEAD_UP] = "up ",
 		[LEAD_LINES] = "list ",
+		[LEAD_INSTRUCTIONS] = "disasm ",
 		[LEAD_TOP] = "top 10",
 	};
 

@@ -327,11 +327,15 @@ def sentences(folder):
 
 
 def lines_of_a_body(folder):
-    """Its lines are proposed if the profile may have any."""
+    """Its lines are proposed if it has any, or else its instructions."""
     proposed = explain(os.path.join(SAMPLES, "sites.pb.gz"))["next"]
     assert "list checksum" in proposed.values(), proposed
     proposed = explain(write(folder, {("main", "a"): 9}))["next"]
-    assert not any(line.startswith("list") for line in proposed.values())
+    assert not any(line.startswith(("list", "disasm"))
+                   for line in proposed.values())
+    script = os.path.join(HERE, "data/perf/rec.script")  # addresses alone
+    words = {line.split()[0] for line in explain(script)["next"].values()}
+    assert "disasm" in words and "list" not in words, words
 
 
 def words_of(table):

@@ -821,16 +821,55 @@ add_lead(struct leads *leads, enum lead_kind kind, uint32_t function)
 		.function = function };
 }
 
-/* Whether list can find lines: addresses, or lines in the profile. */
+/* Whether a profile of calls has lines, which its costs have. */
 static bool
-has_code(const struct profile *profile)
+has_cost_lines(const struct profile *profile)
 {
-	if (profile == NULL)
-		return false;
 	for (uint32_t i = 0; i < profile->n_locations; i++)
 		if (profile->locations[i].line > 0)
 			return true;
 	return profile->n_modules > 0;
+}
+
+/* Whether lines of a frame are to be had: list reads the large files, too. */
+static bool
+may_have_lines(const struct profile *profile, const struct frame *frame,
+               const struct location *location)
+{
+	return location->line > 0 ||
+	    (frame->is_deferred && frame->module != NO_MODULE &&
+	     profile->modules[frame->module].deferred_bytes > 0);
+}
+
+/*
+ * Where the code of a function can be seen: its lines, or if there is no debug
+ * information its instructions.  A name that is no function's, such as a
+ * group's, has neither.
+ */
+static void
+add_code_lead(struct leads *leads, const struct profile *profile,
+              uint32_t function)
+{
+	bool has_lines = profile != NULL && profile->graph != NULL &&
+	    has_cost_lines(profile);
+	bool has_address = false;
+
+	for (uint32_t i = 0; profile != NULL && i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		for (uint32_t k = 0; k < frame->n_locations; k++) {
+			const struct location *location = &profile->locations[
+			    frame->first_location + k];
+
+			if (location->function != function)
+				continue;
+			has_lines |= may_have_lines(profile, frame, location);
+			has_address |= k == 0 && frame->module != NO_MODULE;
+		}
+	}
+	if (has_lines || has_address)
+		add_lead(leads, has_lines ? LEAD_LINES : LEAD_INSTRUCTIONS,
+		         function);
 }
 
 static void
@@ -854,8 +893,7 @@ find_leads(const struct explanation *explanation, struct leads *leads)
 	}
 	if (body != NO_NAME) {
 		add_lead(leads, LEAD_UP, body);
-		if (has_code(set->profile))
-			add_lead(leads, LEAD_LINES, body);
+		add_code_lead(leads, set->profile, body);
 	}
 	add_lead(leads, LEAD_TOP, NO_NAME);
 }

@@ -31,6 +31,7 @@ enum lead_kind {
 	LEAD_PATH,		/* likewise, with functions between them */
 	LEAD_UP,		/* who calls it */
 	LEAD_LINES,		/* its lines */
+	LEAD_INSTRUCTIONS,	/* its instructions */
 	LEAD_TOP,		/* other functions */
 };
 
