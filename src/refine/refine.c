@@ -16,7 +16,7 @@ begin(struct refining *refining, const struct stacks *stacks,
 	const struct sample_tree *tree = stacks->tree;
 
 	*refining = (struct refining){ .stacks = stacks, .tree = tree,
-		.times = ALL_TIMES };
+		.times = ALL_TIMES, .by = stacks->granularity };
 	if (memory_grow(&refining->kinds, &refining->kinds_capacity,
 	                (size_t)stacks->n_kinds + 1, sizeof *refining->kinds,
 	                error) != 0 ||
