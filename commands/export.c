@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "src/formats/exporter.h"
+#include "src/profile/fleet.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/session/session_left.h"
 #include "src/shell/terminal/message.h"
@@ -67,6 +68,8 @@ export_write(struct session *session, const struct arguments *arguments,
 		.named = whole.named,
 		.inlines = session->settings.naming.inlines,
 		.resource = session->resource,
+		.has_groups = session->profile->fleet != NULL &&
+		    session->profile->fleet->n_members > 1,
 	};
 
 	if (status == 0)
@@ -99,7 +102,11 @@ const struct command command_export = {
 	    "whatever the root, threshold and limit, and always the start-up "
 	    "frames. If a step makes groups, pprof, callgrind and cpprofdata "
 	    "contain names instead of addresses and lines. One line lists "
-	    "what the format cannot represent. If an export to FILE fails, "
+	    "what the format cannot represent. Of a merged profile every "
+	    "format has only the sum, without members and random groups: the "
+	    "errors that noise on shows of the file, and what diff says of it, "
+	    "are those of its samples alone, which is too small for a fleet. "
+	    "If an export to FILE fails, "
 	    "FILE stays as it was; with >, the file contains what was written "
 	    "before the failure.",
 	.example = "export collapsed | head -1",

@@ -457,6 +457,18 @@ def check_refined(folder):
                     row["hits"] for row in kept]
 
 
+def check_legend(folder):
+    """One word for one thing: pale boxes are likely changes, not room."""
+    profile = os.path.join(SAMPLES, "recursion", "self.folded")
+    path = os.path.join(folder, "legend.svg")
+    ask("--base", profile, *commands(f"diff flame {path}"), profile)
+    with open(path, encoding="utf-8") as file:
+        lines = re.findall("<text[^>]*>([^<]*)</text>", file.read())
+    assert any("(pale: likely)" in line for line in lines), lines
+    assert any("Blank: room for what is below" in line for line in lines), lines
+    assert sum(line.lower().count("pale") for line in lines) == 1, lines
+
+
 def check_empty(folder):
     """Paths without hits of the resource are no boxes and not counted."""
     path = os.path.join(folder, "empty.folded")
@@ -752,6 +764,8 @@ def main():
         claims.attempt("a stack of 100,000 functions is drawn", check_deep,
                        folder)
         claims.attempt("refinements apply to pictures", check_refined, folder)
+        claims.attempt("the legend of a comparison names each colour once",
+                       check_legend, folder)
         claims.attempt("paths without hits are not drawn", check_empty,
                        folder)
         claims.attempt("calls without stacks are drawn", check_calls, folder)

@@ -743,6 +743,25 @@ def check_session(folder):
                  if table(fleet, *lines, "functions")["rows"] != want])
 
 
+def check_export(folder):
+    """What is lost is said, since the errors of the file are too small."""
+    fleet = simulated_fleet(random.Random(53), folder, 30)
+    lost = "how members differ (noise is then that of samples alone)"
+    out = os.path.join(folder, "out.pb.gz")
+    for words in (["export pprof"], ["export collapsed"],
+                  ["narrow main", "export pprof"]):
+        done = run("-q", *(x for line in words for x in
+                           ("-e", f"{line} {out}" if "export" in line
+                            else line)), fleet)
+        claims.check(f"{words[-1]} says what a merged profile loses",
+                     lost in done.stderr.decode(), done.stderr)
+    claims.check("and only of a merged profile", lost not in run(
+        "-q", "-e", f"export pprof {out}.2", out).stderr.decode())
+    claims.check("the exported file has the errors of samples",
+                 FROM_GROUPS in ask(fleet, "noise on", "functions") and
+                 "error by sampling" in ask(out, "noise on", "functions"))
+
+
 def check_resources(folder):
     """Two resources, one of them as a column beside the other."""
     rng = random.Random(29)
@@ -791,6 +810,7 @@ def main():
         check_unknown(folder)
         check_session(folder)
         check_resources(folder)
+        check_export(folder)
     claims.end()
 
 

@@ -106,8 +106,10 @@ has_paths(const struct profile *profile)
 
 /* What there is and the exporter does not carry. */
 static unsigned
-find_losses(const struct profile *profile, const struct exporter *exporter)
+find_losses(const struct export_source *source,
+            const struct exporter *exporter)
 {
+	const struct profile *profile = source->profile;
 	bool has_several = profile->n_resources > 1;
 	unsigned samples = has_several ? EXPORT_SAMPLES_EACH : EXPORT_SAMPLES;
 
@@ -126,7 +128,8 @@ find_losses(const struct profile *profile, const struct exporter *exporter)
 	     EXPORT_RETURNS : 0) |
 	    (profile->tree != NULL && profile->tree->timeline != NULL ?
 	     EXPORT_TIMES : 0) |
-	    (profile->n_tallies > 0 ? EXPORT_TALLIES : 0);
+	    (profile->n_tallies > 0 ? EXPORT_TALLIES : 0) |
+	    (source->has_groups ? EXPORT_GROUPS : 0);
 	unsigned lost = contents & ~exporter->carries;
 
 	/* Who says that addresses are lost need not say what follows. */
@@ -161,8 +164,10 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		{ EXPORT_RETURNS, "returns" },
 		{ EXPORT_TIMES, "times" },
 		{ EXPORT_TALLIES, "collector statistics" },
+		{ EXPORT_GROUPS, "how members differ (noise is then that of "
+		  "samples alone)" },
 	};
-	unsigned lost = find_losses(source->profile, exporter);
+	unsigned lost = find_losses(source, exporter);
 	const char *separator = "";
 
 	for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {

@@ -26,6 +26,8 @@ struct export_source {
 						 * NULL: it has a graph */
 	enum inlines inlines;	/* which locations of a frame count */
 	uint32_t resource;	/* the current one */
+	bool has_groups;	/* of members (profile/fleet.h), which no
+				 * format here holds */
 };
 
 /* What a profile may have and a format may not hold. */
@@ -48,6 +50,7 @@ enum export_content {
 	EXPORT_NAMES = 1 << 13,		/* what resources are called */
 	EXPORT_LABELS = 1 << 14,	/* of samples */
 	EXPORT_TIMES = 1 << 15,		/* when hits were counted */
+	EXPORT_GROUPS = 1 << 16,	/* random ones of members */
 };
 
 struct exporter {

@@ -428,10 +428,10 @@ add_lines(struct svg *svg)
 	if (svg->has_hatched)
 		svg_add_line(&svg->head, ++number, "", "Hatched: passed "
 		    "through the path and re-entered it, solid elsewhere. "
-		    "Pale: room for what is below");
+		    "Blank: room for what is below");
 	else if (svg->has_overhang)
 		svg_add_line(&svg->head, ++number, "",
-		             "Pale: room for what is below");
+		             "Blank: room for what is below");
 	svg_add_line(&svg->head, ++number, " id=\"cpprof-line\"", "");
 	return SVG_PADDING + SVG_LINE * number + SVG_PADDING / 2;
 }
