@@ -793,6 +793,51 @@ def check_calls():
     assert "cannot compare" in error and "\n" not in error, error
 
 
+def check_exact(folder):
+    """Sampling adds nothing to exact counts: what differs, differs."""
+    def calls(name, own):
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"""creator: callgrind-3.19.0
+events: Ir
+fn=main
+1 1000
+cfn=a
+calls=1 1
+1 {own}
+cfn=b
+calls=1 1
+1 3000
+fn=a
+1 {own}
+fn=b
+1 3000
+totals: {4000 + own}
+""")
+        return path
+
+    base, more, less = (calls("exact-base", 500), calls("exact-more", 501),
+                        calls("exact-less", 350))
+    for now, verdict, change in (more, "likely", 1), (less, "likely", -150), (
+            base, "noise", 0):
+        for query in "functions", "down main":
+            table, = compare([base], [now], f"diff {query}")
+            rows = {path[-1]: row for path, row in rows_of(table).items()}
+            assert rows["a"]["verdict"] == rows["main"]["verdict"] == verdict
+            assert rows["b"]["verdict"] == "noise", rows
+            assert rows["a"]["low"] == rows["a"]["high"] == change, rows
+    out = cpprof("--base", base, "-e", "diff functions", less)[0]
+    assert "the counts are exact; one run a side" in out, out
+    assert ", likely\n" in out and "undecided" not in out, out
+    scaled, = compare([base], [less], "scale by b", "diff functions")
+    assert rows_of(scaled)[("b",)]["verdict"] == "noise", scaled
+    scaled, = compare([base], [less], "scale work 1/3", "diff functions")
+    assert rows_of(scaled)[("b",)]["verdict"] == "likely", scaled
+    cpprof("--base", base, "-e", "assert change functions a below 1%", less)
+    cpprof("--base", base, "-e", "assert change functions a below 0%", more,
+           status=4)
+
+
 def write_calls(path, draw, names):
     """A callgrind file of random calls without cycles; main comes first."""
     calls = {name: [] for name in names}
@@ -972,6 +1017,8 @@ def main(first):
             ("moved is not grown", check_moved),
             ("undecided where nothing is known of the noise",
              check_undecided),
+            ("exact counts decide by themselves, and one run a side is likely",
+             check_exact),
             ("nothing to compare", check_nothing),
             ("a number of rows", check_number),
             ("many functions that changed", check_many_changed),

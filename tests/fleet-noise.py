@@ -743,6 +743,24 @@ def check_session(folder):
                  if table(fleet, *lines, "functions")["rows"] != want])
 
 
+def check_diff_members(folder):
+    """What to type if there are more members than at first."""
+    rng = random.Random(59)
+    base = simulated_fleet(rng, folder, 30, name="old")
+    now = simulated_fleet(rng, folder, 50, name="new")
+    text = ask(now, "diff functions", base=base)
+    claims.check("the heading says how to compare as many members",
+                 "scale work 50/30 compares as many of them" in text, text)
+    scaled = table(now, "scale work 50/30", "diff functions", base=base)
+    row = {row["path"][0]: row for row in scaled["rows"]}["main"]
+    sums = [sum(row["hits"] for row in
+                table(fleet, "threshold 0", "body")["rows"])
+            for fleet in (base, now)]
+    claims.check("and that does", math.isclose(row["base"], sums[0]) and
+                 math.isclose(row["now"], sums[1] * 30 / 50) and
+                 row["low"] < 0 < row["high"], row)
+
+
 def check_export(folder):
     """What is lost is said, since the errors of the file are too small."""
     fleet = simulated_fleet(random.Random(53), folder, 30)
@@ -810,6 +828,7 @@ def main():
         check_unknown(folder)
         check_session(folder)
         check_resources(folder)
+        check_diff_members(folder)
         check_export(folder)
     claims.end()
 

@@ -107,6 +107,34 @@ counts_samples(const struct view_request *request)
 }
 
 /*
+ * Whether the counts are exact, of one run a side: sampling adds no noise, and
+ * how much runs differ is not known.
+ */
+static bool
+are_exact(const struct view_request *request)
+{
+	for (size_t i = 0; i < request->n_columns; i++)
+		if (request->columns[i].resource->counting != COUNTING_EXACT)
+			return false;
+	return view_count_runs(request) == 2;
+}
+
+/* What such counts say: each difference is one. */
+static void
+take_as_exact(struct change *changes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct change *change = &changes[i];
+		double rounding = 1e-9 * fmax(change->base, change->now);
+
+		change->low = change->high = change->change;
+		change->verdict = fabs(change->change) <= rounding ?
+		    CHANGE_NOISE : change->change > 0 ? CHANGE_LIKELY_GREW :
+		    CHANGE_LIKELY_SHRANK;
+	}
+}
+
+/*
  * What one sample of a row stands for in hits, for n rows; NULL with *error
  * set.  values: those of all columns.
  */
@@ -228,6 +256,8 @@ test_rows(const struct view_request *request, uint64_t *const *values,
 		result = change_test(&columns, noise, false_part, changes,
 		                     error);
 	}
+	if (result == 0 && are_exact(request))
+		take_as_exact(changes, n);
 	free(sample);
 	return result;
 }
@@ -363,7 +393,10 @@ compare_rows(const struct view_request *request, uint64_t *const *columns,
              const uint32_t *parent, uint32_t n,
              struct compared_rows *compared, struct error *error)
 {
-	*compared = (struct compared_rows){ .n = n };
+	*compared = (struct compared_rows){
+		.n = n,
+		.are_exact = are_exact(request),
+	};
 	compared->changes = memory_array(n, sizeof *compared->changes, error);
 	compared->verdicts = memory_array(n, sizeof *compared->verdicts,
 	                                  error);

@@ -20,7 +20,7 @@ enum row_verdict {
 	ROW_MOVED,		/* what it calls grew and shrank, but it did
 				 * neither */
 	ROW_LIKELY,		/* it grew or shrank; one run a side cannot say
-				 * more */
+				 * more, not even of exact counts */
 	ROW_SHRANK,
 	ROW_GREW,
 	N_ROW_VERDICTS
@@ -46,6 +46,8 @@ struct compared_rows {
 	enum row_role *roles;		/* [n] */
 	struct change whole;		/* of all that the steps left */
 	struct change_noise noise;
+	bool are_exact;			/* one run a side whose counts depend
+					 * on the program alone */
 };
 
 /*

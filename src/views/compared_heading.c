@@ -108,14 +108,21 @@ add_scale(const struct view_request *request,
           const struct compared_rows *compared, struct table *table,
           struct error *error)
 {
+	const struct compared_runs *runs = request->compared;
 	const struct change *whole = &compared->whole;
 
-	if (request->compared->scale != NULL)
+	if (runs->scale != NULL)
 		return table_add_header(table, error, "compared: %s",
-		                        request->compared->scale);
+		                        runs->scale);
 	if (whole->base == 0 || fabs(whole->change) <= different * whole->base)
 		return table_add_header(table, error, "compared: what a run "
 		    "used, as of equal work");
+	if (runs->base_members != runs->now_members &&
+	    runs->base_members > 0 && runs->now_members > 0)
+		return table_add_header(table, error, "compared: what a merged "
+		    "profile used, as of equal work; the totals differ, and so "
+		    "do the members: scale work %" PRIu64 "/%" PRIu64 " compares "
+		    "as many of them", runs->now_members, runs->base_members);
 	return table_add_header(table, error, "compared: what a run used, as "
 	    "of equal work; the totals differ, so if the work did, too, say "
 	    "so with scale");
@@ -152,6 +159,10 @@ add_noise(const struct view_request *request,
 	char text[100];
 	bool has_replicates = view_count_runs(request) > 2;
 
+	if (compared->are_exact)
+		return table_add_header(table, error, "the counts are exact; "
+		    "one run a side: what differs is likely, since equal runs "
+		    "may differ a little");
 	if (isnan(compared->whole.phi) && !has_replicates)
 		return table_add_header(table, error, "undecided: the hits are "
 		    "no counts of samples, so only more runs of each side can "
