@@ -372,6 +372,7 @@ script_tests = \
 	tests/many-paths.py \
 	tests/open.py \
 	tests/merge.py \
+	tests/merged-hostile.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \
 	tests/pprof-samples.py \
@@ -396,7 +397,7 @@ script_tests = \
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
-	tests/claims.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+	tests/claims.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \

@@ -3,7 +3,7 @@
 """merge.py -- cpprof merge: a sum that no order or partition changes.
 
 Random profiles are merged in random parts and orders, and the file is decoded
-here, as doc/merged.md describes it, and compared with sums made from the stacks.
+by tests/merged_file.py and compared with sums made from the stacks.
 Speaks TAP.
 """
 import collections
@@ -21,6 +21,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
+import merged_file  # noqa: E402
 import pprof_writer  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -56,140 +57,16 @@ def content(path):
 
 # ---- the file, decoded ----
 
-class Decoder:
-    """A file, and what each table of it has."""
-
-    def __init__(self, path):
-        self.bytes = subprocess.run(["zstd", "-dcq", path], check=True,
-                                    capture_output=True).stdout
-        magic = b"cpprof merged profile 1\n"
-        assert self.bytes.startswith(magic)
-        self.at = len(magic)
-        self.read()
-        assert self.at == len(self.bytes)
-
-    def number(self):
-        value = shift = 0
-        while True:
-            byte = self.bytes[self.at]
-            self.at += 1
-            value |= (byte & 127) << shift
-            if byte < 128:
-                return value
-            shift += 7
-
-    def numbers(self, n):
-        return [self.number() for _ in range(n)]
-
-    def text(self):
-        n = self.number()
-        self.at += n
-        return self.bytes[self.at - n:self.at].decode()
-
-    def bytes_in_hex(self):
-        n = self.number()
-        self.at += n
-        return self.bytes[self.at - n:self.at].hex()
-
-    def agreed(self):
-        kind = self.number()
-        return self.text() if kind == 2 else (None, ...)[kind]
-
-    def read(self):
-        self.n_members, self.n_warned = self.numbers(2)
-        self.group_members = self.numbers(32)
-        self.process = [self.agreed() for _ in range(3)] + self.numbers(5)
-        self.tallies = [(self.text(), *self.numbers(2))
-                        for _ in range(self.number())]
-        self.resources = [(self.text(), self.text(), *self.numbers(7))
-                          for _ in range(self.number())]
-        self.sources = [(self.text(), self.number())
-                        for _ in range(self.number())]
-        n = self.number()
-        ids = [self.text() for _ in range(n)]
-        self.members = list(zip(ids, [self.text() for _ in range(n)]))
-        self.key = self.agreed()
-        self.values = [self.text() for _ in range(self.number())]
-        self.read_frames()
-        self.read_nodes()
-        self.groups = self.cells(False)
-        self.by = self.cells(True)
-
-    def read_frames(self):
-        shared = self.numbers(self.number())
-        names, last = [], ""
-        for n in shared:
-            names.append(last := last[:n] + self.text())
-        assert names == sorted(names, key=str.encode)
-        self.modules = [(self.text(), self.bytes_in_hex(), *self.numbers(2))
-                        for _ in range(self.number())]
-        assert self.modules == sorted(
-            set(self.modules), key=lambda m: (m[0], len(m[1]), *m[1:]))
-        n = self.number()
-        modules, addresses = self.numbers(n), self.numbers(n)
-        for i in range(1, n):
-            addresses[i] += 0 if modules[i] else addresses[i - 1]
-            modules[i] += modules[i - 1]
-        offsets, flags, counts = [self.numbers(n) for _ in range(3)]
-        locations = list(zip(*[self.numbers(sum(counts)) for _ in range(3)]))
-        self.frames, self.places, order = [], [], []
-        for i, count in enumerate(counts):
-            chain = locations[:count]
-            del locations[:count]
-            order.append((modules[i], addresses[i], chain, offsets[i],
-                          flags[i] >> 2, flags[i] & 1, flags[i] & 2))
-            self.frames.append(";".join(names[f] for f, _, _ in chain))
-            self.places.append((
-                self.modules[modules[i] - 1][:2] if modules[i] else None,
-                addresses[i], tuple((names[f], names[file - 1] if file else
-                                     "", line) for f, file, line in chain)))
-        assert all(a < b for a, b in zip(order, order[1:])), order
-
-    def read_nodes(self):
-        n = self.number()
-        levels, labels = self.numbers(n), self.numbers(n)
-        stack, stacks = [], []
-        for level, label in zip(levels, labels):
-            del stack[len(stack) - level:]
-            stack.append(label)
-            stacks.append(tuple(stack))
-        assert stacks == sorted(set(stacks))
-        self.nodes = [tuple(self.frames[label] for label in stack)
-                      for stack in stacks]
-        self.paths = [tuple(self.places[label] for label in stack)
-                      for stack in stacks]
-        if self.number():
-            self.numbers(n)
-        rows, self.rows = self.numbers(self.number()), []
-        for i, more in enumerate(rows):
-            self.rows.append(more + (self.rows[-1] if i else 0))
-        self.hits, self.samples, self.path_hits = {}, {}, {}
-        for r, _ in enumerate(self.resources):
-            hits = self.numbers(len(rows))
-            samples = hits if self.number() else self.numbers(len(rows))
-            for node, own, n_samples in zip(self.rows, hits, samples):
-                self.hits[r, self.nodes[node]] = own
-                self.samples[r, self.nodes[node]] = n_samples
-                self.path_hits[r, self.paths[node]] = own
-        self.most = {}
-        for r, _ in enumerate(self.resources):
-            numbers = self.numbers(n)
-            for node, hits in zip(self.nodes, numbers):
-                self.most[r, node] = hits and (
-                    hits, *self.members[self.number()])
-
-    def cells(self, has_samples):
-        n = self.number()
-        codes, rows = self.numbers(n), self.numbers(n)
-        hits = self.numbers(n)
-        samples = self.numbers(n) if has_samples else hits
-        found, code, row = {}, 0, 0
-        for i in range(n):
-            code += codes[i]
-            row = rows[i] + (row if i and not codes[i] else 0)
-            node = self.nodes[self.rows[row - 1]]
-            found[code & 255, code >> 8, node] = (hits[i], samples[i])
-        return found
+def decode(path):
+    """A file that cpprof wrote, in which everything is in order."""
+    found = merged_file.read(path)
+    assert found.modules == sorted(
+        set(found.modules), key=lambda m: (m[0], len(m[1]), *m[1:]))
+    assert found.members == sorted(set(found.members))
+    assert found.sources == sorted(set(found.sources))
+    order = found.frame_order
+    assert all(a < b for a, b in zip(order, order[1:])), order
+    return found
 
 
 # ---- random members ----
@@ -267,7 +144,7 @@ def sums_are_those_of_the_stacks(source, folder):
         members = random_members(source, folder, source.randrange(2, 40))
         out = os.path.join(folder, "sum")
         merge("--by", "id", "-o", out, *(m.path for m in members))
-        found = Decoder(out)
+        found = decode(out)
         assert found.n_members == sum(found.group_members) == len(members)
         expected = collections.Counter()
         for member in members:
@@ -372,7 +249,7 @@ def frames_are_told_apart(source, folder):
                         for i, place in enumerate(order)})
         out = os.path.join(folder, "frames")
         merge("-o", out, *paths)
-        found = Decoder(out)
+        found = decode(out)
         assert found.path_hits == {(0, path): n for path, n in
                                    expected.items()}
         for _ in range(5):
@@ -498,7 +375,7 @@ def lists_and_trees_of_pprof_files_agree(source, folder):
         out = [os.path.join(folder, name) for name in ("list", "tree")]
         merge("-o", out[0], *paths)
         merge("--by", "id", "-o", out[1], *paths)
-        of_lists, of_trees = map(Decoder, out)
+        of_lists, of_trees = map(decode, out)
         for table in ("resources", "frames", "nodes", "rows", "hits",
                       "samples", "most", "groups"):
             assert getattr(of_lists, table) == getattr(of_trees, table), (
@@ -517,7 +394,7 @@ def members_may_have_other_resources(folder):
             file.write(f"main;f{i % 5} {i + 1}{' 7' * (i % 2)}\n")
     out = os.path.join(folder, "turns")
     merge("-o", out, *paths)
-    decoded = Decoder(out)
+    decoded = decode(out)
     assert len(decoded.resources) == 2, decoded.resources
     rows = {row["path"][0]: row["hits"]
             for row in view([out], "functions")[-1]["rows"]}
@@ -571,29 +448,29 @@ def identities(folder):
     one = os.path.join(DATA, "go", "cpu.pb.gz")
     out = os.path.join(folder, "one")
     merge("-o", out, one)
-    found = Decoder(out)
+    found = decode(out)
     assert [name for _, name in found.members] == [one]
     with open(one, "rb") as file:
         merge("-o", out, "-", stdin=file)
-    from_input = Decoder(out)
+    from_input = decode(out)
     assert from_input.members == [(found.members[0][0], "")]
     copy = os.path.join(folder, "copy.pb.gz")
     shutil.copy(one, copy)
     merge("-o", out, copy)
-    assert Decoder(out).members == [(found.members[0][0], copy)]
+    assert decode(out).members == [(found.members[0][0], copy)]
     # The name is all that differs; a known one is kept.
-    for table, value in vars(Decoder(out)).items():
-        assert table in ("bytes", "at", "members", "most") or \
+    for table, value in vars(decode(out)).items():
+        assert table in ("bytes", "at", "fields", "members", "most") or \
             value == getattr(from_input, table), table
     both = []
     for words in (["-", one], [one, "-"]):
         with open(one, "rb") as file:
             merge("-o", out, *words, stdin=file)
         both.append(content(out))
-        assert Decoder(out).members == found.members
+        assert decode(out).members == found.members
     assert both[0] == both[1]
     merge("--id", "web 1", "-o", out, one)
-    assert Decoder(out).members == [("web 1", one)]
+    assert decode(out).members == [("web 1", one)]
     assert b"names one input" in merge("--id", "x", "-o", out, one, copy,
                                        status=2).stderr
     assert b"own identities" in merge("--id", "x", "-o", copy, out,
@@ -624,11 +501,11 @@ def each_profile_in_a_directory_is_a_member(source, folder):
     whole, out = (os.path.join(folder, name) for name in ("whole", "out"))
     merge("-o", whole, *names, *recordings[1:])
     merge("-o", out, top)
-    assert Decoder(out).n_members == 5
+    assert decode(out).n_members == 5
     assert content(out) == content(whole)
     merge("-o", whole, *names, *recordings)
     merge("-o", out, recordings[0], top)
-    assert Decoder(out).n_members == 6
+    assert decode(out).n_members == 6
     assert content(out) == content(whole)
     assert b"names one input, and there are 5" in merge(
         "--id", "x", "-o", out, top, status=1).stderr
@@ -681,10 +558,10 @@ def a_sum_is_no_input_of_itself(source, folder):
     assert content(out) == content(whole)
     # Named, it is an input, also beside the directory.
     merge("-o", out, top, out)
-    assert Decoder(out).n_members == 6
+    assert decode(out).n_members == 6
     # A file of another name is none of ours.
     done = merge("-o", whole, top)
-    assert Decoder(whole).n_members == 9 and done.stderr == b"", done
+    assert decode(whole).n_members == 9 and done.stderr == b"", done
 
 
 def groups_are_by_identity(folder):
@@ -696,7 +573,7 @@ def groups_are_by_identity(folder):
         merge("--id", f"host-{i % 100}", "-o", parts[-1], one)
     out = os.path.join(folder, "groups")
     merge("-o", out, *parts)
-    found = Decoder(out)
+    found = decode(out)
     assert found.n_members == 200
     assert all(n % 2 == 0 for n in found.group_members), found.group_members
     # 100 identities in 32 groups: 28 to 32 are used but in one of 10^5.
@@ -723,7 +600,7 @@ def other_formats(folder):
             strip(expected), name
     merged = os.path.join(folder, "x.pb.gz")
     merge("-f", "merged", "-o", merged, *inputs)
-    Decoder(merged)
+    decode(merged)
     assert b"expected one of merged, collapsed" in merge(
         "-f", "nonsense", "-o", merged, *inputs, status=2).stderr
 
@@ -743,10 +620,10 @@ def the_command_line(folder):
     assert piped.stdout == content(out)
     # The output may be an input.
     merge("-o", out, out, one)
-    assert Decoder(out).n_members == 3
+    assert decode(out).n_members == 3
     done = run("-e", f"merge -o {out} {one}", "-e", "merge -o - x")
     assert done.returncode == 1 and b"only cpprof merge" in done.stderr, done
-    assert Decoder(out).n_members == 1
+    assert decode(out).n_members == 1
     done = merge("-o", os.path.join(folder, "no", "folder"), one, status=1)
     assert b"No such file" in done.stderr
     assert b"-o OUT" in merge("--help").stdout

@@ -58,8 +58,8 @@ FORMATS = ["tests/test-foreign", "tests/test-out-of-memory",
            "tests/test-export", "tests/export.py",
            "tests/golden.sh", "tests/recursion.py", "tests/other-tools.py",
            "tests/hostile.py", "tests/round-trips.py", "tests/times.py"]
-FLEET = ["tests/test-merged", "tests/merge.py", "tests/members.py",
-         "tests/fleet-noise.py", "tests/open.py",
+FLEET = ["tests/test-merged", "tests/merge.py", "tests/merged-hostile.py",
+         "tests/members.py", "tests/fleet-noise.py", "tests/open.py",
          "tests/test-out-of-memory", "tests/fleet.py"]
 COMPARE = ["tests/diff.py", "tests/assert.py", "tests/test-out-of-memory"]
 CLAIMS = ["tests/assert.py", "tests/test-out-of-memory", "tests/ci.py",

@@ -134,6 +134,26 @@ take_agreed(struct input *input, struct error *error)
 
 /* ---- what is small ---- */
 
+/* The groups are all members. */
+static void
+check_groups(struct input *input)
+{
+	const struct fleet *fleet = input->fleet;
+	uint64_t left = fleet->n_members;
+
+	for (uint32_t g = 0; g < FLEET_GROUPS; g++) {
+		if (fleet->group_members[g] > left)
+			reject(input, "groups that are more than all members");
+		left -= fleet->group_members[g];
+	}
+	if (left != 0)
+		reject(input, "groups that are fewer than all members");
+	if (fleet->n_members == 0)
+		reject(input, "no member");
+	if (fleet->n_warned > fleet->n_members)
+		reject(input, "more warnings than members");
+}
+
 static int
 read_summary(struct input *input, struct error *error)
 {
@@ -145,6 +165,7 @@ read_summary(struct input *input, struct error *error)
 	fleet->n_warned = take(input);
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
 		fleet->group_members[g] = take(input);
+	check_groups(input);
 	process->program = take_agreed(input, error);
 	process->command = take_agreed(input, error);
 	process->host = take_agreed(input, error);
@@ -665,6 +686,31 @@ read_rows(struct input *input, struct error *error)
 	return 0;
 }
 
+/* One member has as much as all of them, at most; and some, if they have. */
+static int
+check_most(struct input *input, const struct fleet_resource *resource,
+           struct error *error)
+{
+	const struct fleet *fleet = input->fleet;
+	uint64_t *weight = NULL;
+
+	if (large_array_zeroed(&weight, fleet->n_nodes, sizeof *weight,
+	                       error) != 0)
+		return -1;
+	for (uint32_t n = fleet->n_nodes; n-- > 0;) {
+		uint64_t most = resource->most_hits[n];
+
+		if (fleet->row[n] != 0)
+			weight[n] += resource->hits[fleet->row[n]];
+		if (fleet->parent[n] != NO_NODE)
+			weight[fleet->parent[n]] += weight[n];
+		if (most > weight[n] || (most == 0 && weight[n] > 0))
+			reject(input, "a member that has not the most");
+	}
+	large_array_free(weight);
+	return 0;
+}
+
 static int
 read_most(struct input *input, struct error *error)
 {
@@ -681,8 +727,11 @@ read_most(struct input *input, struct error *error)
 			    resource->most_hits[n] == 0 ? NO_MEMBER :
 			    take_below(input, fleet->n_listed,
 			               "no such member");
+		if (input->wrong == NULL &&
+		    check_most(input, resource, error) != 0)
+			return -1;
 	}
-	return error->is_set ? -1 : 0;
+	return 0;
 }
 
 /* ---- cells ---- */
@@ -722,6 +771,17 @@ take_cells(struct input *input, struct fleet_cells *cells, uint32_t n_parts,
 		cell[i].samples = take(input);
 	cells->n = n;
 	return 0;
+}
+
+static void
+check_groups_of_hits(struct input *input)
+{
+	const struct fleet *fleet = input->fleet;
+
+	for (size_t i = 0; i < fleet->groups.n; i++)
+		if (fleet->group_members[fleet_part(
+		        fleet->groups.cells[i].code)] == 0)
+			reject(input, "hits of a group without members");
 }
 
 /* What is left of the counts of one kind without all cells. */
@@ -773,6 +833,7 @@ read_parts(struct input *input, struct error *error)
 		reject(input, "more bytes than the profile has");
 	if (input->wrong != NULL)
 		return 0;
+	check_groups_of_hits(input);
 	if (check_cells(input, &fleet->groups, false, true, error) != 0 ||
 	    check_cells(input, &fleet->by, false, false, error) != 0)
 		return -1;
