@@ -274,6 +274,38 @@ perf_script_without_stacks_stands_on_one_line(void **state)
 	profile_free(profile);
 }
 
+/* Without the object, the symbol or the time, too: perf script -F. */
+static void
+perf_script_on_one_line_may_lack_objects(void **state)
+{
+	static const char *const texts[] = {
+		"   p 7     1.5:         10 task-clock:      560360f6a1b8 f\n"
+		"   p 7     1.6:         10 task-clock:              1200 g(a b)\n",
+		"   p 7         10 task-clock:      560360f6a1b8 f+0x1f\n"
+		"   p 7         10 task-clock:              1200 g(a b)+0x2\n",
+		"     1.5:         10 task-clock:      560360f6a1b8 f\n"
+		"  f.c:7\n"
+		"     1.6:         10 task-clock:  ffffffff81001200 g(a b)\n"
+		"  g.c:17\n",
+	};
+	struct profile *profile;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		assert_int_equal(format_perf_script.probe(texts[i],
+		                                          strlen(texts[i])),
+		                 PROBE_SURE);
+		profile = read_text(texts[i]);
+		assert_int_equal(hits_of(profile, 0, "f"), 10);
+		assert_int_equal(hits_of(profile, 0, "g(a b)"), 10);
+		profile_free(profile);
+	}
+	profile = read_text("p 7 1.5: 10 sys:enter: fd: 1f (7)\n"
+	                    "p 7 1.6: 10 sys:enter: 12345678901234567 f\n");
+	assert_int_equal(hits_of(profile, 0, "[no stack]"), 20);
+	profile_free(profile);
+}
+
 static void
 perf_script_passes_over_source_lines(void **state)
 {
@@ -618,6 +650,7 @@ main(void)
 		cmocka_unit_test(perf_script_reads_odd_commands_and_fields),
 		cmocka_unit_test(
 		    perf_script_without_stacks_stands_on_one_line),
+		cmocka_unit_test(perf_script_on_one_line_may_lack_objects),
 		cmocka_unit_test(perf_script_passes_over_source_lines),
 		cmocka_unit_test(
 		    perf_script_reads_frames_that_are_indented_otherwise),

@@ -249,6 +249,14 @@ is_whole_frame(const char *line, size_t length)
 	       frame.has_address && frame.object.length > 0;
 }
 
+/* What follows the event may be arguments of it instead. */
+static bool
+is_only_frame(const struct perf_text *rest)
+{
+	return is_whole_frame(rest->text, rest->length) ||
+	       perf_script_is_only_frame(rest);
+}
+
 static int
 begin_sample(struct script *script, const struct perf_script_header *header,
              struct error *error)
@@ -273,7 +281,7 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 	script->period = header->period;
 	script->has_time = header->has_time && header->time_ns != UINT64_MAX;
 	script->time_ns = header->time_ns;
-	script->is_one_line = is_whole_frame(rest->text, rest->length);
+	script->is_one_line = is_only_frame(rest);
 	return script->is_one_line ?
 	       add_frame(script, rest->text, rest->length, error) : 0;
 }
@@ -654,8 +662,7 @@ perf_script_probe(const void *head, size_t size)
 	if (!next_line(&at, end, &line) ||
 	    !perf_script_read_header(line.text, line.length, &header))
 		return PROBE_NO;
-	if (header.has_time ||
-	    is_whole_frame(header.rest.text, header.rest.length))
+	if (header.has_time || is_only_frame(&header.rest))
 		return PROBE_SURE;
 	return next_line(&at, end, &line) && (line.text[0] == '\t' ||
 	       is_whole_frame(line.text, line.length)) ? PROBE_SURE : PROBE_NO;

@@ -389,20 +389,33 @@ perf_script_read_brief(const char *line, size_t length,
 		(size_t)(scan.end - scan.at) };
 }
 
-bool
-perf_script_is_printed_frame(const char *line, size_t length)
+/* Whether there is the sign, and then an address in its column. */
+static bool
+is_printed_frame(struct scan scan, char sign)
 {
-	struct scan scan = { line, line + length };
 	const char *column;
 	uint64_t address;
 
-	if (!take_char(&scan, '\t'))
+	if (!take_char(&scan, sign))
 		return false;
 	column = scan.at;
 	skip_blanks(&scan);
 	return take_hex(&scan, &address) &&
 	       scan.at - column >= ADDRESS_WIDTH &&
 	       (scan.at == scan.end || *scan.at == ' ');
+}
+
+bool
+perf_script_is_printed_frame(const char *line, size_t length)
+{
+	return is_printed_frame((struct scan){ line, line + length }, '\t');
+}
+
+bool
+perf_script_is_only_frame(const struct perf_text *rest)
+{
+	return is_printed_frame((struct scan){ rest->text,
+	    rest->text + rest->length }, ' ');
 }
 
 /* ---- frames ---- */

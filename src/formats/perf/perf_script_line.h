@@ -61,6 +61,13 @@ void perf_script_read_brief(const char *line, size_t length,
  */
 bool perf_script_is_printed_frame(const char *line, size_t length);
 
+/*
+ * Whether what follows the event is a frame: of a sample without a stack perf
+ * prints a blank, an address in a column of 16 and, unless they are left out,
+ * a symbol and an object.
+ */
+bool perf_script_is_only_frame(const struct perf_text *rest);
+
 /* Each says whether the line is one, and sets what it gets. */
 bool perf_script_read_header(const char *line, size_t length,
                              struct perf_script_header *header);
