@@ -712,6 +712,37 @@ cut_callgrind_lacks_its_totals(void **state)
 	profile_free(profile);
 }
 
+/* Each part has totals: callgrind --combine-dumps=yes. */
+static void
+cut_callgrind_parts_lack_their_totals(void **state)
+{
+	static const char head[] = "creator: callgrind-3.19.0\nevents: A\n";
+	static const char whole[] = "part: 1\nfn=f\n1 1\ncfn=g\ncalls=1 1\n"
+	    "1 1\ntotals: 1\n";
+	static const char cut[] = "part: 2\nfn=f\n1 2\ncfn=g\ncalls=1 1\n"
+	    "1 1\n";
+	char text[500];
+	struct profile *profile;
+
+	(void)state;
+	snprintf(text, sizeof text, "%s%s%s", head, whole, whole);
+	profile = read_text(text);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+	snprintf(text, sizeof text, "%s%s%s", head, whole, cut);
+	profile = read_text(text);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "cg:15: the input is cut off "
+	                    "here; what came before was read");
+	profile_free(profile);
+	snprintf(text, sizeof text, "%s%s%s", head, cut, whole);
+	profile = read_text(text);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "cg: the part before line 9 "
+	                    "has no totals, so its end is missing");
+	profile_free(profile);
+}
+
 static void
 probe_asks_for_events(void **state)
 {
@@ -787,6 +818,7 @@ main(void)
 		cmocka_unit_test(every_truncation_is_an_answer),
 		cmocka_unit_test(last_line_without_newline_counts),
 		cmocka_unit_test(cut_callgrind_lacks_its_totals),
+		cmocka_unit_test(cut_callgrind_parts_lack_their_totals),
 		cmocka_unit_test(probe_asks_for_events),
 		cmocka_unit_test(graphs_merge),
 	};

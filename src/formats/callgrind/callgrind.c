@@ -15,6 +15,7 @@
  * without trailing zeros, '.'  for a zero (old cachegrind), rcalls= (old
  * callgrind).
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,8 @@ struct callgrind {
 	bool is_uncounted;		/* numbers of calls are unknown */
 	bool has_end;			/* a line that follows costs was
 					 * read */
+	uint64_t cut_line;		/* before which a part lacks that, the
+					 * first; 0: none */
 	uint32_t n_positions;
 	uint32_t line_column;		/* of the positions, UINT32_MAX: none */
 
@@ -111,7 +114,10 @@ begin_head(struct callgrind *input)
 {
 	if (input->is_head)
 		return;
+	if (input->is_callgrind && !input->has_end && input->cut_line == 0)
+		input->cut_line = input->reader.place;
 	input->is_head = true;
+	input->has_end = false;
 	input->object = input->file = input->code_file = NO_NAME;
 	input->called_object = input->called_file = NO_NAME;
 	input->node = input->callee = NO_NODE_YET;
@@ -669,6 +675,11 @@ read_profile(struct callgrind *input, struct error *error)
 		return reader_fail_file(reader, error, "no costs in it");
 	reader->is_cut |= input->is_call ||
 	    (input->is_callgrind && !input->has_end);
+	if (input->cut_line != 0 &&
+	    reader_warn(reader, error, "the part before line %" PRIu64
+	                " has no totals, so its end is missing",
+	                input->cut_line) != 0)
+		return -1;
 	return reader_warn_lines(reader, "", error) == 0 ?
 	       finish_graph(input, error) : -1;
 }
