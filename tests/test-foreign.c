@@ -193,6 +193,14 @@ foreign_binary_formats_are_named(void **state)
 		{ "{(\3\0\0\0u", 7, "pyprof2calltree" },
 		{ "go 1.21 trace\0\0\0", 16, "go tool trace" },
 		{ "Nettrace\x14", 9, "dotnet-trace convert" },
+		/* Packed again: the first bytes of such a file. */
+		{ "\037\213\010\000\000\000\000\000\002\003\223\357"
+		  "\346\140\000\001\000\213\300\373\246\010\000\000"
+		  "\000", 25,
+		  "gzip -dc FILE | cpprof -" },
+		{ "\050\265\057\375\004\130\101\000\000\050\265\057"
+		  "\375\044\000\001\000\062\114\145\352", 21,
+		  "zstd -dc FILE | cpprof -" },
 		{ "\xfd" "7zXZ\0\0", 7, "xz -dc FILE | cpprof -" },
 		{ "MOJ\3\1", 5, "mojo2austin" },
 		{ "PK\3\4\n\0", 6, "a zip archive" },

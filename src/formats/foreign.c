@@ -376,6 +376,8 @@ static const struct signature signatures[] = {
 	{ { "a PDF document", GIVE_STACKS }, MAGIC("%PDF-") },
 	{ { "a zip archive", "unpack it first" }, MAGIC("PK\3\4") },
 	{ { "a tar archive", "unpack it first" }, .fits = is_tar },
+	{ { "packed twice", UNPACK("gzip -dc") }, MAGIC("\x1f\x8b\x08") },
+	{ { "packed twice", UNPACK("zstd -dc") }, MAGIC("\x28\xb5\x2f\xfd") },
 	{ { "packed with xz", UNPACK("xz -dc") }, MAGIC("\xfd" "7zXZ") },
 	{ { "packed with bzip2", UNPACK("bzip2 -dc") }, MAGIC("BZh"),
 	  .is_vague = true },
