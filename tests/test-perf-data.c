@@ -1948,6 +1948,14 @@ perf_data_file_cut_at_every_byte_keeps_what_is_whole(void **state)
 	assert_non_null(profile->processes[0].host);
 	profile_free(profile);
 	cut_at_every_byte(&format_perf_data, buffer.bytes, buffer.n);
+	buffer_add(&buffer, buffer.bytes, buffer.n);
+	profile = read_buffer(&buffer);
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->samples[0]), 21);
+	assert_true(profile->n_warnings > 0);
+	assert_non_null(strstr(profile->warnings[0],
+	                       "another perf.data begins here"));
+	profile_free(profile);
 	module_cache_free(shared_modules);
 	shared_modules = NULL;
 }

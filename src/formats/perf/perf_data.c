@@ -481,12 +481,16 @@ compare_sections(const void *left, const void *right)
 	       a->place.offset > b->place.offset;
 }
 
-/* A table has the place of each feature that the header announces. */
+/*
+ * A table has the place of each feature that the header announces.  Then the
+ * file ends.
+ */
 static int
 read_feature_sections(struct input *input, struct error *error)
 {
 	struct feature_section sections[PERF_FEATURES];
 	size_t n = 0, size;
+	uint64_t end = 0;
 	const unsigned char *bytes = peek(input, PERF_FEATURES * EXTENT_SIZE,
 	                                  &size, error);
 	struct bytes in;
@@ -516,6 +520,7 @@ read_feature_sections(struct input *input, struct error *error)
 		bytes = peek(input, (size_t)place->size, &size, error);
 		if (bytes == NULL)
 			return -1;
+		end = place->offset + place->size;
 		if (size < place->size)
 			input->is_cut = true;
 		else if (perf_session_feature(input->session,
@@ -523,7 +528,25 @@ read_feature_sections(struct input *input, struct error *error)
 		             input->offset, error) != 0)
 			return -1;
 	}
-	return 0;
+	return input->is_cut ? 0 : skip_to(input, end, error);
+}
+
+/* Says so if another file was appended: `cat a.data b.data`. */
+static int
+warn_if_appended(struct input *input, struct profile *profile,
+                 struct error *error)
+{
+	size_t size;
+	const unsigned char *bytes = peek(input, MAGIC_SIZE, &size, error);
+
+	if (bytes == NULL)
+		return -1;
+	if (size < MAGIC_SIZE || memcmp(bytes, magic, MAGIC_SIZE) != 0)
+		return 0;
+	return profile_warn(profile, error, "%s: 0x%" PRIx64 ": another "
+	                    "perf.data begins here, and is not read; name "
+	                    "each as a file of its own",
+	                    source_name(input->source), input->offset);
 }
 
 /* ---- the whole ---- */
@@ -540,7 +563,8 @@ read_source(struct input *input, struct profile *profile,
 		return -1;
 	if (!input->is_pipe && !input->is_cut &&
 	    input->data_end != UINT64_MAX &&
-	    read_feature_sections(input, error) != 0)
+	    (read_feature_sections(input, error) != 0 ||
+	     warn_if_appended(input, profile, error) != 0))
 		return -1;
 	if (warn_if_cut(input, profile, error) != 0)
 		return -1;
