@@ -38,6 +38,8 @@
 #include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
 
+#define LONG_WAITS 1000			/* calls of process_pause */
+
 static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag locked WIPED;
 
@@ -228,6 +230,23 @@ complete_file(void)
 	datafile_unlock();
 }
 
+/* A sample that another thread is taking makes system calls, too. */
+static void
+wait_for_samples(void)
+{
+	const struct thread *thread;
+	unsigned i = 0;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		for (; thread->run->stage == THREAD_RUNNING &&
+		    thread->is_sampling && i < LONG_WAITS; i++)
+			process_pause();
+}
+
+/*
+ * Afterwards the program may forbid system calls, so that other threads must
+ * make none of the collector's.
+ */
 void
 control_end(uint32_t flag)
 {
@@ -235,13 +254,15 @@ control_end(uint32_t flag)
 
 	lock();
 	stop_here();
+	sampling_turn(false);
+	start_wait_for_changes();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->run->stage == THREAD_RUNNING &&
 		    thread->meters->has_timer)
 			timer_free(thread);
+	wait_for_samples();
 	datafile_flag(flag);
 	complete_file();
-	sampling_turn(false);
 	unlock();
 }
 

@@ -66,11 +66,13 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* searched for the stack's
 						   end */
 #define LOADING "loading"	/* name of the time before our constructor */
+#define LONG_WAITS 1000		/* calls of process_pause */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
 static const struct start_parts *parts;
 static pthread_key_t end_key;
 static bool has_warned;
+static atomic_uint n_changing WIPED;	/* threads that begin or end now */
 static int wiping_error;	/* of wiped_begin; 0: children are wiped */
 static __thread bool was_unblocked;
 
@@ -99,6 +101,35 @@ warn(const char *what, int error)
  * Threads.
  */
 
+/*
+ * Around what a thread does when its sampling begins or ends, for which
+ * start_wait_for_changes waits.  False: sampling is off, and the thread must do
+ * nothing.
+ */
+static bool
+change_begins(void)
+{
+	atomic_fetch_add(&n_changing, 1);
+	return sampling_is_on();
+}
+
+static void
+change_ends(void)
+{
+	atomic_fetch_sub(&n_changing, 1);
+}
+
+/* Not for ever, because a signal handler of a thread may last for ever. */
+void
+start_wait_for_changes(void)
+{
+	unsigned i;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	for (i = 0; i < LONG_WAITS && n_changing != 0; i++)
+		process_pause();
+}
+
 /* On the thread, after its last tick. */
 static void
 end_sampling(struct thread *thread)
@@ -126,12 +157,13 @@ end_thread(void *state)
 {
 	struct thread *thread = state;
 
-	if (!sampling_is_on() || !sampling_is_own_process())
-		return;
-	if (thread->run->stage == THREAD_RUNNING)
-		end_sampling(thread);
-	alternate_end();
-	threads_give_back(thread);
+	if (change_begins() && sampling_is_own_process()) {
+		if (thread->run->stage == THREAD_RUNNING)
+			end_sampling(thread);
+		alternate_end();
+		threads_give_back(thread);
+	}
+	change_ends();
 }
 
 /*
@@ -170,8 +202,13 @@ start_thread_sampling(struct thread *thread)
 
 	if (above < here || above - here > 1 << 20)
 		above = here;
-	signals_inherit(thread->run->program_mask);
-	begin_thread(thread, (const void *)here, (const void *)above, true);
+	/* Sampling may have ended since the thread was created. */
+	if (change_begins()) {
+		signals_inherit(thread->run->program_mask);
+		begin_thread(thread, (const void *)here, (const void *)above,
+		    true);
+	}
+	change_ends();
 }
 
 /*
@@ -264,6 +301,10 @@ start_put_to_sleep(struct thread *thread)
 {
 	enum thread_stage asleep = THREAD_ASLEEP;
 
+	if (!change_begins()) {
+		change_ends();
+		return;
+	}
 	sampler_stop(thread);
 	resources_forget(thread);
 	waits_end(thread, 0, 0);
@@ -276,6 +317,7 @@ start_put_to_sleep(struct thread *thread)
 	if (!sampling_is_stopped() && atomic_compare_exchange_strong(
 	    &thread->run->stage, &asleep, THREAD_RUNNING))
 		begin_or_resume(thread, 0, true);
+	change_ends();
 }
 
 /*

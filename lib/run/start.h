@@ -71,6 +71,13 @@ bool start_calling_thread(void);
 void start_woken_thread(struct thread *thread, const void *context);
 
 /*
+ * Waits until no other thread is just beginning or ending to be sampled, which
+ * takes system calls.  After sampling_turn(false) none does.  Not from a
+ * handler.
+ */
+void start_wait_for_changes(void);
+
+/*
  * Stops sampling the calling thread until control.c wakes it.  Its timers are
  * freed.  Also in the handler.
  */

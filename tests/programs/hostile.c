@@ -1080,7 +1080,7 @@ run_trapping_filter(void)
 }
 
 static int
-forbid(unsigned number, unsigned other)
+forbid_by(unsigned long flags, unsigned number, unsigned other)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -1093,7 +1093,13 @@ forbid(unsigned number, unsigned other)
 	struct sock_fprog program = { 5, code };
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0;
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) != 0;
+}
+
+static int
+forbid(unsigned number, unsigned other)
+{
+	return forbid_by(0, number, other);
 }
 
 /* A filter under which the collector can continue. */
@@ -1104,6 +1110,52 @@ run_mild_filter(void)
 		return 1;
 	spin(200);
 	puts("mild");
+	return 0;
+}
+
+static void *
+nap(void *argument)
+{
+	usleep(1000);
+	return argument;
+}
+
+/* Threads are still beginning or ending when all of them are confined. */
+static int
+confine_threads(void)
+{
+	enum { N = 8 };
+	pthread_t threads[2 * N];
+	int i;
+
+	for (i = 0; i < N; i++)
+		pthread_create(&threads[i], NULL, nap, NULL);
+	usleep(500);
+	for (; i < 2 * N; i++)
+		pthread_create(&threads[i], NULL, nap, NULL);
+	if (forbid_by(SECCOMP_FILTER_FLAG_TSYNC, SYS_timer_create,
+	    SYS_timer_delete) != 0)
+		return 1;
+	for (i = 0; i < 2 * N; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static int
+run_threads_filter(void)
+{
+	int i, status, n_bad = 0;
+	pid_t child;
+
+	spin(50);
+	for (i = 0; i < 20; i++) {
+		child = fork();
+		if (child == 0)
+			_exit(confine_threads());
+		waitpid(child, &status, 0);
+		n_bad += status != 0;
+	}
+	printf("bad ends of confined threads: %d\n", n_bad);
 	return 0;
 }
 
@@ -1266,6 +1318,7 @@ static const struct {
 	{ "filter", run_filter },
 	{ "trapping-filter", run_trapping_filter },
 	{ "mild-filter", run_mild_filter },
+	{ "threads-filter", run_threads_filter },
 	{ "names-filter", run_names_filter },
 	{ "events-filter", run_events_filter },
 	{ "strict", run_strict },
