@@ -76,6 +76,25 @@ can_be_read(long long address)
 	    MASK_SIZE) != -EFAULT;
 }
 
+/* The same for an action, which lies on at most two pages. */
+static bool
+action_can_be_read(const struct kernel_action *action)
+{
+	return action == NULL || (can_be_read((intptr_t)action) &&
+	    can_be_read((intptr_t)&action->mask));
+}
+
+/* Writes into its first and its last field. */
+static bool
+action_can_be_written(struct kernel_action *action)
+{
+	return action == NULL || (arch_system_call(SYS_rt_sigprocmask,
+	    SIG_BLOCK, 0, (long)&action->mask, MASK_SIZE) == 0 &&
+	    arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)action,
+	    MASK_SIZE) == 0);
+}
+
+/* As the kernel, sets the action even if the old one cannot be written. */
 static long
 change_our_action(const struct kernel_action *action,
     struct kernel_action *old, long long mask_size)
@@ -84,10 +103,12 @@ change_our_action(const struct kernel_action *action,
 
 	if (mask_size != MASK_SIZE)
 		return -EINVAL;
-	if (!can_be_read((intptr_t)action) || !can_be_read((intptr_t)old))
+	if (!action_can_be_read(action))
 		return -EFAULT;
 	if (action != NULL)
 		program_action = *action;
+	if (!action_can_be_written(old))
+		return -EFAULT;
 	if (old != NULL)
 		*old = previous;
 	return 0;
@@ -98,16 +119,15 @@ static long
 change_action(ucontext_t *call)
 {
 	const long number = (long)*arch_call_argument(call, 0);
-	const long long given = *arch_call_argument(call, 1),
-	    old = *arch_call_argument(call, 2),
+	const long long old = *arch_call_argument(call, 2),
 	    mask_size = *arch_call_argument(call, 3);
-	const struct kernel_action *action = (const void *)given;
+	const struct kernel_action *action =
+	    (const void *)*arch_call_argument(call, 1);
 	struct kernel_action copy;
 
 	if (number == SIGSYS)
 		return change_our_action(action, (void *)old, mask_size);
-	if (action != NULL && can_be_read(given) &&
-	    can_be_read((intptr_t)&action->mask)) {
+	if (action != NULL && action_can_be_read(action)) {
 		copy = *action;
 		copy.mask &= ~OUR_BIT;
 		action = &copy;
@@ -137,7 +157,8 @@ unblock_ours_in_argument(long long *argument)
 	struct mask_argument *copy = &mask_arguments[next_mask % N_MASKS];
 	const struct mask_argument *given = (const void *)*argument;
 
-	if (given == NULL || !can_be_read(*argument))
+	if (given == NULL || !can_be_read(*argument) ||
+	    !can_be_read((intptr_t)&given->size))
 		return;
 	*copy = *given;
 	unblock_ours(&copy->mask);

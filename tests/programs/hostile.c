@@ -376,6 +376,34 @@ tell(long result)
 	printf("%ld %d ", result, result < 0 ? errno : 0);
 }
 
+/* The last bytes of a page, which the next page, not mapped, follows. */
+static char *
+end_of_memory(size_t size, int protection)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(memory + page, page);
+	mprotect(memory, page, protection);
+	return memory + page - size;
+}
+
+/* Arguments of which only a part can be read, or that cannot be written. */
+static void
+try_parts(void)
+{
+	char *part = end_of_memory(8, PROT_READ | PROT_WRITE);
+	char *constant = end_of_memory(64, PROT_READ);
+	struct timespec soon = { 0, 1000000 };
+
+	tell(syscall(SYS_rt_sigaction, SIGSYS, part, NULL, 8L));
+	tell(syscall(SYS_rt_sigaction, SIGSYS, NULL, part, 8L));
+	tell(syscall(SYS_rt_sigaction, SIGSYS, NULL, constant, 8L));
+	tell(syscall(SYS_rt_sigaction, SIGUSR1, part, NULL, 8L));
+	tell(syscall(SYS_pselect6, 0L, NULL, NULL, NULL, &soon, part));
+}
+
 /* Masks in raw system calls, valid and invalid. */
 static int
 run_raw_masks(void)
@@ -400,6 +428,7 @@ run_raw_masks(void)
 	tell(syscall(SYS_pselect6, 0L, NULL, NULL, NULL, &soon, bad));
 	tell(syscall(SYS_rt_sigaction, SIGSYS, bad, NULL, 8L));
 	tell(syscall(SYS_rt_sigprocmask, SIG_SETMASK, bad, NULL, 8L));
+	try_parts();
 	puts("");
 	return 0;
 }
