@@ -18,8 +18,9 @@
  * that of `record`.  Everything else is the same.
  *
  * All functions may be called from any thread at any time, but not from a
- * signal handler.  Functions that return int return 0, or -1 with errno set.
- * Nothing is ever printed.  Manual: libcpprof(3).
+ * signal handler.  Functions that return int return -1 with errno set if they
+ * fail, and 0 otherwise, but cpprof_resource returns a number.  Nothing is ever
+ * printed.  Manual: libcpprof(3).
  */
 #ifndef CPPROF_H
 #define CPPROF_H
@@ -85,7 +86,7 @@ int cpprof_resource(const char *name, const char *gtick, uint64_t interval);
  * The calling thread has used that many gticks of a resource here.  Every
  * interval-th gtick is a sample of the caller's stack.  Costs a few nanoseconds
  * if no sample is due, less if sampling is off.  Does nothing if `resource` is
- * -1, which a failed cpprof_resource returns.
+ * not a number that cpprof_resource has returned.
  */
 void cpprof_spend(int resource, uint64_t gticks);
 

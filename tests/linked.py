@@ -207,6 +207,7 @@ def the_program_has_resources_of_its_own(linked):
         ('cpu', 'microsecond', 4000), ('requests', 'request', 10)]
     requests = profile.of('requests')
     assert 1498 <= requests.hits <= 1502, requests.hits
+    about(profile, profile.hits, 50)
     assert 899 <= requests.hits_with('run_resources', 'serve_more',
                                      'serve') <= 901
     assert 299 <= requests.hits_with('serve_in_thread') <= 301

@@ -17,7 +17,6 @@
 #include "lib/store/datafile.h"
 
 #define TEXT_SIZE sizeof ((struct cpprofdata_resource *)NULL)->name
-#define NO_COLUMN 255
 
 static const struct resource_source source_program = {
 	.name = "the program",
@@ -27,7 +26,7 @@ static const struct resource_source source_program = {
 static struct {
 	char name[TEXT_SIZE], gtick[TEXT_SIZE];
 	struct resource_row row;
-	_Atomic unsigned char column;
+	_Atomic unsigned char place;	/* its column and 1; 0: none */
 } own[CPPROF_RESOURCES_MAX];
 
 static unsigned n_own, n_kept;
@@ -41,7 +40,7 @@ fill_column(unsigned i, unsigned column)
 	to->row = &own[i].row;
 	to->source = &source_program;
 	to->interval = own[i].row.interval;
-	own[i].column = (unsigned char)column;
+	own[i].place = (unsigned char)(column + 1);
 }
 
 void
@@ -125,11 +124,11 @@ cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 		n_own++;
 		if (resources.n > 0) {
 			/* It gets one of the reserved columns. */
-			resources.columns[own[i].column].interval = interval;
+			const unsigned column = own[i].place - 1u;
+
+			resources.columns[column].interval = interval;
 			n_kept--;
-			datafile_note_own_resource(own[i].column);
-		} else {
-			own[i].column = NO_COLUMN;
+			datafile_note_own_resource(column);
 		}
 	}
 	atomic_flag_clear_explicit(&locked, memory_order_release);
@@ -158,9 +157,10 @@ cpprof_spend(int resource, uint64_t gticks)
 	unsigned column;
 
 	if (self == NULL || resource < 0 ||
-	    resource >= CPPROF_RESOURCES_MAX || gticks == 0)
+	    resource >= CPPROF_RESOURCES_MAX || gticks == 0 ||
+	    own[resource].place == 0)
 		return;
-	column = own[resource].column;
+	column = own[resource].place - 1u;
 	if (column >= resources.n)
 		return;
 	check_meter(self, column);

@@ -220,7 +220,7 @@ serve_in_thread(void *requests)
 static int
 run_resources(const char *name)
 {
-	int requests = cpprof_resource("requests", "request", 10), bytes;
+	int requests = cpprof_resource("requests", "request", 10), bytes, other;
 	pthread_t thread;
 
 	serve(requests, 1000);
@@ -228,6 +228,8 @@ run_resources(const char *name)
 	printf(" %d", cpprof_resource("cpu", "request", 10));
 	if (cpprof_start(name) != 0)
 		return 1;
+	for (other = requests + 1; other < CPPROF_RESOURCES_MAX; other++)
+		cpprof_spend(other, 1000000000);
 	serve(requests, 1000);
 	serve_more(requests, 3000);
 	pthread_create(&thread, NULL, serve_in_thread, &requests);
