@@ -67,19 +67,23 @@ map(const char *name)
 	return memory;
 }
 
-/* Takes over what the process had used when it executed this program. */
+/*
+ * Takes over what the process had used when it executed this program.  Nothing
+ * if another process has taken the place meanwhile, which clears the id first.
+ */
 static void
 take_exec(void)
 {
 	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
+	uint64_t *const pid = &page->execs[at].pid;
+	uint64_t own = process_own.pid, ns;
 
-	if (__atomic_load_n(&page->execs[at].pid, __ATOMIC_ACQUIRE) !=
-	    process_own.pid)
+	if (__atomic_load_n(pid, __ATOMIC_ACQUIRE) != own)
 		return;
-	page->execs[at].pid = 0;
-	reported_ns = page->execs[at].cpu_ns;
-	if (reported_ns > process_own.start_cpu_ns)
-		reported_ns = 0;
+	ns = __atomic_load_n(&page->execs[at].cpu_ns, __ATOMIC_ACQUIRE);
+	if (__atomic_compare_exchange_n(pid, &own, 0, false, __ATOMIC_ACQ_REL,
+	    __ATOMIC_RELAXED) && ns <= process_own.start_cpu_ns)
+		reported_ns = ns;
 }
 
 void
@@ -111,7 +115,9 @@ shared_note_exec(void)
 	if (page == NULL)
 		return;
 	shared_report_cpu_time(0);
-	page->execs[at].cpu_ns = reported_ns;
+	__atomic_exchange_n(&page->execs[at].pid, 0, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&page->execs[at].cpu_ns, reported_ns,
+	    __ATOMIC_RELEASE);
 	__atomic_store_n(&page->execs[at].pid, process_own.pid,
 	    __ATOMIC_RELEASE);
 }

@@ -79,7 +79,10 @@ content_of_folder(int folder)
 	return most;
 }
 
-/* "calc.cpprof" becomes "calc.2.cpprof"; other names become "name.2". */
+/*
+ * "calc.cpprof" becomes "calc.2.cpprof"; other names become "name.2".  False
+ * with errno set if it would be too long.
+ */
 static bool
 number_name(const char *name, unsigned number, char numbered[PATH_MAX])
 {
@@ -87,9 +90,12 @@ number_name(const char *name, unsigned number, char numbered[PATH_MAX])
 
 	if (length < end || strcmp(name + length - end, SUFFIX) != 0)
 		end = 0;
-	return (number == 0 ? snprintf(numbered, PATH_MAX, "%s", name) :
+	if ((number == 0 ? snprintf(numbered, PATH_MAX, "%s", name) :
 	    snprintf(numbered, PATH_MAX, "%.*s.%u%s", (int)(length - end),
-	        name, number, name + length - end)) < PATH_MAX;
+	        name, number, name + length - end)) < PATH_MAX)
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
 }
 
 /*
