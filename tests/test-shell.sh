@@ -164,7 +164,14 @@ ok 'nor twice at once' err_is 'cpprof: standard input can be read only once'
 gzip -c "$forms" | head -c 12 >"$work/cut.gz"
 run 1 "$work/cut.gz"
 ok 'a packed file that is cut off at once is not called empty' \
-	err_has 'cut.gz: cut off before its first line'
+	err_has 'cut.gz: cut short before its first line'
+printf '\037\213\010\0\0\0\0\0\0\003\377\377\377\377' >"$work/cut.gz"
+run 1 "$work/cut.gz"
+ok 'one that is damaged at once says so' err_has ': damaged: '
+{ printf 'no profile\n' | gzip -c | head -c -8; printf '00000000'; } >"$work/cut.gz"
+run 1 "$work/cut.gz"
+ok 'and so does one whose content is therefore unknown' \
+	err_has '; what is before that is not a profile of a known format'
 mkdir "$work/some" "$work/bad"
 cp "$forms" "$work/some/cpprofdata.1"
 : >"$work/some/cpprofdata.2"

@@ -275,6 +275,10 @@ set_unknown_format(const struct source *source, const char *head, size_t size,
 			break;
 		length += (size_t)more;
 	}
+	if (source_damage(source) != NULL)
+		return error_set(error, "%s: %s; what is before that is not a "
+		                 "profile of a known format", source_name(source),
+		                 source_damage(source));
 	if (binary == size)
 		return error_set(error, "%s: not a profile of a known format "
 		                 "(%s)", source_name(source), known);
@@ -313,6 +317,18 @@ peek_head(struct source *source, size_t *size, struct error *error)
 	return source_peek(source, FORMAT_HEAD_SIZE, size, error);
 }
 
+static void
+fail_empty(const struct source *source, struct error *error)
+{
+	const char *damage = source_damage(source);
+
+	if (damage != NULL)
+		error_set(error, "%s: %s before its first line",
+		          source_name(source), damage);
+	else
+		error_set(error, "%s: the file is empty", source_name(source));
+}
+
 static const struct format *
 find_format(struct source *source, struct error *error)
 {
@@ -324,9 +340,7 @@ find_format(struct source *source, struct error *error)
 	if (head == NULL)
 		return NULL;
 	if (size == 0) {
-		error_set(error, source_is_truncated(source) ?
-		          "%s: cut off before its first line" :
-		          "%s: the file is empty", source_name(source));
+		fail_empty(source, error);
 		return NULL;
 	}
 	if (size > FORMAT_HEAD_SIZE)
