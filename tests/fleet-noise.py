@@ -430,7 +430,7 @@ def check_budget_members(folder):
         text = run("-q", "-e", f"budget check {written}", equal,
                    status=None).stdout.decode()
         claims.check("and the answer says so",
-                     f") for each 40 of {n} members" in text, text)
+                     f") per 40 members (the profile has {n})" in text, text)
     claims.check("more or fewer members are no slowdown",
                  4 not in statuses.values() and statuses[60] == 0, statuses)
     slow = simulated_fleet(rng, folder, 20, factor=4, name="slow")
@@ -487,7 +487,8 @@ def check_budget_origin(folder):
         file.write("# members: 15\nfunctions main below 1000s\n")
     done = run("-q", "-e", f"budget check {typed}", fleet)
     claims.check("a file of one's own may say its number of members",
-                 b" for each 15 of 30 members" in done.stdout, done.stdout)
+                 b" per 15 members (the profile has 30)" in
+                 done.stdout, done.stdout)
 
 
 # ---- the true spread ----
@@ -694,6 +695,12 @@ def check_unknown(folder):
                  in text and "+-" not in text, text)
     text = ask(fleet, "noise on", "narrow label id=*", "undo", "functions")
     claims.check("but again after undo", FROM_GROUPS in text, text)
+    out = [run("-q", *step, "-e", "assert functions f below 900s", fleet,
+               status=status).stdout for step, status in
+           (([], 0), (["-e", "narrow label id=*"], 5))]
+    claims.check("nor how many members have a label",
+                 b" in 2 members together" in out[0] and
+                 b"members together" not in out[1], out)
     for hint, path, steps, why in [
             ("by label", fleet, ["narrow label id=*"], b"not known by label"),
             ("of one member", merge_by_ids(folder, path, ids[:1]), [],

@@ -171,7 +171,10 @@ add_signed(struct text_buffer *text, const struct asserting *asserting,
 	add_quantity(text, asserting, assertion, fabs(quantity));
 }
 
-/* What an amount is the sum of, if that is more than one run. */
+/*
+ * What an amount is the sum of, if that is more than one run.  How many members
+ * have a label is not known, as little as their groups.
+ */
 static void
 add_sum_of(struct text_buffer *text, const struct asserting *asserting)
 {
@@ -179,10 +182,11 @@ add_sum_of(struct text_buffer *text, const struct asserting *asserting)
 		text_add_format(text, " in %zu runs together",
 		                asserting->n_runs);
 	else if (asserting->for_members != asserting->n_members)
-		text_add_format(text, " for each %" PRIu64 " of %" PRIu64
-		                " members", asserting->for_members,
+		text_add_format(text, " per %" PRIu64 " members (the profile "
+		                "has %" PRIu64 ")", asserting->for_members,
 		                asserting->n_members);
-	else if (asserting->n_members > 1)
+	else if (asserting->n_members > 1 &&
+	         asserting->request.no_groups == NULL)
 		text_add_format(text, " in %" PRIu64 " members together",
 		                asserting->n_members);
 }
