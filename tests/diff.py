@@ -795,7 +795,7 @@ def check_calls():
 
 def check_exact(folder):
     """Sampling adds nothing to exact counts: what differs, differs."""
-    def calls(name, own):
+    def calls(name, own, shared=0):
         path = os.path.join(folder, name)
         with open(path, "w", encoding="ascii") as file:
             file.write(f"""creator: callgrind-3.19.0
@@ -804,15 +804,28 @@ fn=main
 1 1000
 cfn=a
 calls=1 1
-1 {own}
+1 {own + shared}
 cfn=b
 calls=1 1
-1 3000
+1 {3000 + shared}
 fn=a
 1 {own}
+cfn=d
+calls=1 1
+1 {shared}
 fn=b
 1 3000
-totals: {4000 + own}
+cfn=d
+calls=1 1
+1 {shared}
+fn=d
+1 0
+cfn=e
+calls=2 1
+1 {2 * shared}
+fn=e
+1 {2 * shared}
+totals: {4000 + own + 2 * shared}
 """)
         return path
 
@@ -829,6 +842,16 @@ totals: {4000 + own}
     out = cpprof("--base", base, "-e", "diff functions", less)[0]
     assert "the counts are exact; one run a side" in out, out
     assert ", likely\n" in out and "undecided" not in out, out
+    # a and b call d, so that what d uses below each is an estimate.
+    base, more = (calls("exact-base", 500, 40), calls("exact-more", 500, 90))
+    for query in "down main", "flame main":
+        table, = compare([base], [more], "threshold 0", f"diff {query}")
+        rows = rows_of(table)
+        assert rows[("main", "a")]["verdict"] == "likely", rows
+        row = rows[("main", "a", "d", "e")]
+        assert row["estimated"] and row["verdict"] == "undecided", rows
+        assert row.get("low") is None, rows
+    base, less = calls("exact-base", 500), calls("exact-less", 350)
     scaled, = compare([base], [less], "scale by b", "diff functions")
     assert rows_of(scaled)[("b",)]["verdict"] == "noise", scaled
     scaled, = compare([base], [less], "scale work 1/3", "diff functions")

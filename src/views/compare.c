@@ -119,14 +119,19 @@ are_exact(const struct view_request *request)
 	return view_count_runs(request) == 2;
 }
 
-/* What such counts say: each difference is one. */
+/*
+ * What such counts say: each difference is one, but of values that are
+ * estimates (is_estimated[n] or NULL) nothing is known.
+ */
 static void
-take_as_exact(struct change *changes, uint32_t n)
+take_as_exact(struct change *changes, const bool *is_estimated, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct change *change = &changes[i];
 		double rounding = 1e-9 * fmax(change->base, change->now);
 
+		if (is_estimated != NULL && is_estimated[i])
+			continue;
 		change->low = change->high = change->change;
 		change->verdict = fabs(change->change) <= rounding ?
 		    CHANGE_NOISE : change->change > 0 ? CHANGE_LIKELY_GREW :
@@ -256,8 +261,6 @@ test_rows(const struct view_request *request, uint64_t *const *values,
 		result = change_test(&columns, noise, false_part, changes,
 		                     error);
 	}
-	if (result == 0 && are_exact(request))
-		take_as_exact(changes, n);
 	free(sample);
 	return result;
 }
@@ -275,6 +278,8 @@ test_whole(const struct view_request *request, struct compared_rows *compared,
 	if (values != NULL)
 		result = test_rows(request, values, 1, &compared->noise,
 		                   &compared->whole, error);
+	if (result == 0 && compared->are_exact)
+		take_as_exact(&compared->whole, NULL, 1);
 	free_values(values, request->n_columns);
 	return result;
 }
@@ -390,7 +395,7 @@ find_roles(struct compared_rows *compared, const uint32_t *parent,
 
 int
 compare_rows(const struct view_request *request, uint64_t *const *columns,
-             const uint32_t *parent, uint32_t n,
+             const uint32_t *parent, const bool *is_estimated, uint32_t n,
              struct compared_rows *compared, struct error *error)
 {
 	*compared = (struct compared_rows){
@@ -406,6 +411,8 @@ compare_rows(const struct view_request *request, uint64_t *const *columns,
 	    test_rows(request, columns, n, &compared->noise,
 	              compared->changes, error) != 0)
 		return -1;
+	if (compared->are_exact)
+		take_as_exact(compared->changes, is_estimated, n);
 	for (uint32_t i = 0; i < n; i++)
 		compared->verdicts[i] = compare_verdict(&compared->changes[i]);
 	if (parent == NULL)

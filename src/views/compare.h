@@ -52,11 +52,11 @@ struct compared_rows {
 
 /*
  * Compares n rows.  columns[request->n_columns][n]: hits in each run; parent:
- * as in struct rows, or NULL.  0, or -1 with *error set; call
+ * as in struct rows, or NULL; is_estimated: likewise.  0, or -1 with *error set; call
  * compared_rows_free in either case.  O(nodes + rows) for each run.
  */
 int compare_rows(const struct view_request *request, uint64_t *const *columns,
-                 const uint32_t *parent, uint32_t n,
+                 const uint32_t *parent, const bool *is_estimated, uint32_t n,
                  struct compared_rows *compared, struct error *error);
 void compared_rows_free(struct compared_rows *compared);
 

@@ -313,8 +313,9 @@ show(struct row_source *source, const struct view_request *request,
 
 	if ((measure->least > 0 &&
 	     drop_small(rows, request, hidden, error) != 0) ||
-	    compare_rows(request, rows->columns, rows->parent, rows->n,
-	                 &source->compared, error) != 0 ||
+	    compare_rows(request, rows->columns, rows->parent,
+	                 rows->is_estimated, rows->n, &source->compared,
+	                 error) != 0 ||
 	    (is_tree && find_depths(source, error) != 0))
 		return -1;
 	n_shown = choose_rows(source, request, hidden, error);

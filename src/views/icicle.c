@@ -208,7 +208,9 @@ test_rows(struct box_source *source, const struct view_request *request,
 
 	compare_least(request, least);
 	tested.parent = memory_array(rows->n, sizeof *tested.parent, error);
-	if (tested.parent == NULL ||
+	tested.is_estimated = memory_array(rows->n,
+	                                   sizeof *tested.is_estimated, error);
+	if (tested.parent == NULL || tested.is_estimated == NULL ||
 	    rows_make_columns(&tested, request, rows->n, error) != 0) {
 		rows_free(&tested);
 		return -1;
@@ -218,12 +220,15 @@ test_rows(struct box_source *source, const struct view_request *request,
 			continue;
 		for (size_t i = 0; i < rows->n_columns; i++)
 			tested.columns[i][tested.n] = rows->columns[i][row];
+		if (rows->is_estimated != NULL)
+			tested.is_estimated[tested.n] = rows->is_estimated[row];
 		tested.parent[tested.n] = rows->parent[row] == NO_RECORD ?
 		    NO_RECORD : place[rows->parent[row]] - 1;
 		place[row] = ++tested.n;
 	}
 	status = compare_rows(request, tested.columns, tested.parent,
-	                      tested.n, &source->compared, error);
+	                      tested.is_estimated, tested.n, &source->compared,
+	                      error);
 	rows_free(&tested);
 	return status;
 }
@@ -316,8 +321,8 @@ compare_boxes(struct box_source *source, const struct view_request *request,
 	if (source->place == NULL ||
 	    test_rows(source, request, source->place, error) != 0)
 		return -1;
-	status = compare_rows(request, rows->columns, NULL, rows->n, &all,
-	                      error);
+	status = compare_rows(request, rows->columns, NULL, rows->is_estimated,
+	                      rows->n, &all, error);
 	for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
 		rows->hits[row] = larger_side(&all.changes[row]);
 		/* A list, unlike a picture, has a threshold. */

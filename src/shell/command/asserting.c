@@ -721,7 +721,8 @@ check_changes(struct asserting *asserting, const struct assertion *assertion,
 
 	if (status == 0)
 		status = compare_rows(request, counts.columns, NULL,
-		                      (uint32_t)claimed->n, &compared, error);
+		                      counts.is_estimated, (uint32_t)claimed->n,
+		                      &compared, error);
 	for (size_t i = 0; status == 0 && i < claimed->n; i++) {
 		const struct finding finding = judge_change(asserting,
 		    assertion, &compared.changes[i], counts.is_estimated[i]);
