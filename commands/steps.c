@@ -25,7 +25,6 @@ steps_run(struct session *session, const struct arguments *arguments,
 	table_add_column(table, "left", "hits_left", CELL_HITS);
 	table_add_column(table, "fraction", "fraction", CELL_FRACTION);
 	table_add_column(table, "step", "step", CELL_TEXT);
-	table->columns[table->n_columns - 1].is_elastic = true;
 	left = session_hits_after(session, error);
 	for (size_t i = 0; left != NULL && result == 0 && i < n; i++)
 		result = table_add_row(table, (struct cell[]){

@@ -791,6 +791,8 @@ BAD = (
     ("narrow main)", "no frame is called main); did you mean main?"),
     ("narrow mian", "did you mean main?"),
     ("drop main prase", "did you mean parse?"),
+    ("narrow _start", "are not shown; say \"startup show\""),
+    ("up _start", "are not shown; say \"startup show\""),
     ("narrow /[/", "/[/: "),
     ("drop /(a/", "/(a/: "),
     ("group x = /(/", "/(/: "),
@@ -928,6 +930,21 @@ def check_deep(folder):
         out[0])["rows"]] == [5, 5], errors
 
 
+def check_what_steps_hide(folder):
+    """A function that steps dropped is not one that never was."""
+    path = os.path.join(folder, "bad.folded")
+    for step, command, message in (
+            ("narrow malloc", "up x::f", "the steps left no function x::f; "),
+            ("narrow malloc", "root nosuch", "the profile has no function "),
+            ("group G = x::*", "down x::f", "the steps left no function "),
+            ("startup show", "narrow _stat", "did you mean _start?")):
+        status, _, errors = shows([step, command], folder, path)
+        assert status == 1 and message in errors[-1], (command, errors)
+    status, out, errors = shows(["narrow malloc", "startup show",
+                                 "up _start"], folder, path)
+    assert status == 1 and "the steps left no" in errors[-1], errors
+
+
 def check_return_types(folder):
     """Patterns match names of templates, which have a return type."""
     path = os.path.join(folder, "templates.folded")
@@ -1012,6 +1029,8 @@ def main():
         for before in ([], ["narrow x::f"], ["group G = malloc"]):
             claims.make(f"bad input changes nothing after {before}",
                         list(check_bad(folder, before)))
+        claims.attempt("functions that steps hide", check_what_steps_hide,
+                       folder)
         claims.attempt("profiles without stacks", check_without_stacks, folder)
         claims.attempt("deep stacks, long paths", check_deep, folder)
         claims.attempt("names between bars are exact", check_exact_names,

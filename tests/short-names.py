@@ -251,6 +251,14 @@ def recursion_does_not_look_like_one_call(directory):
         assert len(rows) == len(set(rows)) == 4, text
 
 
+def steps_are_whole(profile):
+    """Each row is a command, which can be typed."""
+    push = PUSH.format("int")
+    status, text = shown(f"narrow main ... |{push}|", "steps", profile=profile)
+    assert status == 0, text
+    assert f"narrow (main ... |{push}|)" in " ".join(text.split()), text
+
+
 def random_profile(seed):
     """Deep stacks of few names, most of which differ in their arguments."""
     chance = random.Random(seed)
@@ -298,7 +306,7 @@ def main():
                       headings_have_short_names, names_are_whole_elsewhere,
                       short_names_can_be_typed,
                       ambiguous_short_names_are_listed, short_names_complete,
-                      list_and_disasm_take_short_names):
+                      list_and_disasm_take_short_names, steps_are_whole):
             claims.attempt(check.__name__.replace("_", " "), check, profile)
         for name in MANGLED:
             claims.attempt(f"names in {name} are demangled",

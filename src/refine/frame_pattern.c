@@ -8,6 +8,7 @@
 #include "src/base/memory.h"
 #include "src/base/near.h"
 #include "src/base/printable.h"
+#include "src/refine/startup.h"
 
 enum { SHOWN = 80, MOST_GLOBS = 24 };	/* bytes of a word in an error */
 
@@ -365,6 +366,11 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		return error_set(error, "no frame is called %.*s, which was "
 		                 "inlined wherever it occurs: say \"inlines "
 		                 "on\"", SHOWN, wanted);
+	if (pattern->subject == OF_NAME && refining->stacks->folded != NULL &&
+	    startup_has_name(wanted, strlen(wanted)))
+		return error_set(error, "no frame is called %.*s: start-up "
+		                 "frames are not shown; say \"startup show\"",
+		                 SHOWN, wanted);
 	near_start(&near, wanted, strlen(wanted));
 	for (uint32_t name = 0; pattern->subject == OF_NAME &&
 	     name < refining->n_names; name++)

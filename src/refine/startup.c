@@ -17,6 +17,21 @@ static const char *const startup_globs[] = {
 
 enum { N_GLOBS = sizeof startup_globs / sizeof *startup_globs };
 
+bool
+startup_has_name(const char *name, size_t n)
+{
+	bool found = false;
+
+	for (size_t i = 0; !found && i < N_GLOBS; i++) {
+		struct error error = { 0 };
+		struct pattern *glob = pattern_new(startup_globs[i], &error);
+
+		found = glob != NULL && pattern_matches(glob, name, n);
+		pattern_free(glob);
+	}
+	return found;
+}
+
 /* Which names are start-up functions', as far as they have been asked for. */
 struct known {
 	struct pattern *globs[N_GLOBS];

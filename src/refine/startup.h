@@ -11,6 +11,9 @@
  */
 int startup_is_present(const struct profile *profile, struct error *error);
 
+/* Whether a function of that name is one of those, by its name alone. */
+bool startup_has_name(const char *name, size_t n);
+
 /*
  * A tree without the start-up frames at the outer ends of stacks; *folded stays
  * NULL if there are none.  A stack that has no other frames keeps them.  To cut

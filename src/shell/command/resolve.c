@@ -7,11 +7,58 @@
 
 #include "src/base/near.h"
 #include "src/base/printable.h"
+#include "src/refine/startup.h"
 #include "src/shell/command/code_argument.h"
 #include "src/shell/command/resolve_short.h"
 
 /* Bytes of a word that an error shows. */
 enum { SHOWN = 80 };
+
+/* Whether a function occurs in the profile, whatever views show of it. */
+static bool
+occurs(const struct profile *profile, uint32_t function)
+{
+	for (uint32_t i = 0; function != NO_NAME && i < profile->n_frames;
+	     i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		for (uint32_t k = 0; k < frame->n_locations; k++)
+			if (profile->locations[frame->first_location +
+			                       k].function == function)
+				return true;
+	}
+	return false;
+}
+
+/* A function of the profile that views do not show, by the settings or steps.
+ * Whether *error is set. */
+static bool
+report_hidden(const struct session *session, const char *text, size_t length,
+              struct error *error)
+{
+	const struct profile *profile = session->profile;
+	const uint32_t name = names_find(profile->names, text, length);
+	size_t n_steps;
+
+	if (session->settings.naming.granularity != GRANULARITY_FUNCTION ||
+	    !occurs(profile, name))
+		return false;
+	refinement_steps(&session->refinement, &n_steps);
+	if (session->settings.naming.inlines == INLINES_OFF &&
+	    code_is_inlined_only(profile, name,
+	                         "inlines is off; say \"inlines auto\"",
+	                         error))
+		return true;
+	if (session->settings.startup == STARTUP_HIDE &&
+	    startup_has_name(text, length))
+		error_set(error, "%.*s is a start-up function, and these are "
+		          "not shown; say \"startup show\"", SHOWN, text);
+	else if (n_steps > 0)
+		error_set(error, "the steps left no function %.*s; \"steps\" "
+		          "lists them, \"undo\" takes back the last", SHOWN,
+		          text);
+	return error->is_set;
+}
 
 void
 resolve_report_unknown(const struct session *session, const char *text,
@@ -23,13 +70,8 @@ resolve_report_unknown(const struct session *session, const char *text,
 	const uint32_t *functions = session_functions(session, &n);
 	struct near near;
 
-	if (session->settings.naming.inlines == INLINES_OFF) {
-		const uint32_t name = names_find(names, text, length);
-
-		if (name != NO_NAME && code_is_inlined_only(session->profile,
-		    name, "inlines is off; say \"inlines auto\"", error))
-			return;
-	}
+	if (report_hidden(session, text, length, error))
+		return;
 	near_start(&near, text, length);
 	for (uint32_t i = 0; i < n; i++)
 		near_offer(&near, names_text(names, functions[i]),
