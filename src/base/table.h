@@ -179,7 +179,8 @@ struct column {
 
 /*
  * A value besides the rows: "root", "total".  In JSON a key with a dot, such
- * as "resource.name", is a member of an object.  Text shows a field only when
+ * as "resource.name", is a member of an object, and fields with the key
+ * "steps[]" are the items of an array.  Text shows a field only when
  * its title is not NULL: "title: value" on a line of its own above the rows.
  */
 struct field {

@@ -90,15 +90,15 @@ add_key(struct text_buffer *text, const char *key, size_t n, bool is_first)
 }
 
 /*
- * The length of the part of the key that names an object: up to its first dot,
- * or 0.
+ * The length of the part of the key that names an object or an array: up to its
+ * first dot or bracket, or 0.
  */
 static size_t
-object_length(const char *key)
+container_length(const char *key)
 {
-	const char *dot = strchr(key, '.');
+	size_t n = strcspn(key, ".[");
 
-	return dot == NULL ? 0 : (size_t)(dot - key);
+	return key[n] == '\0' ? 0 : n;
 }
 
 /*
@@ -124,30 +124,37 @@ add_field_value(struct json *json, const struct cell *cell,
 static int
 add_fields(struct json *json, const struct table *table, struct error *error)
 {
-	const char *object = "";
-	size_t n_object = 0;		/* 0: in none */
+	const char *container = "";
+	size_t n_container = 0;		/* 0: in none */
 
 	for (size_t i = 0; i < table->n_fields; i++) {
 		const char *key = table->fields[i].key;
-		size_t n = object_length(key);
-		bool is_same = n > 0 && n == n_object &&
-		    memcmp(object, key, n) == 0;
+		size_t n = container_length(key);
+		bool is_item = n > 0 && key[n] == '[';
+		bool is_same = n > 0 && n == n_container &&
+		    memcmp(container, key, n + 1) == 0;
 
-		if (n_object > 0 && !is_same)
-			text_add_char(&json->text, '}');
+		if (n_container > 0 && !is_same)
+			text_add_char(&json->text,
+			              container[n_container] == '[' ? ']' : '}');
 		if (n > 0 && !is_same) {
 			add_key(&json->text, key, n, false);
-			text_add_char(&json->text, '{');
+			text_add_char(&json->text, key[n] == '[' ? '[' : '{');
 		}
-		object = key;
-		n_object = n;
+		container = key;
+		n_container = n;
 		key += n > 0 ? n + 1 : 0;
-		add_key(&json->text, key, strlen(key), n > 0 && !is_same);
+		if (!is_item)
+			add_key(&json->text, key, strlen(key),
+			        n > 0 && !is_same);
+		else if (is_same)
+			text_add_char(&json->text, ',');
 		if (add_field_value(json, &table->fields[i].value, error) != 0)
 			return -1;
 	}
-	if (n_object > 0)
-		text_add_char(&json->text, '}');
+	if (n_container > 0)
+		text_add_char(&json->text,
+		              container[n_container] == '[' ? ']' : '}');
 	return 0;
 }
 

@@ -138,6 +138,24 @@ draw_table(struct session *session, const struct table *table,
 	                                      error);
 }
 
+/* Views of a part of the run say which part it is. */
+static int
+add_steps(const struct session *session, struct table *table,
+          struct error *error)
+{
+	bool is_of_part = false;
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement, &n);
+	int status = 0;
+
+	for (size_t i = 0; i < table->n_fields; i++)
+		is_of_part |= strcmp(table->fields[i].key, "refined") == 0;
+	for (size_t i = 0; is_of_part && status == 0 && i < n; i++)
+		status = table_add_field(table, "steps[]", NULL,
+		                         cell_text(steps[i]->text), error);
+	return status;
+}
+
 static int
 show_table(struct session *session, const struct table *table,
            const struct words *words, struct error *error)
@@ -202,6 +220,8 @@ run(struct session *session, const struct command *command,
 	    ? command->run(session, arguments, &table, error)
 	    : setting_run(session, command, arguments, &table, error);
 
+	if (status == 0)
+		status = add_steps(session, &table, error);
 	if (status == 0 || table.n_rows > 0) {
 		int drawn = show_table(session, &table, words, &shown);
 
