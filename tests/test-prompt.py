@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """test-prompt.py -- cpprof at a terminal."""
 import glob
+import json
 import os
 import re
 import signal
@@ -423,6 +424,29 @@ def chains_are_folded_on_a_terminal():
         assert rows.count("db_get_property\r\n") == 22 + 1, rows
         terminal.type("format text\n")
         terminal.expect(PROMPT)
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def steps_of_time_tell_their_slices():
+    profile = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                           "data/perf/rec.script")
+    width = json.loads(subprocess.run(
+        [CPPROF, "-q", "-F", "json", "-e", "timeline", profile],
+        capture_output=True, check=True).stdout)["width_ns"]
+    terminal = Terminal("-q", profile)
+    terminal.expect(":u) ")
+    terminal.type("resource cpu-clock:u\n")
+    terminal.expect("cpu-clock:u) ")
+    for typed, verb, begin, end in (
+            (f"drop time {width // 2}ns..{width + 1}ns", "dropped", 0, 2),
+            (f"narrow time {6 * width}ns..{10 * width}ns", "kept", 6, 10)):
+        terminal.type(typed + "\n")
+        said = re.search(r"whole slices were (\w+): ([\d.]+) s to ([\d.]+) s",
+                         terminal.expect(") "))
+        assert said and said[1] == verb, terminal.seen
+        for number, slices in (said[2], begin), (said[3], end):
+            assert abs(float(number) * 1e9 - slices * width) < 1, said[0]
     terminal.type("\x04")
     assert terminal.status() == 0
 
@@ -908,6 +932,7 @@ TESTS = [
     long_paths_fit_the_width,
     messages_break_at_blanks,
     chains_are_folded_on_a_terminal,
+    steps_of_time_tell_their_slices,
     rows_have_numbers_that_commands_take,
     start_up_files_run_before_the_prompt,
     a_start_up_file_that_fails_is_named,

@@ -9,6 +9,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/base/units.h"
 #include "src/formats/format.h"
 #include "src/formats/run_list.h"
 #include "src/profile/large_array.h"
@@ -730,6 +731,34 @@ note_left(const struct session *session)
 		             100 * (double)set->left / (double)set->total);
 }
 
+/* Likewise which time a step of time took: whole slices. */
+static void
+note_slices(const struct session *session, const struct step *step)
+{
+	const struct timeline *timeline = session->profile->tree == NULL ?
+	    NULL : session->profile->tree->timeline;
+	struct text_buffer text = { 0 };
+	uint64_t width, end;
+	int decimals;
+
+	if (!session->is_interactive || step->kind != STEP_TIME ||
+	    timeline == NULL)
+		return;
+	width = timeline->width_ns;
+	end = step->end_ns / width + (step->end_ns % width != 0);
+	if (end > timeline->n_slices)
+		end = timeline->n_slices;
+	decimals = seconds_decimals(width);
+	text_add_seconds(&text, step->begin_ns / width * width, decimals);
+	text_add_string(&text, " s to ");
+	text_add_seconds(&text, end * width, decimals);
+	if (!text.failed)
+		message_note("whole slices were %s: %s s",
+		             step->drops ? "dropped" : "kept",
+		             text_string(&text));
+	text_free(&text);
+}
+
 struct step **
 session_steps_and(struct naming_request *request, struct step *step,
                   struct error *error)
@@ -830,6 +859,7 @@ session_add_step(struct session *session, struct step *step,
 	}
 	use_naming(session, &naming);
 	note_left(session);
+	note_slices(session, step);
 	return 0;
 }
 
