@@ -172,6 +172,18 @@ capture_from(const struct pattern *pattern, const char *name, size_t length,
 	return true;
 }
 
+/*
+ * Whether it can match the beginning of a name that it does not match as a
+ * whole: not if anything may follow what it matches.
+ */
+static bool
+minds_end(const struct pattern *pattern)
+{
+	return pattern->kind == PATTERN_GLOB ?
+	    pattern->text[pattern->length - 1] != '*' :
+	    strpbrk(pattern->text, "$\\") != NULL;
+}
+
 bool
 pattern_captures(const struct pattern *pattern, const char *name,
                  size_t length, struct capture captures[N_CAPTURES])
@@ -185,6 +197,8 @@ pattern_captures(const struct pattern *pattern, const char *name,
 	begin = name_return_type(name, length);
 	if (begin > 0 && capture_from(pattern, name, length, begin, captures))
 		return true;
+	if (!minds_end(pattern))
+		return false;
 	end = name_tail(name, length);
 	return end < length &&
 	    (capture_from(pattern, name, end, 0, captures) ||
@@ -229,6 +243,8 @@ pattern_matches_function(const struct pattern *pattern, const char *name,
 	if (begin > 0 &&
 	    pattern_matches(pattern, name + begin, length - begin))
 		return true;
+	if (!minds_end(pattern))
+		return false;
 	end = name_tail(name, length);
 	return end < length &&
 	    (pattern_matches(pattern, name, end) ||
