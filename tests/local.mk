@@ -373,6 +373,7 @@ script_tests = \
 	tests/open.py \
 	tests/merge.py \
 	tests/merged-hostile.py \
+	tests/merged-sums.py \
 	tests/other-tools.py \
 	tests/pprof-raw.py \
 	tests/pprof-samples.py \

@@ -59,6 +59,7 @@ FORMATS = ["tests/test-foreign", "tests/test-out-of-memory",
            "tests/golden.sh", "tests/recursion.py", "tests/other-tools.py",
            "tests/hostile.py", "tests/round-trips.py", "tests/times.py"]
 FLEET = ["tests/test-merged", "tests/merge.py", "tests/merged-hostile.py",
+         "tests/merged-sums.py",
          "tests/members.py", "tests/fleet-noise.py", "tests/open.py",
          "tests/test-out-of-memory", "tests/fleet.py"]
 COMPARE = ["tests/diff.py", "tests/assert.py", "tests/test-out-of-memory"]
