@@ -8,6 +8,7 @@ is decoded by tests/merged_file.py, and exported and read again.  Speaks TAP.
 """
 import collections
 import gzip
+import json
 import os
 import random
 import subprocess
@@ -38,6 +39,7 @@ class Member:
 
     def __init__(self, source, path):
         self.path, self.hits = path, collections.Counter()
+        self.samples = None             # of each resource's name, if known
         source.choice((self.collapsed, self.pprof, self.perf_script))(source)
 
     @staticmethod
@@ -71,10 +73,13 @@ class Member:
         types = source.sample([("cpu", "nanoseconds"), ("space", "bytes"),
                                ("objects", "count"), ("wall", "seconds")],
                               source.randrange(1, 5))
+        # Of two with units, none counts samples, and only stacks are counted.
+        if len(types) == 2 and "count" not in (unit for _, unit in types):
+            types[0] = ("objects", "count")
         gticks = {"nanoseconds": "nanosecond", "bytes": "byte", "count": "",
                   "seconds": "second"}
         kinds = [(name, gticks[unit], 1) for name, unit in types]
-        string = Strings()
+        string, samples = Strings(), collections.Counter()
         out = [message(1, number(1, string(name)) + number(2, string(unit)))
                for name, unit in types]
         for _ in range(source.randrange(1, 30)):
@@ -85,6 +90,7 @@ class Member:
             labels += [("thread", thread)] if thread else []
             for kind, n in zip(kinds, numbers):
                 self.hits[kind, stack, thread] += n
+                samples[kind[0]] += n > 0
             out.append(message(2, message(1, b"".join(
                 varint(NAMES.index(name) + 1) for name in reversed(stack))) +
                 message(2, b"".join(map(varint, numbers))) + b"".join(
@@ -96,6 +102,8 @@ class Member:
                                message(4, number(1, i) + number(2, i))))
             out.append(message(5, number(1, i) + number(2, string(name))))
         out += [message(6, name.encode()) for name in string.all]
+        # Of two types, one may count samples.
+        self.samples = samples if len(types) != 2 else None
         data = b"".join(out)
         with open(self.path, "wb") as file:
             file.write(gzip.compress(data) if source.random() < 0.5 else data)
@@ -163,9 +171,26 @@ def text_of(path):
     return +sums
 
 
+def resources_of(path):
+    answer = json.loads(run("-q", "-F", "json", "-e", "info", path))
+    return {row["name"]: (row["hits"], row["samples"])
+            for row in answer["rows"]}
+
+
+def check_samples(member):
+    """As many are shown of the file as of what it is merged to."""
+    shown = resources_of(member.path)
+    run("merge", "-o", "one", member.path)
+    assert resources_of("one") == shown, (shown, resources_of("one"))
+    if member.samples is not None:
+        assert +member.samples == +collections.Counter(
+            {name: n for name, (_, n) in shown.items()})
+
+
 def check_pair(source):
     members = [Member(source, f"member-{i}") for i in range(2)]
     paths = [member.path for member in members]
+    check_samples(members[0])
     expected = members[0].sums() + members[1].sums()
     run("merge", "-o", "sum", *paths)
     assert sums_of(merged_file.read("sum")) == expected

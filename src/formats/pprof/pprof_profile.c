@@ -154,21 +154,36 @@ counting_resource(const struct filler *filler)
 }
 
 /*
- * The raw samples of one resource: `counts`, or if that is NULL one per row; 0
- * where there are no hits.
+ * The raw samples of one resource: `counts` but those without hits of it (NULL:
+ * none), or if `counts` is NULL one per row; 0 where there are no hits.
  */
 static uint64_t *
-copy_samples(const uint64_t *hits, const uint64_t *counts, uint32_t n,
-             struct error *error)
+copy_samples(const uint64_t *hits, const uint64_t *counts,
+             const uint64_t *without, uint32_t n, struct error *error)
 {
 	uint64_t *samples = NULL;
 
 	if (large_array_reserve(&samples, n, sizeof *samples, error) != 0)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
-		samples[i] = hits[i] == 0 ? 0 : counts != NULL ? counts[i] :
-		             1;
+		samples[i] = hits[i] == 0 ? 0 : counts == NULL ? 1 :
+		             counts[i] - (without != NULL ? without[i] : 0);
 	return samples;
+}
+
+/* The column of the samples without hits of a resource; NULL: there are none. */
+static const uint64_t *
+samples_without(const struct filler *filler, uint32_t resource)
+{
+	const struct pprof_samples *samples = filler->samples;
+	uint32_t front = default_column(filler->tables);
+	uint32_t value = resource == 0 ? front :
+	                 resource <= front ? resource - 1 : resource;
+
+	/* A list tells them apart by its rows. */
+	return samples->list == NULL && value < PPROF_ZEROS_MAX &&
+	    samples->without[value] != 0 ?
+	    filler->profile->tree->hits[samples->without[value]] : NULL;
 }
 
 static int
@@ -177,14 +192,14 @@ set_samples(const struct filler *filler, struct error *error)
 	uint32_t counting = counting_resource(filler);
 	struct profile *profile = filler->profile;
 	struct sample_tree *tree = profile->tree;
-	const uint64_t *counts = counting < tree->n_resources ?
-	    tree->hits[counting] : NULL;
+	const uint64_t *counts = counting < profile->n_resources ||
+	    filler->samples->counts_records ? tree->hits[counting] : NULL;
 
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		if (r == counting)
 			continue;
 		tree->samples[r] = copy_samples(tree->hits[r], counts,
-		                                tree->n_rows, error);
+		    samples_without(filler, r), tree->n_rows, error);
 		if (tree->samples[r] == NULL)
 			break;
 	}

@@ -210,9 +210,6 @@ count_values(const struct protobuf_field *field)
 	return n <= RESOURCES_MAX ? (uint32_t)n : 0;
 }
 
-/* The values of a list's samples have a bit each. */
-enum { LIST_VALUES_MAX = 32 };
-
 static int
 begin(struct pprof_samples *samples, const struct pprof_tables *tables,
       const struct protobuf_field *field, struct error *error)
@@ -224,7 +221,9 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 		                 "values", RESOURCES_MAX);
 	samples->n_values = n;
 	samples->counts_records = samples->has_raw || tables->n_types != 2;
-	if (n > LIST_VALUES_MAX)
+	samples->n_columns = n + samples->counts_records;
+	/* The values of a list's samples have a bit each. */
+	if (n > PPROF_ZEROS_MAX)
 		samples->list = NULL;
 	samples->drops_labels = samples->list != NULL;
 	samples->label_sets = names_new(error);
@@ -232,10 +231,10 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 	 * The buffers are compared even if they are empty, so they must exist.
 	 */
 	if (samples->label_sets == NULL ||
-	    reader_add_columns(samples->reader, n + samples->counts_records,
+	    reader_add_columns(samples->reader, samples->n_columns,
 	                       error) != 0 ||
 	    (samples->list != NULL &&
-	     stack_list_begin(samples->list, n + samples->counts_records,
+	     stack_list_begin(samples->list, samples->n_columns,
 	                      error) != 0) ||
 	    memory_grow(&samples->ids, &samples->ids_capacity, 1, 1,
 	                error) != 0 ||
@@ -392,6 +391,30 @@ find_locations(uint32_t *labels, struct id_table *table,
 	return n;
 }
 
+/* Counts the raw samples at hand for each value of which they have no hits. */
+static int
+count_without(struct pprof_samples *samples, struct error *error)
+{
+	uint32_t n = samples->n_values;
+
+	for (uint32_t i = 0; i < n && n > 1 && n <= PPROF_ZEROS_MAX; i++) {
+		uint64_t *hits = samples->reader->hits;
+
+		if (hits[i] != 0)
+			continue;
+		if (samples->without[i] == 0) {
+			if (reader_add_columns(samples->reader, 1, error) != 0)
+				return -1;
+			hits = samples->reader->hits;
+			samples->without[i] = samples->n_columns++;
+		}
+		/* If no column counts records, the other value counts. */
+		hits[samples->without[i]] = samples->counts_records ? hits[n] :
+		                            n == 2 ? hits[1 - i] : 0;
+	}
+	return 0;
+}
+
 /* Moves the stacks from the list, which is too long, to the reader. */
 static int
 leave_list(struct pprof_samples *samples, uint64_t position,
@@ -414,7 +437,8 @@ leave_list(struct pprof_samples *samples, uint64_t position,
 		memcpy(reader->hits, list->hits + (size_t)i * list->n_columns,
 		       list->n_columns * sizeof *reader->hits);
 		reader->thread = 0;
-		if (reader_push(reader, n, position, 0, error) != 0)
+		if (count_without(samples, error) != 0 ||
+		    reader_push(reader, n, position, 0, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -543,6 +567,8 @@ push(struct pprof_samples *samples, uint32_t set, struct id_table *table,
 		return -1;
 	samples->pushed_set = reader->thread = set;
 	count_record(samples);
+	if (count_without(samples, error) != 0)
+		return -1;
 	return reader_push_rest(reader, n_shared, (size_t)n, position, 0,
 	                        error);
 }

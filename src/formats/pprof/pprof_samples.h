@@ -8,9 +8,10 @@
  * if they have too many combinations they are left out from then on.
  *
  * A list of stacks (stack_list.h) has no sections, so labels are left out of it.
- * A stack has a row in it for each choice of values that are 0, since a sample
- * counts for a resource if it has hits of it.  (In a tree those with the same
- * stack and labels count together: if one of them has hits, all do.)
+ *
+ * A sample counts for a resource if it has hits of it.  So a list has a row of a
+ * stack for each choice of values that are 0.  A tree has a node for all of them,
+ * and a column that counts the samples without hits of a value, if there are any.
  *
  * Neighbouring samples share most of their frames, so most numbers need not be
  * read: ids are in the file innermost first, so shared ones are the same bytes
@@ -37,6 +38,9 @@
 /* More sets than this are not distinguished. */
 enum { PPROF_LABEL_SETS_MAX = 65536 };
 
+/* Of samples with more values, all count for all resources, and there is no list. */
+enum { PPROF_ZEROS_MAX = 32 };
+
 /* More sets than this with numbers, and numbers are left out. */
 enum { PPROF_NUMBER_SETS_MAX = 1024 };
 
@@ -47,6 +51,10 @@ struct pprof_samples {
 					 * are too many; NULL: none */
 	uint32_t n_values;		/* of each sample; 0: none so far */
 	bool counts_records;		/* there is one more column of hits */
+	uint32_t n_columns;
+	uint32_t without[PPROF_ZEROS_MAX];	/* the column that counts
+					 * samples without hits of a value; 0:
+					 * there are none */
 	bool has_raw;			/* the reader knows the raw samples of
 					 * each: */
 	uint64_t n_raw;
