@@ -191,6 +191,9 @@ merged_refuses_what_does_not_fit(void **state)
 	build(&file, &right);
 	buffer_number(&file, 0, 1);
 	must_refuse(&format_merged, file.bytes, file.n, "more bytes");
+	file.n--;
+	buffer_add(&file, file.bytes, file.n);
+	must_refuse(&format_merged, file.bytes, file.n, "another one follows");
 	must_refuse(&format_merged, "cpprof merged profile 23\n", 25,
 	            "of version 23");
 	must_refuse(&format_merged, "cpprof merged profile \n", 23,

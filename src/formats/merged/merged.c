@@ -830,7 +830,11 @@ read_parts(struct input *input, struct error *error)
 	               error) != 0)
 		return -1;
 	if (input->at != input->end)
-		reject(input, "more bytes than the profile has");
+		reject(input, memmem(input->at,
+		           (size_t)(input->end - input->at), MERGED_MAGIC,
+		           strlen(MERGED_MAGIC)) == input->at ?
+		       "another one follows; add them up with cpprof merge" :
+		       "more bytes than the profile has");
 	if (input->wrong != NULL)
 		return 0;
 	check_groups_of_hits(input);
