@@ -465,6 +465,20 @@ def too_many_open_files_are_told():
     assert False, 'each had its file before its limit'
 
 
+def what_was_not_sampled_before_an_exec_is_told():
+    """The program that is executed could not write, either."""
+    loop = 'i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; exec true'
+    for _ in range(20):
+        with Recording('sh', '-c', "sh -c 'ulimit -f 0; %s'; true" % loop,
+                       options=('-r', 'cpu:20ms')) as run:
+            if len(run.files()) < 2:
+                time = missing(run, r'^1 process could not write into the '
+                                    r'recording \(File too large\)')
+                assert time > run.used / 2, (run.said, run.used)
+                return
+    assert False, 'each had its file before its limit'
+
+
 def what_is_sampled_is_not_told_missing():
     with Recording(BRIEF, 'spin', '500') as run:
         assert 'not sampled' not in run.said, run.said

@@ -111,13 +111,19 @@ void
 shared_note_exec(void)
 {
 	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
+	uint64_t ns;
 
 	if (page == NULL)
 		return;
-	shared_report_cpu_time(0);
+	/* Time that was not sampled here is not the new program's, either. */
+	if (process_own.is_given_up) {
+		ns = process_clock(CLOCK_PROCESS_CPUTIME_ID);
+	} else {
+		shared_report_cpu_time(0);
+		ns = reported_ns;
+	}
 	__atomic_exchange_n(&page->execs[at].pid, 0, __ATOMIC_ACQ_REL);
-	__atomic_store_n(&page->execs[at].cpu_ns, reported_ns,
-	    __ATOMIC_RELEASE);
+	__atomic_store_n(&page->execs[at].cpu_ns, ns, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->execs[at].pid, process_own.pid,
 	    __ATOMIC_RELEASE);
 }
