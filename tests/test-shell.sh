@@ -284,9 +284,14 @@ run 1 "$forms" -e 'resource cpu'
 ok 'an unknown resource' err_has 'the profile has |Real Time|'
 run 1 "$forms" -e e
 ok 'a word of which nothing is left is not near' lacks err_has 'did you mean'
-run 0 "$forms" -e 'find db_raed_record' -e 'functions db_*' -e 'find db_x*'
+run 1 "$forms" -e 'functions db_*' -e 'find db_raed_record'
 ok 'a name that a search does not find is perhaps mistyped' err_is \
-	'cpprof: the profile has no function db_raed_record; did you mean db_read_record or db_update_record?'
+	'-e:2: the profile has no function db_raed_record; did you mean db_read_record or db_update_record?'
+for view in find functions flat body top; do
+	run 1 "$forms" -F csv -e "$view db_x*"
+	ok "what $view does not find is no table" \
+		both out_is '' err_is '-e:1: no function matches db_x*'
+done
 run 0 "$forms" -F csv -e 'find /^db_(get|read)_/'
 ok 'an expression holds bars' out_is 'hits,fraction,path
 614,1,db_read_record

@@ -328,8 +328,7 @@ apply_time(const struct step *step, struct refining *refining,
 
 	if (tree->timeline == NULL) {
 		error_set(error, "the profile does not say when its hits were "
-		          "counted; recordings of `cpprof record` and perf "
-		          "do");
+		          "counted; \"help when\" names the formats that do");
 		return 1;
 	}
 	times = timeline_range(tree->timeline, step->begin_ns, step->end_ns);

@@ -150,6 +150,5 @@ when_need(const struct sample_set *set, struct error *error)
 	    set->tree->timeline != NULL)
 		return 0;
 	return error_set(error, "the profile does not say when its hits were "
-	                 "counted; recordings of cpprof and perf, .cpuprofile "
-	                 "and Firefox profiles do");
+	                 "counted; \"help when\" names the formats that do");
 }

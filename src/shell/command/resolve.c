@@ -105,6 +105,32 @@ find_matches(const struct session *session, const struct pattern *pattern,
 	return n;
 }
 
+bool
+resolve_matches(const struct session *session, const struct pattern *pattern)
+{
+	struct names *names = session->profile->names;
+	uint32_t n;
+	const uint32_t *functions = session_functions(session, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (pattern_matches_function(pattern,
+		    names_text(names, functions[i]),
+		    names_length(names, functions[i])))
+			return true;
+	return false;
+}
+
+void
+resolve_report_no_match(const struct session *session,
+                        const struct pattern *pattern, const char *text,
+                        struct error *error)
+{
+	if (pattern_is_general(pattern))
+		error_set(error, "no function matches %.*s", SHOWN, text);
+	else
+		resolve_report_unknown(session, text, strlen(text), error);
+}
+
 static uint32_t *
 match_functions(const struct session *session, const struct word *word,
                 struct arena *arena, size_t *n, struct error *error)
@@ -117,12 +143,8 @@ match_functions(const struct session *session, const struct word *word,
 	*n = find_matches(session, pattern, NULL);
 	if (*n > 0)
 		found = arena_alloc(arena, *n * sizeof *found, error);
-	else if (pattern_is_general(pattern))
-		error_set(error, "no function matches %.*s", SHOWN,
-		          word->text);
 	else
-		resolve_report_unknown(session, word->text, word->length,
-		                       error);
+		resolve_report_no_match(session, pattern, word->text, error);
 	if (found != NULL)
 		find_matches(session, pattern, found);
 	pattern_free(pattern);

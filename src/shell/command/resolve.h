@@ -29,6 +29,18 @@ bool resolve_is_function(const struct session *session, const char *text,
 void resolve_report_unknown(const struct session *session, const char *text,
                             size_t length, struct error *error);
 
+/* Whether a function of the profile matches. */
+bool resolve_matches(const struct session *session,
+                     const struct pattern *pattern);
+
+/*
+ * Sets *error: none does.  text: the pattern as typed; similar names follow if it
+ * is a name.
+ */
+void resolve_report_no_match(const struct session *session,
+                             const struct pattern *pattern, const char *text,
+                             struct error *error);
+
 /*
  * A pattern for the word: exactly that name if it was between bars or the
  * profile has it or one for which it is short, else a glob or a regular

@@ -3,24 +3,31 @@
 #include "src/shell/command/view_command.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/shell/command/resolve.h"
 #include "src/shell/session/session_left.h"
 #include "src/shell/terminal/message.h"
 
-/* A name that is no pattern and matches nothing is perhaps mistyped. */
-static void
-note_unknown(const struct session *session, const struct value *pattern)
+/*
+ * 0, or -1 with *error set: no function matches.  Of two sides either may have
+ * what matches; then a name that is unknown is only noted.
+ */
+static int
+check_matches(const struct session *session,
+              const struct view_request *request, const struct value *pattern,
+              struct error *error)
 {
-	size_t length = strlen(pattern->text);
 	struct error unknown = { 0 };
 
-	if (pattern_is_general(pattern->pattern) ||
-	    resolve_is_function(session, pattern->text, length))
-		return;
-	resolve_report_unknown(session, pattern->text, length, &unknown);
-	message_note("%s", unknown.text);
+	if (resolve_matches(session, pattern->pattern))
+		return 0;
+	resolve_report_no_match(session, pattern->pattern, pattern->text,
+	                        &unknown);
+	if (request->compared == NULL)
+		return error_pass(error, &unknown);
+	if (!pattern_is_general(pattern->pattern))
+		message_note("%s", unknown.text);
+	return 0;
 }
 
 int
@@ -66,8 +73,9 @@ show_matching(struct session *session, view_function *view,
 			request.threshold = 0;
 	}
 	if (pattern->is_given) {
+		if (check_matches(session, &request, pattern, error) != 0)
+			return -1;
 		request.pattern = pattern->pattern;
-		note_unknown(session, pattern);
 	}
 	return view(&request, table, error);
 }

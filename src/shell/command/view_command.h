@@ -16,7 +16,10 @@ int view_command_rooted(struct session *session, view_function *view,
                         const struct value *root, struct table *table,
                         struct error *error);
 
-/* The same for what matches the pattern that was given, if one was. */
+/*
+ * The same for what matches the pattern that was given, if one was; an error if
+ * nothing does.
+ */
 int view_command_matching(struct session *session, view_function *view,
                           const struct value *pattern, struct table *table,
                           struct error *error);
