@@ -463,6 +463,19 @@ def check_many_changed(folder):
         assert len(wrong) <= 2, (changed, wrong)
 
 
+def check_robust_scale(folder):
+    """How far off it may be; and functions with few hits have no say."""
+    base, now = ([write(os.path.join(folder, f"{side}.folded"), {
+        ("main", "f"): 2000,
+        **{("main", f"g{i}"): few for i in range(3000)}})]
+        for side, few in (("b", 1), ("n", 8)))
+    table, = compare(base, now, "scale robust", "diff body")
+    # The median of one ratio has the noise of 2/pi times its hits.
+    half = 100 * 1.96 * math.sqrt(2 / (2000 * 2 / math.pi))
+    assert f"does 1 times the work of one of the base (+-{half:.2g}%)" in \
+        table["scale"], table["scale"]
+
+
 # ---- pictures ----
 
 def check_picture(folder):
@@ -1045,6 +1058,7 @@ def main(first):
             ("nothing to compare", check_nothing),
             ("a number of rows", check_number),
             ("many functions that changed", check_many_changed),
+            ("what a robust scale is made of", check_robust_scale),
             ("a picture of changes", check_picture),
             ("a picture without changes", check_same_picture),
             ("scales", check_scales),

@@ -221,12 +221,40 @@ def check_explain(folder):
     claims.check("so are those of what ends in the hot path",
                  "end" in errors and
                  abs(errors["end"] - body["error"]) < 1e-9, (rows, body))
+    check_explained_parts(folder, rng)
     text = ask(fleet, "explain")
     claims.check("and the heading says so", "random groups of the members"
                  in text, text)
     text = ask(merge_by_ids(folder, *two_of_one_group(folder)), "explain")
     claims.check("without groups explain has no errors",
                  "no errors are shown: all members" in text, text)
+
+
+def check_explained_parts(folder, rng):
+    """Of rows that are no paths: cut stacks, and modules."""
+    paths = []
+    for i in range(20):
+        paths.append(os.path.join(folder, f"parts-{i}.script"))
+        stacks = [("[truncated]", "f", "/bin/a")] * rng.randrange(2, 9) + \
+            [("main", "f", "/bin/a")] * rng.randrange(30, 60) + \
+            [("main", "g", "/bin/b")] * rng.randrange(9, 20)
+        with open(paths[-1], "w", encoding="ascii") as file:
+            for k, (top, leaf, module) in enumerate(stacks):
+                file.write(f"prog 1 {k}.000000: 1 cycles:\n"
+                           f"\t1000 {leaf} ({module})\n"
+                           f"\t2000 {top} ({module})\n\n")
+    fleet = os.path.join(folder, "parts")
+    run("merge", "-o", fleet, *paths)
+    rows = {row["kind"]: row for row in table(fleet, "explain")["rows"]}
+    for kind, name, lines in (
+            ("cut", "[truncated]", ["functions"]),
+            ("module", "a", ["granularity module", "body"])):
+        same, = [row for row in table(fleet, "noise on", *lines)["rows"]
+                 if row["path"][-1].split("/")[-1] == name]
+        row = rows.get(kind, {})
+        claims.check(f"explain: the error of {kind} is that of its hits",
+                     row and row["hits"] == same["hits"] and
+                     abs(row["error"] - same["error"]) < 1e-9, (rows, same))
 
 
 # ---- assertions ----

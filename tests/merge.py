@@ -335,6 +335,19 @@ def what_cannot_be_added_is_skipped(source, folder):
         file.write("# cpprof 1\n" + "".join(
             f"# resource: r{i}; interval=1\n" for i in range(256)))
         file.write("strange;stack" + " 1" * 256 + "\n")
+    # 256 resources and a sum of 64 bits are not too many.
+    paths_of_r0 = os.path.join(folder, "r0.folded")
+    other = os.path.join(folder, "other.folded")
+    for path, name, hits in ((paths_of_r0, "r0", (1 << 64) - 2),
+                             (other, "other", 1)):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"# cpprof 1\n# resource: {name}; interval=1\n"
+                       f"strange;stack {hits}\n")
+    merge("-o", out, paths_of_r0, many)
+    done = merge("-o", out, other, many, status=1)
+    assert b"more than 256 resources" in done.stderr, done
+    assert b"exceeds 64 bits" in merge("-o", out, many, many, paths_of_r0,
+                                       status=1).stderr
     large = os.path.join(folder, "large.folded")
     with open(large, "w", encoding="ascii") as file:
         file.write("# cpprof 1\n# resource: cpu; gtick=s; interval=1\n"
@@ -380,6 +393,49 @@ def lists_and_trees_of_pprof_files_agree(source, folder):
                       "samples", "most", "groups"):
             assert getattr(of_lists, table) == getattr(of_trees, table), (
                 turn, table)
+
+
+def stacks_that_are_parts_of_others_are_told_apart(folder):
+    """Deep ones, of which one ends as another one begins."""
+    stacks = [[2] * 8 + [1] * 8, [3] + [2] * 8, [2] * 16, [1] * 300 + [2] * 9,
+              [4] + [1] * 300, [1] * 264, [1] * 256, [2] * 8]
+    out = os.path.join(folder, "parts")
+    for order in stacks, stacks[::-1]:
+        paths = [os.path.join(folder, f"deep-{i}.pb.gz") for i in range(2)]
+        for path in paths:
+            pprof_writer.write(path, [(stack, i + 1, []) for i, stack in
+                                      enumerate(order)])
+        merge("-o", out, *paths)
+        found = Decoder(out)
+        assert {node: n for (_, node), n in found.hits.items() if n} == {
+            tuple(f"f{f}" for f in reversed(stack)): 2 * (i + 1)
+            for i, stack in enumerate(order)}
+
+
+def a_sample_counts_for_what_it_has(source, folder):
+    """Of several types, of which the first does not count samples if there are
+    three."""
+    types = [("samples", "count"), ("cpu", "us"), ("bytes", "bytes")]
+    path, out = (os.path.join(folder, name) for name in ("types", "sum"))
+    for n in 2, 3:
+        hits, samples = collections.Counter(), collections.Counter()
+        written = []
+        for _ in range(200):
+            stack = [source.randrange(1, 4) for _ in range(2)]
+            value = tuple(source.choice((0, 3, 5)) for _ in range(n))
+            written.append((stack, value, []))
+            node = tuple(f"f{f}" for f in reversed(stack))
+            for (name, _), own in zip(types, value):
+                hits[name, node] += own
+                samples[name, node] += own > 0
+        pprof_writer.write(path, written, types=types[:n])
+        merge("-o", out, path)
+        found = Decoder(out)
+        names = [resource[0] for resource in found.resources]
+        assert {(names[r], node): own for (r, node), own in
+                found.hits.items()} == hits, n
+        assert n == 2 or {(names[r], node): own for (r, node), own in
+                          found.samples.items()} == samples, n
 
 
 def members_may_have_other_resources(folder):
@@ -717,6 +773,10 @@ def main():
                        what_cannot_be_added_is_skipped, source, folder)
         claims.attempt("lists and trees of pprof files agree",
                        lists_and_trees_of_pprof_files_agree, source, folder)
+        claims.attempt("stacks that are parts of others are told apart",
+                       stacks_that_are_parts_of_others_are_told_apart, folder)
+        claims.attempt("a sample counts for the types that it has",
+                       a_sample_counts_for_what_it_has, source, folder)
         claims.attempt("members may have other resources",
                        members_may_have_other_resources, folder)
         claims.attempt("what cannot be read is named and skipped",

@@ -28,22 +28,26 @@ class Strings:
         return self.all.setdefault(text, len(self.all))
 
 
-def write(path, samples, names=None, inlined=(), places=None):
+def write(path, samples, names=None, inlined=(), places=None,
+          types=(("cpu", "us"),)):
     """A profile of samples: (stack, value, [(key, value, unit)]).
 
-    A stack is numbers of locations, innermost first, or the bytes of some.  Each is the function
-    that names[number] gives it, or f1, f2, ...; or, if inlined has it as
-    {number: [names]}, several, innermost first.  A name may also be (name, file,
-    line).  places: {number: (path, build-id in hexadecimal, address)}.
+    A stack is numbers of locations, innermost first, or the bytes of some.  Each
+    is the function that names[number] gives it, or f1, f2, ...; or, if inlined
+    has it as {number: [names]}, several, innermost first.  A name may also be
+    (name, file, line).  places: {number: (path, build-id in hexadecimal,
+    address)}.  Of several types a value is as many numbers.
     """
     string = Strings()
-    out = [message(1, number(1, string("cpu")) + number(2, string("us")))]
+    out = [message(1, number(1, string(name)) + number(2, string(unit)))
+           for name, unit in types]
     functions = {f for stack, _, _ in samples for f in stack
                  if isinstance(f, int)}
     for stack, value, labels in samples:
         body = message(1, b"".join(f if isinstance(f, bytes) else varint(f)
                                    for f in stack))
-        body += message(2, varint(value))
+        body += message(2, b"".join(map(varint, value if isinstance(
+            value, tuple) else (value,))))
         for key, text, unit in labels:
             label = number(1, string(key))
             if isinstance(text, str):

@@ -267,6 +267,26 @@ source_reads_much_utf16_inside_gzip(void **state)
 	free(bytes);
 }
 
+/* The last bytes say how large the second one is. */
+static void
+source_reads_all_members_of_gzip(void **state)
+{
+	static const size_t sizes[] = { 2999, 3000, 3001 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t size = pack_gzip(text, 3000, packed, sizeof packed);
+		struct error error = { 0 };
+		bool is_truncated;
+
+		size += pack_gzip(text + 3000, sizes[i], packed + size,
+		                  sizeof packed - size);
+		assert_int_equal(read_packed(size, &is_truncated, &error),
+		                 3000 + sizes[i]);
+		assert_false(error.is_set || is_truncated);
+	}
+}
+
 static void
 source_ignores_zeros_behind_gzip(void **state)
 {
@@ -421,6 +441,7 @@ main(void)
 		cmocka_unit_test(source_reads_utf16_as_utf8),
 		cmocka_unit_test(source_reads_utf16_inside_packed_data),
 		cmocka_unit_test(source_reads_much_utf16_inside_gzip),
+		cmocka_unit_test(source_reads_all_members_of_gzip),
 		cmocka_unit_test(source_ignores_zeros_behind_gzip),
 		cmocka_unit_test(source_holds_the_whole_input_when_asked),
 		cmocka_unit_test(source_reads_pipes_in_pieces),

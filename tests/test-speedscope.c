@@ -159,6 +159,29 @@ speedscope_times_have_gaps(void **state)
 	}
 }
 
+/* Of however many slices, in the first of which it is. */
+static void
+speedscope_stretches_are_one_sample_each(void **state)
+{
+	struct profile *profile = read_text("{" FRAMES ",\"profiles\":[{"
+	    "\"unit\":\"seconds\",\"samples\":[[0],[1],[0]],"
+	    "\"weights\":[2,4,2]}]}");
+	const struct timeline *timeline = profile->tree->timeline;
+	uint64_t samples[3] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < timeline->first[timeline->n_rows]; i++) {
+		uint64_t second = timeline->slice[i] * timeline->width_ns /
+		                  1000000000;
+
+		samples[(second >= 2) + (second >= 6)] +=
+		    timeline->samples[0][i];
+	}
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(samples[i], 1);
+	profile_free(profile);
+}
+
 /* Their hits are kept, and the other profile has its times. */
 static void
 speedscope_times_beyond_63_bits_are_left_out(void **state)
@@ -373,6 +396,7 @@ main(void)
 		cmocka_unit_test(
 		    speedscope_charges_events_to_the_innermost_frame),
 		cmocka_unit_test(speedscope_times_have_gaps),
+		cmocka_unit_test(speedscope_stretches_are_one_sample_each),
 		cmocka_unit_test(speedscope_times_beyond_63_bits_are_left_out),
 		cmocka_unit_test(
 		    speedscope_profiles_are_threads_and_units_resources),

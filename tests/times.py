@@ -276,7 +276,8 @@ def speedscope_without_times():
                "weights": [1] * 70}
     cases = [({"unit": "none"}, False), ({"unit": "bytes"}, False), ({}, False),
              ({"samples": [*stacks[1:], stacks[1]]}, True),
-             ({"samples": stacks[:63], "weights": [1] * 63}, True)]
+             ({"samples": stacks[:63], "weights": [1] * 63}, True),
+             ({"samples": stacks[:64], "weights": [1] * 64}, False)]
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
         path = os.path.join(folder, "x.json")
         for changes, has_times in cases:
