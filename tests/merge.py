@@ -406,7 +406,7 @@ def stacks_that_are_parts_of_others_are_told_apart(folder):
             pprof_writer.write(path, [(stack, i + 1, []) for i, stack in
                                       enumerate(order)])
         merge("-o", out, *paths)
-        found = Decoder(out)
+        found = decode(out)
         assert {node: n for (_, node), n in found.hits.items() if n} == {
             tuple(f"f{f}" for f in reversed(stack)): 2 * (i + 1)
             for i, stack in enumerate(order)}
@@ -430,7 +430,7 @@ def a_sample_counts_for_what_it_has(source, folder):
                 samples[name, node] += own > 0
         pprof_writer.write(path, written, types=types[:n])
         merge("-o", out, path)
-        found = Decoder(out)
+        found = decode(out)
         names = [resource[0] for resource in found.resources]
         assert {(names[r], node): own for (r, node), own in
                 found.hits.items()} == hits, n
