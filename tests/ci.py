@@ -96,6 +96,11 @@ def check_job(folder):
                  "undecided" in out, out)
     status, out = sh(folder, passing)
     claims.check("unless undecided lines may pass", status == 0, out)
+    # A busy machine may take any time, so the bounds are ten times as high.
+    with open(budget, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"below ([\d.]+)",
+                          lambda bound: f"below {10 * float(bound[1]):.3f}",
+                          lines))
     status, out = sh(folder, "rm -r benchmark.cpprof\n" + job["Record"] +
                      passing)
     claims.check("another run of the same program does, too", status == 0,
