@@ -107,4 +107,6 @@ uint64_t process_cpu_time(void);
  */
 void process_pause(void);
 
+#define PROCESS_LONG_WAITS 10000	/* so many take one to two seconds */
+
 #endif

@@ -38,7 +38,6 @@
 #include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
 
-#define LONG_WAITS 1000			/* calls of process_pause */
 
 static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag locked WIPED;
@@ -239,7 +238,7 @@ wait_for_samples(void)
 
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		for (; thread->run->stage == THREAD_RUNNING &&
-		    thread->is_sampling && i < LONG_WAITS; i++)
+		    thread->is_sampling && i < PROCESS_LONG_WAITS; i++)
 			process_pause();
 }
 

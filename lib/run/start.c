@@ -66,7 +66,6 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* searched for the stack's
 						   end */
 #define LOADING "loading"	/* name of the time before our constructor */
-#define LONG_WAITS 1000		/* calls of process_pause */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
 static const struct start_parts *parts;
@@ -119,14 +118,17 @@ change_ends(void)
 	atomic_fetch_sub(&n_changing, 1);
 }
 
-/* Not for ever, because a signal handler of a thread may last for ever. */
+/*
+ * Not for ever, because a signal handler of a thread may last for ever; but long,
+ * because a thread may get no processor for a tenth of a second.
+ */
 void
 start_wait_for_changes(void)
 {
 	unsigned i;
 
 	atomic_thread_fence(memory_order_seq_cst);
-	for (i = 0; i < LONG_WAITS && n_changing != 0; i++)
+	for (i = 0; i < PROCESS_LONG_WAITS && n_changing != 0; i++)
 		process_pause();
 }
 

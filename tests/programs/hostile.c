@@ -1184,8 +1184,7 @@ run_threads_filter(void)
 		waitpid(child, &status, 0);
 		n_bad += status != 0;
 	}
-	/* The collector waits for threads no longer than a tenth of a second. */
-	printf("confined threads end %s\n", n_bad <= 5 ? "well" : "badly");
+	printf("bad ends of confined threads: %d\n", n_bad);
 	return 0;
 }
 
