@@ -114,6 +114,17 @@ def profile_of(stacks):
         stacks=stacks, functions={name for stack in stacks for name in stack})
 
 
+def random_fleets(rng, folder, n, *options):
+    """n times the file, and each group's profile and number of members; without
+    those of one group."""
+    for _ in range(n):
+        path, groups, sizes = random_fleet(rng, folder, *options)
+        order = sorted(sizes)
+        if len(order) > 1:
+            yield (path, [profile_of(groups[g]) for g in order],
+                   [sizes[g] for g in order])
+
+
 def check_rows(rows, found, wholes, sizes, hint, wrong):
     n = 0
     for row in rows:
@@ -132,13 +143,7 @@ def check_rows(rows, found, wholes, sizes, hint, wrong):
 def check_formula(folder, *options):
     rng = random.Random(7)
     wrong, n_rows = [], 0
-    for _ in range(12):
-        path, groups, sizes = random_fleet(rng, folder, *options)
-        if len(sizes) < 2:
-            continue
-        order = sorted(sizes)
-        profiles = [profile_of(groups[g]) for g in order]
-        counts = [sizes[g] for g in order]
+    for path, profiles, counts in random_fleets(rng, folder, 12, *options):
         for view in VIEWS:
             percent = rng.choice(["total", "root"]) if "a" in view.split() \
                 else "total"
@@ -186,14 +191,8 @@ def check_explain(folder):
     """Its errors are the jackknife's, also with noise off."""
     rng = random.Random(43)
     wrong, kinds = [], collections.Counter()
-    for _ in range(20):
-        path, groups, sizes = random_fleet(rng, folder)
-        order = sorted(sizes)
-        if len(order) < 2:
-            continue
-        profiles = [profile_of(groups[g]) for g in order]
+    for path, profiles, counts in random_fleets(rng, folder, 20):
         wholes = [sum(p.stacks.values()) for p in profiles]
-        counts = [sizes[g] for g in order]
         for root in "main", "a":
             for row in table(path, f"root {root}", "explain")["rows"]:
                 parts = parts_of(row, profiles, root)
@@ -346,13 +345,7 @@ def check_claims(rng, path, found, wholes, sizes, hint, wrong):
 def check_assert(folder):
     rng = random.Random(31)
     wrong, verdicts = [], collections.Counter()
-    for i in range(6):
-        path, groups, sizes = random_fleet(rng, folder)
-        order = sorted(sizes)
-        if len(order) < 2:
-            continue
-        profiles = [profile_of(groups[g]) for g in order]
-        counts = [sizes[g] for g in order]
+    for path, profiles, counts in random_fleets(rng, folder, 6):
         functions = [oracle.functions(p, None) for p in profiles]
         bodies = [oracle.body(p, None) for p in profiles]
         down = [collections.Counter(oracle.down(p, "main")) for p in profiles]
@@ -365,7 +358,7 @@ def check_assert(folder):
             found[f"path ({' '.join(words)})"] = [d[words] for d in down]
         verdicts += check_claims(rng, path, found,
                                  [sum(p.stacks.values()) for p in profiles],
-                                 counts, i, wrong)
+                                 counts, path, wrong)
     claims.make("assertions have the jackknife's intervals",
                 wrong or ([] if len(verdicts) == 3 else [verdicts]))
 

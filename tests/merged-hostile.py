@@ -233,15 +233,6 @@ def check_verdicts(changes, found):
     return wrong
 
 
-def sums_of(parsed):
-    """Hits by resource and names, which several nodes may have."""
-    sums = collections.Counter()
-    for kind, column in zip(parsed.resources, parsed.row_hits):
-        for node, hits in zip(parsed.rows, column):
-            sums[kind[:3], parsed.nodes[node]] += hits
-    return +sums
-
-
 def check_batch(changes):
     """Merges them: what is refused is named, the rest added up."""
     done = run("merge", "-o", "sum", *(change.path for change in changes))
@@ -249,9 +240,9 @@ def check_batch(changes):
     expected = collections.Counter()
     for change in changes:
         if change.parsed:
-            expected.update(sums_of(change.parsed))
+            expected.update(change.parsed.sums())
     if any(change.parsed for change in changes) and not wrong:
-        if sums_of(merged_file.read("sum")) != expected:
+        if merged_file.read("sum").sums() != expected:
             wrong.append(f"another sum: {changes[0].name} to "
                          f"{changes[-1].name}")
     return wrong

@@ -131,14 +131,6 @@ class Member:
         return +sums
 
 
-def sums_of(found):
-    sums = collections.Counter()
-    for kind, column in zip(found.resources, found.row_hits):
-        for node, hits in zip(found.rows, column):
-            sums[kind[:3], found.nodes[node]] += hits
-    return +sums
-
-
 def by_thread(found):
     sums = collections.Counter()
     for (r, value, node), (hits, _) in found.by.items():
@@ -193,10 +185,10 @@ def check_pair(source):
     check_samples(members[0])
     expected = members[0].sums() + members[1].sums()
     run("merge", "-o", "sum", *paths)
-    assert sums_of(merged_file.read("sum")) == expected
+    assert merged_file.read("sum").sums() == expected
     run("merge", "--by", "id", "-o", "ids", *paths)
     found = merged_file.read("ids")
-    assert sums_of(found) == expected
+    assert found.sums() == expected
     parts = [collections.Counter() for _ in found.values]
     for (r, value, node), (hits, _) in found.by.items():
         parts[value][found.resources[r][:3], node] += hits
@@ -206,7 +198,7 @@ def check_pair(source):
     run("-q", "-e", "export pprof again.pb.gz", "sum")
     assert text_of("again.pb.gz") == in_gticks(expected)
     run("merge", "-o", "again", "again.pb.gz")
-    assert in_gticks(sums_of(merged_file.read("again"))) == \
+    assert in_gticks(merged_file.read("again").sums()) == \
         in_gticks(expected)
     threads = collections.Counter()
     for member in members:
@@ -216,7 +208,7 @@ def check_pair(source):
     if threads:
         run("merge", "--by", "thread", "-o", "threads", *paths)
         found = merged_file.read("threads")
-        assert sums_of(found) == expected
+        assert found.sums() == expected
         assert by_thread(found) == +threads, (by_thread(found), +threads)
 
 

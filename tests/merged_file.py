@@ -4,6 +4,7 @@
 It is an oracle: it shares no code with cpprof, and refuses what the page does
 not allow.
 """
+import collections
 import subprocess
 
 MAGIC = b"cpprof merged profile 1\n"
@@ -310,6 +311,16 @@ class MergedFile:
                       all(a <= b for a, b in
                           zip(samples, self.row_samples[r])),
                       "values that are more than the sum")
+
+    # ---- sums ----
+
+    def sums(self):
+        """Hits by resource and names, which several nodes may have."""
+        sums = collections.Counter()
+        for kind, column in zip(self.resources, self.row_hits):
+            for node, hits in zip(self.rows, column):
+                sums[kind[:3], self.nodes[node]] += hits
+        return +sums
 
     # ---- what views show ----
 
