@@ -12,9 +12,8 @@
 #define FIRST_CHUNK ((size_t)4 << 10)
 #define LAST_CHUNK ((size_t)256 << 10)
 #define BATCH ((size_t)16 << 10)
-#define N_BITS 6			/* CPPROFDATA_N_SLICES is 1 << N_BITS */
 
-_Static_assert(CPPROFDATA_N_SLICES == 1 << N_BITS, "slices");
+_Static_assert(CPPROFDATA_N_SLICES == 1 << SLICE_NUMBER_BITS, "slices");
 _Static_assert(sizeof(union slice_key) == 8 &&
     offsetof(struct cpprofdata_slice, count) == 8, "key");
 
@@ -125,9 +124,7 @@ new_slice(struct slices *slices, uint32_t owner)
 {
 	if (slices->n_next == 0 && !add_batch(slices, owner))
 		return NULL;
-	slices->n_next--;
-	slices->next_record++;
-	return slices->next++;
+	return slices_take_next(slices);
 }
 
 /* A free record, which leaves the reserve; NULL: there is no room. */
@@ -146,19 +143,11 @@ take(struct slices *slices, uint32_t owner)
 	return slice;
 }
 
-static void
-set_key(struct slice *slice, union slice_key key)
-{
-	slice->key = key;
-	__atomic_store_n((uint64_t *)(void *)slice->record, key.all,
-	    __ATOMIC_RELEASE);
-}
-
 /* Frees a record.  The reserve comes first. */
 static void
 give_back(struct slices *slices, struct slice *slice)
 {
-	set_key(slice, (union slice_key){ .node = CPPROFDATA_NO_NODE });
+	slice_set_key(slice, (union slice_key){ .node = CPPROFDATA_NO_NODE });
 	if (slices->reserve == NULL) {
 		slices->reserve = slice;
 		return;
@@ -180,7 +169,7 @@ fold_into(struct slices *slices, struct slice **first, union slice_key key)
 
 	if (narrow->older == NULL ||
 	    narrow->older->key.slice >> shift != key.slice) {
-		set_key(narrow, key);
+		slice_set_key(narrow, key);
 		return;
 	}
 	for (end = narrow; end != NULL && end->key.slice >> shift == key.slice;
@@ -191,7 +180,7 @@ fold_into(struct slices *slices, struct slice **first, union slice_key key)
 	slices->reserve = NULL;
 	slice_set(wide, hits, samples);
 	wide->older = end;
-	set_key(wide, key);
+	slice_set_key(wide, key);
 	*first = wide;
 	while (narrow != end) {
 		struct slice *next = narrow->older;
@@ -259,7 +248,7 @@ add(struct slices *slices, struct slice **link, uint32_t owner,
 		return link;
 	slice_set(slice, hits, samples);
 	slice->older = *link;
-	set_key(slice, key);
+	slice_set_key(slice, key);
 	*link = slice;
 	return link;
 }
@@ -291,7 +280,7 @@ find_slice(struct slices *slices, uint64_t elapsed_ns)
 	unsigned doublings = 0;
 
 	if (n >= CPPROFDATA_N_SLICES)
-		doublings = 64 - N_BITS - (unsigned)__builtin_clzll(n);
+		doublings = 64 - SLICE_NUMBER_BITS - (unsigned)__builtin_clzll(n);
 	slices->present.doublings = (uint8_t)doublings;
 	slices->present.slice = (uint16_t)(n >> doublings);
 	slices->width_ns = process.slice_ns << doublings;
@@ -300,13 +289,14 @@ find_slice(struct slices *slices, uint64_t elapsed_ns)
 }
 
 void
-slices_count_anew(struct slices *slices, struct slice **newest,
+slices_count_anew(struct slices *slices, struct slice_list *list,
     const struct cpprofdata_slice *what, uint32_t owner, uint64_t step_ns,
     uint64_t now_ns)
 {
 	const uint64_t elapsed_ns = now_ns > process.origin_mono_ns ?
 	    now_ns - process.origin_mono_ns : 0;
 	const uint64_t hits = what->count.hits;
+	struct slice *newest = slice_list_newest(list);
 	union slice_key key;
 
 	if (process.slice_ns == 0)
@@ -316,11 +306,13 @@ slices_count_anew(struct slices *slices, struct slice **newest,
 	key = slices->present;
 	key.node = what->node;
 	key.resource = what->resource;
-	make_equal(slices, newest, &key);
+	make_equal(slices, &newest, &key);
 	if (hits > 1 && step_ns > 0)
-		spread(slices, newest, owner, key, hits, step_ns, elapsed_ns);
+		spread(slices, &newest, owner, key, hits, step_ns, elapsed_ns);
 	else
-		add(slices, newest, owner, key, hits, 1);
+		add(slices, &newest, owner, key, hits, 1);
+	if (newest != NULL)
+		slice_list_set(list, newest, newest->key);
 }
 
 size_t

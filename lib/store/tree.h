@@ -32,7 +32,7 @@ struct tree_node {
 	uint32_t module;
 	struct tree_count {
 		struct cpprofdata_count count;
-		struct slice *slices;	/* when; NULL: none */
+		struct slice_list slices;	/* when */
 	} counts[];		/* one for each resource */
 };
 
