@@ -207,6 +207,12 @@ static const char *const sets[][9] = {
 	  "f<A, std::pair<std::string, C> >()", NULL,
 	  "f<A, std::pair<\xe2\x80\xa6, B>>",
 	  "f<A, std::pair<\xe2\x80\xa6, C>>" },
+	/* The blank between brackets is left out, also where names part. */
+	{ "f<A<B<int> >, C>()", "f<A<B<int>, D>, C>()", NULL,
+	  "f<A<B>>", "f<A<\xe2\x80\xa6, D>>" },
+	{ "f<A<B> >(C<D<E> >&, long)", "f<A<B> >(C<D<E> >&, long, long)",
+	  NULL,
+	  "f<A<B>>(C<D<E>>&, long)", "f<A<B>>(C<D<E>>&, long, long)" },
 	{ "f<std::string, std::wstring, Foo>()",
 	  "f<std::string, std::wstring, Bar>()", NULL,
 	  "f<\xe2\x80\xa6, Foo>", "f<\xe2\x80\xa6, Bar>" },

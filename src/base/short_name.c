@@ -30,7 +30,7 @@ struct showing {
 	const struct name_parts *parts;
 	const uint32_t *kept;
 	size_t n_kept;
-	bool keeps_declarators;
+	bool keeps_declarators, keeps_all;
 };
 
 /* The number of kept offsets below `end`. */
@@ -56,9 +56,21 @@ has_kept(const struct showing *showing, uint32_t begin, uint32_t end)
 	return kept_below(showing, end) > kept_below(showing, begin);
 }
 
+/* A blank between two closing brackets says nothing, even where names part. */
+static bool
+is_blank(const struct showing *showing, const struct name_part *part)
+{
+	return part->end - part->begin == 1 &&
+	    showing->name[part->begin] == ' ';
+}
+
 static bool
 is_kept(const struct showing *showing, const struct name_part *part)
 {
+	if (is_blank(showing, part))
+		return false;
+	if (showing->keeps_all)
+		return true;
 	if (part->kind == NAME_DECLARATOR)
 		return showing->keeps_declarators;
 	return has_kept(showing, part->begin, part->end);
@@ -332,6 +344,29 @@ tell_apart(struct shortening *all, uint32_t *run, size_t n)
 	return 0;
 }
 
+/* Shows all parts of the names of a run. */
+static int
+show_all_parts(struct shortening *all, const uint32_t *run, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct short_name *name = &all->names[run[i]];
+		const struct showing showing = {
+			.name = name->whole,
+			.n = name->n_whole,
+			.parts = &all->parts,
+			.keeps_all = true,
+		};
+
+		text_clear(&all->text);
+		if (name_parts_find(&all->parts, name->whole, name->n_whole,
+		                    all->error) != 0 ||
+		    add_shown(&all->text, &showing, all->error) != 0 ||
+		    set_text(all, name) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Makes the names of a run whole.  Returns whether one was not. */
 static bool
 make_whole(struct shortening *all, const uint32_t *run, size_t n)
@@ -348,12 +383,12 @@ make_whole(struct shortening *all, const uint32_t *run, size_t n)
 	return changed;
 }
 
-/*
- * Finds the runs of names with the same text.  At first these are told apart;
- * later they are made whole, until there are none.
- */
+/* What is done to names with the same text. */
+enum stage { SHOW_FORKS, SHOW_ALL_PARTS, MAKE_WHOLE };
+
+/* Finds the runs of names with the same text, which then are shown longer. */
 static int
-go_through_runs(struct shortening *all, bool is_first, bool *changed)
+go_through_runs(struct shortening *all, enum stage stage, bool *changed)
 {
 	*changed = false;
 	if (sort_items(all->order, all->n, sizeof *all->order, compare_texts,
@@ -367,9 +402,11 @@ go_through_runs(struct shortening *all, bool is_first, bool *changed)
 			;
 		if (end == i + 1)
 			continue;
-		if (!is_first)
+		if (stage == MAKE_WHOLE)
 			*changed |= make_whole(all, run, end - i);
-		else if (tell_apart(all, run, end - i) != 0)
+		else if (stage == SHOW_FORKS
+		         ? tell_apart(all, run, end - i) != 0
+		         : show_all_parts(all, run, end - i) != 0)
 			return -1;
 	}
 	return 0;
@@ -397,11 +434,12 @@ make_all(struct shortening *all)
 	for (uint32_t i = 0; i < all->n; i++)
 		if (make_bare(all, i) != 0)
 			return -1;
-	if (go_through_runs(all, true, &changed) != 0)
+	if (go_through_runs(all, SHOW_FORKS, &changed) != 0 ||
+	    go_through_runs(all, SHOW_ALL_PARTS, &changed) != 0)
 		return -1;
 	changed = true;
 	for (int k = 0; changed && k < ROUNDS_MAX; k++)
-		if (go_through_runs(all, false, &changed) != 0)
+		if (go_through_runs(all, MAKE_WHOLE, &changed) != 0)
 			return -1;
 	if (changed)
 		make_whole(all, all->order, all->n);
