@@ -3,8 +3,8 @@
 #include "src/shell/command/argument_kinds.h"
 
 static const struct argument group_arguments[] = {
-	{ "NAME", &arg_word, 0, "the group's name" },
-	{ "=|=>", &arg_choice, 0, "= or, to keep the functions by which the "
+	{ "NAME", &arg_new_group, 0, "the group's name" },
+	{ "=|=>", &arg_group_sign, 0, "= or, to keep the functions by which the "
 	  "group is entered, =>" },
 	{ "PATTERN...", &arg_frame_patterns, 0, "the functions that belong to "
 	  "it" },

@@ -255,6 +255,7 @@ functions_are_named_exactly_or_by_pattern(void **state)
 	check_error(fixture, "up", "mian", "did you mean main?");
 	check_error(fixture, "up", "|db_*|", "no function db_*");
 	check_error(fixture, "up", "zz*", "no function matches");
+	check_error(fixture, "up", "raed*", "did you mean db_read");
 	check_error(fixture, "up", "main main", "unexpected main; usage: up");
 }
 

@@ -202,6 +202,36 @@ many_stars_take_no_time(void **state)
 	assert_false(fits(glob, name, 5000));
 }
 
+/* What near names are looked for by. */
+static const struct {
+	const char *pattern, *literal;
+} literals[] = {
+	{ "main", "main" }, { "db_*read?x", "read" }, { "**", "" },
+	{ "a*reader", "reader" },
+	{ "/^(get|readx?)_y/", "read" }, { "/ab*c+d/", "a" },
+	{ "/[a-z]+_end/", "_end" }, { "/[]abcd]x/", "x" },
+	{ "/a\\.bc/", "bc" }, { "/abc{2}/", "ab" }, { NULL, NULL },
+};
+
+static void
+the_longest_literal_run_is_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; literals[i].literal != NULL; i++) {
+		struct error error = { 0 };
+		struct pattern *pattern = pattern_new(literals[i].pattern,
+		                                      &error);
+		const char *literal;
+		size_t n;
+
+		assert_non_null(pattern);
+		literal = pattern_literal(pattern, &n);
+		assert_int_equal(n, strlen(literals[i].literal));
+		assert_memory_equal(literal, literals[i].literal, n);
+		pattern_free(pattern);
+	}
+}
+
 int
 main(void)
 {
@@ -212,6 +242,7 @@ main(void)
 		    a_question_mark_is_one_character_of_several_bytes),
 		cmocka_unit_test(brackets_and_backslashes_are_themselves),
 		cmocka_unit_test(expressions_are_found_anywhere),
+		cmocka_unit_test(the_longest_literal_run_is_found),
 		cmocka_unit_test(names_may_hold_nul_bytes),
 		cmocka_unit_test(a_bad_expression_says_what_is_wrong),
 		cmocka_unit_test(an_exact_pattern_has_no_wildcards),

@@ -288,10 +288,23 @@ run 1 "$forms" -e 'functions db_*' -e 'find db_raed_record'
 ok 'a name that a search does not find is perhaps mistyped' err_is \
 	'-e:2: the profile has no function db_raed_record; did you mean db_read_record or db_update_record?'
 for view in find functions flat body top; do
-	run 1 "$forms" -F csv -e "$view db_x*"
+	run 1 "$forms" -F csv -e "$view zz*"
 	ok "what $view does not find is no table" \
-		both out_is '' err_is '-e:1: no function matches db_x*'
+		both out_is '' err_is '-e:1: no function matches zz*'
 done
+run 1 "$forms" -e 'functions read_recrod*'
+ok 'a glob that matches nothing is perhaps mistyped' err_is \
+	'-e:1: no function matches read_recrod*; did you mean db_read_record?'
+run 1 "$forms" -e 'narrow /^raed_(rec|prop)/'
+ok 'so is an expression' err_is \
+	'-e:1: no frame is called /^raed_(rec|prop)/; did you mean db_read_record?'
+run 0 "$forms" -q -e "group '{1}' = /^([a-z]+)_/" -e 'group "my lib" = form' \
+	-e "group |'db'| = db" -e steps -e "ungroup 'my lib'" -e steps
+ok 'the name of a group may be in quotes' out_has \
+	'group {1} = /^([a-z]+)_/' "group |my lib| = form" "group |'db'| = db"
+run 1 "$forms" -e 'group my lib = form_*'
+ok 'a name with blanks goes between bars' err_is \
+	'-e:1: lib: expected one of =, =>; a name with blanks goes between bars: group |my lib| ='
 run 0 "$forms" -F csv -e 'find /^db_(get|read)_/'
 ok 'an expression holds bars' out_is 'hits,fraction,path
 614,1,db_read_record

@@ -7,18 +7,27 @@
  */
 #include "src/base/near.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/printable.h"
 
-enum { LONGEST = 64, FAR = 1000, HOLDS = 3 };
+enum {
+	LONGEST = 64, FAR = 1000, HOLDS = 3,
+	PART_LEAST = 3, PART_MOST = 256,	/* bytes of a part, of its word */
+};
 
 void
 near_start(struct near *near, const char *wanted, size_t length)
 {
 	*near = (struct near){ .wanted = wanted, .length = length };
+}
+
+void
+near_start_part(struct near *near, const char *wanted, size_t length)
+{
+	near_start(near, wanted, length);
+	near->is_part = true;
 }
 
 static unsigned char
@@ -33,17 +42,21 @@ least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
+/*
+ * The distance of a and b.  in_a: the least distance of any part of a, whose
+ * length then may be any, from b.
+ */
 static unsigned
-distance(const char *a, size_t n_a, const char *b, size_t n_b)
+distance(const char *a, size_t n_a, const char *b, size_t n_b, bool in_a)
 {
-	unsigned rows[3][LONGEST + 1];
+	unsigned rows[3][LONGEST + 1], best = (unsigned)n_b;
 
 	for (size_t j = 0; j <= n_b; j++)
 		rows[0][j] = (unsigned)j;
 	for (size_t i = 1; i <= n_a; i++) {
 		unsigned *row = rows[i % 3], *above = rows[(i - 1) % 3];
 
-		row[0] = (unsigned)i;
+		row[0] = in_a ? 0 : (unsigned)i;
 		for (size_t j = 1; j <= n_b; j++) {
 			bool same = fold(a[i - 1]) == fold(b[j - 1]);
 
@@ -55,8 +68,9 @@ distance(const char *a, size_t n_a, const char *b, size_t n_b)
 				row[j] = least(row[j],
 				               rows[(i - 2) % 3][j - 2] + 1);
 		}
+		best = least(best, row[n_b]);
 	}
-	return rows[n_a % 3][n_b];
+	return in_a ? best : rows[n_a % 3][n_b];
 }
 
 static bool
@@ -68,6 +82,21 @@ holds(const char *text, size_t length, const char *part, size_t n_part)
 	return false;
 }
 
+/* The number of edits within a word. */
+static unsigned
+rate_part(const struct near *near, const char *text, size_t length)
+{
+	size_t n = near->length;
+	unsigned edits;
+
+	if (n < PART_LEAST)
+		return FAR;
+	if (n > LONGEST || length > PART_MOST)
+		return holds(text, length, near->wanted, n) ? 0 : FAR;
+	edits = distance(text, length, near->wanted, n, true);
+	return edits <= n / 3 ? edits : FAR;
+}
+
 /* The number of edits, or HOLDS for a word that merely contains it. */
 static unsigned
 rate(const struct near *near, const char *text, size_t length)
@@ -76,10 +105,12 @@ rate(const struct near *near, const char *text, size_t length)
 	size_t difference = longer - (n < length ? n : length);
 	unsigned most = (unsigned)(longer + 2) / 3, edits = FAR;
 
+	if (near->is_part)
+		return rate_part(near, text, length);
 	if (n == 0)
 		return FAR;
 	if (longer <= LONGEST && difference <= most)
-		edits = distance(near->wanted, n, text, length);
+		edits = distance(near->wanted, n, text, length, false);
 	/* A word with all letters changed is not near. */
 	if (edits > most || edits >= longer)
 		edits = FAR;

@@ -3,6 +3,7 @@
 #ifndef CPPROF_BASE_NEAR_H
 #define CPPROF_BASE_NEAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "src/base/text_buffer.h"
@@ -13,6 +14,7 @@ enum { NEAR_MOST = 5 };
 struct near {
 	const char *wanted;
 	size_t length;
+	bool is_part;
 	struct near_word {
 		const char *text;
 		size_t length;
@@ -24,9 +26,12 @@ struct near {
 /* Both texts are borrowed for as long as the struct is used. */
 void near_start(struct near *near, const char *wanted, size_t length);
 
+/* The same for a part of words, such as the literal text of a glob. */
+void near_start_part(struct near *near, const char *wanted, size_t length);
+
 /*
- * Offers a word, which is kept if it contains the wanted one, or differs in at
- * most a third of its letters (insertions, deletions, replacements, swaps of
+ * Offers a word, which is kept if it contains the wanted one, or differs (of a
+ * part: if something in it differs) in at most a third of its letters (insertions, deletions, replacements, swaps of
  * neighbours, ignoring case).  Of equally near words the first one wins.
  */
 void near_offer(struct near *near, const char *text, size_t length);

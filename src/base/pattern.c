@@ -97,6 +97,68 @@ pattern_is_general(const struct pattern *pattern)
 	return pattern->kind != PATTERN_EXACT;
 }
 
+/* Whether a character of an expression means something else than itself. */
+static bool
+is_special(char c)
+{
+	return c != '\0' && strchr("\\^$.[]()|*+?{}", c) != NULL;
+}
+
+/* The end of a bracket expression that begins there: "[^]a-z]". */
+static size_t
+skip_bracket(const char *text, size_t n, size_t at)
+{
+	at += at + 1 < n && text[at + 1] == '^' ? 2 : 1;
+	for (at++; at < n && text[at] != ']'; at++)
+		;
+	return at < n ? at + 1 : n;
+}
+
+/*
+ * The length of the literal run that begins at `at`; *next: where to go on.
+ * The last character of a run does not count if it may be missing.
+ */
+static size_t
+literal_run(const struct pattern *pattern, const char *text, size_t n,
+            size_t at, size_t *next)
+{
+	size_t end = at;
+
+	if (pattern->kind == PATTERN_GLOB) {
+		end += strcspn(text + at, "*?");
+		*next = end < n ? end + 1 : n;
+		return end - at;
+	}
+	while (end < n && !is_special(text[end]))
+		end++;
+	*next = end == n ? n : text[end] == '[' ? skip_bracket(text, n, end) :
+	    text[end] == '\\' && end + 1 < n ? end + 2 : end + 1;
+	if (end > at && end < n && strchr("*?{", text[end]) != NULL)
+		return end - at - 1;
+	return end - at;
+}
+
+const char *
+pattern_literal(const struct pattern *pattern, size_t *n)
+{
+	bool is_expression = pattern->kind == PATTERN_EXPRESSION;
+	const char *text = pattern->text + is_expression, *best = text;
+	size_t length = pattern->length - 2u * is_expression;
+
+	*n = pattern->kind == PATTERN_EXACT ? length : 0;
+	if (pattern->kind == PATTERN_EXACT)
+		return text;
+	for (size_t at = 0, next; at < length; at = next) {
+		size_t run = literal_run(pattern, text, length, at, &next);
+
+		if (run <= *n)
+			continue;
+		best = text + at;
+		*n = run;
+	}
+	return best;
+}
+
 /* Length of the character at name[at]: `?`  matches a whole character. */
 static size_t
 character_length(const char *name, size_t length, size_t at)

@@ -37,6 +37,13 @@ bool pattern_matches(const struct pattern *pattern, const char *name,
 bool pattern_matches_function(const struct pattern *pattern, const char *name,
                               size_t length);
 
+/*
+ * The longest run of characters, *n bytes, that stand for themselves in a glob
+ * or an expression: what near names can be looked for by.  The whole text of
+ * other patterns.  Lives as long as the pattern.
+ */
+const char *pattern_literal(const struct pattern *pattern, size_t *n);
+
 /* A part of a name. */
 struct capture {
 	size_t begin, length;

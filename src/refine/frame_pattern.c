@@ -346,6 +346,22 @@ is_hidden_inline(const struct refining *refining, const char *function)
 	return is_inlined;
 }
 
+/* What near names are looked for by. */
+static void
+start_near(struct near *near, const struct frame_pattern *pattern,
+           const char *wanted)
+{
+	const char *literal;
+	size_t n;
+
+	if (pattern->is_exact || !pattern_is_general(pattern->pattern)) {
+		near_start(near, wanted, strlen(wanted));
+		return;
+	}
+	literal = pattern_literal(pattern->pattern, &n);
+	near_start_part(near, literal, n);
+}
+
 int
 frame_pattern_report_none(const struct frame_pattern *pattern,
                           const struct refining *refining,
@@ -371,7 +387,7 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		return error_set(error, "no frame is called %.*s: start-up "
 		                 "frames are not shown; say \"startup show\"",
 		                 SHOWN, wanted);
-	near_start(&near, wanted, strlen(wanted));
+	start_near(&near, pattern, wanted);
 	for (uint32_t name = 0; pattern->subject == OF_NAME &&
 	     name < refining->n_names; name++)
 		if (refining->has_name[name])

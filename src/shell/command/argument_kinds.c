@@ -652,6 +652,18 @@ read_choice(struct reading *reading, struct value *value)
 	return report_choice(reading, word, n > 1 && word->length > 0);
 }
 
+/* Whether a word is a choice in full. */
+static bool
+is_choice(const struct reading *reading, const struct word *word)
+{
+	const char *const *choices = reading->command->choices;
+
+	for (; !word->is_quoted && *choices != NULL; choices++)
+		if (strcmp(*choices, word->text) == 0)
+			return true;
+	return false;
+}
+
 static void
 complete_choices(struct completion *completion,
                  const struct session *session, const struct command *command)
@@ -672,6 +684,34 @@ add_choices(struct text_buffer *text, const struct command *command)
 
 const struct argument_kind arg_choice = {
 	.read = read_choice,
+	.complete = complete_choices,
+	.add_usage = add_choices,
+};
+
+/* The sign after a group's name; other words before it belong to the name. */
+static int
+read_group_sign(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	size_t first = reading->at, sign = first, begin;
+	int length;
+
+	while (sign < words->n && !is_choice(reading, &words->words[sign]))
+		sign++;
+	if (sign == first || sign == words->n)
+		return read_choice(reading, value);
+	begin = words->words[first - 1].begin;
+	length = words->words[sign - 1].end - begin > SHOWN ? SHOWN :
+	         (int)(words->words[sign - 1].end - begin);
+	return error_set(reading->error, "%.*s: expected one of =, =>; a name "
+	                 "with blanks goes between bars: group |%.*s| %s",
+	                 SHOWN, words->words[first].text,
+	                 length,
+	                 reading->line + begin, words->words[sign].text);
+}
+
+const struct argument_kind arg_group_sign = {
+	.read = read_group_sign,
 	.complete = complete_choices,
 	.add_usage = add_choices,
 };
@@ -920,6 +960,37 @@ read_word(struct reading *reading, struct value *value)
 
 const struct argument_kind arg_word = { .read = read_word };
 
+/*
+ * The name of a group may also be in quotes, as sh wants them: '{1}'.  A word
+ * between bars keeps its quotes.
+ */
+static int
+read_group(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	const struct word *first = &words->words[reading->at];
+	char quote = first->text[0];
+	size_t last = reading->at;
+
+	if (first->is_quoted || (quote != '\'' && quote != '"'))
+		return read_word(reading, value);
+	for (; last < words->n; last++) {
+		const struct word *word = &words->words[last];
+
+		if (!word->is_quoted && word->text[word->length - 1] == quote &&
+		    (word != first || word->length > 1))
+			break;
+	}
+	if (last == words->n)
+		return read_word(reading, value);
+	value->text = arena_text(&reading->arguments->arena,
+	                         reading->line + first->begin + 1,
+	                         words->words[last].end - first->begin - 2,
+	                         reading->error);
+	reading->at = last + 1;
+	return value->text == NULL ? -1 : 0;
+}
+
 static void
 complete_groups(struct completion *completion, const struct session *session,
                 const struct command *command)
@@ -936,9 +1007,11 @@ complete_groups(struct completion *completion, const struct session *session,
 }
 
 const struct argument_kind arg_group = {
-	.read = read_word,
+	.read = read_group,
 	.complete = complete_groups,
 };
+
+const struct argument_kind arg_new_group = { .read = read_group };
 
 /* File names are quoted for sh, which reads the line. */
 static void

@@ -36,6 +36,8 @@ extern const struct argument_kind
 			 * redirections, as typed */
     arg_word,		/* any word */
     arg_group,		/* the same, usually the name of a group */
+    arg_new_group,	/* the same, a name that may be new */
+    arg_group_sign,	/* arg_choice, after such a name */
     arg_words,		/* a program to run with its arguments: words */
     arg_options_and_files,	/* words, of which some are options: words */
     arg_shell_line,	/* the rest of the line, for sh */

@@ -60,26 +60,36 @@ report_hidden(const struct session *session, const char *text, size_t length,
 	return error->is_set;
 }
 
-void
-resolve_report_unknown(const struct session *session, const char *text,
-                       size_t length, struct error *error)
+/* Sets an error that ends with the functions that are near. */
+static void
+report_near(const struct session *session, struct near *near,
+            const char *what, const char *text, struct error *error)
 {
 	struct names *names = session->profile->names;
 	struct text_buffer near_ones = { 0 };
 	uint32_t n;
 	const uint32_t *functions = session_functions(session, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		near_offer(near, names_text(names, functions[i]),
+		           names_length(names, functions[i]));
+	near_add(near, &near_ones);
+	error_set(error, "%s %.*s%s", what, SHOWN, text,
+	          text_string(&near_ones));
+	text_free(&near_ones);
+}
+
+void
+resolve_report_unknown(const struct session *session, const char *text,
+                       size_t length, struct error *error)
+{
 	struct near near;
 
 	if (report_hidden(session, text, length, error))
 		return;
 	near_start(&near, text, length);
-	for (uint32_t i = 0; i < n; i++)
-		near_offer(&near, names_text(names, functions[i]),
-		           names_length(names, functions[i]));
-	near_add(&near, &near_ones);
-	error_set(error, "the profile has no function %.*s%s", SHOWN, text,
-	          text_string(&near_ones));
-	text_free(&near_ones);
+	report_near(session, &near, "the profile has no function", text,
+	            error);
 }
 
 /* Counts the functions that match; writes them to found unless it is NULL. */
@@ -125,10 +135,17 @@ resolve_report_no_match(const struct session *session,
                         const struct pattern *pattern, const char *text,
                         struct error *error)
 {
-	if (pattern_is_general(pattern))
-		error_set(error, "no function matches %.*s", SHOWN, text);
-	else
+	struct near near;
+	const char *literal;
+	size_t n;
+
+	if (!pattern_is_general(pattern)) {
 		resolve_report_unknown(session, text, strlen(text), error);
+		return;
+	}
+	literal = pattern_literal(pattern, &n);
+	near_start_part(&near, literal, n);
+	report_near(session, &near, "no function matches", text, error);
 }
 
 static uint32_t *
