@@ -8,12 +8,13 @@
  * Go's runtime packs them (gzip -1), of 1 to 5 MB if there are 140,000 stacks.
  *
  * All machines run the same program, so they share functions and most stacks: a
- * sample is one of STACKS, by Zipf's law with the same order everywhere, and one in
- * 100 ends in another function.  Samples are labelled with one of 32 threads and
- * 40 routes, so a stack is in a file several times.  As in Go's files a sample has
- * its place by when it was taken first, ids count from 1 in that order, a call has
- * its own location (up to five in a function), and strings come last.  The same
- * arguments and input give the same bytes, with the same zlib and libm.
+ * sample is one of STACKS, by Zipf's law with the same order everywhere, and
+ * one in 100 ends in another function.  Samples are labelled with one of 32
+ * threads and 40 routes, so a stack is in a file several times.  As in Go's
+ * files a sample has its place by when it was taken first, ids count from 1 in
+ * that order, a call has its own location (up to five in a function), and
+ * strings come last.  The same arguments and input give the same bytes, with
+ * the same zlib and libm.
  */
 #include <err.h>
 #include <math.h>

@@ -5,9 +5,9 @@
  *			numbers of each sample and hash its stack as a whole,
  *			in one thread: the least that any answer needs
  *
- * Prints seconds of the processor.  No table of stacks, no tree and no names are
- * made, and nothing is checked that does not have to be: the file must be a good
- * one.
+ * Prints seconds of the processor.  No table of stacks, no tree and no names
+ * are made, and nothing is checked that does not have to be: the file must be a
+ * good one.
  */
 #include <err.h>
 #include <stdbool.h>

@@ -7,17 +7,18 @@
  * changes.  A row has a rule for each register, and one for the CFA, the
  * canonical frame address.
  *
- * libdw reads the same tables, but it allocates at every look-up, which a signal
- * handler must not do, and keeps what it has read in trees that only grow.  It
- * also needs an ELF file where a process has just its mapping, and its licence
- * is not one under which any program may contain the collector.
+ * libdw reads the same tables, but it allocates at every look-up, which a
+ * signal handler must not do, and keeps what it has read in trees that only
+ * grow.  It also needs an ELF file where a process has just its mapping, and
+ * its licence is not one under which any program may contain the collector.
  *
  * Nothing in a section is trusted: no byte outside of it is read, and the
  * number of instructions run for one row is bounded.  Nothing is allocated.
  * All functions are async-signal-safe, and may run on several threads at once
  * if each has its own scratch.
  *
- * Sources: DWARF 5, 6.4 (.debug_frame); LSB 5.0 core, 10.5 and 10.6 (.eh_frame).
+ * Sources: DWARF 5, 6.4 (.debug_frame); LSB 5.0 core, 10.5 and 10.6
+ * (.eh_frame).
  */
 #ifndef CPPROF_DWARF_CFI_H
 #define CPPROF_DWARF_CFI_H

@@ -26,7 +26,8 @@
 
 /*
  * Of allocations_to_end: what some commands need that do not write to a buffer
- * which remembers that a part was lost, and those that write several names to one.
+ * which remembers that a part was lost, and those that write several names to
+ * one.
  */
 enum { ALLOCATIONS_OF_MESSAGES = 10, ALLOCATIONS_OF_TEXTS = 100 };
 
@@ -567,8 +568,8 @@ static const unsigned char packed_utf16[] = {
 };
 
 /*
- * Short memory is no reason to call the input bad, to skip its lines, or to leave
- * out a file of a recording.
+ * Short memory is no reason to call the input bad, to skip its lines, or to
+ * leave out a file of a recording.
  */
 static void
 loading_says_when_memory_is_short(void **state)
@@ -774,8 +775,8 @@ struct opening {
 };
 
 /*
- * Opens the member of row 2.  If that fails, there is still a profile: the merged
- * one, or the member, if what was opened could not be shown.
+ * Opens the member of row 2.  If that fails, there is still a profile: the
+ * merged one, or the member, if what was opened could not be shown.
  */
 static uint64_t
 open_again(void *data, struct error *error)

@@ -38,7 +38,6 @@
 #include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
 
-
 static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag locked WIPED;
 

@@ -13,8 +13,8 @@
 
 /*
  * Installs the handlers and turns sampling on.  If the program has stopped
- * sampling, a thread's next tick calls put_to_sleep, in the handler.  False with
- * errno set.  From the constructor or cpprof_start.
+ * sampling, a thread's next tick calls put_to_sleep, in the handler.  False
+ * with errno set.  From the constructor or cpprof_start.
  */
 bool sampler_install(void (*put_to_sleep)(struct thread *));
 

@@ -119,8 +119,8 @@ change_ends(void)
 }
 
 /*
- * Not for ever, because a signal handler of a thread may last for ever; but long,
- * because a thread may get no processor for a tenth of a second.
+ * Not for ever, because a signal handler of a thread may last for ever; but
+ * long, because a thread may get no processor for a tenth of a second.
  */
 void
 start_wait_for_changes(void)

@@ -3,8 +3,9 @@
  *
  * A state is one block of memory, in which each room has its own part
  * (lib/base/thread.h).  A thread that ends gives its state to the next one with
- * the same start routine.  So there are never more states than there were threads
- * at once, and not many more trees in the file (lib/store/thread-file.c).
+ * the same start routine.  So there are never more states than there were
+ * threads at once, and not many more trees in the file
+ * (lib/store/thread-file.c).
  */
 #ifndef CPPROF_THREADS_H
 #define CPPROF_THREADS_H

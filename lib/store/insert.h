@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* insert.h -- inserts the stack that the unwinder has walked into the tree.
  *
- * All functions: async-signal-safe, on the thread.  They return STORE_OK, or why
- * the stack could not be inserted completely.
+ * All functions: async-signal-safe, on the thread.  They return STORE_OK, or
+ * why the stack could not be inserted completely.
  */
 #ifndef CPPROF_INSERT_H
 #define CPPROF_INSERT_H

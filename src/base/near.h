@@ -31,8 +31,9 @@ void near_start_part(struct near *near, const char *wanted, size_t length);
 
 /*
  * Offers a word, which is kept if it contains the wanted one, or differs (of a
- * part: if something in it differs) in at most a third of its letters (insertions, deletions, replacements, swaps of
- * neighbours, ignoring case).  Of equally near words the first one wins.
+ * part: if something in it differs) in at most a third of its letters
+ * (insertions, deletions, replacements, swaps of neighbours, ignoring case).
+ * Of equally near words the first one wins.
  */
 void near_offer(struct near *near, const char *text, size_t length);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* short_name.h -- names of functions as people say them.
  *
- * The short name of "int ns::Box<int>::put<char>(char) const" is "ns::Box::put".
- * Short names are made for reading: files and other programs get whole names.
- * What can be left out is found by src/base/name_parts.h; a short name is never
- * longer than the whole one and always has its last identifier.
+ * The short name of "int ns::Box<int>::put<char>(char) const" is
+ * "ns::Box::put". Short names are made for reading: files and other programs
+ * get whole names. What can be left out is found by src/base/name_parts.h; a
+ * short name is never longer than the whole one and always has its last
+ * identifier.
  */
 #ifndef CPPROF_BASE_SHORT_NAME_H
 #define CPPROF_BASE_SHORT_NAME_H

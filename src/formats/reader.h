@@ -83,8 +83,8 @@ int reader_fail_file(const struct reader *reader, struct error *error,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Passes on the error of a function that does not know where in the input it is;
- * `out of memory` as it is, since nothing is wrong there.  Both return -1.
+ * Passes on the error of a function that does not know where in the input it
+ * is; `out of memory` as it is, since nothing is wrong there.  Both return -1.
  */
 int reader_pass_at(const struct reader *reader, uint64_t place,
                    const struct error *why, struct error *error);

@@ -38,12 +38,12 @@ int run_list_add_paths(struct run_list *runs, const char *const *paths,
                        size_t n, struct error *error);
 
 /*
- * Adds the members of a merged profile that a path stands for: the path itself if
- * it is a file, a recording, or a directory of perf; else all files and recordings
- * below the directory, at any depth, but for what is hidden, links to directories,
- * pipes and the like, and the output.  If there are none, or the directory cannot
- * be read, the path itself, for the reader to say so.  0, or -1 with *error set for
- * want of memory.
+ * Adds the members of a merged profile that a path stands for: the path itself
+ * if it is a file, a recording, or a directory of perf; else all files and
+ * recordings below the directory, at any depth, but for what is hidden, links
+ * to directories, pipes and the like, and the output.  If there are none, or
+ * the directory cannot be read, the path itself, for the reader to say so.  0,
+ * or -1 with *error set for want of memory.
  */
 int run_list_add_members(struct run_list *runs, const char *path,
                          struct error *error);

@@ -7,8 +7,8 @@
  * last cache until they are parsed, and large enough that waiting for a worker
  * costs little.
  *
- * A small gzip file is unpacked in one step, which is faster, and a block of its
- * own.
+ * A small gzip file is unpacked in one step, which is faster, and a block of
+ * its own.
  *
  * While one block of a file is parsed a worker gets the next one ready in a
  * third buffer.  Not so for pipes and terminals: they might never give it, and

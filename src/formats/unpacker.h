@@ -43,15 +43,17 @@ unpacked_is_too_much(uint64_t packed, uint64_t unpacked)
 }
 
 /*
- * How large packed[n], the whole input, becomes if it is what can be unpacked in
- * one step: a single member of gzip, by what its last bytes say.  0: it is not.
+ * How large packed[n], the whole input, becomes if it is what can be unpacked
+ * in one step: a single member of gzip, by what its last bytes say.  0: it is
+ * not.
  */
 size_t unpacker_whole_size(const struct unpacker *unpacker,
                            const char *packed, size_t n);
 
 /*
- * Unpacks it to to[size], twice as fast as unpacker_take.  False: it is something
- * else or damaged, and unpacker_take, which has not been called, must be.
+ * Unpacks it to to[size], twice as fast as unpacker_take.  False: it is
+ * something else or damaged, and unpacker_take, which has not been called, must
+ * be.
  */
 bool unpacker_take_whole(const struct unpacker *unpacker, const char *packed,
                          size_t n, char *to, size_t size);

@@ -9,9 +9,9 @@
 
 /*
  * Adds name[n], made printable, in at most `width` columns.  A name that is
- * too wide becomes a short one (short_name.h), then loses its outer scopes to an
- * ellipsis; if its last identifier is still too wide, that ends in one.  Adds nothing if
- * there is no room for three columns.
+ * too wide becomes a short one (short_name.h), then loses its outer scopes to
+ * an ellipsis; if its last identifier is still too wide, that ends in one.
+ * Adds nothing if there is no room for three columns.
  */
 void text_add_label(struct text_buffer *text, const char *name, size_t n,
                     size_t width);

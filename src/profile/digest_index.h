@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* digest_index.h -- finds the number of some bytes by their hash alone.
  *
- * Nothing is compared, so a search is one cache miss.  That two texts have one hash
- * of 96 bits does not happen by chance; each process has its own seed, so that
- * no input can be made for it either.
+ * Nothing is compared, so a search is one cache miss.  That two texts have one
+ * hash of 96 bits does not happen by chance; each process has its own seed, so
+ * that no input can be made for it either.
  */
 #ifndef CPPROF_PROFILE_DIGEST_INDEX_H
 #define CPPROF_PROFILE_DIGEST_INDEX_H

@@ -209,8 +209,8 @@ void fleet_offer_most(struct fleet *fleet, uint32_t resource, uint32_t node,
                       uint64_t hits, uint32_t member);
 
 /*
- * Makes room for at least n columns of the hits of one member, by the nodes that
- * there are; 0, or -1 with *error set.
+ * Makes room for at least n columns of the hits of one member, by the nodes
+ * that there are; 0, or -1 with *error set.
  */
 int fleet_reserve_weights(struct fleet *fleet, uint32_t n,
                           struct error *error);
@@ -226,8 +226,8 @@ fleet_add_weight(struct fleet *fleet, uint32_t node, uint32_t column,
 
 /*
  * Sums up the hits to those of subtrees, offers the member for each node, and
- * makes all 0 again.  resources[n_resources]: those of the columns; nodes[n]: at
- * least those that have hits.
+ * makes all 0 again.  resources[n_resources]: those of the columns; nodes[n]:
+ * at least those that have hits.
  */
 void fleet_offer_weights(struct fleet *fleet, const uint32_t *resources,
                          uint32_t n_resources, const uint32_t *nodes,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fleet_accepts.c -- whether a profile can be added to a fleet.
  *
- * A fleet cannot take back what was added.  So that one bad input does not spoil
- * the sum of all others, what may be wrong is looked for before.
+ * A fleet cannot take back what was added.  So that one bad input does not
+ * spoil the sum of all others, what may be wrong is looked for before.
  */
 #include "src/profile/fleet_accepts.h"
 

@@ -7,9 +7,9 @@
 
 /*
  * Whether it has stacks, counts by no other key, and neither resources nor hits
- * that are too many together with those of the fleet; if not, *error says what is
- * wrong.  The number of nodes, counts and values is not looked at: their limits are
- * far away.  O(nodes).
+ * that are too many together with those of the fleet; if not, *error says what
+ * is wrong.  The number of nodes, counts and values is not looked at: their
+ * limits are far away.  O(nodes).
  */
 bool fleet_accepts(const struct fleet *fleet, const struct profile *from,
                    const struct fleet_identity *identity,

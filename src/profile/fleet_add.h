@@ -14,10 +14,10 @@ struct fleet_identity {
 };
 
 /*
- * Adds a profile that fleet_accepts as one member; or, if it is a merged profile,
- * all its members, and then only the key of the identity counts.  0, or -1 with
- * *error set: the fleet is then of no more use, since part of the profile may be
- * in it.
+ * Adds a profile that fleet_accepts as one member; or, if it is a merged
+ * profile, all its members, and then only the key of the identity counts.  0,
+ * or -1 with *error set: the fleet is then of no more use, since part of the
+ * profile may be in it.
  */
 int fleet_add_profile(struct fleet *fleet, const struct profile *from,
                       const struct fleet_identity *identity,

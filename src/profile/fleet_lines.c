@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fleet_lines.c -- the hits of rows by group and resource, while they are added.
  *
- * Rows are numbered as members enter them.  So a line is either one of stacks that
- * many members have, and most of it is in use in all groups; or one of stacks
- * that one member has, and exists in one group.
+ * Rows are numbered as members enter them.  So a line is either one of stacks
+ * that many members have, and most of it is in use in all groups; or one of
+ * stacks that one member has, and exists in one group.
  */
 #include "src/profile/fleet_lines.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fleet_lines.h -- the hits of rows by group and resource, while they are added.
  *
- * All hits of a member go to one group.  So each group and resource has an array
- * by row, of which only the lines of eight rows exist that some hit lies in.
+ * All hits of a member go to one group.  So each group and resource has an
+ * array by row, of which only the lines of eight rows exist that some hit lies
+ * in.
  */
 #ifndef CPPROF_PROFILE_FLEET_LINES_H
 #define CPPROF_PROFILE_FLEET_LINES_H

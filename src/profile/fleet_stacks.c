@@ -5,9 +5,9 @@
 enum { STEP = 8, DEEPEST_STEP = 256 };
 
 /*
- * The node of a stack that is not known, found or entered frame by frame.  Every
- * STEP frames, down to DEEPEST_STEP, a node is known as that of a stack, too, so
- * that most of the way can be skipped.
+ * The node of a stack that is not known, found or entered frame by frame.
+ * Every STEP frames, down to DEEPEST_STEP, a node is known as that of a stack,
+ * too, so that most of the way can be skipped.
  */
 static uint32_t
 walk(struct fleet *fleet, const uint32_t *frames, uint32_t n,

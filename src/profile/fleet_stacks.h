@@ -9,9 +9,9 @@
 enum { FLEET_STACKS_MAX = 32 };
 
 /*
- * Finds the innermost nodes of n stacks, or enters these: lengths[i] >= 1 frames
- * of stack i follow those of the one before, innermost first.  n is at most
- * FLEET_STACKS_MAX.  0, or -1 with *error set.
+ * Finds the innermost nodes of n stacks, or enters these: lengths[i] >= 1
+ * frames of stack i follow those of the one before, innermost first.  n is at
+ * most FLEET_STACKS_MAX.  0, or -1 with *error set.
  */
 int fleet_find_stacks(struct fleet *fleet, const uint32_t *frames,
                       const uint32_t *lengths, uint32_t n, uint32_t *nodes,

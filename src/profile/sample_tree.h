@@ -86,8 +86,8 @@ void sample_tree_keep_resources(struct sample_tree *tree, uint32_t n);
  * Weight of every node: its own hits and those of all its descendants.
  *
  * self[n_rows]: hits of one resource.  weight[n_nodes]: provided by the
- * caller, need not be zeroed.  Unit: hits (intervals), not gticks.  One backward
- * pass, O(N).  Source: Hall & Goldberg 1993, section 5.3.
+ * caller, need not be zeroed.  Unit: hits (intervals), not gticks.  One
+ * backward pass, O(N).  Source: Hall & Goldberg 1993, section 5.3.
  */
 void sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
                          uint64_t *weight);

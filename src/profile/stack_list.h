@@ -2,8 +2,8 @@
 /* stack_list.h -- the stacks of one input, one after the other.
  *
  * A sum of many inputs (fleet.h) finds whole stacks in its own tree, so a tree
- * of each input would be built for nothing.  A reader that is given a list fills
- * it instead, and memory stays for the next input.
+ * of each input would be built for nothing.  A reader that is given a list
+ * fills it instead, and memory stays for the next input.
  *
  * Stacks are found by the bytes that the input has for them, their key, so that
  * those of one that comes again need not be read.
@@ -75,8 +75,8 @@ uint32_t stack_list_add(struct stack_list *list, const XXH128_hash_t *digest,
                         struct error *error);
 
 /*
- * Adds hits[n_columns] to the row of a kind and a stack, entered if new.  0, or -1
- * with *error set where a sum passes 64 bits or memory runs out.
+ * Adds hits[n_columns] to the row of a kind and a stack, entered if new.  0, or
+ * -1 with *error set where a sum passes 64 bits or memory runs out.
  */
 int stack_list_count(struct stack_list *list, uint32_t kind, uint32_t stack,
                      const uint64_t *hits, struct error *error);
@@ -86,15 +86,15 @@ int stack_list_set_frames(struct stack_list *list, const uint32_t *frames,
                           uint32_t n, struct error *error);
 
 /*
- * A tree with the hits of the rows: node i is row i, without callers.  Freed with
- * sample_tree_free; NULL with *error set.
+ * A tree with the hits of the rows: node i is row i, without callers.  Freed
+ * with sample_tree_free; NULL with *error set.
  */
 struct sample_tree *stack_list_tree(const struct stack_list *list,
                                     struct error *error);
 
 /*
- * The same whose node i is stack i, which has the sum of its rows in `rows`, what
- * stack_list_tree made.
+ * The same whose node i is stack i, which has the sum of its rows in `rows`,
+ * what stack_list_tree made.
  */
 struct sample_tree *stack_list_sum(const struct stack_list *list,
                                    const struct sample_tree *rows,

@@ -3,12 +3,12 @@
  *
  * The names on the stack are a forest: each hangs below the function that its
  * last activation called, and the newest frame is the root, as it has called
- * nothing yet.  Bit i of a name's `reached` says that elements 0 .. i match a path
- * of the forest that ends at the name.  So it has bit i if its frame matches
- * element i, and one of those that called it last has bit i - 1, which are
- * counted.  When a name moves to the top, what it had called loses a caller;
- * a change goes up the forest only as far as some bit changes, and each level
- * shifts the bits by one.
+ * nothing yet.  Bit i of a name's `reached` says that elements 0 .. i match a
+ * path of the forest that ends at the name.  So it has bit i if its frame
+ * matches element i, and one of those that called it last has bit i - 1, which
+ * are counted.  When a name moves to the top, what it had called loses a
+ * caller; a change goes up the forest only as far as some bit changes, and each
+ * level shifts the bits by one.
  */
 #include "src/refine/path_chains.h"
 

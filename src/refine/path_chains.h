@@ -28,8 +28,8 @@ struct path_chains *path_chains_new(uint32_t n_elements, uint32_t n_names,
 void path_chains_free(struct path_chains *chains);
 
 /*
- * A frame is called by the newest one, and is the newest from then on.  Bit i of
- * matches: it matches element i.  Pop takes the newest frame away.  Neither
+ * A frame is called by the newest one, and is the newest from then on.  Bit i
+ * of matches: it matches element i.  Pop takes the newest frame away.  Neither
  * depends on the depth of the stack: O(n_elements^2) at worst.
  */
 void path_chains_push(struct path_chains *chains, uint32_t name,

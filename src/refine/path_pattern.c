@@ -5,8 +5,8 @@
  * is sought, and how much of it has been found.  Once a segment is found, the
  * next one begins below that node; below the last, all nodes match.
  *
- * A segment of plain names is found by the automaton of src/views/path.c, one of
- * three elements or more with patterns by path_chains.h.
+ * A segment of plain names is found by the automaton of src/views/path.c, one
+ * of three elements or more with patterns by path_chains.h.
  */
 #include "src/refine/path_pattern.h"
 

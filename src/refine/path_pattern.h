@@ -5,10 +5,10 @@
  *	main ... malloc		any number of frames between, or none
  *	@app ... /^sql_/	patterns, see frame_pattern.h
  *
- * A path without "..." means the stacks that its line in a profile counts: those
- * that have it as a canonical path (Hall & Goldberg 1993, appendix).  With
- * patterns: those that have any path of functions that match.  After "..." the
- * rest must occur below the outermost match of what comes before it.
+ * A path without "..." means the stacks that its line in a profile counts:
+ * those that have it as a canonical path (Hall & Goldberg 1993, appendix).
+ * With patterns: those that have any path of functions that match.  After "..."
+ * the rest must occur below the outermost match of what comes before it.
  */
 #ifndef CPPROF_REFINE_PATH_PATTERN_H
 #define CPPROF_REFINE_PATH_PATTERN_H

@@ -19,9 +19,9 @@ bool startup_has_name(const char *name, size_t n);
  * NULL if there are none.  A stack that has no other frames keeps them.  To cut
  * a stack at its outer end invents no call path.  frame_of[label] is the frame
  * of a node.  Two outermost nodes of the tree may have the same label, and it
- * borrows the counts.  *part, unless it is NULL, has a number for each node, and
- * becomes that of the nodes of *folded, freed with large_array_free.  0, or -1
- * with *error set.  O(nodes + names).
+ * borrows the counts.  *part, unless it is NULL, has a number for each node,
+ * and becomes that of the nodes of *folded, freed with large_array_free.  0, or
+ * -1 with *error set.  O(nodes + names).
  */
 int startup_fold(const struct profile *profile,
                  const struct sample_tree *tree, const uint32_t *frame_of,

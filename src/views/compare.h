@@ -2,9 +2,10 @@
 /* compare.h -- the rows of a view as a comparison of two sets of runs.
  *
  * The request's columns are the runs, first those of the base, and then, if a
- * sample may stand for several hits, the samples of all runs; its own set is the
- * sum of the runs.  A row is the same stacks in each run, so what it used in
- * each is known, also where that is nothing: what appeared or vanished has rows.
+ * sample may stand for several hits, the samples of all runs; its own set is
+ * the sum of the runs.  A row is the same stacks in each run, so what it used
+ * in each is known, also where that is nothing: what appeared or vanished has
+ * rows.
  */
 #ifndef CPPROF_VIEWS_COMPARE_H
 #define CPPROF_VIEWS_COMPARE_H
@@ -52,8 +53,8 @@ struct compared_rows {
 
 /*
  * Compares n rows.  columns[request->n_columns][n]: hits in each run; parent:
- * as in struct rows, or NULL; is_estimated: likewise.  0, or -1 with *error set; call
- * compared_rows_free in either case.  O(nodes + rows) for each run.
+ * as in struct rows, or NULL; is_estimated: likewise.  0, or -1 with *error
+ * set; call compared_rows_free in either case.  O(nodes + rows) for each run.
  */
 int compare_rows(const struct view_request *request, uint64_t *const *columns,
                  const uint32_t *parent, const bool *is_estimated, uint32_t n,

@@ -21,11 +21,12 @@
  * module	One that holds more than half of the hits of bodies.
  *
  * Findings end where the screen is full.  The standard error of a share s is
- * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at least
- * 1: each sample is a cluster of phi hits.  Hits that no sampler is known to have
- * counted have no error.  That of a merged profile comes from its groups
- * (group_noise.h), for which the hits of a row are counted anew in each.  Cost:
- * that of down, and some passes over the nodes; with groups, one more for each row.
+ * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at
+ * least 1: each sample is a cluster of phi hits.  Hits that no sampler is known
+ * to have counted have no error.  That of a merged profile comes from its
+ * groups (group_noise.h), for which the hits of a row are counted anew in
+ * each.  Cost: that of down, and some passes over the nodes; with groups, one
+ * more for each row.
  */
 #include "src/views/explain.h"
 

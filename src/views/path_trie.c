@@ -60,7 +60,8 @@ reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
 }
 
 /*
- * Makes the next record; its line is made with the first of those that share it.
+ * Makes the next record; its line is made with the first of those that share
+ * it.
  */
 static uint32_t
 new_record(struct path_trie *trie, uint32_t parent, uint32_t name,

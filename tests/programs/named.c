@@ -4,9 +4,9 @@
  * Two readers, a writer and one that hardly computes run at once; then first,
  * second and first run one after another, with the same start routine.  Each
  * prints its name, its process, its number and its CPU time in milliseconds.
- * With an argument, the path of a copy of this program, a child process executes
- * that, whose only thread is called other.  With the argument many, a hundred
- * threads of different names run one after another.
+ * With an argument, the path of a copy of this program, a child process
+ * executes that, whose only thread is called other.  With the argument many, a
+ * hundred threads of different names run one after another.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

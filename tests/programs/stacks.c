@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stacks.c -- runs code on various stacks: `stacks KIND N PAGES`.
  *
- * KIND is own, foreign (made by makecontext), ending (a context a round), growing
- * (MAP_GROWSDOWN), or called or lost (its own stack, through generated code
- * whose next instructions show where it was called, or do not).  Each of N rounds fills PAGES pages of
- * that stack with frames, then uses a little of every resource, among it CALLS
- * system calls.  The output does not depend on sampling.
+ * KIND is own, foreign (made by makecontext), ending (a context a round),
+ * growing (MAP_GROWSDOWN), or called or lost (its own stack, through generated
+ * code whose next instructions show where it was called, or do not).  Each of N
+ * rounds fills PAGES pages of that stack with frames, then uses a little of
+ * every resource, among it CALLS system calls.  The output does not depend on
+ * sampling.
  */
 #include <fcntl.h>
 #include <sched.h>

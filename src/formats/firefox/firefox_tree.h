@@ -24,9 +24,9 @@ struct firefox_tree;
 
 /*
  * Begins with a reader whose profile has no frames.  shared, the tables that
- * threads have in common, and meta may be read later.  json: the reader's, names
- * the place of errors.  All must outlive the result, which firefox_tree_free
- * frees.  NULL with *error set.
+ * threads have in common, and meta may be read later.  json: the reader's,
+ * names the place of errors.  All must outlive the result, which
+ * firefox_tree_free frees.  NULL with *error set.
  */
 struct firefox_tree *firefox_tree_new(struct reader *reader,
                                       const struct firefox_tables *shared,

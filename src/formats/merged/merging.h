@@ -50,15 +50,15 @@ int merging_add_written(struct merging *merging, const char *name,
                         const void *bytes, size_t size, struct error *error);
 
 /*
- * How many members merging_add added without counts by a key: profiles, if there
- * is no key, and the members of merged profiles that have none.
+ * How many members merging_add added without counts by a key: profiles, if
+ * there is no key, and the members of merged profiles that have none.
  */
 uint64_t merging_without_key(const struct merging *merging);
 
 /*
  * What the counts by the sum's key lack: *note is set to a line about members
- * that have none, n_without_key of all, or if there is no value at all.  0, or -1
- * with *error set if a key was asked for, and all members are without.
+ * that have none, n_without_key of all, or if there is no value at all.  0, or
+ * -1 with *error set if a key was asked for, and all members are without.
  */
 int merging_check_key(const struct merging *merging, uint64_t n_without_key,
                       struct error *note, struct error *error);

@@ -319,8 +319,8 @@ make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 
 /*
  * Reads the comments as a header, whose resources become those of `origin`.
- * *is_ours is set if cpprof wrote them.  0, or -1 with *error set when memory is
- * short; what is wrong with comments of others does not matter.
+ * *is_ours is set if cpprof wrote them.  0, or -1 with *error set when memory
+ * is short; what is wrong with comments of others does not matter.
  */
 static int
 read_comments(const struct pprof_tables *tables, struct profile *origin,

@@ -17,10 +17,10 @@
  * 	1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]
  *
  * Each line becomes its original message (pprof_builder.h).  Labels that look
- * like numbers are taken for numbers, except a thread's.  Only a blank separates
- * names from files, and both may contain blanks: a file begins at the first
- * " /", otherwise after the last blank.
- * Source: google/pprof, profile/profile.go, String and the functions it calls.
+ * like numbers are taken for numbers, except a thread's.  Only a blank
+ * separates names from files, and both may contain blanks: a file begins at the
+ * first " /", otherwise after the last blank. Source: google/pprof,
+ * profile/profile.go, String and the functions it calls.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,11 +7,13 @@
  * from sample to sample (times, sizes), and each set has a tree of its own; so
  * if they have too many combinations they are left out from then on.
  *
- * A list of stacks (stack_list.h) has no sections, so labels are left out of it.
+ * A list of stacks (stack_list.h) has no sections, so labels are left out of
+ * it.
  *
- * A sample counts for a resource if it has hits of it.  So a list has a row of a
- * stack for each choice of values that are 0.  A tree has a node for all of them,
- * and a column that counts the samples without hits of a value, if there are any.
+ * A sample counts for a resource if it has hits of it.  So a list has a row of
+ * a stack for each choice of values that are 0.  A tree has a node for all of
+ * them, and a column that counts the samples without hits of a value, if there
+ * are any.
  *
  * Neighbouring samples share most of their frames, so most numbers need not be
  * read: ids are in the file innermost first, so shared ones are the same bytes

@@ -5,7 +5,8 @@
  * "weights": [...]}, or {"type": "evented", ..., "events": [{"type": "O",
  * "frame", "at"}, {"type": "C", ...}, ...]}.  A frame is open from O to C; the
  * time between two events is charged to the innermost open frame.  Samples have
- * no times of their own; as in speedscope, each begins where the last one ended.
+ * no times of their own; as in speedscope, each begins where the last one
+ * ended.
  */
 #include "src/formats/speedscope/speedscope_stacks.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* asserting.h -- whether assertions hold for the loaded profile.
  *
- * An assertion holds or is violated only if the 95% interval of each function or
- * path that it names is on one side of the bound.  Otherwise it is undecided,
- * and so is one about a name that does not occur.
+ * An assertion holds or is violated only if the 95% interval of each function
+ * or path that it names is on one side of the bound.  Otherwise it is
+ * undecided, and so is one about a name that does not occur.
  */
 #ifndef CPPROF_SHELL_COMMAND_ASSERTING_H
 #define CPPROF_SHELL_COMMAND_ASSERTING_H

@@ -34,8 +34,8 @@ bool resolve_matches(const struct session *session,
                      const struct pattern *pattern);
 
 /*
- * Sets *error: none does.  text: the pattern as typed; similar names follow if it
- * is a name.
+ * Sets *error: none does.  text: the pattern as typed; similar names follow if
+ * it is a name.
  */
 void resolve_report_no_match(const struct session *session,
                              const struct pattern *pattern, const char *text,

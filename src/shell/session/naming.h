@@ -106,7 +106,8 @@ bool naming_wants_groups(const struct naming_request *request);
 
 /*
  * Makes the columns of a request anew, for names that were made by an equal
- * request but for the resources.  Neither has groups.  0, or -1 with *error set and nothing changed.
+ * request but for the resources.  Neither has groups.  0, or -1 with *error set
+ * and nothing changed.
  */
 int naming_make_columns(struct naming *naming,
                         const struct naming_request *request,

@@ -492,8 +492,8 @@ are_neighbours(const char *a, const char *b)
 }
 
 /*
- * The shell makes of "--base old/... new/..." with patterns one run of the base,
- * and loads the other old ones with the new.
+ * The shell makes of "--base old/... new/..." with patterns one run of the
+ * base, and loads the other old ones with the new.
  */
 static void
 note_old_runs(const struct session *session)
@@ -778,8 +778,8 @@ session_steps_and(struct naming_request *request, struct step *step,
 /*
  * Whether the last of n steps matches something in the runs that diff compares:
  * what is being renamed or removed is only in the base.  A base that cannot be
- * compared matches nothing: the step is about the loaded profile.  0, or -1 with
- * *error set, if memory is short or the user presses Ctrl-C.
+ * compared matches nothing: the step is about the loaded profile.  0, or -1
+ * with *error set, if memory is short or the user presses Ctrl-C.
  */
 static int
 match_base(struct session *session, struct step *const *steps, size_t n,

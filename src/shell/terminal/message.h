@@ -5,8 +5,8 @@
 
 /*
  * Writes "where: text" and a line end with one call of write, control
- * characters escaped.  where may be NULL.  A terminal gets more lines, broken at
- * blanks, if one is too long for it.
+ * characters escaped.  where may be NULL.  A terminal gets more lines, broken
+ * at blanks, if one is too long for it.
  */
 void message(const char *where, const char *text);
 
