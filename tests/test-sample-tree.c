@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -456,6 +458,75 @@ spreading_keeps_order_and_sections(void **state)
 	sample_tree_free(tree);
 }
 
+/* An array of so many bytes. */
+static unsigned char *
+new_bytes(size_t n)
+{
+	struct error error = { 0 };
+	unsigned char *bytes = NULL;
+
+	assert_int_equal(large_array_reserve(&bytes, n, 1, &error), 0);
+	return bytes;
+}
+
+/* Whether the page of a byte is in memory. */
+static bool
+is_resident(const unsigned char *byte)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	unsigned char flags = 0;
+
+	return mincore((void *)((uintptr_t)byte & -page), page, &flags) == 0 &&
+	    flags & 1;
+}
+
+static void
+large_arrays_get_the_pages_of_freed_ones(void **state)
+{
+	enum { SIZE = 8 << 20 };
+	unsigned char *bytes = new_bytes(SIZE), *zeroed = NULL, *more = NULL;
+	struct error error = { 0 };
+
+	(void)state;
+	memset(bytes, 1, SIZE);
+	large_array_free(bytes);
+	/* Zeros are never those of a freed one. */
+	assert_int_equal(large_array_zeroed(&zeroed, SIZE, 1, &error), 0);
+	for (size_t i = 0; i < SIZE; i++)
+		assert_int_equal(zeroed[i], 0);
+	/* One that is larger begins with its pages, and grows as usual. */
+	assert_int_equal(large_array_reserve(&more, 10 * SIZE, 1, &error), 0);
+	assert_true(is_resident(more + SIZE / 2));
+	memset(more, 2, 10 * SIZE);
+	assert_int_equal(large_array_reserve(&more, 20 * SIZE, 1, &error), 0);
+	memset(more + 10 * SIZE, 2, 10 * SIZE);
+	for (size_t i = 0; i < 20 * SIZE; i += 4096)
+		assert_int_equal(more[i], 2);
+	large_array_free(more);
+	large_array_free(zeroed);
+}
+
+static void
+freed_arrays_are_kept_up_to_a_limit(void **state)
+{
+	enum { N = 20, SIZE = 30 << 20, LIMIT = 128 << 20 };
+	unsigned char *arrays[N];
+	size_t kept = 0;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		arrays[i] = new_bytes(SIZE);
+		arrays[i][0] = 1;
+	}
+	for (size_t i = 0; i < N; i++)
+		large_array_free(arrays[i]);
+	for (size_t i = 0; i < N; i++)
+		if (is_resident(arrays[i]))
+			kept += SIZE;
+	assert_true(kept > 0);
+	assert_true(kept <= LIMIT);
+}
+
 int
 main(void)
 {
@@ -478,6 +549,8 @@ main(void)
 		    relabelling_with_the_same_labels_changes_nothing),
 		cmocka_unit_test(relabelling_merges_what_becomes_equal),
 		cmocka_unit_test(spreading_keeps_order_and_sections),
+		cmocka_unit_test(large_arrays_get_the_pages_of_freed_ones),
+		cmocka_unit_test(freed_arrays_are_kept_up_to_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

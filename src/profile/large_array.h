@@ -4,7 +4,8 @@
  * Touching memory for the first time costs more than parsing what goes there,
  * above all on virtual machines.  So a large array lives in a mapping of its
  * own, with huge pages, and grows by moving that mapping: nothing is copied,
- * and no page is touched twice.
+ * and no page is touched twice.  When it is freed, the next one may get its
+ * pages: up to 128 MiB are kept, but the kernel may take them.
  */
 #ifndef CPPROF_PROFILE_LARGE_ARRAY_H
 #define CPPROF_PROFILE_LARGE_ARRAY_H
