@@ -9,9 +9,10 @@
 
 #include "src/formats/cpprofdata/cpprofdata_process.h"
 
-/* Samples of a file, by its column of the resource. */
+/* Of a file, by its column of the resource. */
 struct samples {
 	uint64_t of[CPPROFDATA_MAX_RESOURCES];
+	uint64_t hits[CPPROFDATA_MAX_RESOURCES];
 };
 
 static void
@@ -24,30 +25,58 @@ add_node(const struct cpprofdata_file *file, size_t offset,
 
 		memcpy(&count, file->bytes + offset, sizeof count);
 		samples->of[r] += le64toh(count.samples);
+		samples->hits[r] += le64toh(count.hits);
 		offset += sizeof count;
 	}
 }
 
-static void
-add_samples(const char *name, uint64_t n_samples,
-            struct cpprofdata_summary *summary)
+/* The resource of that name, a new one if there is none; NULL: no room. */
+static struct cpprofdata_summary_resource *
+find_resource(const char *name, struct cpprofdata_summary *summary)
 {
 	struct cpprofdata_summary_resource *resource = summary->resources;
 	struct cpprofdata_summary_resource *end =
 	    resource + summary->n_resources;
 	const size_t length = strnlen(name, sizeof resource->name - 1);
 
-	summary->n_samples += n_samples;
 	while (resource < end && (strncmp(resource->name, name, length) != 0 ||
 	                          resource->name[length] != '\0'))
 		resource++;
-	if (resource == end) {
-		if (summary->n_resources == CPPROFDATA_MAX_RESOURCES)
-			return;
-		summary->n_resources++;
-		memcpy(resource->name, name, length);
-	}
+	if (resource < end)
+		return resource;
+	if (summary->n_resources == CPPROFDATA_MAX_RESOURCES)
+		return NULL;
+	summary->n_resources++;
+	memcpy(resource->name, name, length);
+	return resource;
+}
+
+static void
+add_samples(const char *name, uint64_t n_samples, uint64_t hits, uint64_t lost,
+            struct cpprofdata_summary *summary)
+{
+	struct cpprofdata_summary_resource *resource =
+	    find_resource(name, summary);
+
+	summary->n_samples += n_samples;
+	if (resource == NULL)
+		return;
 	resource->n_samples += n_samples;
+	resource->hits += hits;
+	resource->lost += lost;
+}
+
+/* Hits of a column that are in no stack. */
+static uint64_t
+lost_hits(const struct cpprofdata_header *header, uint32_t column,
+          bool is_running)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < CPPROFDATA_N_LOST; i++)
+		lost += header->lost[i][column];
+	return lost + (!is_running && header->pending[column] > 0 ?
+	    (uint64_t)header->pending[column] : 0);
 }
 
 static void
@@ -97,10 +126,13 @@ add_waits(const struct cpprofdata_file *file, const struct cpprofdata_end *end,
 			    (uint32_t)(runs->items[i].first + k), charges,
 			    &waits);
 
-			for (size_t j = 0; j < n_charges; j++)
+			for (size_t j = 0; j < n_charges; j++) {
 				samples->of[charges[j].resource] +=
 				    charges[j].is_wait &&
 				    charges[j].hits > 0;
+				samples->hits[charges[j].resource] +=
+				    charges[j].hits;
+			}
 		}
 }
 
@@ -110,13 +142,13 @@ add_file(const struct cpprofdata_file *file,
 {
 	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
 	const struct cpprofdata_end end = cpprofdata_find_end(file);
-	struct samples samples = { { 0 } };
+	struct samples samples = { .of = { 0 } };
 
 	if ((file->header.flags & CPPROFDATA_BRIEF) != 0) {
 		summary->n_processes += file->n_briefs;
 		summary->n_briefs += file->n_briefs;
 		add_samples(file->header.resources[0].name, file->n_briefs,
-		            summary);
+		            file->n_briefs, 0, summary);
 		return;
 	}
 	summary->n_files++;
@@ -135,6 +167,8 @@ add_file(const struct cpprofdata_file *file,
 	for (uint32_t r = 0; r < file->n_named; r++) {
 		add_source(file, r, summary);
 		add_samples(file->header.resources[r].name, samples.of[r],
+		            samples.hits[r],
+		            lost_hits(&file->header, r, end.is_running),
 		            summary);
 	}
 }

@@ -20,6 +20,9 @@ struct cpprofdata_summary_source {
 struct cpprofdata_summary_resource {
 	char name[24];
 	uint64_t n_samples;
+	uint64_t hits;		/* in stacks */
+	uint64_t lost;		/* hits that are in none, unless the process
+				 * still runs and may sample them */
 };
 
 struct cpprofdata_summary {

@@ -68,6 +68,33 @@ report_none(const char *status, const struct sampled_time *time)
 	text_free(&why);
 }
 
+static double
+lost_share(const struct cpprofdata_summary_resource *resource)
+{
+	const double all = (double)resource->hits + (double)resource->lost;
+
+	return all > 0 ? (double)resource->lost / all : 0;
+}
+
+/* " (12% of hits lost, see info)", of the resource that lost the largest
+ * share, if views show it in their heading. */
+static void
+add_lost(const struct cpprofdata_summary *summary, struct text_buffer *text)
+{
+	const struct cpprofdata_summary_resource *most = summary->resources;
+
+	for (size_t i = 1; i < summary->n_resources; i++)
+		if (lost_share(&summary->resources[i]) > lost_share(most))
+			most = &summary->resources[i];
+	if (lost_share(most) > 0.01)
+		text_add_format(text, " (%.0f%% of %s%shits lost, see info)",
+		                100 * lost_share(most),
+		                summary->n_resources > 1 ? most->name : "",
+		                summary->n_resources > 1 ? " " : "");
+	else if (summary->n_lost > 0)
+		text_add_string(text, " (some lost, see info)");
+}
+
 /* "82 samples of 1 process" or "82 samples of cpu, 9 of real, of 1 process" */
 static void
 add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
@@ -88,8 +115,7 @@ add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
 		                summary->n_samples == 1 ? "" : "s");
 	text_add_format(text, "of %" PRIu64 " process%s", summary->n_processes,
 	                summary->n_processes == 1 ? "" : "es");
-	if (summary->n_lost > 0)
-		text_add_string(text, " (some lost, see info)");
+	add_lost(summary, text);
 }
 
 /* "82 samples of 1 process in p; open them with: cpprof p" */
