@@ -91,14 +91,16 @@ struct cpprofdata_resource {
 /*
  * Ticks whose stack is not recorded as it should be, by reason.  lost: their
  * hits are in no tree.  deferred: no stack was taken, and the hits were added
- * to the thread's next sample.  partial: recorded below a CPPROFDATA_PARTIAL
+ * to the thread's next sample, or to one of another thread with the same start
+ * routine.  partial: recorded below a CPPROFDATA_PARTIAL
  * frame.  overrun: hits of recorded samples beyond the first, because several
  * intervals passed between two ticks.
  */
 enum cpprofdata_drop {
 	CPPROFDATA_LOST_FULL,		/* neither file nor memory could grow */
 	CPPROFDATA_LOST_AT_EXIT,	/* deferred, or spent since the last
-					   tick, when the thread ended */
+					   tick, when the thread ended; taken
+					   by no other */
 	CPPROFDATA_DEFERRED_UNSAFE,	/* the collector itself was at work */
 	CPPROFDATA_DEFERRED_BACK_OFF,	/* sampling would have cost too much */
 	CPPROFDATA_PARTIAL_NO_RULES,	/* code without unwind tables */

@@ -137,10 +137,10 @@ tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
 
 # Many short processes, and programs that are not sampled.
-EXTRA_DIST += tests/brief.py
+EXTRA_DIST += tests/brief.py tests/together.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/brief
-TESTS += tests/brief.py
+TESTS += tests/brief.py tests/together.py
 endif
 tests_programs_brief_SOURCES = tests/programs/brief.c
 tests_programs_brief_CFLAGS = $(shape_flags)

@@ -51,6 +51,7 @@
 #include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
+#include "lib/sources/timer.h"
 #include "lib/store/brief.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
@@ -144,7 +145,8 @@ end_sampling(struct thread *thread)
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trampoline_attach(NULL);
-	resources_forget(thread);
+	resources_leave(thread);
+	timer_leave(thread);
 	waits_end(thread, 0, 0);
 	if (thread->file->is_announced) {
 		thread_file_note_name(thread);
@@ -454,10 +456,39 @@ start_leave(bool is_leaving)
 static void
 pass_on_time(struct thread *self)
 {
+	struct leftover *leftover;
+
 	if (self == NULL || self->tid != process_own.pid)
 		return;
+	for (leftover = threads_leftovers(); leftover != NULL;
+	    leftover = leftover->next)
+		self->meters->uncounted_ns += timer_take_rest(leftover);
 	shared_give_time(CPPROF_SHARED_CPU, &self->meters->uncounted_ns);
 	shared_give_time(CPPROF_SHARED_REAL, &self->meters->unfound_ns);
+}
+
+/*
+ * What ended threads have used and nobody was sampled for.  Without a file, it
+ * all passes on.
+ */
+static void
+lose_leftovers(void)
+{
+	const unsigned place = resources.place[RESOURCE_CPU];
+	struct leftover *leftover;
+	bool bus_was_blocked;
+	uint64_t hits;
+
+	if (place == 0 || !datafile_exists())
+		return;
+	bus_was_blocked = signals_unblock_bus();
+	for (leftover = threads_leftovers(); leftover != NULL;
+	    leftover = leftover->next) {
+		hits = timer_lose(leftover);
+		datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, hits > 0, hits);
+		datafile_count_lost(CPPROFDATA_LOST_AT_EXIT, place - 1, hits);
+	}
+	signals_block_bus_again(bus_was_blocked);
 }
 
 static void
@@ -483,6 +514,7 @@ finish(void *unused)
 		return;
 	if (self != NULL)
 		end_sampling(self);
+	lose_leftovers();
 	if (datafile_lock_patiently()) {
 		datafile_finish();
 		datafile_unlock();
@@ -500,6 +532,7 @@ start_end(void)
 	if (self != NULL && self->run->stage == THREAD_RUNNING &&
 	    self->held_off == 0 && !self->is_sampling)
 		end_sampling(self);
+	lose_leftovers();
 	if (datafile_lock()) {
 		datafile_finish();
 		datafile_unlock();
@@ -514,6 +547,7 @@ start_execute(void)
 
 	if (self != NULL && self->held_off == 0 && !self->is_sampling)
 		sample_take_last(self);
+	lose_leftovers();
 	pass_on_time(self);
 	shared_note_exec();
 }

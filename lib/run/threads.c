@@ -31,11 +31,13 @@ struct thread_state {
 	struct thread_run run;
 	struct thread_waits waits;
 	struct thread_meters meters;
+	struct leftover leftover;	/* of the first state of a routine */
 	struct thread_file file;
 	struct unwinder unwinder;
 };
 
 static struct thread *_Atomic all;
+static struct leftover *_Atomic leftovers;
 static struct thread *idle WIPED;
 static atomic_flag locked WIPED;
 
@@ -76,6 +78,21 @@ find_idle(const void *routine)
 	return NULL;
 }
 
+/* Of that routine's first state, which may be this new one.  Lock held. */
+static struct leftover *
+find_leftover(const void *routine, struct thread_state *state)
+{
+	struct leftover *leftover;
+
+	for (leftover = leftovers; leftover != NULL; leftover = leftover->next)
+		if (leftover->routine == routine)
+			return leftover;
+	state->leftover.routine = routine;
+	state->leftover.next = leftovers;
+	leftovers = &state->leftover;
+	return &state->leftover;
+}
+
 /* Lock held. */
 static struct thread *
 make_state(const void *routine)
@@ -100,6 +117,7 @@ make_state(const void *routine)
 		.next = all,
 		.routine = routine,
 	};
+	state->meters.leftover = find_leftover(routine, state);
 	all = &state->thread;
 	return &state->thread;
 }
@@ -134,6 +152,12 @@ struct thread *
 threads_all(void)
 {
 	return atomic_load_explicit(&all, memory_order_acquire);
+}
+
+struct leftover *
+threads_leftovers(void)
+{
+	return atomic_load_explicit(&leftovers, memory_order_acquire);
 }
 
 /*
@@ -185,12 +209,32 @@ threads_resume_sampling(struct thread *thread)
 	thread_self = thread;
 }
 
+/* Most have nothing; leave their pages alone. */
+static void
+forget_leftovers(void)
+{
+	struct leftover *leftover;
+	unsigned i;
+
+	for (leftover = leftovers; leftover != NULL;
+	    leftover = leftover->next) {
+		if (leftover->ended_ns != 0 || leftover->living_ns != 0)
+			leftover->ended_ns = leftover->living_ns = 0;
+		if (!leftover->has_pending)
+			continue;
+		for (i = 0; i < CPPROFDATA_MAX_RESOURCES; i++)
+			leftover->pending[i] = 0;
+		leftover->has_pending = false;
+	}
+}
+
 void
 threads_forked(void)
 {
 	struct unwinder *unwinder;
 	struct thread *thread;
 
+	forget_leftovers();
 	for (thread = all; thread != NULL; thread = thread->next) {
 		unwinder = thread->unwinder;
 		if (thread != thread_self)
@@ -206,7 +250,7 @@ threads_forked(void)
 		waits_forget(thread);
 		start_afresh(thread);
 		thread->meters->has_timer = false;
-		thread->meters->uncounted_ns = 0;
+		thread->meters->uncounted_ns = thread->meters->noted_ns = 0;
 		thread->meters->unfound_ns = 0;
 		if (thread == thread_self) {
 			thread->tid = process_own.pid;

@@ -12,6 +12,8 @@
 
 #include "lib/base/thread.h"
 
+struct leftover;
+
 /*
  * Returns a state for a thread that will run `routine` with `argument`: an idle
  * one if its last thread ran the same.  NULL if there is no memory.  Not from a
@@ -27,6 +29,9 @@ void threads_give_back(struct thread *thread);
 
 /* The list of all states.  Async-signal-safe. */
 struct thread *threads_all(void);
+
+/* What ended threads have left, for each start routine.  Async-signal-safe. */
+struct leftover *threads_leftovers(void);
 
 /*
  * First in a thread that is to be sampled: sets up its state and makes

@@ -3,6 +3,7 @@
 #include "lib/sources/resource.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -234,6 +235,28 @@ resources_stop(struct thread *thread)
 			resources.columns[i].source->stop(thread, i);
 }
 
+/*
+ * Takes the hits that threads with the same start routine had pending when they
+ * ended.  They are already noted in the file.
+ */
+static void
+inherit(struct thread *thread)
+{
+	struct leftover *leftover = thread->meters->leftover;
+	unsigned i;
+
+	if (!atomic_load_explicit(&leftover->has_pending,
+	    memory_order_relaxed) ||
+	    !atomic_exchange(&leftover->has_pending, false))
+		return;
+	for (i = 0; i < resources.n; i++) {
+		const uint64_t n = atomic_exchange(&leftover->pending[i], 0);
+
+		thread->meters->accounts[i].pending += n;
+		thread->meters->accounts[i].noted += n;
+	}
+}
+
 uint32_t
 resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
     uint64_t *overrun)
@@ -242,6 +265,8 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 	unsigned i;
 
 	*hits = *overrun = 0;
+	if (thread->meters->n_expiries < LEFTOVER_TICKS)
+		inherit(thread);
 	thread->meters->tick_mode = resources.needs_mode ?
 	    tick_mode_read(&thread->meters->tick_clocks) : TICK_NO_MODE;
 	for (i = 0; i < resources.n; i++) {
@@ -282,6 +307,30 @@ resources_end(struct thread *thread, uint64_t *hits)
 			columns |= 1u << i;
 	}
 	return columns;
+}
+
+/*
+ * Hits of other columns belong to where they were spent, and not to where a
+ * tick finds another thread.
+ */
+void
+resources_leave(struct thread *thread)
+{
+	struct leftover *leftover = thread->meters->leftover;
+	unsigned i;
+
+	resources_note_pending(thread);
+	for (i = 0; i < resources.n; i++) {
+		struct account *account = &thread->meters->accounts[i];
+
+		if (account->pending == 0 ||
+		    !resources.columns[i].source->needs_ticks)
+			continue;
+		atomic_fetch_add(&leftover->pending[i], account->pending);
+		atomic_store(&leftover->has_pending, true);
+		account->pending = account->noted = 0;
+	}
+	resources_forget(thread);
 }
 
 void

@@ -188,6 +188,14 @@ uint32_t resources_tick(struct thread *thread, uint64_t expiries,
 uint32_t resources_end(struct thread *thread, uint64_t *hits);
 
 /*
+ * When the thread ends: leaves its pending hits to other threads with the same
+ * start routine, or counts them as lost if only its own stack is right for
+ * them.  Those that nobody takes stay pending in the file, which reports them
+ * as lost.  With ticks stopped.
+ */
+void resources_leave(struct thread *thread);
+
+/*
  * Counts the thread's pending hits as lost.  In the handler, or with ticks
  * stopped.
  */

@@ -2,7 +2,8 @@
 /* thread-meters.h -- what the sources of resources keep for a thread.
  *
  * Only the thread itself and its handlers use it, except that another thread
- * may free its timer when sampling ends.
+ * may free its timer when sampling ends.  What threads leave to others when
+ * they end is in struct leftover.
  */
 #ifndef CPPROF_THREAD_METERS_H
 #define CPPROF_THREAD_METERS_H
@@ -62,6 +63,26 @@ struct perf_clock {
 	uint64_t n_switches, checked_us;
 };
 
+/*
+ * What threads with one start routine leave to each other.  Any thread may
+ * change it at any time, in handlers, too.
+ */
+struct leftover {
+	struct leftover *next;		/* of another routine */
+	const void *routine;
+	/* CPU time without hits, of ended threads and of others: timer.c */
+	_Atomic int64_t ended_ns, living_ns;
+	/* Hits of ended threads that are in no sample: resource.c */
+	_Atomic bool has_pending;
+	_Atomic uint64_t pending[CPPROFDATA_MAX_RESOURCES];	/* by column */
+};
+
+/*
+ * Only a thread's first ticks take what others have left, since the others were
+ * short.
+ */
+#define LEFTOVER_TICKS 8
+
 /* The part of a thread's state that belongs to lib/sources. */
 struct thread_meters {
 	bool has_timer;
@@ -76,7 +97,9 @@ struct thread_meters {
 	} own_work;
 	uint64_t n_expiries;	/* brought by ticks */
 	uint64_t last_tick_ns;	/* on its CPU clock; or when it began */
+	struct leftover *leftover;
 	int64_t uncounted_ns;	/* CPU time: timer.c */
+	int64_t noted_ns;	/* its part of leftover->living_ns */
 	int64_t unfound_ns;	/* real time: lib/wrap/wrapped.c */
 	struct account accounts[CPPROFDATA_MAX_RESOURCES];	/* by column */
 };

@@ -12,12 +12,20 @@
  * But threads that start and wake in step with the ticks are found too rarely
  * or too often.  So the time that no tick has counted yet is kept; it is
  * negative if a tick has counted too much.  It passes to the thread's later
- * ticks, to the next thread with the same start routine, and to the next
- * process of the same program (lib/base/shared.h).  If it is more than a tick
- * and nobody takes it, it is counted when the thread ends.
+ * ticks, and when the thread ends, to first ticks of other threads with the
+ * same start routine (struct leftover).  These may have begun before the end:
+ * a program may start all its threads at once.  So they take time of ended
+ * threads only as far as it exceeds what living ones have been counted too
+ * much; otherwise, the latter would come too late to make up for it.
+ *
+ * If it is more than a tick and comes from no other thread, it is counted when
+ * the thread ends.  At the end of the process, the main thread's passes to the
+ * next process of the same program (lib/base/shared.h), as does that of other
+ * threads if it is less than a tick; more of it is reported as lost.
  */
 #include "lib/sources/timer.h"
 
+#include <stdatomic.h>
 #include <time.h>
 
 #include "lib/base/arch.h"
@@ -153,17 +161,68 @@ take_time(struct thread *thread)
 	return passed;
 }
 
+/* The main thread's time passes to other processes instead. */
+static bool
+has_heirs(const struct thread *thread)
+{
+	return thread->tid != process_own.pid;
+}
+
+/* How much less than nothing ended threads have left. */
+static int64_t
+debt(const struct thread *thread)
+{
+	const int64_t ns = has_heirs(thread) ?
+	    thread->meters->leftover->ended_ns : 0;
+
+	return ns < 0 ? ns : 0;
+}
+
 /* Units that a tick counts; a unit that has begun counts as a whole. */
 static int64_t
 units_at_tick(const struct thread *thread)
 {
 	const bool is_first = thread->meters->n_expiries == 0;
+	const int64_t ns = thread->meters->uncounted_ns;
 
-	if (thread->meters->uncounted_ns > 0)
-		return (thread->meters->uncounted_ns + timer_unit() - 1) /
-		    timer_unit();
-	return is_first && thread->meters->uncounted_ns >
-	    -TIMER_MOST_AHEAD * timer_unit();
+	if (is_first && ns + debt(thread) <= -TIMER_MOST_AHEAD * timer_unit())
+		return 0;
+	return ns > 0 ? (ns + timer_unit() - 1) / timer_unit() : is_first;
+}
+
+/* Of that routine, more than was counted too much; may be negative. */
+static int64_t
+left_ns(struct leftover *leftover)
+{
+	return leftover->ended_ns + leftover->living_ns;
+}
+
+/*
+ * Takes whole units.  If another thread changes the time meanwhile, they are
+ * left to the next tick.
+ */
+static int64_t
+take_units(struct leftover *leftover, int64_t unit)
+{
+	int64_t ended = leftover->ended_ns;
+	const int64_t n = (ended + leftover->living_ns) / unit;
+
+	return n > 0 && atomic_compare_exchange_strong(&leftover->ended_ns,
+	    &ended, ended - n * unit) ? n : 0;
+}
+
+/* Units that ended threads have left, for a first tick. */
+static int64_t
+units_of_others(struct thread *thread)
+{
+	struct thread_meters *meters = thread->meters;
+
+	if (!has_heirs(thread) || meters->n_expiries >= LEFTOVER_TICKS)
+		return 0;
+	atomic_fetch_add(&meters->leftover->living_ns,
+	    meters->uncounted_ns - meters->noted_ns);
+	meters->noted_ns = meters->uncounted_ns;
+	return take_units(meters->leftover, timer_unit());
 }
 
 /*
@@ -192,7 +251,35 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	n = expiries > 0 ? units_at_tick(thread) :
 	    units_at_end(thread, passed);
 	thread->meters->uncounted_ns -= n * timer_unit();
+	if (expiries > 0)
+		n += units_of_others(thread);
 	return intervals_in(thread, n);
+}
+
+void
+timer_leave(struct thread *thread)
+{
+	struct thread_meters *meters = thread->meters;
+
+	if (!has_heirs(thread))
+		return;
+	atomic_fetch_add(&meters->leftover->ended_ns, meters->uncounted_ns);
+	atomic_fetch_sub(&meters->leftover->living_ns, meters->noted_ns);
+	meters->uncounted_ns = meters->noted_ns = 0;
+}
+
+uint64_t
+timer_lose(struct leftover *leftover)
+{
+	return left_ns(leftover) < timer_unit() ? 0 :
+	    (uint64_t)take_units(leftover, (int64_t)resources.tick_ns);
+}
+
+int64_t
+timer_take_rest(struct leftover *leftover)
+{
+	return atomic_exchange(&leftover->ended_ns, 0) +
+	    atomic_exchange(&leftover->living_ns, 0);
 }
 
 const struct resource_source source_timer = {

@@ -22,6 +22,8 @@
 
 #include "lib/sources/source.h"
 
+struct leftover;
+
 /* CPU time: counts the expiries themselves. */
 extern const struct resource_source source_timer;
 
@@ -49,6 +51,20 @@ void timer_free(const struct thread *thread);
  */
 #define TIMER_MOST_AHEAD 2
 int64_t timer_unit(void);
+
+/*
+ * When a thread ends: leaves the CPU time that no tick has counted to others
+ * with the same start routine.  On the thread, after its last sample.
+ */
+void timer_leave(struct thread *thread);
+
+/*
+ * At the end of the process: the hits that stand for the time which nobody has
+ * taken, if it is more than an expiry counts for; the rest in ns, which may be
+ * negative.  Each takes it.
+ */
+uint64_t timer_lose(struct leftover *leftover);
+int64_t timer_take_rest(struct leftover *leftover);
 
 /* Whether a signal comes from one of our timers.  Async-signal-safe. */
 bool timer_sent(const siginfo_t *info);

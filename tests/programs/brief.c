@@ -15,6 +15,8 @@
  *	the program itself does not make.
  * brief refused MS: the same, but the calls fail.
  * brief full MS: with no room for another open file.
+ * brief together N MS: N threads, all at once, that each use MS in spin_brief.
+ *	Prints the microseconds of the main thread's clock and of theirs.
  * brief missing N: executes and spawns a program that does not exist, N times.
  *
  * Prints the microseconds used in spin_main and, if it knows them, in
@@ -137,6 +139,38 @@ run_one(const char *mode, const char *program)
 	return us;
 }
 
+static void *
+run_until(void *us)
+{
+	double *const end = us;
+
+	spin_brief(*end - now());
+	*end = now();
+	return NULL;
+}
+
+static int
+run_together(int n, double us)
+{
+	pthread_t *const threads = calloc((size_t)n, sizeof *threads);
+	double *const used = calloc((size_t)n, sizeof *used);
+	double sum = 0;
+
+	if (threads == NULL || used == NULL)
+		return 1;
+	for (int i = 0; i < n; i++) {
+		used[i] = us;
+		if (pthread_create(&threads[i], NULL, run_until, &used[i]) != 0)
+			return 1;
+	}
+	for (int i = 0; i < n; i++) {
+		pthread_join(threads[i], NULL);
+		sum += used[i];
+	}
+	printf("%.0f %.0f\n", now(), sum);
+	return 0;
+}
+
 static void
 spin_elsewhere(int n, char **words)
 {
@@ -203,6 +237,8 @@ main(int n, char **words)
 		spin_main(1000 * atof(words[2]));
 		return 0;
 	}
+	if (n > 3 && strcmp(words[1], "together") == 0)
+		return run_together(atoi(words[2]), 1000 * atof(words[3]));
 	if (strcmp(words[1], "missing") == 0) {
 		look_for_missing(atoi(words[2]));
 		return 0;

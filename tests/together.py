@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""together.py -- many threads that begin at once and soon end.
+
+tests/programs/brief.c prints what its threads' own clocks say.  The hits in
+stacks and those that `info` says are lost must add up to that, however the
+threads share the processors, and few may be lost.  `record` must not be silent
+about a share that views show.  Speaks TAP.
+"""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from brief import BRIEF, CPPROF, Recording  # noqa: E402
+from claims import Claims  # noqa: E402
+
+HIT_MS = 4
+TRIES = 3
+claims = Claims()
+
+
+def views(path):
+    """What flat and functions say, as (hits, lost hits, hits by function)."""
+    run = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', 'threshold 0',
+                          '-e', 'flat', '-e', 'functions', path],
+                         capture_output=True, text=True, timeout=60,
+                         check=True)
+    flat, functions = map(json.loads, run.stdout.splitlines())
+    return flat['total'], flat.get('lost', 0), {
+        row['path'][-1]: row['hits'] for row in functions['rows']}
+
+
+def differences(recording, n):
+    """What is wrong with a recording of n threads."""
+    main_ms, brief_ms = (float(us) / 1000 for us in recording.out.split())
+    hits, lost, functions = views(recording.path)
+    used = main_ms + brief_ms
+    seen = f'{HIT_MS * hits} ms in stacks, {HIT_MS * lost} ms lost, ' \
+        f'{used:.0f} ms by the threads\' clocks'
+    # What the thread used before its timer starts and after it stops is not
+    # the collector's to count, and main's last tick may be far ahead.
+    slack = 6 * HIT_MS + 0.03 * used + 0.03 * n
+    if abs(HIT_MS * (hits + lost) - used) > slack:
+        yield 'does not add up: ' + seen
+    if HIT_MS * lost > 0.2 * used + 4 * HIT_MS:
+        yield 'much is lost: ' + seen
+    spun = HIT_MS * functions.get('spin_brief', 0)
+    if spun < 0.7 * brief_ms - 6 * HIT_MS:
+        yield f'{spun} ms of {brief_ms:.0f} are where they were used; ' + seen
+    if ('of hits lost, see info' in recording.said) != \
+            (lost > (hits + lost) / 100):
+        yield f'{seen}, but record says: {recording.said}'
+
+
+def check(n, ms):
+    """The machine may be so busy that samples are lost; rarely always."""
+    for _ in range(TRIES):
+        with Recording(BRIEF, 'together', str(n), str(ms)) as recording:
+            wrong = list(differences(recording, n))
+        if not wrong:
+            break
+    claims.make(f'{n} threads of {ms} ms at once are counted', wrong)
+
+
+def main():
+    for n, ms in ((10, 3), (10, 12), (300, 0.3), (300, 3), (300, 12), (1000, 1)):
+        check(n, ms)
+    claims.end()
+
+
+if __name__ == '__main__':
+    main()
