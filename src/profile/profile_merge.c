@@ -28,6 +28,7 @@ struct merge {
 	struct call_graph_sum *graph;
 	struct frame_union *frames;
 	bool has_sections;
+	const struct section_columns *split;	/* NULL: sections are added up */
 	bool has_times;			/* of an input so far */
 	uint64_t origin_ns;		/* of all of these; 0: they differ */
 };
@@ -300,6 +301,16 @@ merge_modules_and_frames(struct merge *merge, const struct profile *from,
 	return 0;
 }
 
+/* Whether the sum has no such label, as it is known by the column. */
+static bool
+is_left_out(const struct merge *merge, const struct profile *from,
+            const struct label *label)
+{
+	return merge->split != NULL &&
+	    strcmp(names_text(from->names, label->key),
+	           merge->split->key) == 0;
+}
+
 static int
 merge_label_sets(struct merge *merge, const struct profile *from,
                  uint32_t *label_set_map, struct error *error)
@@ -311,12 +322,15 @@ merge_label_sets(struct merge *merge, const struct profile *from,
 		return -1;
 	for (uint32_t i = 0; i < from->n_label_sets && !error->is_set; i++) {
 		const struct label_set *set = &from->label_sets[i];
+		uint32_t n = 0;
 
 		for (uint32_t k = 0; k < set->n; k++) {
 			const struct label *old = &from->labels[set->first +
 			                                        k];
 
-			labels[k] = (struct label){
+			if (is_left_out(merge, from, old))
+				continue;
+			labels[n++] = (struct label){
 				.key = copy_name(merge, from, old->key, error),
 				.value = copy_name(merge, from, old->value,
 				                   error),
@@ -324,8 +338,8 @@ merge_label_sets(struct merge *merge, const struct profile *from,
 				                  error),
 			};
 		}
-		label_set_map[i] = profile_add_label_set(merge->sum, labels,
-		                                         set->n, error);
+		label_set_map[i] = profile_add_label_set(merge->sum, labels, n,
+		                                         error);
 	}
 	free(labels);
 	return error->is_set ? -1 : 0;
@@ -513,6 +527,119 @@ merge_sections(struct merge *merge, const struct profile *from,
 	return merge_section(merge, from, &between, maps, error);
 }
 
+/* ---- sections as columns ---- */
+
+/* Nodes that count in one column. */
+struct part {
+	uint32_t begin, end, column;
+	uint32_t thread, label_set;	/* in the sum */
+};
+
+/* By what tells them apart in the sum. */
+static int
+compare_parts(const void *a, const void *b, void *context)
+{
+	const struct part *x = a, *y = b;
+
+	(void)context;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->label_set != y->label_set)
+		return x->label_set < y->label_set ? -1 : 1;
+	return 0;
+}
+
+static void
+add_part(const struct merge *merge, uint32_t section, uint32_t begin,
+         uint32_t end, struct part *parts, size_t *n)
+{
+	uint32_t column = merge->split->column[section];
+
+	if (begin < end && column != NO_RESOURCE)
+		parts[(*n)++] = (struct part){ begin, end, column, NO_THREAD,
+		                               NO_LABELS };
+}
+
+/* The parts that count, of which there is room for 2 n_sections + 1. */
+static size_t
+find_parts(const struct merge *merge, const struct profile *from,
+           const struct maps *maps, struct part *parts)
+{
+	uint32_t done = 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < from->n_sections; i++) {
+		const struct section *section = &from->sections[i];
+		size_t before;
+
+		add_part(merge, from->n_sections, done, section->begin, parts,
+		         &n);
+		before = n;
+		add_part(merge, i, section->begin, section->end, parts, &n);
+		done = section->end;
+		if (n == before || !merge->split->keeps_sections)
+			continue;
+		if (section->thread != NO_THREAD)
+			parts[before].thread = maps->thread[section->thread];
+		if (section->label_set != NO_LABELS)
+			parts[before].label_set =
+			    maps->label_set[section->label_set];
+	}
+	add_part(merge, from->n_sections, done, from->tree->n_nodes, parts,
+	         &n);
+	return n;
+}
+
+/* Parts that nothing tells apart, as one section of the sum. */
+static int
+merge_alike(struct merge *merge, const struct profile *from,
+            const struct part *parts, size_t n, const struct maps *maps,
+            struct error *error)
+{
+	uint32_t first = tree_builder_begin_section(merge->builder), number;
+
+	for (size_t i = 0; i < n; i++) {
+		struct maps own = *maps;
+
+		/* The tree's only resource is that of the column. */
+		own.resource = &maps->resource[parts[i].column];
+		if (merge_nodes(merge, from, parts[i].begin, parts[i].end,
+		                &own, error) != 0)
+			return -1;
+	}
+	number = profile_add_section(merge->sum, first,
+	    tree_builder_count(merge->builder), parts->thread, error);
+	if (number == UINT32_MAX)
+		return -1;
+	merge->sum->sections[number].label_set = parts->label_set;
+	return 0;
+}
+
+static int
+split_sections(struct merge *merge, const struct profile *from,
+               const struct maps *maps, struct error *error)
+{
+	struct part *parts = memory_array(2 * (size_t)from->n_sections + 1,
+	                                  sizeof *parts, error);
+	size_t n = 0;
+	int result = -1;
+
+	if (parts != NULL) {
+		n = find_parts(merge, from, maps, parts);
+		result = sort_items(parts, n, sizeof *parts, compare_parts,
+		                    NULL, error);
+	}
+	for (size_t begin = 0, end; result == 0 && begin < n; begin = end) {
+		for (end = begin + 1; end < n && compare_parts(&parts[begin],
+		     &parts[end], NULL) == 0;)
+			end++;
+		result = merge_alike(merge, from, parts + begin, end - begin,
+		                     maps, error);
+	}
+	free(parts);
+	return result;
+}
+
 static int
 maps_alloc(struct maps *maps, const struct profile *from, struct error *error)
 {
@@ -556,6 +683,8 @@ merge_stacks(struct merge *merge, const struct profile *from,
              const struct maps *maps, struct error *error)
 {
 	merge_origin(merge, from);
+	if (merge->split != NULL)
+		return split_sections(merge, from, maps, error);
 	if (merge->has_sections)
 		return merge_sections(merge, from, maps, error);
 	return merge_nodes(merge, from, 0, from->tree->n_nodes, maps, error);
@@ -671,6 +800,21 @@ profile_merge(struct profile *const *profiles, uint32_t n,
 		if (profiles[i]->n_sections > 0)
 			merge.has_sections = true;
 	if (merge_all(&merge, profiles, n, error) == 0) {
+		sum = merge.sum;
+		merge.sum = NULL;
+	}
+	merge_free(&merge);
+	return sum;
+}
+
+struct profile *
+profile_split(struct profile *profile, const struct section_columns *split,
+              struct error *error)
+{
+	struct merge merge = { .has_sections = true, .split = split };
+	struct profile *sum = NULL;
+
+	if (merge_all(&merge, &profile, 1, error) == 0) {
 		sum = merge.sum;
 		merge.sum = NULL;
 	}

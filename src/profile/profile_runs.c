@@ -4,7 +4,8 @@
  * profile_merge adds up resources of the same name.  So each run is given to
  * it under another name for its resource, and with that resource alone if it
  * has a tree.  The rows of a graph have all resources, and keep them.  The
- * groups of a merged profile are resources of one tree, under a name each.
+ * groups of a merged profile are resources of one tree, under a name each.  The
+ * parts of one profile are its sections, each with the number of a column.
  */
 #include "src/profile/profile_runs.h"
 
@@ -276,6 +277,57 @@ profile_merge_runs(const struct counted_run *runs, uint32_t n,
 	if (sum != NULL &&
 	    unify_columns(sum, &runs[0].profile->resources[runs[0].resource],
 	                  columns, n_columns, error) != 0) {
+		profile_free(sum);
+		sum = NULL;
+	}
+	return sum;
+}
+
+/* Gives the disguise n resources that are alike, of which its tree has one. */
+static int
+repeat_resource(struct disguise *disguise, const struct resource *resource,
+                uint32_t n, struct error *error)
+{
+	disguise->resources = memory_array(n, sizeof *disguise->resources,
+	                                   error);
+	disguise->names = memory_array(n, sizeof *disguise->names, error);
+	if (disguise->resources == NULL || disguise->names == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(disguise->names[i], NAME_SIZE, "%" PRIu32, i);
+		disguise->resources[i] = *resource;
+		disguise->resources[i].name = disguise->names[i];
+		disguise->resources[i].n_files = 0;
+		/* Nobody knows of which part they were. */
+		memset(disguise->resources[i].lost, 0,
+		       sizeof resource->lost);
+	}
+	disguise->profile.resources = disguise->resources;
+	disguise->profile.n_resources = n;
+	disguise->n_columns = n;
+	return 0;
+}
+
+struct profile *
+profile_split_runs(struct profile *profile, uint32_t resource,
+                   const struct section_columns *split, uint32_t n,
+                   uint32_t *columns, struct error *error)
+{
+	const struct resource *wanted = &profile->resources[resource];
+	struct disguise *disguise = memory_array(1, sizeof *disguise, error);
+	struct profile *sum = NULL;
+
+	if (disguise == NULL)
+		return NULL;
+	disguise->profile = *profile;
+	choose_columns(disguise, profile->tree, resource, 1);
+	if (repeat_resource(disguise, wanted, n, error) == 0)
+		sum = profile_split(&disguise->profile, split, error);
+	if (sum != NULL)
+		find_columns(sum, disguise, 1, columns);
+	disguises_free(disguise, 1);
+	if (sum != NULL &&
+	    unify_columns(sum, wanted, columns, n, error) != 0) {
 		profile_free(sum);
 		sum = NULL;
 	}

@@ -39,4 +39,13 @@ counted_run_columns(const struct counted_run *run)
 struct profile *profile_merge_runs(const struct counted_run *runs, uint32_t n,
                                    uint32_t *columns, struct error *error);
 
+/*
+ * The same for the parts of one profile with a tree: its sections by split,
+ * whose columns are numbers below n.
+ */
+struct profile *profile_split_runs(struct profile *profile, uint32_t resource,
+                                   const struct section_columns *split,
+                                   uint32_t n, uint32_t *columns,
+                                   struct error *error);
+
 #endif

@@ -264,6 +264,32 @@ sections_select(const struct profile *profile,
 	return n;
 }
 
+bool
+section_add_value(const struct profile *profile, uint32_t number,
+                  const char *key, struct text_buffer *text)
+{
+	uint32_t labels = section_of(profile, number).label_set;
+	const struct label_set *set;
+	bool has_key = false;
+	char buffer[VALUE_MAX];
+
+	if (labels == NO_LABELS)
+		return false;
+	set = &profile->label_sets[labels];
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct label *label = &profile->labels[set->first + i];
+
+		if (strcmp(names_text(profile->names, label->key), key) != 0)
+			continue;
+		text_add_string(text, has_key ? ", " : "");
+		text_add_string(text, has_unit(profile, label) ?
+		    value_with_unit(profile, label, buffer, sizeof buffer) :
+		    names_text(profile->names, label->value));
+		has_key = true;
+	}
+	return has_key;
+}
+
 /* Masks the nodes [begin, end). */
 static void
 mask_nodes(uint32_t begin, uint32_t end, bool is_kept, const uint32_t *from,

@@ -15,6 +15,7 @@
 
 #include "src/base/error.h"
 #include "src/base/pattern.h"
+#include "src/base/text_buffer.h"
 #include "src/profile/profile.h"
 
 #define NO_PROCESS UINT32_MAX
@@ -51,6 +52,13 @@ bool sections_know(const struct profile *profile, enum section_kind kind);
 
 /* Whether any sample has a label with that key. */
 bool sections_has_key(const struct profile *profile, const char *key);
+
+/*
+ * Adds the value that a section's labels have of the key, with its unit;
+ * several with ", " between.  false: it has no such label.
+ */
+bool section_add_value(const struct profile *profile, uint32_t number,
+                       const char *key, struct text_buffer *text);
 
 /*
  * The section of each node of the profile's tree, n_sections for none; freed

@@ -88,6 +88,12 @@ section_pattern_free(struct section_pattern *pattern)
 	free(pattern);
 }
 
+const char *
+section_pattern_key(const struct section_pattern *pattern)
+{
+	return pattern->key;
+}
+
 void
 section_pattern_add_text(const struct section_pattern *pattern,
                          struct text_buffer *text)

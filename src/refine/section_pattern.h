@@ -21,6 +21,9 @@ struct section_pattern *section_pattern_new(enum section_kind kind,
                                             struct error *error);
 void section_pattern_free(struct section_pattern *pattern);
 
+/* Of a label its key; else NULL. */
+const char *section_pattern_key(const struct section_pattern *pattern);
+
 /* Adds "thread worker*". */
 void section_pattern_add_text(const struct section_pattern *pattern,
                               struct text_buffer *text);
