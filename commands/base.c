@@ -1,14 +1,99 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/base.c -- the runs that diff compares with. */
+/* commands/base.c -- the runs, or values of a label, that diff compares with. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/selection.h"
+
+/* Before a label, and before the one to compare it with. */
+static const char label_word[] = "label", against_word[] = "against";
+
+static bool
+is_word(const struct word *word, const char *text)
+{
+	return !word->is_quoted && strcmp(word->text, text) == 0;
+}
+
+/* label KEY=GLOB [against [label] KEY=GLOB]: one or two pattern_words. */
+static int
+read_sides(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	struct pattern_word *sides = arena_alloc(&reading->arguments->arena,
+	                                         2 * sizeof *sides,
+	                                         reading->error);
+	size_t begin = reading->at + 1, end = begin + 1, now;
+
+	if (sides == NULL)
+		return -1;
+	while (end < words->n && !is_word(&words->words[end], against_word))
+		end++;
+	value->text = label_word;
+	value->pattern_words = sides;
+	value->n_pattern_words = end < words->n ? 2 : 1;
+	now = end + 1;
+	if (now + 1 < words->n && is_word(&words->words[now], label_word))
+		now++;
+	if (end < words->n && now >= words->n)
+		return error_set(reading->error, "against needs a label: base "
+		                 "label KEY=OLD against KEY=NEW");
+	reading->at = words->n;
+	if (selection_read_words(reading, begin, end, &sides[0]) != 0)
+		return -1;
+	return end == words->n ? 0 :
+	    selection_read_words(reading, now, words->n, &sides[1]);
+}
+
+static int
+read_base(struct reading *reading, struct value *value)
+{
+	static const struct argument files = {
+		"FILE", &arg_file_or_off, ARG_OPTIONAL | ARG_REPEATED, NULL
+	};
+	const struct words *words = reading->words;
+
+	if (words->n - reading->at > 1 &&
+	    is_word(&words->words[reading->at], label_word))
+		return read_sides(reading, value);
+	reading->argument = &files;
+	return arg_file_or_off.read(reading, value);
+}
+
+static void
+complete_base(struct completion *completion, const struct session *session,
+              const struct command *command)
+{
+	size_t n = completion->n_before;
+	const struct word *before = completion->before;
+
+	if (n == 0 || !is_word(&before[0], label_word)) {
+		arg_file_or_off.complete(completion, session, command);
+		if (n == 0)
+			completion_offer(completion, label_word,
+			                 strlen(label_word));
+	} else if (n == 1 || is_word(&before[n - 1], against_word)) {
+		if (session->profile != NULL)
+			selection_complete_labels(completion,
+			                          session->profile);
+	} else if (n == 2) {
+		completion_offer(completion, against_word,
+		                 strlen(against_word));
+	}
+}
+
+static const struct argument_kind arg_base = {
+	.read = read_base,
+	.complete = complete_base,
+	.takes_rest = true,
+};
 
 static const struct argument base_arguments[] = {
-	{ "FILE", &arg_file_or_off, ARG_OPTIONAL | ARG_REPEATED,
+	{ "FILE...|label KEY=GLOB [against KEY=GLOB]", &arg_base, ARG_OPTIONAL,
 	  "the earlier runs: profiles in any known format, recordings, or "
-	  "directories of recordings; off: no base (default: lists the runs "
-	  "of both sides)" },
+	  "directories of recordings; or the values of a label, such as hosts, "
+	  "and those to compare with them (all others); off: no base (default: "
+	  "lists both sides)" },
 	ARGUMENTS_END
 };
 
@@ -42,6 +127,42 @@ list_runs(const struct session *session, struct table *table,
 	return 0;
 }
 
+/* The values of a label on both sides. */
+static int
+list_values(struct session *session, struct table *table, struct error *error)
+{
+	static const char *const names[] = { "base", "now" };
+	struct division division;
+	int result = -1;
+
+	if (session_need_profile(session, error) != 0 ||
+	    session_divide(session, session->comparison.sides, &division,
+	                   error) != 0)
+		return -1;
+	table->schema = "cpprof.sides/1";
+	table_add_column(table, "side", "side", CELL_TEXT);
+	table_add_column(table, "value", session->comparison.sides->key,
+	                 CELL_TEXT);
+	for (int side = 0; side < 2; side++) {
+		uint32_t n;
+		uint32_t *values = division_values(&division, side, &n, error);
+
+		result = values == NULL ? -1 : 0;
+		for (uint32_t i = 0; result == 0 && i < n; i++)
+			result = add_run(names[side],
+			    names_text(division.values[side], values[i]),
+			    table, error);
+		free(values);
+		if (result != 0)
+			break;
+	}
+	if (result == 0)
+		result = table_add_field(table, "key", NULL,
+		    cell_text(session->comparison.sides->key), error);
+	division_free(&division);
+	return result;
+}
+
 static int
 base_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
@@ -49,7 +170,14 @@ base_run(struct session *session, const struct arguments *arguments,
 	const struct value *files = &arguments->values[0];
 
 	if (!files->is_given)
-		return list_runs(session, table, error);
+		return session->comparison.sides != NULL ?
+		    list_values(session, table, error) :
+		    list_runs(session, table, error);
+	if (files->n_pattern_words > 0)
+		return session_set_sides(session,
+		    sides_new(&files->pattern_words[0],
+		              files->n_pattern_words > 1 ?
+		              &files->pattern_words[1] : NULL, error), error);
 	if (files->n_words == 1 && strcmp(files->words[0], "off") == 0)
 		return session_set_base(session, NULL, 0, error);
 	return session_set_base(session, files->words, files->n_words, error);
@@ -58,7 +186,7 @@ base_run(struct session *session, const struct arguments *arguments,
 const struct command command_base = {
 	.name = "base",
 	.group = GROUP_COMPARE,
-	.summary = "sets the earlier runs that diff compares with",
+	.summary = "sets the earlier runs, or hosts, that diff compares with",
 	.description =
 	    "diff then compares the loaded profile with these. Each FILE is a "
 	    "run of its own, and so is each recording in a directory that "
@@ -70,6 +198,14 @@ const struct command command_base = {
 	    "their differences show how much equal runs vary. The same holds "
 	    "for the files of the loaded profile, which all other views show "
 	    "as a sum. A program among the files goes with each gmon.out.\n\n"
+	    "base label host=old* compares parts of the loaded profile: the "
+	    "hosts whose names match with all others; base label host=old* "
+	    "against host=new* with those that match the second pattern. Any "
+	    "label will do that the samples have, or that cpprof merge --by "
+	    "kept. Each value of it stands for a run, so amounts are per value, "
+	    "such as per host, and several values a side show the noise; if a "
+	    "side has more than 64, they are dealt to 32 random groups. narrow "
+	    "and drop of the same label say which values take part.\n\n"
 	    "The base stays when another profile is loaded. base off forgets "
 	    "it; a file of that name is ./off.",
 	.example = "base forms.folded",

@@ -82,13 +82,20 @@ base_word(const char *file, struct arena *arena, struct error *error)
 	return setting_word(path, strlen(path), arena, error);
 }
 
-/* The runs of the base, if there is one; standard input cannot be read again. */
+/* The base, if there is one; standard input cannot be read again. */
 static int
 add_base(const struct session *session, struct text_buffer *text,
          struct arena *arena, struct error *error)
 {
 	const struct comparison *comparison = &session->comparison;
+	const struct sides *sides = comparison->sides;
 
+	if (sides != NULL) {
+		text_add_format(text, "base label %s", sides->texts[0]);
+		if (sides->texts[1] != NULL)
+			text_add_format(text, " against %s", sides->texts[1]);
+		text_add_char(text, '\n');
+	}
 	if (comparison->n_files == 0)
 		return 0;
 	for (size_t i = 0; i < comparison->n_files; i++)
@@ -120,7 +127,7 @@ add_scale(const struct session *session, struct text_buffer *text,
 
 	switch (scale->kind) {
 	case SCALE_ABSOLUTE:
-		if (session->comparison.n_files > 0)
+		if (comparison_has_base(&session->comparison))
 			text_add_string(text, "scale absolute\n");
 		return 0;
 	case SCALE_WORK:

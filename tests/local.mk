@@ -369,6 +369,7 @@ script_tests = \
 	tests/noise.py \
 	tests/fleet-noise.py \
 	tests/members.py \
+	tests/sides.py \
 	tests/many-paths.py \
 	tests/open.py \
 	tests/merge.py \

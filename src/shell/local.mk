@@ -35,6 +35,7 @@ libcore_a_SOURCES += \
 	src/shell/session/session.c src/shell/session/session.h \
 	src/shell/session/session_left.c \
 	src/shell/session/session_left.h \
+	src/shell/session/sides.c src/shell/session/sides.h \
 	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
 	src/shell/command/arguments.c src/shell/command/arguments.h \
 	src/shell/command/asserting.c src/shell/command/asserting.h \

@@ -45,6 +45,25 @@ add_side(struct text_buffer *text, size_t n, uint64_t n_members, double mean,
 		text_add_string(text, " left");
 }
 
+/* "host=old*, 4 values of 5.02 s", after steps "all others, 9 values, 1.13 s left" */
+static void
+add_values(struct text_buffer *text, const struct compared_values *values,
+           int side, double mean, const struct sample_set *set)
+{
+	const struct resource *resource = set->resource;
+
+	if (values->sides[side] != NULL)
+		text_add_string(text, values->sides[side]);
+	else
+		text_add_format(text, "all others of %s", values->key);
+	text_add_format(text, ", %" PRIu64 " value%s%s ", values->n[side],
+	                values->n[side] == 1 ? "" : "s",
+	                set->n_steps > 0 ? "," : " of");
+	text_add_amount(text, mean, resource->interval, resource->gtick);
+	if (set->n_steps > 0)
+		text_add_string(text, " left");
+}
+
 /* "change: +0.5 s (+10.0%) +- 0.1 s, grew; visible: 0.2 s" */
 static void
 add_whole(struct text_buffer *text, const struct change *whole,
@@ -87,17 +106,48 @@ add_sides(const struct view_request *request,
 	int status;
 
 	text_add_string(&text, "base: ");
-	add_side(&text, runs->n_base, runs->base_members, compared->whole.base,
-	         request->set);
+	if (runs->values != NULL)
+		add_values(&text, runs->values, 0, compared->whole.base,
+		           request->set);
+	else
+		add_side(&text, runs->n_base, runs->base_members,
+		         compared->whole.base, request->set);
 	text_add_string(&text, "; now: ");
-	add_side(&text, n_now, runs->now_members, compared->whole.now,
-	         request->set);
+	if (runs->values != NULL)
+		add_values(&text, runs->values, 1, compared->whole.now,
+		           request->set);
+	else
+		add_side(&text, n_now, runs->now_members, compared->whole.now,
+		         request->set);
 	status = add_line(&text, table, error);
 	text_add_string(&text, request->set->n_steps > 0 ?
 	                "all that the steps left: " : "whole run: ");
 	add_whole(&text, &compared->whole, resource);
 	if (status == 0)
 		status = add_line(&text, table, error);
+	text_free(&text);
+	return status;
+}
+
+/* That values of a label stand for runs, and what has no value. */
+static int
+add_what_runs_are(const struct view_request *request, struct table *table,
+                  struct error *error)
+{
+	const struct compared_values *values = request->compared->values;
+	const struct resource *resource = request->set->resource;
+	struct text_buffer text = { 0 };
+	int status;
+
+	text_add_format(&text, "parts of one profile: each value of %s stands "
+	                "for a run", values->key);
+	if (values->sides[1] == NULL && values->unlabelled > 0) {
+		text_add_string(&text, "; not compared: ");
+		text_add_amount(&text, (double)values->unlabelled,
+		                resource->interval, resource->gtick);
+		text_add_string(&text, " without a value");
+	}
+	status = add_line(&text, table, error);
 	text_free(&text);
 	return status;
 }
@@ -110,22 +160,29 @@ add_scale(const struct view_request *request,
 {
 	const struct compared_runs *runs = request->compared;
 	const struct change *whole = &compared->whole;
+	char run[80] = "run";
 
+	if (runs->values != NULL &&
+	    add_what_runs_are(request, table, error) != 0)
+		return -1;
 	if (runs->scale != NULL)
 		return table_add_header(table, error, "compared: %s",
 		                        runs->scale);
+	if (runs->values != NULL)
+		snprintf(run, sizeof run, "value of %.60s",
+		         runs->values->key);
 	if (whole->base == 0 || fabs(whole->change) <= different * whole->base)
-		return table_add_header(table, error, "compared: what a run "
-		    "used, as of equal work");
+		return table_add_header(table, error, "compared: what a %s "
+		    "used, as of equal work", run);
 	if (runs->base_members != runs->now_members &&
 	    runs->base_members > 0 && runs->now_members > 0)
 		return table_add_header(table, error, "compared: what a merged "
 		    "profile used, as of equal work; the totals differ, and so "
 		    "do the members: scale work %" PRIu64 "/%" PRIu64 " compares "
 		    "as many of them", runs->now_members, runs->base_members);
-	return table_add_header(table, error, "compared: what a run used, as "
+	return table_add_header(table, error, "compared: what a %s used, as "
 	    "of equal work; the totals differ, so if the work did, too, say "
-	    "so with scale");
+	    "so with scale", run);
 }
 
 /* "6 runs", "64 random groups of members", "1 run and 32 random ..." */
@@ -138,8 +195,18 @@ sources_of_noise(const struct view_request *request, char *text, size_t size)
 	size_t n_groups = (runs->base_members > 0 ? n_base : 0) +
 	                  (runs->now_members > 0 ? n_now : 0);
 	size_t n_runs = view_count_runs(request) - n_groups;
+	const struct compared_values *values = runs->values;
 	char of_runs[40] = "";
 
+	if (values != NULL) {
+		size_t n = snprintf(text, size, "%" PRIu64 " values of %.60s",
+		                    values->n[0] + values->n[1], values->key);
+
+		if (n_runs < values->n[0] + values->n[1] && n < size)
+			snprintf(text + n, size - n, ", in %zu random groups",
+			         n_runs);
+		return text;
+	}
 	if (n_runs > 0)
 		snprintf(of_runs, sizeof of_runs, "%zu run%s%s", n_runs,
 		         n_runs == 1 ? "" : "s", n_groups > 0 ? " and " : "");
@@ -156,20 +223,21 @@ add_noise(const struct view_request *request,
           const struct compared_rows *compared, struct table *table,
           struct error *error)
 {
-	char text[100];
+	char text[160];
 	bool has_replicates = view_count_runs(request) > 2;
+	const char *run = request->compared->values != NULL ? "value" : "run";
 
 	if (compared->are_exact)
 		return table_add_header(table, error, "the counts are exact; "
-		    "one run a side: what differs is likely, since equal runs "
-		    "may differ a little");
+		    "one %s a side: what differs is likely, since equal runs "
+		    "may differ a little", run);
 	if (isnan(compared->whole.phi) && !has_replicates)
 		return table_add_header(table, error, "undecided: the hits are "
-		    "no counts of samples, so only more runs of each side can "
-		    "show their noise");
+		    "no counts of samples, so only more %ss of each side can "
+		    "show their noise", run);
 	if (!has_replicates)
-		return table_add_header(table, error, "one run a side: likely "
-		    "is the most that can be said; more runs say more");
+		return table_add_header(table, error, "one %s a side: likely "
+		    "is the most that can be said; more %ss say more", run, run);
 	return table_add_header(table, error, "noise is estimated from %s; of "
 	    "the rows that grew or shrank, at most 5%% are expected to be "
 	    "noise", sources_of_noise(request, text, sizeof text));
@@ -206,6 +274,18 @@ add_side_fields(const char *const keys[3], size_t n_runs, uint64_t n_members,
 	return table_add_field(table, keys[2], NULL, cell_amount(mean), error);
 }
 
+/* The runs of a side: files, or values of a label. */
+static size_t
+count_runs(const struct view_request *request, int side)
+{
+	const struct compared_runs *runs = request->compared;
+
+	if (runs->values != NULL)
+		return runs->values->n[side];
+	return side == 0 ? runs->n_base :
+	    view_count_runs(request) - runs->n_base;
+}
+
 static int
 add_fields(const struct view_request *request,
            const struct compared_rows *compared, const struct hidden *hidden,
@@ -229,10 +309,13 @@ add_fields(const struct view_request *request,
 		{ "hidden", NULL, cell_count(hidden_sum(hidden)) },
 	};
 
-	if (add_side_fields(base_keys, runs->n_base, runs->base_members,
-	                    whole->base, table, error) != 0 ||
-	    add_side_fields(now_keys,
-	                    view_count_runs(request) - runs->n_base,
+	if ((runs->values != NULL &&
+	     table_add_field(table, "key", NULL, cell_text(runs->values->key),
+	                     error) != 0) ||
+	    add_side_fields(base_keys, count_runs(request, 0),
+	                    runs->base_members, whole->base, table,
+	                    error) != 0 ||
+	    add_side_fields(now_keys, count_runs(request, 1),
 	                    runs->now_members, whole->now, table,
 	                    error) != 0 ||
 	    view_add_resource(request->set->resource, table, error) != 0)

@@ -74,6 +74,20 @@ struct shown_column {
 };
 
 /*
+ * What stands for runs if the sides are parts of one profile: the values of a
+ * label, such as hosts.
+ */
+struct compared_values {
+	const char *key;		/* of the label */
+	const char *sides[2];		/* as asked for, "host=old*"; now NULL:
+					 * all other values */
+	uint64_t n[2];			/* values of a side; if it has fewer
+					 * columns, each of these has several */
+	uint64_t unlabelled;		/* hits without the label, which are on
+					 * no side */
+};
+
+/*
  * Two sets of runs that are compared: the request's columns, first those of the
  * base; its own set is their sum.  See compare.h.
  */
@@ -90,6 +104,7 @@ struct compared_runs {
 	 * runs.
 	 */
 	uint64_t base_members, now_members;
+	const struct compared_values *values;	/* NULL: runs are files */
 	const char *scale;	/* what amounts are per, for people; NULL: they
 				 * are absolute */
 };

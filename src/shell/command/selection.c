@@ -32,18 +32,13 @@ find_kind(const struct word *word)
 	return 0;
 }
 
-/* Names of threads have blanks, so all that is left of the line is one word. */
-static int
-read_pattern(struct reading *reading, struct value *value)
+int
+selection_read_words(const struct reading *reading, size_t begin, size_t end,
+                     struct pattern_word *word)
 {
-	const struct words *words = reading->words;
-	const struct word *first = &words->words[reading->at];
-	const struct word *last = &words->words[words->n - 1];
-	struct pattern_word *word = arena_alloc(&reading->arguments->arena,
-	                                        sizeof *word, reading->error);
+	const struct word *first = &reading->words->words[begin];
+	const struct word *last = &reading->words->words[end - 1];
 
-	if (word == NULL)
-		return -1;
 	*word = (struct pattern_word){ first->text, first->length,
 		first->is_quoted };
 	if (first != last)
@@ -53,10 +48,23 @@ read_pattern(struct reading *reading, struct value *value)
 			    last->end - first->begin, reading->error),
 			.length = last->end - first->begin,
 		};
-	reading->at = words->n;
+	return word->text != NULL ? 0 : -1;
+}
+
+/* Names of threads have blanks, so all that is left of the line is one word. */
+static int
+read_pattern(struct reading *reading, struct value *value)
+{
+	struct pattern_word *word = arena_alloc(&reading->arguments->arena,
+	                                        sizeof *word, reading->error);
+	size_t begin = reading->at;
+
+	if (word == NULL)
+		return -1;
+	reading->at = reading->words->n;
 	value->pattern_words = word;
 	value->n_pattern_words = 1;
-	return word->text != NULL ? 0 : -1;
+	return selection_read_words(reading, begin, reading->at, word);
 }
 
 static int
@@ -141,9 +149,8 @@ offer(void *context, const char *text, size_t length)
 		completion_offer(completion, whole, strlen(whole));
 }
 
-/* Keys, and after a key and its '=' the values. */
-static void
-complete_labels(struct completion *completion,
+void
+selection_complete_labels(struct completion *completion,
                 const struct profile *profile)
 {
 	struct offering offering = { completion, NULL };
@@ -180,7 +187,7 @@ complete_selection(struct completion *completion,
 	           kinds[kind - 1].is_time) {
 		return;
 	} else if (kinds[kind - 1].kind == SECTION_LABEL) {
-		complete_labels(completion, session->profile);
+		selection_complete_labels(completion, session->profile);
 	} else {
 		sections_offer(session->profile, kinds[kind - 1].kind, NULL,
 		               offer, &offering, &completion->error);

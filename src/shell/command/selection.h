@@ -16,4 +16,15 @@ extern const struct argument_kind arg_selection;
 struct step *selection_step(bool drops, const struct value *value,
                             struct error *error);
 
+/*
+ * The words [begin, end) of a line as one pattern, since names of threads and
+ * hosts may have blanks.  0, or -1 with *error set.
+ */
+int selection_read_words(const struct reading *reading, size_t begin,
+                         size_t end, struct pattern_word *word);
+
+/* Offers the keys of labels, and after a key and its '=' the values. */
+void selection_complete_labels(struct completion *completion,
+                               const struct profile *profile);
+
 #endif

@@ -9,6 +9,7 @@
 #include "src/base/text_buffer.h"
 #include "src/profile/large_array.h"
 #include "src/profile/profile_runs.h"
+#include "src/profile/sections.h"
 
 /* ---- what depends on the loaded profile ---- */
 
@@ -48,6 +49,7 @@ comparison_forget_runs(struct comparison *comparison)
 {
 	comparison_forget_names(comparison);
 	runs_free(&comparison->now);
+	division_free(&comparison->division);
 	profile_free(comparison->profile);
 	free(comparison->columns);
 	free(comparison->shares);
@@ -57,6 +59,8 @@ comparison_forget_runs(struct comparison *comparison)
 	comparison->shares = NULL;
 	comparison->resource = NULL;
 	comparison->n_base = comparison->n_now = 0;
+	comparison->n_runs[0] = comparison->n_runs[1] = 0;
+	comparison->values = (struct compared_values){ 0 };
 }
 
 void
@@ -64,10 +68,17 @@ comparison_free(struct comparison *comparison)
 {
 	comparison_forget_runs(comparison);
 	runs_free(&comparison->base);
+	sides_free(comparison->sides);
 	for (size_t i = 0; i < comparison->n_files; i++)
 		free(comparison->files[i]);
 	free(comparison->files);
 	*comparison = (struct comparison){ 0 };
+}
+
+bool
+comparison_has_base(const struct comparison *comparison)
+{
+	return comparison->base.n > 0 || comparison->sides != NULL;
 }
 
 /* ---- one profile of all runs ---- */
@@ -209,6 +220,8 @@ merge(struct comparison *comparison, const char *resource, bool wants_groups,
 		comparison->n_now = count_side(now, wanted + base->n,
 		                               wants_groups, runs + base->n,
 		                               &groups[1], error);
+		comparison->n_runs[0] = base->n;
+		comparison->n_runs[1] = now->n;
 		if (!error->is_set)
 			result = merge_counted(comparison, runs, groups,
 			                       error);
@@ -244,6 +257,92 @@ comparison_make_profile(struct comparison *comparison, struct profile *loaded,
 	              error) == 0 &&
 	    merge(comparison, loaded->resources[resource].name, wants_groups,
 	          error) == 0)
+		return 0;
+	comparison_forget_runs(comparison);
+	return -1;
+}
+
+/* ---- one profile of the values of a label ---- */
+
+/* The hits of stacks without the label. */
+static uint64_t
+count_unlabelled(const struct profile *profile, uint32_t resource,
+                 const struct division *division, const char *key,
+                 struct error *error)
+{
+	struct section_total *totals = memory_array(profile->n_sections +
+	    (size_t)1, sizeof *totals, error);
+	struct text_buffer text = { 0 };
+	uint64_t hits = 0;
+
+	if (totals == NULL)
+		return 0;
+	section_totals(profile, profile->tree, resource, totals);
+	for (uint32_t i = 0; i <= profile->n_sections; i++)
+		if (division->column[i] == NO_RESOURCE &&
+		    !section_add_value(profile, i, key, &text))
+			hits += totals[i].hits;
+	text_free(&text);
+	free(totals);
+	return hits;
+}
+
+static int
+split(struct comparison *comparison, struct profile *loaded, uint32_t resource,
+      bool keeps_sections, struct error *error)
+{
+	const struct division *division = &comparison->division;
+	const struct sides *sides = comparison->sides;
+	uint32_t n = division->n[0] + division->n[1];
+	const struct section_columns columns = { division->column, sides->key,
+		keeps_sections };
+
+	comparison->wanted_groups = !keeps_sections;
+	comparison->resource = memory_string(loaded->resources[resource].name,
+	                                     error);
+	comparison->columns = memory_array(n, sizeof *comparison->columns,
+	                                   error);
+	if (division->sizes != NULL)
+		comparison->shares = memory_copy(division->sizes, n,
+		    sizeof *comparison->shares, error);
+	comparison->values = (struct compared_values){
+		.key = sides->key,
+		.sides = { sides->texts[0], sides->texts[1] },
+		.n = { names_count(division->values[0]),
+		       names_count(division->values[1]) },
+		.unlabelled = count_unlabelled(loaded, resource, division,
+		                               sides->key, error),
+	};
+	for (int side = 0; side < 2; side++)
+		comparison->n_runs[side] = division->n[side];
+	comparison->n_base = division->n[0];
+	comparison->n_now = division->n[1];
+	if (!error->is_set)
+		comparison->profile = profile_split_runs(loaded, resource,
+		    &columns, n, comparison->columns, error);
+	return comparison->profile != NULL ? 0 : -1;
+}
+
+int
+comparison_make_sides(struct comparison *comparison, struct profile *loaded,
+                      uint32_t resource, struct step *const *steps, size_t n,
+                      bool keeps_sections, struct error *error)
+{
+	struct division division;
+
+	if (sides_divide(comparison->sides, loaded, steps, n, &division,
+	                 error) != 0)
+		return -1;
+	if (comparison_has_profile(comparison, loaded->resources[resource].name,
+	                           !keeps_sections) &&
+	    comparison->wanted_groups == !keeps_sections &&
+	    division_equals(&comparison->division, &division)) {
+		division_free(&division);
+		return 0;
+	}
+	comparison_forget_runs(comparison);
+	comparison->division = division;
+	if (split(comparison, loaded, resource, keeps_sections, error) == 0)
 		return 0;
 	comparison_forget_runs(comparison);
 	return -1;
@@ -446,10 +545,12 @@ comparison_make_names(struct comparison *comparison,
 		comparison->runs[i] = describe_run(comparison, i,
 		                                   request->n_steps);
 	comparison->compared.n_base = comparison->n_base;
-	if (comparison->n_base > comparison->base.n)
+	if (comparison->sides != NULL)
+		comparison->compared.values = &comparison->values;
+	if (comparison->n_base > comparison->n_runs[0])
 		comparison->compared.base_members =
 		    comparison->base.profiles[0]->fleet->n_members;
-	if (comparison->n_now > comparison->now.n)
+	if (comparison->n_now > comparison->n_runs[1])
 		comparison->compared.now_members =
 		    comparison->now.profiles[0]->fleet->n_members;
 	comparison_scale_none(comparison);

@@ -8,6 +8,9 @@
  *
  * A side that is one merged profile has no replicates, but members that differ:
  * its random groups stand for runs, each of which did a part of the work.
+ *
+ * The sides can also be parts of the loaded profile (sides.h).  Then the values
+ * of a label stand for runs.
  */
 #ifndef CPPROF_SHELL_SESSION_COMPARISON_H
 #define CPPROF_SHELL_SESSION_COMPARISON_H
@@ -21,22 +24,29 @@
 #include "src/profile/profile.h"
 #include "src/shell/session/naming.h"
 #include "src/shell/session/runs.h"
+#include "src/shell/session/sides.h"
 #include "src/views/view.h"
 
 /* Start with { 0 }. */
 struct comparison {
 	char **files;			/* [n_files] the base's, as given */
 	size_t n_files;
-	struct runs base;		/* n is 0: there is no base */
+	struct runs base;		/* n is 0: there is no base; or */
+	struct sides *sides;		/* NULL: there are none */
 
 	/* For one resource of the loaded profile. */
 	struct runs now;
+	struct division division;	/* of the loaded profile, if there are
+					 * sides */
 	struct profile *profile;	/* of all runs; NULL: not made yet */
 	uint32_t n_base, n_now;		/* columns of each side: its runs, or
 					 * the groups of its only one */
+	uint32_t n_runs[2];		/* of each side; of sides, as many as
+					 * columns */
 	uint32_t *columns;		/* [n_base + n_now] its resources */
 	double *shares;			/* [n_base + n_now] of a run's work that
-					 * each has; NULL: all are runs */
+					 * each has, or of how many values it
+					 * has that; NULL: all are runs */
 	bool wanted_groups;
 	char *resource;			/* its name */
 
@@ -50,6 +60,7 @@ struct comparison {
 					 * samples of all, if a sample may
 					 * stand for several hits */
 	struct compared_runs compared;
+	struct compared_values values;	/* compared.values */
 	double *work;			/* [n_base + n_now] of each run */
 	char scale[300];		/* what compared.scale says */
 	struct naming *flows;		/* likewise, if it has no stacks */
@@ -62,6 +73,9 @@ void comparison_free(struct comparison *comparison);
 
 /* The loaded profile has changed, or another resource is wanted. */
 void comparison_forget_runs(struct comparison *comparison);
+
+/* Whether there is anything to compare with. */
+bool comparison_has_base(const struct comparison *comparison);
 
 /* Call this when steps or settings change the names. */
 void comparison_forget_names(struct comparison *comparison);
@@ -84,6 +98,16 @@ int comparison_make_profile(struct comparison *comparison,
                             size_t n, uint32_t resource, bool wants_groups,
                             const struct read_options *options,
                             struct error *error);
+
+/*
+ * The same if there are sides.  steps[n]: those in force, of which some say what
+ * is on a side.  Does nothing if the profile is already that.  keeps_sections:
+ * threads and other labels stay known.
+ */
+int comparison_make_sides(struct comparison *comparison,
+                          struct profile *loaded, uint32_t resource,
+                          struct step *const *steps, size_t n,
+                          bool keeps_sections, struct error *error);
 
 /*
  * Names the stacks of that profile.  request: as for the loaded profile; its

@@ -105,10 +105,10 @@ find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
 	*whole = (struct whole_runs){ 0 };
 	whole->sets = memory_array(n_base + n_now, sizeof *whole->sets, error);
 	return whole->sets == NULL ||
-	    add_side(whole, 0, comparison->runs, n_base, comparison->base.n,
+	    add_side(whole, 0, comparison->runs, n_base, comparison->n_runs[0],
 	             error) != 0 ||
 	    add_side(whole, 1, comparison->runs + n_base, n_now,
-	             comparison->now.n, error) != 0 ? -1 : 0;
+	             comparison->n_runs[1], error) != 0 ? -1 : 0;
 }
 
 /*
@@ -119,39 +119,54 @@ static void
 spread_work(struct comparison *comparison)
 {
 	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
-	bool base_is_one = n_base > comparison->base.n;
-	bool now_is_one = n_now > comparison->now.n;
+	bool base_is_one = n_base > comparison->n_runs[0];
+	bool now_is_one = n_now > comparison->n_runs[1];
 	const double *shares = comparison->shares;
 
 	/* From the end, since a run comes no later than its columns. */
 	for (uint32_t i = n_base + n_now; shares != NULL && i-- > 0;) {
 		uint32_t run = i < n_base ? (base_is_one ? 0 : i) :
-		    comparison->base.n + (now_is_one ? 0 : i - n_base);
+		    comparison->n_runs[0] + (now_is_one ? 0 : i - n_base);
 
 		comparison->work[i] = comparison->work[run] * shares[i];
 	}
 }
 
-/* The mean work of a run now, before it is spread. */
+/*
+ * The mean work of a run now, before it is spread.  Columns of several values
+ * are what was counted, so theirs is by value.
+ */
 static double
 work_now(const struct comparison *comparison)
 {
-	double sum = 0;
+	double sum = 0, n = comparison->n_runs[1];
 
-	for (uint32_t i = 0; i < comparison->now.n; i++)
-		sum += comparison->work[comparison->base.n + i];
-	return sum / comparison->now.n;
+	for (uint32_t i = 0; i < comparison->n_runs[1]; i++)
+		sum += comparison->work[comparison->n_runs[0] + i];
+	if (comparison->sides != NULL)
+		n = (double)comparison->values.n[1];
+	return sum / n;
+}
+
+/* From the work of columns of which each of the base did 1 on average. */
+static void
+count_by_value(struct comparison *comparison)
+{
+	double values = (double)comparison->values.n[0];
+
+	for (uint32_t i = 0; i < comparison->n_base + comparison->n_now; i++)
+		comparison->work[i] *= values / comparison->n_base;
 }
 
 int
 comparison_scale_work(struct comparison *comparison, double work,
                       struct error *error)
 {
-	uint32_t n_base = comparison->base.n;
+	uint32_t n_base = comparison->n_runs[0];
 
 	if (begin_scale(comparison, error) != 0)
 		return -1;
-	for (uint32_t i = 0; i < n_base + comparison->now.n; i++)
+	for (uint32_t i = 0; i < n_base + comparison->n_runs[1]; i++)
 		comparison->work[i] = i < n_base ? 1 : work;
 	spread_work(comparison);
 	snprintf(comparison->scale, sizeof comparison->scale,
@@ -176,7 +191,8 @@ end_scale(struct comparison *comparison, const struct whole_runs *whole,
 		snprintf(comparison->scale + length,
 		         sizeof comparison->scale - (size_t)length,
 		         " (+-%.2g%%)", 100 * uncertain);
-	spread_work(comparison);
+	if (comparison->sides == NULL)
+		spread_work(comparison);
 	use_scale(comparison);
 }
 
@@ -190,8 +206,10 @@ comparison_scale_by(struct comparison *comparison, uint32_t function,
 	if (begin_scale(comparison, error) == 0 &&
 	    find_whole_runs(&whole, comparison, error) == 0)
 		result = work_by_function(whole.sets, whole.n,
-		    comparison->base.n, function, comparison->work,
+		    comparison->n_runs[0], function, comparison->work,
 		    comparison->compared.work_hits, error);
+	if (result == 0 && comparison->sides != NULL)
+		count_by_value(comparison);
 	if (result == 0)
 		end_scale(comparison, &whole, snprintf(comparison->scale,
 		    sizeof comparison->scale, "per use of %.150s, of which a "
@@ -210,9 +228,11 @@ comparison_scale_robust(struct comparison *comparison, struct error *error)
 
 	if (begin_scale(comparison, error) == 0 &&
 	    find_whole_runs(&whole, comparison, error) == 0)
-		result = work_robust(whole.sets, whole.n, comparison->base.n,
+		result = work_robust(whole.sets, whole.n, comparison->n_runs[0],
 		                     comparison->work,
 		                     comparison->compared.work_hits, error);
+	if (result == 0 && comparison->sides != NULL)
+		count_by_value(comparison);
 	if (result == 0)
 		end_scale(comparison, &whole, snprintf(comparison->scale,
 		    sizeof comparison->scale, "robust: by most functions, a "

@@ -481,6 +481,38 @@ session_set_base(struct session *session, const char *const *files, size_t n,
 	return 0;
 }
 
+int
+session_divide(const struct session *session, const struct sides *sides,
+               struct division *division, struct error *error)
+{
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement, &n);
+
+	return sides_divide(sides, session->profile, steps, n, division,
+	                    error);
+}
+
+int
+session_set_sides(struct session *session, struct sides *sides,
+                  struct error *error)
+{
+	struct comparison comparison = { .sides = sides };
+	struct division division;
+
+	if (sides == NULL)
+		return -1;
+	if (session->profile != NULL) {
+		if (session_divide(session, sides, &division, error) != 0) {
+			sides_free(sides);
+			return -1;
+		}
+		division_free(&division);
+	}
+	comparison_free(&session->comparison);
+	session->comparison = comparison;
+	return 0;
+}
+
 /* Whether two files are named as in the same directory. */
 static bool
 are_neighbours(const char *a, const char *b)
@@ -516,6 +548,31 @@ note_old_runs(const struct session *session)
 		             "--base, or use the command base", base, old);
 }
 
+/* The profile of parts of the loaded one, for the current resource. */
+static int
+compare_sides(struct session *session, struct error *error)
+{
+	struct comparison *comparison = &session->comparison;
+	struct progress_line line;
+	size_t n, n_others;
+	struct step *const *steps = refinement_steps(&session->refinement, &n);
+	struct step **others;
+	bool keeps_sections;
+	int result;
+
+	n_others = n;
+	others = sides_other_steps(comparison->sides, steps, &n_others, error);
+	if (others == NULL)
+		return -1;
+	keeps_sections = steps_need_sections(others, n_others);
+	free(others);
+	progress_line_start(&line, "comparing");
+	result = comparison_make_sides(comparison, session->profile,
+	    session->resource, steps, n, keeps_sections, error);
+	progress_line_end(&line);
+	return result;
+}
+
 /* The profile of base and loaded runs, for the current resource. */
 static int
 compare_runs(struct session *session, struct error *error)
@@ -526,6 +583,8 @@ compare_runs(struct session *session, struct error *error)
 	bool wants_groups = !session_selects_sections(session);
 	int result;
 
+	if (comparison->sides != NULL)
+		return compare_sides(session, error);
 	if (comparison_has_profile(comparison, session_resource(session)->name,
 	                           wants_groups))
 		return 0;
@@ -562,12 +621,23 @@ compare_names(struct session *session, struct error *error)
 	struct comparison *comparison = &session->comparison;
 	struct naming_request request = session_naming_request(session,
 	    comparison->profile, 0);
+	struct step **others = NULL;
+	int result;
 
 	if (comparison->has_names)
 		return 0;
-	if (compare_lines(session, &request, error) != 0)
-		return -1;
-	return comparison_make_names(comparison, &request, error);
+	if (comparison->sides != NULL) {
+		others = sides_other_steps(comparison->sides, request.steps,
+		                           &request.n_steps, error);
+		if (others == NULL)
+			return -1;
+		request.steps = others;
+	}
+	result = compare_lines(session, &request, error);
+	if (result == 0)
+		result = comparison_make_names(comparison, &request, error);
+	free(others);
+	return result;
 }
 
 int
@@ -618,7 +688,7 @@ session_begin_comparison(struct session *session, struct error *error)
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	if (comparison->base.n == 0)
+	if (!comparison_has_base(comparison))
 		return error_set(error, "there is nothing to compare with; "
 		                 "name the earlier runs with \"base FILE...\"");
 	if (compare_runs(session, error) != 0 ||

@@ -21,6 +21,7 @@
 #include "src/shell/session/comparison.h"
 #include "src/shell/session/last_rows.h"
 #include "src/shell/session/naming.h"
+#include "src/shell/session/sides.h"
 #include "src/shell/terminal/history.h"
 #include "src/shell/terminal/terminal.h"
 #include "src/symbols/lines/address_lines.h"
@@ -170,6 +171,19 @@ int session_reload(struct session *session, struct error *error);
  */
 int session_set_base(struct session *session, const char *const *files,
                      size_t n, struct error *error);
+
+/*
+ * The base and what it is compared with are parts of the loaded profile, in
+ * place of an earlier base.  The session takes the sides over; NULL: *error says
+ * why there are none.  0, or -1 with *error set and the old base: the profile
+ * that is loaded, if there is one, cannot be divided so.
+ */
+int session_set_sides(struct session *session, struct sides *sides,
+                      struct error *error);
+
+/* How the loaded profile is divided by sides; as sides_divide. */
+int session_divide(const struct session *session, const struct sides *sides,
+                   struct division *division, struct error *error);
 
 /*
  * Until session_end_comparison, the session's profile, names, root and sets
