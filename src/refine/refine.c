@@ -49,6 +49,15 @@ finish(struct refining *refining)
 	tree_time_free(refining->selection);
 }
 
+void
+refining_free(struct refining *refining)
+{
+	if (refining == NULL)
+		return;
+	finish(refining);
+	free(refining);
+}
+
 /*
  * Copies the nodes that are left.  Their labels are names, and a frame that is
  * one with its caller has the label `joined`; or, if that is NO_NAME, those of
@@ -250,8 +259,8 @@ merge_tree(const struct refining *refining, uint32_t n_names,
 	return merged;
 }
 
-static struct sample_tree *
-make_tree(const struct refining *refining, struct error *error)
+struct sample_tree *
+refined_tree(const struct refining *refining, struct error *error)
 {
 	uint32_t n_names = names_count(refining->stacks->profile->names);
 	int is_distinct = has_distinct_siblings(refining, error);
@@ -311,18 +320,19 @@ apply(struct refining *refining, struct step *const *steps, size_t n,
 	return select_times(refining, error);
 }
 
-struct sample_tree *
-refine_tree(const struct stacks *stacks, struct step *const *steps, size_t n,
-            bool *skipped, struct error *why, struct error *error)
+struct refining *
+refine_stacks(const struct stacks *stacks, struct step *const *steps, size_t n,
+              bool *skipped, struct error *why, struct error *error)
 {
-	struct refining refining;
-	struct sample_tree *tree = NULL;
+	struct refining *refining = memory_array(1, sizeof *refining, error);
 
-	if (begin(&refining, stacks, error) == 0 &&
-	    apply(&refining, steps, n, skipped, why, error) == 0)
-		tree = make_tree(&refining, error);
-	finish(&refining);
-	return tree;
+	if (refining == NULL)
+		return NULL;
+	if (begin(refining, stacks, error) == 0 &&
+	    apply(refining, steps, n, skipped, why, error) == 0)
+		return refining;
+	refining_free(refining);
+	return NULL;
 }
 
 /* The hits of a resource that are left, at the times that are left. */
@@ -364,81 +374,61 @@ refine_hits(const struct stacks *stacks, struct step *const *steps, size_t n,
 	return result;
 }
 
-int
-refine_rows(const struct stacks *stacks, struct step *const *steps, size_t n,
-            bool *dropped, struct slice_set *times, struct error *error)
+void
+refined_rows(const struct refining *refining, bool *dropped,
+             struct slice_set *times)
 {
-	const struct sample_tree *tree = stacks->tree;
-	struct refining refining;
-	struct error why;
-	int result = begin(&refining, stacks, error);
+	const struct sample_tree *tree = refining->stacks->tree;
 
-	if (result == 0)
-		result = apply(&refining, steps, n, NULL, &why, error);
 	for (uint32_t row = 0; row < tree->n_rows; row++)
 		dropped[row] = false;
-	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++)
-		if ((refining.flags[node] & NODE_DROPPED) &&
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if ((refining->flags[node] & NODE_DROPPED) &&
 		    tree->row[node] != 0)
 			dropped[tree->row[node]] = true;
-	*times = refining.times;
-	finish(&refining);
-	return result;
+	*times = refining->times;
 }
 
-int
-refine_section_totals(const struct stacks *stacks, struct step *const *steps,
-                      size_t n, uint32_t resource,
-                      struct section_total *totals, struct error *error)
+void
+refined_section_totals(const struct refining *refining, uint32_t resource,
+                       struct section_total *totals)
 {
-	const struct sample_tree *tree = stacks->tree;
-	struct refining refining;
-	struct error why;
-	int result = begin(&refining, stacks, error);
+	const struct sample_tree *tree = refining->tree;
+	const struct stacks *stacks = refining->stacks;
 
-	if (result == 0)
-		result = apply(&refining, steps, n, NULL, &why, error);
 	for (uint32_t i = 0; i <= stacks->profile->n_sections; i++)
 		totals[i] = (struct section_total){ 0 };
-	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++) {
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		struct section_total *total = &totals[stacks->section[node]];
 
-		if (refining.flags[node] & NODE_DROPPED)
+		if (refining->flags[node] & NODE_DROPPED)
 			continue;
-		total->hits += sample_tree_hits(refining.tree, resource, node);
-		total->samples += sample_tree_samples(refining.tree, resource,
-		                                      node);
+		total->hits += sample_tree_hits(tree, resource, node);
+		total->samples += sample_tree_samples(tree, resource, node);
 	}
-	finish(&refining);
-	return result;
 }
 
 uint64_t *
-refine_module_hits(const struct stacks *stacks, struct step *const *steps,
-                   size_t n, uint32_t resource, struct error *error)
+refined_module_hits(const struct refining *refining, uint32_t resource,
+                    struct error *error)
 {
-	const struct sample_tree *tree = stacks->tree;
-	struct refining refining;
-	uint64_t *hits = NULL;
-	struct error why;
-
+	const struct sample_tree *tree = refining->tree;
 	/* Groups may have new names, too. */
-	if (begin(&refining, stacks, error) == 0 &&
-	    apply(&refining, steps, n, NULL, &why, error) == 0)
-		hits = memory_array(names_count(stacks->profile->names),
-		                    sizeof *hits, error);
+	uint64_t *hits = memory_array(
+	    names_count(refining->stacks->profile->names), sizeof *hits,
+	    error);
+
 	for (uint32_t node = 0; hits != NULL && node < tree->n_nodes; node++) {
 		const struct frame_kind *kind;
 
 		if (tree->row[node] == 0 ||
-		    refining.flags[node] & NODE_DROPPED)
+		    refining->flags[node] & NODE_DROPPED)
 			continue;
-		kind = &refining.kinds[refining.kind[node]];
+		kind = &refining->kinds[refining->kind[node]];
 		hits[kind->module != NO_NAME ? kind->module :
 		     kind->names[GRANULARITY_FUNCTION]] +=
-		    sample_tree_hits(refining.tree, resource, node);
+		    sample_tree_hits(tree, resource, node);
 	}
-	finish(&refining);
 	return hits;
 }
 
@@ -535,7 +525,7 @@ take_names(struct refined_profile *refined, const struct refining *refining,
 	refined->frames = memory_array(n, sizeof *refined->frames, error);
 	refined->locations = memory_array(n, sizeof *refined->locations,
 	                                  error);
-	refined->tree = make_tree(refining, error);
+	refined->tree = refined_tree(refining, error);
 	if (refined->frames == NULL || refined->locations == NULL ||
 	    refined->tree == NULL)
 		return -1;

@@ -10,16 +10,51 @@
 #include "src/refine/stacks.h"
 #include "src/refine/step.h"
 
+/* Stacks to which steps were applied; inside src/refine see refining.h. */
+struct refining;
+
 /*
- * The tree of names that n steps leave, freed with sample_tree_free; equal
- * siblings are merged.  A step that matches nothing, or would leave nothing, is
- * skipped, and skipped[i] set; *why says why if the last step is.  NULL with
- * *error set.  O(nodes) for each step.
+ * Applies n steps.  One that matches nothing, or would leave nothing, is
+ * skipped, and skipped[i] set, unless skipped is NULL; *why says why if the last
+ * step is.  The stacks must outlive the result, which is freed with
+ * refining_free.  NULL with *error set.  O(nodes) for each step.
  */
-struct sample_tree *refine_tree(const struct stacks *stacks,
-                                struct step *const *steps, size_t n,
-                                bool *skipped, struct error *why,
-                                struct error *error);
+struct refining *refine_stacks(const struct stacks *stacks,
+                               struct step *const *steps, size_t n,
+                               bool *skipped, struct error *why,
+                               struct error *error);
+void refining_free(struct refining *refining);
+
+/*
+ * The tree of names that is left, freed with sample_tree_free; equal siblings
+ * are merged.  NULL with *error set.  O(nodes).
+ */
+struct sample_tree *refined_tree(const struct refining *refining,
+                                 struct error *error);
+
+/*
+ * The rows of the stacks' tree whose stacks were dropped: sets
+ * dropped[tree->n_rows].  Of the others, the hits of *times are left.  O(nodes).
+ */
+void refined_rows(const struct refining *refining, bool *dropped,
+                  struct slice_set *times);
+
+/*
+ * Hits and raw samples of one resource that are left in each section of the
+ * profile: totals[n_sections + 1] (profile/sections.h).  The stacks were made
+ * with their sections.  O(nodes).
+ */
+void refined_section_totals(const struct refining *refining, uint32_t resource,
+                            struct section_total *totals);
+
+/*
+ * The hits of a resource that are left, by the module of the frame in which each
+ * stack ends: [names_count] by the module's name, and by that of the group or
+ * function if there is no module.  Freed with free; NULL with *error set.
+ * O(nodes).
+ */
+uint64_t *refined_module_hits(const struct refining *refining,
+                              uint32_t resource, struct error *error);
 
 /*
  * The hits of a resource that are left after each step: sets hits[n].  Steps
@@ -29,37 +64,6 @@ struct sample_tree *refine_tree(const struct stacks *stacks,
 int refine_hits(const struct stacks *stacks, struct step *const *steps,
                 size_t n, uint32_t resource, uint64_t *hits,
                 struct error *error);
-
-/*
- * The rows of the stacks' tree whose stacks n steps drop: sets
- * dropped[tree->n_rows], which is zeroed first.  Of the others, the hits of
- * *times are left.  Steps that match nothing are skipped.  0, or -1 with *error
- * set.  O(nodes) for each step.
- */
-int refine_rows(const struct stacks *stacks, struct step *const *steps,
-                size_t n, bool *dropped, struct slice_set *times,
-                struct error *error);
-
-/*
- * Hits and raw samples of one resource that the steps leave in each section of
- * the profile: totals[n_sections + 1] (profile/sections.h).  The stacks were
- * made with their sections.  Steps that match nothing are skipped.  0, or -1
- * with *error set.  O(nodes) for each step.
- */
-int refine_section_totals(const struct stacks *stacks,
-                          struct step *const *steps, size_t n,
-                          uint32_t resource, struct section_total *totals,
-                          struct error *error);
-
-/*
- * The hits of a resource that the steps leave, by the module of the frame in
- * which each stack ends: [names_count] by the module's name, and by that of the
- * group or function if there is no module.  Freed with free; NULL with *error
- * set.  Steps that match nothing are skipped.  O(nodes) for each step.
- */
-uint64_t *refine_module_hits(const struct stacks *stacks,
-                             struct step *const *steps, size_t n,
-                             uint32_t resource, struct error *error);
 
 /* A profile of what steps leave, for files of other tools. */
 struct refined_profile {

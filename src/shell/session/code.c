@@ -112,8 +112,10 @@ apply_steps(struct code *code, const struct naming_request *request,
 {
 	bool *dropped = memory_array(code->tree->n_rows, sizeof *dropped,
 	                             error);
+	struct refining *refining = NULL;
 	struct slice_set times = ALL_TIMES;
 	struct stacks stacks = { 0 };
+	struct error why;
 	int status = -1;
 
 	if (dropped != NULL &&
@@ -121,14 +123,18 @@ apply_steps(struct code *code, const struct naming_request *request,
 	                             code->section, code->frame, &request->rule,
 	                             steps_granularities(request->steps,
 	                                                 request->n_steps),
-	                             request->hides_startup, error) == 0 &&
-	    refine_rows(&stacks, request->steps, request->n_steps, dropped,
-	                &times, error) == 0)
+	                             request->hides_startup, error) == 0)
+		refining = refine_stacks(&stacks, request->steps,
+		                         request->n_steps, NULL, &why, error);
+	if (refining != NULL) {
+		refined_rows(refining, dropped, &times);
 		status = hide_rows(code, dropped, error);
+	}
 	if (status == 0 && !slice_set_is_whole(&times)) {
 		code->timed = tree_time_select(code->tree, &times, error);
 		status = code->timed != NULL ? 0 : -1;
 	}
+	refining_free(refining);
 	stacks_free(&stacks);
 	free(dropped);
 	return status;

@@ -42,6 +42,8 @@ naming_forget_stacks(struct naming *naming)
 {
 	struct kept_stacks *kept = naming->stacks;
 
+	refining_free(naming->refining);
+	naming->refining = NULL;
 	naming->stacks = NULL;
 	if (kept == NULL || --kept->n_owners > 0)
 		return;
@@ -280,9 +282,11 @@ refine(struct naming *naming, const struct naming_request *request,
 		return -1;
 	naming->tree_is_own = naming->is_refined = true;
 	if (take_stacks(naming, request, error) == 0)
-		naming->tree = refine_tree(&naming->stacks->stacks,
+		naming->refining = refine_stacks(&naming->stacks->stacks,
 		    request->steps, request->n_steps, naming->skipped,
 		    &naming->why_last, error);
+	if (naming->refining != NULL)
+		naming->tree = refined_tree(naming->refining, error);
 	if (request->n_steps == 0 && !stacks_fit(naming, request))
 		naming_forget_stacks(naming);
 	return naming->tree != NULL ? 0 : -1;

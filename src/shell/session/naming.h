@@ -85,6 +85,8 @@ struct naming {
 					 * or would have left nothing */
 	struct error why_last;		/* why the last step was, if it was */
 	struct kept_stacks *stacks;	/* for the next step; NULL: none yet */
+	struct refining *refining;	/* these after the steps; NULL: no step
+					 * was applied to them */
 	struct function_list *functions;
 	uint32_t outermost;		/* the outermost function with the most
 					 * hits, of equals the first in byte

@@ -3,8 +3,10 @@
 #include "src/shell/session/session_left.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
+#include "src/profile/frame_labels.h"
 #include "src/refine/refine_graph.h"
 
 /* ---- stacks ---- */
@@ -123,8 +125,9 @@ session_section_totals(const struct session *session, uint32_t resource,
 	    session->profile, session->resource);
 	struct section_total *totals = memory_array(
 	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
+	struct refining *refining = NULL;
 	struct stacks stacks;
-	int result;
+	struct error why;
 
 	if (totals == NULL)
 		return NULL;
@@ -133,42 +136,61 @@ session_section_totals(const struct session *session, uint32_t resource,
 		               resource, totals);
 		return totals;
 	}
-	result = naming_stacks(&request, true, &stacks, error);
-	if (result == 0)
-		result = refine_section_totals(&stacks, request.steps,
-		    request.n_steps, resource, totals, error);
+	if (naming_stacks(&request, true, &stacks, error) == 0)
+		refining = refine_stacks(&stacks, request.steps,
+		                         request.n_steps, NULL, &why, error);
+	if (refining != NULL) {
+		refined_section_totals(refining, resource, totals);
+	} else {
+		free(totals);
+		totals = NULL;
+	}
+	refining_free(refining);
 	stacks_free(&stacks);
-	if (result == 0)
-		return totals;
-	free(totals);
-	return NULL;
+	return totals;
 }
 
-/* Totals by section after n steps, of which the last must match something. */
+/*
+ * The stacks after n steps, of which the last must match something.  NULL with
+ * *error set.
+ */
+static struct refining *
+apply_steps(const struct stacks *stacks, const struct naming_request *request,
+            struct error *error)
+{
+	size_t n = request->n_steps;
+	bool *skipped = memory_array(n, sizeof *skipped, error);
+	struct refining *refining = NULL;
+	struct error why = { 0 };
+
+	if (skipped != NULL)
+		refining = refine_stacks(stacks, request->steps, n, skipped,
+		                         &why, error);
+	if (refining != NULL && skipped[n - 1]) {
+		*error = why;
+		refining_free(refining);
+		refining = NULL;
+	}
+	free(skipped);
+	return refining;
+}
+
+/* Totals by section after these steps. */
 static int
 find_step_totals(const struct naming_request *request,
                  struct section_total *totals, struct error *error)
 {
-	size_t n = request->n_steps;
-	bool *skipped = memory_array(n, sizeof *skipped, error);
-	struct sample_tree *left = NULL;
-	struct error why = { 0 };
-	struct stacks stacks = { 0 };
-	int result = -1;
+	struct refining *refining = NULL;
+	struct stacks stacks;
+	int result;
 
-	if (skipped != NULL &&
-	    naming_stacks(request, true, &stacks, error) == 0)
-		left = refine_tree(&stacks, request->steps, n, skipped, &why,
-		                   error);
-	if (left != NULL && skipped[n - 1])
-		*error = why;
-	else if (left != NULL)
-		result = refine_section_totals(&stacks, request->steps, n,
-		                               request->resource, totals,
-		                               error);
-	sample_tree_free(left);
+	if (naming_stacks(request, true, &stacks, error) == 0)
+		refining = apply_steps(&stacks, request, error);
+	if (refining != NULL)
+		refined_section_totals(refining, request->resource, totals);
+	result = refining != NULL ? 0 : -1;
+	refining_free(refining);
 	stacks_free(&stacks);
-	free(skipped);
 	return result;
 }
 
@@ -193,34 +215,26 @@ session_step_totals(const struct session *session, struct step *step,
 	return NULL;
 }
 
-/* The rows that n steps drop, of which the last must match something. */
+/* The rows that these steps drop. */
 static int
 find_step_rows(const struct naming_request *request,
                const struct sample_tree *tree, bool *dropped,
                struct error *error)
 {
-	size_t n = request->n_steps;
-	bool *skipped = memory_array(n, sizeof *skipped, error);
-	struct sample_tree *left = NULL;
+	struct refining *refining = NULL;
 	struct stacks stacks = { 0 };
 	struct slice_set times;
-	struct error why = { 0 };
-	int result = -1;
+	int result;
 
-	if (skipped != NULL &&
-	    (tree == request->profile->tree ?
+	if ((tree == request->profile->tree ?
 	     naming_stacks(request, false, &stacks, error) :
 	     naming_stacks_of(request, tree, &stacks, error)) == 0)
-		left = refine_tree(&stacks, request->steps, n, skipped, &why,
-		                   error);
-	if (left != NULL && skipped[n - 1])
-		*error = why;
-	else if (left != NULL)
-		result = refine_rows(&stacks, request->steps, n, dropped,
-		                     &times, error);
-	sample_tree_free(left);
+		refining = apply_steps(&stacks, request, error);
+	if (refining != NULL)
+		refined_rows(refining, dropped, &times);
+	result = refining != NULL ? 0 : -1;
+	refining_free(refining);
 	stacks_free(&stacks);
-	free(skipped);
 	return result;
 }
 
@@ -242,25 +256,88 @@ session_step_rows(const struct session *session, struct step *step,
 	return result;
 }
 
+/* Of each frame its module's name, or if there is none its function's. */
+static uint32_t *
+name_modules(struct profile *profile, const struct naming_rule *rule,
+             struct error *error)
+{
+	uint32_t *names = memory_array(profile->n_frames, sizeof *names,
+	                               error);
+	uint32_t *modules = memory_array(profile->n_modules, sizeof *modules,
+	                                 error);
+	struct frame_labels labels = { 0 };
+
+	for (uint32_t i = 0; !error->is_set && i < profile->n_modules; i++) {
+		const char *name = profile_module_name(profile, i);
+
+		modules[i] = names_add(profile->names, name, strlen(name),
+		                       error);
+	}
+	if (!error->is_set &&
+	    frame_labels_make(&labels, profile, rule, error) == 0)
+		for (uint32_t i = 0; i < profile->n_frames; i++)
+			names[i] = profile->frames[i].module != NO_MODULE ?
+			    modules[profile->frames[i].module] :
+			    labels.labels[labels.first[i + 1] - 1];
+	frame_labels_free(&labels);
+	free(modules);
+	if (!error->is_set)
+		return names;
+	free(names);
+	return NULL;
+}
+
+/* As refined_module_hits, of all stacks. */
+static uint64_t *
+whole_module_hits(const struct session *session, struct error *error)
+{
+	const struct sample_tree *tree = session->profile->tree;
+	struct naming_rule rule = session->settings.naming;
+	uint32_t *names;
+	uint64_t *hits = NULL;
+
+	rule.granularity = GRANULARITY_FUNCTION;
+	names = name_modules(session->profile, &rule, error);
+	if (names != NULL)
+		hits = memory_array(names_count(session->profile->names),
+		                    sizeof *hits, error);
+	for (uint32_t node = 0; hits != NULL && node < tree->n_nodes; node++)
+		if (tree->row[node] != 0)
+			hits[names[tree->label[node]]] += sample_tree_hits(
+			    tree, session->resource, node);
+	free(names);
+	return hits;
+}
+
 int
 session_module_hits(const struct session *session, uint64_t **hits,
                     struct error *error)
 {
 	struct naming_request request = session_naming_request(session,
 	    session->profile, session->resource);
-	const struct stacks *stacks;
-	struct stacks own = { 0 };
+	struct refining *own = NULL;
+	const struct refining *refining = session->naming.refining;
+	struct stacks stacks = { 0 };
+	struct error why;
 
 	*hits = NULL;
 	if (session->profile->tree == NULL || session->profile->n_modules < 2)
 		return 0;
-	request.hides_startup = false;	/* no stack ends there */
-	stacks = find_stacks(session, &request, &own, error);
-	if (stacks != NULL)
-		*hits = refine_module_hits(stacks, request.steps,
-		                           request.n_steps, session->resource,
-		                           error);
-	stacks_free(&own);
+	if (request.n_steps == 0) {
+		*hits = whole_module_hits(session, error);
+		return *hits != NULL ? 0 : -1;
+	}
+	if (refining == NULL) {
+		request.hides_startup = false;	/* no stack ends there */
+		if (naming_stacks(&request, false, &stacks, error) == 0)
+			refining = own = refine_stacks(&stacks, request.steps,
+			    request.n_steps, NULL, &why, error);
+	}
+	if (refining != NULL)
+		*hits = refined_module_hits(refining, session->resource,
+		                            error);
+	refining_free(own);
+	stacks_free(&stacks);
 	return *hits != NULL ? 0 : -1;
 }
 
@@ -271,14 +348,19 @@ session_module_in_groups(const struct session *session, uint32_t module,
 	struct naming_request request = session_naming_request(session,
 	    session->profile, session->resource);
 	const struct fleet_groups *of = session->naming.groups;
+	struct refining *refining = NULL;
 	struct stacks stacks;
+	struct error why;
 	int result;
 
 	request.hides_startup = false;
-	result = naming_stacks_of(&request, of->tree, &stacks, error);
+	if (naming_stacks_of(&request, of->tree, &stacks, error) == 0)
+		refining = refine_stacks(&stacks, request.steps,
+		                         request.n_steps, NULL, &why, error);
+	result = refining != NULL ? 0 : -1;
 	for (uint32_t g = 0; result == 0 && g < of->n; g++) {
-		uint64_t *hits = refine_module_hits(&stacks, request.steps,
-		    request.n_steps, of->first + g, error);
+		uint64_t *hits = refined_module_hits(refining, of->first + g,
+		                                     error);
 
 		if (hits == NULL)
 			result = -1;
@@ -286,6 +368,7 @@ session_module_in_groups(const struct session *session, uint32_t module,
 			groups->hits[g] = hits[module];
 		free(hits);
 	}
+	refining_free(refining);
 	stacks_free(&stacks);
 	return result;
 }

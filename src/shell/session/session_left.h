@@ -63,7 +63,7 @@ int session_step_rows(const struct session *session, struct step *step,
                       struct error *error);
 
 /*
- * What is left of the current resource by module, see refine_module_hits, to be
+ * What is left of the current resource by module, see refined_module_hits, to be
  * freed with free(); *hits is NULL if the profile has no stacks or fewer than
  * two modules.  0, or -1 with *error set.  O(nodes) for each step.
  */
