@@ -239,6 +239,12 @@ struct table {
 	const char *indent_key;
 	bool indents_last;
 	/*
+	 * Key of a CELL_TEXT column, or NULL: in aligned text, what follows
+	 * the last cell of each row and is never cut.
+	 */
+	const char *suffix_key;
+
+	/*
 	 * Key of a CELL_COUNT or CELL_TEXT column, or NULL: where its value
 	 * changes, aligned text has an empty line.  A text is the title of the
 	 * rows that have it, and stands above them.  If group_lines is not NULL,

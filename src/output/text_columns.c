@@ -68,13 +68,23 @@ is_hidden_zero(const struct drawing *drawing, size_t column)
 	       cell->fraction == 0 : is_number(cell->kind) && cell->count == 0;
 }
 
+/* What follows the last cell, or "". */
+static const char *
+suffix_of(const struct drawing *drawing)
+{
+	const char *key = drawing->table->suffix_key;
+
+	return key == NULL ? "" : drawing->cells[drawing_find_column(
+	    drawing->table, key, strlen(key))].text;
+}
+
 /* Writes a cell's text to `rest`. */
 static int
 make_cell(struct drawing *drawing, size_t column, struct error *error)
 {
 	const struct cell *cell = &drawing->cells[column];
 	bool is_last = column + 1 == drawing->table->n_columns;
-	size_t used = drawing_used(drawing);
+	size_t used = drawing_used(drawing) + strlen(suffix_of(drawing));
 
 	text_clear(&drawing->rest);
 	if (is_hidden_zero(drawing, column))
@@ -129,6 +139,7 @@ draw_aligned_row(struct drawing *drawing, struct error *error)
 		else if (add_last_text(drawing, column, error) != 0)
 			return -1;
 	}
+	text_add_string(&drawing->line, suffix_of(drawing));
 	while (drawing->line.length > 0 &&
 	       drawing->line.bytes[drawing->line.length - 1] == ' ')
 		drawing->line.length--;

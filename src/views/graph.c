@@ -53,9 +53,12 @@ enum {
 	COLUMN_ENTRY, COLUMN_ROLE, COLUMN_CALLS, COLUMN_SELF_CALLS,
 	COLUMN_TOTAL_CALLS, COLUMN_CYCLE, COLUMN_NUMBER, COLUMN_PATH,
 	COLUMN_PLACE, COLUMN_FRACTION, COLUMN_ESTIMATED, COLUMN_HITS,
-	COLUMN_SELF, COLUMN_DESCENDANTS, COLUMN_CALLED, COLUMN_LABEL,
+	COLUMN_SELF, COLUMN_DESCENDANTS, COLUMN_CALLED, COLUMN_INDENT,
+	COLUMN_SUFFIX, COLUMN_LABEL,
 	N_COLUMNS
 };
+
+enum { INDENT = 4 };	/* of callers and callees */
 
 static void
 add_columns(struct graph *graph)
@@ -80,7 +83,9 @@ add_columns(struct graph *graph)
 		{ "self", "self", CELL_HITS, false, false },
 		{ "descendants", "descendants", CELL_HITS, false, false },
 		{ "called", "called", CELL_TEXT, false, true },
-		{ "label", "name", CELL_TEXT, false, true },
+		{ "indent", "", CELL_COUNT, true, true },
+		{ "suffix", "", CELL_TEXT, true, true },
+		{ "label", "name", CELL_NAME, false, true },
 	};
 
 	for (size_t i = 0; i < N_COLUMNS; i++) {
@@ -91,37 +96,39 @@ add_columns(struct graph *graph)
 		column->is_text_only = columns[i].is_text_only;
 		column->mark = '~';
 	}
-	graph->table->columns[COLUMN_LABEL].is_elastic = true;
 	graph->table->columns[COLUMN_ESTIMATED].is_data_only =
 	    graph->of.flow->has_stacks;
 	graph->table->columns[COLUMN_CALLED].is_data_only =
 	    !graph->of.flow->has_calls;
 	graph->table->group_key = "entry";
+	graph->table->indent_key = "indent";
+	graph->table->indents_last = true;
+	graph->table->suffix_key = "suffix";
 }
 
-/* "main [3]", "  parse <cycle 1> [4]" */
-static const char *
-label_of(struct graph *graph, uint32_t number, bool is_indented,
-         struct error *error)
+/* "main" and " [3]", "parse" and " <cycle 1> [4]", "<cycle 1 as a whole>" */
+static int
+set_label(struct graph *graph, struct cell *cells, uint32_t number,
+          struct error *error)
 {
 	const struct graph_entry *entry = &graph->of.entries[number];
-	const char *indent = is_indented ? "    " : "";
 	uint32_t cycle = entry->cycle == NO_CYCLE ? 0 :
 	                 graph->of.cycle_number[entry->cycle];
-	const char *name;
+	const char *suffix = cycle == 0 || entry->name == NO_NAME ?
+	    table_text(graph->table, error, " [%u]", number + 1) :
+	    table_text(graph->table, error, " <cycle %u> [%u]", cycle,
+	               number + 1);
 
+	if (suffix == NULL)
+		return -1;
+	cells[COLUMN_SUFFIX] = cell_text(suffix);
+	cells[COLUMN_LABEL] = entry->name == NO_NAME ?
+	    (struct cell){ .kind = CELL_EMPTY } :
+	    cell_name(graph->paths, entry->name);
 	if (entry->name == NO_NAME)
-		return table_text(graph->table, error, "%s<cycle %u as a "
-		                  "whole> [%u]", indent, cycle, number + 1);
-	name = view_name_text(graph->request->set->names, entry->name,
-	                      graph->table, error);
-	if (name == NULL)
-		return NULL;
-	if (cycle == 0)
-		return table_text(graph->table, error, "%s%s [%u]", indent,
-		                  name, number + 1);
-	return table_text(graph->table, error, "%s%s <cycle %u> [%u]",
-	                  indent, name, cycle, number + 1);
+		cells[COLUMN_LABEL].text = table_text(graph->table, error,
+		    "<cycle %u as a whole>", cycle);
+	return error->is_set ? -1 : 0;
 }
 
 /*
@@ -135,10 +142,7 @@ begin_row(struct graph *graph, struct cell *cells, uint32_t entry,
 	const struct graph_entry *about = &graph->of.entries[number];
 	bool is_main = entry == number && strcmp(role, "parent") != 0 &&
 	               strcmp(role, "child") != 0;
-	const char *label = label_of(graph, number, !is_main, error);
 
-	if (label == NULL)
-		return -1;
 	memset(cells, 0, N_COLUMNS * sizeof *cells);
 	cells[COLUMN_ENTRY] = cell_count((uint64_t)entry + 1);
 	cells[COLUMN_ROLE] = cell_text(role);
@@ -151,8 +155,8 @@ begin_row(struct graph *graph, struct cell *cells, uint32_t entry,
 	cells[COLUMN_PLACE] = cell_text("");
 	cells[COLUMN_CALLED] = cell_text("");
 	cells[COLUMN_ESTIMATED] = cell_flag(false);
-	cells[COLUMN_LABEL] = cell_text(label);
-	return 0;
+	cells[COLUMN_INDENT] = cell_count(is_main ? 0 : INDENT);
+	return set_label(graph, cells, number, error);
 }
 
 static void
