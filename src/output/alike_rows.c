@@ -216,9 +216,10 @@ part_rows(struct alike_rows *alike, const struct table *table, size_t column,
 	for (size_t i = 0; i < n; i++) {
 		rows[i]->hash = 0;
 		table_get_row(table, rows[i]->row, cells);
-		if (stage == ALIKE_LAST || cells[column].kind != CELL_PATH)
+		rows[i]->is_forked = stage >= ALIKE_TEXTS;
+		if (stage == ALIKE_LAST)
 			rows[i]->is_uncut = true;
-		else if (add_path(run, rows[i], &cells[column], error) != 0)
+		else if (cells[column].kind == CELL_PATH && add_path(run, rows[i], &cells[column], error) != 0)
 			return -1;
 	}
 	return run->n == 0 ? 0 : part_paths(alike, run, error);

@@ -3,9 +3,10 @@
  *
  * On a terminal, paths are cut to its width, so that two of them may become the
  * same text.  All rows are drawn once to find these.  Paths then must show the
- * names in which they differ from each other; what still looks the same is not
- * cut.  Paths that show the same names look the same even if one of them has
- * room for more of a name's scopes.
+ * names in which they differ from each other, and names the words in which they
+ * differ (src/output/name_forks.h); what still looks the same is not cut.  Paths
+ * that show the same names look the same even if one of them has room for more
+ * of a name's scopes.
  */
 #ifndef CPPROF_OUTPUT_ALIKE_ROWS_H
 #define CPPROF_OUTPUT_ALIKE_ROWS_H
@@ -23,6 +24,7 @@ struct drawn_row {
 	uint64_t shown;		/* of the names and gaps; 0: not a path */
 	uint32_t row;
 	uint32_t record;	/* the path or name */
+	bool is_forked;		/* its names show where they differ */
 	bool is_uncut;
 	size_t first_must, n_must;	/* in `must` */
 };
@@ -52,7 +54,8 @@ struct drawn_row *alike_rows_find(const struct alike_rows *alike,
 
 enum alike_stage {
 	ALIKE_NAMES,	/* paths that show the same names show more of them */
-	ALIKE_TEXTS,	/* likewise rows of the same text */
+	ALIKE_TEXTS,	/* likewise rows of the same text, and their names
+			 * show the words in which they differ */
 	ALIKE_LAST,	/* these are not cut */
 	ALIKE_STAGES
 };

@@ -84,6 +84,7 @@ add_names(struct drawing *drawing, struct text_buffer *text,
 	if (row != NULL && row->is_uncut)
 		width = 0;
 	path->n_must = row == NULL ? 0 : row->n_must;
+	path->is_forked = row != NULL && row->is_forked;
 	if (path->n_must > 0)
 		path->must = drawing->alike.must + row->first_must;
 	if (cell->kind == CELL_PATH)

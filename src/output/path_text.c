@@ -9,7 +9,14 @@
 #include "src/base/printable.h"
 
 /* How much of a name is shown. */
-enum form { NAME_HIDDEN, NAME_NARROW, NAME_WHOLE };
+enum form { NAME_HIDDEN, NAME_NARROW, NAME_FORKED, NAME_WHOLE };
+
+/*
+ * No ellipsis takes the place of fewer than GAP_LEAST bytes in a name; the last
+ * name of a path has at least LAST_LEAST columns, and an identifier beside words
+ * that must be shown at least IDENTIFIER_LEAST.
+ */
+enum { GAP_LEAST = 4, LAST_LEAST = 16, IDENTIFIER_LEAST = 8 };
 
 void
 path_names_free(struct path_names *path)
@@ -121,15 +128,106 @@ make_narrow_word(struct path_names *path, size_t i, size_t width, bool is_cut)
 }
 
 /*
- * Adds path->word.  If it still is too wide it is cut in the middle, unless it
- * takes less than half of a line.
+ * Writes of a name, whose parts are known, its last identifier and the n words.
+ * The bracket after the identifier stays if a word is behind it.  The identifier
+ * has at most `most` columns.  Returns the columns.
  */
+static size_t
+make_words(struct path_names *path, const char *name, size_t length,
+           const struct name_word *words, size_t n, size_t most)
+{
+	const size_t begin = path->parts.last_begin;
+	const size_t end = path->parts.last_end;
+	const bool has_bracket = words[n - 1].begin > end;
+	struct text_buffer *cut = &path->cut;
+	size_t at = 0;
+
+	text_clear(cut);
+	for (size_t i = 0, is_last_done = 0; i < n || !is_last_done;) {
+		bool is_last = !is_last_done &&
+		    (i == n || words[i].begin >= begin);
+		size_t from = is_last ? begin : words[i].begin;
+		size_t to = is_last ? end + has_bracket : words[i].end;
+
+		is_last_done |= is_last;
+		i += !is_last;
+		if (to <= at)
+			continue;
+		if (from < at)
+			from = at;
+		if (from - at < GAP_LEAST)
+			text_add(cut, name + at, from - at);
+		else
+			text_add_string(cut, ELLIPSIS);
+		if (is_last)
+			text_add_elided(cut, name + from, to - from, most);
+		else
+			text_add(cut, name + from, to - from);
+		at = to;
+	}
+	if (length - at < GAP_LEAST)
+		text_add(cut, name + at, length - at);
+	else
+		text_add_string(cut, ELLIPSIS);
+	path->word.failed |= cut->failed;
+	return cut->failed ? 0 : make_text(path, cut->bytes, cut->length);
+}
+
+/*
+ * Name i without as many of its outer scopes as the width demands, but with the
+ * words in which it differs from others; if that is not enough, only these words
+ * and its last identifier.  Its columns, which may be more than the width.
+ */
+static size_t
+make_forked_word(struct path_names *path, size_t i, size_t width)
+{
+	const struct name_parts *parts = &path->parts;
+	size_t n, n_words = 0, columns = make_narrow_word(path, i, width, true);
+	size_t least;
+	const char *name = name_bytes(path, i, &n);
+	const struct name_word *words = path->shown == NULL ? NULL :
+	    shown_name_words(path->shown, path->names, path->path[i],
+	                     &n_words);
+
+	if (n_words == 0 || path->word.failed || make_word(path, i) <= width)
+		return columns;
+	if (name_parts_find(&path->parts, name, n, &(struct error){ 0 }) != 0) {
+		path->word.failed = true;
+		return 0;
+	}
+	for (size_t k = 0; k < parts->n_scopes &&
+	     parts->scopes[k] <= words[0].begin; k++) {
+		columns = make_part(path, name, parts->scopes[k], n, n);
+		if (columns <= width)
+			return columns;
+	}
+	columns = make_words(path, name, n, words, n_words, n);
+	least = parts->last_end - parts->last_begin + 1;
+	if (columns > width && columns - width + IDENTIFIER_LEAST <= least)
+		columns = make_words(path, name, n, words, n_words,
+		                     least - (columns - width));
+	return columns;
+}
+
+/* The last name within a width, likewise. */
+static size_t
+make_last_word(struct path_names *path, size_t width)
+{
+	size_t last = path->n - 1;
+	bool is_forked = path->is_forked || (path->n_must > 0 &&
+	    path->must[path->n_must - 1] == last);
+
+	return is_forked ? make_forked_word(path, last, width) :
+	       make_narrow_word(path, last, width, true);
+}
+
+/* Adds path->word, cut in the middle if it still is too wide. */
 static void
 add_made_word(struct text_buffer *text, const struct path_names *path,
               size_t width)
 {
-	if (width < path->line_width / 2)
-		width = path->line_width / 2;
+	if (width < LAST_LEAST)
+		width = LAST_LEAST;
 	text_add_elided(text, path->word.bytes, path->word.length, width);
 }
 
@@ -175,22 +273,56 @@ choose_ends(struct path_names *path, size_t width, size_t used)
 	return used;
 }
 
-/* Gives names their scopes back where there is room, the innermost first. */
+/* The columns of a name before the last as it is shown. */
+static size_t
+make_formed_word(struct path_names *path, size_t i)
+{
+	return path->form[i] == NAME_FORKED ? make_forked_word(path, i, 0) :
+	       path->form[i] == NAME_NARROW ?
+	       make_narrow_word(path, i, 0, false) : make_word(path, i);
+}
+
+/* Makes names whole where there is room, the innermost first. */
 static void
 widen(struct path_names *path, size_t width, size_t used)
 {
 	for (size_t i = path->n - 1; i-- > 0 && used < width;) {
 		size_t narrow, whole;
 
-		if (path->form[i] != NAME_NARROW)
+		if (path->form[i] == NAME_HIDDEN ||
+		    path->form[i] == NAME_WHOLE)
 			continue;
-		narrow = make_narrow_word(path, i, 0, false);
+		narrow = make_formed_word(path, i);
 		whole = make_word(path, i);
-		if (whole - narrow > width - used)
+		if (whole > narrow && whole - narrow > width - used)
 			continue;
 		path->form[i] = NAME_WHOLE;
 		used += whole - narrow;
 	}
+}
+
+/*
+ * Shows the last name and, in a form, those before it that must be.  Returns the
+ * columns that are used; the last name is counted without its text.
+ */
+static size_t
+show_must(struct path_names *path, enum form form)
+{
+	size_t last = path->n - 1, used = 2;
+
+	memset(path->form, NAME_HIDDEN, path->n);
+	for (size_t i = 0; i < path->n_must; i++) {
+		size_t k = path->must[i];
+
+		if (k == last)
+			continue;
+		path->form[k] = (unsigned char)form;
+		used = with_name(path, used, k, make_formed_word(path, k));
+	}
+	used = with_name(path, used, last, 0);
+	path->form[last] = NAME_WHOLE;
+	/* Each name is counted with a blank; the last has none after it. */
+	return used - 1;
 }
 
 /*
@@ -200,24 +332,12 @@ widen(struct path_names *path, size_t width, size_t used)
 static size_t
 choose_names(struct path_names *path, size_t width)
 {
-	size_t last = path->n - 1, used = 2, room;
+	size_t used = show_must(path, NAME_WHOLE), room;
 
-	memset(path->form, NAME_HIDDEN, path->n);
-	for (size_t i = 0; i < path->n_must; i++) {
-		size_t k = path->must[i];
-
-		used = with_name(path, used, k, make_word(path, k));
-		path->form[k] = NAME_WHOLE;
-	}
-	/* Each name is counted with a blank; the last has none after it. */
-	used--;
-	room = SIZE_MAX;
-	if (path->form[last] == NAME_HIDDEN) {
-		used = with_name(path, used, last, 0);
-		path->form[last] = NAME_WHOLE;
-		room = width > used ? width - used : 1;
-		used += make_narrow_word(path, last, room, true);
-	}
+	if (path->n_must > 0 && used + make_last_word(path, 0) > width)
+		used = show_must(path, NAME_FORKED);
+	room = width > used ? width - used : 1;
+	used += make_last_word(path, room);
 	if (used < width)
 		widen(path, width, choose_ends(path, width, used));
 	return room;
@@ -242,11 +362,11 @@ text_add_path(struct text_buffer *text, struct path_names *path, size_t width,
 		if (i > 0)
 			text_add_char(text, ' ');
 		if (is_last && room != SIZE_MAX)
-			make_narrow_word(path, i, room, true);
-		else if (form == NAME_NARROW)
-			make_narrow_word(path, i, 0, false);
-		else
+			make_last_word(path, room);
+		else if (width == 0)
 			make_word(path, i);
+		else
+			make_formed_word(path, i);
 		text_add_string(text, is_last ? before : "");
 		add_made_word(text, path, is_last ? room : SIZE_MAX);
 		text_add_string(text, is_last ? after : "");
@@ -278,7 +398,7 @@ text_add_bare_name(struct text_buffer *text, struct path_names *path,
 	if (width == 0)
 		make_word(path, 0);
 	else
-		make_narrow_word(path, 0, width, true);
+		make_last_word(path, width);
 	add_made_word(text, path, width == 0 ? SIZE_MAX : width);
 	path->is_bare = false;
 }

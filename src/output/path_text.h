@@ -15,13 +15,14 @@
 /* Start with `{ 0 }`; reused from cell to cell. */
 struct path_names {
 	const struct shown_names *shown;	/* NULL: all names are whole */
-	size_t line_width;		/* of the terminal; 0: unlimited */
 	const struct names *names;
 	uint32_t *path;			/* [n], outermost first */
 	size_t n, capacity;
 	const uint32_t *must;		/* [n_must] offsets, in order, of names
 					 * that a shortened path must show */
 	size_t n_must;
+	bool is_forked;			/* a shortened name shows the words in
+					 * which it differs from others */
 
 	unsigned char *form;		/* scratch */
 	size_t form_capacity;
@@ -40,7 +41,8 @@ int path_names_get(struct path_names *path, const struct cell *cell,
  * Adds the path as the shell reads it: names separated by blanks, between bars
  * where needed.  If it would take more than `width` columns (0: no limit),
  * names lose their outer scopes, then names in the middle are left out; an
- * ellipsis marks both.  The last name, to which the number belongs, is put
+ * ellipsis marks both.  Names that it must show lose all but the words in which
+ * they differ from others.  The last name, to which the number belongs, is put
  * between `before` and `after`.
  */
 void text_add_path(struct text_buffer *text, struct path_names *path,
@@ -56,7 +58,7 @@ uint64_t path_shown_hash(const struct path_names *path);
 /*
  * Adds the name of a CELL_NAME without bars.  If it is too wide it loses its
  * outer scopes, then what follows its last identifier.  An identifier that is
- * still too wide is cut in the middle if it takes more than half of a line.
+ * still too wide is cut in the middle.
  */
 void text_add_bare_name(struct text_buffer *text, struct path_names *path,
                         size_t width);

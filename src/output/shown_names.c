@@ -16,6 +16,7 @@ shown_names_free(struct shown_names *shown)
 	free(shown->number);
 	free(shown->texts);
 	arena_free(&shown->arena);
+	name_forks_free(&shown->forks);
 	*shown = (struct shown_names){ 0 };
 }
 
@@ -72,7 +73,7 @@ mark_names(struct shown_names *shown, const struct table *table,
 
 int
 shown_names_make(struct shown_names *shown, const struct table *table,
-                 struct error *error)
+                 bool are_short, struct error *error)
 {
 	uint32_t count, n = 0;
 
@@ -93,9 +94,34 @@ shown_names_make(struct shown_names *shown, const struct table *table,
 		shown->texts[n] = (struct short_name){
 			.whole = names_text(shown->names, name),
 			.n_whole = names_length(shown->names, name),
+			.text = names_text(shown->names, name),
+			.length = names_length(shown->names, name),
 		};
 	}
-	return short_names_make(shown->texts + 1, n, &shown->arena, error);
+	shown->n_texts = n;
+	return !are_short ? 0 :
+	       short_names_make(shown->texts + 1, n, &shown->arena, error);
+}
+
+int
+shown_names_find_forks(struct shown_names *shown, struct error *error)
+{
+	return shown->names == NULL || shown->forks.of != NULL ? 0 :
+	       name_forks_make(&shown->forks, shown->texts + 1,
+	                       shown->n_texts, error);
+}
+
+const struct name_word *
+shown_name_words(const struct shown_names *shown, const struct names *names,
+                 uint32_t name, size_t *n)
+{
+	uint32_t number = shown->names == names && shown->forks.of != NULL ?
+	                  shown->number[name] : 0;
+
+	if (number == 0)
+		return NULL;
+	*n = shown->forks.of[number - 1].n;
+	return shown->forks.words + shown->forks.of[number - 1].first;
 }
 
 const char *

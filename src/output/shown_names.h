@@ -3,28 +3,41 @@
 #ifndef CPPROF_OUTPUT_SHOWN_NAMES_H
 #define CPPROF_OUTPUT_SHOWN_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/arena.h"
 #include "src/base/error.h"
 #include "src/base/table.h"
+#include "src/output/name_forks.h"
 
 /* Start with `{ 0 }`, in which every name is whole; free it. */
 struct shown_names {
 	const struct names *names;	/* those that it knows, or NULL */
 	uint32_t *number;		/* [names_count] into texts; 0: whole */
-	struct short_name *texts;	/* from 1 on */
+	struct short_name *texts;	/* [n_texts + 1], from 1 on */
+	uint32_t n_texts;
 	struct arena arena;
+	struct name_forks forks;	/* of texts from 1 on */
 };
 
 /*
- * Makes short texts of all names in the rows, fields and header of a table: no
- * two are the same (src/base/short_name.h).  0, or -1 with *error set, also
- * when interrupted.
+ * Makes texts of all names in the rows, fields and header of a table: whole, or
+ * short and no two the same (src/base/short_name.h).  0, or -1 with *error set,
+ * also when interrupted.
  */
 int shown_names_make(struct shown_names *shown, const struct table *table,
-                     struct error *error);
+                     bool are_short, struct error *error);
+
+/* Finds where these texts differ, if that is not known yet; likewise. */
+int shown_names_find_forks(struct shown_names *shown, struct error *error);
+
+/* The words in which a name differs from others, *n of them; or NULL. */
+const struct name_word *shown_name_words(const struct shown_names *shown,
+                                         const struct names *names,
+                                         uint32_t name, size_t *n);
+
 void shown_names_free(struct shown_names *shown);
 
 /* The text of a name, *n bytes; lives as long as the names and `shown`. */

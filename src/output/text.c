@@ -213,6 +213,8 @@ part_alike_rows(struct drawing *drawing, struct error *error)
 		                         (enum alike_stage)stage, &n_alike,
 		                         error);
 		if (status == 0 && n_alike > 0)
+			status = shown_names_find_forks(&drawing->shown, error);
+		if (status == 0 && n_alike > 0)
 			status = try_alike_rows(drawing, error);
 	}
 	drawing->is_trial = false;
@@ -287,9 +289,9 @@ output_text(const struct table *table, const struct layout *layout,
 		                   .writer = writer };
 	int status = 0;
 
-	drawing.path.line_width = layout->width;
-	if (layout->has_short_names) {
-		status = shown_names_make(&drawing.shown, table, error);
+	if (layout->has_short_names || layout->width > 0) {
+		status = shown_names_make(&drawing.shown, table,
+		                          layout->has_short_names, error);
 		drawing.path.shown = &drawing.shown;
 	}
 	if (status == 0)
