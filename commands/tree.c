@@ -32,7 +32,9 @@ const struct command command_tree = {
 	    "is spread over the tree. To see what matters, functions, up and "
 	    "down are often better.\n\n"
 	    "Indentation stops growing at 40 columns; deeper lines show the "
-	    "depth as a number before the name.",
+	    "depth as a number before the name. On a terminal, deep trees "
+	    "are indented less, so that names have at least half of the "
+	    "line.",
 	.example = "tree",
 	.run = tree_run,
 };

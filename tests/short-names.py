@@ -237,6 +237,90 @@ def paths_show_the_name_in_which_they_differ(directory):
     assert "… through_there …" in rows[1], rows
 
 
+SORT = "void std::{0}<__gnu_cxx::__normal_iterator<{1}*, std::vector<{1}> > >"
+TYPES = ("double", "std::shared_ptr<acme::Record>",
+         "std::__cxx11::basic_string<char>", "acme::Record")
+
+
+def deep_profile(directory):
+    """Stacks of long names that differ in a template argument."""
+    calls = ["sort", "__sort", "__introsort_loop", "__introsort_loop",
+             "__unguarded_partition_pivot", "__unguarded_linear_insert"]
+    lines = []
+    for i, name in enumerate(TYPES):
+        stack = ["main"] + ["int acme::(anonymous namespace)::"
+                            f"visit_all_of_the_nodes<{name}>()"] * 9
+        for call in calls:
+            stack.append(SORT.format(call, name) + "(int)")
+            lines.append(";".join(stack) + f" {90 + i}\n")
+    return write(directory, "deep.folded", "".join(lines))
+
+
+def rows_fit_the_terminal(directory):
+    """Each row is one line, and two functions never look the same."""
+    profile = deep_profile(directory)
+    for view in ("functions", "top", "flat", "body", "tree", "graph", "down",
+                 "callees main", "columns samples", "diff tree"):
+        for columns in 80, 120:
+            commands = ["threshold 0", view]
+            if view.startswith("columns"):
+                commands.append("top")
+            if view.startswith("diff"):
+                commands.insert(0, f"base {profile}")
+            _, text = shown(*commands, profile=profile, columns=columns)
+            rows = re.split(r"\n-{10,}\n", text)[1].splitlines()
+            assert len(rows) >= 4, text
+            assert max(map(len, rows)) <= columns, text
+
+
+def rows_with_when_fit_the_terminal(directory):
+    """The column leaves little room for names."""
+    text = "".join(
+        f"prog 1 {i / 10:.6f}: 1 cycles:\n\t 55a0 " +
+        SORT.format("__introsort_loop", TYPES[i % 4]) + "(int)+0x10 (/b/prog)"
+        "\n\t 55b0 main+0x10 (/b/prog)\n\n" for i in range(64))
+    profile = write(directory, "when.script", text)
+    for view in "top 5", "flat", "functions", "tree", "body":
+        _, text = shown("when on", view, profile=profile)
+        rows = re.split(r"\n-{10,}\n", text)[1].splitlines()
+        assert len(rows) >= 4, text
+        assert max(map(len, rows)) <= 80, text
+        assert re.search("[0-9_]{20,32} ", rows[0]), text
+
+
+def cut_names_say_where_they_differ(directory):
+    profile = deep_profile(directory)
+    for commands in ["graph"], ["columns samples", "top"]:
+        _, text = shown("threshold 0", *commands, profile=profile, columns=60)
+        for word in "double", "shared_ptr", "__cxx11", "acme":
+            assert re.search(rf"…sort<.*{word}", text), (word, text)
+            assert re.search(rf"…__i.*op<.*{word}", text), (word, text)
+
+
+def graph_has_short_names(profile):
+    _, text = shown("graph", profile=profile)
+    assert "      std::vector<int>::push_back [" in text, text
+    assert "const&" not in text, text
+    answer = run("graph", profile=profile)
+    assert PUSH.format("int") + " [" in answer.stdout, answer.stdout
+    _, text = shown("names full", "graph", profile=profile, columns=200)
+    assert PUSH.format("int") + " [" in text, text
+
+
+def deep_trees_leave_room_for_names(directory):
+    stack = [f"step_number_{i}" for i in range(60)]
+    profile = write(directory, "steps.folded", ";".join(stack) + " 9\n")
+    _, text = shown("tree", profile=profile)
+    rows = re.split(r"\n-{10,}\n", text)[1].splitlines()
+    assert rows[7].startswith(7 * " " + "step_number_7 "), rows
+    assert re.match(r" +59: step_number_59 \(", rows[59]), rows
+    answer = run("tree", profile=profile)
+    assert "\n" + 14 * " " + "step_number_7 " in answer.stdout
+    profile = write(directory, "steps.folded", ";".join(stack[:8]) + " 9\n")
+    _, text = shown("tree", profile=profile)
+    assert "\n" + 14 * " " + "step_number_7 " in text, text
+
+
 def recursion_does_not_look_like_one_call(directory):
     """Whatever room there is for the scope of the name that recurs."""
     for width in range(20, 70):
@@ -306,7 +390,8 @@ def main():
                       headings_have_short_names, names_are_whole_elsewhere,
                       short_names_can_be_typed,
                       ambiguous_short_names_are_listed, short_names_complete,
-                      list_and_disasm_take_short_names, steps_are_whole):
+                      list_and_disasm_take_short_names, steps_are_whole,
+                      graph_has_short_names):
             claims.attempt(check.__name__.replace("_", " "), check, profile)
         for name in MANGLED:
             claims.attempt(f"names in {name} are demangled",
@@ -315,6 +400,10 @@ def main():
                        paths_show_the_name_in_which_they_differ, directory)
         claims.attempt("recursion does not look like one call",
                        recursion_does_not_look_like_one_call, directory)
+        for check in (rows_fit_the_terminal, rows_with_when_fit_the_terminal,
+                      cut_names_say_where_they_differ,
+                      deep_trees_leave_room_for_names):
+            claims.attempt(check.__name__.replace("_", " "), check, directory)
         for seed in range(3):
             claims.attempt(f"rows never look the same, {seed}",
                            rows_never_look_the_same, directory, seed)

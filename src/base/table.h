@@ -169,6 +169,8 @@ struct column {
 	bool gives_way;		/* aligned text on a terminal that is too narrow
 				 * for the last column leaves it out, and a
 				 * line says so */
+	const char *short_title;	/* not NULL: the title on such a
+					 * terminal, before any gives way */
 	bool hides_zero;	/* aligned text shows a number 0 as nothing */
 	bool has_sign;		/* text shows a + before amounts and percents
 				 * above 0 */

@@ -15,6 +15,12 @@ enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
 /* The same behind other columns, which leave less room. */
 enum { LAST_INDENT_STEP = 1, LAST_INDENT_MOST = 16 };
 
+/*
+ * On a terminal, indentation takes at most half of the room, and leaves
+ * NAME_LEAST columns for the depth as a number and the name.
+ */
+enum { NAME_LEAST = 4 + NARROWEST, INDENT_LEAST = 4 };
+
 #define CYAN "\033[36m"
 #define GREEN "\033[32m"
 #define DIM "\033[2m"
@@ -168,6 +174,8 @@ drawing_title(const struct drawing *drawing, size_t i)
 	if (column->kind == CELL_HITS && column->title[0] == '#' &&
 	    drawing->layout->unit == UNIT_GTICKS)
 		return "used";
+	if (drawing->has_short_titles && column->short_title != NULL)
+		return column->short_title;
 	return column->title;
 }
 
@@ -332,30 +340,91 @@ drawing_add_lead_title(struct drawing *drawing)
 		              drawing->layout->bar_width + 2);
 }
 
+/* The column of the rows' depth, or n_columns. */
+static size_t
+depth_column(const struct drawing *drawing)
+{
+	const char *key = drawing->table->indent_key;
+
+	return key == NULL ? drawing->table->n_columns :
+	       drawing_find_column(drawing->table, key, strlen(key));
+}
+
 void
 drawing_indent(struct drawing *drawing)
 {
-	const struct table *table = drawing->table;
-	const char *key = table->indent_key;
-	size_t column;
-	const uint64_t step = table->indents_last ? LAST_INDENT_STEP :
-	                      INDENT_STEP;
-	const uint64_t most = table->indents_last ? LAST_INDENT_MOST :
-	                      INDENT_MOST;
+	size_t column = depth_column(drawing);
 	uint64_t depth;
 
-	if (key == NULL)
-		return;
-	column = drawing_find_column(table, key, strlen(key));
-	if (column == table->n_columns)
+	if (column == drawing->table->n_columns)
 		return;
 	depth = drawing->cells[column].count;
-	if (depth <= most / step) {
-		text_add_fill(&drawing->line, ' ', depth * step);
+	if (depth <= drawing->indent_most / drawing->indent_step) {
+		text_add_fill(&drawing->line, ' ',
+		              depth * drawing->indent_step);
 	} else {
-		text_add_fill(&drawing->line, ' ', most);
+		text_add_fill(&drawing->line, ' ', drawing->indent_most);
 		text_add_format(&drawing->line, "%" PRIu64 ": ", depth);
 	}
+}
+
+/*
+ * Finds how deep the rows are, and how many columns are left at least for the
+ * indentation and the name.
+ */
+static int
+measure_depths(struct drawing *drawing, uint64_t *deepest, size_t *room,
+               struct error *error)
+{
+	const struct table *table = drawing->table;
+	size_t column = depth_column(drawing), columns;
+	bool has_pattern = table->pattern != NULL;
+
+	*deepest = 0;
+	*room = has_pattern ? drawing->layout->width : measured_room(drawing);
+	for (size_t i = 0; i < table->n_rows; i++) {
+		table_get_row(table, i, drawing->cells);
+		if (*deepest < drawing->cells[column].count)
+			*deepest = drawing->cells[column].count;
+		if (!has_pattern)
+			continue;
+		drawing_add_lead(drawing, i);
+		if (measure_pattern_row(drawing, &columns, error) != 0 ||
+		    output_may_go_on(i, drawing->writer, error) != 0)
+			return -1;
+		columns = drawing->layout->width > columns ?
+		          drawing->layout->width - columns : 0;
+		if (*room > columns)
+			*room = columns;
+	}
+	return 0;
+}
+
+int
+drawing_fit_indent(struct drawing *drawing, struct error *error)
+{
+	const struct table *table = drawing->table;
+	bool is_last = table->indents_last;
+	uint64_t deepest;
+	size_t room, most;
+
+	drawing->indent_step = is_last ? LAST_INDENT_STEP : INDENT_STEP;
+	drawing->indent_most = is_last ? LAST_INDENT_MOST : INDENT_MOST;
+	if (drawing->layout->width == 0 ||
+	    depth_column(drawing) == table->n_columns)
+		return 0;
+	if (measure_depths(drawing, &deepest, &room, error) != 0)
+		return -1;
+	most = room / 2;
+	if (room < most + NAME_LEAST)
+		most = room > NAME_LEAST ? room - NAME_LEAST : 0;
+	if (most < INDENT_LEAST)
+		most = INDENT_LEAST;
+	if (drawing->indent_most > most)
+		drawing->indent_most = most;
+	if (deepest > drawing->indent_most / drawing->indent_step)
+		drawing->indent_step = 1;
+	return 0;
 }
 
 size_t

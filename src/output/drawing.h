@@ -29,9 +29,12 @@ struct drawing {
 	size_t cut_column;		/* of the paths or names that are cut */
 	bool is_trial;			/* rows are drawn but not written */
 	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
+	size_t indent_step, indent_most;	/* columns; see drawing_fit_indent */
 	/* Of aligned rows. */
 	size_t widths[TABLE_MAX_COLUMNS];	/* of columns */
+	size_t cell_widths[TABLE_MAX_COLUMNS];
 	size_t gap;			/* blanks between columns */
+	bool has_short_titles;
 	bool gave_way[TABLE_MAX_COLUMNS];	/* columns that are left out */
 };
 
@@ -53,6 +56,12 @@ void drawing_add_lead_title(struct drawing *drawing);
 
 /* Indents the line by the row's depth, where the table has one. */
 void drawing_indent(struct drawing *drawing);
+
+/*
+ * Decides how rows are indented, before any is drawn: on a terminal, so that
+ * names have room.  0, or -1 with *error set.
+ */
+int drawing_fit_indent(struct drawing *drawing, struct error *error);
 
 /* The heading of a column. */
 const char *drawing_title(const struct drawing *drawing, size_t column);
@@ -80,6 +89,13 @@ int drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
 
 /* Draws a row of a table with a pattern. */
 int draw_pattern_row(struct drawing *drawing, struct error *error);
+
+/*
+ * Sets the columns that such a row takes without its first path or name, and
+ * without its indentation.
+ */
+int measure_pattern_row(struct drawing *drawing, size_t *columns,
+                        struct error *error);
 int draw_format_line(struct drawing *drawing, struct error *error);
 
 /*
@@ -91,10 +107,12 @@ int draw_picture(struct drawing *drawing, struct error *error);
 /*
  * For a table without a pattern: measures the widths, before any row is drawn,
  * and fits them to the terminal.  Columns that are left out are named by
- * draw_what_gave_way.
+ * draw_what_gave_way.  measured_room: the columns that are left for the last
+ * cell; 0: too few.
  */
 int measure_columns(struct drawing *drawing, struct error *error);
 int draw_what_gave_way(struct drawing *drawing, struct error *error);
+size_t measured_room(struct drawing *drawing);
 int draw_headings(struct drawing *drawing, struct error *error);
 int draw_aligned_row(struct drawing *drawing, struct error *error);
 

@@ -80,7 +80,7 @@ is_identifier(char c)
 static struct name_word
 word_at(const struct short_name *name, uint32_t at)
 {
-	struct name_word word = { at, at + 1 };
+	struct name_word word = { at, at + 1, at };
 
 	while (word.begin > 0 && is_identifier(name->text[word.begin - 1]))
 		word.begin--;
@@ -93,8 +93,8 @@ word_at(const struct short_name *name, uint32_t at)
 static int
 compare_words(const void *a, const void *b)
 {
-	uint32_t x = ((const struct name_word *)a)->begin;
-	uint32_t y = ((const struct name_word *)b)->begin;
+	uint32_t x = ((const struct name_word *)a)->at;
+	uint32_t y = ((const struct name_word *)b)->at;
 
 	return x < y ? -1 : x > y;
 }
@@ -177,8 +177,9 @@ find_last(struct finding *finding)
 		                         finding->names[i].length,
 		                         finding->error);
 		finding->order[i] = (uint32_t)i;
-		finding->last[i] = (struct name_word){ parts.last_begin,
-			                               parts.last_end };
+		finding->last[i] = (struct name_word){
+			.begin = parts.last_begin, .end = parts.last_end,
+		};
 	}
 	name_parts_free(&parts);
 	return status;

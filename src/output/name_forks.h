@@ -14,9 +14,10 @@
 #include "src/base/error.h"
 #include "src/base/short_name.h"
 
-/* The bytes [begin, end) of a name. */
+/* The bytes [begin, end) of a name; at: the first one that differs. */
 struct name_word {
 	uint32_t begin, end;
+	uint32_t at;
 };
 
 struct name_forks {

@@ -9,7 +9,7 @@
 #include "src/base/printable.h"
 
 /* How much of a name is shown. */
-enum form { NAME_HIDDEN, NAME_NARROW, NAME_FORKED, NAME_WHOLE };
+enum form { NAME_HIDDEN, NAME_NARROW, NAME_TINY, NAME_FORKED, NAME_WHOLE };
 
 /*
  * No ellipsis takes the place of fewer than GAP_LEAST bytes in a name; the last
@@ -128,13 +128,45 @@ make_narrow_word(struct path_names *path, size_t i, size_t width, bool is_cut)
 }
 
 /*
+ * Adds a part of the bytes [begin, end) of a name, which are a word, in at most
+ * `width` columns: from where it differs from others, if it is too long.
+ */
+static void
+add_part_of_word(struct text_buffer *text, const char *name, size_t begin,
+                 size_t end, size_t at, size_t width)
+{
+	bool is_long = printable_width(name + begin, end - begin) > width;
+	size_t from = at > begin ? at - 1 : begin;
+
+	if (is_long && end - from < width)
+		from = end - (width - 1);
+	if (is_long && from > begin + 1) {
+		while (from < end && (name[from] & 0xc0) == 0x80)
+			from++;
+		text_add_string(text, ELLIPSIS);
+		begin = from;
+		width--;
+	}
+	if (printable_width(name + begin, end - begin) > width) {
+		end = begin + printable_prefix(name + begin, end - begin,
+		                               width - 1);
+		text_add(text, name + begin, end - begin);
+		text_add_string(text, ELLIPSIS);
+	} else {
+		text_add(text, name + begin, end - begin);
+	}
+}
+
+/*
  * Writes of a name, whose parts are known, its last identifier and the n words.
  * The bracket after the identifier stays if a word is behind it.  The identifier
- * has at most `most` columns.  Returns the columns.
+ * has at most `most` columns, each word words_most.  has_tail: what is behind
+ * the last word stays.  Returns the columns.
  */
 static size_t
 make_words(struct path_names *path, const char *name, size_t length,
-           const struct name_word *words, size_t n, size_t most)
+           const struct name_word *words, size_t n, size_t most,
+           size_t words_most, bool has_tail)
 {
 	const size_t begin = path->parts.last_begin;
 	const size_t end = path->parts.last_end;
@@ -162,10 +194,11 @@ make_words(struct path_names *path, const char *name, size_t length,
 		if (is_last)
 			text_add_elided(cut, name + from, to - from, most);
 		else
-			text_add(cut, name + from, to - from);
+			add_part_of_word(cut, name, from, to, words[i - 1].at,
+			                 words_most);
 		at = to;
 	}
-	if (length - at < GAP_LEAST)
+	if (has_tail || length - at < GAP_LEAST)
 		text_add(cut, name + at, length - at);
 	else
 		text_add_string(cut, ELLIPSIS);
@@ -176,14 +209,16 @@ make_words(struct path_names *path, const char *name, size_t length,
 /*
  * Name i without as many of its outer scopes as the width demands, but with the
  * words in which it differs from others; if that is not enough, only these words
- * and its last identifier.  Its columns, which may be more than the width.
+ * and its last identifier, which keeps at least `least` columns.  Its columns,
+ * which may be more than the width.
  */
 static size_t
-make_forked_word(struct path_names *path, size_t i, size_t width)
+make_forked_word(struct path_names *path, size_t i, size_t width,
+                 size_t least)
 {
 	const struct name_parts *parts = &path->parts;
 	size_t n, n_words = 0, columns = make_narrow_word(path, i, width, true);
-	size_t least;
+	size_t most;
 	const char *name = name_bytes(path, i, &n);
 	const struct name_word *words = path->shown == NULL ? NULL :
 	    shown_name_words(path->shown, path->names, path->path[i],
@@ -201,12 +236,18 @@ make_forked_word(struct path_names *path, size_t i, size_t width)
 		if (columns <= width)
 			return columns;
 	}
-	columns = make_words(path, name, n, words, n_words, n);
-	least = parts->last_end - parts->last_begin + 1;
-	if (columns > width && columns - width + IDENTIFIER_LEAST <= least)
-		columns = make_words(path, name, n, words, n_words,
-		                     least - (columns - width));
-	return columns;
+	columns = make_words(path, name, n, words, n_words, n, n, true);
+	if (columns <= width)
+		return columns;
+	columns = make_words(path, name, n, words, n_words, n, n, false);
+	most = parts->last_end - parts->last_begin + 1;
+	if (columns <= width || least == SIZE_MAX)
+		return columns;
+	if (most > least && columns - width <= most - least)
+		return make_words(path, name, n, words, n_words,
+		                  most - (columns - width), n, false);
+	return make_words(path, name, n, words, n_words, least, least,
+	                  false);
 }
 
 /* The last name within a width, likewise. */
@@ -217,7 +258,8 @@ make_last_word(struct path_names *path, size_t width)
 	bool is_forked = path->is_forked || (path->n_must > 0 &&
 	    path->must[path->n_must - 1] == last);
 
-	return is_forked ? make_forked_word(path, last, width) :
+	return is_forked ?
+	       make_forked_word(path, last, width, IDENTIFIER_LEAST) :
 	       make_narrow_word(path, last, width, true);
 }
 
@@ -277,9 +319,16 @@ choose_ends(struct path_names *path, size_t width, size_t used)
 static size_t
 make_formed_word(struct path_names *path, size_t i)
 {
-	return path->form[i] == NAME_FORKED ? make_forked_word(path, i, 0) :
-	       path->form[i] == NAME_NARROW ?
-	       make_narrow_word(path, i, 0, false) : make_word(path, i);
+	switch (path->form[i]) {
+	case NAME_TINY:
+		return make_forked_word(path, i, 0, IDENTIFIER_LEAST);
+	case NAME_FORKED:
+		return make_forked_word(path, i, 0, SIZE_MAX);
+	case NAME_NARROW:
+		return make_narrow_word(path, i, 0, false);
+	default:
+		return make_word(path, i);
+	}
 }
 
 /* Makes names whole where there is room, the innermost first. */
@@ -336,6 +385,8 @@ choose_names(struct path_names *path, size_t width)
 
 	if (path->n_must > 0 && used + make_last_word(path, 0) > width)
 		used = show_must(path, NAME_FORKED);
+	if (path->n_must > 0 && used + make_last_word(path, 0) > width)
+		used = show_must(path, NAME_TINY);
 	room = width > used ? width - used : 1;
 	used += make_last_word(path, room);
 	if (used < width)

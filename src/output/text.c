@@ -251,6 +251,8 @@ draw_body(struct drawing *drawing, struct error *error)
 		    draw_picture(drawing, error);
 	if (table->pattern == NULL && measure_columns(drawing, error) != 0)
 		return -1;
+	if (drawing_fit_indent(drawing, error) != 0)
+		return -1;
 	if (table->is_plain)
 		return draw_rows(drawing, error);
 	if (table->pattern != NULL) {

@@ -11,7 +11,8 @@
 #include "src/output/drawing.h"
 #include "src/base/printable.h"
 
-enum { GAP = 2, NARROW_GAP = 1, ROOM_WANTED = 22 };
+/* A name with a suffix wants MORE_WANTED as well. */
+enum { GAP = 2, NARROW_GAP = 1, ROOM_WANTED = 22, MORE_WANTED = 10 };
 
 static bool
 is_number(enum cell_kind kind)
@@ -163,8 +164,8 @@ draw_headings(struct drawing *drawing, struct error *error)
 }
 
 /* The columns of a terminal that are left for the last cell; 0: too few. */
-static size_t
-room_of_last(struct drawing *drawing)
+size_t
+measured_room(struct drawing *drawing)
 {
 	size_t width = drawing->layout->width, used;
 
@@ -177,50 +178,72 @@ room_of_last(struct drawing *drawing)
 	return width > used ? width - used : 0;
 }
 
+/* The widths of columns are those of their cells or titles. */
+static void
+set_widths(struct drawing *drawing)
+{
+	const struct table *table = drawing->table;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const char *title = drawing_title(drawing, i);
+		size_t width = table->is_plain ? 0 :
+		    printable_width(title, strlen(title));
+
+		drawing->widths[i] = drawing->cell_widths[i] < width ?
+		                     width : drawing->cell_widths[i];
+	}
+}
+
 static void
 fit_columns(struct drawing *drawing)
 {
 	const struct table *table = drawing->table;
 	enum cell_kind last = table->columns[table->n_columns - 1].kind;
+	const size_t wanted = ROOM_WANTED +
+	    (table->suffix_key != NULL ? MORE_WANTED : 0);
 
 	drawing->gap = GAP;
+	set_widths(drawing);
 	if (drawing->layout->width == 0 || table->is_plain ||
 	    (last != CELL_PATH && last != CELL_NAME) ||
-	    room_of_last(drawing) >= ROOM_WANTED)
+	    measured_room(drawing) >= wanted)
 		return;
 	drawing->gap = NARROW_GAP;
+	drawing->has_short_titles = measured_room(drawing) < wanted;
+	set_widths(drawing);
 	for (size_t i = 0; i < table->n_columns; i++)
 		if (table->columns[i].gives_way &&
-		    room_of_last(drawing) < ROOM_WANTED)
+		    measured_room(drawing) < wanted)
 			drawing->gave_way[i] = true;
 }
 
 int
 draw_what_gave_way(struct drawing *drawing, struct error *error)
 {
-	for (size_t i = 0; i < drawing->table->n_columns; i++) {
-		if (!drawing->gave_way[i])
-			continue;
-		text_add_format(&drawing->line, "column \"%s\" needs a wider "
-		                "terminal", drawing_title(drawing, i));
-		if (drawing_flush(drawing, error) != 0)
-			return -1;
-	}
-	return 0;
+	size_t n = 0, n_named = 0;
+
+	for (size_t i = 0; i < drawing->table->n_columns; i++)
+		n += drawing->gave_way[i];
+	if (n == 0)
+		return 0;
+	text_add_string(&drawing->line, n == 1 ? "column " : "columns ");
+	for (size_t i = 0; i < drawing->table->n_columns; i++)
+		if (drawing->gave_way[i])
+			text_add_format(&drawing->line, "%s\"%s\"",
+			                n_named++ == 0 ? "" : ", ",
+			                drawing_title(drawing, i));
+	text_add_string(&drawing->line, n == 1 ? " needs a wider terminal" :
+	                " need a wider terminal");
+	return drawing_flush(drawing, error);
 }
 
-/* Measures how wide each column except the last must be. */
+/* Measures how wide the cells of each column except the last are. */
 static int
 measure_widths(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
 	size_t n = table->n_columns;
 
-	for (size_t i = 0; i < n && !table->is_plain; i++) {
-		const char *title = drawing_title(drawing, i);
-
-		drawing->widths[i] = printable_width(title, strlen(title));
-	}
 	for (size_t row = 0; row < table->n_rows; row++) {
 		table_get_row(table, row, drawing->cells);
 		for (size_t i = 0; i < n; i++) {
@@ -235,8 +258,8 @@ measure_widths(struct drawing *drawing, struct error *error)
 			                     error) != 0)
 				return -1;
 			width = drawing_width(&drawing->rest);
-			if (drawing->widths[i] < width)
-				drawing->widths[i] = width;
+			if (drawing->cell_widths[i] < width)
+				drawing->cell_widths[i] = width;
 		}
 		if (output_may_go_on(row, drawing->writer, error) != 0)
 			return -1;

@@ -42,27 +42,26 @@ next_part(const struct table *table, const char **pattern, const char **at,
 }
 
 /*
- * Draws a row by its pattern.  What comes before the first path or name goes
- * to the line, what comes after it to `rest`; then the width that is left for
- * the path is known.
+ * Adds what comes before the first path or name to the line, and what comes
+ * after it to `rest`.  *elastic: that path or name, or NULL.
  */
-int
-draw_pattern_row(struct drawing *drawing, struct error *error)
+static int
+add_around(struct drawing *drawing, const struct cell **elastic,
+           struct error *error)
 {
 	const struct table *table = drawing->table;
 	const char *pattern = table->pattern, *at;
-	const struct cell *elastic = NULL;
 	struct text_buffer *text = &drawing->line;
-	size_t n, column, room;
+	size_t n, column;
 
+	*elastic = NULL;
 	text_clear(&drawing->rest);
 	while (next_part(table, &pattern, &at, &n, &column)) {
 		if (column == table->n_columns) {
 			text_add(text, at, n);
-		} else if (elastic == NULL &&
+		} else if (*elastic == NULL &&
 		           is_name_like(table->columns[column].kind)) {
-			elastic = &drawing->cells[column];
-			drawing_indent(drawing);
+			*elastic = &drawing->cells[column];
 			text = &drawing->rest;
 		} else if (drawing_add_cell(drawing, text,
 		                            &drawing->cells[column], 0,
@@ -70,7 +69,20 @@ draw_pattern_row(struct drawing *drawing, struct error *error)
 			return -1;
 		}
 	}
+	return 0;
+}
+
+/* Draws a row by its pattern; its path or name has the width that is left. */
+int
+draw_pattern_row(struct drawing *drawing, struct error *error)
+{
+	const struct cell *elastic;
+	size_t room;
+
+	if (add_around(drawing, &elastic, error) != 0)
+		return -1;
 	if (elastic != NULL) {
+		drawing_indent(drawing);
 		room = drawing_room(drawing, drawing_used(drawing) +
 		                    drawing_width(&drawing->rest));
 		if (drawing_add_cell(drawing, &drawing->line, elastic, room,
@@ -80,6 +92,19 @@ draw_pattern_row(struct drawing *drawing, struct error *error)
 		         drawing->rest.length);
 	}
 	return drawing_flush(drawing, error);
+}
+
+int
+measure_pattern_row(struct drawing *drawing, size_t *columns,
+                    struct error *error)
+{
+	const struct cell *elastic;
+	int status = add_around(drawing, &elastic, error);
+
+	*columns = drawing_used(drawing) + drawing_width(&drawing->rest);
+	text_clear(&drawing->line);
+	drawing->unseen = 0;
+	return status;
 }
 
 int

@@ -261,7 +261,7 @@ add_column(const struct view_request *request,
 	key = make_key(shown, "", "fraction", table, error);
 	if (key == NULL)
 		return -1;
-	table_add_column(table, key, "%", CELL_PERCENT);
+	table_add_column(table, key, "%", CELL_PERCENT)->gives_way = true;
 	return 0;
 }
 

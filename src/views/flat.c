@@ -34,12 +34,13 @@ add_columns(struct table *table, const struct view_request *request)
 	const struct sample_set *set = request->set;
 	bool is_alone = request->n_shown == 0;
 
-	table_add_column(table, "fraction", "%", CELL_PERCENT);
+	table_add_column(table, "fraction", "%",
+	                 CELL_PERCENT)->gives_way = true;
 	table_add_column(table, "cumulative", "cumulative",
 	                 CELL_HITS)->is_data_only = !is_alone;
 	table_add_column(table, "hits", "self", CELL_HITS);
 	table_add_column(table, "inclusive", is_alone ? "self+descendants" :
-	                 "self+desc", CELL_HITS);
+	                 "self+desc", CELL_HITS)->short_title = "self+desc";
 	if (set->flow != NULL)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';

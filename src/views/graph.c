@@ -96,6 +96,7 @@ add_columns(struct graph *graph)
 		column->is_text_only = columns[i].is_text_only;
 		column->mark = '~';
 	}
+	graph->table->columns[COLUMN_DESCENDANTS].gives_way = true;
 	graph->table->columns[COLUMN_ESTIMATED].is_data_only =
 	    graph->of.flow->has_stacks;
 	graph->table->columns[COLUMN_CALLED].is_data_only =

@@ -18,13 +18,17 @@ static void
 add_columns(struct table *table, const struct view_request *request)
 {
 	bool is_alone = request->n_shown == 0;
+	struct column *fraction;
 
 	table_add_column(table, "hits", "self", CELL_HITS);
-	table_add_column(table, "fraction", "%", CELL_PERCENT);
+	table_add_column(table, "fraction", "%",
+	                 CELL_PERCENT)->gives_way = true;
 	table_add_column(table, "inclusive", is_alone ? "self+descendants" :
-	                 "self+desc", CELL_HITS);
-	table_add_column(table, "inclusive_fraction", "%",
-	                 CELL_PERCENT)->is_data_only = !is_alone;
+	                 "self+desc", CELL_HITS)->short_title = "self+desc";
+	fraction = table_add_column(table, "inclusive_fraction", "%",
+	                            CELL_PERCENT);
+	fraction->is_data_only = !is_alone;
+	fraction->gives_way = true;
 	if (request->set->flow != NULL)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';
