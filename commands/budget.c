@@ -49,10 +49,21 @@ struct line {
 	bool is_tightened;
 };
 
+/* A line with a claim: "functions malloc below ", where a bound follows. */
+struct claim_line {
+	size_t line;
+	uint32_t next;		/* another one with that claim; NO_NAME: none */
+};
+
 struct budget {
 	const char *name;
 	struct line *lines;	/* [n] */
 	size_t n, capacity;
+	/* Which lines have a claim; a line has one for each " below ". */
+	struct names *claims;
+	uint32_t *last_of;	/* [claims] in claim_lines */
+	struct claim_line *claim_lines;		/* [n_claim_lines] */
+	size_t last_of_capacity, n_claim_lines, claim_lines_capacity;
 };
 
 static void
@@ -61,7 +72,67 @@ budget_free(struct budget *budget)
 	for (size_t i = 0; i < budget->n; i++)
 		free(budget->lines[i].text);
 	free(budget->lines);
+	names_free(budget->claims);
+	free(budget->last_of);
+	free(budget->claim_lines);
 }
+
+/* ---- which lines have a claim ---- */
+
+static const char below[] = " below ";
+
+static int
+add_claim_line(struct budget *budget, const char *claim, size_t length,
+               size_t line, struct error *error)
+{
+	uint32_t number, n = names_count(budget->claims);
+
+	if (memory_grow(&budget->last_of, &budget->last_of_capacity,
+	                n + (size_t)1, sizeof *budget->last_of, error) != 0 ||
+	    memory_grow(&budget->claim_lines, &budget->claim_lines_capacity,
+	                budget->n_claim_lines + 1, sizeof *budget->claim_lines,
+	                error) != 0)
+		return -1;
+	number = names_add(budget->claims, claim, length, error);
+	if (number == NO_NAME)
+		return -1;
+	budget->claim_lines[budget->n_claim_lines] = (struct claim_line){
+		line, number < n ? budget->last_of[number] : NO_NAME
+	};
+	budget->last_of[number] = (uint32_t)budget->n_claim_lines++;
+	return 0;
+}
+
+/* Enters the claims that a line may have; a name may have " below ", too. */
+static int
+index_line(struct budget *budget, size_t line, struct error *error)
+{
+	const char *text = budget->lines[line].text, *at = text;
+
+	if (budget->claims == NULL &&
+	    (budget->claims = names_new(error)) == NULL)
+		return -1;
+	while ((at = strstr(at, below)) != NULL) {
+		size_t end = (size_t)(at - text) + sizeof below - 1;
+
+		if (add_claim_line(budget, text, end, line, error) != 0)
+			return -1;
+		at++;
+	}
+	return 0;
+}
+
+/* The last of the lines with a claim, in claim_lines; NO_NAME: there is none. */
+static uint32_t
+find_claim(const struct budget *budget, const char *claim)
+{
+	uint32_t number = budget->claims == NULL ? NO_NAME :
+	    names_find(budget->claims, claim, strlen(claim));
+
+	return number == NO_NAME ? NO_NAME : budget->last_of[number];
+}
+
+/* ---- reading ---- */
 
 static int
 add_line(struct budget *budget, const char *text, size_t length,
@@ -80,7 +151,7 @@ add_line(struct budget *budget, const char *text, size_t length,
 		.text = copy,
 		.is_assertion = *first != '\0' && *first != '#',
 	};
-	return 0;
+	return index_line(budget, budget->n - 1, error);
 }
 
 /* 1; or 0 if there is no such file; or -1 with *error set. */
@@ -313,7 +384,7 @@ add_claim(struct text_buffer *text, const struct names *names,
 	text_add_format(text, "%s ", assertion_views[view]);
 	text_add_word(text, names_text(names, name),
 	              names_length(names, name));
-	text_add_string(text, " below ");
+	text_add_string(text, below);
 }
 
 /*
@@ -326,17 +397,17 @@ tighten(struct budget *budget, const char *claim, double bound,
         struct error *error)
 {
 	size_t length = strlen(claim);
+	uint32_t next = find_claim(budget, claim);
 
-	*has_line = false;
-	for (size_t i = 0; i < budget->n; i++) {
-		struct line *line = &budget->lines[i];
+	*has_line = next != NO_NAME;
+	for (uint32_t i = next; i != NO_NAME; i = next) {
+		struct line *line = &budget->lines[
+		    budget->claim_lines[i].line];
 		const char *end;
 		double old;
 		char *text;
 
-		if (strncmp(line->text, claim, length) != 0)
-			continue;
-		*has_line = true;
+		next = budget->claim_lines[i].next;
 		end = text_read_gticks(line->text + length, gtick, &old);
 		if (end == NULL || *end != '\0' || !(bound < old) ||
 		    strcmp(line->text, line_now) == 0)

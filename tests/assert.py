@@ -234,6 +234,24 @@ def read(path):
         return file.read().splitlines()
 
 
+def check_claims_of_lines(folder):
+    """All lines with a claim become tighter, also of a name with a bound."""
+    path = os.path.join(folder, "claims")
+    name = "f below 5s"
+    profile = write(os.path.join(folder, "claims.folded"),
+                    {("main", name): 2000, ("main", "f"): 900})
+    run(profile, f"budget write {path}")
+    lines = read(path)
+    with open(path, "w", encoding="utf-8") as file:
+        for line in lines * 2:
+            head, sign, _ = line.rpartition(" below ")
+            file.write(f"{head} below 900s\n" if sign else line + "\n")
+    run(profile, f"budget write {path}")
+    claims.check("each line with a claim is tightened, and none is added",
+                 f"functions |{name}| below " in "\n".join(lines) and
+                 read(path) == lines * 2, read(path))
+
+
 def check_budget(folder):
     path = os.path.join(folder, "budget")
     stacks = {("main", "f"): 2000, ("main", "g"): 300, ("main", "h"): 5,
@@ -289,6 +307,7 @@ def check_budget(folder):
                  "tightened  functions f below" in out and
                  "added      functions new below" in out and
                  "kept       path (main f) below 30s" in out, out)
+    check_claims_of_lines(folder)
     del stacks["main", "g"]
     gone = write(os.path.join(folder, "gone.folded"), stacks)
     status, out, _ = run(gone, f"budget check {path}")
