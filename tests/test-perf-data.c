@@ -250,6 +250,29 @@ perf_data_names_frames_by_their_mappings(void **state)
 }
 
 static void
+perf_data_reads_the_first_of_several_pipes(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+	size_t n;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_command(&buffer, 7, 0, "prog", 1);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/prog", 2);
+	put_sample(&buffer, 5, 7, CHAIN(PERF_CONTEXT_USER, 0x400010), 3);
+	n = buffer.n;
+	buffer_add(&buffer, buffer.bytes, n);
+	profile = read_buffer(&buffer);
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->samples[0]), 1);
+	assert_non_null(strstr(profile->warnings[0],
+	                       "another perf.data begins here, and is not read; "
+	                       "name each as a file of its own"));
+	profile_free(profile);
+}
+
+static void
 perf_data_ends_chains_where_they_are_damaged(void **state)
 {
 	struct buffer buffer;
@@ -1965,6 +1988,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perf_data_names_frames_by_their_mappings),
+		cmocka_unit_test(perf_data_reads_the_first_of_several_pipes),
 		cmocka_unit_test(perf_data_ends_chains_where_they_are_damaged),
 		cmocka_unit_test(perf_data_takes_records_in_the_order_of_time),
 		cmocka_unit_test(

@@ -674,6 +674,12 @@ pprof_refuses_what_does_not_fit_with_its_offset(void **state)
 	put_tables(&buffer);
 	put_strings(&buffer);
 	expect_error(&buffer, "samples of 2 values, but 1 sample type");
+
+	buffer.n = 0;
+	put_profile(&buffer);
+	put_profile(&buffer);
+	expect_error(&buffer, "several profiles, one after the other in one "
+	             "file; give each a file of its own");
 }
 
 static void

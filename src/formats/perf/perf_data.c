@@ -292,6 +292,13 @@ size_of_payload(const struct perf_record *record)
 	return 0;
 }
 
+/* Whether another file begins where a pipe may have its next record. */
+static bool
+is_next_pipe(const struct input *input, const unsigned char *bytes)
+{
+	return input->is_pipe && memcmp(bytes, magic, MAGIC_SIZE) == 0;
+}
+
 /*
  * Reads the complete records among bytes[size], up to one with a payload.
  * *wanted: how many bytes the next call needs at least; *payload: how many to
@@ -310,6 +317,10 @@ read_records(struct input *input, const unsigned char *bytes, size_t size,
 		struct perf_record record = perf_record_at(bytes + at,
 		                                           offset + at);
 
+		if (is_next_pipe(input, bytes + at)) {
+			input->data_end = offset + at;
+			break;
+		}
 		if (record.type == PERF_COMPRESSED2) {
 			if (size - at < PERF_PACKED_HEADER_SIZE) {
 				*wanted = PERF_PACKED_HEADER_SIZE;
@@ -561,9 +572,8 @@ read_source(struct input *input, struct profile *profile,
 	if (has_feature(input, PERF_FEATURE_DIRECTORY) &&
 	    read_directory(input, profile, error) != 0)
 		return -1;
-	if (!input->is_pipe && !input->is_cut &&
-	    input->data_end != UINT64_MAX &&
-	    (read_feature_sections(input, error) != 0 ||
+	if (!input->is_cut && input->data_end != UINT64_MAX &&
+	    ((!input->is_pipe && read_feature_sections(input, error) != 0) ||
 	     warn_if_appended(input, profile, error) != 0))
 		return -1;
 	if (warn_if_cut(input, profile, error) != 0)

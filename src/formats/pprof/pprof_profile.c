@@ -113,12 +113,32 @@ move_to_front(void *items, size_t from, size_t size)
 	memcpy(bytes, moved, size);
 }
 
+/*
+ * Whether these are the tables of several profiles: "cat a.pb.gz b.pb.gz".  A
+ * profile's strings begin with the empty one, and have it once.
+ */
+static bool
+are_several(const struct pprof_tables *tables)
+{
+	size_t length, n_empty = 0;
+
+	for (size_t i = 0; i < tables->n_strings; i++) {
+		pprof_tables_string(tables, i, &length);
+		n_empty += length == 0;
+	}
+	return n_empty > 1;
+}
+
 static int
 add_resources(struct filler *filler, struct error *error)
 {
 	const struct pprof_tables *tables = filler->tables;
 	uint32_t n = filler->samples->n_values;
 
+	if (tables->n_types > n && are_several(tables))
+		return error_set(error, "several profiles, one after the other "
+		                 "in one file; give each a file of its own, "
+		                 "and cpprof FILE... adds them up");
 	if (tables->n_types != n)
 		return error_set(error, "samples of %u value%s, but %zu "
 		                 "sample type%s", n, n == 1 ? "" : "s",
