@@ -8,6 +8,10 @@
  * the rest, and so on, until the first has the sum of all.  What is sent is the
  * file that `cpprof merge` would write, so the result has the same bytes.
  *
+ * Counts by one key cannot be added to those by another.  Which key a process
+ * keeps, is that of the first of its files that has counts by one; if they
+ * differ, the job ends without a sum, and says which files these are.
+ *
  * Exit status of the first process: 0; 1 if files were skipped, or nothing
  * could be written; 2 for a wrong command line.  That of the others is 0, since
  * mpirun would end the job for another one.
@@ -28,6 +32,12 @@
 /* MPI counts bytes by int. */
 enum { PIECE = 1 << 30, TAG_SIZE = 1, TAG_BYTES = 2 };
 
+/* What the counts of a process are by; cut if it is longer. */
+struct kept_key {
+	char key[128];		/* "": nothing */
+	char path[384];		/* of the first file with such counts */
+};
+
 struct job {
 	int rank, size;
 	const char *key, *output;
@@ -36,6 +46,7 @@ struct job {
 	struct run_list inputs;
 	struct merging *merging;
 	long long n_added, n_skipped;
+	struct kept_key kept;
 };
 
 /* Ends all processes of the job. */
@@ -54,6 +65,18 @@ warn(void *context, const char *text)
 	message("cpprof-mpi", text);
 }
 
+/* Notes the first file with counts by a key. */
+static void
+note_key(struct job *job, const char *path)
+{
+	const char *key = merging_fleet(job->merging)->key;
+
+	if (key == NULL || job->kept.key[0] != '\0')
+		return;
+	snprintf(job->kept.key, sizeof job->kept.key, "%s", key);
+	snprintf(job->kept.path, sizeof job->kept.path, "%s", path);
+}
+
 /* Merges every size-th file. */
 static void
 add_share(struct job *job)
@@ -66,6 +89,7 @@ add_share(struct job *job)
 		                    warn, NULL, &error)) {
 		case MERGED_ADDED:
 			job->n_added++;
+			note_key(job, job->inputs.paths[i]);
 			break;
 		case MERGED_SKIPPED:
 			job->n_skipped++;
@@ -75,6 +99,34 @@ add_share(struct job *job)
 			give_up(error.text);
 		}
 	}
+}
+
+/* Whether all processes have counts by one key; else the first says so. */
+static bool
+agree_on_key(const struct job *job)
+{
+	struct kept_key *all = calloc((size_t)job->size, sizeof *all);
+	const struct kept_key *first = NULL, *other = NULL;
+
+	if (all == NULL)
+		give_up("out of memory");
+	MPI_Allgather(&job->kept, sizeof job->kept, MPI_BYTE, all,
+	              sizeof job->kept, MPI_BYTE, MPI_COMM_WORLD);
+	for (int i = 0; i < job->size; i++) {
+		if (all[i].key[0] == '\0')
+			continue;
+		if (first == NULL)
+			first = &all[i];
+		else if (other == NULL && strcmp(first->key, all[i].key) != 0)
+			other = &all[i];
+	}
+	if (other != NULL && job->rank == 0)
+		message_note("%s has counts by %s, %s by %s, which cannot be "
+		             "added up; merge the files of each key by "
+		             "themselves, or name the key to keep with --by",
+		             first->path, first->key, other->path, other->key);
+	free(all);
+	return other == NULL;
 }
 
 /* A writer_function that keeps the bytes. */
@@ -179,6 +231,14 @@ write_output(struct job *job, unsigned long long n_without_key,
 	       -1 : 0;
 }
 
+static void
+finish(struct job *job, const struct read_options *read)
+{
+	merging_free(job->merging);
+	run_list_free(&job->inputs);
+	module_cache_free(read->modules);
+}
+
 static int
 run(struct job *job)
 {
@@ -205,6 +265,10 @@ run(struct job *job)
 		message_note("%s: found in a directory, and not added to "
 		             "itself", job->output);
 	add_share(job);
+	if (!agree_on_key(job)) {
+		finish(job, &read);
+		return 1;
+	}
 	reduce(job);
 	MPI_Reduce(&job->n_skipped, &n_skipped, 1, MPI_LONG_LONG, MPI_SUM, 0,
 	           MPI_COMM_WORLD);
@@ -218,9 +282,7 @@ run(struct job *job)
 		message_note("%s: %lld of %zu inputs are not in it",
 		             job->output, n_skipped, job->inputs.n);
 	}
-	merging_free(job->merging);
-	run_list_free(&job->inputs);
-	module_cache_free(read.modules);
+	finish(job, &read);
 	return status != 0 || n_skipped > 0;
 }
 

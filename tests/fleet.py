@@ -186,6 +186,20 @@ def mpi_merges(folder):
     assert done.stderr.count(b"9 of 18 members were merged without") == 1, done
     done = mpirun(folder, 2, "--by", "route", "-o", "mpi", "one", "one")
     assert done.returncode == 1 and b"all 2 members" in done.stderr, done
+    # Counts by two keys: nothing is written, and no process is killed.
+    folder.run([CPPROF, "merge", "--by", "id", "-o", "by-id",
+                *folder.inputs])
+    for n in 2, 3:
+        done = mpirun(folder, n, "-o", "none", "by", "by-id")
+        assert done.returncode == 1, done
+        assert done.stderr.count(b"by has counts by route, by-id by id, which "
+                                 b"cannot be added up") == 1, done
+        assert b"name the key to keep with --by" in done.stderr, done
+        assert b"MPI_ABORT" not in done.stderr, done
+        assert not os.path.exists(os.path.join(folder.path, "none"))
+    done = mpirun(folder, 2, "--by", "route", "-o", "mpi", "by", "by-id")
+    assert done.returncode == 1 and b"by-id" in done.stderr and \
+        folder.content("mpi") == folder.content("by"), done
     sums = [os.path.join(folder.profiles, "sum") for _ in range(2)]
     notes = [mpirun(folder, 2, "-o", out, folder.profiles).stderr
              for out in sums]
