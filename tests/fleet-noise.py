@@ -498,7 +498,7 @@ def check_budget_origin(folder):
             (f"budget write {of_run}", [fleet], "for 1 run, and a merged "),
             (f"budget check {of_fleet}", [single], "for 30 members of a "
              "merged profile, and the loaded one is not merged"),
-            (f"budget check {of_fleet}", [fleet, fleet], "for 30 members of "
+            (f"budget check {of_fleet}", [fleet, single], "for 30 members of "
              "a merged profile, and several profiles are loaded")]:
         done = run("-q", "-e", words, *path, status=1)
         claims.check(f"{words.split()[1]} refuses bounds {why}",
@@ -517,6 +517,55 @@ def check_budget_origin(folder):
     claims.check("a file of one's own may say its number of members",
                  b" per 15 members (the profile has 30)" in
                  done.stdout, done.stdout)
+
+
+# ---- several merged profiles together ----
+
+def check_together(folder):
+    """Several merged profiles that are loaded are one of all their members."""
+    rng = random.Random(61)
+    parts, whole = [], os.path.join(folder, "together")
+    for i in range(3):
+        simulated_fleet(rng, folder, 12, name=f"part{i}")
+        paths = [os.path.join(folder, f"part{i}-{k}") for k in range(12)]
+        parts.append(os.path.join(folder, f"part{i}"))
+        run("merge", "--by", "id", "-o", parts[-1], *paths)
+    run("merge", "-o", whole, *parts)
+    lines = [("threshold 0", "noise on", view) for view in (
+        "functions", "top", "tree", "down main", "explain")] + [
+            ("members slow",), ("labels id",), ("narrow label id=*",
+                                                "functions"),
+            ("assert functions slow below 90%",)]
+
+    def answer(paths, words):
+        done = run("-q", "-F", "json", *(x for line in words
+                                         for x in ("-e", line)), *paths)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+    claims.make("merged profiles that are loaded together are their sum",
+                [words for words in lines
+                 if answer(parts, words) != answer([whole], words)])
+    files = [os.path.join(folder, f"together-{i}.budget") for i in range(2)]
+    for path, profiles in zip(files, (parts, [whole])):
+        run("-q", "-e", f"budget write {path}", *profiles)
+    texts = []
+    for path in files:
+        with open(path, encoding="ascii") as file:
+            texts.append(file.read())
+    claims.check("their budget is by member", texts[0] == texts[1] and
+                 "# members: 36" in texts[0], texts)
+    text = run("-q", "-e", f"budget check {files[0]}", *parts[:2],
+               status=None).stdout.decode()
+    claims.check("and is checked for as many members",
+                 " per 36 members (the profile has 24)" in text, text)
+    # What cannot be one merged profile is added up like any others.
+    other = os.path.join(folder, "by-thread")
+    run("merge", "--by", "thread", "-o", other, parts[0] + "-0")
+    text = ask(parts[0], "noise on", f"load {parts[0]} {other}", "functions")
+    claims.check("counts by two keys are added up without members",
+                 "random groups" not in text and " main [" in text, text)
+    many = [parts[i % 3] for i in range(70)]
+    text = run("-q", "-e", "info", *many).stdout.decode()
+    claims.check("also very many of them", "840" in text, text)
 
 
 # ---- the true spread ----
@@ -852,6 +901,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_formula(folder)
         check_formula(folder, "--by", "id")
+        check_together(folder)
         check_explain(folder)
         check_assert(folder)
         check_assert_known(folder)

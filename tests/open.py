@@ -280,6 +280,16 @@ def check_files(folder):
                  and row["checked"] == "content", row)
     row = opened(fleet, "open member of f", folder=folder)
     claims.check("beside the merged profile", row["file"] == name, row)
+    other = os.path.join(folder, "other")
+    os.makedirs(other)
+    write(os.path.join(other, "most.folded"), {("main", "f"): 9})
+    run("merge", "-o", "all", "most.folded", folder=other)
+    done = run("-q", "-F", "json", "-e", "open member of f", fleet,
+               os.path.join(other, "all"))
+    row, = json.loads(done.stdout)["rows"]
+    claims.check("of several merged profiles that have most beside each",
+                 row["file"] == os.path.join(other, "most.folded") and
+                 row["hits"] == 9 and row["of"] == 12, row)
     os.rename(os.path.join(home, "runs"), elsewhere)
     text = refused(fleet, "open member of f", folder=folder)
     claims.check("a line says if it is nowhere", "its file is not here: "

@@ -15,6 +15,7 @@ libcore_a_SOURCES += \
 	src/profile/fleet_lines.c src/profile/fleet_lines.h \
 	src/profile/fleet_settle.c src/profile/fleet_settle.h \
 	src/profile/fleet_stacks.c src/profile/fleet_stacks.h \
+	src/profile/fleet_sum.c src/profile/fleet_sum.h \
 	src/profile/fleet_tree.c src/profile/fleet_tree.h \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
 	src/profile/frame_union.c src/profile/frame_union.h \

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "src/profile/fleet_sum.h"
+
 static void
 free_profiles(struct profile **profiles, uint32_t *n)
 {
@@ -33,8 +35,8 @@ set_title(struct profile *sum, const struct profile *first,
 static struct profile *
 sum_level(struct profile_pile *pile, int level, struct error *error)
 {
-	struct profile *sum = profile_merge(pile->profiles[level],
-	                                    PILE_WIDTH, error);
+	struct profile *sum = fleet_sum_profiles(pile->profiles[level],
+	                                         PILE_WIDTH, error);
 
 	if (sum != NULL &&
 	    set_title(sum, pile->profiles[level][0], error) != 0) {
@@ -71,7 +73,7 @@ profile_pile_take(struct profile_pile *pile, struct error *error)
 		for (uint32_t i = 0; i < pile->n[level]; i++)
 			all[n++] = pile->profiles[level][i];
 	if (n > 1)
-		return profile_merge(all, n, error);
+		return fleet_sum_profiles(all, n, error);
 	sum = all[0];
 	for (int level = 0; level < PILE_LEVELS; level++)
 		pile->n[level] = 0;

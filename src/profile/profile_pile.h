@@ -25,7 +25,7 @@ int profile_pile_add(struct profile_pile *pile, struct profile *profile,
 
 /*
  * Takes the sum of all profiles off the pile, the same as that of one
- * profile_merge in the order in which they were added; a single profile is
+ * fleet_sum_profiles in the order in which they were added; a single profile is
  * returned itself.  NULL with *error set.  The pile must not be empty.
  */
 struct profile *profile_pile_take(struct profile_pile *pile,

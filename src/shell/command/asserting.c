@@ -342,9 +342,12 @@ asserting_begin(struct asserting *asserting, struct session *session,
 	    count_runs(session, &asserting->n_runs, error) != 0)
 		return -1;
 	asserting->request = session_request(session);
-	if (session->profile->fleet != NULL)
+	/* Several merged profiles are one of all their members. */
+	if (session->profile->fleet != NULL) {
+		asserting->n_runs = 1;
 		asserting->n_members = asserting->for_members =
 		    session->profile->fleet->n_members;
+	}
 	table->schema = "cpprof.assert/1";
 	table->is_plain = true;
 	table_add_column(table, "verdict", "verdict", CELL_TEXT);

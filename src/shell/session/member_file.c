@@ -100,19 +100,25 @@ try_directory(const struct session *session, const char *directory,
 	return result;
 }
 
-/* Where the merged profile is. */
+/* Where the merged profiles are. */
 static int
 try_beside(const struct session *session, const struct found_member *member,
            struct member_file *file, struct error *error)
 {
-	const char *merged = session->files[0], *slash = strrchr(merged, '/');
+	int result = 0;
 
-	if (session->n_files != 1 || strcmp(merged, "-") == 0)
-		return 0;
-	if (slash == NULL)
-		return try_directory(session, ".", 1, member, file, error);
-	return try_directory(session, merged, (size_t)(slash - merged), member,
-	                     file, error);
+	for (size_t i = 0; result == 0 && i < session->n_files; i++) {
+		const char *merged = session->files[i];
+		const char *slash = strrchr(merged, '/');
+
+		if (strcmp(merged, "-") == 0)
+			continue;
+		result = slash == NULL ?
+		    try_directory(session, ".", 1, member, file, error) :
+		    try_directory(session, merged, (size_t)(slash - merged),
+		                  member, file, error);
+	}
+	return result;
 }
 
 int

@@ -26,7 +26,7 @@ struct member_file {
 };
 
 /*
- * Searches the name itself; then below the directory of the merged profile and
+ * Searches the name itself; then below the directories of the merged profiles and
  * below the session's directories, each with the whole name, the name without
  * its first component, and so on.  Only files and directories are opened.  0,
  * or -1 with *error set: no memory, or interrupted.
