@@ -81,7 +81,7 @@ struct leftover {
  * Only a thread's first ticks take what others have left, since the others were
  * short.
  */
-#define LEFTOVER_TICKS 8
+#define LEFTOVER_TICKS 4
 
 /* The part of a thread's state that belongs to lib/sources. */
 struct thread_meters {

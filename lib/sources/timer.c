@@ -211,18 +211,29 @@ take_units(struct leftover *leftover, int64_t unit)
 	    &ended, ended - n * unit) ? n : 0;
 }
 
-/* Units that ended threads have left, for a first tick. */
+static void
+note_living(struct thread_meters *meters, int64_t ns)
+{
+	if (ns == meters->noted_ns)
+		return;
+	atomic_fetch_add(&meters->leftover->living_ns, ns - meters->noted_ns);
+	meters->noted_ns = ns;
+}
+
+/*
+ * Units that ended threads have left, for a first tick.  A thread that lives on
+ * makes up itself for what it was counted too much.
+ */
 static int64_t
 units_of_others(struct thread *thread)
 {
 	struct thread_meters *meters = thread->meters;
+	const bool is_young = meters->n_expiries < LEFTOVER_TICKS;
 
-	if (!has_heirs(thread) || meters->n_expiries >= LEFTOVER_TICKS)
+	if (!has_heirs(thread))
 		return 0;
-	atomic_fetch_add(&meters->leftover->living_ns,
-	    meters->uncounted_ns - meters->noted_ns);
-	meters->noted_ns = meters->uncounted_ns;
-	return take_units(meters->leftover, timer_unit());
+	note_living(meters, is_young ? meters->uncounted_ns : 0);
+	return is_young ? take_units(meters->leftover, timer_unit()) : 0;
 }
 
 /*
@@ -264,8 +275,8 @@ timer_leave(struct thread *thread)
 	if (!has_heirs(thread))
 		return;
 	atomic_fetch_add(&meters->leftover->ended_ns, meters->uncounted_ns);
-	atomic_fetch_sub(&meters->leftover->living_ns, meters->noted_ns);
-	meters->uncounted_ns = meters->noted_ns = 0;
+	note_living(meters, 0);
+	meters->uncounted_ns = 0;
 }
 
 uint64_t
