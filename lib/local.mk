@@ -113,9 +113,9 @@ TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
 	tests/storm-collector.sh
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test-meter tests/test-perf-clock tests/test-progress \
-	tests/test-store tests/test-unwind
+	tests/test-store tests/test-timer tests/test-unwind
 TESTS += tests/test-meter tests/test-perf-clock tests/test-progress \
-	tests/test-store tests/test-unwind
+	tests/test-store tests/test-timer tests/test-unwind
 endif
 endif
 
@@ -221,6 +221,11 @@ tests_test_perf_clock_SOURCES = tests/test-perf-clock.c \
 	lib/sources/usage.c lib/base/meter.c
 tests_test_perf_clock_CFLAGS = $(unit_cflags)
 tests_test_perf_clock_LDADD = $(case_libs) -lm
+
+tests_test_timer_SOURCES = tests/test-timer.c lib/sources/timer.c \
+	lib/base/meter.c lib/base/arch-x86_64.c
+tests_test_timer_CFLAGS = $(unit_cflags)
+tests_test_timer_LDADD = $(case_libs)
 
 tests_test_progress_SOURCES = tests/test-progress.c lib/run/progress.c \
 	lib/base/arch-x86_64.c

@@ -46,7 +46,7 @@ def differences(recording, n):
     if HIT_MS * lost > 0.2 * used + 4 * HIT_MS:
         yield 'much is lost: ' + seen
     spun = HIT_MS * functions.get('spin_brief', 0)
-    if spun < 0.7 * brief_ms - 6 * HIT_MS:
+    if spun < 0.8 * brief_ms - 6 * HIT_MS:
         yield f'{spun} ms of {brief_ms:.0f} are where they were used; ' + seen
     if ('of hits lost, see info' in recording.said) != \
             (lost > (hits + lost) / 100):

@@ -168,24 +168,16 @@ has_heirs(const struct thread *thread)
 	return thread->tid != process_own.pid;
 }
 
-/* How much less than nothing ended threads have left. */
-static int64_t
-debt(const struct thread *thread)
-{
-	const int64_t ns = has_heirs(thread) ?
-	    thread->meters->leftover->ended_ns : 0;
-
-	return ns < 0 ? ns : 0;
-}
-
 /* Units that a tick counts; a unit that has begun counts as a whole. */
 static int64_t
 units_at_tick(const struct thread *thread)
 {
 	const bool is_first = thread->meters->n_expiries == 0;
 	const int64_t ns = thread->meters->uncounted_ns;
+	const int64_t ended_ns = has_heirs(thread) ?
+	    thread->meters->leftover->ended_ns : 0;
 
-	if (is_first && ns + debt(thread) <= -TIMER_MOST_AHEAD * timer_unit())
+	if (is_first && ns + ended_ns <= -TIMER_MOST_AHEAD * timer_unit())
 		return 0;
 	return ns > 0 ? (ns + timer_unit() - 1) / timer_unit() : is_first;
 }
