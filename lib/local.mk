@@ -112,10 +112,10 @@ TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
 	tests/undisturbed.py tests/kills.py tests/compat.sh \
 	tests/storm-collector.sh
 if HAVE_CMOCKA
-check_PROGRAMS += tests/test-meter tests/test-perf-clock tests/test-progress \
-	tests/test-store tests/test-timer tests/test-unwind
-TESTS += tests/test-meter tests/test-perf-clock tests/test-progress \
-	tests/test-store tests/test-timer tests/test-unwind
+check_PROGRAMS += tests/test-leftover tests/test-meter tests/test-perf-clock \
+	tests/test-progress tests/test-store tests/test-timer tests/test-unwind
+TESTS += tests/test-leftover tests/test-meter tests/test-perf-clock \
+	tests/test-progress tests/test-store tests/test-timer tests/test-unwind
 endif
 endif
 
@@ -211,6 +211,11 @@ TESTS += tests/test-parts.py
 endif
 tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h
 tests_programs_parts_CFLAGS = $(shape_flags)
+
+tests_test_leftover_SOURCES = tests/test-leftover.c lib/sources/resource.c \
+	lib/base/meter.c
+tests_test_leftover_CFLAGS = $(unit_cflags)
+tests_test_leftover_LDADD = $(case_libs)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/base/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)

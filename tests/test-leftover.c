@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-leftover.c -- hits that had no sample when their thread ended.
+ *
+ * Those of ticks pass to a new thread with the same start routine; others are
+ * lost.  The file shows at every moment how many wait.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lib/base/process.h"
+#include "lib/base/thread.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
+#include "lib/sources/tick-mode.h"
+#include "lib/store/datafile.h"
+
+enum { OF_TICKS, OF_CALLS, N_COLUMNS };
+
+static struct {
+	int64_t pending[N_COLUMNS];	/* in the file */
+	uint64_t lost[N_COLUMNS];
+	uint64_t dropped;
+} file;
+
+static uint64_t next_hits;	/* of the source, at the next tick */
+
+/* What the collector links with. */
+__thread struct thread *thread_self;
+struct datafile_columns datafile_columns;
+
+uint64_t
+process_ask_clock(clockid_t clock)
+{
+	(void)clock;
+	return 5;
+}
+
+void
+datafile_count_pending(unsigned column, int64_t hits)
+{
+	file.pending[column] += hits;
+}
+
+void
+datafile_count_lost(enum cpprofdata_drop reason, unsigned column, uint64_t hits)
+{
+	assert_int_equal(reason, CPPROFDATA_LOST_AT_EXIT);
+	file.lost[column] += hits;
+}
+
+void
+datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
+    uint64_t hits)
+{
+	(void)samples;
+	assert_int_equal(reason, CPPROFDATA_LOST_AT_EXIT);
+	file.dropped += hits;
+}
+
+bool
+tick_mode_is_known(void)
+{
+	return false;
+}
+
+void
+tick_mode_start(struct tick_clocks *clocks)
+{
+	(void)clocks;
+}
+
+enum tick_mode
+tick_mode_read(struct tick_clocks *clocks)
+{
+	(void)clocks;
+	return TICK_NO_MODE;
+}
+
+static uint64_t
+count(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	const uint64_t n = next_hits;
+
+	(void)thread;
+	(void)column;
+	(void)expiries;
+	next_hits = 0;
+	return n;
+}
+
+static const struct resource_source of_ticks = {
+	.hits = count, .needs_ticks = true,
+};
+static const struct resource_source of_calls = { .name = "calls" };
+
+struct one {
+	struct thread thread;
+	struct thread_meters meters;
+};
+
+static struct leftover leftover;
+
+static void
+begin(struct one *one)
+{
+	*one = (struct one){ .meters.leftover = &leftover };
+	one->thread.meters = &one->meters;
+	one->meters.accounts[OF_TICKS].needs_ticks = true;
+	resources = (struct resources){
+		.n = N_COLUMNS,
+		.columns = { [OF_TICKS].source = &of_ticks,
+		             [OF_CALLS].source = &of_calls },
+	};
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	leftover = (struct leftover){ 0 };
+	file.pending[OF_TICKS] = file.pending[OF_CALLS] = 0;
+	file.lost[OF_TICKS] = file.lost[OF_CALLS] = file.dropped = 0;
+	next_hits = 0;
+	return 0;
+}
+
+/* A thread that had these hits, and no sample of them. */
+static void
+leave(uint64_t of_ticks_n, uint64_t of_calls_n, bool is_noted)
+{
+	struct one one;
+
+	begin(&one);
+	one.meters.accounts[OF_TICKS].pending = of_ticks_n;
+	one.meters.accounts[OF_CALLS].pending = of_calls_n;
+	if (is_noted)
+		resources_note_pending(&one.thread);
+	resources_leave(&one.thread);
+	assert_int_equal(one.meters.accounts[OF_TICKS].pending, 0);
+	assert_int_equal(one.meters.accounts[OF_CALLS].pending, 0);
+}
+
+/* Of a thread's next tick, which finds n hits of its own. */
+static uint32_t
+tick(struct one *one, uint64_t n, uint64_t *hits)
+{
+	uint64_t overrun;
+
+	next_hits = n;
+	return resources_tick(&one->thread, 1, hits, &overrun);
+}
+
+static void
+hits_of_ticks_pass_to_a_new_thread(void **state)
+{
+	struct one one;
+	uint64_t hits;
+
+	(void)state;
+	leave(7, 0, true);
+	leave(3, 0, false);
+	assert_int_equal(file.pending[OF_TICKS], 10);
+	begin(&one);
+	assert_int_equal(tick(&one, 1, &hits), 1u << OF_TICKS);
+	assert_int_equal(hits, 1);
+	assert_int_equal(one.meters.accounts[OF_TICKS].pending, 11);
+	one.meters.accounts[OF_TICKS].pending = 0;	/* a sample */
+	resources_note_pending(&one.thread);
+	assert_int_equal(file.pending[OF_TICKS], 0);
+	assert_int_equal(file.dropped, 0);
+}
+
+static void
+they_pass_once(void **state)
+{
+	struct one first, second;
+	uint64_t hits;
+
+	(void)state;
+	leave(7, 0, true);
+	begin(&first);
+	begin(&second);
+	assert_int_equal(tick(&first, 0, &hits), 1u << OF_TICKS);
+	assert_int_equal(tick(&second, 0, &hits), 0);
+	resources_leave(&first.thread);
+	assert_int_equal(tick(&second, 0, &hits), 1u << OF_TICKS);
+	assert_int_equal(second.meters.accounts[OF_TICKS].pending, 7);
+	assert_int_equal(file.pending[OF_TICKS], 7);
+}
+
+static void
+hits_of_calls_are_lost(void **state)
+{
+	struct one one;
+	uint64_t hits;
+
+	(void)state;
+	leave(0, 5, true);
+	assert_int_equal(file.pending[OF_CALLS], 0);
+	assert_int_equal(file.lost[OF_CALLS], 5);
+	assert_int_equal(file.lost[OF_TICKS], 0);
+	assert_int_equal(file.dropped, 5);
+	begin(&one);
+	assert_int_equal(tick(&one, 0, &hits), 0);
+}
+
+static void
+a_thread_that_has_lived_takes_none(void **state)
+{
+	struct one one;
+	uint64_t hits;
+
+	(void)state;
+	leave(7, 0, true);
+	begin(&one);
+	one.meters.n_expiries = LEFTOVER_TICKS;
+	assert_int_equal(tick(&one, 0, &hits), 0);
+	assert_int_equal(file.pending[OF_TICKS], 7);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(hits_of_ticks_pass_to_a_new_thread,
+		    set_up),
+		cmocka_unit_test_setup(they_pass_once, set_up),
+		cmocka_unit_test_setup(hits_of_calls_are_lost, set_up),
+		cmocka_unit_test_setup(a_thread_that_has_lived_takes_none,
+		    set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
