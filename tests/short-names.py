@@ -259,7 +259,7 @@ def deep_profile(directory):
 def rows_fit_the_terminal(directory):
     """Each row is one line, and two functions never look the same."""
     profile = deep_profile(directory)
-    for view in ("functions", "top", "flat", "body", "tree", "graph", "down",
+    for view in ("functions", "top", "flat", "diff functions", "body", "tree", "graph", "down",
                  "callees main", "columns samples", "diff tree"):
         for columns in 80, 120:
             commands = ["threshold 0", view]

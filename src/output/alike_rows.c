@@ -217,6 +217,7 @@ part_rows(struct alike_rows *alike, const struct table *table, size_t column,
 		rows[i]->hash = 0;
 		table_get_row(table, rows[i]->row, cells);
 		rows[i]->is_forked = stage >= ALIKE_TEXTS;
+		rows[i]->is_wide = stage >= ALIKE_WIDE;
 		if (stage == ALIKE_LAST)
 			rows[i]->is_uncut = true;
 		else if (cells[column].kind == CELL_PATH && add_path(run, rows[i], &cells[column], error) != 0)

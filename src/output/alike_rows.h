@@ -25,6 +25,7 @@ struct drawn_row {
 	uint32_t row;
 	uint32_t record;	/* the path or name */
 	bool is_forked;		/* its names show where they differ */
+	bool is_wide;		/* it may take another line */
 	bool is_uncut;
 	size_t first_must, n_must;	/* in `must` */
 };
@@ -56,6 +57,7 @@ enum alike_stage {
 	ALIKE_NAMES,	/* paths that show the same names show more of them */
 	ALIKE_TEXTS,	/* likewise rows of the same text, and their names
 			 * show the words in which they differ */
+	ALIKE_WIDE,	/* these may take another line */
 	ALIKE_LAST,	/* these are not cut */
 	ALIKE_STAGES
 };

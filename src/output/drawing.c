@@ -87,6 +87,8 @@ add_names(struct drawing *drawing, struct text_buffer *text,
 
 	if (path_names_get(path, cell, error) != 0)
 		return -1;
+	if (row != NULL && row->is_wide)
+		width += drawing->layout->width;
 	if (row != NULL && row->is_uncut)
 		width = 0;
 	path->n_must = row == NULL ? 0 : row->n_must;
@@ -418,7 +420,7 @@ drawing_fit_indent(struct drawing *drawing, struct error *error)
 	most = room / 2;
 	if (room < most + NAME_LEAST)
 		most = room > NAME_LEAST ? room - NAME_LEAST : 0;
-	if (most < INDENT_LEAST)
+	if (most < INDENT_LEAST && table->suffix_key != NULL)
 		most = INDENT_LEAST;
 	if (drawing->indent_most > most)
 		drawing->indent_most = most;

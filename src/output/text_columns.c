@@ -11,7 +11,7 @@
 #include "src/output/drawing.h"
 #include "src/base/printable.h"
 
-/* A name with a suffix wants MORE_WANTED as well. */
+/* A path, and a name with an indentation or a suffix, want MORE_WANTED, too. */
 enum { GAP = 2, NARROW_GAP = 1, ROOM_WANTED = 22, MORE_WANTED = 10 };
 
 static bool
@@ -200,7 +200,7 @@ fit_columns(struct drawing *drawing)
 	const struct table *table = drawing->table;
 	enum cell_kind last = table->columns[table->n_columns - 1].kind;
 	const size_t wanted = ROOM_WANTED +
-	    (table->suffix_key != NULL ? MORE_WANTED : 0);
+	    (last == CELL_PATH || table->indents_last ? MORE_WANTED : 0);
 
 	drawing->gap = GAP;
 	set_widths(drawing);

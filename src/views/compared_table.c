@@ -224,13 +224,16 @@ add_columns(struct table *table, const struct row_source *source)
 {
 	bool are_functions = source->rows.parent == NULL &&
 	                     source->rows.record == NULL;
+	struct column *fraction;
 
 	table_add_column(table, "base", "base", CELL_AMOUNT);
 	table_add_column(table, "now", "now", CELL_AMOUNT);
 	table_add_column(table, "change", "change", CELL_AMOUNT)->has_sign =
 	    true;
-	table_add_column(table, "change_fraction", "%",
-	                 CELL_PERCENT)->has_sign = true;
+	fraction = table_add_column(table, "change_fraction", "%",
+	                            CELL_PERCENT);
+	fraction->has_sign = true;
+	fraction->gives_way = !are_functions;
 	table_add_column(table, "half", "+-", CELL_AMOUNT)->is_text_only =
 	    true;
 	table_add_column(table, "low", "low", CELL_AMOUNT)->is_data_only =
