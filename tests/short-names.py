@@ -286,6 +286,8 @@ def rows_with_when_fit_the_terminal(directory):
         assert len(rows) >= 4, text
         assert max(map(len, rows)) <= 80, text
         assert re.search("[0-9_]{20,32} ", rows[0]), text
+    _, text = shown("timeline main", profile=profile)
+    assert max(map(len, text.splitlines())) <= 80, text
 
 
 def cut_names_say_where_they_differ(directory):

@@ -166,6 +166,8 @@ struct column {
 				 * terminal is shortened, not wrapped */
 	bool cuts_end;		/* of an elastic column, the end is cut off and
 				 * not the middle */
+	size_t room;		/* last column only: what its CELL_TEXT takes
+				 * of a terminal; 0: any */
 	bool gives_way;		/* aligned text on a terminal that is too narrow
 				 * for the last column leaves it out, and a
 				 * line says so */

@@ -198,14 +198,14 @@ static void
 fit_columns(struct drawing *drawing)
 {
 	const struct table *table = drawing->table;
-	enum cell_kind last = table->columns[table->n_columns - 1].kind;
-	const size_t wanted = ROOM_WANTED +
-	    (last == CELL_PATH || table->indents_last ? MORE_WANTED : 0);
+	const struct column *last = &table->columns[table->n_columns - 1];
+	const bool is_name = last->kind == CELL_PATH || last->kind == CELL_NAME;
+	const size_t wanted = !is_name ? last->room : ROOM_WANTED +
+	    (last->kind == CELL_PATH || table->indents_last ? MORE_WANTED : 0);
 
 	drawing->gap = GAP;
 	set_widths(drawing);
-	if (drawing->layout->width == 0 || table->is_plain ||
-	    (last != CELL_PATH && last != CELL_NAME) ||
+	if (drawing->layout->width == 0 || table->is_plain || wanted == 0 ||
 	    measured_room(drawing) >= wanted)
 		return;
 	drawing->gap = NARROW_GAP;

@@ -82,6 +82,8 @@ describe(const struct view_request *request, const struct timeline *timeline,
 static void
 add_columns(struct table *table, bool has_path)
 {
+	struct column *bar;
+
 	table_add_column(table, "begin_ns", "", CELL_COUNT)->is_data_only =
 	    true;
 	table_add_column(table, "end_ns", "", CELL_COUNT)->is_data_only = true;
@@ -89,10 +91,13 @@ add_columns(struct table *table, bool has_path)
 	    true;
 	table_add_column(table, "end", "to", CELL_TEXT)->is_text_only = true;
 	table_add_column(table, "hits", "#hits", CELL_HITS);
-	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
+	table_add_column(table, "fraction", "usage_fraction",
+	                 CELL_FRACTION)->short_title = "fraction";
 	if (has_path)
 		table_add_column(table, "of_slice", "of_slice", CELL_PERCENT);
-	table_add_column(table, "bar", "", CELL_TEXT)->is_text_only = true;
+	bar = table_add_column(table, "bar", "", CELL_TEXT);
+	bar->is_text_only = true;
+	bar->room = BAR_WIDTH;
 }
 
 static int
