@@ -27,6 +27,9 @@ read_sides(struct reading *reading, struct value *value)
 
 	if (sides == NULL)
 		return -1;
+	if (begin == words->n)
+		return error_set(reading->error, "which label? base label "
+		                 "KEY=GLOB; a file of that name is ./label");
 	while (end < words->n && !is_word(&words->words[end], against_word))
 		end++;
 	value->text = label_word;
@@ -53,8 +56,7 @@ read_base(struct reading *reading, struct value *value)
 	};
 	const struct words *words = reading->words;
 
-	if (words->n - reading->at > 1 &&
-	    is_word(&words->words[reading->at], label_word))
+	if (is_word(&words->words[reading->at], label_word))
 		return read_sides(reading, value);
 	reading->argument = &files;
 	return arg_file_or_off.read(reading, value);
@@ -207,7 +209,7 @@ const struct command command_base = {
 	    "side has more than 64, they are dealt to 32 random groups. narrow "
 	    "and drop of the same label say which values take part.\n\n"
 	    "The base stays when another profile is loaded. base off forgets "
-	    "it; a file of that name is ./off.",
+	    "it; files of these names are ./off and ./label.",
 	.example = "base forms.folded",
 	.arguments = base_arguments,
 	.run = base_run,

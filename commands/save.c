@@ -73,11 +73,12 @@ add_steps(const struct session *session, struct text_buffer *text,
 	    add_setting(session, setting, text, arena, error);
 }
 
-/* The word of a file for base, which takes "off" for no file. */
+/* The word of a file for base, which takes "off" and "label" for no files. */
 static const char *
 base_word(const char *file, struct arena *arena, struct error *error)
 {
-	const char *path = strcmp(file, "off") == 0 ? "./off" : file;
+	const char *path = strcmp(file, "off") == 0 ? "./off" :
+	    strcmp(file, "label") == 0 ? "./label" : file;
 
 	return setting_word(path, strlen(path), arena, error);
 }

@@ -464,6 +464,13 @@ def check_around(folder):
         again, = ask([fleet], f"source {script}", line)
         claims.check(f"save keeps {sides}",
                      not differences(again, first), (again, first))
+    named = [write(os.path.join(folder, name), {("main",): 9})
+             for name in ("label", "x")]
+    done = subprocess.run([CPPROF, "-q", "--base", "label", "--base", "x",
+                           "-e", "save", fleet], capture_output=True,
+                          text=True, check=True, cwd=folder, timeout=60)
+    claims.check("a file may be called label", named and
+                 "\nbase ./label x\n" in done.stdout, done.stdout)
     out = refusal(fleet, "base label id=old*", "base off", line)
     claims.check("base off forgets the sides",
                  "nothing to compare with" in out, out)
@@ -527,6 +534,7 @@ def check_errors(folder):
             (fleet, "base label id=old* against label",
              "both sides need the same label"),
             (fleet, "base label =old*", "expected a label"),
+            (fleet, "base label", "a file of that name is ./label"),
             (fleet, "base label id=/(/", "(/"),
             (single, "base label id=old*", "the profile has no labels"),
             (calls, "base label id=old*", "no stacks")):
