@@ -167,7 +167,7 @@ deviation(const struct bodies *bodies, uint32_t f, const double sums[2])
 /*
  * Takes their say from functions that changed, which would shift the median to
  * one side: those much further from the work found so far than half of the use
- * is. 1 if any had one, 0, or -1 with *error set.
+ * is.  1 if any had one, 0, or -1 with *error set.
  */
 static int
 drop_changed(const struct bodies *bodies, const double *work, size_t n,
