@@ -126,6 +126,22 @@ simulate(struct runs *runs, size_t n_runs, double phi, double phi_spread,
 	};
 }
 
+/* Lets a run as a whole take longer or shorter, as on a busy machine. */
+static void
+vary_runs(struct runs *runs, double spread)
+{
+	for (size_t side = 0; side < 2; side++) {
+		for (size_t run = 0; run < runs->all.n_base; run++) {
+			const double factor = exp(spread * normal());
+			uint64_t *hits = runs->hits[side][run];
+
+			for (size_t i = 0; i < N_PATHS; i++)
+				hits[i] = (uint64_t)llround(factor *
+				                            (double)hits[i]);
+		}
+	}
+}
+
 static void
 compare(const struct change_columns *columns, struct change *changes)
 {
@@ -242,6 +258,80 @@ equal_runs_are_called_noise(void **state)
 				fail_msg("%zu runs a side, phi %g: named in %g",
 				         n_runs, phi, rates.any);
 		}
+	}
+}
+
+/* The hits of the first paths, of twice as many, and so on: callers of them. */
+enum { N_CALLERS = 8 };
+
+static bool
+is_caller_named(const struct runs *runs)
+{
+	static uint64_t hits[2][MOST_RUNS][N_CALLERS];
+	const uint64_t *columns[2][MOST_RUNS];
+	struct change_columns callers = runs->all;
+	struct change changes[N_CALLERS];
+	struct change_noise noise;
+	struct error error = { 0 };
+	bool any = false;
+
+	for (size_t side = 0; side < 2; side++) {
+		for (size_t run = 0; run < runs->all.n_base; run++) {
+			columns[side][run] = hits[side][run];
+			for (size_t i = 0; i < N_CALLERS; i++) {
+				hits[side][run][i] = 0;
+				for (size_t k = 0; k <= N_PATHS >> i; k++)
+					hits[side][run][i] +=
+					    runs->hits[side][run][
+					        k % N_PATHS];
+			}
+		}
+	}
+	callers.n_rows = N_CALLERS;
+	callers.base = columns[0];
+	callers.now = columns[1];
+	assert_int_equal(change_noise_fit(&runs->all, &noise, &error), 0);
+	assert_int_equal(change_test(&callers, &noise, 0.05, changes, &error),
+	                 0);
+	for (size_t i = 0; i < N_CALLERS; i++)
+		any |= is_named(&changes[i]);
+	return any;
+}
+
+/*
+ * Runs that differ as a whole: many rows show that together, but no more often
+ * than there are runs.  A large change of a few paths is found nevertheless.
+ */
+static void
+runs_that_differ_as_a_whole_are_called_noise(void **state)
+{
+	static struct runs runs;
+
+	(void)state;
+	for (size_t n_runs = 3; n_runs <= 5; n_runs += 2) {
+		double n_named = 0, n_found = 0, n_changed = 0;
+
+		seed = n_runs;
+		for (size_t k = 0; k < 200; k++) {
+			struct change changes[N_PATHS];
+
+			simulate(&runs, n_runs, 1, 0, 1);
+			vary_runs(&runs, 0.1);
+			n_named += is_caller_named(&runs);
+			simulate(&runs, n_runs, 1, 0, 2);
+			vary_runs(&runs, 0.1);
+			compare(&runs.all, changes);
+			for (size_t i = 0; i < N_PATHS; i++) {
+				n_changed += has_changed(i);
+				n_found += has_changed(i) &&
+				    is_named(&changes[i]);
+			}
+		}
+		print_message("# %zu runs a side that differ by 10%%: named "
+		              "in %.3f, power %.3f\n", n_runs, n_named / 200,
+		              n_found / n_changed);
+		assert_true(n_named / 200 <= 0.08);
+		assert_true(n_found / n_changed >= 0.7);
 	}
 }
 
@@ -725,6 +815,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_changes_named_are_none),
 		cmocka_unit_test(equal_runs_are_called_noise),
+		cmocka_unit_test(runs_that_differ_as_a_whole_are_called_noise),
 		cmocka_unit_test(one_pair_is_inflated),
 		cmocka_unit_test(the_visible_change_is_seen_in_four_of_five),
 		cmocka_unit_test(one_pair_is_at_most_likely),

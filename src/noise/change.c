@@ -312,6 +312,93 @@ fit_dispersion(const struct change_columns *columns, double *values,
 	return status;
 }
 
+static double
+hits_a_run(const struct change_columns *columns, const struct pair *pair)
+{
+	return (pair->base.sum + pair->now.sum) /
+	    (double)(columns->n_base + columns->n_now);
+}
+
+/* The sums of the rows of each run, as columns of one row. */
+static struct pair
+pair_of_sums(const struct change_columns *columns, uint64_t *sums,
+             const uint64_t **runs)
+{
+	const size_t n_base = columns->n_base;
+	struct change_columns whole = *columns;
+
+	whole.n_rows = 1;
+	whole.base = runs;
+	whole.now = runs + n_base;
+	whole.sample = NULL;
+	for (size_t i = 0; i < n_base + columns->n_now; i++) {
+		const uint64_t *run = i < n_base ? columns->base[i] :
+		    columns->now[i - n_base];
+
+		runs[i] = &sums[i];
+		for (size_t row = 0; row < columns->n_rows; row++)
+			sums[i] += run[row];
+	}
+	return pair_of(&whole, 0);
+}
+
+/* The rows that show common, as one: how large they are, and their phi. */
+struct typical {
+	double hits;		/* a run and row */
+	double phi;		/* of their sum, if they are independent */
+};
+
+static struct typical
+find_typical(const struct change_columns *columns,
+             const struct change_noise *noise)
+{
+	struct typical typical = { 0 };
+	double hits = 0, n = 0;
+
+	if (columns->sample == NULL && noise->df == 0)
+		return typical;
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		const struct pair pair = pair_of(columns, i);
+		const double own = hits_a_run(columns, &pair);
+
+		if (!says_something(columns, &pair))
+			continue;
+		n++;
+		hits += own;
+		typical.phi += own * pair.sample * noise->common;
+	}
+	if (n > 0)
+		typical.hits = hits / n;
+	if (hits > 0)
+		typical.phi /= hits;
+	return typical;
+}
+
+static int
+fit_shared(const struct change_columns *columns, struct change_noise *noise,
+           struct error *error)
+{
+	const size_t n_runs = columns->n_base + columns->n_now;
+	uint64_t *sums = memory_array(n_runs, sizeof *sums, error);
+	const uint64_t **runs = memory_array(n_runs, sizeof *runs, error);
+	const struct typical typical = find_typical(columns, noise);
+	struct pair pair;
+	double phi;
+
+	if (sums != NULL && runs != NULL) {
+		pair = pair_of_sums(columns, sums, runs);
+		noise->shared_df = pair.base.df + pair.now.df;
+		noise->typical = typical.hits;
+		phi = (pair.base.residual + pair.now.residual) /
+		    noise->shared_df - typical.phi;
+		if (phi > 0)
+			noise->shared = phi / hits_a_run(columns, &pair);
+	}
+	free(sums);
+	free(runs);
+	return error->is_set ? -1 : 0;
+}
+
 int
 change_noise_fit(const struct change_columns *columns,
                  struct change_noise *noise, struct error *error)
@@ -326,6 +413,8 @@ change_noise_fit(const struct change_columns *columns,
 	    fit_dispersion(columns, values, noise, error) :
 	    fit_inflation(columns, values, noise, error);
 	free(values);
+	if (status == 0 && has_replicates(columns))
+		status = fit_shared(columns, noise, error);
 	return status;
 }
 
@@ -408,19 +497,34 @@ test_samples(struct change *change, const struct pair *pair,
 	add_interval(change, pair, change->phi, NORMAL_95);
 }
 
+/* Of a variance that is the sum of two, of which one is that part. */
+static double
+df_of_sum(double part, double part_df, double rest_df)
+{
+	const double rest = 1 - part;
+
+	return 1 / (part * part / part_df + rest * rest / rest_df);
+}
+
 static void
 test_replicates(struct change *change, const struct change_columns *columns,
                 const struct pair *pair, const struct change_noise *noise,
                 struct student *student)
 {
+	const double hits = hits_a_run(columns, pair);
+	const double shared = noise->shared * hits;
 	double own_df = pair->base.df + pair->now.df;
 	double df = noise->df + own_df, work_phi;
 
 	change->is_replicated = true;
-	change->phi = (noise->df * noise->common * pair->sample +
+	change->phi = (noise->df * (noise->common * pair->sample +
+	               noise->shared * fmax(hits - noise->typical, 0)) +
 	               pair->base.residual + pair->now.residual) / df;
 	if (noise->df > 0)
 		df = fmin(df, noise->most_df);
+	if (shared > 0 && df > noise->shared_df)
+		df = fmin(df, df_of_sum(fmin(shared / change->phi, 1),
+		                        noise->shared_df, df));
 	if (columns->sample != NULL)
 		change->phi = fmax(change->phi, pair->sample);
 	if (!(change->phi > 0)) {

@@ -13,7 +13,12 @@
  * Devlin & Roeder 1999).  The verdict is at most "likely".
  *
  * Replicates: phi of each row, shrunken towards the common one (Smyth 2004;
- * quasi-likelihood as in Lund et al. 2012), and F(1, df).
+ * quasi-likelihood as in Lund et al. 2012), and F(1, df).  On a busy machine a
+ * whole run is slower than another, and all its rows with it; however many
+ * rows there are, they show this only once.  So what the sums of the runs vary
+ * by more than their rows is a part of each row's variance, in proportion to
+ * the square of its mean, with the degrees of freedom of the runs alone
+ * (Satterthwaite 1946).
  *
  * Several rows: Benjamini & Hochberg 1995.
  *
@@ -73,6 +78,13 @@ struct change_noise {
 	 * worth at most most_df.
 	 */
 	double common, df, most_df;
+	/*
+	 * Replicates: the variance of whole runs, of which rows are a share,
+	 * relative to the square of the mean; 0: none is seen.  shared_df: that
+	 * of the runs.  typical: the mean of a row and run for which this is a
+	 * part of common.
+	 */
+	double shared, shared_df, typical;
 };
 
 /* GREW and SHRANK need replicates that show the row's noise. */
