@@ -117,4 +117,31 @@ close_nodes(struct tree_builder *builder, uint32_t parent, uint32_t node)
 	builder->depth = depth;
 }
 
+/* Enters a node in depth-first order, for which there is room. */
+static inline uint32_t
+place_next(struct tree_builder *builder, uint32_t parent, uint32_t label)
+{
+	uint32_t node = place_node(builder, parent, label);
+
+	close_nodes(builder, parent, node);
+	builder->open[builder->depth++] = node;
+	builder->settled = builder->n_nodes;
+	if (builder->depth > builder->deepest)
+		builder->deepest = builder->depth;
+	return node;
+}
+
+/* Likewise below the newest one. */
+static inline uint32_t
+place_below(struct tree_builder *builder, uint32_t label)
+{
+	uint32_t node = place_node(builder, builder->n_nodes - 1, label);
+
+	builder->open[builder->depth++] = node;
+	builder->settled = builder->n_nodes;
+	if (builder->depth > builder->deepest)
+		builder->deepest = builder->depth;
+	return node;
+}
+
 #endif

@@ -15,8 +15,7 @@
 #include "src/base/progress.h"
 #include "src/profile/tree_builder.h"
 
-enum { NODES_A_SETTLING = 1 << 16 };	/* few enough to be still in the
-					 * caches */
+enum { NODES_A_STEP = 1 << 16 };	/* between checks for Ctrl-C */
 
 /* A node of the old tree, at one label of its chain. */
 struct origin {
@@ -46,6 +45,7 @@ struct relabelling {
 	struct origin *others;	/* of groups with several */
 	size_t n_others, others_capacity;
 	uint32_t free;		/* among others, a list; NO_NODE: none */
+	size_t next_step;	/* nodes at the next check for Ctrl-C */
 	uint32_t *to_row;	/* [tree's rows] of the new tree; NULL: the
 				 * tree has no timeline */
 };
@@ -222,18 +222,19 @@ take_origin(struct relabelling *relabelling, uint32_t node,
 	    add_origin(relabelling, node, origin->node, origin->at + 1, error);
 }
 
-/* Whether a node has one child, which is kept and has labels. */
-static bool
-has_only_child(const struct relabelling *relabelling, uint32_t node)
+/* The labels of a node's only child, or NULL: it has another number of them. */
+static const uint32_t *
+only_child(const struct relabelling *relabelling, uint32_t node)
 {
 	const struct sample_tree *tree = relabelling->tree;
-	uint32_t child = node + 1, label;
+	const uint32_t end = tree->end[node], child = node + 1;
+	const uint32_t *first;
 
-	if (child == tree->end[node] || tree->end[child] != tree->end[node])
-		return false;
-	label = tree->label[child];
-	return label != NO_LABEL &&
-	       relabelling->first[label] < relabelling->first[label + 1];
+	if (child == end || tree->end[child] != end ||
+	    tree->label[child] == NO_LABEL)
+		return NULL;
+	first = &relabelling->first[tree->label[child]];
+	return first[0] < first[1] ? first : NULL;
 }
 
 /*
@@ -246,26 +247,33 @@ take_only_origin(struct relabelling *relabelling, uint32_t node,
 {
 	const struct sample_tree *tree = relabelling->tree;
 	struct tree_builder *builder = relabelling->builder;
-	bool is_last;
+	uint32_t from = origin.node, at = origin.at;
+	const uint32_t *first = &relabelling->first[tree->label[from]];
 
+	/* Most counts are those of the last node. */
+	if (tree->n_resources > 0)
+		__builtin_prefetch(&tree->hits[0][
+		    tree->row[tree->end[from] - 1]]);
 	for (;;) {
-		if (take_counts(relabelling, node, &origin, &is_last,
-		                error) != 0)
+		if (tree->returns != NULL && at == first[0] &&
+		    tree_builder_add_returns(builder, node,
+		                             tree->returns[from], error) != 0)
 			return -1;
-		if (!is_last)
-			origin.at++;
-		else if (has_only_child(relabelling, origin.node))
-			origin.at = relabelling->first[
-			    tree->label[++origin.node]];
-		else
-			break;
-		if (reserve_nodes(builder, 1, error) != 0)
+		if (reserve_nodes(builder, first[1] - at, error) != 0)
 			return -1;
-		node = place_node(builder, node,
-		                  relabelling->labels[origin.at]);
+		while (++at < first[1])
+			node = place_below(builder, relabelling->labels[at]);
+		if (tree->row[from] != 0 &&
+		    add_counts(relabelling, node, from, error) != 0)
+			return -1;
+		first = only_child(relabelling, from);
+		if (first == NULL)
+			return add_origins(relabelling, node, from + 1,
+			                   tree->end[from], error);
+		from++;
+		at = first[0];
+		node = place_below(builder, relabelling->labels[at]);
 	}
-	return add_origins(relabelling, node, origin.node + 1,
-	                   tree->end[origin.node], error);
 }
 
 /* Gives it all that several nodes have. */
@@ -313,16 +321,16 @@ enter_next(struct relabelling *relabelling, struct error *error)
 
 	if (reserve_nodes(builder, 1, error) != 0)
 		return -1;
-	node = place_node(builder, group.parent, group.label);
+	node = place_next(builder, group.parent, group.label);
 	result = group.origin.next == NO_NODE ?
 	    take_only_origin(relabelling, node, group.origin, error) :
 	    take_origins(relabelling, node, group.origin, error);
 	if (result != 0)
 		return -1;
 	reverse_siblings(relabelling);
-	if (builder->n_nodes - builder->settled < NODES_A_SETTLING)
+	if (builder->n_nodes < relabelling->next_step)
 		return 0;
-	tree_builder_settle(builder);
+	relabelling->next_step = builder->n_nodes + (size_t)NODES_A_STEP;
 	return progress_step(NULL, 0, 0, error);
 }
 

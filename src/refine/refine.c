@@ -232,11 +232,12 @@ merge_tree(const struct refining *refining, uint32_t n_names,
 {
 	uint32_t *first = memory_array((size_t)n_names + 2, sizeof *first,
 	                               error);
+	uint32_t *names = refining_names(refining, error);
 	const unsigned char *flags = refining->flags;
 	struct sample_tree named = *refining->tree, *merged = NULL;
 
 	named.label = named.row = NULL;
-	if (first != NULL &&
+	if (first != NULL && names != NULL &&
 	    large_array_reserve(&named.label, named.n_nodes,
 	                        sizeof *named.label, error) == 0 &&
 	    large_array_reserve(&named.row, named.n_nodes,
@@ -247,7 +248,7 @@ merge_tree(const struct refining *refining, uint32_t n_names,
 		for (uint32_t node = 0; node < named.n_nodes; node++) {
 			named.label[node] = !(flags[node] & NODE_LEFT) ?
 			    NO_LABEL : is_joined(refining, node) ? n_names :
-			    refining_name(refining, refining->kind[node]);
+			    names[refining->kind[node]];
 			named.row[node] = flags[node] & NODE_DROPPED ? 0 :
 			    refining->tree->row[node];
 		}
@@ -255,6 +256,7 @@ merge_tree(const struct refining *refining, uint32_t n_names,
 	}
 	large_array_free(named.label);
 	large_array_free(named.row);
+	free(names);
 	free(first);
 	return merged;
 }

@@ -6,6 +6,17 @@
 
 #include "src/base/memory.h"
 
+uint32_t *
+refining_names(const struct refining *refining, struct error *error)
+{
+	uint32_t *names = memory_array(refining->n_kinds, sizeof *names,
+	                               error);
+
+	for (uint32_t i = 0; names != NULL && i < refining->n_kinds; i++)
+		names[i] = refining_name(refining, i);
+	return names;
+}
+
 int
 refining_look(struct refining *refining, struct error *error)
 {

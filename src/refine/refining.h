@@ -44,6 +44,12 @@ refining_name(const struct refining *refining, uint32_t kind)
 }
 
 /*
+ * The names of all kinds, close together for passes over the nodes: [n_kinds],
+ * freed with free.  NULL with *error set.
+ */
+uint32_t *refining_names(const struct refining *refining, struct error *error);
+
+/*
  * Whether a node is one frame with its parent, which it may be by some
  * granularities only.
  */
