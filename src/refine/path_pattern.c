@@ -131,17 +131,12 @@ enum how {
 				 * occur twice, so no stack has this one */
 };
 
-/* Where a name is in a segment. */
-struct place {
-	uint32_t name;
-	uint32_t at;		/* from 1 */
-};
-
 struct segment {
 	uint32_t begin, last;	/* elements */
 	enum how how;
-	struct place *places;	/* BY_NAMES: [last - begin] by name, of all
-				 * but the last element */
+	bool *is_last;		/* [n_kinds] matches the last element */
+	uint32_t *place;	/* BY_NAMES: [n_kinds] which element before the
+				 * last has the name, from 1; 0: none */
 	struct path_chains *chains;	/* BY_CHAINS */
 	uint64_t *element_bits;	/* BY_CHAINS: [n_kinds] bit i: matches element
 				 * begin + i */
@@ -152,28 +147,20 @@ struct matching {
 	const struct refining *refining;
 	struct frame_matches *matches;	/* [n_elements] */
 	struct segment *segments;	/* [n_segments] */
-	struct state *states;		/* [n_nodes] */
+	uint32_t *names;		/* [n_kinds] */
+	struct state *states;		/* [n_nodes] of those with children */
+	struct state newest;		/* that of the node before */
 	uint32_t *open;			/* [depth] nodes that are in chains,
 					 * outermost first */
 	uint32_t n_open;
 };
 
-static uint32_t
-name_of(const struct matching *matching, uint32_t node)
-{
-	const struct refining *refining = matching->refining;
-
-	return refining_name(refining, refining->kind[node]);
-}
-
 static bool
 element_matches(const struct matching *matching, uint32_t element,
-                uint32_t node)
+                uint32_t kind)
 {
-	const struct refining *refining = matching->refining;
-
-	return frame_matches(&matching->matches[element], refining,
-	                     refining->kind[node]);
+	return frame_matches(&matching->matches[element], matching->refining,
+	                     kind);
 }
 
 static int
@@ -196,42 +183,29 @@ match_elements(struct matching *matching, struct error *error)
 }
 
 static int
-compare_places(const void *a, const void *b)
-{
-	uint32_t one = ((const struct place *)a)->name;
-	uint32_t other = ((const struct place *)b)->name;
-
-	return one < other ? -1 : one > other;
-}
-
-/* From 1; 0: the name is not among those before the last. */
-static uint32_t
-find_place(const struct segment *segment, uint32_t name)
-{
-	const struct place key = { .name = name }, *place;
-
-	place = bsearch(&key, segment->places, segment->last - segment->begin,
-	                sizeof *segment->places, compare_places);
-	return place == NULL ? 0 : place->at;
-}
-
-static int
 prepare_names(const struct matching *matching, struct segment *segment,
               struct error *error)
 {
+	const struct frame_matches *elements =
+	    &matching->matches[segment->begin];
 	uint32_t n = segment->last - segment->begin;
+	uint32_t *place_of = memory_array(matching->refining->n_names,
+	                                  sizeof *place_of, error);
 
-	segment->places = memory_array(n, sizeof *segment->places, error);
-	if (segment->places == NULL)
+	segment->place = memory_array(matching->refining->n_kinds,
+	                              sizeof *segment->place, error);
+	if (place_of == NULL || segment->place == NULL) {
+		free(place_of);
 		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		segment->places[i] = (struct place){
-			matching->matches[segment->begin + i].name, i + 1
-		};
-	qsort(segment->places, n, sizeof *segment->places, compare_places);
-	for (uint32_t i = 1; i < n; i++)
-		if (segment->places[i].name == segment->places[i - 1].name)
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (place_of[elements[i].name] != 0)
 			segment->how = NOWHERE;
+		place_of[elements[i].name] = i + 1;
+	}
+	for (uint32_t kind = 0; kind < matching->refining->n_kinds; kind++)
+		segment->place[kind] = place_of[matching->names[kind]];
+	free(place_of);
 	return 0;
 }
 
@@ -256,8 +230,8 @@ prepare_chains(struct matching *matching, struct segment *segment,
 		return -1;
 	for (uint32_t kind = 0; kind < refining->n_kinds; kind++)
 		for (uint32_t i = 0; i < n; i++)
-			if (frame_matches(&matching->matches[segment->begin +
-			    i], refining, kind))
+			if (element_matches(matching, segment->begin + i,
+			                    kind))
 				segment->element_bits[kind] |=
 				    UINT64_C(1) << i;
 	return 0;
@@ -277,6 +251,13 @@ prepare_segment(struct matching *matching, size_t number, struct error *error)
 		if (matching->matches[i].name == NO_NAME)
 			segment->how = segment->last - segment->begin < 2 ?
 			               BY_CALLS : BY_CHAINS;
+	segment->is_last = memory_array(matching->refining->n_kinds,
+	                                sizeof *segment->is_last, error);
+	if (segment->is_last == NULL)
+		return -1;
+	for (uint32_t kind = 0; kind < matching->refining->n_kinds; kind++)
+		segment->is_last[kind] = element_matches(matching,
+		                                         segment->last, kind);
 	if (segment->how == BY_NAMES)
 		return prepare_names(matching, segment, error);
 	return segment->how == BY_CHAINS ?
@@ -296,8 +277,9 @@ prepare(struct matching *matching, struct error *error)
 	                                  sizeof *matching->segments, error);
 	matching->open = memory_array(tree->deepest, sizeof *matching->open,
 	                              error);
+	matching->names = refining_names(matching->refining, error);
 	if (matching->matches == NULL || matching->segments == NULL ||
-	    matching->open == NULL ||
+	    matching->open == NULL || matching->names == NULL ||
 	    large_array_reserve(&matching->states, tree->n_nodes,
 	                        sizeof *matching->states, error) != 0)
 		return -1;
@@ -315,31 +297,32 @@ finish(struct matching *matching)
 		free(matching->matches[i].kinds);
 	for (size_t i = 0; matching->segments != NULL &&
 	     i < matching->path->n_segments; i++) {
-		free(matching->segments[i].places);
+		free(matching->segments[i].is_last);
+		free(matching->segments[i].place);
 		path_chains_free(matching->segments[i].chains);
 		free(matching->segments[i].element_bits);
 	}
 	free(matching->matches);
 	free(matching->segments);
 	free(matching->open);
+	free(matching->names);
 	large_array_free(matching->states);
 }
 
-/* Whether a segment of plain names ends at a node; moves the state on. */
+/* Whether a segment of plain names ends at a frame; moves the state on. */
 static bool
-names_end(const struct matching *matching, const struct segment *segment,
-          struct state *state, uint32_t node)
+names_end(const struct segment *segment, struct state *state, uint32_t kind)
 {
-	uint32_t name = name_of(matching, node), at;
+	const uint32_t n = segment->last - segment->begin;
+	const uint32_t place = segment->place[kind];
 
-	if (!state->is_detour &&
-	    matching->matches[segment->begin + state->found].name == name) {
+	if (!state->is_detour && (state->found < n ?
+	    place == state->found + 1u : segment->is_last[kind])) {
 		state->found++;
-		return state->found == segment->last - segment->begin + 1;
+		return state->found == n + 1;
 	}
-	at = find_place(segment, name);
-	if (at != 0 && at <= state->found) {
-		state->found = at & 0x3fffffff;
+	if (place != 0 && place <= state->found) {
+		state->found = place & 0x3fffffff;
 		state->is_detour = false;
 	} else {
 		state->is_detour = state->found > 0;
@@ -353,20 +336,21 @@ segment_ends(const struct matching *matching, struct state *state,
              uint32_t node)
 {
 	const struct segment *segment = &matching->segments[state->segment];
+	const struct refining *refining = matching->refining;
+	const uint32_t kind = refining->kind[node];
 	bool is_begun = state->is_begun;
 
 	state->is_begun = true;
 	switch (segment->how) {
 	case BY_NAMES:
-		return names_end(matching, segment, state, node);
+		return names_end(segment, state, kind);
 	case BY_CALLS:
-		return element_matches(matching, segment->last, node) &&
+		return segment->is_last[kind] &&
 		    (segment->last == segment->begin || (is_begun &&
 		     element_matches(matching, segment->begin,
-		                     matching->refining->tree->parent[node])));
+		         refining->kind[refining->tree->parent[node]])));
 	case BY_CHAINS:
-		return is_begun &&
-		    element_matches(matching, segment->last, node) &&
+		return is_begun && segment->is_last[kind] &&
 		    path_chains_reach(segment->chains);
 	case NOWHERE:
 		break;
@@ -400,9 +384,10 @@ visit(struct matching *matching, uint32_t node)
 	bool ends;
 
 	if (parent != NO_NODE)
-		state = matching->states[parent];
+		state = parent == node - 1 ? matching->newest :
+		    matching->states[parent];
 	if (is_joined(refining, node)) {
-		matching->states[node] = state;
+		matching->states[node] = matching->newest = state;
 		return false;
 	}
 	close_nodes(matching, node);
@@ -416,11 +401,13 @@ visit(struct matching *matching, uint32_t node)
 	if (ends) {
 		state = (struct state){ .segment = state.segment + 1 };
 	} else if (segment->how == BY_CHAINS) {
-		path_chains_push(segment->chains, name_of(matching, node),
-		    segment->element_bits[refining->kind[node]]);
+		const uint32_t kind = refining->kind[node];
+
+		path_chains_push(segment->chains, matching->names[kind],
+		                 segment->element_bits[kind]);
 		matching->open[matching->n_open++] = node;
 	}
-	matching->states[node] = state;
+	matching->states[node] = matching->newest = state;
 	return false;
 }
 
