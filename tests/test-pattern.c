@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-pattern.c -- which names a pattern means. */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -232,6 +234,63 @@ the_longest_literal_run_is_found(void **state)
 	}
 }
 
+/* As in main.c: names are mostly UTF-8, whose characters have several bytes. */
+static void
+expressions_know_characters_of_several_bytes(void **state)
+{
+	struct capture captures[N_CAPTURES];
+	struct error error = { 0 };
+	struct pattern *pattern;
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	assert_fits("/^a.b$/", "a\303\251b");
+	assert_fits("/^a.b$/", "a-b");
+	assert_fits("/^[\303\251-]b$/", "\303\251b");
+	assert_fits("/^[\303\251-]b$/", "-b");
+	assert_fits("/^[[:alpha:]]+$/", "\303\251t\303\251");
+	assert_not_fits("/^[[:alpha:]]+$/", "t\303\227t");
+	pattern = pattern_new("/(.)b(.)/", &error);
+	assert_non_null(pattern);
+	assert_true(pattern_captures(pattern, "x\303\251bc", 5, captures));
+	assert_int_equal(captures[1].begin, 1);
+	assert_int_equal(captures[1].length, 2);
+	assert_true(pattern_captures(pattern, "xabc", 4, captures));
+	assert_int_equal(captures[1].begin, 1);
+	assert_int_equal(captures[1].length, 1);
+	pattern_free(pattern);
+	setlocale(LC_CTYPE, "C");
+}
+
+/* An alternative that is never there makes an expression one of UTF-8. */
+static void
+ascii_expressions_find_what_others_find(void **state)
+{
+	static const char *const expressions[] = {
+		"/a|bc*/", "/(a+)(b?)$/", "/^.b/", "/[^a-c]/", "/[[:punct:]]/",
+		"/\\bb/", "/\\w\\W/", "/(ab|a)(bc|c)?/", "/x{2}/", "/[B-b]/",
+	};
+	static const char *const names[] = {
+		"", "a", "abc", "aab", "xxb", "b::c<a>", "operator[]", "Bx_B",
+	};
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	for (size_t e = 0; e < sizeof expressions / sizeof *expressions; e++)
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+			const char *name = names[i];
+			char either[100];
+
+			snprintf(either, sizeof either, "/%.*s|\303\251/",
+			         (int)strlen(expressions[e]) - 2,
+			         expressions[e] + 1);
+			assert_int_equal(fits(expressions[e], name,
+			                      strlen(name)),
+			                 fits(either, name, strlen(name)));
+		}
+	setlocale(LC_CTYPE, "C");
+}
+
 int
 main(void)
 {
@@ -249,6 +308,9 @@ main(void)
 		cmocka_unit_test(a_return_type_may_be_left_out),
 		cmocka_unit_test(arguments_and_parameters_may_be_left_out),
 		cmocka_unit_test(many_stars_take_no_time),
+		cmocka_unit_test(expressions_know_characters_of_several_bytes),
+		cmocka_unit_test(
+		    ascii_expressions_find_what_others_find),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
  */
 #include "src/base/pattern.h"
 
+#include <locale.h>
 #include <regex.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ struct pattern {
 	char *text;
 	size_t length;
 	regex_t expression;
+	regex_t of_ascii;	/* the same for ASCII names, see compile_ascii */
+	bool has_of_ascii;
 };
 
 static enum pattern_kind
@@ -30,6 +33,38 @@ kind_of(const char *text, size_t length)
 	if (length > 2 && text[0] == '/' && text[length - 1] == '/')
 		return PATTERN_EXPRESSION;
 	return strpbrk(text, "*?") != NULL ? PATTERN_GLOB : PATTERN_EXACT;
+}
+
+static bool
+is_ascii(const char *text, size_t length)
+{
+	unsigned char bits = 0;
+
+	for (size_t i = 0; i < length; i++)
+		bits |= (unsigned char)text[i];
+	return bits < 0x80;
+}
+
+/*
+ * ASCII means the same in all locales, but the C library is several times
+ * faster where a character is always a byte.
+ */
+static void
+compile_ascii(struct pattern *pattern)
+{
+	static locale_t c;
+	locale_t before;
+
+	if (!is_ascii(pattern->text, pattern->length))
+		return;
+	if (c == (locale_t)0)
+		c = newlocale(LC_CTYPE_MASK, "C", (locale_t)0);
+	if (c == (locale_t)0)
+		return;
+	before = uselocale(c);
+	pattern->has_of_ascii = regcomp(&pattern->of_ascii, pattern->text + 1,
+	                                REG_EXTENDED) == 0;
+	uselocale(before);
 }
 
 /* Compiles /.../ without its slashes. */
@@ -42,6 +77,8 @@ compile(struct pattern *pattern, struct error *error)
 	pattern->text[pattern->length - 1] = '\0';
 	status = regcomp(&pattern->expression, pattern->text + 1,
 	                 REG_EXTENDED);
+	if (status == 0)
+		compile_ascii(pattern);
 	pattern->text[pattern->length - 1] = '/';
 	if (status == 0)
 		return 0;
@@ -87,6 +124,8 @@ pattern_free(struct pattern *pattern)
 		return;
 	if (pattern->kind == PATTERN_EXPRESSION)
 		regfree(&pattern->expression);
+	if (pattern->has_of_ascii)
+		regfree(&pattern->of_ascii);
 	free(pattern->text);
 	free(pattern);
 }
@@ -204,6 +243,13 @@ glob_matches(const char *glob, size_t n_glob, const char *name, size_t n_name)
 	return g == n_glob;
 }
 
+static const regex_t *
+expression_for(const struct pattern *pattern, const char *name, size_t length)
+{
+	return pattern->has_of_ascii && is_ascii(name, length) ?
+	    &pattern->of_ascii : &pattern->expression;
+}
+
 /* REG_STARTEND: names may hold NUL bytes.  No captures are asked for. */
 static bool
 expression_matches(const struct pattern *pattern, const char *name,
@@ -211,7 +257,7 @@ expression_matches(const struct pattern *pattern, const char *name,
 {
 	regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)length };
 
-	return regexec(&pattern->expression, name, 0, &range,
+	return regexec(expression_for(pattern, name, length), name, 0, &range,
 	               REG_STARTEND) == 0;
 }
 
@@ -224,8 +270,8 @@ capture_from(const struct pattern *pattern, const char *name, size_t length,
 		{ .rm_so = 0, .rm_eo = (regoff_t)(length - begin) },
 	};
 
-	if (regexec(&pattern->expression, name + begin, N_CAPTURES, ranges,
-	            REG_STARTEND) != 0)
+	if (regexec(expression_for(pattern, name + begin, length - begin),
+	            name + begin, N_CAPTURES, ranges, REG_STARTEND) != 0)
 		return false;
 	for (int i = 0; i < N_CAPTURES; i++)
 		captures[i] = ranges[i].rm_so < 0 ? (struct capture){ 0 } :
