@@ -92,9 +92,9 @@ struct cpprofdata_resource {
  * Ticks whose stack is not recorded as it should be, by reason.  lost: their
  * hits are in no tree.  deferred: no stack was taken, and the hits were added
  * to the thread's next sample, or to one of another thread with the same start
- * routine.  partial: recorded below a CPPROFDATA_PARTIAL
- * frame.  overrun: hits of recorded samples beyond the first, because several
- * intervals passed between two ticks.
+ * routine.  partial: recorded below a CPPROFDATA_PARTIAL frame.  overrun: hits
+ * of recorded samples beyond the first, because several intervals passed
+ * between two ticks.
  */
 enum cpprofdata_drop {
 	CPPROFDATA_LOST_FULL,		/* neither file nor memory could grow */

@@ -151,7 +151,7 @@ offer(void *context, const char *text, size_t length)
 
 void
 selection_complete_labels(struct completion *completion,
-                const struct profile *profile)
+                          const struct profile *profile)
 {
 	struct offering offering = { completion, NULL };
 	const char *sign = memchr(completion->prefix, '=',
