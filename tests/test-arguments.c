@@ -880,6 +880,7 @@ words_of_other_programs_are_understood(void **state)
 		{ "info functionsx", "info", NULL, 4, 1 },
 		{ "bt", NULL, "there is no command \"bt\"; type up FUNCTION",
 		  2, 1 },
+		{ "work 2", NULL, "type scale work N", 4, 1 },
 		{ "run a.out", NULL, "type record PROGRAM ARGUMENTS", 3, 1 },
 		{ "top10", NULL, "type top 10", 5, 1 },
 		{ "topx10", NULL, "there is no command \"topx10\"", 6, 1 },
