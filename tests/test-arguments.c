@@ -405,6 +405,28 @@ near_words_come_nearest_first(void **state)
 }
 
 static void
+few_long_words_are_shown(void **state)
+{
+	char words[3][151];
+	struct text_buffer text = { 0 };
+	struct near near;
+
+	(void)state;
+	near_start(&near, "main", 4);
+	for (size_t i = 0; i < 3; i++) {
+		memset(words[i], 'a', 150);
+		memcpy(words[i], "main", 4);
+		words[i][149] = (char)('x' + i);
+		words[i][150] = '\0';
+		near_offer(&near, words[i], 150);
+	}
+	near_add(&near, &text);
+	assert_int_equal(near.n, 3);
+	assert_int_equal(text.length, strlen("; did you mean ?") + 150);
+	text_free(&text);
+}
+
+static void
 check_completion(struct fixture *fixture, const char *line, size_t begin,
                  const char *expected)
 {
@@ -1035,6 +1057,7 @@ main(void)
 		cmocka_unit_test(words_of_other_programs_take_no_ones_place),
 		cmocka_unit_test(a_number_of_rows_may_stand_anywhere),
 		cmocka_unit_test(near_words_come_nearest_first),
+		cmocka_unit_test(few_long_words_are_shown),
 		SESSION_TEST(functions_are_named_exactly_or_by_pattern),
 		SESSION_TEST(paths_may_be_pasted),
 		SESSION_TEST(fractions_are_never_guessed),

@@ -14,7 +14,9 @@
 
 enum {
 	LONGEST = 64, FAR = 1000, HOLDS = 3,
-	PART_LEAST = 3, PART_MOST = 256,	/* bytes of a part, of its word */
+	PART_LEAST = 3,		/* bytes of a part, */
+	PART_MOST = 256,	/* and of its word */
+	SHOWN_MOST = 200,	/* bytes of words in a message, but one */
 };
 
 void
@@ -142,12 +144,18 @@ near_offer(struct near *near, const char *text, size_t length)
 void
 near_add(const struct near *near, struct text_buffer *text)
 {
-	for (size_t i = 0; i < near->n; i++) {
+	size_t n = 0, length = 0;
+
+	/* Names of C++ can fill a screen. */
+	while (n < near->n && (n == 0 ||
+	       length + near->words[n].length <= SHOWN_MOST))
+		length += near->words[n++].length;
+	for (size_t i = 0; i < n; i++) {
 		text_add_string(text, i == 0 ? "; did you mean " :
-		                i + 1 < near->n ? ", " : " or ");
+		                i + 1 < n ? ", " : " or ");
 		text_add_word(text, near->words[i].text,
 		              near->words[i].length);
 	}
-	if (near->n > 0)
+	if (n > 0)
 		text_add_char(text, '?');
 }

@@ -37,7 +37,10 @@ void near_start_part(struct near *near, const char *wanted, size_t length);
  */
 void near_offer(struct near *near, const char *text, size_t length);
 
-/* Adds "; did you mean a, b or c?", or nothing if no word is near. */
+/*
+ * Adds "; did you mean a, b or c?", or nothing if no word is near.  If words
+ * are very long, only the first ones are in it, at least one.
+ */
 void near_add(const struct near *near, struct text_buffer *text);
 
 #endif
