@@ -509,7 +509,7 @@ large_arrays_get_the_pages_of_freed_ones(void **state)
 static void
 freed_arrays_are_kept_up_to_a_limit(void **state)
 {
-	enum { N = 20, SIZE = 30 << 20, LIMIT = 128 << 20 };
+	enum { N = 20, SIZE = 30 << 20, LIMIT = 48 << 20 };
 	unsigned char *arrays[N];
 	size_t kept = 0;
 

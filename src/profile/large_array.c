@@ -34,9 +34,10 @@ struct header {
 /*
  * Mappings to use again, the one freed last at the end, without the parts that
  * were never asked for.  The kernel may take their pages while they are here.
- * A thread that finds them in use by another does without.
+ * A thread that finds them in use by another does without.  To keep more makes
+ * steps hardly faster, and the first view of a large profile slower.
  */
-enum { MOST_SPARE = 16, MOST_SPARE_BYTES = 128 << 20 };
+enum { MOST_SPARE = 16, MOST_SPARE_BYTES = 48 << 20 };
 
 static struct {
 	atomic_flag is_in_use;

@@ -5,7 +5,7 @@
  * above all on virtual machines.  So a large array lives in a mapping of its
  * own, with huge pages, and grows by moving that mapping: nothing is copied,
  * and no page is touched twice.  When it is freed, the next one may get its
- * pages: up to 128 MiB are kept, but the kernel may take them.
+ * pages: up to 48 MiB are kept, but the kernel may take them.
  */
 #ifndef CPPROF_PROFILE_LARGE_ARRAY_H
 #define CPPROF_PROFILE_LARGE_ARRAY_H
