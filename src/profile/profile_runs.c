@@ -64,6 +64,16 @@ choose_columns(struct disguise *disguise, const struct sample_tree *from,
 	disguise->column = 0;
 }
 
+/* For n resources with names of their own. */
+static int
+make_room(struct disguise *disguise, uint32_t n, struct error *error)
+{
+	disguise->resources = memory_array(n, sizeof *disguise->resources,
+	                                   error);
+	disguise->names = memory_array(n, sizeof *disguise->names, error);
+	return disguise->resources != NULL && disguise->names != NULL ? 0 : -1;
+}
+
 /* Gives each resource of a disguise a name of its own; number: of the run. */
 static int
 name_columns(struct disguise *disguise, const struct counted_run *run,
@@ -71,10 +81,7 @@ name_columns(struct disguise *disguise, const struct counted_run *run,
 {
 	uint32_t n = disguise->profile.n_resources;
 
-	disguise->resources = memory_array(n, sizeof *disguise->resources,
-	                                   error);
-	disguise->names = memory_array(n, sizeof *disguise->names, error);
-	if (disguise->resources == NULL || disguise->names == NULL)
+	if (make_room(disguise, n, error) != 0)
 		return -1;
 	for (uint32_t r = 0; r < n; r++) {
 		struct resource *resource = &disguise->resources[r];
@@ -288,10 +295,7 @@ static int
 repeat_resource(struct disguise *disguise, const struct resource *resource,
                 uint32_t n, struct error *error)
 {
-	disguise->resources = memory_array(n, sizeof *disguise->resources,
-	                                   error);
-	disguise->names = memory_array(n, sizeof *disguise->names, error);
-	if (disguise->resources == NULL || disguise->names == NULL)
+	if (make_room(disguise, n, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(disguise->names[i], NAME_SIZE, "%" PRIu32, i);
