@@ -280,10 +280,9 @@ is_caller_named(const struct runs *runs)
 			columns[side][run] = hits[side][run];
 			for (size_t i = 0; i < N_CALLERS; i++) {
 				hits[side][run][i] = 0;
-				for (size_t k = 0; k <= N_PATHS >> i; k++)
+				for (size_t k = 0; k < (size_t)N_PATHS >> i; k++)
 					hits[side][run][i] +=
-					    runs->hits[side][run][
-					        k % N_PATHS];
+					    runs->hits[side][run][k];
 			}
 		}
 	}
@@ -333,6 +332,34 @@ runs_that_differ_as_a_whole_are_called_noise(void **state)
 		assert_true(n_named / 200 <= 0.08);
 		assert_true(n_found / n_changed >= 0.7);
 	}
+}
+
+/* What runs as a whole vary by is known no better than from the runs. */
+static void
+shared_noise_has_the_degrees_of_freedom_of_runs(void **state)
+{
+	static const uint64_t hits[][1] = {
+		{ 900000 }, { 1000000 }, { 1100000 },
+		{ 1200000 }, { 1300000 }, { 1400000 },
+	};
+	const uint64_t *const columns[] = { hits[0], hits[1], hits[2],
+		hits[3], hits[4], hits[5] };
+	const double sample[] = { 1 };
+	const struct change_columns runs = {
+		.n_rows = 1, .n_base = 3, .n_now = 3, .base = columns,
+		.now = columns + 3, .sample = sample,
+	};
+	struct change_noise noise = { .inflation = 1, .common = 1, .df = 100,
+		.most_df = 1000, .shared = 0.01, .shared_df = 4 };
+	struct change few, many;
+	struct error error = { 0 };
+
+	(void)state;
+	assert_int_equal(change_test(&runs, &noise, 0.05, &few, &error), 0);
+	noise.shared_df = 1000;
+	assert_int_equal(change_test(&runs, &noise, 0.05, &many, &error), 0);
+	assert_true(few.p > 2 * many.p);
+	assert_true(few.high - few.low > 1.3 * (many.high - many.low));
 }
 
 /* A pair of runs that differ everywhere by much more than chance. */
@@ -816,6 +843,8 @@ main(void)
 		cmocka_unit_test(few_changes_named_are_none),
 		cmocka_unit_test(equal_runs_are_called_noise),
 		cmocka_unit_test(runs_that_differ_as_a_whole_are_called_noise),
+		cmocka_unit_test(
+		    shared_noise_has_the_degrees_of_freedom_of_runs),
 		cmocka_unit_test(one_pair_is_inflated),
 		cmocka_unit_test(the_visible_change_is_seen_in_four_of_five),
 		cmocka_unit_test(one_pair_is_at_most_likely),
