@@ -290,6 +290,52 @@ def rows_with_when_fit_the_terminal(directory):
     assert max(map(len, text.splitlines())) <= 80, text
 
 
+def nested_profile(directory):
+    """Functions of long names that call others, over 64 slices of time."""
+    calls = ["__introsort_loop", "__unguarded_partition_pivot",
+             "__unguarded_linear_insert"]
+    lines = []
+    for i in range(64):
+        name = TYPES[i % 4]
+        stack = ["main"] + ["int acme::(anonymous namespace)::"
+                            f"visit_all_of_the_nodes<{name}>()"] * 2
+        stack += [SORT.format(call, name) + "(int)"
+                  for call in calls[:1 + i % 3]]
+        lines.append(f"prog 1 {i * 0.249:.6f}: 1 cycles:\n" + "".join(
+            f"\t 55b0 {frame}+0x10 (/b/prog)\n"
+            for frame in reversed(stack)) + "\n")
+    return write(directory, "nested.script", "".join(lines))
+
+
+def paths_of_long_names_fit_the_terminal(directory):
+    """Two cut names are shown where one alone would not tell paths apart."""
+    profile = nested_profile(directory)
+    for commands in (["when on", "down"], ["bars on", "down"],
+                     [f"base {profile}", "diff down"]):
+        _, text = shown("threshold 0", *commands, profile=profile)
+        rows = re.split(r"\n-{10,}\n", text)[1].splitlines()
+        assert len(rows) >= 20, text
+        assert max(map(len, rows)) <= 80, text
+        paths = [re.sub(r"^[0-9_]{32}|\[.*| +[\d.]+", "", row)
+                 for row in rows]
+        assert len(set(paths)) == len(rows), text
+        assert "\u2026\u2026" not in text, text
+
+
+def the_fraction_yields_to_long_paths_beside_when(directory):
+    profile = nested_profile(directory)
+    _, text = shown("when on", "down", profile=profile)
+    assert "format: when (call path) [#hits]" in text, text
+    assert 'column "usage_fraction" needs a wider terminal' in text, text
+    _, text = shown("when on", "down", profile=profile, columns=120)
+    assert "format: when usage_fraction (call path) [#hits]" in text, text
+    profile = write(directory, "plain.script", re.sub(
+        r"void std::(\w+)<.*|int acme::.*", r"node\1+0x10 (/b/prog)",
+        open(profile).read()))
+    _, text = shown("when on", "functions", profile=profile)
+    assert "format: when usage_fraction function_name" in text, text
+
+
 def cut_names_say_where_they_differ(directory):
     profile = deep_profile(directory)
     for commands in ["graph"], ["columns samples", "top"]:
@@ -403,6 +449,8 @@ def main():
         claims.attempt("recursion does not look like one call",
                        recursion_does_not_look_like_one_call, directory)
         for check in (rows_fit_the_terminal, rows_with_when_fit_the_terminal,
+                      paths_of_long_names_fit_the_terminal,
+                      the_fraction_yields_to_long_paths_beside_when,
                       cut_names_say_where_they_differ,
                       deep_trees_leave_room_for_names):
             claims.attempt(check.__name__.replace("_", " "), check, directory)

@@ -168,9 +168,10 @@ struct column {
 				 * not the middle */
 	size_t room;		/* last column only: what its CELL_TEXT takes
 				 * of a terminal; 0: any */
-	bool gives_way;		/* aligned text on a terminal that is too narrow
-				 * for the last column leaves it out, and a
-				 * line says so */
+	bool gives_way;		/* text on a terminal that is too narrow for the
+				 * last column, or for the path or name of a
+				 * pattern, leaves it out, and a line says so;
+				 * in a pattern one, and a blank is behind it */
 	const char *short_title;	/* not NULL: the title on such a
 					 * terminal, before any gives way */
 	bool hides_zero;	/* aligned text shows a number 0 as nothing */

@@ -379,26 +379,17 @@ measure_depths(struct drawing *drawing, uint64_t *deepest, size_t *room,
                struct error *error)
 {
 	const struct table *table = drawing->table;
-	size_t column = depth_column(drawing), columns;
-	bool has_pattern = table->pattern != NULL;
+	size_t column = depth_column(drawing);
 
 	*deepest = 0;
-	*room = has_pattern ? drawing->layout->width : measured_room(drawing);
 	for (size_t i = 0; i < table->n_rows; i++) {
 		table_get_row(table, i, drawing->cells);
 		if (*deepest < drawing->cells[column].count)
 			*deepest = drawing->cells[column].count;
-		if (!has_pattern)
-			continue;
-		drawing_add_lead(drawing, i);
-		if (measure_pattern_row(drawing, &columns, error) != 0 ||
-		    output_may_go_on(i, drawing->writer, error) != 0)
-			return -1;
-		columns = drawing->layout->width > columns ?
-		          drawing->layout->width - columns : 0;
-		if (*room > columns)
-			*room = columns;
 	}
+	if (table->pattern != NULL)
+		return measure_pattern(drawing, room, error);
+	*room = measured_room(drawing);
 	return 0;
 }
 

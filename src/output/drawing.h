@@ -30,12 +30,12 @@ struct drawing {
 	bool is_trial;			/* rows are drawn but not written */
 	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
 	size_t indent_step, indent_most;	/* columns; see drawing_fit_indent */
+	bool gave_way[TABLE_MAX_COLUMNS];	/* columns that are left out */
 	/* Of aligned rows. */
 	size_t widths[TABLE_MAX_COLUMNS];	/* of columns */
 	size_t cell_widths[TABLE_MAX_COLUMNS];
 	size_t gap;			/* blanks between columns */
 	bool has_short_titles;
-	bool gave_way[TABLE_MAX_COLUMNS];	/* columns that are left out */
 };
 
 /* Adds a cell; a path or name takes at most `width` columns (0: any). */
@@ -91,11 +91,14 @@ int drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
 int draw_pattern_row(struct drawing *drawing, struct error *error);
 
 /*
- * Sets the columns that such a row takes without its first path or name, and
- * without its indentation.
+ * Sets the columns that the rows of such a table leave at least for the first
+ * path or name and its indentation.
  */
-int measure_pattern_row(struct drawing *drawing, size_t *columns,
-                        struct error *error);
+int measure_pattern(struct drawing *drawing, size_t *room,
+                    struct error *error);
+
+/* Before any row is drawn: decides whether a column gives way. */
+int fit_pattern(struct drawing *drawing, struct error *error);
 int draw_format_line(struct drawing *drawing, struct error *error);
 
 /*

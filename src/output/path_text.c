@@ -13,10 +13,11 @@ enum form { NAME_HIDDEN, NAME_NARROW, NAME_TINY, NAME_FORKED, NAME_WHOLE };
 
 /*
  * No ellipsis takes the place of fewer than GAP_LEAST bytes in a name; the last
- * name of a path has at least LAST_LEAST columns, and an identifier beside words
- * that must be shown at least IDENTIFIER_LEAST.
+ * name of a path has at least LAST_LEAST columns beside others that must be
+ * shown, and an identifier beside words that must be shown IDENTIFIER_LEAST.
+ * Where that is too wide, identifiers and words shrink to WORD_LEAST.
  */
-enum { GAP_LEAST = 4, LAST_LEAST = 16, IDENTIFIER_LEAST = 8 };
+enum { GAP_LEAST = 4, LAST_LEAST = 16, IDENTIFIER_LEAST = 8, WORD_LEAST = 4 };
 
 void
 path_names_free(struct path_names *path)
@@ -157,6 +158,15 @@ add_part_of_word(struct text_buffer *text, const char *name, size_t begin,
 	}
 }
 
+static bool
+ends_with_ellipsis(const struct text_buffer *text)
+{
+	const size_t n = strlen(ELLIPSIS);
+
+	return text->length >= n &&
+	    memcmp(text->bytes + text->length - n, ELLIPSIS, n) == 0;
+}
+
 /*
  * Writes of a name, whose parts are known, its last identifier and the n words.
  * The bracket after the identifier stays if a word is behind it.  The identifier
@@ -198,9 +208,10 @@ make_words(struct path_names *path, const char *name, size_t length,
 			                 words_most);
 		at = to;
 	}
-	if (has_tail || length - at < GAP_LEAST)
+	/* A bracket at the end may ask for bars, which take more room. */
+	if (has_tail || length - at < (path->has_last_word ? 1 : GAP_LEAST))
 		text_add(cut, name + at, length - at);
-	else
+	else if (!ends_with_ellipsis(cut))
 		text_add_string(cut, ELLIPSIS);
 	path->word.failed |= cut->failed;
 	return cut->failed ? 0 : make_text(path, cut->bytes, cut->length);
@@ -226,6 +237,10 @@ make_forked_word(struct path_names *path, size_t i, size_t width,
 
 	if (n_words == 0 || path->word.failed || make_word(path, i) <= width)
 		return columns;
+	if (path->has_last_word) {
+		words += n_words - 1;
+		n_words = 1;
+	}
 	if (name_parts_find(&path->parts, name, n, &(struct error){ 0 }) != 0) {
 		path->word.failed = true;
 		return 0;
@@ -250,16 +265,21 @@ make_forked_word(struct path_names *path, size_t i, size_t width,
 	                  false);
 }
 
+static bool
+is_last_forked(const struct path_names *path)
+{
+	return path->is_forked || (path->n_must > 0 &&
+	    path->must[path->n_must - 1] == path->n - 1);
+}
+
 /* The last name within a width, likewise. */
 static size_t
 make_last_word(struct path_names *path, size_t width)
 {
 	size_t last = path->n - 1;
-	bool is_forked = path->is_forked || (path->n_must > 0 &&
-	    path->must[path->n_must - 1] == last);
 
-	return is_forked ?
-	       make_forked_word(path, last, width, IDENTIFIER_LEAST) :
+	return is_last_forked(path) ?
+	       make_forked_word(path, last, width, path->least) :
 	       make_narrow_word(path, last, width, true);
 }
 
@@ -268,8 +288,6 @@ static void
 add_made_word(struct text_buffer *text, const struct path_names *path,
               size_t width)
 {
-	if (width < LAST_LEAST)
-		width = LAST_LEAST;
 	text_add_elided(text, path->word.bytes, path->word.length, width);
 }
 
@@ -321,7 +339,7 @@ make_formed_word(struct path_names *path, size_t i)
 {
 	switch (path->form[i]) {
 	case NAME_TINY:
-		return make_forked_word(path, i, 0, IDENTIFIER_LEAST);
+		return make_forked_word(path, i, 0, path->least);
 	case NAME_FORKED:
 		return make_forked_word(path, i, 0, SIZE_MAX);
 	case NAME_NARROW:
@@ -374,6 +392,50 @@ show_must(struct path_names *path, enum form form)
 	return used - 1;
 }
 
+/* Whether the last name has the room that it needs beside the others. */
+static bool
+has_room(struct path_names *path, size_t width, size_t used)
+{
+	size_t need = make_last_word(path, 0);
+
+	if (path->least < IDENTIFIER_LEAST && need > LAST_LEAST &&
+	    !is_last_forked(path))
+		need = LAST_LEAST;
+	return used + need <= width;
+}
+
+/*
+ * Shows the last name and those before it that must be, each with less of it
+ * until they fit, then without the outermost of them.  Returns the columns that
+ * are used, without the last name.
+ */
+static size_t
+fit_must(struct path_names *path, size_t width)
+{
+	size_t used;
+
+	path->least = IDENTIFIER_LEAST;
+	path->has_last_word = false;
+	for (enum form form = NAME_WHOLE; form >= NAME_TINY; form--) {
+		used = show_must(path, form);
+		if (path->n_must == 0 || has_room(path, width, used))
+			return used;
+	}
+	path->has_last_word = true;
+	for (; path->least >= WORD_LEAST; path->least--) {
+		used = show_must(path, NAME_TINY);
+		if (has_room(path, width, used))
+			return used;
+	}
+	path->least = WORD_LEAST;
+	do {
+		path->must++;
+		path->n_must--;
+		used = show_must(path, NAME_TINY);
+	} while (path->n_must > 0 && !has_room(path, width, used));
+	return used;
+}
+
 /*
  * Chooses the names that are shown within a width: the last and those that
  * must be, then others.  Returns the columns for the last one.
@@ -381,13 +443,9 @@ show_must(struct path_names *path, enum form form)
 static size_t
 choose_names(struct path_names *path, size_t width)
 {
-	size_t used = show_must(path, NAME_WHOLE), room;
+	size_t used = fit_must(path, width);
+	size_t room = width > used ? width - used : 1;
 
-	if (path->n_must > 0 && used + make_last_word(path, 0) > width)
-		used = show_must(path, NAME_FORKED);
-	if (path->n_must > 0 && used + make_last_word(path, 0) > width)
-		used = show_must(path, NAME_TINY);
-	room = width > used ? width - used : 1;
 	used += make_last_word(path, room);
 	if (used < width)
 		widen(path, width, choose_ends(path, width, used));
@@ -446,6 +504,8 @@ text_add_bare_name(struct text_buffer *text, struct path_names *path,
                    size_t width)
 {
 	path->is_bare = true;
+	path->least = IDENTIFIER_LEAST;
+	path->has_last_word = false;
 	if (width == 0)
 		make_word(path, 0);
 	else

@@ -27,6 +27,9 @@ struct path_names {
 	unsigned char *form;		/* scratch */
 	size_t form_capacity;
 	bool is_bare;
+	size_t least;			/* columns of words that are cut */
+	bool has_last_word;		/* of those that differ from others,
+					 * shortened names show the last only */
 	struct text_buffer word, cut;
 	struct name_parts parts;
 };
@@ -42,7 +45,8 @@ int path_names_get(struct path_names *path, const struct cell *cell,
  * where needed.  If it would take more than `width` columns (0: no limit),
  * names lose their outer scopes, then names in the middle are left out; an
  * ellipsis marks both.  Names that it must show lose all but the words in which
- * they differ from others.  The last name, to which the number belongs, is put
+ * they differ from others; where these do not fit, the outermost names are left
+ * out as well.  The last name, to which the number belongs, is put
  * between `before` and `after`.
  */
 void text_add_path(struct text_buffer *text, struct path_names *path,

@@ -249,7 +249,8 @@ draw_body(struct drawing *drawing, struct error *error)
 	if (table->picture != NULL)
 		return draw_rule(drawing, error) != 0 ? -1 :
 		    draw_picture(drawing, error);
-	if (table->pattern == NULL && measure_columns(drawing, error) != 0)
+	if ((table->pattern == NULL ? measure_columns(drawing, error) :
+	     fit_pattern(drawing, error)) != 0)
 		return -1;
 	if (drawing_fit_indent(drawing, error) != 0)
 		return -1;

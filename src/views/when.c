@@ -3,6 +3,7 @@
 #include "src/views/when.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
@@ -88,6 +89,20 @@ describe(const struct when *when, struct table *table, struct error *error)
 	return status;
 }
 
+/* The column of characters is wide, and hits say what the fraction does. */
+static void
+yield_fraction(struct table *table, const char *pattern)
+{
+	static const char start[] = "{fraction} ";
+
+	if (strncmp(pattern, start, strlen(start)) != 0 ||
+	    strstr(pattern, "{error}") != NULL)
+		return;
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (strcmp(table->columns[i].key, "fraction") == 0)
+			table->columns[i].gives_way = true;
+}
+
 int
 when_add_column(const struct view_request *request, struct when *when,
                 struct table *table, struct error *error)
@@ -107,6 +122,7 @@ when_add_column(const struct view_request *request, struct when *when,
 		                            pattern);
 		if (table->pattern == NULL)
 			return -1;
+		yield_fraction(table, pattern);
 	}
 	return describe(when, table, error);
 }
