@@ -563,6 +563,7 @@ find_rows(const struct asserting *asserting, enum assertion_view view,
 struct counts {
 	uint64_t **columns;	/* [n_columns][n] hits */
 	bool *is_estimated;	/* [n] in one of them */
+	bool *occurs;		/* [n] in a stack with hits of one of them */
 	size_t n_columns;
 };
 
@@ -574,6 +575,7 @@ counts_free(struct counts *counts)
 		free(counts->columns[i]);
 	free(counts->columns);
 	free(counts->is_estimated);
+	free(counts->occurs);
 }
 
 static int
@@ -598,6 +600,7 @@ count_functions(const struct sample_set *run,
 			continue;
 		column[row] = is_body ? totals[at - 1].self :
 		    totals[at - 1].inclusive;
+		counts->occurs[row] |= totals[at - 1].inclusive > 0;
 		counts->is_estimated[row] |= !is_body &&
 		    totals[at - 1].is_estimated;
 	}
@@ -618,6 +621,7 @@ count_paths(const struct sample_set *run, const struct claimed *claimed,
 		if (amount_of_path(run, path, n, &amount, error) != 0)
 			return -1;
 		column[row] = amount.sampled.hits;
+		counts->occurs[row] |= amount.sampled.hits > 0;
 		counts->is_estimated[row] |= amount.is_estimated;
 	}
 	return 0;
@@ -637,9 +641,12 @@ count_rows(const struct view_request *request,
 		.is_estimated = memory_array(claimed->n,
 		                             sizeof *counts->is_estimated,
 		                             error),
+		.occurs = memory_array(claimed->n, sizeof *counts->occurs,
+		                       error),
 		.n_columns = request->n_columns,
 	};
-	if (counts->columns == NULL || counts->is_estimated == NULL)
+	if (counts->columns == NULL || counts->is_estimated == NULL ||
+	    counts->occurs == NULL)
 		return -1;
 	for (size_t i = 0; i < request->n_columns; i++) {
 		const struct sample_set *run = &request->columns[i];
@@ -671,7 +678,7 @@ are_exact(const struct view_request *request)
 static struct finding
 judge_change(const struct asserting *asserting,
              const struct assertion *assertion, const struct change *change,
-             bool is_estimated)
+             bool occurs, bool is_estimated)
 {
 	const struct view_request *request = &asserting->request;
 	struct finding finding = { .verdict = VERDICT_UNDECIDED };
@@ -681,7 +688,7 @@ judge_change(const struct asserting *asserting,
 		whole = compare_whole(request);
 		unit = whole > 0 ? 1 / whole : 0;
 	}
-	if (change->base == 0 && change->now == 0) {
+	if (!occurs) {
 		finding.why = "no run has hits of it";
 		return finding;
 	}
@@ -728,7 +735,8 @@ check_changes(struct asserting *asserting, const struct assertion *assertion,
 		                      &compared, error);
 	for (size_t i = 0; status == 0 && i < claimed->n; i++) {
 		const struct finding finding = judge_change(asserting,
-		    assertion, &compared.changes[i], counts.is_estimated[i]);
+		    assertion, &compared.changes[i], counts.occurs[i],
+		    counts.is_estimated[i]);
 		size_t n;
 		const uint32_t *path = claimed_path(claimed, i, &n);
 
