@@ -17,6 +17,7 @@
 #include "src/base/memory.h"
 #include "src/base/new_file.h"
 #include "src/base/printable.h"
+#include "src/base/text_lines.h"
 #include "src/base/units.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/asserting.h"
@@ -154,40 +155,6 @@ add_line(struct budget *budget, const char *text, size_t length,
 	return index_line(budget, budget->n - 1, error);
 }
 
-/* 1; or 0 if there is no such file; or -1 with *error set. */
-static int
-read_file(struct budget *budget, struct error *error)
-{
-	FILE *file = fopen(budget->name, "re");
-	char *text = NULL;
-	size_t capacity = 0;
-	ssize_t length;
-	int status = 0;
-
-	if (file == NULL && errno == ENOENT)
-		return 0;
-	if (file == NULL)
-		return error_set(error, "%.200s: %s", budget->name,
-		                 strerror(errno));
-	errno = 0;
-	while (status == 0 && (length = getline(&text, &capacity, file)) > 0) {
-		while (length > 0 && (text[length - 1] == '\n' ||
-		                      text[length - 1] == '\r'))
-			text[--length] = '\0';
-		if (strlen(text) != (size_t)length)
-			status = error_set(error, "%.200s:%zu: a NUL byte",
-			                   budget->name, budget->n + 1);
-		else
-			status = add_line(budget, text, (size_t)length, error);
-	}
-	if (status == 0 && ferror(file))
-		status = error_set(error, "%.200s: %s", budget->name,
-		                   strerror(errno));
-	free(text);
-	fclose(file);
-	return status == 0 ? 1 : -1;
-}
-
 static int
 fail_line(const struct budget *budget, size_t i, const struct error *why,
           struct error *error)
@@ -195,6 +162,52 @@ fail_line(const struct budget *budget, size_t i, const struct error *why,
 	return why->is_out_of_memory ? error_pass(error, why) :
 	       error_set(error, "%.200s:%zu: %s", budget->name, i + 1,
 	                 why->text);
+}
+
+static int
+take_line(struct budget *budget, char *text, size_t length,
+          struct error *error)
+{
+	if (length > 0 && text[length - 1] == '\r')
+		text[--length] = '\0';
+	if (memchr(text, '\0', length) != NULL)
+		return error_set(error, "a NUL byte");
+	return add_line(budget, text, length, error);
+}
+
+static int
+read_lines(struct budget *budget, FILE *file, struct error *error)
+{
+	struct error why = { 0 };
+	char *text = NULL;
+	size_t capacity = 0, length;
+	int status;
+
+	while ((status = text_line_read(file, &text, &capacity, &length,
+	                                &why)) == 1)
+		if (take_line(budget, text, length, &why) != 0) {
+			status = -1;
+			break;
+		}
+	free(text);
+	return status == 0 ? 0 : fail_line(budget, budget->n, &why, error);
+}
+
+/* 1; or 0 if there is no such file; or -1 with *error set. */
+static int
+read_file(struct budget *budget, struct error *error)
+{
+	FILE *file = fopen(budget->name, "re");
+	int status;
+
+	if (file == NULL && errno == ENOENT)
+		return 0;
+	if (file == NULL)
+		return error_set(error, "%.200s: %s", budget->name,
+		                 strerror(errno));
+	status = read_lines(budget, file, error);
+	fclose(file);
+	return status == 0 ? 1 : -1;
 }
 
 static const char resource_key[] = "# resource: ";
@@ -489,23 +502,18 @@ write_all(struct budget *budget, struct asserting *asserting,
 	return status;
 }
 
+/* What the bounds that follow are amounts of: the resource, how many runs. */
 static int
-begin_file(struct budget *budget, const struct asserting *asserting,
+add_origin(struct budget *budget, const struct asserting *asserting,
            struct error *error)
 {
-	const struct session *session = asserting->session;
-	static const char about[] =
-	    "# cpprof budget: each line is an assertion; budget check FILE";
 	struct text_buffer text = { 0 };
 	int status;
 
 	text_add_format(&text, "%s%s", resource_key,
-	                session_resource(session)->name);
+	                session_resource(asserting->session)->name);
 	status = text.failed ? error_out_of_memory(error) :
-	    add_line(budget, about, sizeof about - 1, error);
-	if (status == 0)
-		status = add_line(budget, text_string(&text), text.length,
-		                  error);
+	    add_line(budget, text_string(&text), text.length, error);
 	text_clear(&text);
 	if (asserting->n_members > 0)
 		text_add_format(&text, "%s%" PRIu64, members_key,
@@ -519,6 +527,23 @@ begin_file(struct budget *budget, const struct asserting *asserting,
 		                  error);
 	text_free(&text);
 	return status;
+}
+
+/* An empty file gets a heading; one that was begun by hand, what it lacks. */
+static int
+begin_file(struct budget *budget, const struct asserting *asserting,
+           struct error *error)
+{
+	static const char about[] =
+	    "# cpprof budget: each line is an assertion; budget check FILE";
+	struct origin origin;
+
+	if (budget->n == 0 &&
+	    add_line(budget, about, sizeof about - 1, error) != 0)
+		return -1;
+	if (read_origin(budget, &origin, error) != 0)
+		return -1;
+	return origin.is_known ? 0 : add_origin(budget, asserting, error);
 }
 
 static int
@@ -581,7 +606,7 @@ write_budget(struct budget *budget, struct asserting *asserting,
 	if (asserting->whole.hits == 0)
 		return error_set(error, "no budget can be written: there are "
 		                 "no hits");
-	if ((budget->n == 0 && begin_file(budget, asserting, error) != 0) ||
+	if (begin_file(budget, asserting, error) != 0 ||
 	    check_resource(budget, session, error) != 0 ||
 	    take_origin(budget, asserting, error) != 0)
 		return -1;

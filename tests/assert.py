@@ -334,13 +334,26 @@ def check_budget(folder):
     claims.check("an amount of several runs says so", status == 0 and
                  out.splitlines()[-2].endswith("in 2 runs together") and
                  "together" not in out.splitlines()[-1], out)
+    begun = os.path.join(folder, "begun")
+    with open(begun, "w", encoding="utf-8") as file:
+        file.write("# ours\nfunctions f below 50%\n")
+    run(profile, f"load {profile} {profile}", f"budget write {begun}")
+    claims.check("a budget begun by hand says what its amounts are of, too",
+                 read(begun)[:4] == ["# ours", "functions f below 50%",
+                                     "# resource: cpu", "# runs: 2"],
+                 read(begun))
+    status, _, err = run(profile, f"budget check {begun}")
+    claims.check("so that one run is not checked by the bounds of two",
+                 status == 1 and "for 2 runs together" in err, err)
     bad = os.path.join(folder, "bad")
     for text, want in [("# nothing\n\n", "no assertions"),
                        ("functions f below 5%\nfunctions f\n", "bad:2: "),
                        ("body f below 5parsecs\n", "bad:1: "),
                        ("# resource: faults\nbody f below 5%\n",
                         "of resource faults"),
-                       ("body f below 5%\0\n", "NUL")]:
+                       ("body f below 5%\0\n", "bad:1: a NUL byte"),
+                       ("\n" + "x" * ((16 << 20) + 1),
+                        "bad:2: line longer than 16 MiB")]:
         with open(bad, "w", encoding="utf-8") as file:
             file.write(text)
         status, _, err = run(fast, f"budget check {bad}")
@@ -402,6 +415,17 @@ def check_change(folder):
     claims.check("what does not occur is undecided", status == 5 and
                  [row["verdict"] for row in found] == ["undecided", "holds"],
                  found)
+    # main was always calling something: its body has no hits in any run.
+    for n_runs in 1, 3:
+        status, found, _ = ask(base[:n_runs], now[:n_runs],
+                               "assert change body main below 3%",
+                               "assert change path (f g) below 3%")
+        claims.check(f"a body that never has hits did not change, {n_runs} "
+                     "runs a side; a path that none has is undecided",
+                     status == 5 and [row["verdict"] for row in found] ==
+                     ["holds", "undecided"] and found[0]["value"] == 0 and
+                     -0.01 < found[0]["low"] < 0 < found[0]["high"] < 0.01,
+                     found)
     counts = collections.Counter()
     for n_runs in 1, 3:
         for _ in range(25):

@@ -2,10 +2,13 @@
 /* text_lines.c -- the lines of a text file. */
 #include "src/base/text_lines.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+
+enum { LONGEST_LINE = 16 << 20 };
 
 /* Ends the line that begins there; returns where the next one begins. */
 static char *
@@ -49,4 +52,29 @@ text_lines_free(struct text_lines *text)
 	free(text->bytes);
 	free(text->lines);
 	*text = (struct text_lines){ 0 };
+}
+
+int
+text_line_read(FILE *file, char **line, size_t *capacity, size_t *length,
+               struct error *error)
+{
+	int c;
+
+	*length = 0;
+	while ((c = getc_unlocked(file)) != EOF && c != '\n') {
+		if (*length == LONGEST_LINE)
+			return error_set(error, "line longer than 16 MiB");
+		if (memory_grow(line, capacity, *length + 1, 1, error) != 0)
+			return -1;
+		(*line)[(*length)++] = (char)c;
+	}
+	if (c == EOF && ferror(file))
+		return error_set(error, "%s", strerror(errno));
+	if (c == EOF && *length == 0)
+		return 0;
+	/* Never NULL, so that an empty line is a line. */
+	if (memory_grow(line, capacity, *length + 1, 1, error) != 0)
+		return -1;
+	(*line)[*length] = '\0';
+	return 1;
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "src/base/error.h"
 
@@ -23,5 +24,14 @@ struct text_lines {
 int text_lines_split(struct text_lines *text, char *bytes, size_t size,
                      struct error *error);
 void text_lines_free(struct text_lines *text);
+
+/*
+ * Reads the next line of an open file, without its LF and with a NUL after it,
+ * into *line, which grows as memory_grow does; NUL bytes can be in it.  1, or 0
+ * at the end of the file, or -1 with *error set: also if the line is longer
+ * than 16 MiB, so that a device without an end does not fill the memory.
+ */
+int text_line_read(FILE *file, char **line, size_t *capacity, size_t *length,
+                   struct error *error);
 
 #endif

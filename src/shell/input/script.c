@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/memory.h"
+#include "src/base/text_lines.h"
 #include "src/shell/command/interpret.h"
 #include "src/shell/terminal/message.h"
 
-/* Limits: a longer line is no command; a script may run itself. */
-enum { LONGEST_LINE = 16 << 20, DEEPEST = 16 };
+/* A script may run itself. */
+enum { DEEPEST = 16 };
 
 int
 script_run_line(struct session *session, const char *line, size_t length,
@@ -30,29 +30,6 @@ script_run_line(struct session *session, const char *line, size_t length,
 	return status;
 }
 
-/* Reads a line without its end.  1, or 0 at the end, or -1 with *error set. */
-static int
-read_line(FILE *stream, char **line, size_t *capacity, size_t *length,
-          struct error *error)
-{
-	int c;
-
-	*length = 0;
-	while ((c = getc_unlocked(stream)) != EOF && c != '\n') {
-		if (*length == LONGEST_LINE)
-			return error_set(error, "line longer than 16 MiB");
-		if (memory_grow(line, capacity, *length + 1, 1, error) != 0)
-			return -1;
-		(*line)[(*length)++] = (char)c;
-	}
-	if (c == EOF && ferror(stream))
-		return error_set(error, "%s", strerror(errno));
-	if (c == EOF && *length == 0)
-		return 0;
-	/* Never NULL, so that an empty line is a line. */
-	return memory_grow(line, capacity, 1, 1, error) == 0 ? 1 : -1;
-}
-
 int
 script_run(struct session *session, FILE *stream, const char *name)
 {
@@ -63,7 +40,7 @@ script_run(struct session *session, FILE *stream, const char *name)
 
 	while (!session->quit_requested && !session->output_lost &&
 	       (status == 0 || session->keeps_going)) {
-		got = read_line(stream, &line, &capacity, &length, &error);
+		got = text_line_read(stream, &line, &capacity, &length, &error);
 		if (got == 0)
 			break;
 		snprintf(place, sizeof place, "%.250s:%zu", name, ++number);
