@@ -63,11 +63,11 @@ const struct command command_members = {
 	    "PATH would keep.\n\n"
 	    "z is the difference in standard errors. Hosts always differ by "
 	    "more than chance, so the standard errors contain how much most of "
-	    "them differ. q is the probability of such a z, adjusted for the "
-	    "number of values: of the values with q at most 0.05, which are "
-	    "called more or less, 5% are expected to be wrong. With fewer than "
-	    "8 values it is not known how much they differ, and all are "
-	    "undecided.\n\n"
+	    "them differ, which the heading shows. q is the probability of such "
+	    "a z, adjusted for the number of values: of the values with q at "
+	    "most 0.05, which are called more or less, about 5% are expected to "
+	    "be wrong. With fewer than 8 values it is not known how much they "
+	    "differ, and all are undecided.\n\n"
 	    "To look at one of them: narrow label KEY=VALUE.",
 	.example = "members db_get_property",
 	.arguments = members_arguments,

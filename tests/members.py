@@ -95,7 +95,7 @@ def rows_are_sums(folder, source):
         assert row["of"] == 4000 and row["verdict"] == "undecided", row
     total = sum(row["hits"] for row in rows.values())
     assert abs(answer["share"] - total / 12000) < 1e-9, answer
-    assert answer["inflation"] is None and answer["key"] == "id", answer
+    assert answer["spread"] is None and answer["key"] == "id", answer
     # Steps before it count, and it leaves none.
     narrowed = members(path, "narrow label id=host1", "members slow")
     assert [row["value"] for row in narrowed["rows"]] == ["host1"]
@@ -113,42 +113,57 @@ def binomial_probability(k, n, p):
     return min(1, 2 * min(math.fsum(terms[:k + 1]), math.fsum(terms[k:])))
 
 
+def z_of(p):
+    return -statistics.NormalDist().inv_cdf(p / 2) if p < 1 else 0
+
+
 def standard_errors(counts, i):
-    """Of the difference between host i and the others; None: undefined."""
+    """Of the difference between host i and the others, and the variance of
+    that; None: undefined."""
     part, whole = counts[i][0], sum(counts[i])
-    others = sum(map(sum, counts)) - whole
-    rest = sum(slow for slow, _ in counts) - part
-    if others == 0 or rest in (0, others):
+    total, kept = sum(map(sum, counts)), sum(slow for slow, _ in counts)
+    others, rest = total - whole, kept - part
+    if others == 0 or kept in (0, total):
         return None
-    p = binomial_probability(part, whole, rest / others)
     # The share of the others has an error, too, of variance 1 / others.
-    z = -statistics.NormalDist().inv_cdf(p / 2) / math.sqrt(
-        1 + whole / others)
-    return z if part / whole > rest / others else -z
+    more = 1 + whole / others
+    if rest in (0, others):
+        # All samples that differ from the others' are in host i.
+        mean = kept / total
+        z = z_of(min(1, 2 * (whole / total) ** (part)
+                     if rest == 0 else
+                     2 * (whole / total) ** (whole - part)))
+    else:
+        mean = rest / others
+        z = z_of(binomial_probability(part, whole, mean)) / math.sqrt(more)
+    return (z if part / whole > rest / others else -z,
+            mean * (1 - mean) / whole * more)
 
 
 def expected_rows(counts):
-    """The inflation, and {host: (z, q)}."""
-    z = {f"host{i}": standard_errors(counts, i) for i in range(len(counts))
-         if sum(counts[i])}
-    squares = [x * x for x in z.values() if x is not None]
-    inflation = None
-    if len(squares) >= 8:
-        inflation = max(1, statistics.median(squares) /
-                        statistics.NormalDist().inv_cdf(0.75) ** 2)
-    z = {host: x if x is None else x / math.sqrt(inflation or 1)
-         for host, x in z.items()}
+    """The spread, and {host: (z, q)}."""
+    found = {f"host{i}": standard_errors(counts, i)
+             for i in range(len(counts)) if sum(counts[i])}
+    known = [pair for pair in found.values() if pair is not None]
+    spread = None
+    if len(known) >= 8:
+        chance = statistics.NormalDist().inv_cdf(0.75) ** 2
+        spread = math.sqrt(max(0, statistics.median(
+            variance * (z * z / chance - 1) for z, variance in known)))
+    z = {host: pair and pair[0] * math.sqrt(
+        pair[1] / (pair[1] + (spread or 0) ** 2))
+        for host, pair in found.items()}
     p = sorted((math.erfc(abs(x) / math.sqrt(2)), host)
                for host, x in z.items() if x is not None)
     q, least = {}, 1
     for rank in range(len(p), 0, -1):
         least = min(least, p[rank - 1][0] * len(p) / rank)
         q[p[rank - 1][1]] = least
-    return inflation, {host: (x, q.get(host)) for host, x in z.items()}
+    return spread, {host: (x, q.get(host)) for host, x in z.items()}
 
 
-def expected_verdict(inflation, z, q):
-    if inflation is None or z is None:
+def expected_verdict(spread, z, q):
+    if spread is None or z is None:
         return "undecided"
     return "noise" if q > 0.05 else "more" if z > 0 else "less"
 
@@ -161,8 +176,8 @@ def is_close(found, expected):
 def check_oracle(folder, counts, write=write_stacks, hits=1):
     """hits: of one sample."""
     answer = members(merge_counts(folder, counts, write), "members slow")
-    inflation, expected = expected_rows(counts)
-    assert is_close(answer["inflation"], inflation), (answer, inflation)
+    spread, expected = expected_rows(counts)
+    assert is_close(answer["spread"], spread), (answer, spread)
     found = {row["value"]: row for row in answer["rows"]}
     assert set(found) == set(expected), (found, expected)
     for i, (slow, fast) in enumerate(counts):
@@ -170,7 +185,7 @@ def check_oracle(folder, counts, write=write_stacks, hits=1):
             continue
         row, (z, q) = found[f"host{i}"], expected[f"host{i}"]
         assert is_close(row["z"], z) and is_close(row["q"], q), (row, z, q)
-        assert row["verdict"] == expected_verdict(inflation, z, q), (row, q)
+        assert row["verdict"] == expected_verdict(spread, z, q), (row, q)
         assert row["hits"] == hits * slow, row
         assert row["of"] == hits * (slow + fast), row
         assert abs(row["share"] - slow / (slow + fast)) < 1e-9, row
@@ -197,6 +212,8 @@ def edges(folder, source):
     check_oracle(folder, [(5, 95), (0, 100), (0, 200)])
     check_oracle(folder, [(5, 95), (0, 1), (0, 200)])
     check_oracle(folder, [(100, 0), (90, 10), (50, 0), (0, 0)])
+    check_oracle(folder, [(30, 970)] + [(0, 1000)] * 11)
+    check_oracle(folder, [(970, 30)] + [(1000, 0)] * 11)
     check_oracle(folder, [(20, 80)] * 9)
     check_oracle(folder, [(1, 80), (20, 80)] * 6)
     path = merge_counts(folder, [(20, 80)] * 9 + [(60, 40)])
@@ -209,7 +226,7 @@ def edges(folder, source):
     assert "host1" in text and "host2" not in text, text
     assert "stacks that are kept by: narrow (slow)" in text, text
     assert "share of all 10: 0.2400" in text, text
-    assert "the variance of chance" in text, text
+    assert "differ by a standard deviation of 0.0367" in text, text
     assert [row["value"] for row in members(
         path, "limit 3", "members slow")["rows"]] == \
         ["host9", "host0", "host1"]
@@ -218,6 +235,16 @@ def edges(folder, source):
             folder, [(20, 80)] * 7)], capture_output=True, text=True,
         check=True, timeout=60).stdout
     assert "fewer than 8 values" in text, text
+    text = subprocess.run([CPPROF, "-q", "-e", "members slow", merge_counts(
+        folder, [(20, 80)] * 9)], capture_output=True, text=True, check=True,
+                          timeout=60).stdout
+    assert "most values differ by chance alone" in text, text
+    alike = ask(merge_counts(folder, [(0, 7)] * 9), "members main")
+    assert json.loads(alike.stdout)["spread"] is None, alike
+    text = subprocess.run(
+        [CPPROF, "-q", "-e", "members main", os.path.join(folder, "fleet")],
+        capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "all values have only such stacks" in text, text
     answer = members(merge_counts(folder, [(0, 0), (0, 0)]), "members slow")
     assert answer["share"] == 0 and answer["rows"] == [], answer
 
@@ -256,6 +283,35 @@ def few_alarms(folder, source, spread):
     assert alarms <= 5, alarms
 
 
+def alone(folder, source):
+    """What one host does and no other comes first, in either direction."""
+    for odd, like in (((30, 970), (0, 1000)), ((970, 30), (1000, 0))):
+        counts = [like] * 12
+        counts[5] = odd
+        answer = members(merge_counts(folder, counts), "members slow")
+        row = answer["rows"][0]
+        assert row["value"] == "host5", row
+        assert row["verdict"] == ("less" if like[0] else "more"), row
+        assert {row["verdict"] for row in answer["rows"][1:]} == {"noise"}
+
+
+def busy_hosts(folder, source):
+    """Hosts that do 100 times as much as others show how hosts differ, which
+    is not an alarm."""
+    n_fleets, alarms = 25, 0
+    for _ in range(n_fleets):
+        hosts = [500] * 20 + [50000] * 10
+        slow = [binomial(source, n, max(0.01, source.gauss(0.1, 0.01)))
+                for n in hosts]
+        counts = [(k, n - k) for k, n in zip(slow, hosts)]
+        answer = members(merge_counts(folder, counts), "members slow")
+        alarms += any(row["verdict"] in ("more", "less")
+                      for row in answer["rows"])
+    # Three to five fleets are expected; had the busy hosts no more room than
+    # the others, almost all.
+    assert alarms <= 10, alarms
+
+
 def finds_it(folder, source, spread, factor):
     found, n_fleets = 0, 20
     for _ in range(n_fleets):
@@ -273,7 +329,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("rows are sums of the members", rows_are_sums, folder,
                        source)
-        claims.attempt("z, q, verdict and order are those of an oracle",
+        claims.attempt("spread, z, q, verdict and order are those of an oracle",
                        numbers_agree, folder, source)
         claims.attempt("hosts without hits, alike, or unlike all others",
                        edges, folder, source)
@@ -281,6 +337,10 @@ def main():
                        clusters_are_one_event, folder, source)
         claims.attempt("what has no key or no such path", errors, folder,
                        source)
+        claims.attempt("what only one host does, or does not do, is found",
+                       alone, folder, source)
+        claims.attempt("busy hosts that differ as all do are noise",
+                       busy_hosts, folder, source)
         for spread in (0, 0.01):
             claims.attempt("hosts that differ as all do are noise "
                            f"(spread {spread})", few_alarms, folder, source,

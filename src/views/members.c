@@ -3,11 +3,14 @@
  *
  * A value's share is the hits of the chosen stacks of all its hits.  It is
  * compared with the share of all other values together: by an exact binomial
- * test of samples, as a z.  Hosts differ by more than chance, so each z is
- * divided by the inflation, the root of the median z^2 over that of chance
- * ("genomic control", Devlin & Roeder 1999); and the probabilities are adjusted
- * for the number of values (Benjamini & Hochberg 1995).  Cost: O(sections)
- * after the totals of sections, and the tests.
+ * test of samples, as a z.  Hosts differ by more than chance: the spread is the
+ * standard deviation of their own shares, such that the median z^2 is that of
+ * chance.  Its square adds to the variance of each share, which is due to
+ * chance alone and so is smaller the more samples there are ("random effects",
+ * DerSimonian & Laird 1986; the median, since some do deviate).  Dividing all z
+ * by one number would call every large host deviating.  The probabilities are
+ * adjusted for the number of values (Benjamini & Hochberg 1995).  Cost:
+ * O(sections) after the totals of sections, and the tests.
  */
 #include "src/views/members.h"
 
@@ -23,7 +26,7 @@
 /* Median of the square of a standard normal. */
 #define MEDIAN_CHI_SQUARE 0.4549364
 
-/* With fewer values the inflation is not known. */
+/* With fewer values the spread is not known. */
 enum { VALUES_LEAST = 8 };
 /* The part of the values called deviating that may be wrong. */
 #define FALSE_DISCOVERIES 0.05
@@ -34,6 +37,7 @@ struct value {
 	const char *text;
 	struct section_total part, whole;
 	double z;		/* NAN: not tested */
+	double variance;	/* of the share's difference, by chance */
 	double q;
 };
 
@@ -44,7 +48,7 @@ struct values {
 	struct value *items;	/* [n], by names */
 	size_t n, capacity;
 	struct section_total part, whole;	/* of all */
-	double inflation;	/* of z^2; 0: unknown */
+	double spread;		/* of shares, beyond chance; NAN: unknown */
 };
 
 static const struct view_kind members_kind = {
@@ -127,12 +131,29 @@ collect(struct values *values, struct error *error)
 /* ---- the test ---- */
 
 /*
- * How many standard errors a value's share is from that of the others; NAN if
- * these have no hits, or all or none of them.
+ * The probability of k of a value's n samples by chance, if the others have
+ * the share, and the value has the part `of_all` of all samples.  Where no other
+ * value has any, or none but, it is that of all of them being in this value.
  */
 static double
-compare_share(const struct values *values, const struct value *value)
+chance_of(uint64_t k, uint64_t n, double share, double of_all)
 {
+	if (share > 0 && share < 1)
+		return binomial_test(k, n, share);
+	k = share > 0 ? n - k : k;
+	return binomial_test(k, k, of_all);
+}
+
+/*
+ * How many standard errors a value's share is from that of the others, by chance
+ * alone.  It stays NAN if there are no others, or all have no such stacks or
+ * no other ones.
+ */
+static void
+compare_share(const struct values *values, struct value *value)
+{
+	double all = (double)values->whole.hits;
+	double mean = (double)values->part.hits / all;
 	double others = (double)(values->whole.hits - value->whole.hits);
 	double share = (double)(values->part.hits - value->part.hits) / others;
 	double whole = (double)value->whole.hits;
@@ -140,18 +161,23 @@ compare_share(const struct values *values, const struct value *value)
 	uint64_t n, k;
 	double p, z;
 
-	if (!(others > 0) || !(share > 0) || !(share < 1))
-		return NAN;
+	if (!(others > 0) || !(mean > 0) || !(mean < 1))
+		return;
 	/* A sample is one event, however many hits it stands for. */
 	if (!(phi >= 1))
 		phi = 1;
 	n = (uint64_t)llround(fmin(whole / phi, 9e15));
 	k = (uint64_t)llround(fmin((double)value->part.hits / phi, (double)n));
-	p = binomial_test(k, n, share);
+	p = chance_of(k, n, share, whole / all);
 	z = p > 0 ? fmin(normal_two_sided_quantile(p), Z_MOST) : Z_MOST;
 	/* The others' share is not known exactly either. */
-	z /= sqrt(1 + whole / others);
-	return (double)value->part.hits < share * whole ? -z : z;
+	if (share > 0 && share < 1) {
+		z /= sqrt(1 + whole / others);
+		mean = share;
+	}
+	value->z = (double)value->part.hits < share * whole ? -z : z;
+	value->variance = mean * (1 - mean) * phi / whole *
+	    (1 + whole / others);
 }
 
 static int
@@ -162,29 +188,49 @@ compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sets the inflation, and each z and q; p[n] is scratch. */
-static int
-test(struct values *values, double *p, struct error *error)
+/*
+ * Sets the spread; scratch[n].  A value has a z^2 of at most the median of
+ * chance if the square of the spread is at least variance (z^2 / median - 1).
+ * So it is the median of these.
+ */
+static void
+find_spread(struct values *values, double *scratch)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < values->n; i++) {
-		struct value *value = &values->items[i];
+		const struct value *value = &values->items[i];
 
-		value->z = compare_share(values, value);
 		if (!isnan(value->z))
-			p[n++] = value->z * value->z;
+			scratch[n++] = value->variance * (value->z * value->z /
+			                                  MEDIAN_CHI_SQUARE - 1);
 	}
-	if (n >= VALUES_LEAST) {
-		qsort(p, n, sizeof *p, compare_doubles);
-		values->inflation = fmax(1, (p[(n - 1) / 2] + p[n / 2]) / 2 /
-		                         MEDIAN_CHI_SQUARE);
-	}
+	values->spread = NAN;
+	if (n < VALUES_LEAST)
+		return;
+	qsort(scratch, n, sizeof *scratch, compare_doubles);
+	values->spread = sqrt(fmax(0, (scratch[(n - 1) / 2] +
+	                               scratch[n / 2]) / 2));
+}
+
+/* Sets the spread, and each z and q; p[n] is scratch. */
+static int
+test(struct values *values, double *p, struct error *error)
+{
+	double more;
+
+	for (size_t i = 0; i < values->n; i++)
+		compare_share(values, &values->items[i]);
+	find_spread(values, p);
+	more = isnan(values->spread) ? 0 : values->spread * values->spread;
 	for (size_t i = 0; i < values->n; i++) {
 		struct value *value = &values->items[i];
 
-		value->z /= sqrt(fmax(1, values->inflation));
-		p[i] = isnan(value->z) ? NAN : normal_two_sided(value->z);
+		p[i] = NAN;
+		if (isnan(value->z))
+			continue;
+		value->z *= sqrt(value->variance / (value->variance + more));
+		p[i] = normal_two_sided(value->z);
 	}
 	if (change_adjust(p, values->n, p, error) != 0)
 		return -1;
@@ -213,7 +259,7 @@ compare_values(const void *left, const void *right)
 static const char *
 verdict(const struct values *values, const struct value *value)
 {
-	if (isnan(value->q) || values->inflation == 0)
+	if (isnan(value->q) || isnan(values->spread))
 		return "undecided";
 	if (value->q > FALSE_DISCOVERIES)
 		return "noise";
@@ -243,17 +289,23 @@ add_heading(const struct values *values, struct table *table,
 	                    cell_text(wanted->key), error) != 0 ||
 	    table_add_field(table, "share", NULL, cell_fraction(share),
 	                    error) != 0 ||
-	    table_add_field(table, "inflation", NULL, values->inflation > 0 ?
-	                    cell_number(values->inflation) :
-	                    (struct cell){ .kind = CELL_EMPTY }, error) != 0)
+	    table_add_field(table, "spread", NULL, cell_known(values->spread),
+	                    error) != 0)
 		return -1;
-	return values->inflation == 0 ?
-	    table_add_header(table, error, "fewer than %d values: how much they "
-	                     "differ by themselves is unknown",
-	                     VALUES_LEAST) :
-	    table_add_header(table, error, "values differ by %.1f times the "
-	                     "variance of chance, which is taken off",
-	                     values->inflation);
+	if (isnan(values->spread) && values->n >= VALUES_LEAST)
+		return table_add_header(table, error, "nothing to compare: all "
+		                        "values have %s", share > 0 ?
+		                        "only such stacks" : "no such stacks");
+	if (isnan(values->spread))
+		return table_add_header(table, error, "fewer than %d values: "
+		                        "how much they differ by themselves is "
+		                        "unknown", VALUES_LEAST);
+	if (values->spread == 0)
+		return table_add_header(table, error, "most values differ by "
+		                        "chance alone");
+	return table_add_header(table, error, "beyond chance, shares of most "
+	                        "values differ by a standard deviation of "
+	                        "%.4f, which z allows for", values->spread);
 }
 
 static int
