@@ -18,13 +18,16 @@
 
 enum { NONE = UINT32_MAX };
 
-/* The last activation of a name. */
+/* The last activation of a name.  What is used together lies together. */
 struct activation {
 	uint64_t matches;	/* elements that its frame matches */
 	uint64_t reached;	/* elements that end a path here */
-	uint64_t callers;	/* what some caller has reached; see n_callers */
+	uint64_t callers;	/* what some caller has reached, but for the
+				 * last element; see n_callers */
 	uint32_t called;	/* a name; NONE: it is the newest frame */
 	bool is_open;
+	uint32_t n_callers[];	/* [n_elements] whose last call is to the name,
+				 * and which have reached the element */
 };
 
 /* What a frame replaced. */
@@ -36,10 +39,8 @@ struct change {
 
 struct path_chains {
 	uint32_t n_elements;
-	struct activation *activations;	/* [n_names] */
-	uint32_t *n_callers;	/* [n_names][n_elements] whose last call is to
-				 * the name, and which have reached the
-				 * element */
+	size_t size;		/* of an activation */
+	unsigned char *activations;	/* [n_names], size bytes each */
 	struct change *changes;	/* [deepest] */
 	uint32_t depth;
 };
@@ -53,14 +54,12 @@ path_chains_new(uint32_t n_elements, uint32_t n_names, uint32_t deepest,
 	if (chains == NULL)
 		return NULL;
 	chains->n_elements = n_elements;
-	chains->activations = memory_array(n_names,
-	                                   sizeof *chains->activations, error);
-	chains->n_callers = memory_array(n_names,
-	    n_elements * sizeof *chains->n_callers, error);
+	chains->size = sizeof(struct activation) +
+	    (n_elements + 1) / 2 * sizeof(uint64_t);
+	chains->activations = memory_array(n_names, chains->size, error);
 	chains->changes = memory_array(deepest, sizeof *chains->changes,
 	                               error);
-	if (chains->activations == NULL || chains->n_callers == NULL ||
-	    chains->changes == NULL) {
+	if (chains->activations == NULL || chains->changes == NULL) {
 		path_chains_free(chains);
 		return NULL;
 	}
@@ -73,9 +72,20 @@ path_chains_free(struct path_chains *chains)
 	if (chains == NULL)
 		return;
 	free(chains->activations);
-	free(chains->n_callers);
 	free(chains->changes);
 	free(chains);
+}
+
+static struct activation *
+activation_of(const struct path_chains *chains, uint32_t name)
+{
+	return (struct activation *)(chains->activations + name * chains->size);
+}
+
+static uint64_t
+last_element(const struct path_chains *chains)
+{
+	return UINT64_C(1) << (chains->n_elements - 1);
 }
 
 static uint64_t
@@ -92,21 +102,19 @@ static void
 count_caller(struct path_chains *chains, uint32_t name, uint64_t reached,
              int by)
 {
-	uint64_t last = UINT64_C(1) << (chains->n_elements - 1);
+	const uint64_t last = last_element(chains);
 
-	/* Beyond the last element there is none to be reached. */
+	/* Nobody asks for callers that have reached the last element. */
 	for (reached &= ~last; reached != 0 && name != NONE;
 	     reached &= ~last) {
-		struct activation *activation = &chains->activations[name];
-		uint32_t *n_callers = chains->n_callers +
-		    (size_t)name * chains->n_elements;
+		struct activation *activation = activation_of(chains, name);
 		uint64_t before = activation->reached;
 
 		for (; reached != 0; reached &= reached - 1) {
 			uint32_t bit = (uint32_t)__builtin_ctzll(reached);
 
-			n_callers[bit] += (uint32_t)by;
-			if (n_callers[bit] == (by > 0 ? 1 : 0))
+			activation->n_callers[bit] += (uint32_t)by;
+			if (activation->n_callers[bit] == (by > 0 ? 1 : 0))
 				activation->callers ^= UINT64_C(1) << bit;
 		}
 		activation->reached = find_reached(activation);
@@ -115,12 +123,47 @@ count_caller(struct path_chains *chains, uint32_t name, uint64_t reached,
 	}
 }
 
+/*
+ * A name that is not open is called: its only caller is the newest frame, which
+ * has reached some elements.
+ */
+static void
+open_first(const struct path_chains *chains, struct activation *activation,
+           uint64_t matches, uint64_t callers)
+{
+	for (uint32_t i = 0; i < chains->n_elements; i++)
+		activation->n_callers[i] = callers >> i & 1;
+	activation->callers = callers & ~last_element(chains);
+	activation->called = NONE;
+	activation->is_open = true;
+	activation->matches = matches;
+	activation->reached = find_reached(activation);
+}
+
+/* A name that is open is called again, perhaps by itself. */
+static void
+open_again(struct path_chains *chains, uint32_t name, uint64_t matches,
+           uint32_t caller)
+{
+	struct activation *activation = activation_of(chains, name);
+
+	count_caller(chains, activation->called, activation->reached, -1);
+	activation->called = NONE;
+	activation->matches = matches;
+	activation->reached = find_reached(activation);
+	if (caller != name)
+		count_caller(chains, name,
+		             activation_of(chains, caller)->reached, 1);
+}
+
 void
 path_chains_push(struct path_chains *chains, uint32_t name, uint64_t matches)
 {
-	struct activation *activation = &chains->activations[name];
-	uint32_t newest = chains->depth == 0 ? NONE :
+	struct activation *activation = activation_of(chains, name);
+	uint32_t caller = chains->depth == 0 ? NONE :
 	                  chains->changes[chains->depth - 1].name;
+	struct activation *newest = caller == NONE ? NULL :
+	                            activation_of(chains, caller);
 
 	chains->changes[chains->depth++] = (struct change){
 		.matches = activation->matches,
@@ -129,37 +172,45 @@ path_chains_push(struct path_chains *chains, uint32_t name, uint64_t matches)
 		.was_open = activation->is_open,
 	};
 	if (activation->is_open)
-		count_caller(chains, activation->called, activation->reached,
-		             -1);
-	activation->is_open = true;
-	activation->called = NONE;
-	activation->matches = matches;
+		open_again(chains, name, matches, caller);
+	else
+		open_first(chains, activation, matches,
+		           newest == NULL ? 0 : newest->reached);
+	if (newest != NULL && caller != name)
+		newest->called = name;
+}
+
+/* Takes away what open_again has done. */
+static void
+close_again(struct path_chains *chains, const struct change *change,
+            uint32_t caller)
+{
+	struct activation *activation = activation_of(chains, change->name);
+
+	if (caller != change->name) {
+		count_caller(chains, change->name,
+		             activation_of(chains, caller)->reached, -1);
+		activation_of(chains, caller)->called = NONE;
+	}
+	activation->called = change->called;
+	activation->matches = change->matches;
 	activation->reached = find_reached(activation);
-	if (newest == NONE || newest == name)
-		return;
-	chains->activations[newest].called = name;
-	count_caller(chains, name, chains->activations[newest].reached, 1);
+	count_caller(chains, activation->called, activation->reached, 1);
 }
 
 void
 path_chains_pop(struct path_chains *chains)
 {
 	const struct change *change = &chains->changes[--chains->depth];
-	struct activation *activation = &chains->activations[change->name];
-	uint32_t newest = chains->depth == 0 ? NONE : change[-1].name;
+	uint32_t caller = chains->depth == 0 ? NONE : change[-1].name;
 
-	if (newest != NONE && newest != change->name) {
-		count_caller(chains, change->name,
-		             chains->activations[newest].reached, -1);
-		chains->activations[newest].called = NONE;
+	if (change->was_open) {
+		close_again(chains, change, caller);
+		return;
 	}
-	activation->is_open = change->was_open;
-	activation->called = change->called;
-	activation->matches = change->matches;
-	activation->reached = find_reached(activation);
-	if (activation->is_open)
-		count_caller(chains, activation->called, activation->reached,
-		             1);
+	activation_of(chains, change->name)->is_open = false;
+	if (caller != NONE)
+		activation_of(chains, caller)->called = NONE;
 }
 
 bool
@@ -167,6 +218,6 @@ path_chains_reach(const struct path_chains *chains)
 {
 	uint32_t newest = chains->changes[chains->depth - 1].name;
 
-	return chains->activations[newest].reached >>
-	    (chains->n_elements - 1) & 1;
+	return (activation_of(chains, newest)->reached &
+	        last_element(chains)) != 0;
 }

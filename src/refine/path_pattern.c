@@ -3,7 +3,8 @@
  *
  * A path is segments with "..." between.  A node has a state: the segment that
  * is sought, and how much of it has been found.  Once a segment is found, the
- * next one begins below that node; below the last, all nodes match.
+ * next one begins below that node; below the last, all nodes match.  Only the
+ * states of the nodes above the next one are kept.
  *
  * A segment of plain names is found by the automaton of src/views/path.c, one
  * of three elements or more with patterns by path_chains.h.
@@ -15,7 +16,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/profile/large_array.h"
 #include "src/refine/path_chains.h"
 
 enum { NODES_A_STEP = 1 << 16 };
@@ -142,16 +142,20 @@ struct segment {
 				 * begin + i */
 };
 
+/* A node with nodes below it that are still to come. */
+struct open_node {
+	uint32_t end;			/* of its subtree */
+	bool is_chained;		/* it is in the chains of its segment */
+	struct state state;
+};
+
 struct matching {
 	const struct path_pattern *path;
 	const struct refining *refining;
 	struct frame_matches *matches;	/* [n_elements] */
 	struct segment *segments;	/* [n_segments] */
 	uint32_t *names;		/* [n_kinds] */
-	struct state *states;		/* [n_nodes] of those with children */
-	struct state newest;		/* that of the node before */
-	uint32_t *open;			/* [depth] nodes that are in chains,
-					 * outermost first */
+	struct open_node *open;		/* [depth] outermost first */
 	uint32_t n_open;
 };
 
@@ -279,9 +283,7 @@ prepare(struct matching *matching, struct error *error)
 	                              error);
 	matching->names = refining_names(matching->refining, error);
 	if (matching->matches == NULL || matching->segments == NULL ||
-	    matching->open == NULL || matching->names == NULL ||
-	    large_array_reserve(&matching->states, tree->n_nodes,
-	                        sizeof *matching->states, error) != 0)
+	    matching->open == NULL || matching->names == NULL)
 		return -1;
 	status = match_elements(matching, error);
 	for (size_t i = 0; status == 0 && i < path->n_segments; i++)
@@ -306,7 +308,6 @@ finish(struct matching *matching)
 	free(matching->segments);
 	free(matching->open);
 	free(matching->names);
-	large_array_free(matching->states);
 }
 
 /* Whether a segment of plain names ends at a frame; moves the state on. */
@@ -358,18 +359,20 @@ segment_ends(const struct matching *matching, struct state *state,
 	return false;
 }
 
-/* Takes the frames away that are not above a node. */
+/* Takes the nodes away that are not above a node. */
 static void
 close_nodes(struct matching *matching, uint32_t node)
 {
-	const uint32_t *end = matching->refining->tree->end;
+	while (matching->n_open > 0) {
+		const struct open_node *last =
+		    &matching->open[matching->n_open - 1];
+		uint32_t segment = last->state.segment;
 
-	while (matching->n_open > 0 &&
-	       end[matching->open[matching->n_open - 1]] <= node) {
-		uint32_t last = matching->open[--matching->n_open];
-		uint32_t segment = matching->states[last].segment;
-
-		path_chains_pop(matching->segments[segment].chains);
+		if (last->end > node)
+			return;
+		if (last->is_chained)
+			path_chains_pop(matching->segments[segment].chains);
+		matching->n_open--;
 	}
 }
 
@@ -378,36 +381,35 @@ static bool
 visit(struct matching *matching, uint32_t node)
 {
 	const struct refining *refining = matching->refining;
-	uint32_t parent = refining->tree->parent[node];
-	struct state state = { 0 };
-	const struct segment *segment;
-	bool ends;
+	const uint32_t kind = refining->kind[node];
+	struct open_node open = { .end = refining->tree->end[node] };
+	bool ends = false;
 
-	if (parent != NO_NODE)
-		state = parent == node - 1 ? matching->newest :
-		    matching->states[parent];
-	if (is_joined(refining, node)) {
-		matching->states[node] = matching->newest = state;
-		return false;
-	}
 	close_nodes(matching, node);
-	ends = segment_ends(matching, &state, node);
-	if (ends && state.segment + 1 == matching->path->n_segments)
-		return true;
-	/* Nothing is below a leaf, so nobody asks what is above. */
-	if (refining->tree->end[node] == node + 1)
-		return false;
-	segment = &matching->segments[state.segment];
-	if (ends) {
-		state = (struct state){ .segment = state.segment + 1 };
-	} else if (segment->how == BY_CHAINS) {
-		const uint32_t kind = refining->kind[node];
+	if (matching->n_open > 0)
+		open.state = matching->open[matching->n_open - 1].state;
+	if (!is_joined(refining, node)) {
+		const struct segment *segment =
+		    &matching->segments[open.state.segment];
 
-		path_chains_push(segment->chains, matching->names[kind],
-		                 segment->element_bits[kind]);
-		matching->open[matching->n_open++] = node;
+		ends = segment_ends(matching, &open.state, node);
+		if (ends &&
+		    open.state.segment + 1 == matching->path->n_segments)
+			return true;
+		/* Nothing is below a leaf, so nobody asks what is above. */
+		open.is_chained = !ends && segment->how == BY_CHAINS &&
+		    open.end > node + 1;
+		if (open.is_chained)
+			path_chains_push(segment->chains,
+			                 matching->names[kind],
+			                 segment->element_bits[kind]);
+		if (ends)
+			open.state = (struct state){
+				.segment = open.state.segment + 1,
+			};
 	}
-	matching->states[node] = matching->newest = state;
+	if (open.end > node + 1)
+		matching->open[matching->n_open++] = open;
 	return false;
 }
 

@@ -23,20 +23,23 @@ refining_look(struct refining *refining, struct error *error)
 	const struct sample_tree *tree = refining->tree;
 	uint32_t n_names = names_count(refining->stacks->profile->names);
 	unsigned char *has_name = memory_array(n_names, 1, error);
+	unsigned char *is_used = memory_array(refining->n_kinds, 1, error);
 
-	if (has_name == NULL)
-		return -1;
 	free(refining->has_name);
 	refining->has_name = has_name;
 	refining->n_names = n_names;
-	for (uint32_t i = 0; i < refining->n_kinds; i++)
-		refining->kinds[i].is_used = false;
+	if (has_name == NULL || is_used == NULL) {
+		free(is_used);
+		return -1;
+	}
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (refining->flags[node] & NODE_LEFT)
-			refining->kinds[refining->kind[node]].is_used = true;
-	for (uint32_t i = 0; i < refining->n_kinds; i++)
-		has_name[refining_name(refining, i)] |=
-		    refining->kinds[i].is_used;
+		is_used[refining->kind[node]] |=
+		    refining->flags[node] & NODE_LEFT;
+	for (uint32_t i = 0; i < refining->n_kinds; i++) {
+		refining->kinds[i].is_used = is_used[i] != 0;
+		has_name[refining_name(refining, i)] |= is_used[i] != 0;
+	}
+	free(is_used);
 	return 0;
 }
 
@@ -45,15 +48,14 @@ refining_find_left(struct refining *refining)
 {
 	const struct sample_tree *tree = refining->tree;
 	unsigned char *flags = refining->flags;
+	uint32_t next = tree->n_nodes;	/* at which a stack ends that is left */
 
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		flags[node] &= (unsigned char)~NODE_LEFT;
 	for (uint32_t node = tree->n_nodes; node-- > 0;) {
-		uint32_t parent = tree->parent[node];
+		unsigned char others = flags[node] & (unsigned char)~NODE_LEFT;
 
-		if (!(flags[node] & NODE_DROPPED) && ends_stack(tree, node))
-			flags[node] |= NODE_LEFT;
-		if ((flags[node] & NODE_LEFT) && parent != NO_NODE)
-			flags[parent] |= NODE_LEFT;
+		if (!(others & NODE_DROPPED) && ends_stack(tree, node))
+			next = node;
+		flags[node] = next < tree->end[node] ? others | NODE_LEFT :
+		              others;
 	}
 }
