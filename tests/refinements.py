@@ -778,6 +778,36 @@ def batch(seed, folder, n_profiles=PROFILES_A_BATCH):
     return script
 
 
+def long_paths(folder, seed):
+    """Many patterns side by side, on deep stacks of few functions."""
+    script, rng = Script(), random.Random(f"long paths {seed}")
+    for number in range(20):
+        names = "abcdef"[:rng.randint(3, 6)]
+        stack, stacks = [], {}
+        for _ in range(12):
+            del stack[rng.randint(0, len(stack)):]
+            stack += [((name, None, None),) for name in rng.choices(
+                names, k=rng.randint(5, 15))]
+            stacks[tuple(stack)] = rng.choice((1, 2, 3, 10, 10**12))
+        stacks = [([[Frame(*place) for place in site] for site in stack], hits)
+                  for stack, hits in stacks.items()]
+        script.profile = f"seed {seed}, profile {number}"
+        path = os.path.join(folder, f"long{number}")
+        with open(path, "wb") as file:
+            file.write(as_collapsed(stacks))
+        script.add("load " + path)
+        case = Case(rng, script, stacks, False, True)
+        for _ in range(25):
+            path = [Pattern(rng.choice((*names, "*", "*", "/[abc]/", "/[^a]/",
+                                        "/[bd]/")))
+                    for _ in range(rng.randint(3, 7))]
+            if case.try_step(Select(rng.random() < 0.3, [path])):
+                case.show([view_of(case.left.profile(case.total),
+                                   "functions")])
+                case.undo(1, case.whole)
+    return script
+
+
 # ---- bad input ----
 
 PROFILE = """_start;main;parse;x::f 4
@@ -1033,6 +1063,9 @@ def main():
         done += len(script.shown)
         seed += 1
     print(f"# {done} results compared")
+    with tempfile.TemporaryDirectory() as folder:
+        claims.make("long paths of patterns",
+                    list(long_paths(folder, first).run(folder)))
     with tempfile.TemporaryDirectory() as folder:
         for before in ([], ["narrow x::f"], ["group G = malloc"]):
             claims.make(f"bad input changes nothing after {before}",
