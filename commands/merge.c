@@ -56,7 +56,8 @@ take_output(void *all, const char *word, struct error *error)
 static int
 take_key(void *all, const char *word, struct error *error)
 {
-	(void)error;
+	if (*word == '\0')
+		return error_set(error, "--by needs a key, such as host");
 	((struct merge_options *)all)->key = word;
 	return 0;
 }
@@ -64,7 +65,10 @@ take_key(void *all, const char *word, struct error *error)
 static int
 take_id(void *all, const char *word, struct error *error)
 {
-	(void)error;
+	/* From a variable that is not set, it would be that of all members. */
+	if (*word == '\0')
+		return error_set(error, "--id needs a name; without --id an "
+		                 "input is known by its content");
 	((struct merge_options *)all)->id = word;
 	return 0;
 }

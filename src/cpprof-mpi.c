@@ -305,7 +305,8 @@ parse(struct job *job, int argc, char **argv)
 			return false;
 	job->words = argv + optind;
 	job->n_words = argc - optind;
-	return job->output != NULL && job->n_words > 0;
+	return job->output != NULL && job->n_words > 0 &&
+	       (job->key == NULL || *job->key != '\0');
 }
 
 int

@@ -527,6 +527,10 @@ def identities(folder):
     assert both[0] == both[1]
     merge("--id", "web 1", "-o", out, one)
     assert decode(out).members == [("web 1", one)]
+    assert b"--id needs a name" in merge("--id", "", "-o", out, one,
+                                         status=2).stderr
+    assert b"--by needs a key" in merge("--by", "", "-o", out, one,
+                                        status=2).stderr
     assert b"names one input" in merge("--id", "x", "-o", out, one, copy,
                                        status=2).stderr
     assert b"own identities" in merge("--id", "x", "-o", copy, out,
