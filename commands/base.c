@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/formats/run_list.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/selection.h"
 
@@ -111,6 +112,21 @@ add_run(const char *side, const char *path, struct table *table,
 	    }, error);
 }
 
+/* The runs that the loaded profile's files stand for. */
+static int
+add_loaded(const struct session *session, struct table *table,
+           struct error *error)
+{
+	struct run_list list = { 0 };
+	int result = run_list_add_paths(&list,
+	    (const char *const *)session->files, session->n_files, error);
+
+	for (size_t i = 0; result == 0 && i < list.n; i++)
+		result = add_run("now", list.paths[i], table, error);
+	run_list_free(&list);
+	return result;
+}
+
 static int
 list_runs(const struct session *session, struct table *table,
           struct error *error)
@@ -123,10 +139,7 @@ list_runs(const struct session *session, struct table *table,
 	for (uint32_t i = 0; i < base->n; i++)
 		if (add_run("base", base->paths[i], table, error) != 0)
 			return -1;
-	for (size_t i = 0; i < session->n_files; i++)
-		if (add_run("now", session->files[i], table, error) != 0)
-			return -1;
-	return 0;
+	return add_loaded(session, table, error);
 }
 
 /* The values of a label on both sides. */
