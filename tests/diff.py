@@ -522,10 +522,11 @@ def check_same_picture(folder):
     draw = random.Random(3)
     path = write(os.path.join(folder, "p.folded"), random_stacks(
         draw, ["main", "a", "b", "c", "d"], 40))
+    again = shutil.copy(path, os.path.join(folder, "again.folded"))
     for line in ("flame", "flame up a", "flame tree"):
         plain = json.loads(cpprof("-e", "format json", "-e", "threshold 0",
                                   "-e", line, path)[0])["rows"]
-        same = compare([path, path], [path], "threshold 0",
+        same = compare([path, again], [path], "threshold 0",
                        f"diff {line}")[0]["rows"]
         keys = ("path", "hits", "solid", "begin", "depth")
         plain = [[row[key] for key in keys] for row in plain if row["hits"]]
@@ -734,6 +735,13 @@ def check_base(folder):
             for row in tables[3]["rows"]] == [
                 ("base", "two.folded"), ("base", "one.folded"),
                 ("now", "three.folded")], tables[3]
+    link = os.path.join(folder, "link.folded")
+    os.symlink("one.folded", link)
+    for side, other in ([one, two, link], [three]), ([three], [one, two, link]):
+        error = refusal(side, other, "diff")
+        assert f"{one} and {link} are the same file" in error and \
+            "\n" not in error, error
+    compare([one], [link], "diff")      # but a run may be compared with itself
     error = refusal([one], [two], "base off", "diff")
     assert "base FILE" in error and "\n" not in error, error
     error = refusal([], [two], "diff functions")
@@ -991,7 +999,10 @@ def check_recordings(folder):
     assert row["verdict"] == "grew", row
     assert 1 < row["change_fraction"] < 6, row
     assert rows_of(whole)[("slower",)]["verdict"] == "grew", whole
-    assert len([1 for run in runs["rows"] if run["side"] == "base"]) == 3
+    assert [(run["side"], run["file"]) for run in runs["rows"]] == [
+        (side, f"{name}/run-{i}") for side, name in (("base", old),
+                                                     ("now", new))
+        for i in (1, 2, 3)], runs
     # Other views show the sum of a directory of runs.
     total = json.loads(cpprof("-e", "format json", "-e", "functions",
                               new)[0])["total"]

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
@@ -47,6 +48,32 @@ read_run(struct runs *runs, const char *path, const char *program,
 	return 0;
 }
 
+/*
+ * A run that is taken twice looks like two that are equal to the last hit, as
+ * if runs did not vary.
+ */
+static int
+check_distinct(const struct run_list *list, struct error *error)
+{
+	struct stat *files = memory_array(list->n, sizeof *files, error);
+	int result = files == NULL ? -1 : 0;
+
+	for (size_t i = 0; result == 0 && i < list->n; i++) {
+		if (stat(list->paths[i], &files[i]) != 0)
+			continue;	/* st_ino 0; reading it fails, or not */
+		for (size_t k = 0; result == 0 && k < i; k++)
+			if (files[k].st_ino == files[i].st_ino &&
+			    files[k].st_dev == files[i].st_dev &&
+			    !S_ISCHR(files[i].st_mode))
+				result = error_set(error, "%.200s and %.200s "
+				    "are the same file, which says nothing of "
+				    "how runs vary; name each run once",
+				    list->paths[k], list->paths[i]);
+	}
+	free(files);
+	return result;
+}
+
 static int
 read_list(struct runs *runs, const struct run_list *list,
           const struct read_options *options, struct error *error)
@@ -57,6 +84,8 @@ read_list(struct runs *runs, const struct run_list *list,
 	if (list->n > RESOURCES_MAX)
 		return error_set(error, "%zu runs are too many: at most %d "
 		                 "can be compared", list->n, RESOURCES_MAX);
+	if (check_distinct(list, error) != 0)
+		return -1;
 	runs->profiles = memory_array(list->n, sizeof *runs->profiles, error);
 	runs->paths = memory_array(list->n, sizeof *runs->paths, error);
 	if (runs->profiles == NULL || runs->paths == NULL)
