@@ -19,6 +19,7 @@
 #include "src/profile/large_array.h"
 #include "src/views/flow_paths.h"
 #include "src/views/rows.h"
+#include "src/views/totals.h"
 
 static const struct view_kind down_kind = {
 	.schema = "cpprof.paths/1",
@@ -26,6 +27,9 @@ static const struct view_kind down_kind = {
 	.has_root = true,
 	.has_columns = true,
 };
+
+/* Instead of a record: that of a path without one, see struct walk. */
+enum { LEFT_OUT = NO_RECORD - 1 };
 
 struct position {
 	uint32_t name, record;
@@ -49,7 +53,29 @@ struct walk {
 	uint32_t *position;		/* [names] */
 	struct open_node *open;
 	uint32_t n_open;
+	bool *is_small;			/* [names] no path that has the name
+					 * gets a record; NULL: all do */
 };
+
+/*
+ * A path has no more hits than each of its functions: so those that are below
+ * the threshold make all their paths so.
+ */
+static int
+find_small(struct walk *walk, uint64_t least, struct error *error)
+{
+	uint32_t n;
+	struct function_total *totals = function_totals(walk->set, &n, error);
+
+	walk->is_small = memory_array(names_count(walk->set->names),
+	                              sizeof *walk->is_small, error);
+	if (totals != NULL && walk->is_small != NULL)
+		for (uint32_t i = 0; i < n; i++)
+			walk->is_small[totals[i].name] =
+			    totals[i].inclusive < least;
+	free(totals);
+	return totals != NULL && walk->is_small != NULL ? 0 : -1;
+}
 
 static int
 walk_begin(struct walk *walk, const struct view_request *request,
@@ -85,6 +111,7 @@ walk_free(struct walk *walk)
 	path_trie_free(&walk->trie);
 	free(walk->path);
 	free(walk->position);
+	free(walk->is_small);
 	large_array_free(walk->open);
 }
 
@@ -133,9 +160,39 @@ count_returns(struct walk *walk, uint32_t record, uint32_t node)
 	uint32_t at = walk->position[name];
 	uint64_t returns = walk->set->tree->returns[node];
 
-	walk->trie.returns[record] += returns;
-	if (at < walk->length && walk->path[at].name == name)
+	if (record != LEFT_OUT)
+		walk->trie.returns[record] += returns;
+	if (at < walk->length && walk->path[at].name == name &&
+	    walk->path[at].record != LEFT_OUT)
 		walk->trie.returns[walk->path[at].record] += returns;
+}
+
+/* The record of a node's path; NO_RECORD with *error set. */
+static uint32_t
+find_record(struct walk *walk, uint32_t name, struct error *error)
+{
+	uint32_t parent;
+
+	if (walk->length == 0)
+		return 0;
+	parent = walk->path[walk->length - 1].record;
+	if (parent == LEFT_OUT ||
+	    (walk->is_small != NULL && walk->is_small[name]))
+		return LEFT_OUT;
+	return path_trie_child(&walk->trie, parent, name, error);
+}
+
+static void
+count_node(struct walk *walk, uint32_t record, uint32_t node)
+{
+	const struct sample_set *set = walk->set;
+
+	if (path_trie_count(&walk->trie, record, node, set->tree->end[node],
+	                    set->weight[node]) && walk->trie.n_columns > 0)
+		path_trie_add_columns(&walk->trie, record, walk->columns,
+		                      node);
+	if (walk->trie.own != NULL)
+		walk->trie.own[record] += set->self[set->tree->row[node]];
 }
 
 /* Everything below one outermost root. */
@@ -146,24 +203,16 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
 	uint32_t end = tree->end[top];
 
 	for (uint32_t node = top; node < end; node++) {
-		uint32_t name = tree->label[node], record = 0;
+		uint32_t name = tree->label[node], record;
 
 		while (walk->n_open > 0 &&
 		       walk->open[walk->n_open - 1].end <= node)
 			close_node(walk);
-		if (walk->length > 0)
-			record = path_trie_child(&walk->trie,
-			    walk->path[walk->length - 1].record, name, error);
+		record = find_record(walk, name, error);
 		if (record == NO_RECORD)
 			return -1;
-		if (path_trie_count(&walk->trie, record, node, tree->end[node],
-		                    walk->set->weight[node]) &&
-		    walk->trie.n_columns > 0)
-			path_trie_add_columns(&walk->trie, record,
-			                      walk->columns, node);
-		if (walk->trie.own != NULL)
-			walk->trie.own[record] +=
-			    walk->set->self[tree->row[node]];
+		if (record != LEFT_OUT)
+			count_node(walk, record, node);
 		if (tree->returns != NULL)
 			count_returns(walk, record, node);
 		if (tree->end[node] > node + 1)
@@ -202,6 +251,7 @@ rows_down(struct rows *rows, const struct view_request *request,
 	int status = -1;
 
 	if (walk_begin(&walk, request, counts_own, error) == 0 &&
+	    (hidden != NULL || find_small(&walk, measure->least, error) == 0) &&
 	    count_paths(&walk, request->root, error) == 0)
 		status = rows_from_trie(rows, &walk.trie, request, measure,
 		                        hidden, error);

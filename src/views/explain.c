@@ -536,7 +536,7 @@ find_hot_path(struct explanation *explanation, struct error *error)
 		measure.least = 1;
 	status = request.set->flow != NULL ?
 	    flow_paths_down(&rows, &request, &measure, &hidden, error) :
-	    rows_down(&rows, &request, &measure, true, &hidden, error);
+	    rows_down(&rows, &request, &measure, true, NULL, error);
 	if (status == 0)
 		status = list_children(&children, &rows, request.set->names,
 		                       error);

@@ -202,6 +202,9 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
 		return -1;
 	}
 	keep_records(rows, trie, request->depth, measure->least, length);
+	free(length);
+	if (hidden == NULL)
+		return 0;
 	if (trie->own != NULL) {
 		if (measure->least > 0)
 			hidden->empty = count_empty(trie);
@@ -210,7 +213,6 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
 	}
 	hidden->below_threshold = trie->n_records - n;
 	hidden->too_long = n - rows->n;
-	free(length);
 	return 0;
 }
 

@@ -49,9 +49,9 @@ void rows_free(struct rows *rows);
 
 /*
  * Copies from the trie all records with at least measure->least hits and no
- * longer than request->depth, and counts the others.  A path's value is at
- * most that of the same path without its first or its last name, so the parent
- * of a record that is kept is kept, too.  O(records).
+ * longer than request->depth, and counts the others, unless hidden is NULL.  A
+ * path's value is at most that of the same path without its first or its last
+ * name, so the parent of a record that is kept is kept, too.  O(records).
  */
 int rows_from_trie(struct rows *rows, struct path_trie *trie,
                    const struct view_request *request,
@@ -69,6 +69,9 @@ int rows_from_trie(struct rows *rows, struct path_trie *trie,
  * root.  So the solid hits of a path are its own and the solid hits of its
  * extensions, and those of the root are all its hits.  A path's other hits
  * passed through it and re-entered one of its functions, or the root, later.
+ *
+ * Downward hidden may be NULL: then neither the paths below the threshold are
+ * counted nor rows->solid, which saves most of the time.
  */
 int rows_down(struct rows *rows, const struct view_request *request,
               const struct measure *measure, bool counts_own,
