@@ -56,6 +56,8 @@ list_instructions(struct gathering *gathering, struct error *error)
 				.address = from->address,
 				.text = table_text(gathering->table, error,
 				                   "%s", from->text),
+				.name_begin = from->name_begin,
+				.n_name = from->n_name,
 				.module = profile_module_name(
 				    gathering->session->profile,
 				    part->module),

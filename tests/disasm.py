@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
+from terminal import ESCAPES, Terminal, has_terminals  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
@@ -48,6 +49,28 @@ int
 main(void)
 {
 	return descend(3) == 7 + odd;
+}
+"""
+# Calls of functions with the names that a C++ compiler gives them.
+CALLS = r"""
+#define NAMED(function, name) \
+	__attribute__((noinline)) void function(void) __asm__(name); \
+	void function(void) { __asm__ volatile(""); }
+NAMED(put_numbers, "_ZN4acme14storage_engine5IndexISt6vectorIiSaIiEENS0_6Record"
+      "EE19insert_or_overwriteERKS2_IS4_SaIS4_EE")
+NAMED(put_records, "_ZN4acme14storage_engine5IndexIiNS0_6RecordEE"
+      "19insert_or_overwriteERKSt6vectorIS2_SaIS2_EE")
+NAMED(take, "_ZN4acme9take_themERSt6vectorIiSaIiEE")
+NAMED(plain, "_ZN4acme66a_function_whose_name_alone_is_wider_than_what_a_terminal_"
+      "can_showEv")
+int
+main(void)
+{
+	put_numbers();
+	put_records();
+	take();
+	plain();
+	return 0;
 }
 """
 claims = Claims()
@@ -325,6 +348,56 @@ def check_recording():
                  notes)
 
 
+def check_targets():
+    """On a terminal, names of what is called are short, and cut by the rule."""
+    claim = "calls at a terminal name the last identifier of their function"
+    compiler = shutil.which("gcc")
+    if compiler is None or not has_terminals():
+        claims.skip(claim, "no gcc or terminal")
+        return
+    program = os.path.join(WORK, "calls")
+    with open(program + ".c", "w", encoding="utf-8") as file:
+        file.write(CALLS)
+    run(compiler, "-O1", program + ".c", "-o", program)
+    start = next(int(line.split()[0], 16)
+                 for line in run("nm", program).stdout.splitlines()
+                 if line.endswith(" T main"))
+    profile = write_profile(program, [([start + 1], 1)])
+
+    def targets(columns, *commands):
+        words = [word for command in (*commands, "disasm main")
+                 for word in ("-e", command)]
+        terminal = Terminal("-q", *words, profile, columns=columns,
+                            PAGER="cat", NO_COLOR="1")
+        terminal.status()
+        text = ESCAPES.sub("", terminal.seen).replace("\r", "")
+        claims.check(f"no instruction is wider than {columns} columns",
+                     max(map(len, text.splitlines())) <= columns, text)
+        return re.findall(r"call .* <(.*)", text)
+
+    insert = "insert_or_overwrite"
+    found = targets(160, "threshold 0")
+    claims.check("short names differ where functions do", found[:3] == [
+        f"acme::storage_engine::Index<std::vector>::{insert}>",
+        f"acme::storage_engine::Index<int>::{insert}>",
+        "acme::take_them>"], found)
+    found = targets(80, "threshold 0")
+    claims.check(claim, len(found) == 4 and
+                 all(name.startswith("\u2026::") and
+                     name.endswith(f"::{insert}>") for name in found[:2]) and
+                 found[2] == "acme::take_them>" and
+                 re.fullmatch("\u2026a_func.*\u2026.*_show>", found[3]), found)
+    found = targets(80, "threshold 0", "names full")
+    claims.check("whole names are cut likewise",
+                 found[:3] == [f"\u2026{insert}\u2026>"] * 2 +
+                 ["\u2026take_them\u2026>"], found)
+    (document,), _ = ask(profile, "threshold 0", "disasm main")
+    whole = [row["instruction"] for row in document["rows"]
+             if row["instruction"].startswith("call ")]
+    claims.check("data has whole names", whole[2].endswith(
+        " <acme::take_them(std::vector<int, std::allocator<int> >&)>"), whole)
+
+
 def check_digest():
     """clang writes the MD5 of sources; the last line that names the source."""
     claim = "a source with another MD5 than was compiled"
@@ -459,6 +532,7 @@ def main():
         check_hits(library, symbols)
         check_gaps(library, symbols)
         check_errors(library, symbols)
+        check_targets()
     check_recording()
     check_digest()
     check_own_program()

@@ -73,6 +73,19 @@ def headings_have_short_names(profile):
     assert "\nroot: operator new(unsigned long)\n" in answer.stdout
 
 
+def footers_have_short_names(profile):
+    push = PUSH.format("int")
+    words = "threshold 0.5", f"down |{push}|", f"callers |{push}|"
+    short = "std::vector::push_back"
+    _, text = shown(*words, profile=profile)
+    text = " ".join(text.split())
+    assert f" {short} itself is below the threshold: " in text, text
+    assert f" (main {short}) is below the threshold: " in text, text
+    answer = run(*words, profile=profile)
+    assert f"\n{push} itself is below " in answer.stdout, answer
+    assert f"\n(main {push}) is below " in answer.stdout, answer
+
+
 def names_are_whole_elsewhere(profile):
     whole = PUSH.format("int")
     answer = run("functions", profile=profile)
@@ -156,6 +169,8 @@ fn=ns::once(char)
         answer = run(f"{command} agai", profile=profile)
         assert "has no function" in answer.stderr and \
             "agai" in answer.stderr, answer
+    _, text = shown("list once", profile=calls)
+    assert "\nSource of ns::once for resource: " in text, text
     terminal = Terminal("-q", calls, "-i", columns=100)
     terminal.expect(") ")
     terminal.type("list std::vector<i\t\n")
@@ -435,7 +450,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         profile = write(directory, "a.folded", FOLDED)
         for check in (names_are_short_on_a_terminal,
-                      headings_have_short_names, names_are_whole_elsewhere,
+                      headings_have_short_names,
+                      footers_have_short_names, names_are_whole_elsewhere,
                       short_names_can_be_typed,
                       ambiguous_short_names_are_listed, short_names_complete,
                       list_and_disasm_take_short_names, steps_are_whole,

@@ -89,14 +89,27 @@ table_add_header(struct table *table, struct error *error, const char *format,
 	                &table->header_capacity, line, error);
 }
 
+static void
+mark_name(struct table *table, struct line_name name)
+{
+	if (table->n_line_names < TABLE_MAX_LINE_NAMES)
+		table->line_names[table->n_line_names++] = name;
+}
+
 void
 table_mark_header_name(struct table *table, size_t begin, size_t length,
                        struct cell name)
 {
-	if (table->n_header_names < TABLE_MAX_HEADER_NAMES)
-		table->header_names[table->n_header_names++] =
-		    (struct header_name){ table->n_header - 1, begin, length,
-		                          name };
+	mark_name(table, (struct line_name){ false, table->n_header - 1, begin,
+	                                     length, name });
+}
+
+void
+table_mark_footer_name(struct table *table, size_t begin, size_t length,
+                       struct cell name)
+{
+	mark_name(table, (struct line_name){ true, table->n_footer, begin,
+	                                     length, name });
 }
 
 int

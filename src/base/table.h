@@ -41,7 +41,12 @@ struct cell {
 		 * CELL_TEXT: lives as long as the table.  CELL_EMPTY: what text
 		 * shows in its place; NULL: nothing.
 		 */
-		const char *text;
+		struct {
+			const char *text;
+			uint32_t name_begin;	/* CELL_TEXT: n_name of its */
+			uint32_t n_name;	/* bytes are a function's name,
+						 * which text may shorten */
+		};
 		struct {
 			uint64_t count;	/* CELL_COUNT, CELL_HITS, CELL_GTICKS */
 			uint64_t whole;	/* CELL_GTICKS: the amount that it is a
@@ -194,13 +199,14 @@ struct field {
 	struct cell value;
 };
 
-/* The bytes of a header line that are a name, which text may show shorter. */
-struct header_name {
+/* Bytes of a header or footer that are a name, which text may show shorter. */
+struct line_name {
+	bool is_footer;
 	size_t line, begin, length;
 	struct cell name;	/* CELL_NAME */
 };
 
-enum { TABLE_MAX_COLUMNS = 32, TABLE_MAX_HEADER_NAMES = 4 };
+enum { TABLE_MAX_COLUMNS = 32, TABLE_MAX_LINE_NAMES = 6 };
 
 struct table {
 	struct arena arena;	/* texts of cells, fields and lines */
@@ -215,8 +221,8 @@ struct table {
 	/* Lines of text output, above the rule and below the rows. */
 	const char **header, **footer;
 	size_t n_header, n_footer, header_capacity, footer_capacity;
-	struct header_name header_names[TABLE_MAX_HEADER_NAMES];
-	size_t n_header_names;
+	struct line_name line_names[TABLE_MAX_LINE_NAMES];	/* in order */
+	size_t n_line_names;
 
 	struct column columns[TABLE_MAX_COLUMNS];
 	size_t n_columns;
@@ -301,16 +307,19 @@ int table_add_fields(struct table *table, const struct field *fields,
 int table_add_header(struct table *table, struct error *error,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/*
- * Says that length bytes of the last header line, from begin on, are a name.
- * Does nothing for more than TABLE_MAX_HEADER_NAMES of them.
- */
-void table_mark_header_name(struct table *table, size_t begin, size_t length,
-                            struct cell name);
-
 int table_add_footer(struct table *table, struct error *error,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/*
+ * Says that length bytes of the last header, or of the footer that is added
+ * next, from begin on, are a name.  Names of one line are marked in order.  Does
+ * nothing for more than TABLE_MAX_LINE_NAMES of them.
+ */
+void table_mark_header_name(struct table *table, size_t begin, size_t length,
+                            struct cell name);
+void table_mark_footer_name(struct table *table, size_t begin, size_t length,
+                            struct cell name);
 
 /*
  * Adds a column, before the first row.  key and title are static or in the

@@ -109,6 +109,30 @@ add_names(struct drawing *drawing, struct text_buffer *text,
 	                      path_shown_hash(path) : 0, error);
 }
 
+/* Adds a text; the name in it is cut so that the text takes `width` columns. */
+static void
+add_text(struct drawing *drawing, struct text_buffer *text,
+         const struct cell *cell, size_t width)
+{
+	const char *behind = cell->text + cell->name_begin + cell->n_name;
+	struct short_name name;
+	size_t used;
+
+	if (cell->n_name == 0 || drawing->path.shown == NULL) {
+		text_add_printable(text, cell->text, strlen(cell->text));
+		return;
+	}
+	name = shown_inner_name(drawing->path.shown, cell);
+	used = text->length;
+	text_add_printable(text, cell->text, cell->name_begin);
+	used = printable_width(text->bytes + used, text->length - used) +
+	    printable_width(behind, strlen(behind));
+	if (width > 0)
+		width = width > used + NARROWEST ? width - used : NARROWEST;
+	text_add_name(text, &drawing->path, name.text, name.length, width);
+	text_add_printable(text, behind, strlen(behind));
+}
+
 int
 drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
                  const struct cell *cell, size_t width, struct error *error)
@@ -122,7 +146,7 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 			text_add_string(text, cell->text);
 		break;
 	case CELL_TEXT:
-		text_add_printable(text, cell->text, strlen(cell->text));
+		add_text(drawing, text, cell, width);
 		break;
 	case CELL_COUNT:
 		text_add_format(text, "%" PRIu64, cell->count);

@@ -98,17 +98,17 @@ make_part(struct path_names *path, const char *name, size_t begin, size_t end,
 }
 
 /*
- * Name i without as many of its outer scopes as the width demands; if that is
+ * A name without as many of its outer scopes as the width demands; if that is
  * not enough, and is_cut, also without what follows its last identifier.  Its
  * columns, which may be more than the width.
  */
 static size_t
-make_narrow_word(struct path_names *path, size_t i, size_t width, bool is_cut)
+make_narrow_name(struct path_names *path, const char *name, size_t n,
+                 size_t width, bool is_cut)
 {
 	const struct name_parts *parts = &path->parts;
 	struct error error = { 0 };
-	size_t n, begin = 0, columns = make_word(path, i);
-	const char *name = name_bytes(path, i, &n);
+	size_t begin = 0, columns = make_text(path, name, n);
 
 	if (columns <= width)
 		return columns;
@@ -126,6 +126,16 @@ make_narrow_word(struct path_names *path, size_t i, size_t width, bool is_cut)
 		columns = make_part(path, name, parts->last_begin,
 		                    parts->last_end, n);
 	return columns;
+}
+
+/* Likewise name i. */
+static size_t
+make_narrow_word(struct path_names *path, size_t i, size_t width, bool is_cut)
+{
+	size_t n;
+	const char *name = name_bytes(path, i, &n);
+
+	return make_narrow_name(path, name, n, width, is_cut);
 }
 
 /*
@@ -510,6 +520,19 @@ text_add_bare_name(struct text_buffer *text, struct path_names *path,
 		make_word(path, 0);
 	else
 		make_last_word(path, width);
+	add_made_word(text, path, width == 0 ? SIZE_MAX : width);
+	path->is_bare = false;
+}
+
+void
+text_add_name(struct text_buffer *text, struct path_names *path,
+              const char *name, size_t n, size_t width)
+{
+	path->is_bare = true;
+	if (width == 0)
+		make_text(path, name, n);
+	else
+		make_narrow_name(path, name, n, width, true);
 	add_made_word(text, path, width == 0 ? SIZE_MAX : width);
 	path->is_bare = false;
 }

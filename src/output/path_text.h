@@ -67,6 +67,10 @@ uint64_t path_shown_hash(const struct path_names *path);
 void text_add_bare_name(struct text_buffer *text, struct path_names *path,
                         size_t width);
 
+/* Adds name[n], which is not a cell's, likewise; `path` is scratch. */
+void text_add_name(struct text_buffer *text, struct path_names *path,
+                   const char *name, size_t n, size_t width);
+
 /*
  * Adds the names as in collapsed stacks, joined by semicolons.  A name that
  * holds a semicolon or an unprintable character, or begins with a bar, is put

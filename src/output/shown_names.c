@@ -3,10 +3,12 @@
 #include "src/output/shown_names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/short_name.h"
+#include "src/base/sort.h"
 
 enum { ROWS_A_STEP = 1024 };
 
@@ -15,9 +17,89 @@ shown_names_free(struct shown_names *shown)
 {
 	free(shown->number);
 	free(shown->texts);
+	free(shown->inner);
 	arena_free(&shown->arena);
 	name_forks_free(&shown->forks);
 	*shown = (struct shown_names){ 0 };
+}
+
+/* The name in a text, which is shown whole so far. */
+static struct short_name
+name_in(const struct cell *cell)
+{
+	const char *name = cell->text + cell->name_begin;
+
+	return (struct short_name){ .whole = name, .n_whole = cell->n_name,
+		                    .text = name, .length = cell->n_name };
+}
+
+static int
+compare_wholes(const void *a, const void *b, void *context)
+{
+	const struct short_name *x = a, *y = b;
+	const size_t n = x->n_whole < y->n_whole ? x->n_whole : y->n_whole;
+	const int order = memcmp(x->whole, y->whole, n);
+
+	(void)context;
+	return order != 0 ? order : (x->n_whole > y->n_whole) -
+	                            (x->n_whole < y->n_whole);
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return compare_wholes(a, b, NULL);
+}
+
+/* Names in texts are there once, and end with a NUL. */
+static int
+settle_inner(struct shown_names *shown, bool are_short, struct error *error)
+{
+	struct short_name *inner = shown->inner;
+	size_t n = 0;
+
+	if (shown->n_inner == 0)
+		return 0;
+	if (sort_items(inner, shown->n_inner, sizeof *inner, compare_wholes,
+	               NULL, error) != 0)
+		return -1;
+	for (size_t i = 0; i < shown->n_inner; i++)
+		if (n == 0 || compare_names(&inner[n - 1], &inner[i]) != 0)
+			inner[n++] = inner[i];
+	shown->n_inner = n;
+	for (size_t i = 0; i < n; i++) {
+		inner[i].whole = arena_text(&shown->arena, inner[i].whole,
+		                            inner[i].n_whole, error);
+		if (inner[i].whole == NULL)
+			return -1;
+		inner[i].text = inner[i].whole;
+	}
+	return !are_short ? 0 :
+	       short_names_make(inner, n, &shown->arena, error);
+}
+
+struct short_name
+shown_inner_name(const struct shown_names *shown, const struct cell *cell)
+{
+	struct short_name name = name_in(cell);
+	const struct short_name *found = shown->n_inner == 0 ? NULL :
+	    bsearch(&name, shown->inner, shown->n_inner, sizeof name,
+	            compare_names);
+
+	return found == NULL ? name : *found;
+}
+
+static int
+mark_text(struct shown_names *shown, const struct cell *cell,
+          struct error *error)
+{
+	if (cell->n_name == 0)
+		return 0;
+	if (memory_grow(&shown->inner, &shown->inner_capacity,
+	                shown->n_inner + 1, sizeof *shown->inner, error) != 0)
+		return -1;
+	shown->inner[shown->n_inner++] = name_in(cell);
+	return 0;
 }
 
 /* Marks the names of a cell; the first cell with a name says of which set. */
@@ -27,6 +109,8 @@ mark_cell(struct shown_names *shown, const struct cell *cell,
 {
 	const struct call_paths *paths = cell->path.paths;
 
+	if (cell->kind == CELL_TEXT)
+		return mark_text(shown, cell, error);
 	if (cell->kind != CELL_NAME && cell->kind != CELL_PATH)
 		return 0;
 	if (shown->names == NULL) {
@@ -56,9 +140,8 @@ mark_names(struct shown_names *shown, const struct table *table,
 	for (size_t i = 0; i < table->n_fields; i++)
 		if (mark_cell(shown, &table->fields[i].value, error) != 0)
 			return -1;
-	for (size_t i = 0; i < table->n_header_names; i++)
-		if (mark_cell(shown, &table->header_names[i].name,
-		              error) != 0)
+	for (size_t i = 0; i < table->n_line_names; i++)
+		if (mark_cell(shown, &table->line_names[i].name, error) != 0)
 			return -1;
 	for (size_t i = 0; i < table->n_rows; i++) {
 		table_get_row(table, i, cells);
@@ -77,7 +160,8 @@ shown_names_make(struct shown_names *shown, const struct table *table,
 {
 	uint32_t count, n = 0;
 
-	if (mark_names(shown, table, error) != 0)
+	if (mark_names(shown, table, error) != 0 ||
+	    settle_inner(shown, are_short, error) != 0)
 		return -1;
 	count = shown->names == NULL ? 0 : names_count(shown->names);
 	for (uint32_t name = 0; name < count; name++)

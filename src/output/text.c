@@ -44,32 +44,44 @@ draw_line(struct drawing *drawing, const char *style, const char *text,
 	return drawing_flush(drawing, error);
 }
 
-/* The name that a header line contains, or NULL. */
-static const struct header_name *
-find_header_name(const struct table *table, size_t line)
+/* Adds a header line or footer with its names as the rows show them. */
+static int
+add_names(struct drawing *drawing, struct text_buffer *text, const char *line,
+          bool is_footer, size_t number, struct error *error)
 {
-	for (size_t i = 0; i < table->n_header_names; i++)
-		if (table->header_names[i].line == line)
-			return &table->header_names[i];
-	return NULL;
+	const struct table *table = drawing->table;
+	size_t at = 0;
+
+	for (size_t i = 0; i < table->n_line_names; i++) {
+		const struct line_name *name = &table->line_names[i];
+
+		if (name->line != number || name->is_footer != is_footer)
+			continue;
+		text_add(text, line + at, name->begin - at);
+		if (drawing_add_cell(drawing, text, &name->name, 0,
+		                     error) != 0)
+			return -1;
+		at = name->begin + name->length;
+	}
+	text_add_string(text, line + at);
+	return 0;
 }
 
-/* Draws a header line with its name as the rows show it. */
 static int
-draw_line_with_name(struct drawing *drawing, const struct header_name *found,
-                    struct error *error)
+draw_line_with_names(struct drawing *drawing, const char *style,
+                     const char *line, bool is_footer, size_t number,
+                     struct error *error)
 {
-	const char *line = drawing->table->header[found->line];
 	struct text_buffer text = { 0 };
-	int status;
+	int status = -1;
 
-	text_add(&text, line, found->begin);
-	status = drawing_add_cell(drawing, &text, &found->name, 0, error);
-	text_add_string(&text, line + found->begin + found->length);
-	if (status == 0 && text.failed)
-		status = error_out_of_memory(error);
-	if (status == 0)
-		status = draw_line(drawing, "", text_string(&text), error);
+	if (drawing->path.shown == NULL || drawing->table->n_line_names == 0)
+		return draw_line(drawing, style, line, error);
+	if (add_names(drawing, &text, line, is_footer, number, error) == 0) {
+		line = text_string(&text);
+		status = text.failed ? error_out_of_memory(error) :
+		         draw_line(drawing, style, line, error);
+	}
 	text_free(&text);
 	return status;
 }
@@ -78,18 +90,12 @@ static int
 draw_header(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
-	const char *title_style = table->is_plain ? "" : BOLD;
 
-	for (size_t i = 0; i < table->n_header; i++) {
-		const struct header_name *found = find_header_name(table, i);
-		int status = found != NULL && drawing->path.shown != NULL
-		    ? draw_line_with_name(drawing, found, error)
-		    : draw_line(drawing, i == 0 ? title_style : "",
-		                table->header[i], error);
-
-		if (status != 0)
+	for (size_t i = 0; i < table->n_header; i++)
+		if (draw_line_with_names(drawing, i == 0 && !table->is_plain ?
+		                         BOLD : "", table->header[i], false, i,
+		                         error) != 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -279,7 +285,8 @@ draw_text(struct drawing *drawing, struct error *error)
 	    draw_body(drawing, error) != 0)
 		return -1;
 	for (size_t i = 0; i < table->n_footer; i++)
-		if (draw_line(drawing, "", table->footer[i], error) != 0)
+		if (draw_line_with_names(drawing, "", table->footer[i], true,
+		                         i, error) != 0)
 			return -1;
 	return 0;
 }

@@ -146,7 +146,7 @@ show(const struct view_request *request, const struct body_view *view,
 	if (view_describe(request, view->kind, &measure, &hidden, table,
 	                  error) != 0 ||
 	    view_explain_hidden_rows(request, &measure, &hidden, rows->n,
-	                             "", "", table, error) != 0)
+	                             HIDDEN_NAME, table, error) != 0)
 		return -1;
 	return add_rows(request, view, rows, n_rows, totals, &measure, table,
 	                error);

@@ -187,7 +187,9 @@ add_row(struct drawing_up *up, uint32_t i, struct error *error)
 		cells[n++] = instruction->line == 0 ? empty :
 		             cell_count(instruction->line);
 	}
-	cells[n++] = cell_text(instruction->text);
+	cells[n] = cell_text(instruction->text);
+	cells[n].name_begin = instruction->name_begin;
+	cells[n].n_name = instruction->n_name;
 	return table_add_row(up->table, cells, error);
 }
 
@@ -219,14 +221,16 @@ describe(struct drawing_up *up, struct error *error)
 	const struct disassembled *code = up->code;
 	const char *name = view_name_text(up->request->set->names,
 	                                  code->function, up->table, error);
+	static const char before[] = "Instructions of ";
 	struct view_kind kind = { .schema = "cpprof.instructions/1",
+		                  .title_name = code->function,
+		                  .title_name_begin = strlen(before),
 		                  .ignores_inlined = true };
 	struct table *table = up->table;
 	uint64_t elsewhere = code->hits[code->n].inclusive;
 
 	if (name != NULL)
-		kind.title = table_text(table, error, "Instructions of %s",
-		                        name);
+		kind.title = table_text(table, error, "%s%s", before, name);
 	if (kind.title == NULL ||
 	    view_describe(up->request, &kind, &up->measure, &up->hidden,
 	                  table, error) != 0 ||

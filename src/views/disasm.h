@@ -10,6 +10,7 @@
 struct listed_instruction {
 	uint64_t address;
 	const char *text;
+	uint32_t name_begin, n_name;	/* a name in the text; n_name 0: none */
 	const char *module;
 	uint32_t part;		/* neighbours of one part follow each other */
 	const char *file;	/* of its line; NULL: unknown */

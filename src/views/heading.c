@@ -22,10 +22,10 @@ view_need_root(const struct view_request *request,
 	                 "root", table->view);
 }
 
-/* The root as a cell; an empty one with *error set. */
+/* A function as a cell; an empty one with *error set. */
 static struct cell
-root_cell(const struct view_request *request, struct table *table,
-          struct error *error)
+function_cell(const struct view_request *request, uint32_t name,
+              struct table *table, struct error *error)
 {
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
@@ -33,7 +33,7 @@ root_cell(const struct view_request *request, struct table *table,
 	if (paths == NULL)
 		return (struct cell){ .kind = CELL_EMPTY };
 	paths->names = request->set->names;
-	return cell_name(paths, request->root);
+	return cell_name(paths, name);
 }
 
 int
@@ -43,7 +43,7 @@ view_add_root_field(const struct view_request *request, bool has_root,
 	struct cell root = { .kind = CELL_EMPTY };
 
 	if (has_root)
-		root = root_cell(request, table, error);
+		root = function_cell(request, request->root, table, error);
 	if (has_root && root.kind == CELL_EMPTY)
 		return -1;
 	return table_add_field(table, "root", NULL, root, error);
@@ -55,7 +55,8 @@ add_root_line(const struct view_request *request, const char *before,
               const char *root, const char *after, struct table *table,
               struct error *error)
 {
-	struct cell cell = root_cell(request, table, error);
+	struct cell cell = function_cell(request, request->root, table,
+	                                 error);
 
 	if (cell.kind == CELL_EMPTY || after == NULL ||
 	    table_add_header(table, error, "%s%s%s", before, root, after) != 0)
@@ -273,6 +274,26 @@ view_add_root(const struct view_request *request, struct table *table,
 }
 
 static int
+add_title(const struct view_request *request, const struct view_kind *kind,
+          struct table *table, struct error *error)
+{
+	struct cell name;
+
+	if (table_add_header(table, error, "%s for resource: %s", kind->title,
+	                     request->set->resource->name) != 0)
+		return -1;
+	if (kind->title_name_begin == 0)
+		return 0;
+	name = function_cell(request, kind->title_name, table, error);
+	if (name.kind == CELL_EMPTY)
+		return -1;
+	table_mark_header_name(table, kind->title_name_begin,
+	                       strlen(kind->title + kind->title_name_begin),
+	                       name);
+	return 0;
+}
+
+static int
 add_header(const struct view_request *request, const struct view_kind *kind,
            const struct measure *measure, struct table *table,
            struct error *error)
@@ -286,8 +307,7 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 		if (root == NULL)
 			return -1;
 	}
-	if (table_add_header(table, error, "%s for resource: %s", kind->title,
-	                     set->resource->name) != 0)
+	if (add_title(request, kind, table, error) != 0)
 		return -1;
 	if (kind->has_root &&
 	    view_add_root(request, table, error) != 0)
@@ -443,19 +463,66 @@ threshold_below(double fraction)
 	return digit * (double)(int)(fraction / digit);
 }
 
-/* Says that a function, or a path, is below the threshold. */
+/* Adds a name to the text, and marks it in the footer that will be the next. */
 static int
-explain_hidden(const struct view_request *request,
-               const struct measure *measure, const char *what, uint64_t hits,
-               struct table *table, struct error *error)
+add_footer_name(const struct view_request *request, uint32_t name,
+                struct text_buffer *line, struct table *table,
+                struct error *error)
+{
+	const char *text = view_name_text(request->set->names, name, table,
+	                                  error);
+	struct cell cell = function_cell(request, name, table, error);
+
+	if (text == NULL || cell.kind == CELL_EMPTY)
+		return -1;
+	table_mark_footer_name(table, line->length, strlen(text), cell);
+	text_add_string(line, text);
+	return 0;
+}
+
+/* Ends a text that is a footer, and frees it; status: of what was added. */
+static int
+end_footer(struct text_buffer *line, int status, struct table *table,
+           struct error *error)
+{
+	const char *text = status == 0 ? text_string(line) : "";
+
+	if (status == 0)
+		status = line->failed ? error_out_of_memory(error) :
+		         table_add_footer(table, error, "%s", text);
+	text_free(line);
+	return status;
+}
+
+/*
+ * Says that a function, or a path of two, is below the threshold.  The second
+ * name may be NO_NAME.
+ */
+static int
+add_hidden(const struct view_request *request, const char *before,
+           const uint32_t names[2], const char *after, uint64_t hits,
+           const struct measure *measure, struct table *table,
+           struct error *error)
 {
 	double fraction = measure_fraction(measure, hits);
+	bool is_path = names[1] != NO_NAME;
+	struct text_buffer line = { 0 };
+	int status;
 
-	return table_add_footer(table, error, "%s is below the threshold: "
-	    "%.4g of the %s, %" PRIu64 " hit%s; use threshold %.1g to show it",
-	    what, fraction, request->percent == PERCENT_ROOT &&
-	    request->root != NO_NAME ? "root" : "run", hits, plural(hits),
-	    threshold_below(fraction));
+	text_add_string(&line, before);
+	text_add_string(&line, is_path ? "(" : "");
+	status = add_footer_name(request, names[0], &line, table, error);
+	text_add_string(&line, is_path ? " " : "");
+	if (status == 0 && is_path)
+		status = add_footer_name(request, names[1], &line, table,
+		                         error);
+	text_add_format(&line, "%s%s is below the threshold: %.4g of the %s, %"
+	                PRIu64 " hit%s; use threshold %.1g to show it",
+	                is_path ? ")" : "", after, fraction,
+	                request->percent == PERCENT_ROOT &&
+	                request->root != NO_NAME ? "root" : "run", hits,
+	                plural(hits), threshold_below(fraction));
+	return end_footer(&line, status, table, error);
 }
 
 int
@@ -463,33 +530,38 @@ view_explain_hidden_root(const struct view_request *request,
                          const struct measure *measure, struct table *table,
                          struct error *error)
 {
-	const struct sample_set *set = request->set;
-	uint64_t hits = measure_function(set, request->root);
-	const char *root = view_name_text(set->names, request->root, table,
-	                                  error);
+	const uint32_t names[] = { request->root, NO_NAME };
+	uint64_t hits = measure_function(request->set, request->root);
+	struct text_buffer line = { 0 };
+	int status;
 
-	if (root == NULL)
-		return -1;
-	if (hits == 0)
-		return table_add_footer(table, error, "%s has no hits of %s",
-		                        root, set->resource->name);
+	if (hits == 0) {
+		status = add_footer_name(request, request->root, &line, table,
+		                         error);
+		text_add_format(&line, " has no hits of %s",
+		                request->set->resource->name);
+		return end_footer(&line, status, table, error);
+	}
 	/* If the run has no hits, no threshold would show the root. */
 	if (hits >= measure->least || measure->denominator == 0)
 		return 0;
-	root = table_text(table, error, "%s itself", root);
-	return root == NULL ? -1 :
-	    explain_hidden(request, measure, root, hits, table, error);
+	return add_hidden(request, "", names, " itself", hits, measure, table,
+	                  error);
 }
 
 int
 view_explain_hidden_rows(const struct view_request *request,
                          const struct measure *measure,
                          const struct hidden *hidden, uint32_t n_kept,
-                         const char *before, const char *after,
-                         struct table *table, struct error *error)
+                         enum hidden_path path, struct table *table,
+                         struct error *error)
 {
-	const char *name, *one = hidden->below_threshold == 1 ? "" :
-	                         "the largest, ";
+	const bool is_one = hidden->below_threshold == 1;
+	const uint32_t names[] = {
+		path == HIDDEN_CALLEE ? request->root : hidden->largest_name,
+		path == HIDDEN_CALLEE ? hidden->largest_name :
+		path == HIDDEN_CALLER ? request->root : NO_NAME,
+	};
 
 	/* Of an exact name that is unknown, the caller has said so. */
 	if (n_kept == 0 && hidden->below_threshold == 0 &&
@@ -502,14 +574,9 @@ view_explain_hidden_rows(const struct view_request *request,
 	if (hidden->largest == 0)
 		return table_add_footer(table, error, "no hits of %s",
 		                        request->set->resource->name);
-	name = view_name_text(request->set->names, hidden->largest_name,
-	                      table, error);
-	if (name != NULL)
-		name = table_text(table, error, "%s%s%s%s%s", one, before,
-		                  name, after, *one == '\0' ? "" : ",");
-	return name == NULL ? -1 :
-	    explain_hidden(request, measure, name, hidden->largest, table,
-	                   error);
+	return add_hidden(request, is_one ? "" : "the largest, ", names,
+	                  is_one ? "" : ",", hidden->largest, measure, table,
+	                  error);
 }
 
 int

@@ -12,6 +12,8 @@
 struct view_kind {
 	const char *schema;	/* "cpprof.paths/1" */
 	const char *title;	/* "Downward Call Path Profile" */
+	uint32_t title_name;	/* the function that the title's bytes from */
+	size_t title_name_begin;	/* here on are; 0: none */
 	bool has_root;
 	bool has_columns;	/* it shows the request's columns */
 	bool ignores_inlined;	/* it shows the same whether inlined calls
@@ -73,18 +75,24 @@ int view_explain_hidden_root(const struct view_request *request,
                              const struct measure *measure,
                              struct table *table, struct error *error);
 
+/* What a record is. */
+enum hidden_path {
+	HIDDEN_NAME,	/* a function */
+	HIDDEN_CALLER,	/* a path from a function to the root */
+	HIDDEN_CALLEE,	/* a path from the root to a function */
+};
+
 /*
  * If no row is shown, adds a footer that says why: no function matches the
  * pattern, or all records are below the threshold; then it names the largest
  * and a threshold that would show it.  n_kept: the rows that are not below.
- * before, after: the text around the largest one's name, such as the other
- * names of its path.  0, or -1 with *error set.
+ * 0, or -1 with *error set.
  */
 int view_explain_hidden_rows(const struct view_request *request,
                              const struct measure *measure,
                              const struct hidden *hidden, uint32_t n_kept,
-                             const char *before, const char *after,
-                             struct table *table, struct error *error);
+                             enum hidden_path path, struct table *table,
+                             struct error *error);
 
 /* Whether the request's pattern, if it has one, matches the name. */
 bool view_wants(const struct view_request *request, uint32_t name);

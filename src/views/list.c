@@ -368,8 +368,10 @@ keep_group_lines(struct drawing_up *up, struct error *error)
 
 /* The title: "Source of main", "Source file db.c", "Source at db.c:118". */
 static const char *
-title_of(const struct drawing_up *up, struct error *error)
+title_of(const struct drawing_up *up, struct view_kind *kind,
+         struct error *error)
 {
+	static const char before[] = "Source of ";
 	const struct listing *listing = up->listing;
 	uint32_t name = listing->scope.function != NO_NAME ?
 	    listing->scope.function : listing->scope.file;
@@ -381,8 +383,11 @@ title_of(const struct drawing_up *up, struct error *error)
 	if (listing->line > 0)
 		return table_text(up->table, error, "Source at %s:%" PRIu32,
 		                  text, listing->line);
-	return table_text(up->table, error, listing->scope.function != NO_NAME
-	                  ? "Source of %s" : "Source file %s", text);
+	if (listing->scope.function == NO_NAME)
+		return table_text(up->table, error, "Source file %s", text);
+	kind->title_name = name;
+	kind->title_name_begin = strlen(before);
+	return table_text(up->table, error, "%s%s", before, text);
 }
 
 static int
@@ -392,9 +397,9 @@ describe(struct drawing_up *up, struct error *error)
 	struct table *table = up->table;
 	uint64_t counted;
 	struct view_kind kind = { .schema = "cpprof.lines/1",
-		                  .title = title_of(up, error),
 		                  .ignores_inlined = true };
 
+	kind.title = title_of(up, &kind, error);
 	if (kind.title == NULL ||
 	    view_describe(up->request, &kind, &up->measure, &up->hidden,
 	                  table, error) != 0 ||

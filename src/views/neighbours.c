@@ -379,25 +379,6 @@ compare(const struct view_request *request, const struct view_kind *kind,
 	                 error);
 }
 
-/* If all paths are below the threshold, names the largest as a path. */
-static int
-explain_hidden(const struct view_request *request, bool wants_callers,
-               const struct measure *measure, const struct hidden *hidden,
-               uint32_t n_kept, struct table *table, struct error *error)
-{
-	const char *root = view_name_text(request->set->names, request->root,
-	                                  table, error);
-	const char *before, *after;
-
-	if (root == NULL)
-		return -1;
-	before = wants_callers ? "(" : table_text(table, error, "(%s ", root);
-	after = wants_callers ? table_text(table, error, " %s)", root) : ")";
-	return before == NULL || after == NULL ? -1 :
-	    view_explain_hidden_rows(request, measure, hidden, n_kept, before,
-	                             after, table, error);
-}
-
 static int
 show(const struct view_request *request, const struct view_kind *kind,
      const struct neighbour *neighbours, struct rows *rows,
@@ -426,8 +407,9 @@ show(const struct view_request *request, const struct view_kind *kind,
 	    view_describe(request, kind, &measure, &hidden, table,
 	                  error) != 0 ||
 	    describe_function(request, table, error) != 0 ||
-	    explain_hidden(request, wants_callers, &measure, &hidden, rows->n,
-	                   table, error) != 0)
+	    view_explain_hidden_rows(request, &measure, &hidden, rows->n,
+	                             wants_callers ? HIDDEN_CALLER :
+	                             HIDDEN_CALLEE, table, error) != 0)
 		return -1;
 	return add_rows(request, rows, n_rows, paths, &measure, table, error);
 }

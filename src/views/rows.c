@@ -570,8 +570,8 @@ rows_show(struct rows *rows, const struct view_request *request,
 	    view_explain_hidden_root(request, measure, table, error) != 0)
 		return -1;
 	if (!kind->has_root &&
-	    view_explain_hidden_rows(request, measure, hidden, n_kept, "", "",
-	                             table, error) != 0)
+	    view_explain_hidden_rows(request, measure, hidden, n_kept,
+	                             HIDDEN_NAME, table, error) != 0)
 		return -1;
 	source = table->row_source;
 	if (rows_add_columns(&source->shape, request, measure, has_paths,

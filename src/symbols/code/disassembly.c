@@ -118,10 +118,14 @@ is_transfer(const struct decoding *decoding, uint64_t *target)
 	return strncmp(text, "0x", 2) == 0 && *end == '\0';
 }
 
-/* Adds " <checksum+0x4>", where a call or jump out of the function goes. */
+/*
+ * Adds " <checksum+0x4>", where a call or jump out of the function goes, and
+ * sets which bytes of the instruction's text are the name.
+ */
 static int
 add_target(struct decoding *decoding, uint64_t target, uint64_t start,
-           uint64_t end, struct text_buffer *text, struct error *error)
+           uint64_t end, struct text_buffer *text,
+           struct instruction *instruction, struct error *error)
 {
 	const struct symbol *symbol;
 	char *name;
@@ -136,7 +140,10 @@ add_target(struct decoding *decoding, uint64_t target, uint64_t start,
 	name = module_symbols_name(symbol, error);
 	if (name == NULL)
 		return -1;
-	text_add_format(text, " <%s", name);
+	text_add_string(text, " <");
+	instruction->name_begin = (uint32_t)text->length;
+	text_add_string(text, name);
+	instruction->n_name = (uint32_t)text->length - instruction->name_begin;
 	if (target > symbol->start)
 		text_add_format(text, "+0x%" PRIx64, target - symbol->start);
 	text_add_char(text, '>');
@@ -162,7 +169,8 @@ add_instruction(struct decoding *decoding, uint64_t start, uint64_t end,
 	if (*decoded->op_str != '\0')
 		text_add_format(&text, " %s", decoded->op_str);
 	if (is_transfer(decoding, &target) &&
-	    add_target(decoding, target, start, end, &text, error) != 0) {
+	    add_target(decoding, target, start, end, &text, &instruction,
+	               error) != 0) {
 		text_free(&text);
 		return -1;
 	}

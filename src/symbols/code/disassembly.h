@@ -17,6 +17,7 @@ struct instruction {
 	uint32_t part;		/* from 0; a function's code may be in several
 				 * places, which are its parts */
 	const char *text;	/* "call 0x1160 <checksum>" in Intel syntax */
+	uint32_t name_begin, n_name;	/* of the text; n_name 0: no name */
 };
 
 /* Starts with `{ 0 }`. */
