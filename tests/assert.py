@@ -427,6 +427,13 @@ def check_change(folder):
                      ["holds", "undecided"] and found[0]["value"] == 0 and
                      -0.01 < found[0]["low"] < 0 < found[0]["high"] < 0.01,
                      found)
+    alone = write(os.path.join(folder, "alone.folded"), {
+        ("f",): 1000, ("g",): 4000, **{(f"x{k}",): 500 for k in range(10)}})
+    _, found, _ = ask(base[:1], [alone], "assert change body main below 3%")
+    _, other, _ = ask([alone], base[:1], "assert change body main below 3%")
+    claims.check("nor did one that occurs on one side only",
+                 [row["verdict"] for row in found + other] == ["holds"] * 2,
+                 found + other)
     counts = collections.Counter()
     for n_runs in 1, 3:
         for _ in range(25):

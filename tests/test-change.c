@@ -607,6 +607,28 @@ few_samples_are_tested_exactly(void **state)
 	assert_true(change.low < 0 && change.high > 0);
 }
 
+/* The many that show the common noise do not make 6 of 6 less likely. */
+static void
+few_samples_of_several_runs_are_tested_exactly(void **state)
+{
+	static const uint64_t none = 0, two = 2, *base[] = { &none, &none,
+		&none }, *now[] = { &two, &two, &two };
+	static const struct change_columns columns = {
+		.n_rows = 1, .n_base = 3, .n_now = 3, .base = base, .now = now,
+		.sample = &one,
+	};
+	static const struct change_noise noise = {
+		.inflation = 1, .common = 1, .df = 200, .most_df = 200,
+	};
+	struct error error = { 0 };
+	struct change change;
+
+	(void)state;
+	assert_int_equal(change_test(&columns, &noise, 0.05, &change, &error),
+	                 0);
+	assert_true(fabs(change.p - 0.03125) < 1e-9);
+}
+
 static void
 samples_of_many_hits_say_less(void **state)
 {
@@ -851,6 +873,8 @@ main(void)
 		cmocka_unit_test(a_change_below_one_has_a_direction),
 		cmocka_unit_test(few_rows_or_samples_say_nothing_of_noise),
 		cmocka_unit_test(few_samples_are_tested_exactly),
+		cmocka_unit_test(
+		    few_samples_of_several_runs_are_tested_exactly),
 		cmocka_unit_test(samples_of_many_hits_say_less),
 		cmocka_unit_test(weights_of_unknown_origin_need_replicates),
 		cmocka_unit_test(runs_that_never_vary_show_any_difference),
