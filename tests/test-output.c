@@ -177,6 +177,23 @@ text_aligns_columns_by_what_they_hold(void **state)
 	    "-----------------------------------------------------\n");
 }
 
+static void
+text_wraps_fields_beside_their_titles(void **state)
+{
+	struct fixture *fixture = *state;
+	struct layout narrow = { .width = 30 };
+
+	table_add_field(&fixture->table, "command", "command",
+	                cell_text("./w --input=a/long/path --fast b c d"),
+	                &fixture->error);
+	assert_string_equal(draw(fixture, output_text, narrow),
+	    "command: ./w\n"
+	    "         --input=a/long/path\n"
+	    "         --fast b c d\n");
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "command: ./w --input=a/long/path --fast b c d\n");
+}
+
 /* A text is wrapped; an elastic one is shortened in the middle. */
 static void
 text_fits_a_terminal_in_columns(void **state)
@@ -881,6 +898,7 @@ main(void)
 		TABLE_TEST(text_has_the_form_of_the_paper),
 		TABLE_TEST(text_shows_functions_bare_and_controls_escaped),
 		TABLE_TEST(text_aligns_columns_by_what_they_hold),
+		TABLE_TEST(text_wraps_fields_beside_their_titles),
 		TABLE_TEST(text_fits_a_terminal_in_columns),
 		TABLE_TEST(text_begins_groups_with_their_lines),
 		TABLE_TEST(rows_stand_below_the_title_of_their_group),

@@ -108,8 +108,12 @@ draw_fields(struct drawing *drawing, struct error *error)
 		if (field->title == NULL)
 			continue;
 		text_add_format(&drawing->line, "%s: ", field->title);
-		if (drawing_add_cell(drawing, &drawing->line, &field->value,
+		text_clear(&drawing->rest);
+		if (drawing_add_cell(drawing, &drawing->rest, &field->value,
 		                     0, error) != 0 ||
+		    drawing_add_wrapped(drawing, drawing->rest.bytes,
+		                        drawing->rest.length,
+		                        drawing_used(drawing), error) != 0 ||
 		    drawing_flush(drawing, error) != 0)
 			return -1;
 	}
