@@ -328,6 +328,32 @@ def check_roles(folder):
     assert roles[("main", "parse", "build", "malloc")] == "longest", roles
 
 
+def check_most(folder):
+    """The longest path still has 80% of the change of the shortest."""
+    def side(name, b, c):
+        return [write(os.path.join(folder, f"{name}{i}.folded"), {
+            ("main", "a", "b"): b, ("main", "a", "c"): c,
+            ("main", "z"): 20000 + i}) for i in range(3)]
+
+    for part, longest in (790, ("main", "a")), (810, ("main", "a", "b")):
+        table, = compare(side("b", 2000, 2000),
+                         side("n", 2000 + part, 3000 - part),
+                         "diff down main")
+        roles = {row["role"]: tuple(row["path"]) for row in table["rows"]}
+        assert roles["shortest"] == ("main",), (part, roles)
+        assert roles["longest"] == longest, (part, roles)
+
+
+def check_totals(folder):
+    """Totals that differ by more than 5% are pointed out."""
+    base = write(os.path.join(folder, "b.folded"), {("main",): 10000})
+    for hits, differ in (10490, False), (10510, True), (9510, False), \
+            (9490, True):
+        now = write(os.path.join(folder, "n.folded"), {("main",): hits})
+        text = cpprof("--base", base, "-e", "diff", now)[0]
+        assert ("the totals differ" in text) == differ, (hits, text)
+
+
 def check_moved(folder):
     """What moved from one callee to another did not grow."""
     moved = dict(SHAPE)
@@ -1062,6 +1088,8 @@ def main(first):
             ("equal runs are quiet, 1 a side", check_equal, 1, 30, 5),
             ("planted changes are found", check_planted),
             ("shortest and longest path of a change", check_roles),
+            ("the longest path has most of a change", check_most),
+            ("totals that differ are pointed out", check_totals),
             ("moved is not grown", check_moved),
             ("undecided where nothing is known of the noise",
              check_undecided),
