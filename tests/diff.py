@@ -616,6 +616,10 @@ def check_noise_of_work(folder):
         assert near(counted ** 2, known ** 2 + error ** 2), rows
     assert "(+-37%)" in by["scale"], by["scale"]
     assert "(+-" in robust["scale"], robust["scale"]
+    one = write(os.path.join(folder, "one.folded"), {
+        ("main", "a"): 4000, ("main", "unit"): 1})
+    by, = compare([one], [one], "scale by unit", "diff body")
+    assert "(+-277%)" in by["scale"], by["scale"]
     out = cpprof("--base", base, "-e", "scale by unit", "-e",
                  "assert change body a below -15%", now, status=5)[0]
     assert "undecided" in out, out

@@ -371,6 +371,18 @@ text_add_interval(struct text_buffer *text, uint64_t interval,
 }
 
 void
+text_add_rough_percent(struct text_buffer *text, double share)
+{
+	const double percent = 100 * share;
+
+	if (percent < 0.0001)
+		text_add_string(text, "0%");
+	else
+		text_add_format(text, percent < 99.5 ? "%.2g%%" : "%.0f%%",
+		                percent);
+}
+
+void
 text_add_duration(struct text_buffer *text, uint64_t ns)
 {
 	char decimals[16];

@@ -42,6 +42,12 @@ void text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
                      const char *gtick);
 
 /*
+ * Adds a share in percent, which is itself not sure: to two digits, or to whole
+ * percents, and never with an exponent: "0.46%", "37%", "114%".
+ */
+void text_add_rough_percent(struct text_buffer *text, double share);
+
+/*
  * Adds a time in ns, exactly and as text_read_duration reads it: "2s", "1.5s",
  * "0.015625s".
  */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/units.h"
 #include "src/profile/large_array.h"
 #include "src/shell/session/comparison.h"
 #include "src/views/work.h"
@@ -186,11 +187,15 @@ end_scale(struct comparison *comparison, const struct whole_runs *whole,
 {
 	double uncertain = work_uncertainty(whole->sets, whole->n,
 	    comparison->compared.work_hits);
+	struct text_buffer percent = { 0 };
 
-	if (isfinite(uncertain))
+	if (isfinite(uncertain)) {
+		text_add_rough_percent(&percent, uncertain);
 		snprintf(comparison->scale + length,
 		         sizeof comparison->scale - (size_t)length,
-		         " (+-%.2g%%)", 100 * uncertain);
+		         " (+-%s)", text_string(&percent));
+		text_free(&percent);
+	}
 	if (comparison->sides == NULL)
 		spread_work(comparison);
 	use_scale(comparison);

@@ -188,9 +188,11 @@ add_variation(const struct runs *runs, const struct resource *resource,
 	text_add_amount(text, least, 1, resource->gtick);
 	text_add_string(text, " to ");
 	text_add_amount(text, greatest, 1, resource->gtick);
-	if (runs->n > 1 && mean > 0)
-		text_add_format(text, ", standard deviation %.2g%%",
-		                100 * sqrt(squares / (runs->n - 1)) / mean);
+	if (runs->n > 1 && mean > 0) {
+		text_add_string(text, ", standard deviation ");
+		text_add_rough_percent(text, sqrt(squares / (runs->n - 1)) /
+		                             mean);
+	}
 }
 
 void
