@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* make-members.c -- pprof files as the machines of a fleet would write them.
  *
- *	make-members DIRECTORY N [SEED] <STACKS
+ *	make-members DIRECTORY N [SEED [TIMES]] <STACKS
  *
  * STACKS are collapsed stacks (generate walk), each of which has one function
  * after the other.  Writes N files DIRECTORY/member-00001.pb.gz ..., packed as
@@ -15,6 +15,10 @@
  * that order, a call has its own location (up to five in a function), and
  * strings come last.  The same arguments and input give the same bytes, with
  * the same zlib and libm.
+ *
+ * With TIMES above 1 a file stands for so many: it has TIMES as many samples,
+ * all of one thread and one route.  So the sum of few files has the stacks and
+ * counts of that of many, but fewer members.
  */
 #include <err.h>
 #include <math.h>
@@ -36,7 +40,10 @@ enum {
 	OTHER_LEAF = 100,	/* one sample in so many ends elsewhere */
 	INLINED = 8,		/* one location in so many has two lines */
 	TEXT_BASE = 0x401000,
+	TIMES_MOST = 100,	/* whose samples have room in the table */
 };
+
+static unsigned times = 1;	/* how many members a file stands for */
 
 static uint64_t
 hash(uint64_t key)
@@ -276,6 +283,8 @@ take_sample(struct member *member, const size_t *order)
 	};
 	size_t i;
 
+	if (times > 1)
+		sample.thread = sample.route = 0;
 	if (random_bits() % OTHER_LEAF == 0)
 		sample.leaf = (uint32_t)choose(n_functions) * PLACES + 1;
 	i = hash(hash((uint64_t)sample.stack << 32 | sample.leaf) +
@@ -436,7 +445,8 @@ make_member(struct member *member, const size_t *order, uint64_t seed,
 	size_t n;
 
 	random_seed(seed);
-	n = LEAST_SAMPLES + random_bits() % (MOST_SAMPLES - LEAST_SAMPLES);
+	n = times * (LEAST_SAMPLES +
+	             random_bits() % (MOST_SAMPLES - LEAST_SAMPLES));
 	member->n_samples = member->n_used = member->n_named = 0;
 	member->file.n = 0;
 	memset(member->slots, 0, member->n_slots * sizeof *member->slots);
@@ -465,8 +475,10 @@ main(int argc, char **argv)
 	struct member member = { .n_slots = 1 << 19 };
 	size_t *order;
 
-	if (argc < 3 || argc > 4 || n == 0)
-		errx(2, "usage: make-members DIRECTORY N [SEED] <STACKS");
+	if (argc > 4)
+		times = (unsigned)strtoul(argv[4], NULL, 10);
+	if (argc < 3 || argc > 5 || n == 0 || times == 0 || times > TIMES_MOST)
+		errx(2, "usage: make-members DIRECTORY N [SEED [TIMES]] <STACKS");
 	random_seed(seed);
 	read_stacks();
 	order = shuffle_stacks();
