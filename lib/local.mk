@@ -29,7 +29,8 @@ libcpprof_la_SOURCES = \
 	lib/base/copying.c lib/base/process.c lib/run/settings.c \
 	lib/base/sampling.c lib/base/shared.c lib/collector.c lib/run/start.c \
 	lib/base/lookup.c lib/run/own-resource.c lib/sources/resource.c \
-	lib/sources/timer.c lib/run/sampler.c lib/run/threads.c \
+	lib/sources/timer.c lib/sources/unfound.c lib/run/sampler.c \
+	lib/run/threads.c \
 	lib/store/thread-file.c lib/signals/ours.c lib/signals/signals.c \
 	lib/base/meter.c lib/sources/tick-mode.c lib/sources/own-work.c \
 	lib/sources/perf.c lib/sources/usage.c lib/sources/perf-clock.c \
@@ -75,7 +76,8 @@ libcpprof_la_SOURCES = \
 	lib/sources/perf-clock.h lib/sources/perf-event.c \
 	lib/sources/perf-event.h lib/sources/perf.h lib/sources/resource.h \
 	lib/sources/source.h lib/sources/thread-meters.h \
-	lib/sources/tick-mode.h lib/sources/timer.h lib/sources/usage.h \
+	lib/sources/tick-mode.h lib/sources/timer.h lib/sources/unfound.h \
+	lib/sources/usage.h \
 	\
 	lib/run/control.h lib/run/offer.c lib/run/offer.h lib/run/output.c \
 	lib/run/output.h lib/run/own-resource.h lib/run/progress.c \

@@ -52,6 +52,7 @@
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
+#include "lib/sources/unfound.h"
 #include "lib/store/brief.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
@@ -147,6 +148,7 @@ end_sampling(struct thread *thread)
 	trampoline_attach(NULL);
 	resources_leave(thread);
 	timer_leave(thread);
+	unfound_leave(thread);
 	waits_end(thread, 0, 0);
 	if (thread->file->is_announced) {
 		thread_file_note_name(thread);
@@ -461,10 +463,22 @@ pass_on_time(struct thread *self)
 	if (self == NULL || self->tid != process_own.pid)
 		return;
 	for (leftover = threads_leftovers(); leftover != NULL;
-	    leftover = leftover->next)
+	    leftover = leftover->next) {
 		self->meters->uncounted_ns += timer_take_rest(leftover);
+		self->meters->unfound_ns += unfound_take(leftover);
+	}
 	shared_give_time(CPPROF_SHARED_CPU, &self->meters->uncounted_ns);
 	shared_give_time(CPPROF_SHARED_REAL, &self->meters->unfound_ns);
+}
+
+static void
+count_lost(enum resource_id id, uint64_t hits)
+{
+	if (hits == 0)
+		return;
+	datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1, hits);
+	datafile_count_lost(CPPROFDATA_LOST_AT_EXIT,
+	    resources.place[id] - 1u, hits);
 }
 
 /*
@@ -474,19 +488,18 @@ pass_on_time(struct thread *self)
 static void
 lose_leftovers(void)
 {
-	const unsigned place = resources.place[RESOURCE_CPU];
 	struct leftover *leftover;
 	bool bus_was_blocked;
-	uint64_t hits;
 
-	if (place == 0 || !datafile_exists())
+	if (!datafile_exists())
 		return;
 	bus_was_blocked = signals_unblock_bus();
 	for (leftover = threads_leftovers(); leftover != NULL;
 	    leftover = leftover->next) {
-		hits = timer_lose(leftover);
-		datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, hits > 0, hits);
-		datafile_count_lost(CPPROFDATA_LOST_AT_EXIT, place - 1, hits);
+		if (resources.place[RESOURCE_CPU] != 0)
+			count_lost(RESOURCE_CPU, timer_lose(leftover));
+		if (resources.place[RESOURCE_REAL] != 0)
+			count_lost(RESOURCE_REAL, unfound_lose(leftover));
 	}
 	signals_block_bus_again(bus_was_blocked);
 }

@@ -220,6 +220,8 @@ forget_leftovers(void)
 	    leftover = leftover->next) {
 		if (leftover->ended_ns != 0 || leftover->living_ns != 0)
 			leftover->ended_ns = leftover->living_ns = 0;
+		if (leftover->unfound_ns != 0)
+			leftover->unfound_ns = 0;
 		if (!leftover->has_pending)
 			continue;
 		for (i = 0; i < CPPROFDATA_MAX_RESOURCES; i++)

@@ -72,6 +72,8 @@ struct leftover {
 	const void *routine;
 	/* CPU time without hits, of ended threads and of others: timer.c */
 	_Atomic int64_t ended_ns, living_ns;
+	/* Real time of ended threads, likewise: unfound.c */
+	_Atomic int64_t unfound_ns;
 	/* Hits of ended threads that are in no sample: resource.c */
 	_Atomic bool has_pending;
 	_Atomic uint64_t pending[CPPROFDATA_MAX_RESOURCES];	/* by column */

@@ -16,7 +16,8 @@
  * No tick may find a short thread, or most of its time may come after the last
  * tick.  So, as with CPU time, the first tick that finds a thread counts a
  * whole tick.  The difference passes to the next thread with the same start
- * routine, or to the next process of the same program (lib/sources/timer.c).
+ * routine, or to the next process of the same program (lib/sources/unfound.c,
+ * lib/base/shared.h).
  */
 #include "lib/wrap/wrapped.h"
 
@@ -32,6 +33,7 @@
 #include "lib/sources/source.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
+#include "lib/sources/unfound.h"
 #include "lib/unwind/unwinder.h"
 
 #define LONG_TICKS 10	/* without a tick for that long, a thread was blocked,
@@ -305,6 +307,14 @@ due_at_end(const struct thread *thread, uint64_t spent)
 	return due > LONG_TICKS * timer_unit() ? due : 0;
 }
 
+static int64_t
+take_from_others(const struct thread *thread)
+{
+	return thread->tid == process_own.pid ?
+	    shared_take_time(CPPROF_SHARED_REAL) :
+	    unfound_take(thread->meters->leftover);
+}
+
 static uint64_t
 wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
@@ -319,9 +329,8 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
 	thread->meters->unfound_ns += (int64_t)spent;
-	if (expiries > 0 && !wall.was_found && thread->tid == process_own.pid)
-		thread->meters->unfound_ns +=
-		    shared_take_time(CPPROF_SHARED_REAL);
+	if (expiries > 0 && !wall.was_found)
+		thread->meters->unfound_ns += take_from_others(thread);
 	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
 	wall.was_found |= expiries > 0;
 	thread->meters->unfound_ns -= due;

@@ -17,6 +17,7 @@
  * brief full MS: with no room for another open file.
  * brief together N MS: N threads, all at once, that each use MS in spin_brief.
  *	Prints the microseconds of the main thread's clock and of theirs.
+ * brief together N MS asleep: the same, but they sleep, in real time.
  * brief missing N: executes and spawns a program that does not exist, N times.
  *
  * Prints the microseconds used in spin_main and, if it knows them, in
@@ -149,25 +150,37 @@ run_until(void *us)
 	return NULL;
 }
 
+static void *
+sleep_until(void *state)
+{
+	double *const us = state;
+	const double start = now();
+
+	usleep((useconds_t)*us);
+	*us = now() - start;
+	return NULL;
+}
+
 static int
-run_together(int n, double us)
+run_together(int n, double us, void *(*run)(void *))
 {
 	pthread_t *const threads = calloc((size_t)n, sizeof *threads);
 	double *const used = calloc((size_t)n, sizeof *used);
+	const double start = now();
 	double sum = 0;
 
 	if (threads == NULL || used == NULL)
 		return 1;
 	for (int i = 0; i < n; i++) {
 		used[i] = us;
-		if (pthread_create(&threads[i], NULL, run_until, &used[i]) != 0)
+		if (pthread_create(&threads[i], NULL, run, &used[i]) != 0)
 			return 1;
 	}
 	for (int i = 0; i < n; i++) {
 		pthread_join(threads[i], NULL);
 		sum += used[i];
 	}
-	printf("%.0f %.0f\n", now(), sum);
+	printf("%.0f %.0f\n", now() - start, sum);
 	return 0;
 }
 
@@ -237,8 +250,11 @@ main(int n, char **words)
 		spin_main(1000 * atof(words[2]));
 		return 0;
 	}
+	if (n > 4 && strcmp(words[4], "asleep") == 0)
+		spent = CLOCK_MONOTONIC;
 	if (n > 3 && strcmp(words[1], "together") == 0)
-		return run_together(atoi(words[2]), 1000 * atof(words[3]));
+		return run_together(atoi(words[2]), 1000 * atof(words[3]),
+		    n > 4 ? sleep_until : run_until);
 	if (strcmp(words[1], "missing") == 0) {
 		look_for_missing(atoi(words[2]));
 		return 0;
