@@ -190,6 +190,8 @@ read_lines(struct budget *budget, FILE *file, struct error *error)
 			break;
 		}
 	free(text);
+	if (status != 0 && ferror(file))	/* no line is at fault */
+		return error_set(error, "%.200s: %s", budget->name, why.text);
 	return status == 0 ? 0 : fail_line(budget, budget->n, &why, error);
 }
 

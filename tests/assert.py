@@ -335,6 +335,9 @@ def check_budget(folder):
     claims.check("an amount of several runs says so", status == 0 and
                  out.splitlines()[-2].endswith("in 2 runs together") and
                  "together" not in out.splitlines()[-1], out)
+    status, _, err = run(profile, f"budget check {folder}")
+    claims.check("a directory is no budget", status == 1 and
+                 f"{folder}: Is a directory" in err, err)
     begun = os.path.join(folder, "begun")
     with open(begun, "w", encoding="utf-8") as file:
         file.write("# ours\nfunctions f below 50%\n")
