@@ -350,7 +350,7 @@ def check_names():
             ("list *g", "Source of fg"),
             ("list mian", "has no function or source file mian; did you "
              "mean main?"),
-            ("list", "usage: list FUNCTION|FILE:LINE|FILE")):
+            ("list", "list needs FUNCTION|FILE:LINE|FILE")):
         text = text_of(profile, command)
         claims.check(f"{command}: {says}", says in text, text)
 

@@ -817,8 +817,8 @@ main;malloc;y::g 2
 
 # A command, and what its one line of error says.
 BAD = (
-    ("narrow", "usage: narrow"),
-    ("drop", "usage: drop"),
+    ("narrow", "narrow needs PATH"),
+    ("drop", "drop needs PATH"),
     ("group", "usage: group"),
     ("group x", "usage: group"),
     ("group x =", "usage: group"),

@@ -275,7 +275,7 @@ paths_may_be_pasted(void **state)
 	check_names(fixture, "path", "(main db_w* |a\\|b|)",
 	            "main;db_write;a|b;");
 	check_error(fixture, "path", "()", "at least one");
-	check_error(fixture, "path", "", "something is missing; usage: path");
+	check_error(fixture, "path", "", "path needs PATH; \"help path\" says more");
 	check_error(fixture, "path", "(main nothing_like)", "no function");
 }
 

@@ -31,14 +31,24 @@ text_add_usage(struct text_buffer *text, const struct command *command)
 		text_add_argument(text, command, argument);
 }
 
+/* Says which argument is missing, and the usage if that says more. */
 static int
-report_usage(const char *what, const struct command *command,
-             struct error *error)
+report_missing(const struct argument *argument, const struct command *command,
+               struct error *error)
 {
 	struct text_buffer usage = { 0 };
+	const char *text;
 
 	text_add_usage(&usage, command);
-	error_set(error, "%s; usage: %s", what, text_string(&usage));
+	text = text_string(&usage);
+	if (usage.failed)
+		error_out_of_memory(error);
+	else if (strcmp(text + strlen(command->name) + 1, argument->name) == 0)
+		error_set(error, "%s needs %s; \"help %s\" says more",
+		          command->name, argument->name, command->name);
+	else
+		error_set(error, "%s needs %s; usage: %s", command->name,
+		          argument->name, text);
 	text_free(&usage);
 	return -1;
 }
@@ -184,8 +194,8 @@ read_arguments(struct reading *reading)
 			if (read_argument(reading, argument) != 0)
 				return -1;
 		} else if (!(argument->flags & ARG_OPTIONAL)) {
-			return report_usage("something is missing", command,
-			                    reading->error);
+			return report_missing(argument, command,
+			                      reading->error);
 		}
 	}
 	if (command->arguments != NULL && read_anywhere(reading) != 0)
