@@ -181,24 +181,30 @@ comparison_scale_work(struct comparison *comparison, double work,
  * Ends the scale's text, of `length` so far, with " (+-2.1%)" if that is known;
  * then the work of runs becomes that of columns.
  */
-static void
+static int
 end_scale(struct comparison *comparison, const struct whole_runs *whole,
-          int length)
+          int length, struct error *error)
 {
 	double uncertain = work_uncertainty(whole->sets, whole->n,
 	    comparison->compared.work_hits);
 	struct text_buffer percent = { 0 };
+	int status = 0;
 
 	if (isfinite(uncertain)) {
 		text_add_rough_percent(&percent, uncertain);
 		snprintf(comparison->scale + length,
 		         sizeof comparison->scale - (size_t)length,
 		         " (+-%s)", text_string(&percent));
+		if (percent.failed)
+			status = error_out_of_memory(error);
 		text_free(&percent);
 	}
+	if (status != 0)
+		return -1;
 	if (comparison->sides == NULL)
 		spread_work(comparison);
 	use_scale(comparison);
+	return 0;
 }
 
 int
@@ -216,11 +222,12 @@ comparison_scale_by(struct comparison *comparison, uint32_t function,
 	if (result == 0 && comparison->sides != NULL)
 		count_by_value(comparison);
 	if (result == 0)
-		end_scale(comparison, &whole, snprintf(comparison->scale,
-		    sizeof comparison->scale, "per use of %.150s, of which a "
-		    "run now has %.4g times that of the base",
-		    names_text(comparison->profile->names, function),
-		    work_now(comparison)));
+		result = end_scale(comparison, &whole,
+		    snprintf(comparison->scale, sizeof comparison->scale,
+		             "per use of %.150s, of which a run now has %.4g "
+		             "times that of the base",
+		             names_text(comparison->profile->names, function),
+		             work_now(comparison)), error);
 	whole_runs_free(&whole);
 	return result;
 }
@@ -239,10 +246,11 @@ comparison_scale_robust(struct comparison *comparison, struct error *error)
 	if (result == 0 && comparison->sides != NULL)
 		count_by_value(comparison);
 	if (result == 0)
-		end_scale(comparison, &whole, snprintf(comparison->scale,
-		    sizeof comparison->scale, "robust: by most functions, a "
-		    "run now does %.4g times the work of one of the base",
-		    work_now(comparison)));
+		result = end_scale(comparison, &whole,
+		    snprintf(comparison->scale, sizeof comparison->scale,
+		             "robust: by most functions, a run now does %.4g "
+		             "times the work of one of the base",
+		             work_now(comparison)), error);
 	whole_runs_free(&whole);
 	return result;
 }
