@@ -525,6 +525,11 @@ def identities(folder):
         both.append(content(out))
         assert decode(out).members == found.members
     assert both[0] == both[1]
+    # Of two names the first in byte order is kept.
+    for words in ([one, copy], [copy, one]):
+        merge("-o", out, *words)
+        assert decode(out).members == [(found.members[0][0],
+                                        min(one, copy))]
     merge("--id", "web 1", "-o", out, one)
     assert decode(out).members == [("web 1", one)]
     assert b"--id needs a name" in merge("--id", "", "-o", out, one,
