@@ -643,6 +643,18 @@ samples_of_many_hits_say_less(void **state)
 	assert_true(fabs(cluster.visible / single.visible - sqrt(10)) < 1e-9);
 }
 
+/* Where few runs vary much, the interval is wide. */
+static void
+what_is_visible_is_not_within_the_interval(void **state)
+{
+	static const uint64_t base[] = { 400, 20, 10 }, now[] = { 30, 100 };
+	struct change change = compare_one(base, 3, now, 2, &one);
+
+	(void)state;
+	assert_int_equal(change.verdict, CHANGE_NOISE);
+	assert_true(change.visible >= (change.high - change.low) / 2);
+}
+
 static void
 weights_of_unknown_origin_need_replicates(void **state)
 {
@@ -876,6 +888,7 @@ main(void)
 		cmocka_unit_test(
 		    few_samples_of_several_runs_are_tested_exactly),
 		cmocka_unit_test(samples_of_many_hits_say_less),
+		cmocka_unit_test(what_is_visible_is_not_within_the_interval),
 		cmocka_unit_test(weights_of_unknown_origin_need_replicates),
 		cmocka_unit_test(runs_that_never_vary_show_any_difference),
 		cmocka_unit_test(equal_runs_of_some_rows_leave_a_common_phi),

@@ -473,6 +473,9 @@ add_interval(struct change *change, const struct pair *pair,
 	    hypot(now_high - change->now, change->base - base_low));
 	change->visible = (t + POWER_Z) * sqrt(work * work + change->phi *
 	    (base / pair->base.work + now / pair->now.work));
+	/* Of few hits or runs the interval is wider than by that formula. */
+	change->visible = fmax(change->visible,
+	                       (change->high - change->low) / 2);
 }
 
 /* What depends on the noise, where nothing is known of that. */
