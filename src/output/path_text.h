@@ -46,8 +46,8 @@ int path_names_get(struct path_names *path, const struct cell *cell,
  * names lose their outer scopes, then names in the middle are left out; an
  * ellipsis marks both.  Names that it must show lose all but the words in which
  * they differ from others; where these do not fit, the outermost names are left
- * out as well.  The last name, to which the number belongs, is put
- * between `before` and `after`.
+ * out as well.  The last name, to which the number belongs, is put between
+ * `before` and `after`.
  */
 void text_add_path(struct text_buffer *text, struct path_names *path,
                    size_t width, const char *before, const char *after);

@@ -27,8 +27,7 @@ struct shown_names {
 /*
  * Makes texts of all names in the rows, fields and header of a table: whole, or
  * short and no two the same (src/base/short_name.h); those in texts likewise,
- * apart from the others.  0, or -1 with *error set,
- * also when interrupted.
+ * apart from the others.  0, or -1 with *error set, also when interrupted.
  */
 int shown_names_make(struct shown_names *shown, const struct table *table,
                      bool are_short, struct error *error);

@@ -376,38 +376,43 @@ close_nodes(struct matching *matching, uint32_t node)
 	}
 }
 
-/* Moves on to a node; the nodes come in order, perhaps without subtrees. */
+/* Moves the state on to a node, and returns whether the path ends there. */
+static bool
+seek(struct matching *matching, uint32_t node, struct open_node *open)
+{
+	const uint32_t kind = matching->refining->kind[node];
+	const struct segment *segment =
+	    &matching->segments[open->state.segment];
+
+	if (segment_ends(matching, &open->state, node)) {
+		open->state = (struct state){
+			.segment = open->state.segment + 1,
+		};
+		return open->state.segment == matching->path->n_segments;
+	}
+	/* Nothing is below a leaf, so nobody asks what is above. */
+	open->is_chained = segment->how == BY_CHAINS && open->end > node + 1;
+	if (open->is_chained)
+		path_chains_push(segment->chains, matching->names[kind],
+		                 segment->element_bits[kind]);
+	return false;
+}
+
+/*
+ * Moves on to a node, and returns whether the path ends there.  The nodes come
+ * in order, perhaps without subtrees.
+ */
 static bool
 visit(struct matching *matching, uint32_t node)
 {
 	const struct refining *refining = matching->refining;
-	const uint32_t kind = refining->kind[node];
 	struct open_node open = { .end = refining->tree->end[node] };
-	bool ends = false;
 
 	close_nodes(matching, node);
 	if (matching->n_open > 0)
 		open.state = matching->open[matching->n_open - 1].state;
-	if (!is_joined(refining, node)) {
-		const struct segment *segment =
-		    &matching->segments[open.state.segment];
-
-		ends = segment_ends(matching, &open.state, node);
-		if (ends &&
-		    open.state.segment + 1 == matching->path->n_segments)
-			return true;
-		/* Nothing is below a leaf, so nobody asks what is above. */
-		open.is_chained = !ends && segment->how == BY_CHAINS &&
-		    open.end > node + 1;
-		if (open.is_chained)
-			path_chains_push(segment->chains,
-			                 matching->names[kind],
-			                 segment->element_bits[kind]);
-		if (ends)
-			open.state = (struct state){
-				.segment = open.state.segment + 1,
-			};
-	}
+	if (!is_joined(refining, node) && seek(matching, node, &open))
+		return true;
 	if (open.end > node + 1)
 		matching->open[matching->n_open++] = open;
 	return false;

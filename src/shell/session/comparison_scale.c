@@ -187,20 +187,21 @@ end_scale(struct comparison *comparison, const struct whole_runs *whole,
 {
 	double uncertain = work_uncertainty(whole->sets, whole->n,
 	    comparison->compared.work_hits);
-	struct text_buffer percent = { 0 };
-	int status = 0;
+	struct text_buffer more = { 0 };
 
 	if (isfinite(uncertain)) {
-		text_add_rough_percent(&percent, uncertain);
-		snprintf(comparison->scale + length,
-		         sizeof comparison->scale - (size_t)length,
-		         " (+-%s)", text_string(&percent));
-		if (percent.failed)
-			status = error_out_of_memory(error);
-		text_free(&percent);
+		text_add_string(&more, " (+-");
+		text_add_rough_percent(&more, uncertain);
+		text_add_char(&more, ')');
 	}
-	if (status != 0)
-		return -1;
+	if (more.failed) {
+		text_free(&more);
+		return error_out_of_memory(error);
+	}
+	snprintf(comparison->scale + length,
+	         sizeof comparison->scale - (size_t)length, "%s",
+	         text_string(&more));
+	text_free(&more);
 	if (comparison->sides == NULL)
 		spread_work(comparison);
 	use_scale(comparison);

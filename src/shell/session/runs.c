@@ -60,7 +60,7 @@ check_distinct(const struct run_list *list, struct error *error)
 
 	for (size_t i = 0; result == 0 && i < list->n; i++) {
 		if (stat(list->paths[i], &files[i]) != 0)
-			continue;	/* st_ino 0; reading it fails, or not */
+			continue;	/* reading it will say why */
 		for (size_t k = 0; result == 0 && k < i; k++)
 			if (files[k].st_ino == files[i].st_ino &&
 			    files[k].st_dev == files[i].st_dev &&
