@@ -66,8 +66,9 @@ const struct command command_members = {
 	    "them differ, which the heading shows. q is the probability of such "
 	    "a z, adjusted for the number of values: of the values with q at "
 	    "most 0.05, which are called more or less, about 5% are expected to "
-	    "be wrong. With fewer than 8 values it is not known how much they "
-	    "differ, and all are undecided.\n\n"
+	    "be wrong, and more of them if few values have most of the hits. "
+	    "With fewer than 8 values it is not known how much they differ, and "
+	    "all are undecided.\n\n"
 	    "To look at one of them: narrow label KEY=VALUE.",
 	.example = "members db_get_property",
 	.arguments = members_arguments,
