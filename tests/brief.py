@@ -75,19 +75,33 @@ class Recording:
         return {row['path'][-1]: row['hits'] for row in document['rows']}
 
 
-def agree(mode, *options, interval=4000, resource='cpu', at_least=()):
-    """Hits are gticks / interval; four standard deviations and some slack."""
+def differences(mode, options, interval, resource, at_least):
+    """Functions whose hits are not gticks / interval, within four standard
+    deviations and some slack, in one recording."""
     with Recording(BRIEF, mode, str(N), resource, options=options) as run:
         assert run.status == 0, run.said
         used, brief = map(int, run.out.split())
         hits = run.functions(resource=resource)
+        wrong = []
         for name, gticks in (('spin_main', used), ('spin_brief', brief)):
             expected = gticks / interval
             found = hits.get(name, 0)
             if name in at_least and found > expected:
                 continue
-            assert abs(found - expected) <= 4 * expected ** .5 + \
-                0.12 * expected, (mode, name, found, expected, run.said)
+            if abs(found - expected) > 4 * expected ** .5 + 0.12 * expected:
+                wrong.append((mode, name, found, expected, run.said))
+        return wrong
+
+
+def agree(mode, *options, interval=4000, resource='cpu', at_least=()):
+    """On a busy machine the kernel's ticks can fall in step with a millisecond
+    that is always spent in one place, so one agreement of several is enough.
+    """
+    for _ in range(5):
+        wrong = differences(mode, options, interval, resource, at_least)
+        if not wrong:
+            return
+    raise AssertionError(wrong)
 
 
 def brief_threads_count_what_they_use():
@@ -603,8 +617,8 @@ def a_child_touches_few_pages_of_ours():
 TESTS = [value for name, value in list(globals().items())
          if callable(value) and getattr(value, '__module__', '') ==
          '__main__' and name.islower() and name not in
-         ('agree', 'briefs', 'children_seconds', 'faults_more', 'info',
-          'missing', 'processes_are_entries', 'root_only', 'main',
+         ('agree', 'briefs', 'children_seconds', 'differences', 'faults_more',
+          'info', 'missing', 'processes_are_entries', 'root_only', 'main',
           'script')]
 
 
