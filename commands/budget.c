@@ -21,6 +21,7 @@
 #include "src/base/units.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/asserting.h"
+#include "src/shell/terminal/message.h"
 
 /* In standard errors: 1.96 * (1 + sqrt(2)). */
 static const double MARGIN = 4.7317;
@@ -30,6 +31,7 @@ static const double LEAST_ROOM = 1.1;
 enum {
 	FEWEST_SAMPLES = 30,	/* a function with fewer may be missing in the
 				 * next run by chance */
+	WRONG_SHOWN = 10,	/* lines that are no assertions */
 };
 
 enum { BUDGET_WRITE, BUDGET_CHECK };
@@ -346,6 +348,38 @@ check_line(struct asserting *asserting, const char *text, struct error *error)
 	return status;
 }
 
+/* 0, or -1 with *error set; a wrong line does not end the check of others. */
+static int
+check_lines(const struct budget *budget, struct asserting *asserting,
+            size_t *n, struct error *error)
+{
+	struct error wrong = { 0 };
+	size_t n_wrong = 0;
+
+	for (size_t i = 0; i < budget->n; i++) {
+		struct error why = { 0 };
+
+		if (!budget->lines[i].is_assertion)
+			continue;
+		++*n;
+		if (check_line(asserting, budget->lines[i].text, &why) == 0)
+			continue;
+		if (why.is_out_of_memory)
+			return error_pass(error, &why);
+		if (n_wrong++ >= WRONG_SHOWN)
+			continue;
+		if (wrong.is_set)
+			message_note("%s", wrong.text);
+		wrong = (struct error){ 0 };
+		fail_line(budget, i, &why, &wrong);
+	}
+	if (n_wrong <= WRONG_SHOWN)
+		return n_wrong == 0 ? 0 : error_pass(error, &wrong);
+	message_note("%s", wrong.text);
+	return error_set(error, "%.200s: %zu more wrong lines", budget->name,
+	                 n_wrong - WRONG_SHOWN);
+}
+
 static int
 check(const struct budget *budget, struct asserting *asserting,
       struct error *error)
@@ -353,17 +387,9 @@ check(const struct budget *budget, struct asserting *asserting,
 	size_t n = 0;
 
 	if (check_resource(budget, asserting->session, error) != 0 ||
-	    take_origin(budget, asserting, error) != 0)
+	    take_origin(budget, asserting, error) != 0 ||
+	    check_lines(budget, asserting, &n, error) != 0)
 		return -1;
-	for (size_t i = 0; i < budget->n; i++) {
-		struct error why = { 0 };
-
-		if (!budget->lines[i].is_assertion)
-			continue;
-		n++;
-		if (check_line(asserting, budget->lines[i].text, &why) != 0)
-			return fail_line(budget, i, &why, error);
-	}
 	if (n == 0)
 		return error_set(error, "%.200s: no assertions in it",
 		                 budget->name);
@@ -650,7 +676,9 @@ const struct command command_budget = {
 	.description =
 	    "check: each line of the file is an assertion as assert takes it; "
 	    "all are checked and shown. Empty lines and lines that begin with "
-	    "# are skipped. A file without assertions is an error.\n\n"
+	    "# are skipped. A line that is no assertion is an error, which is "
+	    "reported after the others are checked, and so is a file without "
+	    "assertions.\n\n"
 	    "write: adds a line for each function above the threshold that has "
 	    "at least 30 samples, one with its descendants and one for its "
 	    "body. Bounds are amounts, because shares grow when something else "

@@ -363,6 +363,25 @@ def check_budget(folder):
         status, _, err = run(fast, f"budget check {bad}")
         claims.check(f"a bad budget is an error: {want}", status == 1 and
                      want in err and err.count("\n") == 1, err)
+    check_wrong_lines(fast, bad)
+
+
+def check_wrong_lines(profile, path):
+    """Wrong lines of a budget do not keep the others from being checked."""
+    for n_wrong in 1, 2, 10, 15:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("functions main above 5%\nfunctions main below 5%\n" +
+                       "functions main\n" * n_wrong +
+                       "functions main below 6%\n")
+        status, out, err = run(profile, f"budget check {path}")
+        shown = [f"{path}:{i}: " in line for i, line in
+                 zip(range(3, 3 + min(n_wrong, 10)), err.splitlines())]
+        claims.check(f"{n_wrong} wrong lines are told, and others checked",
+                     status == 1 and out.count("violated ") == 2 and
+                     out.count("holds ") == 1 and
+                     ("5 more wrong lines" in err) == (n_wrong == 15) and
+                     all(shown) and err.count("\n") == min(n_wrong, 11),
+                     (out, err))
 
 
 def check_change(folder):
