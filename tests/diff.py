@@ -767,7 +767,8 @@ def check_base(folder):
                 ("now", "three.folded")], tables[3]
     link = os.path.join(folder, "link.folded")
     os.symlink("one.folded", link)
-    for side, other in ([one, two, link], [three]), ([three], [one, two, link]):
+    for side, other in ([one, two, link], [three]), ([one, link], [three]), \
+            ([three], [one, two, link]), ([three], [two, one, link]):
         error = refusal(side, other, "diff")
         assert f"{one} and {link} are the same file" in error and \
             "\n" not in error, error
