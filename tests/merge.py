@@ -279,6 +279,11 @@ def values_of_a_key_are_labels(source, folder):
     out = os.path.join(folder, "by-host")
     merge("--by", "host", "-o", out, *paths)
     again = os.path.join(folder, "again")
+    for key, near in (("Host", b"; did you mean host?"), ("zzzzz", b""),
+                      ("routs", b"; did you mean route?")):
+        done = merge("--by", key, "-o", again, *paths)
+        assert done.stderr == b"cpprof: no hits have a value of %s%s\n" % (
+            key.encode(), near), done
     parts = [os.path.join(folder, f"part-{i}") for i in range(2)]
     merge("--by", "host", "-o", parts[0], *paths[3:])
     merge("--by", "host", "-o", parts[1], *paths[:3])

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/near.h"
 #include "src/formats/exporter.h"
 #include "src/formats/merged/merged_file.h"
 #include "src/profile/fleet_accepts.h"
@@ -18,13 +19,31 @@
 
 extern const struct format format_merged;
 
+/* Keys that are kept at most. */
+enum { MOST_KEYS = 1000 };
+
 struct merging {
 	struct read_options options;
 	const char *key;
 	struct profile *sum;
 	struct stack_list stacks;	/* of one input */
 	uint64_t n_without_key;		/* of the members that were added */
+	struct names *keys;		/* what counts could be by, as far as
+					 * it is known; NULL: no key */
 };
+
+/* The keys that are no labels; 0, or -1 with *error set. */
+static int
+begin_keys(struct merging *merging, struct error *error)
+{
+	static const char *const always[] = { "host", "process", "thread", "id" };
+
+	merging->keys = names_new(error);
+	for (size_t i = 0; merging->keys != NULL && !error->is_set &&
+	     i < sizeof always / sizeof *always; i++)
+		names_add(merging->keys, always[i], strlen(always[i]), error);
+	return error->is_set ? -1 : 0;
+}
 
 struct merging *
 merging_new(const struct read_options *options, const char *key,
@@ -37,7 +56,8 @@ merging_new(const struct read_options *options, const char *key,
 	merging->options = *options;
 	merging->key = key;
 	merging->sum = profile_new(error);
-	if (merging->sum != NULL && fleet_new(merging->sum, error) != NULL)
+	if (merging->sum != NULL && fleet_new(merging->sum, error) != NULL &&
+	    (key == NULL || begin_keys(merging, error) == 0))
 		return merging;
 	merging_free(merging);
 	return NULL;
@@ -50,6 +70,7 @@ merging_free(struct merging *merging)
 		return;
 	profile_free(merging->sum);
 	stack_list_free(&merging->stacks);
+	names_free(merging->keys);
 	free(merging);
 }
 
@@ -63,6 +84,26 @@ uint64_t
 merging_without_key(const struct merging *merging)
 {
 	return merging->n_without_key;
+}
+
+/* Sets *note to "no hits have a value of Host; did you mean host?" */
+static void
+note_no_value(const struct merging *merging, struct error *note)
+{
+	const struct names *keys = merging->keys;
+	const char *key = merging->sum->fleet->key;
+	struct text_buffer text = { 0 };
+	struct near near;
+
+	near_start(&near, key, strlen(key));
+	for (uint32_t i = 0; keys != NULL && i < names_count(keys); i++)
+		if (strcmp(names_text(keys, i), key) != 0)
+			near_offer(&near, names_text(keys, i),
+			           names_length(keys, i));
+	near_add(&near, &text);
+	error_set(note, "no hits have a value of %.200s%s", key,
+	          text_string(&text));
+	text_free(&text);
 }
 
 int
@@ -83,7 +124,7 @@ merging_check_key(const struct merging *merging, uint64_t n_without_key,
 		          "without --by %.200s: their hits have no value of it",
 		          n_without_key, fleet->n_members, fleet->key);
 	else if (fleet->by.n == 0 && fleet->n_rows > 1)
-		error_set(note, "no hits have a value of %.200s", fleet->key);
+		note_no_value(merging, note);
 	return 0;
 }
 
@@ -96,6 +137,23 @@ count_without_key(const struct merging *merging, const struct profile *profile)
 	if (fleet != NULL)
 		return fleet->key == NULL ? fleet->n_members : 0;
 	return merging->key == NULL ? 1 : 0;
+}
+
+/* Keeps the keys of a profile's labels, for a message. */
+static int
+add_keys(struct merging *merging, const struct profile *profile,
+         struct error *error)
+{
+	for (uint32_t i = 0; i < profile->n_labels; i++) {
+		uint32_t key = profile->labels[i].key;
+
+		if (names_count(merging->keys) < MOST_KEYS &&
+		    names_add(merging->keys, names_text(profile->names, key),
+		              names_length(profile->names, key),
+		              error) == NO_NAME)
+			return -1;
+	}
+	return 0;
 }
 
 static enum merged_input
@@ -154,6 +212,10 @@ merging_add(struct merging *merging, const char *path, const char *id,
 	if (result == MERGED_ADDED)
 		merging->n_without_key = fleet_sum(merging->n_without_key,
 		    count_without_key(merging, profile));
+	if (result == MERGED_ADDED && merging->keys != NULL &&
+	    merging->sum->fleet->by.n == 0 &&
+	    add_keys(merging, profile, error) != 0)
+		result = MERGED_FAILED;
 	profile_free(profile);
 	return result;
 }
