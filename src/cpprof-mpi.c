@@ -18,6 +18,7 @@
  */
 #include <getopt.h>
 #include <mpi.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,23 @@ struct job {
 	long long n_added, n_skipped;
 	struct kept_key kept;
 };
+
+/* As message_note, by the name of this program. */
+__attribute__((format(printf, 1, 2))) static void
+note(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+	message("cpprof-mpi", text);
+	free(text);
+}
 
 /* Ends all processes of the job. */
 static _Noreturn void
@@ -93,7 +111,7 @@ add_share(struct job *job)
 			break;
 		case MERGED_SKIPPED:
 			job->n_skipped++;
-			message_note("%s (skipped)", error.text);
+			note("%s (skipped)", error.text);
 			break;
 		case MERGED_FAILED:
 			give_up(error.text);
@@ -121,10 +139,10 @@ agree_on_key(const struct job *job)
 			other = &all[i];
 	}
 	if (other != NULL && job->rank == 0)
-		message_note("%s has counts by %s, %s by %s, which cannot be "
-		             "added up; merge the files of each key by "
-		             "themselves, or name the key to keep with --by",
-		             first->path, first->key, other->path, other->key);
+		note("%s has counts by %s, %s by %s, which cannot be added up; "
+		     "merge the files of each key by themselves, or name the "
+		     "key to keep with --by", first->path, first->key,
+		     other->path, other->key);
 	free(all);
 	return other == NULL;
 }
@@ -210,17 +228,17 @@ static int
 write_output(struct job *job, unsigned long long n_without_key,
              struct error *error)
 {
-	struct error note = { 0 };
+	struct error lack = { 0 };
 	struct new_file file;
 	bool is_whole;
 
 	if (job->n_added == 0)
 		return error_set(error, "nothing to write: no input could be "
 		                 "merged");
-	if (merging_check_key(job->merging, n_without_key, &note, error) != 0)
+	if (merging_check_key(job->merging, n_without_key, &lack, error) != 0)
 		return -1;
-	if (note.is_set)
-		message_note("%s", note.text);
+	if (lack.is_set)
+		note("%s", lack.text);
 	if (new_file_open(&file, job->output, error) != 0)
 		return -1;
 	is_whole = merging_write(job->merging,
@@ -262,8 +280,8 @@ run(struct job *job)
 		                         &error) != 0)
 			give_up(error.text);
 	if (job->rank == 0 && job->inputs.was_output_found)
-		message_note("%s: found in a directory, and not added to "
-		             "itself", job->output);
+		note("%s: found in a directory, and not added to itself",
+		     job->output);
 	add_share(job);
 	if (!agree_on_key(job)) {
 		finish(job, &read);
@@ -279,8 +297,8 @@ run(struct job *job)
 		message("cpprof-mpi", error.text);
 		status = 1;
 	} else if (job->rank == 0 && n_skipped > 0) {
-		message_note("%s: %lld of %zu inputs are not in it",
-		             job->output, n_skipped, job->inputs.n);
+		note("%s: %lld of %zu inputs are not in it", job->output,
+		     n_skipped, job->inputs.n);
 	}
 	finish(job, &read);
 	return status != 0 || n_skipped > 0;
@@ -321,7 +339,7 @@ main(int argc, char **argv)
 	if (parse(&job, argc, argv))
 		status = run(&job);
 	else if (job.rank == 0)
-		message("usage", "mpirun cpprof-mpi [--by KEY] -o OUT FILE...");
+		note("usage: mpirun cpprof-mpi [--by KEY] -o OUT FILE...");
 	MPI_Finalize();
 	return job.rank == 0 ? status : 0;
 }

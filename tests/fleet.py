@@ -152,6 +152,13 @@ def hadoop_merges(folder):
 
 
 def mpirun(folder, n, *words):
+    done = run_mpi(folder, n, *words)
+    # What the program says begins with its name.
+    assert b"cpprof: " not in done.stderr, done
+    return done
+
+
+def run_mpi(folder, n, *words):
     # OpenMPI itself leaks, which a sanitizer would report.
     environment = dict(folder.environment, OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -170,7 +177,8 @@ def mpi_merges(folder):
     # More processes than files, and a file that cannot be read.
     done = mpirun(folder, 4, "-o", "mpi", "missing", folder.inputs[0])
     assert done.returncode == 1, done
-    assert b"missing: No such file or directory (skipped)" in done.stderr
+    assert b"cpprof-mpi: missing: No such file or directory (skipped)" in \
+        done.stderr, done
     folder.run([CPPROF, "merge", "-o", "one", folder.inputs[0]])
     assert folder.content("mpi") == folder.content("one")
     folder.run([CPPROF, "merge", "--by", "route", "-o", "by", *folder.inputs])
@@ -206,7 +214,9 @@ def mpi_merges(folder):
     assert b"itself" not in notes[0] and notes[1].count(b"itself") == 1, notes
     folder.check(sums[0])
     os.remove(sums[0])
-    assert mpirun(folder, 2, folder.inputs[0]).returncode == 2
+    done = mpirun(folder, 2, folder.inputs[0])
+    assert done.returncode == 2 and \
+        done.stderr.startswith(b"cpprof-mpi: usage: "), done
 
 
 def main():
