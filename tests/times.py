@@ -546,6 +546,7 @@ def bad_files_are_refused():
     folded = os.path.join(HERE, "../sample-data/forms.folded")
     for profile, words, why in (
             (path, "x.png", "a picture's name ends in .svg or .html"),
+            (path, "x.txt", "a picture's name ends in .svg or .html"),
             (path, "/nowhere/x.svg", "No such file"),
             (path, "/nowhere/x.svg main /nowhere/y.svg", "unexpected"),
             (folded, "/nowhere/x.svg", "does not say when")):

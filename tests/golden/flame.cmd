@@ -6,6 +6,8 @@ flame tree
 flame up expr | tail -3
 flame tree main
 flame main picture.png
+flame picture.txt
+flame main |picture.txt|
 flame no/such/folder/picture.svg
 color always
 flame up number

@@ -15,37 +15,38 @@ static const struct {
 	{ ".html", output_html },
 };
 
+static bool
+has_ending(const char *name, const char *ending)
+{
+	size_t length = strlen(name), n = strlen(ending);
+
+	return length > n && strcmp(name + length - n, ending) == 0;
+}
+
 /* How a file of that name is drawn; NULL: the name has no such ending. */
 static draw_function *
 file_draw(const char *name)
 {
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof file_kinds / sizeof *file_kinds; i++) {
-		size_t n = strlen(file_kinds[i].ending);
-
-		if (length > n &&
-		    strcmp(name + length - n, file_kinds[i].ending) == 0)
+	for (size_t i = 0; i < sizeof file_kinds / sizeof *file_kinds; i++)
+		if (has_ending(name, file_kinds[i].ending))
 			return file_kinds[i].draw;
-	}
 	return NULL;
 }
 
 /*
- * Whether a word names a picture.  Other endings of pictures are taken for
- * files, too, so that the message is about them.
+ * Whether a word names a picture.  Other endings of files are taken for them,
+ * too, so that the message is about them, and not about a function.
  */
 static bool
 is_picture(const struct word *word)
 {
-	static const char *const others[] = { ".htm", ".png", ".pdf", ".jpg" };
-	size_t length = strlen(word->text);
+	static const char *const others[] = { ".htm", ".png", ".pdf", ".jpg",
+		".jpeg", ".gif", ".eps", ".txt" };
 
 	if (word->is_quoted)
 		return false;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (length > 4 &&
-		    strcmp(word->text + length - 4, others[i]) == 0)
+		if (has_ending(word->text, others[i]))
 			return true;
 	return file_draw(word->text) != NULL;
 }
