@@ -57,7 +57,11 @@ column_run(struct session *session, const struct arguments *arguments,
 	if (arguments->values[0].is_given)
 		return column_set(session, &command_column,
 		                  &arguments->values[0], error);
-	return setting_show(session, &command_column, table, error);
+	if (setting_show(session, &command_column, table, error) != 0)
+		return -1;
+	return table->n_rows > 0 ? 0 : table_add_footer(table, error,
+	    "no column is defined; one is by column NAME = A / B, where A and "
+	    "B are resources");
 }
 
 const struct command command_column = {

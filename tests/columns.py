@@ -602,6 +602,10 @@ def check_empty_cells(directory):
 
 def check_errors():
     """Wrong words: one clear line that says what to type."""
+    answer, errors = run([PROCESS_DB], ["column"])
+    assert answer.startswith("no column is defined; ") and not errors, answer
+    answer, errors = run([PROCESS_DB], ["column x = cpu / cpu", "column"])
+    assert "x = cpu / cpu" in answer and "no column" not in answer, answer
     for command, words in (
             ("columns page-fault cpu cp", "cpu is named twice"),
             ("columns page-falts", "did you mean page-faults?"),
