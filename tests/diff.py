@@ -586,6 +586,17 @@ def check_scales(folder):
     assert "the totals differ" in text, text
     text = cpprof("--base", base, "-e", "scale work 2", "-e", "diff", now)[0]
     assert "the totals differ" not in text and "2 times" in text, text
+    for work in "1e-300", "1e300":
+        text = cpprof("--base", base, "-e", f"scale work {work}", "-e",
+                      "diff", now)[0]
+        assert max(map(len, text.splitlines())) < 200, text
+        assert not re.search(r"0\.0000? ns|[0-9]{20}", text), text
+    name = 39 * "x" + "\u00fc" * 100 + 39 * "y"
+    long = write(os.path.join(folder, "long.folded"), {("main", name): 9})
+    text = cpprof("--base", long, "-e", f"scale by {name}", "-e", "diff",
+                  long)[0]
+    cut = re.search("per use of (x{39}\u00fc+\u2026\u00fc+y{39}), of which", text)
+    assert cut and len(cut[1]) == 120, text
     for line, words in (("scale work 0", "above 0"), ("scale work", "needs"),
                         ("scale by", "needs"), ("scale robust 2", "nothing"),
                         ("scale work x", "expected a number"),

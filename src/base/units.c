@@ -148,6 +148,18 @@ choose_decimals(long double amount)
 	    amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;
 }
 
+/* What is larger, or what three digits cannot show, has an exponent. */
+static const long double largest = 1e15L, smallest = 0.0001L;
+
+void
+text_add_decimal(struct text_buffer *text, long double number, int decimals)
+{
+	if (fabsl(number) < largest)
+		text_add_format(text, "%.*Lf", decimals, number);
+	else
+		text_add_format(text, "%.3Lg", number);
+}
+
 /*
  * Adds three significant digits, or as many as the integer part has.  The unit
  * is that of the whole, unless that is too large.
@@ -165,8 +177,11 @@ add_scaled(struct text_buffer *text, long double amount, long double whole,
 	if (amount < 0.01L * scale->size)
 		scale = choose_scale(scales, amount);
 	amount /= scale->size;
-	text_add_format(text, "%.*Lf %s", choose_decimals(amount), amount,
-	                scale->suffix);
+	if (amount < smallest)
+		text_add_format(text, "%.3Lg", amount);
+	else
+		text_add_decimal(text, amount, choose_decimals(amount));
+	text_add_format(text, " %s", scale->suffix);
 }
 
 static void
@@ -259,8 +274,7 @@ text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
 		add_scaled(text, size * known->size, size * known->size,
 		           known->scales);
 	else
-		text_add_format(text, "%.*Lf", size == floorl(size) ? 0 : 1,
-		                size);
+		text_add_decimal(text, size, size == floorl(size) ? 0 : 1);
 }
 
 void

@@ -42,6 +42,13 @@ void text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
                      const char *gtick);
 
 /*
+ * Adds a number with so many decimals; with an exponent if its whole part would
+ * have more digits than anybody reads: "1.42e+300".
+ */
+void text_add_decimal(struct text_buffer *text, long double number,
+                      int decimals);
+
+/*
  * Adds a share in percent, which is itself not sure: to two digits, or to whole
  * percents, and never with an exponent: "0.46%", "37%", "114%".
  */

@@ -163,8 +163,8 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 		break;
 	case CELL_PERCENT:
 		add_sign(drawing, text, cell, cell->fraction);
-		text_add_format(text, "%.*f", layout->digits < 2 ? 0 :
-		                layout->digits - 2, cell->fraction * 100);
+		text_add_decimal(text, cell->fraction * 100,
+		                 layout->digits < 2 ? 0 : layout->digits - 2);
 		break;
 	case CELL_NUMBER:
 		if (cell->is_by_zero)

@@ -72,9 +72,11 @@ add_whole(struct text_buffer *text, const struct change *whole,
 	text_add_string(text, whole->change > 0 ? "+" : "");
 	text_add_amount(text, whole->change, resource->interval,
 	                resource->gtick);
-	if (whole->base != 0)
-		text_add_format(text, " (%+.1f%%)",
-		                100 * whole->change / whole->base);
+	if (whole->base != 0) {
+		text_add_string(text, whole->change < 0 ? " (" : " (+");
+		text_add_decimal(text, 100 * whole->change / whole->base, 1);
+		text_add_string(text, "%)");
+	}
 	if (isfinite(whole->low)) {
 		text_add_string(text, " +- ");
 		text_add_amount(text, (whole->high - whole->low) / 2,

@@ -69,6 +69,7 @@ comparison_free(struct comparison *comparison)
 	comparison_forget_runs(comparison);
 	runs_free(&comparison->base);
 	sides_free(comparison->sides);
+	text_free(&comparison->scale);
 	for (size_t i = 0; i < comparison->n_files; i++)
 		free(comparison->files[i]);
 	free(comparison->files);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/text_buffer.h"
 #include "src/formats/format.h"
 #include "src/profile/profile.h"
 #include "src/shell/session/naming.h"
@@ -62,7 +63,7 @@ struct comparison {
 	struct compared_runs compared;
 	struct compared_values values;	/* compared.values */
 	double *work;			/* [n_base + n_now] of each run */
-	char scale[300];		/* what compared.scale says */
+	struct text_buffer scale;	/* what compared.scale says */
 	struct naming *flows;		/* likewise, if it has no stacks */
 	uint64_t *self;			/* set.self */
 	uint64_t *samples_self, *samples_weight;	/* of that one */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* comparison_scale.c -- what the amounts of compared runs are per. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/printable.h"
 #include "src/base/units.h"
 #include "src/profile/large_array.h"
 #include "src/shell/session/comparison.h"
@@ -24,17 +24,24 @@ static int
 begin_scale(struct comparison *comparison, struct error *error)
 {
 	comparison_scale_none(comparison);
+	text_free(&comparison->scale);
 	free(comparison->work);
 	comparison->work = memory_array(comparison->n_base + comparison->n_now,
 	                                sizeof *comparison->work, error);
 	return comparison->work != NULL ? 0 : -1;
 }
 
-static void
-use_scale(struct comparison *comparison)
+/* 0, or -1 with *error set if its text is not whole. */
+static int
+use_scale(struct comparison *comparison, struct error *error)
 {
+	const char *text = text_string(&comparison->scale);
+
+	if (comparison->scale.failed)
+		return error_out_of_memory(error);
 	comparison->compared.work = comparison->work;
-	comparison->compared.scale = comparison->scale;
+	comparison->compared.scale = text;
+	return 0;
 }
 
 /* Whole runs, where columns may be groups of one. */
@@ -170,42 +177,49 @@ comparison_scale_work(struct comparison *comparison, double work,
 	for (uint32_t i = 0; i < n_base + comparison->n_runs[1]; i++)
 		comparison->work[i] = i < n_base ? 1 : work;
 	spread_work(comparison);
-	snprintf(comparison->scale, sizeof comparison->scale,
-	         "per unit of work, of which a run now does %.6g times that "
-	         "of the base", work);
-	use_scale(comparison);
-	return 0;
+	text_add_format(&comparison->scale, "per unit of work, of which a run "
+	                "now does %.6g times that of the base", work);
+	return use_scale(comparison, error);
 }
 
 /*
- * Ends the scale's text, of `length` so far, with " (+-2.1%)" if that is known;
- * then the work of runs becomes that of columns.
+ * Ends the scale's text with " (+-2.1%)" if that is known; then the work of
+ * runs becomes that of columns.
  */
 static int
 end_scale(struct comparison *comparison, const struct whole_runs *whole,
-          int length, struct error *error)
+          struct error *error)
 {
 	double uncertain = work_uncertainty(whole->sets, whole->n,
 	    comparison->compared.work_hits);
-	struct text_buffer more = { 0 };
 
 	if (isfinite(uncertain)) {
-		text_add_string(&more, " (+-");
-		text_add_rough_percent(&more, uncertain);
-		text_add_char(&more, ')');
+		text_add_string(&comparison->scale, " (+-");
+		text_add_rough_percent(&comparison->scale, uncertain);
+		text_add_char(&comparison->scale, ')');
 	}
-	if (more.failed) {
-		text_free(&more);
-		return error_out_of_memory(error);
-	}
-	snprintf(comparison->scale + length,
-	         sizeof comparison->scale - (size_t)length, "%s",
-	         text_string(&more));
-	text_free(&more);
 	if (comparison->sides == NULL)
 		spread_work(comparison);
-	use_scale(comparison);
-	return 0;
+	return use_scale(comparison, error);
+}
+
+/* Columns that the name of a function takes at most. */
+enum { LONGEST_NAME = 120 };
+
+static void
+add_use_of(struct comparison *comparison, uint32_t function)
+{
+	const struct names *names = comparison->profile->names;
+	struct text_buffer name = { 0 }, *text = &comparison->scale;
+
+	text_add_printable(&name, names_text(names, function),
+	                   names_length(names, function));
+	text_add_string(text, "per use of ");
+	text_add_elided(text, name.bytes, name.length, LONGEST_NAME);
+	text_add_format(text, ", of which a run now has %.4g times that of "
+	                "the base", work_now(comparison));
+	text->failed |= name.failed;
+	text_free(&name);
 }
 
 int
@@ -222,13 +236,10 @@ comparison_scale_by(struct comparison *comparison, uint32_t function,
 		    comparison->compared.work_hits, error);
 	if (result == 0 && comparison->sides != NULL)
 		count_by_value(comparison);
-	if (result == 0)
-		result = end_scale(comparison, &whole,
-		    snprintf(comparison->scale, sizeof comparison->scale,
-		             "per use of %.150s, of which a run now has %.4g "
-		             "times that of the base",
-		             names_text(comparison->profile->names, function),
-		             work_now(comparison)), error);
+	if (result == 0) {
+		add_use_of(comparison, function);
+		result = end_scale(comparison, &whole, error);
+	}
 	whole_runs_free(&whole);
 	return result;
 }
@@ -246,12 +257,12 @@ comparison_scale_robust(struct comparison *comparison, struct error *error)
 		                     comparison->compared.work_hits, error);
 	if (result == 0 && comparison->sides != NULL)
 		count_by_value(comparison);
-	if (result == 0)
-		result = end_scale(comparison, &whole,
-		    snprintf(comparison->scale, sizeof comparison->scale,
-		             "robust: by most functions, a run now does %.4g "
-		             "times the work of one of the base",
-		             work_now(comparison)), error);
+	if (result == 0) {
+		text_add_format(&comparison->scale, "robust: by most "
+		    "functions, a run now does %.4g times the work of one of "
+		    "the base", work_now(comparison));
+		result = end_scale(comparison, &whole, error);
+	}
 	whole_runs_free(&whole);
 	return result;
 }
