@@ -5,7 +5,9 @@
  * are amounts, since shares grow when something else becomes faster.  Each is a
  * tenth above the value, or more: so far that a second run of the same program
  * is below it with its whole interval in 39 of 40 cases.  That takes 1.96
- * standard errors for the interval, and 1.96 of the difference of two runs.
+ * standard errors for the interval, and 1.96 of the difference of two runs; of
+ * several loaded runs, as many times more as Student's t of their few degrees
+ * of freedom is above 1.96.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -388,6 +390,7 @@ check(const struct budget *budget, struct asserting *asserting,
 
 	if (check_resource(budget, asserting->session, error) != 0 ||
 	    take_origin(budget, asserting, error) != 0 ||
+	    asserting_count(asserting, error) != 0 ||	/* no line's fault */
 	    check_lines(budget, asserting, &n, error) != 0)
 		return -1;
 	if (n == 0)
@@ -399,19 +402,18 @@ check(const struct budget *budget, struct asserting *asserting,
 /* ---- write ---- */
 
 /*
- * The bound for an amount, in gticks; NAN: the groups of the merged profile do
- * not show how far off it is.
+ * The bound for an amount, in gticks; NAN: the groups of the merged profile, or
+ * the runs, do not show how far off it is.
  */
 static double
-bound_of(const struct asserting *asserting, const struct amount *amount,
-         const struct group_hits *groups)
+bound_of(const struct asserting *asserting, const struct asserted *of)
 {
 	const struct resource *resource = asserting->request.set->resource;
 	double gticks = (double)resource->interval;
-	struct estimate hits = asserting_hits(asserting, amount, groups,
-	                                      MARGIN);
+	struct estimate hits = asserting_hits(asserting, of, MARGIN);
 
-	if (resource->counting == COUNTING_EXACT && groups == NULL)
+	if (resource->counting == COUNTING_EXACT && of->groups == NULL &&
+	    (of->runs == NULL || isnan(hits.high)))
 		return hits.value * gticks * LEAST_ROOM;
 	return isnan(hits.high) ? NAN :
 	       gticks * fmax(hits.value * LEAST_ROOM, hits.high);
@@ -468,16 +470,15 @@ write_one(struct budget *budget, const struct asserting *asserting,
           enum assertion_view view, const struct function_amount *function,
           struct error *error)
 {
-	const bool is_body = view == ASSERT_BODY;
-	const struct amount *amount = is_body ? &function->body :
-	    &function->inclusive;
+	const struct asserted of = asserting_function(asserting, function,
+	                                              view == ASSERT_BODY);
+	const struct sampled sampled = of.amount->sampled;
 	const char *gtick = asserting->request.set->resource->gtick;
 	struct text_buffer text = { 0 }, line = { 0 };
-	double bound = bound_of(asserting, amount, asserting_groups(asserting,
-	    function, is_body));
-	bool is_small = (double)amount->sampled.hits <
+	double bound = bound_of(asserting, &of);
+	bool is_small = (double)sampled.hits <
 	    asserting->request.threshold * (double)asserting->whole.hits ||
-	    amount->sampled.samples < FEWEST_SAMPLES;
+	    sampled.samples < FEWEST_SAMPLES;
 	const char *claim, *line_now;
 	bool has_line = false;
 	int status = 0;
@@ -627,7 +628,7 @@ write_budget(struct budget *budget, struct asserting *asserting,
 	if (request->no_groups != NULL)
 		return error_set(error, "no budget can be written: %s",
 		                 request->no_groups);
-	if (request->groups == NULL &&
+	if (request->groups == NULL && asserting->runs.n == 0 &&
 	    session_resource(session)->counting == COUNTING_UNKNOWN)
 		return error_set(error, "no budget can be written: the file "
 		                 "does not say how its numbers were sampled");
@@ -683,7 +684,8 @@ const struct command command_budget = {
 	    "at least 30 samples, one with its descendants and one for its "
 	    "body. Bounds are amounts, because shares grow when something else "
 	    "becomes faster. A bound leaves room for a second run of the same "
-	    "program: a tenth, or with few samples more. Bounds of lines that "
+	    "program: a tenth, or more with few samples, or if several runs "
+	    "are loaded that differ by more. Bounds of lines that "
 	    "are there already become tighter if the profile allows it, never "
 	    "wider; to widen one, edit or delete its line. Lines of other "
 	    "forms stay as they are. If several runs are loaded, bounds are "

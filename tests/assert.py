@@ -30,10 +30,12 @@ claims = Claims()
 
 
 def run(path, *lines, options=()):
-    """The exit status, standard output and standard error."""
+    """The exit status, standard output and standard error; path: a file, or a
+    list of them."""
+    paths = [path] if isinstance(path, str) else path
     done = subprocess.run(
         [CPPROF, "-q", *options,
-         *[word for line in lines for word in ("-e", line)], path],
+         *[word for line in lines for word in ("-e", line)], *paths],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, timeout=120, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -61,12 +63,11 @@ def write(path, stacks, header=HEADER):
 
 # ---- the oracle ----
 
-def interval(share, n):
+def interval(share, n, z=1.959963984540054):
     """All p that a test of 5% does not reject: |share - p| <= z sqrt(p (1 -
     p) / n)."""
     def rejects(p):
-        return abs(share - p) > 1.959963984540054 * \
-            math.sqrt(max(p * (1 - p), 0) / n)
+        return abs(share - p) > z * math.sqrt(max(p * (1 - p), 0) / n)
 
     def edge(outside):
         inside = share
@@ -317,19 +318,18 @@ def check_budget(folder):
                  out)
 
     several = os.path.join(folder, "several")
-    run(profile, f"load {profile} {profile}", f"budget write {several}")
+    again = shutil.copy(profile, os.path.join(folder, "again.folded"))
+    run([profile, again], f"budget write {several}")
     claims.check("a budget of several runs says so",
                  read(several)[2] == "# runs: 2" and "# runs: 2" not in lines,
                  read(several))
     status, _, err = run(profile, f"budget check {several}")
     claims.check("and is not for another number of them", status == 1 and
                  "for 2 runs together, and 1 is loaded" in err, err)
-    status, _, err = run(profile, f"load {profile} {profile}",
-                         f"budget write {path}")
+    status, _, err = run([profile, again], f"budget write {path}")
     claims.check("which the other way round is refused, too", status == 1 and
                  "for 1 run, and 2 are loaded" in err, err)
-    status, out, _ = run(profile, f"load {profile} {profile}",
-                         f"budget check {several}",
+    status, out, _ = run([profile, again], f"budget check {several}",
                          "assert functions f below 20s",
                          "assert functions f below 90%")
     claims.check("an amount of several runs says so", status == 0 and
@@ -341,7 +341,7 @@ def check_budget(folder):
     begun = os.path.join(folder, "begun")
     with open(begun, "w", encoding="utf-8") as file:
         file.write("# ours\nfunctions f below 50%\n")
-    run(profile, f"load {profile} {profile}", f"budget write {begun}")
+    run([profile, again], f"budget write {begun}")
     claims.check("a budget begun by hand says what its amounts are of, too",
                  read(begun)[:4] == ["# ours", "functions f below 50%",
                                      "# resource: cpu", "# runs: 2"],
@@ -612,6 +612,269 @@ def check_equal_programs(folder):
                  n_undecided <= n_pairs * 0.5, n_undecided)
 
 
+# ---- several runs ----
+
+T_2 = 4.302652729911275         # Student's, of three runs
+T_4 = 2.7764451051977987
+
+
+def write_runs(folder, name, all_stacks, header=HEADER):
+    return [write(os.path.join(folder, f"{name}{i}.folded"), stacks, header)
+            for i, stacks in enumerate(all_stacks)]
+
+
+def spread_interval(parts, wholes, t):
+    """The same for the share of a sum of runs, whose variance is what they
+    show."""
+    share = sum(parts) / sum(wholes)
+    phi = sum((part - share * whole) ** 2 / (share * (1 - share) * whole)
+              for part, whole in zip(parts, wholes)) / (len(parts) - 1)
+    return interval(share, sum(wholes) / max(phi, 1),
+                    t if phi > 0 else 1.959963984540054)
+
+
+def check_interval_of_runs(folder):
+    """Of two functions, so that no others show how a row varies."""
+    rng = random.Random(23)
+    wrong = []
+    for number in range(20):
+        n, t = rng.choice([(3, T_2), (5, T_4)])
+        runs = [collections.Counter({("main", "f"): rng.randrange(200, 500),
+                                     ("main", "g"): rng.randrange(400, 900)})
+                for _ in range(n)]
+        paths = write_runs(folder, "apart", runs)
+        parts = [stacks["main", "f"] for stacks in runs]
+        low, high = spread_interval(
+            parts, [sum(stacks.values()) for stacks in runs], t)
+        shares = rows(paths, "assert functions f below 1%",
+                      "assert body f below 1%", "assert path main f below 1%",
+                      "assert callers f below 1%")
+        for row in shares:
+            if abs(row["low"] - low) > 1e-9 or abs(row["high"] - high) > 1e-9:
+                wrong.append((number, row, low, high))
+        # Of an amount: |hits - m| <= t sqrt(phi m).
+        hits = sum(parts)
+        phi = max(1, sum((part - hits / n) ** 2 for part in parts) /
+                  (hits / n) / (n - 1))
+        for row in rows(paths, "assert functions f below 1s",
+                        "assert body f below 1s",
+                        "assert path main f below 1s"):
+            for end in row["low"], row["high"]:
+                if abs(abs(hits - end / 4000) /
+                       math.sqrt(phi * end / 4000) / t - 1) > 1e-6:
+                    wrong.append((number, row, phi))
+    claims.make("the interval of several runs is what they differ by", wrong)
+
+
+def simulated_run(rng, shares, n, length, extra):
+    """A run that is `length` times as long as others, whose rows differ by
+    `extra`."""
+    stacks = {}
+    for stack, share in shares.items():
+        mean = share * n * length * rng.gammavariate(1 / extra ** 2,
+                                                     extra ** 2)
+        stacks[stack] = max(0, round(rng.gauss(mean, math.sqrt(mean))))
+    return stacks
+
+
+def check_runs_that_differ(folder):
+    """Three runs a side, each up to a tenth longer or shorter."""
+    rng = random.Random(7)
+    n_pairs = 60
+    found = collections.Counter()
+    truth = collections.Counter()
+
+    def side(name, shares):
+        return write_runs(folder, name, [
+            simulated_run(rng, shares, 5000, rng.uniform(0.9, 1.1), 0.07)
+            for _ in range(3)])
+
+    for number in range(n_pairs):
+        shares = {("main", f"f{i}"): rng.expovariate(1) for i in range(20)}
+        scale = 0.9 / sum(shares.values())
+        shares = {stack: share * scale for stack, share in shares.items()}
+        shares["main", "hot"] = 0.1
+        budget = os.path.join(folder, f"runs{number}")
+        run(side("first", shares), f"budget write {budget}")
+        second = side("second", shares)
+        found[run(second, f"budget check {budget}")[0]] += 1
+        truth.update(row["verdict"] for row in rows(
+            second, *[f"assert functions {stack[1]} below {100 * share}%"
+                      for stack, share in shares.items()]))
+        shares["main", "hot"] = 0.2
+        names = {row["path"][0] for row in rows(
+            side("slow", shares), f"budget check {budget}")
+            if row["verdict"] == "violated"}
+        found["planted"] += "hot" in names
+        found["others"] += not names <= {"hot", "main"}
+    print(f"# of {n_pairs} pairs of equal sides {found[4]} violated, "
+          f"{found[5]} undecided; {found['planted']} planted found, "
+          f"{found['others']} with another; bounds at the true share:",
+          dict(truth))
+    claims.check("equal sides of runs that differ are violated in at most 1 "
+                 "of 100", found[4] <= n_pairs / 100 and
+                 found["others"] <= n_pairs / 100, found)
+    claims.check("and undecided in a half at most",
+                 found[5] <= n_pairs / 2, found)
+    claims.check("a function that takes twice as long is violated in most",
+                 found["planted"] > n_pairs * 0.8, found)
+    decided = truth["holds"] + truth["violated"]
+    claims.check("a bound at the true share is undecided in 95 of 100, and "
+                 "not in all", 0.02 < decided / sum(truth.values()) < 0.07,
+                 truth)
+
+
+def check_length_of_runs(folder):
+    """Runs of other lengths have other amounts, and the same shares."""
+    rng = random.Random(11)
+    shares = {("main", f"f{i}"): (i + 1) / 210 for i in range(20)}
+    share, amount = rows(
+        write_runs(folder, "long", [draw(rng, shares, 5000 * length)
+                                    for length in (1, 2, 3)]),
+        "assert functions f19 below 30%", "assert functions f19 below 20s")
+    low, high = interval(share["value"], 30000)
+    claims.check("the length of a run widens amounts and no shares",
+                 high - low <= share["high"] - share["low"] <
+                 1.3 * (high - low) and
+                 amount["high"] > 2 * amount["value"] and
+                 "or more runs" in amount["why"], (share, amount))
+
+
+def check_steps_of_runs(folder):
+    """Each run is refined like their sum."""
+    rng = random.Random(31)
+    header = "# cpprof 1\n# resource: cpu; gtick=microsecond; interval=4000" \
+        "\n# resource: other; gtick=microsecond; interval=1000\n"
+    threads = ["thread-one", "thread-two"]
+    both = [[{(rng.choice(threads), "main", *rng.choices("fghij", k=2)):
+              rng.randrange(50, 200) for _ in range(40)} for _ in range(2)]
+            for _ in range(3)]
+
+    def paths_of(name, keeps, names="fghij"):
+        """Files of what a step leaves, with other names for f to j."""
+        new = dict(zip("fghij", names))
+        written = []
+        for i, sets in enumerate(both):
+            path = os.path.join(folder, f"{name}{i}.folded")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(header)
+                for stack in sorted({*sets[0], *sets[1]}):
+                    if keeps(stack):
+                        file.write(";".join(new.get(at, at) for at in stack)
+                                   + f" {sets[0].get(stack, 0)} "
+                                   f"{sets[1].get(stack, 0)}\n")
+            written.append(path)
+        return written
+
+    lines = ["assert functions i below 10%", "assert body main below 10s",
+             "assert functions main below 10s", "assert body j below 10s",
+             "assert path main i below 1%", "assert functions g* below 1%"]
+    whole = paths_of("whole", lambda stack: True)
+    cases = [
+        ((), lambda stack: True, "fghij", ()),
+        (("narrow g",), lambda stack: "g" in stack, "fghij",
+         ("percent refined",)),
+        (("drop g",), lambda stack: "g" not in stack, "fghij",
+         ("percent refined",)),
+        (("group gg = /^[fg]$/",), lambda stack: True, ["gg", "gg", *"hij"],
+         ()),
+        (("narrow thread thread-one",), lambda stack: stack[0] == threads[0],
+         "fghij", ("percent refined",)),
+        (("narrow g", "undo 1"), lambda stack: True, "fghij", ()),
+        (("root g", "percent root"), lambda stack: True, "fghij", ()),
+    ]
+    wrong = []
+    for steps, keeps, names, settings in cases:
+        plain = paths_of("plain", keeps, names)
+        options = ("-F", "json", "--thread-frames")
+        for resource in "cpu", "other":
+            answers = []
+            for paths, added in (whole, steps), (plain, ("root main",) if
+                                                 "root g" not in steps else
+                                                 steps):
+                # Asked before, so that what is kept must be made anew.
+                _, out, err = run(paths, *lines[:1], *added, *settings,
+                                  f"resource {resource}", *lines,
+                                  options=options)
+                answers.append([
+                    [row[key] for key in ("assertion", "value", "low",
+                                          "high")]
+                    for line in out.splitlines()[1:]
+                    for row in json.loads(line).get("rows", [])])
+                if err or not answers[-1]:
+                    wrong.append((steps, resource, err))
+            if answers[0] != answers[1]:
+                wrong.append((steps, resource, *answers))
+    claims.make("steps, threads and resources apply to each run", wrong)
+
+
+def check_origins_of_runs(folder):
+    """Runs show how numbers vary whose origin does not."""
+    rng = random.Random(41)
+
+    def some(name, spread, header):
+        return write_runs(folder, name, [
+            {("main", f"f{i}"): 1000 + rng.randrange(-spread, spread + 1)
+             for i in range(10)} for _ in range(3)], header)
+
+    unknown = some("unknown", 100, "")
+    budget = os.path.join(folder, "unknown.budget")
+    claims.check("runs of unknown origin decide",
+                 verdicts(unknown, "assert functions f1 below 20%",
+                          "assert functions f1 below 5%") ==
+                 ["holds", "violated"] and
+                 run(unknown, f"budget write {budget}")[0] == 0 and
+                 run(some("unknown", 100, ""), f"budget check {budget}")[0]
+                 == 0)
+    row, = rows(unknown, "assert body main below 5%")
+    claims.check("also of a body without hits", row["verdict"] == "holds" and
+                 row["low"] == 0 < row["high"] < 0.05, row)
+    equal = some("equal", 0, "")
+    row, = rows(equal, "assert functions f1 below 10.1%")
+    claims.check("counts that never vary have no interval",
+                 row["verdict"] == "holds" and
+                 row["low"] == row["value"] == row["high"], row)
+
+    def callgrind(costs):
+        paths = []
+        for i, cost in enumerate(costs):
+            paths.append(os.path.join(folder, f"exact{i}.callgrind"))
+            with open(paths[-1], "w", encoding="utf-8") as file:
+                file.write("creator: callgrind-3.19.0\nevents: Ir\n"
+                           "fn=main\n1 0\ncfn=f\ncalls=1 1\n"
+                           f"1 {cost}\nfn=f\n1 {cost}\n"
+                           f"fn=g\n1 700\n"
+                           f"totals: {700 + cost}\n")
+        return paths
+
+    same = rows(callgrind([500, 500, 500]), "assert functions f below 1600",
+                "assert body f below 90%", "assert body main below 1%")
+    claims.check("exact counts of equal runs decide by themselves",
+                 [row["verdict"] for row in same] == ["holds"] * 3 and
+                 all(row["low"] == row["value"] == row["high"]
+                     for row in same), same)
+    other = rows(callgrind([500, 400, 600]), "assert functions f below 1600",
+                 "assert path main f below 1600")
+    claims.check("those that vary have an interval",
+                 [row["verdict"] for row in other] == ["undecided"] * 2 and
+                 all(row["low"] < row["value"] < row["high"]
+                     for row in other), other)
+
+
+def check_runs_apart(folder):
+    """What cannot be told apart is an error, and one of no line."""
+    paths = write_runs(folder, "twin", [{("main", "f"): 900}] * 2)
+    budget = os.path.join(folder, "twins")
+    with open(budget, "w", encoding="utf-8") as file:
+        file.write("functions f below 5%\n")
+    status, _, err = run([paths[0], paths[0]], f"budget check {budget}")
+    claims.check("a run that is loaded twice is an error", status == 1 and
+                 "are the same file" in err and f"{budget}:" not in err and
+                 err.count("\n") == 1, err)
+    status, _, err = run([paths[0], "-"], "assert functions f below 5%")
+    claims.check("so is one from standard input", status == 1, err)
+
+
 def check_bound_at_the_truth(folder):
     """The worst case: the bound is the very share of the program."""
     rng = random.Random(6)
@@ -639,6 +902,12 @@ def main():
         check_exact_changes(folder)
         check_equal_programs(folder)
         check_bound_at_the_truth(folder)
+        check_interval_of_runs(folder)
+        check_runs_that_differ(folder)
+        check_length_of_runs(folder)
+        check_steps_of_runs(folder)
+        check_origins_of_runs(folder)
+        check_runs_apart(folder)
     claims.end()
 
 

@@ -57,16 +57,31 @@ side_of(const uint64_t *const *runs, const double *work, size_t n_runs,
 		side.sum += (double)runs[i][row];
 		side.work += work == NULL ? 1 : work[i];
 	}
-	side.mean = side.sum / side.work;
 	if (!(side.sum > 0))
 		return side;
+	side.mean = side.sum / side.work;
+	side.df = -1;
 	for (size_t i = 0; i < n_runs; i++) {
 		double expected = side.mean * (work == NULL ? 1 : work[i]);
 		double off = (double)runs[i][row] - expected;
 
+		if (!(expected > 0))	/* no work shows no share */
+			continue;
 		side.residual += off * off / expected;
+		side.df++;
 	}
-	side.df = (double)n_runs - 1;
+	return side;
+}
+
+/* Of counts that are parts of their runs. */
+static struct side
+side_of_shares(const struct change_columns *columns, size_t row)
+{
+	struct side side = side_of(columns->now, columns->now_work,
+	                           columns->n_now, row);
+
+	if (side.mean < 1)
+		side.residual /= 1 - side.mean;
 	return side;
 }
 
@@ -84,8 +99,9 @@ pair_of(const struct change_columns *columns, size_t row)
 	return (struct pair){
 		.base = side_of(columns->base, columns->base_work,
 		                columns->n_base, row),
-		.now = side_of(columns->now, columns->now_work,
-		               columns->n_now, row),
+		.now = columns->are_shares ? side_of_shares(columns, row) :
+		    side_of(columns->now, columns->now_work, columns->n_now,
+		            row),
 		.sample = columns->sample == NULL ? 1 : columns->sample[row],
 		.work_variance = work_variance(columns),
 	};
@@ -94,7 +110,7 @@ pair_of(const struct change_columns *columns, size_t row)
 static bool
 has_replicates(const struct change_columns *columns)
 {
-	return columns->n_base + columns->n_now > 2;
+	return columns->n_base > 1 || columns->n_now > 1;
 }
 
 static double
@@ -413,7 +429,7 @@ change_noise_fit(const struct change_columns *columns,
 	    fit_dispersion(columns, values, noise, error) :
 	    fit_inflation(columns, values, noise, error);
 	free(values);
-	if (status == 0 && has_replicates(columns))
+	if (status == 0 && has_replicates(columns) && !columns->are_shares)
 		status = fit_shared(columns, noise, error);
 	return status;
 }
@@ -509,27 +525,59 @@ df_of_sum(double part, double part_df, double rest_df)
 	return 1 / (part * part / part_df + rest * rest / rest_df);
 }
 
+/* Runs without hits do not show how those of the row vary. */
+static bool
+is_replicated(const struct pair *pair, const struct change_noise *noise)
+{
+	return noise->df + pair->base.df + pair->now.df > 0;
+}
+
+/* Of a row that is replicated. */
+static struct change_spread
+spread_of(const struct change_columns *columns, const struct pair *pair,
+          const struct change_noise *noise)
+{
+	const double hits = hits_a_run(columns, pair);
+	const double shared = noise->shared * hits;
+	const double df = noise->df + pair->base.df + pair->now.df;
+	struct change_spread spread = { .df = df };
+
+	spread.phi = (noise->df * (noise->common * pair->sample +
+	              noise->shared * fmax(hits - noise->typical, 0)) +
+	              pair->base.residual + pair->now.residual) / df;
+	if (noise->df > 0)
+		spread.df = fmin(df, noise->most_df);
+	if (shared > 0 && spread.df > noise->shared_df)
+		spread.df = fmin(spread.df, df_of_sum(
+		    fmin(shared / spread.phi, 1), noise->shared_df, spread.df));
+	if (columns->sample != NULL)
+		spread.phi = fmax(spread.phi, pair->sample);
+	return spread;
+}
+
+struct change_spread
+change_sum(const struct change_columns *columns,
+           const struct change_noise *noise, size_t row)
+{
+	const struct pair pair = pair_of(columns, row);
+
+	if (is_replicated(&pair, noise))
+		return spread_of(columns, &pair, noise);
+	return (struct change_spread){
+		columns->sample != NULL ? pair.sample : NAN, INFINITY
+	};
+}
+
 static void
 test_replicates(struct change *change, const struct change_columns *columns,
                 const struct pair *pair, const struct change_noise *noise,
                 struct student *student)
 {
-	const double hits = hits_a_run(columns, pair);
-	const double shared = noise->shared * hits;
-	double own_df = pair->base.df + pair->now.df;
-	double df = noise->df + own_df, work_phi;
+	const struct change_spread spread = spread_of(columns, pair, noise);
+	double work_phi;
 
 	change->is_replicated = true;
-	change->phi = (noise->df * (noise->common * pair->sample +
-	               noise->shared * fmax(hits - noise->typical, 0)) +
-	               pair->base.residual + pair->now.residual) / df;
-	if (noise->df > 0)
-		df = fmin(df, noise->most_df);
-	if (shared > 0 && df > noise->shared_df)
-		df = fmin(df, df_of_sum(fmin(shared / change->phi, 1),
-		                        noise->shared_df, df));
-	if (columns->sample != NULL)
-		change->phi = fmax(change->phi, pair->sample);
+	change->phi = spread.phi;
 	if (!(change->phi > 0)) {
 		/* Counts that never vary: any difference is a change. */
 		change->p = change->change == 0 ? 1 : 0;
@@ -541,10 +589,11 @@ test_replicates(struct change *change, const struct change_columns *columns,
 	if (columns->sample != NULL)
 		work_phi = fmax(work_phi, pair->sample);
 	change->p = f_upper(deviance(pair) / change->phi /
-	                    work_factor(pair, change->phi, work_phi), df);
+	                    work_factor(pair, change->phi, work_phi),
+	                    spread.df);
 	if (columns->sample != NULL && n_samples(pair) < FEW_SAMPLES)
 		change->p = fmax(change->p, exact_p(pair));
-	add_interval(change, pair, work_phi, student_95(student, df));
+	add_interval(change, pair, work_phi, student_95(student, spread.df));
 }
 
 static void
@@ -557,8 +606,7 @@ test_row(struct change *change, const struct change_columns *columns,
 		.now = pair->now.mean,
 		.change = pair->now.mean - pair->base.mean,
 	};
-	/* Runs without hits do not show how those of the row vary. */
-	if (noise->df + pair->base.df + pair->now.df > 0)
+	if (is_replicated(pair, noise))
 		test_replicates(change, columns, pair, noise, student);
 	else if (columns->sample != NULL)
 		test_samples(change, pair, noise);

@@ -44,7 +44,8 @@
  */
 struct change_columns {
 	size_t n_rows;
-	size_t n_base, n_now;		/* runs, at least 1 each */
+	size_t n_base, n_now;		/* runs, at least 1 each; for
+					 * change_sum n_base is 0 */
 	const uint64_t *const *base;	/* [n_base][n_rows] */
 	const uint64_t *const *now;	/* [n_now][n_rows] */
 	/*
@@ -52,6 +53,12 @@ struct change_columns {
 	 * NULL: equal work, 1 each.
 	 */
 	const double *base_work, *now_work;	/* [n_base], [n_now] */
+	/*
+	 * Rows are parts of the work, which is hits, and their shares of it are
+	 * what counts: a count has the variance phi * mean * (1 - share), and
+	 * the length of a run is no part of it.
+	 */
+	bool are_shares;
 	/*
 	 * If the work was itself counted: how many units say what it was, of
 	 * all runs of a side, > 0.  Its noise is part of that of every row.  0:
@@ -137,6 +144,20 @@ int change_noise_fit(const struct change_columns *columns,
 int change_test(const struct change_columns *columns,
                 const struct change_noise *noise, double fdr,
                 struct change *changes, struct error *error);
+
+/*
+ * How the sum of a row's runs varies, of one side.  phi: the sum has the
+ * variance phi * sum, or of shares phi * sum * (1 - share); NAN if nothing is
+ * known of it; it is never less than that of sampling alone.  df: the degrees
+ * of freedom of that knowledge; INFINITY: it is sampling alone.
+ */
+struct change_spread {
+	double phi, df;
+};
+
+/* noise: by change_noise_fit for the same runs.  O(runs). */
+struct change_spread change_sum(const struct change_columns *columns,
+                                const struct change_noise *noise, size_t row);
 
 /*
  * Benjamini & Hochberg: p[n] adjusted so that rows with q <= x hold at most x

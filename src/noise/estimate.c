@@ -23,12 +23,21 @@ rest_of(struct sampled part, struct sampled whole)
 	};
 }
 
-/* phi of a share: the more the part is of the whole, the less its own says. */
-static double
-share_phi(struct sampled part, struct sampled whole, double share)
+double
+part_phi(struct sampled part, struct sampled whole)
 {
-	double own = sampled_phi(part.hits == 0 ? whole : part);
+	return sampled_phi(part.hits == 0 ? whole : part);
+}
 
+/* The more the part is of the whole, the less its own says. */
+double
+share_phi(struct sampled part, struct sampled whole)
+{
+	double own = part_phi(part, whole), share;
+
+	if (whole.hits == 0 || part.hits > whole.hits)
+		return own;
+	share = (double)part.hits / (double)whole.hits;
 	return (1 - share) * own +
 	    share * sampled_phi(rest_of(part, whole));
 }
@@ -44,45 +53,57 @@ share_error(struct sampled part, struct sampled whole)
 		return sqrt((double)part.hits * sampled_phi(part)) /
 		    (double)whole.hits;
 	share = (double)part.hits / (double)whole.hits;
-	return sqrt(share * (1 - share) * share_phi(part, whole, share) /
+	return sqrt(share * (1 - share) * share_phi(part, whole) /
 	            (double)whole.hits);
+}
+
+struct estimate
+dispersed_hits(uint64_t hits, double phi, double z)
+{
+	double half = z * z * phi / 2, value = (double)hits;
+	double width = sqrt(half * (2 * value + half));
+
+	return (struct estimate){ value, fmax(value + half - width, 0),
+		                  value + half + width };
 }
 
 struct estimate
 hits_estimate(struct sampled part, struct sampled whole, double z)
 {
-	double phi = sampled_phi(part.hits == 0 ? whole : part);
-	double half = z * z * phi / 2, hits = (double)part.hits;
-	double width = sqrt(half * (2 * hits + half));
-
-	return (struct estimate){ hits, fmax(hits + half - width, 0),
-		                  hits + half + width };
+	return dispersed_hits(part.hits, part_phi(part, whole), z);
 }
 
 struct estimate
-share_estimate(struct sampled part, struct sampled whole, double z)
+dispersed_share(uint64_t part, uint64_t whole, double phi, double z)
 {
 	struct estimate share;
 	double n, middle, width, z2;
 
-	if (whole.hits == 0)
+	if (whole == 0)
 		return (struct estimate){ 0, 0, 1 };
-	if (part.hits > whole.hits) {
-		share = hits_estimate(part, whole, z);
-		share.value /= (double)whole.hits;
-		share.low /= (double)whole.hits;
-		share.high /= (double)whole.hits;
+	if (part > whole) {
+		share = dispersed_hits(part, phi, z);
+		share.value /= (double)whole;
+		share.low /= (double)whole;
+		share.high /= (double)whole;
 		return share;
 	}
-	share.value = (double)part.hits / (double)whole.hits;
+	share.value = (double)part / (double)whole;
 	/* As many samples of one hit each would say as much. */
-	n = (double)whole.hits / share_phi(part, whole, share.value);
+	n = (double)whole / phi;
 	z2 = z * z / n;
 	middle = (share.value + z2 / 2) / (1 + z2);
 	width = sqrt(z2 * (share.value * (1 - share.value) + z2 / 4)) /
 	    (1 + z2);
 	/* The ends are exact where rounding is not. */
-	share.low = part.hits == 0 ? 0 : fmax(middle - width, 0);
-	share.high = part.hits == whole.hits ? 1 : fmin(middle + width, 1);
+	share.low = part == 0 ? 0 : fmax(middle - width, 0);
+	share.high = part == whole ? 1 : fmin(middle + width, 1);
 	return share;
+}
+
+struct estimate
+share_estimate(struct sampled part, struct sampled whole, double z)
+{
+	return dispersed_share(part.hits, whole.hits, share_phi(part, whole),
+	                       z);
 }

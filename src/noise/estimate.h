@@ -28,6 +28,13 @@ struct estimate {
 double sampled_phi(struct sampled sampled);
 
 /*
+ * phi of a part's hits, and of its share of a whole that contains it, as the
+ * errors and intervals below have it.
+ */
+double part_phi(struct sampled part, struct sampled whole);
+double share_phi(struct sampled part, struct sampled whole);
+
+/*
  * The standard error of the share that a part has of a whole, which contains
  * it: sqrt((s (1 - s) / hits of the whole) * phi), phi weighted between that of
  * the part (1 - s) and that of the rest (s).  0 if the whole has no hits.  If
@@ -47,5 +54,11 @@ struct estimate share_estimate(struct sampled part, struct sampled whole,
 /* Hits with their score interval, likewise. */
 struct estimate hits_estimate(struct sampled part, struct sampled whole,
                               double z);
+
+/* The same of hits whose variance is phi * hits, or phi * hits * (1 - share),
+ * where phi is known otherwise. */
+struct estimate dispersed_share(uint64_t part, uint64_t whole, double phi,
+                                double z);
+struct estimate dispersed_hits(uint64_t hits, double phi, double z);
 
 #endif

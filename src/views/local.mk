@@ -29,6 +29,7 @@ libcore_a_SOURCES += \
 	src/views/path.c \
 	src/views/path_hits.c src/views/path_hits.h \
 	src/views/path_trie.c src/views/path_trie.h \
+	src/views/run_noise.c src/views/run_noise.h \
 	src/views/rows.c src/views/rows.h \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \

@@ -45,12 +45,14 @@ part_of(const struct asserting *asserting)
 }
 
 struct estimate
-asserting_hits(const struct asserting *asserting, const struct amount *amount,
-               const struct group_hits *groups, double z)
+asserting_hits(const struct asserting *asserting, const struct asserted *of,
+               double z)
 {
-	struct estimate estimate = groups == NULL ?
-	    hits_estimate(amount->sampled, asserting->whole, z) :
-	    group_hits_estimate(&asserting->noise, groups, amount->sampled, z);
+	const struct sampled part_hits = of->amount->sampled;
+	struct estimate estimate = of->groups != NULL ?
+	    group_hits_estimate(&asserting->noise, of->groups, part_hits, z) :
+	    of->runs != NULL ? run_hits_estimate(of->runs, part_hits, z) :
+	    hits_estimate(part_hits, asserting->whole, z);
 	double part = part_of(asserting);
 
 	estimate.value *= part;
@@ -59,23 +61,30 @@ asserting_hits(const struct asserting *asserting, const struct amount *amount,
 	return estimate;
 }
 
+static struct estimate
+estimate_share(const struct asserting *asserting, const struct asserted *of)
+{
+	const struct sampled part = of->amount->sampled;
+
+	if (of->groups != NULL)
+		return group_share_estimate(&asserting->noise, of->groups, part,
+		                            asserting->whole, ESTIMATE_95);
+	return of->runs != NULL ?
+	    run_share_estimate(of->runs, part, asserting->whole, ESTIMATE_95) :
+	    share_estimate(part, asserting->whole, ESTIMATE_95);
+}
+
 /* The value in the bound's unit, with an interval if chance has made it. */
 static struct estimate
 estimate_of(const struct asserting *asserting,
-            const struct assertion *assertion, const struct amount *amount,
-            const struct group_hits *groups)
+            const struct assertion *assertion, const struct asserted *of)
 {
 	double gticks = interval_of(asserting);
 	struct estimate estimate;
 
 	if (assertion->is_share)
-		return groups == NULL ?
-		    share_estimate(amount->sampled, asserting->whole,
-		                   ESTIMATE_95) :
-		    group_share_estimate(&asserting->noise, groups,
-		                         amount->sampled, asserting->whole,
-		                         ESTIMATE_95);
-	estimate = asserting_hits(asserting, amount, groups, ESTIMATE_95);
+		return estimate_share(asserting, of);
+	estimate = asserting_hits(asserting, of, ESTIMATE_95);
 	estimate.value *= gticks;
 	estimate.low *= gticks;
 	estimate.high *= gticks;
@@ -96,33 +105,52 @@ decide(const struct assertion *assertion, const struct estimate *estimate)
 
 /* Why nothing is known of how far off a value may be; NULL: it is known. */
 static const char *
-why_unknown(const struct asserting *asserting, const struct amount *amount,
+why_unknown(const struct asserting *asserting, const struct asserted *of,
             const struct estimate *estimate)
 {
 	const struct view_request *request = &asserting->request;
 
-	if (amount->is_estimated)
+	if (of->amount->is_estimated)
 		return "its value is an estimate";
 	if (request->no_groups != NULL)
 		return request->no_groups;
 	if (isnan(estimate->low))
-		return "fewer than two random groups of the members have hits "
+		return of->runs != NULL ? "no run has hits of it, and the "
+		    "files do not say how their numbers were sampled" :
+		    "fewer than two random groups of the members have hits "
 		    "of it";
-	if (request->groups == NULL &&
+	if (of->groups == NULL && of->runs == NULL &&
 	    request->set->resource->counting == COUNTING_UNKNOWN)
 		return "the file does not say how its numbers were sampled";
 	return NULL;
 }
 
-/* groups: what those of a merged profile have of it, or NULL. */
+/* Whether the number decides by itself: nothing but the program made it. */
+static bool
+is_exact(const struct asserting *asserting, const struct asserted *of,
+         const struct estimate *estimate)
+{
+	return asserting->request.set->resource->counting == COUNTING_EXACT &&
+	    of->groups == NULL && (of->runs == NULL || isnan(estimate->low));
+}
+
+static const char *
+why_undecided(const struct asserted *of)
+{
+	return of->groups != NULL ?
+	    "the bound is inside the interval: merge more members" :
+	    of->runs != NULL ?
+	    "the bound is inside the interval: record longer, or more runs" :
+	    "the bound is inside the interval: record longer";
+}
+
 static struct finding
 judge(const struct asserting *asserting, const struct assertion *assertion,
-      const struct amount *amount, const struct group_hits *groups)
+      const struct asserted *of)
 {
-	enum counting counting = asserting->request.set->resource->counting;
 	struct finding finding = { .verdict = VERDICT_UNDECIDED };
 
-	if (!amount->is_seen) {
+	if (!of->amount->is_seen) {
 		finding.why = "no stack has it";
 		return finding;
 	}
@@ -131,19 +159,17 @@ judge(const struct asserting *asserting, const struct assertion *assertion,
 		return finding;
 	}
 	finding.has_value = true;
-	finding.estimate = estimate_of(asserting, assertion, amount, groups);
-	finding.why = why_unknown(asserting, amount, &finding.estimate);
+	finding.estimate = estimate_of(asserting, assertion, of);
+	if (is_exact(asserting, of, &finding.estimate))
+		finding.estimate.low = finding.estimate.high =
+		    finding.estimate.value;
+	finding.why = why_unknown(asserting, of, &finding.estimate);
 	if (finding.why != NULL)
 		return finding;
 	finding.has_interval = true;
-	if (counting == COUNTING_EXACT && groups == NULL)
-		finding.estimate.low = finding.estimate.high =
-		    finding.estimate.value;
 	finding.verdict = decide(assertion, &finding.estimate);
 	if (finding.verdict == VERDICT_UNDECIDED)
-		finding.why = groups == NULL ?
-		    "the bound is inside the interval: record longer" :
-		    "the bound is inside the interval: merge more members";
+		finding.why = why_undecided(of);
 	return finding;
 }
 
@@ -379,6 +405,7 @@ asserting_end(struct asserting *asserting)
 	free(asserting->functions);
 	free(asserting->place);
 	free(asserting->group_functions);
+	run_noise_free(&asserting->runs);
 	if (session->is_interactive)
 		return;
 	session->has_violated |= asserting->n_violated > 0;
@@ -401,6 +428,20 @@ count_whole(struct asserting *asserting, struct error *error)
 	return 0;
 }
 
+/* What each run has of the functions. */
+static int
+count_runs_apart(struct asserting *asserting, struct error *error)
+{
+	size_t n;
+	const struct sample_set *sets = session_runs(asserting->session, &n,
+	                                             error);
+
+	return sets == NULL ? -1 :
+	    run_noise_make(&asserting->runs, &asserting->request, sets, n,
+	                   asserting->whole, asserting->functions,
+	                   asserting->n_functions, error);
+}
+
 int
 asserting_count(struct asserting *asserting, struct error *error)
 {
@@ -420,6 +461,8 @@ asserting_count(struct asserting *asserting, struct error *error)
 		return -1;
 	for (uint32_t i = 0; i < asserting->n_functions; i++)
 		asserting->place[asserting->functions[i].name] = i + 1;
+	if (asserting->n_runs > 1)
+		return count_runs_apart(asserting, error);
 	if (asserting->noise.groups == NULL)
 		return 0;
 	asserting->group_functions = group_noise_functions(&asserting->noise,
@@ -427,16 +470,21 @@ asserting_count(struct asserting *asserting, struct error *error)
 	return asserting->group_functions == NULL ? -1 : 0;
 }
 
-const struct group_hits *
-asserting_groups(const struct asserting *asserting,
-                 const struct function_amount *of, bool is_body)
+struct asserted
+asserting_function(const struct asserting *asserting,
+                   const struct function_amount *function, bool is_body)
 {
-	const struct group_function *function;
+	const uint32_t place = function->place;
+	struct asserted of = { .amount = is_body ? &function->body :
+		                   &function->inclusive };
 
-	if (asserting->group_functions == NULL)
-		return NULL;
-	function = &asserting->group_functions[of->place];
-	return is_body ? &function->body : &function->inclusive;
+	if (asserting->group_functions != NULL)
+		of.groups = is_body ? &asserting->group_functions[place].body :
+		    &asserting->group_functions[place].inclusive;
+	if (asserting->runs.n > 0)
+		of.runs = is_body ? &asserting->runs.body[place] :
+		    &asserting->runs.inclusive[place];
+	return of;
 }
 
 static const struct function_amount *
@@ -758,13 +806,12 @@ check_functions(struct asserting *asserting,
 	for (size_t i = 0; i < claimed->n; i++) {
 		const struct function_amount *found = find_amount(asserting,
 		    claimed->names[i]);
-		const bool is_body = assertion->view == ASSERT_BODY;
-		struct amount none = { 0 };
-		struct finding finding = found == NULL ?
-		    judge(asserting, assertion, &none, NULL) :
-		    judge(asserting, assertion, is_body ? &found->body :
-		          &found->inclusive,
-		          asserting_groups(asserting, found, is_body));
+		const struct amount none = { 0 };
+		const struct asserted of = found == NULL ?
+		    (struct asserted){ .amount = &none } :
+		    asserting_function(asserting, found, assertion->view ==
+		                       ASSERT_BODY);
+		const struct finding finding = judge(asserting, assertion, &of);
 
 		if (add_finding(asserting, assertion, &finding,
 		                &claimed->names[i], 1, error) != 0)
@@ -774,26 +821,43 @@ check_functions(struct asserting *asserting,
 }
 
 static int
+check_path(struct asserting *asserting, const struct assertion *assertion,
+           const uint32_t *path, size_t n, struct error *error)
+{
+	const struct group_noise *noise = &asserting->noise;
+	struct amount amount;
+	struct group_hits groups;
+	struct run_spread runs;
+	struct asserted of = { .amount = &amount };
+	struct finding finding;
+
+	if (amount_of_path(asserting->request.set, path, n, &amount,
+	                   error) != 0)
+		return -1;
+	if (noise->groups != NULL) {
+		of.groups = &groups;
+		if (group_noise_path(noise, path, n, &groups, error) != 0)
+			return -1;
+	}
+	if (asserting->runs.n > 0) {
+		of.runs = &runs;
+		if (run_noise_path(&asserting->runs, path, n, amount.sampled,
+		                   &runs, error) != 0)
+			return -1;
+	}
+	finding = judge(asserting, assertion, &of);
+	return add_finding(asserting, assertion, &finding, path, n, error);
+}
+
+static int
 check_paths(struct asserting *asserting, const struct assertion *assertion,
             const struct claimed *claimed, struct error *error)
 {
 	for (size_t i = 0; i < claimed->n; i++) {
-		const struct group_noise *noise = &asserting->noise;
-		struct amount amount;
-		struct group_hits groups;
-		struct finding finding;
 		size_t n;
 		const uint32_t *path = claimed_path(claimed, i, &n);
 
-		if (amount_of_path(asserting->request.set, path, n, &amount,
-		                   error) != 0 ||
-		    (noise->groups != NULL &&
-		     group_noise_path(noise, path, n, &groups, error) != 0))
-			return -1;
-		finding = judge(asserting, assertion, &amount,
-		                noise->groups != NULL ? &groups : NULL);
-		if (add_finding(asserting, assertion, &finding, path, n,
-		                error) != 0)
+		if (check_path(asserting, assertion, path, n, error) != 0)
 			return -1;
 	}
 	return 0;

@@ -11,6 +11,7 @@
 #include "src/shell/command/assertion.h"
 #include "src/views/amount.h"
 #include "src/views/group_noise.h"
+#include "src/views/run_noise.h"
 
 /* What several assertions about one profile share. */
 struct asserting {
@@ -33,6 +34,7 @@ struct asserting {
 	/* Of a merged profile, if its groups are known; else groups is NULL. */
 	struct group_noise noise;
 	struct group_function *group_functions;	/* [n_functions], by place */
+	struct run_noise runs;		/* of several runs; else n is 0 */
 	uint64_t n_violated, n_undecided;
 };
 
@@ -50,20 +52,23 @@ void asserting_end(struct asserting *asserting);
 /* All functions, counted once.  0, or -1 with *error set. */
 int asserting_count(struct asserting *asserting, struct error *error);
 
-/*
- * What the groups have of a function, its body or with its descendants; NULL:
- * there are no groups.
- */
-const struct group_hits *asserting_groups(const struct asserting *asserting,
-                                          const struct function_amount *of,
-                                          bool is_body);
+/* What is asserted of, and what is known of its noise besides sampling. */
+struct asserted {
+	const struct amount *amount;
+	const struct group_hits *groups;	/* of a merged profile, or NULL */
+	const struct run_spread *runs;		/* of several runs, or NULL */
+};
+
+/* A function's body, or it with its descendants; after asserting_count. */
+struct asserted asserting_function(const struct asserting *asserting,
+                                   const struct function_amount *function,
+                                   bool is_body);
 
 /*
- * An amount in hits with an interval of z standard errors, after
- * asserting_count; low and high are NAN where the groups do not show it.
+ * An amount in hits with an interval of z standard errors; low and high are
+ * NAN where groups or runs do not show it.
  */
 struct estimate asserting_hits(const struct asserting *asserting,
-                               const struct amount *amount,
-                               const struct group_hits *groups, double z);
+                               const struct asserted *of, double z);
 
 #endif

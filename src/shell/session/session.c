@@ -57,6 +57,7 @@ session_end(struct session *session)
 	free_files(session->directories, session->n_directories);
 	code_free(&session->code);
 	comparison_free(&session->comparison);
+	comparison_free(&session->apart);
 	free(session->scale.function);
 	history_free(&session->history);
 	last_rows_free(&session->last_rows);
@@ -319,6 +320,7 @@ use_naming(struct session *session, const struct naming *naming)
 	session->naming = *naming;
 	code_forget_refinement(&session->code);
 	comparison_forget_names(&session->comparison);
+	comparison_forget_names(&session->apart);
 	make_set(session);
 	choose_root(session);
 }
@@ -362,6 +364,7 @@ adopt(struct session *session, struct profile *profile,
 	naming_free(&session->naming);
 	code_free(&session->code);
 	comparison_forget_runs(&session->comparison);
+	comparison_forget_runs(&session->apart);
 	session->naming = (struct naming){ 0 };
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
@@ -573,37 +576,42 @@ compare_sides(struct session *session, struct error *error)
 	return result;
 }
 
-/* The profile of base and loaded runs, for the current resource. */
+/* The profile of a comparison's base and the loaded runs, likewise. */
 static int
-compare_runs(struct session *session, struct error *error)
+tell_runs_apart(struct session *session, struct comparison *comparison,
+                const char *doing, struct error *error)
 {
-	struct comparison *comparison = &session->comparison;
 	struct read_options options = read_options(session);
 	struct progress_line line;
 	bool wants_groups = !session_selects_sections(session);
 	int result;
 
-	if (comparison->sides != NULL)
-		return compare_sides(session, error);
 	if (comparison_has_profile(comparison, session_resource(session)->name,
 	                           wants_groups))
 		return 0;
-	options.progress = progress_line_start(&line, "comparing");
+	options.progress = progress_line_start(&line, doing);
 	result = comparison_make_profile(comparison, session->profile,
 	    (const char *const *)session->files, session->n_files,
 	    session->resource, wants_groups, &options, error);
 	progress_line_end(&line);
-	if (result == 0)
+	if (result == 0 && comparison_has_base(comparison))
 		note_old_runs(session);
 	return result;
 }
 
+static int
+compare_runs(struct session *session, struct error *error)
+{
+	return session->comparison.sides != NULL ?
+	    compare_sides(session, error) :
+	    tell_runs_apart(session, &session->comparison, "comparing", error);
+}
+
 /* Reads the lines of that profile which a request for names wants. */
 static int
-compare_lines(struct session *session, const struct naming_request *request,
-              struct error *error)
+compare_lines(struct session *session, struct profile *profile,
+              const struct naming_request *request, struct error *error)
 {
-	struct profile *profile = session->comparison.profile;
 	const struct symbol_search search = { .root = session->symfs };
 	enum lines_wanted wanted = lines_wanted(&request->rule,
 	    request->steps, request->n_steps);
@@ -616,9 +624,9 @@ compare_lines(struct session *session, const struct naming_request *request,
 
 /* The names of these, as views and steps want them. */
 static int
-compare_names(struct session *session, struct error *error)
+compare_names(struct session *session, struct comparison *comparison,
+              struct error *error)
 {
-	struct comparison *comparison = &session->comparison;
 	struct naming_request request = session_naming_request(session,
 	    comparison->profile, 0);
 	struct step **others = NULL;
@@ -633,7 +641,7 @@ compare_names(struct session *session, struct error *error)
 			return -1;
 		request.steps = others;
 	}
-	result = compare_lines(session, &request, error);
+	result = compare_lines(session, comparison->profile, &request, error);
 	if (result == 0)
 		result = comparison_make_names(comparison, &request, error);
 	free(others);
@@ -652,6 +660,18 @@ session_scale_by(struct session *session, const char *function,
 	session->scale.function = copy;
 	session->scale.kind = SCALE_BY;
 	return 0;
+}
+
+const struct sample_set *
+session_runs(struct session *session, size_t *n, struct error *error)
+{
+	struct comparison *apart = &session->apart;
+
+	if (tell_runs_apart(session, apart, "reading runs", error) != 0 ||
+	    compare_names(session, apart, error) != 0)
+		return NULL;
+	*n = apart->n_now;
+	return apart->runs;
 }
 
 /* Sets the work of each run, and what the heading says of it. */
@@ -692,7 +712,7 @@ session_begin_comparison(struct session *session, struct error *error)
 		return error_set(error, "there is nothing to compare with; "
 		                 "name the earlier runs with \"base FILE...\"");
 	if (compare_runs(session, error) != 0 ||
-	    compare_names(session, error) != 0 ||
+	    compare_names(session, comparison, error) != 0 ||
 	    scale_runs(session, error) != 0)
 		return -1;
 	session->aside = (struct loaded_view){
@@ -869,7 +889,8 @@ match_base(struct session *session, struct step *const *steps, size_t n,
 		request.before = NULL;
 		request.steps = steps;
 		request.n_steps = n;
-		if (compare_lines(session, &request, &why) == 0 &&
+		if (compare_lines(session, session->comparison.profile,
+		                  &request, &why) == 0 &&
 		    naming_make(&naming, &request, &why) == 0) {
 			*matches = !naming.skipped[n - 1];
 			naming_free(&naming);

@@ -103,6 +103,7 @@ struct session {
 	struct naming naming;		/* what the refinement leaves */
 	struct code code;		/* see session_code */
 	struct comparison comparison;	/* with the base */
+	struct comparison apart;	/* the loaded runs, without a base */
 	struct loaded_view {		/* what the comparison stands in for */
 		struct profile *profile;
 		struct naming naming;
@@ -193,6 +194,16 @@ int session_divide(const struct session *session, const struct sides *sides,
  */
 int session_begin_comparison(struct session *session, struct error *error);
 void session_end_comparison(struct session *session);
+
+/*
+ * The loaded runs, each by itself: *n sets of one tree, or flows of the same
+ * functions.  They are named and refined as the session's own set, which is
+ * their sum, but their names have other numbers.  They are read when this is
+ * first called, and valid until the session loads or changes something.  NULL
+ * with *error set: they cannot be told apart.
+ */
+const struct sample_set *session_runs(struct session *session, size_t *n,
+                                      struct error *error);
 
 /* From now on, diff compares by what a function used.  0, or -1 with *error
  * set. */
