@@ -64,7 +64,7 @@ def check_job(folder):
     job = steps()
     claims.check("the job builds, records and checks",
                  list(job) == ["Build", "Record", "Check"], job)
-    passing, writing = shell_blocks()
+    passing, writing, repeating = shell_blocks()
     prepare(folder)
     status, out = sh(folder, job["Build"])
     claims.check("the step Build works", status == 0, out)
@@ -105,6 +105,11 @@ def check_job(folder):
                      passing)
     claims.check("another run of the same program does, too", status == 0,
                  out)
+    os.remove(budget)
+    status, out = sh(folder, repeating.replace("--repeat 5", "--repeat 2") +
+                     writing.splitlines()[1] + "\n" + job["Check"])
+    claims.check("several runs have a budget of their own", status == 0 and
+                 "in 2 runs together" in out, out)
 
 
 def main():
