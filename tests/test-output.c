@@ -16,6 +16,7 @@
 #include "src/output/number_text.h"
 #include "src/output/output.h"
 #include "src/base/printable.h"
+#include "src/base/wrapping.h"
 #include "src/output/printable_writer.h"
 #include "src/base/units.h"
 
@@ -777,6 +778,29 @@ wide_characters_take_two_columns(void **state)
 
 /* Characters arrive in two or three parts, whole ones and damaged ones. */
 static void
+lines_keep_numbers_and_units_together(void **state)
+{
+	static const struct { const char *text; size_t width, length; } lines[] = {
+		{ "to 210 ms) of 3 s", 17, 17 },
+		{ "to 210 ms) of 3 s", 16, 13 },
+		{ "to 210 ms) of 3 s", 9, 2 },
+		{ "to 210 ms) of 3 s", 6, 2 },
+		{ "to 210 ms) of 3 s", 10, 10 },
+		{ "in 210 s.", 8, 2 },
+		{ "in 1.5 KiB", 8, 2 },
+		{ "in 210 runs", 8, 6 },
+		{ "in x s", 4, 4 },
+		{ "a bcd", 3, 1 },
+		{ "abcd e", 3, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		assert_int_equal(wrapping_line(lines[i].text,
+		    strlen(lines[i].text), lines[i].width), lines[i].length);
+}
+
+static void
 printable_writer_needs_no_whole_characters(void **state)
 {
 	static const char text[] = "a\t\xc3\xa9\xe4\xb8\xad\n\xe2\x80\xae"
@@ -894,6 +918,7 @@ main(void)
 #define TABLE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, \
 	                                                 tear_down)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_keep_numbers_and_units_together),
 		cmocka_unit_test(printable_writer_needs_no_whole_characters),
 		TABLE_TEST(text_has_the_form_of_the_paper),
 		TABLE_TEST(text_shows_functions_bare_and_controls_escaped),

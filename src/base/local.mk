@@ -26,4 +26,5 @@ libcore_a_SOURCES += \
 	src/base/units.c src/base/units.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/worker.c src/base/worker.h \
+	src/base/wrapping.c src/base/wrapping.h \
 	src/base/writer.c src/base/writer.h

@@ -182,23 +182,6 @@ printable_prefix(const char *bytes, size_t n, size_t width)
 	return at;
 }
 
-size_t
-printable_line(const char *bytes, size_t n, size_t width)
-{
-	const size_t fits = printable_prefix(bytes, n, width);
-	const char *blank;
-	size_t at = fits;
-
-	if (fits == n)
-		return n;
-	while (at > 0 && bytes[at] != ' ')
-		at--;
-	if (at > 0)
-		return at;
-	blank = memchr(bytes + fits, ' ', n - fits);
-	return blank == NULL ? n : (size_t)(blank - bytes);
-}
-
 void
 text_add_elided(struct text_buffer *text, const char *bytes, size_t n,
                 size_t width)

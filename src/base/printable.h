@@ -45,12 +45,6 @@ size_t printable_width(const char *bytes, size_t n);
 size_t printable_prefix(const char *bytes, size_t n, size_t width);
 
 /*
- * Length of the first line of a text that is wrapped to `width` columns: up to
- * a blank; or to the end of its first word, which may be wider.
- */
-size_t printable_line(const char *bytes, size_t n, size_t width);
-
-/*
  * Adds printable UTF-8.  When it takes more than `width` columns, an ellipsis
  * replaces its middle.
  */

@@ -7,6 +7,7 @@
 
 #include "src/base/printable.h"
 #include "src/base/units.h"
+#include "src/base/wrapping.h"
 #include "src/output/number_text.h"
 
 /* Indentation stops growing at INDENT_MOST; the depth is then a number. */
@@ -475,7 +476,7 @@ drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
 
 	for (;;) {
 		size_t fits = !is_wrapped ? n :
-		              printable_line(text, n, width - indent);
+		              wrapping_line(text, n, width - indent);
 
 		text_add(&drawing->line, text, fits);
 		while (fits < n && text[fits] == ' ')

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/printable.h"
+#include "src/base/wrapping.h"
 #include "src/base/writer.h"
 
 /* A narrower terminal breaks lines itself. */
@@ -28,7 +29,7 @@ takes_next(const char *word, size_t n)
 static size_t
 line_length(const char *text, size_t n, size_t width)
 {
-	const size_t most = printable_line(text, n, width);
+	const size_t most = wrapping_line(text, n, width);
 	size_t at = most, word;
 
 	if (most == n)
