@@ -127,8 +127,6 @@ enum how {
 	BY_NAMES,		/* plain names: by the automaton */
 	BY_CALLS,		/* one or two elements, each by itself */
 	BY_CHAINS,
-	NOWHERE,		/* in a canonical path only the last name may
-				 * occur twice, so no stack has this one */
 };
 
 struct segment {
@@ -202,11 +200,13 @@ prepare_names(const struct matching *matching, struct segment *segment,
 		free(place_of);
 		return -1;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (place_of[elements[i].name] != 0)
-			segment->how = NOWHERE;
+	/*
+	 * In a canonical path only the last name may occur twice, so no stack
+	 * has a path where another one does: its earlier place, which the later
+	 * one replaces, is never found.
+	 */
+	for (uint32_t i = 0; i < n; i++)
 		place_of[elements[i].name] = i + 1;
-	}
 	for (uint32_t kind = 0; kind < matching->refining->n_kinds; kind++)
 		segment->place[kind] = place_of[matching->names[kind]];
 	free(place_of);
@@ -353,8 +353,6 @@ segment_ends(const struct matching *matching, struct state *state,
 	case BY_CHAINS:
 		return is_begun && segment->is_last[kind] &&
 		    path_chains_reach(segment->chains);
-	case NOWHERE:
-		break;
 	}
 	return false;
 }
