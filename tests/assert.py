@@ -349,12 +349,21 @@ def check_budget(folder):
     status, _, err = run(profile, f"budget check {begun}")
     claims.check("so that one run is not checked by the bounds of two",
                  status == 1 and "for 2 runs together" in err, err)
+    with open(begun, "w", encoding="utf-8") as file:
+        file.write("# runs: 2\nfunctions f below 50%\n")
+    status, _, err = run(profile, f"budget check {begun}")
+    claims.check("nor if a line says no more than how many they are",
+                 status == 1 and "for 2 runs together" in err, err)
     bad = os.path.join(folder, "bad")
     for text, want in [("# nothing\n\n", "no assertions"),
                        ("functions f below 5%\nfunctions f\n", "bad:2: "),
                        ("body f below 5parsecs\n", "bad:1: "),
                        ("# resource: faults\nbody f below 5%\n",
                         "of resource faults"),
+                       ("# runs: 0\nbody f below 5%\n",
+                        "bad:1: expected a number from 1 on"),
+                       ("# runs: 1x\nbody f below 5%\n",
+                        "bad:1: expected a number from 1 on"),
                        ("body f below 5%\0\n", "bad:1: a NUL byte"),
                        ("\n" + "x" * ((16 << 20) + 1),
                         "bad:2: line longer than 16 MiB")]:

@@ -344,6 +344,9 @@ def the_fraction_yields_to_long_paths_beside_when(directory):
     assert 'column "usage_fraction" needs a wider terminal' in text, text
     _, text = shown("when on", "down", profile=profile, columns=120)
     assert "format: when usage_fraction (call path) [#hits]" in text, text
+    # The standard error stands beside the fraction.
+    _, text = shown("when on", "noise on", "down", profile=profile)
+    assert re.search("format: when usage_fraction .*error", text), text
     profile = write(directory, "plain.script", re.sub(
         r"void std::(\w+)<.*|int acme::.*", r"node\1+0x10 (/b/prog)",
         open(profile).read()))

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -414,6 +415,11 @@ def check_many(folder, first):
         for i, table in enumerate(tables):
             if (table["base"]["runs"], table["now"]["runs"]) != (80, 160):
                 wrong.append((seed, table["base"]))
+            said = re.search("(?:has|does) ([0-9.]+) times", table["scale"])
+            work = 2 if i < 2 else \
+                rows[0]["f1"]["now"] / rows[i]["f1"]["now"]
+            if i > 0 and not work * 0.99 < float(said[1]) < work * 1.01:
+                wrong.append((seed, i, table["scale"], work))
             for name, row in rows[i].items():
                 sums = [sum(hits for stack, hits, labels in samples
                             if name in stack and labels[0][1].startswith(side))

@@ -427,6 +427,24 @@ few_long_words_are_shown(void **state)
 }
 
 static void
+one_very_long_word_is_shown(void **state)
+{
+	char word[250];
+	struct text_buffer text = { 0 };
+	struct near near;
+
+	(void)state;
+	memset(word, 'a', sizeof word);
+	memcpy(word, "main", 4);
+	near_start(&near, "main", 4);
+	near_offer(&near, word, sizeof word);
+	near_add(&near, &text);
+	assert_int_equal(text.length, strlen("; did you mean ?") +
+	                              sizeof word);
+	text_free(&text);
+}
+
+static void
 check_completion(struct fixture *fixture, const char *line, size_t begin,
                  const char *expected)
 {
@@ -1058,6 +1076,7 @@ main(void)
 		cmocka_unit_test(a_number_of_rows_may_stand_anywhere),
 		cmocka_unit_test(near_words_come_nearest_first),
 		cmocka_unit_test(few_long_words_are_shown),
+		cmocka_unit_test(one_very_long_word_is_shown),
 		SESSION_TEST(functions_are_named_exactly_or_by_pattern),
 		SESSION_TEST(paths_may_be_pasted),
 		SESSION_TEST(fractions_are_never_guessed),
