@@ -784,6 +784,13 @@ def check_base(folder):
         assert f"{one} and {link} are the same file" in error and \
             "\n" not in error, error
     compare([one], [link], "diff")      # but a run may be compared with itself
+    many = []
+    for i in range(257):
+        many.append(shutil.copy(one, os.path.join(folder, f"{i}.folded")))
+    error = refusal(many, [three], "diff")
+    assert "257 runs are too many" in error and "cpprof merge" in error, error
+    error = refusal([two], many, "diff")
+    assert "257 runs are too many" in error and "cpprof merge" in error, error
     error = refusal([one], [two], "base off", "diff")
     assert "base FILE" in error and "\n" not in error, error
     error = refusal([], [two], "diff functions")

@@ -82,8 +82,10 @@ read_list(struct runs *runs, const struct run_list *list,
 		return error_set(error, "%s: a program, not a profile",
 		                 list->program);
 	if (list->n > RESOURCES_MAX)
-		return error_set(error, "%zu runs are too many: at most %d "
-		                 "can be compared", list->n, RESOURCES_MAX);
+		return error_set(error, "%zu runs are too many to tell apart: "
+		                 "at most %d; add them up first, with cpprof "
+		                 "merge -o OUT FILE...", list->n,
+		                 RESOURCES_MAX);
 	if (check_distinct(list, error) != 0)
 		return -1;
 	runs->profiles = memory_array(list->n, sizeof *runs->profiles, error);
