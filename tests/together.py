@@ -77,6 +77,29 @@ def check_asleep(n, ms):
                 wrong)
 
 
+def differences_forked(recording):
+    """What a child counts of what threads of its parent have left; None if
+    these have left next to nothing."""
+    child_ms, brief_ms = (float(us) / 1000 for us in recording.out.split())
+    seen = sorted((hits + lost, lost) for hits, lost, _ in
+                  map(views, recording.files()))
+    if len(seen) != 2 or HIT_MS * seen[1][1] < 0.1 * brief_ms:
+        return None
+    child = HIT_MS * seen[0][0]
+    return [f'{child} ms by a child of {child_ms:.0f} ms'] \
+        if child > 1.3 * child_ms + 6 * HIT_MS else []
+
+
+def check_forked(n, ms):
+    found = []
+    while len(found) < 2 * TRIES and [] not in found:
+        with Recording(BRIEF, 'together', str(n), str(ms), 'forked',
+                       options=['-r', 'real']) as recording:
+            found.append(differences_forked(recording))
+    claims.make(f'what {n} threads of {ms} ms left is not a child\'s',
+                [] if [] in found else [wrong for wrong in found if wrong])
+
+
 def check(n, ms):
     """The machine may be so busy that samples are lost; rarely always."""
     for _ in range(TRIES):
@@ -92,6 +115,7 @@ def main():
         check(n, ms)
     for n, ms in ((10, 3), (300, 3), (300, 12), (1000, 1)):
         check_asleep(n, ms)
+    check_forked(300, 12)
     claims.end()
 
 

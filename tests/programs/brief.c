@@ -18,6 +18,9 @@
  * brief together N MS: N threads, all at once, that each use MS in spin_brief.
  *	Prints the microseconds of the main thread's clock and of theirs.
  * brief together N MS asleep: the same, but they sleep, in real time.
+ * brief together N MS forked: likewise by the system call itself, which is no
+ *	measured call; then a child uses 100 ms of CPU time.  Prints how long
+ *	the child lived, and the threads' microseconds.
  * brief missing N: executes and spawns a program that does not exist, N times.
  *
  * Prints the microseconds used in spin_main and, if it knows them, in
@@ -161,6 +164,34 @@ sleep_until(void *state)
 	return NULL;
 }
 
+static void *
+sleep_unseen(void *state)
+{
+	double *const us = state;
+	const double start = now();
+	const struct timespec time = { .tv_nsec = (long)(1000 * *us) };
+
+	syscall(SYS_nanosleep, &time, NULL);
+	*us = now() - start;
+	return NULL;
+}
+
+/* Returns how long the child lived. */
+static double
+spin_in_child(void)
+{
+	const double start = now();
+	pid_t child = fork();
+
+	if (child == 0) {
+		spent = CLOCK_THREAD_CPUTIME_ID;
+		spin_main(1e5);
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+	return now() - start;
+}
+
 static int
 run_together(int n, double us, void *(*run)(void *))
 {
@@ -180,7 +211,8 @@ run_together(int n, double us, void *(*run)(void *))
 		pthread_join(threads[i], NULL);
 		sum += used[i];
 	}
-	printf("%.0f %.0f\n", now() - start, sum);
+	printf("%.0f %.0f\n", run == sleep_unseen ? spin_in_child() :
+	    now() - start, sum);
 	return 0;
 }
 
@@ -250,11 +282,12 @@ main(int n, char **words)
 		spin_main(1000 * atof(words[2]));
 		return 0;
 	}
-	if (n > 4 && strcmp(words[4], "asleep") == 0)
+	if (n > 4)	/* asleep, forked */
 		spent = CLOCK_MONOTONIC;
 	if (n > 3 && strcmp(words[1], "together") == 0)
 		return run_together(atoi(words[2]), 1000 * atof(words[3]),
-		    n > 4 ? sleep_until : run_until);
+		    n <= 4 ? run_until : strcmp(words[4], "asleep") == 0 ?
+		    sleep_until : sleep_unseen);
 	if (strcmp(words[1], "missing") == 0) {
 		look_for_missing(atoi(words[2]));
 		return 0;
