@@ -431,18 +431,16 @@ add_claim(struct text_buffer *text, const struct names *names,
 }
 
 /*
- * Replaces the line that begins with the claim by another one, if its bound is
- * a greater amount; *has_line: whether there is such a line.
+ * Replaces the lines that begin with the claim by another one, if their bounds
+ * are greater amounts.
  */
 static int
 tighten(struct budget *budget, const char *claim, double bound,
-        const char *gtick, const char *line_now, bool *has_line,
-        struct error *error)
+        const char *gtick, const char *line_now, struct error *error)
 {
 	size_t length = strlen(claim);
 	uint32_t next = find_claim(budget, claim);
 
-	*has_line = next != NO_NAME;
 	for (uint32_t i = next; i != NO_NAME; i = next) {
 		struct line *line = &budget->lines[
 		    budget->claim_lines[i].line];
@@ -465,6 +463,32 @@ tighten(struct budget *budget, const char *claim, double bound,
 	return 0;
 }
 
+/* Adds a line with that claim, or tightens those that there are. */
+static int
+write_line(struct budget *budget, const struct asserting *asserting,
+           const struct asserted *of, const char *claim, struct error *error)
+{
+	const char *gtick = asserting->request.set->resource->gtick;
+	const double bound = bound_of(asserting, of);
+	struct text_buffer text = { 0 };
+	const char *line;
+	int status;
+
+	if (isnan(bound))
+		return 0;
+	text_add_string(&text, claim);
+	text_add_least_gticks(&text, bound, gtick);
+	line = text_string(&text);
+	if (text.failed)
+		status = error_out_of_memory(error);
+	else if (find_claim(budget, claim) != NO_NAME)
+		status = tighten(budget, claim, bound, gtick, line, error);
+	else
+		status = add_line(budget, line, text.length, error);
+	text_free(&text);
+	return status;
+}
+
 static int
 write_one(struct budget *budget, const struct asserting *asserting,
           enum assertion_view view, const struct function_amount *function,
@@ -473,32 +497,20 @@ write_one(struct budget *budget, const struct asserting *asserting,
 	const struct asserted of = asserting_function(asserting, function,
 	                                              view == ASSERT_BODY);
 	const struct sampled sampled = of.amount->sampled;
-	const char *gtick = asserting->request.set->resource->gtick;
-	struct text_buffer text = { 0 }, line = { 0 };
-	double bound = bound_of(asserting, &of);
+	struct text_buffer text = { 0 };
+	const char *claim;
 	bool is_small = (double)sampled.hits <
 	    asserting->request.threshold * (double)asserting->whole.hits ||
 	    sampled.samples < FEWEST_SAMPLES;
-	const char *claim, *line_now;
-	bool has_line = false;
 	int status = 0;
 
-	if (isnan(bound))
-		return 0;
 	add_claim(&text, asserting->request.set->names, view, function->name);
-	add_claim(&line, asserting->request.set->names, view, function->name);
-	text_add_least_gticks(&line, bound, gtick);
 	claim = text_string(&text);
-	line_now = text_string(&line);
-	if (text.failed || line.failed)
+	if (text.failed)
 		status = error_out_of_memory(error);
-	if (status == 0)
-		status = tighten(budget, claim, bound, gtick, line_now,
-		                 &has_line, error);
-	if (status == 0 && !has_line && !is_small)
-		status = add_line(budget, line_now, line.length, error);
+	else if (!is_small || find_claim(budget, claim) != NO_NAME)
+		status = write_line(budget, asserting, &of, claim, error);
 	text_free(&text);
-	text_free(&line);
 	return status;
 }
 
