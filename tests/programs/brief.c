@@ -18,9 +18,8 @@
  * brief together N MS: N threads, all at once, that each use MS in spin_brief.
  *	Prints the microseconds of the main thread's clock and of theirs.
  * brief together N MS asleep: the same, but they sleep, in real time.
- * brief together N MS forked: likewise by the system call itself, which is no
- *	measured call; then a child uses 100 ms of CPU time.  Prints how long
- *	the child lived, and the threads' microseconds.
+ * brief together N MS forked: likewise; then a child uses 100 ms of CPU time.
+ *	Prints how long the child lived, and the threads' microseconds.
  * brief missing N: executes and spawns a program that does not exist, N times.
  *
  * Prints the microseconds used in spin_main and, if it knows them, in
@@ -30,6 +29,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,18 +164,6 @@ sleep_until(void *state)
 	return NULL;
 }
 
-static void *
-sleep_unseen(void *state)
-{
-	double *const us = state;
-	const double start = now();
-	const struct timespec time = { .tv_nsec = (long)(1000 * *us) };
-
-	syscall(SYS_nanosleep, &time, NULL);
-	*us = now() - start;
-	return NULL;
-}
-
 /* Returns how long the child lived. */
 static double
 spin_in_child(void)
@@ -193,7 +181,7 @@ spin_in_child(void)
 }
 
 static int
-run_together(int n, double us, void *(*run)(void *))
+run_together(int n, double us, void *(*run)(void *), bool forks)
 {
 	pthread_t *const threads = calloc((size_t)n, sizeof *threads);
 	double *const used = calloc((size_t)n, sizeof *used);
@@ -211,8 +199,7 @@ run_together(int n, double us, void *(*run)(void *))
 		pthread_join(threads[i], NULL);
 		sum += used[i];
 	}
-	printf("%.0f %.0f\n", run == sleep_unseen ? spin_in_child() :
-	    now() - start, sum);
+	printf("%.0f %.0f\n", forks ? spin_in_child() : now() - start, sum);
 	return 0;
 }
 
@@ -286,8 +273,8 @@ main(int n, char **words)
 		spent = CLOCK_MONOTONIC;
 	if (n > 3 && strcmp(words[1], "together") == 0)
 		return run_together(atoi(words[2]), 1000 * atof(words[3]),
-		    n <= 4 ? run_until : strcmp(words[4], "asleep") == 0 ?
-		    sleep_until : sleep_unseen);
+		    n > 4 ? sleep_until : run_until,
+		    n > 4 && strcmp(words[4], "forked") == 0);
 	if (strcmp(words[1], "missing") == 0) {
 		look_for_missing(atoi(words[2]));
 		return 0;
