@@ -482,6 +482,7 @@ compare_again(void *data, struct error *error)
 	const struct attempt *attempt = data;
 
 	comparison_forget_runs(&attempt->session->comparison);
+	comparison_forget_runs(&attempt->session->apart);
 	return run_command(data, error);
 }
 
@@ -500,6 +501,7 @@ comparisons_say_when_memory_is_short(void **state)
 		"scale by main", "diff", "scale robust", "diff",
 		"scale work 2", "diff flat", "diff callees main",
 		"assert down main below 5%", "assert callers main below 5%",
+		"assert functions ma* below 5%", "budget write /dev/null",
 		"assert change up main below -5%",
 		"assert change functions ma* below 5%", "save",
 		"narrow main", "diff body", NULL,

@@ -78,7 +78,7 @@ text_add_label(struct text_buffer *text, const char *name, size_t n,
 	text->failed |= shown.failed || brief.failed || error.is_set;
 	if (printable_width(shown.bytes, shown.length) <= width)
 		text_add(text, shown.bytes, shown.length);
-	else
+	else if (!text->failed)		/* or the parts are not known */
 		add_end(text, name, &parts, width);
 	name_parts_free(&parts);
 	text_free(&shown);
