@@ -18,7 +18,6 @@
  */
 #include <getopt.h>
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,28 +49,11 @@ struct job {
 	struct kept_key kept;
 };
 
-/* As message_note, by the name of this program. */
-__attribute__((format(printf, 1, 2))) static void
-note(const char *format, ...)
-{
-	va_list arguments;
-	char *text;
-	int length;
-
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	if (length < 0)
-		return;
-	message("cpprof-mpi", text);
-	free(text);
-}
-
 /* Ends all processes of the job. */
 static _Noreturn void
 give_up(const char *text)
 {
-	message("cpprof-mpi", text);
+	message_note("%s", text);
 	MPI_Abort(MPI_COMM_WORLD, 1);
 	abort();
 }
@@ -80,7 +62,7 @@ static void
 warn(void *context, const char *text)
 {
 	(void)context;
-	message("cpprof-mpi", text);
+	message_note("%s", text);
 }
 
 /* Notes the first file with counts by a key. */
@@ -111,7 +93,7 @@ add_share(struct job *job)
 			break;
 		case MERGED_SKIPPED:
 			job->n_skipped++;
-			note("%s (skipped)", error.text);
+			message_note("%s (skipped)", error.text);
 			break;
 		case MERGED_FAILED:
 			give_up(error.text);
@@ -139,10 +121,10 @@ agree_on_key(const struct job *job)
 			other = &all[i];
 	}
 	if (other != NULL && job->rank == 0)
-		note("%s has counts by %s, %s by %s, which cannot be added up; "
-		     "merge the files of each key by themselves, or name the "
-		     "key to keep with --by", first->path, first->key,
-		     other->path, other->key);
+		message_note("%s has counts by %s, %s by %s, which cannot be "
+		             "added up; merge the files of each key by "
+		             "themselves, or name the key to keep with --by",
+		             first->path, first->key, other->path, other->key);
 	free(all);
 	return other == NULL;
 }
@@ -238,7 +220,7 @@ write_output(struct job *job, unsigned long long n_without_key,
 	if (merging_check_key(job->merging, n_without_key, &lack, error) != 0)
 		return -1;
 	if (lack.is_set)
-		note("%s", lack.text);
+		message_note("%s", lack.text);
 	if (new_file_open(&file, job->output, error) != 0)
 		return -1;
 	is_whole = merging_write(job->merging,
@@ -280,8 +262,8 @@ run(struct job *job)
 		                         &error) != 0)
 			give_up(error.text);
 	if (job->rank == 0 && job->inputs.was_output_found)
-		note("%s: found in a directory, and not added to itself",
-		     job->output);
+		message_note("%s: found in a directory, and not added to "
+		             "itself", job->output);
 	add_share(job);
 	if (!agree_on_key(job)) {
 		finish(job, &read);
@@ -294,11 +276,11 @@ run(struct job *job)
 	MPI_Reduce(&mine, &n_without_key, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM,
 	           0, MPI_COMM_WORLD);
 	if (job->rank == 0 && write_output(job, n_without_key, &error) != 0) {
-		message("cpprof-mpi", error.text);
+		message_note("%s", error.text);
 		status = 1;
 	} else if (job->rank == 0 && n_skipped > 0) {
-		note("%s: %lld of %zu inputs are not in it", job->output,
-		     n_skipped, job->inputs.n);
+		message_note("%s: %lld of %zu inputs are not in it",
+		             job->output, n_skipped, job->inputs.n);
 	}
 	finish(job, &read);
 	return status != 0 || n_skipped > 0;
@@ -333,13 +315,15 @@ main(int argc, char **argv)
 	struct job job = { .key = NULL };
 	int status = 2;
 
+	message_name("cpprof-mpi");
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &job.size);
 	if (parse(&job, argc, argv))
 		status = run(&job);
 	else if (job.rank == 0)
-		note("usage: mpirun cpprof-mpi [--by KEY] -o OUT FILE...");
+		message_note("usage: mpirun cpprof-mpi [--by KEY] -o OUT "
+		             "FILE...");
 	MPI_Finalize();
 	return job.rank == 0 ? status : 0;
 }

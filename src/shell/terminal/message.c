@@ -83,6 +83,14 @@ message(const char *where, const char *text)
 	text_free(&line);
 }
 
+static const char *program = "cpprof";
+
+void
+message_name(const char *name)
+{
+	program = name;
+}
+
 void
 message_note(const char *format, ...)
 {
@@ -95,6 +103,6 @@ message_note(const char *format, ...)
 	va_end(arguments);
 	if (length < 0)
 		return;
-	message("cpprof", text);
+	message(program, text);
 	free(text);
 }

@@ -10,8 +10,12 @@
  */
 void message(const char *where, const char *text);
 
-/* Writes "cpprof: " and the formatted text in the same way. */
+/*
+ * Writes the program's name, ": " and the formatted text in the same way.  The
+ * name is "cpprof" until message_name says else; it is borrowed.
+ */
 void message_note(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+void message_name(const char *name);
 
 #endif
