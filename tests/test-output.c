@@ -787,6 +787,7 @@ lines_keep_numbers_and_units_together(void **state)
 		{ "to 210 ms) of 3 s", 6, 2 },
 		{ "to 210 ms) of 3 s", 10, 10 },
 		{ "in 210 s.", 8, 2 },
+		{ "in 209 s.", 8, 2 },
 		{ "in 1.5 KiB", 8, 2 },
 		{ "in 210 runs", 8, 6 },
 		{ "in x s", 4, 4 },

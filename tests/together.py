@@ -96,8 +96,12 @@ def check_forked(n, ms):
         with Recording(BRIEF, 'together', str(n), str(ms), 'forked',
                        options=['-r', 'real']) as recording:
             found.append(differences_forked(recording))
-    claims.make(f'what {n} threads of {ms} ms left is not a child\'s',
-                [] if [] in found else [wrong for wrong in found if wrong])
+    claim = f'what {n} threads of {ms} ms left is not a child\'s'
+    if not any(found) and [] not in found:
+        claims.skip(claim, 'they left next to nothing')
+    else:
+        claims.make(claim, [] if [] in found else
+                    [wrong for wrong in found if wrong])
 
 
 def check(n, ms):
