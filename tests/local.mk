@@ -456,7 +456,7 @@ fuzz:
 .PHONY: fuzz
 
 # Not part of check: what breaks and no test notices; hours for the whole of it.
-EXTRA_DIST += tests/mutate.py
+EXTRA_DIST += tests/mutate.py tests/slow-machine.sh
 mutate:
 	srcdir=$(srcdir) $(PYTHON3) $(srcdir)/tests/mutate.py $(MUTATE)
 .PHONY: mutate
