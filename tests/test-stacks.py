@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 collector = importlib.import_module('test-collector')
@@ -119,13 +120,22 @@ def the_wrappers_count_the_same():
 
 
 def faults_and_bytes_of_the_collector_do_not_count():
+    """How many faults the program takes without the collector is its own
+    count: some kernels map several pages at a fault."""
     resources.need_events()
     for kind in KINDS:
+        with tempfile.NamedTemporaryFile('r') as own:
+            subprocess.run([STACKS, kind, '300', '60'], check=True, timeout=120,
+                           stdout=subprocess.DEVNULL,
+                           env=dict(os.environ, STACKS_REST='1',
+                                    STACKS_FAULTS=own.name))
+            expected = int(own.read())
+        assert expected >= 300, expected
         run = work('page-faults:1,bytes-read:1,syscalls:16', kind, 300, 60,
                    STACKS_REST='1', before=mount_tracing)
         profile = run.one()
         faults = profile.of('page-faults')
-        resources.close(faults.hits_with('use_the_rest'), 300 * 16, 30)
+        resources.close(faults.hits_with('use_the_rest'), expected, 30)
         resources.close(profile.of('bytes-read').hits_with('use_the_rest'),
                         300 * 64, 0)
 

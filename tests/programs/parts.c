@@ -4,8 +4,9 @@
  * Each part uses CPU time in a different way, in a function of its own, some
  * hundred microseconds at a time.  Order and lengths are random, so that they
  * keep step with nothing.  The thread's CPU clock is read before and after
- * each, and the total of each part is printed at the end.  A profile must show
- * the same totals.  Whatever a profiler costs within a part is in both.
+ * each, and the total of each part is printed at the end, with what the kernel's
+ * ticks counted for it in user mode and in the kernel.  A profile must show the
+ * same totals.  Whatever a profiler costs within a part is in both.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -124,6 +125,9 @@ static struct part {
 	void (*run)(long n);
 	long n;			/* for about PART_NS */
 	int64_t ns;		/* used so far */
+	struct ticks {
+		int64_t user_ns, all_ns;
+	} ticks;		/* by the kernel's ticks */
 	int is_wanted;
 } parts[] = {
 	{ .name = "user", .run = part_user, .n = 2000 },
@@ -147,14 +151,37 @@ draw(uint32_t below)
 	return (uint32_t)(state >> 33) % below;
 }
 
+/* A clock of this thread, by its number in linux/posix-timers.h. */
+static int64_t
+tick_clock_ns(unsigned number)
+{
+	struct timespec now;
+
+	if (clock_gettime((clockid_t)(~0u << 3 | 4 | number), &now) != 0)
+		return 0;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static struct ticks
+read_ticks(void)
+{
+	return (struct ticks){ .user_ns = tick_clock_ns(1),
+	    .all_ns = tick_clock_ns(0) };
+}
+
 static int64_t
 run_part(struct part *part, long n)
 {
+	const struct ticks before = read_ticks();
 	int64_t start = thread_ns(), ns;
+	struct ticks after;
 
 	part->run(n);
 	ns = thread_ns() - start;
+	after = read_ticks();
 	part->ns += ns;
+	part->ticks.user_ns += after.user_ns - before.user_ns;
+	part->ticks.all_ns += after.all_ns - before.all_ns;
 	return ns;
 }
 
@@ -216,6 +243,11 @@ main(int argc, char **argv)
 	for (i = 0; i < N_PARTS; i++)
 		printf("part_%s %lld\n", parts[i].name,
 		    (long long)parts[i].ns);
+	for (i = 0; i < N_PARTS; i++)
+		printf("ticks part_%s %lld %lld\n", parts[i].name,
+		    (long long)parts[i].ticks.user_ns,
+		    (long long)(parts[i].ticks.all_ns -
+		    parts[i].ticks.user_ns));
 	printf("part_partner %lld\nmain %lld\n", (long long)partner_ns,
 	    (long long)thread_ns());
 	return 0;

@@ -6,7 +6,8 @@
  * code whose next instructions show where it was called, or do not).  Each of N
  * rounds fills PAGES pages of that stack with frames, then uses a little of
  * every resource, among it CALLS system calls.  The output does not depend on
- * sampling.
+ * sampling.  With STACKS_FAULTS=FILE, it writes how many page faults the use of
+ * the rest took, which depends on the kernel.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -29,7 +31,7 @@ static volatile unsigned long sum;
 static volatile double zero;
 static unsigned char *touched;
 static int null, zeros;
-static long n_rounds, n_pages;
+static long n_rounds, n_pages, n_faults;
 static ucontext_t outside, inside;
 
 static NOINLINE void
@@ -41,7 +43,28 @@ call_system(void)
 		sum += (unsigned long)syscall(SYS_getppid) > 0;
 }
 
-/* Uses the other resources; system calls only with `more`. */
+static long
+count_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+static void
+write_faults(void)
+{
+	const char *name = getenv("STACKS_FAULTS");
+	FILE *file = name != NULL ? fopen(name, "w") : NULL;
+
+	if (file == NULL)
+		return;
+	fprintf(file, "%ld\n", n_faults);
+	fclose(file);
+}
+
+/* Uses the other resources. */
 static NOINLINE void
 use_the_rest(void)
 {
@@ -51,8 +74,10 @@ use_the_rest(void)
 	int i;
 
 	madvise(touched, 8 * PAGE, MADV_DONTNEED);
+	n_faults -= count_faults();
 	for (i = 0; i < 8; i++)
 		sum += touched[i * PAGE] += 1;
+	n_faults += count_faults();
 	for (i = 0; i < 4; i++) {
 		block = malloc(100);
 		sum += block != NULL;
@@ -216,5 +241,6 @@ main(int argc, char **argv)
 	} else
 		return 2;
 	printf("%lu\n", sum);
+	write_faults();
 	return 0;
 }
