@@ -156,6 +156,15 @@ endif
 tests_programs_waiter_SOURCES = tests/programs/waiter.c
 tests_programs_waiter_CFLAGS = $(shape_flags)
 
+# More threads than processors.
+EXTRA_DIST += tests/crowd.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/crowd
+TESTS += tests/crowd.py
+endif
+tests_programs_crowd_SOURCES = tests/programs/crowd.c
+tests_programs_crowd_CFLAGS = $(shape_flags)
+
 # Floating-point exceptions.
 EXTRA_DIST += tests/test-exceptions.py
 if COLLECTOR

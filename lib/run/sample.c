@@ -37,6 +37,7 @@
 #include "lib/sources/own-work.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
+#include "lib/sources/unfound.h"
 #include "lib/store/datafile.h"
 #include "lib/store/insert.h"
 #include "lib/store/phase.h"
@@ -232,6 +233,7 @@ take(struct thread *thread, const struct sample_request *request,
 	if (result != STORE_OK)
 		return result;
 	count_pending(thread, request->columns, &leaf, now_ns, &hits);
+	unfound_note_sample(thread, request->columns, &leaf);
 	count_drops(thread->unwinder, hits, request->overrun);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;

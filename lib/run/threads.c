@@ -173,6 +173,11 @@ start_afresh(struct thread *thread)
 	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;
 	thread->run->rest_until_ns = 0;
 	thread->waits->allowance_ns = 0;
+	/* Leave untouched pages alone. */
+	if (thread->meters->awaits_found)
+		thread->meters->awaits_found = false;
+	if (thread->meters->n_found != 0)
+		thread->meters->n_found = 0;
 }
 
 void

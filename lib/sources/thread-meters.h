@@ -16,6 +16,7 @@
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
 #include "lib/sources/tick-mode.h"
+#include "lib/store/tree.h"
 
 /* A thread's part of a column. */
 struct account {
@@ -103,6 +104,9 @@ struct thread_meters {
 	int64_t uncounted_ns;	/* CPU time: timer.c */
 	int64_t noted_ns;	/* its part of leftover->living_ns */
 	int64_t unfound_ns;	/* real time: lib/wrap/wrapped.c */
+	bool awaits_found;	/* a tick's real time is in no sample yet */
+	uint32_t n_found;	/* samples of such ticks */
+	struct node found, last_found;	/* nodes of the first and the last */
 	struct account accounts[CPPROFDATA_MAX_RESOURCES];	/* by column */
 };
 

@@ -1,22 +1,95 @@
 /* SPDX-License-Identifier: MIT */
-/* unfound.c -- real time of ended threads that is in no sample. */
+/* unfound.c -- real time of threads that is in no sample. */
 #include "lib/sources/unfound.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 
+#include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
+#include "lib/store/thread-file.h"
+
+#define MANY_SAMPLES 8	/* of a thread that counts all of its time itself */
+
+static unsigned
+column_of_real(void)
+{
+	return resources.place[RESOURCE_REAL] - 1u;
+}
+
+static int64_t
+interval_ns(void)
+{
+	return (int64_t)resources.columns[column_of_real()].interval * 1000;
+}
+
+void
+unfound_note_sample(struct thread *thread, uint32_t columns,
+    const struct node *node)
+{
+	struct thread_meters *meters = thread->meters;
+
+	if (!meters->awaits_found || (columns >> column_of_real() & 1) == 0)
+		return;
+	meters->awaits_found = false;
+	if (meters->n_found++ == 0)
+		meters->found = *node;
+	meters->last_found = *node;
+}
+
+static uint64_t
+hits_of(int64_t ns)
+{
+	return ns > 0 ? (uint64_t)(ns / interval_ns()) : 0;
+}
+
+/* Counts that time at the node, and returns the rest. */
+static int64_t
+count(struct thread *thread, const struct node *node, int64_t ns)
+{
+	const uint64_t hits = hits_of(ns);
+
+	if (hits > 0)
+		tree_count(&thread->file->tree, node, column_of_real(), hits,
+		    process_clock(CLOCK_MONOTONIC));
+	return ns - (int64_t)hits * interval_ns();
+}
+
+uint64_t
+unfound_count_back(struct thread *thread, uint64_t ns)
+{
+	struct thread_meters *meters = thread->meters;
+
+	if (meters->n_found == 0 || meters->awaits_found ||
+	    thread->held_off > 0 || thread->is_sampling)
+		return 0;
+	return ns - (uint64_t)count(thread, &meters->last_found, (int64_t)ns);
+}
 
 void
 unfound_leave(struct thread *thread)
 {
 	struct thread_meters *meters = thread->meters;
+	int64_t rest = 0, half;
 
-	if (thread->tid == process_own.pid || meters->unfound_ns == 0)
+	if (meters->n_found >= MANY_SAMPLES) {
+		half = meters->unfound_ns / 2;
+		rest = count(thread, &meters->found, half);
+		meters->unfound_ns = count(thread, &meters->last_found,
+		    meters->unfound_ns - half + rest);
+		rest = 0;
+	}
+	if (thread->tid == process_own.pid)
 		return;
-	atomic_fetch_add(&meters->leftover->unfound_ns, meters->unfound_ns);
+	if (meters->n_found > 0 && meters->leftover->unfound_ns > 0)
+		rest = count(thread, &meters->found,
+		    unfound_take(meters->leftover));
+	rest += meters->unfound_ns;
+	if (rest != 0)
+		atomic_fetch_add(&meters->leftover->unfound_ns, rest);
 	meters->unfound_ns = 0;
 }
 
@@ -30,13 +103,32 @@ unfound_take(struct leftover *leftover)
 uint64_t
 unfound_lose(struct leftover *leftover)
 {
-	const unsigned place = resources.place[RESOURCE_REAL];
-	const int64_t interval_ns =
-	    (int64_t)resources.columns[place - 1].interval * 1000;
 	const int64_t ns = leftover->unfound_ns;
+	const uint64_t hits = ns < timer_unit() ? 0 : hits_of(ns);
 
-	if (ns < timer_unit())
-		return 0;
-	atomic_fetch_sub(&leftover->unfound_ns, ns - ns % interval_ns);
-	return (uint64_t)(ns / interval_ns);
+	atomic_fetch_sub(&leftover->unfound_ns, (int64_t)hits * interval_ns());
+	return hits;
+}
+
+/* The second number of three. */
+bool
+unfound_read_delay(uint64_t *ns)
+{
+	const int fd = files_open("/proc/thread-self/schedstat",
+	    O_RDONLY | O_CLOEXEC, 0);
+	char text[64];
+	long n, i = 0;
+
+	if (fd < 0)
+		return false;
+	n = files_read(fd, text, sizeof text);
+	files_close(fd);
+	while (i < n && text[i] != ' ')
+		i++;
+	if (i + 1 >= n)
+		return false;
+	*ns = 0;
+	for (i++; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		*ns = *ns * 10 + (uint64_t)(text[i] - '0');
+	return true;
 }

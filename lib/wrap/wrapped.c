@@ -13,11 +13,17 @@
  * keeps step with the ticks could have the remainder of one part charged to the
  * other again and again.
  *
- * No tick may find a short thread, or most of its time may come after the last
- * tick.  So, as with CPU time, the first tick that finds a thread counts a
- * whole tick.  The difference passes to the next thread with the same start
- * routine, or to the next process of the same program (lib/sources/unfound.c,
- * lib/base/shared.h).
+ * No tick may find a short thread.  So, as with CPU time, the first tick that
+ * finds a thread counts a whole tick.  What it and the thread's last tick leave
+ * out, or have counted too much, passes to other threads with the same start
+ * routine, or to the next process of the same program (lib/sources/unfound.h,
+ * lib/base/shared.h).  It must not count at the thread's own first tick: the
+ * later that comes, the more it would count, although each moment of the thread
+ * has the same right to be found.
+ *
+ * Where there are more threads than processors, most of that time are waits for
+ * a processor.  A thread that loses it at a tick is found by that tick when it
+ * runs again, so the wait is charged there.
  */
 #include "lib/wrap/wrapped.h"
 
@@ -36,8 +42,8 @@
 #include "lib/sources/unfound.h"
 #include "lib/unwind/unwinder.h"
 
-#define LONG_TICKS 10	/* without a tick for that long, a thread was blocked,
-			   and not just new or on a busy machine */
+#define LONG_TICKS 10	/* off the processor for that long, a thread may have
+			   been blocked */
 
 static __thread struct wrapped_call *current;
 static __thread struct {
@@ -47,6 +53,8 @@ static __thread struct {
 				   microsecond */
 	struct meter meter;	/* of time between calls */
 	bool was_found;		/* by a tick between calls */
+	uint64_t cpu_ns;	/* the thread's CPU clock at the last tick */
+	uint64_t delay_ns;	/* its waits for a processor, as last read */
 } wall;
 
 bool
@@ -269,6 +277,7 @@ start_wall(struct thread *thread, unsigned column)
 	meter_start(&wall.meter, of_calls->interval, resources.is_random,
 	    of_calls->left + ((uint64_t)thread->tid << 40));
 	wall.mark_ns = now_ns();
+	wall.cpu_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
 	/*
 	 * Not for the first thread: a tick finds it soon, and until then it
 	 * needs no file.
@@ -279,32 +288,47 @@ start_wall(struct thread *thread, unsigned column)
 }
 
 /*
- * What a tick counts: all time so far, and at least one tick if it is the first
- * to find the thread.
+ * Time since the last call that the thread was off the processor, at most
+ * `spent`.  What it ran inside measured calls is taken for time outside, so
+ * this may be too little.
  */
-static int64_t
-due_at_tick(const struct thread *thread)
+static uint64_t
+take_off_cpu(uint64_t spent)
 {
-	const int64_t unit = timer_unit();
+	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t ran = now - wall.cpu_ns;
 
-	if (!wall.was_found && thread->meters->unfound_ns < unit &&
-	    thread->meters->unfound_ns > -TIMER_MOST_AHEAD * unit)
-		return unit;
-	return thread->meters->unfound_ns > 0 ? thread->meters->unfound_ns : 0;
+	wall.cpu_ns = now;
+	return spent > ran ? spent - ran : 0;
 }
 
 /*
- * When the thread ends: the time since the last tick, if it was blocked for
- * long.
+ * Whether a tick has interrupted the thread before it lost the processor.  The
+ * signal of a tick comes when the thread runs again, and the coarse clock
+ * advances at each tick.
  */
-static int64_t
-due_at_end(const struct thread *thread, uint64_t spent)
+static bool
+was_lost_at_tick(uint64_t now)
 {
-	int64_t due = thread->meters->unfound_ns;
+	return now - process_clock(CLOCK_MONOTONIC_COARSE) >
+	    process_kernel_tick() / 16;
+}
 
-	if (due > (int64_t)spent)
-		due = (int64_t)spent;
-	return due > LONG_TICKS * timer_unit() ? due : 0;
+/*
+ * Of that time, what the thread must have been blocked, in calls that are not
+ * wrapped: a thread that has waited for a processor has not been blocked.
+ */
+static uint64_t
+take_blocked(uint64_t off_cpu)
+{
+	uint64_t delay, waited;
+
+	if (off_cpu <= LONG_TICKS * (uint64_t)timer_unit() ||
+	    !unfound_read_delay(&delay))
+		return 0;
+	waited = delay - wall.delay_ns;
+	wall.delay_ns = delay;
+	return off_cpu > waited ? off_cpu - waited : 0;
 }
 
 static int64_t
@@ -315,11 +339,47 @@ take_from_others(const struct thread *thread)
 	    unfound_take(thread->meters->leftover);
 }
 
+/*
+ * What the first tick to find the thread counts for others: all time that they
+ * have left, and at least one tick, unless too much was counted.
+ */
+static uint64_t
+due_for_others(struct thread *thread)
+{
+	const int64_t unit = timer_unit(), left = take_from_others(thread);
+	int64_t due = left;
+
+	if (left < unit)
+		due = left > -TIMER_MOST_AHEAD * unit ? unit : 0;
+	thread->meters->unfound_ns += left - due;
+	return (uint64_t)due;
+}
+
+/* The time before the first tick, or after the last one. */
+static uint64_t
+due_at_edge(struct thread *thread, uint64_t spent, uint64_t here)
+{
+	thread->meters->unfound_ns += (int64_t)(spent - here);
+	return here;
+}
+
+/*
+ * The time between two ticks.  If the thread has lost the processor between
+ * them, it was at any moment, so the wait belongs to either stack.
+ */
+static uint64_t
+due_between(struct thread *thread, uint64_t spent, uint64_t off_cpu, bool here)
+{
+	return here || off_cpu < (uint64_t)timer_unit() / 4 ||
+	    meter_random(wall.mark_ns) % 2 == 0 ? spent :
+	    spent - unfound_count_back(thread, off_cpu);
+}
+
 static uint64_t
 wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	uint64_t now, spent, hits;
-	int64_t due;
+	uint64_t now, spent, off_cpu, due;
+	bool is_here;
 
 	(void)column;
 	if (expiries > 0 && wrapped_is_inside())
@@ -328,15 +388,19 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	spent = wall.gathered_ns + now - wall.mark_ns;
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
-	thread->meters->unfound_ns += (int64_t)spent;
+	off_cpu = take_off_cpu(spent);
+	due = take_blocked(off_cpu);
+	is_here = expiries > 0 && (due > 0 || was_lost_at_tick(now));
+	if (expiries > 0 && wall.was_found)
+		due = due_between(thread, spent, off_cpu, is_here);
+	else
+		due = due_at_edge(thread, spent, is_here ? off_cpu : due);
 	if (expiries > 0 && !wall.was_found)
-		thread->meters->unfound_ns += take_from_others(thread);
-	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
-	wall.was_found |= expiries > 0;
-	thread->meters->unfound_ns -= due;
-	hits = meter_spend(&wall.meter, microseconds((uint64_t)due));
+		due += due_for_others(thread);
+	if (expiries > 0)
+		thread->meters->awaits_found = wall.was_found = true;
 	waits_end(thread, now, 0);
-	return hits;
+	return meter_spend(&wall.meter, microseconds(due));
 }
 
 void
