@@ -9,7 +9,7 @@ doc_DATA += README.md doc/manual.md doc/ci.md doc/adding-a-command.md doc/adding
 measurementsdir = $(docdir)/measurements
 measurements_DATA = doc/measurements/accuracy.md \
 	doc/measurements/brief-processes.md doc/measurements/collector-cost.md \
-	doc/measurements/loading.md doc/measurements/merging.md doc/measurements/mutations.md doc/measurements/names.md doc/measurements/noise.md \
+	doc/measurements/loading.md doc/measurements/members.md doc/measurements/merging.md doc/measurements/mutations.md doc/measurements/names.md doc/measurements/noise.md \
 	doc/measurements/specialise.md \
 	doc/measurements/structure.md doc/measurements/survival.md doc/measurements/views.md \
 	doc/measurements/waits.md

@@ -39,6 +39,7 @@ unit_tests = \
 	tests/test-base \
 	tests/test-call-flow \
 	tests/test-change \
+	tests/test-outliers \
 	tests/test-callgrind \
 	tests/test-gmon \
 	tests/test-collapsed \
@@ -121,6 +122,12 @@ tests_test_change_SOURCES = tests/test-change.c tests/failing-memory.h \
 tests_test_change_CFLAGS = $(unit_cflags)
 tests_test_change_LDADD = $(unit_libs)
 tests_test_change_LDFLAGS = $(failing_memory)
+
+tests_test_outliers_SOURCES = tests/test-outliers.c tests/failing-memory.h \
+	tests/random-numbers.h
+tests_test_outliers_CFLAGS = $(unit_cflags)
+tests_test_outliers_LDADD = $(unit_libs)
+tests_test_outliers_LDFLAGS = $(failing_memory)
 
 tests_test_distributions_SOURCES = tests/test-distributions.c
 tests_test_distributions_CFLAGS = $(unit_cflags)
@@ -344,6 +351,7 @@ script_tests = \
 	tests/callgrind.py \
 	tests/cpuprofile.py \
 	tests/diff.py \
+	tests/visible.py \
 	tests/disasm.py \
 	tests/dist.sh \
 	tests/assert.py \

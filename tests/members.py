@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""members.py -- which hosts of a merged profile deviate.
+"""members.py [FLEETS] -- which hosts of a merged profile deviate.
 
 Fleets of hosts are simulated whose share of a path varies by chance and by
 themselves: few of those that do not deviate may be called so, and one that does
-must be found.  Speaks TAP.
+must be found.  With an argument, so many fleets of each kind are tried, and
+tables of false alarms and of power are printed.  Speaks TAP.
 """
 import json
 import math
 import os
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pprof_writer  # noqa: E402
 from claims import Claims  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
@@ -104,73 +105,146 @@ def rows_are_sums(folder, source):
 
 
 # ---- the oracle ----
+#
+# The test of src/noise/outliers.h, in plain steps.
 
-def binomial_probability(k, n, p):
-    """Twice the smaller of P(X <= k) and P(X >= k), term by term."""
-    terms = [math.exp(math.lgamma(n + 1) - math.lgamma(i + 1) -
-                      math.lgamma(n - i + 1) + i * math.log(p) +
-                      (n - i) * math.log1p(-p)) for i in range(n + 1)]
-    return min(1, 2 * min(math.fsum(terms[:k + 1]), math.fsum(terms[k:])))
+def student_upper(t, df):
+    """P(T >= t), by Simpson's rule over the tail."""
+    def density(x):
+        return math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2) -
+                        (df + 1) / 2 * math.log1p(x * x / df)) / \
+            math.sqrt(df * math.pi)
+
+    # x = t + u / (1 - u)
+    n, total = 4000, 0
+    for i in range(n):
+        u = i / n
+        weight = 1 if i == 0 else 4 if i % 2 else 2
+        total += weight * density(t + u / (1 - u)) / (1 - u) ** 2
+    return total / (3 * n)
 
 
-def z_of(p):
-    return -statistics.NormalDist().inv_cdf(p / 2) if p < 1 else 0
+def scaled(count, spread):
+    root = math.sqrt(count)
+    return 2 / spread * math.asinh(spread * root) if spread > 1e-6 else 2 * root
 
 
-def standard_errors(counts, i):
-    """Of the difference between host i and the others, and the variance of
-    that; None: undefined."""
-    part, whole = counts[i][0], sum(counts[i])
-    total, kept = sum(map(sum, counts)), sum(slow for slow, _ in counts)
-    others, rest = total - whole, kept - part
-    if others == 0 or kept in (0, total):
-        return None
-    # The share of the others has an error, too, of variance 1 / others.
-    more = 1 + whole / others
-    if rest in (0, others):
-        # All samples that differ from the others' are in host i.
-        mean = kept / total
-        z = z_of(min(1, 2 * (whole / total) ** (part)
-                     if rest == 0 else
-                     2 * (whole / total) ** (whole - part)))
-    else:
-        mean = rest / others
-        z = z_of(binomial_probability(part, whole, mean)) / math.sqrt(more)
-    return (z if part / whole > rest / others else -z,
-            mean * (1 - mean) / whole * more)
+class Common:
+    """What hosts [(count, whole)] have in common."""
+    def __init__(self, hosts):
+        self.share = max(0.5, sum(k for k, _ in hosts)) / \
+            sum(n for _, n in hosts)
+        self.showing = [(k, n) for k, n in hosts if n * self.share >= 3]
+        if len(self.showing) < 5:
+            self.showing = hosts
+        low, high = 0, 100
+        wanted = len(self.showing) - 1
+        if self.squares(0) > wanted:
+            for _ in range(60):
+                middle = (low + high) / 2
+                if self.squares(middle) > wanted:
+                    low = middle
+                else:
+                    high = middle
+            self.squares(high)
+        else:
+            high = 0
+        self.spread = high
+        self.inform()
+        self.spread = max(high, math.sqrt(0.5 * math.sqrt(
+            2 / self.information)))
+        self.inform()
+
+    def squares(self, spread):
+        """With the share for which weighted residuals are 0."""
+        for _ in range(8):
+            off = [scaled(k + 0.375, spread) -
+                   scaled(n * self.share + 0.125, spread)
+                   for k, n in self.showing]
+            weights = [(1 / (n * self.share) + spread ** 2) ** -0.5
+                       for _, n in self.showing]
+            step = sum(map(float.__mul__, off, weights)) / \
+                sum(w * w for w in weights)
+            if abs(step) < 1e-5:
+                break
+            self.share *= math.exp(max(-1, min(1, step)))
+        return sum(x * x for x in off)
+
+    def inform(self):
+        weights = [1 / (1 / (n * self.share) + self.spread ** 2)
+                   for _, n in self.showing]
+        self.information = sum(w * w for w in weights)
+        self.variance = 1 / sum(weights)
+
+    def test(self, host):
+        """z and the degrees of freedom of a host that is not one of these."""
+        count, mean = host[0], host[1] * self.share
+        variance = 1 / mean + self.spread ** 2
+        z = scaled(max(count - 0.25, 0), self.spread) - \
+            scaled(mean, self.spread)
+        if z <= 0:
+            z = min(0, (count + 0.25 - mean) / (mean * math.sqrt(variance)))
+        return (z / math.sqrt(1 + self.variance / variance),
+                max(1, variance ** 2 * self.information - 1))
+
+
+def gap_probability(common, hosts, z):
+    far = sorted((common.test(host)[0] * (1 if z > 0 else -1)
+                  for host in hosts), reverse=True)
+    n_tail = max(len(far) // 2, 4)
+    mean = sum(x - far[n_tail] for x in far[:n_tail]) / n_tail
+    gap = abs(z) - far[0]
+    if gap <= 0:
+        return 1
+    return (1 + gap / (mean * n_tail)) ** -n_tail if mean > 0 else 0
+
+
+def adjusted(z, df, n):
+    return min(1, 2 * n * student_upper(abs(z), df))
 
 
 def expected_rows(counts):
     """The spread, and {host: (z, q)}."""
-    found = {f"host{i}": standard_errors(counts, i)
-             for i in range(len(counts)) if sum(counts[i])}
-    known = [pair for pair in found.values() if pair is not None]
-    spread = None
-    if len(known) >= 8:
-        chance = statistics.NormalDist().inv_cdf(0.75) ** 2
-        spread = math.sqrt(max(0, statistics.median(
-            variance * (z * z / chance - 1) for z, variance in known)))
-    z = {host: pair and pair[0] * math.sqrt(
-        pair[1] / (pair[1] + (spread or 0) ** 2))
-        for host, pair in found.items()}
-    p = sorted((math.erfc(abs(x) / math.sqrt(2)), host)
-               for host, x in z.items() if x is not None)
-    q, least = {}, 1
-    for rank in range(len(p), 0, -1):
-        least = min(least, p[rank - 1][0] * len(p) / rank)
-        q[p[rank - 1][1]] = least
-    return spread, {host: (x, q.get(host)) for host, x in z.items()}
+    shown = {f"host{i}": (slow, slow + fast)
+             for i, (slow, fast) in enumerate(counts) if slow + fast}
+    share = sum(k for k, _ in shown.values()) / \
+        max(1, sum(n for _, n in shown.values()))
+    if len(shown) < 8 or share in (0, 1):
+        return None, {host: (None, None) for host in shown}
+    scale = max(share, 1 - share)
+    left = {host: ((k if share <= 0.5 else n - k) / scale, n / scale)
+            for host, (k, n) in shown.items()}
+    sign = 1 if share <= 0.5 else -1
+    common = Common(list(left.values()))
+    taken = []
+    for _ in range(len(shown) // 5):
+        host = max(left, key=lambda host: abs(common.test(left[host])[0]))
+        one, n = left.pop(host), len(left) + 1
+        common = Common(list(left.values()))
+        z, df = common.test(one)
+        taken.append([host, one, z, max(adjusted(z, df, n), gap_probability(
+            common, list(left.values()), z))])
+    for i in range(len(taken) - 1, 0, -1):
+        taken[i - 1][3] = min(taken[i - 1][3], taken[i][3])
+    found = {host: (sign * z, q) for host, _, z, q in taken if q <= 0.05}
+    least = min([q for *_, q in taken if q > 0.05], default=0)
+    left.update({host: one for host, one, *_ in taken if host not in found})
+    common = Common(list(left.values()))
+    for host, one in left.items():
+        z, df = common.test(one)
+        found[host] = sign * z, max(least, adjusted(z, df, len(shown)))
+    return common.spread * common.share, found
 
 
-def expected_verdict(spread, z, q):
-    if spread is None or z is None:
+def expected_verdict(q, z):
+    if q is None:
         return "undecided"
     return "noise" if q > 0.05 else "more" if z > 0 else "less"
 
 
 def is_close(found, expected):
     return found == expected if None in (found, expected) else \
-        abs(found - expected) <= 1e-6 * max(1, abs(expected))
+        abs(found - expected) <= 2e-3 * max(0.1, abs(expected))
 
 
 def check_oracle(folder, counts, write=write_stacks, hits=1):
@@ -185,7 +259,7 @@ def check_oracle(folder, counts, write=write_stacks, hits=1):
             continue
         row, (z, q) = found[f"host{i}"], expected[f"host{i}"]
         assert is_close(row["z"], z) and is_close(row["q"], q), (row, z, q)
-        assert row["verdict"] == expected_verdict(spread, z, q), (row, q)
+        assert row["verdict"] == expected_verdict(q, z), (row, q)
         assert row["hits"] == hits * slow, row
         assert row["of"] == hits * (slow + fast), row
         assert abs(row["share"] - slow / (slow + fast)) < 1e-9, row
@@ -195,15 +269,17 @@ def check_oracle(folder, counts, write=write_stacks, hits=1):
 
 
 def numbers_agree(folder, source):
-    """Hosts of very different size, so that the others are not certain."""
-    for n_hosts in (2, 3, 7, 8, 9, 14):
+    """Hosts of very different size, some with another share."""
+    for n_hosts in (2, 7, 8, 9, 14, 25):
         for _ in range(3):
             counts = []
             for _ in range(n_hosts):
                 whole = source.choice((40, 300, 1200, 3000))
-                slow = binomial(source, whole, source.uniform(0.1, 0.3))
+                slow = binomial(source, whole, source.uniform(0.1, 0.3) if
+                                source.random() < 0.9 else 0.7)
                 counts.append((slow, whole - slow))
             check_oracle(folder, counts)
+            check_oracle(folder, [(fast, slow) for slow, fast in counts])
 
 
 def edges(folder, source):
@@ -226,7 +302,7 @@ def edges(folder, source):
     assert "host1" in text and "host2" not in text, text
     assert "stacks that are kept by: narrow (slow)" in text, text
     assert "share of all 10: 0.2400" in text, text
-    assert "differ by a standard deviation of 0.0367" in text, text
+    assert "shares differ by a standard deviation of 0.0" in text, text
     assert [row["value"] for row in members(
         path, "limit 3", "members slow")["rows"]] == \
         ["host9", "host0", "host1"]
@@ -235,10 +311,6 @@ def edges(folder, source):
             folder, [(20, 80)] * 7)], capture_output=True, text=True,
         check=True, timeout=60).stdout
     assert "fewer than 8 values" in text, text
-    text = subprocess.run([CPPROF, "-q", "-e", "members slow", merge_counts(
-        folder, [(20, 80)] * 9)], capture_output=True, text=True, check=True,
-                          timeout=60).stdout
-    assert "most values differ by chance alone" in text, text
     alike = ask(merge_counts(folder, [(0, 7)] * 9), "members main")
     assert json.loads(alike.stdout)["spread"] is None, alike
     text = subprocess.run(
@@ -271,16 +343,79 @@ def errors(folder, source):
     assert "no counts by a key" in ask(sumless, "members slow").stderr
 
 
-def few_alarms(folder, source, spread):
-    """Hosts whose shares vary by a normal spread: false alarms are few."""
-    n_fleets, alarms = 25, 0
-    for _ in range(n_fleets):
-        shares = [max(0.01, source.gauss(0.1, spread)) for _ in range(20)]
-        answer = members(merge(folder, shares, source), "members slow")
-        alarms += any(row["verdict"] in ("more", "less")
-                      for row in answer["rows"])
-    # At most 5% of fleets; 25 have more than 5 in one of 1,000 such tests.
-    assert alarms <= 5, alarms
+# ---- fleets ----
+
+def lognormal(source, variation):
+    sigma = math.sqrt(math.log1p(variation ** 2))
+    return math.exp(source.gauss(0, sigma) - sigma ** 2 / 2)
+
+
+def gamma(source, variation):
+    return source.gammavariate(variation ** -2, variation ** 2)
+
+
+def normal(source, variation):
+    return max(0.05, source.gauss(1, variation))
+
+
+SIZES = {
+    "alike": lambda source, i: 3000,
+    "busy": lambda source, i: 50000 if i % 3 == 0 else 500,
+    "mixed": lambda source, i: round(math.exp(source.uniform(5, 11))),
+}
+
+
+def ask_fleet(folder, counts):
+    """The rows; hosts are labels of one profile, which is fast to write."""
+    path = os.path.join(folder, "labels.pb.gz")
+    out = os.path.join(folder, "labels.merged")
+    pprof_writer.write(path, [
+        ((name, 3), (count, count), [("host", f"host{i}", None)])
+        for i, (slow, fast) in enumerate(counts)
+        for name, count in ((1, slow), (2, fast)) if count],
+        names={1: "slow", 2: "fast", 3: "main"},
+        types=(("samples", "count"), ("cpu", "milliseconds")))
+    subprocess.run([CPPROF, "merge", "--by", "host", "-o", out, path],
+                   check=True)
+    return members(out, "members slow")["rows"]
+
+
+def simulate(source, n_hosts, size, host, variation, share, odd=None):
+    """odd: how many times the share the first host has."""
+    counts = []
+    for i in range(n_hosts):
+        whole = SIZES[size](source, i)
+        times = odd if odd is not None and i == 0 else host(source, variation)
+        slow = binomial(source, whole, min(0.98, share * times))
+        counts.append((slow, whole - slow))
+    return counts
+
+
+def names_any(rows):
+    return any(row["verdict"] in ("more", "less") for row in rows)
+
+
+FLEETS = [(n_hosts, size, host, variation)
+          for n_hosts in (10, 30, 200) for size in SIZES
+          for host in (lognormal, gamma, normal)
+          for variation in (0.1, 0.3, 0.5)]
+
+
+def few_alarms(folder, source, n_each):
+    """At most 5% of questions, within three standard errors."""
+    alarms, n_fleets = 0, 0
+    for n_hosts, size, host, variation in FLEETS:
+        found = sum(names_any(ask_fleet(folder, simulate(
+            source, n_hosts, size, host, variation, 0.1)))
+            for _ in range(n_each))
+        if n_each > 10:
+            print(f"# {n_hosts} hosts {size} {host.__name__} {variation}: "
+                  f"{found} of {n_each}", flush=True)
+        alarms += found
+        n_fleets += n_each
+        assert found <= 0.05 * n_each + 3 * math.sqrt(0.0475 * n_each), (
+            n_hosts, size, host, variation, found)
+    assert alarms <= 0.05 * n_fleets, (alarms, n_fleets)
 
 
 def alone(folder, source):
@@ -295,37 +430,34 @@ def alone(folder, source):
         assert {row["verdict"] for row in answer["rows"][1:]} == {"noise"}
 
 
-def busy_hosts(folder, source):
-    """Hosts that do 100 times as much as others show how hosts differ, which
-    is not an alarm."""
-    n_fleets, alarms = 25, 0
+def n_found(folder, source, n_fleets, n_hosts, variation, times):
+    found = 0
     for _ in range(n_fleets):
-        hosts = [500] * 20 + [50000] * 10
-        slow = [binomial(source, n, max(0.01, source.gauss(0.1, 0.01)))
-                for n in hosts]
-        counts = [(k, n - k) for k, n in zip(slow, hosts)]
-        answer = members(merge_counts(folder, counts), "members slow")
-        alarms += any(row["verdict"] in ("more", "less")
-                      for row in answer["rows"])
-    # Three to five fleets are expected; had the busy hosts no more room than
-    # the others, almost all.
-    assert alarms <= 10, alarms
+        first = ask_fleet(folder, simulate(source, n_hosts, "alike", lognormal,
+                                           variation, 0.1, times))[0]
+        found += first["value"] == "host0" and first["verdict"] == (
+            "more" if times > 1 else "less")
+    return found
 
 
-def finds_it(folder, source, spread, factor):
-    found, n_fleets = 0, 20
-    for _ in range(n_fleets):
-        shares = [max(0.01, source.gauss(0.1, spread)) for _ in range(20)]
-        shares[7] = 0.1 * factor
-        rows = members(merge(folder, shares, source), "members slow")["rows"]
-        first = rows[0]
-        found += first["value"] == "host7" and first["verdict"] == (
-            "more" if factor > 1 else "less")
-    assert found >= 0.8 * n_fleets, found
+def finds_it(folder, source, n_hosts, variation, times):
+    found = n_found(folder, source, 20, n_hosts, variation, times)
+    assert found >= 16, found
+
+
+def power(folder, source, n_fleets):
+    for n_hosts in (10, 20, 50, 200):
+        for variation in (0.05, 0.1, 0.3, 0.5):
+            for times in (0.3, 0.5, 1.4, 1.6, 1.8, 2, 3, 5, 10):
+                found = n_found(folder, source, n_fleets, n_hosts, variation,
+                                times)
+                print(f"# {n_hosts} hosts, {variation}, {times} times: "
+                      f"{found} of {n_fleets}", flush=True)
 
 
 def main():
     source = random.Random(int(os.environ.get("SEED", "1")))
+    n_fleets = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("rows are sums of the members", rows_are_sums, folder,
                        source)
@@ -339,16 +471,15 @@ def main():
                        source)
         claims.attempt("what only one host does, or does not do, is found",
                        alone, folder, source)
-        claims.attempt("busy hosts that differ as all do are noise",
-                       busy_hosts, folder, source)
-        for spread in (0, 0.01):
-            claims.attempt("hosts that differ as all do are noise "
-                           f"(spread {spread})", few_alarms, folder, source,
-                           spread)
-        claims.attempt("a host with 1.4 times the share is found", finds_it,
-                       folder, source, 0.005, 1.4)
-        claims.attempt("a host with half the share is found", finds_it,
-                       folder, source, 0.005, 0.5)
+        claims.attempt("hosts that differ by themselves are noise",
+                       few_alarms, folder, source, n_fleets)
+        for n_hosts, variation, times in (
+                (20, 0.05, 1.6), (20, 0.05, 0.5), (100, 0.1, 2), (100, 0.3, 5)):
+            claims.attempt(f"{times} times the share is found among {n_hosts} "
+                           f"hosts that differ by {variation}", finds_it,
+                           folder, source, n_hosts, variation, times)
+        if len(sys.argv) > 1:
+            power(folder, source, n_fleets)
     claims.end()
 
 

@@ -25,6 +25,7 @@ enum {
 
 const char *const change_verdict_names[N_CHANGE_VERDICTS] = {
 	[CHANGE_UNDECIDED] = "undecided",
+	[CHANGE_NEEDS_RUNS] = "undecided",
 	[CHANGE_NOISE] = "noise",
 	[CHANGE_LIKELY_GREW] = "likely grew",
 	[CHANGE_LIKELY_SHRANK] = "likely shrank",
@@ -208,27 +209,64 @@ says_something(const struct change_columns *columns, const struct pair *pair)
 	return n_samples(pair) >= LEAST_SAMPLES * n_runs;
 }
 
+/* What a run now has for each hit of one of the base, for equal work. */
+static double
+ratio_of_runs(const struct change_columns *columns)
+{
+	double base = 0, now = 0;
+
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		const struct pair pair = pair_of(columns, i);
+
+		base += pair.base.sum / pair.base.work;
+		now += pair.now.sum / pair.now.work;
+	}
+	return now / base;
+}
+
+/*
+ * The median z^2 of the rows over that of chance, if all grew by the ratio;
+ * *n: how many rows say something.
+ */
+static int
+median_inflation(const struct change_columns *columns, double ratio,
+                 double *values, size_t *n, double *inflation,
+                 struct error *error)
+{
+	*n = 0;
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		struct pair pair = pair_of(columns, i);
+
+		if (!says_something(columns, &pair))
+			continue;
+		pair.now.work *= ratio;
+		values[(*n)++] = z2_of(&pair) /
+		    work_factor(&pair, pair.sample, pair.sample);
+	}
+	if (*n < LEAST_ROWS)
+		return 0;
+	if (median_of(values, *n, inflation, error) != 0)
+		return -1;
+	*inflation /= MEDIAN_OF_CHANCE;
+	return 0;
+}
+
 static int
 fit_inflation(const struct change_columns *columns, double *values,
               struct change_noise *noise, struct error *error)
 {
-	size_t n = 0;
-	double median;
+	const double ratio = ratio_of_runs(columns);
+	double equal = 1, alike = INFINITY;
+	size_t n;
 
 	if (columns->sample == NULL)
 		return 0;
-	for (size_t i = 0; i < columns->n_rows; i++) {
-		struct pair pair = pair_of(columns, i);
-
-		if (says_something(columns, &pair))
-			values[n++] = z2_of(&pair) /
-			    work_factor(&pair, pair.sample, pair.sample);
-	}
-	if (n < LEAST_ROWS)
-		return 0;
-	if (median_of(values, n, &median, error) != 0)
+	if (median_inflation(columns, 1, values, &n, &equal, error) != 0)
 		return -1;
-	noise->inflation = fmax(1, median / MEDIAN_OF_CHANCE);
+	if (n >= LEAST_ROWS && ratio > 0 && isfinite(ratio) &&
+	    median_inflation(columns, ratio, values, &n, &alike, error) != 0)
+		return -1;
+	noise->inflation = fmax(1, fmin(equal, alike));
 	return 0;
 }
 
@@ -467,18 +505,13 @@ interval_of(const struct side *side, double phi, double t, double *low,
 	*high = (side->sum + half + width) / side->work;
 }
 
-/*
- * Of a difference, from the intervals of its sides (Zou & Donner 2008); and the
- * smallest difference that would have been found.
- */
+/* Of a difference, from the intervals of its sides (Zou & Donner 2008). */
 static void
 add_interval(struct change *change, const struct pair *pair,
              double work_phi, double t)
 {
 	double base_low, base_high, now_low, now_high;
 	double work = sqrt(work_phi * pair->work_variance);
-	double base = fmax(pair->base.sum, change->phi) / pair->base.work;
-	double now = fmax(pair->now.sum, change->phi) / pair->now.work;
 
 	interval_of(&pair->base, change->phi, t, &base_low, &base_high);
 	interval_of(&pair->now, change->phi, t, &now_low, &now_high);
@@ -487,11 +520,6 @@ add_interval(struct change *change, const struct pair *pair,
 	    hypot(change->now - now_low, base_high - change->base));
 	change->high = change->change + hypot(t * work,
 	    hypot(now_high - change->now, change->base - base_low));
-	change->visible = (t + POWER_Z) * sqrt(work * work + change->phi *
-	    (base / pair->base.work + now / pair->now.work));
-	/* Of few hits or runs the interval is wider than by that formula. */
-	change->visible = fmax(change->visible,
-	                       (change->high - change->low) / 2);
 }
 
 /* What depends on the noise, where nothing is known of that. */
@@ -499,21 +527,35 @@ static void
 set_unknown(struct change *change)
 {
 	change->low = change->high = change->phi = change->visible =
-	    change->p = NAN;
+	    change->p = change->sampling_p = NAN;
+}
+
+/* One run a side: the variance of a row / its mean. */
+static double
+phi_of_samples(const struct change_columns *columns, const struct pair *pair,
+               const struct change_noise *noise)
+{
+	const double whole = columns->base_whole + columns->now_whole;
+	const double share = whole > 0 ?
+	    fmin((pair->base.sum + pair->now.sum) / whole, 1) : 0;
+
+	return pair->sample * (noise->inflation * (1 - share) + share);
 }
 
 /* Counts of samples, of which nothing is known but that. */
 static void
-test_samples(struct change *change, const struct pair *pair,
-             const struct change_noise *noise)
+test_samples(struct change *change, const struct change_columns *columns,
+             const struct pair *pair, const struct change_noise *noise)
 {
-	double factor;
+	const double phi = phi_of_samples(columns, pair, noise);
+	const double z2 = z2_of(pair);
 
-	change->phi = pair->sample * noise->inflation;
-	factor = work_factor(pair, change->phi, change->phi);
-	change->p = normal_two_sided(sqrt(z2_of(pair) / noise->inflation /
-	                                  factor));
-	add_interval(change, pair, change->phi, NORMAL_95);
+	change->phi = phi;
+	change->p = normal_two_sided(sqrt(z2 * pair->sample / phi /
+	                                  work_factor(pair, phi, phi)));
+	change->sampling_p = normal_two_sided(sqrt(z2 /
+	    work_factor(pair, pair->sample, pair->sample)));
+	add_interval(change, pair, phi, NORMAL_95);
 }
 
 /* Of a variance that is the sum of two, of which one is that part. */
@@ -568,6 +610,16 @@ change_sum(const struct change_columns *columns,
 	};
 }
 
+/* phi of counted work, of which the row is like others. */
+static double
+phi_of_work(const struct change_columns *columns, const struct pair *pair,
+            const struct change_noise *noise, double phi)
+{
+	if (noise->df > 0)
+		phi = noise->common * pair->sample;
+	return columns->sample != NULL ? fmax(phi, pair->sample) : phi;
+}
+
 static void
 test_replicates(struct change *change, const struct change_columns *columns,
                 const struct pair *pair, const struct change_noise *noise,
@@ -582,12 +634,9 @@ test_replicates(struct change *change, const struct change_columns *columns,
 		/* Counts that never vary: any difference is a change. */
 		change->p = change->change == 0 ? 1 : 0;
 		change->low = change->high = change->change;
-		change->visible = 0;
 		return;
 	}
-	work_phi = noise->df > 0 ? noise->common * pair->sample : change->phi;
-	if (columns->sample != NULL)
-		work_phi = fmax(work_phi, pair->sample);
+	work_phi = phi_of_work(columns, pair, noise, change->phi);
 	change->p = f_upper(deviance(pair) / change->phi /
 	                    work_factor(pair, change->phi, work_phi),
 	                    spread.df);
@@ -606,23 +655,36 @@ test_row(struct change *change, const struct change_columns *columns,
 		.now = pair->now.mean,
 		.change = pair->now.mean - pair->base.mean,
 	};
-	if (is_replicated(pair, noise))
+	if (is_replicated(pair, noise)) {
 		test_replicates(change, columns, pair, noise, student);
-	else if (columns->sample != NULL)
-		test_samples(change, pair, noise);
-	else
+		change->sampling_p = change->p;
+	} else if (columns->sample != NULL) {
+		test_samples(change, columns, pair, noise);
+	} else {
 		set_unknown(change);
+	}
 }
 
+/* Whether runs that did the same may differ by as much, each as a whole. */
+static bool
+is_between_runs(const struct change *change)
+{
+	return fabs(change->change) <= CHANGE_BETWEEN_RUNS *
+	    fmin(change->base, change->now);
+}
+
+/* sampling_q: sampling_p, adjusted. */
 static enum change_verdict
-verdict_of(const struct change *change, double fdr)
+verdict_of(const struct change *change, double sampling_q, double fdr)
 {
 	if (isnan(change->q))
 		return CHANGE_UNDECIDED;
-	if (change->q > fdr || change->change == 0)
+	if (sampling_q > fdr || change->change == 0)
 		return CHANGE_NOISE;
 	if (change->is_replicated)
 		return change->change > 0 ? CHANGE_GREW : CHANGE_SHRANK;
+	if (change->q > fdr || is_between_runs(change))
+		return CHANGE_NEEDS_RUNS;
 	return change->change > 0 ? CHANGE_LIKELY_GREW : CHANGE_LIKELY_SHRANK;
 }
 
@@ -630,36 +692,25 @@ static int
 decide(struct change *changes, size_t n, double fdr, struct error *error)
 {
 	double *p = memory_array(n, sizeof *p, error);
+	double *sampling = memory_array(n, sizeof *sampling, error);
 	int status = -1;
 
-	if (p == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; !error->is_set && i < n; i++) {
 		p[i] = changes[i].p;
-	if (change_adjust(p, n, p, error) == 0) {
+		sampling[i] = changes[i].sampling_p;
+	}
+	if (!error->is_set && change_adjust(p, n, p, error) == 0 &&
+	    change_adjust(sampling, n, sampling, error) == 0) {
 		status = 0;
 		for (size_t i = 0; i < n; i++) {
 			changes[i].q = p[i];
-			changes[i].verdict = verdict_of(&changes[i], fdr);
+			changes[i].verdict = verdict_of(&changes[i],
+			                                sampling[i], fdr);
 		}
 	}
 	free(p);
+	free(sampling);
 	return status;
-}
-
-int
-change_test(const struct change_columns *columns,
-            const struct change_noise *noise, double fdr,
-            struct change *changes, struct error *error)
-{
-	struct student student = { 0 };
-
-	for (size_t i = 0; i < columns->n_rows; i++) {
-		struct pair pair = pair_of(columns, i);
-
-		test_row(&changes[i], columns, &pair, noise, &student);
-	}
-	return decide(changes, columns->n_rows, fdr, error);
 }
 
 /* ---- several rows ---- */
@@ -704,4 +755,209 @@ change_adjust(const double *p, size_t n, double *q, struct error *error)
 	}
 	free(ranked);
 	return 0;
+}
+
+/* ---- what would have been seen ---- */
+
+/*
+ * The p that a row may have at most to be called changed, if the others have
+ * the p that they have.  If its own p were 0, Benjamini and Hochberg would call
+ * r rows changed, itself among them; it is one of these as long as its p is at
+ * most fdr * r / n.  Sets bounds[n].
+ */
+static int
+find_bounds(const struct change *changes, size_t n, double fdr, double *bounds,
+            struct error *error)
+{
+	struct ranked *ranked = memory_array(n, sizeof *ranked, error);
+	size_t n_ranked = 0, n_named = 0, would_be = 1;
+
+	if (ranked == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(changes[i].p))
+			ranked[n_ranked++] = (struct ranked){ changes[i].p, i };
+	if (sort_items(ranked, n_ranked, sizeof *ranked, compare_ranked, NULL,
+	               error) != 0) {
+		free(ranked);
+		return -1;
+	}
+	fdr /= (double)n_ranked;
+	for (size_t i = 0; i < n_ranked; i++)
+		if (ranked[i].p <= fdr * (double)(i + 1))
+			n_named = i + 1;
+	for (size_t i = 0; i < n_ranked; i++) {
+		/* Those with less p come after it, one place later. */
+		if (i > 0 && ranked[i - 1].p <= fdr * (double)(i + 1))
+			would_be = i + 1;
+		bounds[ranked[i].row] = fdr * (double)(i < n_named ? n_named :
+		                                       would_be);
+	}
+	free(ranked);
+	return 0;
+}
+
+/* What makes a row's change visible. */
+struct visibility {
+	const struct change_columns *columns;
+	const struct change_noise *noise;
+	const struct pair *pair;
+	bool is_replicated;
+	double bound, df, needed;	/* errors_needed for these */
+};
+
+/* The row as it would be if it had grown so much a unit of work. */
+static struct pair
+grown(const struct pair *pair, double growth)
+{
+	struct pair more = *pair;
+
+	more.base.mean = pair->base.sum / pair->base.work;
+	more.now.mean = more.base.mean + growth;
+	more.now.sum = more.now.mean * pair->now.work;
+	return more;
+}
+
+/*
+ * What the test would make of that: how many standard errors, and phi.  An
+ * exact test takes whole samples, so it is about one sample stricter.
+ */
+static double
+errors_of(const struct visibility *seen, struct pair *pair, double *phi)
+{
+	double work_phi;
+
+	if (seen->columns->sample != NULL && n_samples(pair) < FEW_SAMPLES)
+		pair->now.sum -= fmin(pair->sample, pair->now.sum);
+	*phi = seen->is_replicated ?
+	    spread_of(seen->columns, pair, seen->noise).phi :
+	    phi_of_samples(seen->columns, pair, seen->noise);
+	work_phi = seen->is_replicated ?
+	    phi_of_work(seen->columns, pair, seen->noise, *phi) : *phi;
+	return sqrt(deviance(pair) / *phi / work_factor(pair, *phi, work_phi));
+}
+
+/*
+ * The growth of so many standard errors.  Of equal work and a constant phi, a
+ * change has (sqrt(now) - sqrt(base)) / sqrt(phi / 2) of them.
+ */
+static double
+growth_of(const struct visibility *seen, double phi)
+{
+	const struct pair *pair = seen->pair;
+	const double root = sqrt(pair->base.sum) + seen->needed * sqrt(phi / 2);
+	double growth = (root * root - pair->base.sum) / pair->now.work;
+
+	for (size_t i = 0; i < 50; i++) {
+		struct pair more = grown(pair, growth);
+		const double errors = errors_of(seen, &more, &phi);
+		const double factor = errors > 0 ? seen->needed / errors : 2;
+
+		growth *= factor;
+		if (fabs(factor - 1) < 1e-4)
+			break;
+	}
+	return growth;
+}
+
+/*
+ * One run a side: the growth that exceeds what runs differ by in 80 of 100
+ * cases.
+ */
+static double
+growth_between_runs(const struct visibility *seen)
+{
+	const double base = seen->pair->base.sum / seen->pair->base.work;
+	const double allowed = 1 + CHANGE_BETWEEN_RUNS;
+	double growth = CHANGE_BETWEEN_RUNS * base;
+
+	for (size_t i = 0; i < 5; i++) {
+		struct pair more = grown(seen->pair, growth);
+		const double now = base + growth;
+		double phi;
+
+		errors_of(seen, &more, &phi);
+		growth = CHANGE_BETWEEN_RUNS * base + POWER_Z * sqrt(phi *
+		    (now / more.now.work + allowed * allowed * base /
+		     more.base.work + now * now * more.work_variance));
+	}
+	return growth;
+}
+
+/*
+ * How many standard errors a change must have for a p of the bound in 80 of 100
+ * cases, if the standard error is known with some degrees of freedom, then as
+ * now: c (1 - 1 / 4 df) is that of a normal variable less t, whose variance is
+ * 1 + (c^2 + t^2) / 2 df.
+ */
+static double
+errors_needed(double bound, double df)
+{
+	const double t = isinf(df) ? normal_two_sided_quantile(bound) :
+	    student_two_sided_quantile(bound, df);
+	double errors = t + POWER_Z;
+
+	for (size_t i = 0; !isinf(df) && i < 20; i++)
+		errors = t + POWER_Z * sqrt(1 + (errors * errors + t * t) /
+		                            (2 * df)) / (1 - 1 / (4 * df));
+	return errors;
+}
+
+static double
+visible_growth(struct visibility *seen, const struct change *change,
+               double bound)
+{
+	double df = INFINITY;
+
+	if (isnan(change->phi))
+		return NAN;
+	if (!(change->phi > 0))
+		return 0;
+	seen->is_replicated = change->is_replicated;
+	if (seen->is_replicated)
+		df = spread_of(seen->columns, seen->pair, seen->noise).df;
+	if (bound != seen->bound || df != seen->df) {
+		seen->bound = bound;
+		seen->df = df;
+		seen->needed = errors_needed(bound, df);
+	}
+	return seen->is_replicated ? growth_of(seen, change->phi) :
+	    fmax(growth_of(seen, change->phi), growth_between_runs(seen));
+}
+
+static int
+find_visible(const struct change_columns *columns,
+             const struct change_noise *noise, double fdr,
+             struct change *changes, struct error *error)
+{
+	struct visibility seen = { .columns = columns, .noise = noise };
+	double *bounds = memory_array(columns->n_rows, sizeof *bounds, error);
+	int status = bounds == NULL ? -1 : find_bounds(changes,
+	    columns->n_rows, fdr, bounds, error);
+
+	for (size_t i = 0; status == 0 && i < columns->n_rows; i++) {
+		const struct pair pair = pair_of(columns, i);
+
+		seen.pair = &pair;
+		changes[i].visible = visible_growth(&seen, &changes[i],
+		                                    bounds[i]);
+	}
+	free(bounds);
+	return status;
+}
+
+int
+change_test(const struct change_columns *columns,
+            const struct change_noise *noise, double fdr,
+            struct change *changes, struct error *error)
+{
+	struct student student = { 0 };
+
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		struct pair pair = pair_of(columns, i);
+
+		test_row(&changes[i], columns, &pair, noise, &student);
+	}
+	return decide(changes, columns->n_rows, fdr, error) != 0 ? -1 :
+	    find_visible(columns, noise, fdr, changes, error);
 }

@@ -8,9 +8,13 @@
  * it is more where runs differ by more than chance.
  *
  * One run a side: exact binomial test below 30 samples, else z^2.  It is
- * divided by the inflation, the median z^2 of all rows over that of chance, so
- * that runs which differ everywhere do not differ anywhere ("genomic control",
- * Devlin & Roeder 1999).  The verdict is at most "likely".
+ * divided by the inflation, the median z^2 of all rows over that of chance
+ * ("genomic control", Devlin & Roeder 1999), about equality or about the ratio
+ * of the runs, whichever is less.  The inflation is work that moves among the
+ * rows; what a run took as a whole is known, so a row has less of it the more
+ * of the run it is.  The verdict is at most "likely".  A change that the
+ * samples show is undecided if the inflation may have made it, or if it is
+ * less than what equal runs may differ by as a whole (CHANGE_BETWEEN_RUNS).
  *
  * Replicates: phi of each row, shrunken towards the common one (Smyth 2004;
  * quasi-likelihood as in Lund et al. 2012), and F(1, df).  On a busy machine a
@@ -73,7 +77,18 @@ struct change_columns {
 	 * replicates show.
 	 */
 	const double *sample;
+	/*
+	 * One run a side: all that each run counted, of which rows are parts.
+	 * 0: unknown.
+	 */
+	double base_whole, now_whole;
 };
+
+/*
+ * One run a side cannot tell a change by less than this part from what the runs
+ * of a program differ by on a machine that does other work, too.
+ */
+#define CHANGE_BETWEEN_RUNS 0.15
 
 /* How much the counts of these runs vary, besides chance. */
 struct change_noise {
@@ -97,13 +112,16 @@ struct change_noise {
 /* GREW and SHRANK need replicates that show the row's noise. */
 enum change_verdict {
 	CHANGE_UNDECIDED,	/* nothing is known of the noise */
+	CHANGE_NEEDS_RUNS,	/* one run a side: more than chance, but runs
+				 * may differ by as much */
 	CHANGE_NOISE,		/* no more than noise does */
 	CHANGE_LIKELY_GREW, CHANGE_LIKELY_SHRANK,
 	CHANGE_GREW, CHANGE_SHRANK,
 	N_CHANGE_VERDICTS
 };
 
-/* "undecided", "noise", "likely grew", "likely shrank", "grew", "shrank". */
+/* "undecided", "undecided", "noise", "likely grew", "likely shrank", "grew",
+ * "shrank". */
 extern const char *const change_verdict_names[N_CHANGE_VERDICTS];
 
 /*
@@ -116,10 +134,12 @@ struct change {
 	double low, high;	/* 95% interval of the change */
 	double phi;		/* variance / mean, with the inflation, without
 				 * the noise of the work */
-	double visible;		/* the smallest change that would have been
-				 * found in 80 of 100 cases, by this row alone
-				 * at 5%; of the base: divide by it */
+	double visible;		/* the smallest growth from the base that would
+				 * be called one in 80 of 100 cases, if the other
+				 * rows are as they are */
 	double p;		/* of a difference like this by noise alone */
+	double sampling_p;	/* the same of sampling alone; for one run a
+				 * side, else p */
 	double q;		/* p, adjusted for the number of rows */
 	bool is_replicated;	/* replicates show the row's noise */
 	enum change_verdict verdict;

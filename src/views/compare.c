@@ -168,7 +168,10 @@ make_columns(const struct view_request *request, uint64_t *const *values,
              uint32_t n, const double *sample)
 {
 	const struct compared_runs *runs = request->compared;
+	double whole[2] = { 0 };
 
+	for (size_t i = 0; i < view_count_runs(request); i++)
+		whole[i >= runs->n_base] += (double)request->columns[i].total;
 	return (struct change_columns){
 		.n_rows = n,
 		.n_base = runs->n_base,
@@ -181,6 +184,7 @@ make_columns(const struct view_request *request, uint64_t *const *values,
 		.base_work_units = runs->work_hits[0],
 		.now_work_units = runs->work_hits[1],
 		.sample = counts_samples(request) ? sample : NULL,
+		.base_whole = whole[0], .now_whole = whole[1],
 	};
 }
 
@@ -289,6 +293,7 @@ compare_verdict(const struct change *change)
 {
 	static const enum row_verdict verdicts[N_CHANGE_VERDICTS] = {
 		[CHANGE_UNDECIDED] = ROW_UNDECIDED,
+		[CHANGE_NEEDS_RUNS] = ROW_UNDECIDED,
 		[CHANGE_NOISE] = ROW_NOISE,
 		[CHANGE_LIKELY_GREW] = ROW_LIKELY,
 		[CHANGE_LIKELY_SHRANK] = ROW_LIKELY,

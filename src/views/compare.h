@@ -16,7 +16,8 @@
 
 /* How a row's change is called. */
 enum row_verdict {
-	ROW_UNDECIDED,		/* nothing is known of the noise */
+	ROW_UNDECIDED,		/* nothing is known of the noise, or not
+				 * enough from one run a side */
 	ROW_NOISE,		/* no more than noise does */
 	ROW_MOVED,		/* what it calls grew and shrank, but it did
 				 * neither */

@@ -64,10 +64,10 @@ add_values(struct text_buffer *text, const struct compared_values *values,
 		text_add_string(text, " left");
 }
 
-/* "change: +0.5 s (+10.0%) +- 0.1 s, grew; visible: 0.2 s" */
+/* "+0.5 s (+10.0%) +- 0.1 s, grew" */
 static void
 add_whole(struct text_buffer *text, const struct change *whole,
-          const struct resource *resource)
+          const struct compared_runs *runs, const struct resource *resource)
 {
 	text_add_string(text, whole->change > 0 ? "+" : "");
 	text_add_amount(text, whole->change, resource->interval,
@@ -83,6 +83,10 @@ add_whole(struct text_buffer *text, const struct change *whole,
 		                resource->interval, resource->gtick);
 	}
 	text_add_format(text, ", %s", row_verdict_names[compare_verdict(whole)]);
+	if (whole->verdict == CHANGE_NEEDS_RUNS)
+		text_add_string(text, runs->values != NULL ?
+		                ": one value a side" :
+		                ": one run a side; record --repeat 3 for each");
 }
 
 static int
@@ -124,7 +128,7 @@ add_sides(const struct view_request *request,
 	status = add_line(&text, table, error);
 	text_add_string(&text, request->set->n_steps > 0 ?
 	                "all that the steps left: " : "whole run: ");
-	add_whole(&text, &compared->whole, resource);
+	add_whole(&text, &compared->whole, runs, resource);
 	if (status == 0)
 		status = add_line(&text, table, error);
 	text_free(&text);
@@ -220,6 +224,16 @@ sources_of_noise(const struct view_request *request, char *text, size_t size)
 	return text;
 }
 
+/* Whether more runs would decide what one a side cannot. */
+static bool
+needs_runs(const struct compared_rows *compared)
+{
+	for (uint32_t i = 0; i < compared->n; i++)
+		if (compared->changes[i].verdict == CHANGE_NEEDS_RUNS)
+			return true;
+	return compared->whole.verdict == CHANGE_NEEDS_RUNS;
+}
+
 static int
 add_noise(const struct view_request *request,
           const struct compared_rows *compared, struct table *table,
@@ -237,9 +251,16 @@ add_noise(const struct view_request *request,
 		return table_add_header(table, error, "undecided: the hits are "
 		    "no counts of samples, so only more %ss of each side can "
 		    "show their noise", run);
+	if (!has_replicates && table_add_header(table, error, "one %s a side: "
+	    "likely is the most that can be said; more %ss say more", run,
+	    run) != 0)
+		return -1;
 	if (!has_replicates)
-		return table_add_header(table, error, "one %s a side: likely "
-		    "is the most that can be said; more %ss say more", run, run);
+		return !needs_runs(compared) ? 0 : table_add_header(table,
+		    error, "undecided: more than chance, but equal %ss may "
+		    "differ as much; three %ss a side can decide%s", run, run,
+		    request->compared->values != NULL ? "" :
+		    " (record --repeat 3)");
 	return table_add_header(table, error, "noise is estimated from %s; of "
 	    "the rows that grew or shrank, at most 5%% are expected to be "
 	    "noise", sources_of_noise(request, text, sizeof text));

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* members.c -- which values of a key use more or less than the others.
  *
- * A value's share is the hits of the chosen stacks of all its hits.  It is
- * compared with the share of all other values together: by an exact binomial
- * test of samples, as a z.  Hosts differ by more than chance: the spread is the
- * standard deviation of their own shares, such that the median z^2 is that of
- * chance.  Its square adds to the variance of each share, which is due to
- * chance alone and so is smaller the more samples there are ("random effects",
- * DerSimonian & Laird 1986; the median, since some do deviate).  Dividing all z
- * by one number would call every large host deviating.  The probabilities are
- * adjusted for the number of values (Benjamini & Hochberg 1995).  Cost:
- * O(sections) after the totals of sections, and the tests.
+ * A value's share is the hits of the chosen stacks of all its hits.  Whether it
+ * deviates from those of the other values is a test of all of them together
+ * (noise/outliers.h), so one in 20 questions has a false answer.  Cost:
+ * O(sections) after the totals of sections, and the test.
  */
 #include "src/views/members.h"
 
@@ -19,26 +13,16 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/noise/change.h"
-#include "src/noise/distributions.h"
+#include "src/noise/outliers.h"
 #include "src/views/heading.h"
 
-/* Median of the square of a standard normal. */
-#define MEDIAN_CHI_SQUARE 0.4549364
-
-/* With fewer values the spread is not known. */
-enum { VALUES_LEAST = 8 };
-/* The part of the values called deviating that may be wrong. */
-#define FALSE_DISCOVERIES 0.05
-/* As far out as a double tells probabilities apart. */
-#define Z_MOST 38.0
+/* The part of the questions whose answer may name a value that is like others. */
+static const double FALSE_ALARMS = 0.05;
 
 struct value {
 	const char *text;
 	struct section_total part, whole;
-	double z;		/* NAN: not tested */
-	double variance;	/* of the share's difference, by chance */
-	double q;
+	double z, q;		/* NAN: not tested */
 };
 
 struct values {
@@ -130,113 +114,34 @@ collect(struct values *values, struct error *error)
 
 /* ---- the test ---- */
 
-/*
- * The probability of k of a value's n samples by chance, if the others have
- * the share, and the value has the part `of_all` of all samples.  Where no other
- * value has any, or none but, it is that of all of them being in this value.
- */
-static double
-chance_of(uint64_t k, uint64_t n, double share, double of_all)
-{
-	if (share > 0 && share < 1)
-		return binomial_test(k, n, share);
-	k = share > 0 ? n - k : k;
-	return binomial_test(k, k, of_all);
-}
-
-/*
- * How many standard errors a value's share is from that of the others, by chance
- * alone.  It stays NAN if there are no others, or all have no such stacks or
- * no other ones.
- */
-static void
-compare_share(const struct values *values, struct value *value)
-{
-	double all = (double)values->whole.hits;
-	double mean = (double)values->part.hits / all;
-	double others = (double)(values->whole.hits - value->whole.hits);
-	double share = (double)(values->part.hits - value->part.hits) / others;
-	double whole = (double)value->whole.hits;
-	double phi = whole / (double)value->whole.samples;
-	uint64_t n, k;
-	double p, z;
-
-	if (!(others > 0) || !(mean > 0) || !(mean < 1))
-		return;
-	/* A sample is one event, however many hits it stands for. */
-	if (!(phi >= 1))
-		phi = 1;
-	n = (uint64_t)llround(fmin(whole / phi, 9e15));
-	k = (uint64_t)llround(fmin((double)value->part.hits / phi, (double)n));
-	p = chance_of(k, n, share, whole / all);
-	z = p > 0 ? fmin(normal_two_sided_quantile(p), Z_MOST) : Z_MOST;
-	/* The others' share is not known exactly either. */
-	if (share > 0 && share < 1) {
-		z /= sqrt(1 + whole / others);
-		mean = share;
-	}
-	value->z = (double)value->part.hits < share * whole ? -z : z;
-	value->variance = mean * (1 - mean) * phi / whole *
-	    (1 + whole / others);
-}
-
 static int
-compare_doubles(const void *a, const void *b)
+test(struct values *values, struct error *error)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	struct outlier_count *counts = memory_array(values->n, sizeof *counts,
+	                                            error);
+	int status;
 
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Sets the spread; scratch[n].  A value has a z^2 of at most the median of
- * chance if the square of the spread is at least variance (z^2 / median - 1).
- * So it is the median of these.
- */
-static void
-find_spread(struct values *values, double *scratch)
-{
-	size_t n = 0;
-
+	if (counts == NULL)
+		return -1;
 	for (size_t i = 0; i < values->n; i++) {
 		const struct value *value = &values->items[i];
+		const double hits = (double)value->whole.hits;
 
-		if (!isnan(value->z))
-			scratch[n++] = value->variance * (value->z * value->z /
-			                                  MEDIAN_CHI_SQUARE - 1);
+		/* A sample is one event, however many hits it stands for. */
+		counts[i] = (struct outlier_count){
+			.part = fmin((double)value->part.hits, hits),
+			.whole = hits,
+			.sample = value->whole.samples == 0 ? 1 :
+			    fmax(1, hits / (double)value->whole.samples),
+		};
 	}
-	values->spread = NAN;
-	if (n < VALUES_LEAST)
-		return;
-	qsort(scratch, n, sizeof *scratch, compare_doubles);
-	values->spread = sqrt(fmax(0, (scratch[(n - 1) / 2] +
-	                               scratch[n / 2]) / 2));
-}
-
-/* Sets the spread, and each z and q; p[n] is scratch. */
-static int
-test(struct values *values, double *p, struct error *error)
-{
-	double more;
-
-	for (size_t i = 0; i < values->n; i++)
-		compare_share(values, &values->items[i]);
-	find_spread(values, p);
-	more = isnan(values->spread) ? 0 : values->spread * values->spread;
+	status = outliers_find(counts, values->n, &values->spread, error);
 	for (size_t i = 0; i < values->n; i++) {
-		struct value *value = &values->items[i];
-
-		p[i] = NAN;
-		if (isnan(value->z))
-			continue;
-		value->z *= sqrt(value->variance / (value->variance + more));
-		p[i] = normal_two_sided(value->z);
+		values->items[i].z = counts[i].z;
+		values->items[i].q = counts[i].q;
 	}
-	if (change_adjust(p, values->n, p, error) != 0)
-		return -1;
-	for (size_t i = 0; i < values->n; i++)
-		values->items[i].q = p[i];
-	return 0;
+	free(counts);
+	return status;
 }
 
 /* ---- showing ---- */
@@ -257,11 +162,11 @@ compare_values(const void *left, const void *right)
 }
 
 static const char *
-verdict(const struct values *values, const struct value *value)
+verdict(const struct value *value)
 {
-	if (isnan(value->q) || isnan(values->spread))
+	if (isnan(value->q))
 		return "undecided";
-	if (value->q > FALSE_DISCOVERIES)
+	if (value->q > FALSE_ALARMS)
 		return "noise";
 	return value->z > 0 ? "more" : "less";
 }
@@ -292,20 +197,17 @@ add_heading(const struct values *values, struct table *table,
 	    table_add_field(table, "spread", NULL, cell_known(values->spread),
 	                    error) != 0)
 		return -1;
-	if (isnan(values->spread) && values->n >= VALUES_LEAST)
+	if (isnan(values->spread) && values->n >= OUTLIER_LEAST)
 		return table_add_header(table, error, "nothing to compare: all "
 		                        "values have %s", share > 0 ?
 		                        "only such stacks" : "no such stacks");
 	if (isnan(values->spread))
 		return table_add_header(table, error, "fewer than %d values: "
 		                        "how much they differ by themselves is "
-		                        "unknown", VALUES_LEAST);
-	if (values->spread == 0)
-		return table_add_header(table, error, "most values differ by "
-		                        "chance alone");
-	return table_add_header(table, error, "beyond chance, shares of most "
-	                        "values differ by a standard deviation of "
-	                        "%.4f, which z allows for", values->spread);
+		                        "unknown", OUTLIER_LEAST);
+	return table_add_header(table, error, "besides chance, shares differ by "
+	                        "a standard deviation of %.4f, which z allows "
+	                        "for", values->spread);
 }
 
 static int
@@ -341,7 +243,7 @@ show(struct values *values, struct table *table, struct error *error)
 			cell_hits(value->part.hits),
 			cell_hits(value->whole.hits),
 			cell_known(value->z), cell_known(value->q),
-			cell_text(verdict(values, value)), cell_text(text),
+			cell_text(verdict(value)), cell_text(text),
 		};
 
 		if (text == NULL || table_add_row(table, cells, error) != 0)
@@ -359,14 +261,11 @@ view_members(const struct view_request *request,
 		.request = request, .wanted = wanted,
 		.names = names_new(error),
 	};
-	double *p = NULL;
 	int result = -1;
 
-	if (values.names != NULL && collect(&values, error) == 0)
-		p = memory_array(values.n, sizeof *p, error);
-	if (p != NULL && test(&values, p, error) == 0)
+	if (values.names != NULL && collect(&values, error) == 0 &&
+	    test(&values, error) == 0)
 		result = show(&values, table, error);
-	free(p);
 	free(values.items);
 	names_free(values.names);
 	return result;

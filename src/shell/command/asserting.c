@@ -764,6 +764,13 @@ judge_change(const struct asserting *asserting,
 	if (finding.verdict == VERDICT_UNDECIDED)
 		finding.why = "the bound is inside the interval: record "
 		    "longer, or more runs";
+	/* The interval has nothing of how equal runs differ. */
+	if (finding.verdict == VERDICT_VIOLATED &&
+	    change->verdict == CHANGE_NEEDS_RUNS) {
+		finding.verdict = VERDICT_UNDECIDED;
+		finding.why = "one run a side, and equal runs may differ as "
+		    "much: compare three of each (record --repeat 3)";
+	}
 	return finding;
 }
 
