@@ -67,10 +67,10 @@ const struct command command_members = {
 	    "hosts without an outlier one is as far out. A host is called more "
 	    "or less if q is at most 0.05: of questions about hosts that are "
 	    "alike, at most one in 20 names any. The price is that a host must "
-	    "be far out: among 20 hosts whose shares differ by 10% it is found "
-	    "in four of five cases if it has 1.8 times the share, among hosts "
-	    "that differ by 30% with five times. With fewer than 8 "
-	    "hosts it is not known how much they differ, and all are "
+	    "be far out. Among 20 hosts of 3000 samples each whose shares "
+	    "differ by 10%, one with twice the share is found in four of five "
+	    "cases; if they differ by 30%, one with six times. With fewer than "
+	    "8 hosts it is not known how much they differ, and all are "
 	    "undecided.\n\n"
 	    "To look at one of them: narrow label KEY=VALUE.",
 	.example = "members db_get_property",

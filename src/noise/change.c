@@ -827,6 +827,9 @@ errors_of(const struct visibility *seen, struct pair *pair, double *phi)
 {
 	double work_phi;
 
+	*phi = pair->sample;
+	if (!isfinite(pair->now.sum))
+		return INFINITY;
 	if (seen->columns->sample != NULL && n_samples(pair) < FEW_SAMPLES)
 		pair->now.sum -= fmin(pair->sample, pair->now.sum);
 	*phi = seen->is_replicated ?

@@ -41,7 +41,7 @@ deviance_part(double x, double mean)
 	for (int j = 3;; j += 2) {
 		power *= v * v;
 		next = sum + power / j;
-		if (next == sum)
+		if (!(next < sum || next > sum))
 			return sum;
 		sum = next;
 	}
