@@ -31,6 +31,8 @@ const struct command command_down = {
 	    "in the path, the path continues from its earlier position, and "
 	    "no hit counts twice for one path. The extensions of a path can "
 	    "therefore sum to more than the path itself.\n\n"
+	    "Where there is no root (see root), down lists the outermost "
+	    "functions, with which stacks begin.\n\n"
 	    "A ROOT given here applies to this command only; use root to "
 	    "change it for the following commands.",
 	.example = "down address_information",

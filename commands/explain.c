@@ -9,6 +9,7 @@
 #include "src/shell/command/view_command.h"
 #include "src/shell/session/session_left.h"
 #include "src/views/explain.h"
+#include "src/views/outermost.h"
 
 static bool
 is_words(const struct word *word)
@@ -164,6 +165,10 @@ explain_run(struct session *session, const struct arguments *arguments,
 	    session_module_hits(session, &module_hits, error) != 0)
 		return -1;
 	status = session_noise_request(session, &request, error);
+	if (status == 0 && request.root == NO_NAME) {
+		request.root = outermost_heaviest(request.set, error);
+		status = error->is_set ? -1 : 0;
+	}
 	if (status == 0 && request.groups != NULL)
 		status = find_module_groups(session, module_hits, &groups,
 		                            &has_module, error);

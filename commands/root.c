@@ -29,14 +29,16 @@ static int
 root_set(struct session *session, const struct command *setting,
          const struct value *value, struct error *error)
 {
-	const char *old;
-
 	(void)setting;
 	if (value->n_names == 1)
 		return session_set_root(session, value->names[0], error);
-	old = names_text(session->profile->names, session->root);
+	if (session->root == NO_NAME)
+		return error_set(error, "%.60s matches %zu functions; there "
+		                 "is still no root", value->text,
+		                 value->n_names);
 	return error_set(error, "%.60s matches %zu functions; the root is "
-	                 "still %.200s", value->text, value->n_names, old);
+	                 "still %.200s", value->text, value->n_names,
+	                 names_text(session->profile->names, session->root));
 }
 
 /* Lists the functions that match a pattern, so that the user can choose. */
@@ -62,6 +64,22 @@ list_functions(const struct session *session, const struct value *value,
 	return 0;
 }
 
+/* As setting_show, which leaves out what has no value. */
+static int
+show_no_root(struct table *table, struct error *error)
+{
+	const struct cell cells[] = {
+		cell_text("root"),
+		{ .kind = CELL_EMPTY, .text = "none" },
+	};
+
+	table->schema = "cpprof.settings/1";
+	table->is_plain = true;
+	table_add_column(table, "name", "name", CELL_TEXT);
+	table_add_column(table, "value", "value", CELL_TEXT);
+	return table_add_row(table, cells, error);
+}
+
 static int
 root_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
@@ -71,7 +89,8 @@ root_run(struct session *session, const struct arguments *arguments,
 	if (!value->is_given) {
 		if (session_need_profile(session, error) != 0)
 			return -1;
-		return setting_show(session, &command_root, table, error);
+		return session->root == NO_NAME ? show_no_root(table, error) :
+		       setting_show(session, &command_root, table, error);
 	}
 	if (value->n_names > 1 &&
 	    list_functions(session, value, table, error) != 0)
@@ -84,9 +103,11 @@ const struct command command_root = {
 	.group = GROUP_SETTINGS,
 	.summary = "the function that paths begin with (down) or end in (up)",
 	.description =
-	    "Any function of the profile can be the root. The default is "
-	    "main, or, if there is no main, the outermost function with the "
-	    "most hits.\n\n"
+	    "Any function of the profile can be the root. The default is main "
+	    "if it is on at least half of the hits of the current resource, "
+	    "or the outermost function if all stacks begin with the same one. "
+	    "Otherwise there is no root until you choose one: flame draws all "
+	    "stacks, and down lists the outermost functions.\n\n"
 	    "A pattern that matches one function selects it. A pattern that "
 	    "matches several lists them and leaves the root as it was; in a "
 	    "script this is an error.",

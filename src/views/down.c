@@ -18,6 +18,7 @@
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
 #include "src/views/flow_paths.h"
+#include "src/views/outermost.h"
 #include "src/views/rows.h"
 #include "src/views/totals.h"
 
@@ -85,6 +86,8 @@ walk_begin(struct walk *walk, const struct view_request *request,
 	const struct sample_tree *tree = set->tree;
 	uint32_t n_names = names_count(set->names);
 	size_t longest = tree->deepest < n_names ? tree->deepest : n_names;
+
+	longest += request->root == NO_NAME;
 
 	*walk = (struct walk){ .set = set, .columns = request->columns };
 	walk->path = memory_array(longest + 1, sizeof *walk->path, error);
@@ -226,12 +229,31 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
 	return 0;
 }
 
+/*
+ * Without a root, all stacks begin in a function above them, which has no name:
+ * record 0, which is always on the path.
+ */
+static int
+count_all_paths(struct walk *walk, struct error *error)
+{
+	const struct sample_tree *tree = walk->set->tree;
+
+	walk->path[walk->length++] = (struct position){ NO_NAME, 0 };
+	for (uint32_t top = 0; top < tree->n_nodes; top = tree->end[top])
+		if (walk_subtree(walk, top, error) != 0)
+			return -1;
+	return 0;
+}
+
 static int
 count_paths(struct walk *walk, uint32_t root, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
-	uint32_t top = measure_next_node(tree, 0, root);
+	uint32_t top;
 
+	if (root == NO_NAME)
+		return count_all_paths(walk, error);
+	top = measure_next_node(tree, 0, root);
 	if (top == tree->n_nodes)
 		walk->trie.n_records = 0;
 	while (top < tree->n_nodes) {
@@ -268,8 +290,8 @@ view_down(const struct view_request *request, struct table *table,
 	struct rows rows = { 0 };
 	int status;
 
-	if (view_need_root(request, table, error) != 0)
-		return -1;
+	if (request->root == NO_NAME)
+		return view_outermost(request, table, error);
 	status = request->set->flow != NULL ?
 	    flow_paths_down(&rows, request, &measure, &hidden, error) :
 	    rows_down(&rows, request, &measure, false, &hidden, error);

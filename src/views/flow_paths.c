@@ -18,11 +18,12 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/views/flow_steps.h"
+#include "src/views/outermost.h"
 
 enum { ROWS_A_STEP = 1024 };
 
 struct flow_record {
-	uint32_t parent;	/* NO_RECORD for record 0 */
+	uint32_t parent;	/* NO_RECORD for record 0, and for all roots */
 	uint32_t name;
 	uint32_t length;
 	bool is_estimated;
@@ -203,7 +204,8 @@ extend_all(struct search *search, const struct limits *limits,
 		return 0;
 	if (flow_step(&search->steps,
 	              search->amounts.items + record->first_amount,
-	              record->n_amounts, number == 0, NO_NAME, error) != 0)
+	              record->n_amounts, record->parent == NO_RECORD, NO_NAME,
+	              error) != 0)
 		return -1;
 	n = search->steps.reached.n;
 	mark_path(search, number);
@@ -224,21 +226,15 @@ extend_all(struct search *search, const struct limits *limits,
 	return 0;
 }
 
-/*
- * Searches from record 0, extending each record in turn, until there is no
- * room.
- */
+/* Adds the record of the path (root). */
 static int
-find_paths(struct search *search, const struct limits *limits,
-           struct error *error)
+add_root(struct search *search, uint32_t root, struct error *error)
 {
-	uint32_t root = limits->request->root;
 	const struct call_flow *flow = search->steps.flow;
 	const struct flow_function *function = &flow->functions[root];
 	struct flow_amounts all = { 0 };
-	int status;
+	int status = flow_amounts_of(flow, root, &all, error);
 
-	status = flow_amounts_of(flow, root, &all, error);
 	if (status == 0)
 		status = add_record(search, (struct flow_record){
 			.parent = NO_RECORD,
@@ -248,6 +244,50 @@ find_paths(struct search *search, const struct limits *limits,
 			.hits = measure_hits(function->inclusive),
 		}, all.items, all.n, error);
 	free(all.items);
+	return status;
+}
+
+/* If there is no root, all outermost functions are, as the limits allow. */
+static int
+add_roots(struct search *search, const struct limits *limits,
+          struct error *error)
+{
+	const struct call_flow *flow = search->steps.flow;
+	struct sample_set set = *limits->request->set;
+	bool *are_outermost;
+	int status = 0;
+
+	set.flow = flow;
+	are_outermost = outermost_functions(&set, error);
+	if (are_outermost == NULL)
+		return -1;
+	for (uint32_t name = 0; status == 0 && name < flow->n_names; name++) {
+		if (!are_outermost[name])
+			continue;
+		if (measure_hits(flow->functions[name].inclusive) <
+		    limits->least)
+			limits->hidden->below_threshold++;
+		else if (limits->request->depth < 1)
+			limits->hidden->too_long++;
+		else
+			status = add_root(search, name, error);
+	}
+	free(are_outermost);
+	return status;
+}
+
+/*
+ * Searches from the records of roots on, extending each record in turn, until
+ * there is no room.
+ */
+static int
+find_paths(struct search *search, const struct limits *limits,
+           struct error *error)
+{
+	uint32_t root = limits->request->root;
+	int status = root == NO_NAME ? add_roots(search, limits, error) :
+	             add_root(search, root, error);
+
 	for (uint32_t i = 0; status == 0 && !search->is_full &&
 	     i < search->n_records; i++) {
 		status = extend_all(search, limits, i, error);
@@ -285,13 +325,16 @@ find_most_paths(struct search *search, struct limits *limits,
 	const struct hidden before = *limits->hidden;
 	const uint64_t first = limits->least < 2 ? 2 : limits->least * 2;
 	unsigned low = 0, high = 0, last = UINT_MAX;
+	uint64_t most;
 
 	if (find_paths(search, limits, error) != 0)
 		return -1;
 	if (!search->is_full)
 		return 0;
-	/* There is always room for the first record alone. */
-	while (search->records[0].hits >> high >= first)
+	/* There is always room for the root alone, or for none of several. */
+	most = limits->request->root != NO_NAME ? search->records[0].hits :
+	       search->steps.flow->total;
+	while (most >> high >= first)
 		high++;
 	while (low < high || last != high) {
 		last = (low + high) / 2;
@@ -358,15 +401,16 @@ count_columns(struct search *search, const struct view_request *request,
 	return status;
 }
 
-/* Only the first record may be below the threshold, or too long. */
+/* Only a root may be below the threshold, or too long. */
 static int
 make_rows(const struct search *search, const struct limits *limits,
           struct rows *rows, struct error *error)
 {
 	uint32_t n = search->n_records;
-	bool is_hidden = search->records[0].hits < limits->least;
+	bool has_root = limits->request->root != NO_NAME;
+	bool is_hidden = has_root && search->records[0].hits < limits->least;
 
-	if (is_hidden || limits->request->depth < 1) {
+	if (has_root && (is_hidden || limits->request->depth < 1)) {
 		limits->hidden->below_threshold += is_hidden;
 		limits->hidden->too_long += !is_hidden;
 		n = 0;
@@ -438,10 +482,13 @@ search_run(bool is_up, struct path_trie *all,
 		record = memory_array(search.n_records, sizeof *record, error);
 	if (record == NULL)
 		status = -1;
-	for (uint32_t i = 1; status == 0 && i < search.n_records; i++) {
+	for (uint32_t i = request->root != NO_NAME;
+	     status == 0 && i < search.n_records; i++) {
+		uint32_t parent = search.records[i].parent;
+
 		record[i] = path_trie_child(all,
-		    record[search.records[i].parent], search.records[i].name,
-		    error);
+		    parent == NO_RECORD ? 0 : record[parent],
+		    search.records[i].name, error);
 		if (record[i] == NO_RECORD)
 			status = -1;
 	}
@@ -451,22 +498,26 @@ search_run(bool is_up, struct path_trie *all,
 	return status;
 }
 
-/* The paths of a trie as records without hits. */
+/* The paths of a trie as records without hits; has_root: record 0 is one. */
 static int
 take_records(struct search *search, const struct path_trie *trie,
-             struct error *error)
+             bool has_root, struct error *error)
 {
+	const uint32_t first = has_root ? 0 : 1;
+
 	search->records = memory_array(trie->n_records,
 	                               sizeof *search->records, error);
 	if (search->records == NULL)
 		return -1;
-	search->n_records = trie->n_records;
-	for (uint32_t i = 0; i < trie->n_records; i++) {
-		uint32_t parent = trie->records[i].parent;
+	search->n_records = trie->n_records - first;
+	for (uint32_t i = 0; i < search->n_records; i++) {
+		uint32_t parent = trie->records[i + first].parent;
 
+		if (!has_root)
+			parent = parent == 0 ? NO_RECORD : parent - 1;
 		search->records[i] = (struct flow_record){
 			.parent = parent,
-			.name = trie->records[i].name,
+			.name = trie->records[i + first].name,
 			.length = parent == NO_RECORD ? 1 :
 			    search->records[parent].length + 1,
 		};
@@ -510,7 +561,8 @@ search_runs(bool is_up, struct rows *rows, const struct view_request *request,
 		                    &request->columns[i], least, hidden,
 		                    error);
 	if (status == 0)
-		status = take_records(&all, &trie, error);
+		status = take_records(&all, &trie, request->root != NO_NAME,
+		                      error);
 	if (status == 0)
 		status = make_rows(&all, &limits, rows, error);
 	if (status == 0)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* functions.c -- views with a row per function: body, functions, find.
+/* functions.c -- views with a row per function: body, functions, find, and the
+ * outermost functions.
  *
  * Cost: one pass over the nodes, O(N) for any D; M <= F rows.
  */
 #include <stdlib.h>
 
+#include "src/views/outermost.h"
 #include "src/views/rows.h"
 #include "src/views/totals.h"
 
@@ -26,6 +28,13 @@ static const struct view_kind find_kind = {
 	.title = "Functions Found (Body+Descendants)",
 };
 
+static const struct view_kind outermost_kind = {
+	.schema = "cpprof.functions/1",
+	.has_root = true,
+	.has_columns = true,
+	.title = "Outermost Functions (Body+Descendants)",
+};
+
 static uint64_t
 body_of(const struct function_total *total)
 {
@@ -38,11 +47,12 @@ inclusive_of(const struct function_total *total)
 	return total->inclusive;
 }
 
+/* wanted: [names] which functions may be rows; NULL: all. */
 static void
 keep_functions(struct rows *rows, const struct function_total *totals,
                const struct view_request *request,
                uint64_t (*hits_of)(const struct function_total *total),
-               uint64_t least, struct hidden *hidden)
+               const bool *wanted, uint64_t least, struct hidden *hidden)
 {
 	uint32_t n = rows->n;
 
@@ -50,7 +60,8 @@ keep_functions(struct rows *rows, const struct function_total *totals,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t hits = hits_of(&totals[i]);
 
-		if (!view_wants(request, totals[i].name))
+		if (!view_wants(request, totals[i].name) ||
+		    (wanted != NULL && !wanted[totals[i].name]))
 			continue;
 		if (hits < least) {
 			hidden_add_small(hidden, totals[i].name, hits);
@@ -70,8 +81,8 @@ static int
 show_functions(const struct view_request *request,
                const struct view_kind *kind,
                uint64_t (*hits_of)(const struct function_total *total),
-               struct measure measure, struct table *table,
-               struct error *error)
+               const bool *wanted, struct measure measure,
+               struct table *table, struct error *error)
 {
 	struct hidden hidden = { 0 };
 	struct rows rows = { 0 };
@@ -87,7 +98,7 @@ show_functions(const struct view_request *request,
 		return -1;
 	}
 	rows.are_bodies = kind == &body_kind;
-	keep_functions(&rows, totals, request, hits_of, measure.least,
+	keep_functions(&rows, totals, request, hits_of, wanted, measure.least,
 	               &hidden);
 	free(totals);
 	if (rows_count_functions(&rows, request, rows.are_bodies,
@@ -103,7 +114,7 @@ int
 view_body(const struct view_request *request, struct table *table,
           struct error *error)
 {
-	return show_functions(request, &body_kind, body_of,
+	return show_functions(request, &body_kind, body_of, NULL,
 	                      measure_of(request), table, error);
 }
 
@@ -111,7 +122,7 @@ int
 view_functions(const struct view_request *request, struct table *table,
                struct error *error)
 {
-	return show_functions(request, &functions_kind, inclusive_of,
+	return show_functions(request, &functions_kind, inclusive_of, NULL,
 	                      measure_of(request), table, error);
 }
 
@@ -123,6 +134,25 @@ view_find(const struct view_request *request, struct table *table,
 	struct measure measure = measure_of(request);
 
 	measure.least = 0;
-	return show_functions(request, &find_kind, inclusive_of, measure,
-	                      table, error);
+	return show_functions(request, &find_kind, inclusive_of, NULL,
+	                      measure, table, error);
+}
+
+int
+view_outermost(const struct view_request *request, struct table *table,
+               struct error *error)
+{
+	bool *are_outermost = outermost_functions(request->set, error);
+	int status;
+
+	if (are_outermost == NULL)
+		return -1;
+	status = show_functions(request, &outermost_kind, inclusive_of,
+	                        are_outermost, measure_of(request), table,
+	                        error);
+	free(are_outermost);
+	return status != 0 ? -1 :
+	    table_add_footer(table, error, "\"down FUNCTION\" lists the paths "
+	                     "below a function, \"root FUNCTION\" makes it the "
+	                     "root");
 }

@@ -18,8 +18,9 @@ view_need_root(const struct view_request *request,
 {
 	if (request->root != NO_NAME)
 		return 0;
-	return error_set(error, "%s needs a root function; choose one with "
-	                 "root", table->view);
+	return error_set(error, "there is no root function; name one after "
+	                 "%s, or choose one with \"root FUNCTION\"",
+	                 table->view);
 }
 
 /* A function as a cell; an empty one with *error set. */
@@ -42,6 +43,7 @@ view_add_root_field(const struct view_request *request, bool has_root,
 {
 	struct cell root = { .kind = CELL_EMPTY };
 
+	has_root = has_root && request->root != NO_NAME;
 	if (has_root)
 		root = function_cell(request, request->root, table, error);
 	if (has_root && root.kind == CELL_EMPTY)
@@ -262,13 +264,34 @@ view_name_text(const struct names *names, uint32_t name, struct table *table,
 	return line;
 }
 
+/*
+ * Where there is no root: how much of the hits the function has that would be
+ * expected to be it.
+ */
+static int
+add_lack_of_root(const struct view_request *request, struct table *table,
+                 struct error *error)
+{
+	const struct sample_set *set = request->set;
+	uint32_t name = names_find(set->names, "main", strlen("main"));
+	uint64_t hits = name == NO_NAME ? 0 : measure_function(set, name);
+
+	return hits == 0 ? table_add_header(table, error, "root: none") :
+	    table_add_header(table, error, "root: none; main is on %.3g%% of "
+	                     "%s", 100 * (double)hits / (double)set->left,
+	                     set->n_steps > 0 ? "what is left" : "the hits");
+}
+
 int
 view_add_root(const struct view_request *request, struct table *table,
               struct error *error)
 {
-	const char *root = view_name_text(request->set->names, request->root,
-	                                  table, error);
+	const char *root;
 
+	if (request->root == NO_NAME)
+		return add_lack_of_root(request, table, error);
+	root = view_name_text(request->set->names, request->root, table,
+	                      error);
 	return root == NULL ? -1 :
 	    add_root_line(request, "root: ", root, "", table, error);
 }

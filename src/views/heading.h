@@ -14,7 +14,8 @@ struct view_kind {
 	const char *title;	/* "Downward Call Path Profile" */
 	uint32_t title_name;	/* the function that the title's bytes from */
 	size_t title_name_begin;	/* here on are; 0: none */
-	bool has_root;
+	bool has_root;		/* it is about the request's root, or says that
+				 * there is none */
 	bool has_columns;	/* it shows the request's columns */
 	bool ignores_inlined;	/* it shows the same whether inlined calls
 				 * have names or not */
@@ -42,7 +43,8 @@ int view_add_lack_of_columns(const struct view_request *request,
 
 /*
  * What view_describe does for the root, for a view with a heading of its own:
- * the field, which is null without a root; the header line.
+ * the field, which is null without a root; the header line, which then says
+ * that there is none.
  */
 int view_add_root_field(const struct view_request *request, bool has_root,
                         struct table *table, struct error *error);

@@ -635,8 +635,10 @@ width_of(const struct sample_set *set, const struct view_request *request,
 {
 	uint64_t width = 0;
 
-	if (has_root)
+	if (has_root && request->root != NO_NAME)
 		return measure_function(set, request->root);
+	if (set->flow != NULL)
+		return set->left;
 	for (uint32_t node = 0; node < set->tree->n_nodes;
 	     node = set->tree->end[node])
 		width += set->weight[node];
@@ -698,7 +700,7 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 		                 "profile has calls between functions without "
 		                 "stacks; try %s down or %s up", table->view,
 		                 table->view, table->view);
-	if (kind->has_root && view_need_root(request, table, error) != 0)
+	if (paths == rows_up && view_need_root(request, table, error) != 0)
 		return -1;
 	source = memory_array(1, sizeof *source, error);
 	if (source == NULL)
@@ -726,7 +728,8 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	    make_boxes(source, request, error) != 0 ||
 	    give_to_table(source, request, kind, &hidden, table, error) != 0)
 		return -1;
-	return source->rows.n > 0 || !kind->has_root ? 0 :
+	return source->rows.n > 0 || !kind->has_root ||
+	    request->root == NO_NAME ? 0 :
 	    view_explain_hidden_root(request, &source->measure, table, error);
 }
 

@@ -26,6 +26,7 @@ libcore_a_SOURCES += \
 	src/views/neighbours.c \
 	src/views/never.c \
 	src/views/order.c src/views/order.h \
+	src/views/outermost.c src/views/outermost.h \
 	src/views/path.c \
 	src/views/path_hits.c src/views/path_hits.h \
 	src/views/path_trie.c src/views/path_trie.h \

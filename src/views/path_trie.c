@@ -114,8 +114,11 @@ path_trie_begin(struct path_trie *trie, uint32_t root, uint32_t n_expected,
 	*trie = (struct path_trie){ .overflow_size = FIRST_OVERFLOW };
 	trie->overflow = new_slots(FIRST_OVERFLOW, error);
 	if (trie->overflow != NULL && reserve_records(trie, n, error) == 0 &&
-	    new_record(trie, NO_RECORD, root, error) == 0)
+	    new_record(trie, NO_RECORD, root, error) == 0) {
+		if (root == NO_NAME)
+			trie->records[0].hits = UINT64_MAX;
 		return 0;
+	}
 	path_trie_free(trie);
 	return -1;
 }

@@ -5,6 +5,9 @@
  * parent's path (down) or before it (up).  Record 0 is the root function
  * alone.  Records are numbered in the order in which they are met, so parents
  * come first.
+ *
+ * If the root is NO_NAME, record 0 stands for a function above all stacks; it
+ * is no path, and has the most hits that there can be.
  */
 #ifndef CPPROF_VIEWS_PATH_TRIE_H
 #define CPPROF_VIEWS_PATH_TRIE_H

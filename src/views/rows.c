@@ -103,6 +103,13 @@ count_kept(const struct path_trie *trie, uint64_t least)
 	return n;
 }
 
+/* Whether record 0 stands above all stacks, and so is no row. */
+static bool
+has_no_root(const struct path_trie *trie)
+{
+	return trie->n_records > 0 && trie->records[0].name == NO_NAME;
+}
+
 /*
  * The field `until` of a record is no longer needed and holds its row's
  * number.  A row is one longer than its parent; all descendants of rows that
@@ -112,13 +119,19 @@ static void
 keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
              uint64_t least, size_t *length)
 {
-	for (uint32_t r = 0; r < trie->n_records; r++) {
+	const bool is_forest = has_no_root(trie);
+
+	if (is_forest)
+		trie->records[0].until = NO_RECORD;
+	for (uint32_t r = is_forest; r < trie->n_records; r++) {
 		struct path_record *record = &trie->records[r];
 		uint32_t parent = record->parent, row = rows->n;
 
 		if (record->hits < least)
 			continue;
 		record->until = NO_RECORD;
+		if (is_forest && parent == 0)
+			parent = NO_RECORD;
 		if (parent != NO_RECORD) {
 			parent = trie->records[parent].until;
 			if (parent == NO_RECORD)
@@ -180,7 +193,8 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
                const struct measure *measure, struct hidden *hidden,
                struct error *error)
 {
-	uint32_t n = count_kept(trie, measure->least);
+	uint32_t n_kept = count_kept(trie, measure->least);
+	uint32_t n = n_kept - has_no_root(trie);
 	size_t *length = memory_array(n, sizeof *length, error);
 
 	rows->parent = memory_array(n, sizeof *rows->parent, error);
@@ -211,7 +225,7 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
 		sum_own(trie);
 		keep_solid(rows, trie, measure->least);
 	}
-	hidden->below_threshold = trie->n_records - n;
+	hidden->below_threshold = trie->n_records - n_kept;
 	hidden->too_long = n - rows->n;
 	return 0;
 }
@@ -566,7 +580,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 	if (give_to_table(rows, names, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;
-	if (n_kept == 0 && kind->has_root &&
+	if (n_kept == 0 && kind->has_root && request->root != NO_NAME &&
 	    view_explain_hidden_root(request, measure, table, error) != 0)
 		return -1;
 	if (!kind->has_root &&

@@ -442,71 +442,6 @@ naming_make_columns(struct naming *naming,
 	return 0;
 }
 
-/*
- * The function with the most hits of those that no function calls, or else of
- * all; of equals the first in byte order.
- */
-static uint32_t
-heaviest_of_flow(const struct naming *naming)
-{
-	const struct call_flow *flow = naming->flow;
-	const struct names *names = naming->names;
-	uint32_t best = NO_NAME;
-
-	for (uint32_t name = 0; name < flow->n_names; name++) {
-		const struct flow_function *function = &flow->functions[name];
-		long double more;
-
-		if (!function->occurs)
-			continue;
-		if (best == NO_NAME) {
-			best = name;
-			continue;
-		}
-		if (function->is_called != flow->functions[best].is_called) {
-			if (!function->is_called)
-				best = name;
-			continue;
-		}
-		more = function->inclusive - flow->functions[best].inclusive;
-		if (more > 0 || (more == 0 &&
-		                 names_compare(names, name, best) < 0))
-			best = name;
-	}
-	return best;
-}
-
-/* 0, or -1 with *error set. */
-static int
-find_outermost(struct naming *naming, struct error *error)
-{
-	const struct sample_tree *tree = naming->tree;
-	const struct names *names = naming->names;
-	uint64_t *hits;
-	uint32_t best = NO_NAME;
-
-	if (tree == NULL) {
-		naming->outermost = heaviest_of_flow(naming);
-		return 0;
-	}
-	hits = memory_array(naming->n_names, sizeof *hits, error);
-	if (hits == NULL)
-		return -1;
-	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node])
-		hits[tree->label[node]] += naming->weight[node];
-	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node]) {
-		uint32_t name = tree->label[node];
-
-		if (best == NO_NAME || hits[name] > hits[best] ||
-		    (hits[name] == hits[best] &&
-		     names_compare(names, name, best) < 0))
-			best = name;
-	}
-	free(hits);
-	naming->outermost = best;
-	return 0;
-}
-
 int
 naming_make(struct naming *naming, const struct naming_request *request,
             struct error *error)
@@ -521,8 +456,6 @@ naming_make(struct naming *naming, const struct naming_request *request,
 	status = request->profile->graph != NULL ?
 	         make_flow(naming, request, error) :
 	         make_tree(naming, request, error);
-	if (status == 0)
-		status = find_outermost(naming, error);
 	if (status == 0)
 		status = naming_make_columns(naming, request, error);
 	if (status != 0)

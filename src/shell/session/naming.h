@@ -88,9 +88,6 @@ struct naming {
 	struct refining *refining;	/* these after the steps; NULL: no step
 					 * was applied to them */
 	struct function_list *functions;
-	uint32_t outermost;		/* the outermost function with the most
-					 * hits, of equals the first in byte
-					 * order; NO_NAME: there is none */
 	unsigned char *occurs;		/* [n_names] whether in the tree */
 	uint32_t n_names;
 };

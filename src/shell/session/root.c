@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* root.c -- the function that downward views begin at by default. */
+/* root.c -- the function that views of paths begin at by default. */
 #include "src/shell/session/root.h"
 
 #include <string.h>
+
+#include "src/views/measure.h"
+#include "src/views/outermost.h"
 
 /* Whether a name is "function:line" or "function+0xoffset". */
 static bool
@@ -39,16 +42,27 @@ find_root(const struct naming *naming, const char *function)
 	    naming_find(naming, function, strlen(function));
 }
 
+/* The function with that name, if it is on at least half of the hits. */
+static uint32_t
+find_root_of_most(const struct naming *naming, const struct sample_set *set,
+                  const char *function)
+{
+	uint32_t name = find_root(naming, function);
+
+	return name != NO_NAME &&
+	    measure_function(set, name) >= set->left - set->left / 2 ? name :
+	    NO_NAME;
+}
+
 uint32_t
-root_choose(const struct naming *naming, const char *choice)
+root_choose(const struct naming *naming, const struct sample_set *set,
+            const char *choice)
 {
 	uint32_t name = NO_NAME;
 
 	if (choice != NULL)
 		name = find_root(naming, choice);
 	if (name == NO_NAME)
-		name = find_root(naming, "main");
-	if (name == NO_NAME)
-		name = naming->outermost;
-	return name;
+		name = find_root_of_most(naming, set, "main");
+	return name != NO_NAME ? name : outermost_only(set);
 }

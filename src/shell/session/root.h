@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* root.h -- the function that downward views begin at by default. */
+/* root.h -- the function that views of paths begin at by default. */
 #ifndef CPPROF_SHELL_SESSION_ROOT_H
 #define CPPROF_SHELL_SESSION_ROOT_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "src/shell/session/naming.h"
+#include "src/views/view.h"
 
 /*
  * Whether a function has a name for each of its call sites.  Its own name is
@@ -15,9 +16,12 @@
 bool root_is_split(const struct naming *naming, const char *function);
 
 /*
- * The user's choice (NULL: none) if it occurs and is not split, else main,
- * else the outermost function with the most hits; NO_NAME if there is none.
+ * The user's choice (NULL: none) if it occurs and is not split, else main if it
+ * is on at least half of the set's hits, else the outermost function if all
+ * stacks begin with the same one.  NO_NAME if there is none: a root that lacks
+ * most of the run would hide where it goes.  O(nodes).
  */
-uint32_t root_choose(const struct naming *naming, const char *choice);
+uint32_t root_choose(const struct naming *naming, const struct sample_set *set,
+                     const char *choice);
 
 #endif

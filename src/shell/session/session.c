@@ -84,16 +84,17 @@ choose_root(struct session *session)
 {
 	const struct naming *naming = &session->naming;
 	const char *choice = session->root_choice;
-	uint32_t name = root_choose(naming, choice);
+	uint32_t name = root_choose(naming, &session->set, choice);
 
 	session->root = name;
-	if (choice == NULL || name == NO_NAME ||
-	    strcmp(choice, names_text(naming->names, name)) == 0)
+	if (choice == NULL || (name != NO_NAME &&
+	    strcmp(choice, names_text(naming->names, name)) == 0))
 		return;
 	message_note(root_is_split(naming, choice) ?
-	             "%s has one name for each call here; the root is %s" :
-	             "%s does not occur here; the root is %s", choice,
-	             names_text(naming->names, name));
+	             "%s has one name for each call here; %s%s" :
+	             "%s does not occur here; %s%s", choice,
+	             name == NO_NAME ? "there is no root" : "the root is ",
+	             name == NO_NAME ? "" : names_text(naming->names, name));
 }
 
 /* Fills in the set of a resource, but for what the own one alone has. */
@@ -726,7 +727,7 @@ session_begin_comparison(struct session *session, struct error *error)
 	session->naming = comparison->naming;
 	session->set = comparison->set;
 	session->resource = comparison->columns[0];
-	session->root = root_choose(&comparison->naming,
+	session->root = root_choose(&comparison->naming, &comparison->set,
 	                            session->root_choice);
 	session->is_comparing = true;
 	return 0;
@@ -1032,6 +1033,8 @@ replace_naming(struct session *session, const struct naming_request *request,
 	session->naming = naming;
 	session->resource = request->resource;
 	make_set(session);
+	session->root = root_choose(&session->naming, &session->set,
+	                            session->root_choice);
 	return 0;
 }
 
@@ -1052,6 +1055,8 @@ use_resource(struct session *session, uint32_t resource, struct error *error)
 	                    session->naming.weight);
 	session->resource = resource;
 	make_set(session);
+	session->root = root_choose(&session->naming, &session->set,
+	                            session->root_choice);
 	return 0;
 }
 
