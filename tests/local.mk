@@ -357,6 +357,7 @@ script_tests = \
 	tests/assert.py \
 	tests/ci.py \
 	tests/explain.py \
+	tests/roots.py \
 	tests/export.py \
 	tests/firefox.py \
 	tests/flame.py \
