@@ -33,15 +33,15 @@ compared_rows_free(struct compared_rows *compared)
 
 /* ---- the threshold ---- */
 
-/* The mean over the runs [begin, end). */
+/* What the threshold is a share of, as the mean over the runs [begin, end). */
 static double
-mean_denominator(const struct view_request *request, size_t begin, size_t end)
+mean_base(const struct view_request *request, size_t begin, size_t end)
 {
 	double sum = 0;
 
 	for (size_t i = begin; i < end; i++)
-		sum += (double)measure_denominator(request,
-		                                   &request->columns[i]);
+		sum += (double)measure_threshold_base(request,
+		                                      &request->columns[i]);
 	return sum / (double)(end - begin);
 }
 
@@ -64,9 +64,9 @@ compare_least(const struct view_request *request, double least[2])
 {
 	size_t n_base = request->compared->n_base;
 
-	least[0] = request->threshold * mean_denominator(request, 0, n_base);
-	least[1] = request->threshold * mean_denominator(request, n_base,
-	    view_count_runs(request));
+	least[0] = request->threshold * mean_base(request, 0, n_base);
+	least[1] = request->threshold * mean_base(request, n_base,
+	                                          view_count_runs(request));
 }
 
 static double

@@ -263,6 +263,7 @@ view_disasm(const struct view_request *request,
 		.code = code,
 		.measure = measure_of(request),
 		.table = table,
+		.hidden = { .is_of_function = true },
 		.group_lines = arena_alloc(&table->arena, ((size_t)code->n +
 		    1) * sizeof *up.group_lines, error),
 	};

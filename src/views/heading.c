@@ -359,19 +359,29 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	    "(%" PRIu64 " hit%s)", hits, plural(hits));
 }
 
+/* What the threshold is a share of, where that is not the whole run. */
+static const char *
+name_threshold_base(const struct view_request *request)
+{
+	return request->percent == PERCENT_ROOT && request->root != NO_NAME ?
+	    " of the root" :
+	    request->set->n_steps > 0 ? " of what is left" : "";
+}
+
 /* "12 entries below threshold 0.01 not shown, 3 beyond limit 20" */
 int
 view_add_hidden(const struct view_request *request,
                 const struct hidden *hidden, struct table *table,
                 struct error *error)
 {
-	char reasons[3][60];
+	char reasons[3][80];
 	uint64_t counts[] = { hidden->below_threshold, hidden->beyond_limit,
 		              hidden->too_long };
 	const char *line = NULL;
 
-	snprintf(reasons[0], sizeof *reasons, "below threshold %.10g",
-	         request->threshold);
+	snprintf(reasons[0], sizeof *reasons, "below threshold %.10g%s",
+	         request->threshold, hidden->is_of_function ? "" :
+	         name_threshold_base(request));
 	snprintf(reasons[1], sizeof *reasons, "beyond limit %zu",
 	         request->limit);
 	snprintf(reasons[2], sizeof *reasons, "longer than %zu functions",
@@ -524,10 +534,11 @@ end_footer(struct text_buffer *line, int status, struct table *table,
 static int
 add_hidden(const struct view_request *request, const char *before,
            const uint32_t names[2], const char *after, uint64_t hits,
-           const struct measure *measure, struct table *table,
-           struct error *error)
+           struct table *table, struct error *error)
 {
-	double fraction = measure_fraction(measure, hits);
+	uint64_t base = measure_threshold_base(request, request->set);
+	double fraction = base == 0 ? 0 : (double)hits / (double)base;
+	const char *of = name_threshold_base(request);
 	bool is_path = names[1] != NO_NAME;
 	struct text_buffer line = { 0 };
 	int status;
@@ -539,11 +550,10 @@ add_hidden(const struct view_request *request, const char *before,
 	if (status == 0 && is_path)
 		status = add_footer_name(request, names[1], &line, table,
 		                         error);
-	text_add_format(&line, "%s%s is below the threshold: %.4g of the %s, %"
+	text_add_format(&line, "%s%s is below the threshold: %.4g%s, %"
 	                PRIu64 " hit%s; use threshold %.1g to show it",
 	                is_path ? ")" : "", after, fraction,
-	                request->percent == PERCENT_ROOT &&
-	                request->root != NO_NAME ? "root" : "run", hits,
+	                *of != '\0' ? of : " of the run", hits,
 	                plural(hits), threshold_below(fraction));
 	return end_footer(&line, status, table, error);
 }
@@ -568,8 +578,7 @@ view_explain_hidden_root(const struct view_request *request,
 	/* If the run has no hits, no threshold would show the root. */
 	if (hits >= measure->least || measure->denominator == 0)
 		return 0;
-	return add_hidden(request, "", names, " itself", hits, measure, table,
-	                  error);
+	return add_hidden(request, "", names, " itself", hits, table, error);
 }
 
 int
@@ -598,8 +607,7 @@ view_explain_hidden_rows(const struct view_request *request,
 		return table_add_footer(table, error, "no hits of %s",
 		                        request->set->resource->name);
 	return add_hidden(request, is_one ? "" : "the largest, ", names,
-	                  is_one ? "" : ",", hidden->largest, measure, table,
-	                  error);
+	                  is_one ? "" : ",", hidden->largest, table, error);
 }
 
 int

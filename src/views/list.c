@@ -466,6 +466,7 @@ view_list(const struct view_request *request, const struct listing *listing,
 		.listing = listing,
 		.measure = measure_of(request),
 		.table = table,
+		.hidden = { .is_of_function = true },
 	};
 	int status = draw(&up, error);
 

@@ -81,6 +81,14 @@ measure_denominator(const struct view_request *request,
 	return request->percent == PERCENT_REFINED ? set->left : set->total;
 }
 
+uint64_t
+measure_threshold_base(const struct view_request *request,
+                       const struct sample_set *set)
+{
+	return request->percent == PERCENT_ROOT && request->root != NO_NAME ?
+	    measure_function(set, request->root) : set->left;
+}
+
 /*
  * What the runs of the smaller side sum to: rows of less than the threshold's
  * share of that are below it on either side.
@@ -92,7 +100,7 @@ smaller_side(const struct view_request *request)
 
 	for (size_t i = 0; i < view_count_runs(request); i++)
 		sums[i >= request->compared->n_base] +=
-		    measure_denominator(request, &request->columns[i]);
+		    measure_threshold_base(request, &request->columns[i]);
 	return sums[0] < sums[1] ? sums[0] : sums[1];
 }
 
@@ -105,7 +113,8 @@ measure_of(const struct view_request *request)
 
 	measure.least = measure_least(request->threshold,
 	                              request->compared == NULL ?
-	                              measure.denominator :
+	                              measure_threshold_base(request,
+	                                                     request->set) :
 	                              smaller_side(request));
 	/* Shares of nothing are 0, which is below any threshold. */
 	if (measure.denominator == 0 && request->threshold > 0)

@@ -18,6 +18,8 @@ struct measure {
  */
 struct hidden {
 	uint64_t below_threshold, too_long, beyond_limit;
+	bool is_of_function;	/* the threshold is a share of the function
+				 * that is shown */
 	uint64_t folded;	/* see rows_fold */
 	uint64_t empty;		/* of those below the threshold, the records
 				 * without hits; for icicles */
@@ -46,6 +48,13 @@ uint64_t hidden_sum(const struct hidden *hidden);
  */
 uint64_t measure_denominator(const struct view_request *request,
                              const struct sample_set *set);
+
+/*
+ * What the threshold is a share of: the hits that the refinement left, or of
+ * the root if percentages are.  Likewise.
+ */
+uint64_t measure_threshold_base(const struct view_request *request,
+                                const struct sample_set *set);
 
 /*
  * The measure of a request.  If it compares runs, rows of at least that many

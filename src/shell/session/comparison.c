@@ -495,6 +495,7 @@ add_flow(struct call_flow *all, const struct call_flow *run)
 		to->self += from->self;
 		to->inclusive += from->inclusive;
 		to->is_known |= from->is_known;
+		to->is_called |= from->is_called;
 		to->is_used |= from->is_used;
 		to->occurs |= from->occurs;
 		to->is_estimated |= from->is_estimated;
