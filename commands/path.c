@@ -29,7 +29,10 @@ const struct command command_path = {
 	.description =
 	    "Shows exactly this path: its hits, its fraction, what that is in "
 	    "the resource's unit, and what the run would use if the path's "
-	    "last function cost nothing when it is called along the path.\n\n"
+	    "last function cost nothing when it is called along the path. "
+	    "CPU time, bytes and counts add up over threads. Their real time "
+	    "does not: threads run side by side and wait for each other, so "
+	    "with several threads there is no such prediction for it.\n\n"
 	    "You can paste a path as other views print it. Put a name that "
 	    "contains blanks or parentheses between bars: path (main "
 	    "|operator new(unsigned long)|)",

@@ -4,6 +4,7 @@
 
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/session/session_left.h"
+#include "src/views/hits_text.h"
 
 static int
 steps_run(struct session *session, const struct arguments *arguments,
@@ -22,6 +23,7 @@ steps_run(struct session *session, const struct arguments *arguments,
 	table->schema = "cpprof.steps/1";
 	table->gtick = resource->gtick;
 	table->interval = resource->interval;
+	table->has_unit = hits_have_unit(&session->set);
 	table_add_column(table, "left", "hits_left", CELL_HITS);
 	table_add_column(table, "fraction", "fraction", CELL_FRACTION);
 	table_add_column(table, "step", "step", CELL_TEXT);

@@ -358,6 +358,7 @@ script_tests = \
 	tests/ci.py \
 	tests/explain.py \
 	tests/roots.py \
+	tests/amounts.py \
 	tests/export.py \
 	tests/firefox.py \
 	tests/flame.py \

@@ -185,6 +185,7 @@ struct column {
 	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
 	const char *gtick;	/* of a CELL_HITS of another resource than the */
 	uint64_t interval;	/* table's; NULL and 0: of the same */
+	bool has_unit;		/* likewise: see the table's */
 };
 
 /*
@@ -282,6 +283,8 @@ struct table {
 	/* For CELL_HITS: what a hit is. */
 	const char *gtick;
 	uint64_t interval;
+	bool has_unit;		/* text shows hits in gticks, unless told
+				 * otherwise: they are no samples */
 
 	size_t n_rows;
 	/*

@@ -140,6 +140,28 @@ choose_scale(const struct scale *scale, long double amount)
 	return scale;
 }
 
+/* Adds four significant digits, without zeros at the end. */
+static void
+add_total(struct text_buffer *text, long double amount,
+          const struct scale *scale)
+{
+	char digits[64];
+	size_t n;
+
+	scale = choose_scale(scale, amount);
+	amount /= scale->size;
+	n = (size_t)snprintf(digits, sizeof digits, "%.*Lf",
+	                     amount < 9.9995L ? 3 : amount < 99.995L ? 2 :
+	                     amount < 999.95L ? 1 : 0, amount);
+	if (n >= sizeof digits)
+		n = sizeof digits - 1;
+	while (memchr(digits, '.', n) != NULL &&
+	       (digits[n - 1] == '0' || digits[n - 1] == '.'))
+		n--;
+	text_add(text, digits, n);
+	text_add_format(text, " %s", scale->suffix);
+}
+
 /* For three significant digits, or as many as the integer part has. */
 static int
 choose_decimals(long double amount)
@@ -255,6 +277,20 @@ text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
 }
 
 void
+text_add_total_gticks(struct text_buffer *text, uint64_t hits,
+                      uint64_t interval, const char *gtick)
+{
+	const struct known_gtick *known = gtick == NULL ? NULL :
+	                                  find_gtick(gtick);
+	long double number = (long double)hits * (long double)interval;
+
+	if (known == NULL || hits == 0)
+		text_add_gticks(text, hits, interval, gtick);
+	else
+		add_total(text, number * known->size, known->scales);
+}
+
+void
 text_add_gticks_of(struct text_buffer *text, uint64_t gticks, uint64_t whole,
                    const char *gtick)
 {
@@ -279,7 +315,7 @@ text_add_amount(struct text_buffer *text, double hits, uint64_t interval,
 
 void
 text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
-                const char *gtick)
+                const char *of, const char *gtick)
 {
 	const struct known_gtick *known = find_gtick(gtick);
 	const struct scale *scale;
@@ -287,14 +323,14 @@ text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
 	int decimals;
 
 	if (known == NULL) {
-		text_add_string(text, "use ");
 		add_number(text, after);
+		text_add_string(text, of);
 		text_add_string(text, " instead of ");
 		text_add_gticks(text, before, 1, gtick);
 		return;
 	}
-	text_add_string(text, known->scales == time_scales ? "take " : "use ");
 	text_add_gticks_of(text, after, before, gtick);
+	text_add_string(text, of);
 	text_add_string(text, " instead of ");
 	/* One more decimal place if `after` has it, so that the two compare. */
 	scale = choose_scale(known->scales, (long double)before * known->size);

@@ -25,6 +25,10 @@ enum unit_kind unit_find(const char *text, size_t n, long double *size,
 void text_add_gticks(struct text_buffer *text, uint64_t hits,
                      uint64_t interval, const char *gtick);
 
+/* The same with four significant digits, and no zeros at the end: "1.063 s". */
+void text_add_total_gticks(struct text_buffer *text, uint64_t hits,
+                           uint64_t interval, const char *gtick);
+
 /*
  * Adds gticks in the unit of the whole that they are a part of, so that the
  * two can be compared, unless they are less than a hundredth of it.  0: there
@@ -91,11 +95,12 @@ const char *text_read_gticks(const char *text, const char *gtick,
 const char *gticks_example(const char *gtick);
 
 /*
- * Adds what a run would cost: "take 38.4 s instead of 122.8 s" or, if the
- * gtick is no unit of time, "use 3 instead of 12 faults".
+ * Adds what a run would cost: "38.4 s instead of 122.8 s" or, if the gtick is
+ * no unit of time or space, "3 instead of 12 faults".  of: what follows the
+ * first amount, such as " of CPU time".
  */
 void text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
-                     const char *gtick);
+                     const char *of, const char *gtick);
 
 /*
  * Adds the gticks from one hit to the next: "4 ms", "ms", "512 KiB", "10

@@ -166,8 +166,8 @@ add_y_axis(struct chart_drawing *to, struct error *error)
 			break;
 	}
 	text_add_format(&to->text, "<text x=\"%d\" y=\"%d\">%s</text>\n",
-	    LEFT, to->top - 10, to->drawing.layout->unit == UNIT_HITS ?
-	    "hits per slice" : "per slice");
+	    LEFT, to->top - 10, drawing_has_unit(&to->drawing, NULL) ?
+	    "per slice" : "hits per slice");
 	return 0;
 }
 
@@ -199,10 +199,11 @@ add_x_axis(struct chart_drawing *to)
 /* ---- bars ---- */
 
 /* "f\n0.25 s to 0.50 s\n12 hits, 45.60% of the slice", escaped. */
-static void
+static int
 add_title(struct chart_drawing *to, uint32_t slice, uint64_t hits,
-          uint64_t of_bar)
+          uint64_t of_bar, struct error *error)
 {
+	const struct cell cell = cell_hits(hits);
 	const uint64_t width = to->chart->width_ns;
 	const int decimals = seconds_decimals(width);
 	struct text_buffer *text = &to->text;
@@ -213,9 +214,14 @@ add_title(struct chart_drawing *to, uint32_t slice, uint64_t hits,
 	text_add_seconds(text, slice * width, decimals);
 	text_add_string(text, " s to ");
 	text_add_seconds(text, (slice + 1) * width, decimals);
-	text_add_format(text, " s\n%" PRIu64 " hit%s, %.4g%% of the slice"
-	                "</title>", hits, hits == 1 ? "" : "s",
+	text_add_string(text, " s\n");
+	if (add_cell(to, &cell, error) != 0)
+		return -1;
+	text_add_format(text, "%s, %.4g%% of the slice</title>",
+	                drawing_has_unit(&to->drawing, NULL) ? "" :
+	                hits == 1 ? " hit" : " hits",
 	                100 * (double)hits / (double)of_bar);
+	return 0;
 }
 
 static int
@@ -242,7 +248,8 @@ add_layer(struct chart_drawing *to, uint32_t number, struct error *error)
 		    LEFT + width * (i + 0.03), y_of(to, below + hits),
 		    width * 0.94, HEIGHT * (double)hits / (double)to->most,
 		    hits);
-		add_title(to, i, hits, hits_of_bar(chart, i));
+		if (add_title(to, i, hits, hits_of_bar(chart, i), error) != 0)
+			return -1;
 		text_add_string(&to->text, "</rect>\n");
 	}
 	return 0;

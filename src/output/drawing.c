@@ -57,6 +57,15 @@ add_sign(const struct drawing *drawing, struct text_buffer *text,
 		text_add_char(text, '+');
 }
 
+bool
+drawing_has_unit(const struct drawing *drawing, const struct column *column)
+{
+	if (drawing->layout->unit != UNIT_AUTO)
+		return drawing->layout->unit == UNIT_GTICKS;
+	return column != NULL && column->interval != 0 ? column->has_unit :
+	       drawing->table->has_unit;
+}
+
 /* Adds hits of the table's resource, or of the column's. */
 static void
 add_hits(const struct drawing *drawing, struct text_buffer *text,
@@ -65,7 +74,7 @@ add_hits(const struct drawing *drawing, struct text_buffer *text,
 	const struct table *table = drawing->table;
 	const struct column *column = column_of(drawing, cell);
 
-	if (drawing->layout->unit != UNIT_GTICKS)
+	if (!drawing_has_unit(drawing, column))
 		text_add_format(text, "%" PRIu64, cell->count);
 	else if (column != NULL && column->interval != 0)
 		text_add_gticks(text, cell->count, column->interval,
@@ -195,11 +204,11 @@ drawing_title(const struct drawing *drawing, size_t i)
 {
 	const struct column *column = &drawing->table->columns[i];
 
-	/*
-	 * "#hits" is a number of hits; other titles say whose hits they are.
-	 */
-	if (column->kind == CELL_HITS && column->title[0] == '#' &&
-	    drawing->layout->unit == UNIT_GTICKS)
+	/* These are numbers of hits; other titles say whose hits they are. */
+	if (column->kind == CELL_HITS &&
+	    (strcmp(column->title, "#hits") == 0 ||
+	     strcmp(column->title, "hits") == 0) &&
+	    drawing_has_unit(drawing, column))
 		return "used";
 	if (drawing->has_short_titles && column->short_title != NULL)
 		return column->short_title;

@@ -64,6 +64,10 @@ void drawing_indent(struct drawing *drawing);
 int drawing_fit_indent(struct drawing *drawing, struct error *error);
 
 /* The heading of a column. */
+/* Whether hits of a column, or of no column if it is NULL, are shown in gticks. */
+bool drawing_has_unit(const struct drawing *drawing,
+                      const struct column *column);
+
 const char *drawing_title(const struct drawing *drawing, size_t column);
 
 /* The column of that key, or n_columns. */

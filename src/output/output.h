@@ -28,7 +28,8 @@ extern const struct output_format output_formats[];
 /* The width of pictures as text where no terminal says it. */
 enum { PICTURE_COLUMNS = 80 };
 
-enum unit { UNIT_HITS, UNIT_GTICKS };
+/* How text shows hits.  UNIT_AUTO: as the table or the column says. */
+enum unit { UNIT_AUTO, UNIT_HITS, UNIT_GTICKS };
 
 /* Settings for text; the other formats give every number in full. */
 struct layout {

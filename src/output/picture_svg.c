@@ -93,6 +93,17 @@ add_change(struct svg *svg, const struct cell *cells, struct error *error)
 	return 0;
 }
 
+/* Adds hits after a word. */
+static int
+add_hits(struct svg *svg, const char *word, uint64_t hits,
+         struct error *error)
+{
+	const struct cell cell = cell_hits(hits);
+
+	text_add_string(&svg->scratch, word);
+	return drawing_add_cell(&svg->drawing, &svg->scratch, &cell, 0, error);
+}
+
 static int
 add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
           struct error *error)
@@ -129,12 +140,13 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 	if (svg->picture->is_comparison &&
 	    add_change(svg, cells, error) != 0)
 		return -1;
-	if (box->own > 0)
-		text_add_format(&svg->scratch, "\nown %" PRIu64, box->own);
-	if (box->solid < box->value)
-		text_add_format(&svg->scratch, "\nsolid %" PRIu64 ", passed "
-		    "through and re-entered %" PRIu64, box->solid,
-		    box->value - box->solid);
+	if (box->own > 0 && add_hits(svg, "\nown ", box->own, error) != 0)
+		return -1;
+	if (box->solid < box->value &&
+	    (add_hits(svg, "\nsolid ", box->solid, error) != 0 ||
+	     add_hits(svg, ", passed through and re-entered ",
+	              box->value - box->solid, error) != 0))
+		return -1;
 	svg_add_escaped(text, svg->scratch.bytes, svg->scratch.length);
 	text_add_string(text, "</title>");
 	return 0;

@@ -12,6 +12,7 @@
 #include "src/noise/distributions.h"
 #include "src/noise/estimate.h"
 #include "src/noise/jackknife.h"
+#include "src/views/hits_text.h"
 #include "src/views/order.h"
 
 static const struct sample_set *
@@ -98,10 +99,18 @@ add_formula(struct text_buffer *text, const struct view_request *request,
 	text_add_string(text, set_of(request, column->right)->resource->name);
 }
 
-/* "80 hits, one per 50 faults"; "83 hits in 80 samples, one hit per 50 faults" */
+/* "80 hits, one per 50 faults"; "80 samples, 4150 faults" */
 static void
 add_amount(struct text_buffer *text, const struct sample_set *set)
 {
+	if (hits_have_unit(set)) {
+		if (set->flow == NULL && set->n_samples != set->total)
+			text_add_format(text, "%" PRIu64 " sample%s, ",
+			                set->n_samples,
+			                set->n_samples == 1 ? "" : "s");
+		text_add_hits(text, set, set->total);
+		return;
+	}
 	text_add_format(text, "%" PRIu64 " hit%s", set->total,
 	                set->total == 1 ? "" : "s");
 	if (set->n_samples != set->total)
@@ -258,6 +267,7 @@ add_column(const struct view_request *request,
 	column = table_add_column(table, key, shown->name, CELL_HITS);
 	column->gtick = resource->gtick;
 	column->interval = resource->interval;
+	column->has_unit = hits_have_unit(set_of(request, shown->left));
 	key = make_key(shown, "", "fraction", table, error);
 	if (key == NULL)
 		return -1;

@@ -341,7 +341,7 @@ add_fields(const struct view_request *request,
 	    add_side_fields(now_keys, count_runs(request, 1),
 	                    runs->now_members, whole->now, table,
 	                    error) != 0 ||
-	    view_add_resource(request->set->resource, table, error) != 0)
+	    view_add_resource(request->set, table, error) != 0)
 		return -1;
 	return table_add_fields(table, fields, sizeof fields / sizeof *fields,
 	                        error);

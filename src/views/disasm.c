@@ -11,6 +11,7 @@
 
 #include "src/base/memory.h"
 #include "src/views/heading.h"
+#include "src/views/hits_text.h"
 
 enum { CONTEXT = 3 };	/* instructions before and after one with hits */
 
@@ -238,16 +239,18 @@ describe(struct drawing_up *up, struct error *error)
 	                    cell_count(code->all.inclusive), error) != 0 ||
 	    table_add_field(table, "self", NULL, cell_count(code->all.self),
 	                    error) != 0 ||
-	    table_add_header(table, error, "self %" PRIu64 " (%.4f), total "
-	        "(self+descendants) %" PRIu64 " (%.4f)", code->all.self,
-	        measure_fraction(&up->measure, code->all.self),
-	        code->all.inclusive, measure_fraction(&up->measure,
-	        code->all.inclusive)) != 0)
+	    view_add_totals(up->request, &up->measure, code->all.self,
+	                    code->all.inclusive, false, table, error) != 0)
 		return -1;
-	if (elsewhere > 0 && table_add_footer(table, error, "%" PRIu64
-	        " hits at addresses that belong to no instruction",
-	        elsewhere) != 0)
-		return -1;
+	if (elsewhere > 0) {
+		const char *text = hits_text(up->request->set, elsewhere,
+		                             table, error);
+
+		if (text == NULL ||
+		    table_add_footer(table, error, "%s at addresses that "
+		        "belong to no instruction", text) != 0)
+			return -1;
+	}
 	return code->all.inclusive > 0 ? 0 :
 	    table_add_footer(table, error, "no hits of %s here",
 	                     up->request->set->resource->name);

@@ -52,7 +52,7 @@ add_columns(struct table *table, const struct view_request *request)
 		                 CELL_FRACTION);
 	}
 	if (has_returns(set))
-		table_add_column(table, "returns", "returns", CELL_HITS);
+		table_add_column(table, "returns", "returns", CELL_COUNT);
 }
 
 /* Gticks per call; empty where no calls are known. */
@@ -89,7 +89,7 @@ fill(struct cell *cells, const struct body_row *row,
 		                      interval);
 	}
 	if (has_returns(set))
-		cells[n++] = cell_hits(total->returns);
+		cells[n++] = cell_count(total->returns);
 	return n;
 }
 

@@ -8,6 +8,7 @@
 
 #include "src/base/units.h"
 #include "src/views/columns.h"
+#include "src/views/hits_text.h"
 
 enum { LOST_PART = 100 };	/* of the hits: a smaller part is not
 				 * reported */
@@ -91,9 +92,10 @@ add_lost_field(const struct resource *resource, const char *key,
 }
 
 int
-view_add_resource(const struct resource *resource, struct table *table,
+view_add_resource(const struct sample_set *set, struct table *table,
                   struct error *error)
 {
+	const struct resource *resource = set->resource;
 	const struct field fields[] = {
 		{ "resource.name", NULL, cell_text(resource->name) },
 		{ "resource.gtick", NULL, cell_text(resource->gtick) },
@@ -102,6 +104,7 @@ view_add_resource(const struct resource *resource, struct table *table,
 
 	table->gtick = resource->gtick;
 	table->interval = resource->interval;
+	table->has_unit = hits_have_unit(set);
 	return table_add_fields(table, fields, sizeof fields / sizeof *fields,
 	                        error);
 }
@@ -127,7 +130,7 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 		fields[n++] = (struct field){ "least_searched", NULL,
 			cell_count(hidden->least_searched) };
 	if (view_add_root_field(request, kind->has_root, table, error) != 0 ||
-	    view_add_resource(set->resource, table, error) != 0 ||
+	    view_add_resource(set, table, error) != 0 ||
 	    table_add_fields(table, fields, n, error) != 0 ||
 	    add_lost_field(set->resource, "lost", false, table, error) != 0)
 		return -1;
@@ -156,34 +159,61 @@ add_interval(struct text_buffer *text, const char *what,
 }
 
 /*
- * "614 samples, one per 200 ms", "9950 hits in 812 samples, one hit per
- * 200 ms"; without stacks, values can be estimates.
+ * "9950 hits in 812 samples", or "812 samples, 19.9 s".  Weights, of which it is
+ * not known how many samples they are, are only an amount.
+ */
+static void
+add_amount(struct text_buffer *text, const struct sample_set *set)
+{
+	const struct resource *resource = set->resource;
+	uint64_t n_samples = set->n_samples;
+
+	if (!hits_have_unit(set)) {
+		text_add_hits(text, set, set->total);
+		text_add_format(text, " in %" PRIu64 " sample%s", n_samples,
+		                plural(n_samples));
+		add_interval(text, ", one hit per ", resource);
+		return;
+	}
+	if (set->flow == NULL && n_samples != set->total)
+		text_add_format(text, "%" PRIu64 " sample%s, ", n_samples,
+		                plural(n_samples));
+	text_add_hits(text, set, set->total);
+	if (resource->interval == 1 || set->total < n_samples)
+		return;
+	text_add_string(text, "; a sample can stand for several intervals of ");
+	text_add_interval(text, resource->interval, resource->gtick);
+}
+
+/*
+ * "614 samples, one per 200 ms", or what add_amount says; without stacks, values
+ * can be estimates.
  */
 static int
 add_samples_line(const struct sample_set *set, struct table *table,
                  struct error *error)
 {
-	uint64_t hits = set->total, n_samples = set->n_samples;
-	struct text_buffer interval = { 0 };
+	struct text_buffer line = { 0 };
 	int status;
 
-	add_interval(&interval, set->flow != NULL || hits == n_samples ?
-	             ", one per " : ", one hit per ", set->resource);
+	if (set->flow != NULL && !hits_have_unit(set)) {
+		text_add_hits(&line, set, set->total);
+		add_interval(&line, ", one per ", set->resource);
+	} else if (set->flow == NULL && set->total == set->n_samples &&
+	           !hits_have_unit(set)) {
+		text_add_format(&line, "%" PRIu64 " sample%s", set->n_samples,
+		                plural(set->n_samples));
+		add_interval(&line, ", one per ", set->resource);
+	} else {
+		add_amount(&line, set);
+	}
 	if (set->flow != NULL)
-		status = table_add_header(table, error, "%" PRIu64 " hit%s%s, "
-		    "in calls without stacks; ~ marks estimates",
-		    hits, plural(hits), text_string(&interval));
-	else if (hits == n_samples)
-		status = table_add_header(table, error, "%" PRIu64 " sample%s%s",
-		    n_samples, plural(n_samples),
-		    text_string(&interval));
-	else
-		status = table_add_header(table, error, "%" PRIu64 " hit%s in %"
-		    PRIu64 " sample%s%s", hits, plural(hits),
-		    n_samples, plural(n_samples), text_string(&interval));
-	if (interval.failed)
+		text_add_string(&line, ", in calls without stacks; ~ marks "
+		                "estimates");
+	status = table_add_header(table, error, "%s", text_string(&line));
+	if (line.failed)
 		status = error_out_of_memory(error);
-	text_free(&interval);
+	text_free(&line);
 	return status;
 }
 
@@ -204,10 +234,14 @@ add_stand_in_lines(const struct sample_set *set, struct table *table,
 
 	for (int kind = 0; kind < N_FRAME_STAND_INS; kind++) {
 		uint64_t hits = set->stand_ins[kind];
+		const char *text;
 
-		if (what[kind] != NULL && hits > set->total / 100 &&
-		    table_add_header(table, error, "%" PRIu64 " of %" PRIu64
-		        " hits %s", hits, set->total, what[kind]) != 0)
+		if (what[kind] == NULL || hits <= set->total / 100)
+			continue;
+		text = hits_text_of(set, hits, set->total, table, error);
+		if (text == NULL ||
+		    table_add_header(table, error, "%s %s", text,
+		                     what[kind]) != 0)
 			return -1;
 	}
 	return 0;
@@ -229,19 +263,24 @@ main_reason(const struct resource *resource, bool are_samples, uint64_t lost)
  * enough.
  */
 static int
-add_lost_line(const struct resource *resource, uint64_t had, bool are_samples,
+add_lost_line(const struct sample_set *set, bool are_samples,
               struct table *table, struct error *error)
 {
-	uint64_t lost = count_lost(resource, are_samples), all;
-	const char *why = main_reason(resource, are_samples, lost);
+	uint64_t lost = count_lost(set->resource, are_samples), all;
+	const char *why = main_reason(set->resource, are_samples, lost);
+	const char *text;
 
-	if (__builtin_add_overflow(had, lost, &all))
+	if (__builtin_add_overflow(are_samples ? set->n_samples : set->total,
+	                           lost, &all))
 		all = UINT64_MAX;
 	if (lost <= all / LOST_PART)
 		return 0;
-	return table_add_header(table, error, "%" PRIu64 " of %" PRIu64
-	    " %s%s lost%s%s", lost, all, are_samples ? "sample" : "hit",
-	    plural(all), why != NULL ? ": " : "", why != NULL ? why : "");
+	text = are_samples ? table_text(table, error, "%" PRIu64 " of %" PRIu64
+	                                " sample%s", lost, all, plural(all)) :
+	       hits_text_of(set, lost, all, table, error);
+	return text == NULL ? -1 :
+	    table_add_header(table, error, "%s lost%s%s", text,
+	                     why != NULL ? ": " : "", why != NULL ? why : "");
 }
 
 const char *
@@ -322,8 +361,7 @@ add_header(const struct view_request *request, const struct view_kind *kind,
            struct error *error)
 {
 	const struct sample_set *set = request->set;
-	uint64_t hits = measure->denominator;
-	const char *root = NULL;
+	const char *root = NULL, *text;
 
 	if (request->root != NO_NAME) {
 		root = view_name_text(set->names, request->root, table, error);
@@ -337,26 +375,59 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 		return -1;
 	if (add_samples_line(set, table, error) != 0 ||
 	    add_stand_in_lines(set, table, error) != 0 ||
-	    add_lost_line(set->resource, set->total, false, table,
-	                  error) != 0 ||
-	    add_lost_line(set->resource, set->n_samples, true, table,
-	                  error) != 0)
+	    add_lost_line(set, false, table, error) != 0 ||
+	    add_lost_line(set, true, table, error) != 0)
 		return -1;
 	if (set->n_steps > 0 &&
-	    table_add_header(table, error, "refined: %" PRIu64 " of %" PRIu64
-	        " hit%s (%.1f%% of the run)", set->left, set->total,
-	        plural(set->total), set->total == 0 ? 0 :
-	        100 * (double)set->left / (double)set->total) != 0)
+	    ((text = hits_text_of(set, set->left, set->total, table,
+	                          error)) == NULL ||
+	     table_add_header(table, error, "refined: %s (%.1f%% of the run)",
+	        text, set->total == 0 ? 0 :
+	        100 * (double)set->left / (double)set->total) != 0))
+		return -1;
+	text = hits_text(set, measure->denominator, table, error);
+	if (text == NULL)
 		return -1;
 	if (request->percent == PERCENT_REFINED)
 		return table_add_header(table, error, "percentages of what is "
-		    "left (%" PRIu64 " hit%s)", hits, plural(hits));
+		    "left (%s)", text);
 	if (request->percent == PERCENT_ROOT && root != NULL)
 		return add_root_line(request, "percentages of root ", root,
-		    table_text(table, error, " (%" PRIu64 " hit%s)", hits,
-		               plural(hits)), table, error);
+		    table_text(table, error, " (%s)", text), table, error);
 	return table_add_header(table, error, "percentages of the whole run "
-	    "(%" PRIu64 " hit%s)", hits, plural(hits));
+	    "(%s)", text);
+}
+
+/* Adds "12 (0.0345)": hits, and their share. */
+static void
+add_with_share(struct text_buffer *text, const struct sample_set *set,
+               const struct measure *measure, uint64_t hits)
+{
+	if (hits_have_unit(set))
+		text_add_hits(text, set, hits);
+	else
+		text_add_format(text, "%" PRIu64, hits);
+	text_add_format(text, " (%.4f)", measure_fraction(measure, hits));
+}
+
+int
+view_add_totals(const struct view_request *request,
+                const struct measure *measure, uint64_t self,
+                uint64_t inclusive, bool is_estimated, struct table *table,
+                struct error *error)
+{
+	struct text_buffer line = { 0 };
+	int status;
+
+	text_add_string(&line, "self ");
+	add_with_share(&line, request->set, measure, self);
+	text_add_string(&line, ", total (self+descendants) ");
+	text_add_string(&line, is_estimated ? "~" : "");
+	add_with_share(&line, request->set, measure, inclusive);
+	status = line.failed ? error_out_of_memory(error) :
+	         table_add_header(table, error, "%s", text_string(&line));
+	text_free(&line);
+	return status;
 }
 
 /* What the threshold is a share of, where that is not the whole run. */
@@ -406,10 +477,11 @@ view_add_hidden(const struct view_request *request,
 	    "%s", hidden->folded, plural(hidden->folded),
 	    hidden->folded == 1 ? "it" : "them") != 0)
 		return -1;
-	return hidden->least_searched == 0 ? 0 :
-	    table_add_footer(table, error, "too many paths: only those of %"
-	                     PRIu64 " hits or more were searched",
-	                     hidden->least_searched);
+	if (hidden->least_searched == 0)
+		return 0;
+	line = hits_text(request->set, hidden->least_searched, table, error);
+	return line == NULL ? -1 : table_add_footer(table, error, "too many "
+	    "paths: only those of %s or more were searched", line);
 }
 
 /*
@@ -550,11 +622,12 @@ add_hidden(const struct view_request *request, const char *before,
 	if (status == 0 && is_path)
 		status = add_footer_name(request, names[1], &line, table,
 		                         error);
-	text_add_format(&line, "%s%s is below the threshold: %.4g%s, %"
-	                PRIu64 " hit%s; use threshold %.1g to show it",
+	text_add_format(&line, "%s%s is below the threshold: %.4g%s, ",
 	                is_path ? ")" : "", after, fraction,
-	                *of != '\0' ? of : " of the run", hits,
-	                plural(hits), threshold_below(fraction));
+	                *of != '\0' ? of : " of the run");
+	text_add_hits(&line, request->set, hits);
+	text_add_format(&line, "; use threshold %.1g to show it",
+	                threshold_below(fraction));
 	return end_footer(&line, status, table, error);
 }
 

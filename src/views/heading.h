@@ -52,8 +52,14 @@ int view_add_root(const struct view_request *request, struct table *table,
                   struct error *error);
 
 /* Likewise for the resource: the table's unit, and the fields. */
-int view_add_resource(const struct resource *resource, struct table *table,
+int view_add_resource(const struct sample_set *set, struct table *table,
                       struct error *error);
+
+/* The header line of a function's code: what it used itself, and in all. */
+int view_add_totals(const struct view_request *request,
+                    const struct measure *measure, uint64_t self,
+                    uint64_t inclusive, bool is_estimated,
+                    struct table *table, struct error *error);
 
 /* Likewise the footer with the records that are not shown. */
 int view_add_hidden(const struct view_request *request,

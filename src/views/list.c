@@ -12,6 +12,7 @@
 
 #include "src/base/memory.h"
 #include "src/views/heading.h"
+#include "src/views/hits_text.h"
 
 enum {
 	CONTEXT = 3,		/* lines before and after one with hits */
@@ -396,6 +397,7 @@ describe(struct drawing_up *up, struct error *error)
 	const struct code_hits *hits = up->listing->hits;
 	struct table *table = up->table;
 	uint64_t counted;
+	const char *text;
 	struct view_kind kind = { .schema = "cpprof.lines/1",
 		                  .ignores_inlined = true };
 
@@ -410,17 +412,18 @@ describe(struct drawing_up *up, struct error *error)
 		return -1;
 	if (up->listing->line > 0)
 		return 0;
-	if (table_add_header(table, error, "self %" PRIu64 " (%.4f), "
-	        "total (self+descendants) %s%" PRIu64 " (%.4f)", hits->self,
-	        measure_fraction(&up->measure, hits->self),
-	        hits->is_estimated ? "~" : "", hits->inclusive,
-	        measure_fraction(&up->measure, hits->inclusive)) != 0)
+	if (view_add_totals(up->request, &up->measure, hits->self,
+	                    hits->inclusive, hits->is_estimated, table,
+	                    error) != 0)
 		return -1;
 	counted = up->listing->has_hidden_copies ? measure_function(
 	    up->request->set, up->listing->scope.function) : hits->inclusive;
-	return counted == hits->inclusive ? 0 : table_add_header(table, error,
-	    "%" PRIu64 " of these in functions; the others only have inlined "
-	    "copies, which inlines on shows", counted);
+	if (counted == hits->inclusive)
+		return 0;
+	text = hits_text(up->request->set, counted, table, error);
+	return text == NULL ? -1 : table_add_header(table, error, "%s of these "
+	    "in functions; the others only have inlined copies, which inlines "
+	    "on shows", text);
 }
 
 /* No line is near the one that was asked for: says how far the file goes. */

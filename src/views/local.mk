@@ -20,6 +20,7 @@ libcore_a_SOURCES += \
 	src/views/graph_entries.c src/views/graph_entries.h \
 	src/views/group_noise.c src/views/group_noise.h \
 	src/views/heading.c src/views/heading.h \
+	src/views/hits_text.c src/views/hits_text.h \
 	src/views/icicle.c \
 	src/views/list.c src/views/list.h \
 	src/views/measure.c src/views/measure.h \
@@ -35,6 +36,7 @@ libcore_a_SOURCES += \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
 	src/views/members.c src/views/members.h \
+	src/views/saving.c src/views/saving.h \
 	src/views/sections.c src/views/sections.h \
 	src/views/specialise.c src/views/specialise.h \
 	src/views/times.c \

@@ -4,11 +4,10 @@
  * Cost: one pass over the nodes, O(N) for any D and k (path_hits.h).
  */
 #include "src/base/memory.h"
-#include "src/base/text_buffer.h"
-#include "src/base/units.h"
 #include "src/views/flow_paths.h"
 #include "src/views/path_hits.h"
 #include "src/views/rows.h"
+#include "src/views/saving.h"
 
 static const struct view_kind path_kind = {
 	.schema = "cpprof.paths/1",
@@ -123,6 +122,14 @@ describe_gticks(const struct sample_set *set, uint64_t hits, const char *key,
 	                       cell_gticks_of(gticks, whole), error);
 }
 
+/* What of a saving is not known has no value. */
+static struct cell
+if_saved(const struct saving *saving, struct cell value)
+{
+	return saving->kind != SAVING_NONE ? value :
+	    (struct cell){ .kind = CELL_EMPTY };
+}
+
 /*
  * Savings are always of the whole run, whatever percentages are relative to.
  * A sentence compares the run's use with its use without the path; data formats
@@ -134,35 +141,37 @@ describe_saving(const struct sample_set *set, const struct value *value,
 {
 	struct measure run = { .denominator = set->total };
 	uint64_t hits = value->hits, before, after;
-	double saved = measure_fraction(&run, hits);
+	double share = measure_fraction(&run, hits);
 	uint64_t left = hits < set->total ? set->total - hits : 0;
-	struct text_buffer saving = { 0 };
-	int status = 0;
+	struct saving saving;
 
-	if (describe_gticks(set, hits, "gticks", "used", table, error) != 0 ||
+	if (saving_of(set, &saving, table, error) != 0 ||
+	    describe_gticks(set, hits, "gticks", "used", table, error) != 0 ||
 	    describe_gticks(set, set->total, "total_gticks", NULL, table,
 	                    error) != 0 ||
-	    table_add_field(table, "saved", value->is_estimated ?
+	    table_add_field(table, "share", value->is_estimated ?
 	                    "estimated share of the run" : "share of the run",
-	                    cell_fraction(saved), error) != 0 ||
-	    table_add_field(table, "new_total", NULL, cell_hits(left),
+	                    cell_fraction(share), error) != 0 ||
+	    table_add_field(table, "saved", NULL,
+	                    if_saved(&saving, cell_fraction(share)),
 	                    error) != 0 ||
-	    describe_gticks(set, left, "new_total_gticks", NULL, table,
-	                    error) != 0)
+	    table_add_field(table, "new_total", NULL,
+	                    if_saved(&saving, cell_hits(left)), error) != 0 ||
+	    (saving.kind == SAVING_NONE ?
+	     table_add_field(table, "new_total_gticks", NULL,
+	                     (struct cell){ .kind = CELL_EMPTY }, error) :
+	     describe_gticks(set, left, "new_total_gticks", NULL, table,
+	                     error)) != 0)
 		return -1;
-	if (hits != 0 &&
-	    !__builtin_mul_overflow(set->total, set->resource->interval,
-	                            &before) &&
-	    !__builtin_mul_overflow(left, set->resource->interval, &after)) {
-		text_add_saving(&saving, after, before, set->resource->gtick);
-		status = table_add_header(table, error, "without this path, "
-		    "the run would %s%s", value->is_estimated ? "probably " :
-		    "", text_string(&saving));
-		if (saving.failed)
-			status = error_out_of_memory(error);
-	}
-	text_free(&saving);
-	return status;
+	if (hits == 0 ||
+	    __builtin_mul_overflow(set->total, set->resource->interval,
+	                           &before) ||
+	    __builtin_mul_overflow(left, set->resource->interval, &after))
+		return 0;
+	return saving_add_line(&saving, set, "without this path",
+	                       value->is_estimated, after, before, table,
+	                       error) != 0 ? -1 :
+	    saving_add_lack(&saving, set, hits, table, error);
 }
 
 /* If the path cannot have hits, or is in no stack, says so. */

@@ -381,7 +381,7 @@ row_shape_cells(const struct row_shape *shape, const struct row_values *values,
 	if (!is_aligned)
 		cells[n++] = values->path;
 	if (shape->has_returns)
-		cells[n++] = cell_hits(values->returns);
+		cells[n++] = cell_count(values->returns);
 	if (shape->has_estimates)
 		cells[n++] = cell_flag(values->is_estimated);
 	if (shape->when.n > 0)
@@ -485,7 +485,7 @@ rows_add_columns(struct row_shape *shape, const struct view_request *request,
 		add_path(shape, table);
 	if (has_returns)
 		table_add_column(table, "returns", is_aligned ? "returns" :
-		                 "#returns", CELL_HITS);
+		                 "#returns", CELL_COUNT);
 	if (shape->has_estimates)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';

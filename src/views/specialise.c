@@ -25,7 +25,9 @@
 #include "src/base/units.h"
 #include "src/views/clones.h"
 #include "src/views/heading.h"
+#include "src/views/hits_text.h"
 #include "src/views/path_hits.h"
+#include "src/views/saving.h"
 
 enum { MANY_DETOURS = 8 };	/* more are worth advice */
 
@@ -508,23 +510,19 @@ list_changes(struct specialisation *one, struct error *error)
 
 /* ---- what is saved ---- */
 
-/*
- * "if it were free, the run would take 8 s instead of 20 s": `after` gticks of
- * the run are left.
- */
+/* "if it were free, the run would take 8 s instead of 20 s". */
 static int
-add_saving_line(const struct specialisation *one, const char *if_what,
-                uint64_t after, uint64_t before, struct error *error)
+add_saving_line(const struct specialisation *one, const struct saving *saving,
+                const char *if_what, uint64_t after, uint64_t before,
+                struct error *error)
 {
-	struct text_buffer saving = { 0 };
-	const char *text;
+	const char *condition = table_text(one->table, error, "if %s %s",
+	                                   one->n_plans == 1 ? "it were" :
+	                                   "they were", if_what);
 
-	text_add_saving(&saving, after, before, one->set->resource->gtick);
-	text = text_move(&saving, &one->table->arena, error);
-	return text == NULL ? -1 :
-	    table_add_header(one->table, error, "if %s %s, the run would %s",
-	                     one->n_plans == 1 ? "it were" : "they were",
-	                     if_what, text);
+	return condition == NULL ? -1 :
+	    saving_add_line(saving, one->set, condition, false, after, before,
+	                    one->table, error);
 }
 
 static struct cell
@@ -551,28 +549,39 @@ describe_saving(struct specialisation *one, struct error *error)
 	                                  times);
 	const char *title = table_text(table, error,
 	                               "saved if %.10g times cheaper", times);
+	const struct cell none = { .kind = CELL_EMPTY };
+	struct saving saving;
+	bool is_known;
 
+	if (saving_of(set, &saving, table, error) != 0)
+		return -1;
+	is_known = saving.kind != SAVING_NONE;
 	if (!fits)
 		before = after = 0;
 	cheaper = after + (uint64_t)floorl((long double)(before - after) /
 	                                   (long double)times + 0.5L);
 	if (if_times == NULL || title == NULL ||
-	    (fits && add_saving_line(one, "free", after, before,
-	                             error) != 0) ||
-	    (fits && add_saving_line(one, if_times, cheaper, before,
-	                             error) != 0))
+	    (fits && (add_saving_line(one, &saving, "free", after, before,
+	                              error) != 0 ||
+	              add_saving_line(one, &saving, if_times, cheaper, before,
+	                              error) != 0)) ||
+	    saving_add_lack(&saving, set, hits, table, error) != 0)
 		return -1;
 	return table_add_fields(table, (struct field[]){
 		{ "hits", NULL, cell_hits(hits) },
-		{ "saved", "saved if free", cell_fraction(saved) },
-		{ "new_run", NULL, cell_fraction(1 - saved) },
+		{ "saved", is_known ? "saved if free" : NULL,
+		  is_known ? cell_fraction(saved) : none },
+		{ "new_run", NULL, is_known ? cell_fraction(1 - saved) : none },
 		{ "total_gticks", NULL, gticks_cell(fits, before, before) },
-		{ "new_total_gticks", NULL, gticks_cell(fits, after, before) },
+		{ "new_total_gticks", NULL,
+		  gticks_cell(fits && is_known, after, before) },
 		{ "times", NULL, cell_fraction(times) },
-		{ "times_saved", title, cell_fraction(saved * part) },
-		{ "times_new_run", NULL, cell_fraction(1 - saved * part) },
+		{ "times_saved", is_known ? title : NULL,
+		  is_known ? cell_fraction(saved * part) : none },
+		{ "times_new_run", NULL,
+		  is_known ? cell_fraction(1 - saved * part) : none },
 		{ "times_new_total_gticks", NULL,
-		  gticks_cell(fits, cheaper, before) },
+		  gticks_cell(fits && is_known, cheaper, before) },
 	}, 9, error);
 }
 
@@ -581,6 +590,7 @@ static int
 describe_overlap(struct specialisation *one, struct error *error)
 {
 	uint64_t sum = 0, most = 0;
+	const char *hits, *more;
 
 	for (uint32_t i = 0; i < one->n_plans; i++) {
 		if (__builtin_add_overflow(sum, one->plans[i].hits, &sum))
@@ -593,12 +603,15 @@ describe_overlap(struct specialisation *one, struct error *error)
 		return -1;
 	if (one->n_plans == 1)
 		return 0;
+	hits = hits_text(one->set, one->clones.hits, one->table, error);
+	more = hits_text(one->set, sum - one->clones.hits, one->table, error);
+	if (hits == NULL || more == NULL)
+		return -1;
 	return sum == one->clones.hits ?
-	    table_add_header(one->table, error, "together: %" PRIu64 " hits; "
-	        "no stack has two of the paths", one->clones.hits) :
-	    table_add_header(one->table, error, "together: %" PRIu64 " hits; "
-	        "their sum has %" PRIu64 " more, from stacks with several "
-	        "paths", one->clones.hits, sum - one->clones.hits);
+	    table_add_header(one->table, error, "together: %s; no stack has "
+	        "two of the paths", hits) :
+	    table_add_header(one->table, error, "together: %s; their sum has "
+	        "%s more, from stacks with several paths", hits, more);
 }
 
 /* ---- heading and advice ---- */
@@ -613,11 +626,12 @@ describe_plan(struct specialisation *one, uint32_t i, struct error *error)
 	const char *label = one->n_plans == 1 ? "path" :
 	    table_text(one->table, error, "plan %" PRIu32, i + 1);
 
-	if (typed == NULL || context == NULL || label == NULL)
+	const char *hits = hits_text(one->set, plan->hits, one->table, error);
+
+	if (typed == NULL || context == NULL || label == NULL || hits == NULL)
 		return -1;
-	if (table_add_header(one->table, error, "%s: %s, %" PRIu64 " hit%s",
-	                     label, typed, plan->hits,
-	                     plan->hits == 1 ? "" : "s") != 0)
+	if (table_add_header(one->table, error, "%s: %s, %s", label, typed,
+	                     hits) != 0)
 		return -1;
 	return plan->first == 0 ? 0 :
 	    table_add_header(one->table, error, "%sshortest context with the "
@@ -655,17 +669,19 @@ add_advice(struct specialisation *one, struct error *error)
 {
 	const struct plan *plan = &one->plans[0];
 	struct path_hits found;
-	const char *shorter;
+	const char *shorter, *hits;
 
 	if (one->n_detours <= MANY_DETOURS)
 		return 0;
 	if (one->n_plans == 1 && plan->n - plan->first > 2) {
 		shorter = path_text(one, plan->path + plan->n - 2, 2, error);
 		if (shorter == NULL ||
-		    find_hits(one, plan, plan->n - 2, &found, error) != 0 ||
+		    find_hits(one, plan, plan->n - 2, &found, error) != 0)
+			return -1;
+		hits = hits_text(one->set, found.hits, one->table, error);
+		if (hits == NULL ||
 		    table_add_footer(one->table, error, "a shorter path needs "
-		        "fewer: %s 1, and it has %" PRIu64 " hits", shorter,
-		        found.hits) != 0)
+		        "fewer: %s 1, and it has %s", shorter, hits) != 0)
 			return -1;
 	}
 	return table_add_footer(one->table, error, "%s make the cycle of calls "

@@ -10,6 +10,7 @@
 #include "src/base/units.h"
 #include "src/profile/tree_time.h"
 #include "src/views/heading.h"
+#include "src/views/hits_text.h"
 #include "src/views/path_hits.h"
 #include "src/views/times_chart.h"
 #include "src/views/when.h"
@@ -71,10 +72,15 @@ describe(const struct view_request *request, const struct timeline *timeline,
 	    table_add_field(table, "without_time", NULL,
 	                    cell_count(hits - timed), error) != 0)
 		return -1;
-	if (hits > timed &&
-	    table_add_footer(table, error, "%" PRIu64 " of %" PRIu64 " hits "
-	        "have no time", hits - timed, hits) != 0)
-		return -1;
+	if (hits > timed) {
+		const char *text = hits_text_of(request->set, hits - timed,
+		                                hits, table, error);
+
+		if (text == NULL ||
+		    table_add_footer(table, error, "%s have no time",
+		                     text) != 0)
+			return -1;
+	}
 	return request->n_path > 0 && hits == 0 ?
 	    table_add_footer(table, error, "no stack has this path") : 0;
 }

@@ -20,6 +20,7 @@
 #include "src/shell/terminal/message.h"
 #include "src/shell/terminal/progress_line.h"
 #include "src/symbols/lines/lines_choice.h"
+#include "src/views/hits_text.h"
 
 void
 session_start(struct session *session)
@@ -814,12 +815,15 @@ static void
 note_left(const struct session *session)
 {
 	const struct sample_set *set = &session->set;
+	struct text_buffer left = { 0 };
 
-	if (session->is_interactive)
-		message_note("%" PRIu64 " of %" PRIu64 " hits are left (%.1f%% "
-		             "of the run)", set->left, set->total,
-		             set->total == 0 ? 0 :
+	if (session->is_interactive) {
+		text_add_hits_of(&left, set, set->left, set->total);
+		message_note("%s are left (%.1f%% of the run)",
+		             text_string(&left), set->total == 0 ? 0 :
 		             100 * (double)set->left / (double)set->total);
+	}
+	text_free(&left);
 }
 
 /* Likewise which time a step of time took: whole slices. */

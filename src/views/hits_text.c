@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hits_text.c -- hits in sentences: as a number, or in the resource's unit. */
+#include "src/views/hits_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/units.h"
+
+bool
+hits_have_unit(const struct sample_set *set)
+{
+	const struct resource *resource = set->resource;
+	const char *gtick = resource->gtick;
+	long double size;
+	bool is_amount = unit_find(gtick, strlen(gtick), &size, NULL) !=
+	                 UNIT_IS_OTHER;
+
+	if (*gtick == '\0' || strcmp(gtick, "sample") == 0)
+		return false;
+	if (set->flow != NULL)
+		return is_amount && resource->counting != COUNTING_SAMPLED;
+	return set->total != set->n_samples ||
+	       (is_amount && resource->interval == 1);
+}
+
+void
+text_add_hits(struct text_buffer *text, const struct sample_set *set,
+              uint64_t hits)
+{
+	if (hits_have_unit(set))
+		text_add_total_gticks(text, hits, set->resource->interval,
+		                      set->resource->gtick);
+	else
+		text_add_format(text, "%" PRIu64 " hit%s", hits,
+		                hits == 1 ? "" : "s");
+}
+
+const char *
+hits_text(const struct sample_set *set, uint64_t hits, struct table *table,
+          struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	text_add_hits(&text, set, hits);
+	return text_move(&text, &table->arena, error);
+}
+
+void
+text_add_hits_of(struct text_buffer *text, const struct sample_set *set,
+                 uint64_t hits, uint64_t whole)
+{
+	if (hits_have_unit(set))
+		text_add_hits(text, set, hits);
+	else
+		text_add_format(text, "%" PRIu64, hits);
+	text_add_string(text, " of ");
+	text_add_hits(text, set, whole);
+}
+
+const char *
+hits_text_of(const struct sample_set *set, uint64_t hits, uint64_t whole,
+             struct table *table, struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	text_add_hits_of(&text, set, hits, whole);
+	return text_move(&text, &table->arena, error);
+}
