@@ -247,11 +247,11 @@ def check_savings(folder):
         ("prog", 100, ("main", "work"), 4000000)] * 3 + [
             ("prog", 100, ("main",), 4000000)])
     check_saving(one, ["path work"], "without this path, the run would use "
-                 "4.00 ms of CPU time instead of 16.0 ms\n")
+                 "4.00 ms of CPU time instead of 16.00 ms\n")
     two = perf_script(folder, "two.txt", [
         ("prog", tid, ("main", "work"), 4000000) for tid in (101, 102, 103)])
     check_saving(two, ["path work"], "the 3 threads would use 0 of CPU time "
-                 "instead of 12 ms\n")
+                 "instead of 12.0 ms\n")
     many = perf_script(folder, "many.txt", [
         ("prog", tid, ("main", "work"), 10) for tid in (110, 120)], "cycles")
     check_saving(many, ["path work"], "the 2 processes would use 0 instead of "

@@ -320,7 +320,10 @@ run 0 "$process_db" -e 'resource page' -e reload -e 'show resource'
 ok 'reload keeps the resource' out_is 'resource  |Page Faults|'
 printf 'a;x 3\nb;x 3\nc 2\n' >"$work/three"
 run 0 "$work/three" -e root
-ok 'the default root has the most hits, first by name' out_is 'root  a'
+ok 'without main, stacks that begin differently have no root' out_is 'root  none'
+printf 'a;x 3\na;b 3\n' >"$work/one"
+run 0 "$work/one" -e root
+ok 'the function with which all stacks begin is the root' out_is 'root  a'
 printf '# resource: x; gtick=us; interval=1\n# resource: y; gtick=f; interval=1
 a;b 0 5\na 0 0\n' >"$work/zero"
 run 0 "$work/zero" -F csv -e down -e 'threshold 0' -e down

@@ -403,10 +403,7 @@ static void
 add_with_share(struct text_buffer *text, const struct sample_set *set,
                const struct measure *measure, uint64_t hits)
 {
-	if (hits_have_unit(set))
-		text_add_hits(text, set, hits);
-	else
-		text_add_format(text, "%" PRIu64, hits);
+	text_add_bare_hits(text, set, hits);
 	text_add_format(text, " (%.4f)", measure_fraction(measure, hits));
 }
 
@@ -430,13 +427,14 @@ view_add_totals(const struct view_request *request,
 	return status;
 }
 
-/* What the threshold is a share of, where that is not the whole run. */
+/* What the threshold is a share of. */
 static const char *
 name_threshold_base(const struct view_request *request)
 {
-	return request->percent == PERCENT_ROOT && request->root != NO_NAME ?
-	    " of the root" :
-	    request->set->n_steps > 0 ? " of what is left" : "";
+	if (request->percent == PERCENT_ROOT && request->root != NO_NAME)
+		return "the root";
+	return request->set->left != request->set->total ? "what is left" :
+	       "the run";
 }
 
 /* "12 entries below threshold 0.01 not shown, 3 beyond limit 20" */
@@ -446,13 +444,17 @@ view_add_hidden(const struct view_request *request,
                 struct error *error)
 {
 	char reasons[3][80];
+	bool differs = !hidden->is_of_function &&
+	    request->percent != PERCENT_ROOT &&
+	    request->set->left != request->set->total;
 	uint64_t counts[] = { hidden->below_threshold, hidden->beyond_limit,
 		              hidden->too_long };
 	const char *line = NULL;
 
-	snprintf(reasons[0], sizeof *reasons, "below threshold %.10g%s",
-	         request->threshold, hidden->is_of_function ? "" :
-	         name_threshold_base(request));
+	/* That it is no share of the run goes without saying elsewhere. */
+	snprintf(reasons[0], sizeof *reasons, "below threshold %.10g%s%s",
+	         request->threshold, differs ? " of " : "", differs ?
+	         name_threshold_base(request) : "");
 	snprintf(reasons[1], sizeof *reasons, "beyond limit %zu",
 	         request->limit);
 	snprintf(reasons[2], sizeof *reasons, "longer than %zu functions",
@@ -610,7 +612,6 @@ add_hidden(const struct view_request *request, const char *before,
 {
 	uint64_t base = measure_threshold_base(request, request->set);
 	double fraction = base == 0 ? 0 : (double)hits / (double)base;
-	const char *of = name_threshold_base(request);
 	bool is_path = names[1] != NO_NAME;
 	struct text_buffer line = { 0 };
 	int status;
@@ -622,9 +623,9 @@ add_hidden(const struct view_request *request, const char *before,
 	if (status == 0 && is_path)
 		status = add_footer_name(request, names[1], &line, table,
 		                         error);
-	text_add_format(&line, "%s%s is below the threshold: %.4g%s, ",
+	text_add_format(&line, "%s%s is below the threshold: %.4g of %s, ",
 	                is_path ? ")" : "", after, fraction,
-	                *of != '\0' ? of : " of the run");
+	                name_threshold_base(request));
 	text_add_hits(&line, request->set, hits);
 	text_add_format(&line, "; use threshold %.1g to show it",
 	                threshold_below(fraction));

@@ -25,15 +25,23 @@ hits_have_unit(const struct sample_set *set)
 }
 
 void
-text_add_hits(struct text_buffer *text, const struct sample_set *set,
-              uint64_t hits)
+text_add_bare_hits(struct text_buffer *text, const struct sample_set *set,
+                   uint64_t hits)
 {
 	if (hits_have_unit(set))
 		text_add_total_gticks(text, hits, set->resource->interval,
 		                      set->resource->gtick);
 	else
-		text_add_format(text, "%" PRIu64 " hit%s", hits,
-		                hits == 1 ? "" : "s");
+		text_add_format(text, "%" PRIu64, hits);
+}
+
+void
+text_add_hits(struct text_buffer *text, const struct sample_set *set,
+              uint64_t hits)
+{
+	text_add_bare_hits(text, set, hits);
+	if (!hits_have_unit(set))
+		text_add_string(text, hits == 1 ? " hit" : " hits");
 }
 
 const char *
@@ -50,10 +58,7 @@ void
 text_add_hits_of(struct text_buffer *text, const struct sample_set *set,
                  uint64_t hits, uint64_t whole)
 {
-	if (hits_have_unit(set))
-		text_add_hits(text, set, hits);
-	else
-		text_add_format(text, "%" PRIu64, hits);
+	text_add_bare_hits(text, set, hits);
 	text_add_string(text, " of ");
 	text_add_hits(text, set, whole);
 }

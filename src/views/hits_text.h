@@ -14,9 +14,11 @@
 /* Whether text shows hits of the set in the resource's unit. */
 bool hits_have_unit(const struct sample_set *set);
 
-/* Adds "12 hits", or the amount: "48.21 ms". */
+/* Adds "12 hits", or the amount: "48.21 ms".  bare: "12". */
 void text_add_hits(struct text_buffer *text, const struct sample_set *set,
                    uint64_t hits);
+void text_add_bare_hits(struct text_buffer *text, const struct sample_set *set,
+                        uint64_t hits);
 
 /* Adds "12 of 614 hits", or "48.21 ms of 2.456 s". */
 void text_add_hits_of(struct text_buffer *text, const struct sample_set *set,

@@ -590,6 +590,7 @@ static int
 describe_overlap(struct specialisation *one, struct error *error)
 {
 	uint64_t sum = 0, most = 0;
+	struct text_buffer text = { 0 };
 	const char *hits, *more;
 
 	for (uint32_t i = 0; i < one->n_plans; i++) {
@@ -604,7 +605,8 @@ describe_overlap(struct specialisation *one, struct error *error)
 	if (one->n_plans == 1)
 		return 0;
 	hits = hits_text(one->set, one->clones.hits, one->table, error);
-	more = hits_text(one->set, sum - one->clones.hits, one->table, error);
+	text_add_bare_hits(&text, one->set, sum - one->clones.hits);
+	more = text_move(&text, &one->table->arena, error);
 	if (hits == NULL || more == NULL)
 		return -1;
 	return sum == one->clones.hits ?
