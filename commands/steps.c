@@ -24,7 +24,8 @@ steps_run(struct session *session, const struct arguments *arguments,
 	table->gtick = resource->gtick;
 	table->interval = resource->interval;
 	table->has_unit = hits_have_unit(&session->set);
-	table_add_column(table, "left", "hits_left", CELL_HITS);
+	table_add_column(table, "left", table->has_unit ? "left" : "hits_left",
+	                 CELL_HITS);
 	table_add_column(table, "fraction", "fraction", CELL_FRACTION);
 	table_add_column(table, "step", "step", CELL_TEXT);
 	left = session_hits_after(session, error);

@@ -25,6 +25,7 @@ struct fixture {
 	struct sample_tree *tree;
 	uint64_t *weight;
 	struct resource resource;
+	struct profile profile;
 	struct sample_set set;
 	struct view_request request;	/* threshold 0, no limits */
 };
@@ -90,7 +91,12 @@ fixture_begin(struct fixture *fixture, const char *folded)
 	assert_non_null(fixture->weight);
 	sample_tree_weights(fixture->tree, fixture->tree->hits[0],
 	                    fixture->weight);
+	fixture->profile = (struct profile){
+		.names = fixture->names,
+		.tree = fixture->tree,
+	};
 	fixture->set = (struct sample_set){
+		.profile = &fixture->profile,
 		.tree = fixture->tree,
 		.names = fixture->names,
 		.resource = &fixture->resource,
@@ -98,7 +104,7 @@ fixture_begin(struct fixture *fixture, const char *folded)
 		.weight = fixture->weight,
 		.total = sample_tree_total(fixture->tree, fixture->tree->hits[0]),
 	};
-	fixture->set.n_samples = fixture->set.total;
+	fixture->set.left = fixture->set.n_samples = fixture->set.total;
 	fixture->request = (struct view_request){
 		.set = &fixture->set,
 		.root = NO_NAME,

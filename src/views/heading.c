@@ -182,7 +182,7 @@ add_amount(struct text_buffer *text, const struct sample_set *set)
 	if (resource->interval == 1 || set->total < n_samples)
 		return;
 	text_add_string(text, "; a sample can stand for several intervals of ");
-	text_add_interval(text, resource->interval, resource->gtick);
+	text_add_total_gticks(text, 1, resource->interval, resource->gtick);
 }
 
 /*
