@@ -626,16 +626,14 @@ savings_compare(void **state)
 		uint64_t after, before;
 		const char *gtick, *text;
 	} cases[] = {
-		{ 3840, 12280, "centisecond",
-		  "take 38.4 s instead of 122.8 s" },
-		{ 11840, 12280, "centisecond", "take 118 s instead of 123 s" },
-		{ 428, 1337, "second", "take 7.13 min instead of 22.28 min" },
-		{ 5, 12280, "centisecond", "take 0.0500 s instead of 122.8 s" },
-		{ 0, 12280, "centisecond", "take 0 instead of 123 s" },
-		{ 1 << 20, 3 << 20, "byte",
-		  "use 1.00 MiB instead of 3.00 MiB" },
-		{ 1, 12, "fault", "use 1 instead of 12 faults" },
-		{ 3, 4, "", "use 3 instead of 4" },
+		{ 3840, 12280, "centisecond", "38.4 s instead of 122.8 s" },
+		{ 11840, 12280, "centisecond", "118 s instead of 123 s" },
+		{ 428, 1337, "second", "7.13 min instead of 22.28 min" },
+		{ 5, 12280, "centisecond", "0.0500 s instead of 122.8 s" },
+		{ 0, 12280, "centisecond", "0 instead of 123 s" },
+		{ 1 << 20, 3 << 20, "byte", "1.00 MiB instead of 3.00 MiB" },
+		{ 1, 12, "fault", "1 instead of 12 faults" },
+		{ 3, 4, "", "3 instead of 4" },
 	};
 	struct text_buffer text = { 0 };
 
@@ -643,8 +641,46 @@ savings_compare(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		text_clear(&text);
 		text_add_saving(&text, cases[i].after, cases[i].before,
-		                cases[i].gtick);
+		                "", cases[i].gtick);
 		assert_string_equal(text_string(&text), cases[i].text);
+	}
+	text_clear(&text);
+	text_add_saving(&text, 1000, 4000, " of CPU time", "ms");
+	assert_string_equal(text_string(&text),
+	                    "1.00 s of CPU time instead of 4.00 s");
+	text_free(&text);
+}
+
+static void
+totals_have_four_digits(void **state)
+{
+	static const struct {
+		uint64_t hits, interval;
+		const char *gtick, *text;
+	} cases[] = {
+		{ 1063, 1000, "microsecond", "1.063 s" },
+		{ 164, 4000000, "ns", "656 ms" },
+		{ 614, 20, "centisecond", "122.8 s" },
+		{ 4380000, 1, "us", "4.38 s" },
+		{ 9999999, 1, "us", "10 s" },
+		{ 1000, 1, "ms", "1 s" },
+		{ 100000, 1, "s", "27.78 h" },
+		{ 123456789, 1, "d", "123456789 ds" },
+		{ 3 << 20, 1, "byte", "3 MiB" },
+		{ UINT64_MAX, UINT64_MAX, "byte", NULL },
+		{ 12, 10, "fault", "120 faults" },
+		{ 0, 10, "ms", "0" },
+		{ 7, 1, "", "7" },
+	};
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		text_clear(&text);
+		text_add_total_gticks(&text, cases[i].hits, cases[i].interval,
+		                      cases[i].gtick);
+		if (cases[i].text != NULL)
+			assert_string_equal(text_string(&text), cases[i].text);
 	}
 	text_free(&text);
 }
@@ -944,6 +980,7 @@ main(void)
 		cmocka_unit_test(fractions_are_exact),
 		cmocka_unit_test(units_are_readable),
 		cmocka_unit_test(savings_compare),
+		cmocka_unit_test(totals_have_four_digits),
 		cmocka_unit_test(intervals_are_short),
 		cmocka_unit_test(a_writer_fails_once_and_for_good),
 		cmocka_unit_test(utf8_is_decoded_strictly),
