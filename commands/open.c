@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/open.c -- the member of a merged profile that has most of a path. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/selection.h"
 #include "src/shell/session/member_file.h"
+#include "src/views/hits_text.h"
 
 /* What comes before the path. */
 static const char *const openings[] = { "member", "of" };
@@ -59,28 +59,34 @@ static const char *const known[] = {
 	[MEMBER_OF_NODE] = "of one node",
 };
 
-/* "member web7, which has at least 12 of the 20 hits" */
+/* "member web7, which has at least 12 of 20 hits" */
 static const char *
-describe(const struct found_member *member, struct table *table,
-         struct error *error)
+describe(const struct session *session, const struct found_member *member,
+         struct table *table, struct error *error)
 {
+	const struct sample_set *set = &session->set;
+	const char *hits = member->knowledge == MEMBER_OF_NODE ?
+	    hits_text(set, member->of, table, error) :
+	    hits_text_of(set, member->hits, member->of, table, error);
+
+	if (hits == NULL)
+		return NULL;
 	if (member->knowledge == MEMBER_OF_NODE)
 		return table_text(table, error, "member %.200s, which has most "
-		    "of the node with most of the %" PRIu64 " hits",
-		    member->id, member->of);
-	return table_text(table, error, "member %.200s, which has %s%" PRIu64
-	                  " of the %" PRIu64 " hits", member->id,
-	                  member->knowledge == MEMBER_AT_LEAST ? "at least " :
-	                  "", member->hits, member->of);
+		    "of the node with most of the %s", member->id, hits);
+	return table_text(table, error, "member %.200s, which has %s%s",
+	                  member->id, member->knowledge == MEMBER_AT_LEAST ?
+	                  "at least " : "", hits);
 }
 
 /* Says why a member cannot be opened, and what to do. */
 static int
-report_missing(const struct found_member *member,
+report_missing(const struct session *session,
+               const struct found_member *member,
                const struct member_file *file, struct table *table,
                struct error *error)
 {
-	const char *who = describe(member, table, error);
+	const char *who = describe(session, member, table, error);
 
 	if (who == NULL)
 		return -1;
@@ -105,15 +111,15 @@ show(const struct found_member *member, const char *id,
 	bool is_known = member->knowledge != MEMBER_OF_NODE;
 
 	table->schema = "cpprof.open/1";
-	table_add_column(table, "hits", "hits", CELL_COUNT);
+	table_add_column(table, "hits", "hits", CELL_HITS);
 	table_add_column(table, "known", "known", CELL_TEXT);
-	table_add_column(table, "of", "of", CELL_COUNT);
+	table_add_column(table, "of", "of", CELL_HITS);
 	table_add_column(table, "checked", "checked", CELL_TEXT);
 	table_add_column(table, "member", "member", CELL_TEXT);
 	table_add_column(table, "file", "file", CELL_TEXT);
 	return table_add_row(table, (struct cell[]){
-		is_known ? cell_count(member->hits) : cell_unknown(),
-		cell_text(known[member->knowledge]), cell_count(member->of),
+		is_known ? cell_hits(member->hits) : cell_unknown(),
+		cell_text(known[member->knowledge]), cell_hits(member->of),
 		cell_text(file->state == MEMBER_FILE_CHECKED ? "content" :
 		          "name"),
 		cell_text(id), cell_text(path),
@@ -129,7 +135,11 @@ load_and_show(struct session *session, const struct found_member *member,
 	const char *id = table_text(table, error, "%s", member->id);
 	const char *path = table_text(table, error, "%s", file->path);
 
-	if (id == NULL || path == NULL ||
+	table->gtick = table_text(table, error, "%s",
+	                          session->set.resource->gtick);
+	table->interval = session->set.resource->interval;
+	table->has_unit = hits_have_unit(&session->set);
+	if (id == NULL || path == NULL || table->gtick == NULL ||
 	    session_load(session, &path, 1, error) != 0)
 		return -1;
 	return show(member, id, file, path, table, error);
@@ -145,7 +155,7 @@ open_found(struct session *session, const struct found_member *member,
 	if (member_file_find(session, member, &file, error) != 0)
 		return -1;
 	if (file.state < MEMBER_FILE_UNCHECKED)
-		report_missing(member, &file, table, error);
+		report_missing(session, member, &file, table, error);
 	else
 		result = load_and_show(session, member, &file, table, error);
 	free(file.path);

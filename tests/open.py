@@ -294,7 +294,7 @@ def check_files(folder):
     text = refused(fleet, "open member of f", folder=folder)
     claims.check("a line says if it is nowhere", "its file is not here: "
                  "runs/one.folded" in text and "directories DIR" in text and
-                 "3 of the 3 hits" in text and text.count("\n") == 1, text)
+                 "3 of 3 hits" in text and text.count("\n") == 1, text)
     row = opened(fleet, "directories . elsewhere", "open member of f",
                  folder=folder)
     claims.check("below directories, without its first components",
