@@ -24,8 +24,8 @@ const struct command command_down = {
 	    "root",
 	.description =
 	    "Lists the call paths that begin with the root function, most "
-	    "expensive first. The fraction of a path is the share of the run "
-	    "that would be saved if the path's last function cost nothing "
+	    "expensive first. The fraction of a path is the share of the hits "
+	    "that would be gone if the path's last function cost nothing "
 	    "when it is called along that path.\n\n"
 	    "Recursion is folded: when a function is called that is already "
 	    "in the path, the path continues from its earlier position, and "

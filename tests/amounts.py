@@ -266,6 +266,10 @@ def check_savings(folder):
                    "lock-delay", "millisecond", 10)
     check_saving(waits, ["path main lock"], "without this path, the run "
                  "would use 300 ms of lock-delay instead of 400 ms\n")
+    delays = folded(folder, "delay.folded", {
+        "main;lock": 10, "worker;lock": 30}, "delay", "millisecond", 10)
+    check_saving(delays, ["path main lock"], "100 ms of 400 ms of delay: how "
+                 "much shorter the run would be is not known\n", False)
     counts = folded(folder, "faults.folded", {
         "main;join": 10, "worker;work": 30}, "page-faults", "fault", 1)
     check_saving(counts, ["path work"], "without this path, the run would use "

@@ -175,7 +175,7 @@ add_amount(struct text_buffer *text, const struct sample_set *set)
 		add_interval(text, ", one hit per ", resource);
 		return;
 	}
-	if (set->flow == NULL && n_samples != set->total)
+	if (set->flow == NULL && n_samples > 0 && n_samples != set->total)
 		text_add_format(text, "%" PRIu64 " sample%s, ", n_samples,
 		                plural(n_samples));
 	text_add_hits(text, set, set->total);
@@ -451,7 +451,7 @@ view_add_hidden(const struct view_request *request,
 		              hidden->too_long };
 	const char *line = NULL;
 
-	/* That it is no share of the run goes without saying elsewhere. */
+	/* A share of the whole run needs no word. */
 	snprintf(reasons[0], sizeof *reasons, "below threshold %.10g%s%s",
 	         request->threshold, differs ? " of " : "", differs ?
 	         name_threshold_base(request) : "");

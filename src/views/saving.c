@@ -164,18 +164,19 @@ saving_of(const struct sample_set *set, struct saving *saving,
 	         (sharers.members == 0 && are_all_of_main(set));
 	if (time == TIME_OF_CPU) {
 		saving->of = " of CPU time";
-	} else if (time == TIME_THAT_PASSES || time == TIME_OTHER) {
-		saving->kind = are_several ? SAVING_NONE :
-		    time == TIME_THAT_PASSES ? SAVING_TIME : SAVING_USE;
-		if (!are_several && !is_one)
-			saving->unless = ", if it has one thread";
-		if (time == TIME_OTHER) {
-			saving->of = table_text(table, error, " of %s",
-			                        set->resource->name);
-			if (saving->of == NULL)
-				return -1;
-		}
+	} else if (time == TIME_THAT_PASSES) {
+		saving->kind = are_several ? SAVING_NONE : SAVING_TIME;
+		saving->unless = is_one ? "" : ", if it has one thread";
+	} else if (time == TIME_OTHER) {
+		/* Perhaps of waiting for other threads. */
+		saving->kind = are_several || !is_one ? SAVING_NONE :
+		               SAVING_USE;
+		saving->of = table_text(table, error, " of %s",
+		                        set->resource->name);
+		if (saving->of == NULL)
+			return -1;
 	}
+	saving->are_several = are_several;
 	return 0;
 }
 
@@ -215,7 +216,8 @@ saving_add_lack(const struct saving *saving, const struct sample_set *set,
 	                      set->resource->gtick);
 	line = text_move(&text, &table->arena, error);
 	return line == NULL ? -1 :
-	    table_add_header(table, error, "%s, summed over %s: how much "
-	                     "shorter the run would be is not known", line,
-	                     saving->who);
+	    table_add_header(table, error, "%s%s%s%s: how much shorter the run "
+	                     "would be is not known", line, saving->of,
+	                     saving->are_several ? ", summed over " : "",
+	                     saving->are_several ? saving->who : "");
 }

@@ -21,6 +21,7 @@ enum saving_kind {
 struct saving {
 	enum saving_kind kind;
 	const char *who;	/* "the run", "the 5 threads" */
+	bool are_several;	/* it is not "the run" */
 	const char *of;		/* " of CPU time", or "" */
 	const char *unless;	/* what must be so, ", if it has one thread";
 				 * or "" */
