@@ -145,6 +145,8 @@ def check_weights(folder):
     text = run(path, "functions")
     assert "\n3 samples, 3000 cycles\n" in text, text
     assert "main [3000 cycles]" in text, text
+    text = run(path, "narrow main", "functions")
+    assert "\nrefined: 3000 of 3000 cycles (100.0% of the run)\n" in text, text
 
 
 def check_clusters(folder):

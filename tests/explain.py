@@ -145,13 +145,21 @@ def flat(folder):
 
 
 def cut(folder):
-    """Most stacks lack their outer frames."""
-    found, table = planted(folder, {
-        "main;a": 200, "[partial];x;y": 500, "[partial];x;main;q": 60,
-        "lost;z": 240})
-    assert findings(table)[0] == (
-        "outside", [(("[partial]",), 500), (("lost",), 240)]), found
+    """Most stacks lack their outer frames, or the root."""
+    stacks = {"main;a": 200, "[partial];x;y": 500, "[partial];x;main;q": 60,
+              "lost;z": 240}
+    found, table = planted(folder, stacks)
+    # main is on too few of them to be the root; then most begin here:
+    assert table["root"] == "[partial]" and found["hot path"], table
     assert found["cut"] == [(("[partial]",), 560)], found
+    assert findings(table)[-1] == (
+        "outside", [(("lost",), 240), (("main",), 200)]), found
+    # As a root that was chosen it lacks most of the run.
+    table = explain(write(folder, {tuple(stack.split(";")): hits for
+                                   stack, hits in stacks.items()}, SAMPLED),
+                    "root main")
+    assert findings(table)[0] == (
+        "outside", [(("[partial]",), 500), (("lost",), 240)]), table
     assert table["rows"][0]["text"] == "The root is not on the stacks of " \
         "74%, which begin in 2 functions", table
     assert table["next"]["1"] == "down [partial]", table

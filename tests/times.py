@@ -156,7 +156,7 @@ def check_records(number, timeline, origin, found):
 
 def steps_for(path):
     end = ask(path, "timeline")[0]["rows"][-1]["end_ns"]
-    down = ask(path, "down")[0]["rows"]
+    down = ask(path, "root main", "down")[0]["rows"]
     one = " ".join(f"|{name}|" for name in down[min(2, len(down) - 1)]["path"])
     return ([], [f"narrow {one}"], [f"drop time {end // 2}ns.."],
             [f"narrow time {end // 4}ns..", f"narrow {one}"])

@@ -7,21 +7,29 @@
 
 #include "src/base/units.h"
 
+/* Whether it is time or space, which is shown in readable units. */
+static bool
+is_amount(const struct resource *resource)
+{
+	const char *gtick = resource->gtick;
+	long double size;
+
+	return unit_find(gtick, strlen(gtick), &size, NULL) != UNIT_IS_OTHER;
+}
+
 bool
 hits_have_unit(const struct sample_set *set)
 {
 	const struct resource *resource = set->resource;
 	const char *gtick = resource->gtick;
-	long double size;
-	bool is_amount = unit_find(gtick, strlen(gtick), &size, NULL) !=
-	                 UNIT_IS_OTHER;
 
 	if (*gtick == '\0' || strcmp(gtick, "sample") == 0)
 		return false;
 	if (set->flow != NULL)
-		return is_amount && resource->counting != COUNTING_SAMPLED;
+		return is_amount(resource) &&
+		       resource->counting != COUNTING_SAMPLED;
 	return set->total != set->n_samples ||
-	       (is_amount && resource->interval == 1);
+	       (is_amount(resource) && resource->interval == 1);
 }
 
 void
@@ -58,7 +66,13 @@ void
 text_add_hits_of(struct text_buffer *text, const struct sample_set *set,
                  uint64_t hits, uint64_t whole)
 {
-	text_add_bare_hits(text, set, hits);
+	const struct resource *resource = set->resource;
+
+	/* Of counts the unit follows the whole alone: "12 of 2048 faults". */
+	if (hits_have_unit(set) && !is_amount(resource))
+		text_add_gticks(text, hits, resource->interval, NULL);
+	else
+		text_add_bare_hits(text, set, hits);
 	text_add_string(text, " of ");
 	text_add_hits(text, set, whole);
 }
