@@ -156,8 +156,8 @@ def check_records(number, timeline, origin, found):
 
 def steps_for(path):
     end = ask(path, "timeline")[0]["rows"][-1]["end_ns"]
-    down = ask(path, "root main", "down")[0]["rows"]
-    one = " ".join(f"|{name}|" for name in down[min(2, len(down) - 1)]["path"])
+    tree = ask(path, "tree")[0]["rows"]
+    one = " ".join(f"|{name}|" for name in tree[min(2, len(tree) - 1)]["path"])
     return ([], [f"narrow {one}"], [f"drop time {end // 2}ns.."],
             [f"narrow time {end // 4}ns..", f"narrow {one}"])
 
