@@ -45,6 +45,7 @@ libcpprof_la_SOURCES = \
 	lib/cpprof.h lib/resources.def \
 	\
 	$(dwarf_sources) lib/unwind/tables.c lib/unwind/tables.h \
+	lib/unwind/mappings.c lib/unwind/mappings.h \
 	\
 	lib/base/arch-x86_64.c lib/base/arch-inline-x86_64.h lib/base/arch.h \
 	lib/base/big.h lib/base/exported.h lib/base/files.h \
@@ -271,6 +272,7 @@ unwinder = \
 	$(dwarf_sources) lib/base/arch-x86_64.c \
 	lib/unwind/compact-x86_64.c lib/unwind/tables.c \
 	lib/unwind/frames.c lib/base/lookup.c lib/base/readable.c \
+	lib/unwind/mappings.c \
 	lib/unwind/rules.c lib/unwind/traits.c lib/unwind/trampoline.c \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-x86_64.S \
 	lib/unwind/unwind.c

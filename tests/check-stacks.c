@@ -37,6 +37,15 @@
 /* With own_start at the end, no address is the library's own. */
 struct process_facts process;
 
+uint64_t
+process_clock(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 extern void *__libc_stack_end;
 
 struct thread {

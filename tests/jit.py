@@ -133,6 +133,28 @@ def check_none():
     remove(pid)
 
 
+REMEDIES = {
+    "node": "for names, run node --perf-basic-prof "
+            "--interpreted-frames-native-stack",
+    "php8.2": "for names, run php -d opcache.jit_debug=16",
+    "jit": "for names, the process must write /tmp/perf-PID.map",
+}
+
+
+def check_remedies():
+    """The program has the name of a runtime, which is how it is recognised."""
+    for name, remedy in REMEDIES.items():
+        if name != "jit":
+            shutil.copy("jit", name)
+        out = record("remedy", "./" + name, "300")
+        shown = text("remedy", "functions")
+        check(f"the heading says how {name} gives names", remedy in shown,
+              out.stderr + shown)
+        shutil.rmtree("remedy")
+        if name != "jit":
+            os.remove(name)
+
+
 def check_without_names():
     """Without kept names, those of the program are read."""
     pid, share = run("late", "map", options=["--no-symbols"])
@@ -226,6 +248,7 @@ def main():
         check_map()
         check_dump()
         check_none()
+        check_remedies()
         check_without_names()
         check_dispatched()
         check_named_again()

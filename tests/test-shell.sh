@@ -417,6 +417,8 @@ run 1 -e 'help run' "$forms"
 ok 'also to help' err_has 'type record PROGRAM ARGUMENTS'
 run 0 -e 'apropos PEEK' "$forms"
 ok 'apropos knows the words, too' out_has graph
+run 0 -e 'apropos jit' "$forms"
+ok 'and jit, which is in the description of record' out_has record
 run 1 -e 'up %1' "$forms"
 ok 'rows of scripts have no numbers' err_has 'no view with row numbers'
 

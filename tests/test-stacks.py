@@ -224,6 +224,45 @@ def stacks_of_go_and_c_are_whole():
                 (path, stacks)
 
 
+def stacks_of_go_s_own_threads_are_whole():
+    """Linked by Go itself, C code has no unwind tables.  sysmon is a thread of
+    the runtime; the first thread begins at Go's own entry point."""
+    for how in 'internal', 'external':
+        with collector.tempfile.TemporaryDirectory() as directory:
+            with open(os.path.join(directory, 'cgo.go'), 'w') as file:
+                file.write(SLEEPS)
+            program = compiled(
+                ['go', 'build', '-ldflags', '-linkmode=' + how], directory,
+                'no Go', CGO_ENABLED='1', GO111MODULE='off', GOFLAGS='',
+                GOCACHE=os.path.join(directory, 'cache'))
+            profile = Run(program, CPPROF_RESOURCES='cpu:1000,real:1000').one()
+            real = profile.of('real')
+            for name in 'runtime.sysmon', 'runtime.rt0_go.abi0':
+                found = [stack for each in (profile, real)
+                         for stack in each.stacks() if name in stack]
+                assert found or name != 'runtime.sysmon', real.stacks()
+                assert all(stack[0] != '[partial]' for stack in found), found
+
+
+SLEEPS = '''
+package main
+
+// static void in_c(void) { }
+import "C"
+import "time"
+
+func main() {
+	for start, s := time.Now(), 0; time.Since(start) < 2*time.Second; {
+		for i := 0; i < 100000; i++ {
+			s = s*31 + i
+		}
+		C.in_c()
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+'''
+
+
 def what_wrappers_do_is_no_call_of_the_program_s():
     """They read the clock, which the program does not."""
     profile = work('cpu:100,real:100,io-time:1', 'own', 4000, 3,
@@ -319,6 +358,7 @@ CASES = (
     contexts_of_makecontext_end_whole,
     stacks_of_boost_fibers_are_whole,
     stacks_of_go_and_c_are_whole,
+    stacks_of_go_s_own_threads_are_whole,
     every_resource_can_be_sampled_at_its_least_interval,
     many_can_at_once,
     a_sample_may_look_at_as_many_pages_as_there_are_calls,

@@ -44,6 +44,15 @@
 extern void *__libc_stack_end;
 struct process_facts process;	/* no code counts as the library's own */
 
+uint64_t
+process_clock(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static struct unwinder remembering, forgetting;
 static struct oracle_tally tally;
 static unsigned long n_deferred, n_marked;

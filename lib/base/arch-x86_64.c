@@ -75,7 +75,29 @@ is_add(const unsigned char *code, size_t size, int32_t *added)
 	return 7;
 }
 
-/* Recognises add $n, %rsp, then pops, then ret. */
+/*
+ * The size of an instruction that sets the result before a function returns:
+ * xor %eax, %eax; mov $n, %eax; or mov of a register to %eax or %rax.  0: it is
+ * something else.
+ */
+static size_t
+is_result(const unsigned char *code, size_t size)
+{
+	const size_t prefix = size > 0 && (*code & 0xf8) == 0x48;
+
+	if (size >= 2 && code[0] == 0x31 && code[1] == 0xc0)
+		return 2;
+	if (size >= 5 && code[0] == 0xb8)
+		return 5;
+	return size >= prefix + 2 && code[prefix] == 0x89 &&
+	    (code[prefix + 1] & 0xc7) == 0xc0 &&
+	    (prefix == 0 || (*code & 1) == 0) ? prefix + 2 : 0;
+}
+
+/*
+ * Recognises add $n, %rsp, then pops, then ret, with instructions that set the
+ * result between them.
+ */
 bool
 arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
     int64_t *saved_at)
@@ -87,8 +109,13 @@ arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
 	while (code < end && *code != 0xc3) {
 		const bool is_numbered = *code == 0x41;	/* r8 to r15 */
 		int32_t added;
-		const size_t n = is_add(code, (size_t)(end - code), &added);
+		size_t n = is_result(code, (size_t)(end - code));
 
+		if (n > 0) {
+			code += n;
+			continue;
+		}
+		n = is_add(code, (size_t)(end - code), &added);
 		if (n > 0 && added >= 0) {
 			*cfa += (uint64_t)added;
 			code += n;

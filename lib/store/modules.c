@@ -25,6 +25,7 @@
 #include "lib/base/process.h"
 #include "lib/base/wiped.h"
 #include "lib/store/datafile.h"
+#include "lib/unwind/mappings.h"
 #include "lib/unwind/unwind.h"
 
 #define MAX_MODULES 65536
@@ -32,7 +33,7 @@
 
 struct module_entry {
 	uint64_t start, end, bias;
-	const struct link_map *map;
+	const void *map;		/* the loader's, or struct mapped_file */
 	_Atomic bool open;
 	uint32_t number;
 	const char *path;		/* private memory */
@@ -52,10 +53,10 @@ static struct module_entry *entries;
 static _Atomic size_t n_entries WIPED;
 static _Atomic uint64_t epoch WIPED;
 
+/* `at`: any address of it, or 0 if the map says enough. */
 static struct module_entry *
-find_open(const struct dl_find_object *object)
+find_open(const void *map, uintptr_t at)
 {
-	const uintptr_t at = (uintptr_t)object->dlfo_map_start;
 	size_t i = atomic_load_explicit(&n_entries, memory_order_acquire);
 
 	while (i > 0) {
@@ -63,8 +64,8 @@ find_open(const struct dl_find_object *object)
 
 		/* Acquire: the fields guarded by `open` are read after it. */
 		if (atomic_load_explicit(&entry->open, memory_order_acquire) &&
-		    at >= entry->start && at < entry->end &&
-		    entry->map == object->dlfo_link_map)
+		    (at == 0 || (at >= entry->start && at < entry->end)) &&
+		    entry->map == map)
 			return entry;
 	}
 	return NULL;
@@ -259,20 +260,19 @@ add_entry(const struct identity *identity)
 
 /* Opens a module seen for the first time, or again.  Lock held. */
 static struct module_entry *
-open_module(const struct dl_find_object *object)
+open_module(const struct identity *identity, const void *map, uint64_t bias)
 {
-	struct identity identity = identify(object);
-	struct module_entry *entry = find_closed(&identity);
+	struct module_entry *entry = find_closed(identity);
 	bool is_new = entry == NULL;
 
 	if (is_new)
-		entry = add_entry(&identity);
+		entry = add_entry(identity);
 	if (entry == NULL)
 		return NULL;
-	entry->start = identity.start;
-	entry->end = identity.end;
-	entry->bias = object->dlfo_link_map->l_addr;
-	entry->map = object->dlfo_link_map;
+	entry->start = identity->start;
+	entry->end = identity->end;
+	entry->bias = bias;
+	entry->map = map;
 	entry->record->start = entry->start;
 	entry->record->end = entry->end;
 	entry->record->bias = entry->bias;
@@ -315,14 +315,19 @@ find_range(struct recent_modules *cache, uint64_t address)
 static enum store_result
 add_range(struct recent_modules *cache, const struct dl_find_object *object)
 {
-	struct module_entry *entry = find_open(object);
+	const struct link_map *const map = object->dlfo_link_map;
+	const uintptr_t at = (uintptr_t)object->dlfo_map_start;
+	struct module_entry *entry = find_open(map, at);
+	struct identity identity;
 
 	if (entry == NULL) {
 		if (!datafile_lock())
 			return STORE_BUSY;
-		entry = find_open(object);
-		if (entry == NULL)
-			entry = open_module(object);
+		entry = find_open(map, at);
+		if (entry == NULL) {
+			identity = identify(object);
+			entry = open_module(&identity, map, map->l_addr);
+		}
 		datafile_unlock();
 	}
 	if (entry == NULL)
@@ -334,20 +339,66 @@ add_range(struct recent_modules *cache, const struct dl_find_object *object)
 	return STORE_OK;
 }
 
+static bool
+is_loaded(uint64_t address, struct dl_find_object *object)
+{
+	return _dl_find_object((void *)(uintptr_t)address, object) == 0;
+}
+
+/*
+ * The module of a file that the program has mapped itself.  It may be mapped at
+ * several places, and the record has the first.
+ */
+static enum store_result
+find_mapped(const struct mapping *mapping, uint32_t *module)
+{
+	const struct mapped_file *file = mapping->file;
+	const struct identity identity = {
+		.start = mapping->start, .end = mapping->end,
+		.path = file->path, .build_id = file->build_id,
+		.build_id_size = file->build_id_size };
+	struct module_entry *entry = find_open(file, 0);
+
+	if (entry == NULL) {
+		if (!datafile_lock())
+			return STORE_BUSY;
+		entry = find_open(file, 0);
+		if (entry == NULL)
+			entry = open_module(&identity, file,
+			    -mapping->to_file);
+		datafile_unlock();
+	}
+	if (entry == NULL)
+		return STORE_FULL;
+	*module = entry->number;
+	return STORE_OK;
+}
+
 enum store_result
 modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
     uint64_t *offset)
 {
 	const struct module_range *range = find_range(cache, address);
 	struct dl_find_object object;
+	struct mapping mapping;
 	enum store_result result;
 
-	if (range == NULL) {
-		if (_dl_find_object((void *)(uintptr_t)address, &object) != 0) {
-			*module = CPPROFDATA_NO_MODULE;
-			*offset = address;
+	if (range == NULL && !is_loaded(address, &object)) {
+		*module = CPPROFDATA_NO_MODULE;
+		*offset = address;
+		if (!mappings_find(address, &mapping))
 			return STORE_OK;
+		if (mapping.file != NULL) {
+			*offset = address + mapping.to_file;
+			return find_mapped(&mapping, module);
 		}
+		/* The loader knows the same code at another address. */
+		address += mapping.to_object;
+		range = find_range(cache, address);
+		if (range == NULL && !is_loaded(address, &object))
+			return STORE_OK;
+	}
+	if (range == NULL) {
 		result = add_range(cache, &object);
 		if (result != STORE_OK)
 			return result;

@@ -11,6 +11,7 @@
 #include "lib/base/arch.h"
 #include "lib/base/big.h"
 #include "lib/base/readable.h"
+#include "lib/unwind/mappings.h"
 #include "lib/unwind/traits.h"
 
 #define BLOCK_BITS 11
@@ -65,12 +66,15 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 {
 	struct compact_rule rule = { .kind = COMPACT_NONE };
 	struct dl_find_object object;
+	uint64_t shift;
 
 	tables_prefetch(address, scratch);
-	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
+	if (!mappings_find_object(address, &object, &shift))
 		return rule;
-	switch (tables_find(address, &object, scratch)) {
+	switch (tables_find(address + shift, &object, scratch)) {
 	case CFI_FOUND:
+		scratch->row_start -= shift;
+		scratch->row_end -= shift;
 		rule = compact_row(&scratch->row, address);
 		if (traits_ends_context(scratch->row_start, scratch->row_end))
 			rule.kind = COMPACT_END;
@@ -81,7 +85,7 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 		rule.kind = COMPACT_BAD;
 		break;
 	}
-	rule.traits = traits_find(address, &object) & 3;
+	rule.traits = traits_find(address + shift, &object) & 3;
 	return rule;
 }
 

@@ -219,6 +219,8 @@ traits_find(uint64_t address, const struct dl_find_object *object)
 
 	if (address >= process.own_start && address < process.own_end)
 		return TRAIT_READS_RETURN;
+	if (object->dlfo_link_map == NULL)	/* see mappings.h */
+		return 0;
 	traits = traits_of(object->dlfo_link_map);
 	if ((traits & HAS_SENSITIVE) != 0)
 		traits = is_sensitive(address, object->dlfo_link_map) ?
@@ -227,8 +229,8 @@ traits_find(uint64_t address, const struct dl_find_object *object)
 }
 
 /* The program's own headers, or those at the start of a module's mapping. */
-static const ElfW(Phdr) *
-headers_of(const struct dl_find_object *object, size_t *n)
+const ElfW(Phdr) *
+traits_headers(const struct dl_find_object *object, size_t *n)
 {
 	const ElfW(Ehdr) *elf = object->dlfo_map_start;
 	const char *name = object->dlfo_link_map->l_name;
@@ -254,7 +256,7 @@ traits_is_code(uint64_t address)
 
 	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
 		return false;
-	headers = headers_of(&object, &n);
+	headers = traits_headers(&object, &n);
 	for (i = 0; i < n; i++)
 		if (headers[i].p_type == PT_LOAD &&
 		    (headers[i].p_flags & PF_X) != 0 &&

@@ -31,6 +31,12 @@ unsigned traits_find(uint64_t address, const struct dl_find_object *object);
 bool traits_ends_context(uint64_t start, uint64_t end);
 
 /*
+ * The program headers of a module, and in *n their number; it may be 0.
+ */
+const ElfW(Phdr) *traits_headers(const struct dl_find_object *object,
+    size_t *n);
+
+/*
  * Whether an address lies in an executable segment of a module.
  */
 bool traits_is_code(uint64_t address);

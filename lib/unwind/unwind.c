@@ -16,6 +16,7 @@
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
+#include "lib/unwind/mappings.h"
 #include "lib/unwind/rules.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline.h"
@@ -257,6 +258,7 @@ step_generic(struct walk *walk, bool is_signal, struct walked_frame *frame)
 	struct unwinder *unwinder = walk->unwinder;
 	uint64_t cfa = 0, sp = walk->sp;
 	struct dl_find_object object;
+	uint64_t shift;
 
 	frame->flags |= FRAME_UNCHECKED;
 	if (is_signal) {
@@ -269,8 +271,8 @@ step_generic(struct walk *walk, bool is_signal, struct walked_frame *frame)
 		if (++walk->n_switches > MAX_SWITCHES)
 			return STEP_BAD_STACK;
 	}
-	if (_dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 ||
-	    tables_find(walk->address, &object, &unwinder->scratch) !=
+	if (!mappings_find_object(walk->address, &object, &shift) ||
+	    tables_find(walk->address + shift, &object, &unwinder->scratch) !=
 	    CFI_FOUND)
 		return STEP_BAD_RULES;
 	fill_registers(walk);
@@ -500,6 +502,20 @@ is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
 }
 
 /*
+ * Go's entry point aligns its stack, and C code in a Go program that Go itself
+ * has linked has no tables.  Near its start a stack of such code is complete.
+ */
+static bool
+is_entry_of_go(const struct walk *walk)
+{
+	const uint64_t end = walk->unwinder->readable.high;
+
+	return !walk->exact && walk->sp < end &&
+	    end - walk->sp <= 2 * READABLE_PAGE &&
+	    traits_is_go((const void *)(uintptr_t)walk->address);
+}
+
+/*
  * Code without tables.  Handwritten leaf functions have the return address on
  * top of the stack, and most compilers at run time use frame pointers.
  */
@@ -537,7 +553,7 @@ step_by_guess(struct walk *walk, struct walked_frame *frame)
 	    !readable_word(&unwinder->readable, walk->fp, &fp) ||
 	    !readable_word(&unwinder->readable, walk->fp + 8, &ra) ||
 	    !ends_frame(walk, fp, ra))
-		return STEP_NO_RULES;
+		return is_entry_of_go(walk) ? STEP_END : STEP_NO_RULES;
 	frame->fp_slot = walk->fp;
 	if (walk->fp < walk->sp) {
 		frame->flags |= FRAME_UNCHECKED;

@@ -9,6 +9,7 @@
 #include "src/base/units.h"
 #include "src/views/columns.h"
 #include "src/views/hits_text.h"
+#include "src/views/jit_runtimes.h"
 
 enum { LOST_PART = 100 };	/* of the hits: a smaller part is not
 				 * reported */
@@ -232,19 +233,28 @@ add_stand_in_lines(const struct sample_set *set, struct table *table,
 		    "rebuilt since, shown as [PROGRAM]",
 	};
 
-	for (int kind = 0; kind < N_FRAME_STAND_INS; kind++) {
+	struct text_buffer remedy = { 0 };
+	int status = 0;
+
+	for (int kind = 0; kind < N_FRAME_STAND_INS && status == 0; kind++) {
 		uint64_t hits = set->stand_ins[kind];
 		const char *text;
 
 		if (what[kind] == NULL || hits <= set->total / 100)
 			continue;
+		if (kind == FRAME_OF_JIT) {
+			text_add_string(&remedy, "; for names, ");
+			jit_runtimes_add_remedies(set->profile, &remedy);
+		}
 		text = hits_text_of(set, hits, set->total, table, error);
-		if (text == NULL ||
-		    table_add_header(table, error, "%s %s", text,
-		                     what[kind]) != 0)
-			return -1;
+		status = text == NULL ? -1 : table_add_header(table, error,
+		    "%s %s%s", text, what[kind],
+		    kind == FRAME_OF_JIT ? text_string(&remedy) : "");
 	}
-	return 0;
+	if (remedy.failed)
+		status = error_out_of_memory(error);
+	text_free(&remedy);
+	return status;
 }
 
 /* The reason for more than half of the loss, or NULL. */

@@ -22,6 +22,7 @@ libcore_a_SOURCES += \
 	src/views/heading.c src/views/heading.h \
 	src/views/hits_text.c src/views/hits_text.h \
 	src/views/icicle.c \
+	src/views/jit_runtimes.c src/views/jit_runtimes.h \
 	src/views/list.c src/views/list.h \
 	src/views/measure.c src/views/measure.h \
 	src/views/neighbours.c \

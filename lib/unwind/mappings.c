@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/* mappings.c -- reads /proc/self/maps, and the headers of files that it names.
+ *
+ * The list of mappings is read when an address is met that is in no known
+ * mapping, and again when what is known is old.  A table of all executable
+ * mappings that the loader did not make replaces the last one.  Readers take a
+ * copy of one row, and discard it if a writer was at work meanwhile.
+ *
+ * Most such files are also loaded by the loader.  Then its module, its tables
+ * and its names serve for both mappings.  Of other ELF files the headers are
+ * read, and the unwind tables are copied: memory mapped from a file that
+ * somebody truncates would fault.
+ */
+#include "lib/unwind/mappings.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "lib/base/big.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/wiped.h"
+#include "lib/unwind/tables.h"
+#include "lib/unwind/traits.h"
+
+#define MAX_MAPPINGS 64
+#define MAX_FILES 32
+#define MAX_HEADERS 32			/* program headers of a file */
+#define MAX_TABLES ((size_t)64 << 20)	/* bytes to copy */
+#define MISS_NS 20000000		/* least age of the table when an
+					   address in no row makes it be read
+					   again, */
+#define HIT_NS 1000000000		/* or in any case */
+#define COST_PART 200			/* and at least this many times what
+					   reading it took */
+
+/* A file seen in the list. */
+struct file {
+	uint64_t device, inode;
+	bool is_usable;			/* its code is in a module */
+	bool is_loaded;			/* by the loader: */
+	struct dl_find_object object;	/* some part of it, */
+	uint64_t bias;			/* and its address - ELF address */
+	struct mapped_file *file;	/* otherwise what was read */
+	size_t n_headers;
+	ElfW(Phdr) headers[MAX_HEADERS];
+	uint64_t tables_shift;		/* address of the copy - ELF address */
+};
+
+/* A line of the list. */
+struct line {
+	uint64_t start, end, offset, device, inode;
+	bool is_executable;
+	const char *path;
+};
+
+static struct mapping table[MAX_MAPPINGS] BIG_TABLE;
+static struct mapping next[MAX_MAPPINGS] BIG_TABLE;
+static struct file files[MAX_FILES] BIG_TABLE;
+static char text[8192] BIG_TABLE;
+
+static _Atomic uint32_t version WIPED;	/* odd: the table is being written */
+static _Atomic size_t n_rows WIPED;
+static size_t n_files WIPED;
+static atomic_flag is_reading WIPED;
+static _Atomic uint64_t read_ns WIPED;	/* when, by CLOCK_MONOTONIC; 0: never */
+static _Atomic uint64_t cost_ns WIPED;
+
+/* ---- the list ---- */
+
+/* Reads a number up to a character that is no digit of the base. */
+static uint64_t
+take_number(const char **at, unsigned base)
+{
+	uint64_t number = 0;
+	unsigned digit;
+
+	for (;; ++*at) {
+		digit = **at >= 'a' ? (unsigned)(**at - 'a') + 10 :
+		    (unsigned)(**at - '0');
+		if (digit >= base)
+			return number;
+		number = number * base + digit;
+	}
+}
+
+/* "7efd8ae00000-7efd8af92000 r-xp 014c4000 fe:00 247823      /usr/bin/node" */
+static void
+parse(const char *at, struct line *line)
+{
+	line->start = take_number(&at, 16);
+	at += *at == '-';
+	line->end = take_number(&at, 16);
+	at += *at == ' ';
+	line->is_executable = strnlen(at, 5) == 5 && at[2] == 'x';
+	at += strnlen(at, 5);
+	line->offset = take_number(&at, 16);
+	at += *at == ' ';
+	line->device = take_number(&at, 16) << 32;
+	at += *at == ':';
+	line->device |= take_number(&at, 16);
+	at += *at == ' ';
+	line->inode = take_number(&at, 10);
+	while (*at == ' ')
+		at++;
+	line->path = at;
+}
+
+/* Calls `each` for each line; those that are too long are left out. */
+static void
+read_list(void (*each)(const struct line *line))
+{
+	int fd = files_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	bool is_skipping = false;
+	size_t used = 0;
+	ssize_t n;
+
+	while (fd >= 0 && (n = files_read(fd, text + used,
+	    sizeof text - 1 - used)) > 0) {
+		char *at = text, *end;
+
+		used += (size_t)n;
+		while ((end = memchr(at, '\n', (size_t)(text + used - at))) !=
+		    NULL) {
+			struct line line;
+
+			*end = '\0';
+			if (!is_skipping) {
+				parse(at, &line);
+				each(&line);
+			}
+			is_skipping = false;
+			at = end + 1;
+		}
+		used -= (size_t)(at - text);
+		memmove(text, at, used);
+		if (used == sizeof text - 1) {
+			used = 0;
+			is_skipping = true;
+		}
+	}
+	if (fd >= 0)
+		files_close(fd);
+}
+
+/* ---- files ---- */
+
+static bool
+is_of_file(const struct line *line, const struct file *file)
+{
+	return line->inode == file->inode && line->device == file->device;
+}
+
+/*
+ * The ELF address of code at a place in the file; false: in no segment of code.
+ */
+static bool
+find_address(const struct file *file, uint64_t offset, uint64_t *address)
+{
+	size_t i;
+
+	for (i = 0; i < file->n_headers; i++) {
+		const ElfW(Phdr) *header = &file->headers[i];
+
+		/* Whole pages are mapped. */
+		if (header->p_type != PT_LOAD ||
+		    (header->p_flags & PF_X) == 0 ||
+		    offset - header->p_offset + header->p_offset % 4096 >=
+		    header->p_filesz + header->p_offset % 4096)
+			continue;
+		*address = header->p_vaddr + (offset - header->p_offset);
+		return true;
+	}
+	return false;
+}
+
+static bool
+read_part(int fd, void *to, size_t size, uint64_t offset)
+{
+	return arch_system_call(SYS_pread64, fd, (long)to, (long)size,
+	    (long)offset) == (long)size;
+}
+
+static bool
+read_headers(int fd, struct file *file)
+{
+	ElfW(Ehdr) elf;
+
+	if (!read_part(fd, &elf, sizeof elf, 0) ||
+	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf.e_phentsize != sizeof file->headers[0] ||
+	    elf.e_phnum > MAX_HEADERS ||
+	    !read_part(fd, file->headers, elf.e_phnum * sizeof(ElfW(Phdr)),
+	    elf.e_phoff))
+		return false;
+	file->n_headers = elf.e_phnum;
+	return true;
+}
+
+static void
+read_build_id(int fd, const ElfW(Phdr) *header, struct mapped_file *file)
+{
+	_Alignas(4) unsigned char notes[1024];
+	const size_t size = header->p_filesz < sizeof notes ?
+	    header->p_filesz : sizeof notes;
+	ElfW(Nhdr) note;
+	size_t at = 0, name_size, data_size;
+
+	if (file->build_id_size > 0 ||
+	    !read_part(fd, notes, size, header->p_offset))
+		return;
+	while (size - at >= sizeof note) {
+		memcpy(&note, notes + at, sizeof note);
+		at += sizeof note;
+		name_size = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+		data_size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+		if (name_size > size - at || data_size > size - at - name_size)
+			return;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(notes + at, "GNU", 4) == 0) {
+			file->build_id_size = note.n_descsz <
+			    MAPPINGS_MAX_BUILD_ID ? note.n_descsz :
+			    MAPPINGS_MAX_BUILD_ID;
+			memcpy(file->build_id, notes + at + name_size,
+			    file->build_id_size);
+			return;
+		}
+		at += name_size + data_size;
+	}
+}
+
+/* Copies the segment with the unwind tables that `header` tells of. */
+static void
+copy_tables(int fd, const ElfW(Phdr) *header, struct file *file)
+{
+	const ElfW(Phdr) *segment = file->headers;
+	const ElfW(Phdr) *end = segment + file->n_headers;
+	unsigned char *copy;
+
+	while (segment < end && (segment->p_type != PT_LOAD ||
+	    header->p_vaddr - segment->p_vaddr >= segment->p_filesz))
+		segment++;
+	if (segment == end || segment->p_filesz > MAX_TABLES)
+		return;
+	copy = files_map(segment->p_filesz, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (copy == MAP_FAILED)
+		return;
+	if (!read_part(fd, copy, segment->p_filesz, segment->p_offset)) {
+		files_unmap(copy, segment->p_filesz);
+		return;
+	}
+	file->tables_shift = (uintptr_t)copy - segment->p_vaddr;
+	file->object.dlfo_map_start = copy;
+	file->object.dlfo_map_end = copy + segment->p_filesz;
+	file->object.dlfo_eh_frame = copy + (header->p_vaddr -
+	    segment->p_vaddr);
+}
+
+static void
+read_elf(int fd, const char *path, const struct stat *status,
+    struct file *file)
+{
+	const size_t length = strlen(path);
+	struct mapped_file *mapped;
+	size_t i;
+
+	if (length >= sizeof mapped->path || !read_headers(fd, file))
+		return;
+	mapped = files_map(sizeof *mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (mapped == MAP_FAILED)
+		return;
+	memcpy(mapped->path, path, length + 1);
+	mapped->inode = status->st_ino;
+	mapped->size = (uint64_t)status->st_size;
+	mapped->mtime_ns = (uint64_t)status->st_mtim.tv_sec * 1000000000 +
+	    (uint64_t)status->st_mtim.tv_nsec;
+	for (i = 0; i < file->n_headers; i++)
+		if (file->headers[i].p_type == PT_NOTE)
+			read_build_id(fd, &file->headers[i], mapped);
+		else if (file->headers[i].p_type == PT_GNU_EH_FRAME)
+			copy_tables(fd, &file->headers[i], file);
+	file->file = mapped;
+	file->is_usable = true;
+}
+
+/* Reads a file that the loader has not loaded, if its name still leads to it. */
+static void
+read_file(const char *path, struct file *file)
+{
+	int fd = *path == '/' ? files_open(path, O_RDONLY | O_CLOEXEC |
+	    O_NONBLOCK | O_NOCTTY, 0) : -1;
+	struct stat status;
+
+	if (fd < 0)
+		return;
+	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_ino == file->inode)
+		read_elf(fd, path, &status, file);
+	files_close(fd);
+}
+
+/* Takes over the headers of a module of the loader. */
+static void
+take_module(const struct dl_find_object *object, struct file *file)
+{
+	size_t n, i;
+	const ElfW(Phdr) *headers = traits_headers(object, &n);
+
+	if (n > MAX_HEADERS)
+		return;
+	for (i = 0; i < n; i++)
+		file->headers[i] = headers[i];
+	file->n_headers = n;
+	file->object = *object;
+	file->bias = object->dlfo_link_map->l_addr;
+	file->is_loaded = true;
+	file->is_usable = true;
+}
+
+/* ---- the table ---- */
+
+static bool
+is_loaded(uint64_t address, struct dl_find_object *object)
+{
+	return _dl_find_object((void *)(uintptr_t)address, object) == 0;
+}
+
+static struct file *
+find_file(const struct line *line)
+{
+	size_t i;
+
+	for (i = 0; i < n_files; i++)
+		if (is_of_file(line, &files[i]))
+			return &files[i];
+	return NULL;
+}
+
+/* The files of mappings that the loader did not make, and that are new. */
+static size_t n_new;
+
+static void
+note_new(const struct line *line)
+{
+	struct dl_find_object object;
+
+	if (line->is_executable && line->inode != 0 &&
+	    n_files + n_new < MAX_FILES && find_file(line) == NULL &&
+	    !is_loaded(line->start, &object))
+		files[n_files + n_new++] = (struct file){
+			.device = line->device, .inode = line->inode };
+}
+
+static void
+note_loaded(const struct line *line)
+{
+	struct dl_find_object object;
+	size_t i;
+
+	for (i = n_files; i < n_files + n_new; i++)
+		if (is_of_file(line, &files[i]) && !files[i].is_loaded &&
+		    is_loaded(line->start, &object))
+			take_module(&object, &files[i]);
+}
+
+static size_t n_next;
+
+static void
+add_row(const struct line *line)
+{
+	struct mapping *row = &next[n_next];
+	struct dl_find_object object;
+	struct file *file = find_file(line);
+	uint64_t address;
+
+	if (!line->is_executable || file == NULL || n_next == MAX_MAPPINGS ||
+	    is_loaded(line->start, &object))
+		return;
+	if (!file->is_usable && file->file == NULL && file->n_headers == 0)
+		read_file(line->path, file);
+	if (!file->is_usable || !find_address(file, line->offset, &address))
+		return;
+	/* The loader may have unloaded it since. */
+	if (file->is_loaded && (!is_loaded((uintptr_t)
+	    file->object.dlfo_map_start, &object) ||
+	    object.dlfo_link_map != file->object.dlfo_link_map))
+		return;
+	*row = (struct mapping){ .start = line->start, .end = line->end };
+	row->to_file = address - line->start;
+	row->object = file->object;
+	row->file = file->file;
+	row->to_object = row->to_file + (file->is_loaded ? file->bias :
+	    file->tables_shift);
+	n_next++;
+}
+
+static bool
+is_in_next(const struct mapping *row)
+{
+	size_t i;
+
+	for (i = 0; i < n_next; i++)
+		if (next[i].start == row->start && next[i].end == row->end &&
+		    next[i].to_object == row->to_object &&
+		    next[i].file == row->file)
+			return true;
+	return false;
+}
+
+/* What was cached about a row that is gone must be forgotten. */
+static void
+replace_table(void)
+{
+	bool is_gone = false;
+	size_t i;
+
+	for (i = 0; i < n_rows; i++)
+		is_gone |= !is_in_next(&table[i]);
+	atomic_fetch_add(&version, 1);
+	memcpy(table, next, n_next * sizeof *table);
+	n_rows = n_next;
+	atomic_fetch_add(&version, 1);
+	if (is_gone)
+		tables_new_epoch();
+}
+
+/* In three passes: a loaded part of a file may come before or after others. */
+static void
+read_all(void)
+{
+	n_new = n_next = 0;
+	read_list(note_new);
+	if (n_new > 0)
+		read_list(note_loaded);
+	n_files += n_new;
+	if (n_files > 0)
+		read_list(add_row);
+	replace_table();
+}
+
+/* Unless another thread does it now. */
+static void
+read_if_older(uint64_t age_ns)
+{
+	const uint64_t now = process_clock(CLOCK_MONOTONIC);
+	const uint64_t last = atomic_load_explicit(&read_ns,
+	    memory_order_relaxed);
+	const uint64_t least = COST_PART * atomic_load_explicit(&cost_ns,
+	    memory_order_relaxed);
+
+	if ((last != 0 && now - last < (age_ns > least ? age_ns : least)) ||
+	    process.reads_no_files ||
+	    atomic_flag_test_and_set_explicit(&is_reading,
+	    memory_order_acquire))
+		return;
+	read_all();
+	cost_ns = process_clock(CLOCK_MONOTONIC) - now;
+	read_ns = now + cost_ns;
+	atomic_flag_clear_explicit(&is_reading, memory_order_release);
+}
+
+/* Copies the row that contains an address. */
+static bool
+find_row(uint64_t address, struct mapping *mapping)
+{
+	const uint32_t before = atomic_load_explicit(&version,
+	    memory_order_acquire);
+	size_t i;
+
+	for (i = 0; i < n_rows; i++) {
+		if (address < table[i].start || address >= table[i].end)
+			continue;
+		*mapping = table[i];
+		atomic_thread_fence(memory_order_acquire);
+		return before % 2 == 0 && before == atomic_load_explicit(
+		    &version, memory_order_relaxed);
+	}
+	return false;
+}
+
+bool
+mappings_find(uint64_t address, struct mapping *mapping)
+{
+	const int saved = errno;
+	bool is_found = find_row(address, mapping);
+
+	read_if_older(is_found ? HIT_NS : MISS_NS);
+	is_found = find_row(address, mapping);
+	errno = saved;
+	return is_found;
+}
+
+bool
+mappings_find_object(uint64_t address, struct dl_find_object *object,
+    uint64_t *shift)
+{
+	struct mapping mapping;
+
+	*shift = 0;
+	if (is_loaded(address, object))
+		return true;
+	if (!mappings_find(address, &mapping))
+		return false;
+	*shift = mapping.to_object;
+	*object = mapping.object;
+	/* The loader may report each segment as an object of its own. */
+	return mapping.file != NULL || is_loaded(address + *shift, object);
+}
