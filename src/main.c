@@ -7,10 +7,13 @@
  * undecided.  `cpprof record` ends with the status of the program that it ran.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "src/base/progress.h"
@@ -26,6 +29,8 @@
 #include "src/shell/session/session.h"
 #include "src/shell/terminal/interrupt.h"
 #include "src/shell/terminal/message.h"
+
+enum { LEAST_STACK = 1 << 20 };
 
 /* Writes to standard output; returns the exit status. */
 static int
@@ -272,8 +277,8 @@ run(const struct options *options)
 	return status;
 }
 
-int
-main(int argc, char **argv)
+static int
+run_words(int argc, char **argv)
 {
 	struct options options;
 	struct error error = { 0 };
@@ -294,4 +299,67 @@ main(int argc, char **argv)
 	}
 	options_free(&options);
 	return status;
+}
+
+/*
+ * Files opened here must not get the numbers of standard input, output and
+ * error if these are closed.  Programs that are started still find them closed.
+ */
+static void
+keep_standard_numbers(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_CLOEXEC |
+			     (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+struct command_line {
+	int argc;
+	char **argv;
+	int status;
+};
+
+static void *
+run_on_thread(void *context)
+{
+	struct command_line *words = context;
+
+	words->status = run_words(words->argc, words->argv);
+	return NULL;
+}
+
+/*
+ * A limit on the stack may be meant for the program that is recorded, and be
+ * too small for this one.
+ */
+static int
+run_on_large_stack(int argc, char **argv)
+{
+	struct command_line words = { argc, argv, 1 };
+	pthread_attr_t attributes;
+	pthread_t thread;
+	bool is_started;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return run_words(argc, argv);
+	pthread_attr_setstacksize(&attributes, LEAST_STACK);
+	is_started = pthread_create(&thread, &attributes, run_on_thread,
+	                            &words) == 0;
+	pthread_attr_destroy(&attributes);
+	if (!is_started)
+		return run_words(argc, argv);
+	pthread_join(thread, NULL);
+	return words.status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct rlimit stack;
+
+	keep_standard_numbers();
+	return getrlimit(RLIMIT_STACK, &stack) == 0 &&
+	    stack.rlim_cur < LEAST_STACK ? run_on_large_stack(argc, argv) :
+	    run_words(argc, argv);
 }

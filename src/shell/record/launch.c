@@ -174,22 +174,31 @@ is_binary(const char *path)
 	              (size_t)size) != NULL;
 }
 
-/* In the child.  Writes errno to the pipe if the program cannot start. */
-static void
-become_program(const struct launch *launch, int report)
+/* Executes the program; returns why that is impossible. */
+static int
+execute(const struct launch *launch)
 {
 	int why;
 
 	if (launch->resets_sigpipe)
 		signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, launch->on_limit);
-	if (set_environment(launch) == 0)
+	if (launch->library == NULL || set_environment(launch) == 0)
 		execv(launch->program, launch->words);
 	why = errno;
 	if (why == ENOEXEC && !is_binary(launch->program)) {
 		execvp(launch->program, launch->words);	/* runs /bin/sh */
 		why = errno;
 	}
+	return why;
+}
+
+/* In the child.  Writes errno to the pipe if the program cannot start. */
+static void
+become_program(const struct launch *launch, int report)
+{
+	int why = execute(launch);
+
 	if (write(report, &why, sizeof why) < 0)
 		_exit(126);
 	_exit(127);
@@ -238,7 +247,7 @@ wait_for(pid_t pid, struct departures *departures, int *status,
 int
 launch_program(const struct launch *launch, int *status, struct error *error)
 {
-	struct departures departures;
+	struct departures departures = { .fd = -1 };
 	struct saved_signals saved;
 	int report[2], why = 0, result;
 	ssize_t size;
@@ -247,7 +256,8 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return error_set(error, "pipe: %s", strerror(errno));
 	fflush(NULL);
-	departures_begin(&departures, launch->output);
+	if (launch->library != NULL)
+		departures_begin(&departures, launch->output);
 	change_signals(&saved);
 	pid = fork();
 	if (pid == 0) {
@@ -276,4 +286,15 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 	departures_end(&departures);
 	close(report[0]);
 	return result;
+}
+
+int
+launch_in_place(const struct launch *launch, struct error *error)
+{
+	int why;
+
+	fflush(NULL);
+	why = execute(launch);
+	signal(SIGXFSZ, SIG_IGN);
+	return error_set(error, "%s: %s", launch->program, why_not(why));
 }

@@ -9,7 +9,9 @@
 #include "src/base/error.h"
 
 struct launch {
-	const char *library;	/* absolute path, see preload.h */
+	const char *library;	/* absolute path, see preload.h; NULL: the
+				 * program runs without the collector, and what
+				 * concerns only that is not used */
 	const char *output;	/* absolute path of an existing directory */
 	const char *resources;	/* the value of CPPROF_RESOURCES */
 	bool is_random, is_alone, counts_returns;
@@ -36,5 +38,11 @@ struct launch {
  */
 int launch_program(const struct launch *launch, int *status,
                    struct error *error);
+
+/*
+ * Executes the program in place of this process, which needs neither another
+ * process nor an open file.  Returns only if that fails, -1 with *error set.
+ */
+int launch_in_place(const struct launch *launch, struct error *error);
 
 #endif

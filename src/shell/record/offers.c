@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +61,10 @@ start(const char *library, const char *resources, bool is_random, int output,
 		                                 "/dev/null", O_RDONLY, 0);
 		why = posix_spawn(pid, "/proc/self/exe", &actions, NULL,
 		                  words, variables);
+		if (why == ENOENT)	/* there is no /proc */
+			why = posix_spawn(pid, (const char *)
+			    getauxval(AT_EXECFN), &actions, NULL, words,
+			    variables);
 		posix_spawn_file_actions_destroy(&actions);
 	}
 	text_free(&text);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -155,9 +156,11 @@ find_library(char *path, size_t size, struct error *error)
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
-	if (length < 0)
-		length = 0;
-	self[length] = '\0';
+	self[length > 0 ? length : 0] = '\0';
+	/* There may be no /proc. */
+	if (length < 0 &&
+	    realpath((const char *)getauxval(AT_EXECFN), self) == NULL)
+		self[0] = '\0';
 	if (strrchr(self, '/') != NULL)
 		*strrchr(self, '/') = '\0';
 	if (!library_in(self, ".libs/", path, size) &&

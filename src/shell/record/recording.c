@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/cpprof-shared.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/cpprofdata/cpprofdata_process.h"
 #include "src/shell/record/earlier.h"
@@ -77,7 +78,8 @@ check_file(const char *path, const char *entry, void *context,
 	struct recording *recording = context;
 	uint64_t pid;
 
-	if (keep_names_is_file(entry)) {
+	if (keep_names_is_file(entry) ||
+	    strcmp(entry, CPPROF_SHARED_FILE) == 0) {
 		recording->is_empty = false;
 		return 0;
 	}
@@ -124,9 +126,30 @@ remove_entry(const char *path, const char *entry, void *context,
 	return error_set(error, "%s: %s", path, strerror(errno));
 }
 
-static int
-fail(const struct recording *recording, int number, struct error *error)
+/* Errors that are not about the name or what it stands for. */
+static bool
+is_of_machine(int number)
 {
+	switch (number) {
+	case EACCES:
+	case EDQUOT:
+	case EIO:
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case ENOSPC:
+	case EPERM:
+	case EROFS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int
+fail(struct recording *recording, int number, struct error *error)
+{
+	recording->is_impossible = is_of_machine(number);
 	return error_set(error, "%s: %s; choose another directory with "
 	                 "-o", recording->name, strerror(number));
 }
@@ -159,7 +182,7 @@ is_link(const char *name)
 
 /* Other users must not be able to change the recording. */
 static int
-check_rights(const struct recording *recording, struct error *error)
+check_rights(struct recording *recording, struct error *error)
 {
 	struct stat status;
 

@@ -39,6 +39,8 @@ struct recording {
 	bool needs_force;	/* recording_open failed because of an earlier
 				 * recording that must not be replaced */
 	unsigned n_moved;	/* earlier recordings that got a new number */
+	bool is_impossible;	/* recording_open failed because of the machine:
+				 * its limits, its disk or its rights */
 	void (*on_limit)(int);	/* what SIGXFSZ does in the program */
 	char aside[PATH_MAX];	/* the path of the replaced one; or "" */
 };
