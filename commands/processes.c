@@ -30,7 +30,12 @@ const struct command command_processes = {
 	.description =
 	    "Shows what processes used: the share, hits and samples of all "
 	    "processes that run the same program, and how many processes and "
-	    "threads they are. The rows sum to the whole run.\n\n"
+	    "threads they are. The rows sum to the whole run. A program that "
+	    "is started by a link has the name of the link. A process that "
+	    "calls itself something else, in place of its arguments "
+	    "(setproctitle) or, in a forked child, by the name of its first "
+	    "thread (prctl), has a row of that name; narrow process takes "
+	    "it, too.\n\n"
 	    "processes all shows a row for each process, with its number and "
 	    "its command line where that is known. A process that executes "
 	    "another program counts once for each program.\n\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/record.c -- runs a program and samples what it uses. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -61,7 +62,7 @@ check_offers(const struct offers *offers, bool is_random,
 
 /* A limit on the size of files applies to the program, too. */
 static int
-check_limit(struct error *error)
+check_size_limit(struct error *error)
 {
 	struct rlimit limit;
 
@@ -71,6 +72,30 @@ check_limit(struct error *error)
 	return error_set(error, "the limit on the size of files, %ju bytes, "
 	                 "is too small for a recording: raise it with "
 	                 "ulimit -f", (uintmax_t)limit.rlim_cur);
+}
+
+/*
+ * Opens as many files as a recording has open at once.  The collector also
+ * opens one in the program for a moment, which should have room for that.
+ */
+static int
+check_open_files(struct error *error)
+{
+	enum { N_FILES = 8 };
+	int files[N_FILES], n = 0, why = 0;
+
+	while (n < N_FILES && (files[n] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+		n++;
+	if (n < N_FILES)
+		why = errno;
+	while (n > 0)
+		close(files[--n]);
+	if (why == 0)
+		return 0;
+	return error_set(error, "a recording has %d files open at once, which "
+	                 "is not possible: %s%s", N_FILES, strerror(why),
+	                 why == EMFILE ? "; raise the limit with ulimit -n" :
+	                 "");
 }
 
 static void
@@ -88,9 +113,40 @@ struct run {
 	struct offers offers;
 	struct sampled_time time;
 	struct terminal_watch terminal;
+	bool is_impossible;		/* the machine does not let it be made,
+					 * but the program may run there */
 	char program[PATH_MAX];		/* the file to execute */
 	char library[PATH_MAX];		/* the collector's, see preload.h */
 };
+
+/*
+ * Runs the program without the collector: better no profile than no result.  A
+ * command line becomes the program, since there may be no room for another
+ * process, either.
+ */
+static int
+run_bare(struct run *run, struct error *error)
+{
+	struct session *session = run->session;
+	uint64_t cpu_ns;
+	const struct launch launch = {
+		.cpu_ns = &cpu_ns,
+		.program = run->program,
+		.words = run->options->program,
+		.resets_sigpipe = !session->is_lone_command,
+		.on_limit = run->recording.on_limit,
+	};
+	const struct error why = *error;
+	struct error lost = { 0 };
+
+	if (child_find_program(*launch.words, run->program, sizeof run->program,
+	                       &lost) != 0)
+		return -1;
+	*error = (struct error){ 0 };
+	message_note("%s is not sampled: %s", *launch.words, why.text);
+	return session->is_lone_command ? launch_in_place(&launch, error) :
+	    launch_program(&launch, &session->status, error);
+}
 
 /* Clears the directory and runs the program. */
 static int
@@ -119,6 +175,7 @@ launch(struct run *run, const char *resources, struct error *error)
 
 	if (recording_clear(recording, run->earlier, error) != 0)
 		return -1;
+	sampled_time_add_file(&run->time, recording->path);
 	recording->program = open(run->program, O_RDONLY | O_CLOEXEC);
 	terminal_watch_start(&run->terminal);
 	result = launch_program(&launch, &run->session->status, error);
@@ -134,19 +191,27 @@ run_program(struct run *run, struct error *error)
 	int result = -1;
 
 	record_options_add_resources(run->options, &resources);
-	if (check_limit(error) == 0 &&
-	    child_find_program(*run->options->program, run->program,
+	if (child_find_program(*run->options->program, run->program,
 	                       sizeof run->program, error) == 0 &&
 	    preload_check(run->program, error) == 0 &&
 	    preload_find_library(run->library, sizeof run->library,
-	                         error) == 0 &&
-	    offers_ask(&run->offers, run->library, text_string(&resources),
-	               run->options->is_random, error) == 0 &&
-	    check_offers(&run->offers, run->options->is_random, error) == 0)
-		result = launch(run, text_string(&resources), error);
+	                         error) == 0) {
+		if (offers_ask(&run->offers, run->library,
+		               text_string(&resources),
+		               run->options->is_random, error) != 0)
+			run->is_impossible = true;
+		else if (check_offers(&run->offers, run->options->is_random,
+		                      error) != 0)
+			run->is_impossible = run->options->n_resources == 0 &&
+			    !run->options->is_random;
+		else
+			result = launch(run, text_string(&resources), error);
+	}
 	text_free(&resources);
-	if (result != 0)
+	if (result != 0) {
+		sampled_time_end(&run->time);
 		recording_undo(&run->recording);
+	}
 	return result;
 }
 
@@ -233,20 +298,28 @@ record_into(struct session *session, const struct record_options *options,
 		.session = session,
 		.options = options,
 		.earlier = choose_earlier(options),
+		.recording = { .directory = -1, .program = -1 },
 	};
-	int result = recording_open(&run.recording, name, run.earlier, error);
+	int result = check_size_limit(error) == 0 ?
+	    check_open_files(error) : -1;
 
+	run.is_impossible = result != 0;
+	if (result == 0)
+		result = recording_open(&run.recording, name, run.earlier,
+		                        error);
+	run.is_impossible |= run.recording.is_impossible;
 	/* At the limit on the size of files, writing fails and is reported. */
 	run.recording.on_limit = signal(SIGXFSZ, SIG_IGN);
 	sampled_time_start(&run.time);
 	if (result == 0)
 		result = run_program(&run, error);
-	if (result == 0)
-		*opens = complete(&run);
+	*opens = result == 0 && complete(&run);
 	if (run.recording.needs_force && session->is_lone_command)
 		session->status = EXIT_USAGE;
 	recording_close(&run.recording);
 	sampled_time_end(&run.time);
+	if (result != 0 && run.is_impossible && options->n_runs == 0)
+		result = run_bare(&run, error);
 	signal(SIGXFSZ, run.recording.on_limit);
 	offers_free(&run.offers);
 	return result;
@@ -466,7 +539,18 @@ const struct command command_record = {
 	    "The program keeps its input, output and signals. Ctrl-C ends it "
 	    "as usual, and what was sampled is kept. Programs that are "
 	    "statically linked, or that run with other rights than the "
-	    "caller's, cannot be sampled and are not started.",
+	    "caller's, cannot be sampled and are not started. If the machine "
+	    "does not let a recording be made (limits of ulimit, a full disk, "
+	    "a directory that cannot be written), the program runs without "
+	    "the collector, and a line says why.\n\n"
+	    "Code that a JIT compiler makes at run time has names if the "
+	    "runtime writes them: node --perf-basic-prof "
+	    "--interpreted-frames-native-stack, java "
+	    "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
+	    "-XX:+PreserveFramePointer (JDK 17), php -d "
+	    "opcache.jit_debug=16, DOTNET_PerfMapEnabled=1, python3 -X perf, "
+	    "ruby --yjit-perf. Otherwise it is [jit], and the headings of "
+	    "views say what to do for the runtime that was found.",
 	.options = record_option_rows,
 	.complete_words = record_options_complete,
 	.example = "record sort /etc/services > /dev/null",

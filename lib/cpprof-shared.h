@@ -2,11 +2,18 @@
 /* cpprof-shared.h -- memory that the processes of a recording share.
  *
  * `cpprof record` creates it (a sealed memfd, so that nobody can truncate it)
- * and names it in the environment.  Each sampled process maps it.  It exists
- * only during the recording and is in no file.  From the counts here, `record`
- * learns how much of the CPU time of all descendants was sampled, and why the
- * rest was not.  Every recorded process can write anything into it, so a reader
- * must use nothing in it as an address, a size or an index.
+ * and names it in the environment.  Each sampled process maps it.  From the
+ * counts here, `record` learns how much of the CPU time of all descendants was
+ * sampled, and why the rest was not.  Every recorded process can write anything
+ * into it, so a reader must use nothing in it as an address, a size or an
+ * index.
+ *
+ * The name leads through /proc.  It does not exist in another PID namespace
+ * that has its own /proc, and the kernel refuses it to processes of another
+ * user namespace or with fewer rights than `record`.  Such processes use a
+ * second memory of the same layout: a file in the recording's directory, which
+ * they need in any case.  `record` adds the two, and removes the file at the
+ * end.
  */
 #ifndef CPPROF_SHARED_H
 #define CPPROF_SHARED_H
@@ -17,6 +24,8 @@
 #define CPPROF_SHARED_SIZE 16384
 #define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
+
+#define CPPROF_SHARED_FILE "shared"	/* in the recording's directory */
 
 /* Times that processes of one kind pass on to each other. */
 enum cpprof_shared_time {
@@ -38,6 +47,9 @@ enum cpprof_shared_reason {
 	CPPROF_SHARED_PRIVILEGED,	/* executed; is setuid, setgid */
 	CPPROF_SHARED_OTHER_USER,	/* executed after the process had become
 					   another user */
+	CPPROF_SHARED_HIDDEN,		/* executed where the recording or the
+					   collector cannot be seen: in another
+					   root directory or mount namespace */
 	CPPROF_SHARED_N_REASONS
 };
 
@@ -64,9 +76,12 @@ struct cpprof_shared {
 		uint64_t kind;
 		int64_t unsampled_ns[CPPROF_SHARED_N_TIMES];
 	} kinds[CPPROF_SHARED_KINDS];
-	/* CPU time of a process when it executed another program. */
+	/*
+	 * CPU time of a process when it executed another program.  Processes of
+	 * several PID namespaces may have the same id.
+	 */
 	struct {
-		uint64_t pid;
+		uint64_t process;	/* namespace << 32 | id; 0: none */
 		uint64_t cpu_ns;
 	} execs[CPPROF_SHARED_EXECS];
 };

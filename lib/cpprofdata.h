@@ -165,7 +165,9 @@ struct cpprofdata_header {
 	uint32_t host;			/* strings */
 	uint32_t executable;
 	uint32_t directory;		/* working directory at the start */
-	uint32_t reserved0;
+	uint32_t pid_namespace;		/* in which pid and parent_pid count: the
+					   inode of /proc/PID/ns/pid; 0: not
+					   known */
 	uint64_t n_threads;		/* ever started, the first included */
 	uint64_t n_threads_unsampled;	/* those that could have no timer */
 	uint64_t n_closed;		/* modules closed so far */
@@ -175,7 +177,14 @@ struct cpprofdata_header {
 					   part */
 	uint64_t cpu_ns;		/* CPU time of the process, at some late
 					   sample or the end */
-	uint8_t reserved1[40];
+	uint32_t started_as;		/* string: the path of the link by which
+					   the program was started; 0: of the
+					   executable itself */
+	uint32_t title;			/* string: what the process calls
+					   itself, in place of its arguments or,
+					   in a forked child, of its name; 0: it
+					   does not */
+	uint8_t reserved1[32];
 	/* By the clock of threads' waits, CLOCK_MONOTONIC: */
 	uint64_t start_mono_ns;		/* at start_ns */
 	uint64_t end_mono_ns;		/* at end_ns, _exit or exec; 0: none of

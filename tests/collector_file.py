@@ -121,7 +121,8 @@ class Profile:
          self.directory_at) = self.unpack('2I3Q5I', 40)
         (self.n_threads, self.n_unsampled, self.n_closed, self.sampling_ns,
          self.cpu_ns) = self.unpack('5Q', 96)
-        assert not any(self.data[136:176]) and not any(self.data[240:256])
+        self.started_as_at, self.title_at = self.unpack('2I', 136)
+        assert not any(self.data[144:176]) and not any(self.data[240:256])
         (self.start_mono, self.end_mono, self.gone_mono,
          self.cpu_sampling_ns, self.seen_mono) = self.unpack('5Q', 176)
         (self.origin, self.origin_mono, self.slice_ns) = self.unpack('3Q', 216)

@@ -262,7 +262,7 @@ tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
 EXTRA_DIST += tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
-	tests/programs/jit.c tests/programs/kept.cc \
+	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \
 	tests/fuzz-lines.c
 
 tests_test_demangle_SOURCES = tests/test-demangle.c
@@ -374,7 +374,7 @@ script_tests = \
 	tests/lines.py \
 	tests/list.py \
 	tests/manual.py \
-	tests/names.py \
+	tests/limits.py tests/mapped.py tests/names.py tests/namespaces.py \
 	tests/fleet.py \
 	tests/noise.py \
 	tests/fleet-noise.py \

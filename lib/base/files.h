@@ -118,6 +118,14 @@ files_status(int fd, struct stat *status)
 	    0, 0));
 }
 
+/* stat: follows links. */
+static inline int
+files_status_of(const char *path, struct stat *status)
+{
+	return (int)files_result(arch_system_call(SYS_newfstatat, AT_FDCWD,
+	    (long)path, (long)status, 0));
+}
+
 static inline int
 files_close(int fd)
 {

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -101,6 +103,15 @@ process_pause(void)
 	syscall(SYS_nanosleep, &pause, NULL);
 }
 
+uint32_t
+process_pid_namespace(void)
+{
+	struct stat status;
+
+	return files_status_of("/proc/self/ns/pid", &status) == 0 ?
+	    (uint32_t)status.st_ino : 0;
+}
+
 int
 process_move_up(int fd)
 {
@@ -144,12 +155,104 @@ process_read_executable(void)
 	process.has_executable = n > 0;
 }
 
+/* The path that execve was called with, in path[PATH_MAX]. */
+static void
+find_started(char *path)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	size_t length = 0;
+
+	if (*name != '/') {
+		length = strlen(process.directory);
+		memcpy(path, process.directory, length);
+		path[length++] = '/';
+	}
+	if (length + strlen(name) >= PATH_MAX)
+		length = 0, name = "";
+	strcpy(path + length, name);
+}
+
+static const char *
+last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/*
+ * Not of scripts, which are started by the name of another file than the
+ * executable.
+ */
+static void
+read_link(void)
+{
+	char *path = process_names.started_as;
+	struct stat named, run;
+
+	find_started(path);
+	if (strcmp(last_component(path),
+	    last_component(process_names.executable)) == 0 ||
+	    files_status_of(path, &named) != 0 ||
+	    files_status_of("/proc/self/exe", &run) != 0 ||
+	    named.st_ino != run.st_ino || named.st_dev != run.st_dev)
+		path[0] = '\0';
+}
+
+/* Reads the start of a file in /proc; the text ends with NUL. */
+static void
+read_start(const char *path, char *text, size_t size)
+{
+	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
+	ssize_t n = 0;
+
+	if (fd >= 0) {
+		n = files_read(fd, text, size - 1);
+		files_close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+}
+
+/* Cuts blanks and line ends off. */
+static void
+trim(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && (text[length - 1] == ' ' ||
+	    text[length - 1] == '\n'))
+		text[--length] = '\0';
+}
+
+void
+process_read_title(char *title, size_t size)
+{
+	const char *name = last_component((const char *)
+	    getauxval(AT_EXECFN));
+
+	title[0] = '\0';
+	if (process.first_argument != NULL &&
+	    strcmp(process.first_argument, process.arguments) != 0) {
+		stpncpy(title, process.first_argument, size - 1)[0] = '\0';
+		trim(title);
+		return;
+	}
+	if (!process.is_forked || process.reads_no_files)
+		return;
+	read_start("/proc/self/comm", title, size);
+	trim(title);
+	if (strncmp(title, name, PROCESS_NAME_SIZE - 1) == 0)
+		title[0] = '\0';
+}
+
 void
 process_read_names(void)
 {
 	struct utsname names;
 
 	process_read_executable();
+	if (process.has_executable)
+		read_link();
 	if (process_names.host[0] == '\0' && uname(&names) == 0)
 		strncpy(process_names.host, names.nodename,
 		    sizeof process_names.host - 1);

@@ -15,11 +15,14 @@
 #include <stdint.h>
 #include <time.h>
 
+#define PROCESS_NAME_SIZE 16		/* of a thread's name, NUL included */
 #define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* limit of any file */
 
 struct process_facts {
 	char *arguments;		/* one after another, each with NUL */
 	size_t arguments_size;
+	const char *first_argument;	/* where the program has it, and may
+					   overwrite it; NULL: not known */
 	uint32_t n_arguments;
 	bool may_speak;			/* on stderr, if it cannot sample */
 	bool is_alone;			/* do not sample forked children */
@@ -31,8 +34,11 @@ struct process_facts {
 	uintptr_t own_start, own_end;	/* of the file */
 	const char *directory;
 	const char *output;		/* directory of the files */
+	const char *shared_file;	/* in it, of lib/cpprof-shared.h */
 	uint32_t user;			/* effective user when it began */
 	bool has_executable;		/* process_names.executable is valid */
+	bool is_forked;			/* and has executed nothing since */
+	bool reads_no_files;		/* the program forbade itself read */
 };
 
 extern struct process_facts process;
@@ -51,6 +57,7 @@ extern struct process_own process_own;
 /* Only needed in files; "" until process_read_names. */
 struct process_names {
 	char executable[PATH_MAX];
+	char started_as[PATH_MAX];	/* the link that leads to it; "": none */
 	char host[256];
 };
 
@@ -64,9 +71,21 @@ void process_read_names(void);
 void process_read_executable(void);
 
 /*
+ * What the process calls itself now, in title[size], or "": by overwriting its
+ * arguments (setproctitle), or, in a forked child, by naming its first thread.
+ */
+void process_read_title(char *title, size_t size);
+
+/*
  * Fills in process_own, when sampling begins and in a forked child.
  */
 void process_begin(void);
+
+/*
+ * The number of this process's PID namespace, by which processes of the same id
+ * differ; 0: unknown, since there is no /proc.
+ */
+uint32_t process_pid_namespace(void);
 
 /*
  * Moves a descriptor to a number higher than programs rely on, and returns it;

@@ -3,8 +3,12 @@
 #include "lib/base/shared.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "lib/base/files.h"
 #include "lib/base/meter.h"
@@ -15,6 +19,9 @@
 #define MOST_TAKEN_NS 1000000000
 
 static struct cpprof_shared *page;
+static bool is_file;			/* not the memfd */
+static char name[32];			/* of the memfd, */
+static ino_t inode;			/* and to recognise it */
 static uint64_t reported_ns WIPED;	/* of the process's CPU clock */
 
 /*
@@ -48,23 +55,83 @@ hash(const char *text)
 	return sum | 1;
 }
 
-/*
- * Only sealed memory is mapped: it cannot shrink, so reading it cannot fault.
- */
-static void *
-map(const char *name)
+/* Maps memory of the right size and with the magic number; NULL otherwise. */
+static struct cpprof_shared *
+map(int fd, const struct stat *status)
 {
-	int fd = files_open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
-	void *memory = MAP_FAILED;
+	struct cpprof_shared *memory = status->st_size != CPPROF_SHARED_SIZE ?
+	    MAP_FAILED : files_map(CPPROF_SHARED_SIZE,
+	    MAP_SHARED | MAP_POPULATE, fd);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (memory->magic == CPPROF_SHARED_MAGIC)
+		return memory;
+	files_unmap(memory, CPPROF_SHARED_SIZE);
+	return NULL;
+}
+
+/* Sealed memory cannot shrink, so reading it cannot fault. */
+static struct cpprof_shared *
+map_memory(const char *path)
+{
+	int fd = strlen(path) >= sizeof name ? -1 :
+	    files_open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
+	struct cpprof_shared *memory = NULL;
+	struct stat status;
 
 	if (fd < 0)
-		return MAP_FAILED;
+		return NULL;
 	if ((files_control(fd, F_GET_SEALS) & SEALS) == SEALS &&
-	    files_seek(fd, 0, SEEK_END) == CPPROF_SHARED_SIZE)
-		memory = files_map(CPPROF_SHARED_SIZE,
-		    MAP_SHARED | MAP_POPULATE, fd);
+	    files_status(fd, &status) == 0)
+		memory = map(fd, &status);
+	files_close(fd);
+	if (memory != NULL) {
+		strcpy(name, path);
+		inode = status.st_ino;
+	}
+	return memory;
+}
+
+/* Maps the file in the recording's directory. */
+static struct cpprof_shared *
+map_file(const char *directory)
+{
+	static const char file[] = "/" CPPROF_SHARED_FILE;
+	const size_t length = strlen(directory);
+	struct cpprof_shared *memory = NULL;
+	char path[PATH_MAX];
+	struct stat status;
+	int fd;
+
+	if (length + sizeof file > sizeof path)
+		return NULL;
+	memcpy(path, directory, length);
+	memcpy(path + length, file, sizeof file);
+	fd = files_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+	    O_CLOEXEC, 0);
+	if (fd < 0)
+		return NULL;
+	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode))
+		memory = map(fd, &status);
 	files_close(fd);
 	return memory;
+}
+
+bool
+shared_replace_mapping(const void *address)
+{
+	return is_file && (uintptr_t)address - (uintptr_t)page <
+	    CPPROF_SHARED_SIZE && files_map_part(page, CPPROF_SHARED_SIZE,
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+	    0) != MAP_FAILED;
+}
+
+/* What names this process and no other of any PID namespace. */
+static uint64_t
+identity(void)
+{
+	return (uint64_t)process_pid_namespace() << 32 | process_own.pid;
 }
 
 /*
@@ -74,43 +141,61 @@ map(const char *name)
 static void
 take_exec(void)
 {
-	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
-	uint64_t *const pid = &page->execs[at].pid;
-	uint64_t own = process_own.pid, ns;
+	uint64_t own = identity(), ns;
+	const size_t at = meter_random(own) % CPPROF_SHARED_EXECS;
+	uint64_t *const noted = &page->execs[at].process;
 
-	if (__atomic_load_n(pid, __ATOMIC_ACQUIRE) != own)
+	if (__atomic_load_n(noted, __ATOMIC_ACQUIRE) != own)
 		return;
 	ns = __atomic_load_n(&page->execs[at].cpu_ns, __ATOMIC_ACQUIRE);
-	if (__atomic_compare_exchange_n(pid, &own, 0, false, __ATOMIC_ACQ_REL,
-	    __ATOMIC_RELAXED) && ns <= process_own.start_cpu_ns)
+	if (__atomic_compare_exchange_n(noted, &own, 0, false,
+	    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
+	    ns <= process_own.start_cpu_ns)
 		reported_ns = ns;
 }
 
 void
-shared_begin(const char *name)
+shared_begin(const char *path, const char *directory)
 {
-	void *memory;
-
-	if (name == NULL || page != NULL)
+	if (path == NULL || page != NULL)
 		return;
-	memory = map(name);
-	if (memory == MAP_FAILED)
-		return;
-	page = memory;
-	if (page->magic != CPPROF_SHARED_MAGIC) {
-		files_unmap(page, CPPROF_SHARED_SIZE);
-		page = NULL;
-		return;
+	page = map_memory(path);
+	if (page == NULL) {
+		page = map_file(directory);
+		is_file = page != NULL;
 	}
+	if (page == NULL)
+		return;
 	kind_of_program = hash((const char *)getauxval(AT_EXECFN));
 	take_exec();
 	add(&page->n_images, 1);
 }
 
+static void
+note_exec(struct cpprof_shared *shared, uint64_t cpu_ns)
+{
+	const uint64_t own = identity();
+	const size_t at = meter_random(own) % CPPROF_SHARED_EXECS;
+
+	__atomic_exchange_n(&shared->execs[at].process, 0, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&shared->execs[at].cpu_ns, cpu_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&shared->execs[at].process, own, __ATOMIC_RELEASE);
+}
+
+/* Whether the program executed now can open the memory that is mapped here. */
+static bool
+will_be_found(void)
+{
+	struct stat status;
+
+	return is_file || (files_status_of(name, &status) == 0 &&
+	    status.st_ino == inode);
+}
+
 void
 shared_note_exec(void)
 {
-	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
+	struct cpprof_shared *shared = page;
 	uint64_t ns;
 
 	if (page == NULL)
@@ -122,10 +207,13 @@ shared_note_exec(void)
 		shared_report_cpu_time(0);
 		ns = reported_ns;
 	}
-	__atomic_exchange_n(&page->execs[at].pid, 0, __ATOMIC_ACQ_REL);
-	__atomic_store_n(&page->execs[at].cpu_ns, ns, __ATOMIC_RELEASE);
-	__atomic_store_n(&page->execs[at].pid, process_own.pid,
-	    __ATOMIC_RELEASE);
+	if (!will_be_found())
+		shared = map_file(process.output);
+	if (shared == NULL)
+		return;
+	note_exec(shared, ns);
+	if (shared != page)
+		files_unmap(shared, CPPROF_SHARED_SIZE);
 }
 
 uint64_t

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* shared.h -- what this process contributes to a recording's shared memory.
  *
- * Without shared memory (no `cpprof record`, no /proc, another user), nothing
- * is counted.
+ * Without shared memory (no `cpprof record`, another user, a place where the
+ * recording cannot be seen), nothing is counted.
  *
  * All functions: async-signal-safe, any thread, unless stated otherwise.
  */
@@ -15,10 +15,17 @@
 #include "lib/cpprof-shared.h"
 
 /*
- * Maps the memory named in the environment (NULL: none) and counts this image
- * of the process.  From the constructor.
+ * Maps the memory named in the environment (NULL: none), or else the file in
+ * the recording's directory, and counts this image of the process.  From the
+ * constructor.
  */
-void shared_begin(const char *name);
+void shared_begin(const char *name, const char *directory);
+
+/*
+ * For the SIGBUS handler: if the address lies in the file, which somebody has
+ * truncated, puts private memory in its place.
+ */
+bool shared_replace_mapping(const void *address);
 
 /* In a forked child: counts another process, which is of another kind. */
 void shared_forked(void);

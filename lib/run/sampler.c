@@ -13,6 +13,7 @@
 #include "lib/base/fpu.h"
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
+#include "lib/base/shared.h"
 #include "lib/run/sample.h"
 #include "lib/signals/alternate.h"
 #include "lib/signals/signals.h"
@@ -160,7 +161,8 @@ handle_bus_error(int number, siginfo_t *info, void *context)
 	const int saved = errno;
 	const unsigned char dispatch = dispatch_pause();
 	const bool is_ours = info->si_code > 0 && sampling_is_own_memory() &&
-	    datafile_replace_mapping(info->si_addr);
+	    (datafile_replace_mapping(info->si_addr) ||
+	    shared_replace_mapping(info->si_addr));
 
 	dispatch_resume(dispatch);
 	errno = saved;

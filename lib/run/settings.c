@@ -167,10 +167,10 @@ read_times(const char *origin, const char *slice)
 }
 
 /*
- * The output directory, the arguments and the working directory, one after
- * another.
+ * The output directory, the shared file, the arguments and the working
+ * directory, one after another.
  */
-static char texts[PATH_MAX + MAX_ARGUMENTS_SIZE + PATH_MAX] BIG_TABLE;
+static char texts[2 * PATH_MAX + MAX_ARGUMENTS_SIZE + PATH_MAX] BIG_TABLE;
 
 static void
 add_argument(const char *word, size_t size)
@@ -199,6 +199,7 @@ read_arguments(char **words)
 
 	process.arguments_size = 0;
 	process.n_arguments = 0;
+	process.first_argument = words != NULL ? words[0] : NULL;
 	for (; words != NULL && *words != NULL; words++)
 		add_argument(*words, strlen(*words));
 	if (process.n_arguments > 0)
@@ -265,11 +266,14 @@ is_to_sample(char **environment)
 static void
 read_facts(char **words, const char *output)
 {
+	static const char file[] = "/" CPPROF_SHARED_FILE;
 	const size_t size = strlen(output) + 1;
-	char *directory;
+	char *shared_file = texts + size, *directory;
 
 	process.output = memcpy(texts, output, size);
-	process.arguments = texts + size;
+	process.shared_file = memcpy(shared_file, output, size);
+	memcpy(shared_file + size - 1, file, sizeof file);
+	process.arguments = shared_file + size - 1 + sizeof file;
 	read_arguments(words);
 	directory = process.arguments + process.arguments_size;
 	process.directory = directory;
@@ -300,7 +304,7 @@ settings_read(char **environment, char **words, const char *output,
 	process_begin();
 	if (is_from_environment && getauxval(AT_SECURE) == 0)
 		shared_begin(settings_variable(environment,
-		    CPPROF_ENVIRONMENT_SHARED));
+		    CPPROF_ENVIRONMENT_SHARED), output);
 	if (!is_to_sample(environment))
 		return false;
 	if (*output != '/' || strlen(output) >= PATH_MAX - 64) {

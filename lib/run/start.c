@@ -337,6 +337,7 @@ set_up_child(void)
 	struct thread *self = thread_self;
 
 	sampling_same_process = 1;
+	process.is_forked = true;
 	shared_forked();
 	process_begin();
 	datafile_forked();

@@ -30,6 +30,7 @@
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* calls of process_pause */
 #define N_TYPES (CPPROFDATA_SLICES + 1)
+#define TITLE_SIZE 128
 #define CPU_NOTE_NS 4000000		/* least time between two notes of the
 					   CPU time, */
 #define CPU_NOTE_PART 500		/* and at least this many times its
@@ -587,6 +588,7 @@ fill_header(void)
 		header.flags |= CPPROFDATA_CONTINUES;
 	header.pid = process_own.pid;
 	header.parent_pid = process_own.parent_pid;
+	header.pid_namespace = process_pid_namespace();
 }
 
 static uint32_t
@@ -602,6 +604,8 @@ fill_strings(void)
 	header.host = add_text(process_names.host);
 	header.executable = add_text(process_names.executable);
 	header.directory = add_text(process.directory);
+	if (process_names.started_as[0] != '\0')
+		header.started_as = add_text(process_names.started_as);
 	if (process.arguments_size == 0)
 		return;
 	header.arguments = datafile_add_string(process.arguments,
@@ -654,6 +658,21 @@ fill_sources(void)
 	}
 }
 
+/* What the process calls itself, when the file begins and when it ends. */
+static void
+note_title(void)
+{
+	static char noted[TITLE_SIZE] WIPED_TABLE;
+	char title[TITLE_SIZE];
+
+	process_read_title(title, sizeof title);
+	if (strcmp(title, noted) == 0)
+		return;
+	strcpy(noted, title);
+	header.title = title[0] != '\0' ? add_text(title) : 0;
+	copy_part(&header.title, sizeof header.title);
+}
+
 bool
 datafile_create(void)
 {
@@ -679,7 +698,9 @@ datafile_create(void)
 	fill_strings();
 	fill_sources();
 	copy_part(&header.arguments, offsetof(struct cpprofdata_header,
-	    reserved0) - offsetof(struct cpprofdata_header, arguments));
+	    pid_namespace) - offsetof(struct cpprofdata_header, arguments));
+	copy_part(&header.started_as, sizeof header.started_as);
+	note_title();
 	copy_part(header.resources, sizeof header.resources);
 	disk_close();
 	shared_count_recorded();
@@ -757,6 +778,7 @@ datafile_finish(void)
 	if (!datafile_exists())
 		return;
 	copy_counted();
+	note_title();
 	datafile_note_leaving(true);
 	set_number(&header.end_ns, process_now());
 	/* Others write beyond `used` only with the lock held. */

@@ -248,6 +248,19 @@ admits_sampling(const struct sock_fprog *program)
 	    (!perf_is_used() || LETS_PASS(program, needed_by_events));
 }
 
+/* For what is read now and then, and not needed. */
+static void
+note_reading(const struct sock_fprog *program)
+{
+	static const int needed[] = { SYS_read, SYS_pread64, SYS_openat };
+
+	if (readable_now(program, sizeof *program) && program->len != 0 &&
+	    readable_now(program->filter,
+	    program->len * sizeof *program->filter) &&
+	    !LETS_PASS(program, needed))
+		process.reads_no_files = true;
+}
+
 void
 confine_expect(unsigned long operation, unsigned long flags,
     const void *filter)
@@ -255,8 +268,11 @@ confine_expect(unsigned long operation, unsigned long flags,
 	if (!sampling_is_on() || !sampling_is_own_process() ||
 	    !((operation == SECCOMP_SET_MODE_STRICT && flags == 0) ||
 	    (operation == SECCOMP_SET_MODE_FILTER &&
-	    !admits_sampling(filter))))
+	    !admits_sampling(filter)))) {
+		if (operation == SECCOMP_SET_MODE_FILTER)
+			note_reading(filter);
 		return;
+	}
 	shared_report_cpu_time(0);
 	shared_give_up(CPPROF_SHARED_CONFINED, 0);
 	control_end(CPPROFDATA_CONFINED);

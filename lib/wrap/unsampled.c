@@ -66,6 +66,38 @@ loads_library(char *const variables[])
 }
 
 /*
+ * Whether the library's file exists, by the name in the variables.  True for
+ * names longer than usual, so that the stack stays small.
+ */
+static bool
+library_exists(char *const variables[])
+{
+	struct readable readable = { 0 };
+	const char *at = find(&readable, variables, "LD_PRELOAD=");
+	struct stat status;
+	char path[512];
+	size_t n = 0;
+
+	for (; readable_range(&readable, (uintptr_t)at, 1); at++) {
+		const bool is_end = *at == '\0' || *at == ':' || *at == ' ';
+
+		if (n == sizeof path)
+			return true;
+		path[n++] = is_end ? '\0' : *at;
+		if (!is_end)
+			continue;
+		if (n > sizeof CPPROF_LIBRARY &&
+		    strcmp(path + n - sizeof CPPROF_LIBRARY,
+		    CPPROF_LIBRARY) == 0)
+			return files_status_of(path, &status) == 0;
+		if (*at == '\0')
+			break;
+		n = 0;
+	}
+	return true;
+}
+
+/*
  * Whether the file is an ELF program without an interpreter, by its first
  * bytes.
  */
@@ -117,13 +149,22 @@ enum cpprof_shared_reason
 unsampled_reason(const char *path, char *const variables[])
 {
 	enum cpprof_shared_reason reason = CPPROF_SHARED_N_REASONS;
+	const uint32_t user = own_id(SYS_geteuid);
 	struct readable readable = { 0 };
+	struct stat status;
 	int fd;
 
 	if (!loads_library(variables))
 		return CPPROF_SHARED_NO_PRELOAD;
-	if (process.user != own_id(SYS_geteuid))
+	/* Something else may be mounted where the recording's directory is. */
+	if (files_status_of(process.shared_file, &status) != 0)
+		return process.user != user ? CPPROF_SHARED_OTHER_USER :
+		    CPPROF_SHARED_HIDDEN;
+	/* In another user namespace the same user has another number. */
+	if (process.user != user && status.st_uid != user)
 		return CPPROF_SHARED_OTHER_USER;
+	if (!library_exists(variables))
+		return CPPROF_SHARED_HIDDEN;
 	if (!contains(&readable, path, "/"))
 		return reason;
 	fd = files_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);

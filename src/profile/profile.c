@@ -254,6 +254,7 @@ profile_add_process(struct profile *profile, const struct process *process,
 	if (make_room(&profile->processes, &profile->processes_capacity,
 	              profile->n_processes, 1, sizeof kept, error) != 0 ||
 	    keep_text(profile, &kept.program, error) != 0 ||
+	    keep_text(profile, &kept.title, error) != 0 ||
 	    keep_text(profile, &kept.command, error) != 0 ||
 	    keep_text(profile, &kept.host, error) != 0)
 		return UINT32_MAX;

@@ -136,6 +136,7 @@ struct frame {
 struct process {
 	uint64_t pid, parent_pid;
 	const char *program;	/* NULL: unknown */
+	const char *title;	/* what it calls itself; NULL: by its program */
 	const char *command;	/* whole command line; NULL: unknown */
 	const char *host;	/* NULL: unknown */
 	uint64_t start_ns, end_ns;	/* since 1970; 0: unknown */

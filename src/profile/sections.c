@@ -47,6 +47,9 @@ process_title(const struct profile *profile, uint32_t process)
 	const char *program = process == NO_PROCESS ? NULL :
 	    profile->processes[process].program;
 
+	if (process != NO_PROCESS &&
+	    profile->processes[process].title != NULL)
+		return profile->processes[process].title;
 	return program != NULL && *program != '\0' ? last_component(program) :
 	       UNKNOWN_NAME;
 }

@@ -8,6 +8,10 @@
  * brief MODE N real: the same, but real time.
  * brief work SEED: one of those programs.
  * brief spin MS: only MS of CPU time.
+ * brief report MS: the same, and prints the microseconds.
+ * brief titles MS: MS in each of three children: one overwrites its arguments
+ *	with "brief: writer", one calls its thread "brief-checker", and one is
+ *	called as before.
  * brief as USER MS: MS in a child that has become that user.
  * brief root MS: in a child with "/tmp" as its root directory.
  * brief clone MS: in a child of a raw clone.
@@ -181,6 +185,30 @@ spin_in_child(void)
 }
 
 static int
+run_titles(char **words, double us)
+{
+	/* As setproctitle does: the arguments lie one after another. */
+	static const char title[] = "brief: writer";
+	char *const end = words[2] + strlen(words[2]);
+
+	for (int i = 0; i < 3; i++) {
+		if (fork() != 0)
+			continue;
+		if (i == 0 && end - words[0] > (long)sizeof title) {
+			memset(words[0], 0, (size_t)(end - words[0]));
+			strcpy(words[0], title);
+		}
+		if (i == 1)
+			prctl(PR_SET_NAME, "brief-checker");
+		spin_main(us);
+		exit(0);
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+
+static int
 run_together(int n, double us, void *(*run)(void *), bool forks)
 {
 	pthread_t *const threads = calloc((size_t)n, sizeof *threads);
@@ -269,6 +297,10 @@ main(int n, char **words)
 		spin_main(1000 * atof(words[2]));
 		return 0;
 	}
+	if (strcmp(words[1], "report") == 0)
+		return printf("%.0f\n", spin_main(1000 * atof(words[2]))) < 0;
+	if (strcmp(words[1], "titles") == 0)
+		return run_titles(words, 1000 * atof(words[2]));
 	if (n > 4)	/* asleep, forked */
 		spent = CLOCK_MONOTONIC;
 	if (n > 3 && strcmp(words[1], "together") == 0)

@@ -103,17 +103,21 @@ add_process(const struct cpprofdata_file *file,
             struct error *error)
 {
 	const struct cpprofdata_header *header = &file->header;
-	char *program = cpprofdata_copy_string(file, header->executable,
-	                                       error);
+	char *program = cpprofdata_copy_string(file,
+	    header->started_as != 0 ? header->started_as : header->executable,
+	    error);
+	char *title = cpprofdata_copy_string(file, header->title, error);
 	char *host = cpprofdata_copy_string(file, header->host, error);
 	char *command = copy_command(file, error);
 	int result = -1;
 
-	if (program != NULL && host != NULL && command != NULL) {
+	if (program != NULL && title != NULL && host != NULL &&
+	    command != NULL) {
 		struct process process = {
 			.pid = header->pid,
 			.parent_pid = header->parent_pid,
 			.program = *program != '\0' ? program : NULL,
+			.title = *title != '\0' ? title : NULL,
 			.command = *command != '\0' ? command : NULL,
 			.host = *host != '\0' ? host : NULL,
 			.start_ns = header->start_ns,
@@ -134,6 +138,7 @@ add_process(const struct cpprofdata_file *file,
 			result = 0;
 	}
 	free(program);
+	free(title);
 	free(host);
 	free(command);
 	return result;

@@ -33,7 +33,8 @@ swap_header(struct cpprofdata_header *h)
 	uint32_t *const words[] = { &h->version, &h->header_size, &h->flags,
 		&h->machine, &h->n_resources, &h->node_size, &h->pid,
 		&h->parent_pid, &h->arguments, &h->n_arguments, &h->host,
-		&h->executable, &h->directory };
+		&h->executable, &h->directory, &h->pid_namespace,
+		&h->started_as, &h->title };
 	uint64_t *const longs[] = { &h->start_ns, &h->end_ns,
 		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
 		&h->n_closed, &h->sampling_ns, &h->cpu_ns,

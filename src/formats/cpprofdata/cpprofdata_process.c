@@ -12,6 +12,7 @@
  */
 #include "src/formats/cpprofdata/cpprofdata_process.h"
 
+#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,48 +36,134 @@ now_ns(clockid_t clock)
 
 /* ---- who writes a file ---- */
 
-/* Whether a line of /proc/PID/maps ends in a blank and this path. */
+/* A file as it may be in a list of mappings. */
+struct mapped_file {
+	const char *path;	/* absolute */
+	ino_t inode;
+};
+
+/*
+ * Whether a line of /proc/PID/maps ends in a blank and the file's path, or in
+ * its last component and has its inode: another mount namespace may have the
+ * file elsewhere.  Device numbers there are not always those of stat.
+ */
 static bool
-names_path(const char *line, size_t length, const char *path)
+names_file(const char *line, size_t length, const struct mapped_file *file)
 {
-	size_t n = strlen(path);
+	const char *last = strrchr(file->path, '/');
+	size_t n = strlen(file->path);
+	uintmax_t inode;
 
 	if (length > 0 && line[length - 1] == '\n')
 		length--;
-	return length > n && line[length - n - 1] == ' ' &&
-	    memcmp(line + length - n, path, n) == 0;
+	if (length > n && line[length - n - 1] == ' ' &&
+	    memcmp(line + length - n, file->path, n) == 0)
+		return true;
+	n = last != NULL ? strlen(last) : SIZE_MAX;
+	return length > n && memcmp(line + length - n, last, n) == 0 &&
+	    sscanf(line, "%*s %*s %*s %*s %ju", &inode) == 1 &&
+	    inode == file->inode;
 }
 
 enum mapped { MAPPED_NOT, MAPPED, MAPPED_UNKNOWN };
 
 static enum mapped
-is_mapped_by(const char *path, uint64_t pid)
+process_maps(uint64_t pid, const struct mapped_file *file)
 {
-	char name[64], *line = NULL, *whole = realpath(path, NULL);
 	enum mapped mapped = MAPPED_NOT;
+	char name[64], *line = NULL;
 	size_t capacity = 0;
 	ssize_t length;
 	FILE *maps;
 
 	snprintf(name, sizeof name, "/proc/%" PRIu64 "/maps", pid);
-	maps = whole == NULL ? NULL : fopen(name, "re");
-	if (maps == NULL && errno != ENOENT && errno != ESRCH)
-		mapped = MAPPED_UNKNOWN;
-	while (maps != NULL && mapped == MAPPED_NOT &&
+	maps = fopen(name, "re");
+	if (maps == NULL)
+		return errno != ENOENT && errno != ESRCH ? MAPPED_UNKNOWN :
+		    MAPPED_NOT;
+	while (mapped == MAPPED_NOT &&
 	       (length = getline(&line, &capacity, maps)) > 0)
-		if (names_path(line, (size_t)length, whole))
+		if (names_file(line, (size_t)length, file))
 			mapped = MAPPED;
-	if (maps != NULL)
-		fclose(maps);
+	fclose(maps);
 	free(line);
-	free(whole);
 	return mapped;
 }
 
-bool
-cpprofdata_is_written_by(const char *path, uint64_t pid)
+/*
+ * Whether process `outer` has the id `pid` in an inner namespace.  The line is
+ * "NSpid: 4711 12 1", from the namespace of /proc to the process's own.
+ */
+static bool
+is_inside_as(const char *outer, uint64_t pid)
 {
-	return is_mapped_by(path, pid) == MAPPED;
+	bool is_found = false;
+	char name[64], line[512], *last;
+	FILE *status;
+
+	snprintf(name, sizeof name, "/proc/%.20s/status", outer);
+	status = fopen(name, "re");
+	while (status != NULL && !is_found &&
+	       fgets(line, sizeof line, status) != NULL)
+		if (strncmp(line, "NSpid:", strlen("NSpid:")) == 0) {
+			last = strrchr(line, '\t');
+			is_found = last != NULL && last != strchr(line, '\t') &&
+			    strtoull(last, NULL, 10) == pid;
+			break;
+		}
+	if (status != NULL)
+		fclose(status);
+	return is_found;
+}
+
+/* By a process of an inner PID namespace, which has another id here. */
+static enum mapped
+inner_process_maps(uint64_t pid, const struct mapped_file *file)
+{
+	DIR *processes = opendir("/proc");
+	enum mapped mapped = MAPPED_NOT, one;
+	const struct dirent *entry;
+
+	while (processes != NULL && mapped != MAPPED &&
+	       (entry = readdir(processes)) != NULL) {
+		if (*entry->d_name < '1' || *entry->d_name > '9' ||
+		    !is_inside_as(entry->d_name, pid))
+			continue;
+		one = process_maps(strtoull(entry->d_name, NULL, 10), file);
+		if (one != MAPPED_NOT)
+			mapped = one;
+	}
+	if (processes != NULL)
+		closedir(processes);
+	return mapped;
+}
+
+/* Whether a process of this namespace is meant, or that is not known. */
+static bool
+is_of_this_namespace(uint32_t pid_namespace)
+{
+	struct stat status;
+
+	return pid_namespace == 0 || stat("/proc/self/ns/pid", &status) != 0 ||
+	    (uint32_t)status.st_ino == pid_namespace;
+}
+
+/* pid_namespace: of the pid, little-endian as in a header. */
+static enum mapped
+is_mapped_by(const char *path, uint64_t pid, uint32_t pid_namespace)
+{
+	char *whole = realpath(path, NULL);
+	enum mapped mapped = MAPPED_NOT;
+	struct stat status;
+
+	if (whole != NULL && stat(whole, &status) == 0) {
+		const struct mapped_file file = { whole, status.st_ino };
+
+		mapped = is_of_this_namespace(le32toh(pid_namespace)) ?
+		    process_maps(pid, &file) : inner_process_maps(pid, &file);
+	}
+	free(whole);
+	return mapped;
 }
 
 /* Whether the header's process keeps waits and has no recorded end. */
@@ -107,6 +195,15 @@ read_header(const char *path, struct cpprofdata_header *header)
 	return ok;
 }
 
+bool
+cpprofdata_is_written_by(const char *path, uint64_t pid)
+{
+	struct cpprofdata_header header = { .pid_namespace = 0 };
+
+	read_header(path, &header);
+	return is_mapped_by(path, pid, header.pid_namespace) == MAPPED;
+}
+
 /* Writes the present moment to a field of the header. */
 static void
 write_now(const char *path, size_t field)
@@ -127,7 +224,8 @@ cpprofdata_note_gone(const char *path)
 	struct cpprofdata_header header;
 
 	if (read_header(path, &header) && lacks_end(&header) &&
-	    is_mapped_by(path, le32toh(header.pid)) == MAPPED_NOT)
+	    is_mapped_by(path, le32toh(header.pid),
+	                 header.pid_namespace) == MAPPED_NOT)
 		write_now(path, offsetof(struct cpprofdata_header,
 		                         gone_mono_ns));
 }
@@ -140,7 +238,8 @@ cpprofdata_note_seen(const char *path)
 	if (!read_header(path, &header))
 		return true;
 	if (lacks_end(&header) &&
-	    is_mapped_by(path, le32toh(header.pid)) == MAPPED)
+	    is_mapped_by(path, le32toh(header.pid),
+	                 header.pid_namespace) == MAPPED)
 		write_now(path, offsetof(struct cpprofdata_header,
 		                         seen_mono_ns));
 	return (le32toh(header.flags) & CPPROFDATA_WAITS) != 0;

@@ -603,6 +603,7 @@ set_process(struct recording *recording)
 	header->n_arguments = htole32(process->command != NULL);
 	header->host = htole32(add_text(recording, process->host));
 	header->executable = htole32(add_text(recording, process->program));
+	header->title = htole32(add_text(recording, process->title));
 }
 
 static int

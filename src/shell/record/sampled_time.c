@@ -43,6 +43,12 @@ static const struct {
 		"user",
 		"programs were started by processes that had become another "
 		"user" },
+	[CPPROF_SHARED_HIDDEN] = {
+		"program was started where the recording or the collector "
+		"cannot be seen (another root directory or mount namespace)",
+		"programs were started where the recording or the collector "
+		"cannot be seen (another root directory or mount "
+		"namespace)" },
 };
 
 /*
@@ -64,12 +70,23 @@ is_traced(void)
 	return tracer != 0;
 }
 
+static void
+remove_file(struct sampled_time *time)
+{
+	if (time->file < 0)
+		return;
+	unlink(time->file_name);
+	close(time->file);
+	time->file = -1;
+}
+
 void
 sampled_time_start(struct sampled_time *time)
 {
 	void *memory = MAP_FAILED;
 
 	memset(time, 0, sizeof *time);
+	time->file = -1;
 	time->fd = memfd_create("cpprof", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (time->fd < 0)
 		return;
@@ -89,9 +106,54 @@ sampled_time_start(struct sampled_time *time)
 	         (long)getpid(), time->fd);
 }
 
+/* The file is only read and written here, since anybody may truncate it. */
+void
+sampled_time_add_file(struct sampled_time *time, const char *directory)
+{
+	/* Any process may trace those that do not see its count. */
+	const struct cpprof_shared first = {
+		.magic = CPPROF_SHARED_MAGIC, .n_tracers = 1
+	};
+
+	if (time->shared == NULL ||
+	    (size_t)snprintf(time->file_name, sizeof time->file_name, "%s/%s",
+	                     directory, CPPROF_SHARED_FILE) >=
+	    sizeof time->file_name)
+		return;
+	time->file = open(time->file_name, O_RDWR | O_CREAT | O_EXCL |
+	                  O_CLOEXEC, 0600);
+	if (time->file >= 0 && (posix_fallocate(time->file, 0,
+	        CPPROF_SHARED_SIZE) != 0 || pwrite(time->file, &first,
+	        sizeof first, 0) != sizeof first))
+		remove_file(time);
+}
+
+/* The sums of both memories; NULL: there is none. */
+static const struct cpprof_shared *
+add_up(const struct sampled_time *time, struct cpprof_shared *sum)
+{
+	struct cpprof_shared other = { 0 };
+
+	if (time->shared == NULL)
+		return NULL;
+	memcpy(sum, time->shared, sizeof *sum);
+	if (time->file < 0 || pread(time->file, &other, sizeof other, 0) < 0)
+		return sum;
+	sum->n_images += other.n_images;
+	sum->cpu_ns += other.cpu_ns;
+	for (size_t i = 0; i < CPPROF_SHARED_N_REASONS; i++)
+		sum->n_reasons[i] += other.n_reasons[i];
+	sum->n_rings += other.n_rings;
+	sum->n_recorded += other.n_recorded;
+	if (sum->error == 0)
+		sum->error = other.error;
+	return sum;
+}
+
 void
 sampled_time_end(struct sampled_time *time)
 {
+	remove_file(time);
 	if (time->shared != NULL)
 		munmap(time->shared, CPPROF_SHARED_SIZE);
 	time->shared = NULL;
@@ -109,24 +171,27 @@ sampled_time_is_much(const struct sampled_time *time)
 uint64_t
 sampled_time_n_rings(const struct sampled_time *time)
 {
-	return time->shared != NULL ? time->shared->n_rings : 0;
+	struct cpprof_shared sum;
+
+	return add_up(time, &sum) != NULL ? sum.n_rings : 0;
 }
 
 uint64_t
 sampled_time_n_recorded(const struct sampled_time *time)
 {
-	return time->shared == NULL ? 0 :
-	    __atomic_load_n(&time->shared->n_recorded, __ATOMIC_RELAXED);
+	struct cpprof_shared sum;
+
+	return add_up(time, &sum) != NULL ? sum.n_recorded : 0;
 }
 
 /* "2 programs link statically, 1 process could have no timer" */
 static bool
-add_reasons(const struct sampled_time *time, struct text_buffer *text)
+add_reasons(const struct cpprof_shared *shared, struct text_buffer *text)
 {
 	bool has_one = false;
 
 	for (unsigned i = 0; i < CPPROF_SHARED_N_REASONS; i++) {
-		uint64_t n = time->shared->n_reasons[i];
+		uint64_t n = shared->n_reasons[i];
 
 		/* Below 0 if it was taken back more often than reported. */
 		if (n == 0 || n > INT64_MAX)
@@ -134,10 +199,10 @@ add_reasons(const struct sampled_time *time, struct text_buffer *text)
 		text_add_format(text, "%s%" PRIu64 " %s", has_one ? ", " : "",
 		                n, n == 1 ? reasons[i].one :
 		                reasons[i].several);
-		if (i == CPPROF_SHARED_NO_FILE && time->shared->error > 0 &&
-		    time->shared->error < 200)
+		if (i == CPPROF_SHARED_NO_FILE && shared->error > 0 &&
+		    shared->error < 200)
 			text_add_format(text, " (%s)",
-			                strerror((int)time->shared->error));
+			                strerror((int)shared->error));
 		has_one = true;
 	}
 	return has_one;
@@ -147,14 +212,17 @@ void
 sampled_time_add_none(const struct sampled_time *time,
                       struct text_buffer *text)
 {
-	if (sampled_time_n_recorded(time) > 0) {
+	struct cpprof_shared sum;
+	const struct cpprof_shared *shared = add_up(time, &sum);
+
+	if (shared != NULL && shared->n_recorded > 0) {
 		text_add_string(text, "the files that held them were removed "
 		                "or overwritten while the program ran");
 		return;
 	}
-	if (time->shared != NULL && add_reasons(time, text))
+	if (shared != NULL && add_reasons(shared, text))
 		return;
-	if (time->shared == NULL || time->shared->n_images == 0)
+	if (shared == NULL || shared->n_images == 0)
 		text_add_string(text, "the collector was not loaded, or could "
 		                "not begin");
 	else if (sampled_time_is_much(time))
@@ -164,27 +232,38 @@ sampled_time_add_none(const struct sampled_time *time,
 		text_add_string(text, "almost no CPU time was used");
 }
 
+/*
+ * What starts a container may leave it to others to wait for it.  Then its CPU
+ * time is not in the kernel's sum.
+ */
+static bool
+add_hidden(const struct cpprof_shared *shared, struct text_buffer *text)
+{
+	if (shared->n_reasons[CPPROF_SHARED_HIDDEN] == 0)
+		return false;
+	text_add_string(text, "not everything was sampled: ");
+	return add_reasons(shared, text);
+}
+
 bool
 sampled_time_add_missing(const struct sampled_time *time,
                          struct text_buffer *text)
 {
-	uint64_t sampled, missing, at_ends;
+	struct cpprof_shared shared;
+	uint64_t missing, at_ends;
 
-	if (time->shared == NULL)
+	if (add_up(time, &shared) == NULL)
 		return false;
-	/* Processes that outlive the program may still add to it. */
-	sampled = __atomic_load_n(&time->shared->cpu_ns, __ATOMIC_RELAXED);
-	if (time->cpu_ns <= sampled)
-		return false;
-	missing = time->cpu_ns - sampled;
-	at_ends = time->shared->n_images < time->cpu_ns / EXIT_NS ?
-	    time->shared->n_images * EXIT_NS : time->cpu_ns;
+	missing = time->cpu_ns > shared.cpu_ns ?
+	    time->cpu_ns - shared.cpu_ns : 0;
+	at_ends = shared.n_images < time->cpu_ns / EXIT_NS ?
+	    shared.n_images * EXIT_NS : time->cpu_ns;
 	if (missing < MUCH_NS + at_ends ||
 	    missing - at_ends < time->cpu_ns / LEAST_PART)
-		return false;
+		return add_hidden(&shared, text);
 	text_add_format(text, "%.2f of %.2f CPU s were not sampled: ",
 	                (double)missing / 1e9, (double)time->cpu_ns / 1e9);
-	if (!add_reasons(time, text))
+	if (!add_reasons(&shared, text))
 		text_add_string(text, "of processes that were killed, or "
 		                "never loaded the collector, or of the "
 		                "kernel at their ends");

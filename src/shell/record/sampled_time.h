@@ -10,6 +10,7 @@
 #ifndef CPPROF_SHELL_RECORD_SAMPLED_TIME_H
 #define CPPROF_SHELL_RECORD_SAMPLED_TIME_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,11 +22,19 @@ struct sampled_time {
 	int fd;				/* -1: no memory, nothing is known */
 	struct cpprof_shared *shared;
 	char name[48];			/* by which to open it; or "" */
+	int file;			/* the second memory; -1: none */
+	char file_name[PATH_MAX];
 	uint64_t cpu_ns;		/* the kernel's; set by the caller */
 };
 
 /* Never fails; without shared memory, nothing is known. */
 void sampled_time_start(struct sampled_time *time);
+
+/*
+ * Makes the file for processes that cannot open the memory.  When the directory
+ * is empty.  sampled_time_end removes it.
+ */
+void sampled_time_add_file(struct sampled_time *time, const char *directory);
 void sampled_time_end(struct sampled_time *time);
 
 /* Whether enough CPU time was used that there should be samples. */
@@ -41,7 +50,8 @@ uint64_t sampled_time_n_recorded(const struct sampled_time *time);
  * The first adds why there is no sample at all: "the collector was not loaded".
  * The second adds how much CPU time was not sampled and why, if that is more
  * than noise: "0.50 of 1.02 CPU s were not sampled: 2 programs link
- * statically".  It returns whether it added anything.
+ * statically".  It also reports programs that could not see the recording,
+ * whose time is often unknown.  It returns whether it added anything.
  */
 void sampled_time_add_none(const struct sampled_time *time,
                            struct text_buffer *text);
