@@ -106,6 +106,12 @@ bench-configure: all
 		$${ROUNDS:-3}
 .PHONY: bench-brief bench-configure
 
+# Counts of perf script's text, whatever fields it prints (perf, root).
+EXTRA_DIST += bench/perf-fields.py
+bench-perf-fields: all
+	$(PYTHON3) $(srcdir)/bench/perf-fields.py --share $${SHARE:-0.01} ./cpprof
+.PHONY: bench-perf-fields
+
 # What keeping the names of a recording takes.
 EXTRA_DIST += bench/names.py
 bench-names: all

@@ -21,10 +21,22 @@
 #include "src/formats/reader.h"
 #include "src/symbols/names/demangle.h"
 
-enum { LINE_MAX_MIB = 1, FRAMES_MAX = 1 << 24 };
+enum { LINE_MAX_MIB = 1, FRAMES_MAX = 1 << 24, COMMAND_WIDTH = 16 };
 
 /* The frame of samples that have no stack. */
 #define NO_STACK "\t[no stack]"
+
+/* How a text prints samples whose first line lacks the time and the event. */
+struct layout {
+	unsigned known;			/* fields that all of them have */
+	bool is_brief;			/* frames follow them; any line is one */
+	bool is_flat;			/* each is a sample of one line */
+	bool is_bare;			/* the same, but nothing tells what */
+	bool is_plain;			/* all have at least a thread and an
+					 * event */
+	bool has_narrow_addresses;	/* these follow the time, without
+					 * perf's columns */
+};
 
 struct script {
 	struct reader reader;
@@ -48,9 +60,9 @@ struct script {
 	uint64_t n_lost;		/* samples, by perf itself */
 	bool is_record;			/* the last line was part of a record
 					 * that is not a sample */
-	bool is_brief;			/* first lines lack most fields or all,
-					 * so that any line may be one: */
-	struct text_buffer brief;	/* such a line, until a frame follows */
+	struct layout layout;
+	struct text_buffer brief;	/* a first line that lacks most fields
+					 * or all, until a frame follows */
 	bool has_brief;
 };
 
@@ -157,8 +169,9 @@ find_event(struct script *script, const struct perf_script_header *header,
            struct error *error)
 {
 	static const struct perf_text samples = { "samples", 7 };
+	static const struct perf_text period = { "period", 6 };
 	const struct perf_text *event = header->event.length > 0 ?
-	    &header->event : &samples;
+	    &header->event : header->has_period ? &period : &samples;
 	uint32_t n = names_count(script->events);
 
 	script->event = names_add(script->events, event->text, event->length,
@@ -249,21 +262,48 @@ is_whole_frame(const char *line, size_t length)
 	       frame.has_address && frame.object.length > 0;
 }
 
-/* What follows the event may be arguments of it instead. */
+/* "1.5: 400570 f": hexadecimal digits and a word. */
 static bool
-is_only_frame(const struct perf_text *rest)
+is_narrow_frame(const struct perf_script_header *header)
 {
+	struct perf_script_frame frame;
+
+	return header->has_time && header->event.length == 0 &&
+	       !header->has_period &&
+	       perf_script_read_frame(header->rest.text, header->rest.length,
+	                              &frame) &&
+	       frame.has_address && !frame.lacks_symbol;
+}
+
+/*
+ * Finds the frame in what follows the event, which may be arguments of it
+ * instead.  perf may lack the columns in text that others have copied.
+ */
+static bool
+find_frame(const struct script *script, const struct perf_script_header *header,
+           struct perf_text *frame)
+{
+	const struct perf_text *rest = &header->rest;
+
+	*frame = *rest;
+	if (header->fields & PERF_SCRIPT_ADDRESS)
+		return true;
 	return is_whole_frame(rest->text, rest->length) ||
-	       perf_script_is_only_frame(rest);
+	       perf_script_find_frame(rest, frame) ||
+	       (script->layout.has_narrow_addresses && is_narrow_frame(header));
 }
 
 static int
 begin_sample(struct script *script, const struct perf_script_header *header,
              struct error *error)
 {
-	const struct perf_text *rest = &header->rest;
+	struct perf_text frame;
 
 	script->is_record = header->is_record;
+	if (header->is_doubtful)
+		return reader_reject(&script->reader, "a number that may be a "
+		    "period or an address; print both and the event: perf "
+		    "script -F comm,tid,time,period,event,ip,sym,dso", error);
 	if (end_sample(script, error) != 0)
 		return -1;
 	if (header->is_record) {
@@ -281,9 +321,9 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 	script->period = header->period;
 	script->has_time = header->has_time && header->time_ns != UINT64_MAX;
 	script->time_ns = header->time_ns;
-	script->is_one_line = is_only_frame(rest);
+	script->is_one_line = find_frame(script, header, &frame);
 	return script->is_one_line ?
-	       add_frame(script, rest->text, rest->length, error) : 0;
+	       add_frame(script, frame.text, frame.length, error) : 0;
 }
 
 /*
@@ -369,14 +409,56 @@ begin_brief(struct script *script, struct error *error)
 	line = text_string(&script->brief);
 	if (script->brief.failed)
 		return error_out_of_memory(error);
-	perf_script_read_brief(line, script->brief.length, &header);
+	perf_script_read_columns(line, script->brief.length,
+	                         script->layout.known, &header);
 	return begin_sample(script, &header, error);
 }
 
 /*
- * In a sample, lines that begin with blanks are perf's source lines, which say
- * nothing about the stack.
+ * In a sample, lines that begin with blanks are perf's source lines, registers
+ * or branches, which say nothing about the stack.
  */
+static bool
+is_remark(const struct script *script, const char *line, size_t length)
+{
+	return line[0] == '#' ||
+	       (script->is_inside && (line[0] == ' ' || line[0] == '|' ||
+	                              perf_script_is_branches(line, length))) ||
+	       (line[0] == '\t' && script->is_record);
+}
+
+/*
+ * Branches, registers and other fields, the last line of a sample with a stack:
+ * they begin with one blank or with none, or are an address in its column;
+ * source lines, between frames, with two.
+ */
+static bool
+ends_sample(const char *line, size_t length)
+{
+	enum { COLUMN = 16 };
+
+	if (perf_script_is_branches(line, length) ||
+	    (length >= 2 && line[0] == ' ' && line[1] != ' '))
+		return true;
+	for (size_t i = 0; i < length && line[0] == ' '; i++)
+		if (line[i] != ' ' && strchr("0123456789abcdef", line[i]) ==
+		    NULL)
+			return false;
+	return length == COLUMN && line[0] == ' ';
+}
+
+/* A sample of one line that has neither time nor event. */
+static bool
+read_flat_sample(const struct script *script, const char *line, size_t length,
+               struct perf_script_header *header)
+{
+	unsigned known = script->layout.known;
+
+	return script->layout.is_flat &&
+	       perf_script_read_columns(line, length, known, header) &&
+	       header->fields == known;
+}
+
 static int
 read_line(void *context, const char *line, size_t length, struct error *error)
 {
@@ -396,7 +478,8 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	if (script->reader.is_unended && !is_whole(script, line, length))
 		return reader_reject(&script->reader, "expected an end of line",
 		                     error);
-	if (script->is_brief && !script->is_inside && !script->is_record &&
+	if (script->layout.is_brief && !script->is_inside &&
+	    !script->is_record &&
 	    perf_script_is_printed_frame(line, length) &&
 	    begin_brief(script, error) != 0)
 		return -1;
@@ -406,15 +489,21 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	if (is_frame_without_tab(script, line, length,
 	                         is_header ? &header : NULL))
 		return add_frame_without_tab(script, line, length, error);
-	if (is_header)
+	if (!is_header && script->depth > 0 && script->is_inside &&
+	    !script->is_one_line && ends_sample(line, length))
+		return end_sample(script, error);
+	if (is_header || read_flat_sample(script, line, length, &header))
 		return begin_sample(script, &header, error);
-	if (line[0] == '#' || (line[0] == ' ' && script->is_inside) ||
-	    (line[0] == '\t' && script->is_record))
+	if (is_remark(script, line, length))
 		return 0;
-	if (script->is_brief && line[0] != '\t')
+	if (script->layout.is_brief && line[0] != '\t') {
+		if (end_sample(script, error) != 0)
+			return -1;
 		return keep_brief(script, line, length, error);
+	}
 	return reader_reject(&script->reader, "expected a sample: COMMAND TID "
-	                     "TIME: PERIOD EVENT:", error);
+	    "TIME: PERIOD EVENT:; perf script -F comm,tid,time,period,event,"
+	    "ip,sym,dso prints all that is needed", error);
 }
 
 /* ---- frames ---- */
@@ -597,25 +686,176 @@ next_line(const char **at, const char *end, struct perf_text *line)
 	return false;
 }
 
+/* The first lines of samples at the beginning of a text. */
+struct survey {
+	size_t n;			/* that lack time and event */
+	size_t n_ended;			/* of these, that end in a blank, or in
+					 * fields that are not read: */
+	size_t n_column;		/* of which perf's columns tell */
+	unsigned known;			/* fields that all of these have */
+	size_t n_located;		/* of these, that have an address, or
+					 * end in an event */
+	unsigned known_located;		/* fields that all of those have */
+	size_t n_remarks;		/* of these, that may be none */
+	size_t n_headers;		/* lines with both, or a thread and an
+					 * event; */
+	size_t n_vague;			/* of these, that other text could be */
+	size_t n_times, n_narrow;	/* with a time and no event; of these,
+					 * with an address behind it */
+};
+
+/* Whether a line can be nothing else: perf's columns begin with a command. */
+static bool
+is_located(const struct perf_text *line,
+           const struct perf_script_header *header)
+{
+	const struct perf_text *event = &header->event;
+
+	if (header->fields & PERF_SCRIPT_ADDRESS)
+		return true;
+	if (!(header->fields & PERF_SCRIPT_EVENT))
+		return false;
+	if (header->has_other || header->rest.length == 0)
+		return header->has_other;
+	return is_blank(&header->rest) ||
+	       (header->comm.text - line->text + header->comm.length ==
+	            COMMAND_WIDTH &&
+	        memchr(event->text, ':', event->length) != NULL);
+}
+
+static void
+survey_line(struct survey *survey, const struct perf_text *line,
+            bool has_stack)
+{
+	struct perf_script_header header;
+	bool is_columns;
+
+	if (perf_script_read_header(line->text, line->length, &header)) {
+		survey->n_headers++;
+		survey->n_vague += !header.has_time && !header.is_record &&
+		    line->text[0] != ' ' && !is_blank(&header.rest);
+		if (header.has_time && header.event.length == 0) {
+			survey->n_times++;
+			survey->n_narrow += is_narrow_frame(&header);
+		}
+		return;
+	}
+	is_columns = perf_script_read_columns(line->text, line->length,
+	                                      PERF_SCRIPT_ALL, &header);
+	survey->n++;
+	survey->known &= header.fields;
+	if (has_stack)
+		return;
+	survey->n_ended += is_columns && line->length > 0 &&
+	    (line->text[line->length - 1] == ' ' || header.has_other);
+	survey->n_column += is_columns && header.has_column;
+	if (is_columns && is_located(line, &header)) {
+		survey->n_located++;
+		survey->known_located &= header.fields;
+	} else if (line->text[0] == ' ' || line->text[0] == '|') {
+		survey->n_remarks++;
+	}
+}
+
+/* The line that begins at *at, without its end; false: there is none. */
+static bool
+take_line(const char **at, const char *end, struct perf_text *line)
+{
+	const char *stop;
+
+	if (*at >= end)
+		return false;
+	stop = memchr(*at, '\n', (size_t)(end - *at));
+	*line = (struct perf_text){ *at,
+		(size_t)((stop != NULL ? stop : end) - *at) };
+	*at += line->length + 1;
+	if (line->length > 0 && line->text[line->length - 1] == '\r')
+		line->length--;
+	return true;
+}
+
 /*
- * Whether the text begins with a frame that perf printed, or has one after a
- * first line that perf_script_read_header does not accept.
+ * Surveys the lines in front of frames.  Whether there are any, and the first
+ * line is such a line, a frame, or something else of perf's.
  */
 static bool
-is_brief(const char *head, size_t size)
+survey_stacks(struct survey *survey, const char *at, const char *end)
 {
-	const char *at = head, *end = head + size;
+	struct perf_text line, before = { at, 0 };
 	struct perf_script_header header;
+	bool is_found = false, is_stack = false, is_first = true;
+
+	while (take_line(&at, end, &line)) {
+		bool is_frame = perf_script_is_printed_frame(line.text,
+		                                             line.length);
+
+		if (is_frame && !is_stack)
+			survey_line(survey, &before, true);
+		is_found |= is_frame;
+		if (is_first && line.length > 0 && line.text[0] != '#') {
+			is_first = false;
+			if (!is_frame && (at >= end || *at != '\t') &&
+			    !perf_script_read_header(line.text, line.length,
+			                             &header))
+				return false;
+		}
+		if (!is_frame && is_stack && line.length > 0 &&
+		    line.text[0] == ' ') {
+			if (ends_sample(line.text, line.length))
+				is_stack = false;
+			continue;
+		}
+		if (!is_frame && is_stack &&
+		    perf_script_is_branches(line.text, line.length)) {
+			is_stack = false;
+			continue;
+		}
+		is_stack = is_frame || (line.length > 0 && is_stack &&
+		                        line.text[0] == '\t');
+		if (line.length == 0 || line.text[0] != '#')
+			before = line;
+	}
+	return is_found;
+}
+
+/*
+ * What the first lines of samples have in common, of those that
+ * perf_script_read_header does not accept.
+ */
+static struct layout
+find_layout(const char *head, size_t size)
+{
+	struct survey survey = { .known = PERF_SCRIPT_ALL,
+		.known_located = PERF_SCRIPT_ALL };
+	const char *at = head, *end = head + size;
+	struct layout layout = { 0 };
 	struct perf_text line;
 
-	if (!next_line(&at, end, &line))
-		return false;
-	if (perf_script_is_printed_frame(line.text, line.length))
-		return true;
-	if (perf_script_read_header(line.text, line.length, &header) ||
-	    at >= end || *at != '\t' || !next_line(&at, end, &line))
-		return false;
-	return perf_script_is_printed_frame(line.text, line.length);
+	if (size == FORMAT_HEAD_SIZE) {
+		const char *last = memrchr(head, '\n', size);
+
+		end = last != NULL ? last + 1 : end;
+	}
+	if (survey_stacks(&survey, head, end)) {
+		layout.is_brief = survey.n > 0;
+		layout.known = survey.known;
+	} else {
+		while (next_line(&at, end, &line))
+			survey_line(&survey, &line, false);
+		layout.known = survey.n_located > 0 ? survey.known_located :
+		               survey.known;
+		layout.is_flat = survey.n > 0 && (survey.n_located > 0 ?
+		    survey.n_located + survey.n_remarks == survey.n :
+		    survey.n_ended == survey.n &&
+		    (survey.known & ~PERF_SCRIPT_EVENT) != 0);
+	}
+	layout.is_bare = survey.n >= 2 && survey.n_column == survey.n &&
+	    !layout.is_flat && !layout.is_brief;
+	layout.is_plain = survey.n == 0 && survey.n_headers >= 2 &&
+	    survey.n_vague == 0;
+	layout.has_narrow_addresses = survey.n_times > 0 &&
+	    survey.n_narrow == survey.n_times;
+	return layout;
 }
 
 static struct profile *
@@ -634,9 +874,13 @@ perf_script_read(struct source *source, const struct read_options *options,
 	script.processes = names_new(error);
 	head = source_peek(source, FORMAT_HEAD_SIZE, &size, error);
 	if (!error->is_set) {
-		script.is_brief = is_brief(head, size < FORMAT_HEAD_SIZE ?
-		                           size : FORMAT_HEAD_SIZE);
-		result = read_profile(&script, error);
+		script.layout = find_layout(head, size < FORMAT_HEAD_SIZE ?
+		                            size : FORMAT_HEAD_SIZE);
+		result = script.layout.is_bare ?
+		    reader_fail_file(&script.reader, error, "columns of perf "
+		        "script, but too few to tell what they are; print "
+		        "more: perf script -F comm,tid,time,event,ip,sym,dso") :
+		    read_profile(&script, error);
 	} else {
 		result = -1;
 	}
@@ -653,16 +897,19 @@ perf_script_read(struct source *source, const struct read_options *options,
 static int
 perf_script_probe(const void *head, size_t size)
 {
+	const struct layout layout = find_layout(head, size);
 	const char *at = head, *end = at + size;
 	struct perf_script_header header;
-	struct perf_text line;
+	struct perf_text line, frame;
 
-	if (is_brief(head, size))
+	if (layout.is_brief || layout.is_flat || layout.is_bare)
 		return PROBE_SURE;
 	if (!next_line(&at, end, &line) ||
 	    !perf_script_read_header(line.text, line.length, &header))
 		return PROBE_NO;
-	if (header.has_time || is_only_frame(&header.rest))
+	if (header.has_time || header.is_record || layout.is_plain ||
+	    is_whole_frame(header.rest.text, header.rest.length) ||
+	    perf_script_find_frame(&header.rest, &frame))
 		return PROBE_SURE;
 	return next_line(&at, end, &line) && (line.text[0] == '\t' ||
 	       is_whole_frame(line.text, line.length)) ? PROBE_SURE : PROBE_NO;

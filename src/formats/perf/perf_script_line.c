@@ -75,37 +75,194 @@ take_hex(struct scan *scan, uint64_t *number)
 	return true;
 }
 
-/* ---- the first line of a sample ---- */
+enum {
+	TASK_WIDTH = 7,			/* of perf's columns: a process or */
+	OLD_TASK_WIDTH = 5,		/* thread, what a record is marked */
+	MISC_WIDTH = 5,			/* with, */
+	PERIOD_WIDTH = 10,
+	ADDRESS_WIDTH = 16,
+	COMMAND_LENGTH = 64		/* the kernel's own threads have up to
+					 * so many bytes */
+};
 
-/* "[003]": where it ran. */
-static void
-pass_cpu(struct scan *scan)
+/* ---- the address of a sample without a stack, and branch stacks ---- */
+
+/* Where the first branch begins, "0x4005c8/0x4005dc/P/-/-/0"; or the end. */
+static const char *
+find_branches(struct scan scan)
 {
-	struct scan ahead = *scan;
-	uint64_t cpu;
+	const char *at = scan.at;
 
-	if (!take_char(&ahead, '[') || !take_number(&ahead, &cpu) ||
-	    !take_char(&ahead, ']'))
-		return;
-	skip_blanks(&ahead);
-	*scan = ahead;
+	while ((at = memchr(at, '/', (size_t)(scan.end - at))) != NULL) {
+		at++;
+		if (scan.end - at < 7 || memchr("MP-", at[0], 3) == NULL ||
+		    at[1] != '/' || memchr("X-", at[2], 2) == NULL ||
+		    at[3] != '/' || memchr("A-", at[4], 2) == NULL ||
+		    at[5] != '/' || at[6] < '0' || at[6] > '9')
+			continue;
+		while (at > scan.at && !is_blank(at[-1]))
+			at--;
+		return at;
+	}
+	return scan.end;
+}
+
+/* Where registers, instructions or branches begin, which end a line. */
+static const char *
+find_tail(struct scan scan)
+{
+	static const char *const tails[] = { " ABI:", " insn:", " ilen:" };
+
+	scan.end = find_branches(scan);
+	for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+		const char *tail = memmem(scan.at, (size_t)(scan.end - scan.at),
+		                          tails[i], strlen(tails[i]));
+
+		if (tail != NULL)
+			scan.end = tail;
+	}
+	return scan.end;
+}
+
+bool
+perf_script_is_branches(const char *line, size_t length)
+{
+	struct scan scan = { line, line + length };
+	const char *end = scan.end;
+
+	skip_blanks(&scan);
+	return scan.at < end && find_branches(scan) == scan.at;
 }
 
 /*
  * "U", "KE", "GSp": of what mode the sample is, and what else a record is
  * marked with (-F +misc).
  */
-static void
-pass_misc(struct scan *scan)
+static bool
+take_misc(struct scan *scan)
 {
 	const char *at = scan->at;
 
 	while (at < scan->end && memchr("KUHGgMEFSp", *at, 10) != NULL)
 		at++;
-	if (at == scan->at || at == scan->end || !is_blank(*at))
-		return;
+	if (at == scan->at || (at < scan->end && !is_blank(*at)))
+		return false;
 	scan->at = at;
 	skip_blanks(scan);
+	return true;
+}
+
+/*
+ * The blanks with which perf fills the column of a field that ends here:
+ * "77/78     " and "U    ".
+ */
+static ptrdiff_t
+padding(const char *word, const char *end)
+{
+	struct scan scan = { word, end };
+	uint64_t number;
+	ptrdiff_t width = 0;
+
+	if (take_number(&scan, &number) && take_char(&scan, '/'))
+		width = TASK_WIDTH - (end - scan.at);
+	else if (take_misc(&(struct scan){ word, end }))
+		width = MISC_WIDTH - (end - word);
+	return width > 0 ? width : 0;
+}
+
+static bool
+is_hex(const char *word, const char *end)
+{
+	if (end - word > ADDRESS_WIDTH)
+		return false;
+	while (word < end && hex_digit(*word) >= 0)
+		word++;
+	return word == end;
+}
+
+/*
+ * perf prints a blank and the address in a column of 16; before it other
+ * fields, of which addr is a column of 16, too, but without the blank.  Fields
+ * of a line's beginning end in a blank of their own; of the text behind the
+ * time or the event (is_beginning is false), only the first has such a blank
+ * before it.  *end: where the line's beginning ends.
+ */
+static bool
+find_frame(struct scan scan, bool is_beginning, struct perf_text *frame,
+           const char **end)
+{
+	enum { COLUMN = 1 + ADDRESS_WIDTH, EMPTY_FLAGS = 24 };
+	const char *behind = scan.at;	/* the field before */
+	bool is_found = false, is_first = true, is_filled = false;
+
+	*end = is_beginning ? scan.end : scan.at;
+	if (!is_beginning && scan.at < scan.end && *scan.at == ' ')
+		behind++;
+	for (skip_blanks(&scan); scan.at < scan.end; skip_blanks(&scan)) {
+		const char *word = scan.at;
+		const char *tail;
+		ptrdiff_t width;
+		bool is_address;
+
+		while (scan.at < scan.end && !is_blank(*scan.at))
+			scan.at++;
+		width = scan.at - behind;
+		is_address = is_hex(word, scan.at);
+		if (is_address && (width == COLUMN ||
+		    width == EMPTY_FLAGS + COLUMN || (width > COLUMN &&
+		        (is_filled || (is_first && !is_beginning)) &&
+		        width != EMPTY_FLAGS + ADDRESS_WIDTH))) {
+			is_found = true;
+			frame->text = behind;
+			tail = memmem(scan.at, (size_t)(scan.end - scan.at),
+			              "  ", 2);
+			frame->length = (size_t)((tail != NULL ? tail :
+			                          scan.end) - behind);
+			if (is_beginning)
+				*end = behind;
+			is_beginning = false;
+		} else if (is_beginning && ((is_address && !is_first &&
+		               (width == ADDRESS_WIDTH ||
+		                width == EMPTY_FLAGS + ADDRESS_WIDTH)) ||
+		           *word == '|' ||
+		           memchr(word, '=', (size_t)(scan.at - word)) !=
+		               NULL)) {
+			*end = word;
+			is_beginning = false;
+		}
+		is_filled |= *word == '|';	/* data_src */
+		behind = scan.at;
+		if (is_beginning)
+			behind += padding(word, scan.at) + 1;
+		is_first = false;
+	}
+	return is_found;
+}
+
+bool
+perf_script_find_frame(const struct perf_text *rest, struct perf_text *frame)
+{
+	const char *end;
+
+	return find_frame((struct scan){ rest->text,
+	    rest->text + rest->length }, false, frame, &end);
+}
+
+/* ---- the first line of a sample ---- */
+
+/* "[003]": where it ran. */
+static bool
+take_cpu(struct scan *scan)
+{
+	struct scan ahead = *scan;
+	uint64_t cpu;
+
+	if (!take_char(&ahead, '[') || !take_number(&ahead, &cpu) ||
+	    !take_char(&ahead, ']'))
+		return false;
+	skip_blanks(&ahead);
+	*scan = ahead;
+	return true;
 }
 
 /* "1007.550442:", or with --ns nine decimals; *ns: UINT64_MAX if too large. */
@@ -129,25 +286,8 @@ take_time(struct scan *scan, uint64_t *ns)
 	    __builtin_mul_overflow(seconds, 1000000000, ns) ||
 	    __builtin_add_overflow(*ns, part, ns))
 		*ns = UINT64_MAX;
-	skip_blanks(&ahead);
 	*scan = ahead;
 	return true;
-}
-
-/* "123  ", in front of something else */
-static void
-pass_period(struct scan *scan, struct perf_script_header *header)
-{
-	struct scan ahead = *scan;
-	uint64_t number;
-
-	if (!take_number(&ahead, &number) || ahead.at == ahead.end ||
-	    !is_blank(*ahead.at))
-		return;
-	skip_blanks(&ahead);
-	header->period = number;
-	header->has_period = true;
-	*scan = ahead;
 }
 
 /* Up to the first ':' that ends a word: "sched:sched_switch:". */
@@ -164,6 +304,41 @@ take_event(struct scan *scan, struct perf_text *event)
 	event->length = (size_t)(at - scan->at) - 1;
 	scan->at = at;
 	return true;
+}
+
+/*
+ * "123  " in front of an event or, if it fills its column as perf prints it, of
+ * anything else.  *is_doubtful: another number is there, which can be an
+ * address.
+ */
+static void
+take_period(struct scan *scan, struct perf_script_header *header)
+{
+	struct scan column = *scan, ahead, behind;
+	struct perf_text event;
+	uint64_t number;
+	const char *digits;
+
+	if (column.at < column.end && *column.at == ' ')
+		column.at++;		/* the end of the field before it */
+	ahead = column;
+	skip_blanks(&ahead);
+	digits = ahead.at;
+	if (!take_number(&ahead, &number) ||
+	    (ahead.at < ahead.end && !is_blank(*ahead.at)))
+		return;
+	behind = ahead;
+	skip_blanks(&behind);
+	if (!take_event(&behind, &event) &&
+	    ahead.at - column.at != (ahead.at - digits > PERIOD_WIDTH ?
+	                             ahead.at - digits : PERIOD_WIDTH)) {
+		header->is_doubtful = behind.at == behind.end &&
+		    ahead.at - column.at < PERIOD_WIDTH;
+		return;
+	}
+	header->period = number;
+	header->has_period = true;
+	*scan = ahead;
 }
 
 /* Takes the text off the front, and blanks after it. */
@@ -185,6 +360,7 @@ static bool
 read_record(struct scan scan, uint64_t *n_lost)
 {
 	*n_lost = 0;
+	skip_blanks(&scan);
 	if (!take_text(&scan, "PERF_RECORD_"))
 		return false;
 	if (take_text(&scan, "LOST")) {
@@ -228,20 +404,50 @@ take_tasks(struct scan *scan, struct perf_script_header *header)
 	return true;
 }
 
+/* "2026-11-25 12:00:00.123456", the time of day (-F +tod) */
+static void
+skip_date(struct scan *scan)
+{
+	struct scan ahead = *scan;
+	uint64_t number;
+
+	if (take_number(&ahead, &number) && take_char(&ahead, '-') &&
+	    take_number(&ahead, &number) && take_char(&ahead, '-') &&
+	    take_number(&ahead, &number) && take_char(&ahead, ' ') &&
+	    take_number(&ahead, &number) && take_char(&ahead, ':') &&
+	    take_number(&ahead, &number) && take_char(&ahead, ':') &&
+	    take_number(&ahead, &number) && take_char(&ahead, '.') &&
+	    take_number(&ahead, &number)) {
+		skip_blanks(&ahead);
+		*scan = ahead;
+	}
+}
+
 /* Reads what comes after the tasks; whether it can be that. */
 static bool
 read_behind_tasks(struct scan scan, struct perf_script_header *header)
 {
+	struct scan ahead;
+
 	header->period = 1;
-	header->has_period = false;
+	header->has_period = header->is_doubtful = false;
 	header->event = (struct perf_text){ scan.end, 0 };
-	pass_cpu(&scan);
-	pass_misc(&scan);
+	if (take_cpu(&scan))
+		skip_blanks(&scan);
+	take_misc(&scan);
+	skip_date(&scan);
 	header->has_time = take_time(&scan, &header->time_ns);
-	header->is_record = header->has_time &&
-	    read_record(scan, &header->n_lost);
-	pass_period(&scan, header);
-	if (!take_event(&scan, &header->event) && !header->has_time)
+	ahead = scan;
+	skip_blanks(&ahead);
+	header->is_record = read_record(ahead, &header->n_lost);
+	if (header->is_record)
+		return true;
+	take_period(&scan, header);
+	ahead = scan;
+	skip_blanks(&ahead);
+	if (take_event(&ahead, &header->event))
+		scan = ahead;
+	else if (!header->has_time)
 		return false;
 	header->rest = (struct perf_text){ scan.at,
 		(size_t)(scan.end - scan.at) };
@@ -250,7 +456,7 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
 
 /*
  * Reads what comes after the command; whether it can be that.  Without tasks
- * (-F -tid), which anything could be, it must have a time and an event.
+ * (-F -tid), which anything could be, it must have a time.
  */
 static bool
 read_behind_command(struct scan scan, struct perf_script_header *header)
@@ -260,8 +466,41 @@ read_behind_command(struct scan scan, struct perf_script_header *header)
 	if (take_tasks(&behind, header) && read_behind_tasks(behind, header))
 		return true;
 	header->pid = header->tid = 0;
-	return read_behind_tasks(scan, header) && header->has_time &&
-	       header->event.length > 0;
+	return read_behind_tasks(scan, header) &&
+	       (header->is_record || header->has_time);
+}
+
+/*
+ * Whether a number that begins at `at` fills the column of a period, which is
+ * wider than that of a thread.
+ */
+static bool
+is_wide(const char *line, const char *at, const char *end)
+{
+	const char *begin = at;
+
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	if (at == end || *at != ' ')
+		return false;
+	while (begin > line && begin[-1] == ' ')
+		begin--;
+	return at - begin - (begin > line) >= PERIOD_WIDTH;
+}
+
+/* Whether a period in its column is in front of the event. */
+static bool
+has_wide_period(const char *line, const struct perf_script_header *header)
+{
+	const char *at = header->event.text;
+
+	if (!header->has_period || header->event.length == 0)
+		return false;
+	while (at > line && at[-1] == ' ')
+		at--;
+	while (at > line && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return is_wide(line, at, header->event.text);
 }
 
 /*
@@ -278,9 +517,13 @@ perf_script_read_header(const char *line, size_t length,
 
 	if (length > 0 && line[0] == '\t')
 		return false;
+	scan.end = find_tail(scan);
 	skip_blanks(&scan);
 	found.comm = (struct perf_text){ scan.at, 0 };
-	if (read_behind_command(scan, &found) && found.has_time) {
+	/* No command is a thread's number and what else is before a period. */
+	if (read_behind_command(scan, &found) && (found.has_time ||
+	    found.is_record || (has_wide_period(line, &found) &&
+	                        !is_wide(line, scan.at, scan.end)))) {
 		*header = found;
 		return true;
 	}
@@ -292,24 +535,24 @@ perf_script_read_header(const char *line, size_t length,
 		while (is_blank(found.comm.text[found.comm.length - 1]))
 			found.comm.length--;
 		if (!read_behind_command((struct scan){ scan.at + 1,
-		        scan.end }, &found))
+		        scan.end }, &found) ||
+		    (!found.has_time && !found.is_record &&
+		     is_wide(line, scan.at + 1, scan.end)))
 			continue;
-		if (found.has_time || !is_found)
+		if (found.has_time || found.is_record || !is_found)
 			*header = found;
 		is_found = true;
-		if (found.has_time)
+		if (found.has_time || found.is_record)
 			break;
 	}
 	return is_found;
 }
 
-/* ---- a first line that lacks most ---- */
-
-enum { PERIOD_WIDTH = 10, ADDRESS_WIDTH = 16 };
+/* ---- a first line that has neither a time nor both a thread and an event ---- */
 
 /* The last word and, as *width, its length with the blanks in front of it. */
 static struct scan
-last_word(const struct scan *scan, size_t *width)
+last_word(const struct scan *scan, ptrdiff_t *width)
 {
 	struct scan word = *scan;
 	const char *at;
@@ -322,100 +565,180 @@ last_word(const struct scan *scan, size_t *width)
 	word.at = at;
 	while (at > scan->at && is_blank(at[-1]))
 		at--;
-	*width = (size_t)(word.end - at);
+	*width = word.end - at;
 	return word;
 }
 
-static bool
-is_period(struct scan word, size_t width, uint64_t *period)
+/*
+ * Takes a period off the end; where a field stands before it, one of the blanks
+ * ends that.
+ */
+static void
+take_last_period(struct scan *scan, struct perf_script_header *header)
 {
+	ptrdiff_t width;
+	struct scan word = last_word(scan, &width), end = word;
 	uint64_t number;
 
-	/* One of the blanks ends the field before it. */
 	if (width < PERIOD_WIDTH || !take_number(&word, &number) ||
 	    word.at != word.end)
-		return false;
-	*period = number;
+		return;
+	header->period = number;
+	header->has_period = true;
+	header->fields |= PERF_SCRIPT_PERIOD;
+	scan->end = end.at;
+}
+
+static void
+take_last_cpu(struct scan *scan, struct perf_script_header *header)
+{
+	ptrdiff_t width;
+	struct scan word = last_word(scan, &width), end = word;
+
+	if (take_misc(&word) && word.at == word.end && end.at > scan->at) {
+		scan->end = end.at;
+		word = last_word(scan, &width);
+		end = word;
+	}
+	if (!take_cpu(&word) || word.at != word.end)
+		return;
+	header->fields |= PERF_SCRIPT_CPU;
+	scan->end = end.at;
+}
+
+static void
+take_last_tasks(struct scan *scan, struct perf_script_header *header)
+{
+	ptrdiff_t width;
+	struct scan word = last_word(scan, &width), end = word;
+	bool is_column = end.end - width == scan->at ||
+	    width > OLD_TASK_WIDTH ||
+	    memchr(end.at, '/', (size_t)(end.end - end.at)) != NULL;
+
+	/* A narrower number is the end of a command's name. */
+	if (is_column && take_tasks(&word, header) && word.at == word.end) {
+		header->fields |= PERF_SCRIPT_TASKS;
+		scan->end = end.at;
+	} else {
+		header->pid = header->tid = 0;
+	}
+}
+
+/* Where a command would end at the first word that ends in ':', if any does. */
+static bool
+find_event(const struct scan *scan, struct scan *event,
+           struct perf_text *name)
+{
+	struct scan ahead = *scan;
+
+	for (skip_blanks(&ahead); ahead.at < ahead.end; skip_blanks(&ahead)) {
+		*event = ahead;
+		if (take_event(&ahead, name))
+			return true;
+		while (ahead.at < ahead.end && !is_blank(*ahead.at))
+			ahead.at++;
+	}
+	return false;
+}
+
+/* A command has no column of blanks in it, or it is something else. */
+static bool
+can_be_command(struct perf_text text)
+{
+	return text.length <= COMMAND_LENGTH &&
+	       memmem(text.text, text.length, "  ", 2) == NULL;
+}
+
+static const char *
+first_word(const char *at, const char *end)
+{
+	while (at < end && !is_blank(*at))
+		at++;
+	return at;
+}
+
+/* Whether an address, a weight, the event's arguments or the like follow. */
+static bool
+has_other_fields(const struct perf_text *rest)
+{
+	struct scan scan = { rest->text, rest->text + rest->length };
+	struct perf_text frame;
+	const char *end;
+
+	if (scan.at < scan.end && *scan.at == ' ')
+		scan.at++;
+	/* As at a line's beginning, a column of 16 and no more is no frame. */
+	if (!find_frame(scan, true, &frame, &end) && end == scan.end)
+		return scan.end - scan.at >= ADDRESS_WIDTH &&
+		       memchr(scan.at, ' ', ADDRESS_WIDTH) == scan.at &&
+		       is_hex(last_word(&scan, &(ptrdiff_t){ 0 }).at, scan.end);
 	return true;
 }
 
-void
-perf_script_read_brief(const char *line, size_t length,
-                       struct perf_script_header *header)
+bool
+perf_script_read_columns(const char *line, size_t length, unsigned known,
+                         struct perf_script_header *header)
 {
 	static const struct perf_text unnamed = { "period", 6 };
-	struct scan scan = { line, line + length }, word, copy;
-	size_t width;
+	struct scan scan = { line, line + length }, event;
+	struct perf_text frame;
+	const char *end;
 
 	*header = (struct perf_script_header){
-		.event = { scan.end, 0 },
+		.event = { scan.end, 0 }, .period = 1,
 		.rest = { scan.end, 0 },
-		.period = 1,
 	};
-	word = last_word(&scan, &width);
-	copy = word;
-	if (!take_time(&copy, &header->time_ns) && take_event(&word, &header->event)) {
-		scan.end = header->event.text;
-		word = last_word(&scan, &width);
+	scan.end = find_tail(scan);
+	if ((known & PERF_SCRIPT_EVENT) &&
+	    find_event(&scan, &event, &header->event)) {
+		header->fields |= PERF_SCRIPT_EVENT;
+		header->rest.text = header->event.text + header->event.length +
+		                    1;
+		header->rest.length = (size_t)(scan.end - header->rest.text);
+		scan.end = event.at;
+		header->has_other = has_other_fields(&header->rest);
+		if (perf_script_find_frame(&header->rest, &frame)) {
+			header->fields |= PERF_SCRIPT_ADDRESS;
+			header->rest = frame;
+		}
+	} else {
+		if (find_frame(scan, true, &header->rest, &end))
+			header->fields |= PERF_SCRIPT_ADDRESS;
+		header->has_other = end < scan.end;
+		header->has_column = header->has_other &&
+		    (*end == '|' || is_hex(end, first_word(end, scan.end)));
+		scan.end = end;
 	}
-	header->has_period = is_period(word, width, &header->period);
-	if (header->has_period) {
-		if (header->event.length == 0)
-			header->event = unnamed;
-		scan.end = word.at;
-		word = last_word(&scan, &width);
-	}
-	copy = word;
-	if (take_time(&copy, &header->time_ns) && copy.at == copy.end) {
-		header->has_time = true;
-		scan.end = word.at;
-		word = last_word(&scan, &width);
-	}
-	copy = word;
-	pass_cpu(&copy);
-	if (copy.at == copy.end && word.at < word.end) {
-		scan.end = word.at;
-		word = last_word(&scan, &width);
-	}
-	copy = word;
-	if (take_tasks(&copy, header) && copy.at == copy.end)
-		scan.end = word.at;
-	else
-		header->pid = header->tid = 0;
+	if (known & PERF_SCRIPT_PERIOD)
+		take_last_period(&scan, header);
+	if (header->has_period && header->event.length == 0)
+		header->event = unnamed;
+	if (known & PERF_SCRIPT_CPU)
+		take_last_cpu(&scan, header);
+	if (known & PERF_SCRIPT_TASKS)
+		take_last_tasks(&scan, header);
 	skip_blanks(&scan);
 	while (scan.end > scan.at && is_blank(scan.end[-1]))
 		scan.end--;
 	header->comm = (struct perf_text){ scan.at,
 		(size_t)(scan.end - scan.at) };
+	return can_be_command(header->comm);
 }
 
-/* Whether there is the sign, and then an address in its column. */
-static bool
-is_printed_frame(struct scan scan, char sign)
+bool
+perf_script_is_printed_frame(const char *line, size_t length)
 {
+	struct scan scan = { line, line + length };
 	const char *column;
 	uint64_t address;
 
-	if (!take_char(&scan, sign))
+	if (!take_char(&scan, '\t'))
 		return false;
 	column = scan.at;
 	skip_blanks(&scan);
 	return take_hex(&scan, &address) &&
 	       scan.at - column >= ADDRESS_WIDTH &&
 	       (scan.at == scan.end || *scan.at == ' ');
-}
-
-bool
-perf_script_is_printed_frame(const char *line, size_t length)
-{
-	return is_printed_frame((struct scan){ line, line + length }, '\t');
-}
-
-bool
-perf_script_is_only_frame(const struct perf_text *rest)
-{
-	return is_printed_frame((struct scan){ rest->text,
-	    rest->text + rest->length }, ' ');
 }
 
 /* ---- frames ---- */
