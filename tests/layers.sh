@@ -155,6 +155,7 @@ one_user 'readline has one user, the shell' readline/ src/shell
 one_user 'libelf, libdw, capstone and the demangler have one user, symbols' \
 	'(libelf|gelf|elfutils|libiberty|demangle|capstone)[./]|dwarf\.' \
 	src/symbols
+one_user 'PCRE2 has one user, expressions' pcre2 src/base/expression.c
 one_user 'yajl has one user, the reader of JSON' yajl/ \
 	src/formats/json/json_reader.c
 

@@ -6,11 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "src/base/pattern.h"
+#include "src/base/progress.h"
 
 static bool
 fits(const char *text, const char *name, size_t length)
@@ -243,7 +249,6 @@ expressions_know_characters_of_several_bytes(void **state)
 	struct pattern *pattern;
 
 	(void)state;
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	assert_fits("/^a.b$/", "a\303\251b");
 	assert_fits("/^a.b$/", "a-b");
 	assert_fits("/^[\303\251-]b$/", "\303\251b");
@@ -259,7 +264,264 @@ expressions_know_characters_of_several_bytes(void **state)
 	assert_int_equal(captures[1].begin, 1);
 	assert_int_equal(captures[1].length, 1);
 	pattern_free(pattern);
-	setlocale(LC_CTYPE, "C");
+}
+
+static void
+bytes_that_are_no_characters_match_nothing(void **state)
+{
+	(void)state;
+	assert_fits("/b$/", "a\xff" "b");
+	assert_fits("/^a/", "a\xff" "b");
+	assert_not_fits("/a.b/", "a\xff" "b");
+	assert_fits("/\xff" "b/", "a\xff" "b");	/* of bytes itself */
+	assert_not_fits("/\xff" "b/", "a\xfe" "b");
+}
+
+/* What differs between POSIX and PCRE2 and is kept as it was. */
+static void
+expressions_are_those_of_posix(void **state)
+{
+	static const struct {
+		const char *expression, *name;
+		bool is_match;
+	} known[] = {
+		{ "/t)/", "f(int)", true }, { "/t)/", "f(int", false },
+		{ "/^(f))$/", "f)", true },
+		{ "/^a{,2}$/", "aa", true }, { "/^a{,2}$/", "aaa", false },
+		{ "/^[\\d]$/", "\\", true }, { "/^[\\d]$/", "7", false },
+		{ "/^[a\\]b]$/", "ab]", true }, { "/[]x]/", "]", true },
+		{ "/[^]x]/", "]", false }, { "/[[.-.]]/", "-", true },
+		{ "/^[[=a=][.].]]+$/", "a]", true }, { "/[[:x]/", ":", true },
+		{ "/\\<get/", "a get", true }, { "/\\<get/", "aget", false },
+		{ "/get\\>/", "get:", true }, { "/get\\>/", "gets", false },
+		{ "/\\`a/", "a", true }, { "/\\`a/", "ba", false },
+		{ "/a\\'/", "a", true }, { "/a\\'/", "ab", false },
+		{ "/^(a)\\10$/", "aa0", true }, { "/^.$/", "\n", true },
+		{ "/a$/", "a\n", false }, { "/(a)(b)?\\2/", "a", false },
+		/* and what PCRE2 adds */
+		{ "/^(?i)MAIN$/", "main", true }, { "/\\d/", "7", true },
+		{ "/^a(?!b)/", "ab", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (fits(known[i].expression, known[i].name,
+		         strlen(known[i].name)) != known[i].is_match)
+			fail_msg("%s on %s", known[i].expression,
+			         known[i].name);
+}
+
+static uint64_t seed = 7;
+
+static uint64_t
+random_below(uint64_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (seed >> 33) % n;
+}
+
+static void add_expression(char *text, int depth);
+
+static void
+add_atom(char *text, int depth)
+{
+	static const char *const atoms[] = {
+		"a", "b", ".", "[ab]", "[^a]", "[[:alpha:]]", "[]b]", "^",
+		"$", "\\.", "\\w", "\\b",
+	};
+	const uint64_t kind = random_below(depth > 0 ? 16 : 12);
+
+	if (kind < 12) {
+		strcat(text, atoms[kind]);
+		return;
+	}
+	strcat(text, "(");
+	add_expression(text, depth - 1);
+	strcat(text, ")");
+}
+
+static void
+add_expression(char *text, int depth)
+{
+	static const char *const repeats[] = {
+		"*", "+", "?", "{2}", "{1,3}", "{,2}",
+	};
+	const uint64_t n = 1 + random_below(3);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const size_t begin = strlen(text);
+		const uint64_t repeat = random_below(12);
+
+		add_atom(text, depth);
+		/* An anchor cannot be repeated. */
+		if (repeat < 6 && strpbrk(text + begin, "^$") == NULL &&
+		    strcmp(text + begin, "\\b") != 0)
+			strcat(text, repeats[repeat]);
+	}
+	if (random_below(4) == 0) {
+		strcat(text, "|");
+		add_atom(text, depth);
+	}
+}
+
+/* The C library's own matcher is the witness. */
+static void
+random_expressions_match_what_posix_says(void **state)
+{
+	int n_matches = 0;
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		char text[4000] = "/", name[9] = "";
+		size_t length = random_below(8);
+		struct error error = { 0 };
+		struct pattern *pattern;
+		regex_t witness;
+		bool is_match;
+
+		add_expression(text, 3);
+		assert_int_equal(regcomp(&witness, text + 1, REG_EXTENDED |
+		                         REG_NOSUB), 0);
+		strcat(text, "/");
+		pattern = pattern_new(text, &error);
+		if (pattern == NULL)
+			fail_msg("%s", error.text);
+		for (int k = 0; k < 5; k++) {
+			for (size_t j = 0; j < length; j++)
+				name[j] = "ab.]"[random_below(4)];
+			is_match = regexec(&witness, name, 0, NULL, 0) == 0;
+			if (pattern_matches(pattern, name, length) != is_match)
+				fail_msg("%s on %s", text, name);
+			n_matches += is_match;
+		}
+		regfree(&witness);
+		pattern_free(pattern);
+	}
+	assert_in_range(n_matches, 3000, 14000);
+}
+
+static void
+hostile_expressions_are_refused(void **state)
+{
+	static char deep[100003], flat[100003];
+	const char *const hostile[] = {
+		"/((a{1,100}){1,100}){1,100}/", "/(a/", "/a{9,3}/", "/[a/",
+		"/\\2(a)/", "/a\\/", deep, flat,
+	};
+
+	(void)state;
+	for (int i = 0; i < 50000; i++) {
+		deep[1 + i] = flat[1 + 2 * i] = '(';
+		deep[50001 + i] = flat[2 + 2 * i] = ')';
+	}
+	deep[0] = deep[100001] = flat[0] = flat[100001] = '/';
+	for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+		struct error error = { 0 };
+
+		assert_null(pattern_new(hostile[i], &error));
+		assert_int_equal(strncmp(error.text, hostile[i], 4), 0);
+		assert_null(strchr(error.text, '\n'));
+	}
+}
+
+enum { LONG_NAME = 100000 };
+
+/* [LONG_NAME] bytes, freed with free(). */
+static char *
+long_name(void)
+{
+	char *name = malloc(LONG_NAME);
+
+	assert_non_null(name);
+	memset(name, 'a', LONG_NAME);
+	return name;
+}
+
+/* No failure is taken for a name that does not match. */
+static void
+limits_of_a_match_are_reported(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t length;
+	} hostile[] = {
+		{ "/(a|aa)+b?$[bc]/", LONG_NAME }, { "/(a|aa)+[bc]/", 60 },
+		{ "/(.*)\\1(.*)\\2[bc]/", LONG_NAME },
+		{ "/(a|b)*[bc]/", LONG_NAME }, { "/(a*)*(a*)*(a*)*[bc]/", 300 },
+	};
+	char *name = long_name();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+		struct error error = { 0 };
+		struct pattern *pattern = pattern_new(hostile[i].text,
+		                                      &error);
+
+		assert_non_null(pattern);
+		assert_int_equal(pattern_check(pattern, &error), 0);
+		assert_false(pattern_matches(pattern, name,
+		                             hostile[i].length));
+		assert_false(pattern_matches(pattern, "aac", 3));
+		assert_int_equal(pattern_check(pattern, &error), -1);
+		assert_int_equal(strncmp(error.text, hostile[i].text,
+		                         strlen(hostile[i].text)), 0);
+		assert_non_null(strstr(error.text, " on aaaaaaaa"));
+		/* Said once; then it goes on. */
+		assert_int_equal(pattern_check(pattern, &error), 0);
+		assert_false(pattern_matches(pattern, "x", 1));
+		assert_int_equal(pattern_check(pattern, &error), 0);
+		pattern_free(pattern);
+	}
+	free(name);
+}
+
+/* Where a simple expression needs many steps, it has them. */
+static void
+long_names_are_matched(void **state)
+{
+	char *name = long_name();
+
+	(void)state;
+	memcpy(name + LONG_NAME - 3, "xyz", 3);
+	assert_true(fits("/a+.*xy/", name, LONG_NAME));
+	assert_true(fits("/(a|b)*xyz$/", name, LONG_NAME));
+	assert_true(fits("/[^x]+x(y)z/", name, LONG_NAME));
+	assert_false(fits("/^.*xa/", name, LONG_NAME));
+	free(name);
+}
+
+static void
+request_interrupt(int number)
+{
+	(void)number;
+	interrupt_requested = 1;
+}
+
+/* The alarm comes long before the steps of the match are used up. */
+static void
+ctrl_c_ends_a_match(void **state)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 1000 };
+	char name[60];
+	clock_t begin, interrupted;
+	struct error error = { 0 };
+	struct pattern *pattern = pattern_new("/(a|aa)+[bc]/", &error);
+
+	(void)state;
+	assert_non_null(pattern);
+	memset(name, 'a', sizeof name);
+	signal(SIGVTALRM, request_interrupt);
+	setitimer(ITIMER_VIRTUAL, &soon, NULL);
+	begin = clock();
+	assert_false(pattern_matches(pattern, name, sizeof name));
+	interrupted = clock() - begin;
+	interrupt_requested = 0;
+	assert_int_equal(pattern_check(pattern, &error), -1);
+	assert_non_null(strstr(error.text, "interrupted"));
+	begin = clock();
+	assert_false(pattern_matches(pattern, name, sizeof name));
+	assert_true(interrupted < (clock() - begin) / 2);
+	pattern_free(pattern);
 }
 
 /* An alternative that is never there makes an expression one of UTF-8. */
@@ -275,7 +537,6 @@ ascii_expressions_find_what_others_find(void **state)
 	};
 
 	(void)state;
-	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	for (size_t e = 0; e < sizeof expressions / sizeof *expressions; e++)
 		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 			const char *name = names[i];
@@ -311,6 +572,13 @@ main(void)
 		cmocka_unit_test(expressions_know_characters_of_several_bytes),
 		cmocka_unit_test(
 		    ascii_expressions_find_what_others_find),
+		cmocka_unit_test(bytes_that_are_no_characters_match_nothing),
+		cmocka_unit_test(expressions_are_those_of_posix),
+		cmocka_unit_test(random_expressions_match_what_posix_says),
+		cmocka_unit_test(hostile_expressions_are_refused),
+		cmocka_unit_test(limits_of_a_match_are_reported),
+		cmocka_unit_test(long_names_are_matched),
+		cmocka_unit_test(ctrl_c_ends_a_match),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@ libcore_a_SOURCES += \
 	src/base/call_paths.c src/base/call_paths.h \
 	src/base/chart.h \
 	src/base/error.c src/base/error.h \
+	src/base/expression.c src/base/expression.h \
 	src/base/forks.c src/base/forks.h \
 	src/base/index.c src/base/index.h \
 	src/base/json_string.c src/base/json_string.h \

@@ -2,13 +2,10 @@
 /* pattern.c -- which names a user means.
  *
  * Globs are matched here, because fnmatch would treat [ and \ as special,
- * which names like operator[] contain.  Regular expressions are the C
- * library's.
+ * which names like operator[] contain.
  */
 #include "src/base/pattern.h"
 
-#include <locale.h>
-#include <regex.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +19,7 @@ struct pattern {
 	enum pattern_kind kind;
 	char *text;
 	size_t length;
-	regex_t expression;
-	regex_t of_ascii;	/* the same for ASCII names, see compile_ascii */
-	bool has_of_ascii;
+	struct expression *expression;	/* NULL for other kinds */
 };
 
 static enum pattern_kind
@@ -35,55 +30,26 @@ kind_of(const char *text, size_t length)
 	return strpbrk(text, "*?") != NULL ? PATTERN_GLOB : PATTERN_EXACT;
 }
 
-static bool
-is_ascii(const char *text, size_t length)
+/* *error is what is wrong with an expression; -1. */
+static int
+blame(const struct pattern *pattern, const struct error *why,
+      struct error *error)
 {
-	unsigned char bits = 0;
-
-	for (size_t i = 0; i < length; i++)
-		bits |= (unsigned char)text[i];
-	return bits < 0x80;
-}
-
-/*
- * ASCII means the same in all locales, but the C library is several times
- * faster where a character is always a byte.
- */
-static void
-compile_ascii(struct pattern *pattern)
-{
-	static locale_t c;
-	locale_t before;
-
-	if (!is_ascii(pattern->text, pattern->length))
-		return;
-	if (c == (locale_t)0)
-		c = newlocale(LC_CTYPE_MASK, "C", (locale_t)0);
-	if (c == (locale_t)0)
-		return;
-	before = uselocale(c);
-	pattern->has_of_ascii = regcomp(&pattern->of_ascii, pattern->text + 1,
-	                                REG_EXTENDED) == 0;
-	uselocale(before);
+	return why->is_out_of_memory ? error_out_of_memory(error) :
+	    error_set(error, "%.100s%s: %s", pattern->text,
+	              pattern->length > 100 ? "..." : "", why->text);
 }
 
 /* Compiles /.../ without its slashes. */
 static int
 compile(struct pattern *pattern, struct error *error)
 {
-	char reason[200];
-	int status;
+	struct error why = { 0 };
 
-	pattern->text[pattern->length - 1] = '\0';
-	status = regcomp(&pattern->expression, pattern->text + 1,
-	                 REG_EXTENDED);
-	if (status == 0)
-		compile_ascii(pattern);
-	pattern->text[pattern->length - 1] = '/';
-	if (status == 0)
-		return 0;
-	regerror(status, &pattern->expression, reason, sizeof reason);
-	return error_set(error, "%.100s: %s", pattern->text, reason);
+	pattern->expression = expression_new(pattern->text + 1,
+	                                     pattern->length - 2, &why);
+	return pattern->expression != NULL ? 0 :
+	    blame(pattern, &why, error);
 }
 
 static struct pattern *
@@ -122,10 +88,7 @@ pattern_free(struct pattern *pattern)
 {
 	if (pattern == NULL)
 		return;
-	if (pattern->kind == PATTERN_EXPRESSION)
-		regfree(&pattern->expression);
-	if (pattern->has_of_ascii)
-		regfree(&pattern->of_ascii);
+	expression_free(pattern->expression);
 	free(pattern->text);
 	free(pattern);
 }
@@ -243,40 +206,16 @@ glob_matches(const char *glob, size_t n_glob, const char *name, size_t n_name)
 	return g == n_glob;
 }
 
-static const regex_t *
-expression_for(const struct pattern *pattern, const char *name, size_t length)
-{
-	return pattern->has_of_ascii && is_ascii(name, length) ?
-	    &pattern->of_ascii : &pattern->expression;
-}
-
-/* REG_STARTEND: names may hold NUL bytes.  No captures are asked for. */
-static bool
-expression_matches(const struct pattern *pattern, const char *name,
-                   size_t length)
-{
-	regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)length };
-
-	return regexec(expression_for(pattern, name, length), name, 0, &range,
-	               REG_STARTEND) == 0;
-}
-
 /* What the expression matches from a byte of the name on. */
 static bool
 capture_from(const struct pattern *pattern, const char *name, size_t length,
              size_t begin, struct capture captures[N_CAPTURES])
 {
-	regmatch_t ranges[N_CAPTURES] = {
-		{ .rm_so = 0, .rm_eo = (regoff_t)(length - begin) },
-	};
-
-	if (regexec(expression_for(pattern, name + begin, length - begin),
-	            name + begin, N_CAPTURES, ranges, REG_STARTEND) != 0)
+	if (!expression_captures(pattern->expression, name + begin,
+	                         length - begin, captures, N_CAPTURES))
 		return false;
 	for (int i = 0; i < N_CAPTURES; i++)
-		captures[i] = ranges[i].rm_so < 0 ? (struct capture){ 0 } :
-		    (struct capture){ begin + (size_t)ranges[i].rm_so,
-			(size_t)(ranges[i].rm_eo - ranges[i].rm_so) };
+		captures[i].begin += captures[i].length > 0 ? begin : 0;
 	return true;
 }
 
@@ -289,7 +228,8 @@ minds_end(const struct pattern *pattern)
 {
 	return pattern->kind == PATTERN_GLOB ?
 	    pattern->text[pattern->length - 1] != '*' :
-	    strpbrk(pattern->text, "$\\") != NULL;
+	    strpbrk(pattern->text, "$\\") != NULL ||
+	    strstr(pattern->text, "(?") != NULL;
 }
 
 bool
@@ -318,7 +258,17 @@ size_t
 pattern_n_captures(const struct pattern *pattern)
 {
 	return pattern->kind == PATTERN_EXPRESSION ?
-	    pattern->expression.re_nsub : 0;
+	    expression_n_groups(pattern->expression) : 0;
+}
+
+int
+pattern_check(const struct pattern *pattern, struct error *error)
+{
+	struct error why = { 0 };
+
+	return pattern->kind != PATTERN_EXPRESSION ||
+	    expression_check(pattern->expression, &why) == 0 ? 0 :
+	    blame(pattern, &why, error);
 }
 
 bool
@@ -329,7 +279,7 @@ pattern_matches(const struct pattern *pattern, const char *name, size_t length)
 		return glob_matches(pattern->text, pattern->length, name,
 		                    length);
 	case PATTERN_EXPRESSION:
-		return expression_matches(pattern, name, length);
+		return expression_matches(pattern->expression, name, length);
 	case PATTERN_EXACT:
 		break;
 	}

@@ -2,8 +2,8 @@
 /* pattern.h -- which names a user means.
  *
  * An exact name is tried first; then `*` and `?`  are globs over the whole
- * name, and /.../ is an extended regular expression found anywhere in it.  A
- * pattern with neither matches only the exact name.
+ * name, and /.../ is a regular expression found anywhere in it (expression.h).
+ * A pattern with neither matches only the exact name.
  */
 #ifndef CPPROF_BASE_PATTERN_H
 #define CPPROF_BASE_PATTERN_H
@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "src/base/error.h"
+#include "src/base/expression.h"
 
 struct pattern;
 
@@ -21,6 +22,13 @@ struct pattern *pattern_new(const char *text, struct error *error);
 /* Matches only that name, whatever characters it has; likewise. */
 struct pattern *pattern_new_exact(const char *text, struct error *error);
 void pattern_free(struct pattern *pattern);
+
+/*
+ * An expression can give up on a name, by its limits or by Ctrl-C.  0, or -1
+ * with *error set if that happened since the last call; ask whenever matching
+ * is done, since the name counted as not matched.  Globs never give up.
+ */
+int pattern_check(const struct pattern *pattern, struct error *error);
 
 /* Whether it can match more than one name: a glob or an expression. */
 bool pattern_is_general(const struct pattern *pattern);
@@ -43,11 +51,6 @@ bool pattern_matches_function(const struct pattern *pattern, const char *name,
  * other patterns.  Lives as long as the pattern.
  */
 const char *pattern_literal(const struct pattern *pattern, size_t *n);
-
-/* A part of a name. */
-struct capture {
-	size_t begin, length;
-};
 
 enum { N_CAPTURES = 10 };
 

@@ -244,6 +244,8 @@ match_kinds(const struct frame_pattern *pattern,
 		matches->kinds[i] = found;
 		matches->any |= found;
 	}
+	if (pattern_check(pattern->pattern, error) != 0)
+		goto fail;
 	free(by_name);
 	free(by_module);
 	return 0;
@@ -269,10 +271,10 @@ frame_pattern_match(const struct frame_pattern *pattern,
 	return 0;
 }
 
-void
+int
 frame_pattern_expand(const struct frame_pattern *pattern, const char *name,
                      size_t length, const char *template,
-                     struct text_buffer *text)
+                     struct text_buffer *text, struct error *error)
 {
 	struct capture captures[N_CAPTURES] = { { 0, length } };
 	const char *at = template;
@@ -292,6 +294,7 @@ frame_pattern_expand(const struct frame_pattern *pattern, const char *name,
 			text_add_char(text, *at++);
 		}
 	}
+	return pattern_check(pattern->pattern, error);
 }
 
 size_t

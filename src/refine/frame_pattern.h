@@ -72,11 +72,12 @@ frame_matches(const struct frame_matches *matches,
 
 /*
  * Replaces {0} to {9} of a template by what the groups of a regular expression
- * match in a name, and adds the result.
+ * match in a name, and adds the result.  0, or -1 with *error set.
  */
-void frame_pattern_expand(const struct frame_pattern *pattern,
-                          const char *name, size_t length,
-                          const char *template, struct text_buffer *text);
+int frame_pattern_expand(const struct frame_pattern *pattern,
+                         const char *name, size_t length,
+                         const char *template, struct text_buffer *text,
+                         struct error *error);
 
 /* How many groups (...) a template may ask for. */
 size_t frame_pattern_n_captures(const struct frame_pattern *pattern);

@@ -122,9 +122,14 @@ section_pattern_match(const struct section_pattern *pattern,
 	if (sections_select(profile, &selector, is_selected) > 0)
 		return 0;
 	selector.pattern = pattern->general;
-	if (pattern->general != NULL &&
-	    sections_select(profile, &selector, is_selected) > 0)
-		return 0;
+	if (pattern->general != NULL) {
+		uint32_t n = sections_select(profile, &selector, is_selected);
+
+		if (pattern_check(pattern->general, error) != 0)
+			return -1;
+		if (n > 0)
+			return 0;
+	}
 	sections_report_none(profile, &selector, pattern->value != NULL ?
 	                     pattern->value : "", error);
 	return 1;

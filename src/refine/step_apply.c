@@ -41,10 +41,12 @@ expand_name(const struct step *step, const struct frame_pattern *pattern,
 	if (strchr(step->name, '{') == NULL)
 		return names_add(names, step->name, strlen(step->name),
 		                 error);
-	frame_pattern_expand(pattern, names_text(names, name),
-	                     names_length(names, name), step->name, &text);
-	if (text.failed)
+	if (frame_pattern_expand(pattern, names_text(names, name),
+	                         names_length(names, name), step->name,
+	                         &text, error) == 0 && text.failed)
 		error_out_of_memory(error);
+	if (error->is_set)
+		expanded = NO_NAME;
 	else if (text.length == 0)
 		expanded = name;
 	else

@@ -285,6 +285,17 @@ arguments_parse_text(struct arguments *arguments,
 	return status;
 }
 
+int
+arguments_check_patterns(const struct arguments *arguments,
+                         struct error *error)
+{
+	for (size_t i = 0; i < COMMAND_MAX_ARGUMENTS; i++)
+		if (arguments->values[i].pattern != NULL &&
+		    pattern_check(arguments->values[i].pattern, error) != 0)
+			return -1;
+	return 0;
+}
+
 void
 arguments_free(struct arguments *arguments)
 {

@@ -129,6 +129,13 @@ int arguments_parse_text(struct arguments *arguments,
 void arguments_free(struct arguments *arguments);
 
 /*
+ * To be asked when a command has used them: 0, or -1 with *error set if a
+ * pattern among them gave up on a name (pattern.h).
+ */
+int arguments_check_patterns(const struct arguments *arguments,
+                             struct error *error);
+
+/*
  * The argument that words[n] belongs to, where words[0] is the command and
  * words[n] may be unfinished; NULL if there is none.
  */

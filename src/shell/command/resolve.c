@@ -139,6 +139,8 @@ resolve_report_no_match(const struct session *session,
 	const char *literal;
 	size_t n;
 
+	if (pattern_check(pattern, error) != 0)
+		return;
 	if (!pattern_is_general(pattern)) {
 		resolve_report_unknown(session, text, strlen(text), error);
 		return;
@@ -164,6 +166,8 @@ match_functions(const struct session *session, const struct word *word,
 		resolve_report_no_match(session, pattern, word->text, error);
 	if (found != NULL)
 		find_matches(session, pattern, found);
+	if (pattern_check(pattern, error) != 0)
+		found = NULL;
 	pattern_free(pattern);
 	return found;
 }

@@ -271,11 +271,15 @@ resolve_pattern_function(const struct known *known, const char *text,
 {
 	struct pattern *pattern = pattern_new(text, error);
 	size_t n_found;
+	int status;
 
 	if (pattern == NULL)
 		return -1;
 	n_found = match_functions(known, pattern, is_match, &scope->function);
+	status = pattern_check(pattern, error);
 	pattern_free(pattern);
+	if (status != 0)
+		return -1;
 	if (n_found > 1)
 		return report_several(known, text, "functions", is_match,
 		                      n_found, error);
