@@ -362,6 +362,25 @@ ok 'an export that fails leaves the file as it was, or none' \
 	[ "$(cat "$work/kept")$(ls -A "$work" | grep -c 'fresh\|export')" \
 	= before0 ]
 ok 'and says why' err_has "$work/fresh: File too large"
+for target in link fresh; do
+	(ulimit -f 1 && "$CPPROF" "$srcdir/sample-data/rdparse.folded.gz" \
+		-e 'threshold 0' -e "down > $work/$target") </dev/null \
+		>"$work/out" 2>"$work/err"
+	status=$? wanted=1
+	ok "a view > that fails leaves the file as it was, or none ($target)" \
+		[ "$(cat "$work/kept")$(ls -A "$work" | grep -c 'fresh\|export')" \
+		= before0 ]
+	ok 'and the message names it' err_has "$work/$target: File too large"
+done
+run 0 "$forms" -e "root > $work/link"
+ok 'a view > replaces what a link leads to, with its mode' \
+	[ "$(stat -c %a "$work/kept") $(readlink "$work/link") $(wc -l \
+	<"$work/kept")" = '640 kept 1' ]
+run 0 "$forms" -e "root >> $work/link" -e 'root > /dev/null'
+ok 'and >> adds to it' [ "$(wc -l <"$work/kept")" = 2 ]
+run 1 "$forms" -e "functions /nothing/ > $work/link"
+ok 'a command that fails leaves it' [ "$(wc -l <"$work/kept")" = 2 ]
+echo before >"$work/kept"
 run 0 "$forms" -e "export collapsed $work/link" -e "export collapsed $work/new"
 ok 'export through a link replaces the file, which keeps its rights' \
 	[ "$(stat -c %a "$work/kept") $(readlink "$work/link")" = '640 kept' ]

@@ -72,7 +72,7 @@ run_writing(struct session *session, const struct command *command,
 		return -1;
 	/* A redirection is opened even if nothing goes to it. */
 	if (sink_open(&sink, session, words->redirect, words->target,
-	              error) != 0)
+	              SINK_OF_COMMAND, error) != 0)
 		return -1;
 	if (file.path != NULL)
 		written = 0;
@@ -82,7 +82,7 @@ run_writing(struct session *session, const struct command *command,
 	else
 		written = write_to_sink(session, command, arguments, &sink,
 		                        error);
-	closed = sink_close(&sink, session, error);
+	closed = sink_close(&sink, session, written == 0, error);
 	return written != 0 && error->is_set ? -1 : closed;
 }
 
@@ -164,10 +164,10 @@ show_table(struct session *session, const struct table *table,
 	int drawn, closed;
 
 	if (sink_open(&sink, session, words->redirect, words->target,
-	              error) != 0)
+	              SINK_OF_COMMAND, error) != 0)
 		return -1;
 	drawn = draw_table(session, table, &sink, error);
-	closed = sink_close(&sink, session, error);
+	closed = sink_close(&sink, session, drawn == 0, error);
 	return drawn != 0 && error->is_set ? -1 : closed;
 }
 
@@ -185,7 +185,7 @@ run_redirected(struct session *session, const struct command *command,
 		return error_set(error, "standard output: %s",
 		                 strerror(errno));
 	if (sink_open(&sink, session, words->redirect, words->target,
-	              error) != 0) {
+	              SINK_OF_PROGRAM, error) != 0) {
 		close(output);
 		return -1;
 	}
@@ -196,7 +196,7 @@ run_redirected(struct session *session, const struct command *command,
 	if (status == 0)
 		status = draw_table(session, &table, &sink, error);
 	table_free(&table);
-	return sink_close(&sink, session, error) != 0 ? -1 : status;
+	return sink_close(&sink, session, status == 0, error) != 0 ? -1 : status;
 }
 
 static int
@@ -220,6 +220,10 @@ run(struct session *session, const struct command *command,
 	    ? command->run(session, arguments, &table, error)
 	    : setting_run(session, command, arguments, &table, error);
 
+	if (arguments_check_patterns(arguments, error) != 0) {
+		table_free(&table);
+		return -1;
+	}
 	if (status == 0)
 		status = add_steps(session, &table, error);
 	if (status == 0 || table.n_rows > 0) {

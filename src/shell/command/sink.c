@@ -139,13 +139,20 @@ write_to_screen(void *context, const char *bytes, size_t n)
 }
 
 static int
-open_target(struct sink *sink, struct error *error)
+open_target(struct sink *sink, enum sink_writer by, struct error *error)
 {
 	int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
 
 	if (sink->redirect == REDIRECT_PIPE)
 		return child_start(sink->target, true, &sink->descriptor,
 		                   &sink->child, error);
+	if (sink->redirect != REDIRECT_APPEND && by == SINK_OF_COMMAND) {
+		if (new_file_open(&sink->file, sink->target, error) != 0)
+			return -1;
+		sink->is_new_file = true;
+		sink->descriptor = sink->file.descriptor;
+		return 0;
+	}
 	how |= sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
 	sink->descriptor = open(sink->target, how, 0666);
 	if (sink->descriptor >= 0)
@@ -155,11 +162,13 @@ open_target(struct sink *sink, struct error *error)
 
 int
 sink_open(struct sink *sink, const struct session *session,
-          enum redirect redirect, const char *target, struct error *error)
+          enum redirect redirect, const char *target, enum sink_writer by,
+          struct error *error)
 {
 	sink->redirect = redirect;
 	sink->target = target;
 	sink->child = 0;
+	sink->is_new_file = false;
 	sink->descriptor = STDOUT_FILENO;
 	sink->held = (struct text_buffer){ 0 };
 	sink->column = 0;
@@ -167,7 +176,7 @@ sink_open(struct sink *sink, const struct session *session,
 	sink->is_terminal = redirect == REDIRECT_NONE && terminal_is_output();
 	writer_start(&sink->writer, write_to_descriptor, &sink->descriptor);
 	if (redirect != REDIRECT_NONE)
-		return open_target(sink, error);
+		return open_target(sink, by, error);
 	sink->is_cut = redirect == REDIRECT_NONE && takes_screen(session);
 	if (sink->is_cut || has_pager(session)) {
 		terminal_size(&sink->columns, &sink->lines_left);
@@ -209,8 +218,17 @@ sink_begin_again(struct session *session, bool is_first, struct error *error)
 	    : report_writing(&sink, session, status, error);
 }
 
+/* An error number, or 0. */
+static int
+close_descriptor(struct sink *sink)
+{
+	return sink->descriptor == STDOUT_FILENO ||
+	    close(sink->descriptor) == 0 ? 0 : errno;
+}
+
 int
-sink_close(struct sink *sink, struct session *session, struct error *error)
+sink_close(struct sink *sink, struct session *session, bool is_whole,
+           struct error *error)
 {
 	struct error ignored = { 0 };
 	int status = writer_flush(&sink->writer), result = 0;
@@ -221,9 +239,14 @@ sink_close(struct sink *sink, struct session *session, struct error *error)
 			status = release_held(sink);
 	}
 	text_free(&sink->held);
-	if (sink->descriptor != STDOUT_FILENO &&
-	    close(sink->descriptor) != 0 && status == 0)
-		status = errno;
+	if (sink->is_new_file) {
+		result = new_file_close(&sink->file, is_whole && status == 0,
+		                        error);
+	} else {
+		int closed = close_descriptor(sink);
+
+		status = status == 0 ? closed : status;
+	}
 	if (status != 0)
 		result = report_writing(sink, session, status, error);
 	if (sink->child != 0 && sink->redirect == REDIRECT_PIPE) {

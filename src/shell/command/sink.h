@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "src/base/error.h"
+#include "src/base/new_file.h"
 #include "src/base/text_buffer.h"
 #include "src/base/writer.h"
 #include "src/shell/line/words.h"
@@ -25,6 +26,8 @@ struct sink {
 	const char *target;		/* borrowed */
 	int descriptor;			/* -1: the output fits the screen */
 	pid_t child;			/* 0: none */
+	struct new_file file;		/* target, if is_new_file */
+	bool is_new_file;
 	struct text_buffer held;	/* the output until it is longer */
 	size_t columns, lines_left;	/* of the screen */
 	size_t column;			/* after the last byte held */
@@ -39,18 +42,26 @@ struct sink {
 int sink_begin_again(struct session *session, bool is_first,
                      struct error *error);
 
-/* Opens it.  0, or -1 with *error set.  Call sink_close only after 0. */
-int sink_open(struct sink *sink, const struct session *session,
-              enum redirect redirect, const char *target,
-              struct error *error);
+/* Who writes: programs share their output while they run. */
+enum sink_writer { SINK_OF_COMMAND, SINK_OF_PROGRAM };
 
 /*
- * Writes what is left and waits for the command or pager.  0, or -1 with
+ * Opens it.  What a command writes to a file replaces the old file at the end
+ * (new_file.h); what a program writes is there at once.  0, or -1 with *error
+ * set.  Call sink_close only after 0.
+ */
+int sink_open(struct sink *sink, const struct session *session,
+              enum redirect redirect, const char *target,
+              enum sink_writer by, struct error *error);
+
+/*
+ * Writes what is left and waits for the command or pager.  is_whole: all was
+ * written; if not, an old file stays.  0, or -1 with
  * *error set if a file could not be written or a command failed.  If standard
  * output fails, sets session->output_lost, and leaves *error unset if its
  * reader has gone.
  */
-int sink_close(struct sink *sink, struct session *session,
+int sink_close(struct sink *sink, struct session *session, bool is_whole,
                struct error *error);
 
 #endif
