@@ -41,7 +41,8 @@ struct merge_options {
 static const struct argument merge_arguments[] = {
 	{ "[OPTIONS] -o OUT FILE...", &arg_options_and_files, 0,
 	  "the profiles to add up, and any of the options below; - is standard "
-	  "input, and a directory stands for all profiles below it" },
+	  "input, and a directory stands for all profiles below it. The same "
+	  "file twice is an error" },
 	ARGUMENTS_END
 };
 
@@ -292,6 +293,8 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 		if (run_list_add_members(&run->inputs, options->inputs[i],
 		                         error) != 0)
 			return -1;
+	if (run_list_check_distinct(&run->inputs, error) != 0)
+		return -1;
 	if (run->inputs.was_output_found)
 		message_note("%s: found in a directory, and not added to "
 		             "itself", strcmp(options->output, "-") == 0 ?

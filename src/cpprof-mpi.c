@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/base/new_file.h"
 #include "src/base/text_buffer.h"
 #include "src/formats/merged/merging.h"
@@ -75,6 +76,58 @@ note_key(struct job *job, const char *path)
 		return;
 	snprintf(job->kept.key, sizeof job->kept.key, "%s", key);
 	snprintf(job->kept.path, sizeof job->kept.path, "%s", path);
+}
+
+/* From the first process to all others. */
+static void
+broadcast(char *bytes, unsigned long long n)
+{
+	for (unsigned long long at = 0; at < n; at += PIECE)
+		MPI_Bcast(bytes + at, (int)(n - at < PIECE ? n - at : PIECE),
+		          MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* The paths, each with its NUL, one after the other. */
+static void
+take_inputs(struct job *job, const char *names, size_t n)
+{
+	struct run_list *inputs = &job->inputs;
+	struct error error = { 0 };
+
+	inputs->paths = memory_array(n, sizeof *inputs->paths, &error);
+	if (inputs->paths == NULL)
+		give_up(error.text);
+	for (; inputs->n < n; names += strlen(names) + 1) {
+		inputs->paths[inputs->n] = memory_string(names, &error);
+		if (inputs->paths[inputs->n++] == NULL)
+			give_up(error.text);
+	}
+}
+
+/*
+ * The first process finds the files, and the others have its list: if each
+ * looked for itself while files come and go, the shares would not fit.
+ */
+static void
+share_inputs(struct job *job)
+{
+	struct text_buffer names = { 0 };
+	unsigned long long sizes[2];
+
+	for (size_t i = 0; i < job->inputs.n; i++)
+		text_add(&names, job->inputs.paths[i],
+		         strlen(job->inputs.paths[i]) + 1);
+	sizes[0] = job->inputs.n;
+	sizes[1] = names.length;
+	MPI_Bcast(sizes, 2, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+	if (job->rank > 0)
+		text_add_fill(&names, '\0', sizes[1]);
+	if (names.failed)
+		give_up("out of memory");
+	broadcast(names.bytes, sizes[1]);
+	if (job->rank > 0)
+		take_inputs(job, names.bytes, sizes[0]);
+	text_free(&names);
 }
 
 /* Merges every size-th file. */
@@ -255,12 +308,15 @@ run(struct job *job)
 		job->merging = merging_new(&read, job->key, &error);
 	if (job->merging == NULL)
 		give_up(error.text);
-	/* All processes find the same files, in the same order. */
 	job->inputs.output = job->output;
-	for (int i = 0; i < job->n_words; i++)
+	for (int i = 0; job->rank == 0 && i < job->n_words; i++)
 		if (run_list_add_members(&job->inputs, job->words[i],
 		                         &error) != 0)
 			give_up(error.text);
+	if (job->rank == 0 &&
+	    run_list_check_distinct(&job->inputs, &error) != 0)
+		give_up(error.text);
+	share_inputs(job);
 	if (job->rank == 0 && job->inputs.was_output_found)
 		message_note("%s: found in a directory, and not added to "
 		             "itself", job->output);

@@ -51,8 +51,8 @@ for i in range(0, len(inputs), n):
 sys.exit(sum(job.wait() != 0 for job in jobs))
 """
 
-# sbatch runs what --wrap says with sh, for each task of an --array; a job waits
-# for those that it depends on, which have ended here.
+# sbatch runs what --wrap says with sh, for each task of an --array; a job that
+# depends on one by afterok never starts if a task of it failed.
 SBATCH = r"""#!/usr/bin/env python3
 import os, re, subprocess, sys
 tasks, script, number = [None], None, "7"
@@ -64,14 +64,20 @@ for word in words:
         first, last = map(int, word[8:].split("-"))
         tasks = range(first, last + 1)
     elif word.startswith("--dependency="):
-        assert word == "--dependency=afterany:" + number, word
+        assert word == "--dependency=afterok:" + number, word
+        if os.path.exists("a-task-failed"):
+            script = None
     else:
         assert word == "--parsable", word
 for task in tasks:
     if task is not None:
         os.environ["SLURM_ARRAY_TASK_ID"] = str(task)
-    subprocess.run(["sh", "-c", script], check=False,
-                   stdout=subprocess.DEVNULL)
+    if script is None:
+        continue
+    done = subprocess.run(["sh", "-c", script], check=False,
+                          stdout=subprocess.DEVNULL)
+    if done.returncode != 0:
+        open("a-task-failed", "w").close()
 print(number)
 """
 
@@ -118,23 +124,129 @@ class Folder:
         assert self.content(name) == self.content("whole")
 
 
-def page_merges(folder, word):
+def run_page(folder, word, n):
+    """The block with that word, n files a command; its exit status."""
     script = block(word).replace("/profiles", folder.profiles)
-    script = re.sub(r"-n 200\b", "-n 2", script)
-    folder.run(["bash", "-ec", script])
-    assert len([name for name in os.listdir(folder.path)
-                if name.startswith("part.")]) > 1
+    assert script.startswith("#!/bin/bash\n")
+    script = re.sub(r"-n 200\b", f"-n {n}", script)
+    return subprocess.run(["bash", "-c", script], cwd=folder.path,
+                          env=folder.environment, timeout=300, check=False,
+                          capture_output=True)
+
+
+def clear(folder):
+    folder.run(["sh", "-c", "rm -rf tmp.* parts.* fleet.merged a-task-failed"])
+
+
+def page_merges(folder, word):
+    done = run_page(folder, word, 2)
+    assert done.returncode == 0, done
     folder.check("fleet.merged")
-    folder.run(["sh", "-c", "rm -f part.* fleet.merged files"])
+    clear(folder)
 
 
-def hadoop_merges(folder):
-    """Splits of two lines each; the framework sorts between the two."""
+def page_stops_at_bad_inputs(folder, word):
+    """No sum is written, and the input is named."""
+    bad = os.path.join(folder.profiles, "bad.pb.gz")
+    with open(bad, "wb") as file:
+        file.write(b"\x1f\x8bno profile")
+    vanished = os.path.join(folder.profiles, "vanished.pb.gz")
+    for path in bad, vanished:
+        if path == vanished:
+            os.symlink("nothing", path)
+        done = run_page(folder, word, 2)
+        # Slurm tells of a failed task in its own way.
+        assert done.returncode != 0 or "sbatch" in word, done
+        assert os.path.basename(path).encode() in done.stderr, done
+        assert not os.path.exists(os.path.join(folder.path, "fleet.merged"))
+        os.remove(path)
+        clear(folder)
+
+
+def page_has_no_limit_of_names(folder, word):
+    """More than one command can take: 128 KiB for xargs."""
+    deep = os.path.join(folder.profiles, *["d" * 250] * 12)
+    os.makedirs(deep)
+    for i in range(48):
+        with open(os.path.join(deep, f"{i}.pb.gz"), "w",
+                  encoding="ascii") as file:
+            file.write(f"main;f{i} 1\n")
+    done = run_page(folder, word, 200)
+    assert done.returncode == 0, done
+    folder.run([CPPROF, "merge", "-o", "all", folder.profiles])
+    assert folder.content("fleet.merged") == folder.content("all")
+    shutil.rmtree(os.path.join(folder.profiles, "d" * 250))
+    clear(folder)
+
+
+def write_scripts(folder):
     for name, word in (("mapper", "sed 's/^[0-9]*"), ("reducer", "base64 -d <")):
         with open(os.path.join(folder.path, name), "w",
                   encoding="utf-8") as file:
             file.write(block(word))
         os.chmod(os.path.join(folder.path, name), 0o755)
+
+
+def fails(folder, command, text):
+    """Neither a sum nor exit status 0."""
+    done = subprocess.run([command], cwd=folder.path, input=text, check=False,
+                          env=folder.environment, timeout=300,
+                          capture_output=True)
+    assert done.returncode != 0 and done.stdout == b"", done
+
+
+def hadoop_fails_for_bad_inputs(folder):
+    write_scripts(folder)
+    good = folder.inputs[0].encode()
+    bad = os.path.join(folder.path, "bad")
+    with open(bad, "wb") as file:
+        file.write(b"no profile")
+    for names in (b"0\t" + good + b"\n9\t/missing\n",
+                  b"0\t" + bad.encode() + b"\n9\t" + good + b"\n",
+                  b"0\t" + good + b"\n1\t" + good + b"\n"):
+        fails(folder, "./mapper", names)
+    part = folder.run(["./mapper"], input=b"0\t" + good + b"\n").stdout
+    for broken in (part + b"sum\t!!!\n", part[:-100] + b"\n" + part,
+                   part + b"sum\t\n"):
+        fails(folder, "./reducer", broken)
+    # A last line without its end counts.
+    assert folder.run(["./reducer"], input=part + part[:-1]).stdout == \
+        folder.run(["./reducer"], input=part + part).stdout
+    # More names than a command can take.
+    deep = os.path.join(folder.path, *["d" * 250] * 12)
+    os.makedirs(deep)
+    names = [os.path.join(deep, str(i)) for i in range(48)]
+    for i, name in enumerate(names):
+        with open(name, "w", encoding="ascii") as file:
+            file.write(f"main;f{i} 1\n")
+    lines = "".join(f"{i}\t{name}\n" for i, name in enumerate(names))
+    part = folder.run(["./mapper"], input=lines.encode()).stdout
+    folder.run(["sh", "-c", "cut -f 2 | base64 -d > many"], input=part)
+    folder.run([CPPROF, "merge", "-o", "all", os.path.join(
+        folder.path, "d" * 250)])
+    assert folder.content("many") == folder.content("all")
+    shutil.rmtree(os.path.join(folder.path, "d" * 250))
+
+
+def hadoop_job(folder):
+    """The block that starts the job, with programs in place of Hadoop's."""
+    script = block("hadoop fs").replace("mapred streaming", "true")
+    for status in 0, 1:
+        text = ("hadoop() { printf 'sum\\t'; base64 -w 0 whole; echo; "
+                f"return {status}; }}\n" + script)
+        done = subprocess.run(["bash", "-c", text], cwd=folder.path,
+                              check=False, env=folder.environment,
+                              timeout=300, capture_output=True)
+        assert done.returncode == status, done
+        if status == 0:
+            folder.check("fleet.merged")
+            os.remove(os.path.join(folder.path, "fleet.merged"))
+    assert not os.path.exists(os.path.join(folder.path, "fleet.merged"))
+
+
+def hadoop_merges(folder):
+    """Splits of two lines each; the framework sorts between the two."""
+    write_scripts(folder)
     parts = b""
     for i in range(0, len(folder.inputs), 2):
         lines = "".join(f"{i}\t{path}\n" for path in folder.inputs[i:i + 2])
@@ -187,12 +299,13 @@ def mpi_merges(folder):
     folder.run([CPPROF, "merge", "-o", "one.pb.gz", *folder.inputs])
     mpirun(folder, 4, "-o", "mpi.pb.gz", *folder.inputs)
     assert folder.content("mpi.pb.gz") == folder.content("one.pb.gz")
-    done = mpirun(folder, 3, "--by", "route", "-o", "mpi", "one", "one",
+    folder.run(["cp", "one", "one2"])
+    done = mpirun(folder, 3, "--by", "route", "-o", "mpi", "one", "one2",
                   *folder.inputs)
     assert done.stderr.count(b"2 of 11 members were merged without") == 1, done
     done = mpirun(folder, 3, "-o", "mpi", "by", *folder.inputs)
     assert done.stderr.count(b"9 of 18 members were merged without") == 1, done
-    done = mpirun(folder, 2, "--by", "route", "-o", "mpi", "one", "one")
+    done = mpirun(folder, 2, "--by", "route", "-o", "mpi", "one", "one2")
     assert done.returncode == 1 and b"all 2 members" in done.stderr, done
     # Counts by two keys: nothing is written, and no process is killed.
     folder.run([CPPROF, "merge", "--by", "id", "-o", "by-id",
@@ -214,6 +327,11 @@ def mpi_merges(folder):
     assert b"itself" not in notes[0] and notes[1].count(b"itself") == 1, notes
     folder.check(sums[0])
     os.remove(sums[0])
+    os.symlink("one", os.path.join(folder.path, "again"))
+    os.remove(os.path.join(folder.path, "mpi"))
+    done = run_mpi(folder, 3, "-o", "mpi", "one", "again", "one2")
+    assert done.returncode != 0 and b"are the same file" in done.stderr, done
+    assert not os.path.exists(os.path.join(folder.path, "mpi"))
     done = mpirun(folder, 2, folder.inputs[0])
     assert done.returncode == 2 and \
         done.stderr.startswith(b"cpprof-mpi: usage: "), done
@@ -222,10 +340,17 @@ def mpi_merges(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Folder(name)
-        claims.attempt("xargs on one machine", page_merges, folder,
-                       "xargs -0 -n 200")
-        claims.attempt("GNU parallel", page_merges, folder, "parallel -0")
-        claims.attempt("Slurm", page_merges, folder, "sbatch")
+        for name, word in (("xargs on one machine", "xargs -0 -n 200 -P"),
+                           ("GNU parallel", "parallel -0"),
+                           ("Slurm", "sbatch")):
+            claims.attempt(name, page_merges, folder, word)
+            claims.attempt(name + ": bad inputs", page_stops_at_bad_inputs,
+                           folder, word)
+            claims.attempt(name + ": many long names",
+                           page_has_no_limit_of_names, folder, word)
+        claims.attempt("Hadoop's mapper and reducer with bad inputs",
+                       hadoop_fails_for_bad_inputs, folder)
+        claims.attempt("Hadoop's job", hadoop_job, folder)
         claims.attempt("Hadoop's mapper and reducer", hadoop_merges, folder)
         if os.path.exists(MPI) and shutil.which("mpirun"):
             claims.attempt("cpprof-mpi on four processes", mpi_merges, folder)

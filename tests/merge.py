@@ -683,10 +683,12 @@ def the_command_line(folder):
     assert b"no option --bye" in merge("--bye", "x", "-o", out, one,
                                        status=2).stderr
     assert b"expected KEY" in merge(one, "-o", out, "--by", status=2).stderr
-    merge(one, "-o", out, one)
-    merge("-o", out + "2", "--", one, one)
+    two = os.path.join(folder, "copy")
+    shutil.copy(one, two)
+    merge(one, "-o", out, two)
+    merge("-o", out + "2", "--", one, two)
     assert content(out) == content(out + "2")
-    piped = merge("-o", "-", one, one)
+    piped = merge("-o", "-", one, two)
     assert piped.stdout == content(out)
     # The output may be an input.
     merge("-o", out, out, one)
@@ -697,6 +699,37 @@ def the_command_line(folder):
     done = merge("-o", os.path.join(folder, "no", "folder"), one, status=1)
     assert b"No such file" in done.stderr
     assert b"-o OUT" in merge("--help").stdout
+
+
+def a_file_is_added_once(source, folder):
+    """Whatever leads to it, a sum would have it twice."""
+    top = os.path.join(folder, "once")
+    os.makedirs(os.path.join(top, "deep"))
+    paths = [os.path.join(top, name) for name in ("1", "2", "deep/3")]
+    for member, path in zip(random_members(source, folder, 3), paths):
+        shutil.copy(member.path, path)
+    hard, soft, recording = (os.path.join(folder, name) for name in (
+        "hard", "soft", "rec.cpprof"))
+    os.link(paths[0], hard)
+    os.symlink(paths[1], soft)
+    os.mkdir(recording)
+    data = os.path.join(recording, "cpprofdata.1")
+    assert run("-e", f"export cpprofdata {data}", paths[0]).returncode == 0
+    out = os.path.join(folder, "once.merged")
+    with open(out, "wb") as file:
+        file.write(b"old")
+    for words in ([paths[0], paths[0]], [paths[0], top + "/./1"],
+                  [paths[0], paths[1], hard], [soft, paths[1]], [top, top],
+                  [top, paths[2]], [hard, top], [recording, data],
+                  [recording, recording + "/."], ["-", "-"]):
+        done = merge("-o", out, *words, status=1, input=b"")
+        assert b"name each input once" in done.stderr, (words, done)
+        assert done.stderr.count(b"\n") == 1 and content(out) == b"old", done
+    with open(paths[0], "rb") as file:
+        done = merge("-o", out, "-", hard, status=1, stdin=file)
+    assert b"name each input once" in done.stderr, done
+    merge("-o", out, top, recording)
+    assert decode(out).n_members == 4
 
 
 def a_pipe_may_lose_its_reader(folder):
@@ -804,6 +837,8 @@ def main():
                        folder)
         claims.attempt("a sum is no input of itself",
                        a_sum_is_no_input_of_itself, source, folder)
+        claims.attempt("a file is added once", a_file_is_added_once, source,
+                       folder)
         claims.attempt("groups are by identity", groups_are_by_identity,
                        folder)
         claims.attempt("sums are written in other formats, too",

@@ -222,6 +222,112 @@ run_list_add_members(struct run_list *runs, const char *path,
 	return result;
 }
 
+/* ---- files ---- */
+
+struct file_of_run {
+	dev_t device;
+	ino_t number;
+	size_t run;
+};
+
+static int
+compare_files(const void *a, const void *b)
+{
+	const struct file_of_run *left = a, *right = b;
+
+	if (left->device != right->device)
+		return left->device < right->device ? -1 : 1;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return left->run < right->run ? -1 : left->run > right->run;
+}
+
+static bool
+is_same_file(const struct file_of_run *left, const struct file_of_run *right)
+{
+	return left->device == right->device && left->number == right->number;
+}
+
+/* What a path leads to; false for what is read once, or not there. */
+static bool
+find_file(const char *path, size_t run, struct file_of_run *file)
+{
+	struct stat status;
+	bool is_input = strcmp(path, "-") == 0;
+
+	if ((is_input ? fstat(STDIN_FILENO, &status) :
+	     stat(path, &status)) != 0 ||
+	    (!is_input && !S_ISREG(status.st_mode) &&
+	     !S_ISDIR(status.st_mode)))
+		return false;
+	*file = (struct file_of_run){ status.st_dev, status.st_ino, run };
+	return true;
+}
+
+/* The run, a directory, in which the path is; NULL: there is none. */
+static const struct file_of_run *
+find_recording(const char *path, const struct file_of_run *files, size_t n)
+{
+	const char *slash = strrchr(path, '/');
+	struct file_of_run folder;
+	struct stat status;
+	char *name;
+	int found;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
+	    asprintf(&name, "%.*s", slash == NULL ? 1 :
+	             (int)(slash + 1 - path), slash == NULL ? "." : path) < 0)
+		return NULL;
+	found = stat(name, &status);
+	free(name);
+	folder.device = status.st_dev;
+	folder.number = status.st_ino;
+	for (size_t low = 0, high = n; found == 0 && low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_same_file(&files[middle], &folder))
+			return &files[middle];
+		folder.run = 0;
+		if (compare_files(&files[middle], &folder) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+int
+run_list_check_distinct(const struct run_list *runs, struct error *error)
+{
+	struct file_of_run *files = memory_array(runs->n, sizeof *files,
+	                                         error);
+	size_t n = 0;
+	int result = files == NULL ? -1 : 0;
+
+	for (size_t i = 0; result == 0 && i < runs->n; i++)
+		n += find_file(runs->paths[i], i, &files[n]);
+	if (n > 0)
+		qsort(files, n, sizeof *files, compare_files);
+	for (size_t i = 1; result == 0 && i < n; i++)
+		if (is_same_file(&files[i - 1], &files[i]))
+			result = error_set(error, "%.200s and %.200s are the "
+			    "same file; name each input once",
+			    runs->paths[files[i - 1].run],
+			    runs->paths[files[i].run]);
+	for (size_t i = 0; result == 0 && i < n; i++) {
+		const char *path = runs->paths[files[i].run];
+		const struct file_of_run *folder = find_recording(path, files,
+		                                                  n);
+
+		if (folder != NULL)
+			result = error_set(error, "%.200s is a part of %.200s; "
+			    "name each input once", path,
+			    runs->paths[folder->run]);
+	}
+	free(files);
+	return result;
+}
+
 /* ---- paths ---- */
 
 static int

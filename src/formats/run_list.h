@@ -48,6 +48,13 @@ int run_list_add_paths(struct run_list *runs, const char *const *paths,
 int run_list_add_members(struct run_list *runs, const char *path,
                          struct error *error);
 
+/*
+ * Whether no two of the paths are one file, or a file and the recording in
+ * which it is: it would count twice.  0, or -1 with *error set.  Pipes and
+ * devices are not looked at.  O(n log n).
+ */
+int run_list_check_distinct(const struct run_list *runs, struct error *error);
+
 void run_list_free(struct run_list *runs);
 
 #endif
