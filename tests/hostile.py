@@ -244,6 +244,62 @@ def gzip_of_a_stack():
     return write("stack.gz", gzip.compress(b"a;" * 25000000 + b"a 1\n"))
 
 
+def gzip_of_frames():
+    """20 million bytes of one stack of 10 million frames, in 20 kB."""
+    return write("frames.folded.gz",
+                 gzip.compress(b"a;" * 10000000 + b"a 1\n"))
+
+
+def gzip_of_many_stacks():
+    """Stacks of 100,000 frames that have only their names in common."""
+    return write("stacks.folded.gz", gzip.compress(b"".join(
+        b"f%d;" % i + b"a;" * 100000 + b"a 1\n" for i in range(120))))
+
+
+def gzip_of_locations():
+    """pprof: 20 million times the same location on one stack."""
+    return write("locations.pb.gz", gzip.compress(pprof(
+        (SAMPLE, message((1, b"\1" * 20000000), (2, b"\1"))),
+        (LOCATION, message((1, 1), (4, message((1, 1))))),
+        (FUNCTION, message((1, 1), (2, 3))), strings=[b"f"])))
+
+
+def gzip_of_inlined_stacks():
+    """pprof: 20 stacks of 100,000 times the same 200 inlined calls."""
+    lines = [(4, message((1, i % 7 + 1))) for i in range(200)]
+    return write("inlined.pb.gz", gzip.compress(pprof(
+        *[(SAMPLE, message((1, b"\1" * 100000 + varint(i + 2)),
+                           (2, b"\1"))) for i in range(20)],
+        *[(LOCATION, message((1, i + 1), *lines)) for i in range(22)],
+        *[(FUNCTION, message((1, i + 1), (2, i + 3))) for i in range(7)],
+        strings=[b"f%d" % i for i in range(7)])))
+
+
+def gzip_of_threads():
+    """Firefox: threads in one stack of 200,000 frames of a shared table."""
+    n = 200000
+    return write("threads.json.gz", gzip.compress(
+        b'{"meta":{"version":30},"shared":{"stringArray":["f","g"],'
+        b'"funcTable":{"name":[0]},"frameTable":{"func":[0]},"stackTable":'
+        b'{"frame":[0' + b",0" * (n - 1) + b'],"prefixOffset":[0'
+        + b",1" * (n - 1) + b']}},"threads":['
+        + b",".join([b'{"tid":%d,"samples":{"stack":[%d]}}' % (i, n - 1)
+                     for i in range(300)]) + b"]}"))
+
+
+def gzip_of_speedscope():
+    """Profiles whose samples are 40,000 frames, again and again."""
+    n = 40000
+    sample = b"[0" + b",0" * (n - 1) + b"]"
+    return write("samples.speedscope.json.gz", gzip.compress(
+        b'{"$schema":"https://www.speedscope.app/file-format-schema.json",'
+        b'"shared":{"frames":[{"name":"f"}]},"profiles":['
+        + b",".join([b'{"type":"sampled","name":"p%d","unit":"none",'
+                     b'"startValue":0,"endValue":4,"samples":[' % i
+                     + b",".join([sample] * 4) + b'],"weights":[1,1,1,1]}'
+                     for i in range(60)]) + b"]}"))
+
+
 def gzip_of_lines():
     return write("lines.gz", gzip.compress(
         b"a 2\n" + b"".join(b"%d;" % i + b"a;" * 200000 + b"a 1\n"
@@ -423,6 +479,22 @@ CASES = {
     "gzip: a stack of 50 million frames":
         case(gzip_of_a_stack, status=(1,), ask=("tree",),
              notes="unpacks to more than 250 times"),
+    "gzip: a stack of 10 million frames":
+        case(gzip_of_frames, status=(1,), ask=("info",),
+             notes="frames.folded.gz:1: a stack of too many frames"),
+    "gzip: 120 stacks of 100,000 frames":
+        case(gzip_of_many_stacks, status=(1,), ask=("info",),
+             notes="too many call paths, more than real profiles"),
+    "gzip: pprof's stack of 20 million locations":
+        case(gzip_of_locations, status=(1,), ask=("info",),
+             notes="a stack of 20000000 frames, more than real"),
+    "gzip: pprof's stacks of 20 million inlined calls":
+        case(gzip_of_inlined_stacks, status=(1,), ask=("functions", "down"),
+             notes="inlined calls make [0-9]+ call paths"),
+    "gzip: Firefox' threads of 200,000 frames":
+        case(gzip_of_threads, ask=("info", "functions")),
+    "gzip: speedscope's profiles of 40,000 frames":
+        case(gzip_of_speedscope, ask=("info", "functions")),
     "gzip: stacks of 200,000 frames":
         case(gzip_of_lines, notes="unpacks to more than 250 times",
              ask=("info", "down", "up", "graph", "export callgrind")),

@@ -138,11 +138,22 @@ reader_fail_file(const struct reader *reader, struct error *error,
 	                 message.text);
 }
 
+/* Functions below a reader's own may have named the place already. */
+static bool
+has_place(const struct reader *reader, const struct error *why)
+{
+	const char *name = source_name(reader->source);
+	size_t n = strlen(name);
+
+	return strncmp(why->text, name, n) == 0 && why->text[n] == ':';
+}
+
 int
 reader_pass_at(const struct reader *reader, uint64_t place,
                const struct error *why, struct error *error)
 {
-	return why->is_out_of_memory ? error_pass(error, why) :
+	return why->is_out_of_memory || has_place(reader, why) ?
+	       error_pass(error, why) :
 	       reader_fail_at(reader, place, error, "%s", why->text);
 }
 
@@ -150,7 +161,8 @@ int
 reader_pass_file(const struct reader *reader, const struct error *why,
                  struct error *error)
 {
-	return why->is_out_of_memory ? error_pass(error, why) :
+	return why->is_out_of_memory || has_place(reader, why) ?
+	       error_pass(error, why) :
 	       reader_fail_file(reader, error, "%s", why->text);
 }
 
@@ -441,6 +453,9 @@ reader_named_frame(struct reader *reader, const char *name, size_t length,
 
 /* ---- stacks ---- */
 
+/* Fewer are allowed in any case, which saves asking. */
+enum { FEW_FRAMES = 1 << 20 };
+
 static struct stack_input *
 begin_stacks(struct reader *reader, struct error *error)
 {
@@ -449,7 +464,7 @@ begin_stacks(struct reader *reader, struct error *error)
 	if (stacks == NULL)
 		return NULL;
 	stacks->was_scattered = true;
-	stacks->writer = stack_writer_new(source_name(reader->source),
+	stacks->writer = stack_writer_new(reader->source,
 	    reader->places == READER_LINES ? STACK_LINES : STACK_OFFSETS,
 	    reader->n_columns, error);
 	if (stacks->writer == NULL) {
@@ -471,6 +486,11 @@ reader_frames(struct reader *reader, size_t n, struct error *error)
 		return NULL;
 	if (n >= UINT32_MAX / 2) {
 		error_set(error, "a stack of %zu frames", n);
+		return NULL;
+	}
+	if (n > FEW_FRAMES && n > source_most_nodes(reader->source)) {
+		reader_fail(reader, error, "a stack of %zu frames, "
+		            SOURCE_UNPACK_FIRST, n);
 		return NULL;
 	}
 	/* The thread comes after the outermost frame. */
@@ -511,6 +531,11 @@ push_rest(struct reader *reader, size_t n_shared, size_t n_more,
 	if (replace_end(stacks, n_shared, n_more, error) != 0 ||
 	    stack_batch_reserve(batch, n, reader->n_columns, error) != 0)
 		return -1;
+	reader->n_frames += n - begin;
+	if (reader->n_frames > FEW_FRAMES &&
+	    reader->n_frames > source_most_frames(reader->source))
+		return reader_fail_at(reader, place, error, "too many frames, "
+		                      SOURCE_UNPACK_FIRST);
 	memcpy(batch->labels + batch->n_labels, stacks->last + begin,
 	       (n - begin) * sizeof *batch->labels);
 	memcpy(batch->counts + batch->n_stacks * reader->n_columns,
@@ -548,6 +573,7 @@ reader_push(struct reader *reader, size_t n, uint64_t place,
 	while (shared < most &&
 	       stacks->room[n - 1 - shared] == stacks->last[shared])
 		shared++;
+	reader->n_frames += shared;
 	return push_rest(reader, shared, n - shared, place, n_samples, error);
 }
 
@@ -598,9 +624,16 @@ reader_child(struct reader *reader, uint32_t parent, uint32_t frame,
 {
 	if (parent == NO_NODE)
 		parent = thread_node(reader, error);
-	return parent != NO_NODE ?
-	       tree_builder_child(reader->builder, parent, frame, error) :
-	       NO_NODE;
+	if (parent != NO_NODE)
+		parent = tree_builder_child(reader->builder, parent, frame,
+		                            error);
+	if (parent != NO_NODE && parent > FEW_FRAMES &&
+	    parent > source_most_nodes(reader->source)) {
+		reader_fail_file(reader, error, "too many call paths, "
+		                 SOURCE_UNPACK_FIRST);
+		return NO_NODE;
+	}
+	return parent;
 }
 
 int

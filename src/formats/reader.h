@@ -47,6 +47,7 @@ struct reader {
 	/* reader.c only. */
 	uint32_t n_columns;
 	size_t hits_capacity;
+	uint64_t n_frames;	/* of all stacks, with what was compared */
 	struct stack_input *stacks;	/* NULL before the first stack */
 	struct tree_builder *builder;	/* NULL before the first node */
 	uint32_t root, root_thread;	/* node of the current thread */

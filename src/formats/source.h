@@ -77,6 +77,23 @@ bool source_is_too_much(const struct source *source);
 /* Whether bytes may be wrong because the packing is damaged further on. */
 bool source_is_packed(const struct source *source);
 
+/*
+ * How much a profile may become by what it says: real stacks share frames, and
+ * compress, far less than this.  So a small file takes little time and memory,
+ * whatever it holds; a large file may become large.
+ *
+ * source_most_nodes: nodes of its tree of stacks, by the bytes of the file read
+ * so far, packed as they are.  source_most_frames: frames of all its stacks, by
+ * the unpacked bytes.
+ */
+uint64_t source_most_nodes(const struct source *source);
+uint64_t source_most_frames(const struct source *source);
+
+/* The end of a message about a file that has more. */
+#define SOURCE_UNPACK_FIRST \
+	"more than real profiles of this size; if the file is packed, unpack " \
+	"it to open it anyway"
+
 /* Bytes of the file read so far, and its size (0 unknown), for progress. */
 uint64_t source_done(const struct source *source);
 uint64_t source_size(const struct source *source);

@@ -14,6 +14,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/worker.h"
+#include "src/formats/source.h"
 
 enum { WORTH_A_WORKER = 10000 };	/* labels in a batch */
 
@@ -36,7 +37,7 @@ enum { FEW = sizeof((struct label_set *)0)->few / sizeof(uint32_t),
        FIRST_BITS = 6, KEPT_BITS = 9 };
 
 struct stack_writer {
-	const char *name;
+	const struct source *source;
 	enum stack_positions positions;
 	uint32_t n_resources;
 	struct worker *worker;	/* NULL: batches are entered at once */
@@ -49,21 +50,22 @@ struct stack_writer {
 	struct error error;
 	uint32_t *nodes;
 	struct children *children;	/* [i] of nodes[i - 1] */
-	struct label_set *sets;		/* likewise */
+	struct label_set **sets;	/* likewise; NULL while one child is
+					 * the most that there is */
 	size_t path_capacity;	/* of these three */
 	uint32_t *innermost;	/* of each stack of the batch */
 	size_t innermost_capacity;
 };
 
 struct stack_writer *
-stack_writer_new(const char *name, enum stack_positions positions,
+stack_writer_new(const struct source *source, enum stack_positions positions,
                  uint32_t n_resources, struct error *error)
 {
 	struct stack_writer *writer = memory_array(1, sizeof *writer, error);
 
 	if (writer == NULL)
 		return NULL;
-	writer->name = name;
+	writer->source = source;
 	writer->positions = positions;
 	writer->n_resources = n_resources;
 	writer->builder = tree_builder_new(n_resources, error);
@@ -93,7 +95,10 @@ stack_writer_free(struct stack_writer *writer)
 	batch_free(&writer->batches[0]);
 	batch_free(&writer->batches[1]);
 	for (size_t i = 0; i < writer->path_capacity; i++)
-		free(writer->sets[i].slots);
+		if (writer->sets[i] != NULL) {
+			free(writer->sets[i]->slots);
+			free(writer->sets[i]);
+		}
 	free(writer->sets);
 	free(writer->nodes);
 	free(writer->children);
@@ -132,6 +137,17 @@ stack_batch_reserve(struct stack_batch *batch, size_t n_labels,
 
 /* ---- what the worker does ---- */
 
+/* Sets an error at a stack of the batch; -1. */
+static int
+fail_at(struct stack_writer *writer, size_t stack, const char *what)
+{
+	return error_set(&writer->error, writer->positions == STACK_LINES ?
+	    "%s:%llu: %s" : "%s: 0x%llx: %s",
+	    source_name(writer->source),
+	    (unsigned long long)writer->entering->stacks[stack].position,
+	    what);
+}
+
 static int
 add_counts(struct stack_writer *writer, size_t stack)
 {
@@ -157,10 +173,7 @@ add_counts(struct stack_writer *writer, size_t stack)
 		                           n_samples, &sum) != 0))
 			return sum.is_out_of_memory ?
 			    error_pass(&writer->error, &sum) :
-			    error_set(&writer->error, writer->positions ==
-			        STACK_LINES ? "%s:%llu: %s" : "%s: 0x%llx: %s",
-			        writer->name, (unsigned long long)
-			        parsed->position, sum.text);
+			    fail_at(writer, stack, sum.text);
 	}
 	return 0;
 }
@@ -277,16 +290,22 @@ add_label(struct label_set *set, uint32_t n, uint32_t label,
  * is a new one, 0: perhaps not; -1: failed.
  */
 static int
-add_child(struct children *children, struct label_set *set, uint32_t label,
+add_child(struct children *children, struct label_set **sets, uint32_t label,
           struct error *error)
 {
 	const uint32_t last = children->last;
+	struct label_set *set = *sets;
 	int is_new;
 
 	children->last = label;
 	if (children->n == UNKNOWN)
 		return 0;
 	/* A single child is not in the set yet. */
+	if (children->n == 1 && set == NULL) {
+		set = *sets = memory_array(1, sizeof *set, error);
+		if (set == NULL)
+			return -1;
+	}
 	if (children->n == 1)
 		set->few[0] = last;
 	is_new = children->n == 0 ? 1 :
@@ -392,6 +411,10 @@ enter_batch(void *context)
 	         enter_continued(writer);
 	for (size_t i = 0; result == 0 && i < batch->n_stacks; i++)
 		result = add_counts(writer, i);
+	if (result == 0 &&
+	    tree_builder_count(writer->builder) > batch->most_nodes)
+		fail_at(writer, batch->n_stacks - 1, "too many call paths, "
+		        SOURCE_UNPACK_FIRST);
 	tree_builder_settle(writer->builder);
 }
 
@@ -406,6 +429,20 @@ stack_writer_wait(struct stack_writer *writer, struct error *error)
 	return 0;
 }
 
+/* Whether no stack of the batch alone is too much; 0 or -1. */
+static int
+check_lengths(struct stack_writer *writer)
+{
+	const struct stack_batch *batch = writer->entering;
+
+	for (size_t i = 0; batch->n_labels > batch->most_nodes &&
+	     i < batch->n_stacks; i++)
+		if (batch->lengths[i] > batch->most_nodes)
+			return fail_at(writer, i, "a stack of too many frames, "
+			               SOURCE_UNPACK_FIRST);
+	return 0;
+}
+
 int
 stack_writer_enter(struct stack_writer *writer, struct error *error)
 {
@@ -415,12 +452,15 @@ stack_writer_enter(struct stack_writer *writer, struct error *error)
 		return 0;
 	if (stack_writer_wait(writer, error) != 0)
 		return -1;
+	batch->most_nodes = source_most_nodes(writer->source);
+	writer->entering = batch;
+	if (check_lengths(writer) != 0)
+		return error_pass(error, &writer->error);
 	writer->filling ^= 1;
 	next = stack_writer_batch(writer);
 	next->n_stacks = next->n_labels = 0;
 	next->n_frames = next->n_shared_frames = 0;
 	next->is_scattered = batch->n_shared_frames < batch->n_frames / 2;
-	writer->entering = batch;
 	if (writer->worker == NULL && batch->n_labels > WORTH_A_WORKER)
 		writer->worker = worker_new();
 	worker_start(writer->worker, enter_batch, writer);

@@ -32,20 +32,22 @@ struct stack_batch {
 	size_t n_stacks, n_labels;
 	size_t stacks_capacity, lengths_capacity, labels_capacity,
 	    counts_capacity;
+	uint64_t most_nodes;	/* of the tree afterwards, by the writer */
 	bool is_scattered;	/* set by the writer */
 	size_t n_frames, n_shared_frames;	/* by which it judges */
 };
 
+struct source;
 struct stack_writer;
 
 /* How errors say where a stack is. */
 enum stack_positions { STACK_LINES, STACK_OFFSETS };
 
 /*
- * Freed with stack_writer_free; NULL with *error set.  name: of the input, for
- * errors, the caller's.
+ * Freed with stack_writer_free; NULL with *error set.  source: the
+ * caller's, by which errors are named and the tree is limited.
  */
-struct stack_writer *stack_writer_new(const char *name,
+struct stack_writer *stack_writer_new(const struct source *source,
                                       enum stack_positions positions,
                                       uint32_t n_resources,
                                       struct error *error);
@@ -64,8 +66,9 @@ int stack_batch_reserve(struct stack_batch *batch, size_t n_labels,
 
 /*
  * Has the batch entered and makes another one the batch to be filled.  0, or
- * -1 with *error set for want of memory or for a sum over 64 bits, perhaps of
- * an earlier batch.
+ * -1 with *error set for want of memory, for a sum over 64 bits or for more
+ * nodes than the source may have (source_most_nodes), perhaps of an earlier
+ * batch.
  */
 int stack_writer_enter(struct stack_writer *writer, struct error *error);
 

@@ -121,6 +121,13 @@ struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
                                         struct error *error);
 
 /*
+ * Whether such chains make no absurd number of nodes, as a small hostile file
+ * can have it; both functions ask this first.  0, or -1 with *error set.  O(N).
+ */
+int sample_tree_check_spread(const struct sample_tree *tree,
+                             const uint32_t *first, struct error *error);
+
+/*
  * The same for chains that all have labels, different ones: so siblings stay
  * different, and those of different sections are not merged.  The new tree
  * borrows the counts.  *new_part, unless part is NULL, becomes an array of the

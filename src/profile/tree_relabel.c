@@ -356,7 +356,8 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 
 	relabelling.builder = tree_builder_new(tree->n_resources, error);
 	/* Growing step by step would copy what is there. */
-	if (relabelling.builder != NULL)
+	if (sample_tree_check_spread(tree, first, error) == 0 &&
+	    relabelling.builder != NULL)
 		reserve_nodes(relabelling.builder, tree->n_nodes, error);
 	if (tree->timeline != NULL)
 		relabelling.to_row = memory_array(tree->n_rows,

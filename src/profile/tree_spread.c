@@ -4,6 +4,8 @@
  * The nodes keep their order, so each chain's place is a sum of lengths, and
  * nothing is looked up.
  */
+#include <inttypes.h>
+
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
 #include "src/profile/sample_tree.h"
@@ -18,6 +20,32 @@ struct spreading {
 	const uint32_t *part;	/* [n_nodes of from], or NULL */
 	uint32_t *new_part;	/* [n_nodes of to] */
 };
+
+/*
+ * Inlined calls make two or three frames of one.  A tree of up to 4 million
+ * nodes may become one of 12 million, and each further node 8.
+ */
+static const uint64_t spread_always = 12 << 20, spread_free = 4 << 20,
+                      spread_ratio = 8;
+
+int
+sample_tree_check_spread(const struct sample_tree *tree, const uint32_t *first,
+                         struct error *error)
+{
+	uint64_t n = 0, most = spread_always;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		const uint32_t label = tree->label[node];
+
+		if (label != NO_LABEL)
+			n += first[label + 1] - first[label];
+	}
+	if (tree->n_nodes > spread_free)
+		most += (tree->n_nodes - spread_free) * spread_ratio;
+	return n <= most ? 0 :
+	    error_set(error, "inlined calls make %" PRIu64 " call paths of %"
+	              PRIu32 "; say \"inlines off\"", n, tree->n_nodes);
+}
 
 /* Finds where the chains go. */
 static int
@@ -103,7 +131,8 @@ sample_tree_spread(const struct sample_tree *tree, const uint32_t *first,
 {
 	struct spreading spreading = { .from = tree, .first = first,
 		.labels = labels, .part = part };
-	int result = find_places(&spreading, error);
+	int result = sample_tree_check_spread(tree, first, error) != 0 ? -1 :
+	    find_places(&spreading, error);
 
 	if (result == 0) {
 		const uint32_t n = spreading.place[tree->n_nodes];

@@ -37,7 +37,7 @@ end_header(struct collapsed *input, const char *stacks, size_t size,
 	                         source_name(input->reader.source), stacks,
 	                         size, error) != 0)
 		return -1;
-	input->writer = stack_writer_new(source_name(input->reader.source),
+	input->writer = stack_writer_new(input->reader.source,
 	                                 STACK_LINES, profile->n_resources,
 	                                 error);
 	input->parser = stack_parser_new(profile, error);
