@@ -378,6 +378,8 @@ ok 'a view > replaces what a link leads to, with its mode' \
 	<"$work/kept")" = '640 kept 1' ]
 run 0 "$forms" -e "root >> $work/link" -e 'root > /dev/null'
 ok 'and >> adds to it' [ "$(wc -l <"$work/kept")" = 2 ]
+run 0 "$forms" -e 'root > /dev/stdout' -e functions
+ok 'nor is what standard output goes to replaced' out_has 'Body'
 run 1 "$forms" -e "functions /nothing/ > $work/link"
 ok 'a command that fails leaves it' [ "$(wc -l <"$work/kept")" = 2 ]
 echo before >"$work/kept"

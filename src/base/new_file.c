@@ -73,11 +73,26 @@ open_beside(struct new_file *file, const struct stat *old)
 	return false;
 }
 
+/* Whether it is what the program has open already, as /dev/stdout is. */
+static bool
+is_standard_stream(const char *name, const struct stat *old)
+{
+	struct stat open;
+
+	if (strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/proc/", 6) == 0)
+		return true;
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+		if (fstat(i, &open) == 0 && open.st_dev == old->st_dev &&
+		    open.st_ino == old->st_ino)
+			return true;
+	return false;
+}
+
 /* Whether an old file may be replaced: it is a regular file, and writable. */
 static bool
-is_replaceable(const char *target, const struct stat *old)
+is_replaceable(const char *name, const char *target, const struct stat *old)
 {
-	return S_ISREG(old->st_mode) && old->st_nlink == 1 &&
+	return !is_standard_stream(name, old) && S_ISREG(old->st_mode) && old->st_nlink == 1 &&
 	    access(target, W_OK) == 0;
 }
 
@@ -95,7 +110,7 @@ open_somehow(struct new_file *file, const char *name)
 	file->target = is_old ? realpath(name, NULL) : strdup(name);
 	if (file->target == NULL)
 		return false;
-	if (is_old ? is_replaceable(file->target, &old) &&
+	if (is_old ? is_replaceable(name, file->target, &old) &&
 	             open_beside(file, &old) :
 	             lstat(name, &old) != 0 && open_beside(file, NULL))
 		return true;

@@ -4,8 +4,8 @@
  * Output goes to a new file beside the named one, and replaces it at the end
  * if everything went well; until then the old file is untouched.  A symbolic
  * link stays one; permissions, owner and group are kept.  What cannot be
- * replaced like this (devices and pipes, a file with several names, a folder
- * to which nothing can be added) is written in place.
+ * replaced like this (devices and pipes, standard output, a file with several
+ * names, a folder to which nothing can be added) is written in place.
  */
 #ifndef CPPROF_BASE_NEW_FILE_H
 #define CPPROF_BASE_NEW_FILE_H
