@@ -289,12 +289,15 @@ fill(struct expression *expression, const char *text, size_t length,
 	struct translation from = { .text = text, .length = length };
 
 	translate(&from);
-	expression->text = memory_text(text_string(&from.out),
-	                               from.out.length, error);
+	if (from.out.failed)
+		error_out_of_memory(error);
+	else
+		expression->text = memory_text(text_string(&from.out),
+		                               from.out.length, error);
 	expression->length = from.out.length;
 	text_free(&from.out);
-	if (from.out.failed || expression->text == NULL)
-		return error_out_of_memory(error);
+	if (expression->text == NULL)
+		return -1;
 	expression->code = compile(expression, 0, error);
 	if (expression->code == NULL)
 		return -1;
