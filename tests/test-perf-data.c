@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-perf-data.c -- pipes made by hand, and a file that perf made. */
+#include "src/profile/sections.h"
 #include "tests/reader-fixture.h"
 
 #include <sys/stat.h>
@@ -330,6 +331,31 @@ perf_data_records_without_time_take_effect_at_once(void **state)
 	assert_int_equal(profile->frames[0].module, 0);
 	assert_string_equal(profile->modules[0].path,
 	                    "/gone/with-a-long-name");
+	profile_free(profile);
+}
+
+/* The slash in the name of a kernel's thread is none of a path. */
+static void
+perf_data_kernel_threads_have_their_whole_names(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_command(&buffer, 12, 0, "ksoftirqd/0", 1);
+	put_command(&buffer, 13, 0, "migration/0", 1);
+	put_sample(&buffer, 5, 0, CHAIN(0x400010), 2);
+	put_sample(&buffer, 5, 12, CHAIN(0x400010), 3);
+	put_sample(&buffer, 5, 13, CHAIN(0x400010), 4);
+	put_sample(&buffer, 5, 14, CHAIN(0x400010), 5);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_processes, 4);
+	assert_string_equal(process_title(profile, 0), "swapper");
+	assert_string_equal(thread_title(profile, 0), "swapper");
+	assert_string_equal(process_title(profile, 1), "ksoftirqd/0");
+	assert_string_equal(process_title(profile, 2), "migration/0");
+	assert_string_equal(process_title(profile, 3), ":14");
 	profile_free(profile);
 }
 
@@ -1993,6 +2019,8 @@ main(void)
 		cmocka_unit_test(perf_data_takes_records_in_the_order_of_time),
 		cmocka_unit_test(
 		    perf_data_records_without_time_take_effect_at_once),
+		cmocka_unit_test(
+		    perf_data_kernel_threads_have_their_whole_names),
 		cmocka_unit_test(
 		    perf_data_children_begin_with_their_parents_mappings),
 		cmocka_unit_test(perf_data_samples_have_their_times),

@@ -50,8 +50,11 @@ process_title(const struct profile *profile, uint32_t process)
 	if (process != NO_PROCESS &&
 	    profile->processes[process].title != NULL)
 		return profile->processes[process].title;
-	return program != NULL && *program != '\0' ? last_component(program) :
-	       UNKNOWN_NAME;
+	if (program == NULL || *program == '\0')
+		return UNKNOWN_NAME;
+	/* The slash of "ksoftirqd/0", a command's name, is none of a path. */
+	return *program == '/' || *program == '.' ? last_component(program) :
+	       program;
 }
 
 bool

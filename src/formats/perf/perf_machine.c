@@ -197,7 +197,9 @@ perf_machine_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
 		return UINT32_MAX;
 	if (state->number != UINT32_MAX)
 		return state->number;
-	if (state->name[0] == '\0')	/* perf's name for an unknown one */
+	if (state->name[0] == '\0' && tid == 0)	/* the idle processor */
+		strcpy(state->name, "swapper");
+	else if (state->name[0] == '\0')	/* perf's name for an unknown one */
 		snprintf(state->name, sizeof state->name, ":%u", tid);
 	owner = find_process(machine, pid, error);
 	if (owner == NULL)
