@@ -574,6 +574,31 @@ places_need_no_names(void **state)
 	             "fn=(1)\n1 3\n", "f 2; g 3; f>g 1:3; ");
 }
 
+/* As xdebug writes it where a function frees more than it takes. */
+static void
+costs_below_zero_spoil_no_other_event(void **state)
+{
+	static const char text[] = "event: Sum = Memory + Time\n"
+	    "events: Time Memory\nfn=(1) f\n5 10 -100\nfn=(2) main\n"
+	    "1 5 500\ncfn=(1)\ncalls=1 0 0\n9 10 -100\n";
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(text, sizeof text - 1, false,
+	                                     &error);
+
+	(void)state;
+	assert_non_null(profile);
+	assert_int_equal(profile->n_resources, 1);
+	assert_int_equal(profile->graph->n_resources, 1);
+	assert_string_equal(profile->resources[0].name, "Time");
+	assert_int_equal(call_graph_total(profile->graph, 0), 15);
+	assert_int_equal(call_graph_hits(profile->graph, 0)[0], 10);
+	assert_int_equal(profile->graph->places->n_resources, 1);
+	assert_int_equal(profile->n_warnings, 2);
+	assert_string_equal(profile->warnings[1], "cg:4: a value of Memory is "
+	    "below zero; this resource is left out, and the others are whole");
+	profile_free(profile);
+}
+
 static void
 errors_name_their_line(void **state)
 {
@@ -606,9 +631,11 @@ errors_name_their_line(void **state)
 	                "fn=f\n0 3\n", "cg:1: differences of two profiles, as "
 	                "cg_diff writes them, are no profile; open the two "
 	                "instead");
-	assert_rejected("events: A B\nfn=f\n0 3 -1\n", "cg:3: a cost below "
-	                "zero: differences of two profiles, as cg_diff writes "
-	                "them, are no profile; open the two instead");
+	assert_rejected("events: A\nfn=f\n0 -1\n", "cg:3: a value below "
+	                "zero: differences of two profiles are no profile; "
+	                "open the two instead");
+	assert_rejected("events: A\nfn=f\n0 -x\n", "cg:3: expected a number of 64 bits "
+	                "as cost");
 	assert_rejected("events: A\nob=(3)\nfn=f\n1 2\nfn=(3)\n",
 	                "cg:5: (3) has no name yet");
 	assert_rejected("events: A\nfn=f\ncalls=1 1\n",
@@ -812,6 +839,7 @@ main(void)
 		cmocka_unit_test(costs_without_function_are_kept),
 		cmocka_unit_test(places_need_no_names),
 		cmocka_unit_test(functions_without_symbol_are_named_by_module),
+		cmocka_unit_test(costs_below_zero_spoil_no_other_event),
 		cmocka_unit_test(errors_name_their_line),
 		cmocka_unit_test(too_many_events_are_rejected),
 		cmocka_unit_test(lenient_skips_and_counts),

@@ -433,7 +433,7 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 		{ "a 1\nb\n", "in:2: expected names joined by ';'" },
 		{ "5\n", "in:1: expected names joined by ';'" },
 		{ " 5\n", "in:1: expected names joined by ';'" },
-		{ "a 1\n\nb -3\n", "in:3: expected a number" },
+		{ "a 1\n\nb -3\n", "in:3: a count below zero" },
 		{ "a .5\n", "in:1: expected a number" },
 		{ "a 1.5.2\n", "in:1: expected a number" },
 		{ "a 1.5x\n", "in:1: expected a number" },
@@ -442,10 +442,9 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 		{ "a 1 \n", "in:1: expected a number" },
 		{ "a 18446744073709551616\n",
 		  "in:1: expected a number below 2^64" },
-		{ "a;;b 1\n", "in:1: an empty name" },
-		{ ";a 1\n", "in:1: an empty name" },
-		{ "a; 1\n", "in:1: an empty name" },
-		{ "b;a 1\nb; 1\n", "in:2: an empty name" },
+		{ "a;b -1\n", "in:1: a count below zero" },
+		{ "a;b 1\nb -2.5\n", "in:2: a count below zero" },
+		{ "a;b --1\n", "in:1: expected a number" },
 		{ "a 18446744073709551615\nb 1\n",
 		  "in:2: the sum of hits exceeds 64 bits" },
 		{ "a 18446744073709551615\nb 1",
@@ -479,6 +478,46 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 	}
 }
 
+/* As in flamegraph.pl, such a frame is there, and so is its total. */
+static void
+collapsed_frames_may_lack_a_name(void **state)
+{
+	static const char text[] = "a;;b 1\na;;b;c 2\n;a 4\na; 8\na;;b 16\n";
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(text, sizeof text - 1, false,
+	                                     &error);
+
+	(void)state;
+	assert_non_null(profile);
+	assert_int_equal(hits_of(profile, 0, "a;[unknown];b"), 17);
+	assert_int_equal(hits_of(profile, 0, "a;[unknown];b;c"), 2);
+	assert_int_equal(hits_of(profile, 0, "[unknown];a"), 4);
+	assert_int_equal(hits_of(profile, 0, "a;[unknown]"), 8);
+	profile_free(profile);
+}
+
+static void
+collapsed_a_column_below_zero_spoils_no_other(void **state)
+{
+	static const char text[] = "# resource: time\n# resource: memory\n"
+	    "# resource: faults\na;b 1 2 3\na;c 4 -5 6\na;b 1 -1.5 3\n";
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(text, sizeof text - 1, false,
+	                                     &error);
+
+	(void)state;
+	assert_non_null(profile);
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[1].name, "faults");
+	assert_int_equal(hits_of(profile, 0, "a;b"), 2);
+	assert_int_equal(hits_of(profile, 1, "a;b"), 6);
+	assert_int_equal(hits_of(profile, 1, "a;c"), 6);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "in:5: a value of memory is "
+	    "below zero; this resource is left out, and the others are whole");
+	profile_free(profile);
+}
+
 static void
 collapsed_refuses_nul_bytes(void **state)
 {
@@ -499,7 +538,7 @@ collapsed_refuses_nul_bytes(void **state)
 static void
 collapsed_lenient_counts_and_skips_bad_lines(void **state)
 {
-	static const char text[] = "a;b 1\nnonsense\na;;b 9\na;b\0 9\na;c 2\n";
+	static const char text[] = "a;b 1\nnonsense\na;b -9\na;b\0 9\na;c 2\n";
 	struct error error = { 0 };
 	struct profile *profile = read_bytes(text, sizeof text - 1, true,
 	                                     &error);
@@ -973,6 +1012,9 @@ main(void)
 		    collapsed_mangled_names_are_demangled_and_merged),
 		cmocka_unit_test(
 		    collapsed_refuses_bad_lines_with_their_numbers),
+		cmocka_unit_test(collapsed_frames_may_lack_a_name),
+		cmocka_unit_test(
+		    collapsed_a_column_below_zero_spoils_no_other),
 		cmocka_unit_test(collapsed_refuses_nul_bytes),
 		cmocka_unit_test(collapsed_lenient_counts_and_skips_bad_lines),
 		cmocka_unit_test(

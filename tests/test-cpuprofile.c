@@ -224,7 +224,7 @@ cpuprofile_refuses_what_does_not_fit_with_its_offset(void **state)
 		  "\"timeDeltas\":[1]}", "2 samples have 1 times" },
 		{ "{\"nodes\":[{\"id\":1}],\"samples\":[1],"
 		  "\"timeDeltas\":[1e30]}", "expected a time" },
-		{ "{\"nodes\":[{\"id\":1,\"hitCount\":-4}]}",
+		{ "{\"nodes\":[{\"id\":1,\"hitCount\":0.5}]}",
 		  "in: 0x1d: expected how often" },
 	};
 
@@ -361,11 +361,31 @@ v8_profiles_cut_at_every_byte_keep_what_is_whole(void **state)
 	cut_at_every_byte(&format_chrome_trace, trace, sizeof trace - 1);
 }
 
+static void
+cpuprofile_hits_below_zero_spoil_no_time(void **state)
+{
+	struct profile *profile = read_format(&format_cpuprofile,
+	    "{\"nodes\":[" ROOT ",{\"id\":2," FRAME("f", "6") ","
+	    "\"hitCount\":-2},{\"id\":4," FRAME("g", "0") ",\"hitCount\":1}],"
+	    "\"startTime\":100,\"endTime\":190,\"samples\":[2,4],"
+	    "\"timeDeltas\":[5,10]}");
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 1);
+	assert_string_equal(profile->resources[0].name, "time");
+	assert_int_equal(hits_of(profile, 0, "f"), 10);
+	assert_int_equal(hits_of(profile, 0, "g"), 190 - 115);
+	assert_non_null(strstr(profile->warnings[0],
+	                       "a value of samples is below zero"));
+	profile_free(profile);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpuprofile_takes_keys_in_any_order),
+		cmocka_unit_test(cpuprofile_hits_below_zero_spoil_no_time),
 		cmocka_unit_test(cpuprofile_reads_the_older_form_however_deep),
 		cmocka_unit_test(cpuprofile_time_does_not_go_back),
 		cmocka_unit_test(

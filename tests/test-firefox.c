@@ -187,6 +187,21 @@ firefox_takes_the_last_of_equal_columns(void **state)
 }
 
 static void
+firefox_numbers_below_zero_spoil_no_others(void **state)
+{
+	struct profile *profile = read_text(PROFILE("\"stack\":[0,1,1],"
+	    "\"threadCPUDelta\":[1,-1,5]", TABLES));
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 1);
+	assert_string_equal(profile->resources[0].name, "samples");
+	assert_int_equal(hits_of(profile, 0, "main;f"), 2);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "is below zero"));
+	profile_free(profile);
+}
+
+static void
 firefox_takes_weights_of_any_type(void **state)
 {
 	struct profile *profile = read_text(PROFILE("\"stack\":[0,1,0],"
@@ -222,9 +237,7 @@ firefox_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ PROFILE("\"stack\":[0],\"threadCPUDelta\":[1,2]", TABLES),
 		  "1 samples have 2 CPU deltas" },
 		{ PROFILE("\"stack\":[0],\"weight\":[-1]", TABLES),
-		  "a negative weight: differences" },
-		{ PROFILE("\"stack\":[0],\"threadCPUDelta\":[-1]", TABLES),
-		  "a negative CPU time" },
+		  "a value below zero: differences" },
 		{ PROFILE("\"stack\":[0]", STACKS ",\"frameTable\":{\"func\":["
 		  "0,null]}," FUNCTIONS "," STRINGS),
 		  "frameTable.func[1] is null, expected an index below 2" },
@@ -331,6 +344,7 @@ main(void)
 		cmocka_unit_test(firefox_waits_for_libraries_behind_threads),
 		cmocka_unit_test(firefox_cuts_a_librarys_path_at_a_nul),
 		cmocka_unit_test(firefox_takes_the_last_of_equal_columns),
+		cmocka_unit_test(firefox_numbers_below_zero_spoil_no_others),
 		cmocka_unit_test(firefox_takes_weights_of_any_type),
 		cmocka_unit_test(
 		    firefox_refuses_what_does_not_fit_with_its_offset),

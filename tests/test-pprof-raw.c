@@ -107,7 +107,7 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 		  "sample" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 0\n", "in:4: expected num" },
 		{ "Period: 1\nSamples:\nx/count\n -1: 1\n 1: 1\n",
-		  "in:4: a negative value" },
+		  "in:4: a value below zero" },
 		{ "Period: 1\nSamples:\nx/count\n 1 2: 1\n 1: 1\nLocations\n",
 		  "in:5: a sample of 1 value, expected 2" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\n                a\n",

@@ -304,7 +304,7 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ PROFILE("\"samples\":[0],\"weights\":[1]"),
 		  "in: 0x7d: expected a sample" },
 		{ PROFILE("\"samples\":[[0]],\"weights\":[-1]"),
-		  "a negative weight" },
+		  "a value below zero" },
 		{ PROFILE("\"samples\":[[0]],\"weights\":[1,2]"),
 		  "more weights than samples, of which there are 1" },
 		{ PROFILE("\"samples\":[[0],[1]],\"weights\":[1]"),

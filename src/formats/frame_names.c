@@ -263,7 +263,9 @@ enter_name(struct frame_names *frames, struct slot *slot, const char *text,
 
 	if (pieces == NULL)
 		return NO_NAME;
-	number = demangle_and_add(profile->names, text, length, error);
+	number = length > 0 ?
+	    demangle_and_add(profile->names, text, length, error) :
+	    names_add(profile->names, "[unknown]", 9, error);
 	if (number == NO_NAME)
 		return NO_NAME;
 	/* Else several texts are one name, which has its frame. */

@@ -32,7 +32,7 @@ void frame_names_free(struct frame_names *frames);
 /*
  * The numbers of n names in a line, one after the other with a byte between
  * them: the first begins at line[begin], and the one after name i at
- * line[next[i]].  None is empty or has a NUL.  A new name is
+ * line[next[i]].  None has a NUL; an empty one is "[unknown]".  A new name is
  * entered into the profile both as a name and as a frame, under the same
  * number; a mangled one as demangle_and_add has it, once.  0, or -1 with *error
  * set for want of memory.

@@ -67,6 +67,7 @@ reader_end(struct reader *reader, int result)
 	tree_builder_free(reader->builder);
 	free(reader->hits);
 	free(reader->named_frames);
+	free(reader->below_zero);
 	if (result == 0)
 		return reader->profile;
 	profile_free(reader->profile);
@@ -380,6 +381,65 @@ reader_step(struct reader *reader, struct error *error)
 	return progress_step(reader->options->progress,
 	                     source_done(reader->source),
 	                     source_size(reader->source), error);
+}
+
+/* ---- values below zero ---- */
+
+int
+reader_note_below_zero(struct reader *reader, uint32_t column,
+                       uint64_t place, struct error *error)
+{
+	if (memory_grow(&reader->below_zero, &reader->below_zero_capacity,
+	                (size_t)column + 1, sizeof *reader->below_zero,
+	                error) != 0)
+		return -1;
+	while (reader->n_below_zero <= column)
+		reader->below_zero[reader->n_below_zero++] = 0;
+	if (reader->below_zero[column] == 0)
+		reader->below_zero[column] = place + 1;
+	return 0;
+}
+
+bool
+reader_is_below_zero(const struct reader *reader, uint32_t column)
+{
+	return column < reader->n_below_zero &&
+	       reader->below_zero[column] != 0;
+}
+
+static int
+drop_below_zero(struct reader *reader, uint32_t resource, uint64_t place,
+                struct error *error)
+{
+	struct profile *profile = reader->profile;
+	struct error text = { 0 };
+
+	if (profile->n_resources == 1)
+		return reader_fail_at(reader, place, error, "a value below "
+		    "zero: differences of two profiles are no profile; open "
+		    "the two instead");
+	reader_fail_at(reader, place, &text, "a value of %s is below zero; this "
+	               "resource is left out, and the others are whole",
+	               profile->resources[resource].name);
+	if (profile_warn(profile, error, "%s", text.text) != 0)
+		return -1;
+	profile_drop_resource(profile, resource);
+	return 0;
+}
+
+int
+reader_drop_below_zero(struct reader *reader, const uint32_t *columns,
+                       struct error *error)
+{
+	for (uint32_t r = reader->profile->n_resources; r-- > 0;) {
+		uint32_t column = columns != NULL ? columns[r] : r;
+
+		if (reader_is_below_zero(reader, column) &&
+		    drop_below_zero(reader, r, reader->below_zero[column] - 1,
+		                    error) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- what a stack has ---- */

@@ -45,6 +45,9 @@ struct reader {
 	uint64_t time_ns;		/* from anywhere */
 
 	/* reader.c only. */
+	uint64_t *below_zero;	/* [n_below_zero] place + 1 where a column has
+				 * such a value; 0: none */
+	size_t n_below_zero, below_zero_capacity;
 	uint32_t n_columns;
 	size_t hits_capacity;
 	uint64_t n_frames;	/* of all stacks, with what was compared */
@@ -154,6 +157,26 @@ void reader_skip(struct reader *reader, size_t n);
 
 /* Reports progress and ends the load after Ctrl-C; once a block or megabyte. */
 int reader_step(struct reader *reader, struct error *error);
+
+/* ---- values below zero ----
+ *
+ * A count cannot be below zero; the memory that a function has freed, or the
+ * difference of two profiles, is.  Then that resource is left out, and the
+ * others are as good as they were.
+ */
+
+/* Notes that the value of a column at that place is. */
+int reader_note_below_zero(struct reader *reader, uint32_t column,
+                           uint64_t place, struct error *error);
+bool reader_is_below_zero(const struct reader *reader, uint32_t column);
+
+/*
+ * Takes the resources of these columns out of the finished profile, each with a
+ * warning.  If there is no other, that is an error.  columns[n_resources]: the
+ * column of each; NULL: their own numbers.
+ */
+int reader_drop_below_zero(struct reader *reader, const uint32_t *columns,
+                           struct error *error);
 
 /* ---- what a stack has ---- */
 

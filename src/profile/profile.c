@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/profile/call_graph.h"
+#include "src/profile/large_array.h"
 
 struct profile *
 profile_new(struct error *error)
@@ -214,6 +216,62 @@ module_build(const struct module *module,
 	memcpy(build + sizeof module->file_size, &module->file_mtime_ns,
 	       sizeof module->file_mtime_ns);
 	return MODULE_BUILD_MAX;
+}
+
+/* Takes a column out of rows of `width` counts each. */
+static void
+drop_column(uint64_t *rows, size_t n, size_t width, size_t column)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < n * width; i++)
+		if (i % width != column)
+			rows[to++] = rows[i];
+}
+
+static void
+drop_graph_resource(struct call_graph *graph, uint32_t r)
+{
+	uint32_t width = graph->n_resources--;
+
+	drop_column(graph->self, graph->n_nodes, width, r);
+	drop_column(graph->hits, graph->n_arcs, width, r);
+	if (graph->places != NULL) {
+		drop_column(graph->places->hits, graph->places->n, width, r);
+		graph->places->n_resources--;
+	}
+}
+
+static void
+drop_counts(uint64_t **counts, uint32_t n, uint32_t r)
+{
+	large_array_free(counts[r]);
+	memmove(&counts[r], &counts[r + 1], (n - r - 1) * sizeof *counts);
+}
+
+void
+profile_drop_resource(struct profile *profile, uint32_t resource)
+{
+	struct sample_tree *tree = profile->tree;
+	uint32_t n = profile->n_resources--;
+
+	memmove(&profile->resources[resource],
+	        &profile->resources[resource + 1],
+	        (n - resource - 1) * sizeof *profile->resources);
+	if (profile->graph != NULL)
+		drop_graph_resource(profile->graph, resource);
+	if (tree == NULL)
+		return;
+	drop_counts(tree->hits, tree->n_resources, resource);
+	drop_counts(tree->samples, tree->n_resources, resource);
+	tree->n_resources--;
+	if (tree->timeline == NULL)
+		return;
+	drop_counts(tree->timeline->hits, tree->timeline->n_resources,
+	            resource);
+	drop_counts(tree->timeline->samples, tree->timeline->n_resources,
+	            resource);
+	tree->timeline->n_resources--;
 }
 
 bool

@@ -250,6 +250,12 @@ uint64_t profile_hits(const struct profile *profile, uint32_t resource,
                       uint64_t *samples);
 
 /*
+ * Takes a resource and its counts, in a tree or a graph, out of the profile;
+ * those after it have smaller numbers then.
+ */
+void profile_drop_resource(struct profile *profile, uint32_t resource);
+
+/*
  * Records how a resource was counted; NULL: unknown.  A sum names each source
  * once: "ONE; OTHER".  0, or -1 with *error set.
  */

@@ -269,19 +269,25 @@ subtract_costs(const struct callgrind_events *events, const char *at,
 		uint64_t cost = 0;
 
 		at = callgrind_skip_blanks(at);
-		at = *at == '.' ? at + 1 : callgrind_number(at, &cost);
-		row[events->columns[i]] -= cost;
+		if (*at == '-')
+			at = callgrind_number(at + 1, &cost);
+		else if (*at == '.')
+			at++;
+		else if ((at = callgrind_number(at, &cost)) != NULL)
+			row[events->columns[i]] -= cost;
 	}
 }
 
 /*
  * Adds the costs of a line that ends in '\n' to row[resource].  NULL; or what
- * is wrong, with nothing added.
+ * is wrong, with nothing added.  Costs below zero are noted.
  */
 static const char *
-add_costs(const struct callgrind_events *events, const char *at,
-          uint64_t *row)
+add_costs(struct callgrind *input, const char *at, uint64_t *row,
+          struct error *error)
 {
+	const struct callgrind_events *events = &input->events;
+	struct reader *reader = &input->reader;
 	const char *first = at, *wrong = NULL;
 	uint32_t i;
 
@@ -292,9 +298,12 @@ add_costs(const struct callgrind_events *events, const char *at,
 			wrong = "more costs than events";
 		else if (*at == '.')
 			at++;
-		else if (*at == '-')
-			wrong = "a cost below zero: " CALLGRIND_IS_DIFFERENCE;
-		else if ((at = callgrind_number(at, &cost)) == NULL)
+		else if (*at == '-' && callgrind_number(at + 1, &cost) != NULL) {
+			at = callgrind_number(at + 1, &cost);
+			if (reader_note_below_zero(reader, events->columns[i],
+			                           reader->place, error) != 0)
+				return NULL;
+		} else if ((at = callgrind_number(at, &cost)) == NULL)
 			wrong = "expected a number of 64 bits as cost";
 		else if (__builtin_add_overflow(row[events->columns[i]], cost,
 		                                &sum))
@@ -431,9 +440,10 @@ costs_line(struct callgrind *input, const char *at, struct error *error)
 	row = find_row(input, error);
 	if (row == NULL)
 		return -1;
-	wrong = add_costs(&input->events, at, row);
-	return wrong == NULL ? 0 :
-	       reader_reject(&input->reader, wrong, error);
+	wrong = add_costs(input, at, row, error);
+	if (wrong != NULL)
+		return reader_reject(&input->reader, wrong, error);
+	return error->is_set ? -1 : 0;
 }
 
 /* ---- names ---- */
@@ -659,6 +669,10 @@ finish_graph(struct callgrind *input, struct error *error)
 		return reader_pass_file(reader, &wrong, error);
 	if (input->has_estimates)
 		forget_call_hits(graph);
+	if (callgrind_events_note_below_zero(&input->events, reader,
+	                                     error) != 0 ||
+	    reader_drop_below_zero(reader, NULL, error) != 0)
+		return -1;
 	return graph->n_arcs > 0 ? 0 :
 	    reader_warn(reader, error, "no calls in it, so the costs of "
 	                "functions with their descendants are unknown");

@@ -391,3 +391,22 @@ callgrind_events_derive(const struct callgrind_events *events,
 	}
 	return 0;
 }
+
+int
+callgrind_events_note_below_zero(const struct callgrind_events *events,
+                                 struct reader *reader, struct error *error)
+{
+	for (size_t i = 0; i < events->n_definitions; i++) {
+		const struct event_definition *definition =
+		    &events->definitions[i];
+
+		for (size_t t = 0; t < definition->n_terms; t++)
+			if (reader_is_below_zero(reader,
+			        definition->terms[t].resource) &&
+			    reader_note_below_zero(reader,
+			        definition->resource, reader->place,
+			        error) != 0)
+				return -1;
+	}
+	return 0;
+}

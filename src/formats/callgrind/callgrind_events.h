@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/formats/reader.h"
 #include "src/profile/profile.h"
 
 struct event_definition;
@@ -55,5 +56,10 @@ int callgrind_events_fix(struct callgrind_events *events,
 /* Computes the derived events, once everything is read; likewise. */
 int callgrind_events_derive(const struct callgrind_events *events,
                             struct call_graph *graph, struct error *error);
+
+/* Notes derived events that are computed from one with costs below zero. */
+int callgrind_events_note_below_zero(const struct callgrind_events *events,
+                                     struct reader *reader,
+                                     struct error *error);
 
 #endif

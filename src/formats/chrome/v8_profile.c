@@ -179,6 +179,21 @@ read_call_frame(struct v8_reading *reading, struct v8_node *node)
 			json_skip_value(reading->json);
 }
 
+static void
+read_hits(struct v8_reading *reading, struct v8_node *node)
+{
+	struct json_token token;
+	struct decimal decimal;
+
+	if (!json_next(reading->json, &token) || token.type == JSON_NULL)
+		return;
+	if (json_decimal(&token, &decimal) && decimal.digits < 0)
+		reading->v8->hits_below_zero = token.offset + 1;
+	else if (!json_whole_number(&token, INT64_MAX, &node->hits))
+		json_fail(reading->json, token.offset, "expected how often a "
+		          "node was hit");
+}
+
 /* Reads any key of an open node but "children". */
 static void
 read_node_key(struct v8_reading *reading, uint32_t number,
@@ -198,8 +213,7 @@ read_node_key(struct v8_reading *reading, uint32_t number,
 		    token.type != JSON_NULL)
 			node->parent_id = read_id(reading, &token);
 	} else if (json_is(key, "hitCount")) {
-		json_get_number(reading->json, INT64_MAX, "how often a node "
-		                "was hit", &node->hits);
+		read_hits(reading, node);
 	} else if (!read_frame_key(reading, node, key, 1)) {
 		json_skip_value(reading->json);
 	}

@@ -51,6 +51,8 @@ struct v8_profile {
 	    times_capacity;
 	uint64_t samples_offset;	/* of the samples in the input, or of
 					 * the nodes if there are none */
+	uint64_t hits_below_zero;	/* offset + 1 of such a count of hits;
+					 * 0: none */
 	bool is_old;			/* the older form: start and end are
 					 * in seconds, else microseconds */
 	bool has_times;

@@ -476,7 +476,10 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 	    charge_samples(&entering, &why) == 0 &&
 	    add_resources(&entering, &why) == 0 &&
 	    enter_rows(&entering, &why) == 0 &&
-	    note_times(&entering, &why) == 0)
+	    note_times(&entering, &why) == 0 &&
+	    (v8->hits_below_zero == 0 ||
+	     reader_note_below_zero(&tree->reader, tree->samples - 1,
+	                            v8->hits_below_zero - 1, &why) == 0))
 		result = 0;
 	else
 		json_pass(tree->json, v8->samples_offset, &why);
@@ -508,7 +511,8 @@ finish(struct v8_tree *tree, struct error *error)
 	                "file: %" PRIu64 ", shown as [unknown node]",
 	                tree->n_unknown) != 0)
 		return -1;
-	return reader_finish_stacks(reader, NULL, error);
+	return reader_finish_stacks(reader, NULL, error) == 0 ?
+	       reader_drop_below_zero(reader, NULL, error) : -1;
 }
 
 struct profile *

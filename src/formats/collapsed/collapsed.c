@@ -193,7 +193,8 @@ read_profile(struct collapsed *input, struct error *error)
 	    warn_of_fractions(input, error) != 0)
 		return -1;
 	reader->profile->tree = stack_writer_finish(input->writer, error);
-	if (reader->profile->tree == NULL)
+	if (reader->profile->tree == NULL ||
+	    reader_drop_below_zero(reader, NULL, error) != 0)
 		return -1;
 	return reader->options->has_thread_frames ?
 	       collapsed_take_threads(reader->profile, error) : 0;

@@ -40,7 +40,7 @@ end_header(struct collapsed *input, const char *stacks, size_t size,
 	input->writer = stack_writer_new(input->reader.source,
 	                                 STACK_LINES, profile->n_resources,
 	                                 error);
-	input->parser = stack_parser_new(profile, error);
+	input->parser = stack_parser_new(&input->reader, error);
 	return input->writer != NULL && input->parser != NULL ? 0 : -1;
 }
 

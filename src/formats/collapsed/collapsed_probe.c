@@ -48,21 +48,25 @@ inspect_line(struct evidence *evidence, const char *line, size_t length)
 	const char *blank = collapsed_find_blank(line, length);
 	uint64_t count;
 	double fraction;
+	bool is_negative;
 	size_t before;
 
 	if (evidence->n_lines++ == 0)
 		evidence->is_binary = memchr(line, '\0', length) != NULL;
-	if (blank == NULL || blank == line ||
-	    !collapsed_parse_decimal(blank + 1, line + length, &count,
-	                             &fraction))
+	if (blank == NULL || blank == line)
+		return;
+	/* One below zero is for the reader to refuse. */
+	is_negative = blank + 1 < line + length && blank[1] == '-';
+	if (!collapsed_parse_decimal(blank + 1 + is_negative, line + length,
+	                             &count, &fraction))
 		return;
 	before = (size_t)(blank - line);
 	if (ends_in_operator(line, before))
 		return;
 	if (memchr(line, ';', before) != NULL && line[before - 1] != ';') {
-		evidence->has_joined = true;
+		evidence->has_joined |= !is_negative;
 		evidence->n_stacks++;
-	} else if (*blank == ' ' && has_letter(line, before) &&
+	} else if (!is_negative && *blank == ' ' && has_letter(line, before) &&
 	           memchr(",:=", line[before - 1], 3) == NULL) {
 		evidence->n_stacks++;
 	}

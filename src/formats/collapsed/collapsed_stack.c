@@ -15,6 +15,7 @@
 #include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/delimiters.h"
 #include "src/formats/frame_names.h"
+#include "src/formats/reader.h"
 #include "src/formats/source.h"
 
 _Static_assert((int)SOURCE_PADDING >= (int)FRAME_NAMES_PADDING &&
@@ -23,6 +24,7 @@ _Static_assert((int)SOURCE_PADDING >= (int)FRAME_NAMES_PADDING &&
 
 /* The line parsed last, or the one being parsed. */
 struct stack_parser {
+	struct reader *reader;
 	struct frame_names *frame_names;
 	uint32_t n_resources;
 	size_t last_length;	/* of its stack, without counts */
@@ -35,12 +37,14 @@ struct stack_parser {
 };
 
 struct stack_parser *
-stack_parser_new(struct profile *profile, struct error *error)
+stack_parser_new(struct reader *reader, struct error *error)
 {
+	struct profile *profile = reader->profile;
 	struct stack_parser *parser = memory_array(1, sizeof *parser, error);
 
 	if (parser == NULL)
 		return NULL;
+	parser->reader = reader;
 	parser->n_resources = profile->n_resources;
 	parser->was_scattered = true;
 	parser->frame_names = frame_names_new(profile, error);
@@ -69,13 +73,39 @@ stack_parser_free(struct stack_parser *parser)
 }
 
 /*
- * Reads the counts at the end of the line into counts[n]; returns the length
- * of the stack before them, or 0 with *malformed set.
+ * Whether the count is below zero.  Where it is the only one, the line is
+ * malformed; else its column is noted.
+ */
+static bool
+is_below_zero(struct stack_parser *parser, const char *text, const char *end,
+              uint32_t column, struct error *malformed, struct error *error)
+{
+	uint64_t count;
+	double fraction;
+
+	if (*text != '-' ||
+	    !collapsed_parse_decimal(text + 1, end, &count, &fraction))
+		return false;
+	if (parser->n_resources == 1)
+		error_set(malformed, "a count below zero: differences of two "
+		          "profiles are no profile; open the two instead");
+	else
+		reader_note_below_zero(parser->reader, column,
+		                       parser->reader->place, error);
+	return true;
+}
+
+/*
+ * Reads the counts at the end of the line into counts[n_resources]; returns the
+ * length of the stack before them, or 0 with *malformed set.
  */
 static size_t
-parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
-             struct cut_fractions *fractions, struct error *malformed)
+parse_counts(struct stack_parser *parser, const char *line, size_t length,
+             uint64_t *counts, struct error *malformed, struct error *error)
 {
+	struct cut_fractions *fractions = &parser->fractions;
+	uint32_t n = parser->n_resources;
+
 	while (n-- > 0) {
 		const char *end = line + length, *blank = end;
 		double fraction = 0;
@@ -87,9 +117,14 @@ parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
 			          "a blank and a count");
 			return 0;
 		}
-		if (!collapsed_parse_count(blank + 1, end, &counts[n]) &&
-		    !collapsed_parse_decimal(blank + 1, end, &counts[n],
-		                             &fraction)) {
+		if (is_below_zero(parser, blank + 1, end, n, malformed,
+		                  error)) {
+			counts[n] = 0;
+			if (malformed->is_set)
+				return 0;
+		} else if (!collapsed_parse_count(blank + 1, end, &counts[n]) &&
+		           !collapsed_parse_decimal(blank + 1, end, &counts[n],
+		                                    &fraction)) {
 			error_set(malformed, "expected a number below 2^64 "
 			          "after the last blank");
 			return 0;
@@ -148,16 +183,11 @@ find_frames(struct stack_parser *parser, const char *line, size_t at,
             size_t size, size_t *end, struct error *malformed,
             struct error *error)
 {
-	uint64_t begins = 1;	/* bit 0: a frame begins with the block */
-	bool has_empty = false;
-
 	for (; at < size; at += DELIMITERS_BLOCK) {
 		struct delimiters found = find_delimiters(line + at);
 		uint64_t before = (found.stops & -found.stops) - 1;
 		uint64_t semicolons = found.semicolons & before;
 
-		has_empty |= (semicolons & (semicolons << 1 | begins)) != 0;
-		begins = semicolons >> (DELIMITERS_BLOCK - 1);
 		if (push_frames(parser, at, semicolons, error) != 0)
 			return STACK_FAILED;
 		if (found.stops == 0)
@@ -177,9 +207,7 @@ find_frames(struct stack_parser *parser, const char *line, size_t at,
 		error_set(malformed, "a NUL byte");
 		return STACK_MALFORMED;
 	}
-	if (has_empty)
-		error_set(malformed, "an empty name in the stack");
-	return has_empty ? STACK_MALFORMED : STACK_PARSED;
+	return STACK_PARSED;
 }
 
 /* Where a line differs from the previous one. */
@@ -218,21 +246,19 @@ finish_line(struct stack_parser *parser, struct stack_batch *batch,
             struct error *malformed, struct error *error)
 {
 	uint32_t depth = ++parser->depth;
-	size_t begin = depth > 1 ? parser->next_frame[depth - 2] : 0;
 
 	if (stack_batch_reserve(batch, depth, parser->n_resources,
 	                        error) != 0 ||
 	    memory_grow(&parser->labels, &parser->labels_capacity, depth,
 	                sizeof *parser->labels, error) != 0)
 		return STACK_FAILED;
-	length = parse_counts(line, length, batch->counts +
+	length = parse_counts(parser, line, length, batch->counts +
 	                      batch->n_stacks * parser->n_resources,
-	                      parser->n_resources, &parser->fractions,
-	                      malformed);
-	if (length > 0 && length <= begin)
-		error_set(malformed, "an empty name in the stack");
+	                      malformed, error);
 	if (malformed->is_set)
 		return STACK_MALFORMED;
+	if (error->is_set)
+		return STACK_FAILED;
 	parser->next_frame[depth - 1] = (uint32_t)length + 1;
 	parser->last_length = length;
 	return frame_names_add(parser->frame_names, line, fork->at,

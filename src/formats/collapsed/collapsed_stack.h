@@ -11,17 +11,17 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/formats/reader.h"
 #include "src/formats/stack_writer.h"
-#include "src/profile/profile.h"
 
 struct stack_parser;
 
 /*
- * For a profile whose resources are known and which has no names yet; the
- * profile must outlive it.  Freed with stack_parser_free; NULL with *error
- * set.
+ * For a reader whose profile has its resources, and no names yet; the reader
+ * must outlive it, and learns which columns have counts below zero.  Freed with
+ * stack_parser_free; NULL with *error set.
  */
-struct stack_parser *stack_parser_new(struct profile *profile,
+struct stack_parser *stack_parser_new(struct reader *reader,
                                       struct error *error);
 void stack_parser_free(struct stack_parser *parser);
 

@@ -47,12 +47,12 @@ firefox_thread_free(struct firefox_thread *thread)
 /* ---- columns ---- */
 
 /*
- * Reads a column of amounts; null counts as 0.  what: "an array of weights",
- * negative: the error for a negative one.
+ * Reads a column of amounts; null counts as 0, and so does one below zero, of
+ * which *below_zero then tells.  what: "an array of weights".
  */
 static void
 read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
-             const char *what, const char *negative)
+             const char *what, uint64_t *below_zero)
 {
 	struct json_token token;
 
@@ -70,12 +70,13 @@ read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
 		else if (!decimal_scale(decimal, power, &number, NULL))
 			json_fail(reading->json, token.offset,
 			          "a number that exceeds 63 bits");
-		else if (number < 0)
-			json_fail(reading->json, token.offset, "%s", negative);
 		else if (memory_grow(&amounts->values, &amounts->capacity,
 		                     amounts->n + 1, sizeof *amounts->values,
 		                     reading->error) == 0)
-			amounts->values[amounts->n++] = (uint64_t)number;
+			amounts->values[amounts->n++] = number < 0 ? 0 :
+			                                (uint64_t)number;
+		if (!reading->error->is_set && number < 0 && *below_zero == 0)
+			*below_zero = token.offset + 1;
 	}
 }
 
@@ -234,13 +235,12 @@ read_samples(struct thread_reading *reading)
 			                  reading->error);
 		else if (json_is(&key, "weight"))
 			read_amounts(reading, &reading->weights, WEIGHT_POWER,
-			             "an array of weights", "a negative "
-			             "weight: differences of profiles cannot "
-			             "be read");
+			             "an array of weights",
+			             &reading->thread->weight_below_zero);
 		else if (json_is(&key, "threadCPUDelta"))
 			read_amounts(reading, &reading->deltas, DELTA_POWER,
 			             "an array of CPU times",
-			             "a negative CPU time");
+			             &reading->thread->cpu_below_zero);
 		else if (json_is(&key, "time") || json_is(&key, "timeDeltas"))
 			read_times(reading, json_is(&key, "timeDeltas"));
 		else if (json_is(&key, "weightType"))

@@ -54,6 +54,8 @@ struct firefox_thread {
 					 * they have no times */
 	size_t n_samples, samples_capacity;
 	uint64_t offset;		/* of its samples */
+	uint64_t weight_below_zero, cpu_below_zero;	/* offset + 1 of the
+					 * first such number; 0: none */
 };
 
 void firefox_thread_free(struct firefox_thread *thread);

@@ -299,6 +299,28 @@ add_charge(struct firefox_tree *tree, const struct firefox_thread *thread,
 	                    charge->n_samples, error) == 0 ? 0 : -1;
 }
 
+/* Notes resources of which the thread has numbers below zero. */
+static int
+note_below_zero(struct firefox_tree *tree, const struct firefox_thread *thread,
+                struct error *error)
+{
+	uint32_t resource;
+
+	if (thread->weight_below_zero != 0) {
+		resource = need_weight(tree, thread->weight, error);
+		if (resource == NO_RESOURCE ||
+		    reader_note_below_zero(tree->reader, resource,
+		        thread->weight_below_zero - 1, error) != 0)
+			return -1;
+	}
+	if (thread->cpu_below_zero == 0)
+		return 0;
+	resource = need_cpu(tree, error);
+	return resource != NO_RESOURCE ?
+	    reader_note_below_zero(tree->reader, resource,
+	                           thread->cpu_below_zero - 1, error) : -1;
+}
+
 /* A charge that was added, and the sum of its samples so far. */
 struct added {
 	uint32_t node;
@@ -370,8 +392,9 @@ add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
 {
 	struct added *added = memory_array(thread->n_charges, sizeof *added,
 	                                   error);
-	int result = added == NULL ? -1 :
-	    add_all_charges(tree, thread, stacks, added, error);
+	int result = added == NULL ||
+	    add_all_charges(tree, thread, stacks, added, error) != 0 ||
+	    note_below_zero(tree, thread, error) != 0 ? -1 : 0;
 
 	free(added);
 	return result;
@@ -493,7 +516,7 @@ firefox_tree_finish(struct firefox_tree *tree, struct error *error)
 
 		for (uint32_t i = 0; i < samples->n_nodes; i++)
 			samples->label[i] = frames[samples->label[i]];
-		result = 0;
+		result = reader_drop_below_zero(tree->reader, NULL, error);
 	}
 	free(frames);
 	return result;

@@ -407,24 +407,6 @@ restore_resource(struct profile *profile, uint32_t r,
 	return 0;
 }
 
-/* Drops the column of raw samples, which are beside the hits by now. */
-static void
-drop_resource(struct profile *profile, uint32_t r)
-{
-	struct sample_tree *tree = profile->tree;
-	size_t n_behind = --profile->n_resources - r;
-
-	tree->n_resources--;
-	large_array_free(tree->hits[r]);
-	large_array_free(tree->samples[r]);
-	memmove(&profile->resources[r], &profile->resources[r + 1],
-	        n_behind * sizeof *profile->resources);
-	memmove(&tree->hits[r], &tree->hits[r + 1],
-	        n_behind * sizeof *tree->hits);
-	memmove(&tree->samples[r], &tree->samples[r + 1],
-	        n_behind * sizeof *tree->samples);
-}
-
 static int
 restore_text(struct profile *profile, const char **text, const char *was,
              struct error *error)
@@ -456,8 +438,9 @@ restore_resources(struct profile *profile, const struct profile *origin,
 		    resource_of(i + has_samples, front),
 		    &origin->resources[i], has_samples, error) != 0)
 			return -1;
+	/* Raw samples are beside the hits by now. */
 	if (has_samples)
-		drop_resource(profile, resource_of(0, front));
+		profile_drop_resource(profile, resource_of(0, front));
 	return 0;
 }
 
@@ -522,6 +505,24 @@ add_process(struct filler *filler, struct error *error)
 	       UINT32_MAX ? 0 : -1;
 }
 
+/* Drops resources that have values below zero. */
+static int
+drop_below_zero(struct filler *filler, uint32_t front, struct error *error)
+{
+	uint32_t n = filler->profile->n_resources;
+	uint32_t *columns = memory_array(n, sizeof *columns, error);
+	int result;
+
+	if (columns == NULL)
+		return -1;
+	for (uint32_t r = 0; r < n; r++)
+		columns[r] = r == 0 ? front : r <= front ? r - 1 : r;
+	result = reader_drop_below_zero(filler->samples->reader, columns,
+	                                error);
+	free(columns);
+	return result;
+}
+
 int
 pprof_profile_fill(const struct pprof_tables *tables,
                    const struct pprof_samples *samples, bool may_lack,
@@ -542,6 +543,7 @@ pprof_profile_fill(const struct pprof_tables *tables,
 		return reader_pass_file(reader, &why, error);
 	if (add_process(&filler, error) == 0 &&
 	    make_tree(&filler, frames, error) == 0 &&
+	    drop_below_zero(&filler, default_column(tables), error) == 0 &&
 	    restore_origin(reader->profile, tables, default_column(tables),
 	                   error) == 0)
 		result = samples->list != NULL ? sum_list(&filler, error) : 0;

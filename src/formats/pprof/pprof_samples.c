@@ -75,9 +75,12 @@ add_value(struct pprof_samples *samples, uint64_t value, uint32_t *n,
 	if (*n >= samples->n_values)
 		return error_set(error, "a sample of more than %u values",
 		                 samples->n_values);
-	if (value > INT64_MAX)
-		return error_set(error, "a negative value: differences of "
-		                 "profiles cannot be read");
+	if (value > INT64_MAX) {
+		value = 0;
+		if (reader_note_below_zero(samples->reader, *n,
+		                           samples->position, error) != 0)
+			return -1;
+	}
 	samples->reader->hits[(*n)++] = value;
 	return 0;
 }
@@ -590,6 +593,7 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	    begin(samples, tables, field, error) != 0)
 		return -1;
 	samples->n_labels = samples->n_ids = 0;
+	samples->position = position;
 	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
 		if (add_field(samples, &part, &n_values, error) != 0)
 			return -1;

@@ -49,6 +49,7 @@ enum { PPROF_NUMBER_SETS_MAX = 1024 };
 /* Start with the reader, which gets the stacks and must outlive this. */
 struct pprof_samples {
 	struct reader *reader;
+	uint64_t position;	/* of the sample at hand */
 	struct stack_list *list;	/* gets the stacks instead, unless they
 					 * are too many; NULL: none */
 	uint32_t n_values;		/* of each sample; 0: none so far */

@@ -273,7 +273,8 @@ make_tree(struct speedscope *input, struct error *error)
 	if (sections != NULL && note_times(input, error) == 0 &&
 	    profile_add_process(input->reader.profile, &process, error) !=
 	        UINT32_MAX && add_threads(input, sections, error) == 0 &&
-	    reader_finish_stacks(&input->reader, sections, error) == 0)
+	    reader_finish_stacks(&input->reader, sections, error) == 0 &&
+	    reader_drop_below_zero(&input->reader, NULL, error) == 0)
 		result = make_labels(input->reader.profile, error);
 	free(sections);
 	return result;

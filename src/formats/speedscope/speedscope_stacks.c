@@ -132,8 +132,8 @@ add_hits(struct part *part, uint32_t node, struct decimal weight,
 	                   &hits, &is_exact))
 		json_fail(part->json, offset, "a weight that exceeds 63 bits");
 	else if (weight.digits < 0)
-		json_fail(part->json, offset, "a negative weight: "
-		          "differences of profiles cannot be read");
+		reader_note_below_zero(stacks->reader, resource, offset,
+		                       stacks->error);
 	else if ((hits != 0 || !stacks->is_own) &&
 	         reader_add_hits(stacks->reader, node, resource,
 	                         (uint64_t)hits, 1, &why) != 0)
