@@ -10,7 +10,7 @@ seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle \
 	dwarf firefox foreign gmon gperftools jit legacy lines merged names perfdata \
-	perfscript pprof pprofraw speedscope symbols
+	otlp perfscript phpspy pprof pprofraw speedscope symbols xhprof
 mkdir -p fuzz
 cd fuzz
 
@@ -137,6 +137,29 @@ for target; do
 			'"events":[{"type":"O","frame":0,"at":5},{"type":"C",' \
 			'"frame":0,"at":9}],"unit":"none"}],"shared":{"frames"' \
 			':[{"name":"a","file":"f","line":1},{"name":"b"}]}}' \
+			>"corpus-$target/small"
+		;;
+	otlp)
+		printf '%s' '{"resourceProfiles":[{"scopeProfiles":[{"profiles":' \
+			'[{"sampleType":{"typeStrindex":1},"samples":[{"stackIndex"' \
+			':1,"values":["3"]}]}]}]}],"dictionary":{"stringTable":["",' \
+			'"cpu","f"],"functionTable":[{},{"nameStrindex":2}],' \
+			'"locationTable":[{},{"lines":[{"functionIndex":1}]}],' \
+			'"stackTable":[{},{"locationIndices":[1]}]}}' \
+			>"corpus-$target/small.json"
+		if [ -x ../tests/test-otlp ]; then
+			mkdir -p seeds
+			CPPROF_SEEDS=seeds ../tests/test-otlp >seeds.log 2>&1 || :
+			find seeds -type f -size -20k -exec cp {} "corpus-$target/" \;
+		fi
+		;;
+	phpspy)
+		printf '0 f <internal>:-1\n1 <main> /a.php:3\n# pid = 7\n\n' \
+			>"corpus-$target/small"
+		;;
+	xhprof)
+		printf '%s' '{"main()":{"ct":1,"wt":100,"mu":9},"main()==>f":' \
+			'{"ct":3,"wt":60,"mu":-1},"f==>f@1":{"ct":1,"wt":1}}' \
 			>"corpus-$target/small"
 		;;
 	symbols)	# one byte, then a module

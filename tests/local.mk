@@ -68,7 +68,9 @@ unit_tests = \
 	tests/test-pattern \
 	tests/test-gperftools \
 	tests/test-perf-data \
+	tests/test-otlp \
 	tests/test-perf-script \
+	tests/test-phpspy \
 	tests/test-pprof \
 	tests/test-pprof-raw \
 	tests/test-profile \
@@ -81,6 +83,7 @@ unit_tests = \
 	tests/test-reader \
 	tests/test-symbol-table \
 	tests/test-views \
+	tests/test-xhprof \
 	tests/test-views-properties
 
 # It traces instructions of x86-64.
@@ -242,6 +245,21 @@ tests_test_speedscope_SOURCES = tests/test-speedscope.c \
 tests_test_speedscope_CFLAGS = $(unit_cflags)
 tests_test_speedscope_LDADD = $(unit_libs)
 tests_test_speedscope_LDFLAGS = $(failing_memory)
+
+tests_test_otlp_SOURCES = tests/test-otlp.c tests/reader-fixture.h
+tests_test_otlp_CFLAGS = $(unit_cflags)
+tests_test_otlp_LDADD = $(unit_libs)
+tests_test_otlp_LDFLAGS = $(failing_memory)
+
+tests_test_xhprof_SOURCES = tests/test-xhprof.c tests/reader-fixture.h
+tests_test_xhprof_CFLAGS = $(unit_cflags)
+tests_test_xhprof_LDADD = $(unit_libs)
+tests_test_xhprof_LDFLAGS = $(failing_memory)
+
+tests_test_phpspy_SOURCES = tests/test-phpspy.c tests/reader-fixture.h
+tests_test_phpspy_CFLAGS = $(unit_cflags)
+tests_test_phpspy_LDADD = $(unit_libs)
+tests_test_phpspy_LDFLAGS = $(failing_memory)
 
 tests_test_reader_SOURCES = tests/test-reader.c tests/reader-fixture.h
 tests_test_reader_CFLAGS = $(unit_cflags)
@@ -460,7 +478,8 @@ EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
 	tests/fuzz-merged.c tests/fuzz-perfdata.c \
 	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h tests/fuzz-speedscope.c \
-	tests/fuzz-symbols.c
+	tests/fuzz-otlp.c tests/fuzz-phpspy.c tests/fuzz-symbols.c \
+	tests/fuzz-xhprof.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
 .PHONY: fuzz

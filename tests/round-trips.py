@@ -316,7 +316,37 @@ def profiles():
         "speedscope": [exported("speedscope", go[1])],
         "cpuprofile": node,
         "Chrome trace": [chrome_trace(node[0])],
+        "OTLP profiles": [written("otlp.json", OTLP)],
+        "xhprof": [written("xhprof.json", XHPROF)],
+        "phpspy": [written("phpspy.txt", PHPSPY)],
     }
+
+
+OTLP = """{"resourceProfiles":[{"scopeProfiles":[{"profiles":[
+{"sampleType":{"typeStrindex":1,"unitStrindex":2},"samples":[
+{"stackIndex":1,"values":["300"]},{"stackIndex":2,"values":[5]}]}]}]}],
+"dictionary":{"stringTable":["","cpu","nanoseconds","main","f","g"],
+"functionTable":[{},{"nameStrindex":3},{"nameStrindex":4},{"nameStrindex":5}],
+"locationTable":[{},{"lines":[{"functionIndex":1}]},
+{"lines":[{"functionIndex":2}]},{"lines":[{"functionIndex":3}]}],
+"stackTable":[{},{"locationIndices":[2,1]},{"locationIndices":[3,2,1]}]}}"""
+XHPROF = """{"main()":{"ct":1,"wt":100},"main()==>f":{"ct":3,"wt":60},
+"f==>g":{"ct":7,"wt":15},"main()==>g":{"ct":1,"wt":5}}"""
+PHPSPY = """0 f /a.php:3
+1 <main> /a.php:9
+
+0 g /a.php:5
+1 f /a.php:3
+2 <main> /a.php:9
+
+"""
+
+
+def written(name, text):
+    path = os.path.join(WORK, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def all_formats():

@@ -79,6 +79,26 @@ foreign_formats_are_named_with_what_converts_them(void **state)
 		{ "--- heapz 1 ---\nformat = java\nresolution = bytes\n"
 		  "   7048   1 @ 0x00000003 0x00000004\n",
 		  "a heap profile of Java; convert it: go tool pprof -proto" },
+		{ "{\"start_time\": 1, \"duration\": 0.2, \"sample_count\": 5, "
+		  "\"target_description\": \"x\", \"root_frame\": {}}",
+		  "pyinstrument --load FILE -r speedscope" },
+		{ "{\"session\":{\"start_time\":1,\"frame_records\":[]}}",
+		  "pyinstrument --load FILE -r speedscope" },
+		{ "{\"data\":[[1,2]],\"columns\":[\"time\",\"path\"],"
+		  "\"column_metadata\":[{}],\"nodes\":[]}",
+		  "Caliper in JSON; convert it with Python's hatchet" },
+		{ "__rec=node,id=12,attr=10,data=64,parent=3\n",
+		  "a recording of Caliper; convert it" },
+		{ "main:184019:0\n 4: 534\n 4.2: 534\n",
+		  "a profile for AutoFDO; it has samples of lines" },
+		{ "_ZN1aEv:10:2\n 1: 5 f:5\n",
+		  "a profile for AutoFDO; it has samples of lines" },
+		{ "*version\n3\ndata-file-overflow=false\nclock=dual\n",
+		  "(ART); open it at profiler.firefox.com" },
+		{ "GO PREPROFILE V1\nmain.a\nmain.b\n12 3\n4\n",
+		  "PREPROFILE); it has weights of calls" },
+		{ "            bash \n              sh \n",
+		  "too few fields; print more: perf script -F" },
 		{ "{\"version\":1.2,\"mode\":\"wall\",\"interval\":1000,"
 		  "\"samples\":3,\"gc_samples\":0,\"missed_samples\":0,"
 		  "\"frames\":{}}", "stackprof --stackcollapse" },
@@ -193,6 +213,15 @@ foreign_binary_formats_are_named(void **state)
 		{ "{(\3\0\0\0u", 7, "pyprof2calltree" },
 		{ "go 1.21 trace\0\0\0", 16, "go tool trace" },
 		{ "Nettrace\x14", 9, "dotnet-trace convert" },
+		{ "\4\10{\6:\11modeI\"\10cpu\6:\6ET", 18,
+		  "stackprof --stackcollapse FILE > OUT" },
+		{ "SIMPLEPERF\1\0X\0\0\0*V", 18,
+		  "simpleperf; open what report_sample.py" },
+		{ "memray\0\x0b\0\0\0", 11, "a recording of memray; memray" },
+		{ "\x0a\x10\x0a\x0c\x08\0\x10\x70\x18\0\x20\1", 12,
+		  "(quipper); open the perf.data" },
+		{ "\x0a\x90\1\x0a\x8d\1\x08\1\x10\x70\x18\0\x20\1", 14,
+		  "(quipper); open the perf.data" },
 		/* Packed again: the first bytes of such a file. */
 		{ "\037\213\010\000\000\000\000\000\002\003\223\357"
 		  "\346\140\000\001\000\213\300\373\246\010\000\000"

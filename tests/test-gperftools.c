@@ -94,9 +94,49 @@ gperftools_replaces_build_by_nothing_if_it_is_empty(void **state)
 	put_text(&maker, "build=\n"
 	    "00400000-00401000 r-xp 00001000 fe:00 12    $build\n");
 	profile = read_profile(&maker);
-	assert_int_equal(profile->n_modules, 1);
-	assert_string_equal(profile->modules[0].path, "");
+	assert_int_equal(profile->n_modules, 0);
+	assert_int_equal(hits_of(profile, 0, "0x400010"), 1);
 	profile_free(profile);
+}
+
+/* The mappings are those that test-legacy.c has for text, in one parser. */
+static void
+gperftools_reads_memory_maps_of_all_kinds(void **state)
+{
+	static const struct {
+		const char *text, *path;
+	} cases[] = {
+		{ "00400000-00401000 r-xp 00001000 fe:00 12 /x y/p (deleted)\n",
+		  "/x y/p" },
+		{ "build=/home/me\n"
+		  "00400000-00401000 r-xp 00001000 fe:00 12 /$build/p\n",
+		  "//home/me/p" },
+		{ "root=/home\n build = $root/me \nbuild=/other\n"
+		  "00400000-00401000 r-xp 00001000 fe:00 12 $build/$root\n",
+		  "/home/me//home" },
+		{ "I0101 12:00:00 1 f.cc:98] build=/home/me\n"
+		  "I0101 12:00:00 1 f.cc:99] 00400000-00401000 r-xp 00001000 "
+		  "fe:00 12 $build/p (deleted)\n", "/home/me/p" },
+		{ "400000-401000: /x/p (@1000) ab12\n", "/x/p" },
+		{ "00400000-00401000 r-xp 00001000 fe:00 12 $nothing/p\n",
+		  "$nothing/p" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct maker maker = { .size = 8 };
+		struct profile *profile;
+
+		PUT(&maker, 0, 3, 0, 10000, 0);
+		PUT(&maker, 1, 1, 0x400010);
+		PUT(&maker, 0, 1, 0);
+		put_text(&maker, cases[i].text);
+		profile = read_profile(&maker);
+		assert_int_equal(profile->n_modules, 1);
+		assert_string_equal(profile->modules[0].path, cases[i].path);
+		assert_int_equal(profile->frames[0].address, 0x1010);
+		profile_free(profile);
+	}
 }
 
 static void
@@ -165,6 +205,7 @@ main(void)
 		cmocka_unit_test(gperftools_reads_words_of_all_kinds),
 		cmocka_unit_test(
 		    gperftools_replaces_build_by_nothing_if_it_is_empty),
+		cmocka_unit_test(gperftools_reads_memory_maps_of_all_kinds),
 		cmocka_unit_test(
 		    gperftools_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(

@@ -303,6 +303,9 @@ memory_maps_of_all_kinds_are_read(void **state)
 		{ "00400000-00500000 r-xp 00001000 fe:00 123 /x/p (deleted)\n",
 		  "p+0x2000" },
 		{ "build=/home\n  400000-500000: $build/prog\n", "prog+0x1000" },
+		{ "I0101 12:00:00 1 f.cc:98] build=/x/pr\n"
+		  "I0101 12:00:00 1 f.cc:99] 400000-500000: /z$buildog\n",
+		  "prog+0x1000" },
 		{ "0x400000 0x500000 /x/prog (@1000) ab12\n", "prog+0x2000" },
 		{ "I0101 12:00:00 1 f.cc:99] 400000-500000: /x/prog\n",
 		  "prog+0x1000" },

@@ -183,7 +183,6 @@ is_json(struct text text)
 	                               *text.at == '{' ? 2 : 4) != NULL;
 }
 
-/* Keys of Ruby's stackprof (lib/stackprof/report.rb). */
 /* Words of 4 or 8 bytes, in either order: 0, 3, 1 (gperftools has 0, 3, 0). */
 static bool
 is_java_cpu(struct text text)
@@ -209,6 +208,71 @@ is_java_cpu(struct text text)
 	return false;
 }
 
+/* "main:184019:0" and " 4: 534": samples of a function and of its lines. */
+static bool
+is_autofdo(struct text text)
+{
+	struct text line, words;
+	size_t n;
+
+	if (!take_line(&text, &line) || line.size == 0 || *line.at == ' ')
+		return false;
+	for (int i = 0; i < 2; i++) {
+		const char *colon = memrchr(line.at, ':', line.size);
+
+		if (colon == NULL || colon + 1 == line.at + line.size)
+			return false;
+		for (const char *at = colon + 1; at < line.at + line.size; at++)
+			if (*at < '0' || *at > '9')
+				return false;
+		line.size = (size_t)(colon - line.at);
+	}
+	if (line.size == 0 || !take_line(&text, &line))
+		return false;
+	words = without_blanks(line);
+	for (n = 0; n < words.size && strchr("0123456789.", words.at[n]); n++)
+		;
+	return words.size < line.size && n > 0 && n + 1 < words.size &&
+	       words.at[n] == ':' && words.at[n + 1] == ' ';
+}
+
+/*
+ * A PerfDataProto: the first field is a file_attrs, whose first is an attr,
+ * whose first two are a type of event and the size of struct perf_event_attr.
+ */
+static bool
+is_quipper(struct text text)
+{
+	const unsigned char *at = (const unsigned char *)text.at;
+	const unsigned char *end = at + text.size;
+
+	for (int i = 0; i < 2; i++) {
+		if (end - at < 4 || *at != 0x0a)
+			return false;
+		at += at[1] < 0x80 ? 2 : 3;
+	}
+	return end - at >= 4 && at[0] == 0x08 && at[1] < 0x20 &&
+	       at[2] == 0x10 && at[3] >= 64 && at[3] % 8 == 0;
+}
+
+/* perf script with few fields: nothing tells these, but each ends in a blank. */
+static bool
+is_perf_fields(struct text text)
+{
+	struct text line;
+	size_t n = 0;
+
+	while (take_line(&text, &line)) {
+		bool is_ended = line.size > 0 &&
+		                line.at[line.size - 1] == ' ';
+
+		if (!is_ended && text.size > 0)
+			return false;
+		n += is_ended;	/* the last line may be cut */
+	}
+	return n >= 2;
+}
+
 /* ---- the table ---- */
 
 #define MAGIC(bytes) .magic = bytes, .magic_size = sizeof bytes - 1
@@ -228,6 +292,12 @@ static const struct signature signatures[] = {
 	  MAGIC("JAVA PROFILE 1.0.2\0") },
 	{ { "hprof's text of Java", "convert it: stackcollapse-hprof (of "
 	    "hprof2flamegraph)" }, MAGIC("JAVA PROFILE 1.0") },
+	{ { "a method trace of Android's runtime (ART)", "open it at "
+	    "profiler.firefox.com and save it there" },
+	  .begins = "*version", .line = "clock=" },
+	{ { "a method trace of Android's runtime (ART)", "open it at "
+	    "profiler.firefox.com and save it there" }, MAGIC("SLOW"),
+	  .is_vague = true },
 	{ { "a thread dump of Java", "convert it: stackcollapse-jstack.pl (of "
 	    "FlameGraph)" }, .line = "Full thread dump " },
 	{ { "a heap profile of Java", BY_PPROF }, .begins = "--- heapz ",
@@ -275,6 +345,18 @@ static const struct signature signatures[] = {
 	{ { "the output of perf report -D", "open the perf.data file itself, "
 	    "or the output of perf script" }, .has = ": PERF_RECORD_",
 	  .line = "0x" },
+	{ { "a protobuf report of simpleperf", "open what report_sample.py (of "
+	    "simpleperf) prints of the perf.data file that it was made of" },
+	  MAGIC("SIMPLEPERF") },
+	{ { "a perf.data file as a protobuf (quipper)", "open the perf.data "
+	    "file that it was made of, or convert that: perf_to_profile -i "
+	    "perf.data -o OUT.pb" }, .fits = is_quipper },
+	{ { "a profile for AutoFDO", "it has samples of lines, no call paths; "
+	    "open the perf.data file that it was made of" },
+	  .fits = is_autofdo },
+	{ { "a profile for the Go compiler (PREPROFILE)", "it has weights of "
+	    "calls, no stacks; open the CPU profile that it was made of" },
+	  MAGIC("GO PREPROFILE") },
 	{ { "a recording of trace-cmd", "it has a trace, no profile; perf "
 	    "record takes one" }, MAGIC("\x17\x08\x44tracing") },
 	/* valgrind and heap profilers */
@@ -343,6 +425,26 @@ static const struct signature signatures[] = {
 	  .has = "Profiling Report  (Final)" },
 	{ { "a profile of GHC in JSON", BY_SPEEDSCOPE },
 	  .json = { "\"rts_arguments\"", "\"cost_centres\"" } },
+	{ { "a profile of pyinstrument", "convert it: pyinstrument --load FILE "
+	    "-r speedscope -o OUT.json; if it is not a session, run "
+	    "pyinstrument -r speedscope -o OUT.json PROGRAM.py" },
+	  .json = { "\"sample_count\"", "\"target_description\"" } },
+	{ { "a profile of pyinstrument", "convert it: pyinstrument --load FILE "
+	    "-r speedscope -o OUT.json" },
+	  .json = { "\"frame_records\"", "\"start_time\"" } },
+	{ { "a recording of memray", "memray flamegraph FILE and memray tree "
+	    "FILE show it; py-spy record -f raw gives stacks that can be read" },
+	  MAGIC("memray") },
+	{ { "a profile of Caliper in JSON", "convert it with Python's hatchet: "
+	    "GraphFrame.from_caliper('FILE').to_flamegraph() gives collapsed "
+	    "stacks" },
+	  .json = { "\"columns\"", "\"column_metadata\"", "\"nodes\"" } },
+	{ { "a recording of Caliper", "convert it with Python's hatchet: "
+	    "GraphFrame.from_caliperreader('FILE').to_flamegraph() gives "
+	    "collapsed stacks" }, .begins = "__rec=" },
+	{ { "a dump of Ruby's Marshal, as stackprof writes", "convert it: "
+	    "stackprof --stackcollapse FILE > OUT.collapsed (it must have been "
+	    "taken with raw: true)" }, MAGIC("\4\10{") },
 	{ { "a profile of stackprof in JSON", "convert it: stackprof "
 	    "--stackcollapse FILE (it must have been taken with raw: true)" },
 	  .json = { "\"gc_samples\"", "\"missed_samples\"" } },
@@ -384,6 +486,9 @@ static const struct signature signatures[] = {
 	{ { "packed with lz4", UNPACK("lz4 -dc") }, MAGIC("\x04\"M\x18") },
 	{ { "an SQLite database", "export its samples with the tool that "
 	    "wrote it" }, MAGIC("SQLite format 3\0") },
+	{ { "what looks like perf script's with too few fields", "print more: "
+	    "perf script -F comm,tid,time,event,ip,sym,dso" },
+	  .fits = is_perf_fields, .is_vague = true },
 	{ { "an HTML page", GIVE_STACKS }, .fits = is_html,
 	  .is_vague = true },
 	{ { "XML", GIVE_STACKS }, .begins = "<?xml", .is_vague = true },

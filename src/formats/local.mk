@@ -12,6 +12,7 @@ libcore_a_SOURCES += \
 	src/formats/list.def \
 	src/formats/load.c \
 	src/formats/reader.c src/formats/reader.h \
+	src/formats/memory_map.c src/formats/memory_map.h \
 	src/formats/run_list.c src/formats/run_list.h \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
@@ -79,8 +80,6 @@ libcore_a_SOURCES += \
 	src/formats/gmon/gmon_histogram.c \
 	src/formats/gmon/gmon_reader.h \
 	src/formats/gperftools/gperftools.c \
-	src/formats/gperftools/gperftools_maps.c \
-	src/formats/gperftools/gperftools_maps.h \
 	src/formats/json/json_number.c src/formats/json/json_number.h \
 	src/formats/json/json_probe.c src/formats/json/json_probe.h \
 	src/formats/json/json_reader.c src/formats/json/json_reader.h \
@@ -91,13 +90,14 @@ libcore_a_SOURCES += \
 	src/formats/legacy/legacy_lines.h \
 	src/formats/legacy/legacy_symbols.c \
 	src/formats/legacy/legacy_symbols.h \
-	src/formats/legacy/memory_map.c \
-	src/formats/legacy/memory_map.h \
 	src/formats/merged/merged.c \
 	src/formats/merged/merged_file.h \
 	src/formats/merged/merged_probe.c \
 	src/formats/merged/merged_write.c \
 	src/formats/merged/merging.c src/formats/merged/merging.h \
+	src/formats/otlp/otlp.c \
+	src/formats/otlp/otlp_fields.h \
+	src/formats/otlp/otlp_json.c \
 	src/formats/perf/perf_data.c \
 	src/formats/perf/perf_deferred.c src/formats/perf/perf_deferred.h \
 	src/formats/perf/perf_events.c src/formats/perf/perf_events.h \
@@ -113,6 +113,7 @@ libcore_a_SOURCES += \
 	src/formats/perf/perf_stacks.c src/formats/perf/perf_stacks.h \
 	src/formats/perf/perf_tree.c src/formats/perf/perf_tree.h \
 	src/formats/perf/perf_unpacker.c src/formats/perf/perf_unpacker.h \
+	src/formats/phpspy/phpspy.c \
 	src/formats/pprof/export_pprof.c \
 	src/formats/pprof/pprof.c \
 	src/formats/pprof/pprof_builder.c src/formats/pprof/pprof_builder.h \
@@ -128,4 +129,5 @@ libcore_a_SOURCES += \
 	src/formats/speedscope/speedscope_stacks.c \
 	src/formats/speedscope/speedscope_stacks.h \
 	src/formats/speedscope/speedscope_times.c \
-	src/formats/speedscope/speedscope_times.h
+	src/formats/speedscope/speedscope_times.h \
+	src/formats/xhprof/xhprof.c

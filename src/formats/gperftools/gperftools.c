@@ -12,14 +12,15 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/gperftools/gperftools_maps.h"
 #include "src/formats/id_table.h"
+#include "src/formats/memory_map.h"
 #include "src/formats/reader.h"
 #include "src/symbols/names/address_frames.h"
 
 enum {
 	HEADER_WORDS = 5,
 	DEPTH_MAX = 1 << 20,	/* more is damage; gperftools' own limit is 254 */
+	MAPS_MAX = 64 << 20,	/* bytes of text at the end */
 };
 
 struct words {
@@ -186,13 +187,47 @@ read_samples(struct gperftools *input, struct error *error)
 
 /* ---- frames ---- */
 
+/* Where a mapping's code is: the module, and from addresses to the file's. */
+struct place {
+	uint32_t module;
+	uint64_t bias;
+};
+
+/* Enters the files of all mappings as modules; NULL with *error set. */
+static struct place *
+add_modules(struct reader *reader, const struct memory_mapping *mappings,
+            size_t n, struct error *error)
+{
+	struct place *places = memory_array(n + 1, sizeof *places, error);
+	struct names *paths = names_new(error);
+
+	for (size_t i = 0; i < n && !error->is_set; i++) {
+		const char *path = mappings[i].path;
+		uint32_t known = names_count(paths);
+
+		places[i].module = names_add(paths, path, strlen(path), error);
+		if (places[i].module == known)
+			profile_add_module(reader->profile, path, NULL, 0,
+			                   error);
+		places[i].bias = module_cache_address(
+		    reader->options->modules, path, NULL, 0,
+		    mappings[i].offset) - mappings[i].start;
+	}
+	names_free(paths);
+	if (error->is_set) {
+		free(places);
+		return NULL;
+	}
+	return places;
+}
+
 /*
  * Each address becomes a frame of its number.  Where two are one place of a
  * file that is mapped twice, the second stays an address.
  */
 static int
-add_frames(struct gperftools *input, const struct gperftools_maps *maps,
-           struct error *error)
+add_frames(struct gperftools *input, const struct memory_map *map,
+           const struct place *places, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	struct address_frames *frames = address_frames_new(error);
@@ -200,10 +235,12 @@ add_frames(struct gperftools *input, const struct gperftools_maps *maps,
 	int result = frames != NULL ? 0 : -1;
 
 	for (uint32_t i = 0; result == 0 && i < input->addresses.n; i++) {
-		uint64_t address = ids[i];
-		uint32_t module = gperftools_maps_find(maps, &address), frame;
+		size_t number = memory_map_find(map, ids[i]);
+		uint32_t frame = number == SIZE_MAX ?
+		    address_frames_add(frames, NO_MODULE, ids[i], error) :
+		    address_frames_add(frames, places[number].module,
+		                       ids[i] + places[number].bias, error);
 
-		frame = address_frames_add(frames, module, address, error);
 		if (frame < i)
 			frame = address_frames_add(frames, NO_MODULE, ids[i],
 			                           error);
@@ -219,25 +256,52 @@ add_frames(struct gperftools *input, const struct gperftools_maps *maps,
 	return result;
 }
 
-/*
- * Reads the mappings after the samples, which give the modules of addresses.
- */
+/* Reads the lines of the rest; *is_cut: the last one lacks its end. */
 static int
-read_maps(struct gperftools *input, struct error *error)
+read_map_lines(struct reader *reader, struct memory_map *map, bool *is_cut,
+               struct error *error)
+{
+	size_t size;
+	const char *at = source_peek(reader->source, MAPS_MAX, &size, error);
+	const char *end = at + size, *stop;
+
+	if (at == NULL)
+		return -1;
+	while ((stop = at == end ? NULL :
+	        memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		if (memory_map_add_line(map, at, (size_t)(stop - at),
+		                        error) != 0)
+			return -1;
+		at = stop + 1;
+	}
+	*is_cut = at < end;
+	return 0;
+}
+
+/* Reads the mappings after the samples, which give the modules of addresses. */
+static int
+read_map(struct gperftools *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
-	struct gperftools_maps *maps = gperftools_maps_read(reader->source,
-	    reader->profile, reader->options->modules, error);
-	int result;
+	struct memory_map *map = memory_map_new(error);
+	const struct memory_mapping *mappings;
+	struct place *places = NULL;
+	bool is_cut = false;
+	int result = -1;
+	size_t n;
 
-	if (maps == NULL)
-		return -1;
-	result = add_frames(input, maps, error);
-	if (result == 0 && gperftools_maps_is_cut(maps))
+	if (map != NULL && read_map_lines(reader, map, &is_cut, error) == 0) {
+		mappings = memory_map_all(map, &n);
+		places = add_modules(reader, mappings, n, error);
+	}
+	if (places != NULL)
+		result = add_frames(input, map, places, error);
+	if (result == 0 && is_cut)
 		result = reader_warn(reader, error, "the list of mapped files "
 		                     "at the end is cut off; addresses may "
 		                     "lack names");
-	gperftools_maps_free(maps);
+	free(places);
+	memory_map_free(map);
 	return result;
 }
 
@@ -252,7 +316,7 @@ read_profile(struct gperftools *input, struct error *error)
 		return -1;
 	if (reader_count_stacks(reader) == 0)
 		return reader_fail_empty(reader, error);
-	if (read_maps(input, error) != 0)
+	if (read_map(input, error) != 0)
 		return -1;
 	if (reader->profile->n_modules > 0)
 		process.program = reader->profile->modules[0].path;

@@ -9,7 +9,7 @@
 #define CPPROF_FORMATS_LEGACY_ADDRESSES_H
 
 #include "src/base/error.h"
-#include "src/formats/legacy/memory_map.h"
+#include "src/formats/memory_map.h"
 #include "src/formats/line_text.h"
 #include "src/formats/pprof/pprof_builder.h"
 

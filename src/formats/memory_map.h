@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memory_map.h -- what was mapped where, as older profiles end with it.
+/* memory_map.h -- what was mapped where, as profiles of gperftools end with it.
  *
  * Lines of /proc/PID/maps, or shorter ones:
  *
@@ -7,13 +7,14 @@
  *	00400000-00fcb000: /path (@1000) BUILDID
  *	build=/home/me
  *
- * In lines after the last one, "$build" at the beginning of a path means
- * /home/me.  Other lines, and mappings that hold no code, are skipped.
- * Source: google/pprof, profile/legacy_profile.go, parseMappingEntry and
+ * In lines after the last one, "$build" means /home/me.  A line may have the
+ * prefix of a log, and a path " (deleted)" behind it.  Other lines, and mappings
+ * that hold no code, are skipped.
+ * Source: google/pprof, profile/legacy_profile.go, parseProcMapsFromScanner and
  * remapMappingIDs.
  */
-#ifndef CPPROF_FORMATS_LEGACY_MEMORY_MAP_H
-#define CPPROF_FORMATS_LEGACY_MEMORY_MAP_H
+#ifndef CPPROF_FORMATS_MEMORY_MAP_H
+#define CPPROF_FORMATS_MEMORY_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>

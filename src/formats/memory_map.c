@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memory_map.c -- what was mapped where, as older profiles end with it. */
-#include "src/formats/legacy/memory_map.h"
+/* memory_map.c -- what was mapped where, as profiles of gperftools end with it. */
+#include "src/formats/memory_map.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #include "src/base/memory.h"
 #include "src/formats/line_text.h"
 
-/* A longer value is no path; a short line must not become a long one. */
+/* No path is longer; a short line must not become a long one. */
 enum { ATTRIBUTES_MAX = 16, VALUE_MAX = 4096 };
 
 struct attribute {
 	const char *name, *value;	/* the arena's */
-	size_t name_length;
+	size_t name_length, value_length;
 };
 
 struct memory_map {
@@ -122,24 +122,52 @@ take_device(struct line_text *text, uint64_t *offset)
 	return true;
 }
 
-/* A text of the arena, in which a '$name' at the front is replaced. */
-static const char *
-keep_path(struct memory_map *map, struct line_text path,
-          struct error *error)
+/* The attribute whose name the text begins with, or NULL. */
+static const struct attribute *
+find_attribute(const struct memory_map *map, struct line_text text)
 {
-	for (size_t i = map->n_attributes; i-- > 0 && path.at < path.end &&
-	     *path.at == '$';) {
+	for (size_t i = 0; i < map->n_attributes; i++) {
 		const struct attribute *attribute = &map->attributes[i];
 
-		if (line_left(&path) > attribute->name_length &&
-		    memcmp(path.at + 1, attribute->name,
+		if (line_left(&text) >= attribute->name_length &&
+		    memcmp(text.at, attribute->name,
 		           attribute->name_length) == 0)
-			return arena_format(&map->arena, error, "%s%.*s",
-			    attribute->value, (int)(line_left(&path) - 1 -
-			    attribute->name_length), path.at + 1 +
-			    attribute->name_length);
+			return attribute;
 	}
-	return arena_text(&map->arena, path.at, line_left(&path), error);
+	return NULL;
+}
+
+/*
+ * The text with every "$name" replaced, in the buffer of VALUE_MAX bytes;
+ * unchanged if that is too short.
+ */
+static struct line_text
+replace_attributes(const struct memory_map *map, struct line_text text,
+                   char *buffer)
+{
+	size_t n = 0;
+	struct line_text rest = text;
+
+	if (map->n_attributes == 0 ||
+	    memchr(text.at, '$', line_left(&text)) == NULL)
+		return text;
+	while (rest.at < rest.end) {
+		const struct attribute *attribute = NULL;
+		struct line_text piece = { rest.at, rest.at + 1 };
+
+		if (*rest.at++ == '$')
+			attribute = find_attribute(map, rest);
+		if (attribute != NULL) {
+			piece.at = attribute->value;
+			piece.end = piece.at + attribute->value_length;
+			rest.at += attribute->name_length;
+		}
+		if (line_left(&piece) > VALUE_MAX - n)
+			return text;
+		memcpy(buffer + n, piece.at, line_left(&piece));
+		n += line_left(&piece);
+	}
+	return (struct line_text){ buffer, buffer + n };
 }
 
 /* What follows the path in short lines: "(@1000) BUILDID". */
@@ -171,7 +199,6 @@ read_mapping(struct line_text text, struct memory_mapping *mapping,
 
 	*mapping = (struct memory_mapping){ 0 };
 	*path = *build_id = (struct line_text){ text.end, text.end };
-	pass_log_prefix(&text);
 	if (!take_range(&text, mapping))
 		return false;
 	is_code = take_permissions(&text);
@@ -210,6 +237,7 @@ add_attribute(struct memory_map *map, const struct line_text *line,
 	attribute.name_length = line_left(&name);
 	attribute.name = arena_text(&map->arena, name.at, line_left(&name),
 	                            error);
+	attribute.value_length = line_left(&value);
 	attribute.value = arena_text(&map->arena, value.at,
 	                             line_left(&value), error);
 	if (attribute.name == NULL || attribute.value == NULL)
@@ -224,13 +252,17 @@ memory_map_add_line(struct memory_map *map, const char *line, size_t length,
 {
 	struct line_text text = { line, line + length }, path, build_id;
 	struct memory_mapping mapping;
+	char buffer[VALUE_MAX];
 
 	line_trim(&text);
+	pass_log_prefix(&text);
+	text = replace_attributes(map, text, buffer);
 	if (!read_mapping(text, &mapping, &path, &build_id))
 		return add_attribute(map, &text, error);
 	if (path.at == path.end || mapping.limit <= mapping.start)
 		return 0;
-	mapping.path = keep_path(map, path, error);
+	mapping.path = arena_text(&map->arena, path.at, line_left(&path),
+	                          error);
 	mapping.build_id = arena_text(&map->arena, build_id.at,
 	                              line_left(&build_id), error);
 	if (mapping.path == NULL || mapping.build_id == NULL ||
