@@ -589,17 +589,24 @@ take_last_period(struct scan *scan, struct perf_script_header *header)
 	scan->end = end.at;
 }
 
+/* Such letters in their column; without it they end a command's name. */
+static void
+take_last_misc(struct scan *scan)
+{
+	ptrdiff_t width;
+	struct scan word = last_word(scan, &width), end = word;
+
+	if (take_misc(&word) && word.at == word.end &&
+	    scan->end - end.at > MISC_WIDTH)
+		scan->end = end.at;
+}
+
 static void
 take_last_cpu(struct scan *scan, struct perf_script_header *header)
 {
 	ptrdiff_t width;
 	struct scan word = last_word(scan, &width), end = word;
 
-	if (take_misc(&word) && word.at == word.end && end.at > scan->at) {
-		scan->end = end.at;
-		word = last_word(scan, &width);
-		end = word;
-	}
 	if (!take_cpu(&word) || word.at != word.end)
 		return;
 	header->fields |= PERF_SCRIPT_CPU;
@@ -713,6 +720,7 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 		take_last_period(&scan, header);
 	if (header->has_period && header->event.length == 0)
 		header->event = unnamed;
+	take_last_misc(&scan);
 	if (known & PERF_SCRIPT_CPU)
 		take_last_cpu(&scan, header);
 	if (known & PERF_SCRIPT_TASKS)
