@@ -24,7 +24,8 @@ endif
 # The files of the first block are in memory in this order.  They run in every
 # process, and in a forked child before it executes a program.  The kernel maps
 # sixteen pages of code at a time, and most processes are short.  The other blocks
-# are the rest of each room, lowest first.
+# are the rest of each room, lowest first.  The last file has the only unwind table
+# that the loader changes, so that it lies on a page with other such data.
 libcpprof_la_SOURCES = \
 	lib/base/copying.c lib/base/process.c lib/run/settings.c \
 	lib/base/sampling.c lib/base/shared.c lib/collector.c lib/run/start.c \
@@ -63,7 +64,7 @@ libcpprof_la_SOURCES = \
 	lib/unwind/look-ahead.h lib/unwind/rules.c lib/unwind/rules.h \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
-	lib/unwind/trampoline-x86_64.S lib/unwind/trampoline.h \
+	lib/unwind/trampoline.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h lib/unwind/unwinder.h \
 	\
 	lib/store/brief.h lib/store/datafile.h lib/store/disk.h \
@@ -93,7 +94,9 @@ libcpprof_la_SOURCES = \
 	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
 	lib/wrap/unsampled.h lib/wrap/rights.c lib/wrap/signal-masks.c \
 	lib/wrap/sigwait.c lib/wrap/stdio.c lib/wrap/stdio.def \
-	lib/wrap/threads-jumps.c lib/wrap/wrapped.h
+	lib/wrap/threads-jumps.c lib/wrap/wrapped.h \
+	\
+	lib/unwind/trampoline-x86_64.S
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-fno-tree-loop-distribute-patterns -fno-tree-slp-vectorize \
 	-ftls-model=initial-exec

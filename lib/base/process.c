@@ -140,8 +140,8 @@ process_begin(void)
 	process_own.is_given_up = false;
 }
 
-void
-process_read_executable(void)
+static void
+read_executable(void)
 {
 	long n;
 
@@ -250,7 +250,7 @@ process_read_names(void)
 {
 	struct utsname names;
 
-	process_read_executable();
+	read_executable();
 	if (process.has_executable)
 		read_link();
 	if (process_names.host[0] == '\0' && uname(&names) == 0)

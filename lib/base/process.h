@@ -68,7 +68,6 @@ extern struct process_names process_names;
  * the file's lock held, or before the program runs.
  */
 void process_read_names(void);
-void process_read_executable(void);
 
 /*
  * What the process calls itself now, in title[size], or "": by overwriting its

@@ -170,7 +170,8 @@ read_times(const char *origin, const char *slice)
  * The output directory, the shared file, the arguments and the working
  * directory, one after another.
  */
-static char texts[2 * PATH_MAX + MAX_ARGUMENTS_SIZE + PATH_MAX] BIG_TABLE;
+static char texts[2 * PATH_MAX + MAX_ARGUMENTS_SIZE + PATH_MAX]
+    BIG_FROM_START;
 
 static void
 add_argument(const char *word, size_t size)

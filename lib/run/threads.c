@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "lib/base/arch.h"
+#include "lib/base/big.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/wiped.h"
@@ -41,12 +42,7 @@ static struct leftover *_Atomic leftovers;
 static struct thread *idle WIPED;
 static atomic_flag locked WIPED;
 
-/*
- * The first thread's.  It shares a page with other variables that every process
- * uses, which lie before it.
- */
-static struct thread_state first __attribute__((aligned(2048),
-    section(".bss.cpprof_after")));
+static struct thread_state first BIG_WITH_START;	/* the first thread's */
 static bool first_is_taken;
 
 /* The lock of the lists; handlers never take it. */

@@ -65,13 +65,13 @@ is_usable(int fd)
 static bool
 fill(struct cpprofdata_brief *brief, uint64_t hits, uint64_t cpu_ns)
 {
-	size_t length;
+	/* Without process_names, whose page may be untouched. */
+	const long length = arch_system_call(SYS_readlink,
+	    (long)"/proc/self/exe", (long)brief->executable,
+	    sizeof brief->executable, 0);
 
-	process_read_executable();
-	length = strlen(process_names.executable);
-	if (length > sizeof brief->executable)
-		return false;
-	memcpy(brief->executable, process_names.executable, length);
+	if (length == sizeof brief->executable)
+		return false;	/* it may be longer */
 	arch_system_call(SYS_prctl, PR_GET_NAME, (long)brief->name, 0, 0);
 	brief->pid = process_own.pid;
 	brief->parent_pid = process_own.parent_pid;

@@ -6,7 +6,7 @@
 #include "lib/sources/resource.h"
 #include "lib/wrap/wrapped.h"
 
-void
+BEGINS void
 gates_begin(bool is_sampled)
 {
 	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
