@@ -11,15 +11,15 @@ signals_handler *our_handlers[OUR_SIGNALS];
 int
 signals_number(enum our_signal which)
 {
-	static const int numbers[] = {
-		[OUR_TRAPS] = SIGTRAP,
-		[OUR_EXCEPTIONS] = SIGFPE,
-		[OUR_BUS_ERRORS] = SIGBUS,
-	};
 	static int ticks;
 
-	if (which != OUR_TICKS)
-		return numbers[which];
+	/* Without a table, which would lie on a page that nothing else needs. */
+	if (which == OUR_TRAPS)
+		return SIGTRAP;
+	if (which == OUR_EXCEPTIONS)
+		return SIGFPE;
+	if (which == OUR_BUS_ERRORS)
+		return SIGBUS;
 	if (ticks == 0)
 		ticks = SIGRTMAX - 1;	/* SIGRTMAX is a function call */
 	return ticks;
