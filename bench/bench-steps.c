@@ -138,7 +138,10 @@ make_step(size_t number, struct error *error)
 
 	snprintf(text, sizeof text, "%s", steps[number].words);
 	for (word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
-		words[n++] = (struct pattern_word){ word, strlen(word), false };
+		words[n++] = (struct pattern_word){
+			.text = word,
+			.length = strlen(word),
+		};
 	if (strcmp(words[0].text, "thread") == 0)
 		return step_new_sections(steps[number].drops, SECTION_THREAD,
 		                         &words[1], error);

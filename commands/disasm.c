@@ -148,11 +148,11 @@ resolve(struct session *session, const char *text, uint32_t *function,
 	struct code_scope scope;
 	struct error first = { 0 };
 	uint32_t line;
-	int status = resolve_code(session->profile, CODE_FUNCTIONS, text,
+	int status = resolve_code(session, CODE_FUNCTIONS, text,
 	                          &scope, &line, &first);
 
 	if (status != 0 && (session_read_lines(session, error) != 0 ||
-	                    resolve_code(session->profile, CODE_FUNCTIONS,
+	                    resolve_code(session, CODE_FUNCTIONS,
 	                                 text, &scope, &line, error) != 0))
 		return -1;
 	*function = scope.function;

@@ -146,7 +146,7 @@ list_run(struct session *session, const struct arguments *arguments,
 	if (session_need_profile(session, error) != 0 ||
 	    (session->profile->tree != NULL &&
 	     session_read_lines(session, error) != 0) ||
-	    resolve_code(session->profile, CODE_FUNCTIONS_AND_FILES,
+	    resolve_code(session, CODE_FUNCTIONS_AND_FILES,
 	                 arguments->values[0].text, &listing.scope,
 	                 &listing.line, error) != 0 ||
 	    session_code(session, &set, error) != 0)

@@ -137,10 +137,77 @@ def ambiguous_short_names_are_listed(profile):
     assert answer.stderr == (
         "-e:1: push_back is short for 2 functions: "
         f"|{chars}|, |{ints}|\n"), answer.stderr
-    answer = run("functions run", profile=profile)
-    assert "run is short for 2 functions: " in answer.stderr, answer.stderr
+    answer = run("path (main push_back)", profile=profile)
+    assert "push_back is short for 2 functions: " in answer.stderr, answer
     answer = run("up ru", profile=profile)
     assert "has no function ru" in answer.stderr, answer.stderr
+
+
+def patterns_match_all_that_a_name_is_short_for(profile):
+    """Where a command takes a pattern, as a glob would."""
+    chars, ints = PUSH.format("char"), PUSH.format("int")
+    for view in "find", "functions", "top", "body", "flat":
+        got = run("format json", f"{view} push_back", profile=profile)
+        assert got.returncode == 0, got
+        glob = run("format json", f"{view} *::push_back", profile=profile)
+        assert got.stdout == glob.stdout, (view, got.stdout, glob.stdout)
+        rows = json.loads(got.stdout)["rows"]
+        assert {tuple(row["path"]) for row in rows} == {(chars,), (ints,)}
+    # Whole scopes before those that lack some, and one name as before.
+    rows = json.loads(run("format json", "find |ns::run|",
+                          profile=profile).stdout)["rows"]
+    assert [row["path"] for row in rows] == [["int ns::run<int>(int) const"]]
+    for step in "narrow {}", "drop {}", "group g = {}":
+        got, glob = (run(step.format(word), "functions", profile=profile)
+                     for word in ("push_back", "*::push_back"))
+        assert got.returncode == 0 and got.stdout == glob.stdout, (got, glob)
+    # A saved step means the same when it is read again.
+    narrow = run("narrow main push_back", "steps", profile=profile)
+    assert " narrow (main push_back)\n" in narrow.stdout, narrow
+    answer = run("root push_back", profile=profile)
+    assert answer.stdout == f"{chars}\n{ints}\n", answer
+    assert "push_back matches 2 functions" in answer.stderr, answer
+    answer = run("assert functions push_back below 90%", profile=profile)
+    assert answer.stdout.count(" below 90% ") == 2, answer
+
+
+BEGUN = """main;|lex::tokenize(char)| 50
+main;token_read;tok_one 9
+main;token_read 5
+main;token 20
+main;Token 70
+main;broken 90
+main;a::b::token_last(int) 30
+main;tik 4
+""".replace("|", "")
+
+
+def what_begins_as_typed_is_meant(directory):
+    profile = write(directory, "begun.folded", BEGUN)
+    for command in "up toke", "narrow toke", "list toke":
+        answer = run(command, profile=profile)
+        # The largest first; then in other case; then after scopes.
+        assert answer.returncode == 1
+        assert "; did you mean token, token_read, Token, " \
+            "|lex::tokenize(char)| or |a::b::token_last(int)|?" in \
+            answer.stderr, answer.stderr
+    answer = run("up t*k*", profile=profile)
+    assert "matches 4 functions: token, token_read, tok_one, tik" in \
+        answer.stderr, answer.stderr
+    terminal = Terminal("-q", profile, "-i", columns=100)
+    terminal.expect("samples) ")
+    # One that begins so is completed although others have it after scopes.
+    terminal.type("up token_r\t\n")
+    assert "up token_read" in terminal.expect("root: "), terminal.seen
+    terminal.type("up tokeni\t\n")
+    terminal.expect("root: lex::tokenize")
+    terminal.expect("samples) ")
+    terminal.type("up tok\t\t")
+    listed = terminal.expect("samples) ")
+    order = [listed.index(name) for name in (
+        " tok_one", "lex::tokenize", "a::b::token_last")]
+    assert order == sorted(order), listed
+    terminal.type("\x03\x04")
 
 
 def list_and_disasm_take_short_names(profile):
@@ -456,13 +523,17 @@ def main():
                       headings_have_short_names,
                       footers_have_short_names, names_are_whole_elsewhere,
                       short_names_can_be_typed,
-                      ambiguous_short_names_are_listed, short_names_complete,
+                      ambiguous_short_names_are_listed,
+                      patterns_match_all_that_a_name_is_short_for,
+                      short_names_complete,
                       list_and_disasm_take_short_names, steps_are_whole,
                       graph_has_short_names):
             claims.attempt(check.__name__.replace("_", " "), check, profile)
         for name in MANGLED:
             claims.attempt(f"names in {name} are demangled",
                            mangled_names_are_demangled, directory, name)
+        claims.attempt("what begins as typed is meant",
+                       what_begins_as_typed_is_meant, directory)
         claims.attempt("paths show the name in which they differ",
                        paths_show_the_name_in_which_they_differ, directory)
         claims.attempt("recursion does not look like one call",

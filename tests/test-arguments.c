@@ -453,7 +453,7 @@ check_completion(struct fixture *fixture, const char *line, size_t begin,
 
 	complete_line(&completion, &fixture->session, line, strlen(line));
 	for (size_t i = 0; i < completion.n; i++) {
-		strcat(got, completion.candidates[i]);
+		strcat(got, completion.candidates[i].text);
 		strcat(got, ";");
 	}
 	if (strcmp(got, expected) != 0 || completion.begin != begin)
@@ -468,8 +468,9 @@ each_argument_completes_by_its_kind(void **state)
 
 	check_completion(fixture, "thr", 0, "threads;threshold;");
 	check_completion(fixture, "up db_", 3, "db_read;db_write;");
+	/* The one with more hits comes first. */
 	check_completion(fixture, "up o", 3,
-	                 "off;|operator new(unsigned long)|;");
+	                 "|operator new(unsigned long)|;off;");
 	check_completion(fixture, "up |oper", 4,
 	                 "operator new(unsigned long);");
 	check_completion(fixture, "up |a", 4, "a\\|b;");
@@ -529,7 +530,7 @@ is_offered(struct fixture *fixture, const char *line, const char *word)
 
 	complete_line(&completion, &fixture->session, line, strlen(line));
 	for (size_t i = 0; i < completion.n; i++)
-		is_found |= strcmp(completion.candidates[i], word) == 0;
+		is_found |= strcmp(completion.candidates[i].text, word) == 0;
 	completion_free(&completion);
 	return is_found;
 }
@@ -617,7 +618,9 @@ static void
 ungroup_completes_the_names_of_groups(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct pattern_word words[] = { { "db_read", 7, false } };
+	const struct pattern_word words[] = {
+		{ .text = "db_read", .length = 7 },
+	};
 	struct error error = { 0 };
 
 	check_completion(fixture, "ungroup ", 8, "");

@@ -436,7 +436,7 @@ the_example_works_as_its_page_says(void **state)
 	must_show(page, answer);
 	complete_line(&completion, session, "count db_r", 10);
 	assert_int_equal(completion.n, 1);
-	assert_string_equal(completion.candidates[0], "db_read_record");
+	assert_string_equal(completion.candidates[0].text, "db_read_record");
 	completion_free(&completion);
 	free(page);
 }

@@ -1080,3 +1080,32 @@ name_tail(const char *name, size_t n)
 	}
 	return tail;
 }
+
+enum name_beginning
+name_begins(struct name_parts *parts, const char *name, size_t n,
+            const char *typed, size_t n_typed)
+{
+	struct error ignored = { 0 };
+	const char *within;
+
+	if (n_typed > n)
+		return NAME_BEGINS_NOT;
+	if (memcmp(name, typed, n_typed) == 0)
+		return NAME_BEGINS_WHOLE;
+	/* Most names do not have it at all. */
+	within = memmem(name, n, typed, n_typed);
+	if (within == NULL || name_parts_find(parts, name, n, &ignored) != 0)
+		return NAME_BEGINS_NOT;
+	if (n_typed <= n - parts->begin &&
+	    memcmp(name + parts->begin, typed, n_typed) == 0)
+		return NAME_BEGINS_WHOLE;
+	for (size_t k = 0; k < parts->n_scopes; k++) {
+		size_t at = parts->scopes[k];
+
+		at += name[at] == ':' ? 2 : 1;
+		if (n_typed <= n - at && at + n_typed > parts->last_begin &&
+		    memcmp(name + at, typed, n_typed) == 0)
+			return NAME_BEGINS_LAST;
+	}
+	return NAME_BEGINS_NOT;
+}

@@ -72,6 +72,21 @@ enum { NAME_PARTS_MAX = 1 << 20 };
 int name_parts_find(struct name_parts *parts, const char *name, size_t n,
                     struct error *error);
 
+/* Where a text that a user has begun to type stands in a name. */
+enum name_beginning {
+	NAME_BEGINS_NOT,
+	NAME_BEGINS_WHOLE,	/* "std::so": at its first scope, or before */
+	NAME_BEGINS_LAST,	/* "so", "vector::pu": after outer scopes, and
+				 * it reaches the last identifier */
+};
+
+/*
+ * Of typed[n_typed] and name[n]; *parts are used to find out.  Want of memory
+ * is no error: then only the whole name counts.
+ */
+enum name_beginning name_begins(struct name_parts *parts, const char *name,
+                                size_t n, const char *typed, size_t n_typed);
+
 /*
  * The length of what stands before a function's name: "void " of "void
  * std::swap<int>(int&, int&)", which demanglers write only before some names.

@@ -2,6 +2,8 @@
 /* near.c -- similar words for "did you mean".
  *
  * Optimal string alignment distance, three rows of the dynamic program kept.
+ * Words that begin with the wanted one have distances below those of all
+ * others, whose distances are FIRST more than the number of edits.
  * Long names are not compared letter by letter, since hardly anyone types
  * them.
  */
@@ -14,6 +16,7 @@
 
 enum {
 	LONGEST = 64, FAR = 1000, HOLDS = 3,
+	SAME = 0, BEGINS, BEGINS_IN_OTHER_CASE, BEGINS_LAST, FIRST,
 	PART_LEAST = 3,		/* bytes of a part, */
 	PART_MOST = 256,	/* and of its word */
 	SHOWN_MOST = 200,	/* bytes of words in a message, but one */
@@ -121,15 +124,53 @@ rate(const struct near *near, const char *text, size_t length)
 	return edits;
 }
 
+/* One of SAME, but for its case, to BEGINS_LAST, or FIRST: none of these. */
+static unsigned
+rate_beginning(struct near *near, const char *text, size_t length)
+{
+	enum name_beginning beginning;
+
+	if (near->is_part || near->length == 0)
+		return FIRST;
+	if (near->length == length &&
+	    strncasecmp(text, near->wanted, length) == 0)
+		return SAME;
+	beginning = name_begins(&near->parts, text, length, near->wanted,
+	                        near->length);
+	if (beginning == NAME_BEGINS_WHOLE)
+		return BEGINS;
+	if (near->length <= length &&
+	    strncasecmp(text, near->wanted, near->length) == 0)
+		return BEGINS_IN_OTHER_CASE;
+	return beginning == NAME_BEGINS_LAST ? BEGINS_LAST : FIRST;
+}
+
+static bool
+is_nearer(const struct near_word *word, const struct near_word *other)
+{
+	return word->distance != other->distance ?
+	    word->distance < other->distance : word->hits > other->hits;
+}
+
 void
 near_offer(struct near *near, const char *text, size_t length)
 {
-	struct near_word word = { text, length, rate(near, text, length) };
+	near_offer_function(near, text, length, 0);
+}
+
+void
+near_offer_function(struct near *near, const char *text, size_t length,
+                    uint64_t hits)
+{
+	struct near_word word = { text, length, 0, hits };
 	size_t at = near->n;
 
-	if (word.distance == FAR)
+	word.distance = rate_beginning(near, text, length);
+	if (word.distance == FIRST)
+		word.distance += rate(near, text, length);
+	if (word.distance >= FAR)
 		return;
-	while (at > 0 && near->words[at - 1].distance > word.distance)
+	while (at > 0 && is_nearer(&word, &near->words[at - 1]))
 		at--;
 	if (at == NEAR_MOST)
 		return;
@@ -142,7 +183,7 @@ near_offer(struct near *near, const char *text, size_t length)
 }
 
 void
-near_add(const struct near *near, struct text_buffer *text)
+near_add(struct near *near, struct text_buffer *text)
 {
 	size_t n = 0, length = 0;
 
@@ -158,4 +199,5 @@ near_add(const struct near *near, struct text_buffer *text)
 	}
 	if (n > 0)
 		text_add_char(text, '?');
+	name_parts_free(&near->parts);
 }

@@ -11,15 +11,20 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/name_parts.h"
+#include "src/base/short_name.h"
 
-enum pattern_kind { PATTERN_EXACT, PATTERN_GLOB, PATTERN_EXPRESSION };
+enum pattern_kind {
+	PATTERN_EXACT, PATTERN_SHORT, PATTERN_GLOB, PATTERN_EXPRESSION
+};
 
 struct pattern {
 	enum pattern_kind kind;
 	char *text;
 	size_t length;
 	struct expression *expression;	/* NULL for other kinds */
+	/* Of PATTERN_SHORT. */
+	bool lacks_scopes;
+	size_t last, n_last;	/* the last identifier of the text */
 };
 
 static enum pattern_kind
@@ -81,6 +86,26 @@ struct pattern *
 pattern_new_exact(const char *text, struct error *error)
 {
 	return make(text, PATTERN_EXACT, error);
+}
+
+struct pattern *
+pattern_new_short(const char *text, bool lacks_scopes, struct error *error)
+{
+	struct pattern *pattern = make(text, PATTERN_SHORT, error);
+	struct name_parts parts = { 0 };
+
+	if (pattern == NULL)
+		return NULL;
+	if (name_parts_find(&parts, text, pattern->length, error) != 0) {
+		pattern_free(pattern);
+		pattern = NULL;
+	} else {
+		pattern->lacks_scopes = lacks_scopes;
+		pattern->last = parts.last_begin;
+		pattern->n_last = parts.last_end - parts.last_begin;
+	}
+	name_parts_free(&parts);
+	return pattern;
 }
 
 void
@@ -147,9 +172,10 @@ pattern_literal(const struct pattern *pattern, size_t *n)
 	const char *text = pattern->text + is_expression, *best = text;
 	size_t length = pattern->length - 2u * is_expression;
 
-	*n = pattern->kind == PATTERN_EXACT ? length : 0;
-	if (pattern->kind == PATTERN_EXACT)
+	*n = length;
+	if (pattern->kind == PATTERN_EXACT || pattern->kind == PATTERN_SHORT)
 		return text;
+	*n = 0;
 	for (size_t at = 0, next; at < length; at = next) {
 		size_t run = literal_run(pattern, text, length, at, &next);
 
@@ -219,6 +245,26 @@ capture_from(const struct pattern *pattern, const char *name, size_t length,
 	return true;
 }
 
+/* Without memory, no name matches. */
+static bool
+short_matches(const struct pattern *pattern, const char *name, size_t length)
+{
+	struct name_parts parts = { 0 };
+	struct error ignored = { 0 };
+	bool found;
+
+	/* Most names do not even have the last identifier. */
+	if (memmem(name, length, pattern->text + pattern->last,
+	           pattern->n_last) == NULL)
+		return false;
+	found = name_parts_find(&parts, name, length, &ignored) == 0 &&
+	    short_name_stands_for(pattern->text, pattern->length, name, length,
+	                          &parts, pattern->lacks_scopes, &ignored);
+
+	name_parts_free(&parts);
+	return found && !ignored.is_set;
+}
+
 /*
  * Whether it can match the beginning of a name that it does not match as a
  * whole: not if anything may follow what it matches.
@@ -280,6 +326,8 @@ pattern_matches(const struct pattern *pattern, const char *name, size_t length)
 		                    length);
 	case PATTERN_EXPRESSION:
 		return expression_matches(pattern->expression, name, length);
+	case PATTERN_SHORT:
+		return short_matches(pattern, name, length);
 	case PATTERN_EXACT:
 		break;
 	}
@@ -295,7 +343,7 @@ pattern_matches_function(const struct pattern *pattern, const char *name,
 
 	if (pattern_matches(pattern, name, length))
 		return true;
-	if (!pattern_is_general(pattern))
+	if (pattern->kind != PATTERN_GLOB && pattern->kind != PATTERN_EXPRESSION)
 		return false;
 	begin = name_return_type(name, length);
 	if (begin > 0 &&

@@ -21,6 +21,12 @@ struct pattern *pattern_new(const char *text, struct error *error);
 
 /* Matches only that name, whatever characters it has; likewise. */
 struct pattern *pattern_new_exact(const char *text, struct error *error);
+
+/*
+ * Matches the names for which text is short (short_name_stands_for); likewise.
+ */
+struct pattern *pattern_new_short(const char *text, bool lacks_scopes,
+                                  struct error *error);
 void pattern_free(struct pattern *pattern);
 
 /*
@@ -30,7 +36,7 @@ void pattern_free(struct pattern *pattern);
  */
 int pattern_check(const struct pattern *pattern, struct error *error);
 
-/* Whether it can match more than one name: a glob or an expression. */
+/* Whether it can match more than one name: it is not exact. */
 bool pattern_is_general(const struct pattern *pattern);
 
 bool pattern_matches(const struct pattern *pattern, const char *name,

@@ -8,6 +8,7 @@
 #include "src/base/memory.h"
 #include "src/base/near.h"
 #include "src/base/printable.h"
+#include "src/profile/large_array.h"
 #include "src/refine/startup.h"
 
 enum { SHOWN = 80, MOST_GLOBS = 24 };	/* bytes of a word in an error */
@@ -32,7 +33,8 @@ enum subject { OF_NAME, OF_MODULE, OF_FILE };
 struct frame_pattern {
 	char *text;
 	size_t length;
-	bool is_exact;
+	bool is_exact;			/* the text is a name, or short for
+					 * some */
 	enum subject subject;
 	struct pattern *pattern;	/* of what follows @ or file: */
 	/* A ready group; both end with NULL, and are NULL for other patterns. */
@@ -75,6 +77,11 @@ fill(struct frame_pattern *pattern, const struct pattern_word *word,
 {
 	const char *rest = pattern->text;
 
+	if (word->is_short) {
+		pattern->pattern = pattern_new_short(rest, word->lacks_scopes,
+		                                     error);
+		return pattern->pattern == NULL ? -1 : 0;
+	}
 	if (!word->is_exact && rest[0] == '@' && rest[1] != '\0') {
 		pattern->subject = OF_MODULE;
 		rest++;
@@ -99,7 +106,7 @@ frame_pattern_new(const struct pattern_word *word, struct error *error)
 
 	if (pattern == NULL)
 		return NULL;
-	pattern->is_exact = word->is_exact;
+	pattern->is_exact = word->is_exact || word->is_short;
 	pattern->length = word->length;
 	pattern->text = memory_text(word->text, word->length, error);
 	if (pattern->text == NULL || fill(pattern, word, error) != 0) {
@@ -365,12 +372,61 @@ start_near(struct near *near, const struct frame_pattern *pattern,
 	near_start_part(near, literal, n);
 }
 
+/*
+ * How large functions are, by their names: hits of the first resource.  NULL:
+ * not known; free with free().
+ */
+static uint64_t *
+name_hits(const struct refining *refining)
+{
+	const struct sample_tree *tree = refining->tree;
+	struct error ignored = { 0 };
+	uint64_t *weight = tree->n_resources == 0 ? NULL :
+	    sample_tree_new_weights(tree, tree->hits[0], &ignored);
+	uint64_t *hits = memory_array(refining->n_names, sizeof *hits,
+	                              &ignored);
+	uint32_t *until = memory_array(refining->n_names, sizeof *until,
+	                               &ignored);
+
+	for (uint32_t node = 0; !ignored.is_set && weight != NULL &&
+	     node < tree->n_nodes; node++) {
+		const uint32_t name = refining_name(refining,
+		                                    refining->kind[node]);
+
+		/* Only the outermost activation counts. */
+		if (node < until[name])
+			continue;
+		hits[name] += weight[node];
+		until[name] = tree->end[node];
+	}
+	large_array_free(weight);
+	free(until);
+	if (!ignored.is_set)
+		return hits;
+	free(hits);
+	return NULL;
+}
+
+/* Offers the functions that are left. */
+static void
+offer_functions(const struct refining *refining, struct near *near)
+{
+	const struct names *names = refining->stacks->profile->names;
+	uint64_t *hits = name_hits(refining);
+
+	for (uint32_t name = 0; name < refining->n_names; name++)
+		if (refining->has_name[name])
+			near_offer_function(near, names_text(names, name),
+			                    names_length(names, name),
+			                    hits == NULL ? 0 : hits[name]);
+	free(hits);
+}
+
 int
 frame_pattern_report_none(const struct frame_pattern *pattern,
                           const struct refining *refining,
                           struct error *error)
 {
-	const struct profile *profile = refining->stacks->profile;
 	struct text_buffer near_ones = { 0 };
 	struct near near;
 	const char *what = pattern->subject == OF_MODULE ? "of the module" :
@@ -391,11 +447,8 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		                 "frames are not shown; say \"startup show\"",
 		                 SHOWN, wanted);
 	start_near(&near, pattern, wanted);
-	for (uint32_t name = 0; pattern->subject == OF_NAME &&
-	     name < refining->n_names; name++)
-		if (refining->has_name[name])
-			near_offer(&near, names_text(profile->names, name),
-			           names_length(profile->names, name));
+	if (pattern->subject == OF_NAME)
+		offer_functions(refining, &near);
 	if (pattern->subject == OF_MODULE &&
 	    offer_modules(refining, &near, error) != 0)
 		return -1;

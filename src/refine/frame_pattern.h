@@ -28,6 +28,9 @@ struct pattern_word {
 	const char *text;
 	size_t length;
 	bool is_exact;		/* it was between bars: a name as it is */
+	bool is_short;		/* it is short for several functions, and means
+				 * all that it is short for */
+	bool lacks_scopes;	/* then: without outer scopes, too */
 };
 
 struct frame_pattern;

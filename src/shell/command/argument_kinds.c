@@ -13,8 +13,8 @@
 #include "src/shell/command/resolve_short.h"
 #include "src/shell/terminal/terminal.h"
 
-/* How much of a word, and how many of several functions, an error names. */
-enum { SHOWN = 60, LISTED = 8, MOST_DIGITS = 15 };
+/* How much of a word an error shows. */
+enum { SHOWN = 60, MOST_DIGITS = 15 };
 
 static const struct word *
 next_word(struct reading *reading)
@@ -83,34 +83,20 @@ read_functions(struct reading *reading, struct value *value)
 	return value->names == NULL ? -1 : 0;
 }
 
-/* Reports that a pattern matches several functions, and names some of them. */
-static int
-report_several(const struct reading *reading, const char *pattern,
-               const uint32_t *found, size_t n)
-{
-	struct names *names = reading->session->profile->names;
-	struct text_buffer text = { 0 };
-
-	for (size_t i = 0; i < n && i < LISTED; i++) {
-		text_add_string(&text, i == 0 ? "" : ", ");
-		text_add_word(&text, names_text(names, found[i]),
-		              names_length(names, found[i]));
-	}
-	error_set(reading->error, "%.*s matches %zu functions: %s%s", SHOWN,
-	          pattern, n, text_string(&text), n > LISTED ? ", ..." : "");
-	text_free(&text);
-	return -1;
-}
-
 static int
 read_function(struct reading *reading, struct value *value)
 {
-	if (read_functions(reading, value) != 0)
+	const struct word word = read_function_word(reading);
+	uint32_t *name = arena_alloc(&reading->arguments->arena, sizeof *name,
+	                             reading->error);
+
+	if (name == NULL)
 		return -1;
-	if (value->n_names == 1)
-		return 0;
-	return report_several(reading, value->text, value->names,
-	                      value->n_names);
+	value->text = word.text;
+	value->names = name;
+	value->n_names = 1;
+	*name = resolve_function(reading->session, &word, reading->error);
+	return *name == NO_NAME ? -1 : 0;
 }
 
 static int
@@ -140,22 +126,17 @@ add_path_name(struct reading *reading, const struct pattern_word *name,
 {
 	const struct word word = { .text = name->text,
 		.length = name->length, .is_quoted = name->is_exact };
-	size_t n_found;
-	uint32_t *found;
+	uint32_t found;
 
 	if (is_gap(reading, name))
 		return error_set(reading->error, "%s stands for names that "
 		                 "are left out, and this command needs all; "
 		                 "narrow takes paths with ... between",
 		                 name->text);
-	found = resolve_functions(reading->session, &word,
-	                          &reading->arguments->arena, &n_found,
-	                          reading->error);
-	if (found == NULL)
+	found = resolve_function(reading->session, &word, reading->error);
+	if (found == NO_NAME)
 		return -1;
-	if (n_found > 1)
-		return report_several(reading, word.text, found, n_found);
-	path[(*n)++] = found[0];
+	path[(*n)++] = found;
 	return 0;
 }
 
@@ -284,25 +265,35 @@ is_no_short_name(const struct pattern_word *word)
 	    strchr("/@.", word->text[0]) != NULL);
 }
 
-/* A step knows no short names, and is to mean the same in other profiles. */
+/*
+ * A step is to mean the same in other profiles, so a name that is short for one
+ * function becomes that function's.
+ */
 static int
 lengthen(struct reading *reading, struct pattern_word *word)
 {
 	const struct session *session = reading->session;
-	uint32_t name = NO_NAME;
+	uint32_t *found;
+	bool lacks_scopes;
+	size_t n;
 
-	if (session->profile != NULL && !is_no_short_name(word) &&
-	    session_find_function(session, word->text, word->length) ==
+	if (session->profile == NULL || is_no_short_name(word) ||
+	    session_find_function(session, word->text, word->length) !=
 	    NO_NAME)
-		name = resolve_short_name(session, word->text, word->length,
-		                          reading->error);
-	if (name == NO_NAME)
-		return reading->error->is_set ? -1 : 0;
-	*word = (struct pattern_word){
-		names_text(session->profile->names, name),
-		names_length(session->profile->names, name), true,
-	};
-	return 0;
+		return 0;
+	found = resolve_short_names(session, word->text, word->length, &n,
+	                            &lacks_scopes, reading->error);
+	word->is_short = n > 1;
+	word->lacks_scopes = lacks_scopes;
+	if (n == 1)
+		*word = (struct pattern_word){
+			.text = names_text(session->profile->names, found[0]),
+			.length = names_length(session->profile->names,
+			                       found[0]),
+			.is_exact = true,
+		};
+	free(found);
+	return reading->error->is_set ? -1 : 0;
 }
 
 static int
@@ -322,21 +313,9 @@ complete_functions(struct completion *completion,
                    const struct session *session,
                    const struct command *command)
 {
-	uint32_t n;
-	const uint32_t *functions = session_functions(session, &n);
-
 	(void)command;
-	if (n > 0 && session_has_short_names(session, terminal_is_output())) {
-		resolve_offer_short_names(session, completion);
-		return;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t name = functions[i];
-		const struct names *names = session->profile->names;
-
-		completion_offer(completion, names_text(names, name),
-		                 names_length(names, name));
-	}
+	resolve_offer_functions(session, session_has_short_names(session,
+	                        terminal_is_output()), completion);
 }
 
 /* Offers a word made of two parts, unless a pattern would read it as another. */

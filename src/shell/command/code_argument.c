@@ -29,7 +29,7 @@ complete_code(struct completion *completion, const struct session *session,
 {
 	(void)command;
 	if (session->profile != NULL)
-		resolve_code_complete(session->profile,
+		resolve_code_complete(session,
 		    CODE_FUNCTIONS_AND_FILES, session_has_short_names(session,
 		    terminal_is_output()), completion);
 }
@@ -41,7 +41,7 @@ complete_code_function(struct completion *completion,
 {
 	(void)command;
 	if (session->profile != NULL)
-		resolve_code_complete(session->profile, CODE_FUNCTIONS,
+		resolve_code_complete(session, CODE_FUNCTIONS,
 		    session_has_short_names(session, terminal_is_output()),
 		    completion);
 }

@@ -136,6 +136,7 @@ complete_line(struct completion *completion, const struct session *session,
 				                  words.words, index);
 		}
 	}
+	completion_finish(completion);
 	completion->prefix = NULL;
 	completion->before = NULL;
 	words_free(&words);

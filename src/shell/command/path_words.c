@@ -13,11 +13,12 @@ take_range(struct reading *reading, size_t first, size_t last,
 {
 	const struct word *words = reading->words->words;
 
-	word->length = words[last].end - words[first].begin;
+	*word = (struct pattern_word){
+		.length = words[last].end - words[first].begin,
+	};
 	word->text = arena_text(&reading->arguments->arena,
 	                        reading->line + words[first].begin,
 	                        word->length, reading->error);
-	word->is_exact = false;
 	return word->text != NULL ? 0 : -1;
 }
 
@@ -109,8 +110,11 @@ path_words_read(struct reading *reading, size_t *n)
 		const struct word *word = &words->words[i];
 		size_t last = end_of_expression(words, i, is_opened);
 
-		path[*n] = (struct pattern_word){ word->text, word->length,
-			word->is_quoted };
+		path[*n] = (struct pattern_word){
+			.text = word->text,
+			.length = word->length,
+			.is_exact = word->is_quoted,
+		};
 		if (last > i && take_range(reading, i, last, &path[*n]) != 0)
 			return NULL;
 		++*n;

@@ -2,6 +2,7 @@
 /* resolve.c -- finds the functions and resources that words name. */
 #include "src/shell/command/resolve.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,8 +12,8 @@
 #include "src/shell/command/code_argument.h"
 #include "src/shell/command/resolve_short.h"
 
-/* Bytes of a word that an error shows. */
-enum { SHOWN = 80 };
+/* Bytes of a word, and how many of several functions, that an error shows. */
+enum { SHOWN = 80, LISTED = 8 };
 
 /* Whether a function occurs in the profile, whatever views show of it. */
 static bool
@@ -69,10 +70,13 @@ report_near(const struct session *session, struct near *near,
 	struct text_buffer near_ones = { 0 };
 	uint32_t n;
 	const uint32_t *functions = session_functions(session, &n);
+	uint64_t *hits = resolve_function_hits(session);
 
 	for (uint32_t i = 0; i < n; i++)
-		near_offer(near, names_text(names, functions[i]),
-		           names_length(names, functions[i]));
+		near_offer_function(near, names_text(names, functions[i]),
+		                    names_length(names, functions[i]),
+		                    hits == NULL ? 0 : hits[functions[i]]);
+	free(hits);
 	near_add(near, &near_ones);
 	error_set(error, "%s %.*s%s", what, SHOWN, text,
 	          text_string(&near_ones));
@@ -188,11 +192,36 @@ bool
 resolve_is_function(const struct session *session, const char *text,
                     size_t length)
 {
-	const struct word word = { .text = text, .length = length };
-	struct error error = { 0 };
+	struct error ignored = { 0 };
+	bool lacks_scopes;
+	size_t n;
 
-	return session->profile != NULL &&
-	    find_function(session, &word, &error) != NO_NAME;
+	if (session->profile == NULL)
+		return false;
+	if (session_find_function(session, text, length) != NO_NAME)
+		return true;
+	free(resolve_short_names(session, text, length, &n, &lacks_scopes,
+	                         &ignored));
+	return n > 0;
+}
+
+/* The functions for which a word is short, in the arena; NULL: there is none,
+ * or *error is set. */
+static uint32_t *
+short_functions(const struct session *session, const struct word *word,
+                struct arena *arena, size_t *n, struct error *error)
+{
+	bool lacks_scopes;
+	uint32_t *found = resolve_short_names(session, word->text,
+	                                      word->length, n, &lacks_scopes,
+	                                      error);
+	uint32_t *copy = found == NULL ? NULL :
+	    arena_alloc(arena, *n * sizeof *copy, error);
+
+	if (copy != NULL)
+		memcpy(copy, found, *n * sizeof *copy);
+	free(found);
+	return copy;
 }
 
 uint32_t *
@@ -203,36 +232,111 @@ resolve_functions(const struct session *session, const struct word *word,
 
 	if (session_need_profile(session, error) != 0)
 		return NULL;
+	name = session_find_function(session, word->text, word->length);
+	if (name != NO_NAME) {
+		*n = 1;
+		found = arena_alloc(arena, sizeof *found, error);
+		if (found != NULL)
+			found[0] = name;
+		return found;
+	}
+	found = short_functions(session, word, arena, n, error);
+	if (found != NULL || error->is_set)
+		return found;
+	if (!word->is_quoted)
+		return match_functions(session, word, arena, n, error);
+	resolve_report_unknown(session, word->text, word->length, error);
+	return NULL;
+}
+
+/* Reports that a pattern matches several functions, and names the largest. */
+static void
+report_several(const struct session *session, const char *pattern,
+               uint32_t *found, size_t n, struct error *error)
+{
+	const struct names *names = session->profile->names;
+	uint64_t *hits = resolve_function_hits(session);
+	struct text_buffer text = { 0 };
+
+	for (size_t i = 0; i < n && i < LISTED; i++) {
+		size_t largest = i;
+		uint32_t name;
+
+		for (size_t k = i + 1; hits != NULL && k < n; k++)
+			if (hits[found[k]] > hits[found[largest]])
+				largest = k;
+		text_add_string(&text, i == 0 ? "" : ", ");
+		text_add_word(&text, names_text(names, found[largest]),
+		              names_length(names, found[largest]));
+		name = found[largest];
+		memmove(&found[i + 1], &found[i],
+		        (largest - i) * sizeof *found);
+		found[i] = name;
+	}
+	error_set(error, "%.*s matches %zu functions: %s%s", SHOWN, pattern, n,
+	          text_string(&text), n > LISTED ? ", ..." : "");
+	text_free(&text);
+	free(hits);
+}
+
+uint32_t
+resolve_function(const struct session *session, const struct word *word,
+                 struct error *error)
+{
+	struct arena arena = { 0 };
+	uint32_t name, *found;
+	size_t n;
+
+	if (session_need_profile(session, error) != 0)
+		return NO_NAME;
 	name = find_function(session, word, error);
-	if (name == NO_NAME && error->is_set)
-		return NULL;
-	if (name == NO_NAME && word->is_quoted)
-		resolve_report_unknown(session, word->text, word->length,
-		                       error);
-	if (name == NO_NAME)
-		return word->is_quoted ? NULL
-		    : match_functions(session, word, arena, n, error);
-	found = arena_alloc(arena, sizeof *found, error);
-	if (found == NULL)
-		return NULL;
-	found[0] = name;
-	*n = 1;
-	return found;
+	if (name != NO_NAME || error->is_set)
+		return name;
+	found = resolve_functions(session, word, &arena, &n, error);
+	if (found != NULL && n == 1)
+		name = found[0];
+	else if (found != NULL)
+		report_several(session, word->text, found, n, error);
+	arena_free(&arena);
+	return name;
+}
+
+/* A pattern for the functions for which a word is short; NULL: there is none,
+ * or *error is set. */
+static struct pattern *
+short_pattern(const struct session *session, const struct word *word,
+              struct error *error)
+{
+	const struct names *names = session->profile->names;
+	struct pattern *pattern = NULL;
+	bool lacks_scopes;
+	size_t n;
+	uint32_t *found = resolve_short_names(session, word->text,
+	                                      word->length, &n, &lacks_scopes,
+	                                      error);
+
+	if (n == 1)
+		pattern = pattern_new_exact(names_text(names, found[0]),
+		                            error);
+	else if (n > 1)
+		pattern = pattern_new_short(word->text, lacks_scopes, error);
+	free(found);
+	return pattern;
 }
 
 struct pattern *
 resolve_pattern(const struct session *session, const struct word *word,
                 struct error *error)
 {
-	const struct profile *profile = session->profile;
-	uint32_t name = profile == NULL ? NO_NAME :
-	                find_function(session, word, error);
+	struct pattern *pattern = NULL;
 
-	if (error->is_set)
-		return NULL;
-	if (name != NO_NAME)
-		return pattern_new_exact(names_text(profile->names, name),
-		                         error);
+	if (session->profile != NULL && session_find_function(session,
+	    word->text, word->length) != NO_NAME)
+		return pattern_new_exact(word->text, error);
+	if (session->profile != NULL)
+		pattern = short_pattern(session, word, error);
+	if (pattern != NULL || error->is_set)
+		return pattern;
 	return word->is_quoted ? pattern_new_exact(word->text, error)
 	    : pattern_new(word->text, error);
 }

@@ -13,15 +13,22 @@
 
 /*
  * The functions of the profile that a word names: the one with that name, or
- * with that short name (resolve_short.h), or else, if it was not between bars,
- * all that match it as a pattern, in byte order.  Returns at least one, in the
- * arena; NULL with *error naming similar ones.
+ * those with that short name (resolve_short.h), or else, if it was not between
+ * bars, all that match it as a pattern, in byte order.  Returns at least one,
+ * in the arena; NULL with *error naming similar ones.
  */
 uint32_t *resolve_functions(const struct session *session,
                             const struct word *word, struct arena *arena,
                             size_t *n, struct error *error);
 
-/* Whether text is the name, or the short name, of one function. */
+/*
+ * The only function that a word names.  NO_NAME with *error set: there is none,
+ * or there are several, the largest of which it names.
+ */
+uint32_t resolve_function(const struct session *session,
+                          const struct word *word, struct error *error);
+
+/* Whether text is the name of a function, or short for one or several. */
 bool resolve_is_function(const struct session *session, const char *text,
                          size_t length);
 
@@ -43,9 +50,8 @@ void resolve_report_no_match(const struct session *session,
 
 /*
  * A pattern for the word: exactly that name if it was between bars or the
- * profile has it or one for which it is short, else a glob or a regular
- * expression.  Free it with
- * pattern_free.  NULL with *error set.
+ * profile has it, the names for which it is short, or else a glob or a regular
+ * expression.  Free it with pattern_free.  NULL with *error set.
  */
 struct pattern *resolve_pattern(const struct session *session,
                                 const struct word *word, struct error *error);

@@ -110,17 +110,21 @@ report_several(const struct known *known, const char *text, const char *what,
 }
 
 static int
-report_unknown(const struct known *known, enum code_kinds kinds,
-               const char *text, struct error *error)
+report_unknown(const struct session *session, const struct known *known,
+               enum code_kinds kinds, const char *text, struct error *error)
 {
 	struct text_buffer near_ones = { 0 };
+	uint64_t *hits = resolve_function_hits(session);
 	struct near near;
 
 	near_start(&near, text, strlen(text));
 	for (uint32_t i = 0; i < known->n_names; i++)
 		if (known->is_function[i])
-			near_offer(&near, names_text(known->names, i),
-			           names_length(known->names, i));
+			near_offer_function(&near,
+			    names_text(known->names, i),
+			    names_length(known->names, i),
+			    hits == NULL ? 0 : hits[i]);
+	free(hits);
 	for (uint32_t i = 0; i < known->n_names; i++) {
 		const char *path = names_text(known->names, i);
 
@@ -287,7 +291,7 @@ resolve_pattern_function(const struct known *known, const char *text,
 }
 
 static int
-resolve(const struct known *known, enum code_kinds kinds, const char *text,
+resolve(const struct session *session, const struct known *known, enum code_kinds kinds, const char *text,
         bool *is_match, struct code_scope *scope, uint32_t *line,
         struct error *error)
 {
@@ -314,12 +318,12 @@ resolve(const struct known *known, enum code_kinds kinds, const char *text,
 		found = resolve_pattern_function(known, text, is_match, scope,
 		                                 error);
 	if (found == 0)
-		return report_unknown(known, kinds, text, error);
+		return report_unknown(session, known, kinds, text, error);
 	return found > 0 ? 0 : -1;
 }
 
 int
-resolve_code(const struct profile *profile, enum code_kinds kinds,
+resolve_code(const struct session *session, enum code_kinds kinds,
              const char *text, struct code_scope *scope, uint32_t *line,
              struct error *error)
 {
@@ -329,43 +333,46 @@ resolve_code(const struct profile *profile, enum code_kinds kinds,
 
 	*scope = (struct code_scope){ NO_NAME, NO_NAME };
 	*line = 0;
-	if (known_make(&known, profile, kinds, error) == 0)
+	if (known_make(&known, session->profile, kinds, error) == 0)
 		is_match = memory_array(known.n_names, sizeof *is_match,
 		                        error);
 	if (is_match != NULL)
-		status = resolve(&known, kinds, text, is_match, scope, line,
+		status = resolve(session, &known, kinds, text, is_match, scope, line,
 		                 error);
 	free(is_match);
 	known_free(&known);
 	return status;
 }
 
-/* Offers the known functions by their short names. */
+/* Offers the known functions. */
 static void
-offer_short_names(const struct known *known, struct completion *completion)
+offer_functions(const struct session *session, const struct known *known,
+                bool are_short, struct completion *completion)
 {
 	struct function_set all = { .names = known->names };
 	uint32_t *functions = list_functions(known, &all.n,
 	                                     &completion->error);
+	uint64_t *hits = resolve_function_hits(session);
 
 	all.functions = functions;
+	all.hits = hits;
 	if (functions != NULL)
-		resolve_offer_short_names_of(all, completion);
+		resolve_offer_functions_of(all, are_short, completion);
 	free(functions);
+	free(hits);
 }
 
 void
-resolve_code_complete(const struct profile *profile, enum code_kinds kinds,
+resolve_code_complete(const struct session *session, enum code_kinds kinds,
                       bool has_short_names, struct completion *completion)
 {
 	struct known known = { 0 };
 
-	if (known_make(&known, profile, kinds, &completion->error) == 0) {
-		if (has_short_names)
-			offer_short_names(&known, completion);
+	if (known_make(&known, session->profile, kinds,
+	               &completion->error) == 0) {
+		offer_functions(session, &known, has_short_names, completion);
 		for (uint32_t i = 0; i < known.n_names; i++)
-			if ((known.is_function[i] && !has_short_names) ||
-			    known.is_file[i])
+			if (known.is_file[i])
 				completion_offer(completion,
 				    names_text(known.names, i),
 				    names_length(known.names, i));

@@ -4,8 +4,8 @@
 #define CPPROF_SHELL_COMMAND_RESOLVE_CODE_H
 
 #include "src/base/error.h"
-#include "src/profile/profile.h"
 #include "src/shell/line/completion.h"
+#include "src/shell/session/session.h"
 #include "src/views/code_hits.h"
 
 /* What may be named: functions, those that were inlined too; also files. */
@@ -18,12 +18,12 @@ enum code_kinds { CODE_FUNCTIONS, CODE_FUNCTIONS_AND_FILES };
  * matches as a pattern.  *line: 0 unless it names one.  0, or -1 with *error
  * set, which names similar ones, or those that the text may mean.
  */
-int resolve_code(const struct profile *profile, enum code_kinds kinds,
+int resolve_code(const struct session *session, enum code_kinds kinds,
                  const char *text, struct code_scope *scope, uint32_t *line,
                  struct error *error);
 
 /* Offers all of them, functions by their short names if these are used. */
-void resolve_code_complete(const struct profile *profile,
+void resolve_code_complete(const struct session *session,
                            enum code_kinds kinds, bool has_short_names,
                            struct completion *completion);
 

@@ -8,9 +8,29 @@
 #include "src/base/memory.h"
 #include "src/base/printable.h"
 #include "src/base/short_name.h"
+#include "src/views/totals.h"
 
 /* Bytes of a word and of the names that an error shows. */
 enum { SHOWN = 80, LISTED_SIZE = 700 };
+
+uint64_t *
+resolve_function_hits(const struct session *session)
+{
+	struct error ignored = { 0 };
+	struct function_total *totals;
+	uint64_t *hits;
+	uint32_t n;
+
+	if (session->profile == NULL)
+		return NULL;
+	totals = function_totals(&session->set, &n, &ignored);
+	hits = totals == NULL ? NULL : memory_array(
+	    names_count(session->set.names), sizeof *hits, &ignored);
+	for (uint32_t i = 0; hits != NULL && i < n; i++)
+		hits[totals[i].name] = totals[i].inclusive;
+	free(totals);
+	return hits;
+}
 
 /* A search for functions. */
 struct search {
@@ -112,31 +132,50 @@ report_several(const struct search *search)
 	free(list);
 }
 
-uint32_t
-resolve_short_name_among(struct function_set among, const char *text,
-                         size_t length, struct error *error)
+/*
+ * Finds the functions; *lacks_scopes: they have none with all their scopes.
+ * Free search->found.  0, or -1 with *error set.
+ */
+static int
+find_all(struct search *search, struct function_set among, const char *text,
+         size_t length, bool *lacks_scopes, struct error *error)
 {
-	struct search search = {
+	*search = (struct search){
 		.among = among,
 		.text = text,
 		.length = length,
 		.error = error,
 	};
+	*lacks_scopes = false;
+	if (length > 0 &&
+	    name_parts_find(&search->parts, text, length, error) == 0) {
+		search->last = text + search->parts.last_begin;
+		search->n_last = search->parts.last_end -
+		    search->parts.last_begin;
+		if (find_functions(search, false) == 0 && search->n == 0) {
+			*lacks_scopes = true;
+			find_functions(search, true);
+		}
+	}
+	name_parts_free(&search->parts);
+	return error->is_set ? -1 : 0;
+}
+
+uint32_t
+resolve_short_name_among(struct function_set among, const char *text,
+                         size_t length, struct error *error)
+{
+	struct search search;
+	bool lacks_scopes;
 	uint32_t name = NO_NAME;
 
-	if (length > 0 &&
-	    name_parts_find(&search.parts, text, length, error) == 0) {
-		search.last = text + search.parts.last_begin;
-		search.n_last = search.parts.last_end -
-		    search.parts.last_begin;
-		if (find_functions(&search, false) == 0 && search.n == 0)
-			find_functions(&search, true);
+	if (find_all(&search, among, text, length, &lacks_scopes,
+	             error) == 0) {
+		if (search.n == 1)
+			name = search.found[0];
+		else if (search.n > 1)
+			report_several(&search);
 	}
-	if (!error->is_set && search.n == 1)
-		name = search.found[0];
-	if (!error->is_set && search.n > 1)
-		report_several(&search);
-	name_parts_free(&search.parts);
 	free(search.found);
 	return name;
 }
@@ -161,20 +200,25 @@ resolve_short_name(const struct session *session, const char *text,
 	                                error);
 }
 
-/* Offers a short name, or the whole one if only that goes on as typed. */
-static void
-offer(struct completion *completion, const struct short_name *name)
+uint32_t *
+resolve_short_names(const struct session *session, const char *text,
+                    size_t length, size_t *n, bool *lacks_scopes,
+                    struct error *error)
 {
-	size_t n = completion->n;
+	struct search search;
 
-	completion_offer(completion, name->text, name->length);
-	if (completion->n == n && name->length < name->n_whole)
-		completion_offer(completion, name->whole, name->n_whole);
+	*n = 0;
+	if (find_all(&search, functions_of(session), text, length,
+	             lacks_scopes, error) == 0) {
+		*n = search.n;
+		return search.found;
+	}
+	free(search.found);
+	return NULL;
 }
 
-void
-resolve_offer_short_names_of(struct function_set functions,
-                             struct completion *completion)
+static void
+offer_short_names(struct function_set functions, struct completion *completion)
 {
 	const struct names *names = functions.names;
 	struct short_name *short_names = memory_array(functions.n,
@@ -192,14 +236,41 @@ resolve_offer_short_names_of(struct function_set functions,
 	if (short_names_make(short_names, functions.n, &arena,
 	                     &completion->error) == 0)
 		for (uint32_t i = 0; i < functions.n; i++)
-			offer(completion, &short_names[i]);
+			completion_offer_function(completion,
+			    short_names[i].text, short_names[i].length,
+			    short_names[i].whole, short_names[i].n_whole,
+			    functions.hits == NULL ? 0 :
+			    functions.hits[functions.functions[i]]);
 	arena_free(&arena);
 	free(short_names);
 }
 
 void
-resolve_offer_short_names(const struct session *session,
-                          struct completion *completion)
+resolve_offer_functions_of(struct function_set functions, bool are_short,
+                           struct completion *completion)
 {
-	resolve_offer_short_names_of(functions_of(session), completion);
+	if (are_short && functions.n > 0) {
+		offer_short_names(functions, completion);
+		return;
+	}
+	for (uint32_t i = 0; i < functions.n; i++) {
+		uint32_t name = functions.functions[i];
+		const char *text = names_text(functions.names, name);
+		size_t length = names_length(functions.names, name);
+
+		completion_offer_function(completion, text, length, text,
+		    length, functions.hits == NULL ? 0 : functions.hits[name]);
+	}
+}
+
+void
+resolve_offer_functions(const struct session *session, bool are_short,
+                        struct completion *completion)
+{
+	struct function_set all = functions_of(session);
+	uint64_t *hits = resolve_function_hits(session);
+
+	all.hits = hits;
+	resolve_offer_functions_of(all, are_short, completion);
+	free(hits);
 }

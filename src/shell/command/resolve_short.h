@@ -14,8 +14,16 @@
 struct function_set {
 	const struct names *names;
 	const uint32_t *functions;	/* [n] */
+	const uint64_t *hits;		/* by the numbers of names; NULL: not
+					 * known */
 	uint32_t n;
 };
+
+/*
+ * Hits of the stacks that contain a function, by the numbers of names; free
+ * with free().  NULL: no profile, or no memory.
+ */
+uint64_t *resolve_function_hits(const struct session *session);
 
 /*
  * The function for which text[length] is short (src/base/short_name.h): with
@@ -31,14 +39,24 @@ uint32_t resolve_short_name(const struct session *session, const char *text,
                             size_t length, struct error *error);
 
 /*
- * Offers the short names of functions, as if a view showed them all, and the
- * whole names that go on as typed where the short ones do not.
+ * All *n functions for which text[length] is short, in byte order; free them
+ * with free().  *lacks_scopes: without outer scopes, since there are none with
+ * all.  NULL: there is none, or *error is set.
  */
-void resolve_offer_short_names_of(struct function_set functions,
-                                  struct completion *completion);
+uint32_t *resolve_short_names(const struct session *session, const char *text,
+                              size_t length, size_t *n, bool *lacks_scopes,
+                              struct error *error);
+
+/*
+ * Offers functions, those with most hits first: if they are to be short, by the
+ * short names that a view of them all would show, or by whole names that go on
+ * as typed where these do not.
+ */
+void resolve_offer_functions_of(struct function_set functions, bool are_short,
+                                struct completion *completion);
 
 /* The same for all those that views show. */
-void resolve_offer_short_names(const struct session *session,
-                               struct completion *completion);
+void resolve_offer_functions(const struct session *session, bool are_short,
+                             struct completion *completion);
 
 #endif

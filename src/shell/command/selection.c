@@ -39,8 +39,11 @@ selection_read_words(const struct reading *reading, size_t begin, size_t end,
 	const struct word *first = &reading->words->words[begin];
 	const struct word *last = &reading->words->words[end - 1];
 
-	*word = (struct pattern_word){ first->text, first->length,
-		first->is_quoted };
+	*word = (struct pattern_word){
+		.text = first->text,
+		.length = first->length,
+		.is_exact = first->is_quoted,
+	};
 	if (first != last)
 		*word = (struct pattern_word){
 			.text = arena_text(&reading->arguments->arena,

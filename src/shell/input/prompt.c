@@ -148,19 +148,37 @@ static const char *lead;
 static size_t lead_length;
 
 static char *
-next_candidate(const char *text, int state)
+with_lead(const char *text)
 {
-	static size_t next;
-	char *candidate = NULL;
+	char *word;
 
-	(void)text;
-	if (state == 0)
-		next = 0;
-	if (next < completion.n &&
-	    asprintf(&candidate, "%.*s%s", (int)lead_length, lead,
-	             completion.candidates[next++]) < 0)
+	return asprintf(&word, "%.*s%s", (int)lead_length, lead, text) < 0 ?
+	    NULL : word;
+}
+
+/*
+ * The candidates as readline takes them, after what replaces text.  Readline's
+ * own function would look for what all have in common.
+ */
+static char **
+list_candidates(const char *text)
+{
+	char **matches = calloc(completion.n + 2, sizeof *matches);
+	size_t n = 0;
+
+	if (matches == NULL)
 		return NULL;
-	return candidate;
+	matches[n++] = completion.common != NULL ?
+	    with_lead(completion.common) : strdup(text);
+	for (size_t i = 0; completion.n > 1 && i < completion.n &&
+	     matches[n - 1] != NULL; i++)
+		matches[n++] = with_lead(completion.candidates[i].text);
+	if (matches[n - 1] != NULL)
+		return matches;
+	while (n > 0)
+		free(matches[--n]);
+	free(matches);
+	return NULL;
 }
 
 static char **
@@ -176,8 +194,8 @@ attempt_completion(const char *text, int start, int end)
 	lead_length = completion.begin - (size_t)start;
 	if (completion.n > 0 && completion.begin >= (size_t)start &&
 	    strspn(lead, ">") >= lead_length)
-		matches = rl_completion_matches(text, next_candidate);
-	first = completion.n > 0 ? completion.candidates[0] : "";
+		matches = list_candidates(text);
+	first = completion.n > 0 ? completion.candidates[0].text : "";
 	if (completion.n == 1 && completion.is_file && *first != '\0' &&
 	    strchr("/|", first[strlen(first) - 1]) != NULL &&
 	    strchr(first, '/') != NULL) {
@@ -323,6 +341,7 @@ set_up_readline(const struct session *session, FILE *input)
 	rl_getc_function = wait_for_key;
 	rl_attempted_completion_function = attempt_completion;
 	rl_completion_display_matches_hook = list_matches;
+	rl_sort_completion_matches = 0;
 	rl_completer_word_break_characters = " \t";
 	rl_completer_quote_characters = "|";
 	using_history();

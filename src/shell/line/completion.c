@@ -15,6 +15,7 @@ void
 completion_free(struct completion *completion)
 {
 	free(completion->candidates);
+	name_parts_free(&completion->parts);
 	arena_free(&completion->arena);
 }
 
@@ -60,33 +61,115 @@ add_typed(const struct completion *completion, struct text_buffer *typed,
 }
 
 static void
-add_candidate(struct completion *completion, struct text_buffer *typed)
+add_candidate(struct completion *completion, const char *text, size_t length,
+              uint64_t hits, bool is_inner)
 {
-	const char *copy = arena_text(&completion->arena, typed->bytes,
-	                              typed->length, &completion->error);
+	struct text_buffer typed = { 0 };
+	const char *copy;
 
-	if (copy == NULL || typed->failed ||
+	if (completion->opens_path)
+		text_add_char(&typed, '(');
+	add_typed(completion, &typed, text, length);
+	copy = arena_text(&completion->arena, typed.bytes, typed.length,
+	                  &completion->error);
+	if (copy != NULL && !typed.failed &&
 	    memory_grow(&completion->candidates, &completion->capacity,
 	                completion->n + 1, sizeof *completion->candidates,
-	                &completion->error) != 0)
-		return;
-	completion->candidates[completion->n++] = copy;
+	                &completion->error) == 0)
+		completion->candidates[completion->n++] =
+		    (struct completion_candidate){ copy, hits, is_inner };
+	text_free(&typed);
+}
+
+static bool
+has_prefix(const struct completion *completion, const char *text,
+           size_t length)
+{
+	return length >= completion->prefix_length &&
+	    memcmp(text, completion->prefix, completion->prefix_length) == 0;
 }
 
 void
 completion_offer(struct completion *completion, const char *text,
                  size_t length)
 {
-	struct text_buffer typed = { 0 };
+	if (has_prefix(completion, text, length))
+		add_candidate(completion, text, length, 0, false);
+}
 
-	if (length < completion->prefix_length ||
-	    memcmp(text, completion->prefix, completion->prefix_length) != 0)
+void
+completion_offer_function(struct completion *completion,
+                          const char *short_name, size_t n_short,
+                          const char *name, size_t length, uint64_t hits)
+{
+	enum name_beginning beginning = name_begins(&completion->parts,
+	    short_name, n_short, completion->prefix,
+	    completion->prefix_length);
+
+	if (beginning == NAME_BEGINS_WHOLE ||
+	    !has_prefix(completion, name, length)) {
+		if (beginning != NAME_BEGINS_NOT)
+			add_candidate(completion, short_name, n_short, hits,
+			              beginning == NAME_BEGINS_LAST);
+	} else {
+		add_candidate(completion, name, length, hits, false);
+	}
+}
+
+static int
+compare_candidates(const void *left, const void *right)
+{
+	const struct completion_candidate *a = left, *b = right;
+
+	if (a->is_inner != b->is_inner)
+		return a->is_inner ? 1 : -1;
+	if (a->hits != b->hits)
+		return a->hits > b->hits ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+/* The length of what n >= 1 candidates begin with, in whole characters. */
+static size_t
+common_length(const struct completion_candidate *candidates, size_t n)
+{
+	const char *first = candidates[0].text;
+	size_t length = strlen(first);
+
+	for (size_t i = 1; i < n; i++) {
+		size_t same = 0;
+
+		while (same < length && candidates[i].text[same] == first[same])
+			same++;
+		length = same;
+	}
+	while (length > 0 && (first[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+void
+completion_finish(struct completion *completion)
+{
+	struct completion_candidate *all = completion->candidates;
+	size_t n = 0, n_like_first = 0, length;
+
+	if (completion->n == 0)
 		return;
-	if (completion->opens_path)
-		text_add_char(&typed, '(');
-	add_typed(completion, &typed, text, length);
-	add_candidate(completion, &typed);
-	text_free(&typed);
+	qsort(all, completion->n, sizeof *all, compare_candidates);
+	for (size_t i = 0; i < completion->n; i++)
+		if (n == 0 || strcmp(all[n - 1].text, all[i].text) != 0)
+			all[n++] = all[i];
+	completion->n = n;
+	while (n_like_first < n &&
+	       all[n_like_first].is_inner == all[0].is_inner)
+		n_like_first++;
+	length = common_length(all, n_like_first);
+	/* Scopes alone would take away what was typed. */
+	if (length > 0 && (n == 1 || !all[0].is_inner ||
+	    memmem(all[0].text, length, completion->prefix,
+	           completion->prefix_length) != NULL))
+		completion->common = arena_text(&completion->arena,
+		    all[0].text, length, &completion->error);
 }
 
 /* The length of the prefix up to its last slash. */
