@@ -5,6 +5,8 @@
  * failed or the output could not be written; 2 for a wrong command line.  If
  * all commands ran: 4 when an assertion was violated, otherwise 5 when one was
  * undecided.  `cpprof record` ends with the status of the program that it ran.
+ * Ctrl-C before the prompt opens ends the program by SIGINT, which shells report
+ * as 130.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -185,10 +187,7 @@ suggest_commands(const struct options *options)
 	}
 }
 
-/*
- * Loads the profiles.  0, also if Ctrl-C ends the load, after which the prompt
- * has no profile; or -1 if it fails.
- */
+/* Loads the profiles.  0, or -1 if that fails or Ctrl-C ends it. */
 static int
 load(struct session *session, const struct options *options)
 {
@@ -203,7 +202,7 @@ load(struct session *session, const struct options *options)
 		return 0;
 	message("cpprof", error.text);
 	suggest_commands(options);
-	return interrupt_requested ? 0 : -1;
+	return -1;
 }
 
 /* Reads the base of comparisons; likewise. */
@@ -212,20 +211,29 @@ load_base(struct session *session, const struct options *options)
 {
 	struct error error = { 0 };
 
-	if (options->n_bases == 0 || interrupt_requested ||
+	if (options->n_bases == 0 ||
 	    session_set_base(session, options->bases, options->n_bases,
 	                     &error) == 0)
 		return 0;
 	message("cpprof", error.text);
-	return interrupt_requested ? 0 : -1;
+	return -1;
+}
+
+/* Ends as a program does that does not catch Ctrl-C. */
+static void
+end_by_interrupt(struct session *session)
+{
+	session_end(session);
+	signal(SIGINT, SIG_DFL);
+	raise(SIGINT);
 }
 
 static int
 run_session(struct session *session, const struct options *options)
 {
 	struct error error = { 0 };
-	bool was_interrupted, has_startup;
-	int status = 0;
+	bool has_startup;
+	int status;
 
 	session->is_quiet = options->is_quiet;
 	session->keeps_going = options->keeps_going;
@@ -243,15 +251,17 @@ run_session(struct session *session, const struct options *options)
 	}
 	if (options->format != NULL)
 		session->settings.format = options->format;
-	if (load(session, options) != 0 || load_base(session, options) != 0)
+	status = load(session, options);
+	if (status == 0)
+		status = load_base(session, options);
+	/* It may also come too late to end the load. */
+	if (interrupt_requested)
+		end_by_interrupt(session);
+	if (status != 0)
 		return 1;
-	/* Ctrl-C may come too late to end the load. */
-	was_interrupted = interrupt_requested != 0;
-	interrupt_requested = 0;
-	if (!was_interrupted && has_startup)
+	if (has_startup)
 		startup_run_local(session);
-	if (!was_interrupted)
-		status = run_actions(session, options);
+	status = run_actions(session, options);
 	if (status == 0 || session->keeps_going || options->stays)
 		if ((options->n_actions == 0 || options->stays) &&
 		    !session->quit_requested && !session->output_lost &&

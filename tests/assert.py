@@ -10,6 +10,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -903,8 +904,26 @@ def check_bound_at_the_truth(folder):
                  found["holds"] <= 300 * 0.05, found)
 
 
+def check_padding(folder):
+    """A long name moves only what is in its own row."""
+    long = "function_" + "x" * 230
+    path = os.path.join(folder, "long.folded")
+    write(path, {("main", "function_a"): 500, ("main", "function_bc"): 400,
+                 ("main", long): 100})
+    _, out, err = run(path, "assert functions function_* below 90%")
+    lines = out.splitlines()
+    claims.check("rows are not padded to the width of a long name",
+                 len(lines) == 3 and not err and
+                 max(len(blanks) for blanks in re.findall(" +", out)) < 30,
+                 out)
+    claims.check("those without a long name are aligned",
+                 len({re.search("below 90% +", line).end()
+                      for line in lines if long not in line}) == 1, out)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        check_padding(folder)
         check_oracle(folder)
         check_status()
         check_words()

@@ -275,6 +275,17 @@ def a_brief_file_that_is_cut_gives_what_is_whole():
         assert info(path)[1].returncode == 0
 
 
+def a_recording_cut_to_nothing_is_an_error():
+    with Recording(*script(TRUE)) as run:
+        for name in glob.glob(run.path + '/cpprofdata*'):
+            os.truncate(name, 4096 + 100)
+        result = subprocess.run([CPPROF, '-q', run.path, '-e', 'top'],
+                                capture_output=True, text=True)
+        assert result.returncode == 1 and result.stdout == '', result
+        assert 'no samples' in result.stderr or \
+            'other file' in result.stderr, result
+
+
 def others_file_in_its_place_is_left_alone():
     """A link, a file with another name, a cut one: then each process has a
     file."""

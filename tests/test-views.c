@@ -392,8 +392,8 @@ what_is_hidden_is_counted_and_said(void **state)
 	assert_int_equal(field_count(&table, "hidden"), 5);
 	assert_int_equal(table.n_footer, 1);
 	assert_string_equal(table.footer[0],
-	    "2 entries below threshold 0.05 not shown, 2 beyond limit 4, "
-	    "1 longer than 3 functions");
+	    "2 entries below threshold 0.05 not shown, 1 longer than 3 functions, "
+	    "2 more (limit 4)");
 	table_free(&table);
 	fixture_end(&fixture);
 }
@@ -463,7 +463,7 @@ the_limit_counts_paths_that_are_left_when_chains_are_folded(void **state)
 	assert_int_equal(field_count(&table, "hidden"), 1 + 3 + 1);
 	assert_int_equal(table.n_footer, 2);
 	assert_string_equal(table.footer[0], "1 entry below threshold 0.05 "
-	                    "not shown, 1 beyond limit 3");
+	                    "not shown, 1 more (limit 3)");
 	assert_string_equal(table.footer[1], "3 shorter paths of the same "
 	    "stacks not shown; chains show lists them");
 	free(text);

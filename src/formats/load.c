@@ -473,6 +473,16 @@ load_one(struct loaded *loaded, const struct file *file,
 	return 0;
 }
 
+static bool
+has_samples(const struct profile *profile)
+{
+	uint64_t samples = 0;
+
+	for (uint32_t r = 0; r < profile->n_resources && samples == 0; r++)
+		profile_hits(profile, r, &samples);
+	return samples > 0;
+}
+
 /* What was read as one profile, which is then the caller's. */
 static struct profile *
 sum_up(struct loaded *loaded, struct error *error)
@@ -484,6 +494,12 @@ sum_up(struct loaded *loaded, struct error *error)
 		return NULL;
 	}
 	sum = profile_pile_take(&loaded->pile, error);
+	if (sum != NULL && loaded->n_left_out > 0 && !has_samples(sum)) {
+		error_set(error, "%s; nor has any other file samples",
+		          loaded->left_out[0].text);
+		profile_free(sum);
+		return NULL;
+	}
 	for (size_t i = 0; sum != NULL && i < loaded->n_left_out; i++)
 		if (profile_warn(sum, error, "%s (left out)",
 		                 loaded->left_out[i].text) != 0) {

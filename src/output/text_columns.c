@@ -14,6 +14,12 @@
 /* A path, and a name with an indentation or a suffix, want MORE_WANTED, too. */
 enum { GAP = 2, NARROW_GAP = 1, ROOM_WANTED = 22, MORE_WANTED = 10 };
 
+/*
+ * The widest text to which others are padded.  A longer one, such as the name
+ * of a C++ function, moves what follows it in its own row only.
+ */
+enum { PADDED_MOST = 60 };
+
 static bool
 is_number(enum cell_kind kind)
 {
@@ -258,6 +264,9 @@ measure_widths(struct drawing *drawing, struct error *error)
 			                     error) != 0)
 				return -1;
 			width = drawing_width(&drawing->rest);
+			if (width > PADDED_MOST &&
+			    !is_number(table->columns[i].kind))
+				continue;
 			if (drawing->cell_widths[i] < width)
 				drawing->cell_widths[i] = width;
 		}

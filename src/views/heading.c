@@ -447,42 +447,50 @@ name_threshold_base(const struct view_request *request)
 	       "the run";
 }
 
-/* "12 entries below threshold 0.01 not shown, 3 beyond limit 20" */
+/*
+ * "12 entries below threshold 0.01 not shown, 3 more (limit 20)", or
+ * "3 more entries (limit 20)"
+ */
 int
 view_add_hidden(const struct view_request *request,
                 const struct hidden *hidden, struct table *table,
                 struct error *error)
 {
-	char reasons[3][80];
-	bool differs = !hidden->is_of_function &&
+	const uint64_t n_more = hidden->beyond_limit;
+	const bool differs = !hidden->is_of_function &&
 	    request->percent != PERCENT_ROOT &&
 	    request->set->left != request->set->total;
-	uint64_t counts[] = { hidden->below_threshold, hidden->beyond_limit,
-		              hidden->too_long };
+	const struct {
+		uint64_t n;
+		const char *reason;
+	} parts[] = {
+		/* A share of the whole run needs no word. */
+		{ hidden->below_threshold, table_text(table, error,
+		  "below threshold %.10g%s%s", request->threshold,
+		  differs ? " of " : "", differs ?
+		  name_threshold_base(request) : "") },
+		{ hidden->too_long, table_text(table, error,
+		  "longer than %zu functions", request->depth) },
+	};
 	const char *line = NULL;
 
-	/* A share of the whole run needs no word. */
-	snprintf(reasons[0], sizeof *reasons, "below threshold %.10g%s%s",
-	         request->threshold, differs ? " of " : "", differs ?
-	         name_threshold_base(request) : "");
-	snprintf(reasons[1], sizeof *reasons, "beyond limit %zu",
-	         request->limit);
-	snprintf(reasons[2], sizeof *reasons, "longer than %zu functions",
-	         request->depth);
-	for (int i = 0; i < 3; i++) {
-		if (counts[i] == 0)
-			continue;
-		if (line == NULL)
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		if (parts[i].n > 0 && line == NULL)
 			line = table_text(table, error,
-			    "%" PRIu64 " entr%s %s not shown", counts[i],
-			    counts[i] == 1 ? "y" : "ies", reasons[i]);
-		else
+			    "%" PRIu64 " entr%s %s not shown", parts[i].n,
+			    parts[i].n == 1 ? "y" : "ies", parts[i].reason);
+		else if (parts[i].n > 0)
 			line = table_text(table, error, "%s, %" PRIu64 " %s",
-			                  line, counts[i], reasons[i]);
-		if (line == NULL)
-			return -1;
+			                  line, parts[i].n, parts[i].reason);
 	}
-	if (line != NULL && table_add_footer(table, error, "%s", line) != 0)
+	if (n_more > 0 && !error->is_set)
+		line = line == NULL ? table_text(table, error, "%" PRIu64
+		    " more entr%s (limit %zu)", n_more, n_more == 1 ? "y" :
+		    "ies", request->limit) :
+		    table_text(table, error, "%s, %" PRIu64 " more (limit %zu)",
+		               line, n_more, request->limit);
+	if (error->is_set ||
+	    (line != NULL && table_add_footer(table, error, "%s", line) != 0))
 		return -1;
 	if (hidden->folded > 0 && table_add_footer(table, error, "%" PRIu64
 	    " shorter path%s of the same stacks not shown; chains show lists "

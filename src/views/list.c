@@ -320,6 +320,11 @@ add_file(struct drawing_up *up, const struct listed_file *file,
 		want(wanted, n_lines, head, file->first);
 		want(wanted, n_lines, file->last, file->last);
 	}
+	/* But what has hits, even if it is not between these. */
+	for (uint32_t i = 0; i < n && asked == 0; i++)
+		if (is_shown[i])
+			want(wanted, n_lines, (int64_t)lines[i].line,
+			     (int64_t)lines[i].line);
 	close_gaps(wanted, n_lines);
 	status = add_rows(up, file, lines, is_shown, n, wanted, error);
 	free(wanted);

@@ -678,6 +678,21 @@ finish_graph(struct callgrind *input, struct error *error)
 	                "functions with their descendants are unknown");
 }
 
+/* What is cut off before its first cost is no profile. */
+static int
+check_cut(const struct callgrind *input, struct error *error)
+{
+	const struct reader *reader = &input->reader;
+	uint64_t costs = 0, samples;
+
+	if (!reader->is_cut)
+		return 0;
+	for (uint32_t r = 0; r < reader->profile->n_resources && costs == 0;
+	     r++)
+		costs = profile_hits(reader->profile, r, &samples);
+	return costs > 0 ? 0 : reader_fail_empty(reader, error);
+}
+
 static int
 read_profile(struct callgrind *input, struct error *error)
 {
@@ -694,8 +709,8 @@ read_profile(struct callgrind *input, struct error *error)
 	                " has no totals, so its end is missing",
 	                input->cut_line) != 0)
 		return -1;
-	return reader_warn_lines(reader, "", error) == 0 ?
-	       finish_graph(input, error) : -1;
+	return reader_warn_lines(reader, "", error) == 0 &&
+	    finish_graph(input, error) == 0 ? check_cut(input, error) : -1;
 }
 
 static struct profile *

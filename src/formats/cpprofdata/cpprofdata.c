@@ -834,6 +834,23 @@ name_frames(struct recording *input, struct error *error)
 	                             input->reader.options->modules, error);
 }
 
+/* What is damaged so early that it has no sample is no profile. */
+static int
+check_damaged(struct recording *input, struct error *error)
+{
+	const struct profile *profile = input->reader.profile;
+	const struct error *damage = &input->file.damage;
+	uint64_t samples = 0;
+
+	if (!damage->is_set)
+		return 0;
+	for (uint32_t r = 0; r < profile->n_resources && samples == 0; r++)
+		profile_hits(profile, r, &samples);
+	return samples > 0 ? 0 :
+	    reader_fail_file(&input->reader, error, "%s; no samples before "
+	                     "that", damage->text);
+}
+
 static int
 fill_profile(struct recording *input, struct error *error)
 {
@@ -859,7 +876,7 @@ fill_profile(struct recording *input, struct error *error)
 	    name_frames(input, error) != 0)
 		return -1;
 	profile->tree = tree_builder_finish(input->builder, error);
-	return profile->tree != NULL ? 0 : -1;
+	return profile->tree != NULL ? check_damaged(input, error) : -1;
 }
 
 static struct profile *
