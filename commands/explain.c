@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/base/printable.h"
+#include "src/refine/frame_pattern.h"
 #include "src/base/text_buffer.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
@@ -87,6 +88,58 @@ add_command(struct text_buffer *text, const struct names *names,
 	}
 	if (lead->kind != LEAD_TOP)
 		add_name(text, names, lead->function);
+}
+
+/* The file name of the first module that has a function; NULL: none is known. */
+static const char *
+module_of(const struct profile *profile, uint32_t function)
+{
+	const struct call_graph *graph = profile->graph;
+
+	for (uint32_t i = 0; graph != NULL && i < graph->n_nodes; i++)
+		if (graph->nodes[i].name == function &&
+		    graph->nodes[i].object != NO_NAME)
+			return last_component(names_text(profile->names,
+			                      graph->nodes[i].object));
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		for (uint32_t k = 0; k < frame->n_locations; k++)
+			if (frame->module != NO_MODULE && profile->locations[
+			    frame->first_location + k].function == function)
+				return profile_module_name(profile,
+				                           frame->module);
+	}
+	return NULL;
+}
+
+/*
+ * Drops the lead to the code of a function of the C library, the kernel or the
+ * like: few users can change it, so who calls it is the next question.  0, or
+ * -1 with *error set.
+ */
+static int
+drop_library_code(struct leads *leads, const struct profile *profile,
+                  struct error *error)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < leads->n; i++) {
+		const struct lead lead = leads->leads[i];
+		int is_library = 0;
+
+		if (lead.kind == LEAD_LINES || lead.kind == LEAD_INSTRUCTIONS)
+			is_library = frame_pattern_is_ready(module_of(profile,
+			    lead.function), names_text(profile->names,
+			    lead.function), names_length(profile->names,
+			    lead.function), error);
+		if (is_library < 0)
+			return -1;
+		if (is_library == 0)
+			leads->leads[n++] = lead;
+	}
+	leads->n = n;
+	return 0;
 }
 
 /* Adds the commands that follow the leads, as far as there are words left. */
@@ -179,6 +232,8 @@ explain_run(struct session *session, const struct arguments *arguments,
 	if (status == 0)
 		status = view_explain(&request, &wanted, &leads, table,
 		                      error);
+	if (status == 0)
+		status = drop_library_code(&leads, session->profile, error);
 	if (status == 0)
 		status = propose(table, request.set->names, &leads, error);
 	free(module_hits);

@@ -341,9 +341,70 @@ def lines_of_a_body(folder):
     proposed = explain(write(folder, {("main", "a"): 9}))["next"]
     assert not any(line.startswith(("list", "disasm"))
                    for line in proposed.values())
-    script = os.path.join(HERE, "data/perf/rec.script")  # addresses alone
+    # Addresses alone, as if the C library were the user's.
+    with open(os.path.join(HERE, "data/perf/rec.script"),
+              encoding="utf-8") as file:
+        text = file.read()
+    script = os.path.join(folder, "rec.script")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(text.replace("libc.so.6", "libmine.so.6"))
     words = {line.split()[0] for line in explain(script)["next"].values()}
     assert "disasm" in words and "list" not in words, words
+
+
+LIBRARY = """# callgrind format
+events: Ir
+ob=/opt/prog
+fl=main.c
+fn=main
+1 100
+cob={module}
+cfi=inside.c
+cfn={function}
+calls=1 10
+2 900
+
+ob={module}
+fl=inside.c
+fn={function}
+10 900
+
+totals: 1000
+"""
+
+
+def code_of_libraries_is_not_proposed(folder):
+    """Who calls them is; the same function of the user's own is listed."""
+    path = os.path.join(folder, "library.out")
+    for module, function, is_library in (
+            ("/lib/x86_64-linux-gnu/libc.so.6", "write", True),
+            ("/lib64/ld-linux-x86-64.so.2", "do_lookup_x", True),
+            ("/usr/lib/libpthread-2.31.so", "pthread_mutex_lock", True),
+            ("/usr/lib/libstdc++.so.6", "std::ostream::write", True),
+            ("[vdso]", "clock_gettime", True),
+            ("[kernel.kallsyms]", "do_epoll_wait", True),
+            ("/opt/libcloud.so.1", "write", False),
+            ("/opt/prog", "write", False)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(LIBRARY.format(module=module, function=function))
+        proposed = explain(path)["next"].values()
+        assert any(line.startswith("up ") for line in proposed), proposed
+        assert any(line.startswith("list ") for line in proposed) != \
+            is_library, (module, proposed)
+
+
+def runs_without_symbols_are_folded(folder):
+    path = write(folder, {
+        ("main", "libx.so+0x10", "libx.so+0x20", "libx.so+0x30", "back",
+         "liby.so+0x1", "libx.so+0x40", "0x7f10", "0x7f20", "leaf"): 90,
+        ("main", "b+0x", "c+0xg"): 10})
+    text = run(path, "explain")
+    assert "main libx.so+0x30 back liby.so+0x1 libx.so+0x40 0x7f20 leaf" in \
+        text, text
+    table = explain(path)
+    assert len(table["rows"][0]["path"]) == 10, table
+    # Other views have all of them.
+    assert "libx.so+0x10 libx.so+0x20" in run(path, "down"), path
 
 
 def words_of(table):
@@ -513,6 +574,10 @@ def main():
                 "proposed commands run, whatever names hold": names_are_typed,
                 "text has a sentence for each finding": sentences,
                 "lines of a body are proposed": lines_of_a_body,
+                "runs of functions without symbols are folded":
+                    runs_without_symbols_are_folded,
+                "code of libraries is not proposed":
+                    code_of_libraries_is_not_proposed,
                 "--words": words}.items():
             claims.attempt(claim, check, folder)
         claims.attempt("random profiles agree with the rules",

@@ -713,6 +713,38 @@ def check_neighbours(folder):
                    zip(colors, colors[1:])), colors
 
 
+def check_chain(columns, folder):
+    """On a terminal, what is above the first split is a line of text."""
+    path = os.path.join(folder, "chain.folded")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("main;run;loop;handle;left;l 50\n"
+                   "main;run;loop;handle;right;r 50\n")
+    terminal = Terminal("-q", path, columns=columns, rows=24, NO_COLOR="1")
+    terminal.expect("samples) ")
+    for command, chain, top in (
+            ("flame", "1.0000 (main run loop)", "|handle 1.0000"),
+            ("flame tree", "1.0000 (main run loop)", "|handle 1.0000"),
+            ("flame up l", "0.5000 (run loop handle left l)", "|main"),
+            ("flame handle", None, "|handle 1.0000")):
+        terminal.type(f"{command}\n")
+        lines = terminal.expect(" drawn").replace("\r", "").split("\n")
+        at = next(i for i, line in enumerate(lines)
+                  if line.startswith("-----"))
+        shown = lines[at + 1:-1]
+        if chain is not None:
+            assert shown.pop(0) == chain, lines
+        assert shown.pop(0).startswith(top), lines
+        # Without a split, the last box is drawn.
+        assert (shown == []) == (top == "|main"), lines
+        if shown:
+            assert shown[0].startswith("|left 0.5000"), lines
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+    plain = subprocess.run([CPPROF, "-q", path, "-e", "flame"], text=True,
+                           capture_output=True, check=True).stdout
+    assert "\n|main 1.0000" in plain and "\n|loop 1.0000" in plain, plain
+
+
 def check_terminal(columns, rows):
     """The picture, its legend and the next prompt fit the screen."""
     terminal = Terminal("-q", os.path.join(SAMPLES, "rdparse.folded.gz"),
@@ -783,6 +815,12 @@ def main():
         claims.attempt("cells are filled whole", check_cells, folder)
         claims.attempt("neighbours differ in colour", check_neighbours,
                        folder)
+        for columns in 80, 120:
+            claim = f"a picture of {columns} columns begins at the split"
+            if has_terminals():
+                claims.attempt(claim, check_chain, columns, folder)
+            else:
+                claims.skip(claim, "no pseudo-terminals")
         for columns, rows in (80, 24), (120, 40), (40, 12):
             claim = f"a picture fits {columns}x{rows}"
             if has_terminals():

@@ -54,7 +54,7 @@ def banner_of_bare_counts_names_no_unit():
     terminal = Terminal(path)
     banner = terminal.expect("(cpprof main samples) ")
     banner = " ".join(banner.split())
-    assert "bare.folded: 3 samples Try" in banner, banner
+    assert "bare.folded: 3 samples %N" in banner, banner
     terminal.type("quit\n")
     assert terminal.status() == 0
 
@@ -263,10 +263,41 @@ def control_backslash_ends_what_is_run_alone():
     assert terminal.status() == 0
 
 
-def control_c_stops_a_load():
+def a_new_profile_is_explained():
+    """The first screen says what dominates and how to go on."""
+    for columns, rows in (80, 24), (120, 40):
+        terminal = Terminal(FORMS, columns=columns, rows=rows)
+        screen = terminal.expect("lists all commands")
+        terminal.expect(PROMPT)
+        assert "614 samples" in screen, screen
+        assert "No hot path" in screen and "type next: " in screen, screen
+        # No heading again, and room for the prompt.
+        assert "Explanation" not in screen, screen
+        assert screen.count("\n") < rows - 2, screen
+        terminal.type(f"load {FORMS}\n")
+        again = terminal.expect(PROMPT)
+        assert "No hot path" in again and "type next: " in again, again
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+    terminal = Terminal("-q", FORMS)
+    assert "hot path" not in terminal.expect(PROMPT)
+    terminal.type(f"load {FORMS}\nquit\n")
+    assert terminal.status() == 0
+    assert "hot path" not in terminal.seen, terminal.seen
+    done = subprocess.run([CPPROF, FORMS], input=b"top 1\n",
+                          stdout=subprocess.PIPE, check=True)
+    assert b"hot path" not in done.stdout, done.stdout
+
+
+def interrupt_a_load(*arguments, type_first=""):
+    """The terminal, after Ctrl-C while a pipe is read."""
     path = os.path.join(HOME, "pipe")
-    os.mkfifo(path)
-    terminal = Terminal("-q", path)
+    if not os.path.exists(path):
+        os.mkfifo(path)
+    terminal = Terminal("-q", *arguments, *([] if type_first else [path]))
+    if type_first:
+        terminal.expect(PROMPT)
+        terminal.type(f"{type_first} {path}\n")
     with open(path, "w") as profile:
         for i in range(200000):
             profile.write(f"main;f{i} 1\n")
@@ -279,15 +310,29 @@ def control_c_stops_a_load():
         except BrokenPipeError:
             pass
         terminal.expect("interrupted")
-        terminal.expect("(cpprof) ")
         try:
             profile.close()
         except BrokenPipeError:
             pass
-    terminal.type(f"load {FORMS}\n")
-    terminal.expect(PROMPT)
-    terminal.type("quit\n")
-    assert terminal.status() == 0
+    return terminal
+
+
+def control_c_stops_a_load():
+    for command in "load", "base":
+        terminal = interrupt_a_load(FORMS, type_first=command)
+        terminal.expect(PROMPT)
+        terminal.type("functions\n")
+        terminal.expect("1.0000 db_read_record [614]")
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+
+
+def control_c_ends_what_was_not_loaded():
+    """No prompt without the profile that was asked for: shells see 130."""
+    for arguments in [], [FORMS, "--base"]:
+        terminal = interrupt_a_load(*arguments)
+        assert terminal.status() == -signal.SIGINT
+        assert "(cpprof" not in terminal.seen, terminal.seen
 
 
 def control_z_stops_and_goes_on():
@@ -482,7 +527,7 @@ def rows_have_numbers_that_commands_take():
     terminal.type("granularity module\ncallers %1\n")
     terminal.expect("(cpprof")
     terminal.type("granularity function\ntop 2\n")
-    shown = ESCAPES.sub("", terminal.expect("beyond limit 2"))
+    shown = ESCAPES.sub("", terminal.expect(" (limit 2)"))
     assert "%N  self       %" in shown, shown
     assert "\n 2     0    0.00               614  100.00  main" in shown, shown
     terminal.type("root %1\n")
@@ -925,7 +970,9 @@ TESTS = [
     control_c_stops_a_long_print,
     control_c_ends_all_that_was_pasted,
     control_backslash_ends_what_is_run_alone,
+    a_new_profile_is_explained,
     control_c_stops_a_load,
+    control_c_ends_what_was_not_loaded,
     control_z_stops_and_goes_on,
     history_lasts,
     a_home_that_takes_no_history_is_told_once,

@@ -236,6 +236,8 @@ struct table {
 	 */
 	const char *pattern;
 	bool is_plain;
+	bool folds_unnamed;	/* text has one name for a run of functions
+				 * without symbols of one module: the last */
 	/*
 	 * Not NULL: text draws this in place of the rows.  It belongs to
 	 * row_source.

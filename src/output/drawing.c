@@ -105,6 +105,10 @@ add_names(struct drawing *drawing, struct text_buffer *text,
 	path->is_forked = row != NULL && row->is_forked;
 	if (path->n_must > 0)
 		path->must = drawing->alike.must + row->first_must;
+	/* What must be shown is counted in whole paths. */
+	if (cell->kind == CELL_PATH && drawing->table->folds_unnamed &&
+	    path_names_fold(path))
+		path->n_must = 0;
 	if (cell->kind == CELL_PATH)
 		text_add_path(text, path, width, has_color ? CYAN : "",
 		              has_color ? RESET : "");

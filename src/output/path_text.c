@@ -53,6 +53,44 @@ path_names_get(struct path_names *path, const struct cell *cell,
 	return 0;
 }
 
+/* The length of "libfoo.so" of "libfoo.so+0x1f40"; 0 of "0x1f40"; SIZE_MAX: it
+ * has another form. */
+static size_t
+unnamed_module(const char *name, size_t n)
+{
+	size_t at = n;
+
+	while (at > 0 && strchr("0123456789abcdef", name[at - 1]) != NULL)
+		at--;
+	if (at == n || at < 2 || memcmp(name + at - 2, "0x", 2) != 0)
+		return SIZE_MAX;
+	at -= 2;
+	return at == 0 ? 0 : name[at - 1] == '+' ? at - 1 : SIZE_MAX;
+}
+
+bool
+path_names_fold(struct path_names *path)
+{
+	const char *before = NULL;
+	size_t n_before = SIZE_MAX, n = 0;
+	const size_t n_whole = path->n;
+
+	for (size_t i = 0; i < n_whole; i++) {
+		const char *name = names_text(path->names, path->path[i]);
+		size_t n_module = unnamed_module(name, names_length(
+		    path->names, path->path[i]));
+
+		if (n_module != SIZE_MAX && n_module == n_before &&
+		    memcmp(name, before, n_module) == 0)
+			n--;
+		path->path[n++] = path->path[i];
+		before = name;
+		n_before = n_module;
+	}
+	path->n = n;
+	return n < n_whole;
+}
+
 static const char *
 name_bytes(const struct path_names *path, size_t i, size_t *n)
 {

@@ -41,6 +41,12 @@ int path_names_get(struct path_names *path, const struct cell *cell,
                    struct error *error);
 
 /*
+ * Of each run of functions without symbols of one module, which are called
+ * MODULE+0xOFFSET, keeps the last.  Whether any was left out.
+ */
+bool path_names_fold(struct path_names *path);
+
+/*
  * Adds the path as the shell reads it: names separated by blanks, between bars
  * where needed.  If it would take more than `width` columns (0: no limit),
  * names lose their outer scopes, then names in the middle are left out; an

@@ -5,6 +5,9 @@
  * name on it, and half a cell is the smallest width: a left half block has the
  * colour of the box that ends in the cell, on that of the next.  Without
  * colour, boxes are divided by bars, and a cell is the smallest width.
+ *
+ * On a terminal, boxes at the top that are each alone on their level and look as
+ * wide as the one below are a line of text: "1.0000 (main run loop)".
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,7 +66,8 @@ struct canvas {
 	struct drawing *drawing;
 	const struct picture *picture;
 	size_t width;		/* cells */
-	uint32_t n_levels;	/* that are drawn */
+	uint32_t first_level;	/* that is drawn; a line is for those above */
+	uint32_t n_levels;	/* from the top, with those above it */
 	uint32_t *boxes;	/* [n_boxes] level by level */
 	uint32_t *first;	/* [picture->n_levels + 1] of each level */
 	struct half *halves;	/* [2 * width + 1] */
@@ -80,8 +84,6 @@ canvas_begin(struct canvas *canvas, struct drawing *drawing,
 {
 	const struct layout *layout = drawing->layout;
 	const struct picture *picture = drawing->table->picture;
-	size_t used = drawing->table->n_header + drawing->table->n_footer +
-	              OTHER_LINES;
 
 	*canvas = (struct canvas){
 		.drawing = drawing,
@@ -91,11 +93,6 @@ canvas_begin(struct canvas *canvas, struct drawing *drawing,
 		.ink = NO_COLOR,
 		.ground = NO_COLOR,
 	};
-	if (layout->height > 0 && canvas->n_levels + used > layout->height)
-		canvas->n_levels = layout->height > used + FEWEST_LEVELS ?
-		    (uint32_t)(layout->height - used) : FEWEST_LEVELS;
-	if (canvas->n_levels > picture->n_levels)
-		canvas->n_levels = picture->n_levels;
 	canvas->boxes = memory_array(picture->n_boxes, sizeof *canvas->boxes,
 	                             error);
 	canvas->first = memory_array((size_t)picture->n_levels + 2,
@@ -136,6 +133,89 @@ place(const struct picture *picture, uint64_t at, size_t n)
 {
 	return (size_t)((long double)at / (long double)picture->extent *
 	                (long double)n + 0.5L);
+}
+
+/* The box that is alone on a level and solid; NULL: there is none. */
+static const struct picture_box *
+lone_box(const struct canvas *canvas, uint32_t level)
+{
+	const uint32_t *first = canvas->first;
+	const struct picture_box *box;
+
+	if (level >= canvas->picture->n_levels ||
+	    first[level + 1] != first[level] + 1)
+		return NULL;
+	box = &canvas->picture->boxes[canvas->boxes[first[level]]];
+	return box->solid == box->value && box->extent == box->value ? box :
+	    NULL;
+}
+
+/* How many levels at the top are a line of text. */
+static uint32_t
+count_chain(const struct canvas *canvas)
+{
+	const struct picture *picture = canvas->picture;
+	const struct picture_box *box = lone_box(canvas, 0), *below;
+	const size_t n = 2 * canvas->width;
+	uint32_t level = 0;
+
+	for (; box != NULL; box = below, level++) {
+		below = lone_box(canvas, level + 1);
+		if (below == NULL || place(picture, box->begin + box->value,
+		    n) != place(picture, below->begin + below->value, n) ||
+		    place(picture, box->begin, n) !=
+		    place(picture, below->begin, n))
+			break;
+	}
+	/* One line for one saves nothing. */
+	return level > 1 ? level : 0;
+}
+
+/* Decides which levels are drawn, after the boxes were sorted. */
+static void
+fit_levels(struct canvas *canvas)
+{
+	const struct table *table = canvas->drawing->table;
+	const struct layout *layout = canvas->drawing->layout;
+	size_t used = table->n_header + table->n_footer + OTHER_LINES, room;
+
+	if (layout->width > 1)
+		canvas->first_level = count_chain(canvas);
+	used += canvas->first_level > 0;
+	if (layout->height == 0)
+		return;
+	room = layout->height > used + FEWEST_LEVELS ?
+	       layout->height - used : FEWEST_LEVELS;
+	if (canvas->n_levels - canvas->first_level > room)
+		canvas->n_levels = canvas->first_level + (uint32_t)room;
+}
+
+/* Draws the line for the levels above the first. */
+static int
+draw_chain(struct canvas *canvas, struct error *error)
+{
+	const struct picture *picture = canvas->picture;
+	struct drawing *drawing = canvas->drawing;
+	const struct picture_box *box;
+	struct cell share, path;
+
+	if (canvas->first_level == 0)
+		return 0;
+	box = lone_box(canvas, canvas->first_level - 1);
+	share = cell_fraction((double)box->value /
+	                      (double)picture->denominator);
+	path = cell_path(picture->paths, box->record);
+	if (box->is_estimated)
+		text_add_char(&drawing->line, '~');
+	if (drawing_add_cell(drawing, &drawing->line, &share, 0, error) != 0)
+		return -1;
+	text_add_string(&drawing->line, " (");
+	if (drawing_add_cell(drawing, &drawing->line, &path,
+	                     drawing_room(drawing, drawing_used(drawing) + 1),
+	                     error) != 0)
+		return -1;
+	text_add_char(&drawing->line, ')');
+	return drawing_flush(drawing, error);
 }
 
 /* The colour of a box, which differs from that of the box before. */
@@ -484,8 +564,8 @@ draw_levels(struct canvas *canvas, struct error *error)
 	bool has_color = canvas->drawing->layout->has_color;
 	uint32_t n_levels = canvas->n_levels;
 
-	canvas->n_levels = 0;
-	for (uint32_t level = 0; level < n_levels; level++) {
+	canvas->n_levels = canvas->first_level;
+	for (uint32_t level = canvas->first_level; level < n_levels; level++) {
 		if (!fill_level(canvas, level, has_color ? 1 : 2)) {
 			canvas->n_narrow -= canvas->first[level + 1] -
 			                    canvas->first[level];
@@ -513,8 +593,11 @@ draw_picture(struct drawing *drawing, struct error *error)
 
 	if (status == 0) {
 		sort_by_level(&canvas);
-		status = draw_levels(&canvas, error);
+		fit_levels(&canvas);
+		status = draw_chain(&canvas, error);
 	}
+	if (status == 0)
+		status = draw_levels(&canvas, error);
 	if (status == 0)
 		status = draw_legend(&canvas, error);
 	canvas_free(&canvas);

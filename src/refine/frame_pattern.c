@@ -2,6 +2,7 @@
 /* frame_pattern.c -- which frames a user means. */
 #include "src/refine/frame_pattern.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,30 @@ matches_file(const struct frame_pattern *pattern, const char *file)
 			return false;
 		file = slash + 1;
 	}
+}
+
+int
+frame_pattern_is_ready(const char *module, const char *name, size_t length,
+                       struct error *error)
+{
+	int found = 0;
+
+	for (size_t i = 0; found == 0 && i < N_READY_GROUPS; i++) {
+		char text[40];
+		struct pattern_word word = { .text = text };
+		struct frame_pattern *group;
+
+		word.length = (size_t)snprintf(text, sizeof text, "@%s",
+		                               ready_groups[i].name);
+		group = frame_pattern_new(&word, error);
+		if (group == NULL)
+			return -1;
+		found = module != NULL ? matches_module(group, module) :
+		    any_matches(group->names, pattern_matches_function, name,
+		                length);
+		frame_pattern_free(group);
+	}
+	return found;
 }
 
 static bool

@@ -38,6 +38,14 @@ struct frame_pattern;
 /* The name of the i-th ready group, without '@'; NULL: there are no more. */
 const char *frame_pattern_ready_group(size_t i);
 
+/*
+ * Whether a function belongs to one of the ready groups, so to a library, a
+ * runtime or the kernel: by the file name of its module or, where that is NULL,
+ * by its own name.  0 or 1, or -1 with *error set.
+ */
+int frame_pattern_is_ready(const char *module, const char *name,
+                           size_t length, struct error *error);
+
 /* Copies the word.  Freed with frame_pattern_free; NULL with *error set. */
 struct frame_pattern *frame_pattern_new(const struct pattern_word *word,
                                         struct error *error);

@@ -1027,6 +1027,7 @@ view_explain(const struct view_request *request,
 	    table_add_field(table, "left_out", NULL,
 	                    cell_count(explanation.n_left_out), error) != 0)
 		return -1;
+	table->folds_unnamed = true;
 	table->group_lines = explanation.lines;
 	table->n_group_lines = explanation.n_findings;
 	if (leads != NULL)

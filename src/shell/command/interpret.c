@@ -314,3 +314,24 @@ interpret_words(struct session *session, const struct command *command,
 	words_free(&words);
 	return status;
 }
+
+int
+interpret_beginning(struct session *session, const char *command,
+                    size_t n_rows, struct error *error)
+{
+	const struct command *found = command_lookup(command, strlen(command),
+	                                             error);
+	const struct words words = { .redirect = REDIRECT_NONE };
+	struct table table = { .view = command };
+	struct arguments none = { 0 };
+	int status = found == NULL ? -1 :
+	    found->run(session, &none, &table, error);
+
+	table.n_header = 0;
+	if (table.n_rows > n_rows)
+		table.n_rows = n_rows;
+	if (status == 0)
+		status = show_table(session, &table, &words, error);
+	table_free(&table);
+	return status;
+}

@@ -20,4 +20,13 @@ int interpret_line(struct session *session, const char *line, size_t length,
 int interpret_words(struct session *session, const struct command *command,
                     char *const *words, size_t n, struct error *error);
 
+
+/*
+ * Shows the first rows of what a command without arguments answers on a
+ * terminal, without its heading: the prompt's first screen.  0, or -1 with
+ * *error set.
+ */
+int interpret_beginning(struct session *session, const char *command,
+                        size_t n_rows, struct error *error);
+
 #endif

@@ -170,6 +170,14 @@ describe_welcome(const struct session *session, int descriptor)
 	else
 		text_add_string(&text, "No profile yet: load FILE opens one, "
 		                "record PROG makes one.\n");
+	write_text(&text, descriptor);
+}
+
+void
+describe_commands(int descriptor)
+{
+	struct text_buffer text = { 0 };
+
 	text_add_string(&text, "Try top, functions, root FUNCTION, up, down; help "
 	                "lists all commands, quit leaves.\n");
 	write_text(&text, descriptor);

@@ -12,7 +12,10 @@ void describe_prompt(const struct session *session, struct text_buffer *text);
 /* Writes a line about the profile: program, samples, resource. */
 void describe_profile(const struct session *session, int descriptor);
 
-/* Writes the banner: the version, the profile, the first commands. */
+/* Writes the banner: the version and the profile. */
 void describe_welcome(const struct session *session, int descriptor);
+
+/* Writes which commands to begin with. */
+void describe_commands(int descriptor);
 
 #endif

@@ -31,6 +31,9 @@ static char *typed_line;
 static bool line_is_ready;
 static volatile sig_atomic_t window_changed, stop_requested, end_requested;
 
+/* Rows of explain that are shown of a new profile. */
+enum { SUMMARY_ROWS = 6 };
+
 /* The signal mask while waiting. */
 static sigset_t unblocked;
 
@@ -280,6 +283,22 @@ read_line(const char *prompt)
 	return typed_line;
 }
 
+/*
+ * Shows what dominates a profile that was just opened.  What cannot be explained
+ * needs no message.
+ */
+static void
+summarise(struct session *session)
+{
+	struct error ignored = { 0 };
+
+	if (session->profile == NULL || !terminal_is_output() ||
+	    session->settings.format->draw != output_text)
+		return;
+	interpret_beginning(session, "explain", SUMMARY_ROWS, &ignored);
+	interrupt_requested = 0;
+}
+
 /* Runs a line; false if Ctrl-C interrupted it. */
 static bool
 run_line(struct session *session, const char *line, size_t length)
@@ -300,8 +319,10 @@ run_line(struct session *session, const char *line, size_t length)
 	if (status != 0 && error.is_set)
 		message(NULL, error.text);
 	session->output_lost = false;	/* the next line may work again */
-	if (session->profile != before && !session->is_quiet)
+	if (session->profile != before && !session->is_quiet) {
 		describe_profile(session, fileno(rl_outstream));
+		summarise(session);
+	}
 	return !was_interrupted;
 }
 
@@ -385,8 +406,11 @@ prompt_run(struct session *session, FILE *input)
 		message("cpprof", error.text);
 	set_up_readline(session, input);
 	catch_signals(saved);
-	if (!session->is_quiet)
+	if (!session->is_quiet) {
 		describe_welcome(session, fileno(rl_outstream));
+		summarise(session);
+		describe_commands(fileno(rl_outstream));
+	}
 	loop(session);
 	restore_signals(saved);
 	error = (struct error){ 0 };
