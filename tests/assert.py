@@ -563,6 +563,25 @@ def check_share_of_change(folder):
                     f"assert change functions {case[0]}")[0] != case[1]])
 
 
+def check_one_run(folder):
+    """What equal runs may differ by violates nothing, if there is one a side."""
+    def side(name, hits, n):
+        return [write(os.path.join(folder, f"{name}{i}.folded"), {
+            ("main", f"f{k}"): hits // 20 + i for k in range(20)})
+                for i in range(n)]
+
+    wrong = []
+    for hits, n, wanted in ((10000, 1, "holds"), (11000, 1, "undecided"),
+                            (11000, 3, "violated"), (13000, 1, "violated")):
+        base, now = side("base", 10000, n), side("now", hits, n)
+        row, = rows(now, "base " + " ".join(base),
+                    "assert change functions main below 4%")
+        if row["verdict"] != wanted or (wanted == "undecided" and
+                                        "repeat 3" not in row["why"]):
+            wrong.append((hits, n, row))
+    claims.make("one run a side does not violate what runs differ by", wrong)
+
+
 def check_exact_changes(folder):
     """Exact counts decide by themselves; estimates are undecided."""
     paths = []
@@ -932,6 +951,7 @@ def main():
         check_change(folder)
         check_rows_of_views(folder)
         check_share_of_change(folder)
+        check_one_run(folder)
         check_exact_changes(folder)
         check_equal_programs(folder)
         check_bound_at_the_truth(folder)
