@@ -448,7 +448,7 @@ def finds_it(folder, source, n_hosts, variation, times):
 def power(folder, source, n_fleets):
     times = (0.3, 0.5, 1.5, 2, 3, 5, 10)
     for n_hosts in (10, 20, 50, 200):
-        for variation in (0.05, 0.1, 0.3, 0.5):
+        for variation in (0.05, 0.1, 0.2, 0.3, 0.5):
             found = [n_found(folder, source, n_fleets, n_hosts, variation,
                              factor) for factor in times]
             print(f"# {n_hosts} hosts {variation}: " + ", ".join(

@@ -349,7 +349,7 @@ shared_noise_has_the_degrees_of_freedom_of_runs(void **state)
 		.n_rows = 1, .n_base = 3, .n_now = 3, .base = columns,
 		.now = columns + 3, .sample = sample,
 	};
-	struct change_noise noise = { .inflation = 1, .common = 1, .df = 100,
+	struct change_noise noise = { .ratio = 1, .inflation = 1, .common = 1, .df = 100,
 		.most_df = 1000, .shared = 0.01, .shared_df = 4 };
 	struct change few, many;
 	struct error error = { 0 };
@@ -455,7 +455,7 @@ times_seen(size_t n_runs, size_t n_rows, double hits)
 	static struct runs runs;
 	struct change changes[N_PATHS];
 	struct change_noise noise = {
-		.inflation = 1, .common = 1, .df = 1e6, .most_df = 1e6,
+		.ratio = 1, .inflation = 1, .common = 1, .df = 1e6, .most_df = 1e6,
 	};
 	struct error error = { 0 };
 	size_t n_seen = 0;
@@ -629,7 +629,8 @@ a_row_that_is_the_run_is_not_inflated(void **state)
 		.now = nows, .sample = sample, .base_whole = 3480,
 		.now_whole = 1600,
 	};
-	const struct change_noise noise = { .inflation = 500, .common = 1 };
+	const struct change_noise noise = { .ratio = 1, .inflation = 500,
+		.common = 1 };
 	struct change changes[3];
 	struct error error = { 0 };
 
@@ -697,7 +698,7 @@ few_samples_of_several_runs_are_tested_exactly(void **state)
 		.sample = &one,
 	};
 	static const struct change_noise noise = {
-		.inflation = 1, .common = 1, .df = 200, .most_df = 200,
+		.ratio = 1, .inflation = 1, .common = 1, .df = 200, .most_df = 200,
 	};
 	struct error error = { 0 };
 	struct change change;

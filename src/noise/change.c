@@ -16,6 +16,8 @@ static const double MEDIAN_OF_CHANCE = 0.454936423119572;
 /* 80 of 100 values of a normal distribution lie above this, below its mean. */
 static const double POWER_Z = 0.841621233572914;
 static const double NORMAL_95 = 1.959963984540054;
+/* Rows grew alike if chance has so many of them grow less often than this. */
+static const double ALIKE = 0.01;
 
 enum {
 	FEW_SAMPLES = 30,	/* a row with fewer is tested exactly */
@@ -209,64 +211,76 @@ says_something(const struct change_columns *columns, const struct pair *pair)
 	return n_samples(pair) >= LEAST_SAMPLES * n_runs;
 }
 
-/* What a run now has for each hit of one of the base, for equal work. */
+/* The probability that so many grew, and so many shrank, by chance. */
 static double
-ratio_of_runs(const struct change_columns *columns)
+sign_test(size_t n_up, size_t n_down)
 {
-	double base = 0, now = 0;
-
-	for (size_t i = 0; i < columns->n_rows; i++) {
-		const struct pair pair = pair_of(columns, i);
-
-		base += pair.base.sum / pair.base.work;
-		now += pair.now.sum / pair.now.work;
-	}
-	return now / base;
+	return n_up + n_down == 0 ? 1 :
+	    binomial_test(n_up, n_up + n_down, 0.5);
 }
 
 /*
- * The median z^2 of the rows over that of chance, if all grew by the ratio;
- * *n: how many rows say something.
+ * The ratio by which the rows grew alike: the median of theirs, if more of them
+ * grew, or shrank, than by chance; else 1.
  */
 static int
-median_inflation(const struct change_columns *columns, double ratio,
-                 double *values, size_t *n, double *inflation,
-                 struct error *error)
+common_ratio(const struct change_columns *columns, double *values,
+             double *ratio, struct error *error)
 {
-	*n = 0;
+	size_t n = 0, n_up = 0, n_down = 0;
+
+	*ratio = 1;
+	for (size_t i = 0; i < columns->n_rows; i++) {
+		const struct pair pair = pair_of(columns, i);
+
+		if (!says_something(columns, &pair))
+			continue;
+		values[n++] = pair.now.mean / pair.base.mean;
+		n_up += pair.now.mean > pair.base.mean;
+		n_down += pair.now.mean < pair.base.mean;
+	}
+	if (n < LEAST_ROWS || sign_test(n_up, n_down) > ALIKE)
+		return 0;
+	if (median_of(values, n, ratio, error) != 0)
+		return -1;
+	if (!(*ratio > 0) || !isfinite(*ratio))
+		*ratio = 1;
+	return 0;
+}
+
+/* The median z^2 of the rows over that of chance, about that ratio. */
+static int
+fit_inflation(const struct change_columns *columns, double *values,
+              struct change_noise *noise, struct error *error)
+{
+	size_t n = 0;
+	double median, ratio;
+
+	if (columns->sample == NULL)
+		return 0;
+	if (common_ratio(columns, values, &ratio, error) != 0)
+		return -1;
 	for (size_t i = 0; i < columns->n_rows; i++) {
 		struct pair pair = pair_of(columns, i);
 
 		if (!says_something(columns, &pair))
 			continue;
 		pair.now.work *= ratio;
-		values[(*n)++] = z2_of(&pair) /
+		values[n++] = z2_of(&pair) /
 		    work_factor(&pair, pair.sample, pair.sample);
 	}
-	if (*n < LEAST_ROWS)
+	noise->ratio = fmax(1 / CHANGE_OF_MACHINES,
+	                    fmin(ratio, CHANGE_OF_MACHINES));
+	if (n < LEAST_ROWS)
 		return 0;
-	if (median_of(values, *n, inflation, error) != 0)
+	if (median_of(values, n, &median, error) != 0)
 		return -1;
-	*inflation /= MEDIAN_OF_CHANCE;
-	return 0;
-}
-
-static int
-fit_inflation(const struct change_columns *columns, double *values,
-              struct change_noise *noise, struct error *error)
-{
-	const double ratio = ratio_of_runs(columns);
-	double equal = 1, alike = INFINITY;
-	size_t n;
-
-	if (columns->sample == NULL)
-		return 0;
-	if (median_inflation(columns, 1, values, &n, &equal, error) != 0)
-		return -1;
-	if (n >= LEAST_ROWS && ratio > 0 && isfinite(ratio) &&
-	    median_inflation(columns, ratio, values, &n, &alike, error) != 0)
-		return -1;
-	noise->inflation = fmax(1, fmin(equal, alike));
+	noise->inflation = fmax(1, median / MEDIAN_OF_CHANCE);
+	/*
+	 * The standard error of the median of n is 2.33 / sqrt(n) of it, and
+	 * where chance is all, half of the time the inflation is 1.
+	 */
+	noise->inflation_df = 0.74 * (double)n;
 	return 0;
 }
 
@@ -460,7 +474,9 @@ change_noise_fit(const struct change_columns *columns,
 	double *values = memory_array(columns->n_rows, sizeof *values, error);
 	int status;
 
-	*noise = (struct change_noise){ .inflation = 1, .common = 1 };
+	*noise = (struct change_noise){
+		.ratio = 1, .inflation = 1, .common = 1,
+	};
 	if (values == NULL)
 		return -1;
 	status = has_replicates(columns) ?
@@ -542,18 +558,42 @@ phi_of_samples(const struct change_columns *columns, const struct pair *pair,
 	return pair->sample * (noise->inflation * (1 - share) + share);
 }
 
+/* The row if the runs had been as fast as each other. */
+static struct pair
+at_equal_speed(const struct pair *pair, const struct change_noise *noise)
+{
+	struct pair equal = *pair;
+
+	equal.now.work *= noise->ratio;
+	equal.now.mean = equal.now.sum / equal.now.work;
+	return equal;
+}
+
+/* The z^2 by which a row differs from both the base and that times the ratio. */
+static double
+z2_of_both(const struct pair *pair, const struct change_noise *noise)
+{
+	const struct pair equal = at_equal_speed(pair, noise);
+
+	if (noise->ratio == 1)
+		return z2_of(pair);
+	if ((pair->now.mean > pair->base.mean) !=
+	    (equal.now.mean > equal.base.mean))
+		return 0;
+	return fmin(z2_of(pair), z2_of(&equal));
+}
+
 /* Counts of samples, of which nothing is known but that. */
 static void
 test_samples(struct change *change, const struct change_columns *columns,
              const struct pair *pair, const struct change_noise *noise)
 {
 	const double phi = phi_of_samples(columns, pair, noise);
-	const double z2 = z2_of(pair);
 
 	change->phi = phi;
-	change->p = normal_two_sided(sqrt(z2 * pair->sample / phi /
-	                                  work_factor(pair, phi, phi)));
-	change->sampling_p = normal_two_sided(sqrt(z2 /
+	change->p = normal_two_sided(sqrt(z2_of_both(pair, noise) *
+	    pair->sample / phi / work_factor(pair, phi, phi)));
+	change->sampling_p = normal_two_sided(sqrt(z2_of(pair) /
 	    work_factor(pair, pair->sample, pair->sample)));
 	add_interval(change, pair, phi, NORMAL_95);
 }
@@ -667,15 +707,18 @@ test_row(struct change *change, const struct change_columns *columns,
 
 /* Whether runs that did the same may differ by as much, each as a whole. */
 static bool
-is_between_runs(const struct change *change)
+is_between_runs(const struct change *change, double ratio)
 {
-	return fabs(change->change) <= CHANGE_BETWEEN_RUNS *
-	    fmin(change->base, change->now);
+	const double allowed = 1 + CHANGE_BETWEEN_RUNS;
+
+	return change->now <= change->base * allowed * fmax(1, ratio) &&
+	    change->now * allowed >= change->base * fmin(1, ratio);
 }
 
 /* sampling_q: sampling_p, adjusted. */
 static enum change_verdict
-verdict_of(const struct change *change, double sampling_q, double fdr)
+verdict_of(const struct change *change, const struct change_noise *noise,
+           double sampling_q, double fdr)
 {
 	if (isnan(change->q))
 		return CHANGE_UNDECIDED;
@@ -683,13 +726,14 @@ verdict_of(const struct change *change, double sampling_q, double fdr)
 		return CHANGE_NOISE;
 	if (change->is_replicated)
 		return change->change > 0 ? CHANGE_GREW : CHANGE_SHRANK;
-	if (change->q > fdr || is_between_runs(change))
+	if (change->q > fdr || is_between_runs(change, noise->ratio))
 		return CHANGE_NEEDS_RUNS;
 	return change->change > 0 ? CHANGE_LIKELY_GREW : CHANGE_LIKELY_SHRANK;
 }
 
 static int
-decide(struct change *changes, size_t n, double fdr, struct error *error)
+decide(struct change *changes, size_t n, const struct change_noise *noise,
+       double fdr, struct error *error)
 {
 	double *p = memory_array(n, sizeof *p, error);
 	double *sampling = memory_array(n, sizeof *sampling, error);
@@ -704,7 +748,7 @@ decide(struct change *changes, size_t n, double fdr, struct error *error)
 		status = 0;
 		for (size_t i = 0; i < n; i++) {
 			changes[i].q = p[i];
-			changes[i].verdict = verdict_of(&changes[i],
+			changes[i].verdict = verdict_of(&changes[i], noise,
 			                                sampling[i], fdr);
 		}
 	}
@@ -837,7 +881,11 @@ errors_of(const struct visibility *seen, struct pair *pair, double *phi)
 	    phi_of_samples(seen->columns, pair, seen->noise);
 	work_phi = seen->is_replicated ?
 	    phi_of_work(seen->columns, pair, seen->noise, *phi) : *phi;
-	return sqrt(deviance(pair) / *phi / work_factor(pair, *phi, work_phi));
+	if (!seen->is_replicated)
+		pair->now.work *= fmax(1, seen->noise->ratio);
+	return pair->now.sum / pair->now.work <= pair->base.sum /
+	    pair->base.work ? 0 :
+	    sqrt(deviance(pair) / *phi / work_factor(pair, *phi, work_phi));
 }
 
 /*
@@ -871,8 +919,9 @@ static double
 growth_between_runs(const struct visibility *seen)
 {
 	const double base = seen->pair->base.sum / seen->pair->base.work;
-	const double allowed = 1 + CHANGE_BETWEEN_RUNS;
-	double growth = CHANGE_BETWEEN_RUNS * base;
+	const double allowed = (1 + CHANGE_BETWEEN_RUNS) *
+	    fmax(1, seen->noise->ratio);
+	double growth = (allowed - 1) * base;
 
 	for (size_t i = 0; i < 5; i++) {
 		struct pair more = grown(seen->pair, growth);
@@ -880,24 +929,22 @@ growth_between_runs(const struct visibility *seen)
 		double phi;
 
 		errors_of(seen, &more, &phi);
-		growth = CHANGE_BETWEEN_RUNS * base + POWER_Z * sqrt(phi *
-		    (now / more.now.work + allowed * allowed * base /
+		growth = (allowed - 1) * base + POWER_Z * sqrt(phi *
+		    (now / seen->pair->now.work + allowed * allowed * base /
 		     more.base.work + now * now * more.work_variance));
 	}
 	return growth;
 }
 
 /*
- * How many standard errors a change must have for a p of the bound in 80 of 100
+ * How many standard errors a change must have to be beyond t in 80 of 100
  * cases, if the standard error is known with some degrees of freedom, then as
  * now: c (1 - 1 / 4 df) is that of a normal variable less t, whose variance is
  * 1 + (c^2 + t^2) / 2 df.
  */
 static double
-errors_needed(double bound, double df)
+errors_needed(double t, double df)
 {
-	const double t = isinf(df) ? normal_two_sided_quantile(bound) :
-	    student_two_sided_quantile(bound, df);
 	double errors = t + POWER_Z;
 
 	for (size_t i = 0; !isinf(df) && i < 20; i++)
@@ -910,19 +957,23 @@ static double
 visible_growth(struct visibility *seen, const struct change *change,
                double bound)
 {
-	double df = INFINITY;
+	double df;
 
 	if (isnan(change->phi))
 		return NAN;
 	if (!(change->phi > 0))
 		return 0;
 	seen->is_replicated = change->is_replicated;
-	if (seen->is_replicated)
-		df = spread_of(seen->columns, seen->pair, seen->noise).df;
+	df = seen->is_replicated ?
+	    spread_of(seen->columns, seen->pair, seen->noise).df :
+	    seen->noise->inflation_df > 0 ? seen->noise->inflation_df :
+	    INFINITY;
 	if (bound != seen->bound || df != seen->df) {
 		seen->bound = bound;
 		seen->df = df;
-		seen->needed = errors_needed(bound, df);
+		seen->needed = errors_needed(!seen->is_replicated || isinf(df) ?
+		    normal_two_sided_quantile(bound) :
+		    student_two_sided_quantile(bound, df), df);
 	}
 	return seen->is_replicated ? growth_of(seen, change->phi) :
 	    fmax(growth_of(seen, change->phi), growth_between_runs(seen));
@@ -961,6 +1012,6 @@ change_test(const struct change_columns *columns,
 
 		test_row(&changes[i], columns, &pair, noise, &student);
 	}
-	return decide(changes, columns->n_rows, fdr, error) != 0 ? -1 :
+	return decide(changes, columns->n_rows, noise, fdr, error) != 0 ? -1 :
 	    find_visible(columns, noise, fdr, changes, error);
 }

@@ -9,12 +9,12 @@
  *
  * One run a side: exact binomial test below 30 samples, else z^2.  It is
  * divided by the inflation, the median z^2 of all rows over that of chance
- * ("genomic control", Devlin & Roeder 1999), about equality or about the ratio
- * of the runs, whichever is less.  The inflation is work that moves among the
+ * ("genomic control", Devlin & Roeder 1999), which is work that moves among the
  * rows; what a run took as a whole is known, so a row has less of it the more
- * of the run it is.  The verdict is at most "likely".  A change that the
- * samples show is undecided if the inflation may have made it, or if it is
- * less than what equal runs may differ by as a whole (CHANGE_BETWEEN_RUNS).
+ * of the run it is.  If most rows grew, or shrank, that is more likely the
+ * machine: the inflation is about their median ratio, and a row must differ from
+ * the base and from that times the ratio.  The verdict is at most "likely".  A
+ * change that the samples show, but not all this, is undecided.
  *
  * Replicates: phi of each row, shrunken towards the common one (Smyth 2004;
  * quasi-likelihood as in Lund et al. 2012), and F(1, df).  On a busy machine a
@@ -90,9 +90,16 @@ struct change_columns {
  */
 #define CHANGE_BETWEEN_RUNS 0.15
 
+/* By how much more rows may grow alike because the machine is slower. */
+#define CHANGE_OF_MACHINES 1.5
+
 /* How much the counts of these runs vary, besides chance. */
 struct change_noise {
 	double inflation;	/* one run a side: of z^2, at least 1 */
+	double inflation_df;	/* how well it is known; 0: it is 1 */
+	double ratio;		/* likewise: by which the rows grew alike, at
+				 * most CHANGE_OF_MACHINES times, or its inverse;
+				 * 1: they did not */
 	/*
 	 * Replicates: phi of a row is about common times what its sample
 	 * stands for (1 if unknown).  df: how many degrees of freedom that

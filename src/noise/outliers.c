@@ -124,7 +124,9 @@ find_spread(const struct showing *showing, double *share, double guess)
 		above = below;
 		high *= 1.5;
 	}
-	while (high - low > 1e-4 * high) {
+	if (below > 0)
+		return high;
+	for (size_t i = 0; i < 100 && high - low > 1e-4 * high; i++) {
 		const double middle = (low * below - high * above) /
 		    (below - above);
 		const double more = sum_of_squares(showing, share, middle) -

@@ -13,7 +13,8 @@
  * - The other hosts show how much they differ, so it is Student's t, with the
  *   degrees of freedom that they have; the probability is multiplied by the
  *   number of hosts.  Several outliers hide each other, so the farthest is
- *   taken away, and the next tested without it (Rosner 1983).
+ *   taken away, and the next tested without it (Rosner 1983), until a fifth of
+ *   the hosts is gone.
  * - Tails of other distributions are heavier: the gap between the host and the
  *   next one must be too large for a tail that falls exponentially like that of
  *   the other hosts.

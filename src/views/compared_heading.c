@@ -255,6 +255,12 @@ add_noise(const struct view_request *request,
 	    "likely is the most that can be said; more %ss say more", run,
 	    run) != 0)
 		return -1;
+	if (!has_replicates && compared->noise.ratio != 1 &&
+	    table_add_header(table, error, "most functions used about %.2f "
+	    "times as much, as on a %s machine: no change by itself",
+	    compared->noise.ratio, compared->noise.ratio > 1 ? "slower" :
+	    "faster") != 0)
+		return -1;
 	if (!has_replicates)
 		return !needs_runs(compared) ? 0 : table_add_header(table,
 		    error, "undecided: more than chance, but equal %ss may "
