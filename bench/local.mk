@@ -99,6 +99,12 @@ bench-brief: all
 	$(PYTHON3) $(srcdir)/bench/brief.py ./cpprof bench/programs/children \
 		$${ROUNDS:-7} $${PROCESSES:-600} $${OTHER:-}
 
+# Shares within them, and within threads and turns.
+EXTRA_DIST += bench/turns.py
+bench-turns: all tests/programs/turns
+	CPPROF=./cpprof builddir=. $(PYTHON3) $(srcdir)/bench/turns.py
+.PHONY: bench-turns
+
 # Thousands of them: this project's configure.
 EXTRA_DIST += bench/configure.py
 bench-configure: all

@@ -36,9 +36,26 @@ static const struct argument record_arguments[] = {
 	ARGUMENTS_END
 };
 
+/*
+ * Notes a source that is not the best.  By default, only if shares may be
+ * wrong.
+ */
+static void
+note_source(const struct offer *offer, bool is_default)
+{
+	const bool is_by_ticks = strcmp(offer->source, "thread CPU timer") == 0;
+
+	if (*offer->why == '\0' || (is_default && !is_by_ticks))
+		return;
+	message_note("%s: from the %s, since %s%s", offer->name, offer->source,
+	             offer->why, !is_by_ticks ? "" :
+	             "; shares within threads and processes of a few "
+	             "milliseconds, and of what timers start, may be wrong");
+}
+
 /* Refuses what cannot be recorded; notes sources that are not the best. */
 static int
-check_offers(const struct offers *offers, bool is_random,
+check_offers(const struct offers *offers, bool is_random, bool is_default,
              struct error *error)
 {
 	for (size_t i = 0; i < offers->n; i++) {
@@ -53,9 +70,7 @@ check_offers(const struct offers *offers, bool is_random,
 			    "regular ticks of the %s%s%s",
 			    offer->name, offer->source,
 			    *offer->why != '\0' ? ", since " : "", offer->why);
-		if (*offer->why != '\0')
-			message_note("%s: from the %s, since %s",
-			             offer->name, offer->source, offer->why);
+		note_source(offer, is_default);
 	}
 	return 0;
 }
@@ -201,6 +216,7 @@ run_program(struct run *run, struct error *error)
 		               run->options->is_random, error) != 0)
 			run->is_impossible = true;
 		else if (check_offers(&run->offers, run->options->is_random,
+		                      run->options->n_resources == 0,
 		                      error) != 0)
 			run->is_impossible = run->options->n_resources == 0 &&
 			    !run->options->is_random;

@@ -84,6 +84,8 @@ struct cpprof_shared {
 		uint64_t process;	/* namespace << 32 | id; 0: none */
 		uint64_t cpu_ns;
 	} execs[CPPROF_SHARED_EXECS];
+	uint64_t paced_us;	/* CPU time that samples stand for so far;
+				   decides how often they are taken */
 };
 
 _Static_assert(sizeof(struct cpprof_shared) <= CPPROF_SHARED_SIZE, "size");

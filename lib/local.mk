@@ -151,6 +151,15 @@ endif
 tests_programs_brief_SOURCES = tests/programs/brief.c
 tests_programs_brief_CFLAGS = $(shape_flags)
 
+# Shares within short threads, processes and turns; nothing is held up.
+EXTRA_DIST += tests/turns.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/turns
+TESTS += tests/turns.py
+endif
+tests_programs_turns_SOURCES = tests/programs/turns.c tests/programs/spin.h
+tests_programs_turns_CFLAGS = $(shape_flags)
+
 # Waits that have not ended.
 EXTRA_DIST += tests/waits.py tests/endings.py
 if COLLECTOR

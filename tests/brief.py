@@ -93,7 +93,7 @@ def differences(mode, options, interval, resource, at_least):
         return wrong
 
 
-def agree(mode, *options, interval=4000, resource='cpu', at_least=()):
+def agree(mode, *options, interval=1000, resource='cpu', at_least=()):
     """On a busy machine the kernel's ticks can fall in step with a millisecond
     that is always spent in one place, so one agreement of several is enough.
     """
@@ -136,11 +136,13 @@ EITHER = ('spin_main', 'spin_brief')
 
 
 def brief_threads_count_their_real_time():
-    agree('threads', '-r', 'real', resource='real', at_least=EITHER)
+    agree('threads', '-r', 'real', interval=4000, resource='real',
+          at_least=EITHER)
 
 
 def brief_children_count_their_real_time():
-    agree('children', '-r', 'real', resource='real', at_least=EITHER)
+    agree('children', '-r', 'real', interval=4000, resource='real',
+          at_least=EITHER)
 
 
 # What processes leave to others of the same recording: struct cpprof_shared.

@@ -204,7 +204,7 @@ def the_program_has_resources_of_its_own(linked):
     assert out == '-1 -1 -1', out
     profile = linked.profile(place)
     assert [(r.name, r.gtick, r.interval) for r in profile.resources] == [
-        ('cpu', 'microsecond', 4000), ('requests', 'request', 10)]
+        ('cpu', 'microsecond', 1000), ('requests', 'request', 10)]
     requests = profile.of('requests')
     assert 1498 <= requests.hits <= 1502, requests.hits
     about(profile, profile.hits, 50)
@@ -217,7 +217,7 @@ def the_program_has_resources_of_its_own(linked):
     assert out == '-1 -1 1', out
     profile = linked.profile(place, 'r')
     assert [(r.name, r.gtick, r.interval) for r in profile.resources] == [
-        ('cpu', 'microsecond', 4000), ('requests', 'request', 10),
+        ('cpu', 'microsecond', 1000), ('requests', 'request', 10),
         ('bytes sent', 'byte', 100)]
     assert 1798 <= profile.of('requests').hits <= 1802
     assert 122 <= profile.of('bytes sent').hits <= 124

@@ -137,10 +137,10 @@ is 'but a script fails as by any command' 1 $?
 "$cpprof" record --list >list.out
 is 'record --list has a row for each' "$(grep -c '^RESOURCE(' \
 	"$srcdir/lib/resources.def")" "$(($(wc -l <list.out) - 3))"
-like 'with where it comes from' '^cpu +microsecond +4000  CPU time .* -- thread CPU timer' \
+like 'with where it comes from' '^cpu +microsecond +1000  CPU time .* -- (perf event|thread CPU timer)' \
 	"$(cat list.out)"
 "$cpprof" -F json -e 'record --list' >list.out
-like 'also as JSON' '"name":"cpu","gtick":"microsecond","interval":4000' \
+like 'also as JSON' '"name":"cpu","gtick":"microsecond","interval":1000' \
 	"$(cat list.out)"
 "$cpprof" -e 'record --list > list.out'
 like 'and into a file' '^cpu ' "$(cat list.out)"

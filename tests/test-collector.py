@@ -183,9 +183,11 @@ def threads_in_turn_share_a_tree():
     assert (run.status, run.out) == (0, b'threads done\n')
     profile = run.one()
     assert profile.n_threads == 102 and profile.n_unsampled == 0
-    records = {t.name: t for t in profile.threads.values()}
-    assert len(records) <= 3 and 80 <= records['worker'].n_threads <= 100
-    assert records['worker'].end > records['worker'].start
+    # A thread that is sampled before it has named itself begins another tree.
+    assert len(profile.threads) <= 20, len(profile.threads)
+    records = [t for t in profile.threads.values() if t.name == 'worker']
+    assert 80 <= sum(t.n_threads for t in records) <= 100
+    assert all(t.end > t.start for t in records)
     workers = profile.hits_with('worker', 'spin')
     about(workers, 2000, profile)
     assert profile.hits_with('worker_c11', 'spin') > 0

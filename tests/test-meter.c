@@ -129,6 +129,37 @@ meter_shares_large_expenses(void **state)
 	assert_in_range(small + large, 600000 - 2300, 600000 + 2300);
 }
 
+/*
+ * Boundaries that must be apart: none but the first comes sooner, and threads
+ * of any length count what they spend, wherever they spend it.
+ */
+static void
+meter_keeps_random_boundaries_apart(void **state)
+{
+	enum { LEAST = INTERVAL / 2, PARTS = 5, LIVES = 40000 };
+	uint64_t hits[PARTS] = { 0 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < LIVES; seed++) {
+		struct meter meter;
+		int last = -1;
+
+		meter_start_apart(&meter, INTERVAL, LEAST, true, seed);
+		assert_in_range(meter.left, 1, 2 * INTERVAL - LEAST);
+		for (int i = 0; i < 2 * INTERVAL; i++) {
+			if (meter_spend(&meter, 1) == 0)
+				continue;
+			assert_true(last < 0 || i - last >= LEAST);
+			last = i;
+			hits[i * PARTS / (2 * INTERVAL)]++;
+		}
+	}
+	/* Five standard deviations of independent hits. */
+	for (int i = 0; i < PARTS; i++)
+		assert_in_range(hits[i], 2 * LIVES / PARTS - 640,
+		                2 * LIVES / PARTS + 640);
+}
+
 int
 main(void)
 {
@@ -138,6 +169,7 @@ main(void)
 		cmocka_unit_test(meter_begins_anywhere),
 		cmocka_unit_test(meter_is_unbiased_when_random),
 		cmocka_unit_test(meter_shares_large_expenses),
+		cmocka_unit_test(meter_keeps_random_boundaries_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "lib/base/process.h"
+#include "lib/base/shared.h"
 #include "lib/base/thread.h"
 #include "lib/signals/ours.h"
 #include "lib/sources/perf-clock.h"
@@ -41,6 +42,14 @@ uint64_t
 process_kernel_tick(void)
 {
 	return TICK_US * 1000;
+}
+
+static uint64_t paced_us;
+
+uint64_t
+shared_pace(uint64_t us)
+{
+	return paced_us += us;
 }
 
 int

@@ -23,29 +23,39 @@ meter_draw(struct meter *meter)
 	meter->random ^= meter->random << 13;
 	meter->random ^= meter->random >> 7;
 	meter->random ^= meter->random << 17;
-	return 1 + meter->random % (2 * meter->interval - 1);
+	return meter->least +
+	    meter->random % (2 * (meter->interval - meter->least) + 1);
 }
 
 /*
  * The first distance is the rest of the interval that happens to be in
  * progress.  A point in time is more likely to fall into a long interval, in
- * proportion to its length.  The greater of two uniform draws has that
- * distribution.
+ * proportion to its length.  So a draw is accepted with a probability in
+ * proportion to its length.
  */
+void
+meter_start_apart(struct meter *meter, uint64_t interval, uint64_t least,
+    bool is_random, uint64_t seed)
+{
+	uint64_t longest, length;
+
+	seed = meter_random(seed);
+	meter->interval = interval;
+	meter->least = is_random ? least : interval;
+	meter->random = is_random ? seed | 1 : 0;
+	longest = 2 * interval - meter->least;
+	do {
+		length = meter_draw(meter);
+		seed = meter_random(seed + 1);
+	} while (seed % longest >= length);
+	meter->left = 1 + meter_random(seed + 1) % length;
+}
+
 void
 meter_start(struct meter *meter, uint64_t interval, bool is_random,
     uint64_t seed)
 {
-	uint64_t length, other;
-
-	seed = meter_random(seed);
-	meter->interval = interval;
-	meter->random = is_random ? seed | 1 : 0;
-	length = meter_draw(meter);
-	other = meter_draw(meter);
-	if (other > length)
-		length = other;
-	meter->left = 1 + meter_random(seed + 1) % length;
+	meter_start_apart(meter, interval, 1, is_random, seed);
 }
 
 uint64_t

@@ -8,10 +8,10 @@
  * spends: the expected hits are gticks / interval.
  *
  * With randomised intervals, the distance from one boundary to the next is
- * drawn uniformly from 1 .. 2 * interval - 1, whose mean is the interval, and
- * each boundary is one hit.  So a program that spends periodically cannot keep
- * step with the sampling.  The price is that n hits have a standard error of
- * the square root of n / 3.  (Counting the gticks since the last boundary and
+ * drawn uniformly from least .. 2 * interval - least, whose mean is the
+ * interval, and each boundary is one hit.  So a program that spends
+ * periodically cannot keep step with the sampling.  With a `least` of 1, the
+ * price is that n hits have a standard error of the square root of n / 3.  (Counting the gticks since the last boundary and
  * carrying the remainder would give exact sums, but the carrying keeps step
  * itself: a program whose period is the interval would get shares that are
  * wrong by half.)  Source: Hall & Goldberg 1993.
@@ -29,15 +29,26 @@
 struct meter {
 	uint64_t left;		/* gticks to the next boundary, >= 1 */
 	uint64_t interval;
+	uint64_t least;		/* the shortest distance */
 	uint64_t random;	/* state of the generator; 0: fixed intervals */
 };
 
 /* Pseudo-random bits that depend only on the seed. */
 uint64_t meter_random(uint64_t seed);
 
-/* Initialises a meter.  `seed` should differ between threads. */
+/*
+ * Initialises a meter, with a `least` of 1.  `seed` should differ between
+ * threads.
+ */
 void meter_start(struct meter *meter, uint64_t interval, bool is_random,
     uint64_t seed);
+
+/*
+ * The same for a source that cannot trap at shorter distances than `least`,
+ * which is 1 to the interval.  The first boundary may still be closer.
+ */
+void meter_start_apart(struct meter *meter, uint64_t interval, uint64_t least,
+    bool is_random, uint64_t seed);
 
 /* Draws the distance to the next boundary. */
 uint64_t meter_draw(struct meter *meter);

@@ -370,3 +370,13 @@ shared_take_time(enum cpprof_shared_time which)
 	    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return taken;
 }
+
+uint64_t
+shared_pace(uint64_t us)
+{
+	static uint64_t own_us;
+	uint64_t *const sum = page != NULL ? &page->paced_us : &own_us;
+
+	return us == 0 ? __atomic_load_n(sum, __ATOMIC_RELAXED) :
+	    __atomic_add_fetch(sum, us, __ATOMIC_RELAXED);
+}

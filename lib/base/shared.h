@@ -82,6 +82,12 @@ uint64_t shared_time_before(void);
 void shared_give_time(enum cpprof_shared_time which, int64_t *ns);
 int64_t shared_take_time(enum cpprof_shared_time which);
 
+/*
+ * Adds to the CPU time that the recording's samples stand for, and returns all
+ * of it; without shared memory, that of this process.
+ */
+uint64_t shared_pace(uint64_t us);
+
 /* Whether there is shared memory. */
 bool shared_is_mapped(void);
 

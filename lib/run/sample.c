@@ -35,6 +35,7 @@
 #include "lib/run/thread-run.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/own-work.h"
+#include "lib/sources/perf.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/unfound.h"
@@ -219,6 +220,20 @@ sample_enter_partial(struct thread *thread, const void *function,
 	    result;
 }
 
+/*
+ * What the sample itself has taken, as the first of a process does with its
+ * file, belongs to the same place.
+ */
+static void
+count_own_time(struct thread *thread, const struct node *leaf, uint64_t now_ns)
+{
+	uint32_t columns;
+	uint64_t hits;
+
+	if (perf_own_hits(thread, &columns) > 0)
+		count_pending(thread, columns, leaf, now_ns, &hits);
+}
+
 static enum store_result
 take(struct thread *thread, const struct sample_request *request,
     const void *context, uint64_t now_ns)
@@ -235,6 +250,8 @@ take(struct thread *thread, const struct sample_request *request,
 	count_pending(thread, request->columns, &leaf, now_ns, &hits);
 	unfound_note_sample(thread, request->columns, &leaf);
 	count_drops(thread->unwinder, hits, request->overrun);
+	if (request->is_trap)
+		count_own_time(thread, &leaf, now_ns);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;
 	if ((thread->run->n_samples & (thread->run->n_samples - 1)) == 0 ||
@@ -328,8 +345,10 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	try(thread, request, context, (uint64_t)start);
 	resources_note_pending(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
-	rest = REST * charge(thread, now - start, tree_memory(tree) != memory,
-	    request->time_ns);
+	rest = REST * least(charge(thread, now - start,
+	    tree_memory(tree) != memory, request->time_ns),
+	    COST_MAX_NS(thread->unwinder->n_walked +
+	    thread->unwinder->n_compared));
 	thread->run->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
 	thread->is_sampling = false;

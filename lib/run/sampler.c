@@ -39,7 +39,7 @@ static void
 tick(struct thread *thread, uint64_t expiries, void *context)
 {
 	struct sample_request request = {
-		.time_ns = expiries * resources.tick_ns,
+		.time_ns = expiries * thread->meters->tick_ns,
 		.counts_sampling = true,
 	};
 
@@ -69,6 +69,7 @@ take_trap(unsigned column, const void *context)
 	struct thread *thread = thread_self;
 	struct sample_request request = {
 		.counts_sampling = perf_measures_work(column),
+		.is_trap = true,
 	};
 
 	if (thread == NULL || !sampling_is_on() || sampling_is_stopped())

@@ -68,6 +68,7 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* searched for the stack's
 						   end */
 #define LOADING "loading"	/* name of the time before our constructor */
+#define LOADING_HITS 4		/* of its samples, since each costs a record */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
 static const struct start_parts *parts;
@@ -591,7 +592,7 @@ count_time_before(void)
 	const unsigned place = resources.place[RESOURCE_CPU];
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
 	const uint64_t before = shared_time_before();
-	uint64_t interval, ns, hits;
+	uint64_t interval, ns, hits, step;
 
 	if (now <= before)
 		return;
@@ -599,9 +600,10 @@ count_time_before(void)
 	shared_report_cpu_time(ns);
 	if (place == 0 || thread_self == NULL)
 		return;
-	interval = resources.columns[place - 1].interval * 1000;
+	step = resources.columns[place - 1].is_paced ? LOADING_HITS : 1;
+	interval = resources.columns[place - 1].interval * 1000 * step;
 	hits = (ns + meter_random(process_own.start_ns +
-	    ((uint64_t)process_own.pid << 40)) % interval) / interval;
+	    ((uint64_t)process_own.pid << 40)) % interval) / interval * step;
 	if (hits > 0 && !add_brief(place - 1, hits, ns))
 		sample_count_apart(thread_self, place - 1, hits, LOADING);
 }

@@ -9,6 +9,7 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
+#include "lib/base/shared.h"
 #include "lib/signals/ours.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
@@ -19,6 +20,105 @@
 #define STALLED_TICKS 8		/* ticks without a trap that is due, */
 #define STALLED_PERIODS 8	/* or periods of user mode */
 #define SWITCHES_MAX 2000	/* per second of CPU time */
+#define NOT_COUNTED UINT64_MAX
+#define LONG_WORK_US 200	/* of the collector, such as for a new file */
+
+/*
+ * So many intervals apart are samples while a recording's CPU time is below the
+ * limit.
+ */
+static const struct {
+	uint64_t below_us;
+	unsigned stride;
+} paces[] = { { 1250000, 1 }, { 10000000, 4 }, { UINT64_MAX, 8 } };
+
+static unsigned
+stride_at(uint64_t us)
+{
+	unsigned i = 0;
+
+	while (us >= paces[i].below_us)
+		i++;
+	return paces[i].stride;
+}
+
+/*
+ * A program's timers keep step with whole milliseconds.  Unless the user wants
+ * those, intervals are drawn.
+ */
+static bool
+is_random_clock(unsigned column)
+{
+	return resources.is_random || resources.columns[column].is_paced;
+}
+
+/*
+ * Begins at that pace.  The first boundary is anywhere in an interval, as if
+ * the meter had always had it, so that no time is more likely to be sampled
+ * than any other.
+ */
+static void
+set_pace(struct thread *thread, unsigned column, unsigned stride)
+{
+	struct perf_clock *clock = &thread->meters->clock;
+	struct meter *meter = &thread->meters->accounts[column].meter;
+	const uint64_t interval = resources.columns[column].interval * stride;
+	const uint64_t seed = meter->left + ((uint64_t)thread->tid << 40) +
+	    (process_clock(CLOCK_THREAD_CPUTIME_ID) << 10);
+
+	clock->stride = stride;
+	meter_start_apart(meter, interval, (interval + 1) / 2,
+	    is_random_clock(column), seed);
+	meter_start_apart(&clock->of_kernel, interval, (interval + 1) / 2,
+	    is_random_clock(column), seed + 1);
+}
+
+/* Counts hits of the stride, which may then change. */
+static uint64_t
+paced(struct thread *thread, unsigned column, uint64_t hits)
+{
+	struct perf_clock *clock = &thread->meters->clock;
+	unsigned stride = clock->stride;
+
+	hits *= stride;
+	if (hits == 0 || !resources.columns[column].is_paced)
+		return hits;
+	stride = stride_at(shared_pace(hits *
+	    resources.columns[column].interval));
+	if (stride == clock->stride)
+		return hits;
+	set_pace(thread, column, stride);
+	clock->must_set = true;
+	return hits;
+}
+
+bool
+perf_clock_must_set(const struct thread *thread)
+{
+	return thread->meters->clock.must_set;
+}
+
+/*
+ * Of the period up to the next boundary, a part may have passed: when the
+ * handler begins, since the trap was due.  For an event that sees all modes,
+ * the meter knows.
+ */
+uint64_t
+perf_clock_set(struct thread *thread, uint64_t period, uint64_t least)
+{
+	struct perf_clock *clock = &thread->meters->clock;
+	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+	uint64_t late = 0;
+
+	if (clock->is_of_user_mode && clock->alarm_us != 0 && !clock->must_set)
+		late = (now - clock->armed_us) % clock->alarm_us;
+	if (late > period / 2)
+		late = 0;
+	clock->must_set = false;
+	clock->armed_us = now;
+	clock->alarm_us = period - late > least ? period - late : least;
+	return clock->alarm_us;
+}
 
 static uint64_t
 count_switches(void)
@@ -33,14 +133,12 @@ count_switches(void)
 void
 perf_clock_start(struct thread *thread, unsigned column)
 {
-	const struct meter *meter = &thread->meters->accounts[column].meter;
-
 	thread->meters->clock = (struct perf_clock){
-		.n_switches = count_switches(),
+		.n_switches = NOT_COUNTED,
 		.checked_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000,
 	};
-	meter_start(&thread->meters->clock.of_kernel, meter->interval,
-	    resources.is_random, meter->left + ((uint64_t)thread->tid << 40));
+	set_pace(thread, column, resources.columns[column].is_paced ?
+	    stride_at(shared_pace(0)) : 1);
 }
 
 /*
@@ -84,16 +182,61 @@ user_hits(struct thread *thread, unsigned column, uint64_t period)
 	return meter_spend(&account->meter, period);
 }
 
+/*
+ * A trap is the end of its period, whatever else the thread's clock says: the
+ * clocks of the two differ by what is not the thread's own, such as interrupts
+ * and the time of other virtual machines.  Only much less than a period means
+ * that they have drifted apart, and that nothing is due.
+ */
+static uint64_t
+whole_hits(struct thread *thread, unsigned column, uint64_t period)
+{
+	struct account *account = &thread->meters->accounts[column];
+	uint64_t spent = usage_unseen(thread, column);
+
+	if (spent < account->meter.left && period > 0 && spent >= period / 2)
+		spent = account->meter.left;
+	account->seen += spent;
+	return meter_spend(&account->meter, spent);
+}
+
 uint64_t
 perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 {
-	thread->meters->clock.n_user_ticks = 0;
-	if (thread->meters->clock.is_given_up)	/* a trap that was still on its
-						   way */
+	struct perf_clock *clock = &thread->meters->clock;
+
+	clock->n_user_ticks = 0;
+	clock->trap_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+	/* One that was on its way when another period was set. */
+	clock->is_stray = clock->trap_us - clock->armed_us <
+	    clock->alarm_us / 2;
+	if (clock->is_stray)
 		return 0;
-	if (!thread->meters->clock.is_of_user_mode)
-		return usage_hits_of(thread, column, UINT64_MAX);
-	return user_hits(thread, column, period);
+	if (clock->is_given_up)		/* likewise */
+		return 0;
+	return paced(thread, column, clock->is_of_user_mode ?
+	    user_hits(thread, column, period) :
+	    whole_hits(thread, column, period));
+}
+
+uint64_t
+perf_clock_own(struct thread *thread, unsigned column)
+{
+	struct perf_clock *clock = &thread->meters->clock;
+	struct account *account = &thread->meters->accounts[column];
+	uint64_t us;
+
+	if (clock->is_given_up)
+		return 0;
+	us = clock->is_of_user_mode ?
+	    process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 - clock->trap_us :
+	    usage_unseen(thread, column);
+	if (us < (clock->is_of_user_mode ? LONG_WORK_US : account->meter.left))
+		return 0;
+	clock->trap_us += us;
+	clock->must_set |= us >= LONG_WORK_US;
+	account->seen += us;
+	return paced(thread, column, meter_spend(&account->meter, us));
 }
 
 static bool
@@ -131,15 +274,22 @@ kernel_hits(struct thread *thread, unsigned column)
 	return meter_spend(&clock->of_kernel, us + more);
 }
 
+/*
+ * At the end, the event may be a little late by the thread's clock.  Only what
+ * must have been lost is counted there, where it was not used.
+ */
 static uint64_t
 last_hits(struct thread *thread, unsigned column)
 {
-	const uint64_t tick_us = process_kernel_tick() / 1000;
-	uint64_t us = usage_unseen(thread, column);
+	const struct perf_clock *clock = &thread->meters->clock;
+	uint64_t us = usage_unseen(thread, column), late = 0;
 
-	if (thread->meters->clock.is_of_user_mode &&
-	    !thread->meters->clock.is_given_up)
-		us -= us < tick_us ? us : tick_us;
+	if (clock->is_of_user_mode)
+		late = process_kernel_tick() / 1000;
+	else
+		late = thread->meters->accounts[column].meter.interval;
+	if (!clock->is_given_up)
+		us -= us < late ? us : late;
 	return usage_hits_of(thread, column, us);
 }
 
@@ -177,7 +327,7 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 	uint64_t hits = 0;
 
 	if (expiries == 0)
-		return last_hits(thread, column);
+		return last_hits(thread, column) * clock->stride;
 	clock->is_at_tick = clock->is_of_user_mode && has_found_kernel(thread);
 	if (clock->is_given_up) {
 		clock->is_at_tick = false;
@@ -193,7 +343,7 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 		hits = stalled_hits(thread, column);
 	}
 	clock->has_seen_tick = true;
-	return hits;
+	return paced(thread, column, hits);
 }
 
 bool
@@ -225,6 +375,8 @@ perf_clock_check(struct thread *thread)
 	const uint64_t us = now_us - clock->checked_us;
 	uint64_t n, rate;
 
+	if (clock->n_switches == NOT_COUNTED)
+		clock->n_switches = count_switches();
 	if (us < (was_given_up ? LONG_CHECK_US : CHECK_US))
 		return PERF_CLOCK_UNCHANGED;
 	n = count_switches();

@@ -6,6 +6,14 @@
  * kernel.  It is charged only where ticks find the thread in the kernel
  * (lib/sources/tick-mode.h).
  *
+ * Unless the user has chosen the interval, samples are one interval apart at
+ * the beginning of a recording and several of them later, and then stand for as
+ * many hits.  So a short run has enough samples and a long one costs little.
+ * The pace depends on nothing but the CPU time of the whole recording, and each
+ * thread begins and changes it at a random point of an interval.  So it is
+ * equally likely for each microsecond to be counted, whatever its age in its
+ * thread or process.
+ *
  * An event uses the kernel's high-resolution timers, which are set again each
  * time the thread leaves a processor and comes back.  If a thread does this
  * very often, it costs more than the samples, and the cost falls into the calls
@@ -30,6 +38,25 @@
 
 /* Begins a new event on a thread. */
 void perf_clock_start(struct thread *thread, unsigned column);
+
+/*
+ * Whether the period in progress does not end at the meter's next boundary.
+ */
+bool perf_clock_must_set(const struct thread *thread);
+
+/*
+ * The period to set now, at least `least`, so that the event traps after
+ * `period` since the boundary that was due last.
+ */
+uint64_t perf_clock_set(struct thread *thread, uint64_t period,
+    uint64_t least);
+
+/*
+ * The new hits for what the collector itself has used since the trap.  The
+ * thread's clock counts that as the time of the interrupted code, so the hits
+ * belong there and not to wherever the thread goes next.
+ */
+uint64_t perf_clock_own(struct thread *thread, unsigned column);
 
 /* The new hits at a trap after `period` microseconds. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,

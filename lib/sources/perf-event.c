@@ -8,8 +8,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "lib/base/arch.h"
 #include "lib/base/files.h"
 #include "lib/sources/usage.h"
 
@@ -139,6 +141,22 @@ perf_event_open(const struct resource_source *source, uint64_t period,
 		fd = open_event(source, period, column, true);
 	}
 	return fd;
+}
+
+/* Before 6.1 the kernel used the number for itself, for all that trap. */
+bool
+perf_event_can_trap_once(void)
+{
+	struct utsname names;
+	const char *at = names.release;
+	unsigned number[2] = { 0, 0 }, i;
+
+	if (arch_system_call(SYS_uname, (long)&names, 0, 0, 0) != 0)
+		return false;
+	for (i = 0; i < 2; i++, at++)
+		for (; *at >= '0' && *at <= '9'; at++)
+			number[i] = number[i] * 10 + (unsigned)(*at - '0');
+	return number[0] > 6 || (number[0] == 6 && number[1] >= 1);
 }
 
 static const char *

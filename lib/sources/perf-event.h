@@ -17,6 +17,12 @@
 int perf_event_open(const struct resource_source *source, uint64_t period,
     unsigned column, bool *had_to);
 
+/*
+ * Whether this kernel can disable an event that traps after one trap
+ * (PERF_EVENT_IOC_REFRESH).  From the constructor.
+ */
+bool perf_event_can_trap_once(void);
+
 /* The column whose event has sent a SIGTRAP, or -1.  Async-signal-safe. */
 int perf_event_sender(const siginfo_t *info);
 

@@ -14,14 +14,20 @@
 #include "lib/sources/perf-event.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
+#include "lib/sources/timer.h"
 #include "lib/sources/usage.h"
 #include "lib/store/datafile.h"
 
 #define TRACEPOINT_MIN 16	/* system calls between its traps */
-#define LONG_INTERVAL_US 4000	/* ticks suffice for longer intervals */
+#define TRAPS_IN_DANGER 4	/* while the program may close the descriptor */
+#define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period */
+#define OUT_OF_STEP 79		/* which is longer by this part of it */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
 				   none */
+
+static bool can_trap_once;
+static bool is_forked;
 
 /* A row has only one source with this function. */
 static bool
@@ -51,36 +57,28 @@ probe_calls(const struct resource_row *row, uint64_t interval,
 	return interval >= TRACEPOINT_MIN;
 }
 
-/* If ticks come often enough, the timer is as good and cheaper. */
-static bool
-needs_clock(uint64_t interval)
-{
-	return resources.is_random || (interval < LONG_INTERVAL_US &&
-	    interval * 1000 < process_kernel_tick());
-}
-
 static bool
 probe_clock(const struct resource_row *row, uint64_t interval,
     const char **why)
 {
-	(void)row;
-	*why = "";
-	return needs_clock(interval) &&
-	    perf_event_is_available(&source_perf_clock, true, why);
+	(void)row, (void)interval;
+	if (!perf_event_is_available(&source_perf_clock, true, why))
+		return false;
+	can_trap_once = perf_event_can_trap_once();
+	return true;
 }
 
 static bool
 probe_user_clock(const struct resource_row *row, uint64_t interval,
     const char **why)
 {
-	(void)row;
-	*why = "";
-	if (!needs_clock(interval) ||
-	    !perf_event_is_available(&source_perf_user_clock, false, why))
+	(void)row, (void)interval;
+	if (!perf_event_is_available(&source_perf_user_clock, false, why))
 		return false;
-	if (!tick_mode_is_known())
-		*why = "this kernel's processors have no ticks (nohz_full)";
-	return **why == '\0';
+	if (tick_mode_is_known())
+		return true;
+	*why = "this kernel's processors have no ticks (nohz_full)";
+	return false;
 }
 
 /*
@@ -125,10 +123,50 @@ is_clock(unsigned column)
 }
 
 /*
+ * The period that ends at the meter's next boundary.  The kernel repeats a
+ * period until the handler sets another.  If one were shorter than the kernel
+ * takes to end it, the thread would not advance any more.  The least interval
+ * of a resource leaves room for a whole sample; half of it does so for the
+ * kernel.  A boundary that is closer is counted at the end of this period.
+ */
+static uint64_t
+period_to_boundary(const struct account *account, unsigned column)
+{
+	const uint64_t least = resources.columns[column].row->least / 2;
+
+	return account->meter.left > least ? account->meter.left : least;
+}
+
+/*
+ * Where the first boundary is close, a clock can trap there once and then be
+ * disabled, and so need not wait for the least period.  In user mode the kernel
+ * would repeat the period as long as the thread is in the kernel.
+ */
+static bool
+begins_with_one_trap(const struct account *account, unsigned column,
+    bool is_of_user_mode)
+{
+	return is_clock(column) && can_trap_once && !is_of_user_mode &&
+	    account->meter.left < resources.columns[column].row->least;
+}
+
+/*
+ * A mapped page keeps the event even if the program closes all descriptors.
+ * It costs more than the event of a short thread, so a clock has none until
+ * it has trapped a few times.
+ */
+static void
+map_page(struct account *account)
+{
+	account->page = files_map_part(NULL, CPPROFDATA_PAGE, PROT_READ,
+	    MAP_SHARED, account->fd, 0);
+	if (account->page == MAP_FAILED)
+		account->page = NULL;
+}
+
+/*
  * Opens the event.  Returns whether it is open and counts everything that it
- * should.  The period given here may be shorter than a trap takes, so no trap
- * may come before the handler can set the next one, or traps would follow each
- * other for ever.  If a clock cannot be opened, ticks are used.
+ * should.  If a clock cannot be opened, ticks are used.
  */
 static bool
 arm(struct thread *thread, unsigned column)
@@ -138,8 +176,7 @@ arm(struct thread *thread, unsigned column)
 	bool had_to = false;
 	int fd;
 
-	/* The rest of the interval in progress. */
-	account->period = account->meter.left;
+	account->period = period_to_boundary(account, column);
 	if (counts_calls(source)) {
 		account->seen = 0;
 		thread->n_own_calls = 0;
@@ -155,14 +192,25 @@ arm(struct thread *thread, unsigned column)
 	if (fd < 0)
 		return false;
 	account->fd = process_move_up(fd);
+	account->n_traps = 0;
 	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
-	account->page = files_map_part(NULL, CPPROFDATA_PAGE, PROT_READ,
-	    MAP_SHARED, account->fd, 0);
-	if (account->page == MAP_FAILED)
-		account->page = NULL;
-	if (!counts_calls(source))	/* the tracepoint's is enabled by
-					   perf_release */
+	if (!is_clock(column))
+		map_page(account);
+	account->is_by_hand = true;
+	thread->meters->clock.armed_us = thread->meters->clock.alarm_us = 0;
+	if (is_clock(column) && had_to)
+		perf_clock_set(thread, account->period, account->period);
+	account->traps_once = begins_with_one_trap(account, column, had_to);
+	if (account->traps_once) {
+		uint64_t number = account->meter.left * scale(source);
+
+		account->period = account->meter.left;
+		ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number);
+		ioctl(account->fd, PERF_EVENT_IOC_REFRESH, 1);
+	} else if (!counts_calls(source)) {	/* the tracepoint's is enabled
+						   by perf_release */
 		ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
 	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
 }
 
@@ -179,6 +227,8 @@ start(struct thread *thread, unsigned column)
 		perf_clock_start(thread, column);
 	thread->meters->accounts[column].is_armed = true;
 	ok = arm(thread, column);
+	if (is_clock(column))	/* what arming took is not the program's */
+		usage_start(thread, column);
 	thread->meters->accounts[column].needs_ticks = is_counted &&
 	    (!ok || is_clock(column));
 	return is_counted || ok;
@@ -208,11 +258,13 @@ stop(struct thread *thread, unsigned column)
 
 /*
  * Disables the event first: a period set while an event runs would end at the
- * very next fault or call.
+ * very next fault or call.  A clock starts a whole period.
  */
 static bool
-change_period(const struct account *account, uint64_t number)
+change_period(struct account *account, const struct resource_source *source,
+    uint64_t period)
 {
+	uint64_t number = period * scale(source);
 	bool ok;
 
 	if (!is_ours(account))
@@ -223,19 +275,89 @@ change_period(const struct account *account, uint64_t number)
 	return ok;
 }
 
-/* Makes the next trap come at the meter's next boundary. */
-static void
-set_period(struct account *account, const struct resource_source *source)
+/* A program that closes all descriptors closes ours, too. */
+static bool
+open_again(struct thread *thread, unsigned column)
 {
-	const bool is_random = account->meter.random != 0;
-	uint64_t period = is_random ? account->meter.left :
-	    account->meter.interval;
+	struct account *account = &thread->meters->accounts[column];
 
-	if (account->fd < 0 || (period == account->period && !is_random))
+	stop(thread, column);
+	arm(thread, column);
+	account->is_armed = account->fd >= 0;
+	return account->is_armed;
+}
+
+/*
+ * The same for a clock, which starts a whole period.  A period that the kernel
+ * repeats by itself costs no calls, but each change loses the time from the
+ * trap to the handler.  So short threads set each period.  Later the descriptor
+ * is closed, which the program might miss.
+ */
+static void
+set_clock(struct thread *thread, unsigned column)
+{
+	struct account *account = &thread->meters->accounts[column];
+	const uint64_t least = resources.columns[column].row->least / 2;
+	const bool is_first = thread->tid == process_own.pid && !is_forked;
+	const bool is_by_hand = resources.is_random ||
+	    account->n_traps < (is_first ? 1 : TRAPS_BY_HAND) ||
+	    perf_clock_must_set(thread);
+	uint64_t period = account->meter.interval, number;
+
+	/* Not in step with a program's own timers. */
+	if (!is_by_hand && resources.columns[column].is_paced) {
+		account->meter.random = 0;
+		period += period / OUT_OF_STEP;
+	}
+
+	if (!is_by_hand && account->period == period && !account->traps_once &&
+	    !account->is_by_hand)
 		return;
-	if (change_period(account, period * scale(source)))
+	/* It is closed, or is the program's now. */
+	if (!is_ours(account)) {
+		open_again(thread, column);
+		return;
+	}
+	if (is_by_hand)
+		period = period_to_boundary(account, column);
+	number = 1000 * (is_by_hand ? perf_clock_set(thread, period, least) :
+	    period);
+	ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number);
+	if (account->traps_once)
+		ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+	account->traps_once = false;
+	account->is_by_hand = is_by_hand;
+	account->period = period;
+}
+
+/*
+ * Makes the next trap come at the meter's next boundary.  If the period will
+ * never change again, the descriptor is not needed any more.
+ */
+static void
+set_period(struct thread *thread, unsigned column)
+{
+	struct account *account = &thread->meters->accounts[column];
+	const struct resource_source *source = resources.columns[column].source;
+	const bool is_random = account->meter.random != 0;
+	const uint64_t period = is_random ?
+	    period_to_boundary(account, column) : account->meter.interval;
+
+	account->n_traps++;
+	if (source->is_clock) {
+		if (account->fd >= 0 || perf_clock_must_set(thread))
+			set_clock(thread, column);
+	} else if (account->fd >= 0 &&
+	    (is_random || period != account->period) &&
+	    change_period(account, source, period))
 		account->period = period;
-	if (!is_random && account->page != NULL)
+	if (account->fd < 0)
+		return;
+	if (account->page == NULL && account->n_traps >=
+	    (thread->tid == process_own.pid ? 1 : TRAPS_IN_DANGER))
+		map_page(account);
+	if (account->page != NULL && (source->is_clock ? !account->is_by_hand :
+	    !is_random && account->period == account->meter.interval))
 		close_descriptor(account);
 }
 
@@ -261,17 +383,6 @@ calls_account(struct thread *thread)
 	    &thread->meters->accounts[place - 1] : NULL;
 }
 
-/* A program that closes all descriptors closes ours, too. */
-static bool
-open_again(struct thread *thread, struct account *account)
-{
-	const unsigned column = (unsigned)(account - thread->meters->accounts);
-
-	stop(thread, column);
-	account->is_armed = arm(thread, column);
-	return account->is_armed;
-}
-
 void
 perf_hold(struct thread *thread)
 {
@@ -280,7 +391,8 @@ perf_hold(struct thread *thread)
 	int64_t calls;
 
 	if (account == NULL ||
-	    (!is_ours(account) && !open_again(thread, account)))
+	    (!is_ours(account) && !open_again(thread,
+	    (unsigned)(account - thread->meters->accounts))))
 		return;
 	account->seen += thread->n_own_calls;
 	thread->n_own_calls = 0;
@@ -340,8 +452,9 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 		hits = usage_hits(thread, column, 1);
 	else
 		hits = meter_spend(&account->meter, spent);
-	if (hits > 0 || is_own_trap)
-		set_period(account, source);
+	if (hits > 0 || (is_own_trap && !(is_clock(column) &&
+	    thread->meters->clock.is_stray)))
+		set_period(thread, column);
 	account->pending += hits;
 	return hits;
 }
@@ -360,6 +473,32 @@ may_have_lost_trap(const struct thread *thread, unsigned column)
 	    !thread->meters->clock.is_given_up &&
 	    usage_unseen(thread, column) >
 	    thread->meters->accounts[column].period);
+}
+
+/* The column of the clock, or -1. */
+static int
+clock_column(const struct thread *thread)
+{
+	const unsigned place = resources.place[RESOURCE_CPU];
+
+	return place != 0 && thread->meters->accounts[place - 1].is_armed &&
+	    resources.columns[place - 1].source->start == start ?
+	    (int)place - 1 : -1;
+}
+
+uint64_t
+perf_own_hits(struct thread *thread, uint32_t *columns)
+{
+	const int column = clock_column(thread);
+	const uint64_t hits = column < 0 ? 0 :
+	    perf_clock_own(thread, (unsigned)column);
+
+	*columns = 0;
+	if (hits > 0) {
+		thread->meters->accounts[column].pending += hits;
+		*columns = 1u << column;
+	}
+	return hits;
 }
 
 uint32_t
@@ -405,17 +544,6 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	    found;
 }
 
-/* The column of the clock, or -1. */
-static int
-clock_column(const struct thread *thread)
-{
-	const unsigned place = resources.place[RESOURCE_CPU];
-
-	return place != 0 && thread->meters->accounts[place - 1].is_armed &&
-	    resources.columns[place - 1].source->start == start ?
-	    (int)place - 1 : -1;
-}
-
 static void
 check_clock(struct thread *thread, unsigned column)
 {
@@ -424,10 +552,12 @@ check_clock(struct thread *thread, unsigned column)
 		break;
 	case PERF_CLOCK_CLOSE:
 		close_event(&thread->meters->accounts[column]);
+		timer_change(thread, EACH_TICK_NS);
 		datafile_flag(CPPROFDATA_CLOCK_GIVEN_UP);
 		break;
 	case PERF_CLOCK_OPEN:
-		arm(thread, column);
+		if (arm(thread, column))
+			timer_change(thread, resources.tick_ns);
 	}
 }
 
@@ -437,6 +567,9 @@ perf_end_trap(struct thread *thread, unsigned column)
 	if ((int)column != clock_column(thread))
 		return;
 	check_clock(thread, column);
+	if (perf_clock_must_set(thread) &&
+	    !thread->meters->clock.is_given_up)
+		set_clock(thread, column);
 	perf_clock_end_trap(thread);
 }
 
@@ -478,6 +611,14 @@ perf_go_on(struct thread *thread)
 	perf_release(thread);
 }
 
+/* Without its event, a thread needs every tick. */
+static void
+release_clock(struct thread *thread)
+{
+	if (thread->meters->clock.is_given_up)
+		timer_change(thread, EACH_TICK_NS);
+}
+
 bool
 perf_is_used(void)
 {
@@ -494,6 +635,7 @@ perf_forked(struct thread *thread)
 {
 	unsigned i;
 
+	is_forked = true;
 	/* The pages are not mapped in a child. */
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
@@ -512,6 +654,7 @@ perf_forked(struct thread *thread)
 	.start = start, \
 	.stop = stop, \
 	.hits = hits, \
+	.traps = true, \
 	.can_be_random = true
 #define SOFTWARE(number) \
 	.event_type = PERF_TYPE_SOFTWARE, .event = PERF_COUNT_SW_##number
@@ -520,7 +663,7 @@ perf_forked(struct thread *thread)
 
 const struct resource_source source_perf_clock = {
 	PERF_EVENT("perf event", probe_clock), SOFTWARE(TASK_CLOCK),
-	.usage = USAGE_CPU, .is_clock = true, .needs_mode = true
+	.release = release_clock, .usage = USAGE_CPU, .is_clock = true
 };
 const struct resource_source source_perf_user_clock = {
 	PERF_EVENT("perf event for user mode, ticks for the kernel",

@@ -37,6 +37,13 @@ bool perf_is_used(void);
 bool perf_measures_work(unsigned column);
 
 /*
+ * The hits of CPU time for what a trap's handler itself has used, which are
+ * added to the pending ones; *columns is the set of their column.  In the
+ * handler.
+ */
+uint64_t perf_own_hits(struct thread *thread, uint32_t *columns);
+
+/*
  * Adds the hits of a trap of that column to the pending hits, and sets the
  * event's next interval.  Does the same for other columns whose traps may have
  * come at the same time, since SIGTRAP does not queue.  Returns the set of

@@ -13,7 +13,7 @@
 #include "lib/store/datafile.h"
 
 #define TICK_NS 4000000		/* for sources that only need ticks */
-#define EACH_TICK_NS 50000	/* shorter than any tick of the kernel */
+#define WATCH_NS 50000000	/* for a clock that needs none, but may stop */
 
 struct resources resources;
 const struct resource_parts *resource_parts;
@@ -86,6 +86,7 @@ add_column(enum resource_id id, uint64_t interval, const char **problem)
 	*problem = column->why;
 	if (column->source == NULL)
 		return false;
+	column->is_paced = interval == 0 && column->source->is_clock;
 	resources.place[id] = (unsigned char)++resources.n;
 	if (column->source->sets_ticks)
 		resources.tick_ns = column->interval * 1000;
@@ -136,7 +137,7 @@ resource_exists(const char *name)
 
 /*
  * If the mode that a tick finds matters, the timer expires at each tick of the
- * kernel.
+ * kernel.  If all is counted by a clock, ticks only watch it.
  */
 static void
 choose_ticks(void)
@@ -153,7 +154,11 @@ choose_ticks(void)
 		needs_mode |= source->needs_mode;
 	}
 	resources.needs_mode = needs_mode && tick_mode_is_known();
-	if ((resources.needs_mode || has_clock) && !sets_ticks)
+	if (sets_ticks)
+		return;
+	if (has_clock && resources.n == 1 && !needs_mode)
+		resources.tick_ns = WATCH_NS;
+	else if (resources.needs_mode || has_clock)
 		resources.tick_ns = EACH_TICK_NS;
 }
 
@@ -188,7 +193,8 @@ start_accounts(struct thread *thread)
 		struct account *account = &thread->meters->accounts[i];
 		const struct sampled_resource *resource = &resources.columns[i];
 
-		meter_start(&account->meter, resource->interval,
+		meter_start_apart(&account->meter, resource->interval,
+		    resource->source->traps ? (resource->interval + 1) / 2 : 1,
 		    resources.is_random && resource->source->can_be_random,
 		    seed + i);
 		account->pending = account->noted = account->unsampled = 0;

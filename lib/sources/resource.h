@@ -39,6 +39,7 @@ enum resource_id {
 	RESOURCE_N
 };
 
+#define EACH_TICK_NS 50000	/* shorter than any tick of the kernel */
 #define RESOURCE_SOURCES_MAX 4	/* including the final NULL */
 #define RESOURCE_INTERVAL_MAX ((uint64_t)1 << 40)
 
@@ -53,6 +54,9 @@ struct sampled_resource {
 	const struct resource_row *row;
 	const struct resource_source *source;
 	uint64_t interval;
+	bool is_paced;			/* nobody chose the interval, so samples
+					   may stand for several, see
+					   perf-clock.h */
 	const char *why;		/* why no better source is used, or
 					   "" */
 };

@@ -60,6 +60,8 @@ struct resource_source {
 	bool sets_ticks;	/* ticks come at its interval, which is in us */
 	bool is_clock;		/* its traps follow the CPU clock; ticks find
 				   what they do not see */
+	bool traps;		/* each interval costs a trap, so random ones
+				   are at least half as long as their mean */
 	bool needs_mode;	/* it matters whether ticks find the thread in
 				   the kernel */
 	bool is_coarse;		/* charges to where a tick found the thread, not

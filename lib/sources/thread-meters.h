@@ -30,13 +30,21 @@ struct account {
 	bool is_armed;		/* its traps count */
 	int fd;			/* -1: closed */
 	uint64_t event_id;	/* shows whether fd is still our event */
-	uint64_t period;	/* gticks to its next trap */
+	uint64_t period;	/* gticks that its next trap stands for */
 	uint64_t unsampled;	/* hits found while the event was disabled */
+	bool is_by_hand;	/* the handler sets each period */
+	bool traps_once;	/* the event is disabled after its trap */
+	unsigned n_traps;	/* since it was opened */
 	void *page;		/* NULL: none */
 };
 
 /* Of perf-clock.c. */
 struct perf_clock {
+	unsigned stride;	/* intervals from one boundary to the next */
+	bool must_set;		/* the period in progress is not the meter's */
+	uint64_t armed_us, alarm_us;	/* when the alarm was set, for when */
+	uint64_t trap_us;	/* when the last trap began */
+	bool is_stray;		/* it was of an earlier period */
 	bool is_of_user_mode;	/* its traps do not see the kernel */
 	bool is_given_up;	/* only ticks are used */
 
@@ -100,6 +108,7 @@ struct thread_meters {
 	} own_work;
 	uint64_t n_expiries;	/* brought by ticks */
 	uint64_t last_tick_ns;	/* on its CPU clock; or when it began */
+	uint64_t tick_ns;	/* the interval of its timer */
 	struct leftover *leftover;
 	int64_t uncounted_ns;	/* CPU time: timer.c */
 	int64_t noted_ns;	/* its part of leftover->living_ns */

@@ -113,11 +113,20 @@ timer_start(struct thread *thread)
 		return false;
 	thread->meters->has_timer = true;
 	thread->meters->n_expiries = 0;
+	thread->meters->tick_ns = resources.tick_ns;
 	thread->meters->last_tick_ns = cpu_now();
 	if (timer_set(thread, choose_phase(thread), resources.tick_ns))
 		return true;
 	timer_stop(thread);
 	return false;
+}
+
+void
+timer_change(struct thread *thread, uint64_t tick_ns)
+{
+	if (thread->meters->has_timer && thread->meters->tick_ns != tick_ns &&
+	    timer_set(thread, tick_ns, tick_ns))
+		thread->meters->tick_ns = tick_ns;
 }
 
 void

@@ -35,6 +35,9 @@ extern const struct resource_source source_timer;
 bool timer_start(struct thread *thread);
 void timer_stop(struct thread *thread);
 
+/* Changes the interval of its ticks.  On the thread; async-signal-safe. */
+void timer_change(struct thread *thread, uint64_t tick_ns);
+
 /*
  * The parts of these, by raw system calls, for other clocks and marks: create a
  * timer for a thread whose tid is known; set it to expire once or repeatedly;

@@ -200,6 +200,6 @@ recording_report(const struct recording_report *report)
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))
 		message_note("almost no CPU time was used; try "
-		             "-r real, which counts waiting, or -r cpu:1ms");
+		             "-r real, which counts waiting, or -F 10000");
 	recording_report_moved(report->recording);
 }

@@ -11,7 +11,7 @@
 
 #include "lib/cpprof-shared.h"
 
-#define MUCH_NS 100000000	/* of CPU time: 25 samples */
+#define MUCH_NS 100000000	/* of CPU time: 100 samples */
 #define LEAST_PART 20		/* of the whole: 5% */
 #define EXIT_NS 400000		/* of a process after its last sample */
 

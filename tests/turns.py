@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""turns.py -- shares within short threads, processes and turns.
+
+tests/programs/turns.c has its parts measure themselves by the CPU clocks of
+their threads.  A profile must show the same shares, wherever in the life of a
+thread or process a part lies, and however threads and ticks keep step.  The
+distance is in standard errors of a share of independent samples; a run has a
+fixed number of turns.  Nothing that samples may hold a program up either.
+bench/turns.py does the same at length.  Speaks TAP.
+"""
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+TURNS = os.path.join(BUILD, 'tests', 'programs', 'turns')
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+NOBODY = 65534
+WORST = 4           # standard errors
+HELD_UP_NS = 20e6   # a piece may take this much longer
+
+claims = Claims()
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+class Turns:
+    """One recorded run: what its parts used and what its profile shows."""
+
+    def __init__(self, *words, options=(), is_nobody=False):
+        with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory:
+            os.chmod(directory, 0o777)
+            recording = os.path.join(directory, 'r')
+            run = subprocess.run(
+                [CPPROF, 'record', '--no-prompt', '--no-symbols', *options,
+                 '-o', recording, '--', TURNS, *map(str, words)],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                timeout=600, cwd=directory,
+                preexec_fn=become_nobody if is_nobody else None)
+            assert run.returncode == 0, run.stderr
+            self.said = run.stderr
+            self.used = {name: int(ns) for name, ns in
+                         map(str.split, run.stdout.splitlines())}
+            if words[0] != 'pieces':
+                self.read(recording)
+
+    def read(self, recording):
+        text = subprocess.run(
+            [CPPROF, '-q', '-F', 'json', '-e', 'resource cpu', '-e',
+             'threshold 0', '-e', 'limit off', '-e', 'info', '-e',
+             'functions', recording], capture_output=True, text=True,
+            timeout=60, check=True).stdout.splitlines()
+        info, functions = map(json.loads, text)
+        cpu = next(row for row in info['rows'] if row['name'] == 'cpu')
+        self.source = cpu['source']
+        self.weight = max(1, cpu['hits'] / cpu['samples'])
+        self.n_samples = cpu['samples']
+        self.us = cpu['interval'] * cpu['hits']
+        self.hits = {row['path'][-1]: row['hits'] for row in functions['rows']
+                     if row['path'][-1] in self.used}
+        if 'part_rest' in self.hits:    # part_a interrupts it
+            self.hits['part_rest'] -= self.hits.get('part_a', 0)
+
+    def distance(self):
+        """Of the first part's share, in standard errors, and a text."""
+        first = min(self.used)
+        share = self.used[first] / sum(self.used.values())
+        n = sum(self.hits.values())
+        found = self.hits.get(first, 0) / max(n, 1)
+        error = math.sqrt(share * (1 - share) * self.weight / max(n, 1))
+        text = f'{100 * found:.1f}% for {100 * share:.1f}, {n} hits of ' \
+            f'{self.weight:.1f} a sample, by the {self.source}'
+        return (found - share) / error, text
+
+
+def check_shares(words, options, is_nobody):
+    turns = Turns(*words, options=options, is_nobody=is_nobody)
+    distance, text = turns.distance()
+    claims.check(f'shares hold in {" ".join(map(str, words))}'
+                 f'{" " if options else ""}{" ".join(options)}'
+                 f'{" for an ordinary user" if is_nobody else ""}',
+                 abs(distance) < WORST, f'{distance:+.1f}: {text}')
+
+
+def check_pieces(options, is_nobody):
+    """Nothing holds a program up."""
+    alone = subprocess.run([TURNS, 'pieces', '2000'], capture_output=True,
+                           text=True, check=True).stdout.split()
+    turns = Turns('pieces', 2000, options=options, is_nobody=is_nobody)
+    longest = turns.used['longest']
+    claims.check(f'nothing is held up by {" ".join(options)}'
+                 f'{" for an ordinary user" if is_nobody else ""}',
+                 longest < int(alone[3]) + HELD_UP_NS,
+                 f'{longest} ns for {alone[3]}')
+
+
+def can_be_nobody():
+    if os.geteuid() != 0:
+        return False
+    try:
+        return subprocess.run([CPPROF, '--version'], capture_output=True,
+                              preexec_fn=become_nobody,
+                              timeout=60).returncode == 0
+    except OSError:
+        return False
+
+
+def has_event(is_nobody=False):
+    """Whether CPU time has a clock that traps."""
+    run = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', 'record --list'],
+                         capture_output=True, text=True, timeout=60,
+                         preexec_fn=become_nobody if is_nobody else None)
+    return run.returncode == 0 and 'perf event' in next(
+        row['source'] for row in json.loads(run.stdout)['rows']
+        if row['name'] == 'cpu')
+
+
+# Ways of sampling at the smallest interval of each resource.
+SMALLEST = (
+    ('-r', 'cpu:100'), ('-r', 'cpu:100', '--random'),
+    ('-F', '1000', '--random'), ('--random',),
+    ('-r', 'page-faults:1', '--random'), ('-r', 'context-switches:1'),
+    ('-r', 'user:100', '-r', 'system:100', '-r', 'real:100'),
+    ('-r', 'syscalls:1', '-r', 'minor-faults:1', '--random'),
+)
+
+
+# What each run does: how, how many, microseconds of the parts.
+SHORT = (
+    ('threads', 300, 1000, 2000), ('threads', 300, 2000, 1000),
+    ('fork', 300, 1000, 2000), ('fork', 300, 2000, 1000),
+    ('vfork', 200, 1000, 2000), ('spawn', 200, 2000, 1000),
+    ('threads', 1000, 150, 300),
+)
+STEADY = (
+    ('pool', 150, 300, 900), ('itimer', 150, 500, 0), ('timer', 150, 500, 0),
+)
+
+
+def check_short_run():
+    """A run of a second has samples enough."""
+    turns = Turns('threads', 1, 500000, 500000)
+    least = 0.8 * sum(turns.used.values()) / 1e6
+    claims.check('a second has 800 samples', turns.n_samples >= least,
+                 f'{turns.n_samples} samples, expected {least:.0f}')
+
+
+def main():
+    if not os.path.exists(LIBRARY):
+        print('1..0 # SKIP no collector on this machine')
+        return
+    users = (False, True) if can_be_nobody() else (False,)
+    for is_nobody in users:
+        for options in SMALLEST:
+            check_pieces(options, is_nobody)
+        if not has_event(is_nobody):
+            claims.skip('shares hold', 'no perf events here')
+            continue
+        for words in SHORT:
+            check_shares(words, (), is_nobody)
+        for words in (*SHORT[:4], STEADY[0]):
+            check_shares(words, ('-F', '1000'), is_nobody)
+        for words in STEADY:
+            check_shares(words, (), is_nobody)
+        check_shares(SHORT[0], ('--random',), is_nobody)
+    if has_event():
+        check_short_run()
+    claims.end()
+
+
+if __name__ == '__main__':
+    main()
