@@ -100,14 +100,16 @@ def reload_shows_the_growth():
 
 def watch_follows_to_the_end():
     with Recording(4000) as recording:
-        result = run('-e', 'watch 0.2 functions spin', recording.path)
+        result = run('-e', 'unit hits', '-e', 'watch 0.2 functions spin',
+                     recording.path)
         assert result.returncode == 0, result.stderr
         parts = result.stdout.split('\n\n')
         hits = counts(result.stdout)
         assert len(hits) == len(parts) >= 2, result.stdout
         assert hits == sorted(hits) and hits[-1] > hits[0], hits
         assert result.stderr == 'cpprof: the program has ended\n'
-        result = run('-e', 'watch 0.2 functions spin', recording.path)
+        result = run('-e', 'unit hits', '-e', 'watch 0.2 functions spin',
+                     recording.path)
         assert counts(result.stdout) == hits[-1:]
         assert 'no running program is writing this' in result.stderr
 

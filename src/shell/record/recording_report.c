@@ -15,9 +15,11 @@
 
 /* Processes that had a resource from another source than the usual one. */
 static void
-report_other_sources(const struct offers *offers,
-                   const struct cpprofdata_summary *summary)
+report_other_sources(const struct recording_report *report,
+                     const struct cpprofdata_summary *summary)
 {
+	const struct offers *offers = report->offers;
+
 	for (size_t i = 0; i < summary->n_sources; i++) {
 		const char *source = summary->sources[i].source;
 		const char *name = summary->sources[i].resource;
@@ -33,7 +35,8 @@ report_other_sources(const struct offers *offers,
 				             "of some processes " : "",
 				             source);
 	}
-	if (summary->n_by_ticks > 0)
+	/* Who has not chosen an interval finds it in info. */
+	if (summary->n_by_ticks > 0 && !report->is_default)
 		message_note("cpu: threads that switched often were "
 		             "sampled at the kernel's ticks, in %" PRIu64
 		             " process%s", summary->n_by_ticks,
@@ -186,7 +189,7 @@ recording_report(const struct recording_report *report)
 	recording_summarise(report->recording->path, &summary, &unreadable);
 	report_samples(report, &summary);
 	report_gone(n_made, &summary);
-	report_other_sources(report->offers, &summary);
+	report_other_sources(report, &summary);
 	if (n_rings > 0)
 		message_note("%" PRIu64 " process%s used io_uring, whose I/O "
 		             "is not counted", n_rings,
