@@ -477,7 +477,7 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "path (mai", 5, "(main;");
 	check_completion(fixture, "timeline x.svg (mai", 15, "(main;");
 	check_completion(fixture, "path (main db_r", 11, "db_read;");
-	check_completion(fixture, "percent ", 8, "total;root;refined;");
+	check_completion(fixture, "percent ", 8, "refined;root;total;");
 	check_completion(fixture, "set percent ro", 12, "root;");
 	check_completion(fixture, "set thr", 4, "threshold;");
 	check_completion(fixture, "resource P", 9, "|Page Faults|;");
@@ -499,7 +499,7 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "graph --", 6, "--gprof;");
 	check_completion(fixture, "graph --gprof db_", 14,
 	                 "db_read;db_write;");
-	check_completion(fixture, "flame d", 6, "down;db_read;db_write;");
+	check_completion(fixture, "flame d", 6, "db_read;db_write;down;");
 	check_completion(fixture, "flame up db_r", 9, "db_read;");
 	check_completion(fixture, "flame x.svg up db_r", 15, "db_read;");
 	check_completion(fixture, "narrow @libs", 7, "@libstdc++;");
@@ -514,7 +514,7 @@ each_argument_completes_by_its_kind(void **state)
 	                 "db_write;");
 	check_completion(fixture, "group x ", 8, "=;=>;");
 	check_completion(fixture, "merge --by ", 11,
-	                 "host;process;thread;id;");
+	                 "host;id;process;thread;");
 	check_completion(fixture, "base of", 5, "off;");
 	check_completion(fixture, "directories of", 12, "off;");
 	check_completion(fixture, "flat | he", 0, "");
