@@ -66,7 +66,7 @@ fill_ready_group(struct frame_pattern *pattern, struct error *error)
 	for (size_t i = 0; i < N_READY_GROUPS; i++)
 		if (strcmp(ready_groups[i].name, pattern->text + 1) == 0)
 			return make_globs(pattern->modules,
-			                  ready_groups[i].modules, error) |
+			    ready_groups[i].modules, error) != 0 ? -1 :
 			    make_globs(pattern->names, ready_groups[i].names,
 			               error);
 	return 0;
