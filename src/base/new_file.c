@@ -73,7 +73,7 @@ open_beside(struct new_file *file, const struct stat *old)
 	return false;
 }
 
-/* Whether it is what the program has open already, as /dev/stdout is. */
+/* Whether it is what the program has open already, such as its own output. */
 static bool
 is_standard_stream(const char *name, const struct stat *old)
 {
