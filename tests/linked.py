@@ -115,7 +115,7 @@ def a_phase_is_the_outermost_frame(linked):
 
 def the_views_show_phases(linked):
     place = linked.run('phases')[1]
-    out = run(CPPROF, '-q', '-e', 'functions', '-e',
+    out = run(CPPROF, '-q', '-e', 'unit hits', '-e', 'functions', '-e',
               'down |[solve; fast]|', 'linked.cpprof', cwd=place,
               env=environment())
     assert re.search(r'^0\.\d+ \|?\[load\]\|? \[\d+\]$', out, re.M), out

@@ -107,7 +107,10 @@ class Parts:
             share = ns / self.cpu_ns
             hits = sum(n for stack, n in stacks.items() if name in stack)
             n = min(samples, found_by_ticks) if is_split else samples
-            bound = 5 * math.sqrt(share * (1 - share) / n) + 0.01
+            # A sample that was put off counts at the next one.
+            moved = sum(drop[1] for why, drop in profile.drops.items()
+                        if why in ('unsafe', 'back-off')) / profile.hits
+            bound = 5 * math.sqrt(share * (1 - share) / n) + 0.01 + moved
             assert abs(hits / profile.hits - share) <= bound, \
                 (name, hits / profile.hits, share, bound, source)
         intervals = self.cpu_ns / 1000 / profile.interval

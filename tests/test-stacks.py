@@ -88,7 +88,10 @@ def count_calls(interval, kind, source, others, **keywords):
     if profile.resources[0].source != source:
         raise Skip('system calls come from ' + profile.resources[0].source)
     gticks = profile.hits_with('call_system') * interval
-    resources.close(gticks, rounds * CALLS, interval + 3)
+    # A sample that was put off counts at the next one.
+    moved = sum(hits for why, (_, hits) in profile.drops.items()
+                if why in ('unsafe', 'back-off'))
+    resources.close(gticks, rounds * CALLS, interval + 3 + moved * interval)
     assert (profile.hits - 1) * interval <= rounds * CALLS + 150, profile.hits
 
 
@@ -317,7 +320,7 @@ def time_below_a_thread_sanitizer_is_where_it_was_spent():
         profile = run.one()
         for name, used in zip(('add', 'fill'), map(int, run.out.split())):
             hits = profile.hits_with('main', name)
-            expected = used / 4000
+            expected = used / profile.interval
             assert abs(hits - expected) <= 4 * expected ** .5 + \
                 .1 * expected, (name, hits, expected, profile.stacks())
 
@@ -342,9 +345,17 @@ def stacks_through_code_that_only_calls_are_whole():
 
 
 def stacks_without_a_way_out_are_partial():
+    """Or whole, where what the registers hold leads to the callers; then none
+    of these is missing."""
     profile = work('syscalls', 'lost', 200, 30).one()
-    lost = sum(n for stack, n in profile.stacks().items() if 'run' in stack)
-    assert profile.drops['no-rules'][1] == lost > 0, profile.drops
+    found = {stack: n for stack, n in profile.stacks().items()
+             if 'run' in stack}
+    lost = sum(n for stack, n in found.items() if 'main' not in stack)
+    assert found and profile.drops.get('no-rules', (0, 0))[1] == lost, \
+        profile.drops
+    for stack in found:
+        assert 'main' not in stack or \
+            {'call_further', 'run_called'} <= set(stack), stack
 
 
 CASES = (

@@ -312,7 +312,8 @@ has_interrupted_us(const ucontext_t *interrupted)
 
 /*
  * Makes the signal pending again, and blocked in the context to which the
- * handler returns.  For a queued signal it is not known whether it was sent to
+ * handler returns.  It is blocked here, too: if the program's action does not
+ * defer it, its handler would interrupt itself for ever.  For a queued signal it is not known whether it was sent to
  * the process or, which is rare, to the thread.
  */
 static void
@@ -321,6 +322,7 @@ defer(int number, siginfo_t *info, void *context)
 	ucontext_t *interrupted = context;
 
 	sigaddset(&interrupted->uc_sigmask, number);
+	change_mask(SIG_BLOCK, bit_of(number));
 	if (info->si_code == SI_TKILL || info->si_code > 0)
 		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
 		    number, info);
