@@ -150,10 +150,17 @@ begins_with_one_trap(const struct account *account, unsigned column,
 	    account->meter.left < resources.columns[column].row->least;
 }
 
+/* The first thread of a program, which may soon close all descriptors. */
+static bool
+is_first(const struct thread *thread)
+{
+	return thread->tid == process_own.pid && !is_forked;
+}
+
 /*
  * A mapped page keeps the event even if the program closes all descriptors.
- * It costs more than the event of a short thread, so a clock has none until
- * it has trapped a few times.
+ * It costs more than the event of a short thread, so the clock of another than
+ * the first has none until it has trapped a few times.
  */
 static void
 map_page(struct account *account)
@@ -194,7 +201,7 @@ arm(struct thread *thread, unsigned column)
 	account->fd = process_move_up(fd);
 	account->n_traps = 0;
 	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
-	if (!is_clock(column))
+	if (!is_clock(column) || is_first(thread))
 		map_page(account);
 	account->is_by_hand = true;
 	thread->meters->clock.armed_us = thread->meters->clock.alarm_us = 0;
@@ -287,6 +294,40 @@ open_again(struct thread *thread, unsigned column)
 	return account->is_armed;
 }
 
+/* A period that the kernel repeats is not in step with a program's timers. */
+static uint64_t
+repeated_period(const struct account *account, unsigned column)
+{
+	const uint64_t interval = account->meter.interval;
+
+	return resources.columns[column].is_paced ?
+	    interval + interval / OUT_OF_STEP : interval;
+}
+
+/*
+ * The same for a clock.  A program that closes descriptors may count them, so
+ * the new one is closed before the program goes on, if the kernel can repeat
+ * the period.
+ */
+static void
+open_clock_again(struct thread *thread, unsigned column)
+{
+	struct account *account = &thread->meters->accounts[column];
+
+	if (!resources.is_random) {
+		account->meter.random = 0;
+		account->meter.left = repeated_period(account, column);
+	}
+	if (!open_again(thread, column) || resources.is_random)
+		return;
+	perf_clock_set(thread, account->period, account->period);
+	if (account->page == NULL)
+		map_page(account);
+	account->is_by_hand = false;
+	if (account->page != NULL)
+		close_descriptor(account);
+}
+
 /*
  * The same for a clock, which starts a whole period.  A period that the kernel
  * repeats by itself costs no calls, but each change loses the time from the
@@ -298,24 +339,19 @@ set_clock(struct thread *thread, unsigned column)
 {
 	struct account *account = &thread->meters->accounts[column];
 	const uint64_t least = resources.columns[column].row->least / 2;
-	const bool is_first = thread->tid == process_own.pid && !is_forked;
 	const bool is_by_hand = resources.is_random ||
-	    account->n_traps < (is_first ? 1 : TRAPS_BY_HAND) ||
+	    account->n_traps < (is_first(thread) ? 1 : TRAPS_BY_HAND) ||
 	    perf_clock_must_set(thread);
-	uint64_t period = account->meter.interval, number;
+	uint64_t period = repeated_period(account, column), number;
 
-	/* Not in step with a program's own timers. */
-	if (!is_by_hand && resources.columns[column].is_paced) {
+	if (!is_by_hand && resources.columns[column].is_paced)
 		account->meter.random = 0;
-		period += period / OUT_OF_STEP;
-	}
-
 	if (!is_by_hand && account->period == period && !account->traps_once &&
 	    !account->is_by_hand)
 		return;
 	/* It is closed, or is the program's now. */
 	if (!is_ours(account)) {
-		open_again(thread, column);
+		open_clock_again(thread, column);
 		return;
 	}
 	if (is_by_hand)
@@ -580,10 +616,8 @@ perf_end_tick(struct thread *thread)
 
 	if (column < 0)
 		return;
-	if (perf_clock_end_tick(thread, (unsigned)column)) {
-		close_event(&thread->meters->accounts[column]);
-		arm(thread, (unsigned)column);
-	}
+	if (perf_clock_end_tick(thread, (unsigned)column))
+		open_clock_again(thread, (unsigned)column);
 	check_clock(thread, (unsigned)column);
 }
 
