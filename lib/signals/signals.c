@@ -313,8 +313,9 @@ has_interrupted_us(const ucontext_t *interrupted)
 /*
  * Makes the signal pending again, and blocked in the context to which the
  * handler returns.  It is blocked here, too: if the program's action does not
- * defer it, its handler would interrupt itself for ever.  For a queued signal it is not known whether it was sent to
- * the process or, which is rare, to the thread.
+ * defer it, its handler would interrupt itself for ever.  For a queued signal
+ * it is not known whether it was sent to the process or, which is rare, to the
+ * thread.
  */
 static void
 defer(int number, siginfo_t *info, void *context)
@@ -330,12 +331,23 @@ defer(int number, siginfo_t *info, void *context)
 		send_on(number, info);
 }
 
+/*
+ * While a SIGBUS that was sent is pending and not blocked, Linux delivers a
+ * SIGTRAP of an event even if that is blocked (dequeue_synchronous_signal).
+ * The SIGBUS then interrupts the handler of the SIGTRAP and is deferred there.
+ * If it were not blocked in the interrupted work, too, both would come again
+ * as soon as they are deferred.
+ */
 bool
 signals_defer(int number, siginfo_t *info, void *context)
 {
+	ucontext_t *interrupted = context;
+
 	if (!has_interrupted_us(context))
 		return false;
 	defer(number, info, context);
+	if ((change_mask(SIG_BLOCK, 0) & bit_of(SIGBUS)) != 0)
+		sigaddset(&interrupted->uc_sigmask, SIGBUS);
 	return true;
 }
 

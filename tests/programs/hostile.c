@@ -1008,6 +1008,33 @@ run_older_functions(void)
 	return 0;
 }
 
+/*
+ * Sends itself SIGBUS while it is sampled: the first is caught, the second
+ * kills.
+ */
+static int
+run_sent_bus_errors(void)
+{
+	int i, status, n_killed = 0;
+	pid_t child;
+
+	spin(20);
+	for (i = 0; i < 60; i++) {
+		child = fork();
+		if (child == 0) {
+			setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+			sysv_signal(SIGBUS, count);
+			raise(SIGBUS);
+			raise(SIGBUS);
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		n_killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS;
+	}
+	printf("%d killed\n", n_killed);
+	return 0;
+}
+
 /* Threads unknown to the C library. */
 static volatile int raw_done;
 
@@ -1343,6 +1370,7 @@ static const struct {
 	{ "traced", run_traced },
 	{ "plain-actions", run_plain_actions },
 	{ "older-functions", run_older_functions },
+	{ "sent-bus-errors", run_sent_bus_errors },
 	{ "raw-thread", run_raw_thread },
 	{ "filter", run_filter },
 	{ "trapping-filter", run_trapping_filter },
