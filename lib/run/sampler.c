@@ -161,13 +161,15 @@ handle_bus_error(int number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 	const unsigned char dispatch = dispatch_pause();
-	const bool is_ours = info->si_code > 0 && sampling_is_own_memory() &&
+	/* Deferred here, since the interrupted handler may block SIGSYS. */
+	const bool is_done = info->si_code > 0 ? sampling_is_own_memory() &&
 	    (datafile_replace_mapping(info->si_addr) ||
-	    shared_replace_mapping(info->si_addr));
+	    shared_replace_mapping(info->si_addr)) :
+	    signals_defer(number, info, context);
 
 	dispatch_resume(dispatch);
 	errno = saved;
-	if (!is_ours)
+	if (!is_done)
 		signals_pass_on(number, info, context);
 }
 

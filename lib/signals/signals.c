@@ -467,9 +467,6 @@ signals_pass_on(int number, siginfo_t *info, void *context)
 
 	if (is_forced(which, info))
 		act_by_default(number, info);
-	else if (which == OUR_BUS_ERRORS && info->si_code <= 0 &&
-	    signals_defer(number, info, context))
-		;
 	else if (program_blocks[which])
 		leave_pending(number, info, context);
 	else
