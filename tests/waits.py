@@ -236,8 +236,8 @@ def watch_shows_what_waits():
     with Recording('deadlock', until='take_second') as recording:
         recording.read_until('take_first')
         watch = subprocess.Popen(
-            [CPPROF, '-q', '-e', 'watch 0.2 functions take_first',
-             recording.path], stdin=subprocess.DEVNULL,
+            [CPPROF, '-q', '-e', 'unit hits',
+             '-e', 'watch 0.2 functions take_first', recording.path], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         seen = []
 
