@@ -572,7 +572,7 @@ def check_one_run(folder):
 
     wrong = []
     for hits, n, wanted in ((10000, 1, "holds"), (11000, 1, "undecided"),
-                            (11000, 3, "violated"), (16000, 1, "violated")):
+                            (11000, 3, "violated"), (18000, 1, "violated")):
         base, now = side("base", 10000, n), side("now", hits, n)
         row, = rows(now, "base " + " ".join(base),
                     "assert change functions main below 4%")

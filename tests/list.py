@@ -288,7 +288,7 @@ def text_of(profile, *commands):
 
 def check_sources():
     sites = os.path.join(SAMPLES, "sites.pb.gz")
-    text = text_of(sites, "list mix")
+    text = text_of(sites, "unit hits", "list mix")
     claims.check("a source that is missing is named, and what to type",
                  "source not found: /usr/src/sites/sites.c; say where it is "
                  'with "directories DIR"' in text, text)
@@ -297,7 +297,8 @@ def check_sources():
     text = text_of(sites, "directories /nowhere " + WORK, "list mix")
     claims.check("the directories that were searched are named",
                  f"sites.c, nor in /nowhere, {WORK}; say" in text, text)
-    text = text_of(sites, f"directories /nowhere |{SAMPLES}|", "list mix")
+    text = text_of(sites, "unit hits",
+                   f"directories /nowhere |{SAMPLES}|", "list mix")
     claims.check("a source is found by its last component",
                  f"source: {SAMPLES}/sites.c\n" in text and
                  re.search(r"1816000 +19      return \(sum << 5", text),

@@ -44,7 +44,10 @@ def facts(profile):
              if row.startswith("# resource: ")]
     for line in names:
         name = line[len("# resource: "):].partition(";")[0]
-        for view in ("functions", "body", "down", "up"):
+        largest = rows(profile, "resource " + name,
+                       "functions")[1][0]["path"][0]
+        for view in ("functions", "body", f"down |{largest}|",
+                     f"up |{largest}|"):
             found[f"{name} {view}"] = rows(profile, "resource " + name, view)
         found[f"{name} lines"] = rows(profile, "resource " + name,
                                       "granularity line", "functions")

@@ -73,14 +73,18 @@ def export(profile, form, path):
     return {pardon for word in words for pardon in PARDONS.get(word, ())}
 
 
-def what_is_to_come_back(profile, pardons):
-    """The views, by granularity."""
+def what_is_to_come_back(profile, pardons, *setup):
+    """The views, by granularity; `up` where it has a root."""
     has_stacks = has(profile, "tree")
     wanted = []
     for granularity in GRANULARITIES:
         if not has(profile, f"granularity {granularity}"):
             continue
         for view in VIEWS:
+            if view == "up" and not has(profile, *setup,
+                                        f"granularity {granularity}", view):
+                assert granularity != "function"
+                continue
             # Calls between functions show neither the descendants of files nor
             # on which lines a calling function used something itself.
             is_told = ("down" not in pardons or granularity == "function" or
@@ -91,9 +95,9 @@ def what_is_to_come_back(profile, pardons):
     return wanted
 
 
-def has(profile, command):
+def has(profile, *commands):
     try:
-        run(profile, command)
+        run(profile, *commands)
     except subprocess.CalledProcessError:
         return False
     return True
@@ -132,7 +136,8 @@ def check_resource(profile, back, one, other, pardons):
     root = largest(profile, one["name"])
     if root is None:
         return
-    wanted = what_is_to_come_back(profile, pardons)
+    wanted = what_is_to_come_back(profile, pardons,
+                                  f"resource |{one['name']}|", f"root |{root}|")
     both = [tables(path, resource["name"], root, wanted)
             for path, resource in ((profile, one), (back, other))]
     assert len(both[0]) == len(both[1]) == len(wanted), list(map(len, both))

@@ -59,6 +59,7 @@ class Terminal:
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.seen = ""          # all of it
         self.at = 0             # what was looked at
+        self.result = 0         # as waitpid says it, of an ended program
 
     def read(self, seconds):
         ready, _, _ = select.select([self.file], [], [], seconds)
@@ -89,6 +90,17 @@ class Terminal:
                 if time.monotonic() > until or self.ended():
                     raise AssertionError(
                         f"no {text!r} in {clean[self.at:]!r}")
+
+    def reads_or_ends(self, text):
+        """Waits for a text, as expect, or the program's end by a signal:
+        whether the text came."""
+        try:
+            self.expect(text)
+        except AssertionError:
+            if not os.WIFSIGNALED(self.result):
+                raise
+            return False
+        return True
 
     def ended(self):
         done, self.result = os.waitpid(self.process, os.WNOHANG)

@@ -933,7 +933,7 @@ def record_ends_at_the_prompt():
     terminal.expect("exit status 3; ")
     terminal.expect(" cpu) ")
     terminal.type("resource\n")
-    terminal.expect("microsecond      4000  cpu")
+    terminal.expect("microsecond      1000  cpu")
     terminal.type("quit\n")
     assert terminal.status() == 0
 
@@ -949,7 +949,7 @@ def control_c_ends_a_recording_and_keeps_it():
     terminal.expect("exit status 130; ")
     terminal.expect(" cpu) ")
     terminal.type("resource\n")
-    terminal.expect("microsecond      4000  cpu")
+    terminal.expect("microsecond      1000  cpu")
     terminal.type("quit\n")
     assert terminal.status() == 0
 

@@ -247,7 +247,8 @@ if [ -e "${builddir:-.}/.libs/libcpprof.so" ]; then
 		# shellcheck disable=SC2012,SC2046 # names of our own making
 		run 0 -e info $(ls $order "$work"/family/*)
 		ok "info names the program that began first $order" \
-			out_has "$(realpath "$(command -v sh)")"
+			out_has "program: $(realpath "$(dirname \
+				"$(command -v sh)")")/sh"
 	done
 	run 0 "$work/family" -e info
 	# shellcheck disable=SC2012 # likewise

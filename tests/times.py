@@ -431,7 +431,7 @@ class Chart:
 def draw(profile, *commands, name="chart.svg"):
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
         path = os.path.join(folder, name)
-        answer = run(profile, *commands[:-1],
+        answer = run(profile, "unit hits", *commands[:-1],
                      commands[-1].replace("FILE", path))
         assert answer.returncode == 0 and not answer.stdout, answer.stderr
         with open(path, encoding="utf-8", newline="\n") as file:
@@ -495,7 +495,8 @@ def picture_shows_bodies(path, resource):
 
 def picture_shows_a_path(path, resource):
     select = f"resource |{resource}|"
-    down = ask(path, select, "down")[0]["rows"]
+    largest = ask(path, select, "functions")[0]["rows"][0]["path"][0]
+    down = ask(path, select, f"down |{largest}|")[0]["rows"]
     names = next(row["path"] for row in down if len(row["path"]) == 2)
     words = " ".join(f"|{name}|" for name in names)
     whole, part = ask(path, select, "timeline", f"timeline {words}")

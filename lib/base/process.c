@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -137,6 +138,8 @@ process_begin(void)
 	process_own.start_ns = process_ask_clock(CLOCK_REALTIME);
 	process_own.start_mono_ns = process_ask_clock(CLOCK_MONOTONIC);
 	process_own.start_cpu_ns = process_clock(CLOCK_PROCESS_CPUTIME_ID);
+	arch_system_call(SYS_prctl, PR_GET_NAME, (long)process_own.start_name,
+	    0, 0);
 	process_own.is_given_up = false;
 }
 
@@ -241,7 +244,8 @@ process_read_title(char *title, size_t size)
 		return;
 	read_start("/proc/self/comm", title, size);
 	trim(title);
-	if (strncmp(title, name, PROCESS_NAME_SIZE - 1) == 0)
+	if (strncmp(title, name, PROCESS_NAME_SIZE - 1) == 0 ||
+	    strcmp(title, process_own.start_name) == 0)
 		title[0] = '\0';
 }
 

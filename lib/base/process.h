@@ -49,6 +49,8 @@ struct process_own {
 	uint64_t start_ns, start_mono_ns;	/* the same moment on two
 						   clocks */
 	uint64_t start_cpu_ns;		/* CPU time used before it */
+	char start_name[16];		/* of its first thread, or of the one
+					 * that forked it */
 	bool is_given_up;		/* the process cannot be sampled */
 };
 
@@ -71,7 +73,8 @@ void process_read_names(void);
 
 /*
  * What the process calls itself now, in title[size], or "": by overwriting its
- * arguments (setproctitle), or, in a forked child, by naming its first thread.
+ * arguments (setproctitle), or, in a forked child, by naming its first thread
+ * anew.
  */
 void process_read_title(char *title, size_t size);
 

@@ -234,6 +234,15 @@ thread_file_settle(struct thread *thread)
 	return STORE_OK;
 }
 
+bool
+thread_file_is_renamed(const struct thread *thread)
+{
+	char name[NAME_SIZE];
+
+	return find_name(name) &&
+	    memcmp(thread->file->record->name, name, sizeof name) != 0;
+}
+
 void
 thread_file_note_end(struct thread *thread)
 {
@@ -276,6 +285,7 @@ thread_file_forked(struct thread *thread)
 
 	modules_forget(&file->modules);
 	file->is_announced = file->is_settled = false;
+	file->n_stacks = 0;
 	file->wait = (struct cpprofdata_wait){ 0 };
 	file->wait_mapped = NULL;
 	if (file->record != NULL)

@@ -23,6 +23,7 @@ struct thread_file {
 						   written; NULL: no record */
 	bool is_announced;	/* the record names this thread */
 	bool is_settled;	/* and has its name */
+	unsigned char n_stacks;	/* of this thread so far, at most 9 */
 	uint32_t earlier_tid;	/* of the record's thread before this one */
 	uint64_t earlier_end_ns;
 	struct cpprofdata_wait wait;	/* the last that was noted */
@@ -38,11 +39,14 @@ struct thread_file {
 enum store_result thread_file_announce(struct thread *thread);
 
 /*
- * Before the first stack of an announced thread: sees that threads of different
- * names do not share a record and its tree, as long as there are not too many
- * names.  Nothing may refer to nodes of the tree yet.
+ * Before a stack of an announced thread that is not settled: sees that threads
+ * of different names do not share a record and its tree, as long as there are
+ * not too many names.  Nothing may refer to nodes of the tree.
  */
 enum store_result thread_file_settle(struct thread *thread);
+
+/* Whether a settled thread has another name than its record. */
+bool thread_file_is_renamed(const struct thread *thread);
 
 /*
  * Note in its record that the thread has ended, or its present name, unless

@@ -399,22 +399,23 @@ start_near(struct near *near, const struct frame_pattern *pattern,
 
 /*
  * How large functions are, by their names: hits of the first resource.  NULL:
- * not known; free with free().
+ * not known, as of a call graph; free with free().
  */
 static uint64_t *
 name_hits(const struct refining *refining)
 {
 	const struct sample_tree *tree = refining->tree;
 	struct error ignored = { 0 };
-	uint64_t *weight = tree->n_resources == 0 ? NULL :
-	    sample_tree_new_weights(tree, tree->hits[0], &ignored);
-	uint64_t *hits = memory_array(refining->n_names, sizeof *hits,
-	                              &ignored);
-	uint32_t *until = memory_array(refining->n_names, sizeof *until,
-	                               &ignored);
+	uint64_t *weight, *hits;
+	uint32_t *until;
 
-	for (uint32_t node = 0; !ignored.is_set && weight != NULL &&
-	     node < tree->n_nodes; node++) {
+	if (tree == NULL || tree->n_resources == 0)
+		return NULL;
+	weight = sample_tree_new_weights(tree, tree->hits[0], &ignored);
+	hits = memory_array(refining->n_names, sizeof *hits, &ignored);
+	until = memory_array(refining->n_names, sizeof *until, &ignored);
+	for (uint32_t node = 0; !ignored.is_set && node < tree->n_nodes;
+	     node++) {
 		const uint32_t name = refining_name(refining,
 		                                    refining->kind[node]);
 

@@ -20,7 +20,9 @@ struct refining {
 	const struct stacks *stacks;
 	const struct sample_tree *tree;		/* that of the stacks; in the
 						 * end with the hits of the
-						 * times that are left */
+						 * times that are left; NULL:
+						 * the functions of a call
+						 * graph */
 	struct sample_tree *selection;		/* that one; NULL: none */
 	struct frame_kind *kinds;	/* those of the stacks, then those of
 					 * groups */

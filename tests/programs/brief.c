@@ -10,8 +10,8 @@
  * brief spin MS: only MS of CPU time.
  * brief report MS: the same, and prints the microseconds.
  * brief titles MS: MS in each of three children: one overwrites its arguments
- *	with "brief: writer", one calls its thread "brief-checker", and one is
- *	called as before.
+ *	with "brief: writer", one calls its thread "brief-checker", and one has
+ *	its name from the thread that forks it.
  * brief as USER MS: MS in a child that has become that user.
  * brief root MS: in a child with "/tmp" as its root directory.
  * brief clone MS: in a child of a raw clone.
@@ -212,6 +212,7 @@ run_titles(char **words, double us)
 	static const char title[] = "brief: writer";
 	char *const end = words[2] + strlen(words[2]);
 
+	prctl(PR_SET_NAME, "brief-parent");
 	for (int i = 0; i < 3; i++) {
 		if (fork() != 0)
 			continue;

@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -88,12 +89,9 @@ main(int n, char **arguments)
 		run_many();
 		return 0;
 	}
-	if (n > 1 && (child = fork()) == 0) {
-		execl(arguments[1], "other", (char *)NULL);
-		_exit(1);
-	} else if (n > 1) {
+	if (n > 1 && posix_spawn(&child, arguments[1], NULL, NULL,
+	    (char *[]){ "other", NULL }, environ) == 0)
 		waitpid(child, NULL, 0);
-	}
 	if (strcmp(own.name, "main") == 0) {
 		for (int i = 0; i < 4; i++)
 			pthread_create(&threads[i], NULL, run, &at_once[i]);

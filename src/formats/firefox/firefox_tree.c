@@ -15,9 +15,6 @@
 #include "src/base/progress.h"
 #include "src/formats/firefox/firefox_frames.h"
 
-/* A file may have this many nodes, and one more for each of its bytes. */
-enum { NODES_MIN = 4 << 20 };
-
 /* Charges, or rows, between two checks for an interrupt. */
 enum { CHARGES_A_STEP = 1 << 14, ROWS_A_STEP = 1 << 14 };
 
@@ -450,8 +447,8 @@ add_thread(struct firefox_tree *tree, const struct firefox_thread *from,
 
 /*
  * Each thread gets its own nodes for the stacks that it shares with others, so
- * a small file could ask for any number of nodes.  When there are too many, all
- * further threads share one set of nodes.
+ * a small file could ask for any number of nodes.  When there are half as many
+ * as it may have, all further threads share one set of nodes.
  */
 static int
 add_shared_thread(struct firefox_tree *tree,
@@ -463,7 +460,7 @@ add_shared_thread(struct firefox_tree *tree,
 		return -1;
 	tree->has_common = true;
 	if (tree->n_merged == 0 && reader_count_nodes(tree->reader) <
-	    NODES_MIN + tree->reader->place)
+	    source_most_nodes(tree->reader->source) / 2)
 		return add_thread(tree, thread, &tree->common, error);
 	tree->n_merged++;
 	tree->reader->thread = NO_THREAD;
