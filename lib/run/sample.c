@@ -274,7 +274,7 @@ take(struct thread *thread, const struct sample_request *request,
 	count_pending(thread, request->columns, &leaf, now_ns, &hits);
 	unfound_note_sample(thread, request->columns, &leaf);
 	count_drops(thread->unwinder, hits, request->overrun);
-	if (request->is_trap)
+	if (request->is_clock_trap)
 		count_own_time(thread, &leaf, now_ns);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;

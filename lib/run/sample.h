@@ -42,7 +42,7 @@ struct sample_request {
 	uint64_t overrun;	/* of these, those that came too late */
 	uint64_t time_ns;	/* that it stands for, which limits its cost */
 	bool counts_sampling;	/* sampling uses up the resource, too */
-	bool is_trap;		/* of a perf event */
+	bool is_clock_trap;	/* of the perf event of CPU time */
 	const void *function;	/* called by the innermost frame; NULL: none */
 };
 

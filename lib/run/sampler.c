@@ -69,7 +69,7 @@ take_trap(unsigned column, const void *context)
 	struct thread *thread = thread_self;
 	struct sample_request request = {
 		.counts_sampling = perf_measures_work(column),
-		.is_trap = true,
+		.is_clock_trap = perf_is_clock(column),
 	};
 
 	if (thread == NULL || !sampling_is_on() || sampling_is_stopped())

@@ -116,8 +116,8 @@ scale(const struct resource_source *source)
 	return source->usage == USAGE_CPU ? 1000 : 1;
 }
 
-static bool
-is_clock(unsigned column)
+bool
+perf_is_clock(unsigned column)
 {
 	return resources.columns[column].source->usage == USAGE_CPU;
 }
@@ -146,7 +146,7 @@ static bool
 begins_with_one_trap(const struct account *account, unsigned column,
     bool is_of_user_mode)
 {
-	return is_clock(column) && can_trap_once && !is_of_user_mode &&
+	return perf_is_clock(column) && can_trap_once && !is_of_user_mode &&
 	    account->meter.left < resources.columns[column].row->least;
 }
 
@@ -192,7 +192,7 @@ arm(struct thread *thread, unsigned column)
 	    &had_to);
 	account->fd = -1;
 	account->page = NULL;
-	if (is_clock(column)) {
+	if (perf_is_clock(column)) {
 		thread->meters->clock.is_of_user_mode = had_to;
 		thread->meters->clock.is_given_up = fd < 0;
 	}
@@ -201,11 +201,11 @@ arm(struct thread *thread, unsigned column)
 	account->fd = process_move_up(fd);
 	account->n_traps = 0;
 	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
-	if (!is_clock(column) || is_first(thread))
+	if (!perf_is_clock(column) || is_first(thread))
 		map_page(account);
 	account->is_by_hand = true;
 	thread->meters->clock.armed_us = thread->meters->clock.alarm_us = 0;
-	if (is_clock(column) && had_to)
+	if (perf_is_clock(column) && had_to)
 		perf_clock_set(thread, account->period, account->period);
 	account->traps_once = begins_with_one_trap(account, column, had_to);
 	if (account->traps_once) {
@@ -230,14 +230,14 @@ start(struct thread *thread, unsigned column)
 
 	if (is_counted)
 		usage_start(thread, column);
-	if (is_clock(column))	/* before a trap uses the parent's */
+	if (perf_is_clock(column))	/* before a trap uses the parent's */
 		perf_clock_start(thread, column);
 	thread->meters->accounts[column].is_armed = true;
 	ok = arm(thread, column);
-	if (is_clock(column))	/* what arming took is not the program's */
+	if (perf_is_clock(column))	/* what arming took is not the program's */
 		usage_start(thread, column);
 	thread->meters->accounts[column].needs_ticks = is_counted &&
-	    (!ok || is_clock(column));
+	    (!ok || perf_is_clock(column));
 	return is_counted || ok;
 }
 
@@ -482,13 +482,13 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 
 	if (counts_calls(source))
 		return take_unsampled(account);
-	if (is_clock(column))
+	if (perf_is_clock(column))
 		hits = perf_clock_trap(thread, column, spent);
 	else if (source->usage != 0)
 		hits = usage_hits(thread, column, 1);
 	else
 		hits = meter_spend(&account->meter, spent);
-	if (hits > 0 || (is_own_trap && !(is_clock(column) &&
+	if (hits > 0 || (is_own_trap && !(perf_is_clock(column) &&
 	    thread->meters->clock.is_stray)))
 		set_period(thread, column);
 	account->pending += hits;
@@ -505,8 +505,10 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 static bool
 may_have_lost_trap(const struct thread *thread, unsigned column)
 {
-	return !is_clock(column) || (!thread->meters->clock.is_of_user_mode &&
-	    !thread->meters->clock.is_given_up &&
+	const struct perf_clock *clock = &thread->meters->clock;
+
+	return !perf_is_clock(column) ||
+	    (!clock->is_of_user_mode && !clock->is_given_up &&
 	    usage_unseen(thread, column) >
 	    thread->meters->accounts[column].period);
 }
@@ -574,7 +576,7 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	const uint64_t found = account->unsampled;
 
 	account->unsampled = 0;
-	if (is_clock(column))
+	if (perf_is_clock(column))
 		return perf_clock_tick(thread, column, expiries);
 	return source->usage != 0 ? usage_hits(thread, column, expiries) :
 	    found;
@@ -639,7 +641,7 @@ perf_go_on(struct thread *thread)
 	for (i = 0; i < resources.n; i++)
 		if (resources.columns[i].source->start == start) {
 			thread->meters->accounts[i].is_armed = true;
-			if (!is_clock(i) || !thread->meters->clock.is_given_up)
+			if (!perf_is_clock(i) || !thread->meters->clock.is_given_up)
 				arm(thread, i);
 		}
 	perf_release(thread);

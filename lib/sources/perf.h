@@ -36,10 +36,14 @@ bool perf_is_used(void);
 /* Whether the events of a column also count what the handler uses. */
 bool perf_measures_work(unsigned column);
 
+/* Whether a column counts CPU time by a perf event. */
+bool perf_is_clock(unsigned column);
+
 /*
- * The hits of CPU time for what a trap's handler itself has used, which are
- * added to the pending ones; *columns is the set of their column.  In the
- * handler.
+ * The hits of CPU time for what the handler of the clock's trap itself has
+ * used, which are added to the pending ones; *columns is the set of their
+ * column.  In that handler: before it, the time since its last trap is not its
+ * own.
  */
 uint64_t perf_own_hits(struct thread *thread, uint32_t *columns);
 
