@@ -209,7 +209,7 @@ done
 like 'a recording opens while the program runs' '"samples":[1-9]' \
 	"$(ask info live.cpprof)"
 before=$(ask info live.cpprof | sed 's/.*"samples":\([0-9]*\).*/\1/')
-kill -KILL "$(cd live.cpprof && ls | sed 's/^cpprofdata\.//')"
+kill -KILL "$(cd live.cpprof && ls cpprofdata.* | sed 's/^cpprofdata\.//')"
 wait $! 2>/dev/null
 is 'kill -9 is reported as 137' 137 $?
 after=$(ask info live.cpprof | sed 's/.*"samples":\([0-9]*\).*/\1/')

@@ -134,13 +134,14 @@ def check_real(directory, program):
 
 
 def check_many(directory, program):
-    """Up to 64 names are kept apart, and all time is somewhere."""
+    """Up to 64 names are kept apart, and all time is somewhere.  A thread that
+    has a sample before it has named itself can be left in the row of main."""
     recording = os.path.join(directory, "many.cpprof")
     run = record(recording, program, "many")
     if run is None:
         return
     by_name, _, n = clocks(run.stdout)
-    table = rows(recording, "threads", "drop thread main")
+    table = rows(recording, "threads")
     ms = table["resource"]["interval"] / 1000
     found = sums(table, "name")
     whole = sum(found.values()) * ms
@@ -148,18 +149,19 @@ def check_many(directory, program):
                  abs(whole - sum(by_name.values())) <
                  0.1 * sum(by_name.values()),
                  f"{whole} of {sum(by_name.values())}")
-    n_threads = sum(row["threads"] for row in table["rows"]
-                    if row["name"] != "main")
+    n_threads = sum(row["threads"] for row in table["rows"])
     claims.check("many names: each thread counts once",
-                 n_threads == sum(n.values()) and
+                 n_threads == 1 + sum(n.values()) and
                  64 <= len([r for r in table["rows"] if r["threads"]]) <= 67,
-                 f"{n_threads} threads of {sum(n.values())}, "
+                 f"{n_threads} threads of {1 + sum(n.values())}, "
                  f"{len(table['rows'])} names")
+    n_unnamed = sum(row["threads"] for row in table["rows"]
+                    if row["name"] == "main") - 1
     kept = {name: hits for name, hits in found.items()
             if name in [f"name-{i}" for i in range(1, 60)]}
     claims.make("many names: the first have their own time",
                 far(kept, {name: by_name[name] for name in kept}, ms) +
-                ([] if len(kept) == 59 else [f"only {kept}"]))
+                ([] if len(kept) >= 59 - n_unnamed else [f"only {kept}"]))
     # Each by itself may be off by chance; together they tell.
     true = sum(by_name[name] for name in kept)
     ms *= sum(kept.values())

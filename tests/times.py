@@ -495,9 +495,10 @@ def picture_shows_bodies(path, resource):
 
 def picture_shows_a_path(path, resource):
     select = f"resource |{resource}|"
-    largest = ask(path, select, "functions")[0]["rows"][0]["path"][0]
-    down = ask(path, select, f"down |{largest}|")[0]["rows"]
-    names = next(row["path"] for row in down if len(row["path"]) == 2)
+    functions = ask(path, select, "functions")[0]["rows"]
+    names = next(row["path"] for function in functions for row in
+                 ask(path, select, f"down |{function['path'][0]}|")[0]["rows"]
+                 if len(row["path"]) == 2)
     words = " ".join(f"|{name}|" for name in names)
     whole, part = ask(path, select, "timeline", f"timeline {words}")
     title = "(" + " ".join(names) + ")"

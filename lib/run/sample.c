@@ -33,7 +33,6 @@
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/thread-run.h"
-#include "lib/run/waits.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/own-work.h"
 #include "lib/sources/perf.h"
@@ -180,35 +179,12 @@ sample_prepare(struct thread *thread)
 	    thread_file_announce(thread);
 }
 
-/*
- * A thread names itself when it runs, which its first samples may precede: so
- * the second, fourth and eighth look at its name again, unless nodes of its
- * tree are remembered that would have to be kept.
- */
-static void
-look_again_at_name(struct thread *thread)
-{
-	struct thread_file *file = thread->file;
-
-	if (file->n_stacks > 8)
-		return;
-	file->n_stacks++;
-	if (!file->is_settled || (file->n_stacks & (file->n_stacks - 1)) != 0 ||
-	    !thread_file_is_renamed(thread) || thread->waits->columns != 0 ||
-	    thread->meters->n_found > 0 || process.counts_returns)
-		return;
-	file->is_settled = false;
-	unwind_remember(thread->unwinder, 0);
-	waits_forget(thread);
-}
-
 /* The same before a stack is entered. */
 static enum store_result
 prepare_stack(struct thread *thread)
 {
 	enum store_result result = sample_prepare(thread);
 
-	look_again_at_name(thread);
 	return result == STORE_OK && !thread->file->is_settled ?
 	    thread_file_settle(thread) : result;
 }

@@ -11,10 +11,12 @@
 #include <stddef.h>
 
 #include "lib/base/fpu.h"
+#include "lib/base/process.h"
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
+#include "lib/run/waits.h"
 #include "lib/signals/alternate.h"
 #include "lib/signals/signals.h"
 #include "lib/signals/sigsys.h"
@@ -27,12 +29,45 @@
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
 #include "lib/store/datafile.h"
+#include "lib/store/thread-file.h"
+#include "lib/unwind/unwind.h"
 
 /* Functions of the files above this one. */
 static struct {
 	bool (*wake)(const siginfo_t *info, const void *context);
 	void (*put_to_sleep)(struct thread *thread);
 } parts;
+
+/*
+ * A thread names itself when it runs, which its first samples may precede: so
+ * the second, fourth and eighth look at its name again, unless nodes of its
+ * tree are remembered that would have to be kept.
+ */
+static void
+look_again_at_name(struct thread *thread)
+{
+	struct thread_file *file = thread->file;
+
+	if (file->n_samples > 8)
+		return;
+	file->n_samples++;
+	if ((file->n_samples & (file->n_samples - 1)) != 0 ||
+	    !file->is_settled || !thread_file_is_renamed(thread) ||
+	    thread->waits->columns != 0 || thread->meters->n_found > 0 ||
+	    process.counts_returns)
+		return;
+	file->is_settled = false;
+	unwind_remember(thread->unwinder, 0);
+	waits_forget(thread);
+}
+
+static void
+take_sample(struct thread *thread, const struct sample_request *request,
+    const void *context)
+{
+	look_again_at_name(thread);
+	sample_take(thread, request, context);
+}
 
 /* Handles a tick that brings that many expiries of the thread's timer. */
 static void
@@ -52,7 +87,7 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 	    &request.overrun);
 	thread->meters->n_expiries += expiries;
 	if (request.columns != 0)
-		sample_take(thread, &request, context);
+		take_sample(thread, &request, context);
 	perf_end_tick(thread);
 	own_work_end(thread);
 	if (exceptions_are_wanted())
@@ -78,7 +113,7 @@ take_trap(unsigned column, const void *context)
 	request.columns = perf_trap(thread, column, &request.hits);
 	if (request.hits > 0) {
 		request.time_ns = sample_time_passed(thread);
-		sample_take(thread, &request, context);
+		take_sample(thread, &request, context);
 	}
 	perf_end_trap(thread, column);
 	own_work_end(thread);

@@ -182,7 +182,7 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	thread->tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
 	    0);
 	thread->file->is_announced = thread->file->is_settled = false;
-	thread->file->n_stacks = 0;
+	thread->file->n_samples = 0;
 	waits_forget(thread);
 	thread->held_off = 0;
 	thread->is_sampling = false;

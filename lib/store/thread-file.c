@@ -285,7 +285,7 @@ thread_file_forked(struct thread *thread)
 
 	modules_forget(&file->modules);
 	file->is_announced = file->is_settled = false;
-	file->n_stacks = 0;
+	file->n_samples = 0;
 	file->wait = (struct cpprofdata_wait){ 0 };
 	file->wait_mapped = NULL;
 	if (file->record != NULL)

@@ -23,7 +23,7 @@ struct thread_file {
 						   written; NULL: no record */
 	bool is_announced;	/* the record names this thread */
 	bool is_settled;	/* and has its name */
-	unsigned char n_stacks;	/* of this thread so far, at most 9 */
+	unsigned char n_samples;	/* of this thread so far, at most 9 */
 	uint32_t earlier_tid;	/* of the record's thread before this one */
 	uint64_t earlier_end_ns;
 	struct cpprofdata_wait wait;	/* the last that was noted */

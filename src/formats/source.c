@@ -488,6 +488,18 @@ room_left(const struct source *source)
 }
 
 /*
+ * A small file is one block.  Of thousands, each would else have the kernel
+ * clear a large page.
+ */
+static size_t
+block_size(const struct source *source)
+{
+	return source->unpacker != NULL || source->can_wait ||
+	       source->size >= BLOCK_SIZE - PAGE_SIZE ? BLOCK_SIZE :
+	       (source->size / PAGE_SIZE + 1) * PAGE_SIZE;
+}
+
+/*
  * Moves what is left to the front of a buffer with room for a block after it,
  * the block at the beginning of a page: the kernel copies twice as fast to
  * there.
@@ -495,13 +507,13 @@ room_left(const struct source *source)
 static int
 make_room(struct source *source, struct error *error)
 {
-	size_t needed = source->n_bytes + PAGE_SIZE + BLOCK_SIZE +
+	size_t needed = source->n_bytes + PAGE_SIZE + block_size(source) +
 	                SOURCE_PADDING;
 	char *old = source->buffer, *front;
 
 	if (source->buffer_capacity < needed) {
-		size_t size = old == NULL ? AHEAD_SIZE :
-		              (2 * needed + PAGE_SIZE - 1) &
+		size_t size = old == NULL && needed >= BLOCK_SIZE ? AHEAD_SIZE :
+		              ((old == NULL ? 1 : 2) * needed + PAGE_SIZE - 1) &
 		              ~(size_t)(PAGE_SIZE - 1);
 		char *larger = aligned_alloc(PAGE_SIZE, size);
 
@@ -524,7 +536,7 @@ static ssize_t
 read_block(struct source *source, char *to, struct error *error)
 {
 	return source->unpacker == NULL ?
-	       read_plain(source, to, BLOCK_SIZE, error) :
+	       read_plain(source, to, block_size(source), error) :
 	       unpack_some(source, to, BLOCK_SIZE, error);
 }
 
@@ -596,7 +608,7 @@ fill(struct source *source, size_t wanted, struct error *error)
 		if (source->is_ahead) {
 			got = take_ahead(source, error);
 		} else {
-			if (room_left(source) < BLOCK_SIZE &&
+			if (room_left(source) < block_size(source) &&
 			    make_room(source, error) != 0)
 				return -1;
 			got = read_block(source, source->buffer +
