@@ -4,8 +4,11 @@
 It is independent of the analyser's reader: it asserts everything that the page
 requires, and tolerates nothing else.
 """
+import bisect
 import collections
 import copy
+import functools
+import heapq
 import os
 import struct
 import subprocess
@@ -294,9 +297,10 @@ class Profile:
         module = self.modules[node.module]
         path = self.string(module.path)
         if module.flags & 1:
-            for start, end, name in symbols(path):
-                if start <= node.offset < end:
-                    return name
+            bounds, names = ranges(path)
+            name = names[bisect.bisect_right(bounds, node.offset)]
+            if name is not None:
+                return name
         return os.path.basename(path)
 
     def stacks(self):
@@ -361,3 +365,21 @@ def symbols(path):
             (int(row[0], 16), int(row[0], 16) + int(row[1], 16), row[3])
             for row in rows if len(row) == 4 and row[2] in 'tTwW']
     return known_symbols[path]
+
+
+@functools.lru_cache(maxsize=None)
+def ranges(path):
+    """(bounds, names): names[i] is that of the first symbol that has the
+    addresses between bounds[i - 1] and bounds[i], or None."""
+    by_start = collections.defaultdict(list)
+    for order, (start, end, name) in enumerate(symbols(path)):
+        by_start[start].append((order, end, name))
+    bounds = sorted({*by_start, *(end for _, end, _ in symbols(path))})
+    names, there = [None], []
+    for bound in bounds:
+        for symbol in by_start[bound]:
+            heapq.heappush(there, symbol)
+        while there and there[0][1] <= bound:
+            heapq.heappop(there)
+        names.append(there[0][2] if there else None)
+    return bounds, names
