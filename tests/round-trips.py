@@ -77,12 +77,7 @@ def what_is_to_come_back(profile, pardons, *setup):
     """The views, by granularity; `up` where it has a root."""
     has_stacks = has(profile, "tree")
     wanted = []
-    for granularity in GRANULARITIES:
-        try:
-            root = answers(profile, *setup, f"granularity {granularity}",
-                           "root")[-1]["rows"][0]["value"]
-        except subprocess.CalledProcessError:
-            continue
+    for granularity, root in roots(profile, *setup):
         assert root is not None or granularity != "function"
         for view in VIEWS:
             if view == "up" and root is None:
@@ -95,6 +90,24 @@ def what_is_to_come_back(profile, pardons, *setup):
                     is_told and (has_stacks or view != "tree")):
                 wanted.append((granularity, view))
     return wanted
+
+
+def roots(profile, *setup):
+    """The granularities that a profile has, each with its root or None."""
+    words = [CPPROF, "-q", "-F", "json", "--keep-going"]
+    for command in (*SETUP, f"inlines {inlines}", *setup):
+        words += ["-e", command]
+    for granularity in GRANULARITIES:
+        words += ["-e", f"granularity {granularity}", "-e", "granularity",
+                  "-e", "root"]
+    values = [json.loads(line)["rows"][0]["value"] for line in
+              subprocess.run([*words, *profile.split()], text=True,
+                             stdin=subprocess.DEVNULL, capture_output=True,
+                             timeout=120).stdout.splitlines()]
+    assert len(values) == 2 * len(GRANULARITIES)
+    return [(granularity, root) for granularity, has_it, root in
+            zip(GRANULARITIES, values[::2], values[1::2])
+            if has_it == granularity]
 
 
 def has(profile, command):
