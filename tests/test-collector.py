@@ -346,8 +346,9 @@ def unloaded_modules_are_closed():
     profile = run.one()
     loaded = [m for m in profile.modules.values()
               if 'libm.so' in profile.string(m.path)]
-    assert len(loaded) == 1 and loaded[0].n_opened > 1
-    assert loaded[0].closed > 0 and profile.n_closed > 1
+    # A sample while it is loaded can find its code mapped and no module yet.
+    assert 1 <= len(loaded) <= 2 and max(m.n_opened for m in loaded) > 1
+    assert all(m.closed > 0 for m in loaded) and profile.n_closed > 1
     assert all(len(m.build_id) in (0, 16, 20)
                for m in profile.modules.values())
 
