@@ -31,6 +31,7 @@
  */
 static _Atomic uint64_t masked_by_program[OUR_SIGNALS];
 static _Atomic bool are_stacks_small;
+static _Atomic bool are_all_adapted;	/* the actions, since stacks are small */
 
 static uint64_t
 bit_of(int number)
@@ -100,7 +101,11 @@ action_note(int number, const struct sigaction *action, struct sigaction *old)
 	}
 }
 
-/* Adapts handlers that were installed before the stack was known. */
+/*
+ * Adapts handlers that were installed before the stack was known.  A thread
+ * that comes while another is at it does the same, as it must not enter one of
+ * the handlers before.
+ */
 static void
 adapt_all(void)
 {
@@ -147,7 +152,10 @@ action_fit_stack(size_t size)
 {
 	if (!sampling_is_on())
 		return true;
-	if (action_is_small(size) && !atomic_exchange(&are_stacks_small, true))
+	if (action_is_small(size) && !are_all_adapted) {
+		are_stacks_small = true;
 		adapt_all();
+		are_all_adapted = true;
+	}
 	return size >= frame_size() + TICK_SIZE;
 }

@@ -83,13 +83,25 @@ handle(int number, void (*handler)(int), int flags)
 
 /* Uses most of a small stack. */
 static void
-use_stack(int number)
+use_stack_for(long ms, int number)
 {
 	volatile char used[1800];
 
 	memset((char *)used, number, sizeof used);
-	spin(60);
+	spin(ms);
 	n_caught += used[17];
+}
+
+static void
+use_stack(int number)
+{
+	use_stack_for(60, number);
+}
+
+static void
+use_stack_briefly(int number)
+{
+	use_stack_for(3, number);
 }
 
 static int
@@ -203,6 +215,45 @@ run_crowd(void)
 		    result == stacks[i];
 	printf("%d\n", ended);
 	return 0;
+}
+
+static _Atomic int n_ready;
+
+/* Gets a small alternate stack in the same moment as the other thread. */
+static void *
+use_stack_at_once(void *argument)
+{
+	stack_t stack = { .ss_sp = malloc(8192), .ss_size = 8192 };
+
+	n_ready++;
+	while (n_ready < 2)
+		sched_yield();
+	sigaltstack(&stack, NULL);
+	raise(SIGUSR1);
+	return argument;
+}
+
+/* A process has its first small stacks once. */
+static int
+run_first_small_stacks(void)
+{
+	pthread_t thread;
+	int i, status, failed = 0;
+	pid_t child;
+
+	handle(SIGUSR1, use_stack_briefly, SA_ONSTACK);
+	for (i = 0; i < 30; i++) {
+		child = fork();
+		if (child == 0) {
+			pthread_create(&thread, NULL, use_stack_at_once, NULL);
+			use_stack_at_once(NULL);
+			pthread_join(thread, NULL);
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		failed += status != 0;
+	}
+	return failed;
 }
 
 /* The program must see the masks and actions that it has set. */
@@ -1019,7 +1070,7 @@ run_sent_bus_errors(void)
 	pid_t child;
 
 	spin(20);
-	for (i = 0; i < 60; i++) {
+	for (i = 0; i < 30; i++) {
 		child = fork();
 		if (child == 0) {
 			setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
@@ -1346,6 +1397,7 @@ static const struct {
 	{ "later-alternate-stack", run_later_alternate_stack },
 	{ "tiny-alternate-stack", run_tiny_alternate_stack },
 	{ "tiny-stacks", run_tiny_stacks },
+	{ "first-small-stacks", run_first_small_stacks },
 	{ "crowd", run_crowd },
 	{ "views", run_views },
 	{ "waiting", run_waiting },
