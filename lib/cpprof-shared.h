@@ -24,6 +24,7 @@
 #define CPPROF_SHARED_SIZE 16384
 #define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
+#define CPPROF_SHARED_IS_COUNTED ((uint64_t)1 << 63)
 
 #define CPPROF_SHARED_FILE "shared"	/* in the recording's directory */
 
@@ -78,11 +79,12 @@ struct cpprof_shared {
 	} kinds[CPPROF_SHARED_KINDS];
 	/*
 	 * CPU time of a process when it executed another program.  Processes of
-	 * several PID namespaces may have the same id.
+	 * several PID namespaces may have the same id.  One that is counted in
+	 * n_reasons is not counted again for the new program.
 	 */
 	struct {
 		uint64_t process;	/* namespace << 32 | id; 0: none */
-		uint64_t cpu_ns;
+		uint64_t cpu_ns;	/* | CPPROF_SHARED_IS_COUNTED */
 	} execs[CPPROF_SHARED_EXECS];
 	uint64_t paced_us;	/* CPU time that samples stand for so far;
 				   decides how often they are taken */

@@ -23,6 +23,7 @@ static bool is_file;			/* not the memfd */
 static char name[32];			/* of the memfd, */
 static ino_t inode;			/* and to recognise it */
 static uint64_t reported_ns WIPED;	/* of the process's CPU clock */
+static bool is_counted WIPED;		/* as given up */
 
 /*
  * The kind of processes that execute this program, and the kind of this process
@@ -141,17 +142,20 @@ identity(void)
 static void
 take_exec(void)
 {
-	uint64_t own = identity(), ns;
+	uint64_t own = identity(), found, ns;
 	const size_t at = meter_random(own) % CPPROF_SHARED_EXECS;
 	uint64_t *const noted = &page->execs[at].process;
 
 	if (__atomic_load_n(noted, __ATOMIC_ACQUIRE) != own)
 		return;
-	ns = __atomic_load_n(&page->execs[at].cpu_ns, __ATOMIC_ACQUIRE);
-	if (__atomic_compare_exchange_n(noted, &own, 0, false,
-	    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
-	    ns <= process_own.start_cpu_ns)
-		reported_ns = ns;
+	found = __atomic_load_n(&page->execs[at].cpu_ns, __ATOMIC_ACQUIRE);
+	ns = found & ~CPPROF_SHARED_IS_COUNTED;
+	if (!__atomic_compare_exchange_n(noted, &own, 0, false,
+	    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
+	    ns > process_own.start_cpu_ns)
+		return;
+	reported_ns = ns;
+	is_counted = found != ns;
 }
 
 void
@@ -177,6 +181,8 @@ note_exec(struct cpprof_shared *shared, uint64_t cpu_ns)
 	const uint64_t own = identity();
 	const size_t at = meter_random(own) % CPPROF_SHARED_EXECS;
 
+	if (is_counted)
+		cpu_ns |= CPPROF_SHARED_IS_COUNTED;
 	__atomic_exchange_n(&shared->execs[at].process, 0, __ATOMIC_ACQ_REL);
 	__atomic_store_n(&shared->execs[at].cpu_ns, cpu_ns, __ATOMIC_RELEASE);
 	__atomic_store_n(&shared->execs[at].process, own, __ATOMIC_RELEASE);
@@ -261,9 +267,9 @@ shared_uncount(enum cpprof_shared_reason reason)
 void
 shared_give_up(enum cpprof_shared_reason reason, int error)
 {
-	if (!process_own.is_given_up)
+	if (!is_counted)
 		shared_count(reason, error);
-	process_own.is_given_up = true;
+	is_counted = process_own.is_given_up = true;
 }
 
 void
