@@ -45,7 +45,7 @@ def check(words, way, options):
         first = min(run.used)
         share = run.used[first] / sum(run.used.values())
         n = max(1, sum(run.hits.values()))
-        error = math.sqrt(share * (1 - share) * run.weight / n)
+        error = run.error(first, share, n)
         error_sum += (error * n) ** 2
         distance_sum += distance * error * n
         worst = max(worst, distance, key=abs)

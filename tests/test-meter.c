@@ -160,6 +160,46 @@ meter_keeps_random_boundaries_apart(void **state)
 		                2 * LIVES / PARTS + 640);
 }
 
+/*
+ * A sample itself takes an interval, and the program does two things for a
+ * certain time each.  Both have as many hits as they last.
+ */
+static void
+meter_without_memory_is_unbiased_by_samples(void **state)
+{
+	enum { LIVES = 100000, COST = INTERVAL };
+	static const uint64_t lengths[] = { INTERVAL / 3, INTERVAL };
+	uint64_t hits[2] = { 0 }, spent[2] = { 0 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < LIVES; seed++) {
+		struct meter meter;
+
+		meter_start_without_memory(&meter, INTERVAL, seed);
+		for (int part = 0; part < 2; part++) {
+			uint64_t used = 0, new_hits;
+
+			while (used < lengths[part]) {
+				used++;
+				new_hits = meter_spend(&meter, 1);
+				hits[part] += new_hits;
+				if (new_hits == 0)
+					continue;
+				hits[part] += meter_spend(&meter, COST);
+				used += COST;
+			}
+			spent[part] += used;
+		}
+	}
+	/* Five standard deviations, with at most two hits a sample. */
+	for (int i = 0; i < 2; i++) {
+		const uint64_t mean = spent[i] / INTERVAL;
+		const uint64_t most = 5 * root(2 * mean);
+
+		assert_in_range(hits[i], mean - most, mean + most);
+	}
+}
+
 int
 main(void)
 {
@@ -170,6 +210,7 @@ main(void)
 		cmocka_unit_test(meter_is_unbiased_when_random),
 		cmocka_unit_test(meter_shares_large_expenses),
 		cmocka_unit_test(meter_keeps_random_boundaries_apart),
+		cmocka_unit_test(meter_without_memory_is_unbiased_by_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,8 +98,9 @@ end_period(struct machine *machine)
 	if (!machine->is_in_kernel) {
 		machine->hits[0] += perf_clock_trap(&machine->thread, 0,
 		                                    account->period);
-		account->period = account->meter.random != 0 ?
-		    account->meter.left : account->meter.interval;
+		account->period = perf_clock_fix(&machine->thread, 0) ||
+		    account->meter.random != 0 ? account->meter.left :
+		    account->meter.interval;
 	}
 	machine->trap_us = now_us + account->period;
 }
@@ -154,6 +155,13 @@ part(uint64_t hits, uint64_t interval)
 	return (double)(hits * interval) / (double)LONG_US;
 }
 
+/* Five standard deviations of random hits, or what fixed intervals allow. */
+static double
+allowed(double used, uint64_t interval, bool is_random)
+{
+	return is_random ? 5 * sqrt(used * (double)interval / LONG_US) : 0.01;
+}
+
 static void
 check(double share, uint64_t interval, bool is_random)
 {
@@ -166,7 +174,8 @@ check(double share, uint64_t interval, bool is_random)
 	used = (double)machine->used[1] / (double)LONG_US;
 	in_kernel = part(machine->hits[1], interval);
 	in_user = part(machine->hits[0], interval);
-	if (fabs(in_kernel - used) > 0.01 || fabs(in_user + used - 1) > 0.01)
+	if (fabs(in_kernel - used) > allowed(used, interval, is_random) ||
+	    fabs(in_user + used - 1) > allowed(1 - used, interval, is_random))
 		fail_msg("interval %u%s: kernel %.4f, user %.4f, not %.4f, "
 		         "%.4f", (unsigned)interval, is_random ? " random" : "",
 		         in_kernel, in_user, used, 1 - used);

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
@@ -26,6 +27,8 @@ LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
 NOBODY = 65534
 WORST = 4           # standard errors
 HELD_UP_NS = 20e6   # a piece may take this much longer
+CLOCK_REALTIME_COARSE = 5
+TICK_US = 1e6 * time.clock_getres(CLOCK_REALTIME_COARSE)
 
 claims = Claims()
 
@@ -65,6 +68,7 @@ class Turns:
         info, functions = map(json.loads, text)
         cpu = next(row for row in info['rows'] if row['name'] == 'cpu')
         self.source = cpu['source']
+        self.interval = cpu['interval']
         self.weight = max(1, cpu['hits'] / cpu['samples'])
         self.n_samples = cpu['samples']
         self.us = cpu['interval'] * cpu['hits']
@@ -73,13 +77,23 @@ class Turns:
         if 'part_rest' in self.hits:    # part_a interrupts it
             self.hits['part_rest'] -= self.hits.get('part_a', 0)
 
+    def error(self, first, share, n):
+        """One standard error of the first part's share in n hits.  A sample at
+        a tick in the kernel has the hits of a whole tick."""
+        weights = {name: max(self.weight, TICK_US / self.interval)
+                   if name == 'part_calls' and 'ticks' in self.source
+                   else self.weight for name in self.used}
+        other, = self.used.keys() - {first}
+        return math.sqrt(share * (1 - share) / max(n, 1) * (
+            (1 - share) * weights[first] + share * weights[other]))
+
     def distance(self):
         """Of the first part's share, in standard errors, and a text."""
         first = min(self.used)
         share = self.used[first] / sum(self.used.values())
         n = sum(self.hits.values())
         found = self.hits.get(first, 0) / max(n, 1)
-        error = math.sqrt(share * (1 - share) * self.weight / max(n, 1))
+        error = self.error(first, share, n)
         text = f'{100 * found:.1f}% for {100 * share:.1f}, {n} hits of ' \
             f'{self.weight:.1f} a sample, by the {self.source}'
         return (found - share) / error, text

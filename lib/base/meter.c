@@ -14,17 +14,61 @@ meter_random(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/* xorshift64; its state never becomes 0. */
+static uint64_t
+next_random(struct meter *meter)
+{
+	meter->random ^= meter->random << 13;
+	meter->random ^= meter->random >> 7;
+	meter->random ^= meter->random << 17;
+	return meter->random;
+}
+
+/*
+ * An exponentially distributed number whose mean is 1, as a whole part and a
+ * fraction of 2^32.  In a sequence of random numbers, the fraction is the first
+ * of those that begin a falling run of odd length, the whole part how many runs
+ * of even length come before.  Source: von Neumann 1951, "Various techniques
+ * used in connection with random digits".
+ */
+static uint64_t
+draw_exponential(struct meter *meter, uint32_t *fraction)
+{
+	uint64_t whole = 0, length;
+	uint32_t last, next;
+
+	for (;; whole++) {
+		*fraction = last = (uint32_t)(next_random(meter) >> 32);
+		for (length = 1; (next = (uint32_t)(next_random(meter) >> 32)) <
+		    last; length++)
+			last = next;
+		if (length % 2 == 1)
+			return whole;
+	}
+}
+
+static uint64_t
+draw_without_memory(struct meter *meter)
+{
+	const uint64_t half = (uint64_t)1 << 31;
+	uint32_t fraction;
+	uint64_t distance = draw_exponential(meter, &fraction) *
+	    meter->interval;
+
+	distance += (uint64_t)(((unsigned __int128)meter->interval * fraction +
+	    half) >> 32);
+	return distance > 0 ? distance : 1;
+}
+
 uint64_t
 meter_draw(struct meter *meter)
 {
 	if (meter->random == 0)
 		return meter->interval;
-	/* xorshift64; its state never becomes 0. */
-	meter->random ^= meter->random << 13;
-	meter->random ^= meter->random >> 7;
-	meter->random ^= meter->random << 17;
-	return meter->least +
-	    meter->random % (2 * (meter->interval - meter->least) + 1);
+	if (meter->least == 0)
+		return draw_without_memory(meter);
+	return meter->least + next_random(meter) %
+	    (2 * (meter->interval - meter->least) + 1);
 }
 
 /*
@@ -56,6 +100,16 @@ meter_start(struct meter *meter, uint64_t interval, bool is_random,
     uint64_t seed)
 {
 	meter_start_apart(meter, interval, 1, is_random, seed);
+}
+
+void
+meter_start_without_memory(struct meter *meter, uint64_t interval,
+    uint64_t seed)
+{
+	meter->interval = interval;
+	meter->least = 0;
+	meter->random = meter_random(seed) | 1;
+	meter->left = meter_draw(meter);
 }
 
 uint64_t

@@ -11,10 +11,18 @@
  * drawn uniformly from least .. 2 * interval - least, whose mean is the
  * interval, and each boundary is one hit.  So a program that spends
  * periodically cannot keep step with the sampling.  With a `least` of 1, the
- * price is that n hits have a standard error of the square root of n / 3.  (Counting the gticks since the last boundary and
- * carrying the remainder would give exact sums, but the carrying keeps step
- * itself: a program whose period is the interval would get shares that are
- * wrong by half.)  Source: Hall & Goldberg 1993.
+ * price is that n hits have a standard error of the square root of n / 3.
+ * (Counting the gticks since the last boundary and carrying the remainder would
+ * give exact sums, but the carrying keeps step itself: a program whose period
+ * is the interval would get shares that are wrong by half.)  Source: Hall &
+ * Goldberg 1993.
+ *
+ * A sample may itself spend the resource, the first one of a process more than
+ * an interval.  This always follows a boundary, where such distances have
+ * fewer boundaries, and a program that does things for a certain time then does
+ * less.  Distances without memory, which are exponentially distributed, have
+ * a boundary at each gtick with the same probability, whatever came before; n
+ * hits then have a standard error of the square root of n.
  *
  * All functions: async-signal-safe, on the meter's thread, without locks.  If a
  * signal handler interrupts one and feeds the same meter, some gticks may not
@@ -29,7 +37,7 @@
 struct meter {
 	uint64_t left;		/* gticks to the next boundary, >= 1 */
 	uint64_t interval;
-	uint64_t least;		/* the shortest distance */
+	uint64_t least;		/* the shortest distance; 0: without memory */
 	uint64_t random;	/* state of the generator; 0: fixed intervals */
 };
 
@@ -49,6 +57,10 @@ void meter_start(struct meter *meter, uint64_t interval, bool is_random,
  */
 void meter_start_apart(struct meter *meter, uint64_t interval, uint64_t least,
     bool is_random, uint64_t seed);
+
+/* The same with random distances that have no memory. */
+void meter_start_without_memory(struct meter *meter, uint64_t interval,
+    uint64_t seed);
 
 /* Draws the distance to the next boundary. */
 uint64_t meter_draw(struct meter *meter);

@@ -15,8 +15,10 @@
  *
  * If sampling itself uses up the resource, such as time, the thread pauses
  * sampling for REST times as long as the last sample took.  So the program
- * advances even if a sample takes longer than the interval.  Other samples
- * pause, too, if the program makes no progress (lib/run/progress.h).
+ * advances even if a sample takes longer than the interval.  A clock whose
+ * interval is longer than the pause has none: it would move samples that happen
+ * to come soon after another.  Other samples pause, too, if the program makes
+ * no progress (lib/run/progress.h).
  */
 #include "lib/run/sample.h"
 
@@ -250,7 +252,7 @@ take(struct thread *thread, const struct sample_request *request,
 	count_pending(thread, request->columns, &leaf, now_ns, &hits);
 	unfound_note_sample(thread, request->columns, &leaf);
 	count_drops(thread->unwinder, hits, request->overrun);
-	if (request->is_clock_trap)
+	if (request->clock_ns > 0)
 		count_own_time(thread, &leaf, now_ns);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;
@@ -312,6 +314,17 @@ try(struct thread *thread, const struct sample_request *request,
 	}
 }
 
+static bool
+must_rest(const struct thread *thread, const struct sample_request *request)
+{
+	const bool is_lacking = thread->run->progress.is_lacking;
+
+	if (!is_lacking && (!request->counts_sampling ||
+	    (int64_t)request->clock_ns > thread->run->rest_ns))
+		return false;
+	return clock_ns(CLOCK_MONOTONIC) < thread->run->rest_until_ns;
+}
+
 /* Earns the sample's time; whether a sample may be taken now. */
 static bool
 may_take(struct thread *thread, const struct sample_request *request)
@@ -322,9 +335,7 @@ may_take(struct thread *thread, const struct sample_request *request)
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);
-	else if (thread->run->allowance_ns < 0 || ((request->counts_sampling ||
-	    thread->run->progress.is_lacking) &&
-	    clock_ns(CLOCK_MONOTONIC) < thread->run->rest_until_ns))
+	else if (thread->run->allowance_ns < 0 || must_rest(thread, request))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    request->hits);
 	else
@@ -337,7 +348,7 @@ static void
 take_and_charge(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
-	int64_t start = clock_ns(CLOCK_MONOTONIC), now, rest;
+	int64_t start = clock_ns(CLOCK_MONOTONIC), now;
 	const struct tree *tree = &thread->file->tree;
 	const size_t memory = tree_memory(tree);
 
@@ -345,12 +356,11 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	try(thread, request, context, (uint64_t)start);
 	resources_note_pending(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
-	rest = REST * least(charge(thread, now - start,
-	    tree_memory(tree) != memory, request->time_ns),
-	    COST_MAX_NS(thread->unwinder->n_walked +
-	    thread->unwinder->n_compared));
-	thread->run->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
-	    REST_MAX_NS);
+	thread->run->rest_ns = least(REST_MAX_NS, REST *
+	    least(charge(thread, now - start, tree_memory(tree) != memory,
+	    request->time_ns), COST_MAX_NS(thread->unwinder->n_walked +
+	    thread->unwinder->n_compared)));
+	thread->run->rest_until_ns = now + thread->run->rest_ns;
 	thread->is_sampling = false;
 }
 

@@ -41,8 +41,8 @@ struct sample_request {
 	uint64_t hits;		/* new hits, already pending */
 	uint64_t overrun;	/* of these, those that came too late */
 	uint64_t time_ns;	/* that it stands for, which limits its cost */
+	uint64_t clock_ns;	/* for a trap of the clock: its interval */
 	bool counts_sampling;	/* sampling uses up the resource, too */
-	bool is_clock_trap;	/* of the perf event of CPU time */
 	const void *function;	/* called by the innermost frame; NULL: none */
 };
 

@@ -104,13 +104,13 @@ take_trap(unsigned column, const void *context)
 	struct thread *thread = thread_self;
 	struct sample_request request = {
 		.counts_sampling = perf_measures_work(column),
-		.is_clock_trap = perf_is_clock(column),
 	};
 
 	if (thread == NULL || !sampling_is_on() || sampling_is_stopped())
 		return;
 	own_work_begin(thread);
 	request.columns = perf_trap(thread, column, &request.hits);
+	request.clock_ns = perf_clock_ns(thread, column);
 	if (request.hits > 0) {
 		request.time_ns = sample_time_passed(thread);
 		take_sample(thread, &request, context);

@@ -29,7 +29,8 @@ struct thread_run {
 	_Atomic enum thread_stage stage;
 	bool has_begun;			/* its thread has been sampled */
 	int64_t allowance_ns;		/* what sampling may still cost */
-	int64_t rest_until_ns;		/* monotonic; no sample before then */
+	int64_t rest_ns;		/* a pause after the last sample, */
+	int64_t rest_until_ns;		/* which ends then; monotonic */
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	struct thread_progress progress;	/* of the program */

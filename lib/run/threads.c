@@ -167,7 +167,7 @@ start_afresh(struct thread *thread)
 	thread->run->progress = (struct thread_progress){ 0 };
 	/* With a debt, short threads and children would have no samples. */
 	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;
-	thread->run->rest_until_ns = 0;
+	thread->run->rest_ns = thread->run->rest_until_ns = 0;
 	thread->waits->allowance_ns = 0;
 	/* Leave untouched pages alone. */
 	if (thread->meters->awaits_found)

@@ -21,6 +21,7 @@
 #define STALLED_PERIODS 8	/* or periods of user mode */
 #define SWITCHES_MAX 2000	/* per second of CPU time */
 #define NOT_COUNTED UINT64_MAX
+#define AHEAD_MAX 8		/* intervals */
 #define LONG_WORK_US 200	/* of the collector, such as for a new file */
 
 /*
@@ -42,35 +43,46 @@ stride_at(uint64_t us)
 	return paces[i].stride;
 }
 
-/*
- * A program's timers keep step with whole milliseconds.  Unless the user wants
- * those, intervals are drawn.
- */
-static bool
-is_random_clock(unsigned column)
+static uint64_t
+seed_of(const struct thread *thread, unsigned column)
 {
-	return resources.is_random || resources.columns[column].is_paced;
+	return thread->meters->accounts[column].meter.left +
+	    ((uint64_t)thread->tid << 40) +
+	    (process_clock(CLOCK_THREAD_CPUTIME_ID) << 10);
 }
 
 /*
- * Begins at that pace.  The first boundary is anywhere in an interval, as if
- * the meter had always had it, so that no time is more likely to be sampled
- * than any other.
+ * Begins at that pace.  The boundaries have no memory until perf_clock_fix, so
+ * that no time is more likely to be sampled than any other.  The kernel's part
+ * is not located so exactly.  A program's timers keep step with whole
+ * milliseconds: its intervals are drawn unless the user wants those.
  */
 static void
 set_pace(struct thread *thread, unsigned column, unsigned stride)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	struct meter *meter = &thread->meters->accounts[column].meter;
-	const uint64_t interval = resources.columns[column].interval * stride;
-	const uint64_t seed = meter->left + ((uint64_t)thread->tid << 40) +
-	    (process_clock(CLOCK_THREAD_CPUTIME_ID) << 10);
+	const uint64_t interval = resources.columns[column].interval * stride,
+	    seed = seed_of(thread, column);
 
 	clock->stride = stride;
-	meter_start_apart(meter, interval, (interval + 1) / 2,
-	    is_random_clock(column), seed);
-	meter_start_apart(&clock->of_kernel, interval, (interval + 1) / 2,
-	    is_random_clock(column), seed + 1);
+	meter_start_without_memory(meter, interval, seed);
+	if (resources.is_random || resources.columns[column].is_paced)
+		meter_start_without_memory(&clock->of_kernel, interval,
+		    seed + 1);
+	else
+		meter_start(&clock->of_kernel, interval, false, seed + 1);
+}
+
+bool
+perf_clock_fix(struct thread *thread, unsigned column)
+{
+	struct meter *meter = &thread->meters->accounts[column].meter;
+
+	if (resources.is_random || meter->random == 0)
+		return false;
+	meter_start(meter, meter->interval, false, seed_of(thread, column));
+	return true;
 }
 
 /* Counts hits of the stride, which may then change. */
@@ -166,14 +178,15 @@ perf_clock_end_trap(struct thread *thread)
  * A trap counts its whole period, although a tick may have charged a part of
  * that time to the kernel; the following such ticks are charged less.  If the
  * event's clock is faster than the thread's, as on a virtual machine that was
- * not running, the account stays at most two intervals ahead.
+ * not running, the account stays at most AHEAD_MAX intervals ahead, more than
+ * most random periods.
  */
 static uint64_t
 user_hits(struct thread *thread, unsigned column, uint64_t period)
 {
 	struct account *account = &thread->meters->accounts[column];
 	const uint64_t most = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 +
-	    2 * account->meter.interval;
+	    AHEAD_MAX * account->meter.interval;
 	const uint64_t spent = most - account->seen;
 
 	if (period > spent)
@@ -231,10 +244,11 @@ perf_clock_own(struct thread *thread, unsigned column)
 	us = clock->is_of_user_mode ?
 	    process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 - clock->trap_us :
 	    usage_unseen(thread, column);
-	if (us < (clock->is_of_user_mode ? LONG_WORK_US : account->meter.left))
+	if (us < LONG_WORK_US &&
+	    (clock->is_of_user_mode || us < account->meter.left))
 		return 0;
 	clock->trap_us += us;
-	clock->must_set |= us >= LONG_WORK_US;
+	clock->must_set = true;
 	account->seen += us;
 	return paced(thread, column, meter_spend(&account->meter, us));
 }

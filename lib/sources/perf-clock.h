@@ -40,6 +40,13 @@
 void perf_clock_start(struct thread *thread, unsigned column);
 
 /*
+ * To be called when the kernel is to repeat the period.  If the boundaries have
+ * been random, fixed intervals begin, at a random point of the first: returns
+ * true, and the next boundary is the end of another period.
+ */
+bool perf_clock_fix(struct thread *thread, unsigned column);
+
+/*
  * Whether the period in progress does not end at the meter's next boundary.
  */
 bool perf_clock_must_set(const struct thread *thread);

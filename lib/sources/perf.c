@@ -20,7 +20,8 @@
 
 #define TRACEPOINT_MIN 16	/* system calls between its traps */
 #define TRAPS_IN_DANGER 4	/* while the program may close the descriptor */
-#define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period */
+#define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, */
+#define TRAPS_BY_HAND_FIXED 4	/* or then, if the user has chosen it */
 #define OUT_OF_STEP 79		/* which is longer by this part of it */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
@@ -116,10 +117,17 @@ scale(const struct resource_source *source)
 	return source->usage == USAGE_CPU ? 1000 : 1;
 }
 
-bool
-perf_is_clock(unsigned column)
+static bool
+is_clock(unsigned column)
 {
-	return resources.columns[column].source->usage == USAGE_CPU;
+	return resources.columns[column].source->is_clock;
+}
+
+uint64_t
+perf_clock_ns(const struct thread *thread, unsigned column)
+{
+	return is_clock(column) ? 1000 *
+	    thread->meters->accounts[column].meter.interval : 0;
 }
 
 /*
@@ -146,7 +154,7 @@ static bool
 begins_with_one_trap(const struct account *account, unsigned column,
     bool is_of_user_mode)
 {
-	return perf_is_clock(column) && can_trap_once && !is_of_user_mode &&
+	return is_clock(column) && can_trap_once && !is_of_user_mode &&
 	    account->meter.left < resources.columns[column].row->least;
 }
 
@@ -192,7 +200,7 @@ arm(struct thread *thread, unsigned column)
 	    &had_to);
 	account->fd = -1;
 	account->page = NULL;
-	if (perf_is_clock(column)) {
+	if (is_clock(column)) {
 		thread->meters->clock.is_of_user_mode = had_to;
 		thread->meters->clock.is_given_up = fd < 0;
 	}
@@ -201,11 +209,11 @@ arm(struct thread *thread, unsigned column)
 	account->fd = process_move_up(fd);
 	account->n_traps = 0;
 	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
-	if (!perf_is_clock(column) || is_first(thread))
+	if (!is_clock(column) || is_first(thread))
 		map_page(account);
 	account->is_by_hand = true;
 	thread->meters->clock.armed_us = thread->meters->clock.alarm_us = 0;
-	if (perf_is_clock(column) && had_to)
+	if (is_clock(column) && had_to)
 		perf_clock_set(thread, account->period, account->period);
 	account->traps_once = begins_with_one_trap(account, column, had_to);
 	if (account->traps_once) {
@@ -230,14 +238,14 @@ start(struct thread *thread, unsigned column)
 
 	if (is_counted)
 		usage_start(thread, column);
-	if (perf_is_clock(column))	/* before a trap uses the parent's */
+	if (is_clock(column))	/* before a trap uses the parent's */
 		perf_clock_start(thread, column);
 	thread->meters->accounts[column].is_armed = true;
 	ok = arm(thread, column);
-	if (perf_is_clock(column))	/* what arming took is not the program's */
+	if (is_clock(column))	/* what arming took is not the program's */
 		usage_start(thread, column);
 	thread->meters->accounts[column].needs_ticks = is_counted &&
-	    (!ok || perf_is_clock(column));
+	    (!ok || is_clock(column));
 	return is_counted || ok;
 }
 
@@ -339,13 +347,12 @@ set_clock(struct thread *thread, unsigned column)
 {
 	struct account *account = &thread->meters->accounts[column];
 	const uint64_t least = resources.columns[column].row->least / 2;
-	const bool is_by_hand = resources.is_random ||
-	    account->n_traps < (is_first(thread) ? 1 : TRAPS_BY_HAND) ||
-	    perf_clock_must_set(thread);
+	const bool is_by_hand = resources.is_random || account->n_traps <
+	    (resources.columns[column].is_paced ? TRAPS_BY_HAND :
+	    TRAPS_BY_HAND_FIXED) || perf_clock_must_set(thread) ||
+	    perf_clock_fix(thread, column);
 	uint64_t period = repeated_period(account, column), number;
 
-	if (!is_by_hand && resources.columns[column].is_paced)
-		account->meter.random = 0;
 	if (!is_by_hand && account->period == period && !account->traps_once &&
 	    !account->is_by_hand)
 		return;
@@ -482,13 +489,13 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 
 	if (counts_calls(source))
 		return take_unsampled(account);
-	if (perf_is_clock(column))
+	if (is_clock(column))
 		hits = perf_clock_trap(thread, column, spent);
 	else if (source->usage != 0)
 		hits = usage_hits(thread, column, 1);
 	else
 		hits = meter_spend(&account->meter, spent);
-	if (hits > 0 || (is_own_trap && !(perf_is_clock(column) &&
+	if (hits > 0 || (is_own_trap && !(is_clock(column) &&
 	    thread->meters->clock.is_stray)))
 		set_period(thread, column);
 	account->pending += hits;
@@ -507,7 +514,7 @@ may_have_lost_trap(const struct thread *thread, unsigned column)
 {
 	const struct perf_clock *clock = &thread->meters->clock;
 
-	return !perf_is_clock(column) ||
+	return !is_clock(column) ||
 	    (!clock->is_of_user_mode && !clock->is_given_up &&
 	    usage_unseen(thread, column) >
 	    thread->meters->accounts[column].period);
@@ -576,7 +583,7 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	const uint64_t found = account->unsampled;
 
 	account->unsampled = 0;
-	if (perf_is_clock(column))
+	if (is_clock(column))
 		return perf_clock_tick(thread, column, expiries);
 	return source->usage != 0 ? usage_hits(thread, column, expiries) :
 	    found;
@@ -641,7 +648,7 @@ perf_go_on(struct thread *thread)
 	for (i = 0; i < resources.n; i++)
 		if (resources.columns[i].source->start == start) {
 			thread->meters->accounts[i].is_armed = true;
-			if (!perf_is_clock(i) || !thread->meters->clock.is_given_up)
+			if (!is_clock(i) || !thread->meters->clock.is_given_up)
 				arm(thread, i);
 		}
 	perf_release(thread);

@@ -36,8 +36,11 @@ bool perf_is_used(void);
 /* Whether the events of a column also count what the handler uses. */
 bool perf_measures_work(unsigned column);
 
-/* Whether a column counts CPU time by a perf event. */
-bool perf_is_clock(unsigned column);
+/*
+ * The thread's interval of CPU time in nanoseconds, if a column counts that by
+ * a perf event; 0 otherwise.
+ */
+uint64_t perf_clock_ns(const struct thread *thread, unsigned column);
 
 /*
  * The hits of CPU time for what the handler of the clock's trap itself has
