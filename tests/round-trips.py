@@ -44,13 +44,13 @@ PARDONS = {
 inlines = INLINES[0]
 
 
-def run(profile, *commands):
+def run(profile, *commands, options=(), check=True):
     """profile: one file, or the words of several, blanks between them."""
-    words = [CPPROF, "-q", "-F", "json"]
+    words = [CPPROF, "-q", "-F", "json", *options]
     for command in (*SETUP, f"inlines {inlines}", *commands):
         words += ["-e", command]
     return subprocess.run([*words, *profile.split()], stdin=subprocess.DEVNULL,
-                          check=True, capture_output=True, text=True,
+                          check=check, capture_output=True, text=True,
                           timeout=120)
 
 
@@ -94,16 +94,11 @@ def what_is_to_come_back(profile, pardons, *setup):
 
 def roots(profile, *setup):
     """The granularities that a profile has, each with its root or None."""
-    words = [CPPROF, "-q", "-F", "json", "--keep-going"]
-    for command in (*SETUP, f"inlines {inlines}", *setup):
-        words += ["-e", command]
-    for granularity in GRANULARITIES:
-        words += ["-e", f"granularity {granularity}", "-e", "granularity",
-                  "-e", "root"]
+    commands = [command for granularity in GRANULARITIES for command in
+                (f"granularity {granularity}", "granularity", "root")]
     values = [json.loads(line)["rows"][0]["value"] for line in
-              subprocess.run([*words, *profile.split()], text=True,
-                             stdin=subprocess.DEVNULL, capture_output=True,
-                             timeout=120).stdout.splitlines()]
+              run(profile, *setup, *commands, options=("--keep-going",),
+                  check=False).stdout.splitlines()]
     assert len(values) == 2 * len(GRANULARITIES)
     return [(granularity, root) for granularity, has_it, root in
             zip(GRANULARITIES, values[::2], values[1::2])

@@ -42,8 +42,9 @@ class Recording:
         chosen = [word for name in resources for word in ('-r', name)]
         self.process = subprocess.Popen(
             [CPPROF, 'record', '-o', self.path, *chosen, *program, *words],
-            cwd=self.directory.name, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True,
+            cwd=self.directory.name, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
                                                   (0, 0)))
         self.began = {}
@@ -237,8 +238,9 @@ def watch_shows_what_waits():
         recording.read_until('take_first')
         watch = subprocess.Popen(
             [CPPROF, '-q', '-e', 'unit hits',
-             '-e', 'watch 0.2 functions take_first', recording.path], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+             '-e', 'watch 0.2 functions take_first', recording.path],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True)
         seen = []
 
         def look(line):

@@ -49,7 +49,7 @@ struct process_own {
 	uint64_t start_ns, start_mono_ns;	/* the same moment on two
 						   clocks */
 	uint64_t start_cpu_ns;		/* CPU time used before it */
-	char start_name[16];		/* of its first thread, or of the one
+	char start_name[PROCESS_NAME_SIZE];	/* of its first thread, or of the one
 					 * that forked it */
 	bool is_given_up;		/* the process cannot be sampled */
 };

@@ -61,14 +61,6 @@ look_again_at_name(struct thread *thread)
 	waits_forget(thread);
 }
 
-static void
-take_sample(struct thread *thread, const struct sample_request *request,
-    const void *context)
-{
-	look_again_at_name(thread);
-	sample_take(thread, request, context);
-}
-
 /* Handles a tick that brings that many expiries of the thread's timer. */
 static void
 tick(struct thread *thread, uint64_t expiries, void *context)
@@ -86,8 +78,10 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 	request.columns = resources_tick(thread, expiries, &request.hits,
 	    &request.overrun);
 	thread->meters->n_expiries += expiries;
-	if (request.columns != 0)
-		take_sample(thread, &request, context);
+	if (request.columns != 0) {
+		look_again_at_name(thread);
+		sample_take(thread, &request, context);
+	}
 	perf_end_tick(thread);
 	own_work_end(thread);
 	if (exceptions_are_wanted())
@@ -113,7 +107,8 @@ take_trap(unsigned column, const void *context)
 	request.clock_ns = perf_clock_ns(thread, column);
 	if (request.hits > 0) {
 		request.time_ns = sample_time_passed(thread);
-		take_sample(thread, &request, context);
+		look_again_at_name(thread);
+		sample_take(thread, &request, context);
 	}
 	perf_end_trap(thread, column);
 	own_work_end(thread);
