@@ -140,7 +140,7 @@ WAYS = (
     ('by_the_smallest_interval', 'cpu:100', False, 1500),
     ('at_random', 'cpu', True, 2500),
     ('at_random_each_millisecond', 'cpu:1000', True, 1500),
-    ('beside_page_faults', 'cpu:1000,page-faults:20', False, 1500),
+    ('beside_page_faults', 'cpu:1000,page-faults:20', False, 5000),
     ('beside_others', 'cpu:1000,syscalls,context-switches:1,real', False,
      1500),
 )
