@@ -143,6 +143,10 @@ struct cpprofdata_drops {
 						   instead of by the perf
 						   event */
 
+#define CPPROFDATA_TIMERS_AT_TICKS 0x2000u	/* the program has set timers,
+						   and CPU time was sampled at
+						   ticks */
+
 struct cpprofdata_header {
 	char magic[8];
 	uint32_t version;

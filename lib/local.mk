@@ -94,7 +94,7 @@ libcpprof_la_SOURCES = \
 	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
 	lib/wrap/unsampled.h lib/wrap/rights.c lib/wrap/signal-masks.c \
 	lib/wrap/sigwait.c lib/wrap/stdio.c lib/wrap/stdio.def \
-	lib/wrap/threads-jumps.c lib/wrap/wrapped.h \
+	lib/wrap/threads-jumps.c lib/wrap/timers.c lib/wrap/wrapped.h \
 	\
 	lib/unwind/trampoline-x86_64.S
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \

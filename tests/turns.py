@@ -8,10 +8,13 @@ distance is in standard errors of a share of independent samples; a run has a
 fixed number of turns.  Nothing that samples may hold a program up either.
 bench/turns.py does the same at length.  Speaks TAP.
 """
+import ctypes
+import errno
 import json
 import math
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -131,6 +134,40 @@ def can_be_nobody():
         return False
 
 
+def refuse_perf_events():
+    """By a filter of system calls, as in many containers."""
+    load, jump, give = 0x20, 0x15, 0x06
+    perf_event_open, refusal, permission = 298, 0x00050000 | errno.EPERM, \
+        0x7fff0000
+    code = b''.join(struct.pack('HBBI', *words) for words in (
+        (load, 0, 0, 0), (jump, 0, 1, perf_event_open), (give, 0, 0, refusal),
+        (give, 0, 0, permission)))
+    buffer = ctypes.create_string_buffer(code)
+    program = struct.pack('HxxxxxxP', 4, ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program) != 0:
+        raise OSError(ctypes.get_errno(), 'no filter')
+
+
+def check_timers_at_ticks():
+    """Where only ticks sample CPU time, timers' handlers may be missed."""
+    for how, has_timers in ('itimer', True), ('timer', True), \
+            ('threads', False):
+        with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory:
+            recording = os.path.join(directory, 'r')
+            subprocess.run(
+                [CPPROF, 'record', '--no-prompt', '--no-symbols', '-o',
+                 recording, '--', TURNS, how, '20', '1000', '2000'],
+                stdin=subprocess.DEVNULL, capture_output=True, check=True,
+                timeout=60, preexec_fn=refuse_perf_events)
+            info = subprocess.run([CPPROF, '-q', '-e', 'info', recording],
+                                  capture_output=True, text=True, check=True,
+                                  timeout=60).stdout
+        claims.check(f'timers beside ticks are told: {how}',
+                     ('timers' in info) == has_timers and
+                     'perf event ' not in info, info)
+
+
 def has_event(is_nobody=False):
     """Whether CPU time has a clock that traps."""
     run = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', 'record --list'],
@@ -191,6 +228,7 @@ def main():
         check_shares(SHORT[0], ('--random',), is_nobody)
     if has_event():
         check_short_run()
+    check_timers_at_ticks()
     claims.end()
 
 

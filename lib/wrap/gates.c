@@ -15,6 +15,7 @@ gates_begin(bool is_sampled)
 	memory_begin(is_sampled);
 	calls_begin(is_sampled);
 	kernel_begin(is_sampled);
+	timers_begin(is_sampled);
 	io_begin(is_sampled);
 	stdio_begin(is_sampled);
 	blocking_begin(is_sampled);

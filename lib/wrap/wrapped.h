@@ -122,6 +122,7 @@ extern const struct resource_source source_wall, source_bytes,
 BEGINS void memory_begin(bool is_sampled);
 BEGINS void calls_begin(bool is_sampled);
 BEGINS void kernel_begin(bool is_sampled);
+BEGINS void timers_begin(bool is_sampled);
 BEGINS void io_begin(bool is_sampled);
 BEGINS void stdio_begin(bool is_sampled);
 BEGINS void blocking_begin(bool is_sampled);

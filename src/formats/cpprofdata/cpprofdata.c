@@ -304,6 +304,10 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	    profile_add_tally(profile, "processes with CPU time by ticks in "
 	                      "threads that switched often", 1, error) != 0)
 		return -1;
+	if ((header->flags & CPPROFDATA_TIMERS_AT_TICKS) != 0 &&
+	    profile_add_tally(profile, "processes whose timers' handlers ticks "
+	                      "can miss: allow perf events", 1, error) != 0)
+		return -1;
 	if ((header->flags & CPPROFDATA_TRUNCATED) != 0 &&
 	    profile_add_tally(profile, "files truncated while recorded, "
 	                      "written again when the process ended", 1,
