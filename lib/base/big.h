@@ -8,7 +8,7 @@
 #ifndef CPPROF_BIG_H
 #define CPPROF_BIG_H
 
-#define BIG_TABLE __attribute__((section(".bss.cpprof_big")))
+#define BIG_TABLE __attribute__((section(".bss.cpprof_big"), aligned(4096)))
 
 /* Its start shares a page with the variables.  Only one: settings.c. */
 #define BIG_FROM_START __attribute__((section(".bss.cpprof_after.1")))

@@ -190,16 +190,16 @@ last_component(const char *path)
 static void
 read_link(void)
 {
-	char *path = process_names.started_as;
 	struct stat named, run;
 
-	find_started(path);
-	if (strcmp(last_component(path),
-	    last_component(process_names.executable)) == 0 ||
-	    files_status_of(path, &named) != 0 ||
-	    files_status_of("/proc/self/exe", &run) != 0 ||
-	    named.st_ino != run.st_ino || named.st_dev != run.st_dev)
-		path[0] = '\0';
+	if (strcmp(last_component((const char *)getauxval(AT_EXECFN)),
+	    last_component(process_names.executable)) == 0)
+		return;
+	find_started(process_names.started_as);
+	process_names.has_link =
+	    files_status_of(process_names.started_as, &named) == 0 &&
+	    files_status_of("/proc/self/exe", &run) == 0 &&
+	    named.st_ino == run.st_ino && named.st_dev == run.st_dev;
 }
 
 /* Reads the start of a file in /proc; the text ends with NUL. */

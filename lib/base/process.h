@@ -49,8 +49,8 @@ struct process_own {
 	uint64_t start_ns, start_mono_ns;	/* the same moment on two
 						   clocks */
 	uint64_t start_cpu_ns;		/* CPU time used before it */
-	char start_name[PROCESS_NAME_SIZE];	/* of its first thread, or of the one
-					 * that forked it */
+	char start_name[PROCESS_NAME_SIZE];	/* of its first thread, or of
+						   the one that forked it */
 	bool is_given_up;		/* the process cannot be sampled */
 };
 
@@ -58,9 +58,10 @@ extern struct process_own process_own;
 
 /* Only needed in files; "" until process_read_names. */
 struct process_names {
-	char executable[PATH_MAX];
-	char started_as[PATH_MAX];	/* the link that leads to it; "": none */
 	char host[256];
+	bool has_link;			/* `started_as` is valid */
+	char executable[PATH_MAX];
+	char started_as[PATH_MAX];	/* the link that leads to it */
 };
 
 extern struct process_names process_names;

@@ -604,7 +604,7 @@ fill_strings(void)
 	header.host = add_text(process_names.host);
 	header.executable = add_text(process_names.executable);
 	header.directory = add_text(process.directory);
-	if (process_names.started_as[0] != '\0')
+	if (process_names.has_link)
 		header.started_as = add_text(process_names.started_as);
 	if (process.arguments_size == 0)
 		return;

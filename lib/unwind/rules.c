@@ -17,6 +17,7 @@
 #define BLOCK_BITS 11
 #define RANGE_SET_BITS 11
 #define RANGE_LENGTH_BITS 16
+#define ENOUGH_RULES 128	/* half of what the few lines hold */
 
 struct rules_set rules_cache[1u << RULES_SET_BITS] BIG_TABLE;
 
@@ -32,7 +33,8 @@ static inline struct rules_entry *
 ranges_of_block(uint64_t address)
 {
 	return ranges[((address >> BLOCK_BITS) * 0x9e3779b97f4a7c15u) >>
-	    (64 - RANGE_SET_BITS)].ways;
+	    (64 - RANGE_SET_BITS) & atomic_load_explicit(&tables_lines,
+	    memory_order_relaxed)].ways;
 }
 
 static inline uint64_t
@@ -100,6 +102,16 @@ ends_call(uint64_t address)
 
 	return readable_range(&readable, address - 7, 8) && arch_follows_call(
 	    (const unsigned char *)(uintptr_t)address + 1);
+}
+
+/* What was remembered in the few lines is found again in the tables. */
+static void
+use_all_lines(void)
+{
+	static _Atomic unsigned n_rules;
+
+	if (tables_lines == TABLES_FEW_LINES && ++n_rules >= ENOUGH_RULES)
+		tables_lines = UINT64_MAX;
 }
 
 /* Inserts a rule at the front of its set and drops the last. */
@@ -175,5 +187,6 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 		memcpy(&word, &rule, sizeof word);
 	}
 	remember(set->ways, word, word ^ key);
+	use_all_lines();
 	return rule;
 }

@@ -48,7 +48,8 @@ rules_key(uint64_t address)
 static inline struct rules_set *
 rules_set_of(uint64_t key)
 {
-	return &rules_cache[key >> (64 - RULES_SET_BITS)];
+	return &rules_cache[key >> (64 - RULES_SET_BITS) &
+	    atomic_load_explicit(&tables_lines, memory_order_relaxed)];
 }
 
 /* Prefetches the set of the rule at an address. */

@@ -33,6 +33,7 @@
 #define FIRST_STRIDE 8		/* rows: a cache line */
 
 _Atomic uint64_t tables_epoch;
+_Atomic uint64_t tables_lines = TABLES_FEW_LINES;
 
 /* A row of the index; both are relative to the header. */
 struct table_row {
@@ -133,7 +134,8 @@ static inline _Atomic uint64_t *
 hints_near(uint64_t page)
 {
 	return hints[(page / HINT_PAGES * 0x9e3779b97f4a7c15u) >>
-	    (64 - HINT_BITS)].pages;
+	    (64 - HINT_BITS) & atomic_load_explicit(&tables_lines,
+	    memory_order_relaxed)].pages;
 }
 
 /* The row remembered for this page or for the nearest one; SIZE_MAX: none. */

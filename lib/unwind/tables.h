@@ -36,4 +36,12 @@ void tables_new_epoch(void);
  */
 extern _Atomic uint64_t tables_epoch;
 
+/*
+ * Which lines of a cache are used, of all that a hash may choose: a process
+ * that takes a sample or two touches one page of each, and one that takes many
+ * all of them.
+ */
+#define TABLES_FEW_LINES 63	/* a page less one */
+extern _Atomic uint64_t tables_lines;
+
 #endif
