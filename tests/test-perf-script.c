@@ -591,6 +591,24 @@ perf_script_first_lines_may_lack_any_field(void **state)
 	}
 }
 
+/* Its first line is like those of others, which have stacks. */
+static void
+perf_script_has_samples_without_a_stack(void **state)
+{
+	struct profile *profile = read_text("prog  6040 \n"
+	    "\t            1100 f\n\nkworker/0:1  77 \n\n"
+	    "prog  6040 \n\t            1100 f\n\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 2);
+	assert_int_equal(hits_of(profile, 0, "[no stack]"), 1);
+	assert_string_equal(profile->threads[1].name, "kworker/0:1");
+	profile_free(profile);
+	expect_error("prog  6040 \n\t            1100 f\n\nother\n\n"
+	    "prog  6040 \n\t            1100 f\n\n",
+	    "in:4: expected a sample");
+}
+
 /* Appends the format with the address for '@' and the name for '$'. */
 static void
 add_sample(char *text, const char *format, const char *address,
@@ -640,6 +658,15 @@ perf_script_columns_of_any_fields_are_told(void **state)
 		  "ksoftirqd/0", 1, true },
 		{ "pid,tid,cpu,ip,sym", "     77/78      [003]  @ $\n",
 		  "samples", "", 1, true },
+		{ "pid,tid,ip,sym, as by perf 6.1",
+		  "            prog 25849/25849  @ $\n", "samples", "prog", 1,
+		  true },
+		{ "pid,tid,ip,sym, of fewer digits",
+		  "            prog   849/849    @ $\n", "samples", "prog", 1,
+		  true },
+		{ "comm,tid,time,ip,sym of idle processors",
+		  "              :0     0 19823.308383:  @ $\n", "samples",
+		  "swapper", 1, true },
 		{ "ip,sym", " @ $\n", "samples", "", 1, true },
 		{ "comm,tid,addr,ip,sym",
 		  "            prog    77     7fd43688d550 @ $\n",
@@ -793,6 +820,7 @@ main(void)
 		cmocka_unit_test(
 		    perf_script_last_line_without_newline_counts_if_whole),
 		cmocka_unit_test(perf_script_first_lines_may_lack_any_field),
+		cmocka_unit_test(perf_script_has_samples_without_a_stack),
 		cmocka_unit_test(perf_script_columns_of_any_fields_are_told),
 		cmocka_unit_test(perf_script_branches_end_a_sample),
 		cmocka_unit_test(perf_script_brief_lines_need_a_frame),

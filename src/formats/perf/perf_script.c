@@ -119,14 +119,24 @@ find_process(struct script *script, uint64_t pid, struct error *error)
 	    profile_add_process(script->reader.profile, &process, error);
 }
 
+/* perf may know no name of the kernel's idle threads. */
+static bool
+is_idle(const struct perf_script_header *header)
+{
+	return header->tid == 0 && header->comm.length == 2 &&
+	       memcmp(header->comm.text, ":0", 2) == 0;
+}
+
 static int
 add_thread(struct script *script, const struct perf_script_header *header,
            struct error *error)
 {
+	static const struct perf_text idle = { "swapper", 7 };
 	struct thread thread = {
 		.process = find_process(script, header->pid, error),
 		.tid = header->tid,
-		.name = keep_text(script, &header->comm, error),
+		.name = keep_text(script, is_idle(header) ? &idle :
+		                  &header->comm, error),
 	};
 
 	struct process *process;
@@ -415,6 +425,25 @@ begin_brief(struct script *script, struct error *error)
 }
 
 /*
+ * An empty line after the one that is kept: a sample without a stack, if its
+ * fields are those of the others.
+ */
+static int
+add_brief_alone(struct script *script, struct error *error)
+{
+	const char *line = text_string(&script->brief);
+	struct perf_script_header header;
+
+	if (!perf_script_read_columns(line, script->brief.length,
+	        script->layout.known, &header) ||
+	    header.fields != script->layout.known)
+		return reject_brief(script, error);
+	script->has_brief = false;
+	return begin_sample(script, &header, error) == 0 ?
+	       end_sample(script, error) : -1;
+}
+
+/*
  * In a sample, lines that begin with blanks are perf's source lines, registers
  * or branches, which say nothing about the stack.
  */
@@ -468,11 +497,12 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
-	if ((length == 0 || line[0] != '\t') &&
-	    reject_brief(script, error) != 0)
+	if (length > 0 && line[0] != '\t' && reject_brief(script, error) != 0)
 		return -1;
 	if (length == 0) {
 		script->is_record = false;
+		if (script->has_brief)
+			return add_brief_alone(script, error);
 		return script->depth > 0 ? end_sample(script, error) : 0;
 	}
 	if (script->reader.is_unended && !is_whole(script, line, length))
@@ -893,6 +923,21 @@ perf_script_read(struct source *source, const struct read_options *options,
 	return reader_end(&script.reader, result);
 }
 
+/* An object of JSON, whose keys and values may look like a line of perf's. */
+static bool
+begins_json(const char *at, size_t size)
+{
+	const char *end = at + size;
+
+	while (at < end && memchr(" \t\r\n", *at, 4) != NULL)
+		at++;
+	if (at == end || *at++ != '{')
+		return false;
+	while (at < end && memchr(" \t\r\n", *at, 4) != NULL)
+		at++;
+	return at < end && *at == '"';
+}
+
 /* By the first line of a sample; a frame settles what is not so clear. */
 static int
 perf_script_probe(const void *head, size_t size)
@@ -902,6 +947,8 @@ perf_script_probe(const void *head, size_t size)
 	struct perf_script_header header;
 	struct perf_text line, frame;
 
+	if (begins_json(head, size))
+		return PROBE_NO;
 	if (layout.is_brief || layout.is_flat || layout.is_bare)
 		return PROBE_SURE;
 	if (!next_line(&at, end, &line) ||

@@ -154,17 +154,17 @@ take_misc(struct scan *scan)
 
 /*
  * The blanks with which perf fills the column of a field that ends here:
- * "77/78     " and "U    ".
+ * "77/78     " and "U    ".  `column`: how wide a thread's is.
  */
 static ptrdiff_t
-padding(const char *word, const char *end)
+padding(const char *word, const char *end, ptrdiff_t column)
 {
 	struct scan scan = { word, end };
 	uint64_t number;
 	ptrdiff_t width = 0;
 
 	if (take_number(&scan, &number) && take_char(&scan, '/'))
-		width = TASK_WIDTH - (end - scan.at);
+		width = column - (end - scan.at);
 	else if (take_misc(&(struct scan){ word, end }))
 		width = MISC_WIDTH - (end - word);
 	return width > 0 ? width : 0;
@@ -192,7 +192,9 @@ find_frame(struct scan scan, bool is_beginning, struct perf_text *frame,
            const char **end)
 {
 	enum { COLUMN = 1 + ADDRESS_WIDTH, EMPTY_FLAGS = 24 };
-	const char *behind = scan.at;	/* the field before */
+	const char *behind = scan.at;	/* the field before; of old perf's, it
+					 * ends so many blanks less behind */
+	ptrdiff_t less = 0;
 	bool is_found = false, is_first = true, is_filled = false;
 
 	*end = is_beginning ? scan.end : scan.at;
@@ -208,6 +210,10 @@ find_frame(struct scan scan, bool is_beginning, struct perf_text *frame,
 			scan.at++;
 		width = scan.at - behind;
 		is_address = is_hex(word, scan.at);
+		if (is_address && width + less == COLUMN) {
+			behind -= less;
+			width += less;
+		}
 		if (is_address && (width == COLUMN ||
 		    width == EMPTY_FLAGS + COLUMN || (width > COLUMN &&
 		        (is_filled || (is_first && !is_beginning)) &&
@@ -232,8 +238,12 @@ find_frame(struct scan scan, bool is_beginning, struct perf_text *frame,
 		}
 		is_filled |= *word == '|';	/* data_src */
 		behind = scan.at;
-		if (is_beginning)
-			behind += padding(word, scan.at) + 1;
+		less = 0;
+		if (is_beginning) {
+			width = padding(word, scan.at, TASK_WIDTH);
+			less = width - padding(word, scan.at, OLD_TASK_WIDTH);
+			behind += width + 1;
+		}
 		is_first = false;
 	}
 	return is_found;
