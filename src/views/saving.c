@@ -128,6 +128,28 @@ are_all_of_main(const struct sample_set *set)
 	    measure_function(set, name) == set->total;
 }
 
+/*
+ * Whether this is more time than passed, which only several threads can use,
+ * even if the input does not tell them apart.
+ */
+static bool
+exceeds_run(const struct sample_set *set)
+{
+	enum { SLACK = 20 };	/* of the run: sampling is not exact */
+	const struct resource *resource = set->resource;
+	const struct process *process = set->profile->processes;
+	long double ns, passed;
+
+	if (set->profile->n_processes != 1 || process->start_ns == 0 ||
+	    process->end_ns <= process->start_ns ||
+	    unit_find(resource->gtick, strlen(resource->gtick), &ns, NULL) !=
+	        UNIT_IS_TIME)
+		return false;
+	passed = (long double)(process->end_ns - process->start_ns);
+	return (long double)set->total * (long double)resource->interval * ns >
+	       passed + passed / SLACK;
+}
+
 /* ---- the saving ---- */
 
 static const char *
@@ -162,6 +184,10 @@ saving_of(const struct sample_set *set, struct saving *saving,
 	              sharers.threads > 1;
 	is_one = sharers.threads == 1 ||
 	         (sharers.members == 0 && are_all_of_main(set));
+	if (!are_several && time != TIME_OF_CPU && exceeds_run(set)) {
+		are_several = true;
+		saving->who = "several threads";
+	}
 	if (time == TIME_OF_CPU) {
 		saving->of = " of CPU time";
 	} else if (time == TIME_THAT_PASSES) {
