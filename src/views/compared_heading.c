@@ -242,6 +242,8 @@ add_noise(const struct view_request *request,
 	char text[160];
 	bool has_replicates = view_count_runs(request) > 2;
 	const char *run = request->compared->values != NULL ? "value" : "run";
+	const char *how = request->compared->values != NULL ? "" :
+	                  ": record --repeat 3";
 
 	if (compared->are_exact)
 		return table_add_header(table, error, "the counts are exact; "
@@ -250,10 +252,10 @@ add_noise(const struct view_request *request,
 	if (isnan(compared->whole.phi) && !has_replicates)
 		return table_add_header(table, error, "undecided: the hits are "
 		    "no counts of samples, so only more %ss of each side can "
-		    "show their noise", run);
+		    "show their noise%s", run, how);
 	if (!has_replicates && table_add_header(table, error, "one %s a side: "
-	    "likely is the most that can be said; more %ss say more", run,
-	    run) != 0)
+	    "likely is the most that can be said; more %ss say more%s", run,
+	    run, how) != 0)
 		return -1;
 	if (!has_replicates && compared->noise.ratio != 1 &&
 	    table_add_header(table, error, "most functions used about %.2f "

@@ -145,18 +145,23 @@ plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* Whether a hit is just a sample, or whatever the input counts. */
+static bool
+is_plain(const struct resource *resource)
+{
+	return resource->interval == 1 && (*resource->gtick == '\0' ||
+	       strcmp(resource->gtick, "sample") == 0);
+}
+
 /* Adds ", one per 200 ms"; nothing if a hit is just a sample. */
 static void
 add_interval(struct text_buffer *text, const char *what,
              const struct resource *resource)
 {
-	const char *gtick = resource->gtick;
-
-	if (resource->interval == 1 &&
-	    (*gtick == '\0' || strcmp(gtick, "sample") == 0))
+	if (is_plain(resource))
 		return;
 	text_add_string(text, what);
-	text_add_interval(text, resource->interval, gtick);
+	text_add_interval(text, resource->interval, resource->gtick);
 }
 
 /*
@@ -173,7 +178,10 @@ add_amount(struct text_buffer *text, const struct sample_set *set)
 		text_add_hits(text, set, set->total);
 		text_add_format(text, " in %" PRIu64 " sample%s", n_samples,
 		                plural(n_samples));
-		add_interval(text, ", one hit per ", resource);
+		if (is_plain(resource))
+			text_add_string(text, ", as the input weights them");
+		else
+			add_interval(text, ", one hit per ", resource);
 		return;
 	}
 	if (set->flow == NULL && n_samples > 0 && n_samples != set->total)
