@@ -148,13 +148,14 @@ static int
 add_numbers(struct otlp_array *numbers, const struct protobuf_field *field,
             struct error *error)
 {
-	const unsigned char *at = field->bytes, *end = at + field->value;
+	const unsigned char *at = field->bytes, *end;
 	uint64_t number;
 
 	if (field->wire == PROTOBUF_VARINT)
 		return add_number(numbers, field->value, error);
 	if (field->wire != PROTOBUF_BYTES)
 		return fail(error, "numbers");
+	end = at + field->value;
 	while (at < end) {
 		at = protobuf_varint(at, &number);
 		if (at == NULL || at > end)
