@@ -218,12 +218,14 @@ expect_header(const char *line, const char *expected)
 	struct perf_script_header h;
 	char text[500] = "none";
 
-	if (perf_script_read_header(line, strlen(line), &h))
+	if (perf_script_read_header(line, strlen(line), &h)) {
+		assert_non_null(h.rest.text);
 		snprintf(text, sizeof text, "%.*s|%llu/%llu|%llu|%.*s|%.*s",
 		         (int)h.comm.length, h.comm.text,
 		         (unsigned long long)h.pid, (unsigned long long)h.tid,
 		         (unsigned long long)h.period, (int)h.event.length,
 		         h.event.text, (int)h.rest.length, h.rest.text);
+	}
 	assert_string_equal(text, expected);
 }
 
@@ -238,6 +240,7 @@ perf_script_reads_odd_commands_and_fields(void **state)
 	expect_header("a 12 b 7  1.5:   3 cycles:", "a 12 b|0/7|3|cycles|");
 	expect_header(":-1 -1 7 1.5: cycles:", ":-1 -1|0/7|1|cycles|");
 	expect_header(":-1    -1 [003] 1.5:   3 cycles:", ":-1|0/0|3|cycles|");
+	expect_header("p 7 1.5: PERF_RECORD_COMM exec: p:7/7", "p|0/7|1||");
 	expect_header(":-1 -1/-1 1.5: 3 cycles:", ":-1|0/0|3|cycles|");
 	expect_header("p 7 [003] KE   1.5:   3 cycles:", "p|0/7|3|cycles|");
 	expect_header("p 7 U   3 cycles:", "p|0/7|3|cycles|");

@@ -441,7 +441,7 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
 
 	header->period = 1;
 	header->has_period = header->is_doubtful = false;
-	header->event = (struct perf_text){ scan.end, 0 };
+	header->event = header->rest = (struct perf_text){ scan.end, 0 };
 	if (take_cpu(&scan))
 		skip_blanks(&scan);
 	take_misc(&scan);
