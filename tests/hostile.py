@@ -336,6 +336,51 @@ def gzip_of_samples():
         strings=[b"f"])))
 
 
+def otlp(sample=((4, b"\1"),), n=1, types=1, rows=b"", text=b""):
+    """A sample, n times, and a dictionary with these further rows, whose
+    string 4 is the text."""
+    return message(
+        (1, message((2, message((2,
+            message((1, message((1, 1), (2, 2)))) * types
+            + message((2, message((1, 1), *sample))) * n))))),
+        (2, message(
+            (1, b""), (2, b""), (2, message((3, message((1, 1))))),
+            (3, b""), (3, message((1, 3))),
+            *[(5, string) for string in (b"", b"cpu", b"ns", b"f", text)],
+            (6, b""), (7, b""), (7, message((1, b"\1")))) + rows))
+
+
+def gzip_of_otlp_functions():
+    """A million functions of one name of 15 MB."""
+    return write("functions.otlp.gz", gzip.compress(otlp(
+        rows=message((3, message((1, 4)))) * 1000000, text=b"p" * 15000000)))
+
+
+def gzip_of_otlp_attributes():
+    """A sample with 10 million times the same label of 10 MB."""
+    label = message((6, message((1, b"k"),
+                                (2, message((1, b"b" * 10000000))))))
+    return write("attributes.otlp.gz", gzip.compress(otlp(
+        [(2, b"\1" * 10000000), (4, b"\1")], rows=label)))
+
+
+def gzip_of_otlp_mappings():
+    """5 million mappings of one path of 4 kB."""
+    return write("mappings.otlp.gz", gzip.compress(otlp(
+        rows=message((1, message((4, 4)))) * 5000000, text=b"p" * 4096)))
+
+
+def gzip_of_otlp_rows():
+    """10 million empty mappings."""
+    return write("empty.otlp.gz", gzip.compress(otlp(
+        rows=message((1, b"")) * 10000000)))
+
+
+def many_otlp_types():
+    """3,000 samples with times, in a profile of 10,000 equal types."""
+    return write("types.otlp", otlp([(5, bytes(8))], types=10000, n=3000))
+
+
 def nested_arrays():
     """JSON: a skipped value of 98,000 levels."""
     return write("nested.json", b'{"timeDeltas":[],"x":'
@@ -501,6 +546,21 @@ CASES = {
     "gzip: pprof's stacks of 100,000 frames":
         case(gzip_of_samples, notes="too many call paths, more than real",
              ask=("info", "down", "up", "graph", "export pprof")),
+    "gzip: OTLP's functions of one long name":
+        case(gzip_of_otlp_functions, status=(1,), notes="tables and samples",
+             ask=("info",)),
+    "gzip: OTLP's labels of one long text":
+        case(gzip_of_otlp_attributes, status=(1,), notes="tables and samples",
+             ask=("info",)),
+    "gzip: OTLP's mappings of one long path":
+        case(gzip_of_otlp_mappings, status=(1,), notes="tables and samples",
+             ask=("info",)),
+    "gzip: OTLP's mappings of nothing":
+        case(gzip_of_otlp_rows, status=(1,), notes="tables and samples",
+             ask=("info",)),
+    "OTLP: 10,000 types of samples":
+        case(many_otlp_types, status=(1,), notes="more than 256 types",
+             ask=("info",)),
     "zstd: 3 GB of empty lines":
         case(zstd_of_lines, notes="unpacks to more than 250 times",
              ask=("info", "functions")),

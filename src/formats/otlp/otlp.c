@@ -21,13 +21,15 @@ _Static_assert((int)SOURCE_PADDING >= (int)PROTOBUF_PADDING,
                "fields are read beyond the bytes at hand");
 
 /*
- * Samples share stacks, so few bytes may stand for many frames: so many at any
- * rate, and so many for each byte of the input.
+ * Samples share stacks, and tables share strings, so few bytes may stand for
+ * much work.  All of it is counted in frames: so many are allowed at any rate,
+ * and so many for each byte of the file, packed as it is.
  */
 enum {
 	FRAMES_FREE = 1 << 24,
-	FRAMES_A_BYTE = 128,
-	BYTES_A_FRAME = 8,	/* of labels, which samples share, too */
+	FRAMES_A_BYTE = 512,
+	FRAMES_A_ROW = 32,	/* of a table; it may be 2 bytes, or packed */
+	BYTES_A_FRAME = 8,	/* of strings that are looked at again */
 	PATH_LENGTH = 4096,	/* no path is longer, nor a build-id */
 };
 
@@ -76,10 +78,11 @@ struct otlp {
 					 * pprof_builder_line, indices numbers */
 	struct otlp_array numbers;		/* of the sample at hand */
 	uint64_t n_mappings, n_samples, n_frames, most_frames;
+	struct text_buffer path, build_id;	/* of the mapping at hand */
 	bool lacks_times;		/* some samples do */
 	uint64_t pid;			/* of the resource at hand; 0: unknown */
-	const struct otlp_type *profile_types;	/* of the profile at hand */
-	size_t n_profile_types;
+	size_t n_profile_types;			/* of the profile at hand */
+	size_t columns[RESOURCES_MAX];		/* of these, in types */
 	struct otlp_span locations_of;	/* likewise, in indices */
 };
 
@@ -130,6 +133,16 @@ static int
 fail(struct error *error, const char *what)
 {
 	return error_set(error, "expected %s", what);
+}
+
+static int
+count_frames(struct otlp *input, uint64_t n, struct error *error)
+{
+	input->n_frames += n;
+	return input->n_frames <= input->most_frames ? 0 :
+	       error_set(error, "tables and samples that share stacks have the "
+	                 "size of more than %" PRIu64 " frames, "
+	                 SOURCE_UNPACK_FIRST, input->most_frames);
 }
 
 /* 1; 0: the message is over; -1 with *error set. */
@@ -368,7 +381,8 @@ read_dictionary(struct otlp *input, struct protobuf message,
 	                           error)) > 0)
 		if (field.number == OTLP_DICTIONARY_STRINGS &&
 		    field.wire == PROTOBUF_BYTES &&
-		    add_string(input, &field, error) != 0)
+		    (count_frames(input, FRAMES_A_ROW, error) != 0 ||
+		     add_string(input, &field, error) != 0))
 			return -1;
 	if (found < 0)
 		return -1;
@@ -378,6 +392,8 @@ read_dictionary(struct otlp *input, struct protobuf message,
 
 		if (field.wire != PROTOBUF_BYTES)
 			continue;
+		if (count_frames(input, FRAMES_A_ROW, error) != 0)
+			return -1;
 		if (field.number == OTLP_DICTIONARY_FUNCTIONS)
 			result = add_function(input, item, error);
 		else if (field.number == OTLP_DICTIONARY_LOCATIONS)
@@ -393,14 +409,19 @@ read_dictionary(struct otlp *input, struct protobuf message,
 
 /* ---- tables of the pprof profile ---- */
 
-/* A path or a build-id, in the arena; NULL with *error set. */
-static const char *
-keep_string(struct otlp *input, struct otlp_string string, struct error *error)
+/* Puts a path or a build-id into the buffer, with a NUL. */
+static int
+keep_string(struct otlp *input, struct text_buffer *kept,
+            struct otlp_string string, struct error *error)
 {
 	if (string.length > PATH_LENGTH)
 		string.length = PATH_LENGTH;
-	return arena_text(&input->reader.profile->arena, string.text,
-	                  string.length, error);
+	text_clear(kept);
+	text_add(kept, string.text, string.length);
+	text_add_fill(kept, '\0', 1);
+	if (kept->failed)
+		return error_out_of_memory(error);
+	return count_frames(input, string.length / BYTES_A_FRAME, error);
 }
 
 static bool
@@ -444,12 +465,13 @@ enter_mapping(struct otlp *input, struct protobuf message,
 		const struct otlp_attribute *attribute = attribute_at(input,
 		    *number_at(&input->numbers, i));
 
-		if (attribute != NULL && is_string(attribute->key,
+		if (attribute != NULL && attribute->text.text != NULL &&
+		    is_string(attribute->key,
 		        "process.executable.build_id.gnu")) {
-			mapping.build_id = keep_string(input, attribute->text,
-			                               error);
-			if (mapping.build_id == NULL)
+			if (keep_string(input, &input->build_id,
+			                attribute->text, error) != 0)
 				return -1;
+			mapping.build_id = input->build_id.bytes;
 		}
 	}
 	file = string_at(input, numbers[OTLP_MAPPING_FILE - 1]);
@@ -459,9 +481,10 @@ enter_mapping(struct otlp *input, struct protobuf message,
 	/* Some leave out how long it is, or that, and where it is. */
 	if (mapping.limit <= mapping.start)
 		mapping.limit = UINT64_MAX;
-	mapping.path = keep_string(input, file, error);
-	return mapping.path == NULL ? -1 :
-	       pprof_builder_mapping(&input->builder, &mapping, error);
+	if (keep_string(input, &input->path, file, error) != 0)
+		return -1;
+	mapping.path = input->path.bytes;
+	return pprof_builder_mapping(&input->builder, &mapping, error);
 }
 
 static int
@@ -489,6 +512,9 @@ enter_function(struct otlp *input, struct otlp_function *function,
 		name = string_at(input, function->system_name);
 	if (name.length == 0)
 		return 0;
+	if (count_frames(input, (name.length + file.length) / BYTES_A_FRAME,
+	                 error) != 0)
+		return -1;
 	function->id = pprof_builder_function(&input->builder, name.text,
 	                                      name.length, file.text,
 	                                      file.length, error);
@@ -550,6 +576,9 @@ read_types(struct protobuf message, struct otlp_array *types,
 
 		if (field.number != OTLP_PROFILE_SAMPLE_TYPE)
 			continue;
+		if (types->n == RESOURCES_MAX)
+			return error_set(error, "more than %d types of samples",
+			                 RESOURCES_MAX);
 		type = array_add(types, sizeof *type, error);
 		if (type == NULL || read_numbers(protobuf_message(&field),
 		        numbers, 2, "a type of samples", error) != 0)
@@ -591,8 +620,9 @@ add_label(struct otlp *input, const struct otlp_attribute *attribute,
 				strlen(known[i][1]) };
 	if (key.length == 0)
 		return 0;
-	input->n_frames += (key.length + attribute->text.length) /
-	                   BYTES_A_FRAME;
+	if (count_frames(input, (key.length + attribute->text.length) /
+	                 BYTES_A_FRAME, error) != 0)
+		return -1;
 	return attribute->is_number ?
 	    pprof_builder_number(&input->builder, key.text, key.length,
 	                         (int64_t)attribute->number, "", 0, error) :
@@ -697,13 +727,13 @@ add_values(struct otlp *input, const struct otlp_sample *sample,
 {
 	uint64_t values[RESOURCES_MAX];
 
+	if (count_frames(input, input->types.n, error) != 0)
+		return -1;
 	memset(values, 0, input->types.n * sizeof *values);
-	for (size_t i = 0; i < input->n_profile_types; i++) {
-		size_t column = find_type(input, input->profile_types[i]);
-
-		if (sum_values(input, sample, i, &values[column], error) != 0)
+	for (size_t i = 0; i < input->n_profile_types; i++)
+		if (sum_values(input, sample, i, &values[input->columns[i]],
+		               error) != 0)
 			return -1;
-	}
 	for (size_t i = 0; i < input->types.n; i++)
 		pprof_builder_value(&input->builder, values[i]);
 	return 0;
@@ -741,10 +771,8 @@ find_stack(const struct otlp *input, const struct otlp_sample *sample,
 static int
 add_stack_of(struct otlp *input, struct otlp_span stack, struct error *error)
 {
-	input->n_frames += stack.n;
-	if (input->n_frames > input->most_frames)
-		return error_set(error, "samples that share stacks have more "
-		                 "than %" PRIu64 " frames", input->most_frames);
+	if (count_frames(input, stack.n, error) != 0)
+		return -1;
 	for (size_t i = 0; i < stack.n; i++) {
 		uint64_t location = *number_at(&input->indices,
 		                               stack.first + i);
@@ -816,6 +844,8 @@ visit_types(struct otlp *input, struct protobuf message, struct error *error)
 	struct otlp_array types = { 0 };
 	int result = read_types(message, &types, error);
 
+	if (result == 0)
+		result = count_frames(input, types.n * input->types.n, error);
 	for (size_t i = 0; result == 0 && i < types.n; i++) {
 		struct otlp_type *new, type = ((struct otlp_type *)
 		                               types.items)[i];
@@ -926,8 +956,12 @@ visit_samples(struct otlp *input, struct protobuf message,
 	struct otlp_array types = { 0 };
 	int result = read_types(message, &types, error);
 
-	input->profile_types = types.items;
+	if (result == 0)
+		result = count_frames(input, types.n * input->types.n, error);
 	input->n_profile_types = types.n;
+	for (size_t i = 0; result == 0 && i < types.n; i++)
+		input->columns[i] = find_type(input, ((struct otlp_type *)
+		                                      types.items)[i]);
 	if (result == 0)
 		result = add_samples(input, message, error);
 	free(types.items);
@@ -1075,6 +1109,8 @@ read_message(struct otlp *input, struct protobuf message, struct error *error)
 	struct protobuf dictionary = { NULL, NULL };
 	struct error why = { 0 };
 
+	input->most_frames = FRAMES_FREE + FRAMES_A_BYTE *
+	                     source_done(reader->source);
 	if (find_dictionary(input, message, &dictionary, error) != 0)
 		return -1;
 	if ((input->revision.stack == 0 &&
@@ -1109,7 +1145,6 @@ read_binary(struct otlp *input, struct error *error)
 	if (bytes == NULL)
 		return -1;
 	input->reader.is_cut = source_is_truncated(source);
-	input->most_frames = FRAMES_FREE + FRAMES_A_BYTE * (uint64_t)size;
 	result = read_message(input, (struct protobuf){ at, at + size }, error);
 	source_skip(source, size);
 	return result;
@@ -1135,8 +1170,6 @@ read_json(struct otlp *input, struct error *error)
 		input->revision = otlp_json_revision;
 		input->reader.is_cut = json_is_cut(json);
 		input->reader.place = json_offset(json);
-		input->most_frames = FRAMES_FREE + FRAMES_A_BYTE *
-		                     (uint64_t)size;
 		if (!error->is_set)
 			result = read_message(input, (struct protobuf){ at,
 			                      at + size }, error);
@@ -1186,6 +1219,8 @@ otlp_read(struct source *source, const struct read_options *options,
 	free(input.indices.items);
 	free(input.types.items);
 	free(input.numbers.items);
+	text_free(&input.path);
+	text_free(&input.build_id);
 	return reader_end(&input.reader, result);
 }
 
