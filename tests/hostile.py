@@ -381,6 +381,14 @@ def many_otlp_types():
     return write("types.otlp", otlp([(5, bytes(8))], types=10000, n=3000))
 
 
+def gzip_of_callgrind_lines():
+    """callgrind: 4 million lines of code with 256 events."""
+    return write("lines.callgrind.gz", gzip.compress(
+        b"# callgrind format\nevents: "
+        + b" ".join(b"e%d" % i for i in range(256)) + b"\nfn=f\n"
+        + b"+1 1\n" * 4000000))
+
+
 def nested_arrays():
     """JSON: a skipped value of 98,000 levels."""
     return write("nested.json", b'{"timeDeltas":[],"x":'
@@ -561,6 +569,9 @@ CASES = {
     "OTLP: 10,000 types of samples":
         case(many_otlp_types, status=(1,), notes="more than 256 types",
              ask=("info",)),
+    "gzip: callgrind's lines with 256 events":
+        case(gzip_of_callgrind_lines, status=(1,),
+             notes="too many lines of code with costs", ask=("info",)),
     "zstd: 3 GB of empty lines":
         case(zstd_of_lines, notes="unpacks to more than 250 times",
              ask=("info", "functions")),

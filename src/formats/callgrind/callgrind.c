@@ -25,6 +25,9 @@
 #include "src/formats/callgrind/callgrind_words.h"
 #include "src/formats/reader.h"
 
+/* Counters of lines: at any rate, and for each byte of the file, packed. */
+enum { COUNTERS_FREE = 1 << 25, COUNTERS_A_BYTE = 64 };
+
 #define NO_NODE_YET UINT32_MAX
 #define NO_PLACE UINT32_MAX
 
@@ -356,6 +359,24 @@ place_of(const struct callgrind *input)
 	return place;
 }
 
+/*
+ * The number of a place; UINT32_MAX with *error set.  A line of a few bytes,
+ * which packs well, may have a counter of each event.
+ */
+static uint32_t
+enter_place(struct callgrind *input, struct call_place place,
+            struct error *error)
+{
+	struct call_places *places = input->graph->places;
+
+	if ((uint64_t)places->n * places->n_resources <= COUNTERS_FREE +
+	    COUNTERS_A_BYTE * source_done(input->reader.source))
+		return call_places_at(places, place, error);
+	reader_fail(&input->reader, error, "too many lines of code with costs, "
+	            SOURCE_UNPACK_FIRST);
+	return UINT32_MAX;
+}
+
 /* Most own costs belong to the same place as the cost before. */
 static uint64_t *
 find_own_row(struct callgrind *input, struct error *error)
@@ -367,7 +388,7 @@ find_own_row(struct callgrind *input, struct error *error)
 
 	if (last == NULL || last->node != place.node ||
 	    last->file != place.file || last->line != place.line)
-		input->place = call_places_at(places, place, error);
+		input->place = enter_place(input, place, error);
 	return input->place == NO_PLACE ? NULL :
 	    call_places_hits(places, input->place);
 }
@@ -391,7 +412,7 @@ find_call_row(struct callgrind *input, struct error *error)
 	place.arc = call_graph_arc(graph, input->node, input->callee, error);
 	if (place.arc == UINT32_MAX)
 		return NULL;
-	number = call_places_at(graph->places, place, error);
+	number = enter_place(input, place, error);
 	if (number == UINT32_MAX ||
 	    add_calls(input, &graph->arcs[place.arc].calls, error) != 0 ||
 	    add_calls(input, &graph->places->items[number].calls, error) != 0)
