@@ -599,7 +599,7 @@ static void
 perf_script_has_samples_without_a_stack(void **state)
 {
 	struct profile *profile = read_text("prog  6040 \n"
-	    "\t            1100 f\n\nkworker/0:1  77 \n\n"
+	    "\t            1100 f\n\nkworker/0:1    77 \n\n"
 	    "prog  6040 \n\t            1100 f\n\n");
 
 	(void)state;
@@ -771,7 +771,9 @@ perf_script_is_told_by_its_contents(void **state)
 	static const char *const others[] = { "", "\n", "a;b 1\n", "# x\n",
 		"main 3 1\n", "# cpprof 1\na b: 3\n",
 		"a 7 b:\nmain;f 3\n", "a\n\t1100 f\n", "a\n\t            x f\n",
-		"a\n\n\t            1100 f\n" };
+		"a\n\n\t            1100 f\n",
+		"{\"main()\": {\"ct\": 1, \"wt\": 1000}, \"main()==>f\": "
+		"{\"ct\": 2, \"wt\": 600}}\n" };
 	static const char *const same[] = {
 		"# x\r\n\r\np 7 cycles:\r\n\r\n\t1100 f\r\n",
 		"p 7 cycles:\n1100 f (/p)\n",

@@ -426,7 +426,7 @@ begin_brief(struct script *script, struct error *error)
 
 /*
  * An empty line after the one that is kept: a sample without a stack, if its
- * fields are those of the others.
+ * fields are those of the others and the last ends in perf's blank.
  */
 static int
 add_brief_alone(struct script *script, struct error *error)
@@ -434,7 +434,8 @@ add_brief_alone(struct script *script, struct error *error)
 	const char *line = text_string(&script->brief);
 	struct perf_script_header header;
 
-	if (!perf_script_read_columns(line, script->brief.length,
+	if (line[script->brief.length - 1] != ' ' ||
+	    !perf_script_read_columns(line, script->brief.length,
 	        script->layout.known, &header) ||
 	    header.fields != script->layout.known)
 		return reject_brief(script, error);
