@@ -264,6 +264,16 @@ def check_savings(folder):
         "wall-clock", "millisecond", 10)
     check_saving(threads, ["path worker wait"], "without this path, the run "
                  "would take 400 ms instead of 480 ms, if it has one thread\n")
+    # More time than passed.
+    for passed, line in ((2, "without this path, the run would take 0 instead "
+                          "of 2.00 s\n"),
+                         (1, "2 s of 2 s, summed over several threads: "
+                          "how much shorter the run would be is not known\n")):
+        path = os.path.join(folder, "wall.pb.gz")
+        pprof_writer.write(path, [((1,), 10 ** 9, [])] * 2, names={1: "main"},
+                           types=(("wall", "nanoseconds"),),
+                           duration_ns=passed * 10 ** 9)
+        check_saving(path, ["path main"], line, passed == 2)
     waits = folded(folder, "lock.folded", {"main;lock": 10, "main": 30},
                    "lock-delay", "millisecond", 10)
     check_saving(waits, ["path main lock"], "without this path, the run "

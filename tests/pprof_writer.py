@@ -29,14 +29,15 @@ class Strings:
 
 
 def write(path, samples, names=None, inlined=(), places=None,
-          types=(("cpu", "us"),)):
+          types=(("cpu", "us"),), duration_ns=0):
     """A profile of samples: (stack, value, [(key, value, unit)]).
 
     A stack is numbers of locations, innermost first, or the bytes of some.  Each
     is the function that names[number] gives it, or f1, f2, ...; or, if inlined
     has it as {number: [names]}, several, innermost first.  A name may also be
     (name, file, line).  places: {number: (path, build-id in hexadecimal,
-    address)}.  Of several types a value is as many numbers.
+    address)}.  Of several types a value is as many numbers.  duration_ns: how
+    long the run took; 0: the profile does not say.
     """
     string = Strings()
     out = [message(1, number(1, string(name)) + number(2, string(unit)))
@@ -83,5 +84,7 @@ def write(path, samples, names=None, inlined=(), places=None,
         out.append(message(5, number(1, i) + number(2, string(name)) +
                            number(4, string(file))))
     out += [message(6, text.encode()) for text in string.all]
+    if duration_ns:
+        out += [number(9, 10 ** 18), number(10, duration_ns)]
     with gzip.open(path, "wb", 1) as file:
         file.write(b"".join(out))
