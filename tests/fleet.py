@@ -7,12 +7,15 @@ page; cpprof-mpi runs on four processes.  Where parallel is not installed, and
 always in place of Slurm, a small script does what the manual of the real
 program says of the options that the page uses.  Speaks TAP.
 """
+import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
@@ -268,15 +271,48 @@ def mpirun(folder, n, *words):
     return done
 
 
-def run_mpi(folder, n, *words):
+def start_mpi(folder, n, *words):
     # OpenMPI itself leaks, which a sanitizer would report.
     environment = dict(folder.environment, OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        ASAN_OPTIONS="detect_leaks=0")
     oversubscribe = ["--oversubscribe"] if shutil.which("ompi_info") else []
-    return subprocess.run(["mpirun", *oversubscribe, "-n", str(n), MPI,
-                           *words], cwd=folder.path, check=False,
-                          env=environment, timeout=300, capture_output=True)
+    return subprocess.Popen(["mpirun", *oversubscribe, "-n", str(n), MPI,
+                             *words], cwd=folder.path, env=environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def run_mpi(folder, n, *words):
+    process = start_mpi(folder, n, *words)
+    out, errors = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(process.args, process.returncode, out,
+                                       errors)
+
+
+def who_has_open(path):
+    """A process that has the file open."""
+    for place in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            if os.path.samefile(place, path):
+                return int(place.split("/")[2])
+        except OSError:
+            pass
+    return None
+
+
+def mpi_process_dies(folder):
+    """One waits for an input when it is killed: there is no sum."""
+    pipe = os.path.join(folder.path, "pipe")
+    os.mkfifo(pipe)
+    process = start_mpi(folder, 3, "-o", "none", *folder.inputs, "pipe")
+    while (reader := who_has_open(pipe)) is None and process.poll() is None:
+        time.sleep(0.05)
+    assert reader is not None, process.communicate()
+    os.kill(reader, signal.SIGKILL)
+    process.communicate(timeout=300)
+    assert process.returncode != 0
+    assert not [name for name in os.listdir(folder.path) if "none" in name]
+    os.remove(pipe)
 
 
 def mpi_merges(folder):
@@ -352,6 +388,8 @@ def main():
         claims.attempt("Hadoop's mapper and reducer", hadoop_merges, folder)
         if os.path.exists(MPI) and shutil.which("mpirun"):
             claims.attempt("cpprof-mpi on four processes", mpi_merges, folder)
+            claims.attempt("cpprof-mpi, of which one dies", mpi_process_dies,
+                           folder)
         else:
             claims.skip("cpprof-mpi on four processes", "no MPI")
     claims.end()
