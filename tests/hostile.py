@@ -389,6 +389,14 @@ def gzip_of_callgrind_lines():
         + b"+1 1\n" * 4000000))
 
 
+def gzip_of_cpuprofile_nodes():
+    """7.9 million nodes without a key."""
+    return write("nodes.cpuprofile.gz", gzip.compress(
+        b'{"nodes":[{"id":1,"callFrame":{"functionName":"x"}}' + b",{}" *
+        7900000 + b'],"startTime":0,"endTime":5,"samples":[1],'
+        b'"timeDeltas":[1]}'))
+
+
 def nested_arrays():
     """JSON: a skipped value of 98,000 levels."""
     return write("nested.json", b'{"timeDeltas":[],"x":'
@@ -572,6 +580,8 @@ CASES = {
     "gzip: callgrind's lines with 256 events":
         case(gzip_of_callgrind_lines, status=(1,),
              notes="too many lines of code with costs", ask=("info",)),
+    "gzip: nodes of a cpuprofile without a key":
+        case(gzip_of_cpuprofile_nodes, ask=("info", "functions")),
     "zstd: 3 GB of empty lines":
         case(zstd_of_lines, notes="unpacks to more than 250 times",
              ask=("info", "functions")),

@@ -236,7 +236,8 @@ open_node(struct v8_reading *reading, size_t *depth)
 
 /*
  * Reads a node whose object is open, and those nested in it.  The values of
- * other keys are read with the keys, so the rest is in "children".
+ * other keys are read with the keys, so the rest is in "children".  A node
+ * without any key is none, of which a packed file can have millions.
  */
 static void
 read_node(struct v8_reading *reading)
@@ -244,15 +245,17 @@ read_node(struct v8_reading *reading)
 	struct v8_profile *v8 = reading->v8;
 	struct json_token token;
 	size_t depth = 0;
+	bool is_empty = true;
 
 	open_node(reading, &depth);
 	while (depth > 0 && json_next(reading->json, &token)) {
 		uint32_t node = v8->open[depth - 1];
 
-		if (token.type == JSON_OBJECT)
-			open_node(reading, &depth);
-		else if (token.type == JSON_OBJECT_END)
+		if (token.type == JSON_OBJECT_END) {
+			v8->n_nodes -= is_empty;
 			depth--;
+		} else if (token.type == JSON_OBJECT)
+			open_node(reading, &depth);
 		else if (token.type == JSON_NUMBER)
 			set_child(v8, node, read_id(reading, &token));
 		else if (token.type == JSON_KEY && json_is(&token, "children"))
@@ -262,6 +265,7 @@ read_node(struct v8_reading *reading)
 		else if (token.type != JSON_ARRAY_END)
 			json_fail(reading->json, token.offset,
 			          "expected a node or its id");
+		is_empty = token.type == JSON_OBJECT;
 	}
 }
 
