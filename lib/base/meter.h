@@ -18,11 +18,11 @@
  * Goldberg 1993.
  *
  * A sample may itself spend the resource, the first one of a process more than
- * an interval.  This always follows a boundary, where such distances have
- * fewer boundaries, and a program that does things for a certain time then does
- * less.  Distances without memory, which are exponentially distributed, have
- * a boundary at each gtick with the same probability, whatever came before; n
- * hits then have a standard error of the square root of n.
+ * an interval.  What it spends always follows a boundary, where the next one is
+ * rarely close, so it has too few hits, and what the program does after it has
+ * too many.  Distances without memory, which are exponentially distributed, have
+ * a boundary at each gtick with the same probability, whatever came before.
+ * n hits then have a standard error of the square root of n.
  *
  * All functions: async-signal-safe, on the meter's thread, without locks.  If a
  * signal handler interrupts one and feeds the same meter, some gticks may not

@@ -10,9 +10,10 @@
  * the beginning of a recording and several of them later, and then stand for as
  * many hits.  So a short run has enough samples and a long one costs little.
  * The pace depends on nothing but the CPU time of the whole recording, and each
- * thread begins and changes it at a random point of an interval.  So it is
- * equally likely for each microsecond to be counted, whatever its age in its
- * thread or process.
+ * thread begins and changes it at a random point of an interval.  The intervals
+ * of its first samples have no memory (lib/base/meter.h), since these cost most.
+ * So it is equally likely for each microsecond to be counted, whatever its age
+ * in its thread or process.
  *
  * An event uses the kernel's high-resolution timers, which are set again each
  * time the thread leaves a processor and comes back.  If a thread does this
