@@ -150,8 +150,10 @@ def check_many(directory, program):
                  0.1 * sum(by_name.values()),
                  f"{whole} of {sum(by_name.values())}")
     n_threads = sum(row["threads"] for row in table["rows"])
-    claims.check("many names: each thread counts once",
-                 n_threads == 1 + sum(n.values()) and
+    # After 1.25 seconds, samples are 4 ms apart, at random: one in 55 of the
+    # threads of 16 ms has none.
+    claims.check("many names: each thread with a sample counts once",
+                 0 <= 1 + sum(n.values()) - n_threads <= 12 and
                  64 <= len([r for r in table["rows"] if r["threads"]]) <= 67,
                  f"{n_threads} threads of {1 + sum(n.values())}, "
                  f"{len(table['rows'])} names")
