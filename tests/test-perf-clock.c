@@ -98,8 +98,8 @@ end_period(struct machine *machine)
 	if (!machine->is_in_kernel) {
 		machine->hits[0] += perf_clock_trap(&machine->thread, 0,
 		                                    account->period);
-		account->period = perf_clock_fix(&machine->thread, 0) ||
-		    account->meter.random != 0 ? account->meter.left :
+		account->period = perf_clock_settle(&machine->thread, 0,
+		    true) || account->meter.random != 0 ? account->meter.left :
 		    account->meter.interval;
 	}
 	machine->trap_us = now_us + account->period;

@@ -52,9 +52,9 @@ seed_of(const struct thread *thread, unsigned column)
 }
 
 /*
- * Begins at that pace.  The boundaries have no memory until perf_clock_fix, so
- * that no time is more likely to be sampled than any other.  The kernel's part
- * is not located so exactly.  A program's timers keep step with whole
+ * Begins at that pace.  The boundaries have no memory until perf_clock_settle,
+ * so that no time is more likely to be sampled than any other.  The kernel's
+ * part is not located so exactly.  A program's timers keep step with whole
  * milliseconds: its intervals are drawn unless the user wants those.
  */
 static void
@@ -67,21 +67,23 @@ set_pace(struct thread *thread, unsigned column, unsigned stride)
 
 	clock->stride = stride;
 	meter_start_without_memory(meter, interval, seed);
-	if (resources.is_random || resources.columns[column].is_paced)
-		meter_start_without_memory(&clock->of_kernel, interval,
-		    seed + 1);
-	else
-		meter_start(&clock->of_kernel, interval, false, seed + 1);
+	meter_start_apart(&clock->of_kernel, interval, (interval + 1) / 2,
+	    resources.is_random || resources.columns[column].is_paced,
+	    seed + 1);
 }
 
 bool
-perf_clock_fix(struct thread *thread, unsigned column)
+perf_clock_settle(struct thread *thread, unsigned column, bool is_repeated)
 {
 	struct meter *meter = &thread->meters->accounts[column].meter;
+	const uint64_t interval = meter->interval;
+	const bool is_drawn = resources.is_random ||
+	    (resources.columns[column].is_paced && !is_repeated);
 
-	if (resources.is_random || meter->random == 0)
+	if (is_drawn ? meter->least != 0 : meter->random == 0)
 		return false;
-	meter_start(meter, meter->interval, false, seed_of(thread, column));
+	meter_start_apart(meter, interval, (interval + 1) / 2, is_drawn,
+	    seed_of(thread, column));
 	return true;
 }
 

@@ -41,11 +41,15 @@
 void perf_clock_start(struct thread *thread, unsigned column);
 
 /*
- * To be called when the kernel is to repeat the period.  If the boundaries have
- * been random, fixed intervals begin, at a random point of the first: returns
- * true, and the next boundary is the end of another period.
+ * After a thread's first samples: makes intervals differ by no more than they
+ * have to.  They are drawn between half and one and a half of their mean, if
+ * they are random or are to be out of step with the program's timers, or fixed,
+ * if not or if the kernel is to repeat them.  If this changes them, the new ones
+ * begin at a random point of the first: returns true, and the next boundary is
+ * the end of another period.
  */
-bool perf_clock_fix(struct thread *thread, unsigned column);
+bool perf_clock_settle(struct thread *thread, unsigned column,
+    bool is_repeated);
 
 /*
  * Whether the period in progress does not end at the meter's next boundary.

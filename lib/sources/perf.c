@@ -20,8 +20,9 @@
 
 #define TRACEPOINT_MIN 16	/* system calls between its traps */
 #define TRAPS_IN_DANGER 4	/* while the program may close the descriptor */
-#define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, */
-#define TRAPS_BY_HAND_FIXED 4	/* or then, if the user has chosen it */
+#define TRAPS_AT_FIRST 4	/* a clock's, whose distances have no memory */
+#define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, if
+				   the user has not chosen it */
 #define OUT_OF_STEP 79		/* which is longer by this part of it */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
@@ -347,10 +348,12 @@ set_clock(struct thread *thread, unsigned column)
 {
 	struct account *account = &thread->meters->accounts[column];
 	const uint64_t least = resources.columns[column].row->least / 2;
-	const bool is_by_hand = resources.is_random || account->n_traps <
-	    (resources.columns[column].is_paced ? TRAPS_BY_HAND :
-	    TRAPS_BY_HAND_FIXED) || perf_clock_must_set(thread) ||
-	    perf_clock_fix(thread, column);
+	const bool is_repeated = !resources.is_random &&
+	    account->n_traps >= (resources.columns[column].is_paced ?
+	    TRAPS_BY_HAND : TRAPS_AT_FIRST) && !perf_clock_must_set(thread);
+	const bool is_new = account->n_traps >= TRAPS_AT_FIRST &&
+	    perf_clock_settle(thread, column, is_repeated);
+	const bool is_by_hand = !is_repeated || is_new;
 	uint64_t period = repeated_period(account, column), number;
 
 	if (!is_by_hand && account->period == period && !account->traps_once &&
