@@ -528,10 +528,11 @@ def too_many_open_files_are_told():
 
 
 def what_was_not_sampled_before_an_exec_is_told():
-    """The program that is executed could not write, either."""
-    loop = 'i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; exec true'
+    """The program that is executed could not write, either: one process."""
+    loop = 'i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done'
     for _ in range(20):
-        with Recording('sh', '-c', "sh -c 'ulimit -f 0; %s'; true" % loop,
+        with Recording('sh', '-c', "sh -c 'ulimit -f 0; %s; exec sh -c "
+                       "\"$0\"' '%s'; true" % (loop, loop),
                        options=('-r', 'cpu:20ms')) as run:
             if len(run.files()) < 2:
                 time = missing(run, r'^1 process could not write into the '
