@@ -3,7 +3,8 @@
  *
  * A simulated thread spends stretches in both modes, drawn from one seed.  The
  * periods of its event end anywhere, and it traps in user mode; ticks come at
- * their own pace.  Each mode must be charged what it used.
+ * their own pace.  Each mode must be charged what it used.  So must each
+ * millisecond of short threads.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -197,11 +198,88 @@ both_modes_are_charged_what_they_use(void **state)
 	}
 }
 
+/*
+ * Short threads.
+ */
+
+enum { THREADS = 20000, THREAD_MS = 3, LEAST_US = 50, WAY_US = 100 };
+
+static uint64_t
+set_alarm(struct machine *machine)
+{
+	struct account *account = &machine->meters.accounts[0];
+
+	account->period = account->meter.left > LEAST_US ?
+	    account->meter.left : LEAST_US;
+	return perf_clock_set(&machine->thread, account->period, LEAST_US);
+}
+
+/* Adds the hits of each millisecond of a thread that starts. */
+static void
+run_short(struct machine *machine, uint64_t seed, double share,
+    uint64_t *hits)
+{
+	const uint64_t start_us = now_us;
+	uint64_t alarm, trap_us;
+
+	machine->thread.tid = (int)seed;
+	machine->meters.accounts[0].seen = now_us;
+	perf_clock_start(&machine->thread, 0);
+	machine->meters.clock.is_of_user_mode = true;
+	machine->meters.accounts[0].is_by_hand = true;
+	alarm = set_alarm(machine);
+	trap_us = now_us + alarm;
+	while (trap_us < start_us + 1000 * THREAD_MS) {
+		const uint64_t mode = meter_random(trap_us / 10 + (seed << 32));
+		uint64_t *found = &hits[(trap_us - start_us) / 1000];
+
+		if ((double)(mode >> 32) >= share * 0x100000000) {
+			now_us = trap_us + WAY_US;
+			*found += perf_clock_trap(&machine->thread, 0,
+			    machine->meters.accounts[0].period);
+			*found += perf_clock_own(&machine->thread, 0);
+			alarm = set_alarm(machine);
+			trap_us = now_us;
+		}
+		trap_us += alarm;
+	}
+	now_us = start_us + 1000 * THREAD_MS;
+}
+
+/*
+ * Within 0.06: time in which a period was repeated is counted at its end, a
+ * little late.
+ */
+static void
+each_millisecond_of_short_threads_has_its_share(void **state)
+{
+	static const double shares[] = { 0, 0.3, 0.6 };
+	struct machine machine;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof shares / sizeof *shares; i++) {
+		uint64_t hits[THREAD_MS] = { 0 };
+
+		start(&machine, 1000, false);
+		for (uint64_t k = 0; k < THREADS; k++)
+			run_short(&machine, k, shares[i], hits);
+		for (unsigned k = 0; k < THREAD_MS; k++) {
+			const double found = (double)hits[k] / THREADS;
+
+			if (fabs(found - (1 - shares[i])) > 0.06)
+				fail_msg("millisecond %u: %.3f, not %.3f", k,
+				         found, 1 - shares[i]);
+		}
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_modes_are_charged_what_they_use),
+		cmocka_unit_test(
+		    each_millisecond_of_short_threads_has_its_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,12 @@ void meter_start_apart(struct meter *meter, uint64_t interval, uint64_t least,
 void meter_start_without_memory(struct meter *meter, uint64_t interval,
     uint64_t seed);
 
+static inline bool
+meter_has_memory(const struct meter *meter)
+{
+	return meter->least != 0;
+}
+
 /* Draws the distance to the next boundary. */
 uint64_t meter_draw(struct meter *meter);
 

@@ -3,6 +3,7 @@
 #include "lib/sources/perf-clock.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -32,6 +33,12 @@ static const struct {
 	uint64_t below_us;
 	unsigned stride;
 } paces[] = { { 1250000, 1 }, { 10000000, 4 }, { UINT64_MAX, 8 } };
+
+/*
+ * The least that a trap has taken so far to get to its handler; at first as on
+ * a slow virtual machine.
+ */
+static _Atomic uint64_t least_way_us = 60;
 
 static unsigned
 stride_at(uint64_t us)
@@ -113,9 +120,9 @@ perf_clock_must_set(const struct thread *thread)
 }
 
 /*
- * Of the period up to the next boundary, a part may have passed: when the
- * handler begins, since the trap was due.  For an event that sees all modes,
- * the meter knows.
+ * Of the period up to the next boundary, a part may have passed, since the trap
+ * was due or since the collector's own time was counted.  For an event that
+ * sees all modes, the meter knows.
  */
 uint64_t
 perf_clock_set(struct thread *thread, uint64_t period, uint64_t least)
@@ -124,13 +131,12 @@ perf_clock_set(struct thread *thread, uint64_t period, uint64_t least)
 	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
 	uint64_t late = 0;
 
-	if (clock->is_of_user_mode && clock->alarm_us != 0 && !clock->must_set)
-		late = (now - clock->armed_us) % clock->alarm_us;
-	if (late > period / 2)
-		late = 0;
+	if (clock->is_of_user_mode && clock->counted_us != 0)
+		late = now - clock->counted_us;
 	clock->must_set = false;
 	clock->armed_us = now;
-	clock->alarm_us = period - late > least ? period - late : least;
+	clock->counted_us = now - late;
+	clock->alarm_us = period > late + least ? period - late : least;
 	return clock->alarm_us;
 }
 
@@ -177,6 +183,51 @@ perf_clock_end_trap(struct thread *thread)
 }
 
 /*
+ * The ends of the period that the handler has set, up to a trap of user mode:
+ * more than one if it has ended in the kernel.
+ */
+static uint64_t
+count_periods(const struct perf_clock *clock, uint64_t now)
+{
+	const uint64_t passed = now - clock->armed_us;
+	uint64_t way = atomic_load_explicit(&least_way_us,
+	    memory_order_relaxed);
+
+	if (clock->alarm_us == 0 || passed < clock->alarm_us)
+		return 1;	/* the event's clock is ahead */
+	if (passed - clock->alarm_us < way) {
+		way = passed - clock->alarm_us;
+		atomic_store_explicit(&least_way_us, way,
+		    memory_order_relaxed);
+	}
+	return (passed - way) / clock->alarm_us;
+}
+
+/*
+ * The time that such a trap stands for.  If its distance has no memory, the
+ * first end of the period is a boundary.  A repeated period is not drawn again,
+ * and a short one is repeated soon, so each of its later ends stands for no
+ * more than itself: if it counted as a boundary, a thread's first milliseconds
+ * would have too many.  The meter, begun again, makes hits of it.
+ */
+static uint64_t
+time_of_trap(struct perf_clock *clock, struct account *account, uint64_t now)
+{
+	const uint64_t n = count_periods(clock, now);
+	const uint64_t before = clock->counted_us,
+	    due = clock->armed_us + n * clock->alarm_us;
+
+	clock->counted_us = due < now ? due : now;
+	if (meter_has_memory(&account->meter))
+		return account->period;
+	clock->must_set = true;
+	if (n == 1)
+		return due - before;
+	account->meter.left = meter_draw(&account->meter);
+	return clock->alarm_us;
+}
+
+/*
  * A trap counts its whole period, although a tick may have charged a part of
  * that time to the kernel; the following such ticks are charged less.  If the
  * event's clock is faster than the thread's, as on a virtual machine that was
@@ -184,13 +235,18 @@ perf_clock_end_trap(struct thread *thread)
  * most random periods.
  */
 static uint64_t
-user_hits(struct thread *thread, unsigned column, uint64_t period)
+user_hits(struct thread *thread, unsigned column, uint64_t now)
 {
+	struct perf_clock *clock = &thread->meters->clock;
 	struct account *account = &thread->meters->accounts[column];
-	const uint64_t most = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 +
-	    AHEAD_MAX * account->meter.interval;
-	const uint64_t spent = most - account->seen;
+	const uint64_t spent = now + AHEAD_MAX * account->meter.interval -
+	    account->seen;
+	uint64_t period = account->period;
 
+	if (account->is_by_hand)
+		period = time_of_trap(clock, account, now);
+	else
+		clock->counted_us = now;
 	if (period > spent)
 		period = spent;
 	account->seen += period;
@@ -219,18 +275,15 @@ uint64_t
 perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 {
 	struct perf_clock *clock = &thread->meters->clock;
+	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
 
 	clock->n_user_ticks = 0;
-	clock->trap_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
 	/* One that was on its way when another period was set. */
-	clock->is_stray = clock->trap_us - clock->armed_us <
-	    clock->alarm_us / 2;
-	if (clock->is_stray)
-		return 0;
-	if (clock->is_given_up)		/* likewise */
+	clock->is_stray = now - clock->armed_us < clock->alarm_us / 2;
+	if (clock->is_stray || clock->is_given_up)	/* likewise */
 		return 0;
 	return paced(thread, column, clock->is_of_user_mode ?
-	    user_hits(thread, column, period) :
+	    user_hits(thread, column, now) :
 	    whole_hits(thread, column, period));
 }
 
@@ -244,12 +297,12 @@ perf_clock_own(struct thread *thread, unsigned column)
 	if (clock->is_given_up)
 		return 0;
 	us = clock->is_of_user_mode ?
-	    process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 - clock->trap_us :
+	    process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 - clock->counted_us :
 	    usage_unseen(thread, column);
-	if (us < LONG_WORK_US &&
-	    (clock->is_of_user_mode || us < account->meter.left))
+	if (us < LONG_WORK_US && (clock->is_of_user_mode ?
+	    meter_has_memory(&account->meter) : us < account->meter.left))
 		return 0;
-	clock->trap_us += us;
+	clock->counted_us += us;
 	clock->must_set = true;
 	account->seen += us;
 	return paced(thread, column, meter_spend(&account->meter, us));

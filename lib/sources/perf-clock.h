@@ -2,9 +2,9 @@
 /* perf-clock.h -- CPU time by a perf event, and what the event does not see.
  *
  * Without privileges, the event traps only in user mode.  Each trap then is one
- * period of user mode.  The rest of the thread's CPU time was spent in the
- * kernel.  It is charged only where ticks find the thread in the kernel
- * (lib/sources/tick-mode.h).
+ * period of user mode; a period that ends in the kernel is repeated.  The rest
+ * of the thread's CPU time was spent in the kernel.  It is charged only where
+ * ticks find the thread in the kernel (lib/sources/tick-mode.h).
  *
  * Unless the user has chosen the interval, samples are one interval apart at
  * the beginning of a recording and several of them later, and then stand for as

@@ -213,7 +213,8 @@ arm(struct thread *thread, unsigned column)
 	if (!is_clock(column) || is_first(thread))
 		map_page(account);
 	account->is_by_hand = true;
-	thread->meters->clock.armed_us = thread->meters->clock.alarm_us = 0;
+	thread->meters->clock.armed_us = thread->meters->clock.alarm_us =
+	    thread->meters->clock.counted_us = 0;
 	if (is_clock(column) && had_to)
 		perf_clock_set(thread, account->period, account->period);
 	account->traps_once = begins_with_one_trap(account, column, had_to);
@@ -391,7 +392,7 @@ set_period(struct thread *thread, unsigned column)
 
 	account->n_traps++;
 	if (source->is_clock) {
-		if (account->fd >= 0 || perf_clock_must_set(thread))
+		if (account->fd >= 0 && !perf_clock_must_set(thread))
 			set_clock(thread, column);
 	} else if (account->fd >= 0 &&
 	    (is_random || period != account->period) &&

@@ -43,7 +43,7 @@ struct perf_clock {
 	unsigned stride;	/* intervals from one boundary to the next */
 	bool must_set;		/* the period in progress is not the meter's */
 	uint64_t armed_us, alarm_us;	/* when the alarm was set, for when */
-	uint64_t trap_us;	/* when the last trap began */
+	uint64_t counted_us;	/* up to when time is counted */
 	bool is_stray;		/* it was of an earlier period */
 	bool is_of_user_mode;	/* its traps do not see the kernel */
 	bool is_given_up;	/* only ticks are used */
