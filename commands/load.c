@@ -23,10 +23,10 @@ const struct command command_load = {
 	.group = GROUP_FILES,
 	.summary = "opens one or more profiles in place of the current one",
 	.description =
-	    "Several profiles are added up. Formats are detected from "
-	    "content, not from file names; gzip and zstd files are "
-	    "decompressed. The settings stay, and so do the resource and the "
-	    "root if the new profile has them.",
+	    "Several profiles are added up; the same one twice is an error. "
+	    "Formats are detected from content, not from file names; gzip and "
+	    "zstd files are decompressed. The settings stay, and so do the "
+	    "resource and the root if the new profile has them.",
 	.example = "load forms.folded",
 	.arguments = load_arguments,
 	.run = load_run,

@@ -433,7 +433,7 @@ const struct command command_merge = {
 	    "the exit status is 1.",
 	.options = merge_option_rows,
 	.complete_words = merge_complete,
-	.example = "merge -o sum.merged forms.folded forms.folded",
+	.example = "merge -o sum.merged words-1.folded.gz words-2.folded.gz",
 	.arguments = merge_arguments,
 	.run = merge_run,
 };

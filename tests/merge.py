@@ -707,7 +707,7 @@ def the_command_line(folder):
 
 
 def a_file_is_added_once(source, folder):
-    """Whatever leads to it, a sum would have it twice."""
+    """Whatever leads to it, a sum would have it twice, opened or merged."""
     top = os.path.join(folder, "once")
     os.makedirs(os.path.join(top, "deep"))
     paths = [os.path.join(top, name) for name in ("1", "2", "deep/3")]
@@ -732,6 +732,13 @@ def a_file_is_added_once(source, folder):
         done = merge("-o", out, *words, status=1, input=b"")
         assert b"name each input once" in done.stderr, (words, done)
         assert done.stderr.count(b"\n") == 1 and content(out) == b"old", done
+    for words in ([paths[0], top + "/./1"], [paths[0], paths[1], hard],
+                  [soft, paths[1]], [recording, data],
+                  [recording, recording + "/."]):
+        for done in (run("-e", "top", *words),
+                     run("-e", f"load {' '.join(words)}")):
+            assert done.returncode == 1, done
+            assert b"name each input once" in done.stderr, (words, done)
     with open(paths[0], "rb") as file:
         done = merge("-o", out, "-", hard, status=1, stdin=file)
     assert b"name each input once" in done.stderr, done

@@ -81,11 +81,15 @@ class Turns:
             self.hits['part_rest'] -= self.hits.get('part_a', 0)
 
     def error(self, first, share, n):
-        """One standard error of the first part's share in n hits.  A sample at
-        a tick in the kernel has the hits of a whole tick."""
-        weights = {name: max(self.weight, TICK_US / self.interval)
-                   if name == 'part_calls' and 'ticks' in self.source
-                   else self.weight for name in self.used}
+        """One standard error of the first part's share in n hits.  Where ticks
+        find the kernel, some samples have the hits of a whole tick: as many as
+        make the mean weight, and in part_calls all."""
+        weights = dict.fromkeys(self.used, self.weight)
+        if 'ticks' in self.source:
+            tick = max(1, TICK_US / self.interval)
+            for name in self.used:
+                weights[name] = max(tick if name == 'part_calls' else 1,
+                                    1 + tick * (1 - 1 / self.weight))
         other, = self.used.keys() - {first}
         return math.sqrt(share * (1 - share) / max(n, 1) * (
             (1 - share) * weights[first] + share * weights[other]))

@@ -519,6 +519,13 @@ parse_count(const char *text, size_t *count)
 	return 0;
 }
 
+/* Of a number that could not be read. */
+static bool
+is_too_large(const char *text)
+{
+	return is_whole_number(text) && strspn(text, "0") < strlen(text);
+}
+
 static int
 read_count(struct reading *reading, struct value *value)
 {
@@ -529,8 +536,7 @@ read_count(struct reading *reading, struct value *value)
 	}
 	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
 		return 0;
-	if (is_whole_number(value->text) &&
-	    strspn(value->text, "0") < strlen(value->text))
+	if (is_too_large(value->text))
 		return error_set(reading->error, "%.*s is too large; write "
 		                 "off for no limit", SHOWN,
 		                 value->text);
@@ -565,6 +571,9 @@ read_rows(struct reading *reading, struct value *value)
 	value->text = next_word(reading)->text;
 	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
 		return 0;
+	if (is_too_large(value->text))
+		return error_set(reading->error, "%.*s is too large", SHOWN,
+		                 value->text);
 	return error_set(reading->error, "%.*s: expected a positive number",
 	                 SHOWN, value->text);
 }

@@ -391,14 +391,19 @@ read_options(const struct session *session)
 	};
 }
 
-/* Keeps names in the recordings among the files that have none yet. */
+/*
+ * No file may count twice; recordings among them that have no names yet keep
+ * them now.
+ */
 static int
-keep_names_of(const struct session *session, const char *const *files,
+prepare_files(const struct session *session, const char *const *files,
               size_t n, struct error *error)
 {
 	struct run_list list = { 0 };
 	int result = run_list_add_paths(&list, files, n, error);
 
+	if (result == 0)
+		result = run_list_check_distinct(&list, error);
 	for (size_t i = 0; result == 0 && i < list.n; i++)
 		result = keep_names_late(list.paths[i], session->symfs, error);
 	run_list_free(&list);
@@ -414,7 +419,7 @@ load(struct session *session, const char *const *files, size_t n,
 	struct profile *profile;
 	uint32_t n_warnings;
 
-	if (keep_names_of(session, files, n, error) != 0)
+	if (prepare_files(session, files, n, error) != 0)
 		return -1;
 	options.progress = progress_line_start(&line, "loading");
 	profile = load_profiles(files, n, &options, error);
