@@ -612,6 +612,41 @@ perf_script_has_samples_without_a_stack(void **state)
 	    "in:4: expected a sample");
 }
 
+/* -F ip,sym: an empty line in front of each stack and one behind. */
+static void
+perf_script_counts_stacks_of_no_frame(void **state)
+{
+	static const char text[] = "\n\t            1100 f\n\n"
+	    "\n\n" "\n\n" "\n\t            1100 f\n\n" "\n\n";
+	struct profile *profile = read_text(text);
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 2);
+	assert_int_equal(hits_of(profile, 0, "[no stack]"), 3);
+	profile_free(profile);
+	cut_at_every_byte(&format_perf_script, text, sizeof text - 1);
+	/* No text of perf's own. */
+	profile = read_text(text + 1);
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->hits[0]), 2);
+	profile_free(profile);
+}
+
+/* -F weight,ip,sym: the column is as wide as no period's. */
+static void
+perf_script_weight_is_no_period(void **state)
+{
+	struct profile *profile = read_text(
+	    "               0\n\t            1100 f\n\n"
+	    "              47\n\t            1100 g\n\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 1);
+	assert_int_equal(hits_of(profile, 0, "g"), 1);
+	assert_string_equal(profile->resources[0].name, "samples");
+	profile_free(profile);
+}
+
 /* Appends the format with the address for '@' and the name for '$'. */
 static void
 add_sample(char *text, const char *format, const char *address,
@@ -826,6 +861,8 @@ main(void)
 		    perf_script_last_line_without_newline_counts_if_whole),
 		cmocka_unit_test(perf_script_first_lines_may_lack_any_field),
 		cmocka_unit_test(perf_script_has_samples_without_a_stack),
+		cmocka_unit_test(perf_script_counts_stacks_of_no_frame),
+		cmocka_unit_test(perf_script_weight_is_no_period),
 		cmocka_unit_test(perf_script_columns_of_any_fields_are_told),
 		cmocka_unit_test(perf_script_branches_end_a_sample),
 		cmocka_unit_test(perf_script_brief_lines_need_a_frame),

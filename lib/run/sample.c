@@ -252,14 +252,14 @@ take(struct thread *thread, const struct sample_request *request,
 	count_pending(thread, request->columns, &leaf, now_ns, &hits);
 	unfound_note_sample(thread, request->columns, &leaf);
 	count_drops(thread->unwinder, hits, request->overrun);
-	if (request->clock_ns > 0)
-		count_own_time(thread, &leaf, now_ns);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;
 	if ((thread->run->n_samples & (thread->run->n_samples - 1)) == 0 ||
 	    thread->run->n_samples % NOTE_EVERY == 0)
 		thread_file_note_name(thread);
 	datafile_note_sample();
+	if (request->clock_ns > 0)
+		count_own_time(thread, &leaf, now_ns);
 	return STORE_OK;
 }
 

@@ -64,6 +64,8 @@ struct script {
 	struct text_buffer brief;	/* a first line that lacks most fields
 					 * or all, until a frame follows */
 	bool has_brief;
+	bool begins_empty;		/* the input's first line is empty */
+	uint64_t n_empty;		/* lines since the last sample */
 };
 
 /* ---- events and threads ---- */
@@ -406,6 +408,25 @@ keep_brief(struct script *script, const char *line, size_t length,
 	return script->brief.failed ? error_out_of_memory(error) : 0;
 }
 
+/*
+ * Of a text of stacks alone (-F ip,sym), each of which begins and ends with an
+ * empty line: a sample without a stack is two such lines.
+ */
+static int
+add_empty_samples(struct script *script, struct error *error)
+{
+	struct perf_script_header header;
+	uint64_t n = script->begins_empty ? script->n_empty / 2 : 0;
+
+	script->n_empty = 0;
+	perf_script_read_columns("", 0, 0, &header);
+	while (n-- > 0)
+		if (begin_sample(script, &header, error) != 0 ||
+		    end_sample(script, error) != 0)
+			return -1;
+	return 0;
+}
+
 /* A frame begins a sample; the line before it, if kept, is the first line. */
 static int
 begin_brief(struct script *script, struct error *error)
@@ -413,6 +434,8 @@ begin_brief(struct script *script, struct error *error)
 	struct perf_script_header header;
 	const char *line;
 
+	if (add_empty_samples(script, error) != 0)
+		return -1;
 	if (!script->has_brief)
 		text_clear(&script->brief);
 	script->has_brief = false;
@@ -504,7 +527,11 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 		script->is_record = false;
 		if (script->has_brief)
 			return add_brief_alone(script, error);
-		return script->depth > 0 ? end_sample(script, error) : 0;
+		if (script->is_inside)
+			return script->depth > 0 ? end_sample(script, error) : 0;
+		script->begins_empty |= script->reader.place == 1;
+		script->n_empty += script->begins_empty;
+		return 0;
 	}
 	if (script->reader.is_unended && !is_whole(script, line, length))
 		return reader_reject(&script->reader, "expected an end of line",
@@ -677,7 +704,8 @@ read_profile(struct script *script, struct error *error)
 	struct profile *profile = reader->profile;
 
 	if (reader_lines(reader, LINE_MAX_MIB, read_line, script, error) != 0 ||
-	    (!reader->is_cut && end_sample(script, error) != 0))
+	    (!reader->is_cut && end_sample(script, error) != 0) ||
+	    add_empty_samples(script, error) != 0)
 		return -1;
 	if (reader_count_stacks(reader) == 0)
 		return reader_fail_empty(reader, error);

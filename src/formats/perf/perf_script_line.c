@@ -80,6 +80,7 @@ enum {
 	OLD_TASK_WIDTH = 5,		/* thread, what a record is marked */
 	MISC_WIDTH = 5,			/* with, */
 	PERIOD_WIDTH = 10,
+	WEIGHT_WIDTH = 16,		/* with no blank after it */
 	ADDRESS_WIDTH = 16,
 	COMMAND_LENGTH = 64		/* the kernel's own threads have up to
 					 * so many bytes */
@@ -579,6 +580,15 @@ last_word(const struct scan *scan, ptrdiff_t *width)
 	return word;
 }
 
+/* Whether the word is a weight and all that there is: wider than a period. */
+static bool
+is_lone_weight(const struct scan *scan, const struct scan *word,
+               ptrdiff_t width)
+{
+	return word->end - width == scan->at && width == WEIGHT_WIDTH &&
+	       word->end - word->at < width;
+}
+
 /*
  * Takes a period off the end; where a field stands before it, one of the blanks
  * ends that.
@@ -593,10 +603,12 @@ take_last_period(struct scan *scan, struct perf_script_header *header)
 	if (width < PERIOD_WIDTH || !take_number(&word, &number) ||
 	    word.at != word.end)
 		return;
+	scan->end = end.at;
+	if (is_lone_weight(scan, &end, width))
+		return;
 	header->period = number;
 	header->has_period = true;
 	header->fields |= PERF_SCRIPT_PERIOD;
-	scan->end = end.at;
 }
 
 /* Such letters in their column; without it they end a command's name. */
