@@ -100,7 +100,10 @@ write_text(struct text_buffer *text, int descriptor)
 	text_free(text);
 }
 
-/* "614 samples of cpu, one per 4 ms" */
+/*
+ * "614 samples of cpu, one per 4 ms"; where a sample stands for several hits,
+ * what all of them have used, "614 samples of cpu, 4.32 s".
+ */
 static void
 add_resource(const struct session *session, uint32_t number,
              struct text_buffer *text)
@@ -108,8 +111,8 @@ add_resource(const struct session *session, uint32_t number,
 	const struct resource *resource =
 	    &session->profile->resources[number];
 	uint64_t samples;
+	const uint64_t hits = profile_hits(session->profile, number, &samples);
 
-	profile_hits(session->profile, number, &samples);
 	text_add_format(text, "%" PRIu64 " sample%s", samples,
 	                samples == 1 ? "" : "s");
 	/* "614 samples of samples" would say it twice. */
@@ -118,10 +121,16 @@ add_resource(const struct session *session, uint32_t number,
 		text_add_printable(text, resource->name,
 		                   strlen(resource->name));
 	}
-	if (resource->gtick[0] != '\0' &&
-	    strcmp(resource->gtick, "sample") != 0) {
+	if (resource->gtick[0] == '\0' ||
+	    strcmp(resource->gtick, "sample") == 0)
+		return;
+	if (hits == samples) {
 		text_add_string(text, ", one per ");
 		text_add_interval(text, resource->interval, resource->gtick);
+	} else {
+		text_add_string(text, ", ");
+		text_add_total_gticks(text, hits, resource->interval,
+		                      resource->gtick);
 	}
 }
 
