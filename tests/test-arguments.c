@@ -1026,7 +1026,7 @@ a_number_of_rows_may_stand_anywhere(void **state)
 		{ "3 4", 0, NULL, "unexpected 4" },
 		{ "3 db* 4", 0, NULL, "unexpected 4" },
 		{ "db* x", 0, NULL, "unexpected x" },
-		{ "99999999999999999999999", 0, NULL, "expected a positive" },
+		{ "99999999999999999999999", 0, NULL, "is too large" },
 	};
 	struct error error = { 0 };
 	const struct command *top = command_lookup("top", 3, &error);

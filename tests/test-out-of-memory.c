@@ -555,9 +555,10 @@ merging_says_when_memory_is_short(void **state)
 	static const char *const files[][3] = {
 		{ "forms.folded", "process_db.folded" },
 		{ "../tests/data/raw/labels.pb.gz",
-		  "../tests/data/raw/labels.pb.gz" },
-		{ "sites.pb.gz", "sites.pb.gz" },
-		{ "rdparse.callgrind.gz", "rdparse.callgrind.gz" },
+		  "../tests/data/go/cpu.pb.gz" },
+		{ "sites.pb.gz", "server.pb.gz" },
+		{ "rdparse.callgrind.gz",
+		  "../tests/data/callgrind/cache.out.gz" },
 		{ "../tests/data/go/cpu.pb.gz", "../tests/data/go/heap.pb.gz" },
 	};
 	static const char *const lines[] = { "flat", NULL };
