@@ -18,7 +18,7 @@ from claims import Claims  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 BUILD = os.path.dirname(CPPROF)
-BENCHMARK = os.path.join(BUILD, "sample-data", "process_db")
+BENCHMARK = os.path.join(BUILD, "sample-data", "forms")
 SOURCE = os.environ.get("srcdir", ".")
 claims = Claims()
 

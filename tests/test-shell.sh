@@ -160,7 +160,7 @@ status=$? wanted=1
 ok 'and cannot be read again' err_has 'standard input'
 "$CPPROF" - - -e root <"$forms" >"$work/out" 2>"$work/err"
 status=$? wanted=1
-ok 'nor twice at once' err_is 'cpprof: standard input can be read only once'
+ok 'nor twice at once' err_is 'cpprof: - and - are the same file; name each input once'
 gzip -c "$forms" | head -c 12 >"$work/cut.gz"
 run 1 "$work/cut.gz"
 ok 'a packed file that is cut off at once is not called empty' \
