@@ -185,6 +185,14 @@ def check_others(folder):
     plain = os.path.join(folder, "plain.folded")
     with open(plain, "w", encoding="utf-8") as file:
         file.write("main;f 10\nmain;g 10\n")
+    labels = os.path.join(HERE, "data", "raw", "labels.pb.gz")
+    for view in ("labels", "threads", "processes"):
+        row = table(labels, "noise on", view)["rows"][0]
+        share = row["fraction"]
+        wanted = math.sqrt(share * (1 - share) / 50)
+        claims.check(f"{view} have errors, of 50 samples",
+                     abs(row["error"] - wanted) < 1e-9 and
+                     row == {**row, **table(labels, view)["rows"][0]}, row)
     text = run(plain, "noise on", "functions")
     claims.check("counts of unknown origin have none, and a line says so",
                  "no errors are shown: the file does not say" in text and

@@ -107,7 +107,9 @@ add_total(const struct groups *groups, struct group *group, uint32_t section)
 	group->hits[0] += wanted->totals[section].hits;
 	group->samples += wanted->totals[section].samples;
 	for (size_t i = 0; i < groups->request->n_columns; i++)
-		group->hits[i + 1] += wanted->columns[i][section].hits;
+		group->hits[i + 1] += i + 1 == groups->request->samples ?
+		    wanted->columns[i][section].samples :
+		    wanted->columns[i][section].hits;
 }
 
 /* ---- sorting and showing ---- */
@@ -228,9 +230,7 @@ begin_row(const struct groups *groups, const struct group *group,
 	                                            group->hits[0]));
 	cells[n++] = cell_hits(group->hits[0]);
 	cells[n++] = cell_count(group->samples);
-	if (columns->n_shown > 0)
-		n += columns_cells_after(columns, group->hits, &cells[n]);
-	return n;
+	return n + columns_cells_after(columns, group->hits, &cells[n]);
 }
 
 /* A number that is known, or nothing. */
