@@ -104,7 +104,7 @@ const struct command command_root = {
 	.summary = "the function that paths begin with (down) or end in (up)",
 	.description =
 	    "Any function of the profile can be the root. The default is main "
-	    "if it is on at least half of the hits of the current resource, "
+	    "if it is on nine tenths of the hits of the current resource, "
 	    "or the outermost function if all stacks begin with the same one. "
 	    "Otherwise there is no root until you choose one: flame draws all "
 	    "stacks, and down lists the outermost functions.\n\n"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""roots.py -- without a root that has most of the run, nothing is left out.
+"""roots.py -- without a root that has nearly all of the run, nothing is left out.
 
-main is the default root only where it is on at least half of the hits of the
+main is the default root only where it is on nine tenths of the hits of the
 current resource.  Elsewhere pictures have all hits, and down lists the functions
 with which stacks begin.  The witness is the text of the stacks itself.
 """
@@ -98,7 +98,7 @@ def check_random(folder, seed):
         outermost = outermost_of(stacks, number)
         flame, down = tables(path, f"resource {resource}", "threshold 0",
                              "flame", "down")
-        if occurs and 2 * has_main >= total:
+        if occurs and 10 * has_main >= 9 * total:
             root = "main"
         else:
             root = list(outermost)[0] if len(outermost) == 1 else None

@@ -42,7 +42,7 @@ find_root(const struct naming *naming, const char *function)
 	    naming_find(naming, function, strlen(function));
 }
 
-/* The function with that name, if it is on at least half of the hits. */
+/* The function with that name, if it is on nine tenths of the hits. */
 static uint32_t
 find_root_of_most(const struct naming *naming, const struct sample_set *set,
                   const char *function)
@@ -50,7 +50,7 @@ find_root_of_most(const struct naming *naming, const struct sample_set *set,
 	uint32_t name = find_root(naming, function);
 
 	return name != NO_NAME &&
-	    measure_function(set, name) >= set->left - set->left / 2 ? name :
+	    measure_function(set, name) >= set->left - set->left / 10 ? name :
 	    NO_NAME;
 }
 

@@ -17,9 +17,9 @@ bool root_is_split(const struct naming *naming, const char *function);
 
 /*
  * The user's choice (NULL: none) if it occurs and is not split, else main if it
- * is on at least half of the set's hits, else the outermost function if all
+ * is on nine tenths of the set's hits, else the outermost function if all
  * stacks begin with the same one.  NO_NAME if there is none: a root that lacks
- * most of the run would hide where it goes.  O(nodes).
+ * much of the run would hide where it goes.  O(nodes).
  */
 uint32_t root_choose(const struct naming *naming, const struct sample_set *set,
                      const char *choice);
