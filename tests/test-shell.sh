@@ -381,6 +381,9 @@ run 0 "$forms" -e "root >> $work/link" -e 'root > /dev/null'
 ok 'and >> adds to it' [ "$(wc -l <"$work/kept")" = 2 ]
 run 0 "$forms" -e 'root > /dev/stdout' -e functions
 ok 'nor is what standard output goes to replaced' out_has 'Body'
+"$CPPROF" "$forms" -e 'root > /dev/stdout' 2>"$work/err" | cat >"$work/out"
+status=0 wanted=0
+ok 'also where that is a pipe' out_is 'root  main'
 run 1 "$forms" -e "functions /nothing/ > $work/link"
 ok 'a command that fails leaves it' [ "$(wc -l <"$work/kept")" = 2 ]
 echo before >"$work/kept"

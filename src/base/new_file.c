@@ -92,8 +92,8 @@ is_standard_stream(const char *name, const struct stat *old)
 static bool
 is_replaceable(const char *name, const char *target, const struct stat *old)
 {
-	return !is_standard_stream(name, old) && S_ISREG(old->st_mode) && old->st_nlink == 1 &&
-	    access(target, W_OK) == 0;
+	return !is_standard_stream(name, old) && S_ISREG(old->st_mode) &&
+	    old->st_nlink == 1 && access(target, W_OK) == 0;
 }
 
 /*
@@ -107,7 +107,9 @@ open_somehow(struct new_file *file, const char *name)
 	bool is_old = stat(name, &old) == 0;
 
 	/* Replaces the target of a link, not the link itself. */
-	file->target = is_old ? realpath(name, NULL) : strdup(name);
+	file->target = is_old ? realpath(name, NULL) : NULL;
+	if (file->target == NULL)	/* such as a pipe's, /dev/stdout */
+		file->target = strdup(name);
 	if (file->target == NULL)
 		return false;
 	if (is_old ? is_replaceable(name, file->target, &old) &&
