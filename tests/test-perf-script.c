@@ -632,6 +632,29 @@ perf_script_counts_stacks_of_no_frame(void **state)
 	profile_free(profile);
 }
 
+/* A new name of the main thread, but not that of another one. */
+static void
+perf_script_tells_programs_of_a_process(void **state)
+{
+	struct profile *profile = read_text(
+	    "work  7/8  1.0: c: \n\t            1100 f\n\n"
+	    "one  7/7  1.1: c: \n\t            1100 f\n\n"
+	    "pool  7/9  1.2: c: \n\t            1100 f\n\n"
+	    "two  7/7  1.3: c: \n\t            1100 f\n\n"
+	    "one  7/7  1.4: c: \n\t            1100 f\n\n"
+	    "late  7/9  1.5: c: \n\t            1100 f\n\n");
+
+	(void)state;
+	assert_int_equal(profile->n_processes, 2);
+	assert_string_equal(profile->processes[0].program, "one");
+	assert_string_equal(profile->processes[1].program, "two");
+	assert_int_equal(profile->processes[1].pid, 7);
+	assert_int_equal(profile->n_threads, 5);
+	for (uint32_t i = 0; i < profile->n_threads; i++)
+		assert_int_equal(profile->threads[i].process, i >= 3);
+	profile_free(profile);
+}
+
 /* -F weight,ip,sym: the column is as wide as no period's. */
 static void
 perf_script_weight_is_no_period(void **state)
@@ -863,6 +886,7 @@ main(void)
 		cmocka_unit_test(perf_script_has_samples_without_a_stack),
 		cmocka_unit_test(perf_script_counts_stacks_of_no_frame),
 		cmocka_unit_test(perf_script_weight_is_no_period),
+		cmocka_unit_test(perf_script_tells_programs_of_a_process),
 		cmocka_unit_test(perf_script_columns_of_any_fields_are_told),
 		cmocka_unit_test(perf_script_branches_end_a_sample),
 		cmocka_unit_test(perf_script_brief_lines_need_a_frame),

@@ -38,13 +38,20 @@ struct layout {
 					 * perf's columns */
 };
 
+struct named_process {
+	uint32_t number;		/* in the profile */
+	bool has_main;			/* it has its main thread's name */
+};
+
 struct script {
 	struct reader reader;
 	struct names *frames;		/* their lines; numbers are labels */
 	struct names *events;		/* event i is resource i */
 	struct names *threads;		/* thread i by name, pid and tid, the
 					 * numbers as bytes */
-	struct names *processes;	/* process i by its pid, as bytes */
+	struct names *pids;		/* as bytes */
+	struct named_process *processes;	/* the last one of each pid */
+	size_t capacity;
 
 	/* The sample that the last line was part of, if is_inside. */
 	bool is_inside;
@@ -106,19 +113,53 @@ add_event(struct script *script, const struct perf_text *event,
 	return 0;
 }
 
-/* The process of a pid; 0 stands for all unknown ones. */
-static uint32_t
+/* The last process of a pid; 0 stands for all unknown ones. */
+static struct named_process *
 find_process(struct script *script, uint64_t pid, struct error *error)
 {
 	struct process process = { .pid = pid };
-	uint32_t n = names_count(script->processes);
-	uint32_t number = names_add(script->processes, (const char *)&pid,
+	uint32_t n = names_count(script->pids);
+	uint32_t number = names_add(script->pids, (const char *)&pid,
 	                            sizeof pid, error);
 
-	if (number == NO_NAME)
-		return UINT32_MAX;
-	return number < n ? number :
-	    profile_add_process(script->reader.profile, &process, error);
+	if (number < n)
+		return &script->processes[number];
+	if (number == NO_NAME ||
+	    memory_grow(&script->processes, &script->capacity,
+	                (size_t)number + 1, sizeof *script->processes,
+	                error) != 0)
+		return NULL;
+	script->processes[number] = (struct named_process){
+		profile_add_process(script->reader.profile, &process, error),
+		false };
+	return script->processes[number].number == UINT32_MAX ? NULL :
+	       &script->processes[number];
+}
+
+/*
+ * A process is named by its main thread, or by one of its threads.  A new name
+ * of the main thread is another program that it executes.
+ */
+static int
+name_process(struct script *script, struct named_process *named,
+             const struct perf_script_header *header, const char *name,
+             struct error *error)
+{
+	struct profile *profile = script->reader.profile;
+	const struct process another = { .pid = header->pid };
+	const bool is_main = header->tid == header->pid;
+
+	if (header->pid == 0)
+		return 0;
+	if (is_main && named->has_main) {
+		named->number = profile_add_process(profile, &another, error);
+		if (named->number == UINT32_MAX)
+			return -1;
+	}
+	if (is_main || profile->processes[named->number].program == NULL)
+		profile->processes[named->number].program = name;
+	named->has_main |= is_main;
+	return 0;
 }
 
 /* perf may know no name of the kernel's idle threads. */
@@ -134,22 +175,17 @@ add_thread(struct script *script, const struct perf_script_header *header,
            struct error *error)
 {
 	static const struct perf_text idle = { "swapper", 7 };
+	struct named_process *named = find_process(script, header->pid, error);
 	struct thread thread = {
-		.process = find_process(script, header->pid, error),
 		.tid = header->tid,
 		.name = keep_text(script, is_idle(header) ? &idle :
 		                  &header->comm, error),
 	};
 
-	struct process *process;
-
-	if (thread.process == UINT32_MAX || thread.name == NULL)
+	if (named == NULL || thread.name == NULL ||
+	    name_process(script, named, header, thread.name, error) != 0)
 		return -1;
-	/* A process is named by its main thread, or by one of its threads. */
-	process = &script->reader.profile->processes[thread.process];
-	if (header->pid != 0 &&
-	    (process->program == NULL || header->tid == header->pid))
-		process->program = thread.name;
+	thread.process = named->number;
 	return profile_add_thread(script->reader.profile, &thread, error) !=
 	       UINT32_MAX ? 0 : -1;
 }
@@ -930,7 +966,7 @@ perf_script_read(struct source *source, const struct read_options *options,
 	script.frames = names_new(error);
 	script.events = names_new(error);
 	script.threads = names_new(error);
-	script.processes = names_new(error);
+	script.pids = names_new(error);
 	head = source_peek(source, FORMAT_HEAD_SIZE, &size, error);
 	if (!error->is_set) {
 		script.layout = find_layout(head, size < FORMAT_HEAD_SIZE ?
@@ -946,7 +982,8 @@ perf_script_read(struct source *source, const struct read_options *options,
 	names_free(script.frames);
 	names_free(script.events);
 	names_free(script.threads);
-	names_free(script.processes);
+	names_free(script.pids);
+	free(script.processes);
 	text_free(&script.copy);
 	text_free(&script.brief);
 	return reader_end(&script.reader, result);
