@@ -655,6 +655,25 @@ perf_script_tells_programs_of_a_process(void **state)
 	profile_free(profile);
 }
 
+/* -F comm,tid,insn: nothing tells the columns but the instructions. */
+static void
+perf_script_instructions_tell_perf(void **state)
+{
+	static const char *const texts[] = {
+		"  prog  735  ilen: 0\n  prog  735  ilen: 4\n",
+		"  735 \n  735  insn: 48 83 c2 01\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		assert_int_equal(format_perf_script.probe(texts[i],
+		    strlen(texts[i])), PROBE_SURE);
+		expect_error(texts[i], "in: columns of perf script, but too "
+		             "few to tell what they are; print more: perf "
+		             "script -F comm,tid,time,event,ip,sym,dso");
+	}
+}
+
 /* -F weight,ip,sym: the column is as wide as no period's. */
 static void
 perf_script_weight_is_no_period(void **state)
@@ -885,6 +904,7 @@ main(void)
 		cmocka_unit_test(perf_script_first_lines_may_lack_any_field),
 		cmocka_unit_test(perf_script_has_samples_without_a_stack),
 		cmocka_unit_test(perf_script_counts_stacks_of_no_frame),
+		cmocka_unit_test(perf_script_instructions_tell_perf),
 		cmocka_unit_test(perf_script_weight_is_no_period),
 		cmocka_unit_test(perf_script_tells_programs_of_a_process),
 		cmocka_unit_test(perf_script_columns_of_any_fields_are_told),

@@ -126,6 +126,21 @@ find_tail(struct scan scan)
 }
 
 bool
+perf_script_has_instruction(const char *line, size_t length)
+{
+	const char *end = line + length, *at = find_tail((struct scan){ line,
+	    end });
+
+	if (end - at < 7 || (memcmp(at, " insn:", 6) != 0 &&
+	                     memcmp(at, " ilen:", 6) != 0))
+		return false;
+	for (at += 6; at < end; at++)
+		if (*at != ' ' && hex_digit(*at) < 0)
+			return false;
+	return true;
+}
+
+bool
 perf_script_is_branches(const char *line, size_t length)
 {
 	struct scan scan = { line, line + length };
