@@ -187,7 +187,7 @@ struct run {
 	struct run_list inputs;
 	struct merging *merging;
 	uint64_t n_warnings;
-	size_t n_skipped;
+	size_t n_skipped, n_cut;
 };
 
 static void
@@ -218,6 +218,9 @@ add_inputs(struct run *run, struct error *error)
 		switch (merging_add(run->merging, run->inputs.paths[i],
 		                    options->id, warn, run, &why)) {
 		case MERGED_ADDED:
+			break;
+		case MERGED_CUT:
+			run->n_cut++;
 			break;
 		case MERGED_SKIPPED:
 			run->n_skipped++;
@@ -313,6 +316,10 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 		return error_set(error, "%s: %zu of %zu inputs are not in it",
 		                 options->output, run->n_skipped,
 		                 run->inputs.n);
+	if (run->n_cut > 0)
+		return error_set(error, "%s: %zu of %zu inputs are cut off and "
+		                 "not wholly in it", options->output,
+		                 run->n_cut, run->inputs.n);
 	return 0;
 }
 
@@ -429,8 +436,9 @@ const struct command command_merge = {
 	    "A directory with a recording's files is one input, however many "
 	    "processes it is of. Of any other directory each file and recording "
 	    "below it is one, except hidden ones and OUT.\n\n"
-	    "An input that cannot be read or added is named and skipped, and "
-	    "the exit status is 1.",
+	    "An input that cannot be read or added is named and skipped, one "
+	    "that is cut off is added as far as it goes, and the exit status "
+	    "is 1.",
 	.options = merge_option_rows,
 	.complete_words = merge_complete,
 	.example = "merge -o sum.merged words-1.folded.gz words-2.folded.gz",

@@ -46,7 +46,8 @@ struct job {
 	int n_words;
 	struct run_list inputs;
 	struct merging *merging;
-	long long n_added, n_skipped;
+	long long n_added;
+	long long n_lacking[2];		/* inputs: skipped, and cut off */
 	struct kept_key kept;
 };
 
@@ -140,12 +141,15 @@ add_share(struct job *job)
 
 		switch (merging_add(job->merging, job->inputs.paths[i], NULL,
 		                    warn, NULL, &error)) {
+		case MERGED_CUT:
+			job->n_lacking[1]++;
+			/* fall through */
 		case MERGED_ADDED:
 			job->n_added++;
 			note_key(job, job->inputs.paths[i]);
 			break;
 		case MERGED_SKIPPED:
-			job->n_skipped++;
+			job->n_lacking[0]++;
 			message_note("%s (skipped)", error.text);
 			break;
 		case MERGED_FAILED:
@@ -301,7 +305,7 @@ run(struct job *job)
 		.modules = module_cache_new(&search, &error),
 	};
 	unsigned long long mine, n_without_key = 0;
-	long long n_skipped = 0;
+	long long n_lacking[2] = { 0 };
 	int status = 0;
 
 	if (read.modules != NULL)
@@ -326,7 +330,7 @@ run(struct job *job)
 		return 1;
 	}
 	reduce(job);
-	MPI_Reduce(&job->n_skipped, &n_skipped, 1, MPI_LONG_LONG, MPI_SUM, 0,
+	MPI_Reduce(job->n_lacking, n_lacking, 2, MPI_LONG_LONG, MPI_SUM, 0,
 	           MPI_COMM_WORLD);
 	mine = merging_without_key(job->merging);
 	MPI_Reduce(&mine, &n_without_key, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM,
@@ -334,12 +338,16 @@ run(struct job *job)
 	if (job->rank == 0 && write_output(job, n_without_key, &error) != 0) {
 		message_note("%s", error.text);
 		status = 1;
-	} else if (job->rank == 0 && n_skipped > 0) {
+	} else if (job->rank == 0 && n_lacking[0] > 0) {
 		message_note("%s: %lld of %zu inputs are not in it",
-		             job->output, n_skipped, job->inputs.n);
+		             job->output, n_lacking[0], job->inputs.n);
+	} else if (job->rank == 0 && n_lacking[1] > 0) {
+		message_note("%s: %lld of %zu inputs are cut off and not "
+		             "wholly in it", job->output, n_lacking[1],
+		             job->inputs.n);
 	}
 	finish(job, &read);
-	return status != 0 || n_skipped > 0;
+	return status != 0 || n_lacking[0] + n_lacking[1] > 0;
 }
 
 /* Whether the command line is right. */

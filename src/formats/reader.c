@@ -215,6 +215,7 @@ reader_warn_cut(struct reader *reader, const char *lost, struct error *error)
 
 	if (!reader->is_cut)
 		return 0;
+	reader->profile->is_cut = true;
 	reader_fail(reader, &text, "the input is cut off here%s%s%s; what "
 	            "came before was read%s", damage.open, damage.text,
 	            damage.close, lost);

@@ -388,6 +388,7 @@ warn_if_cut(const struct input *input, struct profile *profile,
 {
 	if (!input->is_cut)
 		return 0;
+	profile->is_cut = true;
 	return profile_warn(profile, error, "%s: 0x%" PRIx64 ": the input is "
 	                    "cut off here; what came before was read",
 	                    source_name(input->source), input->offset);
