@@ -655,13 +655,15 @@ perf_script_tells_programs_of_a_process(void **state)
 	profile_free(profile);
 }
 
-/* -F comm,tid,insn: nothing tells the columns but the instructions. */
+/* Nothing tells the columns but what no other program prints. */
 static void
-perf_script_instructions_tell_perf(void **state)
+perf_script_marks_tell_perf(void **state)
 {
 	static const char *const texts[] = {
 		"  prog  735  ilen: 0\n  prog  735  ilen: 4\n",
 		"  735 \n  735  insn: 48 83 c2 01\n",
+		"prog \nprog  0x301/0x302/P/-/-/0             1000\n",
+		"prog  |OP LOAD|LVL L1 hit|SNP None\nprog  |OP STORE|\n",
 	};
 
 	(void)state;
@@ -680,11 +682,12 @@ perf_script_weight_is_no_period(void **state)
 {
 	struct profile *profile = read_text(
 	    "               0\n\t            1100 f\n\n"
-	    "              47\n\t            1100 g\n\n");
+	    "              47\n\t            1100 g\n\n"
+	    "          400100               47\n\t            1100 g\n\n");
 
 	(void)state;
 	assert_int_equal(hits_of(profile, 0, "f"), 1);
-	assert_int_equal(hits_of(profile, 0, "g"), 1);
+	assert_int_equal(hits_of(profile, 0, "g"), 2);
 	assert_string_equal(profile->resources[0].name, "samples");
 	profile_free(profile);
 }
@@ -904,7 +907,7 @@ main(void)
 		cmocka_unit_test(perf_script_first_lines_may_lack_any_field),
 		cmocka_unit_test(perf_script_has_samples_without_a_stack),
 		cmocka_unit_test(perf_script_counts_stacks_of_no_frame),
-		cmocka_unit_test(perf_script_instructions_tell_perf),
+		cmocka_unit_test(perf_script_marks_tell_perf),
 		cmocka_unit_test(perf_script_weight_is_no_period),
 		cmocka_unit_test(perf_script_tells_programs_of_a_process),
 		cmocka_unit_test(perf_script_columns_of_any_fields_are_told),

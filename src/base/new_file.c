@@ -108,7 +108,7 @@ open_somehow(struct new_file *file, const char *name)
 
 	/* Replaces the target of a link, not the link itself. */
 	file->target = is_old ? realpath(name, NULL) : NULL;
-	if (file->target == NULL)	/* such as a pipe's, /dev/stdout */
+	if (file->target == NULL)	/* a pipe that only /dev names */
 		file->target = strdup(name);
 	if (file->target == NULL)
 		return false;

@@ -787,7 +787,7 @@ struct survey {
 	size_t n_ended;			/* of these, that end in a blank, or in
 					 * fields that are not read: */
 	size_t n_column;		/* of which perf's columns tell */
-	size_t n_instructions;		/* that end in one */
+	size_t n_marked;		/* with what only perf prints */
 	unsigned known;			/* fields that all of these have */
 	size_t n_located;		/* of these, that have an address, or
 					 * end in an event */
@@ -845,8 +845,7 @@ survey_line(struct survey *survey, const struct perf_text *line,
 	survey->n_ended += is_columns && line->length > 0 &&
 	    (line->text[line->length - 1] == ' ' || header.has_other);
 	survey->n_column += is_columns && header.has_column;
-	survey->n_instructions += perf_script_has_instruction(line->text,
-	    line->length);
+	survey->n_marked += perf_script_has_mark(line->text, line->length);
 	if (is_columns && is_located(line, &header)) {
 		survey->n_located++;
 		survey->known_located &= header.fields;
@@ -948,7 +947,7 @@ find_layout(const char *head, size_t size)
 		    (survey.known & ~PERF_SCRIPT_EVENT) != 0);
 	}
 	layout.is_bare = survey.n >= 2 && (survey.n_column == survey.n ||
-	    survey.n_instructions > 0) && !layout.is_flat && !layout.is_brief;
+	    survey.n_marked > 0) && !layout.is_flat && !layout.is_brief;
 	layout.is_plain = survey.n == 0 && survey.n_headers >= 2 &&
 	    survey.n_vague == 0;
 	layout.has_narrow_addresses = survey.n_times > 0 &&

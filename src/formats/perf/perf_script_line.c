@@ -126,11 +126,14 @@ find_tail(struct scan scan)
 }
 
 bool
-perf_script_has_instruction(const char *line, size_t length)
+perf_script_has_mark(const char *line, size_t length)
 {
 	const char *end = line + length, *at = find_tail((struct scan){ line,
 	    end });
 
+	if (find_branches((struct scan){ line, end }) < end ||
+	    memmem(line, length, "|OP ", 4) != NULL)
+		return true;
 	if (end - at < 7 || (memcmp(at, " insn:", 6) != 0 &&
 	                     memcmp(at, " ilen:", 6) != 0))
 		return false;
@@ -595,13 +598,17 @@ last_word(const struct scan *scan, ptrdiff_t *width)
 	return word;
 }
 
-/* Whether the word is a weight and all that there is: wider than a period. */
+/*
+ * Whether the word is a weight and the first or last that there is: its column
+ * is wider than a period's.
+ */
 static bool
-is_lone_weight(const struct scan *scan, const struct scan *word,
-               ptrdiff_t width)
+is_weight(const struct scan *scan, const struct scan *word, ptrdiff_t width,
+          const char *line_end)
 {
-	return word->end - width == scan->at && width == WEIGHT_WIDTH &&
-	       word->end - word->at < width;
+	return word->end - word->at < width &&
+	       ((word->end - width == scan->at && width == WEIGHT_WIDTH) ||
+	        (word->end == line_end && width >= WEIGHT_WIDTH));
 }
 
 /*
@@ -609,7 +616,8 @@ is_lone_weight(const struct scan *scan, const struct scan *word,
  * ends that.
  */
 static void
-take_last_period(struct scan *scan, struct perf_script_header *header)
+take_last_period(struct scan *scan, const char *line_end,
+                 struct perf_script_header *header)
 {
 	ptrdiff_t width;
 	struct scan word = last_word(scan, &width), end = word;
@@ -619,7 +627,7 @@ take_last_period(struct scan *scan, struct perf_script_header *header)
 	    word.at != word.end)
 		return;
 	scan->end = end.at;
-	if (is_lone_weight(scan, &end, width))
+	if (is_weight(scan, &end, width, line_end))
 		return;
 	header->period = number;
 	header->has_period = true;
@@ -754,7 +762,7 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 		scan.end = end;
 	}
 	if (known & PERF_SCRIPT_PERIOD)
-		take_last_period(&scan, header);
+		take_last_period(&scan, line + length, header);
 	if (header->has_period && header->event.length == 0)
 		header->event = unnamed;
 	take_last_misc(&scan);
