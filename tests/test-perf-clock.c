@@ -45,6 +45,12 @@ process_kernel_tick(void)
 	return TICK_US * 1000;
 }
 
+bool
+process_thread_usage(struct rusage *usage)
+{
+	return getrusage(RUSAGE_THREAD, usage) == 0;
+}
+
 static uint64_t paced_us;
 
 uint64_t

@@ -74,6 +74,14 @@ files_control(int fd, int command)
 	    0));
 }
 
+/* ioctl; the argument is a number or a pointer. */
+static inline int
+files_request(int fd, unsigned long request, const void *argument)
+{
+	return (int)files_result(arch_system_call(SYS_ioctl, fd, (long)request,
+	    (long)argument, 0));
+}
+
 /* mmap, readable and writable, at any address, from the start of the file. */
 static inline void *
 files_map(size_t size, int flags, int fd)
@@ -124,6 +132,22 @@ files_status_of(const char *path, struct stat *status)
 {
 	return (int)files_result(arch_system_call(SYS_newfstatat, AT_FDCWD,
 	    (long)path, (long)status, 0));
+}
+
+/* ftruncate. */
+static inline int
+files_resize(int fd, off_t size)
+{
+	return (int)files_result(arch_system_call(SYS_ftruncate, fd, size, 0,
+	    0));
+}
+
+/* unlink. */
+static inline int
+files_remove(const char *path)
+{
+	return (int)files_result(arch_system_call(SYS_unlink, (long)path, 0, 0,
+	    0));
 }
 
 static inline int

@@ -113,6 +113,13 @@ process_pid_namespace(void)
 	    (uint32_t)status.st_ino : 0;
 }
 
+bool
+process_thread_usage(struct rusage *usage)
+{
+	return arch_system_call(SYS_getrusage, RUSAGE_THREAD, (long)usage, 0,
+	    0) == 0;
+}
+
 int
 process_move_up(int fd)
 {
@@ -122,7 +129,8 @@ process_move_up(int fd)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		limit.rlim_cur = 256;
 	lowest = limit.rlim_cur > 1100 ? 1000 : (int)limit.rlim_cur * 3 / 4;
-	moved = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+	moved = (int)arch_system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest,
+	    0);
 	if (moved < 0)
 		return fd;
 	files_close(fd);
@@ -257,7 +265,8 @@ process_read_names(void)
 	read_executable();
 	if (process.has_executable)
 		read_link();
-	if (process_names.host[0] == '\0' && uname(&names) == 0)
+	if (process_names.host[0] == '\0' &&
+	    arch_system_call(SYS_uname, (long)&names, 0, 0, 0) == 0)
 		strncpy(process_names.host, names.nodename,
 		    sizeof process_names.host - 1);
 }

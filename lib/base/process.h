@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define PROCESS_NAME_SIZE 16		/* of a thread's name, NUL included */
@@ -101,6 +102,9 @@ int process_move_up(int fd);
  * C library and uses locks that an interrupted thread may hold.
  */
 bool process_has_thread_sanitizer(void);
+
+/* getrusage of the calling thread; likewise async-signal-safe. */
+bool process_thread_usage(struct rusage *usage);
 
 /* As clock_gettime, but async-signal-safe under a thread sanitizer, too. */
 int process_read_clock(clockid_t clock, struct timespec *now);

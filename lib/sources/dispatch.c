@@ -76,10 +76,12 @@ dispatch_again(void)
 static bool
 turn(int how)
 {
-	return prctl(PR_SET_SYSCALL_USER_DISPATCH, how,
-	    how == PR_SYS_DISPATCH_ON ? process.own_start : 0,
-	    how == PR_SYS_DISPATCH_ON ? process.own_end - process.own_start : 0,
-	    how == PR_SYS_DISPATCH_ON ? &selector : NULL) == 0;
+	const bool is_on = how == PR_SYS_DISPATCH_ON;
+
+	return arch_system_call_6(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, how,
+	    is_on ? (long)process.own_start : 0,
+	    is_on ? (long)(process.own_end - process.own_start) : 0,
+	    is_on ? (long)&selector : 0, 0) == 0;
 }
 
 static void

@@ -145,9 +145,7 @@ count_switches(void)
 {
 	struct rusage usage;
 
-	if (getrusage(RUSAGE_THREAD, &usage) != 0)
-		return 0;
-	return (uint64_t)usage.ru_nvcsw;
+	return process_thread_usage(&usage) ? (uint64_t)usage.ru_nvcsw : 0;
 }
 
 void

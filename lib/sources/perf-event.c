@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -117,7 +116,7 @@ open_event(const struct resource_source *source, uint64_t period,
 	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
 	    PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0 && attr.type == PERF_TYPE_TRACEPOINT &&
-	    ioctl(fd, PERF_EVENT_IOC_SET_FILTER, no_return) != 0) {
+	    files_request(fd, PERF_EVENT_IOC_SET_FILTER, no_return) != 0) {
 		files_close(fd);
 		return -1;
 	}

@@ -3,7 +3,6 @@
 #include "lib/sources/perf.h"
 
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -93,7 +92,7 @@ is_ours(const struct account *account)
 	uint64_t id;
 
 	return account->fd >= 0 &&
-	    ioctl(account->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+	    files_request(account->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
 	    id == account->event_id;
 }
 
@@ -209,7 +208,7 @@ arm(struct thread *thread, unsigned column)
 		return false;
 	account->fd = process_move_up(fd);
 	account->n_traps = 0;
-	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
+	files_request(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
 	if (!is_clock(column) || is_first(thread))
 		map_page(account);
 	account->is_by_hand = true;
@@ -222,11 +221,11 @@ arm(struct thread *thread, unsigned column)
 		uint64_t number = account->meter.left * scale(source);
 
 		account->period = account->meter.left;
-		ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number);
-		ioctl(account->fd, PERF_EVENT_IOC_REFRESH, 1);
+		files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
+		files_request(account->fd, PERF_EVENT_IOC_REFRESH, (void *)1);
 	} else if (!counts_calls(source)) {	/* the tracepoint's is enabled
 						   by perf_release */
-		ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 	}
 	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
 }
@@ -259,7 +258,7 @@ static void
 close_event(struct account *account)
 {
 	if (is_ours(account))
-		ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
+		files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
 	if (account->page != NULL)
 		files_unmap(account->page, CPPROFDATA_PAGE);
 	account->page = NULL;
@@ -286,9 +285,9 @@ change_period(struct account *account, const struct resource_source *source,
 
 	if (!is_ours(account))
 		return false;
-	ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
-	ok = ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0;
-	ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+	files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
+	ok = files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0;
+	files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 	return ok;
 }
 
@@ -369,9 +368,9 @@ set_clock(struct thread *thread, unsigned column)
 		period = period_to_boundary(account, column);
 	number = 1000 * (is_by_hand ? perf_clock_set(thread, period, least) :
 	    period);
-	ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number);
+	files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
 	if (account->traps_once)
-		ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 	account->traps_once = false;
 	account->is_by_hand = is_by_hand;
 	account->period = period;
@@ -443,7 +442,7 @@ perf_hold(struct thread *thread)
 		return;
 	account->seen += thread->n_own_calls;
 	thread->n_own_calls = 0;
-	ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
+	files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
 	if (files_read(account->fd, &count, sizeof count) != sizeof count)
 		return;
 	thread->own_bytes_read += sizeof count;
@@ -466,8 +465,8 @@ perf_release(struct thread *thread)
 	period = account->meter.left;
 	if (period < LEAST_CALLS)
 		period = LEAST_CALLS;
-	ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &period);
-	ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+	files_request(account->fd, PERF_EVENT_IOC_PERIOD, &period);
+	files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 }
 
 static uint64_t

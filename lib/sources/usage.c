@@ -46,7 +46,7 @@ usage_now(unsigned what)
 		return process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
 	if (thread != NULL && thread->meters->own_work.has_usage)
 		return part_of(&thread->meters->own_work.usage, what);
-	if (getrusage(RUSAGE_THREAD, &usage) != 0)
+	if (!process_thread_usage(&usage))
 		memset(&usage, 0, sizeof usage);
 	return part_of(&usage, what);
 }
@@ -121,7 +121,7 @@ usage_hold(struct thread *thread)
 	for (i = 0; i < resources.n; i++)
 		is_wanted |= is_held(i);
 	thread->meters->own_work.has_usage = is_wanted &&
-	    getrusage(RUSAGE_THREAD, &thread->meters->own_work.usage) == 0;
+	    process_thread_usage(&thread->meters->own_work.usage);
 }
 
 void
@@ -134,7 +134,7 @@ usage_release(struct thread *thread)
 	if (!thread->meters->own_work.has_usage)
 		return;
 	thread->meters->own_work.has_usage = false;
-	if (getrusage(RUSAGE_THREAD, &now) != 0)
+	if (!process_thread_usage(&now))
 		return;
 	for (i = 0; i < resources.n; i++) {
 		const unsigned what = resources.columns[i].source->usage;

@@ -340,7 +340,7 @@ disk_abandon(void)
 	int saved = errno;
 
 	if (open_file.fd >= 0) {
-		unlink(path);
+		files_remove(path);
 		files_close(open_file.fd);
 		open_file.fd = -1;
 	}
@@ -387,7 +387,7 @@ disk_set_size(size_t size)
 	int fd = size != file.size ? descriptor() : -1;
 
 	if (fd >= 0 && (!is_truncated || may_be(size)) &&
-	    ftruncate(fd, (off_t)size) == 0)
+	    files_resize(fd, (off_t)size) == 0)
 		file.size = size;
 }
 
