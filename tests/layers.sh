@@ -170,6 +170,14 @@ claim 'only main and the shell print or exit' "$(sources src/base src/profile \
 	)$word(dprintf|write) ?\((1|2|STDOUT_FILENO|STDERR_FILENO)," |
 	grep -v '^src/symbols/lines/debug_lines_child\.c:[0-9]*:.*_exit(')"
 
+# A thread sanitizer's functions of these names wait for locks that the
+# interrupted thread may hold.
+claim 'handlers make these calls directly (lib/base/files.h, process.h)' \
+	"$(sources lib/base lib/signals lib/unwind lib/store lib/sources | search \
+	"$word(ioctl|fcntl|getrusage|unlink|ftruncate|uname|prctl|open|openat|read|$(
+	)pread|write|pwrite|close|lseek|mmap|mremap|fstat|stat|nanosleep) ?\(" |
+	grep -v 'next\.')"
+
 # shellcheck disable=SC2046 # lists of files
 {
 	claim 'no file includes itself by others' \
