@@ -676,6 +676,22 @@ perf_script_marks_tell_perf(void **state)
 	}
 }
 
+/* -F pid,period,dso,addr: a line could also be a frame of the one before. */
+static void
+perf_script_flat_lines_are_samples(void **state)
+{
+	struct profile *profile = read_text(
+	    "25932          1     56507f7a2240 (/usr/bin/dash)\n"
+	    "25932          1     7fd975125110 (/usr/lib/ld.so)\n"
+	    "25932          1     7ffd97f56dc0 ([stack])\n"
+	    "25932    1003009                0\n");
+
+	(void)state;
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->hits[0]), 1003012);
+	profile_free(profile);
+}
+
 /* -F weight,ip,sym: the column is as wide as no period's. */
 static void
 perf_script_weight_is_no_period(void **state)
@@ -908,6 +924,7 @@ main(void)
 		cmocka_unit_test(perf_script_has_samples_without_a_stack),
 		cmocka_unit_test(perf_script_counts_stacks_of_no_frame),
 		cmocka_unit_test(perf_script_marks_tell_perf),
+		cmocka_unit_test(perf_script_flat_lines_are_samples),
 		cmocka_unit_test(perf_script_weight_is_no_period),
 		cmocka_unit_test(perf_script_tells_programs_of_a_process),
 		cmocka_unit_test(perf_script_columns_of_any_fields_are_told),

@@ -58,6 +58,7 @@ struct script {
 	uint64_t first_line;
 	size_t depth;			/* frames so far */
 	bool is_one_line;		/* these were on its first line */
+	bool is_flat;			/* it has no other line */
 	uint32_t event, thread;
 	uint64_t period;
 	bool has_time;
@@ -383,7 +384,7 @@ is_frame_without_tab(const struct script *script, const char *line,
                      size_t length, const struct perf_script_header *header)
 {
 	return script->is_inside && !script->is_one_line &&
-	       (header == NULL || !header->has_time) &&
+	       !script->is_flat && (header == NULL || !header->has_time) &&
 	       is_whole_frame(line, length);
 }
 
@@ -586,8 +587,10 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	if (!is_header && script->depth > 0 && script->is_inside &&
 	    !script->is_one_line && ends_sample(line, length))
 		return end_sample(script, error);
-	if (is_header || read_flat_sample(script, line, length, &header))
+	if (is_header || read_flat_sample(script, line, length, &header)) {
+		script->is_flat = !is_header;
 		return begin_sample(script, &header, error);
+	}
 	if (is_remark(script, line, length))
 		return 0;
 	if (script->layout.is_brief && line[0] != '\t') {
