@@ -56,7 +56,7 @@ bench-merge: all
 EXTRA_DIST += bench/collector.py bench/profilers.py bench/workloads.py \
 	bench/programs/allocate.c \
 	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc \
-	bench/programs/turns.c \
+	bench/programs/pieces.c \
 	bench/depths.py bench/programs/depths.c bench/programs/templates.cc \
 	bench/redis.py bench/own-clock.c
 

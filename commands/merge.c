@@ -187,7 +187,7 @@ struct run {
 	struct run_list inputs;
 	struct merging *merging;
 	uint64_t n_warnings;
-	size_t n_skipped, n_cut;
+	struct merging_lack lack;
 };
 
 static void
@@ -220,10 +220,10 @@ add_inputs(struct run *run, struct error *error)
 		case MERGED_ADDED:
 			break;
 		case MERGED_CUT:
-			run->n_cut++;
+			run->lack.n_cut++;
 			break;
 		case MERGED_SKIPPED:
-			run->n_skipped++;
+			run->lack.n_skipped++;
 			progress_line_end(&line);
 			message_note("%s (skipped)", why.text);
 			break;
@@ -307,20 +307,13 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 	run->merging = merging_new(read, options->key, error);
 	if (run->merging == NULL || add_inputs(run, error) != 0)
 		return -1;
-	if (run->n_skipped == run->inputs.n)
+	if (run->lack.n_skipped == run->inputs.n)
 		return error_set(error, "nothing to write: no input could be "
 		                 "merged");
 	if (check_key(run, error) != 0 || write_file(run, error) != 0)
 		return -1;
-	if (run->n_skipped > 0)
-		return error_set(error, "%s: %zu of %zu inputs are not in it",
-		                 options->output, run->n_skipped,
-		                 run->inputs.n);
-	if (run->n_cut > 0)
-		return error_set(error, "%s: %zu of %zu inputs are cut off and "
-		                 "not wholly in it", options->output,
-		                 run->n_cut, run->inputs.n);
-	return 0;
+	return merging_check_whole(&run->lack, run->inputs.n, options->output,
+	                           error);
 }
 
 static int

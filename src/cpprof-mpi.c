@@ -12,9 +12,9 @@
  * keeps, is that of the first of its files that has counts by one; if they
  * differ, the job ends without a sum, and says which files these are.
  *
- * Exit status of the first process: 0; 1 if files were skipped, or nothing
- * could be written; 2 for a wrong command line.  That of the others is 0, since
- * mpirun would end the job for another one.
+ * Exit status of the first process: 0; 1 if files were skipped or cut off, or
+ * nothing could be written; 2 for a wrong command line.  That of the others is
+ * 0, since mpirun would end the job for another one.
  */
 #include <getopt.h>
 #include <mpi.h>
@@ -47,7 +47,7 @@ struct job {
 	struct run_list inputs;
 	struct merging *merging;
 	long long n_added;
-	long long n_lacking[2];		/* inputs: skipped, and cut off */
+	struct merging_lack lack;
 	struct kept_key kept;
 };
 
@@ -142,14 +142,14 @@ add_share(struct job *job)
 		switch (merging_add(job->merging, job->inputs.paths[i], NULL,
 		                    warn, NULL, &error)) {
 		case MERGED_CUT:
-			job->n_lacking[1]++;
+			job->lack.n_cut++;
 			/* fall through */
 		case MERGED_ADDED:
 			job->n_added++;
 			note_key(job, job->inputs.paths[i]);
 			break;
 		case MERGED_SKIPPED:
-			job->n_lacking[0]++;
+			job->lack.n_skipped++;
 			message_note("%s (skipped)", error.text);
 			break;
 		case MERGED_FAILED:
@@ -305,7 +305,7 @@ run(struct job *job)
 		.modules = module_cache_new(&search, &error),
 	};
 	unsigned long long mine, n_without_key = 0;
-	long long n_lacking[2] = { 0 };
+	struct merging_lack lack = { 0 };
 	int status = 0;
 
 	if (read.modules != NULL)
@@ -330,24 +330,22 @@ run(struct job *job)
 		return 1;
 	}
 	reduce(job);
-	MPI_Reduce(job->n_lacking, n_lacking, 2, MPI_LONG_LONG, MPI_SUM, 0,
+	MPI_Reduce(&job->lack.n_skipped, &lack.n_skipped, 1, MPI_UINT64_T,
+	           MPI_SUM, 0, MPI_COMM_WORLD);
+	MPI_Reduce(&job->lack.n_cut, &lack.n_cut, 1, MPI_UINT64_T, MPI_SUM, 0,
 	           MPI_COMM_WORLD);
 	mine = merging_without_key(job->merging);
 	MPI_Reduce(&mine, &n_without_key, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM,
 	           0, MPI_COMM_WORLD);
-	if (job->rank == 0 && write_output(job, n_without_key, &error) != 0) {
+	if (job->rank == 0 &&
+	    (write_output(job, n_without_key, &error) != 0 ||
+	     merging_check_whole(&lack, job->inputs.n, job->output,
+	                         &error) != 0)) {
 		message_note("%s", error.text);
 		status = 1;
-	} else if (job->rank == 0 && n_lacking[0] > 0) {
-		message_note("%s: %lld of %zu inputs are not in it",
-		             job->output, n_lacking[0], job->inputs.n);
-	} else if (job->rank == 0 && n_lacking[1] > 0) {
-		message_note("%s: %lld of %zu inputs are cut off and not "
-		             "wholly in it", job->output, n_lacking[1],
-		             job->inputs.n);
 	}
 	finish(job, &read);
-	return status != 0 || n_lacking[0] + n_lacking[1] > 0;
+	return status;
 }
 
 /* Whether the command line is right. */

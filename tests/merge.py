@@ -505,9 +505,13 @@ def what_is_cut_off_is_told(folder):
         done = merge("-o", out, good, cut, status=1)
         lines = done.stderr.decode().splitlines()
         assert "cut off here" in lines[0], lines
-        assert lines[-1].endswith("off.merged: 1 of 2 inputs are cut off and "
-                                  "not wholly in it"), lines
+        assert lines[-1].endswith("off.merged: of 1 of 2 inputs only the "
+                                  "beginning is in it"), lines
         assert decode(out).n_members == 2
+    missing = os.path.join(folder, "missing")
+    done = merge("-o", out, good, cut, missing, status=1)
+    assert done.stderr.decode().splitlines()[-1].endswith(
+        "1 of 3 inputs are not in it, and of 1 only the beginning"), done
 
 
 def sums_beyond_64_bits_are_errors(folder):

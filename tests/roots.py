@@ -151,6 +151,10 @@ def check_resources(folder):
                               "resource cpu", "down")
     assert cpu["root"] is None and real["root"] == "main", (cpu, real)
     assert again == cpu, again
+    for hits, root in ((900, "main"), (899, None)):
+        tenths = write(folder, "tenths.folded", {
+            ("main", "f"): (hits,), ("thread", "work"): (1000 - hits,)})
+        assert tables(tenths, "down")[0]["root"] == root, hits
     assert [row["path"] for row in cpu["rows"]] == [
         ["thread"], ["other"], ["main"]], cpu
     narrowed, = tables(path, "narrow main", "down")

@@ -104,7 +104,7 @@ end_period(struct machine *machine)
 
 	if (!machine->is_in_kernel) {
 		machine->hits[0] += perf_clock_trap(&machine->thread, 0,
-		                                    account->period);
+		                                    true);
 		account->period = perf_clock_settle(&machine->thread, 0,
 		    true) || account->meter.random != 0 ? account->meter.left :
 		    account->meter.interval;
@@ -242,7 +242,7 @@ run_short(struct machine *machine, uint64_t seed, double share,
 		if ((double)(mode >> 32) >= share * 0x100000000) {
 			now_us = trap_us + WAY_US;
 			*found += perf_clock_trap(&machine->thread, 0,
-			    machine->meters.accounts[0].period);
+			    true);
 			*found += perf_clock_own(&machine->thread, 0);
 			alarm = set_alarm(machine);
 			trap_us = now_us;

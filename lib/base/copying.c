@@ -4,9 +4,9 @@
  *
  * A thread sanitizer intercepts the C library's, would report what a sample
  * writes as data races of the program, and takes locks that the interrupted
- * thread may hold.  And a page of the C
- * library costs a short process more than these loops.  Compiled so that the
- * compiler does not turn the loops into calls of themselves.
+ * thread may hold.  And a page of the C library costs a short process more than
+ * these loops.  Compiled so that the compiler does not turn the loops into calls
+ * of themselves.
  */
 #include <stddef.h>
 #include <stdint.h>

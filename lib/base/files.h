@@ -74,9 +74,9 @@ files_control(int fd, int command)
 	    0));
 }
 
-/* ioctl; the argument is a number or a pointer. */
+/* ioctl; the argument is a pointer or, as a pointer, a number. */
 static inline int
-files_request(int fd, unsigned long request, const void *argument)
+files_request(int fd, unsigned long request, void *argument)
 {
 	return (int)files_result(arch_system_call(SYS_ioctl, fd, (long)request,
 	    (long)argument, 0));

@@ -258,19 +258,20 @@ user_hits(struct thread *thread, unsigned column, uint64_t now)
  * that they have drifted apart, and that nothing is due.
  */
 static uint64_t
-whole_hits(struct thread *thread, unsigned column, uint64_t period)
+whole_hits(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	struct account *account = &thread->meters->accounts[column];
 	uint64_t spent = usage_unseen(thread, column);
 
-	if (spent < account->meter.left && period > 0 && spent >= period / 2)
+	if (spent < account->meter.left && is_own_trap &&
+	    spent >= account->period / 2)
 		spent = account->meter.left;
 	account->seen += spent;
 	return meter_spend(&account->meter, spent);
 }
 
 uint64_t
-perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
+perf_clock_trap(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
@@ -282,7 +283,7 @@ perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 		return 0;
 	return paced(thread, column, clock->is_of_user_mode ?
 	    user_hits(thread, column, now) :
-	    whole_hits(thread, column, period));
+	    whole_hits(thread, column, is_own_trap));
 }
 
 uint64_t

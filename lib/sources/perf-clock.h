@@ -70,9 +70,9 @@ uint64_t perf_clock_set(struct thread *thread, uint64_t period,
  */
 uint64_t perf_clock_own(struct thread *thread, unsigned column);
 
-/* The new hits at a trap after `period` microseconds. */
+/* The new hits at its own trap, or at that of another event. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,
-    uint64_t period);
+    bool is_own_trap);
 
 /* To be called at the end of the handler of such a trap. */
 void perf_clock_end_trap(struct thread *thread);

@@ -90,7 +90,7 @@ syscall_tracepoint(void)
  * Do not count the system call that returns from a handler, which each sample
  * makes.
  */
-static const char no_return[] = "id != " AS_TEXT(SYS_rt_sigreturn);
+static char no_return[] = "id != " AS_TEXT(SYS_rt_sigreturn);
 
 /* Opens an event, disabled. */
 static int

@@ -488,16 +488,17 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	const struct resource_source *source = resources.columns[column].source;
 	struct account *account = &thread->meters->accounts[column];
-	uint64_t spent = is_own_trap ? account->period : 0, hits;
+	uint64_t hits;
 
 	if (counts_calls(source))
 		return take_unsampled(account);
 	if (is_clock(column))
-		hits = perf_clock_trap(thread, column, spent);
+		hits = perf_clock_trap(thread, column, is_own_trap);
 	else if (source->usage != 0)
 		hits = usage_hits(thread, column, 1);
 	else
-		hits = meter_spend(&account->meter, spent);
+		hits = meter_spend(&account->meter, is_own_trap ?
+		    account->period : 0);
 	if (hits > 0 || (is_own_trap && !(is_clock(column) &&
 	    thread->meters->clock.is_stray)))
 		set_period(thread, column);

@@ -223,6 +223,24 @@ merging_add(struct merging *merging, const char *path, const char *id,
 }
 
 int
+merging_check_whole(const struct merging_lack *lack, size_t n,
+                    const char *output, struct error *error)
+{
+	if (lack->n_skipped > 0 && lack->n_cut > 0)
+		return error_set(error, "%s: %" PRIu64 " of %zu inputs are not "
+		                 "in it, and of %" PRIu64 " only the beginning",
+		                 output, lack->n_skipped, n, lack->n_cut);
+	if (lack->n_skipped > 0)
+		return error_set(error, "%s: %" PRIu64 " of %zu inputs are not "
+		                 "in it", output, lack->n_skipped, n);
+	if (lack->n_cut > 0)
+		return error_set(error, "%s: of %" PRIu64 " of %zu inputs only "
+		                 "the beginning is in it", output, lack->n_cut,
+		                 n);
+	return 0;
+}
+
+int
 merging_add_written(struct merging *merging, const char *name,
                     const void *bytes, size_t size, struct error *error)
 {

@@ -43,6 +43,18 @@ enum merged_input merging_add(struct merging *merging, const char *path,
                               void (*warn)(void *context, const char *text),
                               void *context, struct error *error);
 
+/* Inputs that are not in the sum, or only in part. */
+struct merging_lack {
+	uint64_t n_skipped, n_cut;
+};
+
+/*
+ * 0 if all n inputs are wholly in the sum; else -1, with *error set to what
+ * lacks in the output of that name.
+ */
+int merging_check_whole(const struct merging_lack *lack, size_t n,
+                        const char *output, struct error *error);
+
 /*
  * Adds what merging_write wrote as a merged profile.  name: who wrote it, for
  * messages.  0, or -1 with *error set.

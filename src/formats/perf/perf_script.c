@@ -51,7 +51,7 @@ struct script {
 					 * numbers as bytes */
 	struct names *pids;		/* as bytes */
 	struct named_process *processes;	/* the last one of each pid */
-	size_t capacity;
+	size_t processes_capacity;
 
 	/* The sample that the last line was part of, if is_inside. */
 	bool is_inside;
@@ -126,7 +126,7 @@ find_process(struct script *script, uint64_t pid, struct error *error)
 	if (number < n)
 		return &script->processes[number];
 	if (number == NO_NAME ||
-	    memory_grow(&script->processes, &script->capacity,
+	    memory_grow(&script->processes, &script->processes_capacity,
 	                (size_t)number + 1, sizeof *script->processes,
 	                error) != 0)
 		return NULL;

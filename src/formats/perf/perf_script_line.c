@@ -612,8 +612,8 @@ is_weight(const struct scan *scan, const struct scan *word, ptrdiff_t width,
 }
 
 /*
- * Takes a period off the end; where a field stands before it, one of the blanks
- * ends that.
+ * Takes a period off the end, or a weight; where a field stands before it, one
+ * of the blanks ends that.
  */
 static void
 take_last_period(struct scan *scan, const char *line_end,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* turns.c -- threads that are short, or more than there are processors.
+/* pieces.c -- threads that are short, or more than there are processors.
  *
- * turns N 1: N threads of the same work, about a millisecond, one after
- * another.  turns N T: T threads at once that take the N pieces of work from a
- * counter under a lock.
+ * pieces N 1: N threads of the same work, about a millisecond, one after
+ * another.  pieces N T: T threads at once that take N pieces of that work from
+ * a counter under a lock.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -52,24 +52,31 @@ run_pool(void *unused)
 	return unused;
 }
 
+static void
+run_threads(int n, void *(*routine)(void *))
+{
+	pthread_t threads[THREADS_MAX];
+
+	for (int i = 0; i < n; i++)
+		if (pthread_create(&threads[i], NULL, routine, NULL) != 0)
+			exit(1);
+	for (int i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+}
+
 int
 main(int argc, char **argv)
 {
 	const int n_threads = argc == 3 ? atoi(argv[2]) : 0;
-	pthread_t threads[THREADS_MAX];
 
 	if (n_threads < 1 || n_threads > THREADS_MAX)
 		return 2;
 	n_left = atol(argv[1]);
-	for (; n_threads == 1 && n_left > 0; n_left--)
-		if (pthread_create(&threads[0], NULL, run_once, NULL) != 0 ||
-		    pthread_join(threads[0], NULL) != 0)
-			return 1;
-	for (int i = 0; n_threads > 1 && i < n_threads; i++)
-		if (pthread_create(&threads[i], NULL, run_pool, NULL) != 0)
-			return 1;
-	for (int i = 0; n_threads > 1 && i < n_threads; i++)
-		pthread_join(threads[i], NULL);
+	if (n_threads > 1)
+		run_threads(n_threads, run_pool);
+	else
+		for (; n_left > 0; n_left--)
+			run_threads(1, run_once);
 	printf("%lu\n", sink);
 	return 0;
 }
