@@ -82,7 +82,7 @@ def main():
                 ("of 2 threads", "equals", 2, 1000, 100, 200),
                 ("of 20 threads", "equals", 20, 200, 100, 200),
                 ("of 100 threads", "equals", 100, 160, 100, 200),
-                ("of 500 threads", "equals", 500, 16, 50, 100),
+                ("of 500 threads", "equals", 500, 64, 50, 100),
                 ("of two phases of 20 threads", "equals", 20, 1, 20000, 40000),
                 ("of a pool of 20 workers", "pool", 20, 100, 100, 200),
                 ("of 20 threads in a row", "pipes", 20, 200, 100, 200)):
