@@ -118,10 +118,10 @@ TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
 	tests/undisturbed.py tests/kills.py tests/compat.sh \
 	tests/storm-collector.sh
 if HAVE_CMOCKA
-check_PROGRAMS += tests/test-leftover tests/test-meter tests/test-perf-clock \
-	tests/test-progress tests/test-store tests/test-timer tests/test-unwind
-TESTS += tests/test-leftover tests/test-meter tests/test-perf-clock \
-	tests/test-progress tests/test-store tests/test-timer tests/test-unwind
+check_PROGRAMS += tests/test-copying tests/test-leftover tests/test-meter \
+	tests/test-perf-clock tests/test-progress tests/test-store tests/test-timer tests/test-unwind
+TESTS += tests/test-copying tests/test-leftover tests/test-meter \
+	tests/test-perf-clock tests/test-progress tests/test-store tests/test-timer tests/test-unwind
 endif
 endif
 
@@ -235,6 +235,11 @@ TESTS += tests/test-parts.py
 endif
 tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h
 tests_programs_parts_CFLAGS = $(shape_flags)
+
+tests_test_copying_SOURCES = tests/test-copying.c lib/base/copying.c
+tests_test_copying_CFLAGS = $(unit_cflags) -fno-builtin \
+	-fno-tree-loop-distribute-patterns
+tests_test_copying_LDADD = $(case_libs)
 
 tests_test_leftover_SOURCES = tests/test-leftover.c lib/sources/resource.c \
 	lib/base/meter.c
