@@ -37,7 +37,12 @@ Resource = collections.namedtuple(
 
 
 class Profile:
-    def __init__(self, path):
+    """
+    grows: the program still runs.  What is read first can then lack what a
+    later part refers to, so only counts are read.
+    """
+
+    def __init__(self, path, grows=False):
         self.path = path
         with open(path, 'rb') as file:
             self.data = file.read()
@@ -45,7 +50,8 @@ class Profile:
         self.strings, self.slices = [], []
         self.read_header()
         self.read_chunks()
-        self.check_references()
+        if not grows:
+            self.check_references()
         self.resources = []
         for name, gtick, interval, source, flags in self.raw_resources:
             if not name.rstrip(b'\0'):  # kept for the program, not taken
@@ -56,7 +62,7 @@ class Profile:
                 interval, self.string(source), flags & 1 != 0,
                 flags & 2 != 0))
         self.unsampled = collections.Counter()  # hits of no node, by name
-        if self.flags & WAITS:
+        if self.flags & WAITS and not grows:
             for number, thread in self.threads.items():
                 self.charge(number, thread.wait)
         self.select(0)

@@ -28,12 +28,12 @@ MODES = (('spin', '5000'), ('recursion', '20000'), ('threads', '300'),
          ('block-all', '5000'), ('shares', '5000'))
 
 
-def samples(path):
+def samples(path, grows=False):
     """The current number of samples; 0 while the file is being made."""
     with open(path, 'rb') as file:
         if file.read(8) != b'cpprof\r\n':
             return 0
-    return Profile(path).samples
+    return Profile(path, grows).samples
 
 
 def one(number):
@@ -49,7 +49,8 @@ def one(number):
                  chance.choice(('', ',real:1000'))))
     time.sleep(chance.random() ** 2 * 0.4)
     names = os.listdir(directory)
-    before = {name: samples(os.path.join(directory, name)) for name in names}
+    before = {name: samples(os.path.join(directory, name), grows=True)
+              for name in names}
     time.sleep(chance.random() * 0.004)
     os.killpg(child.pid, signal.SIGKILL)
     child.wait(timeout=120)
