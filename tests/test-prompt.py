@@ -289,6 +289,31 @@ def a_new_profile_is_explained():
     assert b"hot path" not in done.stdout, done.stdout
 
 
+def the_first_screen_tells_the_amount():
+    """Samples, what they stand for, and what was counted instead."""
+    weights = os.path.join(HOME, "weights.folded")
+    with open(weights, "w") as file:
+        file.write("# cpprof 1\n# resource: cpu; gtick=microsecond; "
+                   "interval=4000\nmain;f 150\nmain;g 14\n")
+    script = os.path.join(HOME, "perf.txt")
+    with open(script, "w") as file:
+        for i in range(164):
+            file.write(f"prog 1/1 {i / 250:.6f}: {4000000:10} cpu-clock: \n"
+                       f"\t{0x1000:16x} main+0x4 (/bin/prog)\n\n")
+    counts = os.path.join(HOME, "callgrind.out.1")
+    with open(counts, "w") as file:
+        file.write("events: Ir Dr\nfl=a.c\nfn=main\n1 16384 7\n")
+    for path, want in ((weights, "164 samples of cpu, one per 4 ms"),
+                       (script, "164 samples of cpu-clock, 656 ms"),
+                       (counts, "16384 instructions of Ir; "
+                        "7 data reads of Dr")):
+        terminal = Terminal(path, columns=120)
+        screen = terminal.expect("lists all commands")
+        assert f": {want}\r\n" in screen, (want, screen)
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+
+
 def interrupt_a_load(*arguments, type_first=""):
     """The terminal, after Ctrl-C while a pipe is read."""
     path = os.path.join(HOME, "pipe")
@@ -971,6 +996,7 @@ TESTS = [
     control_c_ends_all_that_was_pasted,
     control_backslash_ends_what_is_run_alone,
     a_new_profile_is_explained,
+    the_first_screen_tells_the_amount,
     control_c_stops_a_load,
     control_c_ends_what_was_not_loaded,
     control_z_stops_and_goes_on,

@@ -103,6 +103,7 @@ write_text(struct text_buffer *text, int descriptor)
 /*
  * "614 samples of cpu, one per 4 ms"; where a sample stands for several hits,
  * what all of them have used, "614 samples of cpu, 4.32 s".
+ * Of costs of calls, which are no samples, "16384 instructions of Ir".
  */
 static void
 add_resource(const struct session *session, uint32_t number,
@@ -112,16 +113,21 @@ add_resource(const struct session *session, uint32_t number,
 	    &session->profile->resources[number];
 	uint64_t samples;
 	const uint64_t hits = profile_hits(session->profile, number, &samples);
+	const bool is_cost = session->profile->graph != NULL &&
+	                     resource->interval == 1;
 
-	text_add_format(text, "%" PRIu64 " sample%s", samples,
-	                samples == 1 ? "" : "s");
+	if (is_cost)
+		text_add_total_gticks(text, hits, 1, resource->gtick);
+	else
+		text_add_format(text, "%" PRIu64 " sample%s", samples,
+		                samples == 1 ? "" : "s");
 	/* "614 samples of samples" would say it twice. */
 	if (strcmp(resource->name, "samples") != 0) {
 		text_add_string(text, " of ");
 		text_add_printable(text, resource->name,
 		                   strlen(resource->name));
 	}
-	if (resource->gtick[0] == '\0' ||
+	if (is_cost || resource->gtick[0] == '\0' ||
 	    strcmp(resource->gtick, "sample") == 0)
 		return;
 	if (hits == samples) {
