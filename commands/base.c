@@ -11,7 +11,7 @@
 static const char label_word[] = "label", against_word[] = "against";
 
 static bool
-is_word(const struct word *word, const char *text)
+base_is_word(const struct word *word, const char *text)
 {
 	return !word->is_quoted && strcmp(word->text, text) == 0;
 }
@@ -31,13 +31,14 @@ read_sides(struct reading *reading, struct value *value)
 	if (begin == words->n)
 		return error_set(reading->error, "which label? base label "
 		                 "KEY=GLOB; a file of that name is ./label");
-	while (end < words->n && !is_word(&words->words[end], against_word))
+	while (end < words->n &&
+	       !base_is_word(&words->words[end], against_word))
 		end++;
 	value->text = label_word;
 	value->pattern_words = sides;
 	value->n_pattern_words = end < words->n ? 2 : 1;
 	now = end + 1;
-	if (now + 1 < words->n && is_word(&words->words[now], label_word))
+	if (now + 1 < words->n && base_is_word(&words->words[now], label_word))
 		now++;
 	if (end < words->n && now >= words->n)
 		return error_set(reading->error, "against needs a label: base "
@@ -57,7 +58,7 @@ read_base(struct reading *reading, struct value *value)
 	};
 	const struct words *words = reading->words;
 
-	if (is_word(&words->words[reading->at], label_word))
+	if (base_is_word(&words->words[reading->at], label_word))
 		return read_sides(reading, value);
 	reading->argument = &files;
 	return arg_file_or_off.read(reading, value);
@@ -70,12 +71,12 @@ complete_base(struct completion *completion, const struct session *session,
 	size_t n = completion->n_before;
 	const struct word *before = completion->before;
 
-	if (n == 0 || !is_word(&before[0], label_word)) {
+	if (n == 0 || !base_is_word(&before[0], label_word)) {
 		arg_file_or_off.complete(completion, session, command);
 		if (n == 0)
 			completion_offer(completion, label_word,
 			                 strlen(label_word));
-	} else if (n == 1 || is_word(&before[n - 1], against_word)) {
+	} else if (n == 1 || base_is_word(&before[n - 1], against_word)) {
 		if (session->profile != NULL)
 			selection_complete_labels(completion,
 			                          session->profile);
@@ -101,8 +102,8 @@ static const struct argument base_arguments[] = {
 };
 
 static int
-add_run(const char *side, const char *path, struct table *table,
-        struct error *error)
+base_add_run(const char *side, const char *path, struct table *table,
+             struct error *error)
 {
 	const char *copy = table_text(table, error, "%s", path);
 
@@ -122,7 +123,7 @@ add_loaded(const struct session *session, struct table *table,
 	    (const char *const *)session->files, session->n_files, error);
 
 	for (size_t i = 0; result == 0 && i < list.n; i++)
-		result = add_run("now", list.paths[i], table, error);
+		result = base_add_run("now", list.paths[i], table, error);
 	run_list_free(&list);
 	return result;
 }
@@ -137,7 +138,7 @@ list_runs(const struct session *session, struct table *table,
 	table_add_column(table, "side", "side", CELL_TEXT);
 	table_add_column(table, "file", "file", CELL_TEXT);
 	for (uint32_t i = 0; i < base->n; i++)
-		if (add_run("base", base->paths[i], table, error) != 0)
+		if (base_add_run("base", base->paths[i], table, error) != 0)
 			return -1;
 	return add_loaded(session, table, error);
 }
@@ -164,7 +165,7 @@ list_values(struct session *session, struct table *table, struct error *error)
 
 		result = values == NULL ? -1 : 0;
 		for (uint32_t i = 0; result == 0 && i < n; i++)
-			result = add_run(names[side],
+			result = base_add_run(names[side],
 			    names_text(division.values[side], values[i]),
 			    table, error);
 		free(values);

@@ -140,8 +140,8 @@ find_claim(const struct budget *budget, const char *claim)
 /* ---- reading ---- */
 
 static int
-add_line(struct budget *budget, const char *text, size_t length,
-         struct error *error)
+budget_add_line(struct budget *budget, const char *text, size_t length,
+                struct error *error)
 {
 	const char *first = text + strspn(text, " \t");
 	char *copy;
@@ -169,18 +169,18 @@ fail_line(const struct budget *budget, size_t i, const struct error *why,
 }
 
 static int
-take_line(struct budget *budget, char *text, size_t length,
-          struct error *error)
+budget_take_line(struct budget *budget, char *text, size_t length,
+                 struct error *error)
 {
 	if (length > 0 && text[length - 1] == '\r')
 		text[--length] = '\0';
 	if (memchr(text, '\0', length) != NULL)
 		return error_set(error, "a NUL byte");
-	return add_line(budget, text, length, error);
+	return budget_add_line(budget, text, length, error);
 }
 
 static int
-read_lines(struct budget *budget, FILE *file, struct error *error)
+budget_read_lines(struct budget *budget, FILE *file, struct error *error)
 {
 	struct error why = { 0 };
 	char *text = NULL;
@@ -189,7 +189,7 @@ read_lines(struct budget *budget, FILE *file, struct error *error)
 
 	while ((status = text_line_read(file, &text, &capacity, &length,
 	                                &why)) == 1)
-		if (take_line(budget, text, length, &why) != 0) {
+		if (budget_take_line(budget, text, length, &why) != 0) {
 			status = -1;
 			break;
 		}
@@ -201,7 +201,7 @@ read_lines(struct budget *budget, FILE *file, struct error *error)
 
 /* 1; or 0 if there is no such file; or -1 with *error set. */
 static int
-read_file(struct budget *budget, struct error *error)
+budget_read_file(struct budget *budget, struct error *error)
 {
 	FILE *file = fopen(budget->name, "re");
 	int status;
@@ -211,7 +211,7 @@ read_file(struct budget *budget, struct error *error)
 	if (file == NULL)
 		return error_set(error, "%.200s: %s", budget->name,
 		                 strerror(errno));
-	status = read_lines(budget, file, error);
+	status = budget_read_lines(budget, file, error);
 	fclose(file);
 	return status == 0 ? 1 : -1;
 }
@@ -248,8 +248,8 @@ struct origin {
 
 /* The number in a line that begins with the key; left alone in others. */
 static int
-read_number(const struct budget *budget, size_t i, const char *key,
-            unsigned long *number, struct error *error)
+budget_read_number(const struct budget *budget, size_t i, const char *key,
+                   unsigned long *number, struct error *error)
 {
 	const char *text = budget->lines[i].text;
 	size_t length = strlen(key);
@@ -272,10 +272,10 @@ read_origin(const struct budget *budget, struct origin *origin,
 {
 	*origin = (struct origin){ 0 };
 	for (size_t i = 0; i < budget->n; i++) {
-		if (read_number(budget, i, runs_key, &origin->n_runs,
-		                error) != 0 ||
-		    read_number(budget, i, members_key, &origin->n_members,
-		                error) != 0)
+		if (budget_read_number(budget, i, runs_key, &origin->n_runs,
+		                       error) != 0 ||
+		    budget_read_number(budget, i, members_key,
+		                       &origin->n_members, error) != 0)
 			return -1;
 		origin->is_known |= strncmp(budget->lines[i].text, resource_key,
 		                            sizeof resource_key - 1) == 0;
@@ -292,8 +292,8 @@ read_origin(const struct budget *budget, struct origin *origin,
  * the part of the sum that as many members have on average.
  */
 static int
-take_origin(const struct budget *budget, struct asserting *asserting,
-            struct error *error)
+budget_take_origin(const struct budget *budget, struct asserting *asserting,
+                   struct error *error)
 {
 	size_t n_loaded = asserting->n_runs;
 	struct origin origin;
@@ -333,7 +333,8 @@ take_origin(const struct budget *budget, struct asserting *asserting,
 /* ---- check ---- */
 
 static int
-check_line(struct asserting *asserting, const char *text, struct error *error)
+budget_check_line(struct asserting *asserting, const char *text,
+                  struct error *error)
 {
 	const struct command *command = command_lookup("assert", 6, error);
 	struct arguments arguments;
@@ -364,7 +365,8 @@ check_lines(const struct budget *budget, struct asserting *asserting,
 		if (!budget->lines[i].is_assertion)
 			continue;
 		++*n;
-		if (check_line(asserting, budget->lines[i].text, &why) == 0)
+		if (budget_check_line(asserting, budget->lines[i].text, &why) ==
+		    0)
 			continue;
 		if (why.is_out_of_memory)
 			return error_pass(error, &why);
@@ -383,13 +385,13 @@ check_lines(const struct budget *budget, struct asserting *asserting,
 }
 
 static int
-check(const struct budget *budget, struct asserting *asserting,
-      struct error *error)
+budget_check(const struct budget *budget, struct asserting *asserting,
+             struct error *error)
 {
 	size_t n = 0;
 
 	if (check_resource(budget, asserting->session, error) != 0 ||
-	    take_origin(budget, asserting, error) != 0 ||
+	    budget_take_origin(budget, asserting, error) != 0 ||
 	    asserting_count(asserting, error) != 0 ||	/* no line's fault */
 	    check_lines(budget, asserting, &n, error) != 0)
 		return -1;
@@ -421,8 +423,8 @@ bound_of(const struct asserting *asserting, const struct asserted *of)
 
 /* "functions malloc below " */
 static void
-add_claim(struct text_buffer *text, const struct names *names,
-          enum assertion_view view, uint32_t name)
+budget_add_claim(struct text_buffer *text, const struct names *names,
+                 enum assertion_view view, uint32_t name)
 {
 	text_add_format(text, "%s ", assertion_views[view]);
 	text_add_word(text, names_text(names, name),
@@ -465,8 +467,9 @@ tighten(struct budget *budget, const char *claim, double bound,
 
 /* Adds a line with that claim, or tightens those that there are. */
 static int
-write_line(struct budget *budget, const struct asserting *asserting,
-           const struct asserted *of, const char *claim, struct error *error)
+budget_write_line(struct budget *budget, const struct asserting *asserting,
+                  const struct asserted *of, const char *claim,
+                  struct error *error)
 {
 	const char *gtick = asserting->request.set->resource->gtick;
 	const double bound = bound_of(asserting, of);
@@ -484,7 +487,7 @@ write_line(struct budget *budget, const struct asserting *asserting,
 	else if (find_claim(budget, claim) != NO_NAME)
 		status = tighten(budget, claim, bound, gtick, line, error);
 	else
-		status = add_line(budget, line, text.length, error);
+		status = budget_add_line(budget, line, text.length, error);
 	text_free(&text);
 	return status;
 }
@@ -504,18 +507,20 @@ write_one(struct budget *budget, const struct asserting *asserting,
 	    sampled.samples < FEWEST_SAMPLES;
 	int status = 0;
 
-	add_claim(&text, asserting->request.set->names, view, function->name);
+	budget_add_claim(&text, asserting->request.set->names, view,
+	                 function->name);
 	claim = text_string(&text);
 	if (text.failed)
 		status = error_out_of_memory(error);
 	else if (!is_small || find_claim(budget, claim) != NO_NAME)
-		status = write_line(budget, asserting, &of, claim, error);
+		status = budget_write_line(budget, asserting, &of, claim,
+		                           error);
 	text_free(&text);
 	return status;
 }
 
 static int
-compare_names(const void *a, const void *b, void *context)
+budget_compare_names(const void *a, const void *b, void *context)
 {
 	const struct function_amount *x = a, *y = b;
 
@@ -533,7 +538,8 @@ write_all(struct budget *budget, struct asserting *asserting,
 	int status = functions != NULL ? 0 : -1;
 
 	if (status == 0)
-		qsort_r(functions, n, sizeof *functions, compare_names, names);
+		qsort_r(functions, n, sizeof *functions, budget_compare_names,
+		        names);
 	for (int view = ASSERT_FUNCTIONS; view <= ASSERT_BODY; view++)
 		for (uint32_t i = 0; status == 0 && i < n; i++)
 			status = write_one(budget, asserting,
@@ -545,8 +551,8 @@ write_all(struct budget *budget, struct asserting *asserting,
 
 /* What the bounds that follow are amounts of: the resource, how many runs. */
 static int
-add_origin(struct budget *budget, const struct asserting *asserting,
-           struct error *error)
+budget_add_origin(struct budget *budget, const struct asserting *asserting,
+                  struct error *error)
 {
 	struct text_buffer text = { 0 };
 	int status;
@@ -554,7 +560,7 @@ add_origin(struct budget *budget, const struct asserting *asserting,
 	text_add_format(&text, "%s%s", resource_key,
 	                session_resource(asserting->session)->name);
 	status = text.failed ? error_out_of_memory(error) :
-	    add_line(budget, text_string(&text), text.length, error);
+	    budget_add_line(budget, text_string(&text), text.length, error);
 	text_clear(&text);
 	if (asserting->n_members > 0)
 		text_add_format(&text, "%s%" PRIu64, members_key,
@@ -564,8 +570,8 @@ add_origin(struct budget *budget, const struct asserting *asserting,
 	if (status == 0 && text.failed)
 		status = error_out_of_memory(error);
 	if (status == 0 && text.length > 0)
-		status = add_line(budget, text_string(&text), text.length,
-		                  error);
+		status = budget_add_line(budget, text_string(&text),
+		                         text.length, error);
 	text_free(&text);
 	return status;
 }
@@ -580,11 +586,12 @@ begin_file(struct budget *budget, const struct asserting *asserting,
 	struct origin origin;
 
 	if (budget->n == 0 &&
-	    add_line(budget, about, sizeof about - 1, error) != 0)
+	    budget_add_line(budget, about, sizeof about - 1, error) != 0)
 		return -1;
 	if (read_origin(budget, &origin, error) != 0)
 		return -1;
-	return origin.is_known ? 0 : add_origin(budget, asserting, error);
+	return origin.is_known ? 0 :
+				 budget_add_origin(budget, asserting, error);
 }
 
 static int
@@ -604,8 +611,8 @@ save(const struct budget *budget, struct error *error)
 
 /* What became of the lines: those before were n_old. */
 static int
-show(const struct budget *budget, size_t n_old, struct table *table,
-     struct error *error)
+budget_show(const struct budget *budget, size_t n_old, struct table *table,
+            struct error *error)
 {
 	table->schema = "cpprof.budget/1";
 	table->is_plain = true;
@@ -649,11 +656,13 @@ write_budget(struct budget *budget, struct asserting *asserting,
 		                 "no hits");
 	if (begin_file(budget, asserting, error) != 0 ||
 	    check_resource(budget, session, error) != 0 ||
-	    take_origin(budget, asserting, error) != 0)
+	    budget_take_origin(budget, asserting, error) != 0)
 		return -1;
 	n_old = budget->n;
 	return write_all(budget, asserting, error) == 0 &&
-	    save(budget, error) == 0 ? show(budget, n_old, table, error) : -1;
+		save(budget, error) == 0 ?
+	    budget_show(budget, n_old, table, error) :
+	    -1;
 }
 
 static int
@@ -668,13 +677,13 @@ budget_run(struct session *session, const struct arguments *arguments,
 	                                    writes ? &unused : table, error);
 
 	if (status == 0) {
-		found = read_file(&budget, error);
+		found = budget_read_file(&budget, error);
 		if (found == 0 && !writes)
 			error_set(error, "%.200s: %s", budget.name,
 			          strerror(ENOENT));
 		status = error->is_set ? -1 : writes ?
 		    write_budget(&budget, &asserting, table, error) :
-		    check(&budget, &asserting, error);
+		    budget_check(&budget, &asserting, error);
 	}
 	asserting_end(&asserting);
 	budget_free(&budget);

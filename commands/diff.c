@@ -30,7 +30,7 @@ complete_views(struct completion *completion, const struct session *session,
 
 /* From the view on it is a command line of its own. */
 static size_t
-find_view(const struct word *words, size_t n)
+diff_find_view(const struct word *words, size_t n)
 {
 	(void)words;
 	return n > 1 ? 1 : 0;
@@ -39,7 +39,7 @@ find_view(const struct word *words, size_t n)
 static const struct argument_kind view_kind = {
 	.read = read_view,
 	.complete = complete_views,
-	.find_command = find_view,
+	.find_command = diff_find_view,
 	.takes_rest = true,
 	.is_raw = true,
 };

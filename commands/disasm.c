@@ -86,8 +86,8 @@ source_line(struct gathering *gathering, const char *file, uint32_t line,
 }
 
 static int
-take_line(void *context, size_t number, const struct location *chain,
-          size_t n, const struct names *names, struct error *error)
+disasm_take_line(void *context, size_t number, const struct location *chain,
+                 size_t n, const struct names *names, struct error *error)
 {
 	struct gathering *gathering = context;
 	struct listed_instruction *instruction =
@@ -106,7 +106,7 @@ take_line(void *context, size_t number, const struct location *chain,
 /* ---- the command ---- */
 
 static int
-show(struct gathering *gathering, bool has_lines, struct error *error)
+disasm_show(struct gathering *gathering, bool has_lines, struct error *error)
 {
 	struct session *session = gathering->session;
 	const struct view_request request = session_request(session);
@@ -121,7 +121,7 @@ show(struct gathering *gathering, bool has_lines, struct error *error)
 
 	if (list_instructions(gathering, error) != 0 ||
 	    (has_lines && function_code_lines(code, session, UINT64_MAX,
-	                                      take_line, gathering,
+	                                      disasm_take_line, gathering,
 	                                      error) != 0))
 		return -1;
 	/* Addresses that no instruction has share a place. */
@@ -142,8 +142,8 @@ show(struct gathering *gathering, bool has_lines, struct error *error)
 
 /* Inlined functions are known only once lines were read. */
 static int
-resolve(struct session *session, const char *text, uint32_t *function,
-        struct error *error)
+disasm_resolve(struct session *session, const char *text, uint32_t *function,
+               struct error *error)
 {
 	struct code_scope scope;
 	struct error first = { 0 };
@@ -177,15 +177,15 @@ disasm_run(struct session *session, const struct arguments *arguments,
 	if (session->profile->tree == NULL)
 		return error_set(error, "disasm needs addresses, and a profile "
 		                 "of calls without stacks has none");
-	if (resolve(session, arguments->values[1].text, &function,
-	            error) != 0)
+	if (disasm_resolve(session, arguments->values[1].text, &function,
+	                   error) != 0)
 		return -1;
 	status = function_code_read(&gathering.code, session, function, error);
 	if (status == 0)
 		status = gathering.code.disassembly.n == 0 ?
 		         code_explain_no_code(session->profile,
 		                              &gathering.code, error) :
-		         show(&gathering, has_lines, error);
+		         disasm_show(&gathering, has_lines, error);
 	gathering_free(&gathering);
 	return status;
 }

@@ -20,7 +20,7 @@ is_words(const struct word *word)
 
 /* --words N, two words. */
 static int
-read_words(struct reading *reading, struct value *value)
+explain_read_words(struct reading *reading, struct value *value)
 {
 	if (++reading->at == reading->words->n)
 		return error_set(reading->error, "--words needs a number");
@@ -28,8 +28,9 @@ read_words(struct reading *reading, struct value *value)
 }
 
 static void
-complete_words(struct completion *completion, const struct session *session,
-               const struct command *command)
+explain_complete_words(struct completion *completion,
+                       const struct session *session,
+                       const struct command *command)
 {
 	(void)session;
 	(void)command;
@@ -37,8 +38,8 @@ complete_words(struct completion *completion, const struct session *session,
 }
 
 static const struct argument_kind words_kind = {
-	.read = read_words,
-	.complete = complete_words,
+	.read = explain_read_words,
+	.complete = explain_complete_words,
 	.wants = is_words,
 };
 
@@ -54,7 +55,8 @@ enum { COMMAND_WIDTH = 150 };	/* longer commands are not proposed */
 
 /* Adds a name as it is read as a function, and nothing else. */
 static void
-add_name(struct text_buffer *text, const struct names *names, uint32_t name)
+explain_add_name(struct text_buffer *text, const struct names *names,
+                 uint32_t name)
 {
 	const char *bytes = names_text(names, name);
 	size_t length = names_length(names, name);
@@ -83,11 +85,11 @@ add_command(struct text_buffer *text, const struct names *names,
 
 	text_add_string(text, beginnings[lead->kind]);
 	if (lead->kind == LEAD_CALL || lead->kind == LEAD_PATH) {
-		add_name(text, names, lead->from);
+		explain_add_name(text, names, lead->from);
 		text_add_string(text, lead->kind == LEAD_CALL ? " " : " ... ");
 	}
 	if (lead->kind != LEAD_TOP)
-		add_name(text, names, lead->function);
+		explain_add_name(text, names, lead->function);
 }
 
 /* The file name of the first module that has a function; NULL: none is known. */

@@ -8,7 +8,7 @@
 
 /* A time since 1970 as text; in UTC, so that it is the same everywhere. */
 static const char *
-time_text(struct table *table, uint64_t ns, struct error *error)
+info_time_text(struct table *table, uint64_t ns, struct error *error)
 {
 	time_t seconds = (time_t)(ns / 1000000000);
 	struct tm parts;
@@ -21,8 +21,8 @@ time_text(struct table *table, uint64_t ns, struct error *error)
 }
 
 static int
-add_text(struct table *table, const char *key, const char *title,
-         const char *text, struct error *error)
+info_add_text(struct table *table, const char *key, const char *title,
+              const char *text, struct error *error)
 {
 	/* An unknown value is null in JSON and left out of text. */
 	if (text == NULL)
@@ -33,8 +33,8 @@ add_text(struct table *table, const char *key, const char *title,
 }
 
 static int
-add_count(struct table *table, const char *key, const char *title,
-          uint64_t count, struct error *error)
+info_add_count(struct table *table, const char *key, const char *title,
+               uint64_t count, struct error *error)
 {
 	return table_add_field(table, key, title, cell_count(count), error);
 }
@@ -56,22 +56,22 @@ find_times(const struct profile *profile, uint64_t *start, uint64_t *end)
 }
 
 static int
-add_times(const struct profile *profile, struct table *table,
-          struct error *error)
+info_add_times(const struct profile *profile, struct table *table,
+               struct error *error)
 {
 	uint64_t start, end;
 	const char *start_text = NULL, *end_text = NULL;
 
 	find_times(profile, &start, &end);
 	if (start != 0)
-		start_text = time_text(table, start, error);
+		start_text = info_time_text(table, start, error);
 	if (end != 0)
-		end_text = time_text(table, end, error);
-	if (add_text(table, "start", "start", start_text, error) != 0 ||
-	    add_text(table, "end", "end", end_text, error) != 0)
+		end_text = info_time_text(table, end, error);
+	if (info_add_text(table, "start", "start", start_text, error) != 0 ||
+	    info_add_text(table, "end", "end", end_text, error) != 0)
 		return -1;
 	if (start == 0 || end < start)
-		return add_text(table, "duration", NULL, NULL, error);
+		return info_add_text(table, "duration", NULL, NULL, error);
 	return table_add_field(table, "duration", "duration in seconds",
 	                       cell_fraction((double)(end - start) / 1e9),
 	                       error);
@@ -79,21 +79,21 @@ add_times(const struct profile *profile, struct table *table,
 
 /* The first process, which started the others. */
 static int
-add_program(const struct session *session, struct table *table,
-            struct error *error)
+info_add_program(const struct session *session, struct table *table,
+                 struct error *error)
 {
 	const struct process none = { 0 };
 	const struct process *process = session_first_process(session);
 
 	if (process == NULL)
 		process = &none;
-	if (add_text(table, "program", "program", process->program,
-	             error) != 0 ||
-	    add_text(table, "command", "command", process->command,
-	             error) != 0 ||
-	    add_text(table, "host", "host", process->host, error) != 0)
+	if (info_add_text(table, "program", "program", process->program,
+	                  error) != 0 ||
+	    info_add_text(table, "command", "command", process->command,
+	                  error) != 0 ||
+	    info_add_text(table, "host", "host", process->host, error) != 0)
 		return -1;
-	return add_times(session->profile, table, error);
+	return info_add_times(session->profile, table, error);
 }
 
 /* The sum of all kinds of loss. */
@@ -133,8 +133,9 @@ add_running(const struct profile *profile, struct table *table,
 
 	for (uint32_t i = 0; i < profile->n_processes; i++)
 		n += profile->processes[i].is_running;
-	return add_count(table, "running",
-	                 n > 0 ? "processes still running" : NULL, n, error);
+	return info_add_count(table, "running",
+	                      n > 0 ? "processes still running" : NULL, n,
+	                      error);
 }
 
 /*
@@ -142,8 +143,8 @@ add_running(const struct profile *profile, struct table *table,
  * of the processes whose CPU time is known.
  */
 static int
-add_cost(const struct profile *profile, struct table *table,
-         struct error *error)
+info_add_cost(const struct profile *profile, struct table *table,
+              struct error *error)
 {
 	double cpu_ns = 0, sampling_ns = 0;
 	uint64_t n_least = 0;
@@ -163,8 +164,8 @@ add_cost(const struct profile *profile, struct table *table,
 	        "CPU time in seconds, at least" : "CPU time in seconds",
 	        cell_fraction(cpu_ns / 1e9), error) != 0)
 		return -1;
-	if (n_least > 0 && add_count(table, "cpu_at_least", NULL, n_least,
-	                             error) != 0)
+	if (n_least > 0 && info_add_count(table, "cpu_at_least", NULL, n_least,
+	                                  error) != 0)
 		return -1;
 	return table_add_field(table, "sampling_share",
 	                       "sampling overhead, as a fraction of that",
@@ -173,23 +174,25 @@ add_cost(const struct profile *profile, struct table *table,
 
 /* Of a merged profile. */
 static int
-add_members(const struct profile *profile, struct table *table,
-            struct error *error)
+info_add_members(const struct profile *profile, struct table *table,
+                 struct error *error)
 {
 	const struct fleet *fleet = profile->fleet;
 
 	if (fleet == NULL)
 		return 0;
-	return add_count(table, "members", "members of the merged profile",
-	                 fleet->n_members, error) == 0 ?
-	       add_count(table, "members_with_warnings", fleet->n_warned > 0 ?
-	                 "of these, with warnings" : NULL, fleet->n_warned,
-	                 error) : -1;
+	return info_add_count(table, "members", "members of the merged profile",
+	                      fleet->n_members, error) == 0 ?
+	    info_add_count(table, "members_with_warnings",
+	                   fleet->n_warned > 0 ? "of these, with warnings" :
+	                                         NULL,
+	                   fleet->n_warned, error) :
+	    -1;
 }
 
 static int
-add_counts(const struct session *session, struct table *table,
-           struct error *error)
+info_add_counts(const struct session *session, struct table *table,
+                struct error *error)
 {
 	const struct profile *profile = session->profile;
 	const struct sample_tree *tree = session->naming.tree;
@@ -224,8 +227,8 @@ add_counts(const struct session *session, struct table *table,
 
 /* Each is a member of the object "tallies". */
 static int
-add_tallies(const struct profile *profile, struct table *table,
-            struct error *error)
+info_add_tallies(const struct profile *profile, struct table *table,
+                 struct error *error)
 {
 	for (uint32_t i = 0; i < profile->n_tallies; i++) {
 		const struct tally *tally = &profile->tallies[i];
@@ -233,8 +236,8 @@ add_tallies(const struct profile *profile, struct table *table,
 		                             tally->what);
 
 		if (key == NULL ||
-		    add_count(table, key, tally->what, tally->count,
-		              error) != 0)
+		    info_add_count(table, key, tally->what, tally->count,
+		                   error) != 0)
 			return -1;
 	}
 	return 0;
@@ -250,8 +253,8 @@ has_sources(const struct profile *profile)
 }
 
 static int
-add_resources(const struct session *session, struct table *table,
-              struct error *error)
+info_add_resources(const struct session *session, struct table *table,
+                   struct error *error)
 {
 	const struct profile *profile = session->profile;
 
@@ -290,14 +293,14 @@ info_run(struct session *session, const struct arguments *arguments,
 		return -1;
 	table->schema = "cpprof.info/1";
 	table->rows_key = "resources";
-	if (add_program(session, table, error) != 0 ||
+	if (info_add_program(session, table, error) != 0 ||
 	    add_running(session->profile, table, error) != 0 ||
-	    add_cost(session->profile, table, error) != 0 ||
-	    add_counts(session, table, error) != 0 ||
-	    add_members(session->profile, table, error) != 0 ||
-	    add_tallies(session->profile, table, error) != 0)
+	    info_add_cost(session->profile, table, error) != 0 ||
+	    info_add_counts(session, table, error) != 0 ||
+	    info_add_members(session->profile, table, error) != 0 ||
+	    info_add_tallies(session->profile, table, error) != 0)
 		return -1;
-	return add_resources(session, table, error);
+	return info_add_resources(session, table, error);
 }
 
 const struct command command_info = {

@@ -7,7 +7,7 @@
 #include "src/shell/command/view_command.h"
 
 static void
-offer(void *context, const char *text, size_t length)
+labels_offer(void *context, const char *text, size_t length)
 {
 	completion_offer(context, text, length);
 }
@@ -18,12 +18,12 @@ complete_keys(struct completion *completion, const struct session *session,
 {
 	(void)command;
 	if (session->profile != NULL)
-		sections_offer(session->profile, SECTION_LABEL, NULL, offer,
-		               completion, &completion->error);
+		sections_offer(session->profile, SECTION_LABEL, NULL,
+		               labels_offer, completion, &completion->error);
 }
 
 static int
-read_key(struct reading *reading, struct value *value)
+labels_read_key(struct reading *reading, struct value *value)
 {
 	const struct profile *profile = reading->session->profile;
 	struct section_selector selector = { .kind = SECTION_LABEL };
@@ -38,7 +38,7 @@ read_key(struct reading *reading, struct value *value)
 }
 
 static const struct argument_kind arg_label_key = {
-	.read = read_key,
+	.read = labels_read_key,
 	.complete = complete_keys,
 };
 

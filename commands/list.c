@@ -97,7 +97,7 @@ has_hidden_copies(const struct session *session, uint32_t function)
 }
 
 static bool
-has_lines(const struct code_hits *hits)
+list_has_lines(const struct code_hits *hits)
 {
 	for (uint32_t i = 0; i < hits->n; i++)
 		if (hits->lines[i].line > 0)
@@ -106,8 +106,8 @@ has_lines(const struct code_hits *hits)
 }
 
 static int
-show(struct session *session, const struct code_set *set,
-     struct listing *listing, struct table *table, struct error *error)
+list_show(struct session *session, const struct code_set *set,
+          struct listing *listing, struct table *table, struct error *error)
 {
 	const struct view_request request = session_request(session);
 	const uint32_t function = listing->scope.function;
@@ -153,8 +153,8 @@ list_run(struct session *session, const struct arguments *arguments,
 		return -1;
 	status = code_hits_find(&hits, &set, &listing.scope, error);
 	if (status == 0)
-		status = has_lines(&hits) ?
-		         show(session, &set, &listing, table, error) :
+		status = list_has_lines(&hits) ?
+		         list_show(session, &set, &listing, table, error) :
 		         code_explain_no_lines(session,
 		             listing.scope.function, error);
 	code_hits_free(&hits);

@@ -75,7 +75,7 @@ take_id(void *all, const char *word, struct error *error)
 }
 
 static int
-take_symfs(void *all, const char *word, struct error *error)
+merge_take_symfs(void *all, const char *word, struct error *error)
 {
 	(void)error;
 	((struct merge_options *)all)->symfs = word;
@@ -83,7 +83,7 @@ take_symfs(void *all, const char *word, struct error *error)
 }
 
 static int
-take_format(void *all, const char *word, struct error *error)
+merge_take_format(void *all, const char *word, struct error *error)
 {
 	struct merge_options *options = all;
 	struct text_buffer known = { 0 };
@@ -112,22 +112,26 @@ static const struct option_row merge_option_rows[] = {
 	{ "-o", NULL, "OUT",
 	  "the file to write; - is standard output. It is replaced once "
 	  "everything is written, so it may be among the inputs; in a directory "
-	  "that is one it is left out", take_output, 0 },
+	  "that is one it is left out",
+	  take_output, 0 },
 	{ "-f", NULL, "FORMAT",
 	  "the format to write: merged, or one that export knows, such as "
 	  "pprof, which keeps only the sum. The default is merged, and pprof if "
-	  "OUT ends in .pb.gz or .pprof", take_format, 0 },
+	  "OUT ends in .pb.gz or .pprof",
+	  merge_take_format, 0 },
 	{ NULL, "--by", "KEY",
 	  "keeps the counts by host, process, thread or id, or by the values of "
 	  "a label of that key. A merged profile has them only if it was made "
-	  "with the same KEY", take_key, 0 },
+	  "with the same KEY",
+	  take_key, 0 },
 	{ NULL, "--id", "NAME",
 	  "the identity of the one input, in place of the hash of its content",
 	  take_id, 0 },
 	{ NULL, "--symfs", "DIR",
-	  "searches programs and debug files below DIR first", take_symfs, 0 },
-	{ NULL, "--lenient", NULL,
-	  "skips lines of inputs that cannot be read", FLAG(is_lenient) },
+	  "searches programs and debug files below DIR first", merge_take_symfs,
+	  0 },
+	{ NULL, "--lenient", NULL, "skips lines of inputs that cannot be read",
+	  FLAG(is_lenient) },
 	{ NULL, "--thread-frames", NULL,
 	  "takes the outermost frames of collapsed stacks for threads",
 	  FLAG(has_thread_frames) },
@@ -191,7 +195,7 @@ struct run {
 };
 
 static void
-warn(void *context, const char *text)
+merge_warn(void *context, const char *text)
 {
 	struct run *run = context;
 
@@ -216,7 +220,7 @@ add_inputs(struct run *run, struct error *error)
 		if (result != 0)
 			break;
 		switch (merging_add(run->merging, run->inputs.paths[i],
-		                    options->id, warn, run, &why)) {
+		                    options->id, merge_warn, run, &why)) {
 		case MERGED_ADDED:
 			break;
 		case MERGED_CUT:
@@ -257,7 +261,7 @@ write_to_output(struct run *run, struct error *error)
 }
 
 static int
-write_file(struct run *run, struct error *error)
+merge_write_file(struct run *run, struct error *error)
 {
 	struct new_file file;
 	bool is_whole;
@@ -288,7 +292,8 @@ check_key(const struct run *run, struct error *error)
 }
 
 static int
-merge(struct run *run, const struct read_options *read, struct error *error)
+merge_all(struct run *run, const struct read_options *read,
+          struct error *error)
 {
 	const struct merge_options *options = run->options;
 
@@ -310,7 +315,7 @@ merge(struct run *run, const struct read_options *read, struct error *error)
 	if (run->lack.n_skipped == run->inputs.n)
 		return error_set(error, "nothing to write: no input could be "
 		                 "merged");
-	if (check_key(run, error) != 0 || write_file(run, error) != 0)
+	if (check_key(run, error) != 0 || merge_write_file(run, error) != 0)
 		return -1;
 	return merging_check_whole(&run->lack, run->inputs.n, options->output,
 	                           error);
@@ -340,7 +345,7 @@ merge_with(struct session *session, const struct merge_options *options,
 		return -1;
 	if (session->is_lone_command)
 		interrupt_catch();
-	result = merge(&run, &read, error);
+	result = merge_all(&run, &read, error);
 	merging_free(run.merging);
 	run_list_free(&run.inputs);
 	module_cache_free(read.modules);
@@ -388,7 +393,7 @@ merge_complete(struct completion *completion, const struct word *words,
 	if (n > 0 && words[n - 1].text[0] == '-')
 		row = option_match(merge_option_rows, words[n - 1].text,
 		                   &rest);
-	if (row != NULL && row->take == take_format && *rest == '\0') {
+	if (row != NULL && row->take == merge_take_format && *rest == '\0') {
 		completion_offer(completion, "merged", strlen("merged"));
 		for (size_t i = 0; exporter_names[i] != NULL; i++)
 			completion_offer(completion, exporter_names[i],

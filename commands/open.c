@@ -61,8 +61,8 @@ static const char *const known[] = {
 
 /* "member web7, which has at least 12 of 20 hits" */
 static const char *
-describe(const struct session *session, const struct found_member *member,
-         struct table *table, struct error *error)
+open_describe(const struct session *session, const struct found_member *member,
+              struct table *table, struct error *error)
 {
 	const struct sample_set *set = &session->set;
 	const char *hits = member->knowledge == MEMBER_OF_NODE ?
@@ -81,12 +81,12 @@ describe(const struct session *session, const struct found_member *member,
 
 /* Says why a member cannot be opened, and what to do. */
 static int
-report_missing(const struct session *session,
-               const struct found_member *member,
-               const struct member_file *file, struct table *table,
-               struct error *error)
+open_report_missing(const struct session *session,
+                    const struct found_member *member,
+                    const struct member_file *file, struct table *table,
+                    struct error *error)
 {
-	const char *who = describe(session, member, table, error);
+	const char *who = open_describe(session, member, table, error);
 
 	if (who == NULL)
 		return -1;
@@ -104,9 +104,9 @@ report_missing(const struct session *session,
 
 /* id, path: of the member and its file, the table's own. */
 static int
-show(const struct found_member *member, const char *id,
-     const struct member_file *file, const char *path, struct table *table,
-     struct error *error)
+open_show(const struct found_member *member, const char *id,
+          const struct member_file *file, const char *path, struct table *table,
+          struct error *error)
 {
 	bool is_known = member->knowledge != MEMBER_OF_NODE;
 
@@ -142,7 +142,7 @@ load_and_show(struct session *session, const struct found_member *member,
 	if (id == NULL || path == NULL || table->gtick == NULL ||
 	    session_load(session, &path, 1, error) != 0)
 		return -1;
-	return show(member, id, file, path, table, error);
+	return open_show(member, id, file, path, table, error);
 }
 
 static int
@@ -155,7 +155,7 @@ open_found(struct session *session, const struct found_member *member,
 	if (member_file_find(session, member, &file, error) != 0)
 		return -1;
 	if (file.state < MEMBER_FILE_UNCHECKED)
-		report_missing(session, member, &file, table, error);
+		open_report_missing(session, member, &file, table, error);
 	else
 		result = load_and_show(session, member, &file, table, error);
 	free(file.path);

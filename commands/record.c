@@ -200,7 +200,7 @@ launch(struct run *run, const char *resources, struct error *error)
 
 /* Checks what can go wrong, and runs the program; the directory is locked. */
 static int
-run_program(struct run *run, struct error *error)
+record_run_program(struct run *run, struct error *error)
 {
 	struct text_buffer resources = { 0 };
 	int result = -1;
@@ -328,7 +328,7 @@ record_into(struct session *session, const struct record_options *options,
 	run.recording.on_limit = signal(SIGXFSZ, SIG_IGN);
 	sampled_time_start(&run.time);
 	if (result == 0)
-		result = run_program(&run, error);
+		result = record_run_program(&run, error);
 	*opens = result == 0 && complete(&run);
 	if (run.recording.needs_force && session->is_lone_command)
 		session->status = EXIT_USAGE;
@@ -502,7 +502,7 @@ start_list(struct table *table)
 }
 
 static int
-list(struct table *table, struct error *error)
+record_list(struct table *table, struct error *error)
 {
 	char library[PATH_MAX];
 	struct offers offers = { 0 };
@@ -532,7 +532,7 @@ record_run(struct session *session, const struct arguments *arguments,
 	if (options.wants_help)
 		return help_describe(&command_record, table, error);
 	if (options.wants_list)
-		return list(table, error);
+		return record_list(table, error);
 	return record(session, &options, error);
 }
 

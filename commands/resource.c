@@ -35,8 +35,8 @@ resource_set(struct session *session, const struct command *setting,
 }
 
 static int
-add_resource(const struct session *session, uint32_t r, struct table *table,
-             struct error *error)
+resource_add_resource(const struct session *session, uint32_t r,
+                      struct table *table, struct error *error)
 {
 	const struct resource *resource = &session->profile->resources[r];
 	uint64_t samples, hits = profile_hits(session->profile, r, &samples);
@@ -70,7 +70,7 @@ resource_run(struct session *session, const struct arguments *arguments,
 	table_add_column(table, "name", "resource", CELL_TEXT);
 	for (uint32_t r = 0; status == 0 && r < session->profile->n_resources;
 	     r++)
-		status = add_resource(session, r, table, error);
+		status = resource_add_resource(session, r, table, error);
 	return status;
 }
 

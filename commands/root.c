@@ -43,8 +43,8 @@ root_set(struct session *session, const struct command *setting,
 
 /* Lists the functions that match a pattern, so that the user can choose. */
 static int
-list_functions(const struct session *session, const struct value *value,
-               struct table *table, struct error *error)
+root_list_functions(const struct session *session, const struct value *value,
+                    struct table *table, struct error *error)
 {
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
 	                                       error);
@@ -93,7 +93,7 @@ root_run(struct session *session, const struct arguments *arguments,
 		       setting_show(session, &command_root, table, error);
 	}
 	if (value->n_names > 1 &&
-	    list_functions(session, value, table, error) != 0)
+	    root_list_functions(session, value, table, error) != 0)
 		return -1;
 	return root_set(session, &command_root, value, error);
 }

@@ -24,9 +24,9 @@ save_prepare(struct session *session, const struct arguments *arguments,
 }
 
 static int
-add_setting(const struct session *session, const struct command *setting,
-            struct text_buffer *text, struct arena *arena,
-            struct error *error)
+save_add_setting(const struct session *session, const struct command *setting,
+                 struct text_buffer *text, struct arena *arena,
+                 struct error *error)
 {
 	const char *value = setting->get(session, setting, arena, error);
 
@@ -43,7 +43,7 @@ add_setting(const struct session *session, const struct command *setting,
 }
 
 static const struct command *
-find_setting(const char *name)
+save_find_setting(const char *name)
 {
 	for (size_t i = 0; commands[i] != NULL; i++)
 		if (strcmp(commands[i]->name, name) == 0)
@@ -53,10 +53,10 @@ find_setting(const char *name)
 
 /* Each step names frames by the granularity that was set when it was made. */
 static int
-add_steps(const struct session *session, struct text_buffer *text,
-          struct arena *arena, struct error *error)
+save_add_steps(const struct session *session, struct text_buffer *text,
+               struct arena *arena, struct error *error)
 {
-	const struct command *setting = find_setting("granularity");
+	const struct command *setting = save_find_setting("granularity");
 	enum granularity now = session->settings.naming.granularity;
 	size_t n;
 	struct step *const *steps = refinement_steps(&session->refinement,
@@ -70,7 +70,7 @@ add_steps(const struct session *session, struct text_buffer *text,
 		text_add_format(text, "%s\n", steps[i]->text);
 	}
 	return now == session->settings.naming.granularity ? 0 :
-	    add_setting(session, setting, text, arena, error);
+	    save_add_setting(session, setting, text, arena, error);
 }
 
 /* The word of a file for base, which takes "off" and "label" for no files. */
@@ -120,8 +120,8 @@ add_base(const struct session *session, struct text_buffer *text,
 
 /* What a comparison is per, which may be a function that a group made. */
 static int
-add_scale(const struct session *session, struct text_buffer *text,
-          struct arena *arena, struct error *error)
+save_add_scale(const struct session *session, struct text_buffer *text,
+               struct arena *arena, struct error *error)
 {
 	const struct scale *scale = &session->scale;
 	const char *word = NULL;
@@ -149,21 +149,21 @@ add_scale(const struct session *session, struct text_buffer *text,
 
 /* The base comes before the steps; the root comes last: it may be a group. */
 static int
-add_lines(const struct session *session, struct text_buffer *text,
-          struct arena *arena, struct error *error)
+save_add_lines(const struct session *session, struct text_buffer *text,
+               struct arena *arena, struct error *error)
 {
-	const struct command *root = find_setting("root");
+	const struct command *root = save_find_setting("root");
 
 	for (size_t i = 0; commands[i] != NULL; i++)
 		if (commands[i]->get != NULL && commands[i] != root &&
-		    add_setting(session, commands[i], text, arena,
-		                error) != 0)
+		    save_add_setting(session, commands[i], text, arena,
+		                     error) != 0)
 			return -1;
 	if (add_base(session, text, arena, error) != 0 ||
-	    add_steps(session, text, arena, error) != 0 ||
-	    add_scale(session, text, arena, error) != 0)
+	    save_add_steps(session, text, arena, error) != 0 ||
+	    save_add_scale(session, text, arena, error) != 0)
 		return -1;
-	return add_setting(session, root, text, arena, error);
+	return save_add_setting(session, root, text, arena, error);
 }
 
 static int
@@ -175,7 +175,7 @@ save_write(struct session *session, const struct arguments *arguments,
 	int status;
 
 	(void)arguments;
-	status = add_lines(session, &text, &arena, error);
+	status = save_add_lines(session, &text, &arena, error);
 	if (status == 0 && text.failed)
 		status = error_out_of_memory(error);
 	if (status == 0)

@@ -13,23 +13,23 @@ static const char *const scale_choices[] = {
 };
 
 static int
-read_amount(struct reading *reading, struct value *value)
+scale_read_amount(struct reading *reading, struct value *value)
 {
 	value->text = reading->words->words[reading->at++].text;
 	return 0;
 }
 
 static void
-complete_functions(struct completion *completion,
-                   const struct session *session,
-                   const struct command *command)
+scale_complete_functions(struct completion *completion,
+                         const struct session *session,
+                         const struct command *command)
 {
 	arg_function.complete(completion, session, command);
 }
 
 static const struct argument_kind amount_kind = {
-	.read = read_amount,
-	.complete = complete_functions,
+	.read = scale_read_amount,
+	.complete = scale_complete_functions,
 	.handle = HANDLE_FUNCTION,
 };
 

@@ -17,7 +17,7 @@ is_times(const struct word *word)
 
 /* --times K, two words. */
 static int
-read_times(struct reading *reading, struct value *value)
+specialise_read_times(struct reading *reading, struct value *value)
 {
 	const char *text;
 	char *end;
@@ -45,7 +45,7 @@ complete_times(struct completion *completion, const struct session *session,
 }
 
 static const struct argument_kind times_kind = {
-	.read = read_times,
+	.read = specialise_read_times,
 	.complete = complete_times,
 	.wants = is_times,
 };

@@ -49,7 +49,7 @@ read_seconds(const char *text, double *seconds, struct error *error)
 
 /* Waits; false if Ctrl-C ends the wait. */
 static bool
-wait_for(double seconds)
+watch_wait_for(double seconds)
 {
 	struct timespec time = { .tv_sec = (time_t)seconds };
 
@@ -75,7 +75,7 @@ repeat(struct session *session, const char *command, double seconds,
 			    : "the program has ended");
 			return 0;
 		}
-		if (!wait_for(seconds))
+		if (!watch_wait_for(seconds))
 			return 0;
 		if (session_reload(session, error) != 0)
 			return -1;

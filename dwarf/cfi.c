@@ -72,7 +72,7 @@ encoded_size(const struct cfi_section *section, unsigned encoding)
 
 /* Reads an address, which is absolute or relative to its own place. */
 static uint64_t
-take_address(const struct cfi_section *section, struct dwarf_input *in,
+cfi_take_address(const struct cfi_section *section, struct dwarf_input *in,
     unsigned encoding)
 {
 	const size_t size = encoded_size(section, encoding);
@@ -189,7 +189,7 @@ read_fde(const struct cfi_section *section, struct entry *entry,
 
 	if (entry->is_cie || !read_cie(section, entry->cie, cie))
 		return false;
-	fde->start = take_address(section, in, cie->encoding);
+	fde->start = cfi_take_address(section, in, cie->encoding);
 	fde->size = dwarf_take_unsigned(in,
 	    encoded_size(section, cie->encoding));
 	fde->rest = in->at;
@@ -300,7 +300,7 @@ factored(uint64_t n, const struct cfi_cie *cie)
  * the program is malformed or too long.
  */
 static bool
-run_program(struct run *run, struct dwarf_input in)
+cfi_run_program(struct run *run, struct dwarf_input in)
 {
 	struct cfi_scratch *scratch = run->scratch;
 	const struct cfi_cie *cie = &scratch->cie;
@@ -349,7 +349,7 @@ run_program(struct run *run, struct dwarf_input in)
 		/* The location. */
 		case DWARF_CFA_set_loc:
 			run->row_start = run->location;
-			run->location = take_address(run->section, &in,
+			run->location = cfi_take_address(run->section, &in,
 			    cie->encoding);
 			break;
 		case DWARF_CFA_advance_loc1:
@@ -456,7 +456,7 @@ make_initial(const struct cfi_section *section, struct cfi_scratch *scratch)
 	memset(scratch->row.kinds, CFI_UNSPECIFIED, sizeof scratch->row.kinds);
 	scratch->row.is_signal = cie->is_signal;
 	if (cie->return_register != CFI_RETURN ||
-	    !run_program(&run, cie->program))
+	    !cfi_run_program(&run, cie->program))
 		return false;
 	cie->initial = scratch->row;
 	cie->has_initial = true;
@@ -478,7 +478,7 @@ cfi_find_row(const struct cfi_section *section, const struct cfi_fde *fde,
 	if (scratch->cie.has_augmentation)
 		dwarf_take(&in, dwarf_take_uleb(&in));
 	scratch->row = scratch->cie.initial;
-	if (!run_program(&run, in) ||
+	if (!cfi_run_program(&run, in) ||
 	    scratch->row.kinds[CFI_CFA] == CFI_UNSPECIFIED)
 		return CFI_BAD;
 	if (run.location > address) {

@@ -15,7 +15,7 @@ struct evaluation {
 };
 
 static uint64_t
-pop(struct evaluation *e)
+step_pop(struct evaluation *e)
 {
 	if (e->n > 0)
 		return e->machine->values[--e->n];
@@ -24,7 +24,7 @@ pop(struct evaluation *e)
 }
 
 static void
-push(struct evaluation *e, uint64_t value)
+step_push(struct evaluation *e, uint64_t value)
 {
 	if (e->n == CFI_VALUES_MAX)
 		e->failed = true;
@@ -38,7 +38,7 @@ push_copy(struct evaluation *e, unsigned below_top)
 	if (below_top >= e->n)
 		e->failed = true;
 	else
-		push(e, e->machine->values[e->n - 1 - below_top]);
+		step_push(e, e->machine->values[e->n - 1 - below_top]);
 }
 
 /* A register plus an offset, which is the next operand. */
@@ -50,7 +50,7 @@ push_register(struct evaluation *e, uint64_t reg)
 	if (reg >= CFI_REGISTERS || (e->registers->known >> reg & 1) == 0)
 		e->failed = true;
 	else
-		push(e, e->registers->value[reg] + offset);
+		step_push(e, e->registers->value[reg] + offset);
 }
 
 static void
@@ -62,11 +62,11 @@ push_memory(struct evaluation *e, uint64_t address, size_t size)
 	if (size == 0 || size > 8 ||
 	    !machine->read(machine->context, address, size, &number))
 		e->failed = true;
-	push(e, number);
+	step_push(e, number);
 }
 
 static void
-jump(struct evaluation *e, const unsigned char *start, bool is_taken)
+step_jump(struct evaluation *e, const unsigned char *start, bool is_taken)
 {
 	struct dwarf_input *in = &e->in;
 	const int64_t distance = dwarf_take_signed(in, 2);
@@ -83,7 +83,7 @@ jump(struct evaluation *e, const unsigned char *start, bool is_taken)
 static uint64_t
 combine(struct evaluation *e, unsigned operation)
 {
-	const uint64_t b = pop(e), a = pop(e);
+	const uint64_t b = step_pop(e), a = step_pop(e);
 	const int64_t left = (int64_t)a, right = (int64_t)b;
 
 	switch (operation) {
@@ -115,7 +115,7 @@ operate(struct evaluation *e, const unsigned char *start)
 	uint64_t a, b;
 
 	if (operation >= DWARF_OP_lit0 && operation <= DWARF_OP_lit31) {
-		push(e, operation - DWARF_OP_lit0);
+		step_push(e, operation - DWARF_OP_lit0);
 		return;
 	}
 	if (operation >= DWARF_OP_breg0 && operation <= DWARF_OP_breg31) {
@@ -131,31 +131,31 @@ operate(struct evaluation *e, const unsigned char *start)
 	case DWARF_OP_addr:
 	case DWARF_OP_const8u:
 	case DWARF_OP_const8s:
-		push(e, dwarf_take_unsigned(in, 8));
+		step_push(e, dwarf_take_unsigned(in, 8));
 		break;
 	case DWARF_OP_const1u:
 	case DWARF_OP_const2u:
 	case DWARF_OP_const4u:
-		push(e, dwarf_take_unsigned(in,
+		step_push(e, dwarf_take_unsigned(in,
 		    (size_t)1 << (operation - DWARF_OP_const1u) / 2));
 		break;
 	case DWARF_OP_const1s:
 	case DWARF_OP_const2s:
 	case DWARF_OP_const4s:
-		push(e, (uint64_t)dwarf_take_signed(in,
+		step_push(e, (uint64_t)dwarf_take_signed(in,
 		    (size_t)1 << (operation - DWARF_OP_const1s) / 2));
 		break;
 	case DWARF_OP_constu:
-		push(e, dwarf_take_uleb(in));
+		step_push(e, dwarf_take_uleb(in));
 		break;
 	case DWARF_OP_consts:
-		push(e, (uint64_t)dwarf_take_sleb(in));
+		step_push(e, (uint64_t)dwarf_take_sleb(in));
 		break;
 	case DWARF_OP_deref:
-		push_memory(e, pop(e), 8);
+		push_memory(e, step_pop(e), 8);
 		break;
 	case DWARF_OP_deref_size:
-		push_memory(e, pop(e), *dwarf_take(in, 1));
+		push_memory(e, step_pop(e), *dwarf_take(in, 1));
 		break;
 	case DWARF_OP_dup:
 		push_copy(e, 0);
@@ -167,36 +167,36 @@ operate(struct evaluation *e, const unsigned char *start)
 		push_copy(e, *dwarf_take(in, 1));
 		break;
 	case DWARF_OP_drop:
-		pop(e);
+		step_pop(e);
 		break;
 	case DWARF_OP_swap:
-		b = pop(e);
-		a = pop(e);
-		push(e, b);
-		push(e, a);
+		b = step_pop(e);
+		a = step_pop(e);
+		step_push(e, b);
+		step_push(e, a);
 		break;
 	case DWARF_OP_abs:
-		a = pop(e);
-		push(e, (int64_t)a < 0 ? -a : a);
+		a = step_pop(e);
+		step_push(e, (int64_t)a < 0 ? -a : a);
 		break;
 	case DWARF_OP_neg:
-		push(e, -pop(e));
+		step_push(e, -step_pop(e));
 		break;
 	case DWARF_OP_not:
-		push(e, ~pop(e));
+		step_push(e, ~step_pop(e));
 		break;
 	case DWARF_OP_plus_uconst:
-		a = pop(e);
-		push(e, a + dwarf_take_uleb(in));
+		a = step_pop(e);
+		step_push(e, a + dwarf_take_uleb(in));
 		break;
 	case DWARF_OP_skip:
-		jump(e, start, true);
+		step_jump(e, start, true);
 		break;
 	case DWARF_OP_bra:
-		jump(e, start, pop(e) != 0);
+		step_jump(e, start, step_pop(e) != 0);
 		break;
 	default:
-		push(e, combine(e, operation));
+		step_push(e, combine(e, operation));
 	}
 }
 
@@ -211,13 +211,13 @@ cfi_evaluate(const unsigned char *expression, size_t size,
 	unsigned n_operations = 0;
 
 	if (initial != NULL)
-		push(&e, *initial);
+		step_push(&e, *initial);
 	while (e.in.at < e.in.end && !e.in.failed && !e.failed) {
 		if (n_operations++ == OPERATIONS_MAX)
 			return false;
 		operate(&e, expression);
 	}
-	*value = pop(&e);
+	*value = step_pop(&e);
 	return !e.in.failed && !e.failed;
 }
 
@@ -255,8 +255,9 @@ read_saved(const struct cfi_machine *machine, unsigned reg, uint64_t address,
 
 /* The caller's value of a register.  False: not known. */
 static bool
-restore(const struct cfi_row *row, unsigned reg, struct cfi_machine *machine,
-    const struct cfi_registers *registers, uint64_t cfa, uint64_t *value)
+step_restore(const struct cfi_row *row, unsigned reg,
+             struct cfi_machine *machine, const struct cfi_registers *registers,
+             uint64_t cfa, uint64_t *value)
 {
 	const int64_t offset = row->operands[reg].offset;
 
@@ -307,7 +308,7 @@ cfi_step(const struct cfi_row *row, struct cfi_machine *machine,
 		const uint32_t bit = (uint32_t)1 << reg;
 
 		if (kind != CFI_UNSPECIFIED && kind != CFI_SAME) {
-			if (restore(row, reg, machine, &callee, *cfa,
+			if (step_restore(row, reg, machine, &callee, *cfa,
 			    &registers->value[reg]))
 				registers->known |= bit;
 			else

@@ -53,7 +53,7 @@ struct job {
 
 /* Ends all processes of the job. */
 static _Noreturn void
-give_up(const char *text)
+cpprof_mpi_give_up(const char *text)
 {
 	message_note("%s", text);
 	MPI_Abort(MPI_COMM_WORLD, 1);
@@ -61,7 +61,7 @@ give_up(const char *text)
 }
 
 static void
-warn(void *context, const char *text)
+cpprof_mpi_warn(void *context, const char *text)
 {
 	(void)context;
 	message_note("%s", text);
@@ -97,11 +97,11 @@ take_inputs(struct job *job, const char *names, size_t n)
 
 	inputs->paths = memory_array(n, sizeof *inputs->paths, &error);
 	if (inputs->paths == NULL)
-		give_up(error.text);
+		cpprof_mpi_give_up(error.text);
 	for (; inputs->n < n; names += strlen(names) + 1) {
 		inputs->paths[inputs->n] = memory_string(names, &error);
 		if (inputs->paths[inputs->n++] == NULL)
-			give_up(error.text);
+			cpprof_mpi_give_up(error.text);
 	}
 }
 
@@ -124,7 +124,7 @@ share_inputs(struct job *job)
 	if (job->rank > 0)
 		text_add_fill(&names, '\0', sizes[1]);
 	if (names.failed)
-		give_up("out of memory");
+		cpprof_mpi_give_up("out of memory");
 	broadcast(names.bytes, sizes[1]);
 	if (job->rank > 0)
 		take_inputs(job, names.bytes, sizes[0]);
@@ -133,14 +133,14 @@ share_inputs(struct job *job)
 
 /* Merges every size-th file. */
 static void
-add_share(struct job *job)
+cpprof_mpi_add_share(struct job *job)
 {
 	for (size_t i = (size_t)job->rank; i < job->inputs.n;
 	     i += (size_t)job->size) {
 		struct error error = { 0 };
 
 		switch (merging_add(job->merging, job->inputs.paths[i], NULL,
-		                    warn, NULL, &error)) {
+		                    cpprof_mpi_warn, NULL, &error)) {
 		case MERGED_CUT:
 			job->lack.n_cut++;
 			/* fall through */
@@ -153,7 +153,7 @@ add_share(struct job *job)
 			message_note("%s (skipped)", error.text);
 			break;
 		case MERGED_FAILED:
-			give_up(error.text);
+			cpprof_mpi_give_up(error.text);
 		}
 	}
 }
@@ -166,7 +166,7 @@ agree_on_key(const struct job *job)
 	const struct kept_key *first = NULL, *other = NULL;
 
 	if (all == NULL)
-		give_up("out of memory");
+		cpprof_mpi_give_up("out of memory");
 	MPI_Allgather(&job->kept, sizeof job->kept, MPI_BYTE, all,
 	              sizeof job->kept, MPI_BYTE, MPI_COMM_WORLD);
 	for (int i = 0; i < job->size; i++) {
@@ -188,7 +188,7 @@ agree_on_key(const struct job *job)
 
 /* A writer_function that keeps the bytes. */
 static int
-keep_bytes(void *context, const char *bytes, size_t n)
+cpprof_mpi_keep_bytes(void *context, const char *bytes, size_t n)
 {
 	text_add(context, bytes, n);
 	return 0;
@@ -203,11 +203,11 @@ send_sum(struct job *job, int to)
 	static struct writer writer;
 	unsigned long long size;
 
-	writer_start(&writer, keep_bytes, &bytes);
+	writer_start(&writer, cpprof_mpi_keep_bytes, &bytes);
 	if (job->n_added > 0 &&
 	    (merging_write(job->merging, NULL, &writer, &error) != 0 ||
 	     writer_flush(&writer) != 0 || bytes.failed))
-		give_up(error.is_set ? error.text : "out of memory");
+		cpprof_mpi_give_up(error.is_set ? error.text : "out of memory");
 	size = bytes.length;
 	MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, to, TAG_SIZE,
 	         MPI_COMM_WORLD);
@@ -233,7 +233,7 @@ receive_sum(struct job *job, int from)
 		return;
 	bytes = malloc(size);
 	if (bytes == NULL)
-		give_up("out of memory");
+		cpprof_mpi_give_up("out of memory");
 	for (size_t at = 0; at < size; at += PIECE) {
 		size_t left = size - at;
 
@@ -243,7 +243,7 @@ receive_sum(struct job *job, int from)
 	}
 	snprintf(name, sizeof name, "the sum of process %d", from);
 	if (merging_add_written(job->merging, name, bytes, size, &error) != 0)
-		give_up(error.text);
+		cpprof_mpi_give_up(error.text);
 	job->n_added++;
 	free(bytes);
 }
@@ -289,7 +289,7 @@ write_output(struct job *job, unsigned long long n_without_key,
 }
 
 static void
-finish(struct job *job, const struct read_options *read)
+cpprof_mpi_finish(struct job *job, const struct read_options *read)
 {
 	merging_free(job->merging);
 	run_list_free(&job->inputs);
@@ -297,7 +297,7 @@ finish(struct job *job, const struct read_options *read)
 }
 
 static int
-run(struct job *job)
+cpprof_mpi_run(struct job *job)
 {
 	const struct symbol_search search = { .root = NULL };
 	struct error error = { 0 };
@@ -311,22 +311,22 @@ run(struct job *job)
 	if (read.modules != NULL)
 		job->merging = merging_new(&read, job->key, &error);
 	if (job->merging == NULL)
-		give_up(error.text);
+		cpprof_mpi_give_up(error.text);
 	job->inputs.output = job->output;
 	for (int i = 0; job->rank == 0 && i < job->n_words; i++)
 		if (run_list_add_members(&job->inputs, job->words[i],
 		                         &error) != 0)
-			give_up(error.text);
+			cpprof_mpi_give_up(error.text);
 	if (job->rank == 0 &&
 	    run_list_check_distinct(&job->inputs, &error) != 0)
-		give_up(error.text);
+		cpprof_mpi_give_up(error.text);
 	share_inputs(job);
 	if (job->rank == 0 && job->inputs.was_output_found)
 		message_note("%s: found in a directory, and not added to "
 		             "itself", job->output);
-	add_share(job);
+	cpprof_mpi_add_share(job);
 	if (!agree_on_key(job)) {
-		finish(job, &read);
+		cpprof_mpi_finish(job, &read);
 		return 1;
 	}
 	reduce(job);
@@ -344,13 +344,13 @@ run(struct job *job)
 		message_note("%s", error.text);
 		status = 1;
 	}
-	finish(job, &read);
+	cpprof_mpi_finish(job, &read);
 	return status;
 }
 
 /* Whether the command line is right. */
 static bool
-parse(struct job *job, int argc, char **argv)
+cpprof_mpi_parse(struct job *job, int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "by", required_argument, NULL, 'b' }, { 0 }
@@ -381,8 +381,8 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &job.size);
-	if (parse(&job, argc, argv))
-		status = run(&job);
+	if (cpprof_mpi_parse(&job, argc, argv))
+		status = cpprof_mpi_run(&job);
 	else if (job.rank == 0)
 		message_note("usage: mpirun cpprof-mpi [--by KEY] -o OUT "
 		             "FILE...");

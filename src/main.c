@@ -36,7 +36,7 @@ enum { LEAST_STACK = 1 << 20 };
 
 /* Writes to standard output; returns the exit status. */
 static int
-print(const char *bytes, size_t n)
+main_print(const char *bytes, size_t n)
 {
 	int descriptor = STDOUT_FILENO;
 	int status = write_to_descriptor(&descriptor, bytes, n);
@@ -61,7 +61,7 @@ print_text(const struct options *options)
 	} else {
 		manual_add(&text, options->manual);
 	}
-	status = print(text.bytes, text.length);
+	status = main_print(text.bytes, text.length);
 	text_free(&text);
 	return status;
 }
@@ -189,7 +189,7 @@ suggest_commands(const struct options *options)
 
 /* Loads the profiles.  0, or -1 if that fails or Ctrl-C ends it. */
 static int
-load(struct session *session, const struct options *options)
+main_load(struct session *session, const struct options *options)
 {
 	struct error error = { 0 };
 
@@ -251,7 +251,7 @@ run_session(struct session *session, const struct options *options)
 	}
 	if (options->format != NULL)
 		session->settings.format = options->format;
-	status = load(session, options);
+	status = main_load(session, options);
 	if (status == 0)
 		status = load_base(session, options);
 	/* It may also come too late to end the load. */
@@ -273,7 +273,7 @@ run_session(struct session *session, const struct options *options)
 }
 
 static int
-run(const struct options *options)
+main_run(const struct options *options)
 {
 	struct session session;
 	int status;
@@ -301,7 +301,7 @@ run_words(int argc, char **argv)
 	/* Writers get EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(&options, argc, argv, &error) == 0) {
-		status = run(&options);
+		status = main_run(&options);
 	} else {
 		message("cpprof", error.text);
 		message("cpprof", "try cpprof --help");

@@ -60,7 +60,7 @@ unmask(uint32_t control)
  * Whether we have unmasked what is unmasked.  Some may have been masked since.
  */
 static bool
-is_ours(uint32_t control, uint16_t x87_control)
+fpu_x86_64_is_ours(uint32_t control, uint16_t x87_control)
 {
 	const uint32_t unmasked = ~control & MASKS;
 
@@ -71,7 +71,8 @@ is_ours(uint32_t control, uint16_t x87_control)
 static uint32_t
 mask(uint32_t control, uint16_t x87_control)
 {
-	return is_ours(control, x87_control) ? control | MASKS : control;
+	return fpu_x86_64_is_ours(control, x87_control) ? control | MASKS :
+							  control;
 }
 
 static struct _libc_fpstate *
@@ -120,7 +121,7 @@ fpu_has_faulted(const siginfo_t *info, const void *context, bool program_acts)
 	const uint32_t unmasked = ~state->mxcsr & MASKS;
 
 	return info->si_code > 0 && r[REG_TRAPNO] == SIMD_FAULT &&
-	    is_ours(state->mxcsr, state->cwd) &&
+	    fpu_x86_64_is_ours(state->mxcsr, state->cwd) &&
 	    (unmasked == COUNTED || !program_acts);
 }
 

@@ -54,7 +54,7 @@ gnu_hash(const char *name)
 }
 
 static const ElfW(Sym) *
-find(const struct lookup *lookup, const char *name, uint32_t hash,
+lookup_find(const struct lookup *lookup, const char *name, uint32_t hash,
     bool is_default)
 {
 	const uint32_t n_buckets = lookup->hash[0];
@@ -88,13 +88,13 @@ find(const struct lookup *lookup, const char *name, uint32_t hash,
 const ElfW(Sym) *
 lookup_symbol(const struct lookup *lookup, const char *name)
 {
-	return find(lookup, name, gnu_hash(name), false);
+	return lookup_find(lookup, name, gnu_hash(name), false);
 }
 
 const ElfW(Sym) *
 lookup_default(const struct lookup *lookup, const char *name)
 {
-	return find(lookup, name, gnu_hash(name), true);
+	return lookup_find(lookup, name, gnu_hash(name), true);
 }
 
 /* The modules that were loaded when this was first called. */
@@ -160,7 +160,7 @@ lookup_next(const char *name)
 		map = map->l_next;
 		if (!lookup_open(map, &lookup))
 			break;
-		symbol = find(&lookup, name, hash, true);
+		symbol = lookup_find(&lookup, name, hash, true);
 		if (symbol == NULL)
 			continue;
 		if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)

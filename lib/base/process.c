@@ -184,7 +184,7 @@ find_started(char *path)
 }
 
 static const char *
-last_component(const char *path)
+process_last_component(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -196,12 +196,12 @@ last_component(const char *path)
  * executable.
  */
 static void
-read_link(void)
+process_read_link(void)
 {
 	struct stat named, run;
 
-	if (strcmp(last_component((const char *)getauxval(AT_EXECFN)),
-	    last_component(process_names.executable)) == 0)
+	if (strcmp(process_last_component((const char *)getauxval(AT_EXECFN)),
+	    process_last_component(process_names.executable)) == 0)
 		return;
 	find_started(process_names.started_as);
 	process_names.has_link =
@@ -238,7 +238,7 @@ trim(char *text)
 void
 process_read_title(char *title, size_t size)
 {
-	const char *name = last_component((const char *)
+	const char *name = process_last_component((const char *)
 	    getauxval(AT_EXECFN));
 
 	title[0] = '\0';
@@ -264,7 +264,7 @@ process_read_names(void)
 
 	read_executable();
 	if (process.has_executable)
-		read_link();
+		process_read_link();
 	if (process_names.host[0] == '\0' &&
 	    arch_system_call(SYS_uname, (long)&names, 0, 0, 0) == 0)
 		strncpy(process_names.host, names.nodename,

@@ -41,13 +41,13 @@ shared_is_mapped(void)
 }
 
 static void
-add(uint64_t *number, uint64_t n)
+shared_add(uint64_t *number, uint64_t n)
 {
 	__atomic_fetch_add(number, n, __ATOMIC_RELAXED);
 }
 
 static uint64_t
-hash(const char *text)
+shared_hash(const char *text)
 {
 	uint64_t sum = 0;
 
@@ -58,7 +58,7 @@ hash(const char *text)
 
 /* Maps memory of the right size and with the magic number; NULL otherwise. */
 static struct cpprof_shared *
-map(int fd, const struct stat *status)
+shared_map(int fd, const struct stat *status)
 {
 	struct cpprof_shared *memory = status->st_size != CPPROF_SHARED_SIZE ?
 	    MAP_FAILED : files_map(CPPROF_SHARED_SIZE,
@@ -85,7 +85,7 @@ map_memory(const char *path)
 		return NULL;
 	if ((files_control(fd, F_GET_SEALS) & SEALS) == SEALS &&
 	    files_status(fd, &status) == 0)
-		memory = map(fd, &status);
+		memory = shared_map(fd, &status);
 	files_close(fd);
 	if (memory != NULL) {
 		strcpy(name, path);
@@ -114,7 +114,7 @@ map_file(const char *directory)
 	if (fd < 0)
 		return NULL;
 	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode))
-		memory = map(fd, &status);
+		memory = shared_map(fd, &status);
 	files_close(fd);
 	return memory;
 }
@@ -170,9 +170,9 @@ shared_begin(const char *path, const char *directory)
 	}
 	if (page == NULL)
 		return;
-	kind_of_program = hash((const char *)getauxval(AT_EXECFN));
+	kind_of_program = shared_hash((const char *)getauxval(AT_EXECFN));
 	take_exec();
-	add(&page->n_images, 1);
+	shared_add(&page->n_images, 1);
 }
 
 static void
@@ -243,7 +243,7 @@ shared_forked(void)
 {
 	kind_of_child = meter_random(own_kind()) | 1;
 	if (page != NULL && *(volatile uint32_t *)&page->magic != 0)
-		add(&page->n_images, 1);
+		shared_add(&page->n_images, 1);
 }
 
 void
@@ -251,7 +251,7 @@ shared_count(enum cpprof_shared_reason reason, int error)
 {
 	if (page == NULL)
 		return;
-	add(&page->n_reasons[reason], 1);
+	shared_add(&page->n_reasons[reason], 1);
 	if (error != 0)
 		__atomic_store_n(&page->error, (uint64_t)error,
 		    __ATOMIC_RELAXED);
@@ -261,7 +261,7 @@ void
 shared_uncount(enum cpprof_shared_reason reason)
 {
 	if (page != NULL)
-		add(&page->n_reasons[reason], (uint64_t)-1);
+		shared_add(&page->n_reasons[reason], (uint64_t)-1);
 }
 
 void
@@ -276,21 +276,21 @@ void
 shared_count_ring(void)
 {
 	if (page != NULL)
-		add(&page->n_rings, 1);
+		shared_add(&page->n_rings, 1);
 }
 
 void
 shared_count_recorded(void)
 {
 	if (page != NULL)
-		add(&page->n_recorded, 1);
+		shared_add(&page->n_recorded, 1);
 }
 
 void
 shared_count_tracer(void)
 {
 	if (page != NULL)
-		add(&page->n_tracers, 1);
+		shared_add(&page->n_tracers, 1);
 }
 
 bool
@@ -318,8 +318,8 @@ shared_report_cpu_time(uint64_t before_ns)
 	    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	if (page == NULL)
 		return;
-	add(&page->cpu_ns, now - reported);
-	add(&page->before_ns, before_ns);
+	shared_add(&page->cpu_ns, now - reported);
+	shared_add(&page->before_ns, before_ns);
 }
 
 /*

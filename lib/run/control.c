@@ -43,7 +43,7 @@ static atomic_flag locked WIPED;
 
 /* Handlers never take this lock.  In a forked child it is free again. */
 static void
-lock(void)
+control_lock(void)
 {
 	while (atomic_flag_test_and_set_explicit(&locked,
 	    memory_order_acquire))
@@ -51,7 +51,7 @@ lock(void)
 }
 
 static void
-unlock(void)
+control_unlock(void)
 {
 	atomic_flag_clear_explicit(&locked, memory_order_release);
 }
@@ -190,7 +190,7 @@ wake_others(void)
  */
 
 static bool
-begin(const char *directory)
+control_begin(const char *directory)
 {
 	char path[PATH_MAX];
 	const char *problem;
@@ -206,7 +206,7 @@ begin(const char *directory)
 
 /* Stops the calling thread's sampling and cancels the waking of others. */
 static void
-stop_here(void)
+control_stop_here(void)
 {
 	struct thread *self = thread_self;
 
@@ -250,8 +250,8 @@ control_end(uint32_t flag)
 {
 	struct thread *thread;
 
-	lock();
-	stop_here();
+	control_lock();
+	control_stop_here();
 	sampling_turn(false);
 	start_wait_for_changes();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
@@ -261,7 +261,7 @@ control_end(uint32_t flag)
 	wait_for_samples();
 	datafile_flag(flag);
 	complete_file();
-	unlock();
+	control_unlock();
 }
 
 EXPORTED int
@@ -269,28 +269,28 @@ cpprof_start(const char *directory)
 {
 	bool ok = true;
 
-	lock();
+	control_lock();
 	if (!sampling_check_process()) {
-		ok = begin(directory);
+		ok = control_begin(directory);
 	} else if (sampling_is_stopped()) {
 		datafile_resume();
 		sampling_stop(false);
 		ok = start_calling_thread();
 		wake_others();
 	}
-	unlock();
+	control_unlock();
 	return ok ? 0 : -1;
 }
 
 EXPORTED void
 cpprof_stop(void)
 {
-	lock();
+	control_lock();
 	if (sampling_check_process() && !sampling_is_stopped()) {
-		stop_here();
+		control_stop_here();
 		complete_file();
 	}
-	unlock();
+	control_unlock();
 }
 
 EXPORTED int

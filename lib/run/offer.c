@@ -12,8 +12,8 @@
 #define LINE_MAX_SIZE 512
 
 static bool
-offer(const struct resource_row *row, const struct resource_source *source,
-    const char *why)
+offer_row(const struct resource_row *row,
+          const struct resource_source *source, const char *why)
 {
 	char line[LINE_MAX_SIZE], *at = line, *const end = line + sizeof line;
 
@@ -38,7 +38,7 @@ offer_alone(enum resource_id id, uint64_t interval)
 	const struct resource_source *source = resources_find_source(row,
 	    interval != 0 ? interval : row->interval, &why);
 
-	return offer(row, source, why);
+	return offer_row(row, source, why);
 }
 
 static bool
@@ -71,7 +71,7 @@ offer_resources(const char *list, bool is_random)
 	if (!resources_choose(list, is_random, &problem))
 		return offer_each(list) ? 0 : 1;
 	for (i = 0; i < resources.n; i++)
-		if (!offer(resources.columns[i].row,
+		if (!offer_row(resources.columns[i].row,
 		    resources.columns[i].source, resources.columns[i].why))
 			return 1;
 	return 0;

@@ -123,7 +123,7 @@ move_away(const char *name)
 }
 
 static bool
-lock(int folder)
+output_lock(int folder)
 {
 	unsigned tries;
 
@@ -139,7 +139,7 @@ lock(int folder)
 }
 
 static bool
-is_named(int folder, const char *name)
+output_is_named(int folder, const char *name)
 {
 	struct stat opened, named;
 
@@ -154,11 +154,11 @@ enum outcome {
 };
 
 static enum outcome
-prepare(int folder, const char *name, char whole[PATH_MAX])
+output_prepare_file(int folder, const char *name, char whole[PATH_MAX])
 {
-	if (!lock(folder))
+	if (!output_lock(folder))
 		return FAILED;
-	if (!is_named(folder, name))
+	if (!output_is_named(folder, name))
 		return AGAIN;
 	switch (content_of_folder(folder)) {
 	case OF_PAST:
@@ -199,7 +199,7 @@ output_prepare(const char *name, char *path, size_t size)
 		folder = open(plain, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (folder < 0)
 			return false;
-		outcome = prepare(folder, plain, whole);
+		outcome = output_prepare_file(folder, plain, whole);
 		saved = errno;
 		/* A child forked meanwhile would keep it locked. */
 		flock(folder, LOCK_UN);

@@ -82,19 +82,19 @@ own_resources_are_likely(void)
 }
 
 static bool
-is_text(const char *text)
+own_resource_is_text(const char *text)
 {
 	return text != NULL && *text != '\0' && strlen(text) < TEXT_SIZE;
 }
 
 /* Checks a declaration.  Returns an error number, or 0.  Lock held. */
 static int
-check(const char *name, const char *gtick, uint64_t interval)
+own_resource_check(const char *name, const char *gtick, uint64_t interval)
 {
 	unsigned i;
 
-	if (!is_text(name) || !is_text(gtick) || interval == 0 ||
-	    interval >= RESOURCE_INTERVAL_MAX)
+	if (!own_resource_is_text(name) || !own_resource_is_text(gtick) ||
+	    interval == 0 || interval >= RESOURCE_INTERVAL_MAX)
 		return EINVAL;
 	for (i = 0; i < n_own; i++)
 		if (strcmp(own[i].name, name) == 0)
@@ -114,7 +114,7 @@ cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 	while (atomic_flag_test_and_set_explicit(&locked,
 	    memory_order_acquire))
 		process_pause();
-	error = check(name, gtick, interval);
+	error = own_resource_check(name, gtick, interval);
 	i = (int)n_own;
 	if (error == 0) {
 		strcpy(own[i].name, name);

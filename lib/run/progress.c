@@ -5,7 +5,7 @@
 #include "lib/base/arch.h"
 
 static uint64_t
-hash(const struct cfi_registers *registers)
+progress_hash(const struct cfi_registers *registers)
 {
 	uint64_t sum = 0;
 	unsigned i;
@@ -22,7 +22,7 @@ progress_note(struct thread_progress *progress, const void *context)
 	uint64_t now;
 
 	arch_registers(context, &registers);
-	now = hash(&registers);
+	now = progress_hash(&registers);
 	if (now == progress->registers) {
 		progress->n_other = 0;
 		if (progress->n_same < PROGRESS_SIGNALS)

@@ -237,7 +237,7 @@ count_own_time(struct thread *thread, const struct node *leaf, uint64_t now_ns)
 }
 
 static enum store_result
-take(struct thread *thread, const struct sample_request *request,
+sample_take_stack(struct thread *thread, const struct sample_request *request,
     const void *context, uint64_t now_ns)
 {
 	enum store_result result;
@@ -264,7 +264,7 @@ take(struct thread *thread, const struct sample_request *request,
 }
 
 static int64_t
-least(int64_t a, int64_t b)
+sample_least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -274,7 +274,7 @@ least(int64_t a, int64_t b)
  * allowance.  Returns how much of it was the sample's.
  */
 static int64_t
-charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
+sample_charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
     uint64_t time_ns)
 {
 	const struct unwinder *unwinder = thread->unwinder;
@@ -283,11 +283,11 @@ charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
 	    GROWTH_MAX_NS(thread->file->tree.n_slots *
 	    sizeof(struct tree_slot)));
 	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
-	const int64_t cost = least(elapsed_ns, most);
+	const int64_t cost = sample_least(elapsed_ns, most);
 
 	datafile_count_time((uint64_t)cost);
 	thread->run->allowance_ns -= n_frames <= FEW_FRAMES ?
-	    least(cost, earned) : cost;
+	    sample_least(cost, earned) : cost;
 	if (thread->run->allowance_ns < ALLOWANCE_MIN_NS)
 		thread->run->allowance_ns = ALLOWANCE_MIN_NS;
 	return cost;
@@ -300,7 +300,7 @@ try(struct thread *thread, const struct sample_request *request,
 {
 	uint64_t lost;
 
-	switch (take(thread, request, context, now_ns)) {
+	switch (sample_take_stack(thread, request, context, now_ns)) {
 	case STORE_OK:
 		break;
 	case STORE_BUSY:
@@ -356,10 +356,14 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	try(thread, request, context, (uint64_t)start);
 	resources_note_pending(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
-	thread->run->rest_ns = least(REST_MAX_NS, REST *
-	    least(charge(thread, now - start, tree_memory(tree) != memory,
-	    request->time_ns), COST_MAX_NS(thread->unwinder->n_walked +
-	    thread->unwinder->n_compared)));
+	thread->run->rest_ns = sample_least(
+	    REST_MAX_NS,
+	    REST *
+		sample_least(sample_charge(thread, now - start,
+	                                   tree_memory(tree) != memory,
+	                                   request->time_ns),
+	                     COST_MAX_NS(thread->unwinder->n_walked +
+	                                 thread->unwinder->n_compared)));
 	thread->run->rest_until_ns = now + thread->run->rest_ns;
 	thread->is_sampling = false;
 }
@@ -389,7 +393,7 @@ sample_time_passed(struct thread *thread)
  * C library hides.
  */
 static bool
-block_signals(struct thread *thread, uint64_t *mask)
+sample_block_signals(struct thread *thread, uint64_t *mask)
 {
 	const uint64_t all = signals_blocked_for_work();
 
@@ -400,7 +404,7 @@ block_signals(struct thread *thread, uint64_t *mask)
 
 /* A tick that comes now finds this library's code on top. */
 static void
-restore_signals(struct thread *thread, uint64_t mask)
+sample_restore_signals(struct thread *thread, uint64_t mask)
 {
 	thread_made_call(thread);
 	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
@@ -417,13 +421,13 @@ sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
 	ucontext_t here;
 
 	request.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &request) || !block_signals(thread, &mask))
+	if (!may_take(thread, &request) || !sample_block_signals(thread, &mask))
 		return;
 	arch_here(&here);
 	own_work_begin(thread);
 	take_and_charge(thread, &request, &here);
 	own_work_end(thread);
-	restore_signals(thread, mask);
+	sample_restore_signals(thread, mask);
 }
 
 void
@@ -434,12 +438,12 @@ sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
 	uint64_t mask;
 
 	request.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &request) || !block_signals(thread, &mask))
+	if (!may_take(thread, &request) || !sample_block_signals(thread, &mask))
 		return;
 	own_work_begin(thread);
 	take_and_charge(thread, &request, context);
 	own_work_end(thread);
-	restore_signals(thread, mask);
+	sample_restore_signals(thread, mask);
 }
 
 void
@@ -470,7 +474,7 @@ sample_take_last(struct thread *thread)
 bool
 sample_guard_begin(struct thread *thread, struct sample_guard *guard)
 {
-	if (!block_signals(thread, &guard->mask))
+	if (!sample_block_signals(thread, &guard->mask))
 		return false;
 	own_work_begin(thread);
 	thread->is_sampling = true;
@@ -482,11 +486,11 @@ sample_guard_end(struct thread *thread, const struct sample_guard *guard)
 {
 	thread->is_sampling = false;
 	own_work_end(thread);
-	restore_signals(thread, guard->mask);
+	sample_restore_signals(thread, guard->mask);
 }
 
 static enum store_result
-enter_name(struct thread *thread, const char *name, struct node *leaf)
+sample_enter_name(struct thread *thread, const char *name, struct node *leaf)
 {
 	const uint32_t phase = phase_number(name);
 	const enum store_result result = phase != 0 ? sample_prepare(thread) :
@@ -506,7 +510,7 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 	if (!sample_guard_begin(thread, &guard))
 		return;
 	thread->meters->accounts[column].pending += hits;
-	if (enter_name(thread, name, &leaf) == STORE_OK) {
+	if (sample_enter_name(thread, name, &leaf) == STORE_OK) {
 		count_pending(thread, 1u << column, &leaf,
 		    process_clock(CLOCK_MONOTONIC), &hits);
 		datafile_note_sample();

@@ -225,7 +225,7 @@ handle_tick(int number, siginfo_t *info, void *context)
 }
 
 static bool
-take(enum our_signal which, signals_handler *handler)
+sampler_take(enum our_signal which, signals_handler *handler)
 {
 	if (!signals_take(which, handler))
 		return false;
@@ -259,14 +259,14 @@ sampler_install(void (*put_to_sleep)(struct thread *))
 
 	parts.put_to_sleep = put_to_sleep;
 	signals_on_yield(stop_at_yield);
-	if (!take(OUR_BUS_ERRORS, handle_bus_error) ||
-	    !take(OUR_TICKS, handle_tick))
+	if (!sampler_take(OUR_BUS_ERRORS, handle_bus_error) ||
+	    !sampler_take(OUR_TICKS, handle_tick))
 		return false;
 	if ((perf_is_used() || exceptions_are_wanted()) &&
-	    !take(OUR_TRAPS, handle_trap))
+	    !sampler_take(OUR_TRAPS, handle_trap))
 		return false;
 	if (exceptions_are_wanted() &&
-	    !take(OUR_EXCEPTIONS, handle_exception))
+	    !sampler_take(OUR_EXCEPTIONS, handle_exception))
 		return false;
 	sampling_turn(true);
 	if (real()->sigaltstack(NULL, &stack) == 0 &&

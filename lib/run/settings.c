@@ -27,7 +27,7 @@
 #define SLICE_NS 15625000		/* 1/64 s */
 
 static bool
-begins(const char *text, const char *start)
+settings_begins(const char *text, const char *start)
 {
 	while (*start != '\0' && *text == *start)
 		text++, start++;
@@ -40,7 +40,8 @@ settings_variable(char **environment, const char *name)
 	const size_t size = strlen(name);
 
 	for (; *environment != NULL; environment++)
-		if (begins(*environment, name) && (*environment)[size] == '=')
+		if (settings_begins(*environment, name) &&
+		    (*environment)[size] == '=')
 			return *environment + size + 1;
 	return NULL;
 }
@@ -56,8 +57,8 @@ pick_variables(char **environment, char *picked[MAX_VARIABLES])
 	char **at;
 
 	for (at = environment; *at != NULL; at++) {
-		if (!begins(*at, CPPROF_ENVIRONMENT_PREFIX) &&
-		    !begins(*at, "LD_PRELOAD="))
+		if (!settings_begins(*at, CPPROF_ENVIRONMENT_PREFIX) &&
+		    !settings_begins(*at, "LD_PRELOAD="))
 			continue;
 		if (n == MAX_VARIABLES - 1)
 			return environment;
@@ -71,7 +72,7 @@ pick_variables(char **environment, char *picked[MAX_VARIABLES])
  * Reads a file in /proc as far as it fits, "" if that fails; *end is its end.
  */
 static void
-read_file(const char *path, char *text, size_t size, char **end)
+settings_read_file(const char *path, char *text, size_t size, char **end)
 {
 	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
 	ssize_t n = 0;
@@ -96,7 +97,7 @@ is_watched(char **environment)
 		return true;
 	if (!shared_has_tracers())
 		return false;
-	read_file("/proc/self/status", status, sizeof status, &end);
+	settings_read_file("/proc/self/status", status, sizeof status, &end);
 	tracer = strstr(status, "\nTracerPid:\t");
 	return tracer != NULL && tracer[12] >= '1' && tracer[12] <= '9';
 }
@@ -133,7 +134,7 @@ read_size(const char *text)
 
 /* Reads a decimal number up to `end`; 0: there is none. */
 static uint64_t
-read_time(const char *text, char end, const char **rest)
+settings_read_time(const char *text, char end, const char **rest)
 {
 	uint64_t number = 0;
 
@@ -145,7 +146,7 @@ read_time(const char *text, char end, const char **rest)
 
 /* The start of the recording, and of this process if there is no recorder. */
 static void
-read_times(const char *origin, const char *slice)
+settings_read_times(const char *origin, const char *slice)
 {
 	const char *rest;
 
@@ -153,8 +154,9 @@ read_times(const char *origin, const char *slice)
 	process.origin_mono_ns = process_own.start_mono_ns;
 	process.slice_ns = SLICE_NS;
 	if (origin != NULL) {
-		const uint64_t utc = read_time(origin, ':', &rest);
-		const uint64_t mono = utc != 0 ? read_time(rest, '\0', &rest) :
+		const uint64_t utc = settings_read_time(origin, ':', &rest);
+		const uint64_t mono = utc != 0 ?
+		    settings_read_time(rest, '\0', &rest) :
 		    0;
 
 		if (mono != 0 && mono <= process_own.start_mono_ns) {
@@ -163,7 +165,7 @@ read_times(const char *origin, const char *slice)
 		}
 	}
 	if (slice != NULL)
-		process.slice_ns = read_time(slice, '\0', &rest);
+		process.slice_ns = settings_read_time(slice, '\0', &rest);
 }
 
 /*
@@ -194,7 +196,7 @@ add_argument(const char *word, size_t size)
  * else from the kernel.
  */
 static void
-read_arguments(char **words)
+settings_read_arguments(char **words)
 {
 	char text[4096], *at, *end;
 
@@ -205,7 +207,7 @@ read_arguments(char **words)
 		add_argument(*words, strlen(*words));
 	if (process.n_arguments > 0)
 		return;
-	read_file("/proc/self/cmdline", text, sizeof text, &end);
+	settings_read_file("/proc/self/cmdline", text, sizeof text, &end);
 	for (at = text; at < end; at += strlen(at) + 1)
 		add_argument(at, strlen(at));
 }
@@ -235,8 +237,10 @@ read_settings(char **environment, const char **problem)
 		return false;
 	process.counts_returns = settings_variable(environment,
 	    CPPROF_ENVIRONMENT_RETURNS) != NULL;
-	read_times(settings_variable(environment, CPPROF_ENVIRONMENT_ORIGIN),
-	    settings_variable(environment, CPPROF_ENVIRONMENT_SLICE));
+	settings_read_times(settings_variable(environment,
+	                                      CPPROF_ENVIRONMENT_ORIGIN),
+	                    settings_variable(environment,
+	                                      CPPROF_ENVIRONMENT_SLICE));
 	*problem = CPPROF_ENVIRONMENT_MAX_SIZE
 	    " is not a usable number of bytes";
 	return read_size(settings_variable(environment,
@@ -275,7 +279,7 @@ read_facts(char **words, const char *output)
 	process.shared_file = memcpy(shared_file, output, size);
 	memcpy(shared_file + size - 1, file, sizeof file);
 	process.arguments = shared_file + size - 1 + sizeof file;
-	read_arguments(words);
+	settings_read_arguments(words);
 	directory = process.arguments + process.arguments_size;
 	process.directory = directory;
 	if (arch_system_call(SYS_getcwd, (long)directory, PATH_MAX, 0,

@@ -80,7 +80,7 @@ static __thread bool was_unblocked;
 
 /* Writes one line, once.  Only early: later, descriptor 2 may not be stderr. */
 static void
-warn(const char *what, int error)
+start_warn(const char *what, int error)
 {
 	char line[512];
 	char *at = line, *const end = line + sizeof line - 1;
@@ -160,7 +160,7 @@ end_sampling(struct thread *thread)
 
 /* Called in a thread that returns, exits or is cancelled. */
 static void
-end_thread(void *state)
+start_end_thread(void *state)
 {
 	struct thread *thread = state;
 
@@ -179,8 +179,8 @@ end_thread(void *state)
  * noticed.
  */
 static void
-begin_thread(struct thread *thread, const void *stack, const void *stack_end,
-    bool has_key)
+start_begin_thread(struct thread *thread, const void *stack,
+                   const void *stack_end, bool has_key)
 {
 	int saved = errno;
 	bool ok;
@@ -193,7 +193,7 @@ begin_thread(struct thread *thread, const void *stack, const void *stack_end,
 	 * counted.
 	 */
 	if (!ok && thread->is_main)
-		warn("no timer", errno);
+		start_warn("no timer", errno);
 	if (!ok && thread->is_main)
 		shared_give_up(CPPROF_SHARED_NO_TIMER, errno);
 	datafile_count_thread(ok);
@@ -212,8 +212,8 @@ start_thread_sampling(struct thread *thread)
 	/* Sampling may have ended since the thread was created. */
 	if (change_begins()) {
 		signals_inherit(thread->run->program_mask);
-		begin_thread(thread, (const void *)here, (const void *)above,
-		    true);
+		start_begin_thread(thread, (const void *)here,
+		                   (const void *)above, true);
 	}
 	change_ends();
 }
@@ -255,7 +255,8 @@ begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 	thread->is_main = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
 	    0) == process_own.pid;
 	end = find_stack_end(stack, thread->is_main);
-	begin_thread(thread, (const void *)stack, (const void *)end, has_key);
+	start_begin_thread(thread, (const void *)stack, (const void *)end,
+	                   has_key);
 }
 
 static uintptr_t
@@ -430,7 +431,7 @@ watch_forks(void)
 }
 
 static bool
-make_file(void)
+start_make_file(void)
 {
 	bool ok;
 
@@ -474,7 +475,7 @@ pass_on_time(struct thread *self)
 }
 
 static void
-count_lost(enum resource_id id, uint64_t hits)
+start_count_lost(enum resource_id id, uint64_t hits)
 {
 	if (hits == 0)
 		return;
@@ -499,9 +500,9 @@ lose_leftovers(void)
 	for (leftover = threads_leftovers(); leftover != NULL;
 	    leftover = leftover->next) {
 		if (resources.place[RESOURCE_CPU] != 0)
-			count_lost(RESOURCE_CPU, timer_lose(leftover));
+			start_count_lost(RESOURCE_CPU, timer_lose(leftover));
 		if (resources.place[RESOURCE_REAL] != 0)
-			count_lost(RESOURCE_REAL, unfound_lose(leftover));
+			start_count_lost(RESOURCE_REAL, unfound_lose(leftover));
 	}
 	signals_block_bus_again(bus_was_blocked);
 }
@@ -520,7 +521,7 @@ report_time(struct thread *self)
  * program that calls exit may have interrupted the holder of the lock.
  */
 static void
-finish(void *unused)
+start_finish(void *unused)
 {
 	struct thread *self = thread_self;
 
@@ -569,7 +570,7 @@ start_execute(void)
 
 /* Most processes have no other sample and need no file of their own. */
 static bool
-add_brief(unsigned column, uint64_t hits, uint64_t ns)
+start_add_brief(unsigned column, uint64_t hits, uint64_t ns)
 {
 	struct sample_guard guard;
 	bool ok;
@@ -604,7 +605,7 @@ count_time_before(void)
 	interval = resources.columns[place - 1].interval * 1000 * step;
 	hits = (ns + meter_random(process_own.start_ns +
 	    ((uint64_t)process_own.pid << 40)) % interval) / interval * step;
-	if (hits > 0 && !add_brief(place - 1, hits, ns))
+	if (hits > 0 && !start_add_brief(place - 1, hits, ns))
 		sample_count_apart(thread_self, place - 1, hits, LOADING);
 }
 
@@ -618,15 +619,15 @@ start_process(char **environment, char **words, const char *output,
 	if (!settings_read(environment, words, output, problem))
 		return false;
 	*problem = process.output;
-	if ((process.may_speak || output != NULL) && !make_file()) {
+	if ((process.may_speak || output != NULL) && !start_make_file()) {
 		shared_give_up(CPPROF_SHARED_NO_FILE, errno);
 		return false;
 	}
 	*problem = "cannot install its handlers";
-	if (!watch_forks() || __cxa_atexit(finish, NULL, NULL) != 0 ||
-	    __cxa_at_quick_exit(finish, NULL) != 0)
+	if (!watch_forks() || __cxa_atexit(start_finish, NULL, NULL) != 0 ||
+	    __cxa_at_quick_exit(start_finish, NULL) != 0)
 		return false;
-	if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
+	if (!has_key && pthread_key_create(&end_key, start_end_thread) != 0)
 		return false;
 	has_key = true;
 	if (!sampler_install(start_put_to_sleep))
@@ -660,7 +661,7 @@ start_library(const struct start_parts *start_parts, char **environment,
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
 	if (!start_process(environment, words, NULL, &problem) &&
 	    problem != NULL)
-		warn(problem, errno == EINVAL ? 0 : errno);	/* if EINVAL,
+		start_warn(problem, errno == EINVAL ? 0 : errno); /* if EINVAL,
 								   the message
 								   says it */
 	if (!sampling_is_on())

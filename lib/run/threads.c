@@ -47,7 +47,7 @@ static bool first_is_taken;
 
 /* The lock of the lists; handlers never take it. */
 static void
-lock(void)
+threads_lock(void)
 {
 	while (atomic_flag_test_and_set_explicit(&locked,
 	    memory_order_acquire))
@@ -55,7 +55,7 @@ lock(void)
 }
 
 static void
-unlock(void)
+threads_unlock(void)
 {
 	atomic_flag_clear_explicit(&locked, memory_order_release);
 }
@@ -123,11 +123,11 @@ threads_take(const void *routine, void *argument)
 {
 	struct thread *thread;
 
-	lock();
+	threads_lock();
 	thread = find_idle(routine);
 	if (thread == NULL)
 		thread = make_state(routine);
-	unlock();
+	threads_unlock();
 	if (thread != NULL)
 		thread->run->argument = argument;
 	return thread;
@@ -138,10 +138,10 @@ threads_give_back(struct thread *thread)
 {
 	thread->run->has_begun = false;
 	thread->run->stage = THREAD_IDLE;
-	lock();
+	threads_lock();
 	thread->run->next_idle = idle;
 	idle = thread;
-	unlock();
+	threads_unlock();
 }
 
 struct thread *

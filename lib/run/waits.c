@@ -62,7 +62,7 @@ struct wait_sites {
 };
 
 static size_t
-hash(uintptr_t frame, const void *function)
+waits_hash(uintptr_t frame, const void *function)
 {
 	const uint64_t h = (frame / 8 ^ (uintptr_t)function) *
 	    0x9e3779b97f4a7c15u;
@@ -80,8 +80,8 @@ is_current(const struct thread *thread, uint32_t generation, uint64_t epoch,
 
 /* Whether the stack is the one that the site remembers. */
 static bool
-matches(const struct thread *thread, const struct site *site, uintptr_t frame,
-    const void *function)
+waits_matches(const struct thread *thread, const struct site *site,
+              uintptr_t frame, const void *function)
 {
 	uint32_t i;
 
@@ -102,11 +102,11 @@ static const struct site *
 find_site(const struct thread *thread, uintptr_t frame, const void *function)
 {
 	const struct site *set = thread->waits->sites->sites[
-	    hash(frame, function) % N_SETS];
+	    waits_hash(frame, function) % N_SETS];
 	unsigned i;
 
 	for (i = 0; i < N_WAYS; i++)
-		if (matches(thread, &set[i], frame, function))
+		if (waits_matches(thread, &set[i], frame, function))
 			return &set[i];
 	return NULL;
 }
@@ -118,12 +118,12 @@ choose_site(const struct thread *thread, uintptr_t frame,
 {
 	struct wait_sites *sites = thread->waits->sites;
 
-	return &sites->sites[hash(frame, function) % N_SETS][
+	return &sites->sites[waits_hash(frame, function) % N_SETS][
 	    sites->next_way++ % N_WAYS];
 }
 
 static bool
-add_word(struct site *site, const struct readable *readable, uintptr_t at,
+waits_add_word(struct site *site, const struct readable *readable, uintptr_t at,
     uint64_t value)
 {
 	if (site->n_words == MAX_WORDS || !readable_own(readable, at))
@@ -139,7 +139,8 @@ add_word(struct site *site, const struct readable *readable, uintptr_t at,
  * not determine the stack.
  */
 static bool
-add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
+waits_add_words(struct site *site, const struct unwinder *unwinder,
+                uintptr_t frame)
 {
 	const struct walked_frame *frames = unwinder->stack.frames;
 	const struct readable *readable = &unwinder->readable;
@@ -157,7 +158,7 @@ add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
 		if (at <= frame)
 			return true;
 		if ((frames[i].flags & FRAME_UNCHECKED) != 0 ||
-		    !add_word(site, readable, at, ra))
+		    !waits_add_word(site, readable, at, ra))
 			return false;
 		/*
 		 * The stack's mark moves, and frames outside it were not
@@ -166,7 +167,7 @@ add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
 		memcpy(&word, (const void *)at, sizeof word);
 		if (word != ra)
 			return false;
-		if (frames[i].fp_slot != 0 && needs_fp && !add_word(site,
+		if (frames[i].fp_slot != 0 && needs_fp && !waits_add_word(site,
 		    readable, frames[i].fp_slot, caller->fp))
 			return false;
 		if (frames[i].fp_slot != 0)
@@ -179,14 +180,14 @@ add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
 
 /* With signals blocked. */
 static void
-remember(struct thread *thread, uintptr_t frame, const void *function,
+waits_remember(struct thread *thread, uintptr_t frame, const void *function,
     const struct node *node)
 {
 	struct site *site = choose_site(thread, frame, function);
 
 	site->frame = 0;
 	site->n_words = 0;
-	if (!add_words(site, thread->unwinder, frame))
+	if (!waits_add_words(site, thread->unwinder, frame))
 		return;
 	site->function = function;
 	site->node = *node;
@@ -216,7 +217,7 @@ make_sites(struct thread *thread)
  * wait may.
  */
 static enum store_result
-enter(struct thread *thread, const void *function, const void *context,
+waits_enter(struct thread *thread, const void *function, const void *context,
     struct node *node)
 {
 	enum store_result result;
@@ -234,22 +235,22 @@ enter(struct thread *thread, const void *function, const void *context,
 
 /* Walks the stack from this library's caller outwards. */
 static __attribute__((noinline)) bool
-walk(struct thread *thread, uintptr_t frame, const void *function,
+waits_walk(struct thread *thread, uintptr_t frame, const void *function,
     struct node *node)
 {
 	ucontext_t here;
 
 	arch_here(&here);
-	if (enter(thread, function, &here, node) != STORE_OK)
+	if (waits_enter(thread, function, &here, node) != STORE_OK)
 		return false;
-	remember(thread, frame, function, node);
+	waits_remember(thread, frame, function, node);
 	return true;
 }
 
 static struct bare *
 bare_of(const struct thread *thread, const void *function)
 {
-	return &thread->waits->sites->bare[hash(0, function) % N_BARE];
+	return &thread->waits->sites->bare[waits_hash(0, function) % N_BARE];
 }
 
 static bool
@@ -268,7 +269,7 @@ find_bare(const struct thread *thread, const void *function,
 static bool
 enter_bare(struct thread *thread, const void *function, struct node *node)
 {
-	if (enter(thread, function, NULL, node) != STORE_OK)
+	if (waits_enter(thread, function, NULL, node) != STORE_OK)
 		return false;
 	*bare_of(thread, function) = (struct bare){ function, *node,
 	    thread->waits->generation, thread->file->phase,
@@ -295,7 +296,7 @@ may_walk(struct thread *thread, uint64_t now_ns)
 
 /* Charges at most what a walk can have taken; the rest was other threads'. */
 static void
-charge(struct thread *thread, uint64_t cost_ns)
+waits_charge(struct thread *thread, uint64_t cost_ns)
 {
 	if (cost_ns > COST_MAX_NS)
 		cost_ns = COST_MAX_NS;
@@ -315,11 +316,11 @@ find_anew(struct thread *thread, uintptr_t frame, const void *function,
 	    !sampling_is_own_process() || !sample_guard_begin(thread, &guard))
 		return now_ns;
 	if (make_sites(thread) && (walks ?
-	    walk(thread, frame, function, &node) :
+	    waits_walk(thread, frame, function, &node) :
 	    enter_bare(thread, function, &node)))
 		thread->waits->node = node;
 	sample_guard_end(thread, &guard);
-	charge(thread, process_clock(CLOCK_MONOTONIC) - now_ns);
+	waits_charge(thread, process_clock(CLOCK_MONOTONIC) - now_ns);
 	return process_clock(CLOCK_MONOTONIC);
 }
 

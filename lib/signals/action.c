@@ -34,7 +34,7 @@ static _Atomic bool are_stacks_small;
 static _Atomic bool are_all_adapted;	/* the actions, since stacks are small */
 
 static uint64_t
-bit_of(int number)
+action_bit_of(int number)
 {
 	return number >= 1 && number <= 64 ? (uint64_t)1 << (number - 1) : 0;
 }
@@ -47,7 +47,7 @@ masks_ours(const struct sigaction *action)
 }
 
 static void
-put(sigset_t *set, int number, bool is_in)
+action_put(sigset_t *set, int number, bool is_in)
 {
 	if (is_in)
 		sigaddset(set, number);
@@ -73,7 +73,7 @@ action_adapt(const struct sigaction *action, struct sigaction *copy)
 		if (adapted != copy)
 			*copy = *action;
 		adapted = copy;
-		put(&copy->sa_mask, number, is_masked);
+		action_put(&copy->sa_mask, number, is_masked);
 	}
 	return adapted;
 }
@@ -81,7 +81,7 @@ action_adapt(const struct sigaction *action, struct sigaction *copy)
 void
 action_note(int number, const struct sigaction *action, struct sigaction *old)
 {
-	const uint64_t bit = bit_of(number);
+	const uint64_t bit = action_bit_of(number);
 	unsigned i;
 	int ours;
 
@@ -90,8 +90,8 @@ action_note(int number, const struct sigaction *action, struct sigaction *old)
 		if (!signals_are_ours(ours))
 			continue;
 		if (old != NULL)
-			put(&old->sa_mask, ours,
-			    (masked_by_program[i] & bit) != 0);
+			action_put(&old->sa_mask, ours,
+			           (masked_by_program[i] & bit) != 0);
 		if (action == NULL)
 			continue;
 		if (sigismember(&action->sa_mask, ours) == 1)

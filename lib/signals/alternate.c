@@ -27,7 +27,7 @@ static __thread struct {
 } ours;
 
 static bool
-ask_kernel(const stack_t *stack, stack_t *old)
+alternate_ask_kernel(const stack_t *stack, stack_t *old)
 {
 	return arch_system_call(SYS_sigaltstack, (long)stack, (long)old, 0,
 	    0) == 0;
@@ -60,7 +60,7 @@ get_ours(stack_t *larger)
 
 /* Makes the program see its own stack where the kernel has ours. */
 static void
-show(stack_t *stack)
+alternate_show(stack_t *stack)
 {
 	const int flags = stack->ss_flags;
 
@@ -79,7 +79,7 @@ replace(const stack_t *stack, const stack_t *larger, stack_t *old)
 
 	if (result != 0)
 		return result;
-	show(&before);
+	alternate_show(&before);
 	ours.programs = *stack;
 	if (old != NULL)
 		*old = before;
@@ -107,7 +107,7 @@ alternate_set(const stack_t *stack, stack_t *old)
 		alternate_fit(stack->ss_size);
 	result = real()->sigaltstack(stack, old);
 	if (result == 0 && old != NULL)
-		show(old);
+		alternate_show(old);
 	return result;
 }
 
@@ -117,8 +117,8 @@ alternate_begin(void)
 	stack_t now, larger;
 
 	ours.is_wanted = true;
-	if (ask_kernel(NULL, &now) && is_to_be_replaced(&now) &&
-	    get_ours(&larger) && ask_kernel(&larger, NULL))
+	if (alternate_ask_kernel(NULL, &now) && is_to_be_replaced(&now) &&
+	    get_ours(&larger) && alternate_ask_kernel(&larger, NULL))
 		ours.programs = now;
 }
 
@@ -128,10 +128,11 @@ alternate_end(void)
 	stack_t now;
 
 	ours.is_wanted = false;
-	if (ours.memory == NULL || !ask_kernel(NULL, &now))
+	if (ours.memory == NULL || !alternate_ask_kernel(NULL, &now))
 		return;
 	/* A thread that ends while running on our stack keeps it. */
-	if (now.ss_sp == ours.memory && !ask_kernel(&ours.programs, NULL))
+	if (now.ss_sp == ours.memory &&
+	    !alternate_ask_kernel(&ours.programs, NULL))
 		return;
 	files_unmap(ours.memory, action_size_for_calls());
 	ours.memory = NULL;

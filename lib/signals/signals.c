@@ -24,7 +24,7 @@
 #include "lib/signals/sigsys.h"
 
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
-static bool install(enum our_signal, struct sigaction *);
+static bool signals_install(enum our_signal, struct sigaction *);
 static __thread volatile bool program_blocks[OUR_SIGNALS];
 static __thread bool has_yielded;
 static __thread bool bus_was_blocked;	/* a handler has found SIGBUS blocked */
@@ -38,7 +38,7 @@ static __thread pid_t child_with_mask;
 
 /* By a raw system call, so that it is not counted as the program's. */
 static uint64_t
-change_mask(int how, uint64_t set)
+signals_change_mask(int how, uint64_t set)
 {
 	uint64_t old = 0;
 
@@ -48,7 +48,7 @@ change_mask(int how, uint64_t set)
 }
 
 static uint64_t
-bit_of(int number)
+signals_bit_of(int number)
 {
 	return (uint64_t)1 << (number - 1);
 }
@@ -75,9 +75,9 @@ signals_block(void)
 
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (our_handlers[i] != NULL)
-			ours |= bit_of(signals_number(i));
-	old = change_mask(SIG_BLOCK, ours);
-	return (old & bit_of(signals_number(OUR_TICKS))) == 0;
+			ours |= signals_bit_of(signals_number(i));
+	old = signals_change_mask(SIG_BLOCK, ours);
+	return (old & signals_bit_of(signals_number(OUR_TICKS))) == 0;
 }
 
 void
@@ -89,8 +89,8 @@ signals_unblock(void)
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (our_handlers[i] != NULL &&
 		    (sampling_is_on() || !program_blocks[i]))
-			ours |= bit_of(signals_number(i));
-	change_mask(SIG_UNBLOCK, ours);
+			ours |= signals_bit_of(signals_number(i));
+	signals_change_mask(SIG_UNBLOCK, ours);
 }
 
 void
@@ -102,16 +102,16 @@ signals_fill(sigset_t *set)
 uint64_t
 signals_blocked_for_work(void)
 {
-	return our_handlers[OUR_BUS_ERRORS] != NULL ? ~bit_of(SIGBUS) :
+	return our_handlers[OUR_BUS_ERRORS] != NULL ? ~signals_bit_of(SIGBUS) :
 	    UINT64_MAX;
 }
 
 static uint64_t
 change_bus(int how)
 {
-	const uint64_t bus = bit_of(SIGBUS);
+	const uint64_t bus = signals_bit_of(SIGBUS);
 
-	return change_mask(how, bus) & bus;
+	return signals_change_mask(how, bus) & bus;
 }
 
 bool
@@ -193,9 +193,9 @@ change_program_blocked(int how)
 
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (program_blocks[i])
-			set |= bit_of(signals_number(i));
+			set |= signals_bit_of(signals_number(i));
 	if (set != 0)
-		change_mask(how, set);
+		signals_change_mask(how, set);
 }
 
 /*
@@ -233,7 +233,7 @@ signals_have_yielded(void)
 }
 
 static bool
-is_ours(enum our_signal which, const struct sigaction *action)
+signals_is_ours(enum our_signal which, const struct sigaction *action)
 {
 	return (action->sa_flags & SA_SIGINFO) != 0 &&
 	    action->sa_sigaction == our_handlers[which];
@@ -249,12 +249,12 @@ signals_program_action(int number, const struct sigaction *action,
 
 	if (is_child_of_vfork()) {
 		real()->sigaction(number, action, &previous);
-		if (is_ours(which, &previous))
+		if (signals_is_ours(which, &previous))
 			previous = *kept;
 	} else if (action != NULL) {
 		*kept = *action;
 		if (which == OUR_BUS_ERRORS)
-			install(which, NULL);
+			signals_install(which, NULL);
 	}
 	if (old != NULL)
 		*old = previous;
@@ -323,7 +323,7 @@ defer(int number, siginfo_t *info, void *context)
 	ucontext_t *interrupted = context;
 
 	sigaddset(&interrupted->uc_sigmask, number);
-	change_mask(SIG_BLOCK, bit_of(number));
+	signals_change_mask(SIG_BLOCK, signals_bit_of(number));
 	if (info->si_code == SI_TKILL || info->si_code > 0)
 		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
 		    number, info);
@@ -346,7 +346,7 @@ signals_defer(int number, siginfo_t *info, void *context)
 	if (!has_interrupted_us(context))
 		return false;
 	defer(number, info, context);
-	if ((change_mask(SIG_BLOCK, 0) & bit_of(SIGBUS)) != 0)
+	if ((signals_change_mask(SIG_BLOCK, 0) & signals_bit_of(SIGBUS)) != 0)
 		sigaddset(&interrupted->uc_sigmask, SIGBUS);
 	return true;
 }
@@ -385,7 +385,7 @@ act_by_default(int number, const siginfo_t *info)
 
 /* Whether the action is SIG_DFL or SIG_IGN, for which no flag matters. */
 static bool
-is_plain(const struct sigaction *action, __sighandler_t handler)
+signals_is_plain(const struct sigaction *action, __sighandler_t handler)
 {
 	return action->sa_handler == handler;
 }
@@ -393,8 +393,8 @@ is_plain(const struct sigaction *action, __sighandler_t handler)
 bool
 signals_have_action(enum our_signal which)
 {
-	return !is_plain(&program_actions[which], SIG_DFL) &&
-	    !is_plain(&program_actions[which], SIG_IGN);
+	return !signals_is_plain(&program_actions[which], SIG_DFL) &&
+	    !signals_is_plain(&program_actions[which], SIG_IGN);
 }
 
 /*
@@ -409,7 +409,7 @@ call_program_handler(int number, siginfo_t *info, void *context)
 
 	if ((action.sa_flags & SA_RESETHAND) != 0) {
 		kept->sa_handler = SIG_DFL;
-		install(signals_find(number), NULL);
+		signals_install(signals_find(number), NULL);
 	}
 	if ((action.sa_flags & SA_SIGINFO) != 0)
 		action.sa_sigaction(number, info, context);
@@ -425,9 +425,9 @@ run_program_action(int number, siginfo_t *info, void *context)
 	const ucontext_t *interrupted = context;
 	sigset_t mask, saved;
 
-	if (is_plain(&action, SIG_IGN))
+	if (signals_is_plain(&action, SIG_IGN))
 		return;
-	if (is_plain(&action, SIG_DFL)) {
+	if (signals_is_plain(&action, SIG_DFL)) {
 		act_by_default(number, info);
 		return;
 	}
@@ -457,7 +457,7 @@ is_forced(enum our_signal which, const siginfo_t *info)
 {
 	return which != OUR_TICKS && info->si_code > 0 &&
 	    (program_blocks[which] ||
-	    is_plain(&program_actions[which], SIG_IGN));
+	    signals_is_plain(&program_actions[which], SIG_IGN));
 }
 
 void
@@ -487,7 +487,8 @@ imitate(struct sigaction *action)
 	const struct sigaction *kept = &program_actions[OUR_BUS_ERRORS];
 	struct sigaction copy;
 
-	if (is_plain(kept, SIG_DFL) || is_plain(kept, SIG_IGN)) {
+	if (signals_is_plain(kept, SIG_DFL) ||
+	    signals_is_plain(kept, SIG_IGN)) {
 		sigemptyset(&action->sa_mask);
 		return;
 	}
@@ -497,7 +498,7 @@ imitate(struct sigaction *action)
 }
 
 static bool
-install(enum our_signal which, struct sigaction *old)
+signals_install(enum our_signal which, struct sigaction *old)
 {
 	struct sigaction action;
 
@@ -538,8 +539,10 @@ signals_take(enum our_signal which, signals_handler *handler)
 	if (which == OUR_BUS_ERRORS && !is_taken &&
 	    real()->sigaction(SIGBUS, NULL, &program_actions[which]) != 0)
 		return false;
-	return install(which, is_taken || which == OUR_BUS_ERRORS ? NULL :
-	    &program_actions[which]);
+	return signals_install(which,
+	                       is_taken || which == OUR_BUS_ERRORS ?
+	                           NULL :
+	                           &program_actions[which]);
 }
 
 void
@@ -550,7 +553,7 @@ signals_avoid_alternate_stack(void)
 	stack_flag = 0;
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (our_handlers[i] != NULL)
-			install(i, NULL);
+			signals_install(i, NULL);
 }
 
 void
@@ -563,9 +566,9 @@ signals_prepare_exec(void)
 		change_program_blocked(SIG_BLOCK);
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (our_handlers[i] != NULL &&
-		    is_plain(&program_actions[i], SIG_IGN) &&
+		    signals_is_plain(&program_actions[i], SIG_IGN) &&
 		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
-		    is_ours(i, &now))
+		    signals_is_ours(i, &now))
 			real()->sigaction(signals_number(i),
 			    &program_actions[i], NULL);
 }
@@ -578,10 +581,10 @@ signals_undo_exec(void)
 
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (our_handlers[i] != NULL &&
-		    is_plain(&program_actions[i], SIG_IGN) &&
+		    signals_is_plain(&program_actions[i], SIG_IGN) &&
 		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
-		    is_plain(&now, SIG_IGN))
-			install(i, NULL);
+		    signals_is_plain(&now, SIG_IGN))
+			signals_install(i, NULL);
 	if (!has_yielded && !has_mask_of_child())
 		change_program_blocked(SIG_UNBLOCK);
 }

@@ -50,7 +50,7 @@ static __thread unsigned next_mask;
 
 /* Changes the mask that the program will have when the handler returns. */
 static long
-change_mask(ucontext_t *call)
+sigsys_change_mask(ucontext_t *call)
 {
 	uint64_t mask = 0;
 	long result = arch_system_call(SYS_rt_sigprocmask,
@@ -186,7 +186,7 @@ sigsys_make(ucontext_t *call)
 {
 	switch (arch_call_number(call)) {
 	case SYS_rt_sigprocmask:
-		*arch_call_result(call) = change_mask(call);
+		*arch_call_result(call) = sigsys_change_mask(call);
 		return true;
 	case SYS_rt_sigaction:
 		*arch_call_result(call) = change_action(call);
@@ -257,7 +257,7 @@ sigsys_bypass_sanitizer(int number, signals_handler *handler)
 }
 
 static void
-install(signals_handler *handler)
+sigsys_install(signals_handler *handler)
 {
 	struct kernel_action action;
 	unsigned i;
@@ -280,7 +280,7 @@ sigsys_take(signals_handler *handler)
 	const uint64_t ours = OUR_BIT;
 
 	if (!is_taken)
-		install(handler);
+		sigsys_install(handler);
 	arch_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, 0,
 	    MASK_SIZE);
 }

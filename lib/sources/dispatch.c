@@ -85,7 +85,7 @@ turn(int how)
 }
 
 static void
-stop_here(void)
+dispatch_stop_here(void)
 {
 	selector = LET_THROUGH;
 	if (is_dispatched)
@@ -115,7 +115,7 @@ find_stub(uintptr_t site)
  * The context is after the instruction, which may be the last of its function.
  */
 static void
-count(ucontext_t *call)
+dispatch_count(ucontext_t *call)
 {
 	const unsigned column = resources.place[RESOURCE_SYSCALLS] - 1u;
 	struct thread *thread = thread_self;
@@ -149,12 +149,12 @@ handle(int number, siginfo_t *info, void *context)
 		return;
 	}
 	if (is_given_up) {
-		stop_here();
+		dispatch_stop_here();
 		*arch_pc(call) -= ARCH_CALL_SIZE;
 		errno = saved;
 		return;
 	}
-	count(call);
+	dispatch_count(call);
 	if (!sigsys_make(call)) {
 		stub = find_stub((uintptr_t)*arch_pc(call));
 		if (stub != NULL) {
@@ -168,7 +168,7 @@ handle(int number, siginfo_t *info, void *context)
 }
 
 static bool
-start(struct thread *thread, unsigned column)
+dispatch_start(struct thread *thread, unsigned column)
 {
 	(void)thread, (void)column;
 	if (is_given_up)
@@ -184,14 +184,15 @@ start(struct thread *thread, unsigned column)
 }
 
 static void
-stop(struct thread *thread, unsigned column)
+dispatch_stop(struct thread *thread, unsigned column)
 {
 	(void)thread, (void)column;
-	stop_here();
+	dispatch_stop_here();
 }
 
 static bool
-probe(const struct resource_row *row, uint64_t interval, const char **why)
+dispatch_probe(const struct resource_row *row, uint64_t interval,
+               const char **why)
 {
 	(void)row, (void)interval;
 	*why = "the stacks of Go are too small for syscall user dispatch";
@@ -203,9 +204,9 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 
 const struct resource_source source_dispatch = {
 	.name = "syscall user dispatch",
-	.probe = probe,
-	.start = start,
-	.stop = stop,
+	.probe = dispatch_probe,
+	.start = dispatch_start,
+	.stop = dispatch_stop,
 	.can_be_random = true,
 };
 
@@ -228,7 +229,7 @@ dispatch_check_caller(const void *return_address)
 	if (!is_dispatched || is_given_up || !traits_is_go(return_address))
 		return;
 	is_given_up = true;
-	stop_here();
+	dispatch_stop_here();
 	thread_hold_off();
 	resources.columns[column].source = &source_calls_since;
 	resource_parts->on_change();

@@ -97,7 +97,7 @@ exceptions_tick(void *context)
 }
 
 static bool
-start(struct thread *thread, unsigned column)
+exceptions_start(struct thread *thread, unsigned column)
 {
 	thread->meters->accounts[column].needs_ticks = true;
 	state.is_stepping = false;
@@ -106,7 +106,7 @@ start(struct thread *thread, unsigned column)
 }
 
 static void
-stop(struct thread *thread, unsigned column)
+exceptions_stop(struct thread *thread, unsigned column)
 {
 	(void)thread, (void)column;
 	fpu_mask();
@@ -134,7 +134,7 @@ try_fault(int number, siginfo_t *info, void *context)
 }
 
 static void
-try_step(int number, siginfo_t *info, void *context)
+exceptions_try_step(int number, siginfo_t *info, void *context)
 {
 	bool has_raised;
 
@@ -153,7 +153,8 @@ try_division(void)
 }
 
 static bool
-probe(const struct resource_row *row, uint64_t interval, const char **why)
+exceptions_probe(const struct resource_row *row, uint64_t interval,
+                 const char **why)
 {
 	struct sigaction fault = { .sa_flags = SA_SIGINFO }, step = fault;
 	struct sigaction old_fault, old_step;
@@ -161,7 +162,7 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 
 	(void)row, (void)interval;
 	fault.sa_sigaction = try_fault;
-	step.sa_sigaction = try_step;
+	step.sa_sigaction = exceptions_try_step;
 	sigemptyset(&both);
 	sigaddset(&both, SIGFPE);
 	sigaddset(&both, SIGTRAP);
@@ -178,9 +179,9 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 
 const struct resource_source source_exceptions = {
 	.name = "traps of SSE and AVX instructions",
-	.probe = probe,
-	.start = start,
-	.stop = stop,
+	.probe = exceptions_probe,
+	.start = exceptions_start,
+	.stop = exceptions_stop,
 	.hits = no_hits,
 	.needs_ticks = true,
 	.can_be_random = true,

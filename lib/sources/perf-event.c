@@ -52,7 +52,7 @@ perf_event_sender(const siginfo_t *info)
 
 /* The decimal number in a file, or 0. */
 static uint64_t
-read_number(const char *path)
+perf_event_read_number(const char *path)
 {
 	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
 	char digits[24];
@@ -75,10 +75,11 @@ syscall_tracepoint(void)
 	static uint64_t number;
 
 	if (number == 0)
-		number = read_number("/sys/kernel/tracing/events/"
+		number = perf_event_read_number("/sys/kernel/tracing/events/"
 		    "raw_syscalls/sys_enter/id");
 	if (number == 0)
-		number = read_number("/sys/kernel/debug/tracing/events/"
+		number = perf_event_read_number(
+		    "/sys/kernel/debug/tracing/events/"
 		    "raw_syscalls/sys_enter/id");
 	return number;
 }
@@ -159,7 +160,7 @@ perf_event_can_trap_once(void)
 }
 
 static const char *
-explain(int error)
+perf_event_explain(int error)
 {
 	switch (error) {
 	case EACCES:
@@ -194,7 +195,7 @@ perf_event_is_available(const struct resource_source *source, bool with_kernel,
 	}
 	fd = perf_event_open(source, LONG_PERIOD, 0, &had_to);
 	if (fd < 0) {
-		*why = explain(errno);
+		*why = perf_event_explain(errno);
 		return false;
 	}
 	files_close(fd);

@@ -32,12 +32,12 @@ static bool is_forked;
 
 /* A row has only one source with this function. */
 static bool
-probe(const struct resource_row *row, uint64_t interval, const char **why)
+perf_probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	const struct resource_source *const *sources = resource_sources(row);
 
 	(void)interval;
-	while ((*sources)->probe != probe)
+	while ((*sources)->probe != perf_probe)
 		sources++;
 	return perf_event_is_available(*sources, false, why);
 }
@@ -87,7 +87,7 @@ probe_user_clock(const struct resource_row *row, uint64_t interval,
  */
 
 static bool
-is_ours(const struct account *account)
+perf_is_ours(const struct account *account)
 {
 	uint64_t id;
 
@@ -97,22 +97,22 @@ is_ours(const struct account *account)
 }
 
 static void
-close_descriptor(struct account *account)
+perf_close_descriptor(struct account *account)
 {
-	if (is_ours(account))
+	if (perf_is_ours(account))
 		files_close(account->fd);
 	account->fd = -1;
 }
 
 static bool
-counts_calls(const struct resource_source *source)
+perf_counts_calls(const struct resource_source *source)
 {
 	return source->event_type == PERF_TYPE_TRACEPOINT;
 }
 
 /* Counts of the event per gtick. */
 static uint64_t
-scale(const struct resource_source *source)
+perf_scale(const struct resource_source *source)
 {
 	return source->usage == USAGE_CPU ? 1000 : 1;
 }
@@ -192,12 +192,12 @@ arm(struct thread *thread, unsigned column)
 	int fd;
 
 	account->period = period_to_boundary(account, column);
-	if (counts_calls(source)) {
+	if (perf_counts_calls(source)) {
 		account->seen = 0;
 		thread->n_own_calls = 0;
 	}
-	fd = perf_event_open(source, account->period * scale(source), column,
-	    &had_to);
+	fd = perf_event_open(source, account->period * perf_scale(source),
+	                     column, &had_to);
 	account->fd = -1;
 	account->page = NULL;
 	if (is_clock(column)) {
@@ -218,12 +218,12 @@ arm(struct thread *thread, unsigned column)
 		perf_clock_set(thread, account->period, account->period);
 	account->traps_once = begins_with_one_trap(account, column, had_to);
 	if (account->traps_once) {
-		uint64_t number = account->meter.left * scale(source);
+		uint64_t number = account->meter.left * perf_scale(source);
 
 		account->period = account->meter.left;
 		files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
 		files_request(account->fd, PERF_EVENT_IOC_REFRESH, (void *)1);
-	} else if (!counts_calls(source)) {	/* the tracepoint's is enabled
+	} else if (!perf_counts_calls(source)) { /* the tracepoint's is enabled
 						   by perf_release */
 		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 	}
@@ -232,7 +232,7 @@ arm(struct thread *thread, unsigned column)
 
 /* Counts that the kernel keeps anyway can also be read at ticks. */
 static bool
-start(struct thread *thread, unsigned column)
+perf_start(struct thread *thread, unsigned column)
 {
 	const bool is_counted = resources.columns[column].source->usage != 0;
 	bool ok;
@@ -257,16 +257,16 @@ start(struct thread *thread, unsigned column)
 static void
 close_event(struct account *account)
 {
-	if (is_ours(account))
+	if (perf_is_ours(account))
 		files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
 	if (account->page != NULL)
 		files_unmap(account->page, CPPROFDATA_PAGE);
 	account->page = NULL;
-	close_descriptor(account);
+	perf_close_descriptor(account);
 }
 
 static void
-stop(struct thread *thread, unsigned column)
+perf_stop(struct thread *thread, unsigned column)
 {
 	thread->meters->accounts[column].is_armed = false;
 	close_event(&thread->meters->accounts[column]);
@@ -280,10 +280,10 @@ static bool
 change_period(struct account *account, const struct resource_source *source,
     uint64_t period)
 {
-	uint64_t number = period * scale(source);
+	uint64_t number = period * perf_scale(source);
 	bool ok;
 
-	if (!is_ours(account))
+	if (!perf_is_ours(account))
 		return false;
 	files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
 	ok = files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0;
@@ -293,11 +293,11 @@ change_period(struct account *account, const struct resource_source *source,
 
 /* A program that closes all descriptors closes ours, too. */
 static bool
-open_again(struct thread *thread, unsigned column)
+perf_open_again(struct thread *thread, unsigned column)
 {
 	struct account *account = &thread->meters->accounts[column];
 
-	stop(thread, column);
+	perf_stop(thread, column);
 	arm(thread, column);
 	account->is_armed = account->fd >= 0;
 	return account->is_armed;
@@ -327,14 +327,14 @@ open_clock_again(struct thread *thread, unsigned column)
 		account->meter.random = 0;
 		account->meter.left = repeated_period(account, column);
 	}
-	if (!open_again(thread, column) || resources.is_random)
+	if (!perf_open_again(thread, column) || resources.is_random)
 		return;
 	perf_clock_set(thread, account->period, account->period);
 	if (account->page == NULL)
 		map_page(account);
 	account->is_by_hand = false;
 	if (account->page != NULL)
-		close_descriptor(account);
+		perf_close_descriptor(account);
 }
 
 /*
@@ -360,7 +360,7 @@ set_clock(struct thread *thread, unsigned column)
 	    !account->is_by_hand)
 		return;
 	/* It is closed, or is the program's now. */
-	if (!is_ours(account)) {
+	if (!perf_is_ours(account)) {
 		open_clock_again(thread, column);
 		return;
 	}
@@ -404,7 +404,7 @@ set_period(struct thread *thread, unsigned column)
 		map_page(account);
 	if (account->page != NULL && (source->is_clock ? !account->is_by_hand :
 	    !is_random && account->period == account->meter.interval))
-		close_descriptor(account);
+		perf_close_descriptor(account);
 }
 
 /*
@@ -425,7 +425,7 @@ calls_account(struct thread *thread)
 	const unsigned place = resources.place[RESOURCE_SYSCALLS];
 
 	return place != 0 && thread->meters->accounts[place - 1].is_armed &&
-	    counts_calls(resources.columns[place - 1].source) ?
+	    perf_counts_calls(resources.columns[place - 1].source) ?
 	    &thread->meters->accounts[place - 1] : NULL;
 }
 
@@ -437,7 +437,7 @@ perf_hold(struct thread *thread)
 	int64_t calls;
 
 	if (account == NULL ||
-	    (!is_ours(account) && !open_again(thread,
+	    (!perf_is_ours(account) && !perf_open_again(thread,
 	    (unsigned)(account - thread->meters->accounts))))
 		return;
 	account->seen += thread->n_own_calls;
@@ -484,13 +484,13 @@ take_unsampled(struct account *account)
  * traps: each is one period.
  */
 static uint64_t
-count(struct thread *thread, unsigned column, bool is_own_trap)
+perf_count(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	const struct resource_source *source = resources.columns[column].source;
 	struct account *account = &thread->meters->accounts[column];
 	uint64_t hits;
 
-	if (counts_calls(source))
+	if (perf_counts_calls(source))
 		return take_unsampled(account);
 	if (is_clock(column))
 		hits = perf_clock_trap(thread, column, is_own_trap);
@@ -531,7 +531,7 @@ clock_column(const struct thread *thread)
 	const unsigned place = resources.place[RESOURCE_CPU];
 
 	return place != 0 && thread->meters->accounts[place - 1].is_armed &&
-	    resources.columns[place - 1].source->start == start ?
+	    resources.columns[place - 1].source->start == perf_start ?
 	    (int)place - 1 : -1;
 }
 
@@ -558,11 +558,11 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 
 	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
-		if (resources.columns[i].source->start != start ||
+		if (resources.columns[i].source->start != perf_start ||
 		    !thread->meters->accounts[i].is_armed ||
 		    (i != column && !may_have_lost_trap(thread, i)))
 			continue;
-		*hits += count(thread, i, i == column);
+		*hits += perf_count(thread, i, i == column);
 		if (thread->meters->accounts[i].pending > 0)
 			columns |= 1u << i;
 	}
@@ -580,7 +580,7 @@ perf_measures_work(unsigned column)
 
 /* At ticks, and when the thread ends. */
 static uint64_t
-hits(struct thread *thread, unsigned column, uint64_t expiries)
+perf_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	const struct resource_source *source = resources.columns[column].source;
 	struct account *account = &thread->meters->accounts[column];
@@ -640,8 +640,8 @@ perf_pause(struct thread *thread)
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++)
-		if (resources.columns[i].source->start == start)
-			stop(thread, i);
+		if (resources.columns[i].source->start == perf_start)
+			perf_stop(thread, i);
 }
 
 void
@@ -650,7 +650,7 @@ perf_go_on(struct thread *thread)
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++)
-		if (resources.columns[i].source->start == start) {
+		if (resources.columns[i].source->start == perf_start) {
 			thread->meters->accounts[i].is_armed = true;
 			if (!is_clock(i) || !thread->meters->clock.is_given_up)
 				arm(thread, i);
@@ -672,7 +672,7 @@ perf_is_used(void)
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++)
-		if (resources.columns[i].source->start == start)
+		if (resources.columns[i].source->start == perf_start)
 			return true;
 	return false;
 }
@@ -687,9 +687,9 @@ perf_forked(struct thread *thread)
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
 
-		if (resources.columns[i].source->start != start)
+		if (resources.columns[i].source->start != perf_start)
 			continue;
-		close_descriptor(account);
+		perf_close_descriptor(account);
 		account->page = NULL;
 		account->is_armed = false;
 	}
@@ -698,9 +698,9 @@ perf_forked(struct thread *thread)
 #define PERF_EVENT(name_, probe_) \
 	.name = name_, \
 	.probe = probe_, \
-	.start = start, \
-	.stop = stop, \
-	.hits = hits, \
+	.start = perf_start, \
+	.stop = perf_stop, \
+	.hits = perf_hits, \
 	.traps = true, \
 	.can_be_random = true
 #define SOFTWARE(number) \
@@ -718,19 +718,19 @@ const struct resource_source source_perf_user_clock = {
 	.is_clock = true, .needs_mode = true
 };
 const struct resource_source source_perf_faults = {
-	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS),
+	PERF_EVENT("perf event", perf_probe), SOFTWARE(PAGE_FAULTS),
 	.usage = USAGE_PAGE_FAULTS
 };
 const struct resource_source source_perf_major_faults = {
-	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MAJ),
+	PERF_EVENT("perf event", perf_probe), SOFTWARE(PAGE_FAULTS_MAJ),
 	.usage = USAGE_MAJOR_FAULTS
 };
 const struct resource_source source_perf_minor_faults = {
-	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MIN),
+	PERF_EVENT("perf event", perf_probe), SOFTWARE(PAGE_FAULTS_MIN),
 	.usage = USAGE_MINOR_FAULTS
 };
 const struct resource_source source_perf_switches = {
-	PERF_EVENT("perf event", probe), SOFTWARE(CONTEXT_SWITCHES),
+	PERF_EVENT("perf event", perf_probe), SOFTWARE(CONTEXT_SWITCHES),
 	.usage = USAGE_CONTEXT_SWITCHES
 };
 const struct resource_source source_perf_syscalls = {
@@ -738,14 +738,14 @@ const struct resource_source source_perf_syscalls = {
 	.event_type = PERF_TYPE_TRACEPOINT
 };
 const struct resource_source source_perf_cycles = {
-	PERF_EVENT("perf event", probe), HARDWARE(CPU_CYCLES)
+	PERF_EVENT("perf event", perf_probe), HARDWARE(CPU_CYCLES)
 };
 const struct resource_source source_perf_instructions = {
-	PERF_EVENT("perf event", probe), HARDWARE(INSTRUCTIONS)
+	PERF_EVENT("perf event", perf_probe), HARDWARE(INSTRUCTIONS)
 };
 const struct resource_source source_perf_cache_misses = {
-	PERF_EVENT("perf event", probe), HARDWARE(CACHE_MISSES)
+	PERF_EVENT("perf event", perf_probe), HARDWARE(CACHE_MISSES)
 };
 const struct resource_source source_perf_branch_misses = {
-	PERF_EVENT("perf event", probe), HARDWARE(BRANCH_MISSES)
+	PERF_EVENT("perf event", perf_probe), HARDWARE(BRANCH_MISSES)
 };

@@ -33,7 +33,7 @@ resources_begin(const struct resource_parts *parts)
 
 /* Reads a decimal number.  Returns its end, or NULL if there is none. */
 static const char *
-read_number(const char *text, uint64_t *number)
+resource_read_number(const char *text, uint64_t *number)
 {
 	*number = 0;
 	if (*text < '0' || *text > '9')
@@ -66,7 +66,8 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 
 /* Gives a resource the next column. */
 static bool
-add_column(enum resource_id id, uint64_t interval, const char **problem)
+resource_add_column(enum resource_id id, uint64_t interval,
+                    const char **problem)
 {
 	struct sampled_resource *column = &resources.columns[resources.n];
 
@@ -94,7 +95,7 @@ add_column(enum resource_id id, uint64_t interval, const char **problem)
 }
 
 static enum resource_id
-find_row(const char *name, size_t length)
+resource_find_row(const char *name, size_t length)
 {
 	unsigned id;
 
@@ -116,12 +117,12 @@ resources_next(const char **text, enum resource_id *id, uint64_t *interval,
 		at++;
 	length = (size_t)(at - *text);
 	*interval = 0;
-	*id = find_row(*text, length);
+	*id = resource_find_row(*text, length);
 	*problem = "no such resource";
 	if (*id == RESOURCE_N)
 		return false;
 	if (*at == ':')
-		at = read_number(at + 1, interval);
+		at = resource_read_number(at + 1, interval);
 	*problem = "not an interval in gticks";
 	if (at == NULL || (*at != ',' && *at != '\0'))
 		return false;
@@ -132,7 +133,7 @@ resources_next(const char **text, enum resource_id *id, uint64_t *interval,
 bool
 resource_exists(const char *name)
 {
-	return find_row(name, strlen(name)) != RESOURCE_N;
+	return resource_find_row(name, strlen(name)) != RESOURCE_N;
 }
 
 /*
@@ -175,7 +176,7 @@ resources_choose(const char *text, bool is_random, const char **problem)
 		text = resource_rows[RESOURCE_CPU].name;
 	while (text != NULL)
 		if (!resources_next(&text, &id, &interval, problem) ||
-		    !add_column(id, interval, problem))
+		    !resource_add_column(id, interval, problem))
 			return false;
 	*problem = NULL;
 	choose_ticks();
@@ -246,7 +247,7 @@ resources_stop(struct thread *thread)
  * ended.  They are already noted in the file.
  */
 static void
-inherit(struct thread *thread)
+resource_inherit(struct thread *thread)
 {
 	struct leftover *leftover = thread->meters->leftover;
 	unsigned i;
@@ -272,7 +273,7 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 
 	*hits = *overrun = 0;
 	if (thread->meters->n_expiries < LEFTOVER_TICKS)
-		inherit(thread);
+		resource_inherit(thread);
 	thread->meters->tick_mode = resources.needs_mode ?
 	    tick_mode_read(&thread->meters->tick_clocks) : TICK_NO_MODE;
 	for (i = 0; i < resources.n; i++) {
@@ -376,7 +377,7 @@ resources_note_pending(struct thread *thread)
 }
 
 static void
-describe(unsigned column, struct datafile_column *to)
+resource_describe(unsigned column, struct datafile_column *to)
 {
 	const struct sampled_resource *from = &resources.columns[column];
 
@@ -404,7 +405,7 @@ resources_describe(void)
 	datafile_columns.n = resources.n;
 	datafile_columns.has_waits = resource_is_wanted(RESOURCE_REAL) ||
 	    resource_is_wanted(RESOURCE_IO_TIME);
-	datafile_columns.describe = describe;
+	datafile_columns.describe = resource_describe;
 }
 
 /* One or more intervals have passed. */

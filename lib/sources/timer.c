@@ -160,7 +160,7 @@ intervals_in(const struct thread *thread, int64_t n)
  * returns it.
  */
 static int64_t
-take_time(struct thread *thread)
+timer_take_time(struct thread *thread)
 {
 	const uint64_t now = cpu_now();
 	const int64_t passed = (int64_t)(now - thread->meters->last_tick_ns);
@@ -203,7 +203,7 @@ left_ns(struct leftover *leftover)
  * left to the next tick.
  */
 static int64_t
-take_units(struct leftover *leftover, int64_t unit)
+timer_take_units(struct leftover *leftover, int64_t unit)
 {
 	int64_t ended = leftover->ended_ns;
 	const int64_t n = (ended + leftover->living_ns) / unit;
@@ -234,7 +234,7 @@ units_of_others(struct thread *thread)
 	if (!has_heirs(thread))
 		return 0;
 	note_living(meters, is_young ? meters->uncounted_ns : 0);
-	return is_young ? take_units(meters->leftover, timer_unit()) : 0;
+	return is_young ? timer_take_units(meters->leftover, timer_unit()) : 0;
 }
 
 /*
@@ -252,7 +252,7 @@ units_at_end(const struct thread *thread, int64_t passed)
 static uint64_t
 timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	const int64_t passed = take_time(thread);
+	const int64_t passed = timer_take_time(thread);
 	int64_t n;
 
 	(void)column;
@@ -284,7 +284,7 @@ uint64_t
 timer_lose(struct leftover *leftover)
 {
 	return left_ns(leftover) < timer_unit() ? 0 :
-	    (uint64_t)take_units(leftover, (int64_t)resources.tick_ns);
+	    (uint64_t)timer_take_units(leftover, (int64_t)resources.tick_ns);
 }
 
 int64_t

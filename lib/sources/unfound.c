@@ -48,7 +48,7 @@ hits_of(int64_t ns)
 
 /* Counts that time at the node, and returns the rest. */
 static int64_t
-count(struct thread *thread, const struct node *node, int64_t ns)
+unfound_count(struct thread *thread, const struct node *node, int64_t ns)
 {
 	const uint64_t hits = hits_of(ns);
 
@@ -66,7 +66,8 @@ unfound_count_back(struct thread *thread, uint64_t ns)
 	if (meters->n_found == 0 || meters->awaits_found ||
 	    thread->held_off > 0 || thread->is_sampling)
 		return 0;
-	return ns - (uint64_t)count(thread, &meters->last_found, (int64_t)ns);
+	return ns -
+	    (uint64_t)unfound_count(thread, &meters->last_found, (int64_t)ns);
 }
 
 void
@@ -77,15 +78,15 @@ unfound_leave(struct thread *thread)
 
 	if (meters->n_found >= MANY_SAMPLES) {
 		half = meters->unfound_ns / 2;
-		rest = count(thread, &meters->found, half);
-		meters->unfound_ns = count(thread, &meters->last_found,
+		rest = unfound_count(thread, &meters->found, half);
+		meters->unfound_ns = unfound_count(thread, &meters->last_found,
 		    meters->unfound_ns - half + rest);
 		rest = 0;
 	}
 	if (thread->tid == process_own.pid)
 		return;
 	if (meters->n_found > 0 && meters->leftover->unfound_ns > 0)
-		rest = count(thread, &meters->found,
+		rest = unfound_count(thread, &meters->found,
 		    unfound_take(meters->leftover));
 	rest += meters->unfound_ns;
 	if (rest != 0)

@@ -11,19 +11,19 @@
 #include "lib/sources/thread-meters.h"
 
 static uint64_t
-microseconds(struct timeval time)
+usage_microseconds(struct timeval time)
 {
 	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
 }
 
 static uint64_t
-part_of(const struct rusage *usage, unsigned what)
+usage_part_of(const struct rusage *usage, unsigned what)
 {
 	switch (what) {
 	case USAGE_USER:
-		return microseconds(usage->ru_utime);
+		return usage_microseconds(usage->ru_utime);
 	case USAGE_SYSTEM:
-		return microseconds(usage->ru_stime);
+		return usage_microseconds(usage->ru_stime);
 	case USAGE_MAJOR_FAULTS:
 		return (uint64_t)usage->ru_majflt;
 	case USAGE_MINOR_FAULTS:
@@ -45,10 +45,10 @@ usage_now(unsigned what)
 	if (what == USAGE_CPU)
 		return process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
 	if (thread != NULL && thread->meters->own_work.has_usage)
-		return part_of(&thread->meters->own_work.usage, what);
+		return usage_part_of(&thread->meters->own_work.usage, what);
 	if (!process_thread_usage(&usage))
 		memset(&usage, 0, sizeof usage);
-	return part_of(&usage, what);
+	return usage_part_of(&usage, what);
 }
 
 bool
@@ -140,8 +140,9 @@ usage_release(struct thread *thread)
 		const unsigned what = resources.columns[i].source->usage;
 
 		if (is_held(i))
-			thread->meters->accounts[i].seen +=
-			    part_of(&now, what) - part_of(&before, what);
+			thread->meters->accounts[i]
+			    .seen += usage_part_of(&now, what) -
+			    usage_part_of(&before, what);
 	}
 }
 

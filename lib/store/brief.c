@@ -23,7 +23,7 @@
 #include "lib/store/datafile.h"
 
 static int
-open_file(int flags)
+brief_open_file(int flags)
 {
 	static const char name[] = "/" CPPROFDATA_BRIEF_FILE;
 	const size_t length = strlen(process.output);
@@ -63,7 +63,7 @@ is_usable(int fd)
 }
 
 static bool
-fill(struct cpprofdata_brief *brief, uint64_t hits, uint64_t cpu_ns)
+brief_fill(struct cpprofdata_brief *brief, uint64_t hits, uint64_t cpu_ns)
 {
 	/* Without process_names, whose page may be untouched. */
 	const long length = arch_system_call(SYS_readlink,
@@ -91,7 +91,7 @@ create(unsigned column, const struct cpprofdata_brief *brief)
 		struct cpprofdata_brief brief;
 	} whole = { .header.n_resources = 1, .brief = *brief };
 	int fd = process.max_size < sizeof whole ? -1 :
-	    open_file(O_CREAT | O_EXCL);
+	    brief_open_file(O_CREAT | O_EXCL);
 	bool ok;
 
 	if (fd < 0)
@@ -105,7 +105,7 @@ create(unsigned column, const struct cpprofdata_brief *brief)
 }
 
 static bool
-append(int fd, const struct cpprofdata_brief *brief)
+brief_append(int fd, const struct cpprofdata_brief *brief)
 {
 	bool ok = is_usable(fd) &&
 	    files_write(fd, brief, sizeof *brief) == sizeof *brief;
@@ -120,10 +120,10 @@ brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
 	struct cpprofdata_brief brief = { 0 };
 	int fd;
 
-	if (!is_unlimited() || !fill(&brief, hits, cpu_ns))
+	if (!is_unlimited() || !brief_fill(&brief, hits, cpu_ns))
 		return false;
-	fd = open_file(0);
-	if (fd >= 0 ? !append(fd, &brief) : errno != ENOENT ||
+	fd = brief_open_file(0);
+	if (fd >= 0 ? !brief_append(fd, &brief) : errno != ENOENT ||
 	    !create(column, &brief))
 		return false;
 	datafile_note_brief();

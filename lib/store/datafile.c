@@ -105,7 +105,7 @@ mapped_part(const void *part)
 }
 
 static void
-set_number(uint64_t *number, uint64_t value)
+datafile_set_number(uint64_t *number, uint64_t value)
 {
 	uint64_t *to = mapped_part(number);
 
@@ -140,13 +140,13 @@ copy_to_header(const uint64_t *number, uint64_t *to)
 
 	do {
 		value = __atomic_load_n(number, __ATOMIC_SEQ_CST);
-		set_number(to, value);
+		datafile_set_number(to, value);
 	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
 }
 
 /* Increments a counter that copy_counted will copy to the file. */
 static void
-count(uint64_t *number, uint64_t n)
+datafile_count(uint64_t *number, uint64_t n)
 {
 	if (n == 0)
 		return;
@@ -288,7 +288,7 @@ add_chunk(struct datafile_chunk *chunk)
 	atomic_store(&chunks.last, chunk);
 	*chunk->mapped = chunk_header(chunk);
 	*next_first += capacity;
-	set_number(&header.used, chunk->at + chunk->size);
+	datafile_set_number(&header.used, chunk->at + chunk->size);
 	return true;
 }
 
@@ -425,15 +425,15 @@ void
 datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits)
 {
-	count(&header.drops[reason].samples, samples);
-	count(&header.drops[reason].hits, hits);
+	datafile_count(&header.drops[reason].samples, samples);
+	datafile_count(&header.drops[reason].hits, hits);
 }
 
 void
 datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
     uint64_t hits)
 {
-	count(&header.lost[reason][column], hits);
+	datafile_count(&header.lost[reason][column], hits);
 	if (hits > 0)
 		copy_counted();
 }
@@ -460,15 +460,15 @@ datafile_count_time(uint64_t ns)
 void
 datafile_count_closed(void)
 {
-	set_number(&header.n_closed, header.n_closed + 1);
+	datafile_set_number(&header.n_closed, header.n_closed + 1);
 }
 
 void
 datafile_note_cpu_time(void)
 {
-	set_number(&header.cpu_sampling_ns, __atomic_load_n(
+	datafile_set_number(&header.cpu_sampling_ns, __atomic_load_n(
 	    &header.sampling_ns, __ATOMIC_RELAXED));
-	set_number(&header.cpu_ns, process_cpu_time());
+	datafile_set_number(&header.cpu_ns, process_cpu_time());
 	/*
 	 * If the process is killed or calls _exit by a raw system call, this is
 	 * the last report.
@@ -500,7 +500,7 @@ datafile_note_sample(void)
 {
 	const uint64_t now = process_now();
 
-	set_number(&header.last_sample_ns, now);
+	datafile_set_number(&header.last_sample_ns, now);
 	note_cpu_time_at(now);
 }
 
@@ -511,15 +511,15 @@ datafile_note_leaving(bool is_leaving)
 		return;
 	if (is_leaving)
 		datafile_note_cpu_time();
-	set_number(&header.end_mono_ns, is_leaving ?
+	datafile_set_number(&header.end_mono_ns, is_leaving ?
 	    process_clock(CLOCK_MONOTONIC) : 0);
 }
 
 void
 datafile_count_thread(bool is_sampled)
 {
-	count(&threads.n, 1);
-	count(&threads.n_unsampled, !is_sampled);
+	datafile_count(&threads.n, 1);
+	datafile_count(&threads.n_unsampled, !is_sampled);
 }
 
 /*
@@ -527,7 +527,7 @@ datafile_count_thread(bool is_sampled)
  */
 
 static struct datafile_column
-describe(unsigned column)
+datafile_describe(unsigned column)
 {
 	struct datafile_column described = { 0 };
 
@@ -538,7 +538,7 @@ describe(unsigned column)
 void
 datafile_describe_resource(unsigned column, struct cpprofdata_resource *to)
 {
-	const struct datafile_column from = describe(column);
+	const struct datafile_column from = datafile_describe(column);
 
 	stpncpy(to->name, from.name, sizeof to->name - 1);
 	stpncpy(to->gtick, from.gtick, sizeof to->gtick - 1);
@@ -592,7 +592,7 @@ fill_header(void)
 }
 
 static uint32_t
-add_text(const char *text)
+datafile_add_text(const char *text)
 {
 	return datafile_add_string(text, strlen(text) + 1, NULL);
 }
@@ -600,12 +600,12 @@ add_text(const char *text)
 static void
 fill_strings(void)
 {
-	add_text("");
-	header.host = add_text(process_names.host);
-	header.executable = add_text(process_names.executable);
-	header.directory = add_text(process.directory);
+	datafile_add_text("");
+	header.host = datafile_add_text(process_names.host);
+	header.executable = datafile_add_text(process_names.executable);
+	header.directory = datafile_add_text(process.directory);
 	if (process_names.has_link)
-		header.started_as = add_text(process_names.started_as);
+		header.started_as = datafile_add_text(process_names.started_as);
 	if (process.arguments_size == 0)
 		return;
 	header.arguments = datafile_add_string(process.arguments,
@@ -622,7 +622,7 @@ datafile_note_source(unsigned column)
 
 	if (!datafile_exists())
 		return;
-	name = add_text(describe(column).source);
+	name = datafile_add_text(datafile_describe(column).source);
 	if (name == 0)
 		return;
 	resource->source = name;
@@ -651,9 +651,9 @@ fill_sources(void)
 	unsigned i;
 
 	for (i = 0; i < datafile_columns.n; i++) {
-		const struct datafile_column column = describe(i);
+		const struct datafile_column column = datafile_describe(i);
 
-		header.resources[i].source = add_text(column.source);
+		header.resources[i].source = datafile_add_text(column.source);
 		header.resources[i].flags |= column.flags;
 	}
 }
@@ -669,7 +669,7 @@ note_title(void)
 	if (strcmp(title, noted) == 0)
 		return;
 	strcpy(noted, title);
-	header.title = title[0] != '\0' ? add_text(title) : 0;
+	header.title = title[0] != '\0' ? datafile_add_text(title) : 0;
 	copy_part(&header.title, sizeof header.title);
 }
 
@@ -780,7 +780,7 @@ datafile_finish(void)
 	copy_counted();
 	note_title();
 	datafile_note_leaving(true);
-	set_number(&header.end_ns, process_now());
+	datafile_set_number(&header.end_ns, process_now());
 	/* Others write beyond `used` only with the lock held. */
 	disk_set_size(header.used);
 	if (disk_is_truncated())
@@ -798,8 +798,8 @@ datafile_flag(uint32_t flag)
 void
 datafile_resume(void)
 {
-	set_number(&header.end_ns, 0);
-	set_number(&header.end_mono_ns, 0);
+	datafile_set_number(&header.end_ns, 0);
+	datafile_set_number(&header.end_mono_ns, 0);
 }
 
 void

@@ -68,7 +68,7 @@ disk_populate(void *address, size_t size)
 }
 
 static bool
-is_ours(int fd)
+disk_is_ours(int fd)
 {
 	struct stat status;
 
@@ -87,7 +87,7 @@ descriptor(void)
 {
 	int fd;
 
-	if (is_ours(open_file.fd))
+	if (disk_is_ours(open_file.fd))
 		return open_file.fd;
 	open_file.fd = -1;
 	/*
@@ -98,7 +98,7 @@ descriptor(void)
 	    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	if (!is_ours(fd)) {
+	if (!disk_is_ours(fd)) {
 		files_close(fd);
 		return -1;
 	}
@@ -106,11 +106,11 @@ descriptor(void)
 }
 
 static void
-close_descriptor(void)
+disk_close_descriptor(void)
 {
 	if (open_file.fd < 0)
 		return;
-	if (is_ours(open_file.fd))
+	if (disk_is_ours(open_file.fd))
 		files_close(open_file.fd);
 	open_file.fd = -1;
 }
@@ -121,7 +121,7 @@ disk_close(void)
 	int saved = errno;
 
 	if (!keeps_descriptor)
-		close_descriptor();
+		disk_close_descriptor();
 	errno = saved;
 }
 
@@ -161,7 +161,7 @@ allocate_by_writing(int fd, size_t from, size_t size)
 
 /* Returns 0 or an error number. */
 static int
-allocate(int fd, size_t from, size_t size)
+disk_allocate(int fd, size_t from, size_t size)
 {
 	const int failed = (int)-arch_system_call(SYS_fallocate, fd, 0,
 	    (long)from, (long)size);
@@ -172,7 +172,7 @@ allocate(int fd, size_t from, size_t size)
 
 /* Extends the file to `size` bytes, with disk space allocated. */
 static bool
-extend(size_t size)
+disk_extend(size_t size)
 {
 	int fd = descriptor(), failed;
 
@@ -183,7 +183,7 @@ extend(size_t size)
 	if (fd < 0 || !may_be(size))
 		return false;
 	do
-		failed = allocate(fd, file.size, size - file.size);
+		failed = disk_allocate(fd, file.size, size - file.size);
 	while (failed == EINTR);
 	if (failed != 0) {
 		errno = failed;
@@ -228,7 +228,7 @@ disk_write(const void *from, size_t at, size_t size)
 }
 
 static void *
-map(size_t at, size_t size)
+disk_map_part(size_t at, size_t size)
 {
 	int fd = descriptor();
 	void *memory;
@@ -257,11 +257,11 @@ void *
 disk_map(size_t at, size_t size)
 {
 	if (at == 0 && file.first == NULL) {
-		file.first = map(0, file.size);
+		file.first = disk_map_part(0, file.size);
 		file.first_size = file.first != NULL ? file.size : 0;
 	}
 	if (is_truncated || at + size > file.first_size)
-		return map(at, size);
+		return disk_map_part(at, size);
 	return at == 0 || disk_populate(file.first + at, CPPROFDATA_PAGE) ?
 	    file.first + at : NULL;
 }
@@ -272,7 +272,7 @@ disk_map(size_t at, size_t size)
  * end.
  */
 static bool
-grow(size_t needed)
+disk_grow(size_t needed)
 {
 	size_t step = file.size / GROWTH_MIN * GROWTH_MIN;
 	size_t size;
@@ -288,13 +288,13 @@ grow(size_t needed)
 		return false;
 	if (size > process.max_size)
 		size = needed;
-	return extend(size) || (size > needed && extend(needed));
+	return disk_extend(size) || (size > needed && disk_extend(needed));
 }
 
 bool
 disk_reserve(size_t size)
 {
-	return size <= file.size || grow(size);
+	return size <= file.size || disk_grow(size);
 }
 
 /* Writes a decimal number and returns its end. */
@@ -361,12 +361,12 @@ disk_create(size_t size)
 	if (fd < 0)
 		return false;
 	/* A parent's, if this was forked while another thread created it. */
-	close_descriptor();
+	disk_close_descriptor();
 	open_file.fd = process_move_up(fd);
 	if (files_status(open_file.fd, &status) == 0) {
 		open_file.device = status.st_dev;
 		open_file.inode = status.st_ino;
-		if (extend(size))
+		if (disk_extend(size))
 			return true;
 	}
 	disk_abandon();
@@ -394,5 +394,5 @@ disk_set_size(size_t size)
 void
 disk_forked(void)
 {
-	close_descriptor();
+	disk_close_descriptor();
 }

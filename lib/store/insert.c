@@ -38,7 +38,7 @@ insert_partial(struct thread *thread, struct node *node)
 
 /* Frames of this library get no nodes. */
 static bool
-is_own(uint64_t address)
+insert_is_own(uint64_t address)
 {
 	return address >= process.own_start && address < process.own_end;
 }
@@ -46,7 +46,8 @@ is_own(uint64_t address)
 static bool
 is_hidden(const struct walked_frame *frame)
 {
-	return is_own(frame->address) || (frame->flags & FRAME_HELPER) != 0;
+	return insert_is_own(frame->address) ||
+	    (frame->flags & FRAME_HELPER) != 0;
 }
 
 /*
@@ -164,7 +165,7 @@ insert_function(struct thread *thread, const void *function,
 	enum store_result result;
 	struct tree_place place;
 
-	if (is_own((uintptr_t)function))
+	if (insert_is_own((uintptr_t)function))
 		return STORE_OK;
 	result = modules_find(&thread->file->modules, (uintptr_t)function,
 	    &place.module, &place.offset);

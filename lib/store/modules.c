@@ -148,7 +148,7 @@ find_headers(const struct dl_find_object *object, struct identity *identity)
 
 /* Path, kind and build-id.  Uses a static buffer: lock held. */
 static struct identity
-identify(const struct dl_find_object *object)
+modules_identify(const struct dl_find_object *object)
 {
 	static char joined[2 * PATH_MAX] BIG_TABLE;
 	struct identity identity = {
@@ -221,7 +221,7 @@ identify_by_file(struct cpprofdata_module *record,
 }
 
 static struct module_entry *
-add_entry(const struct identity *identity)
+modules_add_entry(const struct identity *identity)
 {
 	struct cpprofdata_module *record;
 	struct module_entry *entry;
@@ -266,7 +266,7 @@ open_module(const struct identity *identity, const void *map, uint64_t bias)
 	bool is_new = entry == NULL;
 
 	if (is_new)
-		entry = add_entry(identity);
+		entry = modules_add_entry(identity);
 	if (entry == NULL)
 		return NULL;
 	entry->start = identity->start;
@@ -290,7 +290,7 @@ open_module(const struct identity *identity, const void *map, uint64_t bias)
  * The range that contains an address, moved one place to the front; NULL: none.
  */
 static const struct module_range *
-find_range(struct recent_modules *cache, uint64_t address)
+modules_find_range(struct recent_modules *cache, uint64_t address)
 {
 	struct module_range *ranges = cache->ranges;
 	size_t i;
@@ -325,7 +325,7 @@ add_range(struct recent_modules *cache, const struct dl_find_object *object)
 			return STORE_BUSY;
 		entry = find_open(map, at);
 		if (entry == NULL) {
-			identity = identify(object);
+			identity = modules_identify(object);
 			entry = open_module(&identity, map, map->l_addr);
 		}
 		datafile_unlock();
@@ -340,7 +340,7 @@ add_range(struct recent_modules *cache, const struct dl_find_object *object)
 }
 
 static bool
-is_loaded(uint64_t address, struct dl_find_object *object)
+modules_is_loaded(uint64_t address, struct dl_find_object *object)
 {
 	return _dl_find_object((void *)(uintptr_t)address, object) == 0;
 }
@@ -378,12 +378,12 @@ enum store_result
 modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
     uint64_t *offset)
 {
-	const struct module_range *range = find_range(cache, address);
+	const struct module_range *range = modules_find_range(cache, address);
 	struct dl_find_object object;
 	struct mapping mapping;
 	enum store_result result;
 
-	if (range == NULL && !is_loaded(address, &object)) {
+	if (range == NULL && !modules_is_loaded(address, &object)) {
 		*module = CPPROFDATA_NO_MODULE;
 		*offset = address;
 		if (!mappings_find(address, &mapping))
@@ -394,8 +394,8 @@ modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
 		}
 		/* The loader knows the same code at another address. */
 		address += mapping.to_object;
-		range = find_range(cache, address);
-		if (range == NULL && !is_loaded(address, &object))
+		range = modules_find_range(cache, address);
+		if (range == NULL && !modules_is_loaded(address, &object))
 			return STORE_OK;
 	}
 	if (range == NULL) {

@@ -25,7 +25,7 @@ struct slice_chunk {
 };
 
 static inline struct cpprofdata_slice *
-record_at(const struct slice_chunk *chunk, size_t i)
+slices_record_at(const struct slice_chunk *chunk, size_t i)
 {
 	return (struct cpprofdata_slice *)(chunk->file.mapped + 1) + i;
 }
@@ -44,7 +44,7 @@ copy_slices(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 
 /* Lock held. */
 static struct slice_chunk *
-new_chunk(size_t size, uint32_t owner)
+slices_new_chunk(size_t size, uint32_t owner)
 {
 	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
 	    sizeof(struct cpprofdata_slice);
@@ -68,7 +68,7 @@ new_chunk(size_t size, uint32_t owner)
 }
 
 static bool
-add_chunk(struct slices *slices, uint32_t owner)
+slices_add_chunk(struct slices *slices, uint32_t owner)
 {
 	const struct slice_chunk *last = slices->chunk;
 	size_t size = last == NULL ? FIRST_CHUNK :
@@ -77,7 +77,7 @@ add_chunk(struct slices *slices, uint32_t owner)
 
 	if (!datafile_lock())
 		return false;
-	chunk = new_chunk(size, owner);
+	chunk = slices_new_chunk(size, owner);
 	datafile_unlock();
 	if (chunk != NULL)
 		slices->chunk = chunk;
@@ -94,14 +94,14 @@ add_batch(struct slices *slices, uint32_t owner)
 	size_t n, i;
 
 	if (chunk == NULL || chunk->file.count == chunk->room) {
-		if (!add_chunk(slices, owner))
+		if (!slices_add_chunk(slices, owner))
 			return false;
 		chunk = slices->chunk;
 	}
 	n = chunk->room - chunk->file.count;
 	if (n > BATCH / sizeof *records)
 		n = BATCH / sizeof *records;
-	records = record_at(chunk, chunk->file.count);
+	records = slices_record_at(chunk, chunk->file.count);
 	twins = &chunk->twins[chunk->file.count];
 	if (!disk_populate(records, n * sizeof *records) ||
 	    !disk_populate(twins, n * sizeof *twins))
@@ -129,7 +129,7 @@ new_slice(struct slices *slices, uint32_t owner)
 
 /* A free record, which leaves the reserve; NULL: there is no room. */
 static struct slice *
-take(struct slices *slices, uint32_t owner)
+slices_take(struct slices *slices, uint32_t owner)
 {
 	struct slice *slice = slices->free;
 
@@ -191,7 +191,7 @@ fold_into(struct slices *slices, struct slice **first, union slice_key key)
 }
 
 static void
-fold(struct slices *slices, struct slice **link, unsigned doublings)
+slices_fold(struct slices *slices, struct slice **link, unsigned doublings)
 {
 	const unsigned shift = doublings - (*link)->key.doublings;
 
@@ -218,7 +218,7 @@ make_equal(struct slices *slices, struct slice **newest, union slice_key *key)
 		return;
 	doublings = slice->key.doublings;
 	if (doublings < key->doublings) {
-		fold(slices, newest, key->doublings);
+		slices_fold(slices, newest, key->doublings);
 		return;
 	}
 	key->slice = (uint16_t)(key->slice >> (doublings - key->doublings));
@@ -230,8 +230,8 @@ make_equal(struct slices *slices, struct slice **newest, union slice_key *key)
  * next older one is found from there.
  */
 static struct slice **
-add(struct slices *slices, struct slice **link, uint32_t owner,
-    union slice_key key, uint64_t hits, uint64_t samples)
+slices_add(struct slices *slices, struct slice **link, uint32_t owner,
+           union slice_key key, uint64_t hits, uint64_t samples)
 {
 	struct slice *slice;
 
@@ -243,7 +243,7 @@ add(struct slices *slices, struct slice **link, uint32_t owner,
 		    slice->count.samples + samples);
 		return link;
 	}
-	slice = take(slices, owner);
+	slice = slices_take(slices, owner);
 	if (slice == NULL)
 		return link;
 	slice_set(slice, hits, samples);
@@ -267,8 +267,8 @@ spread(struct slices *slices, struct slice **link, uint32_t owner,
 		if (until > hits)
 			until = hits;
 		if (until > done)
-			link = add(slices, link, owner, key, until - done,
-			    samples);
+			link = slices_add(slices, link, owner, key,
+			                  until - done, samples);
 	}
 }
 
@@ -310,7 +310,7 @@ slices_count_anew(struct slices *slices, struct slice_list *list,
 	if (hits > 1 && step_ns > 0)
 		spread(slices, &newest, owner, key, hits, step_ns, elapsed_ns);
 	else
-		add(slices, &newest, owner, key, hits, 1);
+		slices_add(slices, &newest, owner, key, hits, 1);
 	if (newest != NULL)
 		slice_list_set(list, newest, newest->key);
 }

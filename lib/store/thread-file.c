@@ -44,7 +44,7 @@ static unsigned n_places WIPED;
  * have replaced by one that takes locks.
  */
 static bool
-find_name(char *name)
+thread_file_find_name(char *name)
 {
 	memset(name, 0, NAME_SIZE);
 	if (given_name[0] != '\0')
@@ -59,7 +59,7 @@ find_name(char *name)
  * Adds a record for a state that has none, with the fields that never change.
  */
 static enum store_result
-add_record(struct thread *thread)
+thread_file_add_record(struct thread *thread)
 {
 	struct cpprofdata_thread *record;
 	uint32_t number, module = CPPROFDATA_NO_MODULE;
@@ -79,7 +79,7 @@ add_record(struct thread *thread)
 		record->start_ns = process_now();
 		record->flags = thread->is_main ? CPPROFDATA_THREAD_MAIN : 0;
 		record->tid = thread->tid;
-		find_name(record->name);
+		thread_file_find_name(record->name);
 		datafile_publish(CPPROFDATA_THREADS, 1);
 		thread->file->record = record;
 		thread->file->wait_mapped = &((struct cpprofdata_thread *)
@@ -92,7 +92,7 @@ add_record(struct thread *thread)
 
 /* Copies a record to the file, except for its waits. */
 static void
-note(const struct cpprofdata_thread *record)
+thread_file_note(const struct cpprofdata_thread *record)
 {
 	datafile_update(CPPROFDATA_THREADS, record,
 	    offsetof(struct cpprofdata_thread, wait));
@@ -130,7 +130,7 @@ thread_file_announce(struct thread *thread)
 	enum store_result result = STORE_OK;
 
 	if (file->record == NULL)
-		result = add_record(thread);
+		result = thread_file_add_record(thread);
 	if (result != STORE_OK)
 		return result;
 	file->earlier_tid = file->record->tid;
@@ -138,7 +138,7 @@ thread_file_announce(struct thread *thread)
 	file->record->tid = thread->tid;
 	file->record->n_threads++;
 	file->record->end_ns = 0;
-	note(file->record);
+	thread_file_note(file->record);
 	file->is_announced = true;
 	file->is_settled = false;
 	return STORE_OK;
@@ -146,7 +146,7 @@ thread_file_announce(struct thread *thread)
 
 /* The place of that routine and name; a new one if name is NULL.  Lock held. */
 static struct place *
-find_place(const void *routine, const char *name)
+thread_file_find_place(const void *routine, const char *name)
 {
 	struct place *place;
 
@@ -175,7 +175,7 @@ leave_record(struct thread_file *file)
 	file->record->tid = file->earlier_tid;
 	file->record->end_ns = file->earlier_end_ns;
 	file->record->n_threads--;
-	note(file->record);
+	thread_file_note(file->record);
 	write_wait(file->wait_mapped, &no_wait);
 }
 
@@ -192,7 +192,7 @@ change_place(struct thread *thread, const char *name)
 
 	if (!datafile_lock())
 		return STORE_BUSY;
-	place = find_place(thread->routine, name);
+	place = thread_file_find_place(thread->routine, name);
 	if (place != NULL) {
 		leave_record(file);
 		file->record = place->record;
@@ -214,7 +214,7 @@ thread_file_settle(struct thread *thread)
 	enum store_result result = STORE_OK;
 	char name[NAME_SIZE];
 
-	if (file->is_settled || !find_name(name))
+	if (file->is_settled || !thread_file_find_name(name))
 		return STORE_OK;
 	if (file->record->n_threads > 1 &&
 	    memcmp(file->record->name, name, sizeof name) != 0)
@@ -228,7 +228,7 @@ thread_file_settle(struct thread *thread)
 		return result;
 	if (memcmp(file->record->name, name, sizeof name) != 0) {
 		memcpy(file->record->name, name, sizeof name);
-		note(file->record);
+		thread_file_note(file->record);
 	}
 	file->is_settled = true;
 	return STORE_OK;
@@ -239,7 +239,7 @@ thread_file_is_renamed(const struct thread *thread)
 {
 	char name[NAME_SIZE];
 
-	return find_name(name) &&
+	return thread_file_find_name(name) &&
 	    memcmp(thread->file->record->name, name, sizeof name) != 0;
 }
 
@@ -247,7 +247,7 @@ void
 thread_file_note_end(struct thread *thread)
 {
 	thread->file->record->end_ns = process_now();
-	note(thread->file->record);
+	thread_file_note(thread->file->record);
 }
 
 void
@@ -256,11 +256,11 @@ thread_file_note_name(struct thread *thread)
 	struct cpprofdata_thread *record = thread->file->record;
 	char name[NAME_SIZE];
 
-	if (record->n_threads > 1 || !find_name(name) ||
+	if (record->n_threads > 1 || !thread_file_find_name(name) ||
 	    memcmp(record->name, name, sizeof name) == 0)
 		return;
 	memcpy(record->name, name, sizeof name);
-	note(record);
+	thread_file_note(record);
 }
 
 void

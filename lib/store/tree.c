@@ -20,7 +20,7 @@
 
 /* Doubles the table, or creates it. */
 static bool
-grow_slots(struct tree *tree)
+tree_grow_slots(struct tree *tree)
 {
 	size_t n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS, i, at;
 	struct tree_slot *slots, *old = tree->slots;
@@ -60,7 +60,7 @@ twin_size(void)
 }
 
 static inline size_t
-node_size(void)
+tree_node_size(void)
 {
 	return sizeof(struct cpprofdata_node) +
 	    datafile_columns.n * sizeof(struct cpprofdata_count);
@@ -73,14 +73,15 @@ twin_at(struct tree_chunk *chunk, size_t i)
 }
 
 static inline struct cpprofdata_node *
-record_at(const struct tree_chunk *chunk, size_t i)
+tree_record_at(const struct tree_chunk *chunk, size_t i)
 {
 	return (void *)((unsigned char *)(chunk->file.mapped + 1) +
-	    i * node_size());
+	    i * tree_node_size());
 }
 
 static void
-copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
+tree_copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n,
+                void *to)
 {
 	const struct tree_chunk *whole = (const struct tree_chunk *)chunk;
 	struct cpprofdata_node *record = to;
@@ -96,16 +97,16 @@ copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 		record->returns = twin->returns.n;
 		for (column = 0; column < datafile_columns.n; column++)
 			record->counts[column] = twin->counts[column].count;
-		record = (void *)((unsigned char *)record + node_size());
+		record = (void *)((unsigned char *)record + tree_node_size());
 	}
 }
 
 /* A chunk of the file and memory for the twins of its nodes.  Lock held. */
 static struct tree_chunk *
-new_chunk(size_t size, uint32_t owner)
+tree_new_chunk(size_t size, uint32_t owner)
 {
 	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
-	    node_size();
+	    tree_node_size();
 	struct tree_chunk *chunk = datafile_private_memory(sizeof *chunk +
 	    room * twin_size());
 
@@ -113,9 +114,9 @@ new_chunk(size_t size, uint32_t owner)
 		return NULL;
 	chunk->file.size = size;
 	chunk->file.type = CPPROFDATA_NODES;
-	chunk->file.record_size = (uint32_t)node_size();
+	chunk->file.record_size = (uint32_t)tree_node_size();
 	chunk->file.owner = owner;
-	chunk->file.copy = copy_nodes;
+	chunk->file.copy = tree_copy_nodes;
 	chunk->room = room;
 	if (!datafile_add_chunk(&chunk->file)) {
 		files_unmap(chunk, sizeof *chunk + room * twin_size());
@@ -125,7 +126,7 @@ new_chunk(size_t size, uint32_t owner)
 }
 
 static enum store_result
-add_chunk(struct tree *tree)
+tree_add_chunk(struct tree *tree)
 {
 	struct tree_chunk *chunk;
 	size_t size = FIRST_CHUNK;
@@ -136,9 +137,9 @@ add_chunk(struct tree *tree)
 		size = LAST_CHUNK;
 	if (!datafile_lock())
 		return STORE_BUSY;
-	chunk = new_chunk(size, tree->owner);
+	chunk = tree_new_chunk(size, tree->owner);
 	if (chunk == NULL && size > FIRST_CHUNK)
-		chunk = new_chunk(FIRST_CHUNK, tree->owner);
+		chunk = tree_new_chunk(FIRST_CHUNK, tree->owner);
 	datafile_unlock();
 	if (chunk == NULL)
 		return STORE_FULL;
@@ -148,20 +149,20 @@ add_chunk(struct tree *tree)
 
 /* Makes room for one more node: a chunk, populated memory, and a slot. */
 static enum store_result
-make_room(struct tree *tree)
+tree_make_room(struct tree *tree)
 {
 	struct tree_chunk *chunk = tree->chunk;
 	enum store_result result;
 	size_t from, n;
 
-	if (tree->n_used * 2 >= tree->n_slots && !grow_slots(tree))
+	if (tree->n_used * 2 >= tree->n_slots && !tree_grow_slots(tree))
 		return STORE_FULL;
 	/*
 	 * Leave the last place empty: the place after each node is examined
 	 * (next_twin).
 	 */
 	if (chunk == NULL || chunk->file.count == chunk->room - 1) {
-		result = add_chunk(tree);
+		result = tree_add_chunk(tree);
 		if (result != STORE_OK)
 			return result;
 		chunk = tree->chunk;
@@ -171,9 +172,9 @@ make_room(struct tree *tree)
 	if (chunk->file.count + 2 <= from)
 		return STORE_OK;
 	n = chunk->room - from;
-	if (n > POPULATE_STEP / node_size())
-		n = POPULATE_STEP / node_size();
-	if (!disk_populate(record_at(chunk, from), n * node_size()) ||
+	if (n > POPULATE_STEP / tree_node_size())
+		n = POPULATE_STEP / tree_node_size();
+	if (!disk_populate(tree_record_at(chunk, from), n * tree_node_size()) ||
 	    !disk_populate(twin_at(chunk, from), n * twin_size()))
 		return STORE_FULL;
 	chunk->populated = from + n;
@@ -189,7 +190,7 @@ tree_memory(const struct tree *tree)
 }
 
 static inline bool
-is_at(const struct tree_node *node, uint32_t parent,
+tree_is_at(const struct tree_node *node, uint32_t parent,
     const struct tree_place *place)
 {
 	return node->parent == parent && node->offset == place->offset &&
@@ -211,7 +212,7 @@ next_twin(const struct node *node, const struct tree_place *place)
 
 /* The slot that holds a key, or the empty slot where it belongs. */
 static struct tree_slot *
-find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
+tree_find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
     const struct tree_place *place)
 {
 	size_t at = hash & (tree->n_slots - 1);
@@ -221,7 +222,7 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 
 		if (slot->twin == NULL)
 			return slot;
-		if (slot->hash == hash && is_at(slot->twin, parent, place))
+		if (slot->hash == hash && tree_is_at(slot->twin, parent, place))
 			return slot;
 	}
 }
@@ -234,26 +235,27 @@ find_child(const struct tree *tree, const struct node *parent,
 	struct tree_node *twin = next_twin(parent, place);
 	const struct tree_slot *slot;
 
-	if (twin != NULL && is_at(twin, parent->number, place)) {
+	if (twin != NULL && tree_is_at(twin, parent->number, place)) {
 		child->number = parent->number + 1;
 		child->twin = twin;
 		return true;
 	}
 	if (tree->slots == NULL)
 		return false;
-	slot = find_slot(tree, child->path, parent->number, place);
+	slot = tree_find_slot(tree, child->path, parent->number, place);
 	child->number = slot->number;
 	child->twin = slot->twin;
 	return slot->twin != NULL;
 }
 
-/* Adds a child; make_room has succeeded. */
+/* Adds a child; tree_make_room has succeeded. */
 static void
-add_child(struct tree *tree, const struct node *parent,
+tree_add_child(struct tree *tree, const struct node *parent,
     const struct tree_place *place, struct node *child)
 {
 	struct tree_chunk *chunk = tree->chunk;
-	struct cpprofdata_node *record = record_at(chunk, chunk->file.count);
+	struct cpprofdata_node *record = tree_record_at(chunk,
+	                                                chunk->file.count);
 	struct tree_node *twin = twin_at(chunk, chunk->file.count);
 	struct tree_slot *slot;
 
@@ -268,7 +270,7 @@ add_child(struct tree *tree, const struct node *parent,
 	datafile_publish_in(&chunk->file, 1);
 	if (twin == next_twin(parent, place))
 		return;
-	slot = find_slot(tree, child->path, parent->number, place);
+	slot = tree_find_slot(tree, child->path, parent->number, place);
 	*slot = (struct tree_slot){ child->number, child->path, twin };
 	tree->n_used++;
 }
@@ -300,10 +302,10 @@ tree_child(struct tree *tree, const struct node *parent,
 
 	if (parent->is_new ||
 	    !find_child(tree, parent, place, &found)) {
-		result = make_room(tree);
+		result = tree_make_room(tree);
 		if (result != STORE_OK)
 			return result;
-		add_child(tree, parent, place, &found);
+		tree_add_child(tree, parent, place, &found);
 		found.is_new = true;
 	}
 	*child = found;

@@ -48,7 +48,7 @@ frames_free(struct frames *frames)
 
 /* Passes flags on from the outermost new frame inwards. */
 static void
-inherit(struct unwinder *unwinder, size_t from)
+frames_inherit(struct unwinder *unwinder, size_t from)
 {
 	const struct frames *stack = &unwinder->stack;
 	uint32_t inherited = 0;
@@ -117,5 +117,5 @@ frames_join(struct unwinder *unwinder)
 	}
 	for (i = fresh->n; i > 0; i--)
 		stack->frames[stack->n++] = fresh->frames[i - 1];
-	inherit(unwinder, unwinder->n_kept);
+	frames_inherit(unwinder, unwinder->n_kept);
 }

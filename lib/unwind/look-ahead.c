@@ -11,7 +11,7 @@
 #define AHEAD_NEAR ((uint64_t)16 << 20)
 
 static inline bool
-is_near(uint64_t word, uint64_t address)
+look_ahead_is_near(uint64_t word, uint64_t address)
 {
 	return word - address + AHEAD_NEAR < 2 * AHEAD_NEAR;
 }
@@ -38,7 +38,8 @@ look_ahead(const struct unwinder *unwinder, const void *context)
 		other = stack->frames[stack->n / 2].address;
 	for (; at + 8 <= end; at += 8) {
 		memcpy(&word, (const void *)(uintptr_t)at, 8);
-		if (!is_near(word, near) && !is_near(word, other))
+		if (!look_ahead_is_near(word, near) &&
+		    !look_ahead_is_near(word, other))
 			continue;
 		while (frame > stack->frames && frame[-1].sp < at + 8)
 			frame--;

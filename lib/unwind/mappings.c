@@ -77,7 +77,7 @@ static _Atomic uint64_t cost_ns WIPED;
 
 /* Reads a number up to a character that is no digit of the base. */
 static uint64_t
-take_number(const char **at, unsigned base)
+mappings_take_number(const char **at, unsigned base)
 {
 	uint64_t number = 0;
 	unsigned digit;
@@ -93,21 +93,21 @@ take_number(const char **at, unsigned base)
 
 /* "7efd8ae00000-7efd8af92000 r-xp 014c4000 fe:00 247823      /usr/bin/node" */
 static void
-parse(const char *at, struct line *line)
+mappings_parse(const char *at, struct line *line)
 {
-	line->start = take_number(&at, 16);
+	line->start = mappings_take_number(&at, 16);
 	at += *at == '-';
-	line->end = take_number(&at, 16);
+	line->end = mappings_take_number(&at, 16);
 	at += *at == ' ';
 	line->is_executable = strnlen(at, 5) == 5 && at[2] == 'x';
 	at += strnlen(at, 5);
-	line->offset = take_number(&at, 16);
+	line->offset = mappings_take_number(&at, 16);
 	at += *at == ' ';
-	line->device = take_number(&at, 16) << 32;
+	line->device = mappings_take_number(&at, 16) << 32;
 	at += *at == ':';
-	line->device |= take_number(&at, 16);
+	line->device |= mappings_take_number(&at, 16);
 	at += *at == ' ';
-	line->inode = take_number(&at, 10);
+	line->inode = mappings_take_number(&at, 10);
 	while (*at == ' ')
 		at++;
 	line->path = at;
@@ -115,7 +115,7 @@ parse(const char *at, struct line *line)
 
 /* Calls `each` for each line; those that are too long are left out. */
 static void
-read_list(void (*each)(const struct line *line))
+mappings_read_list(void (*each)(const struct line *line))
 {
 	int fd = files_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	bool is_skipping = false;
@@ -133,7 +133,7 @@ read_list(void (*each)(const struct line *line))
 
 			*end = '\0';
 			if (!is_skipping) {
-				parse(at, &line);
+				mappings_parse(at, &line);
 				each(&line);
 			}
 			is_skipping = false;
@@ -162,7 +162,8 @@ is_of_file(const struct line *line, const struct file *file)
  * The ELF address of code at a place in the file; false: in no segment of code.
  */
 static bool
-find_address(const struct file *file, uint64_t offset, uint64_t *address)
+mappings_find_address(const struct file *file, uint64_t offset,
+                      uint64_t *address)
 {
 	size_t i;
 
@@ -182,7 +183,7 @@ find_address(const struct file *file, uint64_t offset, uint64_t *address)
 }
 
 static bool
-read_part(int fd, void *to, size_t size, uint64_t offset)
+mappings_read_part(int fd, void *to, size_t size, uint64_t offset)
 {
 	return arch_system_call(SYS_pread64, fd, (long)to, (long)size,
 	    (long)offset) == (long)size;
@@ -193,20 +194,21 @@ read_headers(int fd, struct file *file)
 {
 	ElfW(Ehdr) elf;
 
-	if (!read_part(fd, &elf, sizeof elf, 0) ||
+	if (!mappings_read_part(fd, &elf, sizeof elf, 0) ||
 	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    elf.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    elf.e_phentsize != sizeof file->headers[0] ||
 	    elf.e_phnum > MAX_HEADERS ||
-	    !read_part(fd, file->headers, elf.e_phnum * sizeof(ElfW(Phdr)),
-	    elf.e_phoff))
+	    !mappings_read_part(fd, file->headers,
+	                        elf.e_phnum * sizeof(ElfW(Phdr)), elf.e_phoff))
 		return false;
 	file->n_headers = elf.e_phnum;
 	return true;
 }
 
 static void
-read_build_id(int fd, const ElfW(Phdr) *header, struct mapped_file *file)
+mappings_read_build_id(int fd, const ElfW(Phdr) * header,
+                       struct mapped_file *file)
 {
 	_Alignas(4) unsigned char notes[1024];
 	const size_t size = header->p_filesz < sizeof notes ?
@@ -215,7 +217,7 @@ read_build_id(int fd, const ElfW(Phdr) *header, struct mapped_file *file)
 	size_t at = 0, name_size, data_size;
 
 	if (file->build_id_size > 0 ||
-	    !read_part(fd, notes, size, header->p_offset))
+	    !mappings_read_part(fd, notes, size, header->p_offset))
 		return;
 	while (size - at >= sizeof note) {
 		memcpy(&note, notes + at, sizeof note);
@@ -253,7 +255,8 @@ copy_tables(int fd, const ElfW(Phdr) *header, struct file *file)
 	copy = files_map(segment->p_filesz, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (copy == MAP_FAILED)
 		return;
-	if (!read_part(fd, copy, segment->p_filesz, segment->p_offset)) {
+	if (!mappings_read_part(fd, copy, segment->p_filesz,
+	                        segment->p_offset)) {
 		files_unmap(copy, segment->p_filesz);
 		return;
 	}
@@ -284,7 +287,7 @@ read_elf(int fd, const char *path, const struct stat *status,
 	    (uint64_t)status->st_mtim.tv_nsec;
 	for (i = 0; i < file->n_headers; i++)
 		if (file->headers[i].p_type == PT_NOTE)
-			read_build_id(fd, &file->headers[i], mapped);
+			mappings_read_build_id(fd, &file->headers[i], mapped);
 		else if (file->headers[i].p_type == PT_GNU_EH_FRAME)
 			copy_tables(fd, &file->headers[i], file);
 	file->file = mapped;
@@ -293,7 +296,7 @@ read_elf(int fd, const char *path, const struct stat *status,
 
 /* Reads a file that the loader has not loaded, if its name still leads to it. */
 static void
-read_file(const char *path, struct file *file)
+mappings_read_file(const char *path, struct file *file)
 {
 	int fd = *path == '/' ? files_open(path, O_RDONLY | O_CLOEXEC |
 	    O_NONBLOCK | O_NOCTTY, 0) : -1;
@@ -309,7 +312,7 @@ read_file(const char *path, struct file *file)
 
 /* Takes over the headers of a module of the loader. */
 static void
-take_module(const struct dl_find_object *object, struct file *file)
+mappings_take_module(const struct dl_find_object *object, struct file *file)
 {
 	size_t n, i;
 	const ElfW(Phdr) *headers = traits_headers(object, &n);
@@ -328,13 +331,13 @@ take_module(const struct dl_find_object *object, struct file *file)
 /* ---- the table ---- */
 
 static bool
-is_loaded(uint64_t address, struct dl_find_object *object)
+mappings_is_loaded(uint64_t address, struct dl_find_object *object)
 {
 	return _dl_find_object((void *)(uintptr_t)address, object) == 0;
 }
 
 static struct file *
-find_file(const struct line *line)
+mappings_find_file(const struct line *line)
 {
 	size_t i;
 
@@ -353,8 +356,8 @@ note_new(const struct line *line)
 	struct dl_find_object object;
 
 	if (line->is_executable && line->inode != 0 &&
-	    n_files + n_new < MAX_FILES && find_file(line) == NULL &&
-	    !is_loaded(line->start, &object))
+	    n_files + n_new < MAX_FILES && mappings_find_file(line) == NULL &&
+	    !mappings_is_loaded(line->start, &object))
 		files[n_files + n_new++] = (struct file){
 			.device = line->device, .inode = line->inode };
 }
@@ -367,29 +370,30 @@ note_loaded(const struct line *line)
 
 	for (i = n_files; i < n_files + n_new; i++)
 		if (is_of_file(line, &files[i]) && !files[i].is_loaded &&
-		    is_loaded(line->start, &object))
-			take_module(&object, &files[i]);
+		    mappings_is_loaded(line->start, &object))
+			mappings_take_module(&object, &files[i]);
 }
 
 static size_t n_next;
 
 static void
-add_row(const struct line *line)
+mappings_add_row(const struct line *line)
 {
 	struct mapping *row = &next[n_next];
 	struct dl_find_object object;
-	struct file *file = find_file(line);
+	struct file *file = mappings_find_file(line);
 	uint64_t address;
 
 	if (!line->is_executable || file == NULL || n_next == MAX_MAPPINGS ||
-	    is_loaded(line->start, &object))
+	    mappings_is_loaded(line->start, &object))
 		return;
 	if (!file->is_usable && file->file == NULL && file->n_headers == 0)
-		read_file(line->path, file);
-	if (!file->is_usable || !find_address(file, line->offset, &address))
+		mappings_read_file(line->path, file);
+	if (!file->is_usable ||
+	    !mappings_find_address(file, line->offset, &address))
 		return;
 	/* The loader may have unloaded it since. */
-	if (file->is_loaded && (!is_loaded((uintptr_t)
+	if (file->is_loaded && (!mappings_is_loaded((uintptr_t)
 	    file->object.dlfo_map_start, &object) ||
 	    object.dlfo_link_map != file->object.dlfo_link_map))
 		return;
@@ -434,15 +438,15 @@ replace_table(void)
 
 /* In three passes: a loaded part of a file may come before or after others. */
 static void
-read_all(void)
+mappings_read_all(void)
 {
 	n_new = n_next = 0;
-	read_list(note_new);
+	mappings_read_list(note_new);
 	if (n_new > 0)
-		read_list(note_loaded);
+		mappings_read_list(note_loaded);
 	n_files += n_new;
 	if (n_files > 0)
-		read_list(add_row);
+		mappings_read_list(mappings_add_row);
 	replace_table();
 }
 
@@ -461,7 +465,7 @@ read_if_older(uint64_t age_ns)
 	    atomic_flag_test_and_set_explicit(&is_reading,
 	    memory_order_acquire))
 		return;
-	read_all();
+	mappings_read_all();
 	cost_ns = process_clock(CLOCK_MONOTONIC) - now;
 	read_ns = now + cost_ns;
 	atomic_flag_clear_explicit(&is_reading, memory_order_release);
@@ -469,7 +473,7 @@ read_if_older(uint64_t age_ns)
 
 /* Copies the row that contains an address. */
 static bool
-find_row(uint64_t address, struct mapping *mapping)
+mappings_find_row(uint64_t address, struct mapping *mapping)
 {
 	const uint32_t before = atomic_load_explicit(&version,
 	    memory_order_acquire);
@@ -490,10 +494,10 @@ bool
 mappings_find(uint64_t address, struct mapping *mapping)
 {
 	const int saved = errno;
-	bool is_found = find_row(address, mapping);
+	bool is_found = mappings_find_row(address, mapping);
 
 	read_if_older(is_found ? HIT_NS : MISS_NS);
-	is_found = find_row(address, mapping);
+	is_found = mappings_find_row(address, mapping);
 	errno = saved;
 	return is_found;
 }
@@ -505,12 +509,13 @@ mappings_find_object(uint64_t address, struct dl_find_object *object,
 	struct mapping mapping;
 
 	*shift = 0;
-	if (is_loaded(address, object))
+	if (mappings_is_loaded(address, object))
 		return true;
 	if (!mappings_find(address, &mapping))
 		return false;
 	*shift = mapping.to_object;
 	*object = mapping.object;
 	/* The loader may report each segment as an object of its own. */
-	return mapping.file != NULL || is_loaded(address + *shift, object);
+	return mapping.file != NULL ||
+	    mappings_is_loaded(address + *shift, object);
 }

@@ -116,7 +116,7 @@ use_all_lines(void)
 
 /* Inserts a rule at the front of its set and drops the last. */
 static void
-remember(struct rules_entry *ways, uint64_t word, uint64_t check)
+rules_remember(struct rules_entry *ways, uint64_t word, uint64_t check)
 {
 	unsigned i;
 
@@ -147,7 +147,7 @@ remember_row(uint64_t address, uint64_t rule, uint64_t epoch,
 	    start >> (64 - RANGE_LENGTH_BITS) != 0 ||
 	    length >> RANGE_LENGTH_BITS != 0)
 		return;
-	remember(ranges_of_block(address), rule,
+	rules_remember(ranges_of_block(address), rule,
 	    (start << RANGE_LENGTH_BITS | length) ^
 	    hash_rule(rule, epoch));
 }
@@ -186,7 +186,7 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 		rule = (struct compact_rule){ .kind = COMPACT_UNCALLED };
 		memcpy(&word, &rule, sizeof word);
 	}
-	remember(set->ways, word, word ^ key);
+	rules_remember(set->ways, word, word ^ key);
 	use_all_lines();
 	return rule;
 }

@@ -106,7 +106,8 @@ halve(const struct module_table *table, int64_t address, size_t low,
 
 /* The same, starting at row `near`, in strides that double. */
 static size_t
-search_from(const struct module_table *table, int64_t address, size_t near)
+tables_search_from(const struct module_table *table, int64_t address,
+                   size_t near)
 {
 	const struct table_row *rows = table->rows;
 	size_t stride = FIRST_STRIDE, low = near, high = near;
@@ -171,14 +172,14 @@ tables_prefetch(uint64_t address, const struct cfi_scratch *scratch)
 
 /* The last row at or below the address; NULL if there is none. */
 static const struct table_row *
-find_row(const struct module_table *table, uint64_t address, size_t near)
+tables_find_row(const struct module_table *table, uint64_t address, size_t near)
 {
 	const uint64_t page = address >> PAGE_BITS;
 	const int64_t at =
 	    (int64_t)(address - (uint64_t)(uintptr_t)table->header);
 	size_t n;
 
-	n = near < table->n ? search_from(table, at, near) :
+	n = near < table->n ? tables_search_from(table, at, near) :
 	    halve(table, at, 0, table->n);
 	if (n == 0)
 		return NULL;
@@ -206,7 +207,7 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 		__builtin_prefetch(header + HEADER_SIZE + near * sizeof *row);
 	if (!open_table(object, &table))
 		return CFI_BAD;
-	row = find_row(&table, address, near);
+	row = tables_find_row(&table, address, near);
 	if (row == NULL)
 		return CFI_NO_TABLE;
 	if (row->fde > table.end - table.header ||

@@ -120,7 +120,7 @@ has_hidden_unwinder(const struct lookup *symbols)
 }
 
 static const char *
-last_component(const char *path)
+traits_last_component(const char *path)
 {
 	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
 
@@ -128,7 +128,7 @@ last_component(const char *path)
 }
 
 static bool
-begins(const char *text, const char *start)
+traits_begins(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
 }
@@ -136,16 +136,16 @@ begins(const char *text, const char *start)
 static unsigned
 classify(const struct link_map *map)
 {
-	const char *name = last_component(map->l_name);
+	const char *name = traits_last_component(map->l_name);
 	struct lookup symbols;
 	unsigned i;
 
-	if (begins(name, "libgcc_s") || begins(name, "libunwind"))
+	if (traits_begins(name, "libgcc_s") || traits_begins(name, "libunwind"))
 		return TRAIT_UNWINDS | TRAIT_READS_RETURN;
-	if (begins(name, "ld-linux") || begins(name, "ld.so") ||
-	    begins(name, "ld64") || begins(name, "linux-vdso"))
+	if (traits_begins(name, "ld-linux") || traits_begins(name, "ld.so") ||
+	    traits_begins(name, "ld64") || traits_begins(name, "linux-vdso"))
 		return TRAIT_READS_RETURN;
-	if (begins(name, "libc.so"))
+	if (traits_begins(name, "libc.so"))
 		return HAS_SENSITIVE;
 	if (!lookup_open(map, &symbols))
 		return 0;

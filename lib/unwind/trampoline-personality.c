@@ -27,7 +27,7 @@ struct functions {
 };
 
 static bool
-find_functions(void *caller, struct functions *functions)
+trampoline_personality_find_functions(void *caller, struct functions *functions)
 {
 	struct dl_find_object object;
 	void *set_register, *set_ip;
@@ -63,7 +63,8 @@ trampoline_personality(int version, _Unwind_Action actions,
 	trampoline_before_jump();
 	if ((actions & _UA_CLEANUP_PHASE) == 0 ||
 	    (actions & _UA_FORCE_UNWIND) != 0 ||
-	    !find_functions(__builtin_return_address(0), &functions))
+	    !trampoline_personality_find_functions(__builtin_return_address(0),
+	                                           &functions))
 		return _URC_CONTINUE_UNWIND;
 	functions.set_register(context, __builtin_eh_return_data_regno(0),
 	    (_Unwind_Word)(uintptr_t)exception);

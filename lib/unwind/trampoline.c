@@ -58,7 +58,7 @@ entry_of(uint64_t cfa)
 }
 
 static inline uint64_t *
-slot_of(uint64_t cfa)
+trampoline_slot_of(uint64_t cfa)
 {
 	return (uint64_t *)(uintptr_t)(cfa - 8);
 }
@@ -95,7 +95,7 @@ is_free(const struct trampoline_entry *entry, const struct unwinder *unwinder)
 	if (entry->state != TRAMPOLINE_RESTORED || entry->owner != unwinder ||
 	    !readable_own(&unwinder->readable, cfa - 8))
 		return false;
-	word = *(volatile uint64_t *)slot_of(cfa);
+	word = *(volatile uint64_t *)trampoline_slot_of(cfa);
 	return word != entry->true_return && !trampoline_is_stub(word);
 }
 
@@ -104,7 +104,7 @@ is_free(const struct trampoline_entry *entry, const struct unwinder *unwinder)
  * use.
  */
 static inline bool IN_STUB
-enter(struct unwinder *unwinder, uint64_t cfa, uint64_t true_return)
+trampoline_enter(struct unwinder *unwinder, uint64_t cfa, uint64_t true_return)
 {
 	struct trampoline_entry *entry = entry_of(cfa);
 	bool ok;
@@ -141,14 +141,14 @@ set_mark(struct unwinder *unwinder, size_t index)
 	const struct walked_frame *frame = &unwinder->stack.frames[index];
 	const struct walked_frame *caller = frame - 1;
 	uint64_t cfa = caller->sp;
-	volatile uint64_t *slot = slot_of(cfa);
+	volatile uint64_t *slot = trampoline_slot_of(cfa);
 
 	if ((frame->flags & (FRAME_IN_CALL | FRAME_EXACT)) != FRAME_IN_CALL ||
 	    (caller->flags & (FRAME_HAS_TABLE | FRAME_EXACT)) !=
 	    FRAME_HAS_TABLE ||
 	    !readable_own(&unwinder->readable, cfa - 8) ||
 	    *slot != caller->address + 1 || arch_has_shadow_stack() ||
-	    !enter(unwinder, cfa, caller->address + 1))
+	    !trampoline_enter(unwinder, cfa, caller->address + 1))
 		return false;
 	mark->index = index;
 	mark->cfa = cfa;
@@ -224,7 +224,7 @@ trampoline_hit(uint64_t cfa)
 
 	if (atomic_load_explicit(&entry->cfa, memory_order_relaxed) != cfa)
 		__builtin_trap();	/* there is nowhere to return to */
-	*(volatile uint64_t *)slot_of(cfa) = entry->true_return;
+	*(volatile uint64_t *)trampoline_slot_of(cfa) = entry->true_return;
 	if (unwinder != NULL && unwinder->trampoline.cfa == cfa)
 		move_mark(unwinder);
 	entry->state = TRAMPOLINE_FIRED;
@@ -237,7 +237,7 @@ trampoline_landed(uint64_t cfa)
 	struct trampoline_entry *entry = entry_of(cfa);
 	struct unwinder *unwinder = attached;
 
-	*(volatile uint64_t *)slot_of(cfa) = entry->true_return;
+	*(volatile uint64_t *)trampoline_slot_of(cfa) = entry->true_return;
 	entry->state = TRAMPOLINE_FIRED;
 	if (unwinder != NULL && unwinder->trampoline.cfa == cfa) {
 		unwinder->trampoline.cfa = 0;
@@ -255,10 +255,10 @@ trampoline_forget(struct unwinder *unwinder)
 
 /* Stores the true return address in a slot if it still holds the stub's. */
 static void
-restore(uint64_t cfa, enum trampoline_state state)
+trampoline_restore(uint64_t cfa, enum trampoline_state state)
 {
 	struct trampoline_entry *entry = entry_of(cfa);
-	volatile uint64_t *slot = slot_of(cfa);
+	volatile uint64_t *slot = trampoline_slot_of(cfa);
 
 	if (trampoline_is_stub(*slot)) {
 		*slot = entry->true_return;
@@ -276,7 +276,7 @@ trampoline_withdraw(struct unwinder *unwinder)
 	unwinder->trampoline.cfa = 0;
 	unwinder->trampoline.index = 0;
 	if (cfa != 0)
-		restore(cfa, TRAMPOLINE_RESTORED);
+		trampoline_restore(cfa, TRAMPOLINE_RESTORED);
 }
 
 void
@@ -357,5 +357,5 @@ trampoline_place(struct unwinder *unwinder)
 	 * entry.
 	 */
 	if (old.cfa != 0)
-		restore(old.cfa, state_after(unwinder, old.index));
+		trampoline_restore(old.cfa, state_after(unwinder, old.index));
 }

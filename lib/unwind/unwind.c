@@ -156,7 +156,7 @@ still_holds(struct walk *walk, size_t from)
 
 /* Records the present frame.  The step fills in how it was left. */
 static struct walked_frame *
-add_frame(struct walk *walk)
+unwind_add_frame(struct walk *walk)
 {
 	struct frames *fresh = &walk->unwinder->fresh;
 	struct walked_frame *frame;
@@ -564,7 +564,7 @@ step_by_guess(struct walk *walk, struct walked_frame *frame)
 }
 
 static inline enum step
-step(struct walk *walk, struct walked_frame *frame)
+unwind_step_frame(struct walk *walk, struct walked_frame *frame)
 {
 	struct compact_rule rule;
 
@@ -643,14 +643,14 @@ walk_out(struct walk *walk)
 			return remembered + 1;
 		walk->is_marked = false;
 		walk->in_trampoline |= trampoline_has(walk->address);
-		frame = add_frame(walk);
+		frame = unwind_add_frame(walk);
 		if (frame == NULL) {
 			unwinder->end = UNWIND_TOO_DEEP;
 			return 0;
 		}
-		result = step(walk, frame);
+		result = unwind_step_frame(walk, frame);
 		if (result == STEP_AGAIN)
-			result = step(walk, frame);
+			result = unwind_step_frame(walk, frame);
 		if (result == STEP_CAREFULLY) {
 			walk->careful = true;
 			start_walk(walk);

@@ -145,7 +145,7 @@ static struct next next = {
 };
 
 static void
-look_up(void)
+blocking_look_up(void)
 {
 #define BLOCKING(type, name, parameters, arguments)			\
 	lookup_real(#name, &next.name);
@@ -171,13 +171,13 @@ look_up(void)
 static enum gate gate;
 
 static bool
-pass(const void *return_address)
+blocking_pass(const void *return_address)
 {
 	return wrapped_pass(gate, return_address);
 }
 
 #define IS_MEASURED \
-	(!GATE_IS_CLOSED(gate) && pass(__builtin_return_address(0)))
+	(!GATE_IS_CLOSED(gate) && blocking_pass(__builtin_return_address(0)))
 
 #define WAIT(type, name, arguments)					\
 {									\
@@ -294,5 +294,5 @@ blocking_begin(bool is_sampled)
 	gate = is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
 	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
 	if (gate == GATE_OPEN)
-		look_up();
+		blocking_look_up();
 }

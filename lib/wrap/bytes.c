@@ -47,7 +47,7 @@ find_count(const char *text, const char *label, uint64_t *count)
  * bytes of the read itself are the collector's, so they are added to `seen`.
  */
 static bool
-ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
+bytes_ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
 {
 	char text[256];
 	ssize_t n;
@@ -67,14 +67,14 @@ ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
 }
 
 static bool
-start(struct thread *thread, unsigned column)
+bytes_start(struct thread *thread, unsigned column)
 {
 	uint64_t counts[BYTES_DIRECTIONS];
 	int i;
 
 	(void)column;
 	moved[BYTES_READ].seen = 0;
-	if (!ask_kernel(counts))
+	if (!bytes_ask_kernel(counts))
 		return false;
 	for (i = 0; i < BYTES_DIRECTIONS; i++) {
 		moved[i].seen = i == BYTES_READ ?
@@ -94,7 +94,7 @@ find_unseen(void)
 
 	for (i = 0; i < BYTES_DIRECTIONS; i++)
 		seen[i] = moved[i].seen;
-	if (!ask_kernel(counts))
+	if (!bytes_ask_kernel(counts))
 		return;
 	for (i = 0; i < BYTES_DIRECTIONS; i++)
 		if (counts[i] > seen[i]) {
@@ -107,7 +107,7 @@ find_unseen(void)
  * If both directions are sampled, one read of the kernel's counts serves both.
  */
 static uint64_t
-hits(struct thread *thread, unsigned column, uint64_t expiries)
+bytes_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	enum direction direction =
 	    resources.place[RESOURCE_BYTES_READ] == column + 1 ?
@@ -132,20 +132,20 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 }
 
 static bool
-probe(const struct resource_row *row, uint64_t interval, const char **why)
+bytes_probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	uint64_t counts[BYTES_DIRECTIONS];
 
 	(void)row, (void)interval;
 	*why = "the kernel does not report bytes per thread";
-	return ask_kernel(counts);
+	return bytes_ask_kernel(counts);
 }
 
 const struct resource_source source_bytes = {
 	.name = "library calls, and /proc/thread-self/io at ticks",
-	.probe = probe,
-	.start = start,
-	.hits = hits,
+	.probe = bytes_probe,
+	.start = bytes_start,
+	.hits = bytes_hits,
 	.needs_ticks = true,
 	.can_be_random = true,
 };

@@ -63,7 +63,7 @@ __cyg_profile_func_enter(void *function, void *site)
 }
 
 static bool
-start(struct thread *thread, unsigned column)
+calls_start(struct thread *thread, unsigned column)
 {
 	(void)thread, (void)column;
 	granted = calls_left = 0;
@@ -72,7 +72,7 @@ start(struct thread *thread, unsigned column)
 
 /* When the thread ends: the calls made since calls_left was last set. */
 static uint64_t
-hits(struct thread *thread, unsigned column, uint64_t expiries)
+calls_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	uint64_t made = (uint64_t)(granted - calls_left);
 
@@ -137,7 +137,7 @@ wants_entries(const struct link_map *module)
 }
 
 static bool
-probe(const struct resource_row *row, uint64_t interval, const char **why)
+calls_probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	const struct link_map *module;
 
@@ -158,9 +158,9 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 
 const struct resource_source source_calls = {
 	.name = "mcount, __fentry__, __cyg_profile_func_enter",
-	.probe = probe,
-	.start = start,
-	.hits = hits,
+	.probe = calls_probe,
+	.start = calls_start,
+	.hits = calls_hits,
 	.can_be_random = true,
 };
 
@@ -170,8 +170,8 @@ const struct resource_source source_calls = {
  */
 const struct resource_source source_no_calls = {
 	.name = "no module was instrumented when the program began",
-	.start = start,
-	.hits = hits,
+	.start = calls_start,
+	.hits = calls_hits,
 	.can_be_random = true,
 };
 

@@ -75,7 +75,7 @@ load_data(const struct machine *machine, uint32_t at)
 }
 
 static void
-load(struct machine *machine, const struct sock_filter *code)
+confine_load(struct machine *machine, const struct sock_filter *code)
 {
 	const uint32_t cell = code->k % BPF_MEMWORDS;
 	uint32_t *to = BPF_CLASS(code->code) == BPF_LD ? &machine->a :
@@ -133,7 +133,7 @@ compute(struct machine *machine, const struct sock_filter *code)
 
 /* The number of instructions to skip. */
 static uint32_t
-jump(const struct machine *machine, const struct sock_filter *code)
+confine_jump(const struct machine *machine, const struct sock_filter *code)
 {
 	const uint32_t a = machine->a, b = operand(machine, code);
 	bool is_true = false;
@@ -152,7 +152,8 @@ jump(const struct machine *machine, const struct sock_filter *code)
  * Executes one instruction other than a return.  False: the filter is invalid.
  */
 static bool
-step(struct machine *machine, const struct sock_filter *code, uint32_t *skip)
+confine_step(struct machine *machine, const struct sock_filter *code,
+             uint32_t *skip)
 {
 	const uint32_t cell = code->k % BPF_MEMWORDS;
 
@@ -160,7 +161,7 @@ step(struct machine *machine, const struct sock_filter *code, uint32_t *skip)
 	switch (BPF_CLASS(code->code)) {
 	case BPF_LD:
 	case BPF_LDX:
-		load(machine, code);
+		confine_load(machine, code);
 		return true;
 	case BPF_ST:
 		machine->memory[cell] = machine->a;
@@ -171,7 +172,7 @@ step(struct machine *machine, const struct sock_filter *code, uint32_t *skip)
 	case BPF_ALU:
 		return compute(machine, code);
 	case BPF_JMP:
-		*skip = jump(machine, code);
+		*skip = confine_jump(machine, code);
 		return true;
 	case BPF_MISC:
 		if (BPF_MISCOP(code->code) == BPF_TAX)
@@ -184,7 +185,7 @@ step(struct machine *machine, const struct sock_filter *code, uint32_t *skip)
 }
 
 static uint32_t
-run(const struct sock_fprog *program, const struct seccomp_data *data)
+confine_run(const struct sock_fprog *program, const struct seccomp_data *data)
 {
 	struct machine machine = { .data = data };
 	uint32_t at, skip;
@@ -195,7 +196,7 @@ run(const struct sock_fprog *program, const struct seccomp_data *data)
 		if (BPF_CLASS(code->code) == BPF_RET)
 			return BPF_RVAL(code->code) == BPF_A ? machine.a :
 			    code->k;
-		if (!step(&machine, code, &skip) || skip > program->len)
+		if (!confine_step(&machine, code, &skip) || skip > program->len)
 			break;
 	}
 	return REFUSED;
@@ -212,7 +213,7 @@ lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 		data.nr = numbers[i];
 		data.args[2] = data.nr == SYS_mmap ? PROT_READ | PROT_WRITE :
 		    0;
-		switch (run(program, &data) & SECCOMP_RET_ACTION_FULL) {
+		switch (confine_run(program, &data) & SECCOMP_RET_ACTION_FULL) {
 		case SECCOMP_RET_ALLOW:
 		case SECCOMP_RET_LOG:
 			break;

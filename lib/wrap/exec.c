@@ -177,7 +177,7 @@ execveat(int folder, const char *path, char *const words[],
 
 /* The number of arguments, without the final NULL. */
 static size_t
-count(const char *first, va_list list)
+exec_count(const char *first, va_list list)
 {
 	size_t n = first != NULL;
 
@@ -188,7 +188,7 @@ count(const char *first, va_list list)
 
 /* Fills words[n + 1]. */
 static void
-collect(const char *first, va_list list, char **words, size_t n)
+exec_collect(const char *first, va_list list, char **words, size_t n)
 {
 	size_t i;
 
@@ -206,11 +206,11 @@ collect(const char *first, va_list list, char **words, size_t n)
 		size_t n_; \
 		\
 		va_start(list, first); \
-		n_ = count(first, list); \
+		n_ = exec_count(first, list); \
 		va_end(list); \
 		words = alloca((n_ + 1) * sizeof *words); \
 		va_start(list, first); \
-		collect(first, list, words, n_); \
+		exec_collect(first, list, words, n_); \
 	} while (0)
 
 EXPORTED int

@@ -64,7 +64,7 @@ static struct next next = {
 };
 
 static void
-look_up(void)
+io_look_up(void)
 {
 #define IO(kind, name, parameters, arguments) lookup_real(#name, &next.name);
 #include "lib/wrap/io.def"
@@ -76,7 +76,7 @@ look_up(void)
 static enum gate gate;
 
 static bool
-enter(struct wrapped_call *call, const void *function,
+io_enter(struct wrapped_call *call, const void *function,
     const void *return_address)
 {
 	if (!wrapped_pass(gate, return_address))
@@ -114,7 +114,7 @@ io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
 }
 
 static void
-leave(struct wrapped_call *call, enum io_kind kind, ssize_t result)
+io_leave_call(struct wrapped_call *call, enum io_kind kind, ssize_t result)
 {
 	const uint64_t n = result > 0 ? (uint64_t)result : 0;
 
@@ -131,18 +131,18 @@ name parameters								\
 	struct wrapped_call call;					\
 	ssize_t result;							\
 									\
-	if (GATE_IS_CLOSED(gate) || !enter(&call,			\
+	if (GATE_IS_CLOSED(gate) || !io_enter(&call,			\
 	    (const void *)next.name, __builtin_return_address(0)))	\
 		return next.name arguments;				\
 	result = next.name arguments;					\
-	leave(&call, IO_##kind, result);				\
+	io_leave_call(&call, IO_##kind, result);				\
 	return result;							\
 }
 #include "lib/wrap/io.def"
 #undef IO
 
 static uint64_t
-sum_of(const struct mmsghdr *messages, int n)
+io_sum_of(const struct mmsghdr *messages, int n)
 {
 	uint64_t sum = 0;
 	int i;
@@ -159,11 +159,11 @@ recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
 	struct wrapped_call call;
 	int result;
 
-	if (GATE_IS_CLOSED(gate) || !enter(&call,
+	if (GATE_IS_CLOSED(gate) || !io_enter(&call,
 	    (const void *)next.recvmmsg, __builtin_return_address(0)))
 		return next.recvmmsg(fd, messages, n, flags, timeout);
 	result = next.recvmmsg(fd, messages, n, flags, timeout);
-	io_leave(&call, sum_of(messages, result), 0, false);
+	io_leave(&call, io_sum_of(messages, result), 0, false);
 	return result;
 }
 
@@ -173,11 +173,11 @@ sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags)
 	struct wrapped_call call;
 	int result;
 
-	if (GATE_IS_CLOSED(gate) || !enter(&call,
+	if (GATE_IS_CLOSED(gate) || !io_enter(&call,
 	    (const void *)next.sendmmsg, __builtin_return_address(0)))
 		return next.sendmmsg(fd, messages, n, flags);
 	result = next.sendmmsg(fd, messages, n, flags);
-	io_leave(&call, 0, sum_of(messages, result), false);
+	io_leave(&call, 0, io_sum_of(messages, result), false);
 	return result;
 }
 
@@ -235,5 +235,5 @@ io_begin(bool is_sampled)
 {
 	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
 	if (gate == GATE_OPEN)
-		look_up();
+		io_look_up();
 }

@@ -34,7 +34,7 @@ static struct next next = {
 };
 
 static void
-look_up(void)
+kernel_look_up(void)
 {
 #define KERNEL(name) lookup_real(#name, &next.name);
 #include "lib/wrap/kernel.def"
@@ -44,7 +44,7 @@ look_up(void)
 static enum gate gate;
 
 static bool
-pass(const void *return_address)
+kernel_pass(const void *return_address)
 {
 	return wrapped_pass(gate, return_address);
 }
@@ -56,7 +56,7 @@ kernel_##name(long a, long b, long c, long d, long e, long f)		\
 {									\
 	long result;							\
 									\
-	if (GATE_IS_CLOSED(gate) || !pass(__builtin_return_address(0)))	\
+	if (GATE_IS_CLOSED(gate) || !kernel_pass(__builtin_return_address(0))) \
 		return next.name(a, b, c, d, e, f);			\
 	result = next.name(a, b, c, d, e, f);				\
 	wrapped_count_call((const void *)next.name);			\
@@ -76,5 +76,5 @@ kernel_begin(bool is_sampled)
 {
 	gate = is_sampled && wrapped_counts_calls() ? GATE_OPEN : GATE_CLOSED;
 	if (gate == GATE_OPEN)
-		look_up();
+		kernel_look_up();
 }

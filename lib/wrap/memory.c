@@ -64,7 +64,7 @@ static struct next next = {
 };
 
 static void
-look_up(void)
+memory_look_up(void)
 {
 	lookup_real("malloc", &next.malloc);
 	lookup_real("calloc", &next.calloc);
@@ -83,7 +83,7 @@ static enum gate gate;
 static __thread bool is_inside;		/* in a function of this file */
 
 static bool
-enter(const void *return_address)
+memory_enter(const void *return_address)
 {
 	if (!wrapped_pass(gate, return_address) || is_inside)
 		return false;
@@ -91,12 +91,12 @@ enter(const void *return_address)
 	return true;
 }
 
-/* Whether to count this call; if so, leave() must follow. */
+/* Whether to count this call; if so, memory_leave() must follow. */
 #define IS_COUNTED \
-	(!GATE_IS_CLOSED(gate) && enter(__builtin_return_address(0)))
+	(!GATE_IS_CLOSED(gate) && memory_enter(__builtin_return_address(0)))
 
 static void
-leave(bool has_memory, size_t size, const void *function)
+memory_leave(bool has_memory, size_t size, const void *function)
 {
 	int saved = errno;
 
@@ -116,7 +116,7 @@ malloc(size_t size)
 	if (!IS_COUNTED)
 		return next.malloc(size);
 	block = next.malloc(size);
-	leave(block != NULL, size, (const void *)next.malloc);
+	memory_leave(block != NULL, size, (const void *)next.malloc);
 	return block;
 }
 
@@ -128,7 +128,7 @@ calloc(size_t n, size_t size)
 	if (!IS_COUNTED)
 		return next.calloc(n, size);
 	block = next.calloc(n, size);
-	leave(block != NULL, n * size, (const void *)next.calloc);
+	memory_leave(block != NULL, n * size, (const void *)next.calloc);
 	return block;
 }
 
@@ -140,7 +140,7 @@ realloc(void *old, size_t size)
 	if (!IS_COUNTED)
 		return next.realloc(old, size);
 	block = next.realloc(old, size);
-	leave(block != NULL, size, (const void *)next.realloc);
+	memory_leave(block != NULL, size, (const void *)next.realloc);
 	return block;
 }
 
@@ -152,7 +152,7 @@ memalign(size_t alignment, size_t size)
 	if (!IS_COUNTED)
 		return next.memalign(alignment, size);
 	block = next.memalign(alignment, size);
-	leave(block != NULL, size, (const void *)next.memalign);
+	memory_leave(block != NULL, size, (const void *)next.memalign);
 	return block;
 }
 
@@ -164,7 +164,7 @@ aligned_alloc(size_t alignment, size_t size)
 	if (!IS_COUNTED)
 		return next.aligned_alloc(alignment, size);
 	block = next.aligned_alloc(alignment, size);
-	leave(block != NULL, size, (const void *)next.aligned_alloc);
+	memory_leave(block != NULL, size, (const void *)next.aligned_alloc);
 	return block;
 }
 
@@ -176,7 +176,7 @@ posix_memalign(void **block, size_t alignment, size_t size)
 	if (!IS_COUNTED)
 		return next.posix_memalign(block, alignment, size);
 	failed = next.posix_memalign(block, alignment, size);
-	leave(failed == 0, size, (const void *)next.posix_memalign);
+	memory_leave(failed == 0, size, (const void *)next.posix_memalign);
 	return failed;
 }
 
@@ -188,7 +188,7 @@ valloc(size_t size)
 	if (!IS_COUNTED)
 		return next.valloc(size);
 	block = next.valloc(size);
-	leave(block != NULL, size, (const void *)next.valloc);
+	memory_leave(block != NULL, size, (const void *)next.valloc);
 	return block;
 }
 
@@ -200,7 +200,7 @@ pvalloc(size_t size)
 	if (!IS_COUNTED)
 		return next.pvalloc(size);
 	block = next.pvalloc(size);
-	leave(block != NULL, size, (const void *)next.pvalloc);
+	memory_leave(block != NULL, size, (const void *)next.pvalloc);
 	return block;
 }
 
@@ -219,7 +219,7 @@ mmap(void *address, size_t size, int protection, int flags, int fd,
 	if (!IS_COUNTED)
 		return next.mmap(address, size, protection, flags, fd, offset);
 	block = next.mmap(address, size, protection, flags, fd, offset);
-	leave(block != MAP_FAILED && is_memory(protection, flags), size,
+	memory_leave(block != MAP_FAILED && is_memory(protection, flags), size,
 	    (const void *)next.mmap);
 	wrapped_count_call((const void *)next.mmap);
 	return block;
@@ -235,7 +235,7 @@ mmap64(void *address, size_t size, int protection, int flags, int fd,
 		return next.mmap64(address, size, protection, flags, fd,
 		    offset);
 	block = next.mmap64(address, size, protection, flags, fd, offset);
-	leave(block != MAP_FAILED && is_memory(protection, flags), size,
+	memory_leave(block != MAP_FAILED && is_memory(protection, flags), size,
 	    (const void *)next.mmap64);
 	wrapped_count_call((const void *)next.mmap64);
 	return block;
@@ -258,7 +258,7 @@ mremap_always(void *old, size_t old_size, size_t size, int flags,
 	if (!IS_COUNTED)
 		return next.mremap(old, old_size, size, flags, address);
 	block = next.mremap(old, old_size, size, flags, address);
-	leave(block != MAP_FAILED && size > old_size, size - old_size,
+	memory_leave(block != MAP_FAILED && size > old_size, size - old_size,
 	    (const void *)next.mremap);
 	wrapped_count_call((const void *)next.mremap);
 	return block;
@@ -284,7 +284,8 @@ has_sanitizer(void)
 }
 
 static bool
-probe(const struct resource_row *row, uint64_t interval, const char **why)
+memory_probe(const struct resource_row *row, uint64_t interval,
+             const char **why)
 {
 	(void)row, (void)interval;
 	*why = "";		/* the next source says why */
@@ -304,7 +305,7 @@ probe_partly(const struct resource_row *row, uint64_t interval,
 
 const struct resource_source source_memory = {
 	.name = "library calls",
-	.probe = probe,
+	.probe = memory_probe,
 	.can_be_random = true,
 };
 
@@ -326,5 +327,5 @@ memory_begin(bool is_sampled)
 	    resource_is_wanted(RESOURCE_ALLOCS) ||
 	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
 	if (gate == GATE_OPEN)
-		look_up();
+		memory_look_up();
 }

@@ -144,8 +144,8 @@ is_blocked_after(enum our_signal which, int how, const sigset_t *set)
 }
 
 static int
-change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
-    const sigset_t *set, sigset_t *old)
+signal_masks_change_mask(int (*change)(int, const sigset_t *, sigset_t *),
+                         int how, const sigset_t *set, sigset_t *old)
 {
 	bool were_blocked[OUR_SIGNALS], are_blocked[OUR_SIGNALS];
 	bool is_changed = false;
@@ -180,11 +180,11 @@ change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
 EXPORTED int
 sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-	return change_mask(real()->sigprocmask, how, set, old);
+	return signal_masks_change_mask(real()->sigprocmask, how, set, old);
 }
 
 EXPORTED int
 pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-	return change_mask(real()->pthread_sigmask, how, set, old);
+	return signal_masks_change_mask(real()->pthread_sigmask, how, set, old);
 }

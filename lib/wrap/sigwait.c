@@ -65,7 +65,7 @@ may_be_interrupted(void)
 
 /* What remains of `timeout`, which began at `start`. */
 static const struct timespec *
-rest_of(const struct timespec *timeout, const struct timespec *start,
+sigwait_rest_of(const struct timespec *timeout, const struct timespec *start,
     struct timespec *rest)
 {
 	struct timespec now;
@@ -92,7 +92,8 @@ rest_of(const struct timespec *timeout, const struct timespec *start,
  * can have interrupted the wait.
  */
 static int
-wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+sigwait_wait_for(const sigset_t *set, siginfo_t *info,
+                 const struct timespec *timeout)
 {
 	const struct timespec *left = timeout;
 	struct timespec start, rest;
@@ -115,7 +116,7 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 			return result;
 		}
 		if (timeout != NULL)
-			left = rest_of(timeout, &start, &rest);
+			left = sigwait_rest_of(timeout, &start, &rest);
 	}
 }
 
@@ -127,7 +128,7 @@ sigwait(const sigset_t *restrict set, int *restrict number)
 	if (!sampling_is_on())
 		return real()->sigwait(set, number);
 	do
-		result = wait_for(set, NULL, NULL);
+		result = sigwait_wait_for(set, NULL, NULL);
 	while (result < 0 && errno == EINTR);
 	if (result < 0)
 		return errno;
@@ -138,14 +139,14 @@ sigwait(const sigset_t *restrict set, int *restrict number)
 EXPORTED int
 sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-	return wait_for(set, info, NULL);
+	return sigwait_wait_for(set, info, NULL);
 }
 
 EXPORTED int
 sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
     const struct timespec *restrict timeout)
 {
-	return wait_for(set, info, timeout);
+	return sigwait_wait_for(set, info, timeout);
 }
 
 EXPORTED int

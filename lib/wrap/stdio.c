@@ -113,7 +113,7 @@ static struct next next = {
 };
 
 static void
-look_up(void)
+stdio_look_up(void)
 {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
     passed) lookup_real(#name, &next.name);
@@ -167,7 +167,7 @@ write_is_buffered(const FILE *file, ptrdiff_t most)
 }
 
 static bool
-enter(struct wrapped_call *call, const void *function,
+stdio_enter(struct wrapped_call *call, const void *function,
     const void *return_address)
 {
 	if (!wrapped_pass(gate, return_address))
@@ -178,7 +178,7 @@ enter(struct wrapped_call *call, const void *function,
 
 /* A call that only used the buffer spent no time reading or writing. */
 static void
-leave(struct wrapped_call *call, ptrdiff_t n_read, ptrdiff_t n_written,
+stdio_leave(struct wrapped_call *call, ptrdiff_t n_read, ptrdiff_t n_written,
     bool has_waited)
 {
 	if (n_read < 0 || n_read > BUFFER_MAX)
@@ -197,7 +197,7 @@ leave_read(struct wrapped_call *call, FILE *file, ptrdiff_t before,
 {
 	ptrdiff_t after = read_state(file);
 
-	leave(call, before < 0 || after < 0 ? 0 : got + after - before, 0,
+	stdio_leave(call, before < 0 || after < 0 ? 0 : got + after - before, 0,
 	    feof_unlocked(file) != 0);
 }
 
@@ -207,8 +207,9 @@ leave_write(struct wrapped_call *call, FILE *file, ptrdiff_t before,
 {
 	ptrdiff_t after = write_state(file);
 
-	leave(call, 0, before < 0 || after < 0 ? 0 : given + before - after,
-	    false);
+	stdio_leave(call, 0,
+	            before < 0 || after < 0 ? 0 : given + before - after,
+	            false);
 }
 
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
@@ -222,7 +223,7 @@ name parameters								\
 									\
 	if (GATE_IS_CLOSED(gate) ||					\
 	    direction##_is_buffered(file, (ptrdiff_t)(most)) ||		\
-	    !enter(&call, (const void *)next.name,			\
+	    !stdio_enter(&call, (const void *)next.name,		\
 	    __builtin_return_address(0)))				\
 		return next.name arguments;				\
 	before = direction##_state(file);				\
@@ -235,14 +236,15 @@ name parameters								\
 
 /* Functions with variable arguments.  flag < 0: the function has no flag. */
 static int
-print(FILE *file, int flag, const char *format, va_list values,
+stdio_print(FILE *file, int flag, const char *format, va_list values,
     const void *function, const void *return_address)
 {
 	struct wrapped_call call;
 	ptrdiff_t before;
 	int result;
 
-	if (GATE_IS_CLOSED(gate) || !enter(&call, function, return_address))
+	if (GATE_IS_CLOSED(gate) ||
+	    !stdio_enter(&call, function, return_address))
 		return flag < 0 ? next.vfprintf(file, format, values) :
 		    next.__vfprintf_chk(file, flag, format, values);
 	before = write_state(file);
@@ -260,7 +262,7 @@ name parameters								\
 	int result;							\
 									\
 	va_start(values, format);					\
-	result = print(file, flag, format, values,			\
+	result = stdio_print(file, flag, format, values,		\
 	    (const void *)next.name, __builtin_return_address(0));	\
 	va_end(values);							\
 	return result;							\
@@ -284,7 +286,7 @@ scan(__typeof__(vfscanf) *real_one, FILE *file, const char *format,
 
 	if (GATE_IS_CLOSED(gate) || (gate == GATE_OPEN &&
 	    file->_IO_read_ptr < file->_IO_read_end) ||
-	    !enter(&call, (const void *)real_one, return_address))
+	    !stdio_enter(&call, (const void *)real_one, return_address))
 		return real_one(file, format, values);
 	result = real_one(file, format, values);
 	wrapped_leave(&call);
@@ -328,14 +330,14 @@ flush(int (**real_one)(FILE *), FILE *file, const void *return_address)
 	int result;
 
 	if (GATE_IS_CLOSED(gate) ||
-	    !enter(&call, (const void *)*real_one, return_address))
+	    !stdio_enter(&call, (const void *)*real_one, return_address))
 		return (*real_one)(file);
 	before = file != NULL ? write_state(file) : -1;
 	result = (*real_one)(file);
 	if (before > 0)
 		leave_write(&call, file, before, 0);
 	else
-		leave(&call, 0, 0, file == NULL);
+		stdio_leave(&call, 0, 0, file == NULL);
 	return result;
 }
 
@@ -358,12 +360,13 @@ fclose(FILE *file)
 	ptrdiff_t before;
 	int result;
 
-	if (GATE_IS_CLOSED(gate) || !enter(&call, (const void *)next.fclose,
-	    __builtin_return_address(0)))
+	if (GATE_IS_CLOSED(gate) ||
+	    !stdio_enter(&call, (const void *)next.fclose,
+	                 __builtin_return_address(0)))
 		return next.fclose(file);
 	before = write_state(file);
 	result = next.fclose(file);
-	leave(&call, 0, result == 0 ? before : 0, false);
+	stdio_leave(&call, 0, result == 0 ? before : 0, false);
 	return result;
 }
 
@@ -381,5 +384,5 @@ stdio_begin(bool is_sampled)
 	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
 	bytes_pending = pending;
 	if (gate == GATE_OPEN)
-		look_up();
+		stdio_look_up();
 }

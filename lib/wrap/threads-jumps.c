@@ -158,7 +158,7 @@ dlclose(void *handle)
 void __longjmp_chk(jmp_buf, int) __attribute__((noreturn));
 
 static __attribute__((noreturn)) void
-jump(jmp_buf buffer, int value)
+threads_jumps_jump(jmp_buf buffer, int value)
 {
 	trampoline_before_jump();
 	real()->longjmp(buffer, value);
@@ -167,19 +167,19 @@ jump(jmp_buf buffer, int value)
 EXPORTED void
 longjmp(jmp_buf buffer, int value)
 {
-	jump(buffer, value);
+	threads_jumps_jump(buffer, value);
 }
 
 EXPORTED void
 _longjmp(jmp_buf buffer, int value)
 {
-	jump(buffer, value);
+	threads_jumps_jump(buffer, value);
 }
 
 EXPORTED void
 siglongjmp(sigjmp_buf buffer, int value)
 {
-	jump(buffer, value);
+	threads_jumps_jump(buffer, value);
 }
 
 EXPORTED void

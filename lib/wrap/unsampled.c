@@ -22,7 +22,7 @@
  */
 
 static bool
-begins(struct readable *readable, const char *text, const char *start)
+unsampled_begins(struct readable *readable, const char *text, const char *start)
 {
 	for (; *start != '\0'; text++, start++)
 		if (!readable_range(readable, (uintptr_t)text, 1) ||
@@ -36,20 +36,21 @@ contains(struct readable *readable, const char *text, const char *part)
 {
 	for (; readable_range(readable, (uintptr_t)text, 1) && *text != '\0';
 	    text++)
-		if (begins(readable, text, part))
+		if (unsampled_begins(readable, text, part))
 			return true;
 	return false;
 }
 
 /* The value of the first variable that begins with `start`, or NULL. */
 static const char *
-find(struct readable *readable, char *const variables[], const char *start)
+unsampled_find(struct readable *readable, char *const variables[],
+               const char *start)
 {
 	struct readable array = { 0 };
 
 	for (; readable_range(&array, (uintptr_t)variables,
 	    sizeof *variables) && *variables != NULL; variables++)
-		if (begins(readable, *variables, start))
+		if (unsampled_begins(readable, *variables, start))
 			return *variables + strlen(start);
 	return NULL;
 }
@@ -58,11 +59,13 @@ static bool
 loads_library(char *const variables[])
 {
 	struct readable readable = { 0 };
-	const char *preload = find(&readable, variables, "LD_PRELOAD=");
+	const char *preload = unsampled_find(&readable, variables,
+	                                     "LD_PRELOAD=");
 
 	return preload != NULL &&
 	    contains(&readable, preload, CPPROF_LIBRARY) &&
-	    find(&readable, variables, CPPROF_ENVIRONMENT_OUTPUT "=/") != NULL;
+	    unsampled_find(&readable, variables,
+	                   CPPROF_ENVIRONMENT_OUTPUT "=/") != NULL;
 }
 
 /*
@@ -73,7 +76,7 @@ static bool
 library_exists(char *const variables[])
 {
 	struct readable readable = { 0 };
-	const char *at = find(&readable, variables, "LD_PRELOAD=");
+	const char *at = unsampled_find(&readable, variables, "LD_PRELOAD=");
 	struct stat status;
 	char path[512];
 	size_t n = 0;

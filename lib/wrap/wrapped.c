@@ -91,7 +91,7 @@ wrapped_pass(enum gate gate, const void *return_address)
 }
 
 static uint64_t
-now_ns(void)
+wrapped_now_ns(void)
 {
 	return process_clock(CLOCK_MONOTONIC);
 }
@@ -155,7 +155,7 @@ wrapped_is_inside(void)
 
 /* Whole microseconds of ns plus the earlier remainder. */
 static uint64_t
-microseconds(uint64_t ns)
+wrapped_microseconds(uint64_t ns)
 {
 	uint64_t sum = wall.rest_ns + ns;
 
@@ -164,7 +164,7 @@ microseconds(uint64_t ns)
 }
 
 static uint32_t
-columns_of(enum wrapped_kind kind)
+wrapped_columns_of(enum wrapped_kind kind)
 {
 	uint32_t columns = 0;
 
@@ -183,7 +183,7 @@ wrapped_enter(struct wrapped_call *call, const void *function,
     enum wrapped_kind kind)
 {
 	struct thread *thread = thread_self;
-	const uint32_t columns = thread != NULL ? columns_of(kind) : 0;
+	const uint32_t columns = thread != NULL ? wrapped_columns_of(kind) : 0;
 	int saved = errno;
 
 	call->function = function;
@@ -194,7 +194,7 @@ wrapped_enter(struct wrapped_call *call, const void *function,
 	call->self = call;
 	current = call;
 	atomic_signal_fence(memory_order_seq_cst);
-	call->start_ns = now_ns();
+	call->start_ns = wrapped_now_ns();
 	if (columns != 0)
 		call->start_ns = waits_find_node(thread,
 		    (uintptr_t)__builtin_frame_address(0), function,
@@ -218,10 +218,10 @@ wrapped_leave_uncounted(struct wrapped_call *call)
 	if (call->outer != NULL)
 		return;
 	if (resource_is_wanted(RESOURCE_REAL)) {
-		now = now_ns();
+		now = wrapped_now_ns();
 		spent = now - wall.mark_ns;
 		wall.mark_ns = now;
-		resource_spend_in(RESOURCE_REAL, microseconds(spent),
+		resource_spend_in(RESOURCE_REAL, wrapped_microseconds(spent),
 		    call->function);
 		if (thread_self != NULL)
 			waits_end(thread_self, now, wall.gathered_ns);
@@ -261,7 +261,7 @@ wrapped_count_call(const void *function)
 uint64_t
 wrapped_elapsed(const struct wrapped_call *call)
 {
-	return call->outer == NULL ? now_ns() - call->start_ns : 0;
+	return call->outer == NULL ? wrapped_now_ns() - call->start_ns : 0;
 }
 
 /*
@@ -276,7 +276,7 @@ start_wall(struct thread *thread, unsigned column)
 	memset(&wall, 0, sizeof wall);
 	meter_start(&wall.meter, of_calls->interval, resources.is_random,
 	    of_calls->left + ((uint64_t)thread->tid << 40));
-	wall.mark_ns = now_ns();
+	wall.mark_ns = wrapped_now_ns();
 	wall.cpu_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
 	/*
 	 * Not for the first thread: a tick finds it soon, and until then it
@@ -384,7 +384,7 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	(void)column;
 	if (expiries > 0 && wrapped_is_inside())
 		return 0;
-	now = now_ns();
+	now = wrapped_now_ns();
 	spent = wall.gathered_ns + now - wall.mark_ns;
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
@@ -400,7 +400,7 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	if (expiries > 0)
 		thread->meters->awaits_found = wall.was_found = true;
 	waits_end(thread, now, 0);
-	return meter_spend(&wall.meter, microseconds(due));
+	return meter_spend(&wall.meter, wrapped_microseconds(due));
 }
 
 void
@@ -410,7 +410,7 @@ wrapped_end_thread(struct thread *thread)
 
 	if (thread->waits->columns == 0)
 		return;
-	now = now_ns();
+	now = wrapped_now_ns();
 	waits_charge_last(thread, now);
 	wall.mark_ns = now;
 }

@@ -222,7 +222,8 @@ is_not_utf8(int number)
 
 /* NULL with *error set. */
 static pcre2_code *
-compile(struct expression *expression, uint32_t options, struct error *error)
+expression_compile(struct expression *expression, uint32_t options,
+                   struct error *error)
 {
 	PCRE2_UCHAR reason[200];
 	PCRE2_SIZE at;
@@ -237,8 +238,8 @@ compile(struct expression *expression, uint32_t options, struct error *error)
 	                     options, &number, &at, NULL);
 	if (code == NULL && is_not_utf8(number) && !expression->is_bytes) {
 		expression->is_bytes = true;
-		return compile(expression, options & PCRE2_AUTO_CALLOUT,
-		               error);
+		return expression_compile(expression,
+		                          options & PCRE2_AUTO_CALLOUT, error);
 	}
 	if (code != NULL)
 		return code;
@@ -283,8 +284,8 @@ set_limits(struct expression *expression, struct error *error)
 }
 
 static int
-fill(struct expression *expression, const char *text, size_t length,
-     struct error *error)
+expression_fill(struct expression *expression, const char *text, size_t length,
+                struct error *error)
 {
 	struct translation from = { .text = text, .length = length };
 
@@ -298,7 +299,7 @@ fill(struct expression *expression, const char *text, size_t length,
 	text_free(&from.out);
 	if (expression->text == NULL)
 		return -1;
-	expression->code = compile(expression, 0, error);
+	expression->code = expression_compile(expression, 0, error);
 	if (expression->code == NULL)
 		return -1;
 	/* Machine code where the system allows it; else it is interpreted. */
@@ -318,7 +319,7 @@ expression_new(const char *text, size_t length, struct error *error)
 
 	if (expression == NULL)
 		return NULL;
-	if (fill(expression, text, length, error) == 0)
+	if (expression_fill(expression, text, length, error) == 0)
 		return expression;
 	expression_free(expression);
 	return NULL;
@@ -360,8 +361,9 @@ static int
 match_counted(struct expression *expression, const char *name, size_t length)
 {
 	if (expression->counted == NULL)
-		expression->counted = compile(expression, PCRE2_AUTO_CALLOUT,
-		                              &expression->failure);
+		expression->counted = expression_compile(expression,
+		                                         PCRE2_AUTO_CALLOUT,
+		                                         &expression->failure);
 	if (expression->counted == NULL)
 		return PCRE2_ERROR_NOMATCH;
 	expression->n_left = most_steps + steps_a_byte * length;
@@ -373,8 +375,8 @@ match_counted(struct expression *expression, const char *name, size_t length)
 
 /* Sets the failure that a result of PCRE2 means. */
 static void
-give_up(struct expression *expression, int result, const char *name,
-        size_t length)
+expression_give_up(struct expression *expression, int result, const char *name,
+                   size_t length)
 {
 	struct error *failure = &expression->failure;
 
@@ -394,7 +396,8 @@ give_up(struct expression *expression, int result, const char *name,
 }
 
 static bool
-matches(const struct expression *constant, const char *name, size_t length)
+expression_compare(const struct expression *constant, const char *name,
+                   size_t length)
 {
 	/* What is told by expression_check is not a part of what it means. */
 	struct expression *expression = (struct expression *)constant;
@@ -409,7 +412,7 @@ matches(const struct expression *constant, const char *name, size_t length)
 	if (is_over_limit(result))
 		result = match_counted(expression, name, length);
 	if (result < 0 && result != PCRE2_ERROR_NOMATCH)
-		give_up(expression, result, name, length);
+		expression_give_up(expression, result, name, length);
 	return result > 0;
 }
 
@@ -417,7 +420,7 @@ bool
 expression_matches(const struct expression *expression, const char *name,
                    size_t length)
 {
-	return matches(expression, name, length);
+	return expression_compare(expression, name, length);
 }
 
 bool
@@ -427,7 +430,7 @@ expression_captures(const struct expression *expression, const char *name,
 	const PCRE2_SIZE *range;
 	size_t n_found;
 
-	if (!matches(expression, name, length))
+	if (!expression_compare(expression, name, length))
 		return false;
 	range = pcre2_get_ovector_pointer(expression->found);
 	n_found = pcre2_get_ovector_count(expression->found);

@@ -28,7 +28,7 @@ add_escaped(struct text_buffer *text, uint32_t character)
 
 /* The number of bytes at the front that need no escape. */
 static size_t
-plain_run(const char *bytes, size_t n)
+json_string_plain_run(const char *bytes, size_t n)
 {
 	size_t i = 0;
 
@@ -43,7 +43,7 @@ text_add_json_string(struct text_buffer *text, const char *bytes, size_t n)
 {
 	text_add_char(text, '"');
 	for (size_t at = 0; at < n;) {
-		size_t length = plain_run(bytes + at, n - at);
+		size_t length = json_string_plain_run(bytes + at, n - at);
 		uint32_t character;
 
 		if (length > 0) {

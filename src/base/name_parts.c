@@ -56,22 +56,22 @@ is_digit(char c)
 }
 
 static bool
-is_hex(char c)
+name_parts_is_hex(char c)
 {
 	return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
 static bool
-is_letter(char c)
+name_parts_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 static bool
-is_identifier(char c)
+name_parts_is_identifier(char c)
 {
-	return is_letter(c) || is_digit(c);
+	return name_parts_is_letter(c) || is_digit(c);
 }
 
 /* The byte at an offset; NUL beyond the end. */
@@ -89,7 +89,8 @@ before(const struct finding *finding, size_t i)
 
 /* Whether a word is there and ends by `end`. */
 static bool
-is_at(const struct finding *finding, size_t i, size_t end, const char *word)
+name_parts_is_at(const struct finding *finding, size_t i, size_t end,
+                 const char *word)
 {
 	size_t length = strlen(word);
 
@@ -99,7 +100,7 @@ is_at(const struct finding *finding, size_t i, size_t end, const char *word)
 
 /* Whether the text before the offset ends with a word. */
 static bool
-is_before(const struct finding *finding, size_t i, const char *word)
+name_parts_is_before(const struct finding *finding, size_t i, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -108,8 +109,8 @@ is_before(const struct finding *finding, size_t i, const char *word)
 }
 
 static int
-add_part(struct finding *finding, enum name_part_kind kind, uint32_t begin,
-         uint32_t end, uint32_t content)
+name_parts_add_part(struct finding *finding, enum name_part_kind kind,
+                    uint32_t begin, uint32_t end, uint32_t content)
 {
 	struct name_parts *parts = finding->parts;
 
@@ -154,10 +155,10 @@ skip_sign(const struct finding *finding, uint32_t i)
 		uint32_t end = i + (uint32_t)strlen(signs[k]);
 		char next = at(finding, end);
 
-		if (!is_at(finding, i, finding->n, signs[k]))
+		if (!name_parts_is_at(finding, i, finding->n, signs[k]))
 			continue;
 		/* "operator<<int>" is "operator<" with its arguments. */
-		if (strcmp(signs[k], "<<") == 0 && is_letter(next))
+		if (strcmp(signs[k], "<<") == 0 && name_parts_is_letter(next))
 			continue;
 		return end;
 	}
@@ -177,14 +178,14 @@ skip_operator(const struct finding *finding, uint32_t i)
 	uint32_t end = i + 8, sign;
 
 	if (finding->name[i] != 'o' ||
-	    !is_at(finding, i, finding->n, "operator") ||
-	    is_identifier(before(finding, i)) ||
-	    is_identifier(at(finding, end)))
+	    !name_parts_is_at(finding, i, finding->n, "operator") ||
+	    name_parts_is_identifier(before(finding, i)) ||
+	    name_parts_is_identifier(at(finding, end)))
 		return i;
-	if (is_at(finding, end, finding->n, "\"\"")) {
+	if (name_parts_is_at(finding, end, finding->n, "\"\"")) {
 		end += 2;
 		while (at(finding, end) == ' ' ||
-		       is_identifier(at(finding, end)))
+		       name_parts_is_identifier(at(finding, end)))
 			end++;
 		return end;
 	}
@@ -192,7 +193,7 @@ skip_operator(const struct finding *finding, uint32_t i)
 	if (sign > end)
 		return sign;
 	for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-		if (is_at(finding, end, finding->n, words[k]))
+		if (name_parts_is_at(finding, end, finding->n, words[k]))
 			return end + (uint32_t)strlen(words[k]);
 	return at(finding, end) == ' ' ? end + 1 : i;
 }
@@ -272,7 +273,7 @@ find_tokens(struct finding *finding)
 		} else if (opener_of(c) != '\0') {
 			close_bracket(finding, i, &top, open);
 		} else if (c == ' ' && top != NONE &&
-		           is_at(finding, i, finding->n, " as ")) {
+		           name_parts_is_at(finding, i, finding->n, " as ")) {
 			parts->tokens[top].has_as = true;
 		}
 		i++;
@@ -286,7 +287,7 @@ ends_callable(const struct finding *finding, uint32_t i, bool after_operator)
 {
 	char c = before(finding, i);
 
-	return after_operator || is_identifier(c) ||
+	return after_operator || name_parts_is_identifier(c) ||
 	    (c != '\0' && strchr(">]})'", c) != NULL);
 }
 
@@ -299,20 +300,21 @@ is_parameters(const struct finding *finding, const struct name_token *token,
 
 	/* "writeln!(string)" of D */
 	if (before(finding, token->begin) == '!' && token->begin > 1 &&
-	    is_identifier(finding->name[token->begin - 2]))
+	    name_parts_is_identifier(finding->name[token->begin - 2]))
 		return true;
 	if (!ends_callable(finding, token->begin, after_operator))
 		return false;
 	/* "decltype(x)", and the type "fn(A) -> B" of Rust */
 	if (!after_operator &&
-	    (is_before(finding, token->begin, "decltype") ||
-	     (is_before(finding, token->begin, "fn") &&
+	    (name_parts_is_before(finding, token->begin, "decltype") ||
+	     (name_parts_is_before(finding, token->begin, "fn") &&
 	      (token->begin < 3 ||
-	       !is_identifier(finding->name[token->begin - 3])) &&
-	      is_at(finding, token->end, finding->n, " ->"))))
+	       !name_parts_is_identifier(finding->name[token->begin - 3])) &&
+	      name_parts_is_at(finding, token->end, finding->n, " ->"))))
 		return false;
 	/* "(I)V": a letter for a type of Java. */
-	return !is_letter(next) || strchr("VZBCSIJFDL", next) != NULL;
+	return !name_parts_is_letter(next) ||
+	    strchr("VZBCSIJFDL", next) != NULL;
 }
 
 /* "[k]" of "read_[k]" says where code ran; "[3]" is an index. */
@@ -335,9 +337,10 @@ static bool
 is_template_list(const struct finding *finding,
                  const struct name_token *token, bool after_operator)
 {
-	if (is_before(finding, token->begin, "::"))
+	if (name_parts_is_before(finding, token->begin, "::"))
 		return !token->has_as && token->begin > 2 &&
-		    !is_at(finding, token->begin, finding->n, "<impl ");
+		    !name_parts_is_at(finding, token->begin, finding->n,
+		                      "<impl ");
 	return ends_callable(finding, token->begin, after_operator);
 }
 
@@ -375,9 +378,9 @@ end_item(struct finding *finding, struct name_token *token, uint32_t end)
 	/* "> >": the blank is only there for old compilers. */
 	if (token->opens == '<' && before(finding, end) == ' ' &&
 	    end - 1 > content &&
-	    add_part(finding, NAME_EXTRA, end - 1, end, 0) != 0)
+	    name_parts_add_part(finding, NAME_EXTRA, end - 1, end, 0) != 0)
 		return -1;
-	return add_part(finding, NAME_ITEM, item, end, content);
+	return name_parts_add_part(finding, NAME_ITEM, item, end, content);
 }
 
 /* Where a list's part begins: with "::", "!" or a blank before its bracket. */
@@ -386,7 +389,7 @@ list_begin(const struct finding *finding, const struct name_token *token)
 {
 	uint32_t begin = token->begin;
 
-	if (token->opens == '<' && is_before(finding, begin, "::"))
+	if (token->opens == '<' && name_parts_is_before(finding, begin, "::"))
 		return begin - 2;
 	if (token->opens == '<' && before(finding, begin) == ' ')
 		return begin - 1;
@@ -407,8 +410,8 @@ skip_qualifiers(const struct finding *finding, uint32_t i)
 	while (k < sizeof words / sizeof *words) {
 		uint32_t end = i + (uint32_t)strlen(words[k]);
 
-		if (is_at(finding, i, finding->n, words[k]) &&
-		    !is_identifier(at(finding, end))) {
+		if (name_parts_is_at(finding, i, finding->n, words[k]) &&
+		    !name_parts_is_identifier(at(finding, end))) {
 			i = end;
 			k = 0;
 		} else {
@@ -427,14 +430,14 @@ skip_java_type(const struct finding *finding, uint32_t i)
 	while (at(finding, i) == '[')
 		i++;
 	if (at(finding, i) == 'L') {
-		while (is_identifier(at(finding, i)) ||
+		while (name_parts_is_identifier(at(finding, i)) ||
 		       at(finding, i) == '/' || at(finding, i) == '.')
 			i++;
 		return at(finding, i) == ';' ? i + 1 : from;
 	}
 	if (at(finding, i) != '\0' &&
 	    strchr("VZBCSIJFD", finding->name[i]) != NULL &&
-	    !is_identifier(at(finding, i + 1)))
+	    !name_parts_is_identifier(at(finding, i + 1)))
 		return i + 1;
 	return from;
 }
@@ -454,14 +457,14 @@ end_list(struct finding *finding, struct name_token *token)
 	uint32_t end;
 
 	if (end_item(finding, token, token->end - 1) != 0 ||
-	    add_part(finding, NAME_LIST, list_begin(finding, token),
-	             token->end, 0) != 0)
+	    name_parts_add_part(finding, NAME_LIST, list_begin(finding, token),
+	                        token->end, 0) != 0)
 		return -1;
 	if (token->opens != '(')
 		return 0;
 	end = skip_after_parameters(finding, token->end);
 	return end == token->end ? 0 :
-	       add_part(finding, NAME_EXTRA, token->end, end, 0);
+	       name_parts_add_part(finding, NAME_EXTRA, token->end, end, 0);
 }
 
 /* "[clone .isra.0]", with the blank before it. */
@@ -469,7 +472,7 @@ static bool
 is_clone_note(const struct finding *finding, const struct name_token *token)
 {
 	return token->opens == '[' && before(finding, token->begin) == ' ' &&
-	    is_at(finding, token->begin, finding->n, "[clone ");
+	    name_parts_is_at(finding, token->begin, finding->n, "[clone ");
 }
 
 /*
@@ -497,8 +500,8 @@ find_lists(struct finding *finding)
 			token->outer = top;
 			top = t - 1;
 			if (is_clone_note(finding, token) &&
-			    add_part(finding, NAME_EXTRA, i - 1, token->end,
-			             0) != 0)
+			    name_parts_add_part(finding, NAME_EXTRA, i - 1,
+			                        token->end, 0) != 0)
 				return -1;
 			continue;
 		}
@@ -541,10 +544,11 @@ place_before(const struct finding *finding, uint32_t end)
 	if (begin < end && before(finding, begin) == ':' && begin > 1 &&
 	    finding->name[begin - 2] != ':')
 		return begin - 1;
-	begin = digits_before(finding, end, 1, is_hex);
-	if (begin < end && begin > 3 && is_before(finding, begin, "+0x"))
+	begin = digits_before(finding, end, 1, name_parts_is_hex);
+	if (begin < end && begin > 3 &&
+	    name_parts_is_before(finding, begin, "+0x"))
 		return begin - 3;
-	begin = digits_before(finding, end, 1, is_identifier);
+	begin = digits_before(finding, end, 1, name_parts_is_identifier);
 	if (begin > 1 && begin < end && before(finding, begin) == '@')
 		return begin - 1;
 	return end;
@@ -561,14 +565,14 @@ suffix_before(const struct finding *finding, uint32_t end)
 	uint32_t begin = digits_before(finding, end, 1, is_digit);
 
 	if (end > RUST_HASH_SIZE &&
-	    is_at(finding, end - RUST_HASH_SIZE, end, "::h") &&
-	    digits_before(finding, end, RUST_HASH_SIZE - 3, is_hex) ==
-	    end - RUST_HASH_SIZE + 3)
+	    name_parts_is_at(finding, end - RUST_HASH_SIZE, end, "::h") &&
+	    digits_before(finding, end, RUST_HASH_SIZE - 3,
+	                  name_parts_is_hex) == end - RUST_HASH_SIZE + 3)
 		return end - RUST_HASH_SIZE;
 	begin = begin < end && before(finding, begin) == '.' ? begin - 1 : end;
 	for (size_t k = 0; k < sizeof words / sizeof *words; k++)
 		if (begin > strlen(words[k]) &&
-		    is_before(finding, begin, words[k]))
+		    name_parts_is_before(finding, begin, words[k]))
 			return begin - (uint32_t)strlen(words[k]);
 	return end;
 }
@@ -597,7 +601,7 @@ clone_notes_before(const struct finding *finding, uint32_t end, size_t *t)
  * *error set.
  */
 static uint32_t
-find_end(struct finding *finding)
+name_parts_find_end(struct finding *finding)
 {
 	uint32_t end = finding->n, begin;
 	size_t t = finding->parts->n_tokens;
@@ -612,8 +616,9 @@ find_end(struct finding *finding)
 		end = clone_notes_before(finding, end, &t);
 		begin = suffix_before(finding, end);
 		goes_on = begin < end && begin > 0;
-		if (goes_on && add_part(finding, NAME_EXTRA, begin, end,
-		                        0) != 0)
+		if (goes_on &&
+		    name_parts_add_part(finding, NAME_EXTRA, begin, end, 0) !=
+		        0)
 			return 0;
 		if (goes_on)
 			end = begin;
@@ -628,9 +633,9 @@ skip_address(const struct finding *finding, uint32_t i)
 	uint32_t end = i + 3;
 
 	if (strchr("/.", finding->name[i]) == NULL ||
-	    !is_at(finding, i + 1, finding->n, "0x"))
+	    !name_parts_is_at(finding, i + 1, finding->n, "0x"))
 		return i;
-	while (is_hex(at(finding, end)))
+	while (name_parts_is_hex(at(finding, end)))
 		end++;
 	return end - i - 3 >= HASH_DIGITS ? end : i;
 }
@@ -671,9 +676,9 @@ next_outer(const struct finding *finding, struct outer *outer, uint32_t *begin,
 static bool
 joins(const struct finding *finding, uint32_t blank)
 {
-	return is_before(finding, blank, " to") ||
-	    is_before(finding, blank, " for") ||
-	    is_before(finding, blank, " in");
+	return name_parts_is_before(finding, blank, " to") ||
+	    name_parts_is_before(finding, blank, " for") ||
+	    name_parts_is_before(finding, blank, " in");
 }
 
 /* "(*f(int))" of a function that returns a pointer to a function or array. */
@@ -748,7 +753,7 @@ is_ending(const struct finding *finding, uint32_t i, uint32_t end)
 	for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
 		uint32_t next = i + (uint32_t)strlen(endings[k]);
 
-		if (is_at(finding, i, end, endings[k]) &&
+		if (name_parts_is_at(finding, i, end, endings[k]) &&
 		    (next == end || at(finding, next) == ':' ||
 		     (at(finding, next) == '.' &&
 		      is_digit(at(finding, next + 1)))))
@@ -769,9 +774,9 @@ separator_length(const struct finding *finding, uint32_t i, uint32_t begin,
 	if (c == ':' && next == ':')
 		return i + 2 < end ? 2 : 0;
 	if (c == '/')
-		return is_letter(next);
+		return name_parts_is_letter(next);
 	return c == '.' && ends_callable(finding, i, false) &&
-	    (is_letter(next) || next == '(' || next == '<') &&
+	    (name_parts_is_letter(next) || next == '(' || next == '<') &&
 	    !is_ending(finding, i + 1, end);
 }
 
@@ -810,7 +815,7 @@ read_byte(struct finding *finding, struct outer *outer, uint32_t i)
 	if (end > i && end <= outer->end) {
 		outer->at = end;
 		end_identifier(finding, i);
-		return add_part(finding, NAME_EXTRA, i, end, 0);
+		return name_parts_add_part(finding, NAME_EXTRA, i, end, 0);
 	}
 	if (length == 0)
 		return 0;
@@ -873,8 +878,10 @@ enter_declarator(struct finding *finding, struct outer *outer,
 		begin++;
 	if (begin >= end)
 		return 0;
-	if (add_part(finding, NAME_DECLARATOR, outer->at, begin, 0) != 0 ||
-	    add_part(finding, NAME_DECLARATOR, end, outer->end, 0) != 0)
+	if (name_parts_add_part(finding, NAME_DECLARATOR, outer->at, begin,
+	                        0) != 0 ||
+	    name_parts_add_part(finding, NAME_DECLARATOR, end, outer->end, 0) !=
+	        0)
 		return -1;
 	outer->at = begin;
 	outer->end = end;
@@ -883,9 +890,9 @@ enter_declarator(struct finding *finding, struct outer *outer,
 }
 
 static int
-find_name(struct finding *finding)
+name_parts_find_name(struct finding *finding)
 {
-	uint32_t end = find_end(finding);
+	uint32_t end = name_parts_find_end(finding);
 	struct outer outer = { .end = end };
 	struct form form;
 
@@ -907,7 +914,8 @@ find_name(struct finding *finding)
 	if (!form.has_parameters && form.blank != NONE)
 		outer.end = form.blank;
 	if (form.has_parameters && form.name > outer.at) {
-		if (add_part(finding, NAME_EXTRA, outer.at, form.name, 0) != 0)
+		if (name_parts_add_part(finding, NAME_EXTRA, outer.at,
+		                        form.name, 0) != 0)
 			return -1;
 		outer.at = form.name;
 	}
@@ -915,7 +923,7 @@ find_name(struct finding *finding)
 }
 
 static int
-compare_parts(const void *a, const void *b)
+name_parts_compare_parts(const void *a, const void *b)
 {
 	const struct name_part *x = a, *y = b;
 
@@ -939,7 +947,7 @@ order_parts(struct name_parts *parts)
 
 	if (parts->n > 0)
 		qsort(parts->parts, parts->n, sizeof *parts->parts,
-		      compare_parts);
+		      name_parts_compare_parts);
 	for (size_t i = 0; i < parts->n; i++) {
 		struct name_part part = parts->parts[i];
 
@@ -981,7 +989,7 @@ name_parts_find(struct name_parts *parts, const char *name, size_t n,
 		return 0;
 	}
 	if (find_tokens(&finding) != 0 || find_lists(&finding) != 0 ||
-	    find_name(&finding) != 0)
+	    name_parts_find_name(&finding) != 0)
 		return -1;
 	order_parts(parts);
 	return 0;
@@ -992,7 +1000,7 @@ static bool
 opens_parameters(const struct finding *finding, uint32_t i)
 {
 	return ends_callable(finding, i, false) &&
-	    !is_before(finding, i, "decltype");
+	    !name_parts_is_before(finding, i, "decltype");
 }
 
 size_t

@@ -49,13 +49,13 @@ names_free(struct names *names)
 }
 
 static uint32_t
-hash_text(const char *text, size_t length)
+names_hash_text(const char *text, size_t length)
 {
 	return (uint32_t)XXH3_64bits(text, length);
 }
 
 static bool
-is_text(const void *texts, uint32_t name, const void *key)
+names_is_text(const void *texts, uint32_t name, const void *key)
 {
 	const struct text *known = &((const struct text *)texts)[name];
 	const struct text *sought = key;
@@ -70,8 +70,8 @@ names_add(struct names *names, const char *text, size_t length,
           struct error *error)
 {
 	const struct text key = { text, length };
-	uint32_t hash = hash_text(text, length), name = names->n_texts;
-	struct index_slot *slot = index_seek(&names->index, hash, is_text,
+	uint32_t hash = names_hash_text(text, length), name = names->n_texts;
+	struct index_slot *slot = index_seek(&names->index, hash, names_is_text,
 	                                     names->texts, &key, error);
 	const char *copy;
 
@@ -137,8 +137,8 @@ names_find(const struct names *names, const char *text, size_t length)
 {
 	const struct text key = { text, length };
 
-	return index_find(&names->index, hash_text(text, length), is_text,
-	                  names->texts, &key);
+	return index_find(&names->index, names_hash_text(text, length),
+	                  names_is_text, names->texts, &key);
 }
 
 uint32_t

@@ -36,13 +36,13 @@ near_start_part(struct near *near, const char *wanted, size_t length)
 }
 
 static unsigned char
-fold(char c)
+near_fold(char c)
 {
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 static unsigned
-least(unsigned a, unsigned b)
+near_least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -63,17 +63,18 @@ distance(const char *a, size_t n_a, const char *b, size_t n_b, bool in_a)
 
 		row[0] = in_a ? 0 : (unsigned)i;
 		for (size_t j = 1; j <= n_b; j++) {
-			bool same = fold(a[i - 1]) == fold(b[j - 1]);
+			bool same = near_fold(a[i - 1]) == near_fold(b[j - 1]);
 
-			row[j] = least(above[j], row[j - 1]) + 1;
-			row[j] = least(row[j], above[j - 1] + !same);
+			row[j] = near_least(above[j], row[j - 1]) + 1;
+			row[j] = near_least(row[j], above[j - 1] + !same);
 			if (i > 1 && j > 1 &&
-			    fold(a[i - 1]) == fold(b[j - 2]) &&
-			    fold(a[i - 2]) == fold(b[j - 1]))
-				row[j] = least(row[j],
-				               rows[(i - 2) % 3][j - 2] + 1);
+			    near_fold(a[i - 1]) == near_fold(b[j - 2]) &&
+			    near_fold(a[i - 2]) == near_fold(b[j - 1]))
+				row[j] = near_least(row[j],
+				                    rows[(i - 2) % 3][j - 2] +
+				                        1);
 		}
-		best = least(best, row[n_b]);
+		best = near_least(best, row[n_b]);
 	}
 	return in_a ? best : rows[n_a % 3][n_b];
 }

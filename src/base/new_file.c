@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static int
-fail(const struct new_file *file, int number, struct error *error)
+new_file_fail(const struct new_file *file, int number, struct error *error)
 {
 	return error_set(error, "%.200s: %s", file->name, strerror(number));
 }
@@ -128,7 +128,7 @@ new_file_open(struct new_file *file, const char *name, struct error *error)
 	file->target = file->beside = NULL;
 	writer_start(&file->writer, write_to_descriptor, &file->descriptor);
 	if (!open_somehow(file, name)) {
-		fail(file, errno, error);
+		new_file_fail(file, errno, error);
 		free(file->target);
 		return -1;
 	}
@@ -155,5 +155,7 @@ new_file_close(struct new_file *file, bool is_whole, struct error *error)
 	signal(SIGXFSZ, file->on_limit);
 	free(file->beside);
 	free(file->target);
-	return status == 0 || status == EPIPE ? 0 : fail(file, status, error);
+	return status == 0 || status == EPIPE ?
+	    0 :
+	    new_file_fail(file, status, error);
 }

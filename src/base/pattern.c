@@ -28,7 +28,7 @@ struct pattern {
 };
 
 static enum pattern_kind
-kind_of(const char *text, size_t length)
+pattern_kind_of(const char *text, size_t length)
 {
 	if (length > 2 && text[0] == '/' && text[length - 1] == '/')
 		return PATTERN_EXPRESSION;
@@ -47,7 +47,7 @@ blame(const struct pattern *pattern, const struct error *why,
 
 /* Compiles /.../ without its slashes. */
 static int
-compile(struct pattern *pattern, struct error *error)
+pattern_compile(struct pattern *pattern, struct error *error)
 {
 	struct error why = { 0 };
 
@@ -58,7 +58,7 @@ compile(struct pattern *pattern, struct error *error)
 }
 
 static struct pattern *
-make(const char *text, enum pattern_kind kind, struct error *error)
+pattern_make(const char *text, enum pattern_kind kind, struct error *error)
 {
 	struct pattern *pattern = memory_array(1, sizeof *pattern, error);
 
@@ -68,7 +68,8 @@ make(const char *text, enum pattern_kind kind, struct error *error)
 	pattern->text = memory_string(text, error);
 	pattern->kind = kind;
 	if (pattern->text == NULL ||
-	    (kind == PATTERN_EXPRESSION && compile(pattern, error) != 0)) {
+	    (kind == PATTERN_EXPRESSION &&
+	     pattern_compile(pattern, error) != 0)) {
 		free(pattern->text);
 		free(pattern);
 		return NULL;
@@ -79,19 +80,19 @@ make(const char *text, enum pattern_kind kind, struct error *error)
 struct pattern *
 pattern_new(const char *text, struct error *error)
 {
-	return make(text, kind_of(text, strlen(text)), error);
+	return pattern_make(text, pattern_kind_of(text, strlen(text)), error);
 }
 
 struct pattern *
 pattern_new_exact(const char *text, struct error *error)
 {
-	return make(text, PATTERN_EXACT, error);
+	return pattern_make(text, PATTERN_EXACT, error);
 }
 
 struct pattern *
 pattern_new_short(const char *text, bool lacks_scopes, struct error *error)
 {
-	struct pattern *pattern = make(text, PATTERN_SHORT, error);
+	struct pattern *pattern = pattern_make(text, PATTERN_SHORT, error);
 	struct name_parts parts = { 0 };
 
 	if (pattern == NULL)
@@ -126,7 +127,7 @@ pattern_is_general(const struct pattern *pattern)
 
 /* Whether a character of an expression means something else than itself. */
 static bool
-is_special(char c)
+pattern_is_special(char c)
 {
 	return c != '\0' && strchr("\\^$.[]()|*+?{}", c) != NULL;
 }
@@ -156,7 +157,7 @@ literal_run(const struct pattern *pattern, const char *text, size_t n,
 		*next = end < n ? end + 1 : n;
 		return end - at;
 	}
-	while (end < n && !is_special(text[end]))
+	while (end < n && !pattern_is_special(text[end]))
 		end++;
 	*next = end == n ? n : text[end] == '[' ? skip_bracket(text, n, end) :
 	    text[end] == '\\' && end + 1 < n ? end + 2 : end + 1;

@@ -8,7 +8,7 @@
 
 /* How many bytes at the front are printable ASCII. */
 static size_t
-plain_run(const char *bytes, size_t n)
+printable_plain_run(const char *bytes, size_t n)
 {
 	size_t i = 0;
 
@@ -42,7 +42,7 @@ void
 text_add_printable(struct text_buffer *text, const char *bytes, size_t n)
 {
 	while (n > 0) {
-		size_t length = plain_run(bytes, n);
+		size_t length = printable_plain_run(bytes, n);
 
 		if (length > 0) {
 			text_add(text, bytes, length);
@@ -79,7 +79,7 @@ needs_bars(const char *name, size_t n)
 }
 
 static bool
-is_hex(char c)
+printable_is_hex(char c)
 {
 	return c != '\0' && strchr("0123456789abcdefABCDEF", c) != NULL;
 }
@@ -89,7 +89,8 @@ static bool
 backslash_acts(const char *rest, size_t n)
 {
 	return n == 0 || rest[0] == '|' ||
-	    (n >= 3 && rest[0] == 'x' && is_hex(rest[1]) && is_hex(rest[2]));
+	    (n >= 3 && rest[0] == 'x' && printable_is_hex(rest[1]) &&
+	     printable_is_hex(rest[2]));
 }
 
 void
@@ -148,7 +149,7 @@ printable_width(const char *bytes, size_t n)
 	size_t width = 0;
 
 	while (n > 0) {
-		size_t length = plain_run(bytes, n);
+		size_t length = printable_plain_run(bytes, n);
 		uint32_t character;
 
 		if (length > 0) {

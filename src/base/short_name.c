@@ -58,16 +58,16 @@ has_kept(const struct showing *showing, uint32_t begin, uint32_t end)
 
 /* A blank between two closing brackets says nothing, even where names part. */
 static bool
-is_blank(const struct showing *showing, const struct name_part *part)
+short_name_is_blank(const struct showing *showing, const struct name_part *part)
 {
 	return part->end - part->begin == 1 &&
 	    showing->name[part->begin] == ' ';
 }
 
 static bool
-is_kept(const struct showing *showing, const struct name_part *part)
+short_name_is_kept(const struct showing *showing, const struct name_part *part)
 {
-	if (is_blank(showing, part))
+	if (short_name_is_blank(showing, part))
 		return false;
 	if (showing->keeps_all)
 		return true;
@@ -90,7 +90,7 @@ last_item(const struct showing *showing, uint32_t first)
 		if (parts[i].kind != NAME_ITEM)
 			continue;
 		last = i;
-		if (is_kept(showing, &parts[i]))
+		if (short_name_is_kept(showing, &parts[i]))
 			last_kept = i;
 	}
 	return last_kept == first ? last : last_kept;
@@ -105,7 +105,7 @@ shows_item(const struct showing *showing, uint32_t i, uint32_t last)
 {
 	const struct name_part *part = &showing->parts->parts[i];
 
-	return is_kept(showing, part) || i == last ||
+	return short_name_is_kept(showing, part) || i == last ||
 	    (i < last && part->end - part->content <= ELLIPSIS_SIZE);
 }
 
@@ -127,7 +127,7 @@ add_shown(struct text_buffer *text, const struct showing *showing,
 		uint32_t from = part->begin;
 
 		if (is_item ? shows_item(showing, i, last[i]) :
-		              is_kept(showing, part)) {
+		              short_name_is_kept(showing, part)) {
 			uint32_t shown = part->kind != NAME_LIST ? 0 :
 			                 last_item(showing, i);
 
@@ -184,7 +184,7 @@ struct shortening {
 };
 
 static int
-compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
+short_name_compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
 
@@ -192,13 +192,13 @@ compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
 }
 
 static int
-compare_texts(const void *a, const void *b, void *context)
+short_name_compare_texts(const void *a, const void *b, void *context)
 {
 	const struct shortening *all = context;
 	const struct short_name *x = &all->names[*(const uint32_t *)a];
 	const struct short_name *y = &all->names[*(const uint32_t *)b];
 
-	return compare_bytes(x->text, x->length, y->text, y->length);
+	return short_name_compare_bytes(x->text, x->length, y->text, y->length);
 }
 
 /* By the whole names, return types last. */
@@ -209,15 +209,16 @@ compare_whole(const void *a, const void *b, void *context)
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 	const struct short_name *x = &all->names[i], *y = &all->names[j];
 	uint32_t at_x = all->begin[i], at_y = all->begin[j];
-	int order = compare_bytes(x->whole + at_x, x->n_whole - at_x,
-	                          y->whole + at_y, y->n_whole - at_y);
+	int order = short_name_compare_bytes(x->whole + at_x, x->n_whole - at_x,
+	                                     y->whole + at_y,
+	                                     y->n_whole - at_y);
 
 	return order != 0 ? order :
-	       compare_bytes(x->whole, at_x, y->whole, at_y);
+	       short_name_compare_bytes(x->whole, at_x, y->whole, at_y);
 }
 
 static uint32_t
-common_length(const char *a, size_t n_a, const char *b, size_t n_b)
+short_name_common_length(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	uint32_t i = 0;
 
@@ -231,22 +232,24 @@ common_length(const char *a, size_t n_a, const char *b, size_t n_b)
  * of the name is a byte, too, and the return type follows it.
  */
 static uint32_t
-find_fork(const struct shortening *all, uint32_t i, uint32_t j)
+short_name_find_fork(const struct shortening *all, uint32_t i, uint32_t j)
 {
 	const struct short_name *x = &all->names[i], *y = &all->names[j];
 	uint32_t at_x = all->begin[i], at_y = all->begin[j];
 	size_t n_x = x->n_whole - at_x, n_y = y->n_whole - at_y;
-	uint32_t place = common_length(x->whole + at_x, n_x,
-	                               y->whole + at_y, n_y);
+	uint32_t place = short_name_common_length(x->whole + at_x, n_x,
+	                                          y->whole + at_y, n_y);
 
 	if (place < n_x || place < n_y)
 		return place;
-	return place + 1 + common_length(x->whole, at_x, y->whole, at_y);
+	return place + 1 +
+	    short_name_common_length(x->whole, at_x, y->whole, at_y);
 }
 
 /* Adds the offset of a fork's place in a name, unless it is at its end. */
 static void
-keep(struct shortening *all, uint32_t name, uint32_t place, size_t *n)
+short_name_keep(struct shortening *all, uint32_t name, uint32_t place,
+                size_t *n)
 {
 	uint32_t begin = all->begin[name];
 	uint32_t length = (uint32_t)all->names[name].n_whole - begin;
@@ -258,7 +261,7 @@ keep(struct shortening *all, uint32_t name, uint32_t place, size_t *n)
 }
 
 static int
-compare_offsets(const void *a, const void *b)
+short_name_compare_offsets(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -277,16 +280,17 @@ collect_forks(struct shortening *all, const uint32_t *run, size_t n, size_t i,
 	                sizeof *all->kept, all->error) != 0)
 		return -1;
 	for (size_t k = i; k > 0; k = all->left[k])
-		keep(all, run[i], all->forks[k], n_kept);
+		short_name_keep(all, run[i], all->forks[k], n_kept);
 	for (size_t k = i + 1; k < n; k = all->right[k])
-		keep(all, run[i], all->forks[k], n_kept);
-	qsort(all->kept, *n_kept, sizeof *all->kept, compare_offsets);
+		short_name_keep(all, run[i], all->forks[k], n_kept);
+	qsort(all->kept, *n_kept, sizeof *all->kept,
+	      short_name_compare_offsets);
 	return 0;
 }
 
 /* Sets the short text of a name to `text`. */
 static int
-set_text(struct shortening *all, struct short_name *name)
+short_name_set_text(struct shortening *all, struct short_name *name)
 {
 	const struct text_buffer *text = &all->text;
 
@@ -325,7 +329,7 @@ show_forks(struct shortening *all, const uint32_t *run, size_t n, size_t i)
 	text_clear(&all->text);
 	if (add_shown(&all->text, &showing, all->error) != 0)
 		return -1;
-	return set_text(all, name);
+	return short_name_set_text(all, name);
 }
 
 /* Tells a run of n names apart that have the same short text. */
@@ -336,7 +340,7 @@ tell_apart(struct shortening *all, uint32_t *run, size_t n)
 	               all->error) != 0)
 		return -1;
 	for (size_t i = 1; i < n; i++)
-		all->forks[i] = find_fork(all, run[i - 1], run[i]);
+		all->forks[i] = short_name_find_fork(all, run[i - 1], run[i]);
 	forks_link(all->forks, all->left, all->right, n);
 	for (size_t i = 0; i < n; i++)
 		if (show_forks(all, run, n, i) != 0)
@@ -361,7 +365,7 @@ show_all_parts(struct shortening *all, const uint32_t *run, size_t n)
 		if (name_parts_find(&all->parts, name->whole, name->n_whole,
 		                    all->error) != 0 ||
 		    add_shown(&all->text, &showing, all->error) != 0 ||
-		    set_text(all, name) != 0)
+		    short_name_set_text(all, name) != 0)
 			return -1;
 	}
 	return 0;
@@ -391,13 +395,13 @@ static int
 go_through_runs(struct shortening *all, enum stage stage, bool *changed)
 {
 	*changed = false;
-	if (sort_items(all->order, all->n, sizeof *all->order, compare_texts,
-	               all, all->error) != 0)
+	if (sort_items(all->order, all->n, sizeof *all->order,
+	               short_name_compare_texts, all, all->error) != 0)
 		return -1;
 	for (size_t i = 0, end; i < all->n; i = end) {
 		uint32_t *run = all->order + i;
 
-		for (end = i + 1; end < all->n && compare_texts(
+		for (end = i + 1; end < all->n && short_name_compare_texts(
 		     run, all->order + end, all) == 0; end++)
 			;
 		if (end == i + 1)
@@ -423,7 +427,7 @@ make_bare(struct shortening *all, uint32_t i)
 		return -1;
 	all->order[i] = i;
 	all->begin[i] = all->parts.begin;
-	return set_text(all, name);
+	return short_name_set_text(all, name);
 }
 
 static int

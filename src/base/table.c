@@ -65,8 +65,8 @@ format_text(struct table *table, struct error *error, const char *format,
 }
 
 static int
-add_line(const char ***lines, size_t *n, size_t *capacity, const char *line,
-         struct error *error)
+table_add_line(const char ***lines, size_t *n, size_t *capacity,
+               const char *line, struct error *error)
 {
 	if (line == NULL ||
 	    memory_grow(lines, capacity, *n + 1, sizeof **lines, error) != 0)
@@ -85,8 +85,8 @@ table_add_header(struct table *table, struct error *error, const char *format,
 	va_start(arguments, format);
 	line = format_text(table, error, format, arguments);
 	va_end(arguments);
-	return add_line(&table->header, &table->n_header,
-	                &table->header_capacity, line, error);
+	return table_add_line(&table->header, &table->n_header,
+	                      &table->header_capacity, line, error);
 }
 
 static void
@@ -122,8 +122,8 @@ table_add_footer(struct table *table, struct error *error, const char *format,
 	va_start(arguments, format);
 	line = format_text(table, error, format, arguments);
 	va_end(arguments);
-	return add_line(&table->footer, &table->n_footer,
-	                &table->footer_capacity, line, error);
+	return table_add_line(&table->footer, &table->n_footer,
+	                      &table->footer_capacity, line, error);
 }
 
 const char *
@@ -189,8 +189,8 @@ table_add_row(struct table *table, const struct cell *cells,
 
 /* The column of that key and one of two kinds, or n_columns. */
 static size_t
-find_column(const struct table *table, const char *key, enum cell_kind kind,
-            enum cell_kind other)
+table_find_column(const struct table *table, const char *key,
+                  enum cell_kind kind, enum cell_kind other)
 {
 	size_t i = 0;
 
@@ -205,12 +205,12 @@ find_column(const struct table *table, const char *key, enum cell_kind kind,
 size_t
 table_handle_column(const struct table *table)
 {
-	size_t path = find_column(table, "path", CELL_PATH, CELL_NAME);
+	size_t path = table_find_column(table, "path", CELL_PATH, CELL_NAME);
 
 	if (table->picture != NULL)
 		return table->n_columns;
 	return path < table->n_columns || table->handle_key == NULL ? path :
-	    find_column(table, table->handle_key, CELL_TEXT, CELL_TEXT);
+	    table_find_column(table, table->handle_key, CELL_TEXT, CELL_TEXT);
 }
 
 void

@@ -38,7 +38,7 @@ text_clear(struct text_buffer *text)
 }
 
 static bool
-grow(struct text_buffer *text, size_t n)
+text_buffer_grow(struct text_buffer *text, size_t n)
 {
 	struct error error = { 0 };
 
@@ -51,10 +51,10 @@ grow(struct text_buffer *text, size_t n)
 
 /* Room for n >= 1 more bytes, or NULL. */
 static char *
-reserve(struct text_buffer *text, size_t n)
+text_buffer_reserve(struct text_buffer *text, size_t n)
 {
 	if ((text->failed || n > text->capacity - text->length) &&
-	    !grow(text, n))
+	    !text_buffer_grow(text, n))
 		return NULL;
 	return text->bytes + text->length;
 }
@@ -62,7 +62,7 @@ reserve(struct text_buffer *text, size_t n)
 void
 text_add(struct text_buffer *text, const char *bytes, size_t n)
 {
-	char *end = n > 0 ? reserve(text, n) : NULL;
+	char *end = n > 0 ? text_buffer_reserve(text, n) : NULL;
 
 	if (end != NULL) {
 		memcpy(end, bytes, n);
@@ -85,7 +85,7 @@ text_add_char(struct text_buffer *text, char c)
 void
 text_add_fill(struct text_buffer *text, char c, size_t n)
 {
-	char *end = n > 0 ? reserve(text, n) : NULL;
+	char *end = n > 0 ? text_buffer_reserve(text, n) : NULL;
 
 	if (end != NULL) {
 		memset(end, c, n);
@@ -103,7 +103,7 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 	va_start(arguments, format);
 	length = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
-	end = length < 0 ? NULL : reserve(text, (size_t)length + 1);
+	end = length < 0 ? NULL : text_buffer_reserve(text, (size_t)length + 1);
 	if (end == NULL) {
 		text->failed = true;
 		return;
@@ -117,7 +117,7 @@ text_add_format(struct text_buffer *text, const char *format, ...)
 const char *
 text_string(struct text_buffer *text)
 {
-	char *end = reserve(text, 1);
+	char *end = text_buffer_reserve(text, 1);
 
 	if (end == NULL)
 		return "";

@@ -69,7 +69,7 @@ static const struct known_gtick {
 
 /* Whether text[n] is the name, or its plural. */
 static bool
-is_named(const char *text, size_t n, const char *name)
+units_is_named(const char *text, size_t n, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -82,7 +82,7 @@ find_known(const char *text, size_t n)
 {
 	const struct known_gtick *known = known_gticks;
 
-	while (known->name != NULL && !is_named(text, n, known->name))
+	while (known->name != NULL && !units_is_named(text, n, known->name))
 		known++;
 	return known->name != NULL ? known : NULL;
 }
@@ -142,8 +142,8 @@ choose_scale(const struct scale *scale, long double amount)
 
 /* Adds four significant digits, without zeros at the end. */
 static void
-add_total(struct text_buffer *text, long double amount,
-          const struct scale *scale)
+units_add_total(struct text_buffer *text, long double amount,
+                const struct scale *scale)
 {
 	char digits[64];
 	size_t n;
@@ -207,7 +207,7 @@ add_scaled(struct text_buffer *text, long double amount, long double whole,
 }
 
 static void
-add_number(struct text_buffer *text, wide number)
+units_add_number(struct text_buffer *text, wide number)
 {
 	char digits[40];
 	size_t at = sizeof digits;
@@ -260,7 +260,7 @@ add_gticks(struct text_buffer *text, wide number, wide whole,
 		           (long double)whole * known->size, known->scales);
 		return;
 	}
-	add_number(text, number);
+	units_add_number(text, number);
 	if (*gtick == '\0')
 		return;
 	text_add_char(text, ' ');
@@ -287,7 +287,7 @@ text_add_total_gticks(struct text_buffer *text, uint64_t hits,
 	if (known == NULL || hits == 0)
 		text_add_gticks(text, hits, interval, gtick);
 	else
-		add_total(text, number * known->size, known->scales);
+		units_add_total(text, number * known->size, known->scales);
 }
 
 void
@@ -323,7 +323,7 @@ text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
 	int decimals;
 
 	if (known == NULL) {
-		add_number(text, after);
+		units_add_number(text, after);
 		text_add_string(text, of);
 		text_add_string(text, " instead of ");
 		text_add_gticks(text, before, 1, gtick);
@@ -414,7 +414,7 @@ text_add_interval(struct text_buffer *text, uint64_t interval,
 		return;
 	}
 	if (interval != 1) {
-		add_number(text, interval);
+		units_add_number(text, interval);
 		text_add_char(text, ' ');
 	}
 	text_add_gtick_name(text, name, interval);

@@ -9,7 +9,7 @@
 #include "src/base/units.h"
 
 static bool
-is_letter(char c)
+wrapping_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -21,7 +21,7 @@ is_before_unit(const char *bytes, size_t n, size_t blank)
 	size_t begin = blank + 1, end = begin;
 	long double size;
 
-	while (end < n && is_letter(bytes[end]))
+	while (end < n && wrapping_is_letter(bytes[end]))
 		end++;
 	return blank > 0 && bytes[blank - 1] >= '0' &&
 	    bytes[blank - 1] <= '9' &&

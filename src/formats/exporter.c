@@ -44,7 +44,7 @@ has_units(const struct profile *profile, const struct exporter *exporter)
 }
 
 static bool
-has_samples(const struct profile *profile)
+exporter_has_samples(const struct profile *profile)
 {
 	for (uint32_t r = 0; profile->tree != NULL &&
 	     r < profile->n_resources; r++)
@@ -65,7 +65,7 @@ has_names(const struct profile *profile)
 
 /* Modules may have lines that nobody has asked for yet; and are named there. */
 static bool
-has_lines(const struct profile *profile)
+exporter_has_lines(const struct profile *profile)
 {
 	if (profile->n_modules > 0)
 		return true;
@@ -115,11 +115,11 @@ find_losses(const struct export_source *source,
 
 	unsigned contents = (has_several ? EXPORT_RESOURCES : 0) |
 	    (has_names(profile) ? EXPORT_NAMES : 0) |
-	    (has_samples(profile) ? samples : 0) |
+	    (exporter_has_samples(profile) ? samples : 0) |
 	    (has_paths(profile) ? EXPORT_PATHS : 0) |
 	    (has_estimates(profile) ? EXPORT_ESTIMATES : 0) |
 	    (profile->n_modules > 0 ? EXPORT_ADDRESSES : 0) |
-	    (has_lines(profile) ? EXPORT_LINES : 0) |
+	    (exporter_has_lines(profile) ? EXPORT_LINES : 0) |
 	    (has_call_sites(profile) ? EXPORT_CALL_SITES : 0) |
 	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |
 	    (profile->n_processes > 1 ? EXPORT_PROCESSES : 0) |

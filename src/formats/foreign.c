@@ -69,7 +69,7 @@ has(struct text text, const char *what)
 
 /* The first line; *text becomes what follows it.  false: there is none. */
 static bool
-take_line(struct text *text, struct text *line)
+foreign_take_line(struct text *text, struct text *line)
 {
 	const char *end = text->size == 0 ? NULL :
 	                  memchr(text->at, '\n', text->size);
@@ -91,7 +91,7 @@ has_line(struct text text, const char *begin)
 {
 	struct text line;
 
-	while (take_line(&text, &line))
+	while (foreign_take_line(&text, &line))
 		if (begins_with(line, begin))
 			return true;
 	return false;
@@ -105,7 +105,7 @@ is_dtrace(struct text text)
 {
 	struct text line;
 
-	while (take_line(&text, &line)) {
+	while (foreign_take_line(&text, &line)) {
 		struct text words = without_blanks(line);
 		const char *tick = memchr(words.at, '`', words.size);
 
@@ -123,7 +123,7 @@ is_bpftrace(struct text text)
 {
 	struct text line;
 
-	while (take_line(&text, &line))
+	while (foreign_take_line(&text, &line))
 		if (begins_with(line, "@") && line.size >= 2 &&
 		    line.at[line.size - 1] == '[')
 			return true;
@@ -169,7 +169,7 @@ is_html(struct text text)
 }
 
 static bool
-is_json(struct text text)
+foreign_is_json(struct text text)
 {
 	struct text rest = text = without_blanks(text);
 
@@ -215,7 +215,8 @@ is_autofdo(struct text text)
 	struct text line, words;
 	size_t n;
 
-	if (!take_line(&text, &line) || line.size == 0 || *line.at == ' ')
+	if (!foreign_take_line(&text, &line) || line.size == 0 ||
+	    *line.at == ' ')
 		return false;
 	for (int i = 0; i < 2; i++) {
 		const char *colon = memrchr(line.at, ':', line.size);
@@ -227,7 +228,7 @@ is_autofdo(struct text text)
 				return false;
 		line.size = (size_t)(colon - line.at);
 	}
-	if (line.size == 0 || !take_line(&text, &line))
+	if (line.size == 0 || !foreign_take_line(&text, &line))
 		return false;
 	words = without_blanks(line);
 	for (n = 0; n < words.size && strchr("0123456789.", words.at[n]); n++)
@@ -262,7 +263,7 @@ is_perf_fields(struct text text)
 	struct text line;
 	size_t n = 0;
 
-	while (take_line(&text, &line)) {
+	while (foreign_take_line(&text, &line)) {
 		bool is_ended = line.size > 0 &&
 		                line.at[line.size - 1] == ' ';
 
@@ -493,7 +494,7 @@ static const struct signature signatures[] = {
 	  .is_vague = true },
 	{ { "XML", GIVE_STACKS }, .begins = "<?xml", .is_vague = true },
 	{ { "JSON", "of JSON, cpprof reads only profiles in a few formats" },
-	  .fits = is_json, .is_vague = true },
+	  .fits = foreign_is_json, .is_vague = true },
 };
 
 static bool
@@ -504,7 +505,7 @@ fits_json(const struct signature *signature, struct text text)
 	for (size_t i = 0; i < n && signature->json[i] != NULL; i++)
 		if (!has(text, signature->json[i]))
 			return false;
-	return signature->json[0] == NULL || is_json(text);
+	return signature->json[0] == NULL || foreign_is_json(text);
 }
 
 static bool

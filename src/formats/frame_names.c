@@ -77,7 +77,7 @@ mask_of(size_t n)
 }
 
 static inline uint64_t
-fold(uint64_t a, uint64_t b)
+frame_names_fold(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
 
@@ -127,9 +127,11 @@ hash_piece(struct loaded piece, uint64_t seed)
 		sum = _mm_add_epi64(sum, _mm_mul_epu32(keyed, swapped));
 		sum = _mm_add_epi64(_mm_shuffle_epi32(sum, 0x4e), part);
 	}
-	return fold((uint64_t)_mm_cvtsi128_si64(sum) ^ seed ^ keys[1],
-	            (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(sum, sum)) ^
-	            keys[0]);
+	return frame_names_fold((uint64_t)_mm_cvtsi128_si64(sum) ^ seed ^
+	                            keys[1],
+	                        (uint64_t)_mm_cvtsi128_si64(
+				    _mm_unpackhi_epi64(sum, sum)) ^
+	                            keys[0]);
 }
 
 static inline bool
@@ -172,9 +174,10 @@ hash_piece(struct loaded piece, uint64_t seed)
 	uint64_t sum = seed;
 
 	for (int i = 0; i < WORDS; i += 2)
-		sum = (sum ^ fold(word(piece, i) ^ keys[i],
-		                  word(piece, i + 1) ^ keys[i + 1])) *
-		      0x9e3779b97f4a7c15;
+		sum = (sum ^
+		       frame_names_fold(word(piece, i) ^ keys[i],
+		                        word(piece, i + 1) ^ keys[i + 1])) *
+		    0x9e3779b97f4a7c15;
 	return sum;
 }
 
@@ -215,7 +218,7 @@ rest_is(const struct piece *known, const char *text, size_t length)
 }
 
 static int
-grow_slots(struct frame_names *frames, struct error *error)
+frame_names_grow_slots(struct frame_names *frames, struct error *error)
 {
 	unsigned bits = frames->slots_bits + 1;
 	size_t n_old = (size_t)1 << frames->slots_bits;
@@ -254,8 +257,9 @@ copy_pieces(struct frame_names *frames, const char *text, size_t length,
 }
 
 static uint32_t
-enter_name(struct frame_names *frames, struct slot *slot, const char *text,
-           size_t length, uint32_t hash, struct error *error)
+frame_names_enter_name(struct frame_names *frames, struct slot *slot,
+                       const char *text, size_t length, uint32_t hash,
+                       struct error *error)
 {
 	struct profile *profile = frames->profile;
 	const struct piece *pieces = copy_pieces(frames, text, length, error);
@@ -275,14 +279,14 @@ enter_name(struct frame_names *frames, struct slot *slot, const char *text,
 	*slot = (struct slot){ pieces, hash, number };
 	frames->n_names++;
 	if (frames->n_names > (size_t)1 << (frames->slots_bits - 1) &&
-	    grow_slots(frames, error) != 0)
+	    frame_names_grow_slots(frames, error) != 0)
 		return NO_NAME;
 	return number;
 }
 
 static inline uint32_t
-add_name(struct frame_names *frames, const char *text, size_t length,
-         struct error *error)
+frame_names_add_name(struct frame_names *frames, const char *text,
+                     size_t length, struct error *error)
 {
 	struct loaded first = load_piece(text, length);
 	uint64_t hash64 = hash_piece(first, length);
@@ -297,8 +301,8 @@ add_name(struct frame_names *frames, const char *text, size_t length,
 		struct slot *slot = &frames->slots[i];
 
 		if (slot->pieces == NULL)
-			return enter_name(frames, slot, text, length, hash,
-			                  error);
+			return frame_names_enter_name(frames, slot, text,
+			                              length, hash, error);
 		if (slot->hash == hash && piece_is(slot->pieces, first) &&
 		    (length < PIECE || rest_is(slot->pieces, text, length)))
 			return slot->number;
@@ -311,8 +315,8 @@ frame_names_add(struct frame_names *frames, const char *line, size_t begin,
                 struct error *error)
 {
 	for (size_t i = 0; i < n; i++) {
-		numbers[i] = add_name(frames, line + begin,
-		                      next[i] - 1 - begin, error);
+		numbers[i] = frame_names_add_name(frames, line + begin,
+		                                  next[i] - 1 - begin, error);
 		if (numbers[i] == NO_NAME)
 			return -1;
 		begin = next[i];

@@ -13,7 +13,7 @@
 #include "src/base/memory.h"
 
 static int
-pack(struct gzip_output *output, int flush)
+gzip_output_pack(struct gzip_output *output, int flush)
 {
 	z_stream *stream = &output->stream;
 	char packed[16 << 10];
@@ -30,13 +30,13 @@ pack(struct gzip_output *output, int flush)
 }
 
 static int
-pack_some(void *context, const char *bytes, size_t n)
+gzip_output_pack_some(void *context, const char *bytes, size_t n)
 {
 	struct gzip_output *output = context;
 
 	output->stream.next_in = (Bytef *)(uintptr_t)bytes;
 	output->stream.avail_in = (uInt)n;
-	return n > UINT32_MAX ? EFBIG : pack(output, Z_NO_FLUSH);
+	return n > UINT32_MAX ? EFBIG : gzip_output_pack(output, Z_NO_FLUSH);
 }
 
 struct gzip_output *
@@ -47,7 +47,7 @@ gzip_output_new(struct writer *to, struct error *error)
 	if (output == NULL)
 		return NULL;
 	output->to = to;
-	writer_start(&output->in, pack_some, output);
+	writer_start(&output->in, gzip_output_pack_some, output);
 	if (deflateInit2(&output->stream, Z_BEST_SPEED, Z_DEFLATED,
 	                 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK)
 		return output;
@@ -69,5 +69,5 @@ void
 gzip_output_finish(struct gzip_output *output)
 {
 	if (writer_flush(&output->in) == 0)
-		pack(output, Z_FINISH);
+		gzip_output_pack(output, Z_FINISH);
 }

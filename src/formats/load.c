@@ -72,7 +72,7 @@ file_list_add(struct file_list *files, char *path, bool was_found,
 }
 
 static int
-compare_files(const void *a, const void *b)
+load_compare_files(const void *a, const void *b)
 {
 	const struct file *left = a, *right = b;
 
@@ -80,8 +80,8 @@ compare_files(const void *a, const void *b)
 }
 
 static int
-add_entries(struct file_list *files, const char *path, DIR *directory,
-            struct error *error)
+load_add_entries(struct file_list *files, const char *path, DIR *directory,
+                 struct error *error)
 {
 	const struct dirent *entry;
 
@@ -142,11 +142,11 @@ add_recording(struct file_list *files, const char *path, struct error *error)
 
 	if (directory == NULL)
 		return error_set(error, "%s: %s", path, strerror(errno));
-	result = add_entries(files, path, directory, error);
+	result = load_add_entries(files, path, directory, error);
 	closedir(directory);
 	if (files->n > first)
 		qsort(files->files + first, files->n - first,
-		      sizeof *files->files, compare_files);
+		      sizeof *files->files, load_compare_files);
 	return result;
 }
 
@@ -188,7 +188,7 @@ has_standard_input(const struct file_list *files)
 }
 
 static int
-add_path(struct file_list *files, const char *path, struct error *error)
+load_add_path(struct file_list *files, const char *path, struct error *error)
 {
 	bool is_standard_input = strcmp(path, "-") == 0;
 	struct stat status;
@@ -474,7 +474,7 @@ load_one(struct loaded *loaded, const struct file *file,
 }
 
 static bool
-has_samples(const struct profile *profile)
+load_has_samples(const struct profile *profile)
 {
 	uint64_t samples = 0;
 
@@ -485,7 +485,7 @@ has_samples(const struct profile *profile)
 
 /* What was read as one profile, which is then the caller's. */
 static struct profile *
-sum_up(struct loaded *loaded, struct error *error)
+load_sum_up(struct loaded *loaded, struct error *error)
 {
 	struct profile *sum;
 
@@ -494,7 +494,7 @@ sum_up(struct loaded *loaded, struct error *error)
 		return NULL;
 	}
 	sum = profile_pile_take(&loaded->pile, error);
-	if (sum != NULL && loaded->n_left_out > 0 && !has_samples(sum)) {
+	if (sum != NULL && loaded->n_left_out > 0 && !load_has_samples(sum)) {
 		error_set(error, "%s; nor has any other file samples",
 		          loaded->left_out[0].text);
 		profile_free(sum);
@@ -521,7 +521,7 @@ load_files(const struct file_list *files, const struct read_options *options,
 	       load_one(&loaded, &files->files[i], options, error) == 0)
 		i++;
 	if (i == files->n)
-		sum = sum_up(&loaded, error);
+		sum = load_sum_up(&loaded, error);
 	loaded_free(&loaded);
 	return sum;
 }
@@ -546,7 +546,7 @@ load_profiles(const char *const *paths, size_t n,
 		recording_names_free(shared.names);
 		return NULL;
 	}
-	while (i < n && add_path(&files, paths[i], error) == 0)
+	while (i < n && load_add_path(&files, paths[i], error) == 0)
 		i++;
 	drop_names(&files);
 	shared.is_program_used = &is_program_used;

@@ -64,7 +64,7 @@ pass_log_prefix(struct line_text *text)
 
 /* "400000-fcb000:", where the '-' may be a blank and the ':' missing */
 static bool
-take_range(struct line_text *text, struct memory_mapping *mapping)
+memory_map_take_range(struct line_text *text, struct memory_mapping *mapping)
 {
 	line_skip_blanks(text);
 	line_take(text, "0x");
@@ -192,14 +192,14 @@ read_short_end(struct line_text text, struct memory_mapping *mapping,
 
 /* Whether the line is a mapping; one of no code has no path. */
 static bool
-read_mapping(struct line_text text, struct memory_mapping *mapping,
-             struct line_text *path, struct line_text *build_id)
+memory_map_read_mapping(struct line_text text, struct memory_mapping *mapping,
+                        struct line_text *path, struct line_text *build_id)
 {
 	bool is_code;
 
 	*mapping = (struct memory_mapping){ 0 };
 	*path = *build_id = (struct line_text){ text.end, text.end };
-	if (!take_range(&text, mapping))
+	if (!memory_map_take_range(&text, mapping))
 		return false;
 	is_code = take_permissions(&text);
 	if (take_device(&text, &mapping->offset)) {
@@ -219,8 +219,8 @@ read_mapping(struct line_text text, struct memory_mapping *mapping,
 
 /* "build=/home/me" */
 static int
-add_attribute(struct memory_map *map, const struct line_text *line,
-              struct error *error)
+memory_map_add_attribute(struct memory_map *map, const struct line_text *line,
+                         struct error *error)
 {
 	struct line_text name = *line, value;
 	const char *sign = memchr(line->at, '=', line_left(line));
@@ -257,8 +257,8 @@ memory_map_add_line(struct memory_map *map, const char *line, size_t length,
 	line_trim(&text);
 	pass_log_prefix(&text);
 	text = replace_attributes(map, text, buffer);
-	if (!read_mapping(text, &mapping, &path, &build_id))
-		return add_attribute(map, &text, error);
+	if (!memory_map_read_mapping(text, &mapping, &path, &build_id))
+		return memory_map_add_attribute(map, &text, error);
 	if (path.at == path.end || mapping.limit <= mapping.start)
 		return 0;
 	mapping.path = arena_text(&map->arena, path.at, line_left(&path),

@@ -82,7 +82,7 @@ struct message {
 };
 
 static struct message
-write_message(const char *format, va_list arguments)
+reader_write_message(const char *format, va_list arguments)
 {
 	struct message message;
 
@@ -107,7 +107,7 @@ reader_fail(const struct reader *reader, struct error *error,
 	va_list arguments;
 
 	va_start(arguments, format);
-	message = write_message(format, arguments);
+	message = reader_write_message(format, arguments);
 	va_end(arguments);
 	return fail_at(reader, reader->place, error, &message);
 }
@@ -120,7 +120,7 @@ reader_fail_at(const struct reader *reader, uint64_t place,
 	va_list arguments;
 
 	va_start(arguments, format);
-	message = write_message(format, arguments);
+	message = reader_write_message(format, arguments);
 	va_end(arguments);
 	return fail_at(reader, place, error, &message);
 }
@@ -133,7 +133,7 @@ reader_fail_file(const struct reader *reader, struct error *error,
 	va_list arguments;
 
 	va_start(arguments, format);
-	message = write_message(format, arguments);
+	message = reader_write_message(format, arguments);
 	va_end(arguments);
 	return error_set(error, "%s: %s", source_name(reader->source),
 	                 message.text);
@@ -201,7 +201,7 @@ reader_warn(struct reader *reader, struct error *error, const char *format,
 	va_list arguments;
 
 	va_start(arguments, format);
-	message = write_message(format, arguments);
+	message = reader_write_message(format, arguments);
 	va_end(arguments);
 	return profile_warn(reader->profile, error, "%s: %s",
 	                    source_name(reader->source), message.text);
@@ -306,8 +306,8 @@ read_unended(struct reader *reader, reader_line *read, void *context,
 
 /* The source is at its end and has text[length] after the last newline. */
 static int
-end_lines(struct reader *reader, reader_line *read, void *context,
-          const char *text, size_t length, struct error *error)
+reader_end_lines(struct reader *reader, reader_line *read, void *context,
+                 const char *text, size_t length, struct error *error)
 {
 	size_t size;
 
@@ -350,8 +350,8 @@ reader_lines(struct reader *reader, unsigned longest_mib, reader_line *read,
 		}
 		source_skip(reader->source, (size_t)taken);
 		if (size < wanted)
-			return end_lines(reader, read, context, bytes + taken,
-			                 left, error);
+			return reader_end_lines(reader, read, context,
+			                        bytes + taken, left, error);
 		wanted = left * 2 + 1;
 		if (reader_step(reader, error) != 0)
 			return -1;
@@ -818,8 +818,8 @@ reader_enter_row(struct reader *reader, struct stack_rows *rows,
 
 /* Moves the nodes [begin, end), which lie below node begin - 1. */
 static void
-move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
-           uint32_t down)
+reader_move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
+                  uint32_t down)
 {
 	for (uint32_t n = begin; n < end; n++) {
 		uint32_t parent = tree->parent[n];
@@ -854,7 +854,7 @@ split_threads(struct profile *profile, const struct reader_section *sections,
 			section = sections[thread];
 		end = tree->end[root];
 		down++;
-		move_nodes(tree, root + 1, end, down);
+		reader_move_nodes(tree, root + 1, end, down);
 		if (section.thread == NO_THREAD &&
 		    section.label_set == NO_LABELS && is_only)
 			continue;

@@ -26,7 +26,7 @@ run_list_free(struct run_list *runs)
 
 /* Takes over path, which may be NULL for want of memory. */
 static int
-add(struct run_list *runs, char *path, struct error *error)
+run_list_add(struct run_list *runs, char *path, struct error *error)
 {
 	if (path == NULL)
 		return error_out_of_memory(error);
@@ -40,7 +40,7 @@ add(struct run_list *runs, char *path, struct error *error)
 }
 
 static bool
-is_directory(const char *path)
+run_list_is_directory(const char *path)
 {
 	struct stat status;
 
@@ -51,7 +51,7 @@ is_directory(const char *path)
 static bool
 is_recording(const char *path)
 {
-	DIR *directory = is_directory(path) ? opendir(path) : NULL;
+	DIR *directory = run_list_is_directory(path) ? opendir(path) : NULL;
 	const struct dirent *entry = NULL;
 
 	if (directory == NULL)
@@ -64,7 +64,7 @@ is_recording(const char *path)
 }
 
 static int
-compare_paths(const void *a, const void *b)
+run_list_compare_paths(const void *a, const void *b)
 {
 	const char *const *left = a, *const *right = b;
 
@@ -72,8 +72,8 @@ compare_paths(const void *a, const void *b)
 }
 
 static int
-add_entries(struct run_list *runs, const char *path, DIR *directory,
-            struct error *error)
+run_list_add_entries(struct run_list *runs, const char *path, DIR *directory,
+                     struct error *error)
 {
 	const struct dirent *entry;
 
@@ -86,7 +86,7 @@ add_entries(struct run_list *runs, const char *path, DIR *directory,
 			return error_out_of_memory(error);
 		if (!is_recording(name))
 			free(name);
-		else if (add(runs, name, error) != 0)
+		else if (run_list_add(runs, name, error) != 0)
 			return -1;
 	}
 	return errno == 0 ? 0 :
@@ -103,11 +103,11 @@ run_list_add_directory(struct run_list *runs, const char *path,
 
 	if (directory == NULL)
 		return error_set(error, "%s: %s", path, strerror(errno));
-	result = add_entries(runs, path, directory, error);
+	result = run_list_add_entries(runs, path, directory, error);
 	closedir(directory);
 	if (runs->n > first)
 		qsort(runs->paths + first, runs->n - first,
-		      sizeof *runs->paths, compare_paths);
+		      sizeof *runs->paths, run_list_compare_paths);
 	return result;
 }
 
@@ -172,7 +172,7 @@ add_possible_members(struct run_list *runs, const char *path,
 			free(name);
 		} else if (!can_be_member(name)) {
 			free(name);
-		} else if (add(runs, name, error) != 0) {
+		} else if (run_list_add(runs, name, error) != 0) {
 			return -1;
 		}
 	}
@@ -196,14 +196,14 @@ run_list_add_members(struct run_list *runs, const char *path,
                      struct error *error)
 {
 	size_t first = runs->n;
-	int result = add(runs, strdup(path), error);
+	int result = run_list_add(runs, strdup(path), error);
 
 	/* What lies in a directory comes after it, until all are searched. */
 	for (size_t i = first; result == 0 && i < runs->n; i++) {
 		char *name = runs->paths[i];
 		DIR *directory = NULL;
 
-		if (strcmp(name, "-") != 0 && is_directory(name) &&
+		if (strcmp(name, "-") != 0 && run_list_is_directory(name) &&
 		    !is_one_profile(runs, name))
 			directory = opendir(name);
 		if (directory == NULL)
@@ -215,10 +215,10 @@ run_list_add_members(struct run_list *runs, const char *path,
 	}
 	drop_gaps(runs, first);
 	if (result == 0 && runs->n == first)
-		result = add(runs, strdup(path), error);
+		result = run_list_add(runs, strdup(path), error);
 	if (runs->n > first)
 		qsort(runs->paths + first, runs->n - first,
-		      sizeof *runs->paths, compare_paths);
+		      sizeof *runs->paths, run_list_compare_paths);
 	return result;
 }
 
@@ -231,7 +231,7 @@ struct file_of_run {
 };
 
 static int
-compare_files(const void *a, const void *b)
+run_list_compare_files(const void *a, const void *b)
 {
 	const struct file_of_run *left = a, *right = b;
 
@@ -250,7 +250,7 @@ is_same_file(const struct file_of_run *left, const struct file_of_run *right)
 
 /* What a path leads to; false for what is read once, or not there. */
 static bool
-find_file(const char *path, size_t run, struct file_of_run *file)
+run_list_find_file(const char *path, size_t run, struct file_of_run *file)
 {
 	struct stat status;
 	bool is_input = strcmp(path, "-") == 0;
@@ -288,7 +288,7 @@ find_recording(const char *path, const struct file_of_run *files, size_t n)
 		if (is_same_file(&files[middle], &folder))
 			return &files[middle];
 		folder.run = 0;
-		if (compare_files(&files[middle], &folder) < 0)
+		if (run_list_compare_files(&files[middle], &folder) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -305,9 +305,9 @@ run_list_check_distinct(const struct run_list *runs, struct error *error)
 	int result = files == NULL ? -1 : 0;
 
 	for (size_t i = 0; result == 0 && i < runs->n; i++)
-		n += find_file(runs->paths[i], i, &files[n]);
+		n += run_list_find_file(runs->paths[i], i, &files[n]);
 	if (n > 0)
-		qsort(files, n, sizeof *files, compare_files);
+		qsort(files, n, sizeof *files, run_list_compare_files);
 	for (size_t i = 1; result == 0 && i < n; i++)
 		if (is_same_file(&files[i - 1], &files[i]))
 			result = error_set(error, "%.200s and %.200s are the "
@@ -331,7 +331,7 @@ run_list_check_distinct(const struct run_list *runs, struct error *error)
 /* ---- paths ---- */
 
 static int
-add_path(struct run_list *runs, const char *path, struct error *error)
+run_list_add_path(struct run_list *runs, const char *path, struct error *error)
 {
 	size_t first = runs->n;
 
@@ -340,11 +340,11 @@ add_path(struct run_list *runs, const char *path, struct error *error)
 		runs->program = memory_string(path, error);
 		return runs->program != NULL ? 0 : -1;
 	}
-	if (strcmp(path, "-") != 0 && is_directory(path) &&
+	if (strcmp(path, "-") != 0 && run_list_is_directory(path) &&
 	    !is_recording(path) &&
 	    run_list_add_directory(runs, path, error) != 0)
 		return -1;
-	return runs->n > first ? 0 : add(runs, strdup(path), error);
+	return runs->n > first ? 0 : run_list_add(runs, strdup(path), error);
 }
 
 int
@@ -352,7 +352,7 @@ run_list_add_paths(struct run_list *runs, const char *const *paths, size_t n,
                    struct error *error)
 {
 	for (size_t i = 0; i < n; i++)
-		if (add_path(runs, paths[i], error) != 0)
+		if (run_list_add_path(runs, paths[i], error) != 0)
 			return -1;
 	return 0;
 }

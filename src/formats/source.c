@@ -216,7 +216,7 @@ wait_for_writer(struct source *source, struct error *error)
 
 /* Up to n bytes of the file to `to`; 0 at its end, -1 with *error set. */
 static ssize_t
-read_file(struct source *source, char *to, size_t n, struct error *error)
+source_read_file(struct source *source, char *to, size_t n, struct error *error)
 {
 	ssize_t got = 0;
 
@@ -261,8 +261,8 @@ read_packed(struct source *source, struct error *error)
 		return 0;
 	memmove(source->packed_buffer, source->packed, source->n_packed);
 	source->packed = source->packed_buffer;
-	got = read_file(source, source->packed_buffer + source->n_packed,
-	                PACKED_SIZE - source->n_packed, error);
+	got = source_read_file(source, source->packed_buffer + source->n_packed,
+	                       PACKED_SIZE - source->n_packed, error);
 	if (got < 0)
 		return -1;
 	source->n_packed += (size_t)got;
@@ -270,7 +270,7 @@ read_packed(struct source *source, struct error *error)
 }
 
 static int
-find_packing(struct source *source, struct error *error)
+source_find_packing(struct source *source, struct error *error)
 {
 	while (source->n_packed < UNPACKER_MAGIC_SIZE && source->fd >= 0 &&
 	       !source->fd_ended)
@@ -350,7 +350,7 @@ open_source(const char *path, bool is_hashed, struct error *error)
 		XXH3_128bits_reset(source->hash);
 	}
 	if (look_at_file(source, error) != 0 ||
-	    find_packing(source, error) != 0) {
+	    source_find_packing(source, error) != 0) {
 		source_close(source);
 		return NULL;
 	}
@@ -379,8 +379,8 @@ source_content(struct source *source, unsigned char hash[CONTENT_HASH_SIZE],
 	if (source->is_ahead)
 		worker_wait(source->worker);
 	do
-		got = read_file(source, source->packed_buffer, PACKED_SIZE,
-		                error);
+		got = source_read_file(source, source->packed_buffer,
+		                       PACKED_SIZE, error);
 	while (got > 0);
 	if (got < 0)
 		return -1;
@@ -401,7 +401,7 @@ source_of_memory(const char *name, const void *data, size_t size,
 	source->size = source->done = size;
 	source->packed = data;
 	source->n_packed = size;
-	if (find_packing(source, error) != 0) {
+	if (source_find_packing(source, error) != 0) {
 		source_close(source);
 		return NULL;
 	}
@@ -435,7 +435,8 @@ check_amount(struct source *source)
 
 /* Some bytes to to[n]: how many, 0 at the end or at damage, or -1. */
 static ssize_t
-unpack_some(struct source *source, char *to, size_t n, struct error *error)
+source_unpack_some(struct source *source, char *to, size_t n,
+                   struct error *error)
 {
 	struct unpacker *unpacker = source->unpacker;
 	struct unpacker_damage damage = { 0 };
@@ -473,7 +474,7 @@ read_plain(struct source *source, char *to, size_t n, struct error *error)
 	size_t got = source->n_packed < n ? source->n_packed : n;
 
 	if (got == 0)
-		return read_file(source, to, n, error);
+		return source_read_file(source, to, n, error);
 	memcpy(to, source->packed, got);
 	source->packed += got;
 	source->n_packed -= got;
@@ -505,7 +506,7 @@ block_size(const struct source *source)
  * there.
  */
 static int
-make_room(struct source *source, struct error *error)
+source_make_room(struct source *source, struct error *error)
 {
 	size_t needed = source->n_bytes + PAGE_SIZE + block_size(source) +
 	                SOURCE_PADDING;
@@ -533,11 +534,11 @@ make_room(struct source *source, struct error *error)
 }
 
 static ssize_t
-read_block(struct source *source, char *to, struct error *error)
+source_read_block(struct source *source, char *to, struct error *error)
 {
 	return source->unpacker == NULL ?
 	       read_plain(source, to, block_size(source), error) :
-	       unpack_some(source, to, BLOCK_SIZE, error);
+	       source_unpack_some(source, to, BLOCK_SIZE, error);
 }
 
 static void
@@ -545,8 +546,8 @@ read_ahead(void *context)
 {
 	struct source *source = context;
 
-	source->n_ahead = read_block(source, source->ahead + FRONT_SIZE,
-	                             &source->ahead_error);
+	source->n_ahead = source_read_block(source, source->ahead + FRONT_SIZE,
+	                                    &source->ahead_error);
 }
 
 /* Has the next block got ready, if this is a file of more than one. */
@@ -585,7 +586,7 @@ take_ahead(struct source *source, struct error *error)
 		return error_pass(error, &source->ahead_error);
 	if (left > FRONT_SIZE || source->buffer_capacity < AHEAD_SIZE) {
 		if (room_left(source) < BLOCK_SIZE &&
-		    make_room(source, error) != 0)
+		    source_make_room(source, error) != 0)
 			return -1;
 		memcpy(source->buffer + (source->bytes - source->buffer) +
 		       left, block, (size_t)source->n_ahead);
@@ -600,7 +601,7 @@ take_ahead(struct source *source, struct error *error)
 }
 
 static int
-fill(struct source *source, size_t wanted, struct error *error)
+source_fill(struct source *source, size_t wanted, struct error *error)
 {
 	while (source->n_bytes < wanted && !source->bytes_ended) {
 		ssize_t got;
@@ -609,11 +610,14 @@ fill(struct source *source, size_t wanted, struct error *error)
 			got = take_ahead(source, error);
 		} else {
 			if (room_left(source) < block_size(source) &&
-			    make_room(source, error) != 0)
+			    source_make_room(source, error) != 0)
 				return -1;
-			got = read_block(source, source->buffer +
-			                 (source->bytes - source->buffer) +
-			                 source->n_bytes, error);
+			got = source_read_block(source,
+			                        source->buffer +
+			                            (source->bytes -
+			                             source->buffer) +
+			                            source->n_bytes,
+			                        error);
 		}
 		if (got < 0)
 			return -1;
@@ -642,9 +646,9 @@ read_all_packed(struct source *source, struct error *error)
 		return -1;
 	source->packed = source->packed_buffer;
 	while (got > 0 && source->n_packed < size) {
-		got = read_file(source, source->packed_buffer +
-		                source->n_packed, size - source->n_packed,
-		                error);
+		got = source_read_file(source,
+		                       source->packed_buffer + source->n_packed,
+		                       size - source->n_packed, error);
 		if (got > 0)
 			source->n_packed += (size_t)got;
 	}
@@ -698,9 +702,9 @@ source_peek(struct source *source, size_t wanted, size_t *size,
             struct error *error)
 {
 	if (source->buffer == NULL && (take_whole(source, error) != 0 ||
-	    (source->buffer == NULL && make_room(source, error) != 0)))
+	    (source->buffer == NULL && source_make_room(source, error) != 0)))
 		return NULL;
-	if (fill(source, wanted, error) != 0)
+	if (source_fill(source, wanted, error) != 0)
 		return NULL;
 	if (source->n_bytes == 0 && source->bytes_ended &&
 	    source->damage.is_set && !source->is_truncated) {

@@ -139,7 +139,8 @@ stack_batch_reserve(struct stack_batch *batch, size_t n_labels,
 
 /* Sets an error at a stack of the batch; -1. */
 static int
-fail_at(struct stack_writer *writer, size_t stack, const char *what)
+stack_writer_fail_at(struct stack_writer *writer, size_t stack,
+                     const char *what)
 {
 	return error_set(&writer->error, writer->positions == STACK_LINES ?
 	    "%s:%llu: %s" : "%s: 0x%llx: %s",
@@ -149,7 +150,7 @@ fail_at(struct stack_writer *writer, size_t stack, const char *what)
 }
 
 static int
-add_counts(struct stack_writer *writer, size_t stack)
+stack_writer_add_counts(struct stack_writer *writer, size_t stack)
 {
 	const struct stack_batch *batch = writer->entering;
 	const uint64_t *counts = batch->counts + stack * writer->n_resources;
@@ -173,7 +174,7 @@ add_counts(struct stack_writer *writer, size_t stack)
 		                           n_samples, &sum) != 0))
 			return sum.is_out_of_memory ?
 			    error_pass(&writer->error, &sum) :
-			    fail_at(writer, stack, sum.text);
+			    stack_writer_fail_at(writer, stack, sum.text);
 	}
 	return 0;
 }
@@ -206,7 +207,7 @@ grow_path(struct stack_writer *writer, size_t needed)
 
 /* The slot that has the label, or the empty one where it belongs. */
 static uint32_t *
-find_slot(const struct label_set *set, uint32_t label)
+stack_writer_find_slot(const struct label_set *set, uint32_t label)
 {
 	const uint32_t mask = ((uint32_t)1 << set->bits) - 1;
 	uint32_t i = label * 0x9e3779b1 >> (32 - set->bits);
@@ -242,7 +243,7 @@ begin_table(struct label_set *set, struct error *error)
 			return -1;
 	}
 	for (size_t i = 0; i < FEW; i++)
-		*find_slot(set, set->few[i]) = set->few[i] + 1;
+		*stack_writer_find_slot(set, set->few[i]) = set->few[i] + 1;
 	return 0;
 }
 
@@ -255,15 +256,17 @@ double_table(struct label_set *set, struct error *error)
 		return -1;
 	for (size_t i = 0; i < (size_t)1 << old.bits; i++)
 		if (old.slots[i] != 0)
-			*find_slot(set, old.slots[i] - 1) = old.slots[i];
+			*stack_writer_find_slot(set,
+			                        old.slots[i] -
+			                            1) = old.slots[i];
 	free(old.slots);
 	return 0;
 }
 
 /* Adds a label to a set of n.  1: added, 0: it is there already, -1: failed. */
 static int
-add_label(struct label_set *set, uint32_t n, uint32_t label,
-          struct error *error)
+stack_writer_add_label(struct label_set *set, uint32_t n, uint32_t label,
+                       struct error *error)
 {
 	uint32_t *slot;
 
@@ -277,7 +280,7 @@ add_label(struct label_set *set, uint32_t n, uint32_t label,
 	}
 	if (n == FEW && begin_table(set, error) != 0)
 		return -1;
-	slot = find_slot(set, label);
+	slot = stack_writer_find_slot(set, label);
 	if (*slot != 0)
 		return 0;
 	*slot = label + 1;
@@ -290,8 +293,8 @@ add_label(struct label_set *set, uint32_t n, uint32_t label,
  * is a new one, 0: perhaps not; -1: failed.
  */
 static int
-add_child(struct children *children, struct label_set **sets, uint32_t label,
-          struct error *error)
+stack_writer_add_child(struct children *children, struct label_set **sets,
+                       uint32_t label, struct error *error)
 {
 	const uint32_t last = children->last;
 	struct label_set *set = *sets;
@@ -309,7 +312,7 @@ add_child(struct children *children, struct label_set **sets, uint32_t label,
 	if (children->n == 1)
 		set->few[0] = last;
 	is_new = children->n == 0 ? 1 :
-	         add_label(set, children->n, label, error);
+	         stack_writer_add_label(set, children->n, label, error);
 	children->n += is_new > 0;
 	return is_new;
 }
@@ -354,8 +357,8 @@ continue_stack(struct stack_writer *writer, uint32_t at,
 	parent = at > 0 ? nodes[-1] : NO_NODE;
 	if (n == 0)
 		return parent;
-	is_new = add_child(children, &writer->sets[at], *labels,
-	                   &writer->error);
+	is_new = stack_writer_add_child(children, &writer->sets[at], *labels,
+	                                &writer->error);
 	if (is_new < 0 || (is_new > 0 ?
 	    tree_builder_append(writer->builder, parent, labels, n, nodes,
 	                        &writer->error) :
@@ -410,11 +413,12 @@ enter_batch(void *context)
 	result = batch->is_scattered ? enter_scattered(writer) :
 	         enter_continued(writer);
 	for (size_t i = 0; result == 0 && i < batch->n_stacks; i++)
-		result = add_counts(writer, i);
+		result = stack_writer_add_counts(writer, i);
 	if (result == 0 &&
 	    tree_builder_count(writer->builder) > batch->most_nodes)
-		fail_at(writer, batch->n_stacks - 1, "too many call paths, "
-		        SOURCE_UNPACK_FIRST);
+		stack_writer_fail_at(
+		    writer, batch->n_stacks - 1,
+		    "too many call paths, " SOURCE_UNPACK_FIRST);
 	tree_builder_settle(writer->builder);
 }
 
@@ -438,8 +442,9 @@ check_lengths(struct stack_writer *writer)
 	for (size_t i = 0; batch->n_labels > batch->most_nodes &&
 	     i < batch->n_stacks; i++)
 		if (batch->lengths[i] > batch->most_nodes)
-			return fail_at(writer, i, "a stack of too many frames, "
-			               SOURCE_UNPACK_FIRST);
+			return stack_writer_fail_at(
+			    writer, i,
+			    "a stack of too many frames, " SOURCE_UNPACK_FIRST);
 	return 0;
 }
 

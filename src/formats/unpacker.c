@@ -63,7 +63,7 @@ is_utf16(const unsigned char *head, size_t n)
 }
 
 static enum packing
-find_packing(const unsigned char *head, size_t n)
+unpacker_find_packing(const unsigned char *head, size_t n)
 {
 	if (is_gzip(head, n))
 		return PACKING_GZIP;
@@ -73,7 +73,7 @@ find_packing(const unsigned char *head, size_t n)
 }
 
 static bool
-start(struct unpacker *unpacker, const char *head)
+unpacker_start(struct unpacker *unpacker, const char *head)
 {
 	if (unpacker->packing == PACKING_GZIP)
 		return inflateInit2(&unpacker->gzip, 16 + MAX_WBITS) == Z_OK;
@@ -87,7 +87,9 @@ start(struct unpacker *unpacker, const char *head)
 struct unpacker *
 unpacker_new(const char *head, size_t n, struct error *error)
 {
-	enum packing packing = find_packing((const unsigned char *)head, n);
+	enum packing packing = unpacker_find_packing((const unsigned char *)
+	                                                 head,
+	                                             n);
 	struct unpacker *unpacker;
 
 	if (packing == PACKING_NONE)
@@ -96,7 +98,7 @@ unpacker_new(const char *head, size_t n, struct error *error)
 	if (unpacker == NULL)
 		return NULL;
 	unpacker->packing = packing;
-	if (!start(unpacker, head)) {
+	if (!unpacker_start(unpacker, head)) {
 		error_out_of_memory(error);
 		free(unpacker);
 		return NULL;
@@ -303,8 +305,8 @@ take_packed(struct unpacker *unpacker, const char **packed, size_t *n,
  * room, and none wait for the next call.
  */
 static size_t
-take_units(struct unpacker *unpacker, const char **packed, size_t *n,
-           char *to, size_t room, struct unpacker_damage *damage)
+unpacker_take_units(struct unpacker *unpacker, const char **packed, size_t *n,
+                    char *to, size_t room, struct unpacker_damage *damage)
 {
 	size_t wanted = room / 2 < UNITS_SIZE ? room / 2 : UNITS_SIZE;
 	size_t n_units = take_packed(unpacker, packed, n, unpacker->units,
@@ -342,7 +344,7 @@ take_mark(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
 	unpacker->utf16.is_little = mark[0] == '\xff';
 	if (damage->what != NULL || (*n == 0 && !unpacker->is_inside))
 		return 0;
-	return take_units(unpacker, packed, n, to, room, damage);
+	return unpacker_take_units(unpacker, packed, n, to, room, damage);
 }
 
 size_t
@@ -355,7 +357,8 @@ unpacker_take(struct unpacker *unpacker, const char **packed, size_t *n,
 	case INSIDE_UNKNOWN:
 		return take_mark(unpacker, packed, n, to, room, damage);
 	case INSIDE_UTF16:
-		return take_units(unpacker, packed, n, to, room, damage);
+		return unpacker_take_units(unpacker, packed, n, to, room,
+		                           damage);
 	default:
 		return take_packed(unpacker, packed, n, to, room, damage);
 	}

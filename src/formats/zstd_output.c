@@ -14,8 +14,8 @@
 enum { LEVEL = 3 };
 
 static int
-pack(struct zstd_output *output, const char *bytes, size_t n,
-     ZSTD_EndDirective end)
+zstd_output_pack(struct zstd_output *output, const char *bytes, size_t n,
+                 ZSTD_EndDirective end)
 {
 	ZSTD_inBuffer in = { bytes, n, 0 };
 	char packed[16 << 10];
@@ -33,9 +33,9 @@ pack(struct zstd_output *output, const char *bytes, size_t n,
 }
 
 static int
-pack_some(void *context, const char *bytes, size_t n)
+zstd_output_pack_some(void *context, const char *bytes, size_t n)
 {
-	return pack(context, bytes, n, ZSTD_e_continue);
+	return zstd_output_pack(context, bytes, n, ZSTD_e_continue);
 }
 
 struct zstd_output *
@@ -47,7 +47,7 @@ zstd_output_new(struct writer *to, struct error *error)
 		return NULL;
 	output->to = to;
 	output->stream = ZSTD_createCCtx();
-	writer_start(&output->in, pack_some, output);
+	writer_start(&output->in, zstd_output_pack_some, output);
 	if (output->stream != NULL &&
 	    !ZSTD_isError(ZSTD_CCtx_setParameter(output->stream,
 	        ZSTD_c_compressionLevel, LEVEL)) &&
@@ -74,7 +74,7 @@ zstd_output_finish(struct zstd_output *output)
 	if (writer_flush(&output->in) != 0)
 		output->to->error = output->to->error != 0 ?
 		    output->to->error : output->in.error;
-	else if (pack(output, "", 0, ZSTD_e_end) == ENOMEM &&
+	else if (zstd_output_pack(output, "", 0, ZSTD_e_end) == ENOMEM &&
 	         output->to->error == 0)
 		output->to->error = ENOMEM;
 }

@@ -183,7 +183,7 @@ work_factor(const struct pair *pair, double phi, double work_phi)
 /* ---- how noisy the runs are ---- */
 
 static int
-compare_doubles(const void *a, const void *b, void *context)
+change_compare_doubles(const void *a, const void *b, void *context)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -194,7 +194,7 @@ compare_doubles(const void *a, const void *b, void *context)
 static int
 median_of(double *values, size_t n, double *median, struct error *error)
 {
-	if (sort_items(values, n, sizeof *values, compare_doubles, NULL,
+	if (sort_items(values, n, sizeof *values, change_compare_doubles, NULL,
 	               error) != 0)
 		return -1;
 	*median = (values[(n - 1) / 2] + values[n / 2]) / 2;
@@ -511,8 +511,8 @@ student_95(struct student *last, double df)
  * phi * mean; unlike mean +- t * deviation it is right for small counts.
  */
 static void
-interval_of(const struct side *side, double phi, double t, double *low,
-            double *high)
+change_interval_of(const struct side *side, double phi, double t, double *low,
+                   double *high)
 {
 	double half = t * t * phi / 2;
 	double width = sqrt(half * (2 * side->sum + half));
@@ -523,14 +523,14 @@ interval_of(const struct side *side, double phi, double t, double *low,
 
 /* Of a difference, from the intervals of its sides (Zou & Donner 2008). */
 static void
-add_interval(struct change *change, const struct pair *pair,
-             double work_phi, double t)
+change_add_interval(struct change *change, const struct pair *pair,
+                    double work_phi, double t)
 {
 	double base_low, base_high, now_low, now_high;
 	double work = sqrt(work_phi * pair->work_variance);
 
-	interval_of(&pair->base, change->phi, t, &base_low, &base_high);
-	interval_of(&pair->now, change->phi, t, &now_low, &now_high);
+	change_interval_of(&pair->base, change->phi, t, &base_low, &base_high);
+	change_interval_of(&pair->now, change->phi, t, &now_low, &now_high);
 	work *= change->now;
 	change->low = change->change - hypot(t * work,
 	    hypot(change->now - now_low, base_high - change->base));
@@ -595,7 +595,7 @@ test_samples(struct change *change, const struct change_columns *columns,
 	    pair->sample / phi / work_factor(pair, phi, phi)));
 	change->sampling_p = normal_two_sided(sqrt(z2_of(pair) /
 	    work_factor(pair, pair->sample, pair->sample)));
-	add_interval(change, pair, phi, NORMAL_95);
+	change_add_interval(change, pair, phi, NORMAL_95);
 }
 
 /* Of a variance that is the sum of two, of which one is that part. */
@@ -682,7 +682,8 @@ test_replicates(struct change *change, const struct change_columns *columns,
 	                    spread.df);
 	if (columns->sample != NULL && n_samples(pair) < FEW_SAMPLES)
 		change->p = fmax(change->p, exact_p(pair));
-	add_interval(change, pair, work_phi, student_95(student, spread.df));
+	change_add_interval(change, pair, work_phi,
+	                    student_95(student, spread.df));
 }
 
 static void
@@ -717,8 +718,8 @@ is_between_runs(const struct change *change, double ratio)
 
 /* sampling_q: sampling_p, adjusted. */
 static enum change_verdict
-verdict_of(const struct change *change, const struct change_noise *noise,
-           double sampling_q, double fdr)
+change_verdict_of(const struct change *change, const struct change_noise *noise,
+                  double sampling_q, double fdr)
 {
 	if (isnan(change->q))
 		return CHANGE_UNDECIDED;
@@ -732,8 +733,8 @@ verdict_of(const struct change *change, const struct change_noise *noise,
 }
 
 static int
-decide(struct change *changes, size_t n, const struct change_noise *noise,
-       double fdr, struct error *error)
+change_decide(struct change *changes, size_t n,
+              const struct change_noise *noise, double fdr, struct error *error)
 {
 	double *p = memory_array(n, sizeof *p, error);
 	double *sampling = memory_array(n, sizeof *sampling, error);
@@ -748,8 +749,10 @@ decide(struct change *changes, size_t n, const struct change_noise *noise,
 		status = 0;
 		for (size_t i = 0; i < n; i++) {
 			changes[i].q = p[i];
-			changes[i].verdict = verdict_of(&changes[i], noise,
-			                                sampling[i], fdr);
+			changes[i].verdict = change_verdict_of(&changes[i],
+			                                       noise,
+			                                       sampling[i],
+			                                       fdr);
 		}
 	}
 	free(p);
@@ -1012,6 +1015,7 @@ change_test(const struct change_columns *columns,
 
 		test_row(&changes[i], columns, &pair, noise, &student);
 	}
-	return decide(changes, columns->n_rows, noise, fdr, error) != 0 ? -1 :
+	return change_decide(changes, columns->n_rows, noise, fdr, error) != 0 ?
+	    -1 :
 	    find_visible(columns, noise, fdr, changes, error);
 }

@@ -14,7 +14,7 @@ sampled_phi(struct sampled sampled)
 
 /* What the whole has besides a part that it contains. */
 static struct sampled
-rest_of(struct sampled part, struct sampled whole)
+estimate_rest_of(struct sampled part, struct sampled whole)
 {
 	return (struct sampled){
 		.hits = whole.hits - part.hits,
@@ -39,7 +39,7 @@ share_phi(struct sampled part, struct sampled whole)
 		return own;
 	share = (double)part.hits / (double)whole.hits;
 	return (1 - share) * own +
-	    share * sampled_phi(rest_of(part, whole));
+	    share * sampled_phi(estimate_rest_of(part, whole));
 }
 
 double

@@ -5,7 +5,7 @@
 #include <math.h>
 
 static double
-part_of(const struct jackknife *groups, size_t g)
+jackknife_part_of(const struct jackknife *groups, size_t g)
 {
 	return (double)groups->part[g];
 }
@@ -19,8 +19,8 @@ whole_of(const struct jackknife *groups, size_t g)
 
 /* The sum of the groups; *n_with: those that have any of it. */
 static double
-sum_of(double of(const struct jackknife *, size_t),
-       const struct jackknife *groups, size_t *n_with)
+jackknife_sum_of(double of(const struct jackknife *, size_t),
+                 const struct jackknife *groups, size_t *n_with)
 {
 	double sum = 0;
 
@@ -36,8 +36,8 @@ double
 jackknife_share_error(const struct jackknife *groups)
 {
 	size_t n_part, n_whole;
-	double part = sum_of(part_of, groups, &n_part);
-	double whole = sum_of(whole_of, groups, &n_whole);
+	double part = jackknife_sum_of(jackknife_part_of, groups, &n_part);
+	double whole = jackknife_sum_of(whole_of, groups, &n_whole);
 	double members = 0, variance = 0;
 
 	if (n_part < 2 || n_whole < 2)
@@ -45,7 +45,7 @@ jackknife_share_error(const struct jackknife *groups)
 	for (size_t g = 0; g < groups->n; g++)
 		members += groups->members[g];
 	for (size_t g = 0; g < groups->n; g++) {
-		double without = (part - part_of(groups, g)) /
+		double without = (part - jackknife_part_of(groups, g)) /
 		                 (whole - whole_of(groups, g));
 		double off = without - part / whole;
 

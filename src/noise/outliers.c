@@ -241,7 +241,7 @@ adjusted_p(const struct host *host, const struct common *common, double z,
 }
 
 static int
-compare_doubles(const void *a, const void *b, void *context)
+outliers_compare_doubles(const void *a, const void *b, void *context)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -267,7 +267,7 @@ gap_p(const struct host *hosts, size_t n, const struct common *common,
 	/* The farthest first. */
 	for (size_t i = 0; i < n; i++)
 		rest[i] = sign * z_of(&hosts[i], common);
-	if (sort_items(rest, n, sizeof *rest, compare_doubles, NULL,
+	if (sort_items(rest, n, sizeof *rest, outliers_compare_doubles, NULL,
 	               error) != 0)
 		return -1;
 	for (size_t i = 0; i < n_tail; i++)

@@ -19,7 +19,7 @@ alike_rows_free(struct alike_rows *alike)
 
 /* FNV-1a; never 0, which marks rows that are drawn again. */
 static uint64_t
-hash_text(const char *text, size_t n)
+alike_rows_hash_text(const char *text, size_t n)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -62,7 +62,7 @@ alike_rows_add(struct alike_rows *alike, uint32_t row,
 			.row = row, .record = cell->path.record,
 		};
 	}
-	drawn->hash = hash_text(text, n);
+	drawn->hash = alike_rows_hash_text(text, n);
 	drawn->shown = shown;
 	return 0;
 }
@@ -91,8 +91,8 @@ run_free(struct run *run)
 }
 
 static int
-add_path(struct run *run, struct drawn_row *row, const struct cell *cell,
-         struct error *error)
+alike_rows_add_path(struct run *run, struct drawn_row *row,
+                    const struct cell *cell, struct error *error)
 {
 	size_t n = call_paths_length(cell->path.paths, cell->path.record);
 
@@ -109,8 +109,8 @@ add_path(struct run *run, struct drawn_row *row, const struct cell *cell,
 }
 
 static uint32_t
-common_length(const struct run *run, const struct path *a,
-              const struct path *b)
+alike_rows_common_length(const struct run *run, const struct path *a,
+                         const struct path *b)
 {
 	const uint32_t *x = run->names + a->first, *y = run->names + b->first;
 	uint32_t n = 0;
@@ -121,11 +121,11 @@ common_length(const struct run *run, const struct path *a,
 }
 
 static int
-compare_paths(const void *a, const void *b, void *run)
+alike_rows_compare_paths(const void *a, const void *b, void *run)
 {
 	const struct path *x = a, *y = b;
 	const uint32_t *names = ((const struct run *)run)->names;
-	uint32_t n = common_length(run, x, y);
+	uint32_t n = alike_rows_common_length(run, x, y);
 
 	if (n == x->n || n == y->n)
 		return x->n < y->n ? -1 : x->n > y->n;
@@ -133,7 +133,7 @@ compare_paths(const void *a, const void *b, void *run)
 }
 
 static int
-compare_offsets(const void *a, const void *b)
+alike_rows_compare_offsets(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -171,7 +171,8 @@ set_must(struct alike_rows *alike, const struct run *run, size_t i,
 		add_must(must, &end, run->fork[k], path->n);
 	for (size_t k = i + 1; k < run->n; k = run->right[k])
 		add_must(must, &end, run->fork[k], path->n);
-	qsort(must + first, end - first, sizeof *must, compare_offsets);
+	qsort(must + first, end - first, sizeof *must,
+	      alike_rows_compare_offsets);
 	for (size_t k = first; k < end; k++)
 		if (n == 0 || must[first + n - 1] != must[k])
 			must[first + n++] = must[k];
@@ -185,8 +186,8 @@ set_must(struct alike_rows *alike, const struct run *run, size_t i,
 static int
 part_paths(struct alike_rows *alike, struct run *run, struct error *error)
 {
-	if (sort_items(run->paths, run->n, sizeof *run->paths, compare_paths,
-	               run, error) != 0 ||
+	if (sort_items(run->paths, run->n, sizeof *run->paths,
+	               alike_rows_compare_paths, run, error) != 0 ||
 	    memory_grow(&run->fork, &run->fork_capacity, run->n,
 	                sizeof *run->fork, error) != 0 ||
 	    memory_grow(&run->left, &run->left_capacity, run->n,
@@ -195,8 +196,8 @@ part_paths(struct alike_rows *alike, struct run *run, struct error *error)
 	                sizeof *run->right, error) != 0)
 		return -1;
 	for (size_t i = 1; i < run->n; i++)
-		run->fork[i] = common_length(run, &run->paths[i - 1],
-		                             &run->paths[i]);
+		run->fork[i] = alike_rows_common_length(run, &run->paths[i - 1],
+		                                        &run->paths[i]);
 	forks_link(run->fork, run->left, run->right, run->n);
 	for (size_t i = 0; i < run->n; i++)
 		if (set_must(alike, run, i, error) != 0)
@@ -220,14 +221,16 @@ part_rows(struct alike_rows *alike, const struct table *table, size_t column,
 		rows[i]->is_wide = stage >= ALIKE_WIDE;
 		if (stage == ALIKE_LAST)
 			rows[i]->is_uncut = true;
-		else if (cells[column].kind == CELL_PATH && add_path(run, rows[i], &cells[column], error) != 0)
+		else if (cells[column].kind == CELL_PATH &&
+		         alike_rows_add_path(run, rows[i], &cells[column],
+		                             error) != 0)
 			return -1;
 	}
 	return run->n == 0 ? 0 : part_paths(alike, run, error);
 }
 
 static uint64_t
-look(const struct drawn_row *row, enum alike_stage stage)
+alike_rows_look(const struct drawn_row *row, enum alike_stage stage)
 {
 	return stage == ALIKE_NAMES ? row->shown : row->hash;
 }
@@ -237,8 +240,8 @@ compare_looks(const void *a, const void *b, void *stage)
 {
 	const struct drawn_row *x = *(struct drawn_row *const *)a;
 	const struct drawn_row *y = *(struct drawn_row *const *)b;
-	uint64_t of_x = look(x, *(const enum alike_stage *)stage);
-	uint64_t of_y = look(y, *(const enum alike_stage *)stage);
+	uint64_t of_x = alike_rows_look(x, *(const enum alike_stage *)stage);
+	uint64_t of_y = alike_rows_look(y, *(const enum alike_stage *)stage);
 
 	if (of_x != of_y)
 		return of_x < of_y ? -1 : 1;
@@ -261,10 +264,10 @@ alike_rows_part(struct alike_rows *alike, const struct table *table,
 		status = sort_items(rows, alike->n, sizeof *rows,
 		                    compare_looks, &stage, error);
 	for (size_t i = 0, end; status == 0 && i < alike->n; i = end) {
-		uint64_t of_all = look(rows[i], stage);
+		uint64_t of_all = alike_rows_look(rows[i], stage);
 
 		for (end = i + 1; end < alike->n &&
-		     look(rows[end], stage) == of_all; end++)
+		     alike_rows_look(rows[end], stage) == of_all; end++)
 			;
 		/* The same path or name in several rows is no mistake. */
 		if (of_all == 0 ||

@@ -10,7 +10,8 @@
 #include "src/base/short_name.h"
 
 static void
-add_cut(struct text_buffer *text, const char *bytes, size_t n, size_t width)
+box_label_add_cut(struct text_buffer *text, const char *bytes, size_t n,
+                  size_t width)
 {
 	if (printable_width(bytes, n) <= width) {
 		text_add(text, bytes, n);
@@ -54,7 +55,7 @@ add_end(struct text_buffer *text, const char *name,
 		text_add_string(text, ELLIPSIS);
 		width--;
 	}
-	add_cut(text, end.bytes, end.length, width);
+	box_label_add_cut(text, end.bytes, end.length, width);
 	text->failed |= end.failed;
 	text_free(&end);
 }
@@ -86,7 +87,7 @@ text_add_label(struct text_buffer *text, const char *name, size_t n,
 }
 
 static uint32_t
-hash(const char *bytes, size_t n)
+box_label_hash(const char *bytes, size_t n)
 {
 	uint32_t value = UINT32_C(2166136261);	/* FNV-1a */
 
@@ -112,7 +113,7 @@ struct box_color
 box_color(const char *name, size_t n)
 {
 	return (struct box_color){
-		.hue = hash(name, family_length(name, n)) % BOX_HUES,
-		.shade = hash(name, n) % BOX_SHADES,
+		.hue = box_label_hash(name, family_length(name, n)) % BOX_HUES,
+		.shade = box_label_hash(name, n) % BOX_SHADES,
 	};
 }

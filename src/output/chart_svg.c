@@ -69,8 +69,8 @@ y_of(const struct chart_drawing *to, uint64_t hits)
 
 /* The class of a layer's colour; `number` counts from the lowest layer. */
 static void
-add_class(struct text_buffer *text, const struct chart_layer *layer,
-          uint32_t number)
+chart_svg_add_class(struct text_buffer *text, const struct chart_layer *layer,
+                    uint32_t number)
 {
 	if (layer->is_rest)
 		text_add_string(text, " class=\"r\"");
@@ -81,8 +81,8 @@ add_class(struct text_buffer *text, const struct chart_layer *layer,
 
 /* Puts the name of a layer into to->name: "f", "(main f)", "other stacks". */
 static int
-set_name(struct chart_drawing *to, const struct chart_layer *layer,
-         struct error *error)
+chart_svg_set_name(struct chart_drawing *to, const struct chart_layer *layer,
+                   struct error *error)
 {
 	const bool is_path = layer->name.kind == CELL_PATH;
 	struct text_buffer *rest = &to->drawing.rest;
@@ -127,10 +127,10 @@ add_legend(struct chart_drawing *to, int *number, struct error *error)
 		const struct cell hits = cell_hits(layer->hits);
 		const int y = SVG_PADDING + SVG_LINE * ++*number - 4;
 
-		if (set_name(to, layer, error) != 0)
+		if (chart_svg_set_name(to, layer, error) != 0)
 			return -1;
 		text_add_string(&to->text, "<rect");
-		add_class(&to->text, layer, i);
+		chart_svg_add_class(&to->text, layer, i);
 		text_add_format(&to->text, " x=\"%d\" y=\"%d\" width=\"12\" "
 		    "height=\"12\"/><text x=\"%d\" y=\"%d\">", SVG_PADDING,
 		    y - 10, SVG_PADDING + 18, y);
@@ -200,8 +200,8 @@ add_x_axis(struct chart_drawing *to)
 
 /* "f\n0.25 s to 0.50 s\n12 hits, 45.60% of the slice", escaped. */
 static int
-add_title(struct chart_drawing *to, uint32_t slice, uint64_t hits,
-          uint64_t of_bar, struct error *error)
+chart_svg_add_title(struct chart_drawing *to, uint32_t slice, uint64_t hits,
+                    uint64_t of_bar, struct error *error)
 {
 	const struct cell cell = cell_hits(hits);
 	const uint64_t width = to->chart->width_ns;
@@ -225,13 +225,14 @@ add_title(struct chart_drawing *to, uint32_t slice, uint64_t hits,
 }
 
 static int
-add_layer(struct chart_drawing *to, uint32_t number, struct error *error)
+chart_svg_add_layer(struct chart_drawing *to, uint32_t number,
+                    struct error *error)
 {
 	const struct chart *chart = to->chart;
 	const struct chart_layer *layer = &chart->layers[number];
 	const double width = (double)WIDTH / chart->n_slices;
 
-	if (set_name(to, layer, error) != 0)
+	if (chart_svg_set_name(to, layer, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < chart->n_slices; i++) {
 		const uint64_t hits = layer->slices[i];
@@ -242,13 +243,14 @@ add_layer(struct chart_drawing *to, uint32_t number, struct error *error)
 		for (uint32_t k = 0; k < number; k++)
 			below += chart->layers[k].slices[i];
 		text_add_string(&to->text, "<rect");
-		add_class(&to->text, layer, number);
+		chart_svg_add_class(&to->text, layer, number);
 		text_add_format(&to->text, " x=\"%.6g\" y=\"%.6g\" "
 		    "width=\"%.5g\" height=\"%.5g\" data-h=\"%" PRIu64 "\">",
 		    LEFT + width * (i + 0.03), y_of(to, below + hits),
 		    width * 0.94, HEIGHT * (double)hits / (double)to->most,
 		    hits);
-		if (add_title(to, i, hits, hits_of_bar(chart, i), error) != 0)
+		if (chart_svg_add_title(to, i, hits, hits_of_bar(chart, i),
+		                        error) != 0)
 			return -1;
 		text_add_string(&to->text, "</rect>\n");
 	}
@@ -259,7 +261,7 @@ add_layer(struct chart_drawing *to, uint32_t number, struct error *error)
 
 /* Calm colours that differ in tone as well; darker ones for dark screens. */
 static void
-add_style(struct text_buffer *text, bool is_document)
+chart_svg_add_style(struct text_buffer *text, bool is_document)
 {
 	static const struct {
 		unsigned hue, saturation, light, dark;
@@ -295,7 +297,7 @@ add_plot(struct chart_drawing *to, struct error *error)
 	if (add_y_axis(to, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < to->chart->n_layers; i++)
-		if (add_layer(to, i, error) != 0)
+		if (chart_svg_add_layer(to, i, error) != 0)
 			return -1;
 	add_x_axis(to);
 	return 0;
@@ -343,7 +345,7 @@ put_head(struct chart_drawing *to, bool is_document)
 	    height);
 	svg_add_untrusted(&head, table->header[0], strlen(table->header[0]));
 	text_add_string(&head, "</title>\n");
-	add_style(&head, is_document);
+	chart_svg_add_style(&head, is_document);
 	to->text.failed |= head.failed;
 	writer_put(to->drawing.writer, head.bytes, head.length);
 	text_free(&head);

@@ -29,7 +29,7 @@ enum { NAME_LEAST = 4 + NARROWEST, INDENT_LEAST = 4 };
 
 /* The column of a cell of the row being drawn; NULL: it is a field. */
 static const struct column *
-column_of(const struct drawing *drawing, const struct cell *cell)
+drawing_column_of(const struct drawing *drawing, const struct cell *cell)
 {
 	size_t column = (size_t)(cell - drawing->cells);
 
@@ -41,7 +41,7 @@ column_of(const struct drawing *drawing, const struct cell *cell)
 static char
 flag_mark(const struct drawing *drawing, const struct cell *cell)
 {
-	const struct column *column = column_of(drawing, cell);
+	const struct column *column = drawing_column_of(drawing, cell);
 
 	return column != NULL && column->mark != '\0' ? column->mark : '*';
 }
@@ -51,7 +51,7 @@ static void
 add_sign(const struct drawing *drawing, struct text_buffer *text,
          const struct cell *cell, double number)
 {
-	const struct column *column = column_of(drawing, cell);
+	const struct column *column = drawing_column_of(drawing, cell);
 
 	if (number > 0 && column != NULL && column->has_sign)
 		text_add_char(text, '+');
@@ -68,11 +68,11 @@ drawing_has_unit(const struct drawing *drawing, const struct column *column)
 
 /* Adds hits of the table's resource, or of the column's. */
 static void
-add_hits(const struct drawing *drawing, struct text_buffer *text,
-         const struct cell *cell)
+drawing_add_hits(const struct drawing *drawing, struct text_buffer *text,
+                 const struct cell *cell)
 {
 	const struct table *table = drawing->table;
-	const struct column *column = column_of(drawing, cell);
+	const struct column *column = drawing_column_of(drawing, cell);
 
 	if (!drawing_has_unit(drawing, column))
 		text_add_format(text, "%" PRIu64, cell->count);
@@ -86,8 +86,8 @@ add_hits(const struct drawing *drawing, struct text_buffer *text,
 
 /* Adds a path or name; if it is cut, so that it looks like no other one. */
 static int
-add_names(struct drawing *drawing, struct text_buffer *text,
-          const struct cell *cell, size_t width, struct error *error)
+drawing_add_names(struct drawing *drawing, struct text_buffer *text,
+                  const struct cell *cell, size_t width, struct error *error)
 {
 	bool has_color = drawing->layout->has_color, is_cut = width > 0;
 	struct path_names *path = &drawing->path;
@@ -125,8 +125,8 @@ add_names(struct drawing *drawing, struct text_buffer *text,
 
 /* Adds a text; the name in it is cut so that the text takes `width` columns. */
 static void
-add_text(struct drawing *drawing, struct text_buffer *text,
-         const struct cell *cell, size_t width)
+drawing_add_text(struct drawing *drawing, struct text_buffer *text,
+                 const struct cell *cell, size_t width)
 {
 	const char *behind = cell->text + cell->name_begin + cell->n_name;
 	struct short_name name;
@@ -160,13 +160,13 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 			text_add_string(text, cell->text);
 		break;
 	case CELL_TEXT:
-		add_text(drawing, text, cell, width);
+		drawing_add_text(drawing, text, cell, width);
 		break;
 	case CELL_COUNT:
 		text_add_format(text, "%" PRIu64, cell->count);
 		break;
 	case CELL_HITS:
-		add_hits(drawing, text, cell);
+		drawing_add_hits(drawing, text, cell);
 		break;
 	case CELL_GTICKS:
 		text_add_gticks_of(text, cell->count, cell->whole,
@@ -198,7 +198,7 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 		break;
 	case CELL_NAME:
 	case CELL_PATH:
-		return add_names(drawing, text, cell, width, error);
+		return drawing_add_names(drawing, text, cell, width, error);
 	}
 	return 0;
 }
@@ -258,7 +258,7 @@ add_color(struct drawing *drawing, const char *color)
 }
 
 static bool
-has_numbers(const struct drawing *drawing)
+drawing_has_numbers(const struct drawing *drawing)
 {
 	return drawing->layout->has_numbers &&
 	    table_handle_column(drawing->table) < drawing->table->n_columns;
@@ -345,7 +345,7 @@ drawing_add_lead(struct drawing *drawing, size_t row)
 	const struct table *table = drawing->table;
 	size_t bar = bar_column(drawing), inclusive;
 
-	if (has_numbers(drawing)) {
+	if (drawing_has_numbers(drawing)) {
 		add_color(drawing, DIM);
 		text_add_format(&drawing->line, "%*zu", number_width(drawing),
 		                row + 1);
@@ -365,7 +365,7 @@ drawing_add_lead_title(struct drawing *drawing)
 {
 	const struct table *table = drawing->table;
 
-	if (has_numbers(drawing)) {
+	if (drawing_has_numbers(drawing)) {
 		if (table->pattern == NULL)
 			text_add_fill(&drawing->line, ' ',
 			              (size_t)number_width(drawing) - 2);

@@ -20,7 +20,7 @@ struct json {
 };
 
 static int
-add_path(struct json *json, const struct cell *cell, struct error *error)
+json_add_path(struct json *json, const struct cell *cell, struct error *error)
 {
 	struct path_names *path = &json->path;
 
@@ -41,7 +41,7 @@ add_path(struct json *json, const struct cell *cell, struct error *error)
 }
 
 static int
-add_value(struct json *json, const struct cell *cell, struct error *error)
+json_add_value(struct json *json, const struct cell *cell, struct error *error)
 {
 	struct text_buffer *text = &json->text;
 
@@ -75,7 +75,7 @@ add_value(struct json *json, const struct cell *cell, struct error *error)
 		break;
 	case CELL_NAME:
 	case CELL_PATH:
-		return add_path(json, cell, error);
+		return json_add_path(json, cell, error);
 	}
 	return 0;
 }
@@ -112,7 +112,7 @@ add_field_value(struct json *json, const struct cell *cell,
 	uint32_t name;
 
 	if (cell->kind != CELL_NAME)
-		return add_value(json, cell, error);
+		return json_add_value(json, cell, error);
 	if (path_names_get(&json->path, cell, error) != 0)
 		return -1;
 	name = json->path.path[0];
@@ -122,7 +122,8 @@ add_field_value(struct json *json, const struct cell *cell,
 }
 
 static int
-add_fields(struct json *json, const struct table *table, struct error *error)
+json_add_fields(struct json *json, const struct table *table,
+                struct error *error)
 {
 	const char *container = "";
 	size_t n_container = 0;		/* 0: in none */
@@ -159,7 +160,7 @@ add_fields(struct json *json, const struct table *table, struct error *error)
 }
 
 static int
-flush(struct json *json, struct writer *writer, struct error *error)
+json_flush(struct json *json, struct writer *writer, struct error *error)
 {
 	if (json->text.failed || json->path.word.failed)
 		return error_out_of_memory(error);
@@ -169,8 +170,8 @@ flush(struct json *json, struct writer *writer, struct error *error)
 }
 
 static int
-add_row(struct json *json, const struct table *table, size_t row,
-        struct error *error)
+json_add_row(struct json *json, const struct table *table, size_t row,
+             struct error *error)
 {
 	struct cell cells[TABLE_MAX_COLUMNS];
 
@@ -185,7 +186,7 @@ add_row(struct json *json, const struct table *table, size_t row,
 			continue;
 		add_key(&json->text, key, strlen(key), is_first);
 		is_first = false;
-		if (add_value(json, &cells[i], error) != 0)
+		if (json_add_value(json, &cells[i], error) != 0)
 			return -1;
 	}
 	text_add_char(&json->text, '}');
@@ -193,8 +194,8 @@ add_row(struct json *json, const struct table *table, size_t row,
 }
 
 static int
-draw(struct json *json, const struct table *table, struct writer *writer,
-     struct error *error)
+json_draw(struct json *json, const struct table *table, struct writer *writer,
+          struct error *error)
 {
 	struct text_buffer *text = &json->text;
 
@@ -202,17 +203,17 @@ draw(struct json *json, const struct table *table, struct writer *writer,
 	text_add_json_string(text, table->schema, strlen(table->schema));
 	add_key(text, "view", 4, false);
 	text_add_json_string(text, table->view, strlen(table->view));
-	if (add_fields(json, table, error) != 0)
+	if (json_add_fields(json, table, error) != 0)
 		return -1;
 	add_key(text, "rows", 4, false);
 	text_add_char(text, '[');
 	for (size_t i = 0; i < table->n_rows; i++)
-		if (add_row(json, table, i, error) != 0 ||
-		    flush(json, writer, error) != 0 ||
+		if (json_add_row(json, table, i, error) != 0 ||
+		    json_flush(json, writer, error) != 0 ||
 		    output_may_go_on(i, writer, error) != 0)
 			return -1;
 	text_add_string(text, "]}\n");
-	return flush(json, writer, error);
+	return json_flush(json, writer, error);
 }
 
 int
@@ -223,7 +224,7 @@ output_json(const struct table *table, const struct layout *layout,
 	int status;
 
 	(void)layout;
-	status = draw(&json, table, writer, error);
+	status = json_draw(&json, table, writer, error);
 	text_free(&json.text);
 	path_names_free(&json.path);
 	return status;

@@ -34,7 +34,7 @@ name_forks_free(struct name_forks *forks)
 }
 
 static int
-compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
+name_forks_compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
 
@@ -46,14 +46,14 @@ compare_last(const struct finding *finding, uint32_t i, uint32_t j)
 {
 	const struct name_word *x = &finding->last[i], *y = &finding->last[j];
 
-	return compare_bytes(finding->names[i].text + x->begin,
-	                     x->end - x->begin,
-	                     finding->names[j].text + y->begin,
-	                     y->end - y->begin);
+	return name_forks_compare_bytes(finding->names[i].text + x->begin,
+	                                x->end - x->begin,
+	                                finding->names[j].text + y->begin,
+	                                y->end - y->begin);
 }
 
 static int
-compare_names(const void *a, const void *b, void *context)
+name_forks_compare_names(const void *a, const void *b, void *context)
 {
 	const struct finding *finding = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -62,11 +62,11 @@ compare_names(const void *a, const void *b, void *context)
 	int order = compare_last(finding, i, j);
 
 	return order != 0 ? order :
-	       compare_bytes(x->text, x->length, y->text, y->length);
+	       name_forks_compare_bytes(x->text, x->length, y->text, y->length);
 }
 
 static bool
-is_identifier(char c)
+name_forks_is_identifier(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '~' ||
@@ -78,14 +78,16 @@ is_identifier(char c)
  * it says nothing alone: "Record*".
  */
 static struct name_word
-word_at(const struct short_name *name, uint32_t at)
+name_forks_word_at(const struct short_name *name, uint32_t at)
 {
 	struct name_word word = { at, at + 1, at };
 
-	while (word.begin > 0 && is_identifier(name->text[word.begin - 1]))
+	while (word.begin > 0 &&
+	       name_forks_is_identifier(name->text[word.begin - 1]))
 		word.begin--;
-	while (is_identifier(name->text[at]) && word.end < name->length &&
-	       is_identifier(name->text[word.end]))
+	while (name_forks_is_identifier(name->text[at]) &&
+	       word.end < name->length &&
+	       name_forks_is_identifier(name->text[word.end]))
 		word.end++;
 	return word;
 }
@@ -101,7 +103,7 @@ compare_words(const void *a, const void *b)
 
 /* Adds the word at a fork, unless the name ends there. */
 static int
-add_word(struct finding *finding, uint32_t name, uint32_t fork)
+name_forks_add_word(struct finding *finding, uint32_t name, uint32_t fork)
 {
 	struct name_forks *forks = finding->forks;
 
@@ -110,8 +112,8 @@ add_word(struct finding *finding, uint32_t name, uint32_t fork)
 	if (memory_grow(&forks->words, &forks->capacity, forks->n_words + 1,
 	                sizeof *forks->words, finding->error) != 0)
 		return -1;
-	forks->words[forks->n_words++] = word_at(&finding->names[name],
-	                                           fork);
+	forks->words[forks->n_words++] =
+	    name_forks_word_at(&finding->names[name], fork);
 	return 0;
 }
 
@@ -138,7 +140,7 @@ join_words(struct name_forks *forks, uint32_t name)
 
 /* Finds the words of a run of n names with the same last identifier. */
 static int
-find_words(struct finding *finding, const uint32_t *run, size_t n)
+name_forks_find_words(struct finding *finding, const uint32_t *run, size_t n)
 {
 	struct name_forks *forks = finding->forks;
 
@@ -156,10 +158,12 @@ find_words(struct finding *finding, const uint32_t *run, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		forks->of[run[i]].first = forks->n_words;
 		for (size_t k = i; k > 0; k = finding->left[k])
-			if (add_word(finding, run[i], finding->fork[k]) != 0)
+			if (name_forks_add_word(finding, run[i],
+			                        finding->fork[k]) != 0)
 				return -1;
 		for (size_t k = i + 1; k < n; k = finding->right[k])
-			if (add_word(finding, run[i], finding->fork[k]) != 0)
+			if (name_forks_add_word(finding, run[i],
+			                        finding->fork[k]) != 0)
 				return -1;
 		join_words(forks, run[i]);
 	}
@@ -167,7 +171,7 @@ find_words(struct finding *finding, const uint32_t *run, size_t n)
 }
 
 static int
-find_last(struct finding *finding)
+name_forks_find_last(struct finding *finding)
 {
 	struct name_parts parts = { 0 };
 	int status = 0;
@@ -186,11 +190,11 @@ find_last(struct finding *finding)
 }
 
 static int
-find_all(struct finding *finding)
+name_forks_find_all(struct finding *finding)
 {
-	if (find_last(finding) != 0 ||
+	if (name_forks_find_last(finding) != 0 ||
 	    sort_items(finding->order, finding->n, sizeof *finding->order,
-	               compare_names, finding, finding->error) != 0)
+	               name_forks_compare_names, finding, finding->error) != 0)
 		return -1;
 	for (size_t i = 0, end; i < finding->n; i = end) {
 		const uint32_t *run = finding->order + i;
@@ -198,7 +202,7 @@ find_all(struct finding *finding)
 		for (end = i + 1; end < finding->n && compare_last(finding,
 		     run[0], finding->order[end]) == 0; end++)
 			;
-		if (find_words(finding, run, end - i) != 0)
+		if (name_forks_find_words(finding, run, end - i) != 0)
 			return -1;
 	}
 	return 0;
@@ -223,7 +227,7 @@ name_forks_make(struct name_forks *forks, const struct short_name *names,
 
 	forks->of = memory_array(n, sizeof *forks->of, error);
 	if (!error->is_set)
-		status = find_all(&finding);
+		status = name_forks_find_all(&finding);
 	free(finding.last);
 	free(finding.order);
 	free(finding.fork);

@@ -399,7 +399,7 @@ make_formed_word(struct path_names *path, size_t i)
 
 /* Makes names whole where there is room, the innermost first. */
 static void
-widen(struct path_names *path, size_t width, size_t used)
+path_text_widen(struct path_names *path, size_t width, size_t used)
 {
 	for (size_t i = path->n - 1; i-- > 0 && used < width;) {
 		size_t narrow, whole;
@@ -496,7 +496,7 @@ choose_names(struct path_names *path, size_t width)
 
 	used += make_last_word(path, room);
 	if (used < width)
-		widen(path, width, choose_ends(path, width, used));
+		path_text_widen(path, width, choose_ends(path, width, used));
 	return room;
 }
 

@@ -62,7 +62,7 @@ struct svg {
 
 /* Adds  name="12.3457%". */
 static void
-add_share(const struct svg *svg, const char *name, uint64_t hits)
+picture_svg_add_share(const struct svg *svg, const char *name, uint64_t hits)
 {
 	struct text_buffer *text = (struct text_buffer *)&svg->boxes;
 	long double share = (long double)hits * 100 /
@@ -73,7 +73,8 @@ add_share(const struct svg *svg, const char *name, uint64_t hits)
 
 /* Adds "\nbase 1.20 s, now 1.31 s, change 110 ms, likely". */
 static int
-add_change(struct svg *svg, const struct cell *cells, struct error *error)
+picture_svg_add_change(struct svg *svg, const struct cell *cells,
+                       struct error *error)
 {
 	static const char *const keys[] = { "base", "now", "change",
 		"verdict" };
@@ -95,8 +96,8 @@ add_change(struct svg *svg, const struct cell *cells, struct error *error)
 
 /* Adds hits after a word. */
 static int
-add_hits(struct svg *svg, const char *word, uint64_t hits,
-         struct error *error)
+picture_svg_add_hits(struct svg *svg, const char *word, uint64_t hits,
+                     struct error *error)
 {
 	const struct cell cell = cell_hits(hits);
 
@@ -105,8 +106,8 @@ add_hits(struct svg *svg, const char *word, uint64_t hits,
 }
 
 static int
-add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
-          struct error *error)
+picture_svg_add_title(struct svg *svg, uint32_t number, const char *name,
+                      size_t n, struct error *error)
 {
 	const struct table *table = svg->drawing.table;
 	const struct picture_box *box = &svg->picture->boxes[number];
@@ -138,14 +139,15 @@ add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
 		return -1;
 	text_add_char(&svg->scratch, ']');
 	if (svg->picture->is_comparison &&
-	    add_change(svg, cells, error) != 0)
+	    picture_svg_add_change(svg, cells, error) != 0)
 		return -1;
-	if (box->own > 0 && add_hits(svg, "\nown ", box->own, error) != 0)
+	if (box->own > 0 &&
+	    picture_svg_add_hits(svg, "\nown ", box->own, error) != 0)
 		return -1;
 	if (box->solid < box->value &&
-	    (add_hits(svg, "\nsolid ", box->solid, error) != 0 ||
-	     add_hits(svg, ", passed through and re-entered ",
-	              box->value - box->solid, error) != 0))
+	    (picture_svg_add_hits(svg, "\nsolid ", box->solid, error) != 0 ||
+	     picture_svg_add_hits(svg, ", passed through and re-entered ",
+	                          box->value - box->solid, error) != 0))
 		return -1;
 	svg_add_escaped(text, svg->scratch.bytes, svg->scratch.length);
 	text_add_string(text, "</title>");
@@ -177,8 +179,8 @@ add_short_name(struct svg *svg, const char *name, size_t n,
 
 /* Adds the class of a box's colour. */
 static void
-add_class(struct svg *svg, const struct picture_box *box,
-          struct box_color color)
+picture_svg_add_class(struct svg *svg, const struct picture_box *box,
+                      struct box_color color)
 {
 	if (box->tint != TINT_OF_NAME)
 		text_add_format(&svg->boxes, "v%d", (int)box->tint);
@@ -197,7 +199,7 @@ add_rectangles(struct svg *svg, const struct picture_box *box,
 
 	if (box->solid > 0) {
 		text_add_string(text, "<rect class=\"");
-		add_class(svg, box, color);
+		picture_svg_add_class(svg, box, color);
 		text_add_format(text, "\" width=\"%.5g%%\" height=\"%d\"/>",
 		                solid, BOX);
 	}
@@ -210,8 +212,8 @@ add_rectangles(struct svg *svg, const struct picture_box *box,
 }
 
 static int
-add_label(struct svg *svg, const struct picture_box *box, const char *name,
-          size_t n, struct error *error)
+picture_svg_add_label(struct svg *svg, const struct picture_box *box,
+                      const char *name, size_t n, struct error *error)
 {
 	const struct picture *picture = svg->picture;
 	long double pixels = (long double)box->value * SVG_PIXELS /
@@ -253,10 +255,10 @@ add_overhang(struct svg *svg, const struct picture_box *box,
 		return;
 	svg->has_overhang = true;
 	text_add_string(&svg->boxes, "<rect class=\"o ");
-	add_class(svg, box, color);
+	picture_svg_add_class(svg, box, color);
 	text_add_char(&svg->boxes, '"');
-	add_share(svg, "x", box->begin + box->value);
-	add_share(svg, "width", box->extent - box->value);
+	picture_svg_add_share(svg, "x", box->begin + box->value);
+	picture_svg_add_share(svg, "width", box->extent - box->value);
 	text_add_format(&svg->boxes, " y=\"%" PRIu64 "\" height=\"%d\"/>\n",
 	                (uint64_t)box->depth * LEVEL, BOX);
 }
@@ -274,19 +276,19 @@ add_box(struct svg *svg, uint32_t number, struct error *error)
 	uint64_t unshared = svg->picture->is_open_ended ? 0 : box->solid;
 
 	text_add_string(text, "<svg class=\"b\"");
-	add_share(svg, "x", box->begin);
-	add_share(svg, "width", box->value);
+	picture_svg_add_share(svg, "x", box->begin);
+	picture_svg_add_share(svg, "width", box->value);
 	text_add_format(text, " y=\"%" PRIu64 "\" height=\"%d\" data-h=\"%"
 	                PRIu64 "\"", (uint64_t)box->depth * LEVEL, BOX,
 	                box->value);
 	if (unshared < box->value)
 		text_add_format(text, " data-s=\"%" PRIu64 "\"", unshared);
 	text_add_char(text, '>');
-	if (add_title(svg, number, bytes, n, error) != 0 ||
+	if (picture_svg_add_title(svg, number, bytes, n, error) != 0 ||
 	    add_short_name(svg, bytes, n, error) != 0)
 		return -1;
 	add_rectangles(svg, box, box_color(bytes, n));
-	if (add_label(svg, box, bytes, n, error) != 0)
+	if (picture_svg_add_label(svg, box, bytes, n, error) != 0)
 		return -1;
 	text_add_string(text, "</svg>\n");
 	add_overhang(svg, box, box_color(bytes, n));
@@ -325,7 +327,7 @@ try_boxes(struct svg *svg, bool *fits, struct error *error)
 }
 
 static int
-draw_boxes(struct svg *svg, struct error *error)
+picture_svg_draw_boxes(struct svg *svg, struct error *error)
 {
 	bool fits;
 
@@ -361,7 +363,7 @@ static const char *const tints[N_BOX_TINTS][2] = {
 
 /* Hues around the circle in calm tones; darker ones for dark screens. */
 static void
-add_style(struct text_buffer *text)
+picture_svg_add_style(struct text_buffer *text)
 {
 	static const unsigned hues[BOX_HUES] = {
 		12, 32, 48, 70, 100, 150, 175, 195, 212, 232, 270, 330,
@@ -405,7 +407,7 @@ add_style(struct text_buffer *text)
 
 /* The lines of the view, what is not drawn, and what hatching means. */
 static int
-add_lines(struct svg *svg)
+picture_svg_add_lines(struct svg *svg)
 {
 	const struct table *table = svg->drawing.table;
 	const struct picture *picture = svg->picture;
@@ -466,7 +468,7 @@ add_head(struct svg *svg, int top, bool is_document)
 	    svg->picture->paths->is_innermost_first ? " data-up=\"\"" : "");
 	svg_add_untrusted(&head, table->header[0], strlen(table->header[0]));
 	text_add_string(&head, "</title>\n");
-	add_style(&head);
+	picture_svg_add_style(&head);
 	text_add(&head, lines->bytes, lines->length);
 	text_add_format(&head, "<svg id=\"cpprof-map\" y=\"%d\" "
 	                "width=\"100%%\" height=\"%" PRIu64 "\">\n", top,
@@ -492,9 +494,9 @@ draw_svg(struct svg *svg, bool is_document, struct error *error)
 {
 	struct writer *writer = svg->drawing.writer;
 
-	if (draw_boxes(svg, error) != 0)
+	if (picture_svg_draw_boxes(svg, error) != 0)
 		return -1;
-	add_head(svg, add_lines(svg), is_document);
+	add_head(svg, picture_svg_add_lines(svg), is_document);
 	if (svg->head.failed || svg->scratch.failed)
 		return error_out_of_memory(error);
 	writer_put(writer, svg->head.bytes, svg->head.length);

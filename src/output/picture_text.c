@@ -312,8 +312,8 @@ count_deep(struct canvas *canvas, bool has_lines)
 
 /* Makes the text for a box with room for so many columns. */
 static int
-make_label(struct canvas *canvas, uint32_t number, size_t room,
-           struct error *error)
+picture_text_make_label(struct canvas *canvas, uint32_t number, size_t room,
+                        struct error *error)
 {
 	const struct picture_box *box = &canvas->picture->boxes[number];
 	const struct call_paths *paths = canvas->picture->paths;
@@ -454,8 +454,9 @@ draw_colored_level(struct canvas *canvas, struct error *error)
 		if (box != NO_BOX && box != labelled &&
 		    box == halves[2 * cell + 1].box) {
 			labelled = box;
-			if (make_label(canvas, box, count_cells(canvas, cell),
-			               error) != 0)
+			if (picture_text_make_label(canvas, box,
+			                            count_cells(canvas, cell),
+			                            error) != 0)
 				return -1;
 		}
 		cell += draw_cell(canvas, cell);
@@ -480,9 +481,10 @@ draw_plain_level(struct canvas *canvas, struct error *error)
 		if (box != before) {
 			text_add_char(line, '|');
 			if (box != NO_BOX &&
-			    make_label(canvas, box,
-			               count_cells(canvas, cell) - 1,
-			               error) != 0)
+			    picture_text_make_label(canvas, box,
+			                            count_cells(canvas, cell) -
+			                                1,
+			                            error) != 0)
 				return -1;
 			before = box;
 			cell++;
@@ -506,7 +508,7 @@ draw_plain_level(struct canvas *canvas, struct error *error)
 }
 
 static const char *
-plural(uint64_t count)
+picture_text_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
@@ -527,10 +529,12 @@ draw_legend(struct canvas *canvas, struct error *error)
 		text_add_string(&text, "nothing to draw");
 	else if (picture->is_open_ended)
 		text_add_format(&text, "%" PRIu64 " path%s drawn", n_drawn,
-		                plural(n_drawn));
+		                picture_text_plural(n_drawn));
 	else
-		text_add_format(&text, "%" PRIu64 " of %" PRIu64 " path%s "
-		                "drawn", n_drawn, n_all, plural(n_all));
+		text_add_format(&text,
+		                "%" PRIu64 " of %" PRIu64 " path%s "
+		                "drawn",
+		                n_drawn, n_all, picture_text_plural(n_all));
 	if (n_narrow > 0)
 		text_add_format(&text, ", %" PRIu64 " too narrow", n_narrow);
 	if (canvas->n_deep > 0)

@@ -24,7 +24,7 @@ unfinished(const char *bytes, size_t n)
 }
 
 static void
-add(struct text_buffer *text, const char *bytes, size_t n)
+printable_writer_add(struct text_buffer *text, const char *bytes, size_t n)
 {
 	while (n > 0) {
 		size_t length = 0;
@@ -62,7 +62,8 @@ add_to_begun(struct printable_writer *printable, char byte)
 
 	printable->begun[printable->n_begun++] = byte;
 	left = unfinished(printable->begun, printable->n_begun);
-	add(&printable->text, printable->begun, printable->n_begun - left);
+	printable_writer_add(&printable->text, printable->begun,
+	                     printable->n_begun - left);
 	memmove(printable->begun,
 	        printable->begun + printable->n_begun - left, left);
 	printable->n_begun = left;
@@ -82,7 +83,7 @@ write_printable(void *context, const char *bytes, size_t n)
 		add_to_begun(printable, *bytes++);
 	if (n > 0) {
 		left = unfinished(bytes, n);
-		add(&printable->text, bytes, n - left);
+		printable_writer_add(&printable->text, bytes, n - left);
 		memcpy(printable->begun, bytes + n - left, left);
 		printable->n_begun = left;
 	}
@@ -103,7 +104,8 @@ printable_writer_end(struct printable_writer *printable)
 {
 	int status = writer_flush(&printable->writer);
 
-	add(&printable->text, printable->begun, printable->n_begun);
+	printable_writer_add(&printable->text, printable->begun,
+	                     printable->n_begun);
 	if (status == 0)
 		status = hand_on(printable);
 	text_free(&printable->text);

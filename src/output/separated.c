@@ -23,7 +23,7 @@ struct separated {
 };
 
 static void
-add_value(struct separated *drawing)
+separated_add_value(struct separated *drawing)
 {
 	struct text_buffer *line = &drawing->line, *value = &drawing->value;
 
@@ -85,8 +85,8 @@ make_value(struct separated *drawing, const struct cell *cell,
 }
 
 static int
-add_cells(struct separated *drawing, const struct cell *cells, size_t n,
-          struct error *error)
+separated_add_cells(struct separated *drawing, const struct cell *cells,
+                    size_t n, struct error *error)
 {
 	text_clear(&drawing->line);
 	for (size_t i = 0; i < n; i++) {
@@ -95,7 +95,7 @@ add_cells(struct separated *drawing, const struct cell *cells, size_t n,
 		if (make_value(drawing, &cells[i], error) != 0)
 			return -1;
 		if (drawing->value.length > 0)
-			add_value(drawing);
+			separated_add_value(drawing);
 	}
 	text_add_char(&drawing->line, '\n');
 	if (drawing->line.failed || drawing->value.failed)
@@ -111,7 +111,7 @@ add_pair(struct separated *drawing, const char *key, struct cell value,
 {
 	struct cell cells[] = { cell_text(key), value };
 
-	return add_cells(drawing, cells, 2, error);
+	return separated_add_cells(drawing, cells, 2, error);
 }
 
 /* The cells after the first, which names the row: "resources.cpu.hits". */
@@ -156,8 +156,8 @@ draw_pairs(struct separated *drawing, const struct table *table,
  * only.
  */
 static int
-add_row(struct separated *drawing, const struct table *table,
-        const struct cell *cells, struct error *error)
+separated_add_row(struct separated *drawing, const struct table *table,
+                  const struct cell *cells, struct error *error)
 {
 	struct cell kept[TABLE_MAX_COLUMNS];
 	size_t n = 0;
@@ -165,22 +165,22 @@ add_row(struct separated *drawing, const struct table *table,
 	for (size_t i = 0; i < table->n_columns; i++)
 		if (!table->columns[i].is_text_only)
 			kept[n++] = cells[i];
-	return add_cells(drawing, kept, n, error);
+	return separated_add_cells(drawing, kept, n, error);
 }
 
 static int
-draw_rows(struct separated *drawing, const struct table *table,
-          struct error *error)
+separated_draw_rows(struct separated *drawing, const struct table *table,
+                    struct error *error)
 {
 	struct cell cells[TABLE_MAX_COLUMNS];
 	int status;
 
 	for (size_t i = 0; i < table->n_columns; i++)
 		cells[i] = cell_text(table->columns[i].key);
-	status = add_row(drawing, table, cells, error);
+	status = separated_add_row(drawing, table, cells, error);
 	for (size_t i = 0; status == 0 && i < table->n_rows; i++) {
 		table_get_row(table, i, cells);
-		status = add_row(drawing, table, cells, error);
+		status = separated_add_row(drawing, table, cells, error);
 		if (status == 0)
 			status = output_may_go_on(i, drawing->writer, error);
 	}
@@ -195,7 +195,7 @@ draw_separated(const struct table *table, char separator,
 		                     .writer = writer };
 	int status = table->n_columns == 0 || table->rows_key != NULL
 	    ? draw_pairs(&drawing, table, error)
-	    : draw_rows(&drawing, table, error);
+	    : separated_draw_rows(&drawing, table, error);
 
 	text_free(&drawing.line);
 	text_free(&drawing.value);

@@ -46,7 +46,7 @@ compare_wholes(const void *a, const void *b, void *context)
 }
 
 static int
-compare_names(const void *a, const void *b)
+shown_names_compare_names(const void *a, const void *b)
 {
 	return compare_wholes(a, b, NULL);
 }
@@ -64,7 +64,8 @@ settle_inner(struct shown_names *shown, bool are_short, struct error *error)
 	               NULL, error) != 0)
 		return -1;
 	for (size_t i = 0; i < shown->n_inner; i++)
-		if (n == 0 || compare_names(&inner[n - 1], &inner[i]) != 0)
+		if (n == 0 ||
+		    shown_names_compare_names(&inner[n - 1], &inner[i]) != 0)
 			inner[n++] = inner[i];
 	shown->n_inner = n;
 	for (size_t i = 0; i < n; i++) {
@@ -84,7 +85,7 @@ shown_inner_name(const struct shown_names *shown, const struct cell *cell)
 	struct short_name name = name_in(cell);
 	const struct short_name *found = shown->n_inner == 0 ? NULL :
 	    bsearch(&name, shown->inner, shown->n_inner, sizeof name,
-	            compare_names);
+	            shown_names_compare_names);
 
 	return found == NULL ? name : *found;
 }

@@ -53,8 +53,8 @@ svg_put(struct writer *writer, const char *text)
 }
 
 static int
-draw(const struct table *table, const struct layout *layout,
-     struct writer *writer, bool is_document, struct error *error)
+svg_draw(const struct table *table, const struct layout *layout,
+         struct writer *writer, bool is_document, struct error *error)
 {
 	return table->chart != NULL ?
 	    draw_chart_svg(table, layout, writer, is_document, error) :
@@ -65,7 +65,7 @@ int
 output_svg(const struct table *table, const struct layout *layout,
            struct writer *writer, struct error *error)
 {
-	return draw(table, layout, writer, true, error);
+	return svg_draw(table, layout, writer, true, error);
 }
 
 int
@@ -80,7 +80,7 @@ output_html(const struct table *table, const struct layout *layout,
 	    "#cpprof-picture { width: 100%; display: block }\n"
 	    "@media (prefers-color-scheme: dark) "
 	    "{ html { background: #1b1b1d } }</style>\n</head>\n<body>\n");
-	if (draw(table, layout, writer, false, error) != 0)
+	if (svg_draw(table, layout, writer, false, error) != 0)
 		return -1;
 	svg_put(writer, "</body>\n</html>\n");
 	return 0;

@@ -46,8 +46,9 @@ draw_line(struct drawing *drawing, const char *style, const char *text,
 
 /* Adds a header line or footer with its names as the rows show them. */
 static int
-add_names(struct drawing *drawing, struct text_buffer *text, const char *line,
-          bool is_footer, size_t number, struct error *error)
+text_add_names(struct drawing *drawing, struct text_buffer *text,
+               const char *line, bool is_footer, size_t number,
+               struct error *error)
 {
 	const struct table *table = drawing->table;
 	size_t at = 0;
@@ -77,7 +78,8 @@ draw_line_with_names(struct drawing *drawing, const char *style,
 
 	if (drawing->path.shown == NULL || drawing->table->n_line_names == 0)
 		return draw_line(drawing, style, line, error);
-	if (add_names(drawing, &text, line, is_footer, number, error) == 0) {
+	if (text_add_names(drawing, &text, line, is_footer, number, error) ==
+	    0) {
 		line = text_string(&text);
 		status = text.failed ? error_out_of_memory(error) :
 		         draw_line(drawing, style, line, error);
@@ -232,7 +234,7 @@ part_alike_rows(struct drawing *drawing, struct error *error)
 }
 
 static int
-draw_rows(struct drawing *drawing, struct error *error)
+text_draw_rows(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
 	struct cell group = { 0 };
@@ -265,7 +267,7 @@ draw_body(struct drawing *drawing, struct error *error)
 	if (drawing_fit_indent(drawing, error) != 0)
 		return -1;
 	if (table->is_plain)
-		return draw_rows(drawing, error);
+		return text_draw_rows(drawing, error);
 	if (table->pattern != NULL) {
 		if (draw_format_line(drawing, error) != 0)
 			return -1;
@@ -273,7 +275,7 @@ draw_body(struct drawing *drawing, struct error *error)
 		return -1;
 	}
 	if (draw_rule(drawing, error) != 0 ||
-	    draw_rows(drawing, error) != 0 ||
+	    text_draw_rows(drawing, error) != 0 ||
 	    draw_rule(drawing, error) != 0)
 		return -1;
 	return draw_what_gave_way(drawing, error);

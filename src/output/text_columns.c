@@ -21,7 +21,7 @@ enum { GAP = 2, NARROW_GAP = 1, ROOM_WANTED = 22, MORE_WANTED = 10 };
 enum { PADDED_MOST = 60 };
 
 static bool
-is_number(enum cell_kind kind)
+text_columns_is_number(enum cell_kind kind)
 {
 	return kind == CELL_COUNT || kind == CELL_HITS ||
 	    kind == CELL_GTICKS || kind == CELL_FRACTION ||
@@ -51,7 +51,7 @@ static void
 add_aligned(struct drawing *drawing, size_t column)
 {
 	const struct table *table = drawing->table;
-	bool is_right = is_number(table->columns[column].kind);
+	bool is_right = text_columns_is_number(table->columns[column].kind);
 	size_t width = drawing_width(&drawing->rest);
 
 	if (is_right)
@@ -72,7 +72,8 @@ is_hidden_zero(const struct drawing *drawing, size_t column)
 	if (!drawing->table->columns[column].hides_zero)
 		return false;
 	return cell->kind == CELL_FRACTION || cell->kind == CELL_PERCENT ?
-	       cell->fraction == 0 : is_number(cell->kind) && cell->count == 0;
+	    cell->fraction == 0 :
+	    text_columns_is_number(cell->kind) && cell->count == 0;
 }
 
 /* What follows the last cell, or "". */
@@ -256,7 +257,8 @@ measure_widths(struct drawing *drawing, struct error *error)
 			size_t width;
 
 			if (table->columns[i].is_data_only ||
-			    (i + 1 == n && !is_number(table->columns[i].kind)))
+			    (i + 1 == n &&
+			     !text_columns_is_number(table->columns[i].kind)))
 				continue;
 			text_clear(&drawing->rest);
 			if (drawing_add_cell(drawing, &drawing->rest,
@@ -265,7 +267,7 @@ measure_widths(struct drawing *drawing, struct error *error)
 				return -1;
 			width = drawing_width(&drawing->rest);
 			if (width > PADDED_MOST &&
-			    !is_number(table->columns[i].kind))
+			    !text_columns_is_number(table->columns[i].kind))
 				continue;
 			if (drawing->cell_widths[i] < width)
 				drawing->cell_widths[i] = width;

@@ -23,8 +23,8 @@ is_name_like(enum cell_kind kind)
  * text from *at on, *n bytes long.  False at the end.
  */
 static bool
-next_part(const struct table *table, const char **pattern, const char **at,
-          size_t *n, size_t *column)
+text_pattern_next_part(const struct table *table, const char **pattern,
+                       const char **at, size_t *n, size_t *column)
 {
 	const char *p = *pattern, *close;
 
@@ -53,7 +53,7 @@ next_drawn_part(const struct drawing *drawing, const char **pattern,
 	const struct table *table = drawing->table;
 
 	for (;;) {
-		if (!next_part(table, pattern, at, n, column))
+		if (!text_pattern_next_part(table, pattern, at, n, column))
 			return false;
 		if (*column == table->n_columns || !drawing->gave_way[*column])
 			return true;

@@ -44,21 +44,21 @@ callee_name(const struct call_graph *graph, uint32_t arc)
 
 /* Turns the counts in first[n + 1] into the places where runs begin. */
 static void
-add_up(uint32_t *first, uint32_t n)
+call_flow_add_up(uint32_t *first, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		first[i + 1] += first[i];
 }
 
 static int
-check_interrupt(struct error *error)
+call_flow_check_interrupt(struct error *error)
 {
 	return progress_step(NULL, 0, 0, error);
 }
 
 /* A sum that saturates. */
 static void
-add_calls(uint64_t *sum, uint64_t calls)
+call_flow_add_calls(uint64_t *sum, uint64_t calls)
 {
 	if (__builtin_add_overflow(*sum, calls, sum))
 		*sum = UINT64_MAX;
@@ -87,14 +87,14 @@ choose_arcs(struct flow_making *making, bool with_static)
 		flow->functions[caller].is_used = function->is_used = true;
 		flow->has_calls |= arc->calls > 0;
 		function->is_called |= caller != callee;
-		add_calls(caller == callee ? &function->self_calls :
-		          &function->calls, arc->calls);
+		call_flow_add_calls(caller == callee ? &function->self_calls :
+		                    &function->calls, arc->calls);
 	}
 }
 
 /* Adds up what the nodes say of functions. */
 static void
-add_bodies(struct flow_making *making)
+call_flow_add_bodies(struct flow_making *making)
 {
 	const struct call_graph *graph = making->graph;
 	struct call_flow *flow = making->flow;
@@ -131,7 +131,7 @@ find_cycles(struct flow_making *making, struct error *error)
 		for (uint32_t i = 0; i < graph->n_arcs; i++)
 			if (flow->graph_arcs[i] != UINT32_MAX)
 				first[caller_name(graph, i) + 1]++;
-		add_up(first, n + 1);
+		call_flow_add_up(first, n + 1);
 		for (uint32_t i = graph->n_arcs; i-- > 0;)
 			if (flow->graph_arcs[i] != UINT32_MAX)
 				next[--first[caller_name(graph, i) + 1]] =
@@ -191,7 +191,7 @@ make_vertices(struct flow_making *making, struct error *error)
 			    !flow->functions[name].is_recursive)
 				first[name + 1]++;
 		}
-		add_up(first, flow->n_names);
+		call_flow_add_up(first, flow->n_names);
 		for (uint32_t i = 0; i < graph->n_nodes; i++) {
 			uint32_t name = graph->nodes[i].name;
 
@@ -239,7 +239,7 @@ make_arcs(struct flow_making *making, struct error *error)
 	if (!error->is_set) {
 		for (uint32_t i = 0; i < n; i++)
 			first[making->vertex[graph->arcs[i].caller] + 1]++;
-		add_up(first, n_vertices);
+		call_flow_add_up(first, n_vertices);
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = making->vertex[graph->arcs[i].caller];
 
@@ -263,9 +263,10 @@ make_arcs(struct flow_making *making, struct error *error)
 				flow->first_out[caller + 1]++;
 			}
 			flow->graph_arcs[sorted[i]] = known - 1;
-			add_calls(&flow->arcs[known - 1].calls, arc->calls);
+			call_flow_add_calls(&flow->arcs[known - 1].calls,
+			                    arc->calls);
 		}
-		add_up(flow->first_out, n_vertices);
+		call_flow_add_up(flow->first_out, n_vertices);
 	}
 	free(first);
 	free(sorted);
@@ -279,7 +280,7 @@ sort_by_callee(struct call_flow *flow)
 {
 	for (uint32_t i = 0; i < flow->n_arcs; i++)
 		flow->first_in[flow->arcs[i].callee + 1]++;
-	add_up(flow->first_in, flow->n_vertices);
+	call_flow_add_up(flow->first_in, flow->n_vertices);
 	for (uint32_t i = flow->n_arcs; i-- > 0;)
 		flow->in[--flow->first_in[flow->arcs[i].callee + 1]] = i;
 	/* Counting down has moved the beginnings by one. */
@@ -289,8 +290,8 @@ sort_by_callee(struct call_flow *flow)
 }
 
 static int
-make_flow(struct flow_making *making, bool with_static, flow_rule *rule,
-          const void *context, struct error *error)
+call_flow_make_flow(struct flow_making *making, bool with_static,
+                    flow_rule *rule, const void *context, struct error *error)
 {
 	const struct call_graph *graph = making->graph;
 	struct call_flow *flow = making->flow;
@@ -306,16 +307,19 @@ make_flow(struct flow_making *making, bool with_static, flow_rule *rule,
 	flow->total = call_graph_total(graph, making->resource);
 	flow->has_hits = graph->has_hits;
 	choose_arcs(making, with_static);
-	add_bodies(making);
+	call_flow_add_bodies(making);
 	/* Each step can be a pass over millions of arcs. */
-	if (check_interrupt(error) != 0 || find_cycles(making, error) != 0 ||
-	    check_interrupt(error) != 0 ||
+	if (call_flow_check_interrupt(error) != 0 ||
+	    find_cycles(making, error) != 0 ||
+	    call_flow_check_interrupt(error) != 0 ||
 	    make_vertices(making, error) != 0 ||
-	    check_interrupt(error) != 0 || make_arcs(making, error) != 0 ||
-	    check_interrupt(error) != 0)
+	    call_flow_check_interrupt(error) != 0 ||
+	    make_arcs(making, error) != 0 ||
+	    call_flow_check_interrupt(error) != 0)
 		return -1;
 	sort_by_callee(flow);
-	if (check_interrupt(error) != 0 || rule(making, context, error) != 0)
+	if (call_flow_check_interrupt(error) != 0 ||
+	    rule(making, context, error) != 0)
 		return -1;
 	/* No arc is more than the total of which its share is taken. */
 	for (uint32_t i = 0; i < flow->n_arcs; i++) {
@@ -343,7 +347,8 @@ flow_make(const struct call_graph *graph, uint32_t n_names, uint32_t resource,
 	if (making.flow == NULL)
 		return NULL;
 	making.flow->n_names = n_names;
-	status = make_flow(&making, with_static, rule, context, error);
+	status = call_flow_make_flow(&making, with_static, rule, context,
+	                             error);
 	free(making.vertex);
 	free(making.n_members);
 	free(making.cycle_total);

@@ -34,8 +34,8 @@ call_graph_free(struct call_graph *graph)
 
 /* Makes room for one more row of counters after n rows, and zeroes it. */
 static int
-add_row(const struct call_graph *graph, uint64_t **rows, size_t *capacity,
-        uint32_t n, struct error *error)
+call_graph_add_row(const struct call_graph *graph, uint64_t **rows,
+                   size_t *capacity, uint32_t n, struct error *error)
 {
 	size_t width = graph->n_resources;
 
@@ -48,8 +48,8 @@ add_row(const struct call_graph *graph, uint64_t **rows, size_t *capacity,
 }
 
 static int
-add_callers(struct call_graph *graph, const uint32_t *callers, uint32_t n,
-            struct error *error)
+call_graph_add_callers(struct call_graph *graph, const uint32_t *callers,
+                       uint32_t n, struct error *error)
 {
 	if (n == 0)
 		return 0;
@@ -77,9 +77,9 @@ call_graph_add_node(struct call_graph *graph, struct call_node node,
 	if (memory_grow(&graph->nodes, &graph->nodes_capacity,
 	                (size_t)graph->n_nodes + 1, sizeof node,
 	                error) != 0 ||
-	    add_row(graph, &graph->self, &graph->self_capacity,
-	            graph->n_nodes, error) != 0 ||
-	    add_callers(graph, callers, node.n_callers, error) != 0)
+	    call_graph_add_row(graph, &graph->self, &graph->self_capacity,
+	                       graph->n_nodes, error) != 0 ||
+	    call_graph_add_callers(graph, callers, node.n_callers, error) != 0)
 		return UINT32_MAX;
 	graph->nodes[graph->n_nodes] = node;
 	return graph->n_nodes++;
@@ -91,7 +91,7 @@ call_graph_set_node(struct call_graph *graph, uint32_t number,
                     struct error *error)
 {
 	node.first_caller = graph->n_callers;
-	if (add_callers(graph, callers, node.n_callers, error) != 0)
+	if (call_graph_add_callers(graph, callers, node.n_callers, error) != 0)
 		return -1;
 	graph->nodes[number] = node;
 	return 0;
@@ -126,8 +126,8 @@ call_graph_arc(struct call_graph *graph, uint32_t caller, uint32_t callee,
 	if (memory_grow(&graph->arcs, &graph->arcs_capacity,
 	                (size_t)graph->n_arcs + 1, sizeof *graph->arcs,
 	                error) != 0 ||
-	    add_row(graph, &graph->hits, &graph->hits_capacity, graph->n_arcs,
-	            error) != 0)
+	    call_graph_add_row(graph, &graph->hits, &graph->hits_capacity,
+	                       graph->n_arcs, error) != 0)
 		return UINT32_MAX;
 	graph->arcs[graph->n_arcs] = arc;
 	index_fill(&graph->arc_index, slot, hash, graph->n_arcs);

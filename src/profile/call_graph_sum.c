@@ -69,8 +69,8 @@ call_graph_sum_take(struct call_graph_sum *sum, struct error *error)
 }
 
 static uint32_t
-copy_name(struct call_graph_sum *sum, const struct names *from, uint32_t name,
-          struct error *error)
+call_graph_sum_copy_name(struct call_graph_sum *sum, const struct names *from,
+                         uint32_t name, struct error *error)
 {
 	return name == NO_NAME ? NO_NAME :
 	    names_add(sum->names, names_text(from, name),
@@ -89,15 +89,19 @@ map_node(struct call_graph_sum *sum, const struct call_graph *graph,
 	if (memory_grow(&sum->key, &sum->key_capacity, n, sizeof *sum->key,
 	                error) != 0)
 		return UINT32_MAX;
-	sum->key[0] = node.name = copy_name(sum, from, node.name, error);
-	sum->key[1] = node.object = copy_name(sum, from, node.object, error);
-	sum->key[2] = node.file = copy_name(sum, from, node.file, error);
+	sum->key[0] = node.name = call_graph_sum_copy_name(sum, from, node.name,
+	                                                   error);
+	sum->key[1] = node.object = call_graph_sum_copy_name(sum, from,
+	                                                     node.object,
+	                                                     error);
+	sum->key[2] = node.file = call_graph_sum_copy_name(sum, from, node.file,
+	                                                   error);
 	sum->key[3] = (uint32_t)node.identity;
 	sum->key[4] = (uint32_t)(node.identity >> 32);
 	sum->key[5] = node.level;
 	for (uint32_t i = 0; i < node.n_callers; i++)
-		sum->key[KEY_SIZE + i] = copy_name(sum, from, graph->callers[
-		    node.first_caller + i], error);
+		sum->key[KEY_SIZE + i] = call_graph_sum_copy_name(
+		    sum, from, graph->callers[node.first_caller + i], error);
 	if (error->is_set)
 		return UINT32_MAX;
 	found = names_add(sum->keys, (const char *)sum->key,
@@ -110,9 +114,9 @@ map_node(struct call_graph_sum *sum, const struct call_graph *graph,
 
 /* to[resource_map[r]] += factor[r] * from[r]. */
 static int
-add_counts(uint64_t *to, const uint64_t *from, uint32_t n,
-           const uint32_t *resource_map, const uint64_t *factor,
-           struct error *error)
+call_graph_sum_add_counts(uint64_t *to, const uint64_t *from, uint32_t n,
+                          const uint32_t *resource_map, const uint64_t *factor,
+                          struct error *error)
 {
 	for (uint32_t r = 0; r < n; r++) {
 		uint64_t *sum = &to[resource_map[r]], more;
@@ -134,16 +138,19 @@ struct sum_maps {
 };
 
 static int
-add_nodes(struct call_graph_sum *sum, const struct call_graph *graph,
-          const struct sum_maps *maps, struct error *error)
+call_graph_sum_add_nodes(struct call_graph_sum *sum,
+                         const struct call_graph *graph,
+                         const struct sum_maps *maps, struct error *error)
 {
 	for (uint32_t i = 0; i < graph->n_nodes; i++) {
 		uint32_t to = map_node(sum, graph, i, maps->names, error);
 
 		if (to == UINT32_MAX ||
-		    add_counts(call_graph_self(sum->graph, to),
-		               call_graph_self(graph, i), graph->n_resources,
-		               maps->resource, maps->factor, error) != 0)
+		    call_graph_sum_add_counts(call_graph_self(sum->graph, to),
+		                              call_graph_self(graph, i),
+		                              graph->n_resources,
+		                              maps->resource, maps->factor,
+		                              error) != 0)
 			return -1;
 		maps->node[i] = to;
 	}
@@ -151,15 +158,16 @@ add_nodes(struct call_graph_sum *sum, const struct call_graph *graph,
 }
 
 static int
-add_calls(uint64_t *sum, uint64_t calls, struct error *error)
+call_graph_sum_add_calls(uint64_t *sum, uint64_t calls, struct error *error)
 {
 	return __builtin_add_overflow(*sum, calls, sum) ?
 	    error_set(error, "calls exceed 64 bits") : 0;
 }
 
 static int
-add_arcs(struct call_graph_sum *sum, const struct call_graph *graph,
-         const struct sum_maps *maps, struct error *error)
+call_graph_sum_add_arcs(struct call_graph_sum *sum,
+                        const struct call_graph *graph,
+                        const struct sum_maps *maps, struct error *error)
 {
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		const struct call_arc *arc = &graph->arcs[i];
@@ -167,11 +175,13 @@ add_arcs(struct call_graph_sum *sum, const struct call_graph *graph,
 		    maps->node[arc->caller], maps->node[arc->callee], error);
 
 		if (to == UINT32_MAX ||
-		    add_calls(&sum->graph->arcs[to].calls, arc->calls,
-		              error) != 0 ||
-		    add_counts(call_graph_hits(sum->graph, to),
-		               call_graph_hits(graph, i), graph->n_resources,
-		               maps->resource, maps->factor, error) != 0)
+		    call_graph_sum_add_calls(&sum->graph->arcs[to].calls,
+		                             arc->calls, error) != 0 ||
+		    call_graph_sum_add_counts(call_graph_hits(sum->graph, to),
+		                              call_graph_hits(graph, i),
+		                              graph->n_resources,
+		                              maps->resource, maps->factor,
+		                              error) != 0)
 			return -1;
 		maps->arc[i] = to;
 	}
@@ -179,8 +189,9 @@ add_arcs(struct call_graph_sum *sum, const struct call_graph *graph,
 }
 
 static int
-add_place(struct call_graph_sum *sum, const struct call_graph *graph,
-          uint32_t number, const struct sum_maps *maps, struct error *error)
+call_graph_sum_add_place(struct call_graph_sum *sum,
+                         const struct call_graph *graph, uint32_t number,
+                         const struct sum_maps *maps, struct error *error)
 {
 	struct call_places *places = sum->graph->places;
 	struct call_place place = graph->places->items[number];
@@ -190,22 +201,26 @@ add_place(struct call_graph_sum *sum, const struct call_graph *graph,
 	place.node = maps->node[place.node];
 	if (place.arc != NO_ARC)
 		place.arc = maps->arc[place.arc];
-	place.file = copy_name(sum, maps->names, place.file, error);
+	place.file = call_graph_sum_copy_name(sum, maps->names, place.file,
+	                                      error);
 	if (error->is_set)
 		return -1;
 	to = call_places_at(places, place, error);
 	if (to == UINT32_MAX ||
-	    add_calls(&places->items[to].calls, calls, error) != 0)
+	    call_graph_sum_add_calls(&places->items[to].calls, calls, error) !=
+	        0)
 		return -1;
-	return add_counts(call_places_hits(places, to),
-	                  call_places_hits(graph->places, number),
-	                  graph->n_resources, maps->resource, maps->factor,
-	                  error);
+	return call_graph_sum_add_counts(call_places_hits(places, to),
+	                                 call_places_hits(graph->places,
+	                                                  number),
+	                                 graph->n_resources, maps->resource,
+	                                 maps->factor, error);
 }
 
 static int
-add_places(struct call_graph_sum *sum, const struct call_graph *graph,
-           const struct sum_maps *maps, struct error *error)
+call_graph_sum_add_places(struct call_graph_sum *sum,
+                          const struct call_graph *graph,
+                          const struct sum_maps *maps, struct error *error)
 {
 	sum->lacks_places |= graph->places == NULL;
 	if (sum->lacks_places)
@@ -216,7 +231,7 @@ add_places(struct call_graph_sum *sum, const struct call_graph *graph,
 	if (sum->graph->places == NULL)
 		return -1;
 	for (uint32_t i = 0; i < graph->places->n; i++)
-		if (add_place(sum, graph, i, maps, error) != 0)
+		if (call_graph_sum_add_place(sum, graph, i, maps, error) != 0)
 			return -1;
 	return 0;
 }
@@ -233,9 +248,9 @@ call_graph_sum_add(struct call_graph_sum *sum, const struct call_graph *graph,
 	int result = -1;
 
 	if (maps.node != NULL && maps.arc != NULL &&
-	    add_nodes(sum, graph, &maps, error) == 0 &&
-	    add_arcs(sum, graph, &maps, error) == 0)
-		result = add_places(sum, graph, &maps, error);
+	    call_graph_sum_add_nodes(sum, graph, &maps, error) == 0 &&
+	    call_graph_sum_add_arcs(sum, graph, &maps, error) == 0)
+		result = call_graph_sum_add_places(sum, graph, &maps, error);
 	/* A graph without arcs does not decide whether arcs have hits. */
 	if (graph->n_arcs > 0 || sum->graph->n_arcs == 0)
 		sum->graph->has_hits = graph->has_hits;

@@ -50,7 +50,7 @@ is_place(const void *items, uint32_t number, const void *key)
  * other, so they get neighbouring slots.
  */
 static uint32_t
-hash_of(const struct call_place *place)
+call_places_hash_of(const struct call_place *place)
 {
 	uint64_t key = ((uint64_t)place->node << 32 | place->file) *
 	               UINT64_C(0x9e3779b97f4a7c15);
@@ -60,7 +60,7 @@ hash_of(const struct call_place *place)
 }
 
 static int
-make_room(struct call_places *places, struct error *error)
+call_places_make_room(struct call_places *places, struct error *error)
 {
 	size_t width = places->n_resources, n = places->n;
 
@@ -81,7 +81,7 @@ uint32_t
 call_places_at(struct call_places *places, struct call_place place,
                struct error *error)
 {
-	uint32_t hash = hash_of(&place);
+	uint32_t hash = call_places_hash_of(&place);
 	struct index_slot *slot = index_seek(&places->index, hash, is_place,
 	                                     places->items, &place, error);
 
@@ -89,7 +89,7 @@ call_places_at(struct call_places *places, struct call_place place,
 		return UINT32_MAX;
 	if (slot->number != 0)
 		return slot->number - 1;
-	if (make_room(places, error) != 0)
+	if (call_places_make_room(places, error) != 0)
 		return UINT32_MAX;
 	place.calls = 0;
 	places->items[places->n] = place;

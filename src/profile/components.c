@@ -21,7 +21,7 @@ struct search {
 };
 
 static int
-search_begin(struct search *search, uint32_t n, struct error *error)
+components_search_begin(struct search *search, uint32_t n, struct error *error)
 {
 	search->order = memory_array(n, sizeof *search->order, error);
 	search->low = memory_array(n, sizeof *search->low, error);
@@ -32,7 +32,7 @@ search_begin(struct search *search, uint32_t n, struct error *error)
 }
 
 static void
-search_end(struct search *search)
+components_search_end(struct search *search)
 {
 	free(search->order);
 	free(search->low);
@@ -42,7 +42,7 @@ search_end(struct search *search)
 }
 
 static void
-enter(struct search *search, uint32_t vertex)
+components_enter(struct search *search, uint32_t vertex)
 {
 	search->order[vertex] = search->low[vertex] = ++search->n_reached;
 	search->at[vertex] = search->first[vertex];
@@ -68,7 +68,7 @@ close_component(struct search *search, uint32_t vertex)
 }
 
 static void
-leave(struct search *search)
+components_leave(struct search *search)
 {
 	uint32_t vertex = search->path[--search->n_path];
 
@@ -84,19 +84,19 @@ leave(struct search *search)
 }
 
 static void
-search_from(struct search *search, uint32_t start)
+components_search_from(struct search *search, uint32_t start)
 {
-	enter(search, start);
+	components_enter(search, start);
 	while (search->n_path > 0) {
 		uint32_t vertex = search->path[search->n_path - 1], to;
 
 		if (search->at[vertex] == search->first[vertex + 1]) {
-			leave(search);
+			components_leave(search);
 			continue;
 		}
 		to = search->next[search->at[vertex]++];
 		if (search->order[to] == 0)
-			enter(search, to);
+			components_enter(search, to);
 		else if (search->component[to] == NO_COMPONENT &&
 		         search->order[to] < search->low[vertex])
 			search->low[vertex] = search->order[to];
@@ -111,12 +111,12 @@ components_find(uint32_t n, const uint32_t *first, const uint32_t *next,
 		                 .component = component };
 	uint32_t n_components = UINT32_MAX;
 
-	if (search_begin(&search, n, error) == 0) {
+	if (components_search_begin(&search, n, error) == 0) {
 		for (uint32_t vertex = 0; vertex < n; vertex++)
 			if (search.order[vertex] == 0)
-				search_from(&search, vertex);
+				components_search_from(&search, vertex);
 		n_components = search.n_components;
 	}
-	search_end(&search);
+	components_search_end(&search);
 	return n_components;
 }

@@ -75,7 +75,8 @@ digest_index_hash(const struct digest_index *index, const void *bytes,
 
 /* The slot of the hash, or the empty one where it belongs. */
 static struct slot *
-find_slot(const struct digest_index *index, const XXH128_hash_t *hash)
+digest_index_find_slot(const struct digest_index *index,
+                       const XXH128_hash_t *hash)
 {
 	size_t mask = index->n_slots - 1, i = hash->low64 & mask;
 
@@ -89,12 +90,12 @@ find_slot(const struct digest_index *index, const XXH128_hash_t *hash)
 uint32_t
 digest_index_find(const struct digest_index *index, const XXH128_hash_t *hash)
 {
-	return find_slot(index, hash)->number - 1;
+	return digest_index_find_slot(index, hash)->number - 1;
 }
 
 /* Doubles the slots. */
 static int
-grow(struct digest_index *index, struct error *error)
+digest_index_grow(struct digest_index *index, struct error *error)
 {
 	struct digest_index larger = *index;
 
@@ -108,7 +109,7 @@ grow(struct digest_index *index, struct error *error)
 		const XXH128_hash_t hash = { old->low, old->high };
 
 		if (old->number != 0)
-			*find_slot(&larger, &hash) = *old;
+			*digest_index_find_slot(&larger, &hash) = *old;
 	}
 	large_array_free(index->slots);
 	*index = larger;
@@ -121,9 +122,10 @@ digest_index_enter(struct digest_index *index, const XXH128_hash_t *hash,
 {
 	struct slot *slot;
 
-	if (2 * (index->n + 1) > index->n_slots && grow(index, error) != 0)
+	if (2 * (index->n + 1) > index->n_slots &&
+	    digest_index_grow(index, error) != 0)
 		return -1;
-	slot = find_slot(index, hash);
+	slot = digest_index_find_slot(index, hash);
 	index->n += slot->number == 0;
 	*slot = (struct slot){ hash->low64, (uint32_t)hash->high64,
 		number + 1 };

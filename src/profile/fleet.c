@@ -82,8 +82,8 @@ fleet_new(struct profile *profile, struct error *error)
 
 /* Makes room for n items, twice as many as there is now if not all fit. */
 static int
-grow(void *items, size_t *capacity, size_t n, size_t size,
-     struct error *error)
+fleet_grow(void *items, size_t *capacity, size_t n, size_t size,
+           struct error *error)
 {
 	size_t larger = *capacity < 512 ? 1024 : 2 * *capacity;
 
@@ -104,15 +104,15 @@ static int
 reserve_counts(const struct fleet *fleet, struct fleet_resource *resource,
                struct error *error)
 {
-	if (grow(&resource->hits, &resource->hits_capacity, fleet->n_rows,
-	         sizeof *resource->hits, error) != 0 ||
-	    grow(&resource->samples, &resource->samples_capacity,
-	         fleet->n_rows, sizeof *resource->samples, error) != 0 ||
-	    grow(&resource->most_hits, &resource->most_capacity,
-	         fleet->n_nodes, sizeof *resource->most_hits, error) != 0)
+	if (fleet_grow(&resource->hits, &resource->hits_capacity, fleet->n_rows,
+	               sizeof *resource->hits, error) != 0 ||
+	    fleet_grow(&resource->samples, &resource->samples_capacity,
+	               fleet->n_rows, sizeof *resource->samples, error) != 0 ||
+	    fleet_grow(&resource->most_hits, &resource->most_capacity,
+	               fleet->n_nodes, sizeof *resource->most_hits, error) != 0)
 		return -1;
-	return grow(&resource->most_member, &resource->member_capacity,
-	            fleet->n_nodes, sizeof *resource->most_member, error);
+	return fleet_grow(&resource->most_member, &resource->member_capacity,
+	                  fleet->n_nodes, sizeof *resource->most_member, error);
 }
 
 static int
@@ -192,7 +192,7 @@ node_matches(const void *things, uint32_t number, const void *key)
 }
 
 static int
-reserve_nodes(struct fleet *fleet, struct error *error)
+fleet_reserve_nodes(struct fleet *fleet, struct error *error)
 {
 	size_t n = (size_t)fleet->n_nodes + 1;
 
@@ -200,31 +200,32 @@ reserve_nodes(struct fleet *fleet, struct error *error)
 		return error_set(error, "more than %" PRIu32 " nodes",
 		                 UINT32_MAX - 2);
 
-	if (grow(&fleet->parent, &fleet->parent_capacity, n,
-	         sizeof *fleet->parent, error) != 0 ||
-	    grow(&fleet->label, &fleet->label_capacity, n,
-	         sizeof *fleet->label, error) != 0 ||
-	    grow(&fleet->row, &fleet->row_capacity, n, sizeof *fleet->row,
-	         error) != 0)
+	if (fleet_grow(&fleet->parent, &fleet->parent_capacity, n,
+	               sizeof *fleet->parent, error) != 0 ||
+	    fleet_grow(&fleet->label, &fleet->label_capacity, n,
+	               sizeof *fleet->label, error) != 0 ||
+	    fleet_grow(&fleet->row, &fleet->row_capacity, n, sizeof *fleet->row,
+	               error) != 0)
 		return -1;
-	if (grow(&fleet->child, &fleet->child_capacity, n,
-	         sizeof *fleet->child, error) != 0 ||
-	    grow(&fleet->next, &fleet->next_capacity, n, sizeof *fleet->next,
-	         error) != 0 ||
-	    grow(&fleet->n_children, &fleet->n_children_capacity, n, 1,
-	         error) != 0)
+	if (fleet_grow(&fleet->child, &fleet->child_capacity, n,
+	               sizeof *fleet->child, error) != 0 ||
+	    fleet_grow(&fleet->next, &fleet->next_capacity, n,
+	               sizeof *fleet->next, error) != 0 ||
+	    fleet_grow(&fleet->n_children, &fleet->n_children_capacity, n, 1,
+	               error) != 0)
 		return -1;
 	if (fleet->returns != NULL &&
-	    grow(&fleet->returns, &fleet->returns_capacity, n,
-	         sizeof *fleet->returns, error) != 0)
+	    fleet_grow(&fleet->returns, &fleet->returns_capacity, n,
+	               sizeof *fleet->returns, error) != 0)
 		return -1;
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
 		struct fleet_resource *resource = &fleet->resources[r];
 
-		if (grow(&resource->most_hits, &resource->most_capacity, n,
-		         sizeof *resource->most_hits, error) != 0 ||
-		    grow(&resource->most_member, &resource->member_capacity,
-		         n, sizeof *resource->most_member, error) != 0)
+		if (fleet_grow(&resource->most_hits, &resource->most_capacity,
+		               n, sizeof *resource->most_hits, error) != 0 ||
+		    fleet_grow(&resource->most_member,
+		               &resource->member_capacity, n,
+		               sizeof *resource->most_member, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -237,7 +238,7 @@ enter_node(struct fleet *fleet, uint32_t parent, uint32_t frame,
 {
 	uint32_t node = fleet->n_nodes;
 
-	if (reserve_nodes(fleet, error) != 0)
+	if (fleet_reserve_nodes(fleet, error) != 0)
 		return UINT32_MAX;
 	fleet->n_nodes++;
 	fleet->parent[node] = parent;
@@ -370,8 +371,9 @@ fleet_add_returns(struct fleet *fleet, uint32_t node, uint64_t returns,
                   struct error *error)
 {
 	if (fleet->returns == NULL) {
-		if (grow(&fleet->returns, &fleet->returns_capacity,
-		         fleet->n_nodes, sizeof *fleet->returns, error) != 0)
+		if (fleet_grow(&fleet->returns, &fleet->returns_capacity,
+		               fleet->n_nodes, sizeof *fleet->returns,
+		               error) != 0)
 			return -1;
 		memset(fleet->returns, 0,
 		       fleet->n_nodes * sizeof *fleet->returns);
@@ -417,7 +419,7 @@ fleet_add_member(struct fleet *fleet, const char *id, const char *name,
 }
 
 static bool
-is_before(const struct fleet_member *a, const struct fleet_member *b)
+fleet_is_before(const struct fleet_member *a, const struct fleet_member *b)
 {
 	int order;
 
@@ -433,8 +435,8 @@ is_before(const struct fleet_member *a, const struct fleet_member *b)
 }
 
 static inline void
-offer(struct fleet *fleet, uint32_t number, uint32_t node, uint64_t hits,
-      uint32_t member)
+fleet_offer(struct fleet *fleet, uint32_t number, uint32_t node, uint64_t hits,
+            uint32_t member)
 {
 	struct fleet_resource *resource = &fleet->resources[number];
 	uint64_t most = resource->most_hits[node];
@@ -442,8 +444,8 @@ offer(struct fleet *fleet, uint32_t number, uint32_t node, uint64_t hits,
 	if (hits == 0 || hits < most)
 		return;
 	if (hits == most &&
-	    !is_before(&fleet->members[member],
-	               &fleet->members[resource->most_member[node]]))
+	    !fleet_is_before(&fleet->members[member],
+	                     &fleet->members[resource->most_member[node]]))
 		return;
 	resource->most_hits[node] = hits;
 	resource->most_member[node] = member;
@@ -453,7 +455,7 @@ void
 fleet_offer_most(struct fleet *fleet, uint32_t number, uint32_t node,
                  uint64_t hits, uint32_t member)
 {
-	offer(fleet, number, node, hits, member);
+	fleet_offer(fleet, number, node, hits, member);
 }
 
 int
@@ -558,7 +560,7 @@ offer_node(struct fleet *fleet, const uint32_t *resources,
 	    &fleet->weight[(size_t)parent * n];
 
 	for (uint32_t i = 0; i < n_resources; i++) {
-		offer(fleet, resources[i], node, weight[i], member);
+		fleet_offer(fleet, resources[i], node, weight[i], member);
 		if (above != NULL)
 			above[i] += weight[i];
 		weight[i] = 0;
@@ -627,8 +629,8 @@ fleet_add_cell(struct fleet_cells *cells, uint32_t row, uint32_t code,
 	if (cells->n == UINT32_MAX - 2)
 		return error_set(error, "more than %" PRIu32 " counts by group "
 		                 "or value", UINT32_MAX - 2);
-	if (grow(&cells->cells, &cells->capacity, cells->n + 1, sizeof key,
-	         error) != 0)
+	if (fleet_grow(&cells->cells, &cells->capacity, cells->n + 1,
+	               sizeof key, error) != 0)
 		return -1;
 	index_fill(&cells->index, slot, hash, (uint32_t)cells->n);
 	cells->cells[cells->n++] = key;

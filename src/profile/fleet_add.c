@@ -44,8 +44,8 @@ fleet_group(const char *id)
 /* ---- resources, tallies and processes ---- */
 
 static int
-add_sources(struct fleet *fleet, uint32_t resource, const char *sources,
-            struct error *error)
+fleet_add_sources(struct fleet *fleet, uint32_t resource, const char *sources,
+                  struct error *error)
 {
 	while (sources != NULL && *sources != '\0') {
 		const char *end = strstr(sources, "; ");
@@ -88,7 +88,7 @@ map_resources(struct addition *addition, struct error *error)
 		    old->gtick, old->interval, error);
 
 		if (number == UINT32_MAX ||
-		    add_sources(fleet, number, old->source, error) != 0)
+		    fleet_add_sources(fleet, number, old->source, error) != 0)
 			return -1;
 		addition->resource[r] = number;
 		add_resource_totals(&fleet->resources[number],
@@ -121,8 +121,8 @@ map_merged_resources(struct addition *addition, struct error *error)
 		uint32_t r;
 
 		memcpy(&r, source + strlen(source) + 1, sizeof r);
-		if (add_sources(fleet, addition->resource[r], source,
-		                error) != 0)
+		if (fleet_add_sources(fleet, addition->resource[r], source,
+		                      error) != 0)
 			return -1;
 	}
 	return 0;
@@ -130,8 +130,8 @@ map_merged_resources(struct addition *addition, struct error *error)
 
 /* Of tallies with the same text the kind is the first in the enumeration. */
 static int
-add_tallies(struct profile *to, const struct profile *from,
-            struct error *error)
+fleet_add_tallies(struct profile *to, const struct profile *from,
+                  struct error *error)
 {
 	for (uint32_t i = 0; i < from->n_tallies; i++) {
 		const struct tally *tally = &from->tallies[i];
@@ -164,8 +164,8 @@ agree(struct fleet *fleet, const char **known, const char *text,
 }
 
 static int
-add_process(struct fleet *fleet, const struct fleet_process *from,
-            struct error *error)
+fleet_add_process(struct fleet *fleet, const struct fleet_process *from,
+                  struct error *error)
 {
 	struct fleet_process *to = &fleet->process;
 
@@ -186,8 +186,8 @@ add_process(struct fleet *fleet, const struct fleet_process *from,
 }
 
 static int
-add_processes(struct fleet *fleet, const struct profile *from,
-              struct error *error)
+fleet_add_processes(struct fleet *fleet, const struct profile *from,
+                    struct error *error)
 {
 	for (uint32_t i = 0; i < from->n_processes; i++) {
 		const struct process *process = &from->processes[i];
@@ -198,7 +198,7 @@ add_processes(struct fleet *fleet, const struct profile *from,
 			process->cpu_is_least,
 		};
 
-		if (add_process(fleet, &one, error) != 0)
+		if (fleet_add_process(fleet, &one, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -333,8 +333,8 @@ add_returns(struct addition *addition, const uint64_t *returns,
 
 /* What a section has of the key; NULL: nothing. */
 static const char *
-value_of(const struct profile *from, const struct section *section,
-         const struct fleet_identity *identity)
+fleet_add_value_of(const struct profile *from, const struct section *section,
+                   const struct fleet_identity *identity)
 {
 	const char *key = identity->key;
 	uint32_t process = section_process(from, section);
@@ -369,8 +369,8 @@ find_values(const struct addition *addition, struct error *error)
 
 	for (uint32_t i = 0; values != NULL && i <= from->n_sections; i++) {
 		struct section section = section_of(from, i);
-		const char *value = value_of(from, &section,
-		                             addition->identity);
+		const char *value = fleet_add_value_of(from, &section,
+		                                       addition->identity);
 
 		values[i] = value == NULL ? NO_NAME :
 		    names_add(addition->fleet->values, value, strlen(value),
@@ -505,7 +505,7 @@ add_member(struct addition *addition, struct error *error)
 	     map_nodes(addition, error)) != 0 ||
 	    add_returns(addition, from->tree->returns, error) != 0 ||
 	    add_counts(addition, error) != 0 ||
-	    add_processes(fleet, from, error) != 0)
+	    fleet_add_processes(fleet, from, error) != 0)
 		return -1;
 	member = fleet_add_member(fleet, identity->id, identity->name, error);
 	if (member == UINT32_MAX ||
@@ -554,8 +554,8 @@ offer_members(const struct addition *addition)
 
 /* Adds all rows; row_map[n_rows] becomes the fleet's rows. */
 static int
-add_rows(const struct addition *addition, uint32_t *row_map,
-         struct error *error)
+fleet_add_rows(const struct addition *addition, uint32_t *row_map,
+               struct error *error)
 {
 	const struct fleet *old = addition->old;
 	struct fleet *fleet = addition->fleet;
@@ -579,8 +579,8 @@ add_rows(const struct addition *addition, uint32_t *row_map,
 }
 
 static int
-add_groups(const struct addition *addition, const uint32_t *row_map,
-           struct error *error)
+fleet_add_groups(const struct addition *addition, const uint32_t *row_map,
+                 struct error *error)
 {
 	const struct fleet_cells *from = &addition->old->groups;
 
@@ -600,8 +600,8 @@ add_groups(const struct addition *addition, const uint32_t *row_map,
 }
 
 static int
-add_cells(const struct addition *addition, const uint32_t *row_map,
-          const uint32_t *value_map, struct error *error)
+fleet_add_cells(const struct addition *addition, const uint32_t *row_map,
+                const uint32_t *value_map, struct error *error)
 {
 	const struct fleet_cells *from = &addition->old->by;
 
@@ -621,8 +621,8 @@ add_cells(const struct addition *addition, const uint32_t *row_map,
 }
 
 static int
-add_values(const struct addition *addition, const uint32_t *row_map,
-           struct error *error)
+fleet_add_values(const struct addition *addition, const uint32_t *row_map,
+                 struct error *error)
 {
 	const struct fleet *old = addition->old;
 	struct fleet *fleet = addition->fleet;
@@ -646,7 +646,7 @@ add_values(const struct addition *addition, const uint32_t *row_map,
 			          FLEET_VALUES_MAX, old->key);
 	}
 	result = error->is_set ? -1 :
-	    add_cells(addition, row_map, value_map, error);
+	    fleet_add_cells(addition, row_map, value_map, error);
 	free(value_map);
 	return result;
 }
@@ -661,9 +661,9 @@ add_parts(const struct addition *addition, struct error *error)
 
 	if (large_array_zeroed(&row_map, old->n_rows, sizeof *row_map,
 	                       error) == 0 &&
-	    add_rows(addition, row_map, error) == 0 &&
-	    add_groups(addition, row_map, error) == 0 &&
-	    add_values(addition, row_map, error) == 0)
+	    fleet_add_rows(addition, row_map, error) == 0 &&
+	    fleet_add_groups(addition, row_map, error) == 0 &&
+	    fleet_add_values(addition, row_map, error) == 0)
 		result = 0;
 	large_array_free(row_map);
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
@@ -690,7 +690,7 @@ add_merged(struct addition *addition, struct error *error)
 	    add_returns(addition, old->returns, error) != 0 ||
 	    map_members(addition, error) != 0 ||
 	    add_parts(addition, error) != 0 ||
-	    add_process(addition->fleet, &old->process, error) != 0)
+	    fleet_add_process(addition->fleet, &old->process, error) != 0)
 		return -1;
 	offer_members(addition);
 	return 0;
@@ -753,7 +753,7 @@ fleet_add_profile(struct fleet *fleet, const struct profile *from,
 		return -1;
 	find_nodes(&addition);
 	if (alloc_maps(&addition, error) == 0 &&
-	    add_tallies(fleet->profile, from, error) == 0)
+	    fleet_add_tallies(fleet->profile, from, error) == 0)
 		result = addition.old != NULL ? add_merged(&addition, error) :
 		         add_member(&addition, error);
 	free(addition.resource);

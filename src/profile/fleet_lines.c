@@ -67,7 +67,8 @@ fleet_lines_free(struct fleet_lines *lines)
 
 /* The number of the row's line, for a code and row that have a page; or NULL. */
 static inline uint32_t *
-find_line(const struct fleet_lines *lines, uint32_t row, uint32_t code)
+fleet_lines_find_line(const struct fleet_lines *lines, uint32_t row,
+                      uint32_t code)
 {
 	size_t page = row / ROWS_A_PAGE;
 	const struct pages *pages;
@@ -101,12 +102,14 @@ add_page(struct fleet_lines *lines, uint32_t row, uint32_t code,
 		pages->pages[pages->n++] = NULL;
 	pages->pages[page] = memory_array(LINES_A_PAGE, sizeof(uint32_t),
 	                                  error);
-	return pages->pages[page] != NULL ? find_line(lines, row, code) : NULL;
+	return pages->pages[page] != NULL ?
+	    fleet_lines_find_line(lines, row, code) :
+	    NULL;
 }
 
 /* A new line, all 0; 0 with *error set. */
 static uint32_t
-add_line(struct fleet_lines *lines, struct error *error)
+fleet_lines_add_line(struct fleet_lines *lines, struct error *error)
 {
 	size_t capacity = lines->lines_capacity;
 
@@ -129,14 +132,14 @@ int
 fleet_lines_add(struct fleet_lines *lines, uint32_t row, uint32_t code,
                 uint64_t hits, struct error *error)
 {
-	uint32_t *line = find_line(lines, row, code);
+	uint32_t *line = fleet_lines_find_line(lines, row, code);
 
 	if (line == NULL)
 		line = add_page(lines, row, code, error);
 	if (line == NULL)
 		return -1;
 	if (*line == 0)
-		*line = add_line(lines, error);
+		*line = fleet_lines_add_line(lines, error);
 	if (*line == 0)
 		return -1;
 	lines->lines[*line].hits[row % ROWS_A_LINE] += hits;
@@ -147,7 +150,7 @@ void
 fleet_lines_prefetch(const struct fleet_lines *lines, uint32_t row,
                      uint32_t code)
 {
-	const uint32_t *line = find_line(lines, row, code);
+	const uint32_t *line = fleet_lines_find_line(lines, row, code);
 
 	if (line != NULL)
 		__builtin_prefetch(&lines->lines[*line], 1);

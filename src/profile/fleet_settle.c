@@ -67,7 +67,7 @@ move_items(void *items, const struct renumbering *numbers, size_t size,
 }
 
 static int
-compare_numbers(uint64_t a, uint64_t b)
+fleet_settle_compare_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -75,7 +75,7 @@ compare_numbers(uint64_t a, uint64_t b)
 /* ---- names ---- */
 
 static int
-compare_names(const void *a, const void *b, void *context)
+fleet_settle_compare_names(const void *a, const void *b, void *context)
 {
 	return names_compare(context, *(const uint32_t *)a,
 	                     *(const uint32_t *)b);
@@ -90,8 +90,8 @@ sort_names(struct names *names, uint32_t **place, struct error *error)
 
 	*place = NULL;
 	if (sorted != NULL &&
-	    sort_numbers(&numbers, names_count(names), compare_names, names,
-	                 error) == 0)
+	    sort_numbers(&numbers, names_count(names),
+	                 fleet_settle_compare_names, names, error) == 0)
 		for (uint32_t i = 0; i < numbers.n; i++)
 			names_add(sorted, names_text(names, numbers.order[i]),
 			          names_length(names, numbers.order[i]),
@@ -144,7 +144,7 @@ compare_modules(const void *a, const void *b, void *context)
 	int order = strcmp(x->path, y->path);
 
 	if (order == 0)
-		order = compare_numbers(x_size, y_size);
+		order = fleet_settle_compare_numbers(x_size, y_size);
 	return order != 0 ? order : memcmp(x_build, y_build, x_size);
 }
 
@@ -171,13 +171,14 @@ settle_modules(struct profile *profile, struct error *error)
 static int
 compare_locations(const struct location *a, const struct location *b)
 {
-	int order = compare_numbers(a->function, b->function);
+	int order = fleet_settle_compare_numbers(a->function, b->function);
 
 	/* No file comes first: NO_NAME + 1 is 0. */
 	if (order == 0)
-		order = compare_numbers((uint32_t)(a->file + 1),
-		                        (uint32_t)(b->file + 1));
-	return order != 0 ? order : compare_numbers(a->line, b->line);
+		order = fleet_settle_compare_numbers((uint32_t)(a->file + 1),
+		                                     (uint32_t)(b->file + 1));
+	return order != 0 ? order :
+			    fleet_settle_compare_numbers(a->line, b->line);
 }
 
 /* What tells frames of one address apart that have the same locations. */
@@ -190,25 +191,26 @@ frame_flags(const struct frame *frame)
 }
 
 static int
-compare_frames(const void *a, const void *b, void *context)
+fleet_settle_compare_frames(const void *a, const void *b, void *context)
 {
 	const struct profile *profile = context;
 	const struct frame *x = &profile->frames[*(const uint32_t *)a];
 	const struct frame *y = &profile->frames[*(const uint32_t *)b];
-	int order = compare_numbers((uint32_t)(x->module + 1),
-	                            (uint32_t)(y->module + 1));
+	int order = fleet_settle_compare_numbers((uint32_t)(x->module + 1),
+	                                         (uint32_t)(y->module + 1));
 
 	if (order == 0)
-		order = compare_numbers(x->address, y->address);
+		order = fleet_settle_compare_numbers(x->address, y->address);
 	for (uint32_t i = 0; order == 0 && i < x->n_locations &&
 	     i < y->n_locations; i++)
 		order = compare_locations(
 		    &profile->locations[x->first_location + i],
 		    &profile->locations[y->first_location + i]);
 	if (order == 0)
-		order = compare_numbers(x->n_locations, y->n_locations);
+		order = fleet_settle_compare_numbers(x->n_locations,
+		                                     y->n_locations);
 	return order != 0 ? order :
-	       compare_numbers(frame_flags(x), frame_flags(y));
+	       fleet_settle_compare_numbers(frame_flags(x), frame_flags(y));
 }
 
 /* Puts the locations into the order of their frames. */
@@ -240,8 +242,8 @@ settle_frames(struct fleet *fleet, struct error *error)
 {
 	struct profile *profile = fleet->profile;
 	struct renumbering numbers;
-	int result = sort_numbers(&numbers, profile->n_frames, compare_frames,
-	                          profile, error);
+	int result = sort_numbers(&numbers, profile->n_frames,
+	                          fleet_settle_compare_frames, profile, error);
 
 	if (result == 0 &&
 	    (move_items(profile->frames, &numbers, sizeof *profile->frames,
@@ -279,8 +281,8 @@ sort_by_frame(const struct fleet *fleet, uint32_t *first, uint32_t *by_frame)
  * so that in ascending order its own place is known.
  */
 static void
-find_places(const struct fleet *fleet, const uint32_t *by_frame,
-            uint32_t *size, uint32_t *used, uint32_t *place)
+fleet_settle_find_places(const struct fleet *fleet, const uint32_t *by_frame,
+                         uint32_t *size, uint32_t *used, uint32_t *place)
 {
 	const uint32_t *parent = fleet->parent;
 	uint32_t n_nodes = fleet->n_nodes, n_used = 0;
@@ -307,8 +309,8 @@ find_places(const struct fleet *fleet, const uint32_t *by_frame,
 
 /* order and place of all nodes, large arrays. */
 static int
-sort_nodes(const struct fleet *fleet, uint32_t **order, uint32_t **place,
-           struct error *error)
+fleet_settle_sort_nodes(const struct fleet *fleet, uint32_t **order,
+                        uint32_t **place, struct error *error)
 {
 	uint32_t n = fleet->n_nodes;
 	uint32_t *size = NULL;
@@ -325,7 +327,7 @@ sort_nodes(const struct fleet *fleet, uint32_t **order, uint32_t **place,
 		return -1;
 	}
 	sort_by_frame(fleet, first, *order);
-	find_places(fleet, *order, size, size + n, *place);
+	fleet_settle_find_places(fleet, *order, size, size + n, *place);
 	for (uint32_t i = 0; i < n; i++)
 		(*order)[(*place)[i]] = i;
 	free(first);
@@ -356,8 +358,8 @@ move_large(void *items, size_t *capacity, const uint32_t *order, uint32_t n,
 }
 
 static int
-move_nodes(struct fleet *fleet, const uint32_t *order, const uint32_t *place,
-           struct error *error)
+fleet_settle_move_nodes(struct fleet *fleet, const uint32_t *order,
+                        const uint32_t *place, struct error *error)
 {
 	uint32_t n = fleet->n_nodes;
 
@@ -427,10 +429,10 @@ static int
 settle_nodes(struct fleet *fleet, uint32_t **row_place, struct error *error)
 {
 	uint32_t *order = NULL, *place = NULL;
-	int result = sort_nodes(fleet, &order, &place, error);
+	int result = fleet_settle_sort_nodes(fleet, &order, &place, error);
 
 	if (result == 0)
-		result = move_nodes(fleet, order, place, error);
+		result = fleet_settle_move_nodes(fleet, order, place, error);
 	large_array_free(order);
 	large_array_free(place);
 	return result == 0 ? settle_rows(fleet, row_place, error) : -1;
@@ -439,7 +441,7 @@ settle_nodes(struct fleet *fleet, uint32_t **row_place, struct error *error)
 /* ---- resources and sources ---- */
 
 static int
-compare_resources(const void *a, const void *b, void *context)
+fleet_settle_compare_resources(const void *a, const void *b, void *context)
 {
 	const struct fleet *fleet = context;
 	const struct fleet_resource *x =
@@ -450,7 +452,9 @@ compare_resources(const void *a, const void *b, void *context)
 
 	if (order == 0)
 		order = strcmp(x->gtick, y->gtick);
-	return order != 0 ? order : compare_numbers(x->interval, y->interval);
+	return order != 0 ?
+	    order :
+	    fleet_settle_compare_numbers(x->interval, y->interval);
 }
 
 /* Numbers the resources of the sources anew. */
@@ -487,7 +491,7 @@ settle_resources(struct fleet *fleet, uint32_t **place, struct error *error)
 {
 	struct renumbering numbers;
 	int result = sort_numbers(&numbers, fleet->n_resources,
-	                          compare_resources, fleet, error);
+	                          fleet_settle_compare_resources, fleet, error);
 
 	if (result == 0)
 		result = move_items(fleet->resources, &numbers,
@@ -591,15 +595,16 @@ static int
 compare_cells(const void *a, const void *b, void *context)
 {
 	const struct fleet_cell *x = a, *y = b;
-	int order = compare_numbers(x->code, y->code);
+	int order = fleet_settle_compare_numbers(x->code, y->code);
 
 	(void)context;
-	return order != 0 ? order : compare_numbers(x->row, y->row);
+	return order != 0 ? order :
+			    fleet_settle_compare_numbers(x->row, y->row);
 }
 
 static int
-take_line(void *context, uint32_t row, uint32_t code, uint64_t hits,
-          struct error *error)
+fleet_settle_take_line(void *context, uint32_t row, uint32_t code,
+                       uint64_t hits, struct error *error)
 {
 	struct fleet_cells *cells = context;
 
@@ -618,14 +623,14 @@ take_line(void *context, uint32_t row, uint32_t code, uint64_t hits,
 
 /* Makes cells of the counts by group. */
 static int
-take_lines(struct fleet *fleet, struct error *error)
+fleet_settle_take_lines(struct fleet *fleet, struct error *error)
 {
 	struct fleet_lines *lines = fleet->lines;
 	int result = 0;
 
 	for (uint32_t code = 0; lines != NULL && result == 0 &&
 	     code < fleet_lines_codes(lines); code++)
-		result = fleet_lines_take(lines, code, take_line,
+		result = fleet_lines_take(lines, code, fleet_settle_take_line,
 		                          &fleet->groups, error);
 	fleet_lines_free(lines);
 	fleet->lines = NULL;
@@ -693,7 +698,7 @@ settle_parts(struct fleet *fleet, const uint32_t *row_place,
 	struct names *sorted;
 	int result;
 
-	if (take_lines(fleet, error) != 0 ||
+	if (fleet_settle_take_lines(fleet, error) != 0 ||
 	    settle_cells(&fleet->groups, row_place, NULL, resource_place,
 	                 error) != 0 ||
 	    drop_values(fleet, error) != 0)

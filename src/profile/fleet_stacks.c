@@ -10,8 +10,8 @@ enum { STEP = 8, DEEPEST_STEP = 256 };
  * too, so that most of the way can be skipped.
  */
 static uint32_t
-walk(struct fleet *fleet, const uint32_t *frames, uint32_t n,
-     struct error *error)
+fleet_stacks_walk(struct fleet *fleet, const uint32_t *frames, uint32_t n,
+                  struct error *error)
 {
 	struct digest_index *stacks = fleet->stacks;
 	uint32_t depth = (n - 1) / STEP * STEP, node = NO_NODE;
@@ -62,7 +62,8 @@ fleet_find_stacks(struct fleet *fleet, const uint32_t *frames,
 	for (uint32_t i = 0; i < n; at += lengths[i++]) {
 		nodes[i] = digest_index_find(fleet->stacks, &hashes[i]);
 		if (nodes[i] == NO_NODE)
-			nodes[i] = walk(fleet, at, lengths[i], error);
+			nodes[i] = fleet_stacks_walk(fleet, at, lengths[i],
+			                             error);
 		if (nodes[i] == UINT32_MAX)
 			return -1;
 	}

@@ -46,8 +46,8 @@ is_same_resource(const struct fleet_resource *a,
  * Adds a resource, under a name of its own if another gtick has taken the name.
  */
 static uint32_t
-add_resource(struct profile *profile, const struct fleet_resource *from,
-             struct error *error)
+fleet_tree_add_resource(struct profile *profile,
+                        const struct fleet_resource *from, struct error *error)
 {
 	const char *name = from->name;
 
@@ -62,8 +62,8 @@ add_resource(struct profile *profile, const struct fleet_resource *from,
 
 /* Adds what was lost, in the resource's unit. */
 static void
-add_losses(struct resource *to, const struct fleet_resource *from,
-           uint64_t factor)
+fleet_tree_add_losses(struct resource *to, const struct fleet_resource *from,
+                      uint64_t factor)
 {
 	for (int loss = 0; loss < N_LOSSES; loss++) {
 		uint64_t lost = from->lost[loss];
@@ -77,7 +77,7 @@ add_losses(struct resource *to, const struct fleet_resource *from,
 
 /* Sorts as merge_resources.c does: what most files have comes first. */
 static int
-compare_resources(const void *a, const void *b, void *context)
+fleet_tree_compare_resources(const void *a, const void *b, void *context)
 {
 	const struct profile *profile = context;
 	const struct resource *x = &profile->resources[*(const uint32_t *)a];
@@ -103,7 +103,8 @@ sort_resources(const struct making *making)
 		old[r] = profile->resources[r];
 	}
 	if (n > 1)
-		qsort_r(order, n, sizeof *order, compare_resources, profile);
+		qsort_r(order, n, sizeof *order, fleet_tree_compare_resources,
+		        profile);
 	for (uint32_t r = 0; r < n; r++) {
 		profile->resources[r] = old[order[r]];
 		place[order[r]] = r;
@@ -113,7 +114,7 @@ sort_resources(const struct making *making)
 }
 
 static int
-add_sources(const struct making *making, struct error *error)
+fleet_tree_add_sources(const struct making *making, struct error *error)
 {
 	const struct names *sources = making->fleet->sources;
 
@@ -150,7 +151,8 @@ make_resources(struct making *making, struct error *error)
 				to->counting = COUNTING_UNKNOWN;
 			continue;
 		}
-		making->resource[r] = add_resource(profile, from, error);
+		making->resource[r] = fleet_tree_add_resource(profile, from,
+		                                              error);
 		if (making->resource[r] == UINT32_MAX)
 			return -1;
 		profile->resources[making->resource[r]].first_column =
@@ -169,17 +171,17 @@ make_resources(struct making *making, struct error *error)
 		    to->n_files ? from->n_files : UINT32_MAX - to->n_files);
 		if (from->first_column < to->first_column)
 			to->first_column = from->first_column;
-		add_losses(to, from, making->factor[r]);
+		fleet_tree_add_losses(to, from, making->factor[r]);
 	}
 	sort_resources(making);
-	return add_sources(making, error);
+	return fleet_tree_add_sources(making, error);
 }
 
 /* ---- counts ---- */
 
 static int
-add_counts(const struct making *making, uint32_t node, uint32_t r,
-           uint64_t hits, uint64_t samples, struct error *error)
+fleet_tree_add_counts(const struct making *making, uint32_t node, uint32_t r,
+                      uint64_t hits, uint64_t samples, struct error *error)
 {
 	if (__builtin_mul_overflow(hits, making->factor[r], &hits))
 		return error_set(error, "the sum of %s exceeds 64 bits",
@@ -208,10 +210,11 @@ make_sum(const struct making *making, struct error *error)
 			return -1;
 		for (uint32_t r = 0; fleet->row[n] != 0 &&
 		     r < fleet->n_resources; r++)
-			if (add_counts(making, node, r,
-			               fleet->resources[r].hits[fleet->row[n]],
-			               fleet->resources[r].samples[fleet->row[n]],
-			               error) != 0)
+			if (fleet_tree_add_counts(
+				making, node, r,
+				fleet->resources[r].hits[fleet->row[n]],
+				fleet->resources[r].samples[fleet->row[n]],
+				error) != 0)
 				return -1;
 	}
 	return 0;
@@ -221,7 +224,7 @@ make_sum(const struct making *making, struct error *error)
 
 /* The section's node for a node of the fleet, entered with those above it. */
 static uint32_t
-enter(struct making *making, uint32_t n, struct error *error)
+fleet_tree_enter(struct making *making, uint32_t n, struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 	uint32_t above = n, node;
@@ -290,12 +293,14 @@ make_section(struct making *making, const struct fleet_cell *cells, size_t n,
 	                               fleet_part(cells->code));
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t node = enter(making,
+		uint32_t node = fleet_tree_enter(making,
 		    making->node_of_row[cells[i].row], error);
 
 		if (node == NO_NODE ||
-		    add_counts(making, node, fleet_resource_of(cells[i].code),
-		               cells[i].hits, cells[i].samples, error) != 0 ||
+		    fleet_tree_add_counts(making, node,
+		                          fleet_resource_of(cells[i].code),
+		                          cells[i].hits, cells[i].samples,
+		                          error) != 0 ||
 		    (i % NODES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
@@ -328,15 +333,15 @@ make_rest(struct making *making, uint64_t **hits, uint64_t **samples,
 			is_needed |= hits[r][row] != 0 || samples[r][row] != 0;
 		if (!is_needed)
 			continue;
-		node = enter(making, n, error);
+		node = fleet_tree_enter(making, n, error);
 		if (node == NO_NODE ||
 		    (fleet->returns != NULL &&
 		     tree_builder_add_returns(making->builder, node,
 		                              fleet->returns[n], error) != 0))
 			return -1;
 		for (uint32_t r = 0; row != 0 && r < fleet->n_resources; r++)
-			if (add_counts(making, node, r, hits[r][row],
-			               samples[r][row], error) != 0)
+			if (fleet_tree_add_counts(making, node, r, hits[r][row],
+			                          samples[r][row], error) != 0)
 				return -1;
 	}
 	return end_section(making, first, NULL, error);
@@ -417,7 +422,7 @@ are_too_many(const struct making *making)
 }
 
 static int
-make_tree(struct making *making, struct error *error)
+fleet_tree_make_tree(struct making *making, struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 	struct profile *profile = making->profile;
@@ -491,7 +496,7 @@ fleet_make_tree(struct fleet *fleet, struct error *error)
 	making.factor = fleet->factor;
 	if (!error->is_set && make_resources(&making, error) == 0 &&
 	    make_process(fleet, error) == 0)
-		result = make_tree(&making, error);
+		result = fleet_tree_make_tree(&making, error);
 	tree_builder_free(making.builder);
 	free(making.chain);
 	large_array_free(making.node_of_row);
@@ -526,8 +531,8 @@ part_of_samples(const struct fleet_resource *resource, uint32_t row,
 
 /* Adds the hits of groups; column[group]: UINT32_MAX: it has no members. */
 static int
-add_groups(const struct making *making, uint32_t wanted,
-           const uint32_t column[FLEET_GROUPS], struct error *error)
+fleet_tree_add_groups(const struct making *making, uint32_t wanted,
+                      const uint32_t column[FLEET_GROUPS], struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 
@@ -553,8 +558,9 @@ add_groups(const struct making *making, uint32_t wanted,
 
 /* Sets the groups' columns, which come after all resources. */
 static void
-choose_columns(struct fleet_groups *groups, const struct fleet *fleet,
-               uint32_t column[FLEET_GROUPS])
+fleet_tree_choose_columns(struct fleet_groups *groups,
+                          const struct fleet *fleet,
+                          uint32_t column[FLEET_GROUPS])
 {
 	groups->first = fleet->profile->n_resources;
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++) {
@@ -579,7 +585,7 @@ make_group_tree(struct fleet_groups *groups, const struct fleet *fleet,
 	};
 	uint32_t column[FLEET_GROUPS];
 
-	choose_columns(groups, fleet, column);
+	fleet_tree_choose_columns(groups, fleet, column);
 	making.builder = tree_builder_new(groups->first + groups->n, error);
 	if (making.builder != NULL &&
 	    large_array_zeroed(&making.node_of_row, fleet->n_rows,
@@ -588,7 +594,8 @@ make_group_tree(struct fleet_groups *groups, const struct fleet *fleet,
 		for (uint32_t n = 0; n < fleet->n_nodes; n++)
 			making.node_of_row[fleet->row[n]] = n;
 		if (make_sum(&making, error) == 0 &&
-		    add_groups(&making, groups->resource, column, error) == 0)
+		    fleet_tree_add_groups(&making, groups->resource, column,
+		                          error) == 0)
 			groups->tree = tree_builder_finish(making.builder,
 			                                   error);
 	}

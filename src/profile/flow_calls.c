@@ -52,7 +52,7 @@ sort_members(struct calls_making *calls)
 
 /* Sums for each cycle the calls from outside, and the own hits. */
 static void
-sum_cycles(struct calls_making *calls)
+flow_calls_sum_cycles(struct calls_making *calls)
 {
 	struct flow_making *making = calls->making;
 	const struct call_flow *flow = making->flow;
@@ -80,7 +80,7 @@ sum_cycles(struct calls_making *calls)
 
 /* Charges an arc with its share of what its callee's cycle used. */
 static void
-charge(struct calls_making *calls, struct flow_arc *arc)
+flow_calls_charge(struct calls_making *calls, struct flow_arc *arc)
 {
 	struct flow_making *making = calls->making;
 	struct flow_function *caller = function_at(calls, arc->caller);
@@ -115,7 +115,7 @@ charge_all(struct calls_making *calls)
 
 		for (uint32_t k = flow->first_out[v];
 		     k < flow->first_out[v + 1]; k++)
-			charge(calls, &flow->arcs[k]);
+			flow_calls_charge(calls, &flow->arcs[k]);
 	}
 }
 
@@ -153,7 +153,7 @@ flow_from_calls(struct flow_making *making, const void *context,
 	                             sizeof *calls.members, error);
 	if (!error->is_set) {
 		sort_members(&calls);
-		sum_cycles(&calls);
+		flow_calls_sum_cycles(&calls);
 		charge_all(&calls);
 		set_functions(&calls);
 	}

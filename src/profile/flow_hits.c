@@ -50,7 +50,7 @@ struct hits_making {
 };
 
 static const struct call_node *
-node_of(const struct hits_making *hits, uint32_t node)
+flow_hits_node_of(const struct hits_making *hits, uint32_t node)
 {
 	return &hits->making->graph->nodes[node];
 }
@@ -58,7 +58,8 @@ node_of(const struct hits_making *hits, uint32_t node)
 static struct flow_function *
 function_of(const struct hits_making *hits, uint32_t node)
 {
-	return &hits->making->flow->functions[node_of(hits, node)->name];
+	return &hits->making->flow
+		    ->functions[flow_hits_node_of(hits, node)->name];
 }
 
 static long double
@@ -117,7 +118,7 @@ static bool
 is_below_itself(const struct hits_making *hits, uint32_t node)
 {
 	const struct call_graph *graph = hits->making->graph;
-	const struct call_node *below = node_of(hits, node);
+	const struct call_node *below = flow_hits_node_of(hits, node);
 	uint32_t above = node;
 
 	for (uint32_t i = 0; i < below->n_callers; i++)
@@ -127,7 +128,7 @@ is_below_itself(const struct hits_making *hits, uint32_t node)
 		above = hits->only_caller[above];
 		if (above == NO_CALLER || above == SEVERAL)
 			return false;
-		if (node_of(hits, above)->name == below->name)
+		if (flow_hits_node_of(hits, above)->name == below->name)
 			return true;
 	}
 	return false;
@@ -135,7 +136,7 @@ is_below_itself(const struct hits_making *hits, uint32_t node)
 
 /* What each cycle used: own hits and arcs out of it, which are not nested. */
 static void
-sum_cycles(struct hits_making *hits)
+flow_hits_sum_cycles(struct hits_making *hits)
 {
 	struct flow_making *making = hits->making;
 	const struct call_graph *graph = making->graph;
@@ -176,13 +177,13 @@ set_lone_functions(struct hits_making *hits)
 static void
 note_home(struct hits_making *hits, uint32_t node)
 {
-	uint32_t name = node_of(hits, node)->name;
+	uint32_t name = flow_hits_node_of(hits, node)->name;
 	uint32_t *home = &hits->home[name];
 
 	if (*home == NO_HOME)
 		*home = node;
-	else if (!call_node_is_same(node_of(hits, *home),
-	                            node_of(hits, node)))
+	else if (!call_node_is_same(flow_hits_node_of(hits, *home),
+	                            flow_hits_node_of(hits, node)))
 		hits->has_homes[name] = true;
 }
 
@@ -237,7 +238,7 @@ leads_to_part(const struct hits_making *hits, uint32_t arc)
 {
 	uint32_t callee = hits->making->graph->arcs[arc].callee;
 
-	return node_of(hits, callee)->is_part &&
+	return flow_hits_node_of(hits, callee)->is_part &&
 	    function_of(hits, callee)->is_in_cycle;
 }
 
@@ -252,9 +253,10 @@ find_siblings(struct hits_making *hits, struct error *error)
 	if (part == NULL)
 		return -1;
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
-		uint32_t *first = &part[node_of(hits,
+		uint32_t *first = &part[flow_hits_node_of(hits,
 		    graph->arcs[i].caller)->name];
-		uint32_t name = node_of(hits, graph->arcs[i].callee)->name;
+		uint32_t name = flow_hits_node_of(hits, graph->arcs[i].callee)
+				    ->name;
 
 		if (leads_to_part(hits, i))
 			*first = *first == 0 || *first == name + 1 ? name + 1 :
@@ -262,8 +264,8 @@ find_siblings(struct hits_making *hits, struct error *error)
 	}
 	for (uint32_t i = 0; i < graph->n_arcs; i++)
 		if (leads_to_part(hits, i) && SEVERAL ==
-		    part[node_of(hits, graph->arcs[i].caller)->name])
-			hits->has_siblings[node_of(hits,
+		    part[flow_hits_node_of(hits, graph->arcs[i].caller)->name])
+			hits->has_siblings[flow_hits_node_of(hits,
 			    graph->arcs[i].callee)->name] = true;
 	free(part);
 	return 0;
@@ -280,7 +282,7 @@ find_entries(const struct hits_making *hits, uint32_t *entry)
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		uint32_t to = graph->arcs[i].callee;
 		uint32_t cycle = function_of(hits, to)->cycle;
-		uint32_t name = node_of(hits, to)->name;
+		uint32_t name = flow_hits_node_of(hits, to)->name;
 
 		if (function_of(hits, graph->arcs[i].caller)->cycle == cycle)
 			continue;
@@ -349,8 +351,9 @@ is_outermost(const struct hits_making *hits, uint32_t node)
 
 	if (!function->is_recursive)
 		return true;
-	return hits->making->has_levels && node_of(hits, node)->level == 1 &&
-	    !hits->has_homes[node_of(hits, node)->name];
+	return hits->making->has_levels &&
+	    flow_hits_node_of(hits, node)->level == 1 &&
+	    !hits->has_homes[flow_hits_node_of(hits, node)->name];
 }
 
 /* Whether the known callers of a node show that the same call is above. */
@@ -358,8 +361,8 @@ static bool
 is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
 {
 	const struct call_graph *graph = hits->making->graph;
-	const struct call_node *node = node_of(hits, callee);
-	uint32_t name = node_of(hits, caller)->name;
+	const struct call_node *node = flow_hits_node_of(hits, callee);
+	uint32_t name = flow_hits_node_of(hits, caller)->name;
 
 	for (uint32_t i = 0; i + 1 < node->n_callers; i++) {
 		const uint32_t *callers =
@@ -372,7 +375,7 @@ is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
 }
 
 static void
-add_arcs(struct hits_making *hits)
+flow_hits_add_arcs(struct hits_making *hits)
 {
 	const struct flow_making *making = hits->making;
 
@@ -493,7 +496,7 @@ flow_from_hits(struct flow_making *making, const void *context,
 		status = find_only_callers(&hits, error);
 	}
 	if (status == 0) {
-		sum_cycles(&hits);
+		flow_hits_sum_cycles(&hits);
 		set_lone_functions(&hits);
 		if (making->graph->has_groups)
 			add_entered(&hits);
@@ -505,7 +508,7 @@ flow_from_hits(struct flow_making *making, const void *context,
 		status = finish_cycles(&hits, error);
 	if (status == 0) {
 		set_vertices(&hits);
-		add_arcs(&hits);
+		flow_hits_add_arcs(&hits);
 		add_doubtful(&hits);
 		split_arcs(making->flow);
 	}

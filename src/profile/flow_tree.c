@@ -44,7 +44,8 @@ measure(struct measured *sum, const struct measuring *measuring, uint32_t node)
 }
 
 static int
-add_function(struct measuring *measuring, uint32_t node, struct error *error)
+flow_tree_add_function(struct measuring *measuring, uint32_t node,
+                       struct error *error)
 {
 	uint32_t name = measuring->tree->label[node];
 	uint32_t *number = &measuring->node[name];
@@ -66,7 +67,8 @@ add_function(struct measuring *measuring, uint32_t node, struct error *error)
 }
 
 static int
-add_call(struct measuring *measuring, uint32_t node, struct error *error)
+flow_tree_add_call(struct measuring *measuring, uint32_t node,
+                   struct error *error)
 {
 	const struct sample_tree *tree = measuring->tree;
 	uint32_t caller = tree->label[tree->parent[node]];
@@ -94,9 +96,9 @@ measure_tree(struct measuring *measuring, struct error *error)
 	const struct sample_tree *tree = measuring->tree;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (add_function(measuring, node, error) != 0 ||
+		if (flow_tree_add_function(measuring, node, error) != 0 ||
 		    (tree->parent[node] != NO_NODE &&
-		     add_call(measuring, node, error) != 0) ||
+		     flow_tree_add_call(measuring, node, error) != 0) ||
 		    (node % NODES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
@@ -105,7 +107,8 @@ measure_tree(struct measuring *measuring, struct error *error)
 
 /* Copies the sums: each function has become a vertex, and each call an arc. */
 static int
-fill(struct flow_making *making, const void *context, struct error *error)
+flow_tree_fill(struct flow_making *making, const void *context,
+               struct error *error)
 {
 	const struct measuring *measuring = context;
 	struct call_flow *flow = making->flow;
@@ -147,8 +150,8 @@ call_flow_of_tree(const struct sample_tree *tree, const uint64_t *self,
 	                                   sizeof *measuring.functions, error);
 	if (!error->is_set && measure_tree(&measuring, error) == 0) {
 		measuring.graph->has_hits = true;
-		flow = flow_make(measuring.graph, n_names, 0, false, fill,
-		                 &measuring, error);
+		flow = flow_make(measuring.graph, n_names, 0, false,
+		                 flow_tree_fill, &measuring, error);
 	}
 	call_graph_free(measuring.graph);
 	free(measuring.node);

@@ -30,7 +30,8 @@ frame_shown_locations(const struct frame *frame, enum inlines inlines)
 }
 
 static uint32_t
-name_of_module(struct profile *profile, uint32_t module, struct error *error)
+frame_labels_name_of_module(struct profile *profile, uint32_t module,
+                            struct error *error)
 {
 	const char *name = profile_module_name(profile, module);
 
@@ -54,7 +55,7 @@ name_of_file(const struct labelling *labelling, const struct frame *frame,
 
 	if (location->file == NO_NAME)
 		return frame->module == NO_MODULE ? location->function :
-		    name_of_module(profile, frame->module, error);
+		    frame_labels_name_of_module(profile, frame->module, error);
 	path = labelling->paths[location->file];
 	return names_add(profile->names, path, strlen(path), error);
 }
@@ -73,9 +74,9 @@ name_of_line(const struct labelling *labelling,
  * The name of a location that calls; is_outermost: the frame's own function.
  */
 static uint32_t
-name_of_site(struct profile *profile, const struct frame *frame,
-             const struct location *location, bool is_outermost,
-             struct error *error)
+frame_labels_name_of_site(struct profile *profile, const struct frame *frame,
+                          const struct location *location, bool is_outermost,
+                          struct error *error)
 {
 	const char *function = names_text(profile->names, location->function);
 
@@ -105,8 +106,9 @@ name_of_location(const struct labelling *labelling, uint32_t number,
 		return name_of_line(labelling, location, error);
 	case GRANULARITY_CALLSITE:
 		if (k + 1 < n || labelling->calls[number])
-			return name_of_site(profile, frame, location, k == 0,
-			                    error);
+			return frame_labels_name_of_site(profile, frame,
+			                                 location, k == 0,
+			                                 error);
 		return location->function;
 	default:
 		return location->function;
@@ -121,8 +123,8 @@ name_as_one(const struct labelling *labelling, const struct frame *frame,
 	if (frame->module == NO_MODULE)
 		return false;
 	if (labelling->rule->granularity == GRANULARITY_MODULE)
-		*name = name_of_module(labelling->profile, frame->module,
-		                       error);
+		*name = frame_labels_name_of_module(labelling->profile,
+		                                    frame->module, error);
 	else if (labelling->rule->granularity == GRANULARITY_ADDRESS)
 		*name = name_of_address(labelling->profile, frame, error);
 	else
@@ -131,8 +133,8 @@ name_as_one(const struct labelling *labelling, const struct frame *frame,
 }
 
 static int
-fill(const struct labelling *labelling, struct frame_labels *labels,
-     struct error *error)
+frame_labels_fill(const struct labelling *labelling,
+                  struct frame_labels *labels, struct error *error)
 {
 	const struct profile *profile = labelling->profile;
 	uint32_t n = 0;
@@ -162,7 +164,7 @@ fill(const struct labelling *labelling, struct frame_labels *labels,
 }
 
 static void
-find_calls(const struct profile *profile, bool *calls)
+frame_labels_find_calls(const struct profile *profile, bool *calls)
 {
 	const struct sample_tree *tree = profile->tree;
 
@@ -173,7 +175,7 @@ find_calls(const struct profile *profile, bool *calls)
 
 /* Prepares what the rule needs besides the frames. */
 static int
-prepare(struct labelling *labelling, struct error *error)
+frame_labels_prepare(struct labelling *labelling, struct error *error)
 {
 	const struct profile *profile = labelling->profile;
 	enum granularity granularity = labelling->rule->granularity;
@@ -189,7 +191,7 @@ prepare(struct labelling *labelling, struct error *error)
 	                                sizeof *labelling->calls, error);
 	if (labelling->calls == NULL)
 		return -1;
-	find_calls(profile, labelling->calls);
+	frame_labels_find_calls(profile, labelling->calls);
 	return 0;
 }
 
@@ -215,8 +217,8 @@ frame_labels_make(struct frame_labels *labels, struct profile *profile,
 	labels->labels = memory_array(count_locations(profile),
 	                              sizeof *labels->labels, error);
 	if (labels->first != NULL && labels->labels != NULL &&
-	    prepare(&labelling, error) == 0)
-		result = fill(&labelling, labels, error);
+	    frame_labels_prepare(&labelling, error) == 0)
+		result = frame_labels_fill(&labelling, labels, error);
 	free(labelling.paths);
 	free(labelling.calls);
 	return result;

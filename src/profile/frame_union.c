@@ -96,8 +96,8 @@ frame_union_begin(struct frame_union *frames, const struct profile *from,
 }
 
 static uint32_t
-copy_name(struct frame_union *frames, const struct profile *from,
-          uint32_t name, struct error *error)
+frame_union_copy_name(struct frame_union *frames, const struct profile *from,
+                      uint32_t name, struct error *error)
 {
 	uint32_t *known;
 
@@ -125,9 +125,10 @@ rename_locations(struct frame_union *frames, const struct profile *from,
 		    &from->locations[frame->first_location + i];
 
 		frames->locations[i] = (struct location){
-			.function = copy_name(frames, from, old->function,
-			                      error),
-			.file = copy_name(frames, from, old->file, error),
+			.function = frame_union_copy_name(frames, from,
+			                                  old->function, error),
+			.file = frame_union_copy_name(frames, from, old->file,
+			                              error),
 			.line = old->line,
 		};
 	}

@@ -221,8 +221,8 @@ resize(struct header *old, size_t size, size_t used, bool is_zeroed)
 
 /* As large_array_reserve; is_zeroed: a new mapping is zero. */
 static int
-reserve(void *items, size_t n, size_t size, bool is_zeroed,
-        struct error *error)
+large_array_reserve_items(void *items, size_t n, size_t size, bool is_zeroed,
+                          struct error *error)
 {
 	struct header *header;
 	size_t used, needed;
@@ -252,7 +252,7 @@ reserve(void *items, size_t n, size_t size, bool is_zeroed,
 int
 large_array_reserve(void *items, size_t n, size_t size, struct error *error)
 {
-	return reserve(items, n, size, false, error);
+	return large_array_reserve_items(items, n, size, false, error);
 }
 
 int
@@ -261,7 +261,7 @@ large_array_zeroed(void *items, size_t n, size_t size, struct error *error)
 	const struct header *header;
 	void *bytes;
 
-	if (reserve(items, n, size, true, error) != 0)
+	if (large_array_reserve_items(items, n, size, true, error) != 0)
 		return -1;
 	memcpy(&bytes, items, sizeof bytes);
 	header = (const struct header *)bytes - 1;

@@ -11,7 +11,7 @@ struct inputs {
 };
 
 static struct resource *
-find_resource(const struct profile *profile, const char *name)
+merge_resources_find_resource(const struct profile *profile, const char *name)
 {
 	uint32_t r = profile_find_resource(profile, name);
 
@@ -30,8 +30,8 @@ set_disagreement(const struct inputs *inputs, const struct profile *profile,
 	uint32_t i = 0;
 
 	while (i < inputs->n &&
-	       (first = find_resource(inputs->profiles[i],
-	                              resource->name)) == NULL)
+	       (first = merge_resources_find_resource(inputs->profiles[i],
+	                                              resource->name)) == NULL)
 		i++;
 	return error_set(error, "%s: cannot merge: resource %s counts \"%s\", "
 	                 "but \"%s\" in %s", profile_title(profile),
@@ -44,7 +44,8 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
                const struct profile *from, const struct resource *resource,
                struct error *error)
 {
-	struct resource *known = find_resource(sum, resource->name);
+	struct resource *known = merge_resources_find_resource(sum,
+	                                                       resource->name);
 
 	if (known == NULL) {
 		uint32_t number = profile_add_resource(sum, resource->name,
@@ -80,7 +81,8 @@ files_of(const struct resource *resource)
 }
 
 static uint32_t
-column_of(const struct profile *profile, const struct resource *resource)
+merge_resources_column_of(const struct profile *profile,
+                          const struct resource *resource)
 {
 	return resource->n_files > 0 ? resource->first_column :
 	    (uint32_t)(resource - profile->resources);
@@ -97,13 +99,15 @@ count_files(const struct inputs *inputs, struct resource *sum)
 	sum->first_column = UINT32_MAX;
 	for (uint32_t i = 0; i < inputs->n; i++) {
 		const struct profile *from = inputs->profiles[i];
-		const struct resource *found = find_resource(from, sum->name);
+		const struct resource
+		    *found = merge_resources_find_resource(from, sum->name);
 
 		if (found == NULL)
 			continue;
 		sum->n_files += files_of(found);
-		if (column_of(from, found) < sum->first_column)
-			sum->first_column = column_of(from, found);
+		if (merge_resources_column_of(from, found) < sum->first_column)
+			sum->first_column = merge_resources_column_of(from,
+			                                              found);
 	}
 }
 
@@ -111,7 +115,7 @@ count_files(const struct inputs *inputs, struct resource *sum)
  * Sorts resources that most files have first, whatever the order of the files.
  */
 static int
-compare_resources(const void *a, const void *b)
+merge_resources_compare_resources(const void *a, const void *b)
 {
 	const struct resource *x = a, *y = b;
 
@@ -139,7 +143,7 @@ merge_resources(struct profile *sum, struct profile *const *profiles,
 	for (uint32_t r = 0; r < sum->n_resources; r++)
 		count_files(&inputs, &sum->resources[r]);
 	qsort(sum->resources, sum->n_resources, sizeof *sum->resources,
-	      compare_resources);
+	      merge_resources_compare_resources);
 	return 0;
 }
 

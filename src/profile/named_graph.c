@@ -46,8 +46,8 @@ enter_string(const struct naming_graph *naming, const char *text,
 }
 
 static uint32_t
-name_of_module(const struct naming_graph *naming, const struct call_node *node,
-               struct error *error)
+named_graph_name_of_module(const struct naming_graph *naming,
+                           const struct call_node *node, struct error *error)
 {
 	const char *path;
 
@@ -63,10 +63,10 @@ name_of_node(const struct naming_graph *naming, const struct call_node *node,
 {
 	switch (naming->rule->granularity) {
 	case GRANULARITY_MODULE:
-		return name_of_module(naming, node, error);
+		return named_graph_name_of_module(naming, node, error);
 	case GRANULARITY_FILE:
 		return node->file == NO_NAME ?
-		    name_of_module(naming, node, error) :
+		    named_graph_name_of_module(naming, node, error) :
 		    enter_string(naming, naming->paths[node->file], error);
 	default:
 		return node->name;
@@ -78,8 +78,9 @@ name_of_node(const struct naming_graph *naming, const struct call_node *node,
  * inlined there.
  */
 static uint32_t
-name_of_site(const struct naming_graph *naming, const struct call_node *node,
-             const struct call_place *place, struct error *error)
+named_graph_name_of_site(const struct naming_graph *naming,
+                         const struct call_node *node,
+                         const struct call_place *place, struct error *error)
 {
 	struct names *names = naming->profile->names;
 	const char *function = names_text(names, node->name);
@@ -113,7 +114,7 @@ name_of_place(const struct naming_graph *naming,
 		                     naming->paths[place->file], place->line);
 	case GRANULARITY_CALLSITE:
 		return place->line == 0 || place->arc == NO_ARC ? NO_NAME :
-		    name_of_site(naming, node, place, error);
+		    named_graph_name_of_site(naming, node, place, error);
 	default:
 		return NO_NAME;
 	}
@@ -132,7 +133,7 @@ are_groups(const struct naming_graph *naming)
 }
 
 static int
-copy_nodes(struct naming_graph *naming, struct error *error)
+named_graph_copy_nodes(struct naming_graph *naming, struct error *error)
 {
 	const struct call_graph *from = naming->from;
 
@@ -262,7 +263,7 @@ move_place(struct naming_graph *naming, uint32_t number, struct error *error)
 }
 
 static int
-fill(struct naming_graph *naming, struct error *error)
+named_graph_fill(struct naming_graph *naming, struct error *error)
 {
 	naming->paths = short_paths_new(naming->profile, error);
 	naming->parts = names_new(error);
@@ -271,7 +272,7 @@ fill(struct naming_graph *naming, struct error *error)
 		return -1;
 	naming->to->has_hits = naming->from->has_hits;
 	naming->to->has_groups = are_groups(naming);
-	if (copy_nodes(naming, error) != 0)
+	if (named_graph_copy_nodes(naming, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < naming->from->places->n; i++)
 		if (move_place(naming, i, error) != 0)
@@ -315,7 +316,7 @@ named_graph_new(struct profile *profile, struct call_graph *graph,
 	    named_graph_is_possible(graph, rule->granularity);
 	if (!*is_own)
 		return graph;
-	result = fill(&naming, error);
+	result = named_graph_fill(&naming, error);
 	free(naming.paths);
 	names_free(naming.parts);
 	if (result == 0)

@@ -56,8 +56,8 @@ profile_free(struct profile *profile)
  * Makes room for `more` items after the *n that an array of the profile has.
  */
 static int
-make_room(void *items, size_t *capacity, uint32_t n, uint32_t more,
-          size_t size, struct error *error)
+profile_make_room(void *items, size_t *capacity, uint32_t n, uint32_t more,
+                  size_t size, struct error *error)
 {
 	if (more >= UINT32_MAX - n)
 		return error_set(error, "more than 4,294,967,294 entries");
@@ -66,7 +66,8 @@ make_room(void *items, size_t *capacity, uint32_t n, uint32_t more,
 
 /* Copies *text into the arena; NULL stays NULL. */
 static int
-keep_text(struct profile *profile, const char **text, struct error *error)
+profile_keep_text(struct profile *profile, const char **text,
+                  struct error *error)
 {
 	if (*text == NULL)
 		return 0;
@@ -87,10 +88,11 @@ profile_add_resource(struct profile *profile, const char *name,
 		error_set(error, "more than %d resources", RESOURCES_MAX);
 		return UINT32_MAX;
 	}
-	if (make_room(&profile->resources, &profile->resources_capacity,
-	              profile->n_resources, 1, sizeof resource, error) != 0 ||
-	    keep_text(profile, &resource.name, error) != 0 ||
-	    keep_text(profile, &resource.gtick, error) != 0)
+	if (profile_make_room(&profile->resources, &profile->resources_capacity,
+	                      profile->n_resources, 1, sizeof resource,
+	                      error) != 0 ||
+	    profile_keep_text(profile, &resource.name, error) != 0 ||
+	    profile_keep_text(profile, &resource.gtick, error) != 0)
 		return UINT32_MAX;
 	profile->resources[profile->n_resources] = resource;
 	return profile->n_resources++;
@@ -191,9 +193,10 @@ profile_add_module(struct profile *profile, const char *path,
 		          build_id_size, sizeof module.build_id);
 		return UINT32_MAX;
 	}
-	if (make_room(&profile->modules, &profile->modules_capacity,
-	              profile->n_modules, 1, sizeof module, error) != 0 ||
-	    keep_text(profile, &module.path, error) != 0)
+	if (profile_make_room(&profile->modules, &profile->modules_capacity,
+	                      profile->n_modules, 1, sizeof module,
+	                      error) != 0 ||
+	    profile_keep_text(profile, &module.path, error) != 0)
 		return UINT32_MAX;
 	if (build_id_size > 0)
 		memcpy(module.build_id, build_id, build_id_size);
@@ -309,12 +312,13 @@ profile_add_process(struct profile *profile, const struct process *process,
 {
 	struct process kept = *process;
 
-	if (make_room(&profile->processes, &profile->processes_capacity,
-	              profile->n_processes, 1, sizeof kept, error) != 0 ||
-	    keep_text(profile, &kept.program, error) != 0 ||
-	    keep_text(profile, &kept.title, error) != 0 ||
-	    keep_text(profile, &kept.command, error) != 0 ||
-	    keep_text(profile, &kept.host, error) != 0)
+	if (profile_make_room(&profile->processes, &profile->processes_capacity,
+	                      profile->n_processes, 1, sizeof kept,
+	                      error) != 0 ||
+	    profile_keep_text(profile, &kept.program, error) != 0 ||
+	    profile_keep_text(profile, &kept.title, error) != 0 ||
+	    profile_keep_text(profile, &kept.command, error) != 0 ||
+	    profile_keep_text(profile, &kept.host, error) != 0)
 		return UINT32_MAX;
 	profile->processes[profile->n_processes] = kept;
 	return profile->n_processes++;
@@ -326,9 +330,9 @@ profile_add_thread(struct profile *profile, const struct thread *thread,
 {
 	struct thread kept = *thread;
 
-	if (make_room(&profile->threads, &profile->threads_capacity,
-	              profile->n_threads, 1, sizeof kept, error) != 0 ||
-	    keep_text(profile, &kept.name, error) != 0)
+	if (profile_make_room(&profile->threads, &profile->threads_capacity,
+	                      profile->n_threads, 1, sizeof kept, error) != 0 ||
+	    profile_keep_text(profile, &kept.name, error) != 0)
 		return UINT32_MAX;
 	profile->threads[profile->n_threads] = kept;
 	return profile->n_threads++;
@@ -338,9 +342,9 @@ uint32_t
 profile_add_section(struct profile *profile, uint32_t begin, uint32_t end,
                     uint32_t thread, struct error *error)
 {
-	if (make_room(&profile->sections, &profile->sections_capacity,
-	              profile->n_sections, 1, sizeof *profile->sections,
-	              error) != 0)
+	if (profile_make_room(&profile->sections, &profile->sections_capacity,
+	                      profile->n_sections, 1, sizeof *profile->sections,
+	                      error) != 0)
 		return UINT32_MAX;
 	profile->sections[profile->n_sections] =
 	    (struct section){ begin, end, thread, NO_LABELS };
@@ -397,11 +401,13 @@ profile_add_label_set(struct profile *profile, struct label *labels,
 	                   n * sizeof *labels, error);
 	if (number == NO_NAME || number < profile->n_label_sets)
 		return number;
-	if (make_room(&profile->labels, &profile->labels_capacity,
-	              profile->n_labels, n, sizeof *labels, error) != 0 ||
-	    make_room(&profile->label_sets, &profile->label_sets_capacity,
-	              profile->n_label_sets, 1, sizeof *profile->label_sets,
-	              error) != 0)
+	if (profile_make_room(&profile->labels, &profile->labels_capacity,
+	                      profile->n_labels, n, sizeof *labels,
+	                      error) != 0 ||
+	    profile_make_room(&profile->label_sets,
+	                      &profile->label_sets_capacity,
+	                      profile->n_label_sets, 1,
+	                      sizeof *profile->label_sets, error) != 0)
 		return NO_LABELS;
 	memcpy(&profile->labels[profile->n_labels], labels,
 	       n * sizeof *labels);
@@ -412,11 +418,12 @@ profile_add_label_set(struct profile *profile, struct label *labels,
 }
 
 static int
-add_locations(struct profile *profile, const struct location *locations,
-              uint32_t n, struct error *error)
+profile_add_locations(struct profile *profile, const struct location *locations,
+                      uint32_t n, struct error *error)
 {
-	if (make_room(&profile->locations, &profile->locations_capacity,
-	              profile->n_locations, n, sizeof *locations, error) != 0)
+	if (profile_make_room(&profile->locations, &profile->locations_capacity,
+	                      profile->n_locations, n, sizeof *locations,
+	                      error) != 0)
 		return -1;
 	memcpy(&profile->locations[profile->n_locations], locations,
 	       n * sizeof *locations);
@@ -429,10 +436,10 @@ profile_add_frame(struct profile *profile, uint32_t module, uint64_t address,
                   const struct location *locations, uint32_t n,
                   struct error *error)
 {
-	if (make_room(&profile->frames, &profile->frames_capacity,
-	              profile->n_frames, 1, sizeof *profile->frames,
-	              error) != 0 ||
-	    add_locations(profile, locations, n, error) != 0)
+	if (profile_make_room(&profile->frames, &profile->frames_capacity,
+	                      profile->n_frames, 1, sizeof *profile->frames,
+	                      error) != 0 ||
+	    profile_add_locations(profile, locations, n, error) != 0)
 		return UINT32_MAX;
 	profile->frames[profile->n_frames] = (struct frame){
 		.address = address,
@@ -486,7 +493,7 @@ profile_set_debug_lines(struct profile *profile, uint32_t frame,
                         const struct location *locations, uint32_t n,
                         struct error *error)
 {
-	if (add_locations(profile, locations, n, error) != 0)
+	if (profile_add_locations(profile, locations, n, error) != 0)
 		return -1;
 	profile->frames[frame].first_location = profile->n_locations - n;
 	profile->frames[frame].n_locations = n;
@@ -559,9 +566,10 @@ add_tally(struct profile *profile, const char *what, uint64_t count,
 		known->count += count;
 		return 0;
 	}
-	if (make_room(&profile->tallies, &profile->tallies_capacity,
-	              profile->n_tallies, 1, sizeof tally, error) != 0 ||
-	    keep_text(profile, &tally.what, error) != 0)
+	if (profile_make_room(&profile->tallies, &profile->tallies_capacity,
+	                      profile->n_tallies, 1, sizeof tally,
+	                      error) != 0 ||
+	    profile_keep_text(profile, &tally.what, error) != 0)
 		return -1;
 	profile->tallies[profile->n_tallies++] = tally;
 	return 0;
@@ -619,9 +627,10 @@ profile_warn(struct profile *profile, struct error *error,
 	if (length < 0)
 		return error_out_of_memory(error);
 	kept = text;
-	if (make_room(&profile->warnings, &profile->warnings_capacity,
-	              profile->n_warnings, 1, sizeof kept, error) != 0 ||
-	    keep_text(profile, &kept, error) != 0) {
+	if (profile_make_room(&profile->warnings, &profile->warnings_capacity,
+	                      profile->n_warnings, 1, sizeof kept,
+	                      error) != 0 ||
+	    profile_keep_text(profile, &kept, error) != 0) {
 		free(text);
 		return -1;
 	}

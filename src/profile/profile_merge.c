@@ -77,7 +77,8 @@ is_partial(const struct process *process)
 }
 
 static int
-compare_processes(const struct process *a, const struct process *b)
+profile_merge_compare_processes(const struct process *a,
+                                const struct process *b)
 {
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
@@ -85,12 +86,13 @@ compare_processes(const struct process *a, const struct process *b)
 }
 
 static int
-compare_numbers(const void *a, const void *b, void *profile)
+profile_merge_compare_numbers(const void *a, const void *b, void *profile)
 {
 	const struct process *processes = ((struct profile *)profile)->processes;
 
-	return compare_processes(&processes[*(const uint32_t *)a],
-	                         &processes[*(const uint32_t *)b]);
+	return profile_merge_compare_processes(&processes[*(const uint32_t *)a],
+	                                       &processes[*(
+						   const uint32_t *)b]);
 }
 
 /* Looks only if entries of `from` may be the other parts of some. */
@@ -124,8 +126,8 @@ partial_find(struct partial *partial, const struct profile *sum,
 			partial->main_threads[process] = i;
 	}
 	return sort_items(partial->processes, partial->n,
-	                  sizeof *partial->processes, compare_numbers,
-	                  (void *)sum, error);
+	                  sizeof *partial->processes,
+	                  profile_merge_compare_numbers, (void *)sum, error);
 }
 
 static void
@@ -147,7 +149,8 @@ other_part(const struct partial *partial, const struct process *process)
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		uint32_t found = partial->processes[middle];
-		int order = compare_processes(&processes[found], process);
+		int order = profile_merge_compare_processes(&processes[found],
+		                                            process);
 
 		if (order == 0)
 			return (process->is_beginning ?
@@ -275,8 +278,8 @@ merge_processes_and_threads(struct profile *sum, const struct profile *from,
 
 /* The sum's number of a name, which may be NO_NAME. */
 static uint32_t
-copy_name(struct merge *merge, const struct profile *from, uint32_t name,
-          struct error *error)
+profile_merge_copy_name(struct merge *merge, const struct profile *from,
+                        uint32_t name, struct error *error)
 {
 	if (name == NO_NAME)
 		return NO_NAME;
@@ -331,11 +334,14 @@ merge_label_sets(struct merge *merge, const struct profile *from,
 			if (is_left_out(merge, from, old))
 				continue;
 			labels[n++] = (struct label){
-				.key = copy_name(merge, from, old->key, error),
-				.value = copy_name(merge, from, old->value,
-				                   error),
-				.unit = copy_name(merge, from, old->unit,
-				                  error),
+				.key = profile_merge_copy_name(merge, from,
+				                               old->key, error),
+				.value = profile_merge_copy_name(merge, from,
+				                                 old->value,
+				                                 error),
+				.unit = profile_merge_copy_name(merge, from,
+				                                old->unit,
+				                                error),
 			};
 		}
 		label_set_map[i] = profile_add_label_set(merge->sum, labels, n,
@@ -537,7 +543,7 @@ struct part {
 
 /* By what tells them apart in the sum. */
 static int
-compare_parts(const void *a, const void *b, void *context)
+profile_merge_compare_parts(const void *a, const void *b, void *context)
 {
 	const struct part *x = a, *y = b;
 
@@ -550,8 +556,9 @@ compare_parts(const void *a, const void *b, void *context)
 }
 
 static void
-add_part(const struct merge *merge, uint32_t section, uint32_t begin,
-         uint32_t end, struct part *parts, size_t *n)
+profile_merge_add_part(const struct merge *merge, uint32_t section,
+                       uint32_t begin, uint32_t end, struct part *parts,
+                       size_t *n)
 {
 	uint32_t column = merge->split->column[section];
 
@@ -572,10 +579,11 @@ find_parts(const struct merge *merge, const struct profile *from,
 		const struct section *section = &from->sections[i];
 		size_t before;
 
-		add_part(merge, from->n_sections, done, section->begin, parts,
-		         &n);
+		profile_merge_add_part(merge, from->n_sections, done,
+		                       section->begin, parts, &n);
 		before = n;
-		add_part(merge, i, section->begin, section->end, parts, &n);
+		profile_merge_add_part(merge, i, section->begin, section->end,
+		                       parts, &n);
 		done = section->end;
 		if (n == before || !merge->split->keeps_sections)
 			continue;
@@ -585,8 +593,8 @@ find_parts(const struct merge *merge, const struct profile *from,
 			parts[before].label_set =
 			    maps->label_set[section->label_set];
 	}
-	add_part(merge, from->n_sections, done, from->tree->n_nodes, parts,
-	         &n);
+	profile_merge_add_part(merge, from->n_sections, done,
+	                       from->tree->n_nodes, parts, &n);
 	return n;
 }
 
@@ -626,12 +634,13 @@ split_sections(struct merge *merge, const struct profile *from,
 
 	if (parts != NULL) {
 		n = find_parts(merge, from, maps, parts);
-		result = sort_items(parts, n, sizeof *parts, compare_parts,
-		                    NULL, error);
+		result = sort_items(parts, n, sizeof *parts,
+		                    profile_merge_compare_parts, NULL, error);
 	}
 	for (size_t begin = 0, end; result == 0 && begin < n; begin = end) {
-		for (end = begin + 1; end < n && compare_parts(&parts[begin],
-		     &parts[end], NULL) == 0;)
+		for (end = begin + 1; end < n &&
+		     profile_merge_compare_parts(&parts[begin], &parts[end],
+		                                 NULL) == 0;)
 			end++;
 		result = merge_alike(merge, from, parts + begin, end - begin,
 		                     maps, error);
@@ -758,7 +767,8 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
  * without cannot be mixed.
  */
 static int
-check_kinds(struct profile *const *profiles, uint32_t n, struct error *error)
+profile_merge_check_kinds(struct profile *const *profiles, uint32_t n,
+                          struct error *error)
 {
 	bool are_graphs = profiles[0]->graph != NULL;
 	const struct call_graph *first = NULL;	/* the first that has arcs */
@@ -794,7 +804,7 @@ profile_merge(struct profile *const *profiles, uint32_t n,
 	struct merge merge = { 0 };
 	struct profile *sum = NULL;
 
-	if (check_kinds(profiles, n, error) != 0)
+	if (profile_merge_check_kinds(profiles, n, error) != 0)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
 		if (profiles[i]->n_sections > 0)

@@ -42,8 +42,9 @@ disguises_free(struct disguise *disguises, uint32_t n)
 
 /* Leaves only the n resources of a tree from the wanted one on. */
 static void
-choose_columns(struct disguise *disguise, const struct sample_tree *from,
-               uint32_t wanted, uint32_t n)
+profile_runs_choose_columns(struct disguise *disguise,
+                            const struct sample_tree *from, uint32_t wanted,
+                            uint32_t n)
 {
 	struct sample_tree *tree = &disguise->tree;
 
@@ -66,7 +67,8 @@ choose_columns(struct disguise *disguise, const struct sample_tree *from,
 
 /* For n resources with names of their own. */
 static int
-make_room(struct disguise *disguise, uint32_t n, struct error *error)
+profile_runs_make_room(struct disguise *disguise, uint32_t n,
+                       struct error *error)
 {
 	disguise->resources = memory_array(n, sizeof *disguise->resources,
 	                                   error);
@@ -81,7 +83,7 @@ name_columns(struct disguise *disguise, const struct counted_run *run,
 {
 	uint32_t n = disguise->profile.n_resources;
 
-	if (make_room(disguise, n, error) != 0)
+	if (profile_runs_make_room(disguise, n, error) != 0)
 		return -1;
 	for (uint32_t r = 0; r < n; r++) {
 		struct resource *resource = &disguise->resources[r];
@@ -107,11 +109,12 @@ disguise_run(struct disguise *disguise, const struct counted_run *run,
 	disguise->column = run->resource;
 	disguise->n_columns = counted_run_columns(run);
 	if (groups != NULL) {
-		choose_columns(disguise, groups->tree, groups->first,
-		               groups->n);
+		profile_runs_choose_columns(disguise, groups->tree,
+		                            groups->first, groups->n);
 		disguise->profile.n_sections = 0;
 	} else if (run->profile->tree != NULL) {
-		choose_columns(disguise, run->profile->tree, run->resource, 1);
+		profile_runs_choose_columns(disguise, run->profile->tree,
+		                            run->resource, 1);
 	}
 	return name_columns(disguise, run, number, error);
 }
@@ -226,7 +229,7 @@ unify_columns(struct profile *sum, const struct resource *first,
 }
 
 static struct profile *
-merge(struct disguise *disguises, uint32_t n, struct error *error)
+profile_runs_merge(struct disguise *disguises, uint32_t n, struct error *error)
 {
 	struct profile **profiles = memory_array(n, sizeof *profiles, error);
 	struct profile *sum;
@@ -277,7 +280,7 @@ profile_merge_runs(const struct counted_run *runs, uint32_t n,
 		is_ready = disguise_run(&disguises[i], &runs[i], i,
 		                        error) == 0;
 	if (is_ready && disguises != NULL)
-		sum = merge(disguises, n, error);
+		sum = profile_runs_merge(disguises, n, error);
 	if (sum != NULL)
 		n_columns = find_columns(sum, disguises, n, columns);
 	disguises_free(disguises, n);
@@ -295,7 +298,7 @@ static int
 repeat_resource(struct disguise *disguise, const struct resource *resource,
                 uint32_t n, struct error *error)
 {
-	if (make_room(disguise, n, error) != 0)
+	if (profile_runs_make_room(disguise, n, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(disguise->names[i], NAME_SIZE, "%" PRIu32, i);
@@ -324,7 +327,7 @@ profile_split_runs(struct profile *profile, uint32_t resource,
 	if (disguise == NULL)
 		return NULL;
 	disguise->profile = *profile;
-	choose_columns(disguise, profile->tree, resource, 1);
+	profile_runs_choose_columns(disguise, profile->tree, resource, 1);
 	if (repeat_resource(disguise, wanted, n, error) == 0)
 		sum = profile_split(&disguise->profile, split, error);
 	if (sum != NULL)

@@ -103,8 +103,8 @@ sections_of_nodes(const struct profile *profile, struct error *error)
 }
 
 static void
-add_nodes(const struct sample_tree *tree, uint32_t resource, uint32_t begin,
-          uint32_t end, struct section_total *total)
+sections_add_nodes(const struct sample_tree *tree, uint32_t resource,
+                   uint32_t begin, uint32_t end, struct section_total *total)
 {
 	for (uint32_t n = begin; n < end; n++) {
 		if (tree->row[n] == 0)
@@ -124,18 +124,19 @@ section_totals(const struct profile *profile, const struct sample_tree *tree,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct section *section = &profile->sections[i];
 
-		add_nodes(tree, resource, done, section->begin, &totals[n]);
-		add_nodes(tree, resource, section->begin, section->end,
-		          &totals[i]);
+		sections_add_nodes(tree, resource, done, section->begin,
+		                   &totals[n]);
+		sections_add_nodes(tree, resource, section->begin, section->end,
+		                   &totals[i]);
 		done = section->end;
 	}
-	add_nodes(tree, resource, done, tree->n_nodes, &totals[n]);
+	sections_add_nodes(tree, resource, done, tree->n_nodes, &totals[n]);
 }
 
 /* ---- selecting ---- */
 
 static bool
-matches(const struct pattern *pattern, const char *text)
+sections_matches(const struct pattern *pattern, const char *text)
 {
 	return pattern_matches(pattern, text, strlen(text));
 }
@@ -144,14 +145,16 @@ matches(const struct pattern *pattern, const char *text)
 static bool
 stand_in_matches(const struct pattern *pattern, const char *stand_in)
 {
-	return !pattern_is_general(pattern) && matches(pattern, stand_in);
+	return !pattern_is_general(pattern) &&
+	    sections_matches(pattern, stand_in);
 }
 
 static bool
 title_matches(const struct pattern *pattern, const char *title)
 {
 	return strcmp(title, UNKNOWN_NAME) == 0 ?
-	       stand_in_matches(pattern, title) : matches(pattern, title);
+	    stand_in_matches(pattern, title) :
+	    sections_matches(pattern, title);
 }
 
 static bool
@@ -161,7 +164,7 @@ number_matches(const struct pattern *pattern, uint64_t number)
 
 	snprintf(text, sizeof text, "%" PRIu64, number);
 	return number != 0 && !pattern_is_general(pattern) &&
-	       matches(pattern, text);
+	       sections_matches(pattern, text);
 }
 
 static bool
@@ -181,8 +184,10 @@ process_matches(const struct profile *profile, uint32_t process,
 	    &profile->processes[process];
 
 	return title_matches(pattern, process_title(profile, process)) ||
-	    (known != NULL && (number_matches(pattern, known->pid) ||
-	     (known->program != NULL && matches(pattern, known->program))));
+	    (known != NULL &&
+	     (number_matches(pattern, known->pid) ||
+	      (known->program != NULL &&
+	       sections_matches(pattern, known->program))));
 }
 
 /* A number with its unit, "512 bytes", in text[n]. */
@@ -214,7 +219,7 @@ value_matches(const struct profile *profile, const struct label *label,
 	    pattern_matches(pattern, names_text(profile->names, label->value),
 	                    names_length(profile->names, label->value)))
 		return true;
-	return has_unit(profile, label) && matches(pattern,
+	return has_unit(profile, label) && sections_matches(pattern,
 	    value_with_unit(profile, label, text, sizeof text));
 }
 
@@ -332,7 +337,7 @@ sections_mask(const struct profile *profile, const bool *is_selected,
 
 /* Adds a text to those that are offered; 0 or -1. */
 static int
-list(struct names *texts, const char *text, struct error *error)
+sections_list(struct names *texts, const char *text, struct error *error)
 {
 	return names_add(texts, text, strlen(text), error) != NO_NAME ? 0 : -1;
 }
@@ -354,7 +359,8 @@ list_labels(const struct profile *profile, const char *key,
 		if (has_unit(profile, label))
 			value = value_with_unit(profile, label, text,
 			                        sizeof text);
-		if (list(texts, key == NULL ? known : value, error) != 0)
+		if (sections_list(texts, key == NULL ? known : value, error) !=
+		    0)
 			return -1;
 	}
 	return 0;
@@ -374,14 +380,14 @@ list_titles(const struct profile *profile, enum section_kind kind,
 		/* Nodes outside all sections are usually none. */
 		if (i == profile->n_sections && i > 0)
 			break;
-		if (list(texts, title, error) != 0)
+		if (sections_list(texts, title, error) != 0)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-compare_texts(const void *a, const void *b, void *names)
+sections_compare_texts(const void *a, const void *b, void *names)
 {
 	return names_compare(names, *(const uint32_t *)a,
 	                     *(const uint32_t *)b);
@@ -389,8 +395,8 @@ compare_texts(const void *a, const void *b, void *names)
 
 /* The names that can be selected; freed by the caller; NULL with *error set. */
 static struct names *
-list_names(const struct profile *profile, enum section_kind kind,
-           const char *key, struct error *error)
+sections_list_names(const struct profile *profile, enum section_kind kind,
+                    const char *key, struct error *error)
 {
 	struct names *texts = names_new(error);
 
@@ -408,7 +414,7 @@ sections_offer(const struct profile *profile, enum section_kind kind,
                void (*offer)(void *context, const char *text, size_t length),
                void *context, struct error *error)
 {
-	struct names *texts = list_names(profile, kind, key, error);
+	struct names *texts = sections_list_names(profile, kind, key, error);
 	uint32_t n = texts != NULL ? names_count(texts) : 0;
 	uint32_t *sorted = memory_array(n, sizeof *sorted, error);
 
@@ -420,7 +426,8 @@ sections_offer(const struct profile *profile, enum section_kind kind,
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = i;
 	if (n > 1)
-		qsort_r(sorted, n, sizeof *sorted, compare_texts, texts);
+		qsort_r(sorted, n, sizeof *sorted, sections_compare_texts,
+		        texts);
 	for (uint32_t i = 0; i < n; i++)
 		offer(context, names_text(texts, sorted[i]),
 		      names_length(texts, sorted[i]));
@@ -437,7 +444,8 @@ add_similar(const struct profile *profile, enum section_kind kind,
             const char *key, const char *what, struct text_buffer *text)
 {
 	struct error no_memory = { 0 };
-	struct names *texts = list_names(profile, kind, key, &no_memory);
+	struct names *texts = sections_list_names(profile, kind, key,
+	                                          &no_memory);
 	struct near near;
 
 	near_start(&near, what, strlen(what));

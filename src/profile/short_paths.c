@@ -13,7 +13,8 @@
 
 /* The length of the common end of two paths. */
 static size_t
-common_end(const char *a, size_t a_length, const char *b, size_t b_length)
+short_paths_common_end(const char *a, size_t a_length, const char *b,
+                       size_t b_length)
 {
 	size_t n = 0;
 
@@ -29,7 +30,7 @@ compare_from_end(const void *left, const void *right)
 	const char *a = *(const char *const *)left;
 	const char *b = *(const char *const *)right;
 	size_t a_length = strlen(a), b_length = strlen(b);
-	size_t n = common_end(a, a_length, b, b_length);
+	size_t n = short_paths_common_end(a, a_length, b, b_length);
 
 	if (n == a_length || n == b_length)
 		return n < b_length ? -1 : n < a_length;
@@ -52,7 +53,7 @@ end_beyond(const char *path, size_t shared)
 static size_t
 shared_with(const char *path, const char *other)
 {
-	return common_end(path, strlen(path), other, strlen(other));
+	return short_paths_common_end(path, strlen(path), other, strlen(other));
 }
 
 struct files {
@@ -63,7 +64,7 @@ struct files {
 };
 
 static void
-add_file(struct files *files, uint32_t file)
+short_paths_add_file(struct files *files, uint32_t file)
 {
 	if (file == NO_NAME || files->paths[file] != NULL)
 		return;
@@ -73,22 +74,22 @@ add_file(struct files *files, uint32_t file)
 
 /* The distinct files of locations, or of a graph's functions and places. */
 static void
-collect(const struct profile *profile, struct files *files)
+short_paths_collect(const struct profile *profile, struct files *files)
 {
 	const struct call_graph *graph = profile->graph;
 
 	for (uint32_t i = 0; i < profile->n_locations; i++)
-		add_file(files, profile->locations[i].file);
+		short_paths_add_file(files, profile->locations[i].file);
 	for (uint32_t i = 0; graph != NULL && i < graph->n_nodes; i++)
-		add_file(files, graph->nodes[i].file);
+		short_paths_add_file(files, graph->nodes[i].file);
 	if (graph == NULL || graph->places == NULL)
 		return;
 	for (uint32_t i = 0; i < graph->places->n; i++)
-		add_file(files, graph->places->items[i].file);
+		short_paths_add_file(files, graph->places->items[i].file);
 }
 
 static int
-shorten(const struct files *files, struct error *error)
+short_paths_shorten(const struct files *files, struct error *error)
 {
 	const char **paths = files->paths;
 	size_t n = files->n;
@@ -128,8 +129,8 @@ short_paths_new(const struct profile *profile, struct error *error)
 	int result = -1;
 
 	if (files.paths != NULL && files.list != NULL) {
-		collect(profile, &files);
-		result = shorten(&files, error);
+		short_paths_collect(profile, &files);
+		result = short_paths_shorten(&files, error);
 	}
 	free(files.list);
 	if (result == 0)

@@ -74,8 +74,8 @@ is_row(const void *things, uint32_t number, const void *key)
 
 /* Enters a row; NO_INDEX with *error set. */
 static uint32_t
-enter_row(struct stack_list *list, const struct stack_row *row,
-          struct error *error)
+stack_list_enter_row(struct stack_list *list, const struct stack_row *row,
+                     struct error *error)
 {
 	uint32_t n = list->n_rows;
 
@@ -93,8 +93,8 @@ enter_row(struct stack_list *list, const struct stack_row *row,
 
 /* A row of a stack that is not its first one, entered if new. */
 static uint32_t
-add_row(struct stack_list *list, const struct stack_row *row,
-        struct error *error)
+stack_list_add_row(struct stack_list *list, const struct stack_row *row,
+                   struct error *error)
 {
 	uint32_t hash = index_hash((uint64_t)row->kind << 32 | row->stack);
 	struct index_slot *slot = index_seek(&list->row_index, hash, is_row,
@@ -105,7 +105,7 @@ add_row(struct stack_list *list, const struct stack_row *row,
 		return NO_INDEX;
 	if (slot->number != 0)
 		return slot->number - 1;
-	n = enter_row(list, row, error);
+	n = stack_list_enter_row(list, row, error);
 	if (n != NO_INDEX)
 		index_fill(&list->row_index, slot, hash, n);
 	return n;
@@ -121,9 +121,10 @@ stack_list_count(struct stack_list *list, uint32_t kind, uint32_t stack,
 
 	/* Nearly all stacks have one row. */
 	if (row == NO_INDEX)
-		row = list->row[stack] = enter_row(list, &key, error);
+		row = list->row[stack] = stack_list_enter_row(list, &key,
+		                                              error);
 	else if (list->rows[row].kind != kind)
-		row = add_row(list, &key, error);
+		row = stack_list_add_row(list, &key, error);
 	if (row == NO_INDEX)
 		return -1;
 	to = list->hits + (size_t)row * list->n_columns;

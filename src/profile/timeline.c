@@ -34,7 +34,7 @@ struct making {
 };
 
 static void
-free_counts(uint64_t **counts, uint32_t n)
+timeline_free_counts(uint64_t **counts, uint32_t n)
 {
 	for (uint32_t r = 0; counts != NULL && r < n; r++)
 		large_array_free(counts[r]);
@@ -46,8 +46,8 @@ timeline_free(struct timeline *timeline)
 {
 	if (timeline == NULL)
 		return;
-	free_counts(timeline->hits, timeline->n_resources);
-	free_counts(timeline->samples, timeline->n_resources);
+	timeline_free_counts(timeline->hits, timeline->n_resources);
+	timeline_free_counts(timeline->samples, timeline->n_resources);
 	large_array_free(timeline->first);
 	large_array_free(timeline->slice);
 	free(timeline);
@@ -102,7 +102,7 @@ making_end(struct making *making, const struct error *error)
 }
 
 static void
-add_up(uint64_t *sum, uint64_t more)
+timeline_add_up(uint64_t *sum, uint64_t more)
 {
 	if (__builtin_add_overflow(*sum, more, sum))
 		*sum = UINT64_MAX;
@@ -115,8 +115,8 @@ sum_add(struct making *making, uint32_t slice, uint32_t resource,
 	const size_t at = (size_t)slice * making->rows->n_resources + resource;
 
 	making->sum.used |= (uint64_t)1 << slice;
-	add_up(&making->sum.hits[at], hits);
-	add_up(&making->sum.samples[at], samples);
+	timeline_add_up(&making->sum.hits[at], hits);
+	timeline_add_up(&making->sum.samples[at], samples);
 }
 
 static int
@@ -196,7 +196,7 @@ sum_finish(struct making *making, uint32_t row, struct error *error)
  * is then where the next item of that row goes.
  */
 static void
-find_places(size_t *place, uint32_t n_rows)
+timeline_find_places(size_t *place, uint32_t n_rows)
 {
 	for (uint32_t i = 1; i <= n_rows; i++)
 		place[i] += place[i - 1];
@@ -206,7 +206,7 @@ find_places(size_t *place, uint32_t n_rows)
 
 /* The least width, from `width` on by doubling, that has so few slices. */
 static uint64_t
-widen(uint64_t width, uint64_t last_ns)
+timeline_widen(uint64_t width, uint64_t last_ns)
 {
 	while (last_ns / width >= TIMELINE_SLICES && width <= UINT64_MAX / 2)
 		width *= 2;
@@ -216,7 +216,7 @@ widen(uint64_t width, uint64_t last_ns)
 uint64_t
 timeline_width(uint64_t last_ns)
 {
-	return widen(LEAST_WIDTH_NS, last_ns);
+	return timeline_widen(LEAST_WIDTH_NS, last_ns);
 }
 
 static uint64_t
@@ -230,8 +230,8 @@ choose_width(const struct moment *moments, size_t n, uint64_t from_ns)
 		if (moments[i].begin_ns > last)
 			last = moments[i].begin_ns;
 	}
-	return widen(width > 0 ? width : LEAST_WIDTH_NS,
-	             last > from_ns ? last - from_ns : 0);
+	return timeline_widen(width > 0 ? width : LEAST_WIDTH_NS,
+	                      last > from_ns ? last - from_ns : 0);
 }
 
 static int
@@ -276,7 +276,7 @@ sort_moments(struct making *making, const struct moment *moments, size_t n,
 	    large_array_reserve(&order, n, sizeof *order, error) == 0) {
 		for (size_t i = 0; i < n; i++)
 			place[moments[i].row + 1]++;
-		find_places(place, n_rows);
+		timeline_find_places(place, n_rows);
 		for (size_t i = 0; i < n; i++)
 			order[place[moments[i].row]++] = (uint32_t)i;
 		result = add_moments(making, moments, place, order, from_ns,
@@ -305,7 +305,8 @@ timeline_new(const struct timeline_rows *rows, const struct moment *moments,
 /* ---- of another timeline ---- */
 
 static void
-add_row(struct making *making, const struct timeline *from, uint32_t row)
+timeline_add_row(struct making *making, const struct timeline *from,
+                 uint32_t row)
 {
 	for (size_t i = from->first[row]; i < from->first[row + 1]; i++)
 		for (uint32_t r = 0; r < from->n_resources; r++)
@@ -314,8 +315,8 @@ add_row(struct making *making, const struct timeline *from, uint32_t row)
 }
 
 static int
-add_rows(struct making *making, const struct timeline *from,
-         const uint32_t *to, struct error *error)
+timeline_add_rows(struct making *making, const struct timeline *from,
+                  const uint32_t *to, struct error *error)
 {
 	const uint32_t n_rows = making->rows->n_rows;
 	size_t *place = NULL;
@@ -328,7 +329,7 @@ add_rows(struct making *making, const struct timeline *from,
 	                        error) == 0) {
 		for (uint32_t i = 0; i < from->n_rows; i++)
 			place[to[i] + 1]++;
-		find_places(place, n_rows);
+		timeline_find_places(place, n_rows);
 		for (uint32_t i = 0; i < from->n_rows; i++)
 			order[place[to[i]]++] = i;
 		result = 0;
@@ -337,7 +338,7 @@ add_rows(struct making *making, const struct timeline *from,
 		size_t i = row > 0 ? place[row - 1] : place[0];
 
 		for (; i < place[row]; i++)
-			add_row(making, from, order[i]);
+			timeline_add_row(making, from, order[i]);
 		result = sum_finish(making, row, error);
 	}
 	large_array_free(place);
@@ -354,7 +355,7 @@ timeline_move(const struct timeline *from, const struct timeline_rows *rows,
 	if (making_begin(&making, rows, error) == 0) {
 		making.timeline->width_ns = from->width_ns;
 		making.timeline->origin_ns = from->origin_ns;
-		add_rows(&making, from, to, error);
+		timeline_add_rows(&making, from, to, error);
 		if (making.timeline->n_slices < from->n_slices)
 			making.timeline->n_slices = from->n_slices;
 	}

@@ -49,7 +49,7 @@ tree_builder_new(uint32_t n_resources, struct error *error)
 }
 
 static void
-free_counts(uint64_t **counts, uint32_t n_resources)
+tree_builder_free_counts(uint64_t **counts, uint32_t n_resources)
 {
 	for (uint32_t r = 0; counts != NULL && r < n_resources; r++)
 		large_array_free(counts[r]);
@@ -61,8 +61,8 @@ tree_builder_free(struct tree_builder *builder)
 {
 	if (builder == NULL)
 		return;
-	free_counts(builder->hits, builder->n_resources);
-	free_counts(builder->samples, builder->n_resources);
+	tree_builder_free_counts(builder->hits, builder->n_resources);
+	tree_builder_free_counts(builder->samples, builder->n_resources);
 	free(builder->total_hits);
 	free(builder->total_samples);
 	large_array_free(builder->returns);
@@ -159,7 +159,7 @@ add_row_of(struct tree_builder *builder, uint32_t node, struct error *error)
 
 /* Adds a zeroed item of size bytes to the array *items of n; 0 or -1. */
 static int
-extend(void *items, size_t n, size_t size, struct error *error)
+tree_builder_extend(void *items, size_t n, size_t size, struct error *error)
 {
 	size_t capacity = n;
 	char *bytes;
@@ -177,11 +177,14 @@ tree_builder_add_resource(struct tree_builder *builder, struct error *error)
 	uint32_t n = builder->n_resources;
 	size_t capacity = builder->rows_capacity;
 
-	if (extend(&builder->hits, n, sizeof *builder->hits, error) != 0 ||
-	    extend(&builder->samples, n, sizeof *builder->samples,
-	           error) != 0 ||
-	    extend(&builder->total_hits, n, sizeof(uint64_t), error) != 0 ||
-	    extend(&builder->total_samples, n, sizeof(uint64_t), error) != 0)
+	if (tree_builder_extend(&builder->hits, n, sizeof *builder->hits,
+	                        error) != 0 ||
+	    tree_builder_extend(&builder->samples, n, sizeof *builder->samples,
+	                        error) != 0 ||
+	    tree_builder_extend(&builder->total_hits, n, sizeof(uint64_t),
+	                        error) != 0 ||
+	    tree_builder_extend(&builder->total_samples, n, sizeof(uint64_t),
+	                        error) != 0)
 		return -1;
 	if (capacity > 0) {
 		if (large_array_reserve(&builder->hits[n], capacity,

@@ -78,7 +78,8 @@ int tree_builder_add_row(struct tree_builder *builder, struct error *error);
 
 /* Makes room for `more` nodes; 0, or -1 with *error set. */
 static inline int
-reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
+tree_builder_reserve_nodes(struct tree_builder *builder, size_t more,
+                           struct error *error)
 {
 	if (more <= builder->capacity - builder->n_nodes)
 		return 0;
@@ -104,7 +105,8 @@ place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
  * settled.
  */
 static inline void
-close_nodes(struct tree_builder *builder, uint32_t parent, uint32_t node)
+tree_builder_close_nodes(struct tree_builder *builder, uint32_t parent,
+                         uint32_t node)
 {
 	const uint32_t *open = builder->open;
 	uint32_t depth = builder->depth, above = NO_NODE;
@@ -123,7 +125,7 @@ place_next(struct tree_builder *builder, uint32_t parent, uint32_t label)
 {
 	uint32_t node = place_node(builder, parent, label);
 
-	close_nodes(builder, parent, node);
+	tree_builder_close_nodes(builder, parent, node);
 	builder->open[builder->depth++] = node;
 	builder->settled = builder->n_nodes;
 	if (builder->depth > builder->deepest)

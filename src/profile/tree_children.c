@@ -34,8 +34,8 @@ tree_builder_begin_section(struct tree_builder *builder)
 }
 
 static uint32_t
-hash_child(const struct tree_builder *builder, uint32_t parent,
-           uint32_t label)
+tree_children_hash_child(const struct tree_builder *builder, uint32_t parent,
+                         uint32_t label)
 {
 	uint64_t hash;
 
@@ -55,8 +55,8 @@ node_after(const struct tree_builder *builder, uint32_t parent)
 }
 
 static bool
-is_child(const struct tree_builder *builder, uint32_t node, uint32_t parent,
-         uint32_t label)
+tree_children_is_child(const struct tree_builder *builder, uint32_t node,
+                       uint32_t parent, uint32_t label)
 {
 	return builder->label[node] == label &&
 	       builder->parent[node] == parent &&
@@ -71,8 +71,8 @@ first_slot(const struct tree_builder *builder, uint32_t hash)
 
 /* The slot of the child, or the empty one where it belongs. */
 static struct slot *
-find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
-          uint32_t hash)
+tree_children_find_slot(const struct tree_builder *builder, uint32_t parent,
+                        uint32_t label, uint32_t hash)
 {
 	size_t mask = ((size_t)1 << builder->slots_bits) - 1;
 	size_t i = first_slot(builder, hash);
@@ -82,7 +82,8 @@ find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
 
 		if (slot->number == 0 ||
 		    (slot->hash == hash &&
-		     is_child(builder, slot->number - 1, parent, label)))
+		     tree_children_is_child(builder, slot->number - 1, parent,
+		                            label)))
 			return slot;
 	}
 }
@@ -138,7 +139,8 @@ hash_some_pending(struct tree_builder *builder, struct error *error)
 
 		if (node == node_after(builder, parent))
 			continue;
-		hash = hash_child(builder, parent, builder->label[node]);
+		hash = tree_children_hash_child(builder, parent,
+		                                builder->label[node]);
 		__builtin_prefetch(&builder->slots[first_slot(builder, hash)],
 		                   1);
 		pending[n++] = (struct slot){ node + 1, hash };
@@ -164,7 +166,7 @@ hashed_child(struct tree_builder *builder, uint32_t parent, uint32_t label,
 			return NO_NODE;
 	if (reserve_slots(builder, 1, error) != 0)
 		return NO_NODE;
-	slot = find_slot(builder, parent, label, hash);
+	slot = tree_children_find_slot(builder, parent, label, hash);
 	if (slot->number != 0)
 		return slot->number - 1;
 	*slot = (struct slot){ place_node(builder, parent, label) + 1, hash };
@@ -185,7 +187,7 @@ append_labels(struct tree_builder *builder, uint32_t parent,
 	if (n == 0)
 		return parent;
 	if (is_settled)
-		close_nodes(builder, parent, first);
+		tree_builder_close_nodes(builder, parent, first);
 	is_settled = is_settled && !builder->is_mixed;
 	parents = builder->parent + first;
 	label = builder->label + first;
@@ -231,17 +233,19 @@ tree_builder_chain(struct tree_builder *builder, uint32_t parent,
 {
 	size_t i = 0;
 
-	if (reserve_nodes(builder, n, error) != 0)
+	if (tree_builder_reserve_nodes(builder, n, error) != 0)
 		return -1;
 	for (; i < n; i++) {
 		uint32_t next = node_after(builder, parent);
 
 		if (next == builder->n_nodes)
 			break;
-		if (!is_child(builder, next, parent, labels[i]))
+		if (!tree_children_is_child(builder, next, parent, labels[i]))
 			next = hashed_child(builder, parent, labels[i],
-			                    hash_child(builder, parent,
-			                               labels[i]), error);
+			                    tree_children_hash_child(builder,
+			                                             parent,
+			                                             labels[i]),
+			                    error);
 		if (next == NO_NODE)
 			return -1;
 		nodes[i] = parent = next;
@@ -255,7 +259,7 @@ tree_builder_append(struct tree_builder *builder, uint32_t parent,
                     const uint32_t *labels, size_t n, uint32_t *nodes,
                     struct error *error)
 {
-	if (reserve_nodes(builder, n, error) != 0)
+	if (tree_builder_reserve_nodes(builder, n, error) != 0)
 		return -1;
 	append_labels(builder, parent, labels, n, nodes);
 	return 0;
@@ -289,8 +293,9 @@ walk_on(struct tree_builder *builder, struct walk *walk)
 			                             walk->labels, n, NULL);
 			break;
 		}
-		if (!is_child(builder, next, parent, label)) {
-			walk->hash = hash_child(builder, parent, label);
+		if (!tree_children_is_child(builder, next, parent, label)) {
+			walk->hash = tree_children_hash_child(builder, parent,
+			                                      label);
 			__builtin_prefetch(&builder->slots[first_slot(
 			    builder, walk->hash)]);
 			return false;
@@ -340,7 +345,7 @@ tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
 
 	for (size_t i = 0; i < n; i++)
 		n_labels += lengths[i];
-	if (reserve_nodes(builder, n_labels, error) != 0)
+	if (tree_builder_reserve_nodes(builder, n_labels, error) != 0)
 		return -1;
 	while (n_walks > 0 || next < n) {
 		if (++n_steps % STEPS_A_LOOK == 0 &&

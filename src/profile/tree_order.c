@@ -27,7 +27,7 @@ tree_builder_settle(struct tree_builder *builder)
 	     builder->settled++) {
 		const uint32_t node = builder->settled;
 
-		close_nodes(builder, builder->parent[node], node);
+		tree_builder_close_nodes(builder, builder->parent[node], node);
 		if (builder->is_mixed)
 			return;
 		builder->open[builder->depth++] = node;
@@ -52,8 +52,8 @@ count_subtrees(const uint32_t *parent, uint32_t n_nodes, uint32_t *size)
  * number of nodes of n's subtree; afterwards the place after that.
  */
 static void
-find_places(uint32_t *parent, uint32_t n_nodes, uint32_t *room,
-            uint32_t *place)
+tree_order_find_places(uint32_t *parent, uint32_t n_nodes, uint32_t *room,
+                       uint32_t *place)
 {
 	uint32_t next_root = 0;
 
@@ -201,7 +201,7 @@ permute_nodes(struct tree_builder *builder, uint32_t *place,
 
 /* Checks for Ctrl-C between two passes over the nodes. */
 static int
-check_interrupt(struct error *error)
+tree_order_check_interrupt(struct error *error)
 {
 	return progress_step(NULL, 0, 0, error);
 }
@@ -219,16 +219,17 @@ order_nodes(struct tree_builder *builder, struct error *error)
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
 	count_subtrees(builder->parent, n_nodes, builder->end);
-	if (check_interrupt(error) == 0) {
-		find_places(builder->parent, n_nodes, builder->end, place);
-		result = check_interrupt(error);
+	if (tree_order_check_interrupt(error) == 0) {
+		tree_order_find_places(builder->parent, n_nodes, builder->end,
+		                       place);
+		result = tree_order_check_interrupt(error);
 	}
 	if (result == 0)
 		result = find_runs(place, n_nodes, &runs, error);
 	if (result == 0)
 		result = permute_nodes(builder, place, &runs, error);
 	if (result == 0)
-		result = check_interrupt(error);
+		result = tree_order_check_interrupt(error);
 	if (result == 0)
 		builder->deepest = find_deepest(builder->parent, n_nodes,
 		                                place);
@@ -261,12 +262,13 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 
 	large_array_free(builder->slots);
 	builder->slots = NULL;
-	if ((builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0) ||
+	if ((builder->capacity == 0 &&
+	     tree_builder_reserve_nodes(builder, 1, error) != 0) ||
 	    (builder->n_rows == 0 && tree_builder_add_row(builder, error) != 0))
 		return NULL;
 	tree_builder_settle(builder);
 	if (!builder->is_mixed)
-		close_nodes(builder, NO_NODE, builder->n_nodes);
+		tree_builder_close_nodes(builder, NO_NODE, builder->n_nodes);
 	else if (order_nodes(builder, error) != 0)
 		return NULL;
 	tree = memory_array(1, sizeof *tree, error);

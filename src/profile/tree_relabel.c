@@ -79,8 +79,8 @@ find_sibling(const struct relabelling *relabelling, uint32_t label)
 }
 
 static int
-join(struct relabelling *relabelling, struct group *group,
-     const struct origin *origin, struct error *error)
+tree_relabel_join(struct relabelling *relabelling, struct group *group,
+                  const struct origin *origin, struct error *error)
 {
 	uint32_t number = relabelling->free;
 
@@ -105,8 +105,8 @@ join(struct relabelling *relabelling, struct group *group,
 
 /* Puts a node into its group among the siblings, the children of parent. */
 static int
-add_origin(struct relabelling *relabelling, uint32_t parent, uint32_t node,
-           uint32_t at, struct error *error)
+tree_relabel_add_origin(struct relabelling *relabelling, uint32_t parent,
+                        uint32_t node, uint32_t at, struct error *error)
 {
 	struct origin origin = { node, at, NO_NODE };
 	uint32_t label = relabelling->labels[at];
@@ -117,7 +117,7 @@ add_origin(struct relabelling *relabelling, uint32_t parent, uint32_t node,
 		return -1;
 	group = find_sibling(relabelling, label);
 	if (group != NULL)
-		return join(relabelling, group, &origin, error);
+		return tree_relabel_join(relabelling, group, &origin, error);
 	if (memory_grow(&relabelling->groups, &relabelling->groups_capacity,
 	                relabelling->n_groups + 1,
 	                sizeof *relabelling->groups, error) != 0)
@@ -131,8 +131,8 @@ add_origin(struct relabelling *relabelling, uint32_t parent, uint32_t node,
 
 /* Adds the counts of one node, for all resources. */
 static int
-add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
-           struct error *error)
+tree_relabel_add_counts(struct relabelling *relabelling, uint32_t to,
+                        uint32_t from, struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
 
@@ -173,12 +173,13 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 		}
 		first = &relabelling->first[label];
 		if (first[0] == first[1]) {
-			if (add_counts(relabelling, parent, n, error) != 0)
+			if (tree_relabel_add_counts(relabelling, parent, n,
+			                            error) != 0)
 				return -1;
 			n++;
 		} else {
-			if (add_origin(relabelling, parent, n, first[0],
-			               error) != 0)
+			if (tree_relabel_add_origin(relabelling, parent, n,
+			                            first[0], error) != 0)
 				return -1;
 			n = tree->end[n];
 		}
@@ -191,8 +192,9 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
  * at the last of its labels, so that its children come next.
  */
 static int
-take_counts(struct relabelling *relabelling, uint32_t node,
-            const struct origin *origin, bool *is_last, struct error *error)
+tree_relabel_take_counts(struct relabelling *relabelling, uint32_t node,
+                         const struct origin *origin, bool *is_last,
+                         struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
 	const uint32_t *first = &relabelling->first[tree->label[origin->node]];
@@ -202,24 +204,27 @@ take_counts(struct relabelling *relabelling, uint32_t node,
 	    tree_builder_add_returns(relabelling->builder, node,
 	                             tree->returns[origin->node], error) != 0)
 		return -1;
-	return *is_last ? add_counts(relabelling, node, origin->node, error) :
-	       0;
+	return *is_last ?
+	    tree_relabel_add_counts(relabelling, node, origin->node, error) :
+	    0;
 }
 
 /* Likewise also its children. */
 static int
-take_origin(struct relabelling *relabelling, uint32_t node,
-            const struct origin *origin, struct error *error)
+tree_relabel_take_origin(struct relabelling *relabelling, uint32_t node,
+                         const struct origin *origin, struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
 	bool is_last;
 
-	if (take_counts(relabelling, node, origin, &is_last, error) != 0)
+	if (tree_relabel_take_counts(relabelling, node, origin, &is_last,
+	                             error) != 0)
 		return -1;
 	return is_last ?
 	    add_origins(relabelling, node, origin->node + 1,
 	                tree->end[origin->node], error) :
-	    add_origin(relabelling, node, origin->node, origin->at + 1, error);
+	    tree_relabel_add_origin(relabelling, node, origin->node,
+	                            origin->at + 1, error);
 }
 
 /* The labels of a node's only child, or NULL: it has another number of them. */
@@ -259,12 +264,14 @@ take_only_origin(struct relabelling *relabelling, uint32_t node,
 		    tree_builder_add_returns(builder, node,
 		                             tree->returns[from], error) != 0)
 			return -1;
-		if (reserve_nodes(builder, first[1] - at, error) != 0)
+		if (tree_builder_reserve_nodes(builder, first[1] - at,
+		                               error) != 0)
 			return -1;
 		while (++at < first[1])
 			node = place_below(builder, relabelling->labels[at]);
 		if (tree->row[from] != 0 &&
-		    add_counts(relabelling, node, from, error) != 0)
+		    tree_relabel_add_counts(relabelling, node, from, error) !=
+		        0)
 			return -1;
 		first = only_child(relabelling, from);
 		if (first == NULL)
@@ -281,7 +288,8 @@ static int
 take_origins(struct relabelling *relabelling, uint32_t node,
              struct origin origin, struct error *error)
 {
-	while (take_origin(relabelling, node, &origin, error) == 0) {
+	while (tree_relabel_take_origin(relabelling, node, &origin, error) ==
+	       0) {
 		uint32_t other = origin.next;
 
 		if (other == NO_NODE)
@@ -319,7 +327,7 @@ enter_next(struct relabelling *relabelling, struct error *error)
 	uint32_t node;
 	int result;
 
-	if (reserve_nodes(builder, 1, error) != 0)
+	if (tree_builder_reserve_nodes(builder, 1, error) != 0)
 		return -1;
 	node = place_next(builder, group.parent, group.label);
 	result = group.origin.next == NO_NODE ?
@@ -358,7 +366,8 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 	/* Growing step by step would copy what is there. */
 	if (sample_tree_check_spread(tree, first, error) == 0 &&
 	    relabelling.builder != NULL)
-		reserve_nodes(relabelling.builder, tree->n_nodes, error);
+		tree_builder_reserve_nodes(relabelling.builder, tree->n_nodes,
+		                           error);
 	if (tree->timeline != NULL)
 		relabelling.to_row = memory_array(tree->n_rows,
 		    sizeof *relabelling.to_row, error);

@@ -49,7 +49,7 @@ sample_tree_check_spread(const struct sample_tree *tree, const uint32_t *first,
 
 /* Finds where the chains go. */
 static int
-find_places(struct spreading *spreading, struct error *error)
+tree_spread_find_places(struct spreading *spreading, struct error *error)
 {
 	const struct sample_tree *from = spreading->from;
 	const uint32_t *first = spreading->first;
@@ -132,7 +132,7 @@ sample_tree_spread(const struct sample_tree *tree, const uint32_t *first,
 	struct spreading spreading = { .from = tree, .first = first,
 		.labels = labels, .part = part };
 	int result = sample_tree_check_spread(tree, first, error) != 0 ? -1 :
-	    find_places(&spreading, error);
+	    tree_spread_find_places(&spreading, error);
 
 	if (result == 0) {
 		const uint32_t n = spreading.place[tree->n_nodes];

@@ -24,7 +24,7 @@ tree_time_add(const struct sample_tree *tree, uint32_t resource,
 }
 
 static void
-free_counts(uint64_t **counts, uint32_t n)
+tree_time_free_counts(uint64_t **counts, uint32_t n)
 {
 	for (uint32_t r = 0; counts != NULL && r < n; r++)
 		large_array_free(counts[r]);
@@ -125,8 +125,8 @@ tree_time_free(struct sample_tree *selection)
 {
 	if (selection == NULL)
 		return;
-	free_counts(selection->hits, selection->n_resources);
-	free_counts(selection->samples, selection->n_resources);
+	tree_time_free_counts(selection->hits, selection->n_resources);
+	tree_time_free_counts(selection->samples, selection->n_resources);
 	timeline_free(selection->timeline);
 	free(selection);
 }

@@ -73,8 +73,8 @@ fill_ready_group(struct frame_pattern *pattern, struct error *error)
 }
 
 static int
-fill(struct frame_pattern *pattern, const struct pattern_word *word,
-     struct error *error)
+frame_pattern_fill(struct frame_pattern *pattern,
+                   const struct pattern_word *word, struct error *error)
 {
 	const char *rest = pattern->text;
 
@@ -110,7 +110,8 @@ frame_pattern_new(const struct pattern_word *word, struct error *error)
 	pattern->is_exact = word->is_exact || word->is_short;
 	pattern->length = word->length;
 	pattern->text = memory_text(word->text, word->length, error);
-	if (pattern->text == NULL || fill(pattern, word, error) != 0) {
+	if (pattern->text == NULL ||
+	    frame_pattern_fill(pattern, word, error) != 0) {
 		frame_pattern_free(pattern);
 		return NULL;
 	}
@@ -133,7 +134,7 @@ frame_pattern_free(struct frame_pattern *pattern)
 
 /* Whether a bare word would mean something else than this name. */
 static bool
-is_special(const char *text)
+frame_pattern_is_special(const char *text)
 {
 	return strpbrk(text, "*?") != NULL || text[0] == '@' ||
 	    text[0] == '/' || text[0] == '%' ||
@@ -148,7 +149,7 @@ frame_pattern_add_text(const struct frame_pattern *pattern,
 {
 	if (!pattern->is_exact)
 		text_add_printable(text, pattern->text, pattern->length);
-	else if (is_special(pattern->text))
+	else if (frame_pattern_is_special(pattern->text))
 		text_add_between_bars(text, pattern->text, pattern->length);
 	else
 		text_add_word(text, pattern->text, pattern->length);
@@ -435,7 +436,8 @@ name_hits(const struct refining *refining)
 
 /* Offers the functions that are left. */
 static void
-offer_functions(const struct refining *refining, struct near *near)
+frame_pattern_offer_functions(const struct refining *refining,
+                              struct near *near)
 {
 	const struct names *names = refining->stacks->profile->names;
 	uint64_t *hits = name_hits(refining);
@@ -474,7 +476,7 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		                 SHOWN, wanted);
 	start_near(&near, pattern, wanted);
 	if (pattern->subject == OF_NAME)
-		offer_functions(refining, &near);
+		frame_pattern_offer_functions(refining, &near);
 	if (pattern->subject == OF_MODULE &&
 	    offer_modules(refining, &near, error) != 0)
 		return -1;

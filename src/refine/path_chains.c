@@ -142,8 +142,8 @@ open_first(const struct path_chains *chains, struct activation *activation,
 
 /* A name that is open is called again, perhaps by itself. */
 static void
-open_again(struct path_chains *chains, uint32_t name, uint64_t matches,
-           uint32_t caller)
+path_chains_open_again(struct path_chains *chains, uint32_t name,
+                       uint64_t matches, uint32_t caller)
 {
 	struct activation *activation = activation_of(chains, name);
 
@@ -172,7 +172,7 @@ path_chains_push(struct path_chains *chains, uint32_t name, uint64_t matches)
 		.was_open = activation->is_open,
 	};
 	if (activation->is_open)
-		open_again(chains, name, matches, caller);
+		path_chains_open_again(chains, name, matches, caller);
 	else
 		open_first(chains, activation, matches,
 		           newest == NULL ? 0 : newest->reached);
@@ -180,7 +180,7 @@ path_chains_push(struct path_chains *chains, uint32_t name, uint64_t matches)
 		newest->called = name;
 }
 
-/* Takes away what open_again has done. */
+/* Takes away what path_chains_open_again has done. */
 static void
 close_again(struct path_chains *chains, const struct change *change,
             uint32_t caller)

@@ -27,7 +27,7 @@ struct path_pattern {
 };
 
 static bool
-is_word(const struct pattern_word *word, const char *text)
+path_pattern_is_word(const struct pattern_word *word, const char *text)
 {
 	return !word->is_exact && word->length == strlen(text) &&
 	    memcmp(word->text, text, word->length) == 0;
@@ -45,15 +45,15 @@ end_segment(struct path_pattern *path)
 }
 
 static int
-fill(struct path_pattern *path, const struct pattern_word *words, size_t n,
-     struct error *error)
+path_pattern_fill(struct path_pattern *path, const struct pattern_word *words,
+                  size_t n, struct error *error)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (is_word(&words[i], "...")) {
+		if (path_pattern_is_word(&words[i], "...")) {
 			end_segment(path);
 			continue;
 		}
-		if (is_word(&words[i], "…"))
+		if (path_pattern_is_word(&words[i], "…"))
 			return error_set(error, "… replaces what did not fit "
 			                 "on the line; add | cat to a view to "
 			                 "see whole names and paths");
@@ -79,7 +79,7 @@ path_pattern_new(const struct pattern_word *words, size_t n,
 	path->elements = memory_array(n, sizeof *path->elements, error);
 	path->segment_end = memory_array(n, sizeof *path->segment_end, error);
 	if (path->elements == NULL || path->segment_end == NULL ||
-	    fill(path, words, n, error) != 0) {
+	    path_pattern_fill(path, words, n, error) != 0) {
 		path_pattern_free(path);
 		return NULL;
 	}
@@ -269,7 +269,7 @@ prepare_segment(struct matching *matching, size_t number, struct error *error)
 }
 
 static int
-prepare(struct matching *matching, struct error *error)
+path_pattern_prepare(struct matching *matching, struct error *error)
 {
 	const struct path_pattern *path = matching->path;
 	const struct sample_tree *tree = matching->refining->tree;
@@ -292,7 +292,7 @@ prepare(struct matching *matching, struct error *error)
 }
 
 static void
-finish(struct matching *matching)
+path_pattern_finish(struct matching *matching)
 {
 	for (size_t i = 0; matching->matches != NULL &&
 	     i < matching->path->n_elements; i++)
@@ -359,7 +359,7 @@ segment_ends(const struct matching *matching, struct state *state,
 
 /* Takes the nodes away that are not above a node. */
 static void
-close_nodes(struct matching *matching, uint32_t node)
+path_pattern_close_nodes(struct matching *matching, uint32_t node)
 {
 	while (matching->n_open > 0) {
 		const struct open_node *last =
@@ -401,12 +401,12 @@ seek(struct matching *matching, uint32_t node, struct open_node *open)
  * in order, perhaps without subtrees.
  */
 static bool
-visit(struct matching *matching, uint32_t node)
+path_pattern_visit(struct matching *matching, uint32_t node)
 {
 	const struct refining *refining = matching->refining;
 	struct open_node open = { .end = refining->tree->end[node] };
 
-	close_nodes(matching, node);
+	path_pattern_close_nodes(matching, node);
 	if (matching->n_open > 0)
 		open.state = matching->open[matching->n_open - 1].state;
 	if (!is_joined(refining, node) && seek(matching, node, &open))
@@ -429,7 +429,7 @@ match_nodes(struct matching *matching, unsigned char *matched,
 				return -1;
 			stop = node + NODES_A_STEP;
 		}
-		if (visit(matching, node)) {
+		if (path_pattern_visit(matching, node)) {
 			memset(matched + node, 1, tree->end[node] - node);
 			node = tree->end[node];
 		} else {
@@ -445,10 +445,10 @@ path_pattern_match(const struct path_pattern *path,
                    struct error *error)
 {
 	struct matching matching = { .path = path, .refining = refining };
-	int status = prepare(&matching, error);
+	int status = path_pattern_prepare(&matching, error);
 
 	if (status == 0)
 		status = match_nodes(&matching, matched, error);
-	finish(&matching);
+	path_pattern_finish(&matching);
 	return status;
 }

@@ -10,8 +10,8 @@
 #include "src/refine/step_apply.h"
 
 static int
-begin(struct refining *refining, const struct stacks *stacks,
-      struct error *error)
+refine_begin(struct refining *refining, const struct stacks *stacks,
+             struct error *error)
 {
 	const struct sample_tree *tree = stacks->tree;
 
@@ -40,7 +40,7 @@ begin(struct refining *refining, const struct stacks *stacks,
 }
 
 static void
-finish(struct refining *refining)
+refine_finish(struct refining *refining)
 {
 	free(refining->kinds);
 	free(refining->has_name);
@@ -54,7 +54,7 @@ refining_free(struct refining *refining)
 {
 	if (refining == NULL)
 		return;
-	finish(refining);
+	refine_finish(refining);
 	free(refining);
 }
 
@@ -64,8 +64,8 @@ refining_free(struct refining *refining)
  * the stacks.  place[n_nodes] is overwritten.
  */
 static void
-copy_nodes(struct sample_tree *to, const struct refining *refining,
-           uint32_t joined, uint32_t *place)
+refine_copy_nodes(struct sample_tree *to, const struct refining *refining,
+                  uint32_t joined, uint32_t *place)
 {
 	const struct sample_tree *from = refining->tree;
 	const unsigned char *flags = refining->flags;
@@ -212,7 +212,7 @@ copy_tree(const struct refining *refining, uint32_t n_names,
 	if (copy != NULL &&
 	    large_array_reserve(&place, refining->tree->n_nodes,
 	                        sizeof *place, error) == 0) {
-		copy_nodes(copy, refining, n_names, place);
+		refine_copy_nodes(copy, refining, n_names, place);
 		result = own_rows(copy, error);
 	}
 	large_array_free(place);
@@ -308,8 +308,8 @@ apply_step(struct refining *refining, const struct step *step,
  * may be NULL.
  */
 static int
-apply(struct refining *refining, struct step *const *steps, size_t n,
-      bool *skipped, struct error *why, struct error *error)
+refine_apply(struct refining *refining, struct step *const *steps, size_t n,
+             bool *skipped, struct error *why, struct error *error)
 {
 	for (size_t i = 0; i < n; i++) {
 		int result = apply_step(refining, steps[i], why, error);
@@ -330,8 +330,8 @@ refine_stacks(const struct stacks *stacks, struct step *const *steps, size_t n,
 
 	if (refining == NULL)
 		return NULL;
-	if (begin(refining, stacks, error) == 0 &&
-	    apply(refining, steps, n, skipped, why, error) == 0)
+	if (refine_begin(refining, stacks, error) == 0 &&
+	    refine_apply(refining, steps, n, skipped, why, error) == 0)
 		return refining;
 	refining_free(refining);
 	return NULL;
@@ -365,14 +365,14 @@ refine_hits(const struct stacks *stacks, struct step *const *steps, size_t n,
 {
 	struct refining refining;
 	struct error why;
-	int result = begin(&refining, stacks, error);
+	int result = refine_begin(&refining, stacks, error);
 
 	for (size_t i = 0; result >= 0 && i < n; i++) {
 		result = apply_step(&refining, steps[i], &why, error);
 		if (result >= 0)
 			result = add_left(&refining, resource, &hits[i], error);
 	}
-	finish(&refining);
+	refine_finish(&refining);
 	return result;
 }
 
@@ -487,8 +487,8 @@ join_chains(const struct sample_tree *tree, const struct stacks *stacks,
 
 /* The stacks that are left, with the profile's frames. */
 static int
-take_frames(struct refined_profile *refined, const struct refining *refining,
-            struct error *error)
+refine_take_frames(struct refined_profile *refined,
+                   const struct refining *refining, struct error *error)
 {
 	const struct stacks *stacks = refining->stacks;
 	struct sample_tree *copy = sample_tree_borrow(refining->tree,
@@ -501,7 +501,7 @@ take_frames(struct refined_profile *refined, const struct refining *refining,
 		sample_tree_free(copy);
 		return -1;
 	}
-	copy_nodes(copy, refining, NO_NAME, place);
+	refine_copy_nodes(copy, refining, NO_NAME, place);
 	large_array_free(place);
 	if (stacks->spread != NULL) {
 		refined->tree = join_chains(copy, stacks, error);
@@ -519,8 +519,8 @@ take_frames(struct refined_profile *refined, const struct refining *refining,
 
 /* The stacks that are left, with a frame for each name. */
 static int
-take_names(struct refined_profile *refined, const struct refining *refining,
-           struct error *error)
+refine_take_names(struct refined_profile *refined,
+                  const struct refining *refining, struct error *error)
 {
 	uint32_t n = names_count(refining->stacks->profile->names);
 
@@ -556,20 +556,21 @@ refine_profile(const struct stacks *stacks, struct step *const *steps,
 	struct refining refining;
 	struct error why;
 	bool *skipped = memory_array(n, sizeof *skipped, error);
-	int result = begin(&refining, stacks, error);
+	int result = refine_begin(&refining, stacks, error);
 
 	*refined = (struct refined_profile){ .profile = *stacks->profile };
 	refined->profile.n_sections = 0;
 	if (skipped == NULL)
 		result = -1;
 	if (result == 0)
-		result = apply(&refining, steps, n, skipped, &why, error);
+		result = refine_apply(&refining, steps, n, skipped, &why,
+		                      error);
 	if (result == 0)
 		result = refining.has_groups ?
-		    take_names(refined, &refining, error) :
-		    take_frames(refined, &refining, error);
+		    refine_take_names(refined, &refining, error) :
+		    refine_take_frames(refined, &refining, error);
 	refined->profile.tree = refined->tree;
-	finish(&refining);
+	refine_finish(&refining);
 	free(skipped);
 	return result;
 }

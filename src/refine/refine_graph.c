@@ -115,7 +115,7 @@ make_kinds(struct graph_refining *graph, unsigned granularities,
 
 /* Finds which kinds are used, and the names that they have. */
 static int
-look(struct graph_refining *graph, struct error *error)
+refine_graph_look(struct graph_refining *graph, struct error *error)
 {
 	struct refining *refining = &graph->refining;
 
@@ -137,8 +137,8 @@ look(struct graph_refining *graph, struct error *error)
 
 /* As step_apply. */
 static int
-apply(struct graph_refining *graph, const struct step *step,
-      struct error *error)
+refine_graph_apply(struct graph_refining *graph, const struct step *step,
+                   struct error *error)
 {
 	struct refining *refining = &graph->refining;
 	uint32_t *to;
@@ -147,7 +147,8 @@ apply(struct graph_refining *graph, const struct step *step,
 	if (refine_graph_check(step, error) != 0)
 		return 1;
 	refining->by = step->granularity;
-	if (progress_step(NULL, 0, 0, error) != 0 || look(graph, error) != 0)
+	if (progress_step(NULL, 0, 0, error) != 0 ||
+	    refine_graph_look(graph, error) != 0)
 		return -1;
 	result = step_regroup(step, refining, &to, error);
 	for (uint32_t i = 0; result == 0 && i < graph->from->n_nodes; i++)
@@ -158,7 +159,7 @@ apply(struct graph_refining *graph, const struct step *step,
 
 /* The group of a node, a name; NO_NAME: none. */
 static uint32_t
-group_of(const struct graph_refining *graph, uint32_t node)
+refine_graph_group_of(const struct graph_refining *graph, uint32_t node)
 {
 	const struct frame_kind *kind =
 	    &graph->refining.kinds[graph->refining.kind[node]];
@@ -189,14 +190,14 @@ rename_callers(struct grouping_graph *making)
 	for (uint32_t name = 0; name < making->n_names; name++)
 		making->renamed[name] = name;
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
-		uint32_t group = group_of(making->groups, i);
+		uint32_t group = refine_graph_group_of(making->groups, i);
 
 		if (group != NO_NAME)
 			making->renamed[from->nodes[i].name] = group;
 	}
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
 		uint32_t name = from->nodes[i].name;
-		uint32_t group = group_of(making->groups, i);
+		uint32_t group = refine_graph_group_of(making->groups, i);
 
 		if (making->renamed[name] != (group != NO_NAME ? group : name))
 			making->renamed[name] = NO_NAME;
@@ -205,7 +206,8 @@ rename_callers(struct grouping_graph *making)
 
 /* Copies a node that is in no group.  Its callers are cut at an unclear one. */
 static uint32_t
-copy_node(struct grouping_graph *making, uint32_t number, struct error *error)
+refine_graph_copy_node(struct grouping_graph *making, uint32_t number,
+                       struct error *error)
 {
 	struct call_node node = making->from->nodes[number];
 	uint32_t *callers = memory_array(node.n_callers, sizeof *callers,
@@ -227,17 +229,18 @@ copy_node(struct grouping_graph *making, uint32_t number, struct error *error)
 }
 
 static int
-group_nodes(struct grouping_graph *making, struct error *error)
+refine_graph_group_nodes(struct grouping_graph *making, struct error *error)
 {
 	const struct call_graph *from = making->from;
 
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
-		uint32_t group = group_of(making->groups, i);
+		uint32_t group = refine_graph_group_of(making->groups, i);
 		const uint64_t *self = call_graph_self(from, i);
 		uint64_t *sum;
 
 		if (group == NO_NAME) {
-			making->node[i] = copy_node(making, i, error);
+			making->node[i] = refine_graph_copy_node(making, i,
+			                                         error);
 		} else if (making->group[group] != 0) {
 			making->node[i] = making->group[group] - 1;
 		} else {
@@ -258,7 +261,7 @@ group_nodes(struct grouping_graph *making, struct error *error)
 }
 
 static int
-add_up(uint64_t *sum, uint64_t more, struct error *error)
+refine_graph_add_up(uint64_t *sum, uint64_t more, struct error *error)
 {
 	return __builtin_add_overflow(*sum, more, sum) ?
 	    error_set(error, "the calls of a group exceed 64 bits") : 0;
@@ -279,12 +282,15 @@ group_arcs(struct grouping_graph *making, struct error *error)
 			continue;
 		making->arc[i] = to = call_graph_arc(making->to, caller,
 		                                     callee, error);
-		if (to == UINT32_MAX || add_up(&making->to->arcs[to].calls,
-		                               arc->calls, error) != 0)
+		if (to == UINT32_MAX ||
+		    refine_graph_add_up(&making->to->arcs[to].calls, arc->calls,
+		                        error) != 0)
 			return -1;
 		for (uint32_t r = 0; r < from->n_resources; r++)
-			if (add_up(&call_graph_hits(making->to, to)[r],
-			           call_graph_hits(from, i)[r], error) != 0)
+			if (refine_graph_add_up(&call_graph_hits(making->to,
+			                                         to)[r],
+			                        call_graph_hits(from, i)[r],
+			                        error) != 0)
 				return -1;
 	}
 	return 0;
@@ -318,11 +324,13 @@ group_places(struct grouping_graph *making, struct error *error)
 		}
 		at = call_places_at(to, place, error);
 		if (at == UINT32_MAX ||
-		    add_up(&to->items[at].calls, calls, error) != 0)
+		    refine_graph_add_up(&to->items[at].calls, calls, error) !=
+		        0)
 			return -1;
 		for (uint32_t r = 0; r < from->n_resources; r++)
-			if (add_up(&call_places_hits(to, at)[r],
-			           call_places_hits(from, i)[r], error) != 0)
+			if (refine_graph_add_up(&call_places_hits(to, at)[r],
+			                        call_places_hits(from, i)[r],
+			                        error) != 0)
 				return -1;
 	}
 	call_places_close(to);
@@ -330,7 +338,8 @@ group_places(struct grouping_graph *making, struct error *error)
 }
 
 static struct call_graph *
-make_graph(const struct graph_refining *groups, struct error *error)
+refine_graph_make_graph(const struct graph_refining *groups,
+                        struct error *error)
 {
 	const struct call_graph *from = groups->from;
 	uint32_t n_names = names_count(groups->profile->names);
@@ -350,7 +359,7 @@ make_graph(const struct graph_refining *groups, struct error *error)
 	if (!error->is_set) {
 		making.to->has_hits = from->has_hits;
 		rename_callers(&making);
-		if (group_nodes(&making, error) == 0 &&
+		if (refine_graph_group_nodes(&making, error) == 0 &&
 		    group_arcs(&making, error) == 0)
 			group_places(&making, error);
 	}
@@ -384,7 +393,7 @@ refine_graph(struct profile *profile, struct step *const *steps, size_t n,
 	result = make_kinds(&graph, steps_granularities(steps, n), error);
 	for (size_t i = 0; result == 0 && i < n; i++) {
 		struct error reason = { 0 };
-		int applied = apply(&graph, steps[i], &reason);
+		int applied = refine_graph_apply(&graph, steps[i], &reason);
 
 		skipped[i] = applied == 1;
 		*is_own |= applied == 0;
@@ -397,7 +406,8 @@ refine_graph(struct profile *profile, struct step *const *steps, size_t n,
 	if (result != 0)
 		*is_own = false;
 	if (result != 0 || *is_own)
-		refined = result == 0 ? make_graph(&graph, error) : NULL;
+		refined = result == 0 ? refine_graph_make_graph(&graph, error) :
+					NULL;
 	if (refined == NULL)
 		*is_own = false;
 	free(graph.refining.kinds);

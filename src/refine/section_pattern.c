@@ -40,8 +40,8 @@ split_label(struct section_pattern *pattern, struct error *error)
 }
 
 static int
-fill(struct section_pattern *pattern, const struct pattern_word *word,
-     struct error *error)
+section_pattern_fill(struct section_pattern *pattern,
+                     const struct pattern_word *word, struct error *error)
 {
 	pattern->text = memory_text(word->text, word->length, error);
 	if (pattern->text == NULL)
@@ -68,7 +68,7 @@ section_pattern_new(enum section_kind kind, const struct pattern_word *word,
 		return NULL;
 	pattern->kind = kind;
 	pattern->is_exact = word->is_exact;
-	if (fill(pattern, word, error) == 0)
+	if (section_pattern_fill(pattern, word, error) == 0)
 		return pattern;
 	section_pattern_free(pattern);
 	return NULL;

@@ -23,8 +23,8 @@ is_kind(const void *kinds, uint32_t number, const void *key)
 
 /* The number of a kind, entered if it is new; NO_INDEX with *error set. */
 static uint32_t
-add_kind(struct stacks *stacks, struct index *index,
-         const struct frame_kind *kind, struct error *error)
+stacks_add_kind(struct stacks *stacks, struct index *index,
+                const struct frame_kind *kind, struct error *error)
 {
 	uint64_t key = (uint64_t)kind->module << 32 | kind->file;
 	struct index_slot *slot;
@@ -55,9 +55,9 @@ struct all_labels {
 };
 
 static int
-make_labels(struct all_labels *labels, struct profile *profile,
-            const struct naming_rule *rule, unsigned granularities,
-            struct error *error)
+stacks_make_labels(struct all_labels *labels, struct profile *profile,
+                   const struct naming_rule *rule, unsigned granularities,
+                   struct error *error)
 {
 	struct naming_rule other = *rule;
 
@@ -126,7 +126,8 @@ find_kinds(struct stacks *stacks, const struct all_labels *labels,
 			i++;
 		kind = kind_at(profile, labels, i, e - functions->first[i]);
 		stacks->frame_of[e] = i;
-		stacks->kind_of[e] = add_kind(stacks, &index, &kind, error);
+		stacks->kind_of[e] = stacks_add_kind(stacks, &index, &kind,
+		                                     error);
 		if (stacks->kind_of[e] == NO_INDEX)
 			result = -1;
 	}
@@ -186,7 +187,8 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 		.profile = profile,
 		.granularity = rule->granularity,
 	};
-	if (make_labels(&labels, profile, rule, granularities, error) == 0) {
+	if (stacks_make_labels(&labels, profile, rule, granularities, error) ==
+	    0) {
 		const struct frame_labels *functions =
 		    &labels.of[GRANULARITY_FUNCTION];
 		uint32_t n = functions->first[profile->n_frames];
@@ -233,8 +235,8 @@ find_location_kinds(struct stacks *stacks, const struct all_labels *labels,
 			continue;
 		}
 		kind = kind_at(stacks->profile, labels, number, k);
-		stacks->kind_of[element] = add_kind(stacks, index, &kind,
-		                                    error);
+		stacks->kind_of[element] = stacks_add_kind(stacks, index, &kind,
+		                                           error);
 		if (stacks->kind_of[element] == NO_INDEX)
 			return -1;
 	}
@@ -261,7 +263,8 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 		.n_elements = n,
 	};
 	result = keep_sections(stacks, section, tree->n_nodes, error);
-	if (make_labels(&labels, profile, rule, granularities, error) != 0)
+	if (stacks_make_labels(&labels, profile, rule, granularities, error) !=
+	    0)
 		result = -1;
 	stacks->frame_of = memory_copy(frame_of, n, sizeof *frame_of, error);
 	stacks->kind_of = memory_array(n, sizeof *stacks->kind_of, error);

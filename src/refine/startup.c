@@ -65,7 +65,7 @@ known_end(struct known *known)
 }
 
 static uint32_t
-name_of(const struct profile *profile, uint32_t number)
+startup_name_of(const struct profile *profile, uint32_t number)
 {
 	const struct frame *frame = &profile->frames[number];
 
@@ -76,7 +76,7 @@ static bool
 is_startup(const struct known *known, const struct profile *profile,
            uint32_t number)
 {
-	uint32_t name = name_of(profile, number);
+	uint32_t name = startup_name_of(profile, number);
 	const char *text = names_text(profile->names, name);
 
 	if (known->by_name[name] != UNKNOWN)
@@ -117,7 +117,7 @@ is_nameless_start(const struct profile *profile,
 		uint32_t frame = frame_of_node(tree, frame_of, child);
 
 		if (strncmp(names_text(profile->names,
-		                       name_of(profile, frame)), called,
+		                       startup_name_of(profile, frame)), called,
 		            sizeof called - 1) == 0)
 			return true;
 	}
@@ -198,8 +198,8 @@ struct folding {
 };
 
 static void
-copy_node(struct folding *folding, uint32_t node, uint32_t parent,
-          uint32_t row)
+startup_copy_node(struct folding *folding, uint32_t node, uint32_t parent,
+                  uint32_t row)
 {
 	struct sample_tree *to = folding->to;
 	uint32_t n = to->n_nodes++;
@@ -220,7 +220,7 @@ copy_node(struct folding *folding, uint32_t node, uint32_t parent,
  * depth-first order.
  */
 static void
-copy_nodes(struct folding *folding, const unsigned char *fates)
+startup_copy_nodes(struct folding *folding, const unsigned char *fates)
 {
 	const struct sample_tree *from = folding->from;
 	struct sample_tree *to = folding->to;
@@ -231,9 +231,12 @@ copy_nodes(struct folding *folding, const unsigned char *fates)
 
 			if (fates[node] != fate)
 				continue;
-			copy_node(folding, node, parent == NO_NODE ||
-			          fates[parent] != fate ? NO_NODE :
-			          folding->place[parent], from->row[node]);
+			startup_copy_node(folding, node,
+			                  parent == NO_NODE ||
+			                          fates[parent] != fate ?
+			                      NO_NODE :
+			                      folding->place[parent],
+			                  from->row[node]);
 		}
 	for (uint32_t n = to->n_nodes; n-- > 0;)
 		if (to->parent[n] != NO_NODE &&
@@ -267,7 +270,7 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 			result = -1;
 	}
 	if (result == 0 && folding.to != NULL) {
-		copy_nodes(&folding, fates);
+		startup_copy_nodes(&folding, fates);
 		*folded = folding.to;
 		large_array_free(*part);
 		*part = folding.new_part;

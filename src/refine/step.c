@@ -10,7 +10,7 @@
 #include "src/base/units.h"
 
 static int
-keep_text(struct step *step, struct text_buffer *text, struct error *error)
+step_keep_text(struct step *step, struct text_buffer *text, struct error *error)
 {
 	const char *line = text_string(text);
 
@@ -66,7 +66,7 @@ fill_group(struct step *step, const char *name,
 		frame_pattern_add_text(pattern, &text);
 	}
 	step->n_patterns = n;
-	return keep_text(step, &text, error);
+	return step_keep_text(step, &text, error);
 }
 
 struct step *
@@ -110,7 +110,7 @@ step_new_path(bool drops, const struct pattern_word *words, size_t n,
 		path_pattern_add_text(step->path, &text);
 		text_add_char(&text, ')');
 	}
-	if (step->path == NULL || keep_text(step, &text, error) != 0) {
+	if (step->path == NULL || step_keep_text(step, &text, error) != 0) {
 		step_release(step);
 		return NULL;
 	}
@@ -134,7 +134,7 @@ step_new_sections(bool drops, enum section_kind kind,
 		text_add_string(&text, drops ? "drop " : "narrow ");
 		section_pattern_add_text(step->sections, &text);
 	}
-	if (step->sections == NULL || keep_text(step, &text, error) != 0) {
+	if (step->sections == NULL || step_keep_text(step, &text, error) != 0) {
 		step_release(step);
 		return NULL;
 	}
@@ -160,7 +160,7 @@ step_new_time(bool drops, uint64_t begin_ns, uint64_t end_ns,
 	text_add_string(&text, "..");
 	if (end_ns != UINT64_MAX)
 		text_add_duration(&text, end_ns);
-	if (keep_text(step, &text, error) != 0) {
+	if (step_keep_text(step, &text, error) != 0) {
 		step_release(step);
 		return NULL;
 	}

@@ -18,8 +18,8 @@ enum { SHOWN = 80 };		/* bytes of a step that an error shows */
 /* ---- groups ---- */
 
 static int
-add_kind(struct refining *refining, struct frame_kind kind, uint32_t *number,
-         struct error *error)
+step_apply_add_kind(struct refining *refining, struct frame_kind kind,
+                    uint32_t *number, struct error *error)
 {
 	if (memory_grow(&refining->kinds, &refining->kinds_capacity,
 	                (size_t)refining->n_kinds + 1,
@@ -63,8 +63,8 @@ struct grouping {
 
 /* The kind of the group with that name, entered if it is new. */
 static int
-find_group(struct refining *refining, struct grouping *grouping, uint32_t name,
-           uint32_t *number, struct error *error)
+step_apply_find_group(struct refining *refining, struct grouping *grouping,
+                      uint32_t name, uint32_t *number, struct error *error)
 {
 	size_t n = grouping->capacity;
 
@@ -84,7 +84,7 @@ find_group(struct refining *refining, struct grouping *grouping, uint32_t name,
 
 		for (int g = 0; g < N_GRANULARITIES; g++)
 			kind.names[g] = name;
-		if (add_kind(refining, kind, number, error) != 0)
+		if (step_apply_add_kind(refining, kind, number, error) != 0)
 			return -1;
 		grouping->by_name[name] = *number + 1;
 	}
@@ -106,10 +106,10 @@ map_kind(const struct step *step, const struct frame_pattern *pattern,
 	if (name == NO_NAME)
 		return -1;
 	if (step->kind == STEP_GROUP)
-		return find_group(refining, grouping, name,
-		                  &grouping->to[kind], error);
+		return step_apply_find_group(refining, grouping, name,
+		                             &grouping->to[kind], error);
 	entry.group = name;
-	return add_kind(refining, entry, &grouping->to[kind], error);
+	return step_apply_add_kind(refining, entry, &grouping->to[kind], error);
 }
 
 /* The first pattern that matches a kind decides.  As step_apply. */
@@ -165,7 +165,7 @@ map_namesakes(const struct refining *refining, struct grouping *grouping,
 
 /* Gives the nodes their new kinds; neighbours in one group are one frame. */
 static void
-group_nodes(struct refining *refining, const uint32_t *to)
+step_apply_group_nodes(struct refining *refining, const uint32_t *to)
 {
 	const struct sample_tree *tree = refining->tree;
 
@@ -213,7 +213,7 @@ apply_group(const struct step *step, struct refining *refining,
 	int result = step_regroup(step, refining, &to, error);
 
 	if (result == 0)
-		group_nodes(refining, to);
+		step_apply_group_nodes(refining, to);
 	free(to);
 	return result;
 }

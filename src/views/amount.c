@@ -40,8 +40,9 @@ sample_counts_free(struct sample_counts *counts)
 
 /* Both totals come from one tree, so their functions have one order. */
 static struct function_amount *
-join(const struct function_total *hits, const struct function_total *samples,
-     uint32_t n, struct error *error)
+amount_join(const struct function_total *hits,
+            const struct function_total *samples, uint32_t n,
+            struct error *error)
 {
 	struct function_amount *amounts = memory_array(n, sizeof *amounts,
 	                                               error);
@@ -72,7 +73,7 @@ amounts_of_functions(const struct sample_set *set, uint32_t *n,
 		samples = counts.weight == NULL ? hits :
 		    function_totals(&counts.set, n, error);
 		if (samples != NULL)
-			amounts = join(hits, samples, *n, error);
+			amounts = amount_join(hits, samples, *n, error);
 		if (samples != hits)
 			free(samples);
 	}

@@ -75,10 +75,11 @@ sort(struct rows *rows, const struct view_request *request,
 }
 
 static int
-add_rows(const struct view_request *request, const struct body_view *view,
-         const struct rows *rows, uint32_t n_rows,
-         const struct function_total *totals, const struct measure *measure,
-         struct table *table, struct error *error)
+bodies_add_rows(const struct view_request *request,
+                const struct body_view *view, const struct rows *rows,
+                uint32_t n_rows, const struct function_total *totals,
+                const struct measure *measure, struct table *table,
+                struct error *error)
 {
 	const struct sample_set *set = request->set;
 	struct column_view columns = columns_of(request, measure);
@@ -125,9 +126,9 @@ add_rows(const struct view_request *request, const struct body_view *view,
 }
 
 static int
-show(const struct view_request *request, const struct body_view *view,
-     struct rows *rows, struct function_total *totals, uint32_t n,
-     struct table *table, struct error *error)
+bodies_show(const struct view_request *request, const struct body_view *view,
+            struct rows *rows, struct function_total *totals, uint32_t n,
+            struct table *table, struct error *error)
 {
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
@@ -148,8 +149,8 @@ show(const struct view_request *request, const struct body_view *view,
 	    view_explain_hidden_rows(request, &measure, &hidden, rows->n,
 	                             HIDDEN_NAME, table, error) != 0)
 		return -1;
-	return add_rows(request, view, rows, n_rows, totals, &measure, table,
-	                error);
+	return bodies_add_rows(request, view, rows, n_rows, totals, &measure,
+	                       table, error);
 }
 
 int
@@ -164,7 +165,7 @@ view_bodies(const struct view_request *request, const struct body_view *view,
 
 	if (totals == NULL)
 		return -1;
-	status = show(request, view, &rows, totals, n, table, error);
+	status = bodies_show(request, view, &rows, totals, n, table, error);
 	rows_free(&rows);
 	free(totals);
 	return status;

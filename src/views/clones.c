@@ -76,7 +76,8 @@ is_pair(const void *things, uint32_t number, const void *key)
 }
 
 static int
-add_call(struct calls *calls, const uint32_t pair[2], struct error *error)
+clones_add_call(struct calls *calls, const uint32_t pair[2],
+                struct error *error)
 {
 	uint32_t hash = index_hash((uint64_t)pair[0] << 32 | pair[1]);
 	struct index_slot *slot = index_seek(&calls->index, hash, is_pair,
@@ -144,7 +145,7 @@ group_calls(const struct making *making, int i, uint32_t **first,
 }
 
 static int
-find_calls(struct making *making, struct error *error)
+clones_find_calls(struct making *making, struct error *error)
 {
 	const struct sample_tree *tree = making->set->tree;
 	struct calls *calls = &making->calls;
@@ -154,7 +155,7 @@ find_calls(struct making *making, struct error *error)
 		    progress_step(NULL, 0, 0, error) != 0)
 			return -1;
 		if (tree->parent[node] != NO_NODE &&
-		    add_call(calls, (uint32_t[]){
+		    clones_add_call(calls, (uint32_t[]){
 		        tree->label[tree->parent[node]], tree->label[node] },
 		        error) != 0)
 			return -1;
@@ -423,7 +424,7 @@ enter_version(struct making *making, uint32_t function, struct error *error)
 
 /* Adds the calls of a version that go to copies, and these. */
 static int
-add_calls(struct making *making, uint32_t number, struct error *error)
+clones_add_calls(struct making *making, uint32_t number, struct error *error)
 {
 	struct clones *clones = making->clones;
 	uint32_t function = clones->versions[number].function;
@@ -471,7 +472,7 @@ find_versions(struct making *making, struct error *error)
 	for (uint32_t i = 0; i < clones->n_versions; i++)
 		if ((i % NODES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0) ||
-		    add_calls(making, i, error) != 0)
+		    clones_add_calls(making, i, error) != 0)
 			return -1;
 	return 0;
 }
@@ -571,7 +572,7 @@ count_saved(const struct making *making, struct run *run, struct error *error)
 }
 
 static int
-count_hits(const struct making *making, struct error *error)
+clones_count_hits(const struct making *making, struct error *error)
 {
 	uint32_t n = making->set->tree->n_nodes;
 	struct run run = { 0 };
@@ -593,8 +594,8 @@ count_hits(const struct making *making, struct error *error)
 /* ---- all together ---- */
 
 static int
-make(struct making *making, const struct clone_plan *plans,
-     struct error *error)
+clones_build(struct making *making, const struct clone_plan *plans,
+             struct error *error)
 {
 	making->plans = memory_array(making->n_plans, sizeof *making->plans,
 	                             error);
@@ -606,7 +607,7 @@ make(struct making *making, const struct clone_plan *plans,
 	                                   sizeof *making->original_of, error);
 	if (making->plans == NULL || making->next == NULL ||
 	    making->is_whole == NULL || making->original_of == NULL ||
-	    find_calls(making, error) != 0)
+	    clones_find_calls(making, error) != 0)
 		return -1;
 	for (uint32_t name = 0; name < making->n_names; name++)
 		making->original_of[name] = NO_VERSION;
@@ -615,7 +616,7 @@ make(struct making *making, const struct clone_plan *plans,
 		                 error) != 0)
 			return -1;
 	return find_versions(making, error) != 0 ||
-	    count_hits(making, error) != 0 ? -1 : 0;
+	    clones_count_hits(making, error) != 0 ? -1 : 0;
 }
 
 int
@@ -632,7 +633,7 @@ clones_make(struct clones *clones, const struct sample_set *set,
 	int status;
 
 	*clones = (struct clones){ .n_plans = n_plans };
-	status = make(&making, plans, error);
+	status = clones_build(&making, plans, error);
 	for (uint32_t i = 0; making.plans != NULL && i < n_plans; i++) {
 		free(making.plans[i].position);
 		free(making.plans[i].first);

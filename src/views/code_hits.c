@@ -33,7 +33,7 @@ struct finding {
 };
 
 static bool
-is_line(const void *things, uint32_t number, const void *key)
+code_hits_is_line(const void *things, uint32_t number, const void *key)
 {
 	const struct line_hits *lines = things, *wanted = key;
 
@@ -48,8 +48,9 @@ line_number(struct finding *finding, uint32_t file, uint32_t line,
 {
 	const struct line_hits key = { .file = file, .line = line };
 	uint32_t hash = index_hash((uint64_t)file << 32 | line);
-	struct index_slot *slot = index_seek(&finding->index, hash, is_line,
-	    finding->lines, &key, error);
+	struct index_slot *slot = index_seek(&finding->index, hash,
+	                                     code_hits_is_line, finding->lines,
+	                                     &key, error);
 
 	if (slot == NULL)
 		return NO_LINE;
@@ -100,7 +101,7 @@ number_locations(struct finding *finding, struct error *error)
 }
 
 static void
-add_nodes(struct finding *finding, struct code_hits *hits)
+code_hits_add_nodes(struct finding *finding, struct code_hits *hits)
 {
 	const struct code_set *set = finding->set;
 	const struct sample_tree *tree = set->tree;
@@ -139,8 +140,8 @@ add_up_to_most(uint64_t a, uint64_t b)
 }
 
 static int
-add_place(struct finding *finding, const struct call_place *place,
-          uint64_t used, struct code_hits *hits, struct error *error)
+code_hits_add_place(struct finding *finding, const struct call_place *place,
+                    uint64_t used, struct code_hits *hits, struct error *error)
 {
 	struct line_hits *line;
 	uint32_t number = line_number(finding, place->file,
@@ -190,8 +191,8 @@ limit_to_function(struct finding *finding, struct code_hits *hits)
 }
 
 static int
-add_places(struct finding *finding, struct code_hits *hits,
-           struct error *error)
+code_hits_add_places(struct finding *finding, struct code_hits *hits,
+                     struct error *error)
 {
 	const struct call_graph *graph = finding->set->profile->graph;
 	const struct call_places *places = graph->places;
@@ -203,7 +204,7 @@ add_places(struct finding *finding, struct code_hits *hits,
 
 		if (is_in_scope(finding->scope,
 		                graph->nodes[place->node].name, place->file) &&
-		    add_place(finding, place, used, hits, error) != 0)
+		    code_hits_add_place(finding, place, used, hits, error) != 0)
 			return -1;
 	}
 	limit_to_function(finding, hits);
@@ -244,26 +245,28 @@ struct order {
 
 /* Where a file comes in the order: the main one, others, none. */
 static int
-rank(const struct order *order, uint32_t file)
+code_hits_rank(const struct order *order, uint32_t file)
 {
 	return file == order->main_file ? 0 : file == NO_NAME ? 2 : 1;
 }
 
 static int
-compare_lines(const void *left, const void *right, void *context)
+code_hits_compare_lines(const void *left, const void *right, void *context)
 {
 	const struct line_hits *a = left, *b = right;
 	const struct order *order = context;
 
-	if (rank(order, a->file) != rank(order, b->file))
-		return rank(order, a->file) - rank(order, b->file);
+	if (code_hits_rank(order, a->file) != code_hits_rank(order, b->file))
+		return code_hits_rank(order, a->file) -
+		    code_hits_rank(order, b->file);
 	if (a->file != b->file)
 		return names_compare(order->names, a->file, b->file);
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
 static int
-find(struct finding *finding, struct code_hits *hits, struct error *error)
+code_hits_find_named(struct finding *finding, struct code_hits *hits,
+                     struct error *error)
 {
 	const struct profile *profile = finding->set->profile;
 	struct order order = { profile->names, NO_NAME };
@@ -271,9 +274,9 @@ find(struct finding *finding, struct code_hits *hits, struct error *error)
 	if (finding->set->tree != NULL) {
 		if (number_locations(finding, error) != 0)
 			return -1;
-		add_nodes(finding, hits);
+		code_hits_add_nodes(finding, hits);
 	} else if (profile->graph->places != NULL &&
-	           add_places(finding, hits, error) != 0) {
+	           code_hits_add_places(finding, hits, error) != 0) {
 		return -1;
 	}
 	order.main_file = main_file(finding, error);
@@ -281,7 +284,7 @@ find(struct finding *finding, struct code_hits *hits, struct error *error)
 		return -1;
 	if (finding->n > 0)
 		qsort_r(finding->lines, finding->n, sizeof *finding->lines,
-		        compare_lines, &order);
+		        code_hits_compare_lines, &order);
 	return 0;
 }
 
@@ -293,7 +296,7 @@ code_hits_find(struct code_hits *hits, const struct code_set *set,
 	int status;
 
 	*hits = (struct code_hits){ 0 };
-	status = find(&finding, hits, error);
+	status = code_hits_find_named(&finding, hits, error);
 	index_free(&finding.index);
 	free(finding.line_of);
 	free(finding.covered);
@@ -347,7 +350,7 @@ code_hits_of_frames(const struct code_set *set, const uint32_t *place,
 }
 
 static int
-compare_values(const void *left, const void *right, void *context)
+code_hits_compare_values(const void *left, const void *right, void *context)
 {
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	const uint64_t *values = context;
@@ -374,7 +377,7 @@ code_hits_choose(const uint64_t *values, uint32_t n, uint64_t whole,
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	if (n > 0)
-		qsort_r(order, n, sizeof *order, compare_values,
+		qsort_r(order, n, sizeof *order, code_hits_compare_values,
 		        (void *)values);
 	for (uint32_t i = 0; i < n && n_shown < limit; i++) {
 		if (values[order[i]] == 0 || values[order[i]] < least)

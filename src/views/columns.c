@@ -16,20 +16,20 @@
 #include "src/views/order.h"
 
 static const struct sample_set *
-set_of(const struct view_request *request, uint32_t set)
+columns_set_of(const struct view_request *request, uint32_t set)
 {
 	return set == 0 ? request->set : &request->columns[set - 1];
 }
 
 static bool
-is_own(const struct shown_column *column)
+columns_is_own(const struct shown_column *column)
 {
 	return column->kind == SHOWN_HITS && column->left == 0;
 }
 
 /* Whether the errors of shares are known. */
 static bool
-has_errors(const struct view_request *request)
+columns_has_errors(const struct view_request *request)
 {
 	if (!request->has_noise || request->no_groups != NULL)
 		return false;
@@ -44,7 +44,7 @@ columns_of(const struct view_request *request, const struct measure *measure)
 		.shown = request->shown,
 		.n_shown = request->n_shown,
 		.measures = { *measure },
-		.has_error = has_errors(request),
+		.has_error = columns_has_errors(request),
 		.shows_percent = request->n_shown > 0,
 		.samples = request->samples,
 		.groups = request->groups,
@@ -58,7 +58,8 @@ columns_of(const struct view_request *request, const struct measure *measure)
 		other.set = &request->columns[i];
 		view.measures[i + 1] = measure_of(&other);
 	}
-	while (view.own < view.n_shown && !is_own(&view.shown[view.own]))
+	while (view.own < view.n_shown &&
+	       !columns_is_own(&view.shown[view.own]))
 		view.own++;
 	return view;
 }
@@ -71,7 +72,7 @@ add_operand(struct text_buffer *text, const struct view_request *request,
 {
 	if (factor != 1)
 		text_add_format(text, "%.15g x ", factor);
-	text_add_string(text, set_of(request, set)->resource->name);
+	text_add_string(text, columns_set_of(request, set)->resource->name);
 }
 
 /* "page-faults per ms of cpu", "4 x cycles - instructions", "real in ms - cpu" */
@@ -96,12 +97,13 @@ add_formula(struct text_buffer *text, const struct view_request *request,
 		text_add_format(text, " per %s of ", right);
 	else
 		text_add_string(text, " / ");
-	text_add_string(text, set_of(request, column->right)->resource->name);
+	text_add_string(text,
+	                columns_set_of(request, column->right)->resource->name);
 }
 
 /* "80 hits, one per 50 faults"; "80 samples, 4150 faults" */
 static void
-add_amount(struct text_buffer *text, const struct sample_set *set)
+columns_add_amount(struct text_buffer *text, const struct sample_set *set)
 {
 	if (hits_have_unit(set)) {
 		if (set->flow == NULL && set->n_samples != set->total)
@@ -135,8 +137,8 @@ make_key(const struct shown_column *column, const char *before,
 }
 
 static int
-add_field(const struct shown_column *column, const char *what,
-          struct cell value, struct table *table, struct error *error)
+columns_add_field(const struct shown_column *column, const char *what,
+                  struct cell value, struct table *table, struct error *error)
 {
 	const char *key = make_key(column, "columns.", what, table, error);
 
@@ -145,11 +147,12 @@ add_field(const struct shown_column *column, const char *what,
 }
 
 static int
-add_fields(const struct view_request *request,
-           const struct shown_column *column, const struct measure *measure,
-           const char *formula, struct table *table, struct error *error)
+columns_add_fields(const struct view_request *request,
+                   const struct shown_column *column,
+                   const struct measure *measure, const char *formula,
+                   struct table *table, struct error *error)
 {
-	const struct sample_set *set = set_of(request, column->left);
+	const struct sample_set *set = columns_set_of(request, column->left);
 	const struct {
 		const char *what;
 		struct cell value;
@@ -161,11 +164,11 @@ add_fields(const struct view_request *request,
 	};
 
 	if (column->kind != SHOWN_HITS)
-		return add_field(column, "formula", cell_text(formula), table,
-		                 error);
+		return columns_add_field(column, "formula", cell_text(formula),
+		                         table, error);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (add_field(column, fields[i].what, fields[i].value, table,
-		              error) != 0)
+		if (columns_add_field(column, fields[i].what, fields[i].value,
+		                      table, error) != 0)
 			return -1;
 	return 0;
 }
@@ -180,14 +183,15 @@ describe_column(const struct view_request *request,
 	const char *line;
 
 	if (column->kind == SHOWN_HITS)
-		add_amount(&text, set_of(request, column->left));
+		columns_add_amount(&text,
+		                   columns_set_of(request, column->left));
 	else
 		add_formula(&text, request, column);
 	line = text_move(&text, &table->arena, error);
 	if (line == NULL || table_add_header(table, error, "%s: %s",
 	                                     column->name, line) != 0)
 		return -1;
-	return add_fields(request, column, measure, line, table, error);
+	return columns_add_fields(request, column, measure, line, table, error);
 }
 
 /* Where the errors come from, if that is random groups. */
@@ -216,7 +220,7 @@ columns_describe_errors(const struct view_request *request,
 		                        request->no_groups);
 	if (request->groups != NULL)
 		return describe_groups(request->groups, table, error);
-	if (has_errors(request))
+	if (columns_has_errors(request))
 		return table_add_header(table, error, "+-: the share's "
 		    "standard error by sampling; twice that is a 95%% "
 		    "interval");
@@ -248,12 +252,12 @@ columns_describe(const struct view_request *request,
 }
 
 static int
-add_column(const struct view_request *request,
-           const struct shown_column *shown, struct table *table,
-           struct error *error)
+columns_add_column(const struct view_request *request,
+                   const struct shown_column *shown, struct table *table,
+                   struct error *error)
 {
 	const struct resource *resource =
-	    set_of(request, shown->left)->resource;
+	    columns_set_of(request, shown->left)->resource;
 	const char *key = make_key(shown, "", shown->kind == SHOWN_HITS ?
 	                           "hits" : "value", table, error);
 	struct column *column;
@@ -267,7 +271,7 @@ add_column(const struct view_request *request,
 	column = table_add_column(table, key, shown->name, CELL_HITS);
 	column->gtick = resource->gtick;
 	column->interval = resource->interval;
-	column->has_unit = hits_have_unit(set_of(request, shown->left));
+	column->has_unit = hits_have_unit(columns_set_of(request, shown->left));
 	key = make_key(shown, "", "fraction", table, error);
 	if (key == NULL)
 		return -1;
@@ -281,7 +285,7 @@ place_of_own(const struct view_request *request)
 {
 	size_t i = 0;
 
-	while (i < request->n_shown && !is_own(&request->shown[i]))
+	while (i < request->n_shown && !columns_is_own(&request->shown[i]))
 		i++;
 	return i;
 }
@@ -293,8 +297,8 @@ columns_add_before(const struct view_request *request, struct table *table,
 	size_t own = place_of_own(request);
 
 	for (size_t i = 0; i < own; i++)
-		if (add_column(request, &request->shown[i], table,
-		               error) != 0)
+		if (columns_add_column(request, &request->shown[i], table,
+		                       error) != 0)
 			return -1;
 	return 0;
 }
@@ -320,11 +324,11 @@ int
 columns_add_after(const struct view_request *request, struct table *table,
                   struct error *error)
 {
-	if (has_errors(request))
+	if (columns_has_errors(request))
 		add_error_column(table);
 	for (size_t i = place_of_own(request) + 1; i < request->n_shown; i++)
-		if (add_column(request, &request->shown[i], table,
-		               error) != 0)
+		if (columns_add_column(request, &request->shown[i], table,
+		                       error) != 0)
 			return -1;
 	return 0;
 }
@@ -333,7 +337,7 @@ columns_add_after(const struct view_request *request, struct table *table,
 
 /* What a ratio or difference is: empty, a number, or a number / 0. */
 static struct cell
-derive(const struct shown_column *column, const uint64_t *values)
+columns_derive(const struct shown_column *column, const uint64_t *values)
 {
 	long double left = (long double)values[column->left] *
 	                   column->left_scale;
@@ -359,7 +363,7 @@ make_cells(const struct column_view *view, size_t from, size_t to,
 		uint64_t hits = values[column->left];
 
 		if (column->kind != SHOWN_HITS) {
-			cells[n++] = derive(column, values);
+			cells[n++] = columns_derive(column, values);
 			continue;
 		}
 		cells[n++] = cell_hits(hits);
@@ -395,7 +399,7 @@ group_error(const struct column_view *view, const uint64_t *values)
 
 /* The error by the samples that the hits came in. */
 static double
-sampling_error(const struct column_view *view, const uint64_t *values)
+columns_sampling_error(const struct column_view *view, const uint64_t *values)
 {
 	const struct sampled part = { values[0], values[view->samples] };
 	const struct sampled whole = { view->measures[0].denominator,
@@ -408,7 +412,7 @@ static struct cell
 error_cell(const struct column_view *view, const uint64_t *values)
 {
 	double error = view->groups != NULL ? group_error(view, values) :
-	               sampling_error(view, values);
+	               columns_sampling_error(view, values);
 
 	if (isnan(error))
 		return cell_unknown();

@@ -111,7 +111,7 @@ counts_samples(const struct view_request *request)
  * how much runs differ is not known.
  */
 static bool
-are_exact(const struct view_request *request)
+compare_are_exact(const struct view_request *request)
 {
 	for (size_t i = 0; i < request->n_columns; i++)
 		if (request->columns[i].resource->counting != COUNTING_EXACT)
@@ -212,7 +212,7 @@ new_values(size_t n_columns, uint32_t n, struct error *error)
 }
 
 static void
-add_bodies(const struct sample_set *run, uint64_t *bodies)
+compare_add_bodies(const struct sample_set *run, uint64_t *bodies)
 {
 	const struct sample_tree *tree = run->tree;
 
@@ -239,7 +239,7 @@ fit_noise(const struct view_request *request, struct change_noise *noise,
 	for (size_t i = 0; bodies != NULL && i < request->n_columns; i++) {
 		if (progress_step(NULL, 0, 0, error) != 0)
 			break;
-		add_bodies(&request->columns[i], bodies[i]);
+		compare_add_bodies(&request->columns[i], bodies[i]);
 	}
 	if (!error->is_set &&
 	    (sample = sample_sizes(request, bodies, n, error)) != NULL) {
@@ -252,9 +252,9 @@ fit_noise(const struct view_request *request, struct change_noise *noise,
 }
 
 static int
-test_rows(const struct view_request *request, uint64_t *const *values,
-          uint32_t n, const struct change_noise *noise,
-          struct change *changes, struct error *error)
+compare_test_rows(const struct view_request *request, uint64_t *const *values,
+                  uint32_t n, const struct change_noise *noise,
+                  struct change *changes, struct error *error)
 {
 	double *sample = sample_sizes(request, values, n, error);
 	struct change_columns columns;
@@ -280,8 +280,8 @@ test_whole(const struct view_request *request, struct compared_rows *compared,
 	for (size_t i = 0; values != NULL && i < request->n_columns; i++)
 		values[i][0] = request->columns[i].left;
 	if (values != NULL)
-		result = test_rows(request, values, 1, &compared->noise,
-		                   &compared->whole, error);
+		result = compare_test_rows(request, values, 1, &compared->noise,
+		                           &compared->whole, error);
 	if (result == 0 && compared->are_exact)
 		take_as_exact(&compared->whole, NULL, 1);
 	free_values(values, request->n_columns);
@@ -348,8 +348,8 @@ struct chain {
 
 /* Rows come after their parents. */
 static void
-follow(const struct compared_rows *compared, const uint32_t *parent,
-       struct chain *chains, uint32_t row)
+compare_follow(const struct compared_rows *compared, const uint32_t *parent,
+               struct chain *chains, uint32_t row)
 {
 	struct chain *chain = &chains[row];
 	double change = fabs(compared->changes[row].change), last;
@@ -383,7 +383,7 @@ find_roles(struct compared_rows *compared, const uint32_t *parent,
 		return -1;
 	for (uint32_t i = 0; i < compared->n; i++)
 		if (direction(compared, i) != 0)
-			follow(compared, parent, chains, i);
+			compare_follow(compared, parent, chains, i);
 	for (uint32_t i = 0; i < compared->n; i++) {
 		if (direction(compared, i) == 0 || chains[i].first != i)
 			continue;
@@ -405,7 +405,7 @@ compare_rows(const struct view_request *request, uint64_t *const *columns,
 {
 	*compared = (struct compared_rows){
 		.n = n,
-		.are_exact = are_exact(request),
+		.are_exact = compare_are_exact(request),
 	};
 	compared->changes = memory_array(n, sizeof *compared->changes, error);
 	compared->verdicts = memory_array(n, sizeof *compared->verdicts,
@@ -413,8 +413,8 @@ compare_rows(const struct view_request *request, uint64_t *const *columns,
 	compared->roles = memory_array(n, sizeof *compared->roles, error);
 	if (error->is_set || fit_noise(request, &compared->noise, error) != 0 ||
 	    test_whole(request, compared, error) != 0 ||
-	    test_rows(request, columns, n, &compared->noise,
-	              compared->changes, error) != 0)
+	    compare_test_rows(request, columns, n, &compared->noise,
+	                      compared->changes, error) != 0)
 		return -1;
 	if (compared->are_exact)
 		take_as_exact(compared->changes, is_estimated, n);

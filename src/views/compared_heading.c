@@ -29,8 +29,9 @@ amount_or_nothing(double amount)
  * runs, 1.13 s left"
  */
 static void
-add_side(struct text_buffer *text, size_t n, uint64_t n_members, double mean,
-         const struct sample_set *set)
+compared_heading_add_side(struct text_buffer *text, size_t n,
+                          uint64_t n_members, double mean,
+                          const struct sample_set *set)
 {
 	const struct resource *resource = set->resource;
 
@@ -47,8 +48,9 @@ add_side(struct text_buffer *text, size_t n, uint64_t n_members, double mean,
 
 /* "host=old*, 4 values of 5.02 s", after steps "all others, 9 values, 1.13 s left" */
 static void
-add_values(struct text_buffer *text, const struct compared_values *values,
-           int side, double mean, const struct sample_set *set)
+compared_heading_add_values(struct text_buffer *text,
+                            const struct compared_values *values, int side,
+                            double mean, const struct sample_set *set)
 {
 	const struct resource *resource = set->resource;
 
@@ -90,7 +92,8 @@ add_whole(struct text_buffer *text, const struct change *whole,
 }
 
 static int
-add_line(struct text_buffer *text, struct table *table, struct error *error)
+compared_heading_add_line(struct text_buffer *text, struct table *table,
+                          struct error *error)
 {
 	const char *line = text_string(text);
 	int status = text->failed ? error_out_of_memory(error) :
@@ -113,24 +116,25 @@ add_sides(const struct view_request *request,
 
 	text_add_string(&text, "base: ");
 	if (runs->values != NULL)
-		add_values(&text, runs->values, 0, compared->whole.base,
-		           request->set);
+		compared_heading_add_values(&text, runs->values, 0,
+		                            compared->whole.base, request->set);
 	else
-		add_side(&text, runs->n_base, runs->base_members,
-		         compared->whole.base, request->set);
+		compared_heading_add_side(&text, runs->n_base,
+		                          runs->base_members,
+		                          compared->whole.base, request->set);
 	text_add_string(&text, "; now: ");
 	if (runs->values != NULL)
-		add_values(&text, runs->values, 1, compared->whole.now,
-		           request->set);
+		compared_heading_add_values(&text, runs->values, 1,
+		                            compared->whole.now, request->set);
 	else
-		add_side(&text, n_now, runs->now_members, compared->whole.now,
-		         request->set);
-	status = add_line(&text, table, error);
+		compared_heading_add_side(&text, n_now, runs->now_members,
+		                          compared->whole.now, request->set);
+	status = compared_heading_add_line(&text, table, error);
 	text_add_string(&text, request->set->n_steps > 0 ?
 	                "all that the steps left: " : "whole run: ");
 	add_whole(&text, &compared->whole, runs, resource);
 	if (status == 0)
-		status = add_line(&text, table, error);
+		status = compared_heading_add_line(&text, table, error);
 	text_free(&text);
 	return status;
 }
@@ -153,16 +157,16 @@ add_what_runs_are(const struct view_request *request, struct table *table,
 		                resource->interval, resource->gtick);
 		text_add_string(&text, " without a value");
 	}
-	status = add_line(&text, table, error);
+	status = compared_heading_add_line(&text, table, error);
 	text_free(&text);
 	return status;
 }
 
 /* What the amounts are per, and whether that is likely what is wanted. */
 static int
-add_scale(const struct view_request *request,
-          const struct compared_rows *compared, struct table *table,
-          struct error *error)
+compared_heading_add_scale(const struct view_request *request,
+                           const struct compared_rows *compared,
+                           struct table *table, struct error *error)
 {
 	const struct compared_runs *runs = request->compared;
 	const struct change *whole = &compared->whole;
@@ -275,16 +279,17 @@ add_noise(const struct view_request *request,
 }
 
 static int
-add_header(const struct view_request *request, const struct view_kind *kind,
-           const struct compared_rows *compared,
-           struct table *table, struct error *error)
+compared_heading_add_header(const struct view_request *request,
+                            const struct view_kind *kind,
+                            const struct compared_rows *compared,
+                            struct table *table, struct error *error)
 {
 	if (table_add_header(table, error, "Changes of the %s for resource: "
 	                     "%s", kind->title,
 	                     request->set->resource->name) != 0 ||
 	    (kind->has_root && view_add_root(request, table, error) != 0) ||
 	    add_sides(request, compared, table, error) != 0 ||
-	    add_scale(request, compared, table, error) != 0 ||
+	    compared_heading_add_scale(request, compared, table, error) != 0 ||
 	    add_noise(request, compared, table, error) != 0)
 		return -1;
 	return request->lacks_columns ?
@@ -307,7 +312,7 @@ add_side_fields(const char *const keys[3], size_t n_runs, uint64_t n_members,
 
 /* The runs of a side: files, or values of a label. */
 static size_t
-count_runs(const struct view_request *request, int side)
+compared_heading_count_runs(const struct view_request *request, int side)
 {
 	const struct compared_runs *runs = request->compared;
 
@@ -318,9 +323,10 @@ count_runs(const struct view_request *request, int side)
 }
 
 static int
-add_fields(const struct view_request *request,
-           const struct compared_rows *compared, const struct hidden *hidden,
-           struct table *table, struct error *error)
+compared_heading_add_fields(const struct view_request *request,
+                            const struct compared_rows *compared,
+                            const struct hidden *hidden, struct table *table,
+                            struct error *error)
 {
 	static const char *const base_keys[] = { "base.runs", "base.members",
 		"base.mean" };
@@ -343,10 +349,10 @@ add_fields(const struct view_request *request,
 	if ((runs->values != NULL &&
 	     table_add_field(table, "key", NULL, cell_text(runs->values->key),
 	                     error) != 0) ||
-	    add_side_fields(base_keys, count_runs(request, 0),
+	    add_side_fields(base_keys, compared_heading_count_runs(request, 0),
 	                    runs->base_members, whole->base, table,
 	                    error) != 0 ||
-	    add_side_fields(now_keys, count_runs(request, 1),
+	    add_side_fields(now_keys, compared_heading_count_runs(request, 1),
 	                    runs->now_members, whole->now, table,
 	                    error) != 0 ||
 	    view_add_resource(request->set, table, error) != 0)
@@ -364,8 +370,10 @@ compared_describe(const struct view_request *request,
 {
 	table->schema = "cpprof.diff/1";
 	if (view_add_root_field(request, kind->has_root, table, error) != 0 ||
-	    add_fields(request, compared, hidden, table, error) != 0 ||
-	    add_header(request, kind, compared, table, error) != 0)
+	    compared_heading_add_fields(request, compared, hidden, table,
+	                                error) != 0 ||
+	    compared_heading_add_header(request, kind, compared, table,
+	                                error) != 0)
 		return -1;
 	if (view_add_hidden(request, hidden, table, error) != 0)
 		return -1;

@@ -87,7 +87,7 @@ compare_keys(const void *a, const void *b, void *context)
 }
 
 static int
-group_of(const struct compared_rows *compared, uint32_t row)
+compared_table_group_of(const struct compared_rows *compared, uint32_t row)
 {
 	if (compared->roles[row] != ROLE_NONE)
 		return 0;
@@ -119,7 +119,7 @@ sort_by_change(struct rows *rows, const struct compared_rows *compared,
 		return -1;
 	for (uint32_t i = 0; i < rows->n; i++) {
 		uint32_t row = rows->order[i], first = row;
-		int group = group_of(compared, row);
+		int group = compared_table_group_of(compared, row);
 
 		if (group == 0)
 			first = first_of(compared, rows->parent, row);
@@ -170,7 +170,7 @@ number_or_nothing(double number)
 }
 
 static void
-get_row(const struct table *table, size_t i, struct cell *cells)
+compared_table_get_row(const struct table *table, size_t i, struct cell *cells)
 {
 	const struct row_source *source = table->row_source;
 	uint32_t row = source->rows.order[i];
@@ -209,7 +209,7 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 }
 
 static void
-free_source(void *row_source)
+compared_table_free_source(void *row_source)
 {
 	struct row_source *source = row_source;
 
@@ -220,7 +220,7 @@ free_source(void *row_source)
 }
 
 static void
-add_columns(struct table *table, const struct row_source *source)
+compared_table_add_columns(struct table *table, const struct row_source *source)
 {
 	bool are_functions = source->rows.parent == NULL &&
 	                     source->rows.record == NULL;
@@ -305,10 +305,11 @@ choose_rows(struct row_source *source, const struct view_request *request,
 }
 
 static int
-show(struct row_source *source, const struct view_request *request,
-     const struct view_kind *kind, const struct measure *measure,
-     bool is_tree, struct hidden *hidden, struct table *table,
-     struct error *error)
+compared_table_show(struct row_source *source,
+                    const struct view_request *request,
+                    const struct view_kind *kind, const struct measure *measure,
+                    bool is_tree, struct hidden *hidden, struct table *table,
+                    struct error *error)
 {
 	struct rows *rows = &source->rows;
 	bool has_paths = rows->parent != NULL;
@@ -336,8 +337,8 @@ show(struct row_source *source, const struct view_request *request,
 	        "shortest path that changed, >> the longest with most of "
 	        "it") != 0))
 		return -1;
-	add_columns(table, source);
-	table->row = get_row;
+	compared_table_add_columns(table, source);
+	table->row = compared_table_get_row;
 	table->n_rows = n_shown;
 	return 0;
 }
@@ -357,7 +358,7 @@ rows_compare(struct rows *rows, const struct view_request *request,
 	source->rows = *rows;
 	*rows = (struct rows){ 0 };
 	table->row_source = source;
-	table->row_source_free = free_source;
-	return show(source, request, kind, measure, is_tree, hidden, table,
-	            error);
+	table->row_source_free = compared_table_free_source;
+	return compared_table_show(source, request, kind, measure, is_tree,
+	                           hidden, table, error);
 }

@@ -51,7 +51,7 @@ want_around(bool *wanted, const bool *is_shown, uint32_t n)
 }
 
 static int
-choose(struct drawing_up *up, bool *wanted, struct error *error)
+disasm_choose(struct drawing_up *up, bool *wanted, struct error *error)
 {
 	const struct disassembled *code = up->code;
 	uint64_t least = measure_least(up->request->threshold,
@@ -86,7 +86,7 @@ choose(struct drawing_up *up, bool *wanted, struct error *error)
 /* ---- rows ---- */
 
 static void
-add_columns(struct drawing_up *up)
+disasm_add_columns(struct drawing_up *up)
 {
 	struct table *table = up->table;
 
@@ -131,9 +131,9 @@ last_of(const char *path)
  * part if there are several, and where the source line changes.
  */
 static int
-begin_block(struct drawing_up *up, const struct listed_instruction *next,
-            const struct listed_instruction *before, bool is_gap,
-            struct error *error)
+disasm_begin_block(struct drawing_up *up, const struct listed_instruction *next,
+                   const struct listed_instruction *before, bool is_gap,
+                   struct error *error)
 {
 	bool is_part = up->code->instructions[up->code->n - 1].part !=
 	    up->code->instructions[0].part && (before == NULL ||
@@ -162,7 +162,7 @@ begin_block(struct drawing_up *up, const struct listed_instruction *next,
 }
 
 static int
-add_row(struct drawing_up *up, uint32_t i, struct error *error)
+disasm_add_row(struct drawing_up *up, uint32_t i, struct error *error)
 {
 	const struct listed_instruction *instruction =
 	    &up->code->instructions[i];
@@ -195,7 +195,7 @@ add_row(struct drawing_up *up, uint32_t i, struct error *error)
 }
 
 static int
-add_rows(struct drawing_up *up, const bool *wanted, struct error *error)
+disasm_add_rows(struct drawing_up *up, const bool *wanted, struct error *error)
 {
 	const struct listed_instruction *before = NULL;
 
@@ -206,8 +206,8 @@ add_rows(struct drawing_up *up, const bool *wanted, struct error *error)
 
 		if (!wanted[i])
 			continue;
-		if (begin_block(up, next, before, is_gap, error) != 0 ||
-		    add_row(up, i, error) != 0)
+		if (disasm_begin_block(up, next, before, is_gap, error) != 0 ||
+		    disasm_add_row(up, i, error) != 0)
 			return -1;
 		before = next;
 	}
@@ -217,7 +217,7 @@ add_rows(struct drawing_up *up, const bool *wanted, struct error *error)
 }
 
 static int
-describe(struct drawing_up *up, struct error *error)
+disasm_describe(struct drawing_up *up, struct error *error)
 {
 	const struct disassembled *code = up->code;
 	const char *name = view_name_text(up->request->set->names,
@@ -274,12 +274,12 @@ view_disasm(const struct view_request *request,
 	int status = -1;
 
 	if (up.group_lines != NULL && wanted != NULL &&
-	    choose(&up, wanted, error) == 0) {
-		add_columns(&up);
-		status = add_rows(&up, wanted, error);
+	    disasm_choose(&up, wanted, error) == 0) {
+		disasm_add_columns(&up);
+		status = disasm_add_rows(&up, wanted, error);
 	}
 	if (status == 0)
-		status = describe(&up, error);
+		status = disasm_describe(&up, error);
 	free(wanted);
 	return status;
 }

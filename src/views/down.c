@@ -79,8 +79,8 @@ find_small(struct walk *walk, uint64_t least, struct error *error)
 }
 
 static int
-walk_begin(struct walk *walk, const struct view_request *request,
-           bool counts_own, struct error *error)
+down_walk_begin(struct walk *walk, const struct view_request *request,
+                bool counts_own, struct error *error)
 {
 	const struct sample_set *set = request->set;
 	const struct sample_tree *tree = set->tree;
@@ -109,7 +109,7 @@ walk_begin(struct walk *walk, const struct view_request *request,
 }
 
 static void
-walk_free(struct walk *walk)
+down_walk_free(struct walk *walk)
 {
 	path_trie_free(&walk->trie);
 	free(walk->path);
@@ -119,7 +119,7 @@ walk_free(struct walk *walk)
 }
 
 static void
-close_node(struct walk *walk)
+down_close_node(struct walk *walk)
 {
 	const struct open_node *node = &walk->open[--walk->n_open];
 
@@ -132,7 +132,7 @@ close_node(struct walk *walk)
 
 /* Updates the path: goes back to the name's position, or adds the name. */
 static void
-open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
+down_open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
 {
 	uint32_t at = walk->position[name];
 	struct open_node *node = &walk->open[walk->n_open++];
@@ -157,7 +157,7 @@ open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
  * include the node already.
  */
 static void
-count_returns(struct walk *walk, uint32_t record, uint32_t node)
+down_count_returns(struct walk *walk, uint32_t record, uint32_t node)
 {
 	uint32_t name = walk->set->tree->label[node];
 	uint32_t at = walk->position[name];
@@ -186,7 +186,7 @@ find_record(struct walk *walk, uint32_t name, struct error *error)
 }
 
 static void
-count_node(struct walk *walk, uint32_t record, uint32_t node)
+down_count_node(struct walk *walk, uint32_t record, uint32_t node)
 {
 	const struct sample_set *set = walk->set;
 
@@ -210,22 +210,22 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
 
 		while (walk->n_open > 0 &&
 		       walk->open[walk->n_open - 1].end <= node)
-			close_node(walk);
+			down_close_node(walk);
 		record = find_record(walk, name, error);
 		if (record == NO_RECORD)
 			return -1;
 		if (record != LEFT_OUT)
-			count_node(walk, record, node);
+			down_count_node(walk, record, node);
 		if (tree->returns != NULL)
-			count_returns(walk, record, node);
+			down_count_returns(walk, record, node);
 		if (tree->end[node] > node + 1)
-			open_node(walk, name, record, tree->end[node]);
+			down_open_node(walk, name, record, tree->end[node]);
 		if ((node & 0xffff) == 0 &&
 		    progress_step(NULL, node, end, error) != 0)
 			return -1;
 	}
 	while (walk->n_open > 0)
-		close_node(walk);
+		down_close_node(walk);
 	return 0;
 }
 
@@ -246,7 +246,7 @@ count_all_paths(struct walk *walk, struct error *error)
 }
 
 static int
-count_paths(struct walk *walk, uint32_t root, struct error *error)
+down_count_paths(struct walk *walk, uint32_t root, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	uint32_t top;
@@ -272,12 +272,12 @@ rows_down(struct rows *rows, const struct view_request *request,
 	struct walk walk;
 	int status = -1;
 
-	if (walk_begin(&walk, request, counts_own, error) == 0 &&
+	if (down_walk_begin(&walk, request, counts_own, error) == 0 &&
 	    (hidden != NULL || find_small(&walk, measure->least, error) == 0) &&
-	    count_paths(&walk, request->root, error) == 0)
+	    down_count_paths(&walk, request->root, error) == 0)
 		status = rows_from_trie(rows, &walk.trie, request, measure,
 		                        hidden, error);
-	walk_free(&walk);
+	down_walk_free(&walk);
 	return status;
 }
 

@@ -108,8 +108,8 @@ struct explanation {
 /* ---- ranking ---- */
 
 static void
-rank(struct ranking *ranking, const struct names *names, double key,
-     struct candidate candidate)
+explain_rank(struct ranking *ranking, const struct names *names, double key,
+             struct candidate candidate)
 {
 	size_t at = ranking->n;
 
@@ -171,7 +171,7 @@ hits_per_sample(const struct explanation *explanation)
 
 /* By the samples; see the file's comment. */
 static double
-sampling_error(const struct explanation *explanation, double s)
+explain_sampling_error(const struct explanation *explanation, double s)
 {
 	double variance;
 
@@ -184,7 +184,7 @@ sampling_error(const struct explanation *explanation, double s)
 
 /* Whether rows have errors. */
 static bool
-has_errors(const struct explanation *explanation)
+explain_has_errors(const struct explanation *explanation)
 {
 	return explanation->measure.denominator > 0 &&
 	    (explanation->noise.groups != NULL ||
@@ -239,10 +239,10 @@ make_error(const struct explanation *explanation, const uint32_t *path,
 	double deviation;
 
 	*cell = (struct cell){ .kind = CELL_EMPTY };
-	if (!has_errors(explanation))
+	if (!explain_has_errors(explanation))
 		return 0;
 	if (explanation->noise.groups == NULL) {
-		*cell = cell_percent(sampling_error(explanation, s));
+		*cell = cell_percent(explain_sampling_error(explanation, s));
 		return 0;
 	}
 	if (what->counted == COUNTED_OWN) {
@@ -264,8 +264,8 @@ make_error(const struct explanation *explanation, const uint32_t *path,
 
 /* Adds a row about a path of n >= 1 names; nothing if there is no room. */
 static int
-add_row(struct explanation *explanation, const uint32_t *path, size_t n,
-        const struct candidate *what, struct error *error)
+explain_add_row(struct explanation *explanation, const uint32_t *path, size_t n,
+                const struct candidate *what, struct error *error)
 {
 	const struct names *names = explanation->set->names;
 	double s = share(explanation, what->hits);
@@ -305,8 +305,8 @@ add_ranked(struct explanation *explanation, const struct ranking *ranking,
            size_t most, struct error *error)
 {
 	for (size_t i = 0; i < ranking->n && i < most; i++)
-		if (add_row(explanation, &ranking->best[i].name, 1,
-		            &ranking->best[i], error) != 0)
+		if (explain_add_row(explanation, &ranking->best[i].name, 1,
+		                    &ranking->best[i], error) != 0)
 			return -1;
 	return 0;
 }
@@ -377,7 +377,7 @@ rank_callees(const struct rows *rows, const struct children *children,
 				*back = found;
 			continue;
 		}
-		rank(ranking, names, (double)hits, found);
+		explain_rank(ranking, names, (double)hits, found);
 		if (ranking->best[0].name == name)
 			*largest = child;
 	}
@@ -414,8 +414,8 @@ show_hot_path(struct explanation *explanation, struct error *error)
 
 	if (begin_finding(explanation, "hot path", text) != 0)
 		return -1;
-	return add_row(explanation, explanation->hot, explanation->n_hot,
-	               &end, error);
+	return explain_add_row(explanation, explanation->hot,
+	                       explanation->n_hot, &end, error);
 }
 
 /* Adds a row for the hot path extended by a name. */
@@ -426,7 +426,8 @@ add_callee(struct explanation *explanation, const struct candidate *callee,
 	size_t n = explanation->n_hot;
 
 	explanation->hot[n] = callee->name;
-	return add_row(explanation, explanation->hot, n + 1, callee, error);
+	return explain_add_row(explanation, explanation->hot, n + 1, callee,
+	                       error);
 }
 
 static int
@@ -479,9 +480,9 @@ show_stop(struct explanation *explanation, const struct ranking *callees,
 		return -1;
 	if (!is_body)
 		return add_callee(explanation, back, error);
-	return add_row(explanation,
-	               &explanation->hot[explanation->n_hot - 1], 1, &body,
-	               error);
+	return explain_add_row(explanation,
+	                       &explanation->hot[explanation->n_hot - 1], 1,
+	                       &body, error);
 }
 
 static int
@@ -561,8 +562,8 @@ show_bodies(struct explanation *explanation,
 
 	for (uint32_t i = 0; i < n; i++)
 		if (totals[i].self > 0)
-			rank(&bodies, explanation->set->names,
-			     (double)totals[i].self, (struct candidate){
+			explain_rank(&bodies, explanation->set->names,
+			             (double)totals[i].self, (struct candidate){
 			     .hits = totals[i].self, .name = totals[i].name,
 			     .counted = COUNTED_BODY });
 	if (bodies.n == 0)
@@ -609,11 +610,12 @@ show_recursion(struct explanation *explanation,
 
 		if (share(explanation, totals[i].inclusive) >= SMALL_SHARE &&
 		    sum > stacks)
-			rank(&ranking, explanation->set->names, sum - stacks,
-			     (struct candidate){
-			     .hits = totals[i].inclusive,
-			     .name = totals[i].name,
-			     .activations = sum / stacks });
+			explain_rank(&ranking, explanation->set->names,
+			             sum - stacks,
+			             (struct candidate){
+					 .hits = totals[i].inclusive,
+					 .name = totals[i].name,
+					 .activations = sum / stacks });
 	}
 	free(activations);
 	if (ranking.n == 0)
@@ -662,8 +664,9 @@ show_callers(struct explanation *explanation, struct error *error)
 		if (calls[i].hits == 0)
 			continue;
 		n_large += share(explanation, calls[i].hits) >= FLAT_SHARE;
-		rank(&ranking, set->names, (double)calls[i].hits,
-		     (struct candidate){ .hits = calls[i].hits, .name = i });
+		explain_rank(&ranking, set->names, (double)calls[i].hits,
+		             (struct candidate){ .hits = calls[i].hits,
+		                                 .name = i });
 	}
 	free(calls);
 	if (n_large < 2)
@@ -675,8 +678,8 @@ show_callers(struct explanation *explanation, struct error *error)
 	for (size_t i = 0; i < ranking.n; i++) {
 		const uint32_t path[] = { ranking.best[i].name, function };
 
-		if (add_row(explanation, path, 2, &ranking.best[i],
-		            error) != 0)
+		if (explain_add_row(explanation, path, 2, &ranking.best[i],
+		                    error) != 0)
 			return -1;
 	}
 	return 0;
@@ -691,9 +694,11 @@ show_module(struct explanation *explanation, struct error *error)
 
 	for (uint32_t i = 0; hits != NULL && i < names_count(names); i++)
 		if (hits[i] > 0)
-			rank(&ranking, names, (double)hits[i],
-			     (struct candidate){ .hits = hits[i], .name = i,
-			     .counted = COUNTED_MODULE });
+			explain_rank(&ranking, names, (double)hits[i],
+			             (struct candidate){
+					 .hits = hits[i],
+					 .name = i,
+					 .counted = COUNTED_MODULE });
 	if (ranking.n < 2 || !is_most(ranking.best[0].hits,
 	                              explanation->set->left))
 		return 0;
@@ -740,9 +745,12 @@ measure_outside(const struct explanation *explanation,
 	}
 	for (uint32_t i = 0; i < n_names; i++)
 		if (hits[i] > 0)
-			rank(&outside->starts, set->names, (double)hits[i],
-			     (struct candidate){ .hits = hits[i], .name = i,
-			     .counted = COUNTED_STARTS });
+			explain_rank(&outside->starts, set->names,
+			             (double)hits[i],
+			             (struct candidate){
+					 .hits = hits[i],
+					 .name = i,
+					 .counted = COUNTED_STARTS });
 	free(hits);
 	return 0;
 }
@@ -772,13 +780,13 @@ show_cut(struct explanation *explanation, const struct outside *outside,
 	if (begin_finding(explanation, "cut", "Stacks that were not walked to "
 	                  "their outer ends") != 0)
 		return -1;
-	return add_row(explanation, &outside->cut_name, 1, &cut, error);
+	return explain_add_row(explanation, &outside->cut_name, 1, &cut, error);
 }
 
 /* ---- all ---- */
 
 static int
-find_all(struct explanation *explanation, struct error *error)
+explain_find_all(struct explanation *explanation, struct error *error)
 {
 	bool has_stacks = explanation->set->flow == NULL, is_first;
 	struct outside outside = { 0 };
@@ -915,12 +923,12 @@ describe_samples(struct explanation *explanation, struct error *error)
 		    "leaving out each of %" PRIu32 " random groups of the "
 		    "members", explanation->noise.groups->n);
 	if (set->flow == NULL && explanation->measure.denominator > 0 &&
-	    !has_errors(explanation))
+	    !explain_has_errors(explanation))
 		return columns_describe_errors(explanation->request, table,
 		                               error);
-	if (!has_errors(explanation))
+	if (!explain_has_errors(explanation))
 		return 0;
-	half = sampling_error(explanation, 0.5);
+	half = explain_sampling_error(explanation, 0.5);
 	/* Half of what is left, if that is less than shares are of. */
 	if (set->left < explanation->measure.denominator)
 		half *= sqrt((double)explanation->measure.denominator /
@@ -958,7 +966,7 @@ describe_stand_ins(const struct sample_set *set, struct table *table,
 }
 
 static void
-add_columns(struct table *table, const struct explanation *explanation)
+explain_add_columns(struct table *table, const struct explanation *explanation)
 {
 	static const struct {
 		const char *key, *title;
@@ -980,7 +988,7 @@ add_columns(struct table *table, const struct explanation *explanation)
 		    '~';
 	else
 		table_add_column(table, "error", "+-", CELL_PERCENT)->
-		    is_data_only = !has_errors(explanation);
+		    is_data_only = !explain_has_errors(explanation);
 	table_add_column(table, "path", "call path", CELL_PATH);
 	table->group_key = "finding";
 }
@@ -1022,8 +1030,8 @@ view_explain(const struct view_request *request,
 	                                sizeof *explanation.lines, error);
 	if (explanation.lines == NULL)
 		return -1;
-	add_columns(table, &explanation);
-	if (find_all(&explanation, error) != 0 ||
+	explain_add_columns(table, &explanation);
+	if (explain_find_all(&explanation, error) != 0 ||
 	    table_add_field(table, "left_out", NULL,
 	                    cell_count(explanation.n_left_out), error) != 0)
 		return -1;

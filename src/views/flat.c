@@ -29,7 +29,7 @@ has_returns(const struct sample_set *set)
 
 /* Beside other resources there is less room. */
 static void
-add_columns(struct table *table, const struct view_request *request)
+flat_add_columns(struct table *table, const struct view_request *request)
 {
 	const struct sample_set *set = request->set;
 	bool is_alone = request->n_shown == 0;
@@ -68,8 +68,8 @@ per_call(uint64_t hits, uint64_t calls, uint64_t interval)
  * Averages are right with recursion, too: inclusive counts nothing twice.
  */
 static uint32_t
-fill(struct cell *cells, const struct body_row *row,
-     const struct sample_set *set, const struct measure *measure)
+flat_fill(struct cell *cells, const struct body_row *row,
+          const struct sample_set *set, const struct measure *measure)
 {
 	const struct function_total *total = row->total;
 	const uint64_t interval = set->resource->interval;
@@ -99,8 +99,8 @@ view_flat(const struct view_request *request, struct table *table,
 {
 	static const struct body_view view = {
 		.kind = &flat_kind,
-		.add_columns = add_columns,
-		.fill = fill,
+		.add_columns = flat_add_columns,
+		.fill = flat_fill,
 	};
 
 	return view_bodies(request, &view, table, error);

@@ -46,8 +46,8 @@ struct search {
 };
 
 static int
-search_begin(struct search *search, const struct call_flow *flow,
-             struct error *error)
+flow_paths_search_begin(struct search *search, const struct call_flow *flow,
+                        struct error *error)
 {
 	search->mark = memory_array(flow->n_names, sizeof *search->mark,
 	                            error);
@@ -56,7 +56,7 @@ search_begin(struct search *search, const struct call_flow *flow,
 }
 
 static void
-search_end(struct search *search)
+flow_paths_search_end(struct search *search)
 {
 	flow_steps_end(&search->steps);
 	free(search->amounts.items);
@@ -89,8 +89,9 @@ compare_amounts(const void *a, const void *b)
 
 /* Adds a record whose amounts are items[n]; they are copied. */
 static int
-add_record(struct search *search, struct flow_record record,
-           const struct flow_amount *items, size_t n, struct error *error)
+flow_paths_add_record(struct search *search, struct flow_record record,
+                      const struct flow_amount *items, size_t n,
+                      struct error *error)
 {
 	record.first_amount = search->amounts.n;
 	record.n_amounts = n;
@@ -159,8 +160,9 @@ struct limits {
 
 /* Adds the record that extends `number` by one name, if it is to be shown. */
 static int
-extend(struct search *search, const struct limits *limits, uint32_t number,
-       const struct flow_amount *items, size_t n, struct error *error)
+flow_paths_extend(struct search *search, const struct limits *limits,
+                  uint32_t number, const struct flow_amount *items, size_t n,
+                  struct error *error)
 {
 	uint32_t name = search->steps.flow->vertices[items[0].vertex].name;
 	bool is_again = search->mark[name] == number + 1;
@@ -189,7 +191,7 @@ extend(struct search *search, const struct limits *limits, uint32_t number,
 		limits->hidden->too_long++;
 		return 0;
 	}
-	return add_record(search, record, items, n, error);
+	return flow_paths_add_record(search, record, items, n, error);
 }
 
 static int
@@ -219,8 +221,8 @@ extend_all(struct search *search, const struct limits *limits,
 		for (end = i + 1; end < n && name ==
 		     flow->vertices[items[end].vertex].name; end++)
 			;
-		if (extend(search, limits, number, items + i, end - i,
-		           error) != 0)
+		if (flow_paths_extend(search, limits, number, items + i,
+		                      end - i, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -228,7 +230,7 @@ extend_all(struct search *search, const struct limits *limits,
 
 /* Adds the record of the path (root). */
 static int
-add_root(struct search *search, uint32_t root, struct error *error)
+flow_paths_add_root(struct search *search, uint32_t root, struct error *error)
 {
 	const struct call_flow *flow = search->steps.flow;
 	const struct flow_function *function = &flow->functions[root];
@@ -236,7 +238,7 @@ add_root(struct search *search, uint32_t root, struct error *error)
 	int status = flow_amounts_of(flow, root, &all, error);
 
 	if (status == 0)
-		status = add_record(search, (struct flow_record){
+		status = flow_paths_add_record(search, (struct flow_record){
 			.parent = NO_RECORD,
 			.name = root,
 			.length = 1,
@@ -270,7 +272,7 @@ add_roots(struct search *search, const struct limits *limits,
 		else if (limits->request->depth < 1)
 			limits->hidden->too_long++;
 		else
-			status = add_root(search, name, error);
+			status = flow_paths_add_root(search, name, error);
 	}
 	free(are_outermost);
 	return status;
@@ -286,7 +288,7 @@ find_paths(struct search *search, const struct limits *limits,
 {
 	uint32_t root = limits->request->root;
 	int status = root == NO_NAME ? add_roots(search, limits, error) :
-	             add_root(search, root, error);
+	             flow_paths_add_root(search, root, error);
 
 	for (uint32_t i = 0; status == 0 && !search->is_full &&
 	     i < search->n_records; i++) {
@@ -403,8 +405,8 @@ count_columns(struct search *search, const struct view_request *request,
 
 /* Only a root may be below the threshold, or too long. */
 static int
-make_rows(const struct search *search, const struct limits *limits,
-          struct rows *rows, struct error *error)
+flow_paths_make_rows(const struct search *search, const struct limits *limits,
+                     struct rows *rows, struct error *error)
 {
 	uint32_t n = search->n_records;
 	bool has_root = limits->request->root != NO_NAME;
@@ -438,15 +440,16 @@ search_paths(bool is_up, struct rows *rows, const struct view_request *request,
 {
 	struct search search = { .steps = { .is_up = is_up } };
 	struct limits limits = { request, measure->least, hidden };
-	int status = search_begin(&search, request->set->flow, error);
+	int status = flow_paths_search_begin(&search, request->set->flow,
+	                                     error);
 
 	if (status == 0)
 		status = find_most_paths(&search, &limits, error);
 	if (status == 0)
-		status = make_rows(&search, &limits, rows, error);
+		status = flow_paths_make_rows(&search, &limits, rows, error);
 	if (status == 0)
 		status = count_columns(&search, request, rows, error);
-	search_end(&search);
+	flow_paths_search_end(&search);
 	return status;
 }
 
@@ -474,7 +477,7 @@ search_run(bool is_up, struct path_trie *all,
 	struct hidden own = { 0 };
 	struct limits limits = { request, least, &own };
 	uint32_t *record = NULL;
-	int status = search_begin(&search, run->flow, error);
+	int status = flow_paths_search_begin(&search, run->flow, error);
 
 	if (status == 0)
 		status = find_most_paths(&search, &limits, error);
@@ -494,7 +497,7 @@ search_run(bool is_up, struct path_trie *all,
 	}
 	merge_hidden(hidden, &own);
 	free(record);
-	search_end(&search);
+	flow_paths_search_end(&search);
 	return status;
 }
 
@@ -555,7 +558,7 @@ search_runs(bool is_up, struct rows *rows, const struct view_request *request,
 
 	if (path_trie_begin(&trie, request->root, 0, error) != 0)
 		return -1;
-	status = search_begin(&all, request->set->flow, error);
+	status = flow_paths_search_begin(&all, request->set->flow, error);
 	for (size_t i = 0; status == 0 && i < request->n_columns; i++)
 		status = search_run(is_up, &trie, request,
 		                    &request->columns[i], least, hidden,
@@ -564,12 +567,12 @@ search_runs(bool is_up, struct rows *rows, const struct view_request *request,
 		status = take_records(&all, &trie, request->root != NO_NAME,
 		                      error);
 	if (status == 0)
-		status = make_rows(&all, &limits, rows, error);
+		status = flow_paths_make_rows(&all, &limits, rows, error);
 	if (status == 0)
 		status = count_columns(&all, request, rows, error);
 	if (status == 0)
 		sum_columns(rows);
-	search_end(&all);
+	flow_paths_search_end(&all);
 	path_trie_free(&trie);
 	return status;
 }

@@ -59,8 +59,9 @@ cycle_of(const struct call_flow *flow, uint32_t vertex)
 
 /* Adds what goes along one call, of the amount at a vertex, to `to`. */
 static int
-follow(struct flow_steps *steps, const struct flow_amount *from, bool is_first,
-       const struct flow_arc *arc, uint32_t to, struct error *error)
+flow_steps_follow(struct flow_steps *steps, const struct flow_amount *from,
+                  bool is_first, const struct flow_arc *arc, uint32_t to,
+                  struct error *error)
 {
 	long double total = steps->flow->vertices[from->vertex].total;
 	uint32_t *slot = &steps->slot[to];
@@ -143,8 +144,9 @@ flow_step(struct flow_steps *steps, const struct flow_amount *from, size_t n,
 			              arc->callee;
 
 			if (to - begin < n_wanted)
-				status = follow(steps, &from[i], is_first, arc,
-				                to, error);
+				status = flow_steps_follow(steps, &from[i],
+				                           is_first, arc, to,
+				                           error);
 		}
 	}
 	find_whole(steps);

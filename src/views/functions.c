@@ -36,7 +36,7 @@ static const struct view_kind outermost_kind = {
 };
 
 static uint64_t
-body_of(const struct function_total *total)
+functions_body_of(const struct function_total *total)
 {
 	return total->self;
 }
@@ -70,7 +70,7 @@ keep_functions(struct rows *rows, const struct function_total *totals,
 		rows->name[rows->n] = totals[i].name;
 		if (rows->is_estimated != NULL)
 			rows->is_estimated[rows->n] = totals[i].is_estimated &&
-			                              hits_of != body_of;
+			    hits_of != functions_body_of;
 		if (rows->returns != NULL)
 			rows->returns[rows->n] = totals[i].returns;
 		rows->hits[rows->n++] = hits;
@@ -114,7 +114,7 @@ int
 view_body(const struct view_request *request, struct table *table,
           struct error *error)
 {
-	return show_functions(request, &body_kind, body_of, NULL,
+	return show_functions(request, &body_kind, functions_body_of, NULL,
 	                      measure_of(request), table, error);
 }
 

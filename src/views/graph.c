@@ -61,7 +61,7 @@ enum {
 enum { INDENT = 4 };	/* of callers and callees */
 
 static void
-add_columns(struct graph *graph)
+graph_add_columns(struct graph *graph)
 {
 	static const struct {
 		const char *key, *title;
@@ -137,8 +137,8 @@ set_label(struct graph *graph, struct cell *cells, uint32_t number,
  * describes.
  */
 static int
-begin_row(struct graph *graph, struct cell *cells, uint32_t entry,
-          uint32_t number, const char *role, struct error *error)
+graph_begin_row(struct graph *graph, struct cell *cells, uint32_t entry,
+                uint32_t number, const char *role, struct error *error)
 {
 	const struct graph_entry *about = &graph->of.entries[number];
 	bool is_main = entry == number && strcmp(role, "parent") != 0 &&
@@ -161,7 +161,7 @@ begin_row(struct graph *graph, struct cell *cells, uint32_t entry,
 }
 
 static void
-set_hits(struct cell *cells, long double total, long double self)
+graph_set_hits(struct cell *cells, long double total, long double self)
 {
 	uint64_t hits = measure_hits(total), own = measure_hits(self);
 
@@ -180,11 +180,12 @@ add_main_row(struct graph *graph, uint32_t number, struct error *error)
 	const char *called = "";
 
 	if (place == NULL ||
-	    begin_row(graph, cells, number, number, entry->name == NO_NAME ?
-	              "cycle" : "function", error) != 0)
+	    graph_begin_row(graph, cells, number, number,
+	                    entry->name == NO_NAME ? "cycle" : "function",
+	                    error) != 0)
 		return -1;
 	cells[COLUMN_PLACE] = cell_text(place);
-	set_hits(cells, entry->total, entry->self);
+	graph_set_hits(cells, entry->total, entry->self);
 	cells[COLUMN_FRACTION] = cell_percent(measure_fraction(
 	    &graph->measure, cells[COLUMN_HITS].count));
 	cells[COLUMN_ESTIMATED] = cell_flag(entry->is_estimated);
@@ -265,11 +266,11 @@ add_call_row(struct graph *graph, uint32_t entry,
 	bool has_split = graph->of.is_classic || graph->of.flow->has_stacks;
 	struct cell cells[N_COLUMNS];
 
-	if (begin_row(graph, cells, entry, number, is_parent ? "parent" :
-	              "child", error) != 0)
+	if (graph_begin_row(graph, cells, entry, number, is_parent ? "parent" :
+	                    "child", error) != 0)
 		return -1;
 	if (!call->is_inside) {
-		set_hits(cells, call->hits, own_part(graph, call));
+		graph_set_hits(cells, call->hits, own_part(graph, call));
 		cells[COLUMN_ESTIMATED] = cell_flag(call->is_estimated);
 		if (!has_split)
 			cells[COLUMN_SELF] = cells[COLUMN_DESCENDANTS] =
@@ -333,7 +334,7 @@ add_call_rows(struct graph *graph, uint32_t number, bool is_parent,
 
 /* For a cycle, the members take the place of the callees. */
 static int
-add_members(struct graph *graph, uint32_t number, struct error *error)
+graph_add_members(struct graph *graph, uint32_t number, struct error *error)
 {
 	uint32_t cycle = graph->of.entries[number].cycle;
 
@@ -346,10 +347,10 @@ add_members(struct graph *graph, uint32_t number, struct error *error)
 			continue;
 		called = table_text(graph->table, error, "%" PRIu64,
 		                    entry->calls);
-		if (called == NULL || begin_row(graph, cells, number, i,
-		                                "member", error) != 0)
+		if (called == NULL || graph_begin_row(graph, cells, number, i,
+		                                      "member", error) != 0)
 			return -1;
-		set_hits(cells, entry->total, entry->self);
+		graph_set_hits(cells, entry->total, entry->self);
 		if (graph->of.flow->has_calls) {
 			cells[COLUMN_CALLS] = cell_count(entry->calls);
 			cells[COLUMN_CALLED] = cell_text(called);
@@ -361,7 +362,7 @@ add_members(struct graph *graph, uint32_t number, struct error *error)
 }
 
 static int
-add_entry(struct graph *graph, uint32_t number, struct error *error)
+graph_add_entry(struct graph *graph, uint32_t number, struct error *error)
 {
 	bool is_cycle = graph->of.entries[number].name == NO_NAME;
 
@@ -369,7 +370,7 @@ add_entry(struct graph *graph, uint32_t number, struct error *error)
 		return -1;
 	if (is_cycle)
 		return add_main_row(graph, number, error) == 0 ?
-		       add_members(graph, number, error) : -1;
+		       graph_add_members(graph, number, error) : -1;
 	if (add_call_rows(graph, number, true, error) != 0 ||
 	    add_main_row(graph, number, error) != 0)
 		return -1;
@@ -378,12 +379,13 @@ add_entry(struct graph *graph, uint32_t number, struct error *error)
 
 /* Shows all entries, or those of one function and its cycle. */
 static int
-add_entries(struct graph *graph, struct error *error)
+graph_add_entries(struct graph *graph, struct error *error)
 {
 	size_t n_shown = 0;
 
 	if (graph->only != NO_NAME)
-		return add_entry(graph, graph->of.number[graph->only], error);
+		return graph_add_entry(graph, graph->of.number[graph->only],
+		                       error);
 	for (uint32_t i = 0; i < graph->of.n_entries; i++) {
 		uint64_t hits = measure_hits(graph->of.entries[i].total);
 
@@ -391,14 +393,14 @@ add_entries(struct graph *graph, struct error *error)
 			graph->hidden.below_threshold++;
 		else if (n_shown == graph->request->limit)
 			graph->hidden.beyond_limit++;
-		else if (n_shown++, add_entry(graph, i, error) != 0)
+		else if (n_shown++, graph_add_entry(graph, i, error) != 0)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-show(struct graph *graph, struct error *error)
+graph_show(struct graph *graph, struct error *error)
 {
 	graph->paths = arena_alloc(&graph->table->arena,
 	                           sizeof *graph->paths, error);
@@ -409,8 +411,8 @@ show(struct graph *graph, struct error *error)
 	if (error->is_set)
 		return -1;
 	graph->paths->names = graph->request->set->names;
-	add_columns(graph);
-	if (add_entries(graph, error) != 0)
+	graph_add_columns(graph);
+	if (graph_add_entries(graph, error) != 0)
 		return -1;
 	return view_describe(graph->request, graph->of.is_classic ?
 	                     &classic_kind : &graph_kind, &graph->measure,
@@ -433,7 +435,7 @@ show_flow(const struct view_request *request, const struct call_flow *flow,
 	if (graph_entries_make(&graph.of, flow, request->set->names,
 	                       is_classic || !flow->has_hits, error) != 0)
 		return -1;
-	status = show(&graph, error);
+	status = graph_show(&graph, error);
 	graph_entries_free(&graph.of);
 	free(graph.order);
 	free(graph.key);

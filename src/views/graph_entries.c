@@ -27,7 +27,7 @@ graph_entries_free(struct graph_entries *graph)
 }
 
 static int
-allocate(struct graph_entries *graph, struct error *error)
+graph_entries_allocate(struct graph_entries *graph, struct error *error)
 {
 	const struct call_flow *flow = graph->flow;
 	size_t names = (size_t)flow->n_names + 1;
@@ -59,7 +59,7 @@ is_in_cycle(const struct graph_entries *graph, uint32_t name)
 }
 
 static void
-add_call(struct graph_call *to, const struct flow_arc *arc)
+graph_entries_add_call(struct graph_call *to, const struct flow_arc *arc)
 {
 	if (__builtin_add_overflow(to->calls, arc->calls, &to->calls))
 		to->calls = UINT64_MAX;
@@ -99,7 +99,7 @@ join_calls(struct graph_entries *graph, struct error *error)
 			graph->first_out[caller + 1]++;
 			graph->first_in[callee + 1]++;
 		}
-		add_call(&graph->calls[*known - 1], arc);
+		graph_entries_add_call(&graph->calls[*known - 1], arc);
 	}
 	free(last);
 	return error->is_set ? -1 : 0;
@@ -183,7 +183,7 @@ sum_out(const struct graph_entries *graph, uint32_t name)
 }
 
 static void
-add_function(struct graph_entries *graph, uint32_t name)
+graph_entries_add_function(struct graph_entries *graph, uint32_t name)
 {
 	const struct flow_function *function = &graph->flow->functions[name];
 	bool is_member = is_in_cycle(graph, name);
@@ -313,7 +313,7 @@ make_entries(struct graph_entries *graph, struct error *error)
 	for (uint32_t name = 0; name < flow->n_names; name++) {
 		if (!flow->functions[name].occurs)
 			continue;
-		add_function(graph, name);
+		graph_entries_add_function(graph, name);
 		if (is_in_cycle(graph, name))
 			add_to_cycle(graph, name);
 	}
@@ -342,8 +342,8 @@ graph_entries_make(struct graph_entries *graph, const struct call_flow *flow,
 		.names = names,
 		.is_classic = is_classic,
 	};
-	if (allocate(graph, error) == 0 && make_calls(graph, error) == 0 &&
-	    make_entries(graph, error) == 0)
+	if (graph_entries_allocate(graph, error) == 0 &&
+	    make_calls(graph, error) == 0 && make_entries(graph, error) == 0)
 		return 0;
 	graph_entries_free(graph);
 	return -1;

@@ -90,7 +90,7 @@ sum_error(const struct group_noise *noise, const struct group_hits *part)
 
 /* As many errors, estimated from n groups, as z that are known exactly. */
 static double
-student_of(uint32_t n, double z)
+group_noise_student_of(uint32_t n, double z)
 {
 	return z * student_two_sided_quantile(0.05, n - 1) / ESTIMATE_95;
 }
@@ -116,7 +116,7 @@ estimate_hits(double value, double error, double t)
 
 /* The same where that square is in proportion to s (1 - s), 0 < s < 1. */
 static struct estimate
-estimate_share(double share, double error, double t)
+group_noise_estimate_share(double share, double error, double t)
 {
 	double z2 = t * error * t * error / (share * (1 - share));
 	double middle = (share + z2 / 2) / (1 + z2);
@@ -143,12 +143,13 @@ group_share_estimate(const struct group_noise *noise,
 	double share = of_whole.hits == 0 ? 0 :
 	    (double)of_part.hits / (double)of_whole.hits;
 	double error = group_share_error(noise, part);
-	double t = student_of(noise->groups->n, z);
+	double t = group_noise_student_of(noise->groups->n, z);
 
 	if (isnan(error))
 		return estimate_unknown(share);
-	return share > 0 && share < 1 ? estimate_share(share, error, t) :
-	       estimate_hits(share, error, t);
+	return share > 0 && share < 1 ?
+	    group_noise_estimate_share(share, error, t) :
+	    estimate_hits(share, error, t);
 }
 
 struct estimate
@@ -158,6 +159,8 @@ group_hits_estimate(const struct group_noise *noise,
 {
 	double hits = (double)of_part.hits, error = sum_error(noise, part);
 
-	return isnan(error) ? estimate_unknown(hits) :
-	       estimate_hits(hits, error, student_of(noise->groups->n, z));
+	return isnan(error) ?
+	    estimate_unknown(hits) :
+	    estimate_hits(hits, error,
+	                  group_noise_student_of(noise->groups->n, z));
 }

@@ -71,7 +71,7 @@ add_root_line(const struct view_request *request, const char *before,
 
 /* The hits lost, or the samples lost, which is what perf reports. */
 static uint64_t
-count_lost(const struct resource *resource, bool are_samples)
+heading_count_lost(const struct resource *resource, bool are_samples)
 {
 	uint64_t lost = 0;
 
@@ -86,7 +86,7 @@ static int
 add_lost_field(const struct resource *resource, const char *key,
                bool are_samples, struct table *table, struct error *error)
 {
-	uint64_t lost = count_lost(resource, are_samples);
+	uint64_t lost = heading_count_lost(resource, are_samples);
 
 	return lost == 0 ? 0 :
 	    table_add_field(table, key, NULL, cell_count(lost), error);
@@ -111,9 +111,10 @@ view_add_resource(const struct sample_set *set, struct table *table,
 }
 
 static int
-add_fields(const struct view_request *request, const struct view_kind *kind,
-           const struct measure *measure, const struct hidden *hidden,
-           struct table *table, struct error *error)
+heading_add_fields(const struct view_request *request,
+                   const struct view_kind *kind, const struct measure *measure,
+                   const struct hidden *hidden, struct table *table,
+                   struct error *error)
 {
 	const struct sample_set *set = request->set;
 	struct field fields[5];
@@ -140,14 +141,14 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 }
 
 static const char *
-plural(uint64_t count)
+heading_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
 /* Whether a hit is just a sample, or whatever the input counts. */
 static bool
-is_plain(const struct resource *resource)
+heading_is_plain(const struct resource *resource)
 {
 	return resource->interval == 1 && (*resource->gtick == '\0' ||
 	       strcmp(resource->gtick, "sample") == 0);
@@ -155,10 +156,10 @@ is_plain(const struct resource *resource)
 
 /* Adds ", one per 200 ms"; nothing if a hit is just a sample. */
 static void
-add_interval(struct text_buffer *text, const char *what,
-             const struct resource *resource)
+heading_add_interval(struct text_buffer *text, const char *what,
+                     const struct resource *resource)
 {
-	if (is_plain(resource))
+	if (heading_is_plain(resource))
 		return;
 	text_add_string(text, what);
 	text_add_interval(text, resource->interval, resource->gtick);
@@ -169,7 +170,7 @@ add_interval(struct text_buffer *text, const char *what,
  * not known how many samples they are, are only an amount.
  */
 static void
-add_amount(struct text_buffer *text, const struct sample_set *set)
+heading_add_amount(struct text_buffer *text, const struct sample_set *set)
 {
 	const struct resource *resource = set->resource;
 	uint64_t n_samples = set->n_samples;
@@ -177,16 +178,16 @@ add_amount(struct text_buffer *text, const struct sample_set *set)
 	if (!hits_have_unit(set)) {
 		text_add_hits(text, set, set->total);
 		text_add_format(text, " in %" PRIu64 " sample%s", n_samples,
-		                plural(n_samples));
-		if (is_plain(resource))
+		                heading_plural(n_samples));
+		if (heading_is_plain(resource))
 			text_add_string(text, ", as the input weights them");
 		else
-			add_interval(text, ", one hit per ", resource);
+			heading_add_interval(text, ", one hit per ", resource);
 		return;
 	}
 	if (set->flow == NULL && n_samples > 0 && n_samples != set->total)
 		text_add_format(text, "%" PRIu64 " sample%s, ", n_samples,
-		                plural(n_samples));
+		                heading_plural(n_samples));
 	text_add_hits(text, set, set->total);
 	if (resource->interval == 1 || set->total < n_samples)
 		return;
@@ -195,8 +196,8 @@ add_amount(struct text_buffer *text, const struct sample_set *set)
 }
 
 /*
- * "614 samples, one per 200 ms", or what add_amount says; without stacks, values
- * can be estimates.
+ * "614 samples, one per 200 ms", or what heading_add_amount says; without
+ * stacks, values can be estimates.
  */
 static int
 add_samples_line(const struct sample_set *set, struct table *table,
@@ -207,14 +208,14 @@ add_samples_line(const struct sample_set *set, struct table *table,
 
 	if (set->flow != NULL && !hits_have_unit(set)) {
 		text_add_hits(&line, set, set->total);
-		add_interval(&line, ", one per ", set->resource);
+		heading_add_interval(&line, ", one per ", set->resource);
 	} else if (set->flow == NULL && set->total == set->n_samples &&
 	           !hits_have_unit(set)) {
 		text_add_format(&line, "%" PRIu64 " sample%s", set->n_samples,
-		                plural(set->n_samples));
-		add_interval(&line, ", one per ", set->resource);
+		                heading_plural(set->n_samples));
+		heading_add_interval(&line, ", one per ", set->resource);
 	} else {
-		add_amount(&line, set);
+		heading_add_amount(&line, set);
 	}
 	if (set->flow != NULL)
 		text_add_string(&line, ", in calls without stacks; ~ marks "
@@ -284,7 +285,7 @@ static int
 add_lost_line(const struct sample_set *set, bool are_samples,
               struct table *table, struct error *error)
 {
-	uint64_t lost = count_lost(set->resource, are_samples), all;
+	uint64_t lost = heading_count_lost(set->resource, are_samples), all;
 	const char *why = main_reason(set->resource, are_samples, lost);
 	const char *text;
 
@@ -293,9 +294,10 @@ add_lost_line(const struct sample_set *set, bool are_samples,
 		all = UINT64_MAX;
 	if (lost <= all / LOST_PART)
 		return 0;
-	text = are_samples ? table_text(table, error, "%" PRIu64 " of %" PRIu64
-	                                " sample%s", lost, all, plural(all)) :
-	       hits_text_of(set, lost, all, table, error);
+	text = are_samples ?
+	    table_text(table, error, "%" PRIu64 " of %" PRIu64 " sample%s",
+	               lost, all, heading_plural(all)) :
+	    hits_text_of(set, lost, all, table, error);
 	return text == NULL ? -1 :
 	    table_add_header(table, error, "%s lost%s%s", text,
 	                     why != NULL ? ": " : "", why != NULL ? why : "");
@@ -354,8 +356,9 @@ view_add_root(const struct view_request *request, struct table *table,
 }
 
 static int
-add_title(const struct view_request *request, const struct view_kind *kind,
-          struct table *table, struct error *error)
+heading_add_title(const struct view_request *request,
+                  const struct view_kind *kind, struct table *table,
+                  struct error *error)
 {
 	struct cell name;
 
@@ -374,9 +377,9 @@ add_title(const struct view_request *request, const struct view_kind *kind,
 }
 
 static int
-add_header(const struct view_request *request, const struct view_kind *kind,
-           const struct measure *measure, struct table *table,
-           struct error *error)
+heading_add_header(const struct view_request *request,
+                   const struct view_kind *kind, const struct measure *measure,
+                   struct table *table, struct error *error)
 {
 	const struct sample_set *set = request->set;
 	const char *root = NULL, *text;
@@ -386,7 +389,7 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 		if (root == NULL)
 			return -1;
 	}
-	if (add_title(request, kind, table, error) != 0)
+	if (heading_add_title(request, kind, table, error) != 0)
 		return -1;
 	if (kind->has_root &&
 	    view_add_root(request, table, error) != 0)
@@ -502,7 +505,7 @@ view_add_hidden(const struct view_request *request,
 		return -1;
 	if (hidden->folded > 0 && table_add_footer(table, error, "%" PRIu64
 	    " shorter path%s of the same stacks not shown; chains show lists "
-	    "%s", hidden->folded, plural(hidden->folded),
+	    "%s", hidden->folded, heading_plural(hidden->folded),
 	    hidden->folded == 1 ? "it" : "them") != 0)
 		return -1;
 	if (hidden->least_searched == 0)
@@ -632,9 +635,9 @@ end_footer(struct text_buffer *line, int status, struct table *table,
  * name may be NO_NAME.
  */
 static int
-add_hidden(const struct view_request *request, const char *before,
-           const uint32_t names[2], const char *after, uint64_t hits,
-           struct table *table, struct error *error)
+heading_add_hidden(const struct view_request *request, const char *before,
+                   const uint32_t names[2], const char *after, uint64_t hits,
+                   struct table *table, struct error *error)
 {
 	uint64_t base = measure_threshold_base(request, request->set);
 	double fraction = base == 0 ? 0 : (double)hits / (double)base;
@@ -678,7 +681,8 @@ view_explain_hidden_root(const struct view_request *request,
 	/* If the run has no hits, no threshold would show the root. */
 	if (hits >= measure->least || measure->denominator == 0)
 		return 0;
-	return add_hidden(request, "", names, " itself", hits, table, error);
+	return heading_add_hidden(request, "", names, " itself", hits, table,
+	                          error);
 }
 
 int
@@ -706,8 +710,9 @@ view_explain_hidden_rows(const struct view_request *request,
 	if (hidden->largest == 0)
 		return table_add_footer(table, error, "no hits of %s",
 		                        request->set->resource->name);
-	return add_hidden(request, is_one ? "" : "the largest, ", names,
-	                  is_one ? "" : ",", hidden->largest, table, error);
+	return heading_add_hidden(request, is_one ? "" : "the largest, ", names,
+	                          is_one ? "" : ",", hidden->largest, table,
+	                          error);
 }
 
 int
@@ -719,9 +724,9 @@ view_add_lack_of_columns(const struct view_request *request,
 }
 
 static int
-add_columns(const struct view_request *request, const struct view_kind *kind,
-            const struct measure *measure, struct table *table,
-            struct error *error)
+heading_add_columns(const struct view_request *request,
+                    const struct view_kind *kind, const struct measure *measure,
+                    struct table *table, struct error *error)
 {
 	if (request->lacks_columns || (request->n_shown > 0 &&
 	                               !kind->has_columns))
@@ -739,9 +744,10 @@ view_describe(const struct view_request *request,
               struct error *error)
 {
 	table->schema = kind->schema;
-	if (add_fields(request, kind, measure, hidden, table, error) != 0 ||
-	    add_header(request, kind, measure, table, error) != 0 ||
-	    add_columns(request, kind, measure, table, error) != 0)
+	if (heading_add_fields(request, kind, measure, hidden, table, error) !=
+	        0 ||
+	    heading_add_header(request, kind, measure, table, error) != 0 ||
+	    heading_add_columns(request, kind, measure, table, error) != 0)
 		return -1;
 	if (view_add_hidden(request, hidden, table, error) != 0)
 		return -1;

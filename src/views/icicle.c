@@ -67,7 +67,7 @@ count_nodes(const struct sample_set *set, uint64_t least)
 }
 
 static uint64_t
-count_empty(const struct sample_set *set)
+icicle_count_empty(const struct sample_set *set)
 {
 	uint64_t n = 0;
 
@@ -141,7 +141,7 @@ rows_tree(struct rows *rows, const struct view_request *request,
 	int status = -1;
 
 	if (measure->least > 0)
-		hidden->empty = count_empty(request->set);
+		hidden->empty = icicle_count_empty(request->set);
 	rows->parent = memory_array(n, sizeof *rows->parent, error);
 	rows->name = memory_array(n, sizeof *rows->name, error);
 	rows->hits = memory_array(n, sizeof *rows->hits, error);
@@ -198,8 +198,8 @@ rows_flow(struct rows *rows, const struct view_request *request,
  * from 1.
  */
 static int
-test_rows(struct box_source *source, const struct view_request *request,
-          uint32_t *place, struct error *error)
+icicle_test_rows(struct box_source *source, const struct view_request *request,
+                 uint32_t *place, struct error *error)
 {
 	const struct rows *rows = &source->rows;
 	struct rows tested = { 0 };
@@ -319,7 +319,7 @@ compare_boxes(struct box_source *source, const struct view_request *request,
 
 	source->place = memory_array(rows->n, sizeof *source->place, error);
 	if (source->place == NULL ||
-	    test_rows(source, request, source->place, error) != 0)
+	    icicle_test_rows(source, request, source->place, error) != 0)
 		return -1;
 	status = compare_rows(request, rows->columns, NULL, rows->is_estimated,
 	                      rows->n, &all, error);
@@ -341,7 +341,7 @@ compare_boxes(struct box_source *source, const struct view_request *request,
 }
 
 static enum row_verdict
-verdict_of(const struct box_source *source, uint32_t row)
+icicle_verdict_of(const struct box_source *source, uint32_t row)
 {
 	uint32_t place = source->place[row];
 
@@ -356,7 +356,7 @@ tint_of(const struct box_source *source, uint32_t row)
 	if (source->place == NULL)
 		return TINT_OF_NAME;
 	grew = source->changes[row].change > 0;
-	switch (verdict_of(source, row)) {
+	switch (icicle_verdict_of(source, row)) {
 	case ROW_GREW:
 		return TINT_GREW;
 	case ROW_SHRANK:
@@ -512,7 +512,7 @@ make_boxes(struct box_source *source, const struct view_request *request,
 /* ---- the table ---- */
 
 static void
-free_source(void *row_source)
+icicle_free_source(void *row_source)
 {
 	struct box_source *source = row_source;
 
@@ -525,7 +525,7 @@ free_source(void *row_source)
 }
 
 static void
-get_row(const struct table *table, size_t i, struct cell *cells)
+icicle_get_row(const struct table *table, size_t i, struct cell *cells)
 {
 	const struct box_source *source = table->row_source;
 	const struct picture_box *box = &source->boxes[i];
@@ -547,13 +547,13 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 		cells[n++] = cell_amount(change->now);
 		cells[n++] = cell_amount(change->change);
 		cells[n++] = cell_text(row_verdict_names[
-		    verdict_of(source, box->record)]);
+		    icicle_verdict_of(source, box->record)]);
 	}
 	cells[table->n_columns - 1] = cell_path(&source->paths, box->record);
 }
 
 static void
-add_columns(struct table *table, bool has_estimates, bool is_comparison)
+icicle_add_columns(struct table *table, bool has_estimates, bool is_comparison)
 {
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
@@ -589,9 +589,10 @@ describe_comparison(const struct box_source *source,
 
 /* The picture of all boxes; the rows are as many of them as the limit says. */
 static int
-give_to_table(struct box_source *source, const struct view_request *request,
-              const struct view_kind *kind, struct hidden *hidden,
-              struct table *table, struct error *error)
+icicle_give_to_table(struct box_source *source,
+                     const struct view_request *request,
+                     const struct view_kind *kind, struct hidden *hidden,
+                     struct table *table, struct error *error)
 {
 	struct picture *picture = &source->picture;
 	uint32_t n_rows = 0;
@@ -616,15 +617,15 @@ give_to_table(struct box_source *source, const struct view_request *request,
 		hidden->below_threshold += picture->n_left_out;
 		n_rows = rows_limit(request, picture->n_boxes, hidden);
 	}
-	table->row = get_row;
+	table->row = icicle_get_row;
 	if (request->compared == NULL ?
 	    view_describe(request, kind, &source->measure, hidden, table,
 	                  error) != 0 :
 	    describe_comparison(source, request, kind, hidden, table,
 	                        error) != 0)
 		return -1;
-	add_columns(table, request->set->flow != NULL,
-	            request->compared != NULL);
+	icicle_add_columns(table, request->set->flow != NULL,
+	                   request->compared != NULL);
 	table->n_rows = n_rows;
 	return 0;
 }
@@ -688,8 +689,9 @@ measure_boxes(const struct view_request *request, bool has_root)
 
 /* paths: NULL: the sample tree. */
 static int
-draw_boxes(const struct view_request *request, const struct view_kind *kind,
-           rows_function *paths, struct table *table, struct error *error)
+icicle_draw_boxes(const struct view_request *request,
+                  const struct view_kind *kind, rows_function *paths,
+                  struct table *table, struct error *error)
 {
 	struct hidden hidden = { 0 };
 	struct box_source *source;
@@ -706,7 +708,7 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	if (source == NULL)
 		return -1;
 	table->row_source = source;
-	table->row_source_free = free_source;
+	table->row_source_free = icicle_free_source;
 	source->measure = measure_boxes(request, kind->has_root);
 	/* The same paths of each run are needed. */
 	if (request->compared != NULL && paths != NULL)
@@ -726,7 +728,8 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	if (status != 0 ||
 	    sort_boxes(&source->rows, request->set->names, error) != 0 ||
 	    make_boxes(source, request, error) != 0 ||
-	    give_to_table(source, request, kind, &hidden, table, error) != 0)
+	    icicle_give_to_table(source, request, kind, &hidden, table,
+	                         error) != 0)
 		return -1;
 	return source->rows.n > 0 || !kind->has_root ||
 	    request->root == NO_NAME ? 0 :
@@ -743,7 +746,7 @@ view_icicle_down(const struct view_request *request, struct table *table,
 		.has_root = true,
 	};
 
-	return draw_boxes(request, &kind, rows_down, table, error);
+	return icicle_draw_boxes(request, &kind, rows_down, table, error);
 }
 
 int
@@ -756,7 +759,7 @@ view_icicle_up(const struct view_request *request, struct table *table,
 		.has_root = true,
 	};
 
-	return draw_boxes(request, &kind, rows_up, table, error);
+	return icicle_draw_boxes(request, &kind, rows_up, table, error);
 }
 
 int
@@ -768,5 +771,5 @@ view_icicle_tree(const struct view_request *request, struct table *table,
 		.title = "Sample Tree Icicle",
 	};
 
-	return draw_boxes(request, &kind, NULL, table, error);
+	return icicle_draw_boxes(request, &kind, NULL, table, error);
 }

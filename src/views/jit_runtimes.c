@@ -49,7 +49,7 @@ enum { N_RUNTIMES = sizeof runtimes / sizeof runtimes[0] };
 
 /* Perf names programs without a path, modules with one. */
 static void
-mark(const char *path, bool is_found[N_RUNTIMES])
+jit_runtimes_mark(const char *path, bool is_found[N_RUNTIMES])
 {
 	const char *name = path != NULL ? strrchr(path, '/') : NULL;
 
@@ -78,9 +78,9 @@ jit_runtimes_add_remedies(const struct profile *profile,
 	bool has_one = false;
 
 	for (uint32_t i = 0; i < profile->n_modules; i++)
-		mark(profile->modules[i].path, is_found);
+		jit_runtimes_mark(profile->modules[i].path, is_found);
 	for (uint32_t i = 0; i < profile->n_processes; i++)
-		mark(profile->processes[i].program, is_found);
+		jit_runtimes_mark(profile->processes[i].program, is_found);
 	for (size_t i = 0; i < N_RUNTIMES; i++) {
 		if (!is_found[i] || is_repeated(i, is_found))
 			continue;

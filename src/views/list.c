@@ -99,7 +99,7 @@ expand_tabs(struct table *table, const char *line, struct error *error)
 }
 
 static void
-add_columns(struct drawing_up *up)
+list_add_columns(struct drawing_up *up)
 {
 	struct table *table = up->table;
 
@@ -127,7 +127,7 @@ add_columns(struct drawing_up *up)
 
 /* Begins a block of consecutive lines. */
 static int
-begin_block(struct drawing_up *up, const char *line, struct error *error)
+list_begin_block(struct drawing_up *up, const char *line, struct error *error)
 {
 	if (memory_grow(&up->group_lines, &up->groups_capacity,
 	                up->n_groups + 1, sizeof *up->group_lines,
@@ -139,8 +139,8 @@ begin_block(struct drawing_up *up, const char *line, struct error *error)
 
 /* text: the line's, or NULL. */
 static int
-add_row(struct drawing_up *up, const struct line_hits *line, const char *text,
-        struct error *error)
+list_add_row(struct drawing_up *up, const struct line_hits *line,
+             const char *text, struct error *error)
 {
 	const struct names *names = up->request->set->names;
 	const struct cell empty = { .kind = CELL_EMPTY };
@@ -184,7 +184,7 @@ line_before(const struct drawing_up *up, const struct listed_file *file,
 
 /* Whether a line that was asked for, if there is one, is near. */
 static bool
-is_near(uint32_t asked, uint32_t line)
+list_is_near(uint32_t asked, uint32_t line)
 {
 	return asked == 0 || ((int64_t)line >= (int64_t)asked - AROUND &&
 	                      (int64_t)line <= (int64_t)asked + AROUND);
@@ -195,9 +195,9 @@ is_near(uint32_t asked, uint32_t line)
  * lines of the text have a row, by line number.
  */
 static int
-add_rows(struct drawing_up *up, const struct listed_file *file,
-         const struct line_hits *lines, const bool *is_shown, uint32_t n,
-         const bool *wanted, struct error *error)
+list_add_rows(struct drawing_up *up, const struct listed_file *file,
+              const struct line_hits *lines, const bool *is_shown, uint32_t n,
+              const bool *wanted, struct error *error)
 {
 	uint32_t n_lines = file->text != NULL ? file->text->n : 0;
 	uint32_t before = 0, at = 0;	/* the last row's line; in lines */
@@ -213,16 +213,16 @@ add_rows(struct drawing_up *up, const struct listed_file *file,
 		if (has_hits)
 			line = lines[at];
 		if (is_in_text ? wanted[number] : has_hits && is_shown[at] &&
-		    is_near(up->listing->line, number)) {
+		    list_is_near(up->listing->line, number)) {
 			if (is_first || number != before + 1) {
 				group = line_before(up, file, is_first, error);
 				if (error->is_set ||
-				    begin_block(up, group, error) != 0)
+				    list_begin_block(up, group, error) != 0)
 					return -1;
 			}
-			if (add_row(up, &line, is_in_text ?
-			            file->text->lines[number - 1] : NULL,
-			            error) != 0)
+			if (list_add_row(up, &line, is_in_text ?
+			                 file->text->lines[number - 1] : NULL,
+			                 error) != 0)
 				return -1;
 			is_first = false;
 			before = number;
@@ -288,9 +288,9 @@ head_of(const struct listed_file *file)
 }
 
 static int
-add_file(struct drawing_up *up, const struct listed_file *file,
-         const struct line_hits *lines, const bool *is_shown, uint32_t n,
-         struct error *error)
+list_add_file(struct drawing_up *up, const struct listed_file *file,
+              const struct line_hits *lines, const bool *is_shown, uint32_t n,
+              struct error *error)
 {
 	uint32_t n_lines = file->text != NULL ? file->text->n : 0;
 	uint32_t asked = up->listing->line;
@@ -326,7 +326,7 @@ add_file(struct drawing_up *up, const struct listed_file *file,
 			want(wanted, n_lines, (int64_t)lines[i].line,
 			     (int64_t)lines[i].line);
 	close_gaps(wanted, n_lines);
-	status = add_rows(up, file, lines, is_shown, n, wanted, error);
+	status = list_add_rows(up, file, lines, is_shown, n, wanted, error);
 	free(wanted);
 	return status;
 }
@@ -344,8 +344,8 @@ add_files(struct drawing_up *up, struct error *error)
 
 		while (end < hits->n && hits->lines[end].file == file->file)
 			end++;
-		if (add_file(up, file, hits->lines + at, up->is_shown + at,
-		             end - at, error) != 0)
+		if (list_add_file(up, file, hits->lines + at, up->is_shown + at,
+		                  end - at, error) != 0)
 			return -1;
 		file->has_rows = up->table->n_rows > n_before;
 		at = end;
@@ -397,7 +397,7 @@ title_of(const struct drawing_up *up, struct view_kind *kind,
 }
 
 static int
-describe(struct drawing_up *up, struct error *error)
+list_describe(struct drawing_up *up, struct error *error)
 {
 	const struct code_hits *hits = up->listing->hits;
 	struct table *table = up->table;
@@ -446,7 +446,7 @@ explain_no_lines(struct drawing_up *up, struct error *error)
 }
 
 static int
-draw(struct drawing_up *up, struct error *error)
+list_draw(struct drawing_up *up, struct error *error)
 {
 	const struct code_hits *hits = up->listing->hits;
 
@@ -454,9 +454,9 @@ draw(struct drawing_up *up, struct error *error)
 		up->has_estimates |= hits->lines[i].is_estimated;
 	if (choose_lines(up, error) != 0)
 		return -1;
-	add_columns(up);
+	list_add_columns(up);
 	if (add_files(up, error) != 0 || keep_group_lines(up, error) != 0 ||
-	    describe(up, error) != 0)
+	    list_describe(up, error) != 0)
 		return -1;
 	if (up->listing->line > 0 && up->table->n_rows == 0)
 		return explain_no_lines(up, error);
@@ -476,7 +476,7 @@ view_list(const struct view_request *request, const struct listing *listing,
 		.table = table,
 		.hidden = { .is_of_function = true },
 	};
-	int status = draw(&up, error);
+	int status = list_draw(&up, error);
 
 	free(up.is_shown);
 	free(up.group_lines);

@@ -65,7 +65,8 @@ find_value(struct values *values, const char *text, struct error *error)
 
 /* The value that a section has of the key; NULL: none. */
 static const char *
-value_of(const struct profile *profile, uint32_t section, const char *key)
+members_value_of(const struct profile *profile, uint32_t section,
+                 const char *key)
 {
 	uint32_t number = section_of(profile, section).label_set;
 	const struct label_set *set;
@@ -83,20 +84,20 @@ value_of(const struct profile *profile, uint32_t section, const char *key)
 }
 
 static void
-add_total(struct section_total *to, const struct section_total *more)
+members_add_total(struct section_total *to, const struct section_total *more)
 {
 	to->hits += more->hits;
 	to->samples += more->samples;
 }
 
 static int
-collect(struct values *values, struct error *error)
+members_collect(struct values *values, struct error *error)
 {
 	const struct members_request *wanted = values->wanted;
 	const struct profile *profile = values->request->set->profile;
 
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
-		const char *text = value_of(profile, i, wanted->key);
+		const char *text = members_value_of(profile, i, wanted->key);
 		struct value *value;
 
 		if (text == NULL || wanted->whole[i].hits == 0)
@@ -104,10 +105,10 @@ collect(struct values *values, struct error *error)
 		value = find_value(values, text, error);
 		if (value == NULL)
 			return -1;
-		add_total(&value->part, &wanted->part[i]);
-		add_total(&value->whole, &wanted->whole[i]);
-		add_total(&values->part, &wanted->part[i]);
-		add_total(&values->whole, &wanted->whole[i]);
+		members_add_total(&value->part, &wanted->part[i]);
+		members_add_total(&value->whole, &wanted->whole[i]);
+		members_add_total(&values->part, &wanted->part[i]);
+		members_add_total(&values->whole, &wanted->whole[i]);
 	}
 	return 0;
 }
@@ -148,7 +149,7 @@ test(struct values *values, struct error *error)
 
 /* What deviates most comes first. */
 static int
-compare_values(const void *left, const void *right)
+members_compare_values(const void *left, const void *right)
 {
 	const struct value *a = left, *b = right;
 	double x = isnan(a->z) ? -1 : fabs(a->z);
@@ -172,7 +173,7 @@ verdict(const struct value *value)
 }
 
 static struct cell
-cell_known(double number)
+members_cell_known(double number)
 {
 	return isnan(number) ? (struct cell){ .kind = CELL_EMPTY } :
 	       cell_number(number);
@@ -190,12 +191,12 @@ add_heading(const struct values *values, struct table *table,
 	                     wanted->step) != 0 ||
 	    table_add_header(table, error, "key: %s; share of all %zu: %.4f",
 	                     wanted->key, values->n, share) != 0 ||
-	    table_add_field(table, "key", NULL,
-	                    cell_text(wanted->key), error) != 0 ||
+	    table_add_field(table, "key", NULL, cell_text(wanted->key),
+	                    error) != 0 ||
 	    table_add_field(table, "share", NULL, cell_fraction(share),
 	                    error) != 0 ||
-	    table_add_field(table, "spread", NULL, cell_known(values->spread),
-	                    error) != 0)
+	    table_add_field(table, "spread", NULL,
+	                    members_cell_known(values->spread), error) != 0)
 		return -1;
 	if (isnan(values->spread) && values->n >= OUTLIER_LEAST)
 		return table_add_header(table, error, "nothing to compare: all "
@@ -211,14 +212,15 @@ add_heading(const struct values *values, struct table *table,
 }
 
 static int
-show(struct values *values, struct table *table, struct error *error)
+members_show(struct values *values, struct table *table, struct error *error)
 {
 	const struct measure measure = measure_of(values->request);
 	struct hidden hidden = { 0 };
 	size_t n = values->n;
 
 	if (n > 1)
-		qsort(values->items, n, sizeof *values->items, compare_values);
+		qsort(values->items, n, sizeof *values->items,
+		      members_compare_values);
 	if (n > values->request->limit) {
 		hidden.beyond_limit = n - values->request->limit;
 		n = values->request->limit;
@@ -242,8 +244,10 @@ show(struct values *values, struct table *table, struct error *error)
 			              (double)value->whole.hits),
 			cell_hits(value->part.hits),
 			cell_hits(value->whole.hits),
-			cell_known(value->z), cell_known(value->q),
-			cell_text(verdict(value)), cell_text(text),
+			members_cell_known(value->z),
+			members_cell_known(value->q),
+			cell_text(verdict(value)),
+			cell_text(text),
 		};
 
 		if (text == NULL || table_add_row(table, cells, error) != 0)
@@ -263,9 +267,9 @@ view_members(const struct view_request *request,
 	};
 	int result = -1;
 
-	if (values.names != NULL && collect(&values, error) == 0 &&
+	if (values.names != NULL && members_collect(&values, error) == 0 &&
 	    test(&values, error) == 0)
-		result = show(&values, table, error);
+		result = members_show(&values, table, error);
 	free(values.items);
 	names_free(values.names);
 	return result;

@@ -120,8 +120,8 @@ count_neighbours(const struct sample_set *set, uint32_t function,
 
 /* Of compared runs without stacks, each has calls of its own. */
 static int
-count_all(const struct view_request *request, bool wants_callers,
-          struct neighbour *neighbours, struct error *error)
+neighbours_count_all(const struct view_request *request, bool wants_callers,
+                     struct neighbour *neighbours, struct error *error)
 {
 	uint32_t n_names = names_count(request->set->names);
 	int status = 0;
@@ -274,9 +274,10 @@ times_of_rows(const struct view_request *request, const struct rows *rows,
 
 /* The text of each row; NULL with *error set. */
 static struct when_text *
-draw_when(const struct view_request *request, const struct when *when,
-          const struct rows *rows, uint32_t n_rows, bool wants_callers,
-          struct table *table, struct error *error)
+neighbours_draw_when(const struct view_request *request,
+                     const struct when *when, const struct rows *rows,
+                     uint32_t n_rows, bool wants_callers, struct table *table,
+                     struct error *error)
 {
 	struct when_times *times = times_of_rows(request, rows, n_rows,
 	                                         wants_callers, error);
@@ -288,10 +289,10 @@ draw_when(const struct view_request *request, const struct when *when,
 }
 
 static int
-add_rows(const struct view_request *request, const struct rows *rows,
-         uint32_t n_rows, const struct call_paths *paths,
-         const struct measure *measure, struct table *table,
-         struct error *error)
+neighbours_add_rows(const struct view_request *request, const struct rows *rows,
+                    uint32_t n_rows, const struct call_paths *paths,
+                    const struct measure *measure, struct table *table,
+                    struct error *error)
 {
 	struct when_text *texts = NULL;
 	struct row_shape shape;
@@ -300,8 +301,9 @@ add_rows(const struct view_request *request, const struct rows *rows,
 	                     error) != 0)
 		return -1;
 	if (shape.when.n > 0) {
-		texts = draw_when(request, &shape.when, rows, n_rows,
-		                  paths->is_innermost_first, table, error);
+		texts = neighbours_draw_when(request, &shape.when, rows, n_rows,
+		                             paths->is_innermost_first, table,
+		                             error);
 		if (texts == NULL)
 			return -1;
 	}
@@ -324,7 +326,7 @@ add_rows(const struct view_request *request, const struct rows *rows,
 }
 
 static uint64_t
-body_of(const struct sample_set *set, uint32_t function)
+neighbours_body_of(const struct sample_set *set, uint32_t function)
 {
 	uint64_t body = 0;
 
@@ -338,12 +340,12 @@ body_of(const struct sample_set *set, uint32_t function)
 
 /* Adds the function's own body and total to the fields. */
 static int
-describe_function(const struct view_request *request, struct table *table,
-                  struct error *error)
+neighbours_describe_function(const struct view_request *request,
+                             struct table *table, struct error *error)
 {
 	const struct sample_set *set = request->set;
 	uint64_t inclusive = measure_function(set, request->root);
-	uint64_t body = body_of(set, request->root);
+	uint64_t body = neighbours_body_of(set, request->root);
 	bool is_estimated = set->flow != NULL &&
 	    set->flow->functions[request->root].is_estimated;
 
@@ -358,9 +360,10 @@ describe_function(const struct view_request *request, struct table *table,
 
 /* Hands the rows to a comparison of the request's columns. */
 static int
-compare(const struct view_request *request, const struct view_kind *kind,
-        struct rows *rows, const struct measure *measure,
-        struct hidden *hidden, struct table *table, struct error *error)
+neighbours_compare(const struct view_request *request,
+                   const struct view_kind *kind, struct rows *rows,
+                   const struct measure *measure, struct hidden *hidden,
+                   struct table *table, struct error *error)
 {
 	rows->order = memory_array(rows->n, sizeof *rows->order, error);
 	rows->record = memory_array(rows->n, sizeof *rows->record, error);
@@ -380,9 +383,10 @@ compare(const struct view_request *request, const struct view_kind *kind,
 }
 
 static int
-show(const struct view_request *request, const struct view_kind *kind,
-     const struct neighbour *neighbours, struct rows *rows,
-     struct table *table, struct error *error)
+neighbours_show(const struct view_request *request,
+                const struct view_kind *kind,
+                const struct neighbour *neighbours, struct rows *rows,
+                struct table *table, struct error *error)
 {
 	bool wants_callers = kind == &callers_kind;
 	struct measure measure = measure_of(request);
@@ -395,8 +399,8 @@ show(const struct view_request *request, const struct view_kind *kind,
 	    keep_columns(rows, request, wants_callers, error) != 0)
 		return -1;
 	if (request->compared != NULL)
-		return compare(request, kind, rows, &measure, &hidden, table,
-		               error);
+		return neighbours_compare(request, kind, rows, &measure,
+		                          &hidden, table, error);
 	if (rows_sort(rows, request->set->names, error) != 0 ||
 	    rows_sort_by_column(rows, request, rows->hits, error) != 0)
 		return -1;
@@ -406,12 +410,13 @@ show(const struct view_request *request, const struct view_kind *kind,
 	if (paths == NULL ||
 	    view_describe(request, kind, &measure, &hidden, table,
 	                  error) != 0 ||
-	    describe_function(request, table, error) != 0 ||
+	    neighbours_describe_function(request, table, error) != 0 ||
 	    view_explain_hidden_rows(request, &measure, &hidden, rows->n,
 	                             wants_callers ? HIDDEN_CALLER :
 	                             HIDDEN_CALLEE, table, error) != 0)
 		return -1;
-	return add_rows(request, rows, n_rows, paths, &measure, table, error);
+	return neighbours_add_rows(request, rows, n_rows, paths, &measure,
+	                           table, error);
 }
 
 static int
@@ -429,9 +434,11 @@ show_neighbours(const struct view_request *request,
 	neighbours = memory_array(n_names, sizeof *neighbours, error);
 	if (neighbours == NULL)
 		return -1;
-	status = count_all(request, kind == &callers_kind, neighbours, error);
+	status = neighbours_count_all(request, kind == &callers_kind,
+	                              neighbours, error);
 	if (status == 0)
-		status = show(request, kind, neighbours, &rows, table, error);
+		status = neighbours_show(request, kind, neighbours, &rows,
+		                         table, error);
 	rows_free(&rows);
 	free(neighbours);
 	return status;

@@ -19,7 +19,7 @@ struct ranked_name {
 };
 
 static int
-compare_names(const void *a, const void *b, void *names)
+order_compare_names(const void *a, const void *b, void *names)
 {
 	const struct ranked_name *x = a, *y = b;
 
@@ -41,8 +41,8 @@ name_start(const struct names *names, uint32_t name)
 
 /* Lists the distinct names; position[name] is 1 for these, else 0. */
 static uint32_t
-list_names(const struct names *names, const uint32_t *name, uint32_t n,
-           uint32_t *position, struct ranked_name *list)
+order_list_names(const struct names *names, const uint32_t *name, uint32_t n,
+                 uint32_t *position, struct ranked_name *list)
 {
 	uint32_t n_list = 0;
 
@@ -66,8 +66,8 @@ order_rank_names(const struct names *names, const uint32_t *name, uint32_t n,
 	struct ranked_name *list = memory_array(most, sizeof *list, error);
 
 	if (position != NULL && list != NULL) {
-		n_list = list_names(names, name, n, position, list);
-		if (sort_items(list, n_list, sizeof *list, compare_names,
+		n_list = order_list_names(names, name, n, position, list);
+		if (sort_items(list, n_list, sizeof *list, order_compare_names,
 		               (void *)names, error) != 0)
 			n_list = 0;
 		for (uint32_t i = 0; i < n_list; i++)

@@ -26,8 +26,8 @@ struct value {
 };
 
 static int
-value_of(const struct view_request *request, struct value *value,
-         struct error *error)
+path_value_of(const struct view_request *request, struct value *value,
+              struct error *error)
 {
 	const struct sample_set *set = request->set;
 	struct path_hits found;
@@ -68,7 +68,7 @@ get_values(const struct view_request *request, const struct value *value,
 		struct value its;
 
 		other.set = &request->columns[i];
-		if (value_of(&other, &its, error) != 0)
+		if (path_value_of(&other, &its, error) != 0)
 			return -1;
 		values->hits[i + 1] = its.hits;
 		values->is_estimated |= its.is_estimated;
@@ -78,8 +78,9 @@ get_values(const struct view_request *request, const struct value *value,
 
 /* Adds the one row. */
 static int
-add_row(const struct view_request *request, const struct measure *measure,
-        const struct value *value, struct table *table, struct error *error)
+path_add_row(const struct view_request *request, const struct measure *measure,
+             const struct value *value, struct table *table,
+             struct error *error)
 {
 	struct row_shape shape;
 	struct row_values values = { 0 };
@@ -136,8 +137,8 @@ if_saved(const struct saving *saving, struct cell value)
  * have these as fields.
  */
 static int
-describe_saving(const struct sample_set *set, const struct value *value,
-                struct table *table, struct error *error)
+path_describe_saving(const struct sample_set *set, const struct value *value,
+                     struct table *table, struct error *error)
 {
 	struct measure run = { .denominator = set->total };
 	uint64_t hits = value->hits, before, after;
@@ -176,7 +177,8 @@ describe_saving(const struct sample_set *set, const struct value *value,
 
 /* If the path cannot have hits, or is in no stack, says so. */
 static int
-explain(const struct value *value, struct table *table, struct error *error)
+path_explain(const struct value *value, struct table *table,
+             struct error *error)
 {
 	if (!value->is_canonical)
 		return table_add_footer(table, error, "this path cannot "
@@ -214,8 +216,8 @@ fill_row(const struct view_request *request, const struct value *value,
 
 /* Whatever the threshold: this is the path that was asked for. */
 static int
-compare(const struct view_request *request, const struct value *value,
-        struct table *table, struct error *error)
+path_compare(const struct view_request *request, const struct value *value,
+             struct table *table, struct error *error)
 {
 	const struct measure measure = { 0 };
 	struct hidden hidden = { 0 };
@@ -227,7 +229,7 @@ compare(const struct view_request *request, const struct value *value,
 	}
 	return rows_compare(&rows, request, &path_kind, &measure, false,
 	                    &hidden, table, error) != 0 ? -1 :
-	    explain(value, table, error);
+	    path_explain(value, table, error);
 }
 
 int
@@ -243,14 +245,14 @@ view_path(const struct view_request *request, struct table *table,
 	if (request->n_path > INT32_MAX)
 		return error_set(error, "call path of more than %d functions",
 		                 INT32_MAX);
-	if (value_of(request, &value, error) != 0)
+	if (path_value_of(request, &value, error) != 0)
 		return -1;
 	if (request->compared != NULL)
-		return compare(request, &value, table, error);
+		return path_compare(request, &value, table, error);
 	if (view_describe(request, &path_kind, &measure, &hidden, table,
 	                  error) != 0 ||
-	    describe_saving(request->set, &value, table, error) != 0 ||
-	    explain(&value, table, error) != 0)
+	    path_describe_saving(request->set, &value, table, error) != 0 ||
+	    path_explain(&value, table, error) != 0)
 		return -1;
-	return add_row(request, &measure, &value, table, error);
+	return path_add_row(request, &measure, &value, table, error);
 }

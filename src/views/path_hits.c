@@ -55,7 +55,7 @@ next_state(const struct automaton *automaton, struct state state,
 
 /* Counts the stacks through a node where the path ends. */
 static void
-count_node(struct path_counting *counting, uint32_t node)
+path_hits_count_node(struct path_counting *counting, uint32_t node)
 {
 	const struct sample_tree *tree = counting->sets->tree;
 
@@ -70,8 +70,8 @@ count_node(struct path_counting *counting, uint32_t node)
 }
 
 static int
-count_hits(const struct automaton *automaton, struct path_counting *counting,
-           struct error *error)
+path_hits_count_hits(const struct automaton *automaton,
+                     struct path_counting *counting, struct error *error)
 {
 	const struct sample_tree *tree = counting->sets->tree;
 	struct state *states = NULL;
@@ -90,7 +90,7 @@ count_hits(const struct automaton *automaton, struct path_counting *counting,
 		states[node] = state;
 		is_end = state.matched == automaton->n && !state.is_detour;
 		if (is_end)
-			count_node(counting, node);
+			path_hits_count_node(counting, node);
 		node = is_end && !counting->ends_there ? tree->end[node] :
 		    node + 1;
 	}
@@ -112,8 +112,9 @@ is_canonical(const uint32_t *path, size_t n, uint32_t *position)
 
 /* *is_one: whether the path is canonical; otherwise no stack has it. */
 static int
-count_path(const uint32_t *path, size_t n, struct path_counting *counting,
-           bool *is_one, struct error *error)
+path_hits_count_path(const uint32_t *path, size_t n,
+                     struct path_counting *counting, bool *is_one,
+                     struct error *error)
 {
 	struct automaton automaton = { .path = path, .n = (uint32_t)n };
 	int status = 0;
@@ -126,7 +127,7 @@ count_path(const uint32_t *path, size_t n, struct path_counting *counting,
 	if (counting->ends_there && automaton.position[path[n - 1]] == 0)
 		automaton.position[path[n - 1]] = (uint32_t)n;
 	if (*is_one)
-		status = count_hits(&automaton, counting, error);
+		status = path_hits_count_hits(&automaton, counting, error);
 	free(automaton.position);
 	return status;
 }
@@ -142,7 +143,8 @@ path_hits_find(const struct sample_set *set, const uint32_t *path, size_t n,
 	int status;
 
 	*found = (struct path_hits){ 0 };
-	status = count_path(path, n, &counting, &found->is_canonical, error);
+	status = path_hits_count_path(path, n, &counting, &found->is_canonical,
+	                              error);
 	found->is_seen = counting.is_seen;
 	return status;
 }
@@ -160,7 +162,7 @@ path_hits_of_sets(const struct sample_set *sets, size_t n_sets,
 
 	for (size_t i = 0; i < n_sets; i++)
 		hits[i] = 0;
-	return count_path(path, n, &counting, &is_one, error);
+	return path_hits_count_path(path, n, &counting, &is_one, error);
 }
 
 int

@@ -170,7 +170,7 @@ path_trie_free(struct path_trie *trie)
 }
 
 static size_t
-hash_child(uint32_t parent, uint32_t name)
+path_trie_hash_child(uint32_t parent, uint32_t name)
 {
 	uint64_t key = ((uint64_t)parent << 32 | name) *
 	               UINT64_C(0x9e3779b97f4a7c15);
@@ -179,8 +179,8 @@ hash_child(uint32_t parent, uint32_t name)
 }
 
 static bool
-is_child(const struct path_trie *trie, const struct path_slot *slot,
-         uint32_t parent, uint32_t name)
+path_trie_is_child(const struct path_trie *trie, const struct path_slot *slot,
+                   uint32_t parent, uint32_t name)
 {
 	return slot->name == name &&
 	    trie->records[slot->record].parent == parent;
@@ -191,10 +191,10 @@ static struct path_slot *
 find_overflow(const struct path_trie *trie, uint32_t parent, uint32_t name)
 {
 	size_t mask = trie->overflow_size - 1;
-	size_t i = hash_child(parent, name) & mask;
+	size_t i = path_trie_hash_child(parent, name) & mask;
 
 	while (trie->overflow[i].record != 0 &&
-	       !is_child(trie, &trie->overflow[i], parent, name))
+	       !path_trie_is_child(trie, &trie->overflow[i], parent, name))
 		i = (i + 1) & mask;
 	return &trie->overflow[i];
 }
@@ -273,7 +273,7 @@ path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t name,
 
 		if (slot->record == 0)
 			return line_child(trie, parent, i, name, error);
-		if (is_child(trie, slot, parent, name))
+		if (path_trie_is_child(trie, slot, parent, name))
 			return slot->record;
 	}
 	return overflow_child(trie, parent, name, error);

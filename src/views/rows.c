@@ -158,7 +158,7 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
 }
 
 static uint32_t
-count_empty(const struct path_trie *trie)
+rows_count_empty(const struct path_trie *trie)
 {
 	uint32_t n = 0;
 
@@ -221,7 +221,7 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
 		return 0;
 	if (trie->own != NULL) {
 		if (measure->least > 0)
-			hidden->empty = count_empty(trie);
+			hidden->empty = rows_count_empty(trie);
 		sum_own(trie);
 		keep_solid(rows, trie, measure->least);
 	}
@@ -391,7 +391,7 @@ row_shape_cells(const struct row_shape *shape, const struct row_values *values,
 }
 
 static void
-get_row(const struct table *table, size_t i, struct cell *cells)
+rows_get_row(const struct table *table, size_t i, struct cell *cells)
 {
 	const struct row_source *source = table->row_source;
 	const struct rows *rows = &source->rows;
@@ -410,7 +410,7 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 }
 
 static void
-free_source(void *row_source)
+rows_free_source(void *row_source)
 {
 	struct row_source *source = row_source;
 
@@ -420,8 +420,8 @@ free_source(void *row_source)
 
 /* Hands the rows to the table, which frees them. */
 static int
-give_to_table(struct rows *rows, const struct names *names,
-              struct table *table, struct error *error)
+rows_give_to_table(struct rows *rows, const struct names *names,
+                   struct table *table, struct error *error)
 {
 	struct row_source *source = memory_array(1, sizeof *source, error);
 
@@ -437,13 +437,13 @@ give_to_table(struct rows *rows, const struct names *names,
 		.is_innermost_first = rows->is_innermost_first,
 	};
 	table->row_source = source;
-	table->row_source_free = free_source;
+	table->row_source_free = rows_free_source;
 	*rows = (struct rows){ 0 };
 	return 0;
 }
 
 static void
-add_path(const struct row_shape *shape, struct table *table)
+rows_add_path(const struct row_shape *shape, struct table *table)
 {
 	if (shape->has_paths)
 		table_add_column(table, "path", "call path", CELL_PATH);
@@ -482,7 +482,7 @@ rows_add_columns(struct row_shape *shape, const struct view_request *request,
 	if (columns_add(request, table, error) != 0)
 		return -1;
 	if (!is_aligned)
-		add_path(shape, table);
+		rows_add_path(shape, table);
 	if (has_returns)
 		table_add_column(table, "returns", is_aligned ? "returns" :
 		                 "#returns", CELL_COUNT);
@@ -493,7 +493,7 @@ rows_add_columns(struct row_shape *shape, const struct view_request *request,
 	    when_add_column(request, &shape->when, table, error) != 0)
 		return -1;
 	if (is_aligned)
-		add_path(shape, table);
+		rows_add_path(shape, table);
 	return 0;
 }
 
@@ -577,7 +577,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 		}
 	}
 	n_rows = rows_limit(request, n_rows, hidden);
-	if (give_to_table(rows, names, table, error) != 0 ||
+	if (rows_give_to_table(rows, names, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;
 	if (n_kept == 0 && kind->has_root && request->root != NO_NAME &&
@@ -600,7 +600,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 		if (source->texts == NULL)
 			return -1;
 	}
-	table->row = get_row;
+	table->row = rows_get_row;
 	table->n_rows = n_rows;
 	return 0;
 }

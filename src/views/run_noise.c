@@ -78,8 +78,9 @@ name_in_runs(const struct run_noise *noise, uint32_t name)
 
 /* place: of the runs' names among the functions, from 1; 0: it is not there. */
 static int
-count_functions(const struct sample_set *run, const uint32_t *place,
-                uint64_t *body, uint64_t *inclusive, struct error *error)
+run_noise_count_functions(const struct sample_set *run, const uint32_t *place,
+                          uint64_t *body, uint64_t *inclusive,
+                          struct error *error)
 {
 	uint32_t n;
 	struct function_total *totals = function_totals(run, &n, error);
@@ -99,9 +100,10 @@ count_functions(const struct sample_set *run, const uint32_t *place,
 }
 
 static int
-count_all(const struct run_noise *noise,
-          const struct function_amount *functions, struct run_rows *body,
-          struct run_rows *inclusive, struct error *error)
+run_noise_count_all(const struct run_noise *noise,
+                    const struct function_amount *functions,
+                    struct run_rows *body, struct run_rows *inclusive,
+                    struct error *error)
 {
 	uint32_t *place = memory_array(names_count(noise->sets->names),
 	                               sizeof *place, error);
@@ -117,9 +119,9 @@ count_all(const struct run_noise *noise,
 		           noise->sum);
 	}
 	for (size_t run = 0; status == 0 && run < noise->n; run++)
-		status = count_functions(&noise->sets[run], place,
-		                         body->hits[run], inclusive->hits[run],
-		                         error);
+		status = run_noise_count_functions(&noise->sets[run], place,
+		                                   body->hits[run],
+		                                   inclusive->hits[run], error);
 	free(place);
 	return status;
 }
@@ -141,8 +143,8 @@ count_wholes(struct run_noise *noise)
 
 /* The rows as change.h wants them. */
 static struct change_columns
-columns_of(const struct run_noise *noise, const struct run_rows *rows,
-           bool are_shares)
+run_noise_columns_of(const struct run_noise *noise, const struct run_rows *rows,
+                     bool are_shares)
 {
 	const bool is_sampled = noise->request->set->resource->counting ==
 	    COUNTING_SAMPLED;
@@ -162,8 +164,10 @@ static int
 fit(struct run_noise *noise, const struct run_rows *bodies,
     struct error *error)
 {
-	const struct change_columns hits = columns_of(noise, bodies, false);
-	const struct change_columns shares = columns_of(noise, bodies, true);
+	const struct change_columns hits = run_noise_columns_of(noise, bodies,
+	                                                        false);
+	const struct change_columns shares = run_noise_columns_of(noise, bodies,
+	                                                          true);
 
 	return change_noise_fit(&hits, &noise->of_hits, error) != 0 ? -1 :
 	    change_noise_fit(&shares, &noise->of_shares, error);
@@ -173,8 +177,10 @@ static void
 find_spreads(const struct run_noise *noise, const struct run_rows *rows,
              struct run_spread *spreads)
 {
-	const struct change_columns hits = columns_of(noise, rows, false);
-	const struct change_columns shares = columns_of(noise, rows, true);
+	const struct change_columns hits = run_noise_columns_of(noise, rows,
+	                                                        false);
+	const struct change_columns shares = run_noise_columns_of(noise, rows,
+	                                                          true);
 
 	for (size_t i = 0; i < rows->n; i++)
 		spreads[i] = (struct run_spread){
@@ -202,7 +208,8 @@ run_noise_make(struct run_noise *noise, const struct view_request *request,
 	if (!error->is_set &&
 	    run_rows_make(&body, n, n_functions, error) == 0 &&
 	    run_rows_make(&inclusive, n, n_functions, error) == 0 &&
-	    count_all(noise, functions, &body, &inclusive, error) == 0) {
+	    run_noise_count_all(noise, functions, &body, &inclusive, error) ==
+	        0) {
 		count_wholes(noise);
 		status = fit(noise, &body, error);
 	}
@@ -217,8 +224,8 @@ run_noise_make(struct run_noise *noise, const struct view_request *request,
 
 /* path[n]: the runs' names. */
 static int
-count_path(const struct run_noise *noise, const uint32_t *path, size_t n,
-           struct run_rows *row, struct error *error)
+run_noise_count_path(const struct run_noise *noise, const uint32_t *path,
+                     size_t n, struct run_rows *row, struct error *error)
 {
 	for (size_t run = 0; run < noise->n; run++) {
 		struct amount amount;
@@ -246,8 +253,9 @@ run_noise_path(const struct run_noise *noise, const uint32_t *path, size_t n,
 			renamed[i] = name_in_runs(noise, path[i]);
 			is_known &= renamed[i] != NO_NAME;
 		}
-		status = is_known ? count_path(noise, renamed, n, &row,
-		                               error) : 0;
+		status = is_known ?
+		    run_noise_count_path(noise, renamed, n, &row, error) :
+		    0;
 		set_chance(&row, 0, part, noise->sum);
 		find_spreads(noise, &row, spread);
 	}
@@ -260,7 +268,7 @@ run_noise_path(const struct run_noise *noise, const uint32_t *path, size_t n,
 
 /* As many errors, known with some degrees of freedom, as z that are exact. */
 static double
-student_of(const struct change_spread *spread, double z)
+run_noise_student_of(const struct change_spread *spread, double z)
 {
 	return isinf(spread->df) ? z :
 	    z * student_two_sided_quantile(0.05, spread->df) / ESTIMATE_95;
@@ -274,7 +282,7 @@ run_hits_estimate(const struct run_spread *spread, struct sampled part,
 
 	return isnan(hits->phi) ?
 	    (struct estimate){ (double)part.hits, NAN, NAN } :
-	    dispersed_hits(part.hits, hits->phi, student_of(hits, z));
+	    dispersed_hits(part.hits, hits->phi, run_noise_student_of(hits, z));
 }
 
 struct estimate
@@ -287,5 +295,5 @@ run_share_estimate(const struct run_spread *spread, struct sampled part,
 	    (struct estimate){ (double)part.hits / (double)whole.hits, NAN,
 	                       NAN } :
 	    dispersed_share(part.hits, whole.hits, share->phi,
-	                    student_of(share, z));
+	                    run_noise_student_of(share, z));
 }

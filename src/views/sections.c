@@ -67,8 +67,9 @@ groups_start(struct groups *groups, const struct view_request *request,
 
 /* The group of a key, made if new; NULL with *error set. */
 static struct group *
-find_group(struct groups *groups, const char *first, const void *second,
-           size_t n_second, uint32_t item, struct error *error)
+sections_find_group(struct groups *groups, const char *first,
+                    const void *second, size_t n_second, uint32_t item,
+                    struct error *error)
 {
 	uint32_t number = names_add_pair(groups->keys, first, strlen(first),
 	                                 second, n_second, error);
@@ -100,7 +101,8 @@ is_empty(const struct groups *groups, uint32_t section)
 }
 
 static void
-add_total(const struct groups *groups, struct group *group, uint32_t section)
+sections_add_total(const struct groups *groups, struct group *group,
+                   uint32_t section)
 {
 	const struct section_request *wanted = groups->wanted;
 
@@ -138,7 +140,7 @@ compare_groups(const void *left, const void *right, void *context)
 
 /* Sorts groups by the first column, if it is not the request's own set. */
 static int
-sort_by_column(struct groups *groups, struct error *error)
+sections_sort_by_column(struct groups *groups, struct error *error)
 {
 	const struct view_request *request = groups->request;
 	uint32_t n = groups->n_shown;
@@ -170,8 +172,8 @@ sort_by_column(struct groups *groups, struct error *error)
 
 /* The columns that all rows begin with. */
 static int
-add_columns(const struct view_request *request, struct table *table,
-            struct error *error)
+sections_add_columns(const struct view_request *request, struct table *table,
+                     struct error *error)
 {
 	if (columns_add_before(request, table, error) != 0)
 		return -1;
@@ -184,10 +186,10 @@ add_columns(const struct view_request *request, struct table *table,
 
 /* Sorts what is above the threshold, and describes the view in the table. */
 static int
-show(struct groups *groups, const struct view_kind *kind,
-     int (*compare)(const struct groups *groups, const struct group *a,
-                    const struct group *b),
-     struct measure *measure, struct table *table, struct error *error)
+sections_show(struct groups *groups, const struct view_kind *kind,
+              int (*compare)(const struct groups *groups, const struct group *a,
+                             const struct group *b),
+              struct measure *measure, struct table *table, struct error *error)
 {
 	struct comparison comparison = { groups, compare };
 	struct hidden hidden = { 0 };
@@ -205,7 +207,7 @@ show(struct groups *groups, const struct view_kind *kind,
 		qsort_r(groups->shown, groups->n_shown, sizeof *groups->shown,
 		        compare_groups, &comparison);
 	groups->columns = columns_of(groups->request, measure);
-	if (sort_by_column(groups, error) != 0)
+	if (sections_sort_by_column(groups, error) != 0)
 		return -1;
 	if (groups->n_shown > groups->request->limit) {
 		hidden.beyond_limit = groups->n_shown -
@@ -215,13 +217,13 @@ show(struct groups *groups, const struct view_kind *kind,
 	if (view_describe(groups->request, kind, measure, &hidden, table,
 	                  error) != 0)
 		return -1;
-	return add_columns(groups->request, table, error);
+	return sections_add_columns(groups->request, table, error);
 }
 
 /* Writes the cells that all rows begin with; returns their number. */
 static size_t
-begin_row(const struct groups *groups, const struct group *group,
-          struct cell *cells)
+sections_begin_row(const struct groups *groups, const struct group *group,
+                   struct cell *cells)
 {
 	const struct column_view *columns = &groups->columns;
 	size_t n = columns_cells_before(columns, group->hits, cells);
@@ -235,7 +237,7 @@ begin_row(const struct groups *groups, const struct group *group,
 
 /* A number that is known, or nothing. */
 static struct cell
-cell_known(uint64_t number)
+sections_cell_known(uint64_t number)
 {
 	return number != 0 ? cell_count(number) :
 	       (struct cell){ .kind = CELL_EMPTY };
@@ -258,9 +260,10 @@ group_of_thread(struct groups *groups, uint32_t thread, uint32_t process,
 	const struct profile *profile = groups->profile;
 	const char *program = process_title(profile, process);
 	struct group *group = groups->wanted->is_each ?
-	    find_group(groups, "", &thread, sizeof thread, thread, error) :
-	    find_group(groups, thread_title(profile, thread), program,
-	               strlen(program), thread, error);
+	    sections_find_group(groups, "", &thread, sizeof thread, thread,
+	                        error) :
+	    sections_find_group(groups, thread_title(profile, thread), program,
+	                        strlen(program), thread, error);
 
 	if (group != NULL && group->process == NO_PROCESS)
 		group->process = process;
@@ -292,7 +295,7 @@ collect_threads(struct groups *groups, struct error *error)
 		    section_process(profile, &section), error);
 		if (group == NULL)
 			return -1;
-		add_total(groups, group, i);
+		sections_add_total(groups, group, i);
 	}
 	return 0;
 }
@@ -349,12 +352,12 @@ add_thread_rows(const struct groups *groups, struct table *table,
 	for (uint32_t i = 0; i < groups->n_shown; i++) {
 		const struct group *group = &groups->items[groups->shown[i]];
 		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = begin_row(groups, group, cells);
+		size_t n = sections_begin_row(groups, group, cells);
 
-		cells[n++] = cell_known(group->n_threads);
+		cells[n++] = sections_cell_known(group->n_threads);
 		if (is_each) {
-			cells[n++] = cell_known(pid_of(groups, group));
-			cells[n++] = cell_known(tid_of(groups, group));
+			cells[n++] = sections_cell_known(pid_of(groups, group));
+			cells[n++] = sections_cell_known(tid_of(groups, group));
 		}
 		cells[n++] = cell_text(process_title(profile, group->process));
 		cells[n++] = cell_text(thread_title(profile, group->item));
@@ -375,8 +378,8 @@ view_threads(const struct view_request *request,
 
 	if (groups_start(&groups, request, wanted, "threads", error) == 0 &&
 	    collect_threads(&groups, error) == 0 &&
-	    show(&groups, &threads_kind, compare_threads, &measure, table,
-	         error) == 0 &&
+	    sections_show(&groups, &threads_kind, compare_threads, &measure,
+	                  table, error) == 0 &&
 	    add_thread_rows(&groups, table, error) == 0)
 		result = sections_know(request->set->profile,
 		                       SECTION_THREAD) ? 0 :
@@ -399,9 +402,10 @@ static struct group *
 group_of_process(struct groups *groups, uint32_t process, struct error *error)
 {
 	return groups->wanted->is_each ?
-	    find_group(groups, "", &process, sizeof process, process, error) :
-	    find_group(groups, process_title(groups->profile, process), "", 0,
-	               process, error);
+	    sections_find_group(groups, "", &process, sizeof process, process,
+	                        error) :
+	    sections_find_group(groups, process_title(groups->profile, process),
+	                        "", 0, process, error);
 }
 
 static int
@@ -434,14 +438,14 @@ collect_processes(struct groups *groups, struct error *error)
 		group = group_of_process(groups, process, error);
 		if (group == NULL)
 			return -1;
-		add_total(groups, group, i);
+		sections_add_total(groups, group, i);
 	}
 	return 0;
 }
 
 static int
-compare_processes(const struct groups *groups, const struct group *a,
-                  const struct group *b)
+sections_compare_processes(const struct groups *groups, const struct group *a,
+                           const struct group *b)
 {
 	const struct profile *profile = groups->profile;
 	int order = strcmp(process_title(profile, a->item),
@@ -477,13 +481,13 @@ add_process_rows(const struct groups *groups, struct table *table,
 		const struct process *process = group->item == NO_ITEM ? NULL :
 		    &profile->processes[group->item];
 		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = begin_row(groups, group, cells);
+		size_t n = sections_begin_row(groups, group, cells);
 
 		if (!is_each)
-			cells[n++] = cell_known(group->n_processes);
-		cells[n++] = cell_known(group->n_threads);
+			cells[n++] = sections_cell_known(group->n_processes);
+		cells[n++] = sections_cell_known(group->n_threads);
 		if (is_each)
-			cells[n++] = cell_known(process == NULL ? 0 :
+			cells[n++] = sections_cell_known(process == NULL ? 0 :
 			                         process->pid);
 		cells[n++] = cell_text(process_title(profile, group->item));
 		cells[n++] = process != NULL && process->command != NULL ?
@@ -506,8 +510,8 @@ view_processes(const struct view_request *request,
 
 	if (groups_start(&groups, request, wanted, "processes", error) == 0 &&
 	    collect_processes(&groups, error) == 0 &&
-	    show(&groups, &processes_kind, compare_processes, &measure, table,
-	         error) == 0 &&
+	    sections_show(&groups, &processes_kind, sections_compare_processes,
+	                  &measure, table, error) == 0 &&
 	    add_process_rows(&groups, table, error) == 0)
 		result = sections_know(request->set->profile,
 		                       SECTION_PROCESS) ? 0 :
@@ -547,7 +551,7 @@ add_section(struct groups *groups, struct group *group, uint32_t section)
 	if (group->last_section == section + 1)
 		return;
 	group->last_section = section + 1;
-	add_total(groups, group, section);
+	sections_add_total(groups, group, section);
 }
 
 /* Adds a section to the groups of its labels; *found: whether it has any. */
@@ -567,10 +571,13 @@ collect_set(struct groups *groups, uint32_t number,
 		if (key != NULL && strcmp(known, key) != 0)
 			continue;
 		*found = true;
-		group = key == NULL ? find_group(groups, known, "", 0, item,
-		                                 error) :
-		    find_group(groups, names_text(profile->names, label->value),
-		               &label->unit, sizeof label->unit, item, error);
+		group = key == NULL ?
+		    sections_find_group(groups, known, "", 0, item, error) :
+		    sections_find_group(groups,
+		                        names_text(profile->names,
+		                                   label->value),
+		                        &label->unit, sizeof label->unit, item,
+		                        error);
 		if (group == NULL)
 			return -1;
 		add_section(groups, group, number);
@@ -596,17 +603,18 @@ collect_labels(struct groups *groups, struct error *error)
 		if (found || groups->wanted->label_key == NULL ||
 		    is_empty(groups, i))
 			continue;
-		group = find_group(groups, "", NULL, 0, NO_ITEM, error);
+		group = sections_find_group(groups, "", NULL, 0, NO_ITEM,
+		                            error);
 		if (group == NULL)
 			return -1;
-		add_total(groups, group, i);
+		sections_add_total(groups, group, i);
 	}
 	return 0;
 }
 
 /* Counts the different values of each key. */
 static int
-count_values(struct groups *groups, struct error *error)
+sections_count_values(struct groups *groups, struct error *error)
 {
 	const struct profile *profile = groups->profile;
 	struct names *seen = names_new(error);
@@ -620,8 +628,8 @@ count_values(struct groups *groups, struct error *error)
 
 		if (number == NO_NAME)
 			break;
-		group = find_group(groups, names_text(profile->names,
-		                   label->key), "", 0, i, error);
+		group = sections_find_group(groups, names_text(profile->names,
+		                            label->key), "", 0, i, error);
 		if (group == NULL)
 			break;
 		group->n_values += number == n;
@@ -662,7 +670,7 @@ add_label_rows(const struct groups *groups, struct table *table,
 		const struct label *label = group->item == NO_ITEM ? NULL :
 		    &profile->labels[group->item];
 		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = begin_row(groups, group, cells);
+		size_t n = sections_begin_row(groups, group, cells);
 		const char *text = label == NULL ? NO_VALUE : are_keys ?
 		    names_text(profile->names, label->key) :
 		    value_text(profile, label, table, error);
@@ -690,12 +698,12 @@ view_labels(const struct view_request *request,
 	if (groups_start(&groups, request, wanted, "labels", error) == 0 &&
 	    collect_labels(&groups, error) == 0 &&
 	    (wanted->label_key != NULL ||
-	     count_values(&groups, error) == 0) &&
-	    show(&groups, &labels_kind, compare_label_groups, &measure, table,
-	         error) == 0 &&
+	     sections_count_values(&groups, error) == 0) &&
+	    sections_show(&groups, &labels_kind, compare_label_groups, &measure,
+	                  table, error) == 0 &&
 	    (wanted->label_key == NULL ||
-	     table_add_header(table, error, "label: %s",
-	                      wanted->label_key) == 0) &&
+	     table_add_header(table, error, "label: %s", wanted->label_key) ==
+	         0) &&
 	    add_label_rows(&groups, table, error) == 0)
 		result = sections_know(request->set->profile,
 		                       SECTION_LABEL) ? 0 :

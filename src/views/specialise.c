@@ -180,8 +180,8 @@ find_other_caller(const struct sample_set *set, const struct plan *plan,
 }
 
 static int
-shorten(const struct specialisation *one, struct plan *plan,
-        struct error *error)
+specialise_shorten(const struct specialisation *one, struct plan *plan,
+                   struct error *error)
 {
 	struct path_hits found;
 	size_t last = plan->n - 1;
@@ -224,7 +224,7 @@ make_plan(const struct specialisation *one, struct plan *plan,
 		return refuse_path(one, plan, error);
 	plan->hits = found.hits;
 	if (found.hits > 0)
-		return shorten(one, plan, error);
+		return specialise_shorten(one, plan, error);
 	text = path_text(one, plan->path, plan->n, error);
 	return text == NULL ? -1 : !found.is_seen ?
 	    error_set(error, "no stack has the path %.300s", text) :
@@ -424,8 +424,8 @@ name_versions(struct specialisation *one, struct error *error)
 /* ---- changes ---- */
 
 static int
-add_change(struct specialisation *one, struct change change,
-           struct error *error)
+specialise_add_change(struct specialisation *one, struct change change,
+                      struct error *error)
 {
 	if (memory_grow(&one->changes, &one->changes_capacity,
 	                one->n_changes + 1, sizeof *one->changes, error) != 0)
@@ -448,16 +448,16 @@ add_optimised(struct specialisation *one, uint32_t plan, struct error *error)
 		change.becomes = one->order[i];
 		change.hits = one->clones.versions[one->order[i]].hits;
 		if (clones_level(&one->clones, one->order[i], plan) == n &&
-		    add_change(one, change, error) != 0)
+		    specialise_add_change(one, change, error) != 0)
 			return -1;
 	}
 	if (n == 1)
-		return add_change(one, change, error);
+		return specialise_add_change(one, change, error);
 	if (one->n_changes > n_before)
 		return 0;
 	change = (struct change){ CHANGE_COVERED, plan, NO_VERSION,
 		of->path[of->n - 1], NO_VERSION, 0 };
-	return add_change(one, change, error);
+	return specialise_add_change(one, change, error);
 }
 
 /* Calls by the version that they go to. */
@@ -479,16 +479,22 @@ add_version(struct specialisation *one, uint32_t v, struct error *error)
 	size_t n_before;
 
 	if (!version->is_original && !version->is_optimised &&
-	    add_change(one, (struct change){ CHANGE_COPY, 0, NO_VERSION,
-	        version->function, v, version->hits }, error) != 0)
+	    specialise_add_change(one,
+	                          (struct change){ CHANGE_COPY, 0, NO_VERSION,
+	                                           version->function, v,
+	                                           version->hits },
+	                          error) != 0)
 		return -1;
 	n_before = one->n_changes;
 	for (uint32_t i = 0; i < version->n_calls; i++) {
 		const struct clone_call *call =
 		    &one->clones.calls[version->first_call + i];
 
-		if (add_change(one, (struct change){ CHANGE_CALL, 0, v,
-		        call->callee, call->version, call->hits }, error) != 0)
+		if (specialise_add_change(one,
+		                          (struct change){
+					      CHANGE_CALL, 0, v, call->callee,
+					      call->version, call->hits },
+		                          error) != 0)
 			return -1;
 	}
 	return one->n_changes == n_before ? 0 :
@@ -534,7 +540,7 @@ gticks_cell(bool is_known, uint64_t gticks, uint64_t whole)
 
 /* Savings are of the whole run, whatever percentages are relative to. */
 static int
-describe_saving(struct specialisation *one, struct error *error)
+specialise_describe_saving(struct specialisation *one, struct error *error)
 {
 	const struct sample_set *set = one->set;
 	struct table *table = one->table;
@@ -722,8 +728,8 @@ add_notes(struct specialisation *one, struct error *error)
 }
 
 static int
-describe(struct specialisation *one, const struct hidden *hidden,
-         struct error *error)
+specialise_describe(struct specialisation *one, const struct hidden *hidden,
+                    struct error *error)
 {
 	if (view_describe(one->request, &specialise_kind, &one->measure,
 	                  hidden, one->table, error) != 0)
@@ -732,7 +738,7 @@ describe(struct specialisation *one, const struct hidden *hidden,
 		if (describe_plan(one, i, error) != 0)
 			return -1;
 	return describe_overlap(one, error) != 0 ||
-	    describe_saving(one, error) != 0 ||
+	    specialise_describe_saving(one, error) != 0 ||
 	    table_add_field(one->table, "copies", NULL,
 	                    cell_count(one->n_copies), error) != 0 ||
 	    table_add_field(one->table, "detours", NULL,
@@ -743,7 +749,7 @@ describe(struct specialisation *one, const struct hidden *hidden,
 /* ---- the table ---- */
 
 static void
-add_columns(struct table *table, bool has_plans)
+specialise_add_columns(struct table *table, bool has_plans)
 {
 	static const char *const texts[] = {
 		"in", "function", "becomes",
@@ -786,9 +792,9 @@ path_cell(const struct specialisation *one, const uint32_t *path, size_t n,
 
 /* Sets a name's two cells, of data and of text; NO_NAME leaves them empty. */
 static void
-set_name(const struct specialisation *one, const struct call_paths *paths,
-         uint32_t name, struct cell *data, struct cell *text,
-         struct error *error)
+specialise_set_name(const struct specialisation *one,
+                    const struct call_paths *paths, uint32_t name,
+                    struct cell *data, struct cell *text, struct error *error)
 {
 	const char *bytes;
 
@@ -815,8 +821,8 @@ set_plan(const struct specialisation *one, const struct change *change,
 }
 
 static int
-add_row(struct specialisation *one, const struct call_paths *paths,
-        const struct change *change, struct error *error)
+specialise_add_row(struct specialisation *one, const struct call_paths *paths,
+                   const struct change *change, struct error *error)
 {
 	struct cell cells[TABLE_MAX_COLUMNS] = { 0 };
 	bool is_call = change->kind == CHANGE_CALL;
@@ -837,23 +843,24 @@ add_row(struct specialisation *one, const struct call_paths *paths,
 	}
 	cells[8] = cell_flag(copy != NO_VERSION &&
 	                     one->clones.versions[copy].is_detour);
-	set_name(one, paths, is_call ? one->name_of[change->in] : NO_NAME,
-	         &cells[5], &cells[11], error);
-	set_name(one, paths, own_name(one, change->function, error),
-	         &cells[6], &cells[12], error);
-	set_name(one, paths, copy == NO_VERSION ? NO_NAME :
-	         one->name_of[copy], &cells[7], &cells[13], error);
+	specialise_set_name(one, paths,
+	                    is_call ? one->name_of[change->in] : NO_NAME,
+	                    &cells[5], &cells[11], error);
+	specialise_set_name(one, paths, own_name(one, change->function, error),
+	                    &cells[6], &cells[12], error);
+	specialise_set_name(one, paths, copy == NO_VERSION ? NO_NAME :
+	                    one->name_of[copy], &cells[7], &cells[13], error);
 	return error->is_set ? -1 : table_add_row(one->table, cells, error);
 }
 
 static void
-free_names(void *names)
+specialise_free_names(void *names)
 {
 	names_free(names);
 }
 
 static int
-show(struct specialisation *one, struct error *error)
+specialise_show(struct specialisation *one, struct error *error)
 {
 	size_t n = one->n_changes;
 	struct hidden hidden = { 0 };
@@ -864,12 +871,13 @@ show(struct specialisation *one, struct error *error)
 		hidden.beyond_limit = one->n_changes - n;
 	}
 	paths = arena_alloc(&one->table->arena, sizeof *paths, error);
-	if (paths == NULL || describe(one, &hidden, error) != 0)
+	if (paths == NULL || specialise_describe(one, &hidden, error) != 0)
 		return -1;
 	paths->names = one->names;
-	add_columns(one->table, one->n_plans > 1);
+	specialise_add_columns(one->table, one->n_plans > 1);
 	for (size_t i = 0; i < n; i++)
-		if (add_row(one, paths, &one->changes[i], error) != 0)
+		if (specialise_add_row(one, paths, &one->changes[i], error) !=
+		    0)
 			return -1;
 	return 0;
 }
@@ -893,13 +901,14 @@ view_specialise(const struct view_request *request,
 		                 "profile of calls without stacks has none");
 	one.names = names_new(error);
 	table->row_source = one.names;
-	table->row_source_free = one.names == NULL ? NULL : free_names;
+	table->row_source_free = one.names == NULL ? NULL :
+						     specialise_free_names;
 	if (one.names != NULL && make_plans(&one, error) == 0 &&
 	    make_clones(&one, error) == 0 &&
 	    order_versions(&one, error) == 0 &&
 	    name_versions(&one, error) == 0 &&
 	    list_changes(&one, error) == 0)
-		status = show(&one, error);
+		status = specialise_show(&one, error);
 	free(one.plans);
 	clones_free(&one.clones);
 	free(one.order);

@@ -24,8 +24,8 @@ enum { BAR_WIDTH = 30 };
 
 /* Right-aligned in `width` columns. */
 static const char *
-time_text(struct table *table, uint64_t ns, int decimals, int width,
-          struct error *error)
+times_time_text(struct table *table, uint64_t ns, int decimals, int width,
+                struct error *error)
 {
 	struct text_buffer text = { 0 };
 	const char *seconds, *aligned = NULL;
@@ -53,22 +53,26 @@ bar_text(struct table *table, uint64_t hits, uint64_t most,
 }
 
 static int
-describe(const struct view_request *request, const struct timeline *timeline,
-         uint64_t hits, uint64_t timed, struct table *table,
-         struct error *error)
+times_describe(const struct view_request *request,
+               const struct timeline *timeline, uint64_t hits, uint64_t timed,
+               struct table *table, struct error *error)
 {
 	int decimals = seconds_decimals(timeline->width_ns);
 
-	if (table_add_header(table, error, "slices of %s, from the start of "
-	        "the recording", time_text(table, timeline->width_ns, decimals,
-	        0, error)) != 0 ||
+	if (table_add_header(table, error,
+	                     "slices of %s, from the start of "
+	                     "the recording",
+	                     times_time_text(table, timeline->width_ns,
+	                                     decimals, 0, error)) != 0 ||
 	    table_add_field(table, "width_ns", NULL,
 	                    cell_count(timeline->width_ns), error) != 0 ||
-	    table_add_field(table, "origin_ns", NULL, timeline->origin_ns != 0 ?
-	                    cell_count(timeline->origin_ns) :
-	                    (struct cell){ .kind = CELL_EMPTY }, error) != 0 ||
-	    table_add_field(table, "hits", NULL, cell_count(hits),
+	    table_add_field(table, "origin_ns", NULL,
+	                    timeline->origin_ns != 0 ?
+	                        cell_count(timeline->origin_ns) :
+	                        (struct cell){ .kind = CELL_EMPTY },
 	                    error) != 0 ||
+	    table_add_field(table, "hits", NULL, cell_count(hits), error) !=
+	        0 ||
 	    table_add_field(table, "without_time", NULL,
 	                    cell_count(hits - timed), error) != 0)
 		return -1;
@@ -86,7 +90,7 @@ describe(const struct view_request *request, const struct timeline *timeline,
 }
 
 static void
-add_columns(struct table *table, bool has_path)
+times_add_columns(struct table *table, bool has_path)
 {
 	struct column *bar;
 
@@ -107,9 +111,9 @@ add_columns(struct table *table, bool has_path)
 }
 
 static int
-add_rows(const struct view_request *request, const struct measure *measure,
-         const uint64_t *times, const uint64_t *all, struct table *table,
-         struct error *error)
+times_add_rows(const struct view_request *request,
+               const struct measure *measure, const uint64_t *times,
+               const uint64_t *all, struct table *table, struct error *error)
 {
 	const struct timeline *timeline = request->set->tree->timeline;
 	const uint64_t width = timeline->width_ns;
@@ -129,10 +133,12 @@ add_rows(const struct view_request *request, const struct measure *measure,
 
 		cells[n++] = cell_count(i * width);
 		cells[n++] = cell_count((i + 1) * width);
-		cells[n++] = cell_text(time_text(table, i * width, decimals,
-		                                 columns, error));
-		cells[n++] = cell_text(time_text(table, (i + 1) * width,
-		                                 decimals, columns, error));
+		cells[n++] = cell_text(times_time_text(table, i * width,
+		                                       decimals, columns,
+		                                       error));
+		cells[n++] = cell_text(times_time_text(table, (i + 1) * width,
+		                                       decimals, columns,
+		                                       error));
 		cells[n++] = cell_hits(times[i]);
 		cells[n++] = cell_fraction(measure_fraction(measure,
 		                                            times[i]));
@@ -194,12 +200,12 @@ view_timeline(const struct view_request *request, struct table *table,
 	if (view_describe(request, &times_kind, &measure, &hidden, table,
 	                  error) != 0 ||
 	    describe_path(request, table, error) != 0 ||
-	    describe(request, set->tree->timeline, found.hits, timed, table,
-	             error) != 0)
+	    times_describe(request, set->tree->timeline, found.hits, timed,
+	                   table, error) != 0)
 		return -1;
-	add_columns(table, request->n_path > 0);
-	if (add_rows(request, &measure, times.hits, all.hits, table,
-	             error) != 0)
+	times_add_columns(table, request->n_path > 0);
+	if (times_add_rows(request, &measure, times.hits, all.hits, table,
+	                   error) != 0)
 		return -1;
 	return request->resolution > 0 ?
 	    times_add_chart(request, &measure, &times, &all, table, error) : 0;

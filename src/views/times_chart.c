@@ -25,8 +25,8 @@ struct making {
 };
 
 static void
-add_layer(struct making *making, const struct measure *measure,
-          struct cell name, bool is_rest)
+times_chart_add_layer(struct making *making, const struct measure *measure,
+                      struct cell name, bool is_rest)
 {
 	struct chart *chart = &making->chart;
 	const uint64_t *hits = making->times[chart->n_layers].hits;
@@ -54,15 +54,16 @@ add_rest(struct making *making, const struct measure *measure,
 		is_empty &= rest->hits[i] == 0;
 	}
 	if (!is_empty || making->chart.n_layers == 0)
-		add_layer(making, measure, cell_text(name), true);
+		times_chart_add_layer(making, measure, cell_text(name), true);
 }
 
 /* ---- a path ---- */
 
 static int
-add_path(struct making *making, const struct view_request *request,
-         const struct measure *measure, const struct when_times *times,
-         struct table *table, struct error *error)
+times_chart_add_path(struct making *making, const struct view_request *request,
+                     const struct measure *measure,
+                     const struct when_times *times, struct table *table,
+                     struct error *error)
 {
 	const struct cell path = table_path(table, request->set->names,
 	                                    request->path, request->n_path,
@@ -71,7 +72,7 @@ add_path(struct making *making, const struct view_request *request,
 	if (error->is_set)
 		return -1;
 	making->times[0] = *times;
-	add_layer(making, measure, path, false);
+	times_chart_add_layer(making, measure, path, false);
 	return 0;
 }
 
@@ -120,8 +121,9 @@ find_largest(const struct function_total *totals, uint32_t n,
 }
 
 static int
-add_bodies(struct making *making, const struct view_request *request,
-           const struct measure *measure, struct error *error)
+times_chart_add_bodies(struct making *making,
+                       const struct view_request *request,
+                       const struct measure *measure, struct error *error)
 {
 	const struct sample_set *set = request->set;
 	const struct function_total *largest[MOST_BODIES];
@@ -140,8 +142,8 @@ add_bodies(struct making *making, const struct view_request *request,
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		making->times[i] = times[i];
-		add_layer(making, measure, cell_name(&making->paths,
-		          functions[i]), false);
+		times_chart_add_layer(making, measure, cell_name(&making->paths,
+		                      functions[i]), false);
 	}
 	free(times);
 	return 0;
@@ -169,8 +171,9 @@ times_add_chart(const struct view_request *request,
 	};
 	making->paths.names = request->set->names;
 	status = request->n_path > 0 ?
-	    add_path(making, request, measure, times, table, error) :
-	    add_bodies(making, request, measure, error);
+	    times_chart_add_path(making, request, measure, times, table,
+	                         error) :
+	    times_chart_add_bodies(making, request, measure, error);
 	if (status != 0)
 		return -1;
 	add_rest(making, measure, all, request->n_path > 0 ? "other stacks" :

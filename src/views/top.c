@@ -15,7 +15,7 @@ static const struct view_kind top_kind = {
 
 /* Beside other resources there is less room. */
 static void
-add_columns(struct table *table, const struct view_request *request)
+top_add_columns(struct table *table, const struct view_request *request)
 {
 	bool is_alone = request->n_shown == 0;
 	struct column *fraction;
@@ -35,8 +35,8 @@ add_columns(struct table *table, const struct view_request *request)
 }
 
 static uint32_t
-fill(struct cell *cells, const struct body_row *row,
-     const struct sample_set *set, const struct measure *measure)
+top_fill(struct cell *cells, const struct body_row *row,
+         const struct sample_set *set, const struct measure *measure)
 {
 	const uint64_t self = row->total->self;
 	const uint64_t inclusive = row->total->inclusive;
@@ -58,8 +58,8 @@ view_top(const struct view_request *request, struct table *table,
 	static const struct body_view view = {
 		.kind = &top_kind,
 		.compares_totals = true,
-		.add_columns = add_columns,
-		.fill = fill,
+		.add_columns = top_add_columns,
+		.fill = top_fill,
 	};
 
 	return view_bodies(request, &view, table, error);

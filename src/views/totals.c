@@ -18,7 +18,8 @@ struct sum {
 };
 
 static uint32_t
-add_nodes(const struct sample_set *set, struct sum *sums, struct error *error)
+totals_add_nodes(const struct sample_set *set, struct sum *sums,
+                 struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
 	const uint32_t *label = tree->label, *end = tree->end, *row = tree->row;
@@ -55,7 +56,7 @@ tree_totals(const struct sample_set *set, uint32_t *n, struct error *error)
 
 	if (sums == NULL)
 		return NULL;
-	*n = add_nodes(set, sums, error);
+	*n = totals_add_nodes(set, sums, error);
 	totals = error->is_set ? NULL :
 	         memory_array(*n, sizeof *totals, error);
 	for (uint32_t name = 0; totals != NULL && name < n_names; name++)

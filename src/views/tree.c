@@ -69,8 +69,8 @@ selection_begin(struct selection *selection, uint32_t n, struct error *error)
  * added, so climbing from the newest costs no more than adding them did.
  */
 static uint32_t
-find_parent(const struct selection *selection, const struct sample_tree *tree,
-            uint32_t node)
+tree_find_parent(const struct selection *selection,
+                 const struct sample_tree *tree, uint32_t node)
 {
 	uint32_t parent = tree->parent[node], place = selection->n - 1;
 
@@ -82,8 +82,8 @@ find_parent(const struct selection *selection, const struct sample_tree *tree,
 }
 
 static void
-add_node(struct selection *selection, const struct sample_set *set,
-         uint32_t node, uint32_t parent, uint32_t depth)
+tree_add_node(struct selection *selection, const struct sample_set *set,
+              uint32_t node, uint32_t parent, uint32_t depth)
 {
 	uint32_t place = selection->n++;
 
@@ -128,11 +128,11 @@ select_nodes(struct selection *selection, const struct view_request *request,
 			node = tree->end[node];
 			continue;
 		}
-		parent = find_parent(selection, tree, node);
+		parent = tree_find_parent(selection, tree, node);
 		if (parent != UINT32_MAX)
 			depth = selection->nodes[parent].depth + 1;
 		if (depth < request->depth) {
-			add_node(selection, set, node, parent, depth);
+			tree_add_node(selection, set, node, parent, depth);
 			node++;
 		} else {
 			hide_subtree(set, node, least, hidden);
@@ -161,8 +161,8 @@ take_columns(struct rows *rows, const struct selection *selection,
  * and then puts parents before their children.
  */
 static int
-sort_by_column(struct selection *selection,
-               const struct view_request *request, struct error *error)
+tree_sort_by_column(struct selection *selection,
+                    const struct view_request *request, struct error *error)
 {
 	struct rows rows = {
 		.n = selection->n,
@@ -186,8 +186,8 @@ sort_by_column(struct selection *selection,
  * Sorts siblings by weight, then name, and puts parents before their children.
  */
 static int
-sort_nodes(struct selection *selection, const struct view_request *request,
-           struct error *error)
+tree_sort_nodes(struct selection *selection, const struct view_request *request,
+                struct error *error)
 {
 	const struct names *names = request->set->names;
 	uint32_t n = selection->n, n_ranks;
@@ -201,7 +201,7 @@ sort_nodes(struct selection *selection, const struct view_request *request,
 	    order_ascending(selection->order, n, rank, n_ranks, error) == 0 &&
 	    order_descending(selection->order, n, selection->weight,
 	                     error) == 0)
-		status = sort_by_column(selection, request, error);
+		status = tree_sort_by_column(selection, request, error);
 	free(rank);
 	return status;
 }
@@ -219,7 +219,7 @@ struct row_source {
 };
 
 static struct cell
-draw_when(struct row_source *source, uint32_t node)
+tree_draw_when(struct row_source *source, uint32_t node)
 {
 	const struct sample_set *set = source->set;
 	struct when_times times = { 0 };
@@ -231,7 +231,7 @@ draw_when(struct row_source *source, uint32_t node)
 }
 
 static void
-get_row(const struct table *table, size_t i, struct cell *cells)
+tree_get_row(const struct table *table, size_t i, struct cell *cells)
 {
 	struct row_source *source = table->row_source;
 	const struct sample_set *set = source->set;
@@ -251,17 +251,17 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 	if (!is_aligned)
 		cells[n++] = name;
 	if (source->when.n > 0)
-		cells[n++] = draw_when(source, node);
+		cells[n++] = tree_draw_when(source, node);
 	if (is_aligned)
 		cells[n] = name;
 }
 
 static int
-give_to_table(const struct selection *selection, uint32_t n_rows,
-              const struct view_request *request,
-              const struct measure *measure, const struct when *when,
-              struct table *table,
-              struct error *error)
+tree_give_to_table(const struct selection *selection, uint32_t n_rows,
+                   const struct view_request *request,
+                   const struct measure *measure, const struct when *when,
+                   struct table *table,
+                   struct error *error)
 {
 	const struct sample_set *set = request->set;
 	struct row_source *source = memory_array(1, sizeof *source +
@@ -283,22 +283,22 @@ give_to_table(const struct selection *selection, uint32_t n_rows,
 		source->nodes[i] = selection->nodes[selection->order[i]];
 	table->row_source = source;
 	table->row_source_free = free;
-	table->row = get_row;
+	table->row = tree_get_row;
 	table->n_rows = n_rows;
 	return 0;
 }
 
 static void
-add_name(struct table *table)
+tree_add_name(struct table *table)
 {
 	table_add_column(table, "name", "frame_designator",
 	                 CELL_NAME)->is_text_only = true;
 }
 
 static int
-add_columns(const struct view_request *request,
-            const struct measure *measure, struct when *when,
-            struct table *table, struct error *error)
+tree_add_columns(const struct view_request *request,
+                 const struct measure *measure, struct when *when,
+                 struct table *table, struct error *error)
 {
 	bool is_aligned = request->n_shown > 0;
 
@@ -309,7 +309,7 @@ add_columns(const struct view_request *request,
 	table_add_column(table, "path", "call path",
 	                 CELL_PATH)->is_data_only = is_aligned;
 	if (!is_aligned) {
-		add_name(table);
+		tree_add_name(table);
 		table->pattern = columns_of(request, measure).has_error ?
 		    "{name} ({fraction} +-{error}) [{hits}]" :
 		    "{name} ({fraction}) [{hits}]";
@@ -317,7 +317,7 @@ add_columns(const struct view_request *request,
 	if (when_add_column(request, when, table, error) != 0)
 		return -1;
 	if (is_aligned)
-		add_name(table);
+		tree_add_name(table);
 	table->indent_key = "depth";
 	table->indents_last = is_aligned;
 	return 0;
@@ -325,9 +325,9 @@ add_columns(const struct view_request *request,
 
 /* Hands the nodes to a comparison of the request's columns. */
 static int
-compare(const struct view_request *request, struct selection *selection,
-        const struct measure *measure, struct hidden *hidden,
-        struct table *table, struct error *error)
+tree_compare(const struct view_request *request, struct selection *selection,
+             const struct measure *measure, struct hidden *hidden,
+             struct table *table, struct error *error)
 {
 	struct rows rows = {
 		.n = selection->n,
@@ -347,8 +347,8 @@ compare(const struct view_request *request, struct selection *selection,
 }
 
 static int
-show(const struct view_request *request, struct selection *selection,
-     struct table *table, struct error *error)
+tree_show(const struct view_request *request, struct selection *selection,
+          struct table *table, struct error *error)
 {
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
@@ -358,19 +358,19 @@ show(const struct view_request *request, struct selection *selection,
 	if (select_nodes(selection, request, measure.least, &hidden,
 	                 error) != 0 ||
 	    (request->compared == NULL &&
-	     sort_nodes(selection, request, error) != 0))
+	     tree_sort_nodes(selection, request, error) != 0))
 		return -1;
 	if (request->compared != NULL)
-		return compare(request, selection, &measure, &hidden, table,
-		               error);
+		return tree_compare(request, selection, &measure, &hidden,
+		                    table, error);
 	n_rows = rows_limit(request, selection->n, &hidden);
 	if (view_describe(request, &tree_kind, &measure, &hidden, table,
 	                  error) != 0)
 		return -1;
-	if (add_columns(request, &measure, &when, table, error) != 0)
+	if (tree_add_columns(request, &measure, &when, table, error) != 0)
 		return -1;
-	return give_to_table(selection, n_rows, request, &measure, &when,
-	                     table, error);
+	return tree_give_to_table(selection, n_rows, request, &measure, &when,
+	                          table, error);
 }
 
 int
@@ -385,7 +385,7 @@ view_tree(const struct view_request *request, struct table *table,
 		                 "functions and no stacks");
 	if (selection_begin(&selection, request->set->tree->n_nodes,
 	                    error) == 0)
-		status = show(request, &selection, table, error);
+		status = tree_show(request, &selection, table, error);
 	selection_free(&selection);
 	return status;
 }

@@ -74,8 +74,8 @@ struct walk {
 };
 
 static int
-walk_begin(struct walk *walk, const struct view_request *request,
-           bool counts_own, struct error *error)
+up_walk_begin(struct walk *walk, const struct view_request *request,
+              bool counts_own, struct error *error)
 {
 	const struct sample_set *set = request->set;
 	const struct sample_tree *tree = set->tree;
@@ -109,7 +109,7 @@ walk_begin(struct walk *walk, const struct view_request *request,
 }
 
 static void
-walk_free(struct walk *walk)
+up_walk_free(struct walk *walk)
 {
 	path_trie_free(&walk->trie);
 	free(walk->names);
@@ -140,7 +140,7 @@ list_after(struct walk *walk, uint32_t newer, uint32_t name)
 }
 
 static void
-open_node(struct walk *walk, uint32_t node)
+up_open_node(struct walk *walk, uint32_t node)
 {
 	uint32_t name = walk->set->tree->label[node];
 	struct activation *activation = &walk->names[name];
@@ -163,7 +163,7 @@ open_node(struct walk *walk, uint32_t node)
 }
 
 static void
-close_node(struct walk *walk)
+up_close_node(struct walk *walk)
 {
 	const struct open_node *open = &walk->open[--walk->n_open];
 	uint32_t name = walk->set->tree->label[open->node];
@@ -185,13 +185,13 @@ open_ancestors(struct walk *walk, uint32_t node)
 
 	while (walk->n_open > 0 &&
 	       tree->end[walk->open[walk->n_open - 1].node] <= node)
-		close_node(walk);
+		up_close_node(walk);
 	innermost = walk->n_open > 0 ? walk->open[walk->n_open - 1].node :
 	            NO_NODE;
 	for (; ancestor != innermost; ancestor = tree->parent[ancestor])
 		walk->chain[n++] = ancestor;
 	while (n > 0)
-		open_node(walk, walk->chain[--n]);
+		up_open_node(walk, walk->chain[--n]);
 }
 
 /*
@@ -200,8 +200,8 @@ open_ancestors(struct walk *walk, uint32_t node)
  * have been counted before.
  */
 static int
-count_returns(struct walk *walk, uint32_t node, uint32_t name,
-              bool calls_node, struct error *error)
+up_count_returns(struct walk *walk, uint32_t node, uint32_t name,
+                 bool calls_node, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	struct activation *activation = &walk->names[name];
@@ -247,7 +247,7 @@ count_own(struct walk *walk, uint32_t node)
 }
 
 static inline void
-count_hits(struct walk *walk, uint32_t record, uint32_t node)
+up_count_hits(struct walk *walk, uint32_t record, uint32_t node)
 {
 	if (path_trie_count(&walk->trie, record, node,
 	                    walk->set->tree->end[node],
@@ -259,14 +259,14 @@ count_hits(struct walk *walk, uint32_t record, uint32_t node)
 
 /* Counts a node named like the root for all paths that end in it. */
 static int
-count_node(struct walk *walk, uint32_t node, struct error *error)
+up_count_node(struct walk *walk, uint32_t node, struct error *error)
 {
 	struct activation *names = walk->names;
 	uint32_t innermost = names[walk->ring].older;
 	uint32_t record = 0;
 	const uint64_t *returns = walk->set->tree->returns;
 
-	count_hits(walk, 0, node);
+	up_count_hits(walk, 0, node);
 	if (returns != NULL)
 		walk->trie.returns[0] += returns[node];
 	for (uint32_t name = innermost; name != walk->ring;
@@ -277,10 +277,10 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 		if (record == NO_RECORD)
 			return -1;
 		names[name].record = record;
-		count_hits(walk, record, node);
+		up_count_hits(walk, record, node);
 		if (returns != NULL &&
-		    count_returns(walk, node, name, name == innermost,
-		                  error) != 0)
+		    up_count_returns(walk, node, name, name == innermost,
+		                     error) != 0)
 			return -1;
 		if ((++walk->n_steps & 0xffff) == 0 &&
 		    progress_step(NULL, node, 0, error) != 0)
@@ -292,7 +292,7 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 }
 
 static int
-count_paths(struct walk *walk, uint32_t root, struct error *error)
+up_count_paths(struct walk *walk, uint32_t root, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	uint32_t node = measure_next_node(tree, 0, root);
@@ -301,7 +301,7 @@ count_paths(struct walk *walk, uint32_t root, struct error *error)
 		walk->trie.n_records = 0;
 	while (node < tree->n_nodes) {
 		open_ancestors(walk, node);
-		if (count_node(walk, node, error) != 0)
+		if (up_count_node(walk, node, error) != 0)
 			return -1;
 		node = measure_next_node(tree, node + 1, root);
 	}
@@ -316,11 +316,11 @@ rows_up(struct rows *rows, const struct view_request *request,
 	struct walk walk;
 	int status = -1;
 
-	if (walk_begin(&walk, request, counts_own, error) == 0 &&
-	    count_paths(&walk, request->root, error) == 0)
+	if (up_walk_begin(&walk, request, counts_own, error) == 0 &&
+	    up_count_paths(&walk, request->root, error) == 0)
 		status = rows_from_trie(rows, &walk.trie, request, measure,
 		                        hidden, error);
-	walk_free(&walk);
+	up_walk_free(&walk);
 	return status;
 }
 

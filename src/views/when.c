@@ -71,7 +71,7 @@ when_draw_rows(const struct when *when, const struct when_times *times,
 
 /* "when: 10 s, 500 ms a character; ..." */
 static int
-describe(const struct when *when, struct table *table, struct error *error)
+when_describe(const struct when *when, struct table *table, struct error *error)
 {
 	struct text_buffer text = { 0 };
 	const char *line;
@@ -124,7 +124,7 @@ when_add_column(const struct view_request *request, struct when *when,
 			return -1;
 		yield_fraction(table, pattern);
 	}
-	return describe(when, table, error);
+	return when_describe(when, table, error);
 }
 
 struct when_times *

@@ -97,7 +97,7 @@ weighted_median(struct ratio *ratios, size_t n, double *median,
 }
 
 static void
-add_bodies(const struct sample_set *run, double *bodies)
+work_add_bodies(const struct sample_set *run, double *bodies)
 {
 	const struct sample_tree *tree = run->tree;
 
@@ -145,7 +145,7 @@ weigh_functions(const struct bodies *bodies, size_t n_base, size_t n_now)
 }
 
 static double
-sum_of(const double *values, size_t n)
+work_sum_of(const double *values, size_t n)
 {
 	double sum = 0;
 
@@ -174,8 +174,8 @@ drop_changed(const struct bodies *bodies, const double *work, size_t n,
              size_t n_base, struct ratio *ratios, struct error *error)
 {
 	const double far = 4;	/* 2.7 standard deviations of a normal one */
-	const double sums[2] = { sum_of(work, n_base),
-		sum_of(work + n_base, n - n_base) };
+	const double sums[2] = { work_sum_of(work, n_base),
+		work_sum_of(work + n_base, n - n_base) };
 	double middle;
 	size_t n_ratios = 0;
 	int is_any = 0;
@@ -231,7 +231,7 @@ find_work(const struct sample_set *runs, size_t n, size_t n_base,
 		size_t n_ratios = 0;
 
 		memset(bodies->run, 0, bodies->n_names * sizeof(double));
-		add_bodies(&runs[i], bodies->run);
+		work_add_bodies(&runs[i], bodies->run);
 		for (uint32_t f = 0; f < bodies->n_names; f++)
 			if (bodies->weight[f] > 0)
 				ratios[n_ratios++] = (struct ratio){
@@ -262,7 +262,7 @@ work_robust(const struct sample_set *runs, size_t n, size_t n_base,
 	bodies.weight = memory_array(n_names, sizeof(double), error);
 	if (!error->is_set) {
 		for (size_t i = 0; i < n; i++)
-			add_bodies(&runs[i], bodies.sides[i >= n_base]);
+			work_add_bodies(&runs[i], bodies.sides[i >= n_base]);
 		weigh_functions(&bodies, n_base, n - n_base);
 		result = find_work(runs, n, n_base, &bodies, ratios, work,
 		                   error);

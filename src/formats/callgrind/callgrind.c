@@ -70,7 +70,7 @@ struct callgrind {
 
 /* The number of the process of the part that begins, which is added if new. */
 static uint32_t
-find_process(struct callgrind *input, struct error *error)
+callgrind_find_process(struct callgrind *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 	struct process process = { .pid = input->pid,
@@ -100,7 +100,7 @@ end_head(struct callgrind *input, struct error *error)
 	input->is_head = false;
 	if (!input->has_pid && input->command == NULL)
 		return 0;
-	thread.process = find_process(input, error);
+	thread.process = callgrind_find_process(input, error);
 	if (thread.process == UINT32_MAX)
 		return -1;
 	for (uint32_t i = 0; i < profile->n_threads; i++)
@@ -154,8 +154,8 @@ set_positions(struct callgrind *input, const char *text, size_t length,
 }
 
 static int
-set_number(struct callgrind *input, const char *text, uint64_t *number,
-           bool *has_number, struct error *error)
+callgrind_set_number(struct callgrind *input, const char *text,
+                     uint64_t *number, bool *has_number, struct error *error)
 {
 	if (callgrind_number(callgrind_skip_blanks(text), number) == NULL)
 		return reader_reject(&input->reader, "expected a number",
@@ -207,13 +207,14 @@ head_line(struct callgrind *input, const char *line, size_t key_length,
 		if (input->command == NULL)
 			return -1;
 	} else if (callgrind_is_key(line, key_length, "pid")) {
-		return set_number(input, text, &input->pid, &input->has_pid,
-		                  error);
+		return callgrind_set_number(input, text, &input->pid,
+		                            &input->has_pid, error);
 	} else if (callgrind_is_key(line, key_length, "thread")) {
-		return set_number(input, text, &input->thread,
-		                  &input->has_thread, error);
+		return callgrind_set_number(input, text, &input->thread,
+		                            &input->has_thread, error);
 	} else if (callgrind_is_key(line, key_length, "part")) {
-		return set_number(input, text, &number, &has_part, error);
+		return callgrind_set_number(input, text, &number, &has_part,
+		                            error);
 	} else if (callgrind_is_key(line, key_length, "creator")) {
 		input->is_callgrind = memmem(text, length, "callgrind",
 		                             9) != NULL;
@@ -286,8 +287,8 @@ subtract_costs(const struct callgrind_events *events, const char *at,
  * is wrong, with nothing added.  Costs below zero are noted.
  */
 static const char *
-add_costs(struct callgrind *input, const char *at, uint64_t *row,
-          struct error *error)
+callgrind_add_costs(struct callgrind *input, const char *at, uint64_t *row,
+                    struct error *error)
 {
 	const struct callgrind_events *events = &input->events;
 	struct reader *reader = &input->reader;
@@ -346,7 +347,7 @@ begin_costs(struct callgrind *input, struct error *error)
 
 /* The place of the next cost, without an arc. */
 static struct call_place
-place_of(const struct callgrind *input)
+callgrind_place_of(const struct callgrind *input)
 {
 	struct call_place place = { .node = input->node, .arc = NO_ARC,
 		                    .file = input->code_file };
@@ -364,8 +365,8 @@ place_of(const struct callgrind *input)
  * which packs well, may have a counter of each event.
  */
 static uint32_t
-enter_place(struct callgrind *input, struct call_place place,
-            struct error *error)
+callgrind_enter_place(struct callgrind *input, struct call_place place,
+                      struct error *error)
 {
 	struct call_places *places = input->graph->places;
 
@@ -382,19 +383,19 @@ static uint64_t *
 find_own_row(struct callgrind *input, struct error *error)
 {
 	struct call_places *places = input->graph->places;
-	struct call_place place = place_of(input);
+	struct call_place place = callgrind_place_of(input);
 	const struct call_place *last = input->place == NO_PLACE ? NULL :
 	    &places->items[input->place];
 
 	if (last == NULL || last->node != place.node ||
 	    last->file != place.file || last->line != place.line)
-		input->place = enter_place(input, place, error);
+		input->place = callgrind_enter_place(input, place, error);
 	return input->place == NO_PLACE ? NULL :
 	    call_places_hits(places, input->place);
 }
 
 static int
-add_calls(struct callgrind *input, uint64_t *sum, struct error *error)
+callgrind_add_calls(struct callgrind *input, uint64_t *sum, struct error *error)
 {
 	if (!__builtin_add_overflow(*sum, input->calls, sum))
 		return 0;
@@ -406,16 +407,18 @@ static uint64_t *
 find_call_row(struct callgrind *input, struct error *error)
 {
 	struct call_graph *graph = input->graph;
-	struct call_place place = place_of(input);
+	struct call_place place = callgrind_place_of(input);
 	uint32_t number;
 
 	place.arc = call_graph_arc(graph, input->node, input->callee, error);
 	if (place.arc == UINT32_MAX)
 		return NULL;
-	number = enter_place(input, place, error);
+	number = callgrind_enter_place(input, place, error);
 	if (number == UINT32_MAX ||
-	    add_calls(input, &graph->arcs[place.arc].calls, error) != 0 ||
-	    add_calls(input, &graph->places->items[number].calls, error) != 0)
+	    callgrind_add_calls(input, &graph->arcs[place.arc].calls, error) !=
+	        0 ||
+	    callgrind_add_calls(input, &graph->places->items[number].calls,
+	                        error) != 0)
 		return NULL;
 	input->is_call = false;
 	input->called_object = input->called_file = NO_NAME;
@@ -424,7 +427,7 @@ find_call_row(struct callgrind *input, struct error *error)
 
 /* The row of counters that the next cost is added to; NULL with *error set. */
 static uint64_t *
-find_row(struct callgrind *input, struct error *error)
+callgrind_find_row(struct callgrind *input, struct error *error)
 {
 	if (input->node == NO_NODE_YET)
 		input->node = callgrind_names_node(input->names,
@@ -458,10 +461,10 @@ costs_line(struct callgrind *input, const char *at, struct error *error)
 		input->is_jump = false;
 		return 0;
 	}
-	row = find_row(input, error);
+	row = callgrind_find_row(input, error);
 	if (row == NULL)
 		return -1;
-	wrong = add_costs(input, at, row, error);
+	wrong = callgrind_add_costs(input, at, row, error);
 	if (wrong != NULL)
 		return reader_reject(&input->reader, wrong, error);
 	return error->is_set ? -1 : 0;
@@ -471,9 +474,9 @@ costs_line(struct callgrind *input, const char *at, struct error *error)
 
 /* KEY=NAME of an object or a file. */
 static int
-set_name(struct callgrind *input, uint32_t *number,
-         enum callgrind_kind kind, const char *text, size_t length,
-         struct error *error)
+callgrind_set_name(struct callgrind *input, uint32_t *number,
+                   enum callgrind_kind kind, const char *text, size_t length,
+                   struct error *error)
 {
 	struct error wrong = { 0 };
 	uint32_t name = callgrind_names_add(input->names, kind, text, length,
@@ -486,9 +489,9 @@ set_name(struct callgrind *input, uint32_t *number,
 }
 
 static int
-set_node(struct callgrind *input, uint32_t *node,
-         struct callgrind_home home, const char *text, size_t length,
-         struct error *error)
+callgrind_set_node(struct callgrind *input, uint32_t *node,
+                   struct callgrind_home home, const char *text, size_t length,
+                   struct error *error)
 {
 	struct error wrong = { 0 };
 	uint32_t found;
@@ -513,8 +516,8 @@ is_unknown(const struct callgrind *input, uint32_t text)
 
 /* fn=, cfn= */
 static int
-set_function(struct callgrind *input, bool is_called, const char *text,
-             size_t length, struct error *error)
+callgrind_set_function(struct callgrind *input, bool is_called,
+                       const char *text, size_t length, struct error *error)
 {
 	struct callgrind_home home = { .object = input->object,
 		.file = input->file };
@@ -522,8 +525,8 @@ set_function(struct callgrind *input, bool is_called, const char *text,
 	if (!is_called) {
 		input->called_object = input->called_file = NO_NAME;
 		input->code_file = input->file;
-		return set_node(input, &input->node, home, text, length,
-		                error);
+		return callgrind_set_node(input, &input->node, home, text,
+		                          length, error);
 	}
 	home.is_object_guessed = is_unknown(input, input->called_object);
 	home.is_file_guessed = is_unknown(input, input->called_file);
@@ -531,7 +534,8 @@ set_function(struct callgrind *input, bool is_called, const char *text,
 		home.object = input->called_object;
 	if (input->called_file != NO_NAME)
 		home.file = input->called_file;
-	return set_node(input, &input->callee, home, text, length, error);
+	return callgrind_set_node(input, &input->callee, home, text, length,
+	                          error);
 }
 
 /* KEY=TEXT */
@@ -546,9 +550,10 @@ name_line(struct callgrind *input, const char *line, size_t key_length,
 	if (input->is_head && end_head(input, error) != 0)
 		return -1;
 	if (callgrind_is_key(line, key_length, "fn"))
-		return set_function(input, false, text, length, error);
+		return callgrind_set_function(input, false, text, length,
+		                              error);
 	if (callgrind_is_key(line, key_length, "cfn"))
-		return set_function(input, true, text, length, error);
+		return callgrind_set_function(input, true, text, length, error);
 	if (callgrind_is_key(line, key_length, "calls") ||
 	    callgrind_is_key(line, key_length, "rcalls")) {
 		if (input->callee == NO_NODE_YET)
@@ -565,26 +570,28 @@ name_line(struct callgrind *input, const char *line, size_t key_length,
 	}
 	/* The file in which functions are defined, with their own code. */
 	if (callgrind_is_key(line, key_length, "fl")) {
-		if (set_name(input, &input->file, CALLGRIND_FILE, text,
-		             length, error) != 0)
+		if (callgrind_set_name(input, &input->file, CALLGRIND_FILE,
+		                       text, length, error) != 0)
 			return -1;
 		input->code_file = input->file;
 		return 0;
 	}
 	if (callgrind_is_key(line, key_length, "fi") ||
 	    callgrind_is_key(line, key_length, "fe"))
-		return set_name(input, &input->code_file, CALLGRIND_FILE,
-		                text, length, error);
+		return callgrind_set_name(input, &input->code_file,
+		                          CALLGRIND_FILE, text, length, error);
 	if (callgrind_is_key(line, key_length, "cfi") ||
 	    callgrind_is_key(line, key_length, "cfl"))
-		return set_name(input, &input->called_file, CALLGRIND_FILE,
-		                text, length, error);
+		return callgrind_set_name(input, &input->called_file,
+		                          CALLGRIND_FILE, text, length, error);
 	if (callgrind_is_key(line, key_length, "ob"))
-		return set_name(input, &input->object, CALLGRIND_OBJECT,
-		                text, length, error);
+		return callgrind_set_name(input, &input->object,
+		                          CALLGRIND_OBJECT, text, length,
+		                          error);
 	if (callgrind_is_key(line, key_length, "cob"))
-		return set_name(input, &input->called_object,
-		                CALLGRIND_OBJECT, text, length, error);
+		return callgrind_set_name(input, &input->called_object,
+		                          CALLGRIND_OBJECT, text, length,
+		                          error);
 	if (callgrind_is_key(line, key_length, "jump") ||
 	    callgrind_is_key(line, key_length, "jcnd")) {
 		input->is_jump = true;
@@ -592,11 +599,11 @@ name_line(struct callgrind *input, const char *line, size_t key_length,
 	}
 	/* A jump only defines the numbers of its names. */
 	if (callgrind_is_key(line, key_length, "jfi"))
-		return set_name(input, &unused, CALLGRIND_FILE, text, length,
-		                error);
+		return callgrind_set_name(input, &unused, CALLGRIND_FILE, text,
+		                          length, error);
 	if (callgrind_is_key(line, key_length, "jfn"))
-		return set_name(input, &unused, CALLGRIND_FUNCTION, text,
-		                length, error);
+		return callgrind_set_name(input, &unused, CALLGRIND_FUNCTION,
+		                          text, length, error);
 	return reader_reject(&input->reader, "expected a cost, a name or a "
 	                     "head", error);
 }
@@ -608,7 +615,7 @@ name_line(struct callgrind *input, const char *line, size_t key_length,
  * nothing.
  */
 static bool
-is_sum(const char *line, size_t length)
+callgrind_is_sum(const char *line, size_t length)
 {
 	return (length > 7 && memcmp(line, "totals:", 7) == 0) ||
 	       (length > 8 && memcmp(line, "summary:", 8) == 0);
@@ -622,7 +629,7 @@ line_of_words(struct callgrind *input, const char *line, size_t length,
 	size_t key = 0;
 
 	/* Part of a name would be another name. */
-	if (input->reader.is_unended && !is_sum(line, length))
+	if (input->reader.is_unended && !callgrind_is_sum(line, length))
 		return reader_reject(&input->reader, "expected an end of line",
 		                     error);
 	while (key < length && ((line[key] >= 'a' && line[key] <= 'z') ||
@@ -640,7 +647,8 @@ line_of_words(struct callgrind *input, const char *line, size_t length,
 }
 
 static int
-read_line(void *context, const char *line, size_t length, struct error *error)
+callgrind_read_line(void *context, const char *line, size_t length,
+                    struct error *error)
 {
 	struct callgrind *input = context;
 	char first = *line;
@@ -715,11 +723,12 @@ check_cut(const struct callgrind *input, struct error *error)
 }
 
 static int
-read_profile(struct callgrind *input, struct error *error)
+callgrind_read_profile(struct callgrind *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 
-	if (reader_lines(reader, LINE_MAX_MIB, read_line, input, error) != 0)
+	if (reader_lines(reader, LINE_MAX_MIB, callgrind_read_line, input,
+	                 error) != 0)
 		return -1;
 	if (input->graph == NULL)
 		return reader_fail_file(reader, error, "no costs in it");
@@ -755,7 +764,7 @@ callgrind_read(struct source *source, const struct read_options *options,
 
 	reader_begin(&input.reader, source, options, READER_LINES, error);
 	input.names = callgrind_names_new(error);
-	result = error->is_set ? -1 : read_profile(&input, error);
+	result = error->is_set ? -1 : callgrind_read_profile(&input, error);
 	callgrind_events_free(&input.events);
 	callgrind_names_free(input.names);
 	return reader_end(&input.reader, result);

@@ -38,7 +38,7 @@ part_length(const char *text, size_t length)
 
 /* A level, "2" or more, only digits; 0: it is no level. */
 static uint32_t
-read_level(const char *text, size_t length)
+callgrind_contexts_read_level(const char *text, size_t length)
 {
 	uint32_t level = 0;
 
@@ -76,7 +76,8 @@ list_function(struct resolving *resolving, uint32_t node, struct error *error)
 }
 
 static int
-list_functions(struct resolving *resolving, struct error *error)
+callgrind_contexts_list_functions(struct resolving *resolving,
+                                  struct error *error)
 {
 	uint32_t n_nodes = resolving->profile->graph->n_nodes;
 
@@ -108,8 +109,9 @@ offset_prefix(const char *text, size_t length)
 
 /* Enters a function; one without a symbol is distinguished by its object. */
 static uint32_t
-enter_function(struct resolving *resolving, const char *text, size_t length,
-               uint32_t object, struct error *error)
+callgrind_contexts_enter_function(struct resolving *resolving, const char *text,
+                                  size_t length, uint32_t object,
+                                  struct error *error)
 {
 	struct names *names = resolving->profile->names;
 	size_t prefix = offset_prefix(text, length);
@@ -161,9 +163,11 @@ add_caller(struct resolving *resolving, struct call_node *node,
 	                error) != 0)
 		return -1;
 	resolving->callers[node->n_callers] =
-	    enter_function(resolving, names_text(functions, function),
-	                   names_length(functions, function),
-	                   resolving->objects[function], error);
+	    callgrind_contexts_enter_function(resolving,
+	                                      names_text(functions, function),
+	                                      names_length(functions, function),
+	                                      resolving->objects[function],
+	                                      error);
 	return resolving->callers[node->n_callers++] != NO_NAME ? 0 : -1;
 }
 
@@ -178,7 +182,8 @@ split_text(struct resolving *resolving, const char *text, size_t length,
 	const char *end = text + length;
 	size_t n = part_length(text, length);
 
-	node->name = enter_function(resolving, text, n, object, error);
+	node->name = callgrind_contexts_enter_function(resolving, text, n,
+	                                               object, error);
 	if (node->name == NO_NAME)
 		return -1;
 	for (text += n; text < end; text += n) {
@@ -187,7 +192,7 @@ split_text(struct resolving *resolving, const char *text, size_t length,
 		text++;
 		n = part_length(text, (size_t)(end - text));
 		if (node->level == 1 && node->n_callers == 0)
-			level = read_level(text, n);
+			level = callgrind_contexts_read_level(text, n);
 		if (level > 0) {
 			node->level = level;
 			continue;
@@ -213,7 +218,7 @@ strip_level(const char *text, size_t length, uint32_t *level)
 	const char *quote = memrchr(text, '\'', length);
 	size_t n = (size_t)(quote - text);
 
-	*level = read_level(quote + 1, length - n - 1);
+	*level = callgrind_contexts_read_level(quote + 1, length - n - 1);
 	if (*level > 0 && n > 0)
 		return n;
 	*level = 1;
@@ -222,7 +227,8 @@ strip_level(const char *text, size_t length, uint32_t *level)
 
 /* A text as a name of the profile; NO_NAME if it is unknown, "???". */
 static uint32_t
-enter_place(struct resolving *resolving, uint32_t text, struct error *error)
+callgrind_contexts_enter_place(struct resolving *resolving, uint32_t text,
+                               struct error *error)
 {
 	const struct names *texts = resolving->texts;
 
@@ -240,8 +246,9 @@ set_home(struct resolving *resolving, uint32_t number, struct call_node *node,
 	struct callgrind_key key = callgrind_names_key(resolving->names,
 	                                               number);
 
-	node->object = enter_place(resolving, key.object, error);
-	node->file = enter_place(resolving, key.file, error);
+	node->object = callgrind_contexts_enter_place(resolving, key.object,
+	                                              error);
+	node->file = callgrind_contexts_enter_place(resolving, key.file, error);
 }
 
 static int
@@ -267,8 +274,9 @@ resolve_node(struct resolving *resolving, uint32_t number, bool has_contexts,
 		node = (struct call_node){ .level = 1 };
 		if (has_parts)
 			length = strip_level(text, length, &node.level);
-		node.name = enter_function(resolving, text, length, object,
-		                           error);
+		node.name = callgrind_contexts_enter_function(resolving, text,
+		                                              length, object,
+		                                              error);
 	}
 	set_home(resolving, number, &node, error);
 	if (error->is_set)
@@ -278,7 +286,7 @@ resolve_node(struct resolving *resolving, uint32_t number, bool has_contexts,
 }
 
 static int
-add_modules(struct resolving *resolving, struct error *error)
+callgrind_contexts_add_modules(struct resolving *resolving, struct error *error)
 {
 	const struct names *texts = resolving->texts;
 	uint32_t n_nodes = resolving->profile->graph->n_nodes;
@@ -308,8 +316,10 @@ resolve_places(struct resolving *resolving, struct error *error)
 	struct call_places *places = resolving->profile->graph->places;
 
 	for (uint32_t i = 0; i < places->n; i++)
-		places->items[i].file = enter_place(resolving,
-		    places->items[i].file, error);
+		places->items[i].file =
+		    callgrind_contexts_enter_place(resolving,
+		                                   places->items[i].file,
+		                                   error);
 	return error->is_set ? -1 : 0;
 }
 
@@ -324,8 +334,8 @@ callgrind_contexts_resolve(const struct callgrind_names *names,
 
 	resolving.functions = names_new(error);
 	if (resolving.functions != NULL &&
-	    list_functions(&resolving, error) == 0 &&
-	    add_modules(&resolving, error) == 0)
+	    callgrind_contexts_list_functions(&resolving, error) == 0 &&
+	    callgrind_contexts_add_modules(&resolving, error) == 0)
 		result = 0;
 	for (uint32_t i = 0; result == 0 && i < profile->graph->n_nodes; i++)
 		result = resolve_node(&resolving, i, has_contexts, error);

@@ -45,9 +45,10 @@ struct callgrind_costs {
 };
 
 static uint32_t
-add_function(struct callgrind_costs *costs, const struct frame *frame,
-             const struct location *location, uint32_t level,
-             struct error *error)
+callgrind_costs_add_function(struct callgrind_costs *costs,
+                             const struct frame *frame,
+                             const struct location *location, uint32_t level,
+                             struct error *error)
 {
 	struct cost_function key = { frame->module, location->function,
 		level };
@@ -65,7 +66,7 @@ add_function(struct callgrind_costs *costs, const struct frame *frame,
 }
 
 static int
-find_places(struct callgrind_costs *costs, struct error *error)
+callgrind_costs_find_places(struct callgrind_costs *costs, struct error *error)
 {
 	const struct profile *profile = costs->source->profile;
 
@@ -77,8 +78,12 @@ find_places(struct callgrind_costs *costs, struct error *error)
 			struct location *location = &profile->locations[at];
 
 			costs->places[at] = (struct place){
-				add_function(costs, frame, location, 1, error),
-				add_function(costs, frame, location, 2, error),
+				callgrind_costs_add_function(costs, frame,
+				                             location, 1,
+				                             error),
+				callgrind_costs_add_function(costs, frame,
+				                             location, 2,
+				                             error),
 				location->file, location->line
 			};
 		}
@@ -98,9 +103,9 @@ places_of(const struct callgrind_costs *costs, uint32_t label, uint32_t *n)
 }
 
 static int
-add_cost(struct callgrind_costs *costs, uint32_t resource,
-         const struct caller *caller, uint32_t callee, uint64_t hits,
-         struct error *error)
+callgrind_costs_add_cost(struct callgrind_costs *costs, uint32_t resource,
+                         const struct caller *caller, uint32_t callee,
+                         uint64_t hits, struct error *error)
 {
 	struct cost key = { caller->function, caller->file, caller->line,
 		callee };
@@ -127,7 +132,7 @@ add_cost(struct callgrind_costs *costs, uint32_t resource,
 
 /* Takes the functions of a node's frame off the stack. */
 static void
-leave(struct callgrind_costs *costs, uint32_t node)
+callgrind_costs_leave(struct callgrind_costs *costs, uint32_t node)
 {
 	uint32_t n;
 	const struct place *places = places_of(costs,
@@ -142,8 +147,8 @@ leave(struct callgrind_costs *costs, uint32_t node)
  * itself.
  */
 static int
-add_node(struct callgrind_costs *costs, uint32_t resource,
-         const struct stack_walk *walk, struct error *error)
+callgrind_costs_add_node(struct callgrind_costs *costs, uint32_t resource,
+                         const struct stack_walk *walk, struct error *error)
 {
 	uint32_t node = walk->nodes[walk->depth - 1], n;
 	const struct place *places = places_of(costs,
@@ -158,20 +163,22 @@ add_node(struct callgrind_costs *costs, uint32_t resource,
 		                    places[i].outermost;
 
 		if (caller != NULL &&
-		    add_cost(costs, resource, caller, function,
-		             costs->weight[node], error) != 0)
+		    callgrind_costs_add_cost(costs, resource, caller, function,
+		                             costs->weight[node], error) != 0)
 			return -1;
 		*own = (struct caller){ function, places[i].file,
 			                places[i].line };
 		caller = own;
 	}
-	return add_cost(costs, resource, own, NO_FUNCTION,
-	                sample_tree_hits(walk->tree, resource, node), error);
+	return callgrind_costs_add_cost(costs, resource, own, NO_FUNCTION,
+	                                sample_tree_hits(walk->tree, resource,
+	                                                 node),
+	                                error);
 }
 
 static int
-add_resource(struct callgrind_costs *costs, uint32_t resource,
-             struct error *error)
+callgrind_costs_add_resource(struct callgrind_costs *costs, uint32_t resource,
+                             struct error *error)
 {
 	const struct sample_tree *tree = costs->source->profile->tree;
 	struct stack_walk walk = { .tree = tree };
@@ -182,20 +189,21 @@ add_resource(struct callgrind_costs *costs, uint32_t resource,
 		uint32_t parent = tree->parent[n];
 
 		while (walk.depth > 0 && walk.nodes[walk.depth - 1] != parent)
-			leave(costs, walk.nodes[--walk.depth]);
+			callgrind_costs_leave(costs, walk.nodes[--walk.depth]);
 		stack_walk_to(&walk, n);
-		result = add_node(costs, resource, &walk, error);
+		result = callgrind_costs_add_node(costs, resource, &walk,
+		                                  error);
 		if (result == 0)
 			result = export_may_go_on(n, costs->writer, error);
 	}
 	while (walk.depth > 0)
-		leave(costs, walk.nodes[--walk.depth]);
+		callgrind_costs_leave(costs, walk.nodes[--walk.depth]);
 	free(walk.nodes);
 	return result;
 }
 
 static int
-add_costs(struct callgrind_costs *costs, struct error *error)
+callgrind_costs_add_costs(struct callgrind_costs *costs, struct error *error)
 {
 	const struct profile *profile = costs->source->profile;
 
@@ -204,7 +212,7 @@ add_costs(struct callgrind_costs *costs, struct error *error)
 	costs->weight = memory_array(profile->tree->n_nodes,
 	                             sizeof *costs->weight, error);
 	if (costs->places == NULL || costs->weight == NULL ||
-	    find_places(costs, error) != 0)
+	    callgrind_costs_find_places(costs, error) != 0)
 		return -1;
 	costs->n_active = memory_array(names_count(costs->functions),
 	                               sizeof *costs->n_active, error);
@@ -213,7 +221,7 @@ add_costs(struct callgrind_costs *costs, struct error *error)
 	if (costs->n_active == NULL || costs->callers == NULL)
 		return -1;
 	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (add_resource(costs, r, error) != 0)
+		if (callgrind_costs_add_resource(costs, r, error) != 0)
 			return -1;
 	return 0;
 }
@@ -269,7 +277,8 @@ callgrind_costs_new(const struct export_source *source,
 	costs->functions = names_new(error);
 	costs->keys = names_new(error);
 	if (costs->functions == NULL || costs->keys == NULL ||
-	    add_costs(costs, error) != 0 || sort_costs(costs, error) != 0) {
+	    callgrind_costs_add_costs(costs, error) != 0 ||
+	    sort_costs(costs, error) != 0) {
 		callgrind_costs_free(costs);
 		return NULL;
 	}

@@ -66,7 +66,8 @@ find_definition(const struct callgrind_events *events, const char *name,
 }
 
 static uint32_t
-find_resource(const struct profile *profile, const char *name, size_t length)
+callgrind_events_find_resource(const struct profile *profile, const char *name,
+                               size_t length)
 {
 	for (uint32_t r = 0; r < profile->n_resources; r++)
 		if (callgrind_is_key(name, length,
@@ -90,8 +91,8 @@ gtick_of(const struct callgrind_events *events, const char *name)
 
 /* A trimmed copy in the arena, or NULL with *error set. */
 static const char *
-keep(struct profile *profile, const char *text, size_t length,
-     struct error *error)
+callgrind_events_keep(struct profile *profile, const char *text, size_t length,
+                      struct error *error)
 {
 	callgrind_trim(&text, &length);
 	return arena_text(&profile->arena, text, length, error);
@@ -116,10 +117,13 @@ read_own(struct event_definition *made, struct profile *profile,
 	    *gtick == ' ' && interval > 0) {
 		name_end = comma;
 		made->interval = interval;
-		made->gtick = keep(profile, gtick, (size_t)(end - 5 - gtick),
-		                   error);
+		made->gtick = callgrind_events_keep(profile, gtick,
+		                                    (size_t)(end - 5 - gtick),
+		                                    error);
 	}
-	made->own_name = keep(profile, text, (size_t)(name_end - text), error);
+	made->own_name = callgrind_events_keep(profile, text,
+	                                       (size_t)(name_end - text),
+	                                       error);
 	return error->is_set ? -1 : 0;
 }
 
@@ -140,13 +144,20 @@ callgrind_events_define(struct callgrind_events *events,
 	if (events->n_definitions == RESOURCES_MAX)
 		return error_set(error, "more than %d events are defined",
 		                 RESOURCES_MAX);
-	made.name = keep(profile, text, (size_t)((equals != NULL ? equals :
-	                 name_end) - text), error);
-	made.long_name = colon == NULL ? "" :
-	    keep(profile, colon + 1, (size_t)(end - colon - 1), error);
+	made.name = callgrind_events_keep(profile, text,
+	                                  (size_t)((equals != NULL ? equals :
+	                                                             name_end) -
+	                                           text),
+	                                  error);
+	made.long_name = colon == NULL ?
+	    "" :
+	    callgrind_events_keep(profile, colon + 1, (size_t)(end - colon - 1),
+	                          error);
 	if (equals != NULL)
-		made.formula = keep(profile, equals + 1,
-		                    (size_t)(name_end - equals - 1), error);
+		made.formula = callgrind_events_keep(profile, equals + 1,
+		                                     (size_t)(name_end -
+		                                              equals - 1),
+		                                     error);
 	if (error->is_set)
 		return -1;
 	if (*made.name == '\0')
@@ -162,23 +173,26 @@ callgrind_events_define(struct callgrind_events *events,
 }
 
 static uint32_t
-find_event(const struct callgrind_events *events,
-           const struct profile *profile, const char *name, size_t length)
+callgrind_events_find_event(const struct callgrind_events *events,
+                            const struct profile *profile, const char *name,
+                            size_t length)
 {
 	const struct event_definition *definition =
 	    find_definition(events, name, length);
 
 	return definition != NULL && definition->own_name != NULL ?
-	    definition->resource : find_resource(profile, name, length);
+	    definition->resource :
+	    callgrind_events_find_resource(profile, name, length);
 }
 
 static uint32_t
-enter_event(struct callgrind_events *events, struct profile *profile,
-            const char *name, size_t length, struct error *error)
+callgrind_events_enter_event(struct callgrind_events *events,
+                             struct profile *profile, const char *name,
+                             size_t length, struct error *error)
 {
 	struct event_definition *definition = find_definition(events, name,
 	                                                      length);
-	const char *copy = keep(profile, name, length, error);
+	const char *copy = callgrind_events_keep(profile, name, length, error);
 
 	if (copy == NULL)
 		return UINT32_MAX;
@@ -209,15 +223,18 @@ check_column(const struct callgrind_events *events, uint32_t resource,
 }
 
 static int
-add_column(struct callgrind_events *events, struct profile *profile,
-           const char *name, size_t length, struct error *error)
+callgrind_events_add_column(struct callgrind_events *events,
+                            struct profile *profile, const char *name,
+                            size_t length, struct error *error)
 {
-	uint32_t resource = find_event(events, profile, name, length);
+	uint32_t resource = callgrind_events_find_event(events, profile, name,
+	                                                length);
 
 	if (check_column(events, resource, name, length, error) != 0)
 		return -1;
 	if (resource == UINT32_MAX)
-		resource = enter_event(events, profile, name, length, error);
+		resource = callgrind_events_enter_event(events, profile, name,
+		                                        length, error);
 	if (resource == UINT32_MAX ||
 	    memory_grow(&events->columns, &events->columns_capacity,
 	                (size_t)events->n_columns + 1, sizeof resource,
@@ -236,7 +253,8 @@ callgrind_events_columns(struct callgrind_events *events,
 
 	events->n_columns = 0;
 	while ((n = callgrind_next_word(&text, &length)) > 0) {
-		if (add_column(events, profile, text, n, error) != 0)
+		if (callgrind_events_add_column(events, profile, text, n,
+		                                error) != 0)
 			return -1;
 		text += n;
 		length -= n;
@@ -248,8 +266,8 @@ callgrind_events_columns(struct callgrind_events *events,
 
 /* [FACTOR [*]] NAME; false for another form or an unknown event. */
 static bool
-read_term(const struct profile *profile, const char *text, size_t length,
-          struct term *term)
+callgrind_events_read_term(const struct profile *profile, const char *text,
+                           size_t length, struct term *term)
 {
 	callgrind_trim(&text, &length);
 	term->factor = 1;
@@ -269,14 +287,14 @@ read_term(const struct profile *profile, const char *text, size_t length,
 		}
 		callgrind_trim(&text, &length);
 	}
-	term->resource = find_resource(profile, text, length);
+	term->resource = callgrind_events_find_resource(profile, text, length);
 	return term->resource != UINT32_MAX;
 }
 
 /* TERM [+ TERM]...; returns the number of terms, 0 if it is malformed. */
 static size_t
-read_formula(const struct profile *profile, const char *formula,
-             struct term *terms)
+callgrind_events_read_formula(const struct profile *profile,
+                              const char *formula, struct term *terms)
 {
 	size_t n = 0;
 
@@ -284,7 +302,8 @@ read_formula(const struct profile *profile, const char *formula,
 		size_t length = strcspn(formula, "+");
 
 		if (n == MAX_TERMS ||
-		    !read_term(profile, formula, length, &terms[n]))
+		    !callgrind_events_read_term(profile, formula, length,
+		                                &terms[n]))
 			return 0;
 		n++;
 		if (formula[length] == '\0')
@@ -299,7 +318,8 @@ fix_definition(struct event_definition *definition,
                struct error *error)
 {
 	struct term terms[MAX_TERMS];
-	size_t n = read_formula(profile, definition->formula, terms);
+	size_t n = callgrind_events_read_formula(profile, definition->formula,
+	                                         terms);
 
 	if (n == 0)
 		return profile_warn(profile, error, "event %s = %s uses "
@@ -331,8 +351,9 @@ callgrind_events_fix(struct callgrind_events *events, struct profile *profile,
 		struct event_definition *definition = &events->definitions[i];
 
 		if (definition->formula != NULL &&
-		    find_resource(profile, definition->name,
-		                  strlen(definition->name)) == UINT32_MAX &&
+		    callgrind_events_find_resource(profile, definition->name,
+		                                   strlen(definition->name)) ==
+		        UINT32_MAX &&
 		    fix_definition(definition, events, profile, error) != 0)
 			return -1;
 	}

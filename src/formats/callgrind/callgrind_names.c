@@ -134,7 +134,7 @@ define(struct meanings *meanings, uint64_t id, uint32_t text,
  * there is none.
  */
 static size_t
-read_id(const char *text, size_t length, uint64_t *id)
+callgrind_names_read_id(const char *text, size_t length, uint64_t *id)
 {
 	size_t i = 1;
 
@@ -158,9 +158,10 @@ read_id(const char *text, size_t length, uint64_t *id)
  * NULL).  0, or -1 with *error set.
  */
 static int
-read_name(struct callgrind_names *names, enum callgrind_kind kind,
-          const char *text, size_t length, uint32_t *text_number,
-          struct meaning **meaning, struct error *error)
+callgrind_names_read_name(struct callgrind_names *names,
+                          enum callgrind_kind kind, const char *text,
+                          size_t length, uint32_t *text_number,
+                          struct meaning **meaning, struct error *error)
 {
 	struct meanings *meanings = &names->meanings[kind];
 	uint64_t id = 0;
@@ -170,7 +171,7 @@ read_name(struct callgrind_names *names, enum callgrind_kind kind,
 		text++;
 		length--;
 	}
-	taken = read_id(text, length, &id);
+	taken = callgrind_names_read_id(text, length, &id);
 	*meaning = NULL;
 	if (taken > 0 && taken == length) {
 		*meaning = find_meaning(meanings, id);
@@ -203,12 +204,15 @@ callgrind_names_add(struct callgrind_names *names, enum callgrind_kind kind,
 	struct meaning *meaning;
 	uint32_t number;
 
-	return read_name(names, kind, text, length, &number, &meaning,
-	                 error) == 0 ? number : NO_NAME;
+	return callgrind_names_read_name(names, kind, text, length, &number,
+	                                 &meaning, error) == 0 ?
+	    number :
+	    NO_NAME;
 }
 
 static uint32_t
-find_node(const struct node_table *table, const void *key, size_t size)
+callgrind_names_find_node(const struct node_table *table, const void *key,
+                          size_t size)
 {
 	uint32_t number = names_find(table->keys, key, size);
 
@@ -216,8 +220,8 @@ find_node(const struct node_table *table, const void *key, size_t size)
 }
 
 static int
-set_node(struct node_table *table, const void *key, size_t size,
-         uint32_t node, struct error *error)
+callgrind_names_set_node(struct node_table *table, const void *key, size_t size,
+                         uint32_t node, struct error *error)
 {
 	uint32_t number = names_add(table->keys, key, size, error);
 
@@ -235,7 +239,8 @@ node_of_key(struct callgrind_names *names, struct call_graph *graph,
             struct callgrind_key key, struct callgrind_home home,
             struct error *error)
 {
-	uint32_t node = find_node(&names->by_key, &key, sizeof key);
+	uint32_t node = callgrind_names_find_node(&names->by_key, &key,
+	                                          sizeof key);
 
 	if (node != UINT32_MAX)
 		return node;
@@ -243,7 +248,8 @@ node_of_key(struct callgrind_names *names, struct call_graph *graph,
 	if (memory_grow(&names->functions, &names->functions_capacity,
 	                (size_t)node + 1, sizeof *names->functions,
 	                error) != 0 ||
-	    set_node(&names->by_key, &key, sizeof key, node, error) != 0)
+	    callgrind_names_set_node(&names->by_key, &key, sizeof key, node,
+	                             error) != 0)
 		return UINT32_MAX;
 	names->functions[node] = (struct function){
 		.key = key,
@@ -267,8 +273,9 @@ is_awaited(const struct callgrind_names *names, uint32_t node,
 	const struct function *function = &names->functions[node];
 
 	return function->is_object_guessed &&
-	       (function->is_file_guessed || function->key.file == key.file) &&
-	       find_node(&names->by_key, &key, sizeof key) == UINT32_MAX;
+	    (function->is_file_guessed || function->key.file == key.file) &&
+	    callgrind_names_find_node(&names->by_key, &key, sizeof key) ==
+	    UINT32_MAX;
 }
 
 /* Gives a node its actual home. */
@@ -278,11 +285,12 @@ move_home(struct callgrind_names *names, uint32_t node,
 {
 	struct function *function = &names->functions[node];
 
-	if (set_node(&names->by_key, &function->key, sizeof key, UINT32_MAX,
-	             error) != 0)
+	if (callgrind_names_set_node(&names->by_key, &function->key, sizeof key,
+	                             UINT32_MAX, error) != 0)
 		return -1;
 	*function = (struct function){ .key = key };
-	return set_node(&names->by_key, &key, sizeof key, node, error);
+	return callgrind_names_set_node(&names->by_key, &key, sizeof key, node,
+	                                error);
 }
 
 /*
@@ -295,8 +303,10 @@ find_numbered(struct callgrind_names *names, struct call_graph *graph,
 {
 	struct use object = { meaning->id, key.text, key.object };
 	struct use file = { meaning->id, key.text, key.file };
-	uint32_t node = find_node(&names->by_object, &object, sizeof object);
-	uint32_t other = find_node(&names->by_file, &file, sizeof file);
+	uint32_t node = callgrind_names_find_node(&names->by_object, &object,
+	                                          sizeof object);
+	uint32_t other = callgrind_names_find_node(&names->by_file, &file,
+	                                           sizeof file);
 
 	if (node != UINT32_MAX &&
 	    names->functions[node].key.object == key.object)
@@ -314,9 +324,10 @@ find_numbered(struct callgrind_names *names, struct call_graph *graph,
 	else
 		node = node_of_key(names, graph, key, home, error);
 	if (node == UINT32_MAX ||
-	    set_node(&names->by_object, &object, sizeof object, node,
-	             error) != 0 ||
-	    set_node(&names->by_file, &file, sizeof file, node, error) != 0)
+	    callgrind_names_set_node(&names->by_object, &object, sizeof object,
+	                             node, error) != 0 ||
+	    callgrind_names_set_node(&names->by_file, &file, sizeof file, node,
+	                             error) != 0)
 		return UINT32_MAX;
 	return node;
 }
@@ -331,8 +342,8 @@ callgrind_names_node(struct callgrind_names *names, struct call_graph *graph,
 	struct meaning *meaning;
 	uint32_t node;
 
-	if (read_name(names, CALLGRIND_FUNCTION, text, length, &key.text,
-	              &meaning, error) != 0)
+	if (callgrind_names_read_name(names, CALLGRIND_FUNCTION, text, length,
+	                              &key.text, &meaning, error) != 0)
 		return UINT32_MAX;
 	if (meaning == NULL)
 		node = node_of_key(names, graph, key, home, error);

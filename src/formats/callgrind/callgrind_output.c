@@ -65,7 +65,7 @@ callgrind_output_flush(struct callgrind_output *output, struct error *error)
  * lost.
  */
 static bool
-add_text(struct text_buffer *text, const char *bytes, size_t n)
+callgrind_output_add_text(struct text_buffer *text, const char *bytes, size_t n)
 {
 	bool is_whole = true, is_front = true;
 
@@ -83,13 +83,14 @@ add_text(struct text_buffer *text, const char *bytes, size_t n)
 }
 
 static bool
-add_string(struct text_buffer *text, const char *string)
+callgrind_output_add_string(struct text_buffer *text, const char *string)
 {
-	return add_text(text, string, strlen(string));
+	return callgrind_output_add_text(text, string, strlen(string));
 }
 
 static void
-add_numbers(struct callgrind_output *output, const uint64_t *numbers)
+callgrind_output_add_numbers(struct callgrind_output *output,
+                             const uint64_t *numbers)
 {
 	for (uint32_t r = 0; r < output->profile->n_resources; r++)
 		text_add_format(&output->text, " %" PRIu64, numbers[r]);
@@ -103,7 +104,8 @@ add_numbers(struct callgrind_output *output, const uint64_t *numbers)
  * and its number if the name is not unique.
  */
 static void
-add_event(struct text_buffer *text, const struct profile *profile, uint32_t r)
+callgrind_output_add_event(struct text_buffer *text,
+                           const struct profile *profile, uint32_t r)
 {
 	const char *name = profile->resources[r].name;
 	bool is_plain = isascii((unsigned char)*name) &&
@@ -133,13 +135,14 @@ add_events(struct callgrind_output *output)
 		const struct resource *resource = &profile->resources[r];
 
 		text_add_string(text, "event: ");
-		add_event(text, profile, r);
+		callgrind_output_add_event(text, profile, r);
 		text_add_string(text, " : ");
-		output->n_changed += !add_string(text, resource->name);
+		output->n_changed +=
+		    !callgrind_output_add_string(text, resource->name);
 		if (*resource->gtick != '\0' || resource->interval != 1) {
 			text_add_format(text, ", %" PRIu64 " ",
 			                resource->interval);
-			add_string(text, resource->gtick);
+			callgrind_output_add_string(text, resource->gtick);
 			text_add_string(text, " each");
 		}
 		text_add_char(text, '\n');
@@ -147,13 +150,14 @@ add_events(struct callgrind_output *output)
 	text_add_string(text, "events:");
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		text_add_char(text, ' ');
-		add_event(text, profile, r);
+		callgrind_output_add_event(text, profile, r);
 	}
 	text_add_char(text, '\n');
 }
 
 static void
-add_process(struct text_buffer *text, const struct process *process)
+callgrind_output_add_process(struct text_buffer *text,
+                             const struct process *process)
 {
 	const char *command = process->command != NULL ? process->command :
 	                      process->program;
@@ -163,12 +167,12 @@ add_process(struct text_buffer *text, const struct process *process)
 	if (command == NULL)
 		return;
 	text_add_string(text, "cmd: ");
-	add_string(text, command);
+	callgrind_output_add_string(text, command);
 	text_add_char(text, '\n');
 }
 
 static bool
-counts_calls(const struct call_graph *graph)
+callgrind_output_counts_calls(const struct call_graph *graph)
 {
 	for (uint32_t i = 0; graph != NULL && i < graph->n_arcs; i++)
 		if (graph->arcs[i].calls > 0)
@@ -185,11 +189,12 @@ callgrind_output_header(struct callgrind_output *output,
 	text_add_string(&output->text, "# callgrind format\nversion: 1\n"
 	                "creator: cpprof (names as callgrind's)\n");
 	if (output->profile->n_processes > 0)
-		add_process(&output->text, &output->profile->processes[0]);
+		callgrind_output_add_process(&output->text,
+		                             &output->profile->processes[0]);
 	if (graph != NULL && !graph->has_hits)
 		text_add_string(&output->text, "desc: " CALLGRIND_ESTIMATES
 		                "\n");
-	else if (!counts_calls(graph))
+	else if (!callgrind_output_counts_calls(graph))
 		text_add_string(&output->text, "desc: " CALLGRIND_UNCOUNTED
 		                "\n");
 	text_add_string(&output->text, "positions: line\n");
@@ -202,7 +207,7 @@ callgrind_output_totals(struct callgrind_output *output, const char *key,
                         const uint64_t *totals)
 {
 	text_add_format(&output->text, "%s:", key);
-	add_numbers(output, totals);
+	callgrind_output_add_numbers(output, totals);
 }
 
 /* ---- names ---- */
@@ -229,7 +234,8 @@ add_reference(struct callgrind_output *output, const char *key,
 		output->n_changed++;
 	} else if (number == n) {
 		text_add_char(&output->text, ' ');
-		if (!add_text(&output->text, name.bytes, name.length))
+		if (!callgrind_output_add_text(&output->text, name.bytes,
+		                               name.length))
 			output->n_changed++;
 	}
 	text_add_char(&output->text, '\n');
@@ -237,9 +243,9 @@ add_reference(struct callgrind_output *output, const char *key,
 
 /* Unknown names are "???", as in callgrind's files. */
 static void
-add_place(struct callgrind_output *output, const char *key,
-          struct names *names, struct callgrind_text name,
-          struct error *error)
+callgrind_output_add_place(struct callgrind_output *output, const char *key,
+                           struct names *names, struct callgrind_text name,
+                           struct error *error)
 {
 	if (name.bytes == NULL)
 		name = (struct callgrind_text){ "???", 3 };
@@ -248,8 +254,9 @@ add_place(struct callgrind_output *output, const char *key,
 
 /* Functions of the same name in different objects or files are distinct. */
 static struct callgrind_text
-identify(struct callgrind_output *output,
-         const struct callgrind_function *function, struct error *error)
+callgrind_output_identify(struct callgrind_output *output,
+                          const struct callgrind_function *function,
+                          struct error *error)
 {
 	struct text_buffer *key = &output->key;
 
@@ -265,17 +272,22 @@ identify(struct callgrind_output *output,
 }
 
 static void
-add_function(struct callgrind_output *output, const char *const keys[3],
-             const struct callgrind_function *function, struct error *error)
+callgrind_output_add_function(struct callgrind_output *output,
+                              const char *const keys[3],
+                              const struct callgrind_function *function,
+                              struct error *error)
 {
-	struct callgrind_text identity = identify(output, function, error);
+	struct callgrind_text identity = callgrind_output_identify(output,
+	                                                           function,
+	                                                           error);
 
 	if (error->is_set)
 		return;
 	if (output->profile->n_modules > 0)
-		add_place(output, keys[0], output->objects, function->object,
-		          error);
-	add_place(output, keys[1], output->files, function->file, error);
+		callgrind_output_add_place(output, keys[0], output->objects,
+		                           function->object, error);
+	callgrind_output_add_place(output, keys[1], output->files,
+	                           function->file, error);
 	add_reference(output, keys[2], output->functions, identity,
 	              function->name, error);
 }
@@ -290,14 +302,14 @@ callgrind_output_function(struct callgrind_output *output,
 	static const char *const keys[] = { "ob", "fl", "fn" };
 
 	text_add_char(&output->text, '\n');
-	add_function(output, keys, function, error);
+	callgrind_output_add_function(output, keys, function, error);
 }
 
 void
 callgrind_output_file(struct callgrind_output *output,
                       struct callgrind_text file, struct error *error)
 {
-	add_place(output, "fi", output->files, file, error);
+	callgrind_output_add_place(output, "fi", output->files, file, error);
 }
 
 void
@@ -305,7 +317,7 @@ callgrind_output_hits(struct callgrind_output *output, uint32_t line,
                       const uint64_t *hits)
 {
 	text_add_format(&output->text, "%" PRIu32, line);
-	add_numbers(output, hits);
+	callgrind_output_add_numbers(output, hits);
 }
 
 static bool
@@ -325,7 +337,7 @@ callgrind_output_call(struct callgrind_output *output,
 {
 	static const char *const keys[] = { "cob", "cfi", "cfn" };
 
-	add_function(output, keys, callee, error);
+	callgrind_output_add_function(output, keys, callee, error);
 	if (n_calls == 0 && has_hits(output->profile, hits))
 		n_calls = 1;
 	text_add_format(&output->text, "calls=%" PRIu64 " 0\n", n_calls);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int
-hex_digit(char c)
+callgrind_words_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -21,7 +21,7 @@ read_hex(const char *at, uint64_t *number)
 	int digit;
 
 	*number = 0;
-	for (; (digit = hex_digit(*at)) >= 0; at++) {
+	for (; (digit = callgrind_words_hex_digit(*at)) >= 0; at++) {
 		if (*number >> 60 != 0)
 			return NULL;
 		*number = *number << 4 | (uint64_t)digit;
@@ -51,7 +51,7 @@ callgrind_number(const char *at, uint64_t *number)
 }
 
 static bool
-is_blank(char c)
+callgrind_words_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
@@ -59,11 +59,11 @@ is_blank(char c)
 void
 callgrind_trim(const char **text, size_t *length)
 {
-	while (*length > 0 && is_blank(**text)) {
+	while (*length > 0 && callgrind_words_is_blank(**text)) {
 		++*text;
 		--*length;
 	}
-	while (*length > 0 && is_blank((*text)[*length - 1]))
+	while (*length > 0 && callgrind_words_is_blank((*text)[*length - 1]))
 		--*length;
 }
 
@@ -73,7 +73,7 @@ callgrind_next_word(const char **text, size_t *length)
 	size_t n = 0;
 
 	callgrind_trim(text, length);
-	while (n < *length && !is_blank((*text)[n]))
+	while (n < *length && !callgrind_words_is_blank((*text)[n]))
 		n++;
 	return n;
 }

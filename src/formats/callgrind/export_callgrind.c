@@ -38,8 +38,8 @@ struct cost_writing {
 };
 
 static struct callgrind_function
-describe_function(struct cost_writing *writing, uint32_t number,
-                  struct error *error)
+export_callgrind_describe_function(struct cost_writing *writing,
+                                   uint32_t number, struct error *error)
 {
 	const struct profile *profile = writing->profile;
 	uint32_t file;
@@ -69,7 +69,9 @@ go_to(struct cost_writing *writing, const struct cost *cost,
 	struct callgrind_function function;
 
 	if (cost->function != writing->function) {
-		function = describe_function(writing, cost->function, error);
+		function = export_callgrind_describe_function(writing,
+		                                              cost->function,
+		                                              error);
 		callgrind_output_function(output, &function, error);
 		writing->function = cost->function;
 		callgrind_costs_function(writing->costs, cost->function,
@@ -93,8 +95,9 @@ write_cost(struct cost_writing *writing, size_t i, struct error *error)
 	if (cost.callee == NO_FUNCTION) {
 		callgrind_output_hits(output, cost.line, hits);
 	} else {
-		struct callgrind_function callee = describe_function(writing,
-		    cost.callee, error);
+		struct callgrind_function callee =
+		    export_callgrind_describe_function(writing, cost.callee,
+		                                       error);
 
 		callgrind_output_call(output, &callee, 0, cost.line, hits,
 		                      error);
@@ -116,8 +119,9 @@ write_costs(struct cost_writing *writing, struct error *error)
 }
 
 static int
-write_stacks(const struct export_source *source,
-             struct callgrind_output *output, struct error *error)
+export_callgrind_write_stacks(const struct export_source *source,
+                              struct callgrind_output *output,
+                              struct error *error)
 {
 	struct cost_writing writing = { .profile = source->profile,
 		.output = output, .function = NO_FUNCTION };
@@ -209,7 +213,7 @@ estimate_calls(struct graph_writing *writing, struct error *error)
 }
 
 static int
-find_places(struct graph_writing *writing, struct error *error)
+export_callgrind_find_places(struct graph_writing *writing, struct error *error)
 {
 	struct call_graph *graph = writing->profile->graph;
 
@@ -305,8 +309,8 @@ write_place(struct graph_writing *writing, uint32_t number,
 
 /* *next: how many of the sorted places have been written. */
 static int
-write_node(struct graph_writing *writing, uint32_t number, uint32_t *next,
-           struct error *error)
+export_callgrind_write_node(struct graph_writing *writing, uint32_t number,
+                            uint32_t *next, struct error *error)
 {
 	const struct profile *profile = writing->profile;
 	struct callgrind_function function = describe_node(writing, number,
@@ -336,7 +340,8 @@ write_nodes(struct graph_writing *writing, struct error *error)
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < writing->profile->graph->n_nodes; i++)
-		if (write_node(writing, i, &next, error) != 0 ||
+		if (export_callgrind_write_node(writing, i, &next, error) !=
+		        0 ||
 		    export_may_go_on(i, writing->output->writer, error) != 0)
 			return -1;
 	return 0;
@@ -350,7 +355,7 @@ write_graph(const struct export_source *source,
 		.output = output };
 	int result = -1;
 
-	if (find_places(&writing, error) == 0 &&
+	if (export_callgrind_find_places(&writing, error) == 0 &&
 	    sort_places(&writing, error) == 0)
 		result = write_nodes(&writing, error);
 	if (writing.places != source->profile->graph->places)
@@ -376,9 +381,9 @@ find_totals(const struct profile *profile, struct error *error)
 }
 
 static int
-write_file(const struct export_source *source,
-           struct callgrind_output *output, const uint64_t *totals,
-           struct error *error)
+export_callgrind_write_file(const struct export_source *source,
+                            struct callgrind_output *output,
+                            const uint64_t *totals, struct error *error)
 {
 	int result;
 
@@ -387,7 +392,7 @@ write_file(const struct export_source *source,
 		return -1;
 	result = source->profile->tree == NULL ?
 	         write_graph(source, output, error) :
-	         write_stacks(source, output, error);
+	         export_callgrind_write_stacks(source, output, error);
 	if (result != 0)
 		return -1;
 	text_add_char(&output->text, '\n');
@@ -405,7 +410,8 @@ callgrind_write(const struct export_source *source, struct writer *writer,
 
 	if (callgrind_output_start(&output, source->profile, writer,
 	                           error) == 0 && totals != NULL)
-		result = write_file(source, &output, totals, error);
+		result = export_callgrind_write_file(source, &output, totals,
+		                                     error);
 	*n_changed = output.n_changed;
 	callgrind_output_free(&output);
 	free(totals);

@@ -53,7 +53,7 @@ struct trace {
 
 /* Opens the value of a key if it is an object, else skips it. */
 static bool
-open_object(struct json_reader *json)
+chrome_trace_open_object(struct json_reader *json)
 {
 	struct json_token token;
 
@@ -66,12 +66,12 @@ open_object(struct json_reader *json)
 
 /* args.data: times are its own keys, the rest is in "cpuProfile". */
 static void
-read_data(struct trace *trace, struct event *event)
+chrome_trace_read_data(struct trace *trace, struct event *event)
 {
 	struct json_reader *json = trace->json;
 	struct json_token key;
 
-	if (!open_object(json))
+	if (!chrome_trace_open_object(json))
 		return;
 	while (json_next_key(json, &key)) {
 		bool is_own = json_is(&key, "timeDeltas") ||
@@ -94,7 +94,7 @@ read_data(struct trace *trace, struct event *event)
 }
 
 static uint32_t
-read_text(struct trace *trace, struct names *names)
+chrome_trace_read_text(struct trace *trace, struct names *names)
 {
 	struct json_token token;
 
@@ -109,13 +109,13 @@ read_args(struct trace *trace, struct event *event)
 {
 	struct json_token key;
 
-	if (!open_object(trace->json))
+	if (!chrome_trace_open_object(trace->json))
 		return;
 	while (json_next_key(trace->json, &key)) {
 		if (json_is(&key, "data"))
-			read_data(trace, event);
+			chrome_trace_read_data(trace, event);
 		else if (json_is(&key, "name"))
-			event->label = read_text(trace,
+			event->label = chrome_trace_read_text(trace,
 			    trace->tree.reader.profile->names);
 		else
 			json_skip_value(trace->json);
@@ -139,7 +139,7 @@ read_event_name(struct trace *trace, struct event *event)
 }
 
 static void
-read_number(struct trace *trace, uint64_t *number)
+chrome_trace_read_number(struct trace *trace, uint64_t *number)
 {
 	struct json_token token;
 
@@ -149,7 +149,7 @@ read_number(struct trace *trace, uint64_t *number)
 
 /* An event whose object is open; false: the input ends in it. */
 static bool
-read_event(struct trace *trace, struct event *event)
+chrome_trace_read_event(struct trace *trace, struct event *event)
 {
 	struct json_token key;
 
@@ -159,11 +159,11 @@ read_event(struct trace *trace, struct event *event)
 		else if (json_is(&key, "name"))
 			read_event_name(trace, event);
 		else if (json_is(&key, "id"))
-			event->id = read_text(trace, trace->texts);
+			event->id = chrome_trace_read_text(trace, trace->texts);
 		else if (json_is(&key, "pid"))
-			read_number(trace, &event->pid);
+			chrome_trace_read_number(trace, &event->pid);
 		else if (json_is(&key, "tid"))
-			read_number(trace, &event->tid);
+			chrome_trace_read_number(trace, &event->tid);
 		else
 			json_skip_value(trace->json);
 	}
@@ -211,7 +211,7 @@ find_profile(struct trace *trace, const struct event *event)
 }
 
 static void
-apply_event(struct trace *trace, const struct event *event)
+chrome_trace_apply_event(struct trace *trace, const struct event *event)
 {
 	struct traced *traced;
 
@@ -227,35 +227,35 @@ apply_event(struct trace *trace, const struct event *event)
 /* ---- the file ---- */
 
 static void
-read_events(struct trace *trace)
+chrome_trace_read_events(struct trace *trace)
 {
 	struct json_token token;
 
 	while (json_next_object(trace->json, &token, "an event, an object")) {
 		struct event event = { .id = NO_NAME, .label = NO_NAME };
 
-		if (read_event(trace, &event) || event.has_piece)
-			apply_event(trace, &event);
+		if (chrome_trace_read_event(trace, &event) || event.has_piece)
+			chrome_trace_apply_event(trace, &event);
 		v8_profile_clear(&trace->piece);
 	}
 }
 
 static void
-read_file(struct trace *trace)
+chrome_trace_read_file(struct trace *trace)
 {
 	struct json_token token;
 
 	if (!json_next(trace->json, &token))
 		return;
 	if (token.type == JSON_ARRAY) {
-		read_events(trace);
+		chrome_trace_read_events(trace);
 	} else if (token.type == JSON_OBJECT) {
 		while (json_next_key(trace->json, &token)) {
 			if (!json_is(&token, "traceEvents"))
 				json_skip_value(trace->json);
 			else if (json_open_array(trace->json, "an array of "
 			                         "events"))
-				read_events(trace);
+				chrome_trace_read_events(trace);
 		}
 	} else {
 		json_fail(trace->json, token.offset,
@@ -268,7 +268,8 @@ read_file(struct trace *trace)
 
 /* The number of a process, made if new; UINT32_MAX with *error set. */
 static uint32_t
-find_process(struct trace *trace, uint64_t pid, struct error *error)
+chrome_trace_find_process(struct trace *trace, uint64_t pid,
+                          struct error *error)
 {
 	struct profile *profile = trace->tree.reader.profile;
 	struct process process = { .pid = pid };
@@ -280,15 +281,15 @@ find_process(struct trace *trace, uint64_t pid, struct error *error)
 
 /* The thread of a traced profile, as a new one; NO_THREAD with *error set. */
 static uint32_t
-add_thread(struct trace *trace, const struct traced *traced,
-           struct error *error)
+chrome_trace_add_thread(struct trace *trace, const struct traced *traced,
+                        struct error *error)
 {
 	struct profile *profile = trace->tree.reader.profile;
 	const uint64_t key[] = { traced->pid, traced->tid };
 	uint32_t number = names_find(trace->threads, (const char *)key,
 	                             sizeof key);
 	struct thread thread = {
-		.process = find_process(trace, traced->pid, error),
+		.process = chrome_trace_find_process(trace, traced->pid, error),
 		.tid = traced->tid,
 	};
 
@@ -310,7 +311,7 @@ add_profiles(struct trace *trace, struct error *error)
 	for (size_t i = 0; i < trace->n_profiles; i++) {
 		const struct traced *traced = &trace->profiles[i];
 
-		reader->thread = add_thread(trace, traced, error);
+		reader->thread = chrome_trace_add_thread(trace, traced, error);
 		if (reader->thread == NO_THREAD ||
 		    v8_tree_add(&trace->tree, &traced->v8) != 0)
 			return -1;
@@ -335,7 +336,7 @@ chrome_trace_read(struct source *source, const struct read_options *options,
 	if (!error->is_set) {
 		trace.json = trace.tree.json;
 		trace.piece.names = trace.tree.reader.profile->names;
-		read_file(&trace);
+		chrome_trace_read_file(&trace);
 		if (!error->is_set)
 			result = add_profiles(&trace, error);
 	}

@@ -7,7 +7,8 @@
 #include "src/formats/json/json_probe.h"
 
 static int
-read_file(struct v8_tree *tree, struct v8_profile *v8, struct error *error)
+cpuprofile_read_file(struct v8_tree *tree, struct v8_profile *v8,
+                     struct error *error)
 {
 	const struct process process = { 0 };
 	struct json_token key;
@@ -38,7 +39,7 @@ cpuprofile_read(struct source *source, const struct read_options *options,
 
 	if (result == 0) {
 		v8.names = tree.reader.profile->names;
-		result = read_file(&tree, &v8, error);
+		result = cpuprofile_read_file(&tree, &v8, error);
 	}
 	v8_profile_free(&v8);
 	return v8_tree_end(&tree, result, error);

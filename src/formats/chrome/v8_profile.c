@@ -55,7 +55,7 @@ v8_profile_clear(struct v8_profile *v8)
 
 /* The index of an id, added if new; NO_ID with *error set. */
 static uint32_t
-add_id(struct v8_profile *v8, uint64_t id, struct error *error)
+v8_profile_add_id(struct v8_profile *v8, uint64_t id, struct error *error)
 {
 	uint32_t n = v8->id_numbers.n, number;
 
@@ -71,19 +71,19 @@ add_id(struct v8_profile *v8, uint64_t id, struct error *error)
 }
 
 static uint32_t
-read_id(struct v8_reading *reading, const struct json_token *token)
+v8_profile_read_id(struct v8_reading *reading, const struct json_token *token)
 {
 	uint64_t id;
 
 	if (json_whole_number(token, INT64_MAX, &id))
-		return add_id(reading->v8, id, reading->error);
+		return v8_profile_add_id(reading->v8, id, reading->error);
 	json_fail(reading->json, token->offset, "expected the id of a node");
 	return NO_ID;
 }
 
 /* A new node, called by `parent`; NO_ROW with *error set. */
 static uint32_t
-add_node(struct v8_profile *v8, uint32_t parent, struct error *error)
+v8_profile_add_node(struct v8_profile *v8, uint32_t parent, struct error *error)
 {
 	if (v8->n_nodes >= NO_ROW - 1) {
 		error_set(error, "more than 4,294,967,293 nodes");
@@ -121,7 +121,7 @@ set_child(struct v8_profile *v8, uint32_t node, uint32_t id)
 /* ---- what a node has ---- */
 
 static uint32_t
-read_name(struct v8_reading *reading)
+v8_profile_read_name(struct v8_reading *reading)
 {
 	struct json_token token;
 
@@ -154,9 +154,9 @@ read_frame_key(struct v8_reading *reading, struct v8_node *node,
                const struct json_token *key, int first_line)
 {
 	if (json_is(key, "functionName"))
-		node->function = read_name(reading);
+		node->function = v8_profile_read_name(reading);
 	else if (json_is(key, "url"))
-		node->file = read_name(reading);
+		node->file = v8_profile_read_name(reading);
 	else if (json_is(key, "lineNumber"))
 		node->line = read_place(reading, first_line);
 	else if (json_is(key, "columnNumber"))
@@ -207,11 +207,11 @@ read_node_key(struct v8_reading *reading, uint32_t number,
 		read_call_frame(reading, node);
 	} else if (json_is(key, "id")) {
 		if (json_next(reading->json, &token))
-			set_id(v8, number, read_id(reading, &token));
+			set_id(v8, number, v8_profile_read_id(reading, &token));
 	} else if (json_is(key, "parent")) {
 		if (json_next(reading->json, &token) &&
 		    token.type != JSON_NULL)
-			node->parent_id = read_id(reading, &token);
+			node->parent_id = v8_profile_read_id(reading, &token);
 	} else if (json_is(key, "hitCount")) {
 		read_hits(reading, node);
 	} else if (!read_frame_key(reading, node, key, 1)) {
@@ -222,11 +222,13 @@ read_node_key(struct v8_reading *reading, uint32_t number,
 /* ---- nodes ---- */
 
 static void
-open_node(struct v8_reading *reading, size_t *depth)
+v8_profile_open_node(struct v8_reading *reading, size_t *depth)
 {
 	struct v8_profile *v8 = reading->v8;
-	uint32_t node = add_node(v8, *depth > 0 ? v8->open[*depth - 1] :
-	                         NO_ROW, reading->error);
+	uint32_t node = v8_profile_add_node(v8,
+	                                    *depth > 0 ? v8->open[*depth - 1] :
+	                                                 NO_ROW,
+	                                    reading->error);
 
 	if (node != NO_ROW &&
 	    memory_grow(&v8->open, &v8->open_capacity, *depth + 1,
@@ -247,7 +249,7 @@ read_node(struct v8_reading *reading)
 	size_t depth = 0;
 	bool is_empty = true;
 
-	open_node(reading, &depth);
+	v8_profile_open_node(reading, &depth);
 	while (depth > 0 && json_next(reading->json, &token)) {
 		uint32_t node = v8->open[depth - 1];
 
@@ -255,9 +257,10 @@ read_node(struct v8_reading *reading)
 			v8->n_nodes -= is_empty;
 			depth--;
 		} else if (token.type == JSON_OBJECT)
-			open_node(reading, &depth);
+			v8_profile_open_node(reading, &depth);
 		else if (token.type == JSON_NUMBER)
-			set_child(v8, node, read_id(reading, &token));
+			set_child(v8, node,
+			          v8_profile_read_id(reading, &token));
 		else if (token.type == JSON_KEY && json_is(&token, "children"))
 			json_open_array(reading->json, "an array of nodes");
 		else if (token.type == JSON_KEY)
@@ -270,7 +273,7 @@ read_node(struct v8_reading *reading)
 }
 
 static void
-read_nodes(struct v8_reading *reading)
+v8_profile_read_nodes(struct v8_reading *reading)
 {
 	struct json_token token;
 
@@ -281,7 +284,7 @@ read_nodes(struct v8_reading *reading)
 }
 
 static void
-read_head(struct v8_reading *reading)
+v8_profile_read_head(struct v8_reading *reading)
 {
 	reading->v8->is_old = true;
 	if (json_open_object(reading->json, "a node, an object"))
@@ -291,7 +294,7 @@ read_head(struct v8_reading *reading)
 /* ---- samples ---- */
 
 static void
-read_samples(struct v8_reading *reading)
+v8_profile_read_samples(struct v8_reading *reading)
 {
 	struct v8_profile *v8 = reading->v8;
 	struct json_token token;
@@ -299,7 +302,7 @@ read_samples(struct v8_reading *reading)
 	if (!json_open_array(reading->json, "an array of nodes' ids"))
 		return;
 	while (json_next_element(reading->json, &token)) {
-		uint32_t id = read_id(reading, &token);
+		uint32_t id = v8_profile_read_id(reading, &token);
 
 		if (v8->n_samples == 0)
 			v8->samples_offset = token.offset;
@@ -312,7 +315,7 @@ read_samples(struct v8_reading *reading)
 }
 
 static void
-read_times(struct v8_reading *reading, bool are_absolute)
+v8_profile_read_times(struct v8_reading *reading, bool are_absolute)
 {
 	struct v8_profile *v8 = reading->v8;
 	struct json_token token;
@@ -341,7 +344,7 @@ read_times(struct v8_reading *reading, bool are_absolute)
 }
 
 static bool
-read_time(struct v8_reading *reading, struct decimal *time)
+v8_profile_read_time(struct v8_reading *reading, struct decimal *time)
 {
 	struct json_token token;
 
@@ -359,19 +362,19 @@ v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
 	    (json_is(key, "nodes") || json_is(key, "head")))
 		v8->samples_offset = key->offset;
 	if (json_is(key, "nodes"))
-		read_nodes(&reading);
+		v8_profile_read_nodes(&reading);
 	else if (json_is(key, "head"))
-		read_head(&reading);
+		v8_profile_read_head(&reading);
 	else if (json_is(key, "samples"))
-		read_samples(&reading);
+		v8_profile_read_samples(&reading);
 	else if (json_is(key, "timeDeltas"))
-		read_times(&reading, false);
+		v8_profile_read_times(&reading, false);
 	else if (json_is(key, "timestamps"))
-		read_times(&reading, true);
+		v8_profile_read_times(&reading, true);
 	else if (json_is(key, "startTime"))
-		v8->has_start = read_time(&reading, &v8->start);
+		v8->has_start = v8_profile_read_time(&reading, &v8->start);
 	else if (json_is(key, "endTime"))
-		v8->has_end = read_time(&reading, &v8->end);
+		v8->has_end = v8_profile_read_time(&reading, &v8->end);
 	else
 		return false;
 	return true;
@@ -389,7 +392,7 @@ append_nodes(struct v8_profile *v8, const struct v8_profile *piece,
 		const struct v8_node *from = &piece->nodes[i];
 		uint32_t parent = from->parent == NO_ROW ? NO_ROW :
 		                  base + from->parent;
-		uint32_t number = add_node(v8, parent, error);
+		uint32_t number = v8_profile_add_node(v8, parent, error);
 		struct v8_node *node;
 
 		if (number == NO_ROW)
@@ -399,16 +402,18 @@ append_nodes(struct v8_profile *v8, const struct v8_profile *piece,
 		node->parent = parent;
 		node->id = NO_ID;
 		if (from->id != NO_ID)
-			set_id(v8, number, add_id(v8, piece->ids[from->id].id,
-			                          error));
+			set_id(v8, number,
+			       v8_profile_add_id(v8, piece->ids[from->id].id,
+			                         error));
 		if (from->parent_id != NO_ID)
-			node->parent_id = add_id(v8,
+			node->parent_id = v8_profile_add_id(v8,
 			    piece->ids[from->parent_id].id, error);
 	}
 	for (uint32_t i = 0; i < piece->id_numbers.n; i++)
 		if (piece->ids[i].parent != NO_ROW)
 			set_child(v8, base + piece->ids[i].parent,
-			          add_id(v8, piece->ids[i].id, error));
+			          v8_profile_add_id(v8, piece->ids[i].id,
+			                            error));
 	return error->is_set ? -1 : 0;
 }
 
@@ -427,8 +432,9 @@ v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 	                error) != 0)
 		return -1;
 	for (size_t i = 0; i < piece->n_samples; i++) {
-		uint32_t id = add_id(v8, piece->ids[piece->samples[i]].id,
-		                     error);
+		uint32_t id =
+		    v8_profile_add_id(v8, piece->ids[piece->samples[i]].id,
+		                      error);
 
 		if (id == NO_ID)
 			return -1;

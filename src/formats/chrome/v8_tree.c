@@ -90,7 +90,7 @@ find_time(const struct v8_profile *v8, size_t sample, int64_t last,
  * samples, whose deltas count from a start that is not in the file.
  */
 static bool
-find_end(const struct v8_profile *v8, int64_t *end)
+v8_tree_find_end(const struct v8_profile *v8, int64_t *end)
 {
 	return v8->has_end && (v8->has_start || v8->are_absolute) &&
 	       find_bound(v8, v8->end, end);
@@ -152,7 +152,7 @@ each_timed_sample(struct entering *entering, timed_sample *use,
 	}
 	if (v8->n_times != v8->n_samples || v8->n_samples == 0)
 		return 0;
-	entering->is_endless = !find_end(v8, &end);
+	entering->is_endless = !v8_tree_find_end(v8, &end);
 	if (entering->is_endless || end < latest)
 		end = latest;
 	return use(entering, entering->rows_of_ids[
@@ -213,7 +213,7 @@ note_sample(struct entering *entering, uint32_t row, int64_t begin,
  * where slices of the timeline do, which may be wider.
  */
 static int
-note_times(struct entering *entering, struct error *error)
+v8_tree_note_times(struct entering *entering, struct error *error)
 {
 	const int64_t earliest = entering->tree->earliest;
 	uint64_t length_ns;
@@ -230,7 +230,7 @@ note_times(struct entering *entering, struct error *error)
 
 /* The node that called a node; NO_ROW: none. */
 static uint32_t
-find_parent(const struct v8_profile *v8, const struct v8_node *node)
+v8_tree_find_parent(const struct v8_profile *v8, const struct v8_node *node)
 {
 	if (node->parent != NO_ROW)
 		return node->parent;
@@ -253,7 +253,7 @@ is_root(const struct v8_profile *v8, uint32_t node)
 
 /* Finds the row of each id; a sampled id without a node gets a new row. */
 static int
-find_rows(struct entering *entering, struct error *error)
+v8_tree_find_rows(struct entering *entering, struct error *error)
 {
 	const struct v8_profile *v8 = entering->v8;
 
@@ -288,8 +288,8 @@ last_of_url(const char *url)
 
 /* File, line and column distinguish functions without a name. */
 static uint32_t
-name_function(const struct v8_profile *v8, const struct v8_node *node,
-              struct error *error)
+v8_tree_name_function(const struct v8_profile *v8, const struct v8_node *node,
+                      struct error *error)
 {
 	/* Functions of WebAssembly can have mangled names. */
 	if (node->function != NO_NAME)
@@ -305,8 +305,8 @@ name_function(const struct v8_profile *v8, const struct v8_node *node,
 
 /* Turns a file: URL into the path, as in other formats; keeps other URLs. */
 static uint32_t
-name_file(const struct v8_profile *v8, const struct v8_node *node,
-          struct error *error)
+v8_tree_name_file(const struct v8_profile *v8, const struct v8_node *node,
+                  struct error *error)
 {
 	static const char scheme[] = "file:///";
 	const size_t n = sizeof scheme - 1;
@@ -323,7 +323,7 @@ name_file(const struct v8_profile *v8, const struct v8_node *node,
 }
 
 static uint32_t
-add_frame(struct entering *entering, uint32_t row, struct error *error)
+v8_tree_add_frame(struct entering *entering, uint32_t row, struct error *error)
 {
 	const struct v8_profile *v8 = entering->v8;
 	struct location location = { .file = NO_NAME };
@@ -331,8 +331,8 @@ add_frame(struct entering *entering, uint32_t row, struct error *error)
 	if (row < v8->n_nodes) {
 		const struct v8_node *node = &v8->nodes[row];
 
-		location.function = name_function(v8, node, error);
-		location.file = name_file(v8, node, error);
+		location.function = v8_tree_name_function(v8, node, error);
+		location.file = v8_tree_name_file(v8, node, error);
 		location.line = node->line;
 	} else {
 		location.function = names_add(v8->names, "[unknown node]", 14,
@@ -345,7 +345,7 @@ add_frame(struct entering *entering, uint32_t row, struct error *error)
 }
 
 static int
-make_rows(struct entering *entering, struct error *error)
+v8_tree_make_rows(struct entering *entering, struct error *error)
 {
 	const struct v8_profile *v8 = entering->v8;
 	uint32_t n = entering->n_rows;
@@ -360,10 +360,10 @@ make_rows(struct entering *entering, struct error *error)
 		bool is_node = i < v8->n_nodes;
 
 		entering->parent[i] = is_node ?
-		    find_parent(v8, &v8->nodes[i]) : NO_ROW;
+		    v8_tree_find_parent(v8, &v8->nodes[i]) : NO_ROW;
 		entering->label[i] = is_node && is_root(v8, i) &&
 		    entering->parent[i] == NO_ROW ? NO_LABEL :
-		    add_frame(entering, i, error);
+		    v8_tree_add_frame(entering, i, error);
 	}
 	return error->is_set ? -1 : 0;
 }
@@ -371,7 +371,7 @@ make_rows(struct entering *entering, struct error *error)
 /* ---- hits ---- */
 
 static int
-add_resources(struct entering *entering, struct error *error)
+v8_tree_add_resources(struct entering *entering, struct error *error)
 {
 	struct v8_tree *tree = entering->tree;
 
@@ -384,8 +384,8 @@ add_resources(struct entering *entering, struct error *error)
 }
 
 static int
-add_hits(struct entering *entering, uint32_t row, uint32_t node,
-         struct error *error)
+v8_tree_add_hits(struct entering *entering, uint32_t row, uint32_t node,
+                 struct error *error)
 {
 	const struct v8_profile *v8 = entering->v8;
 	const struct charge *charge = &entering->charges[row];
@@ -404,8 +404,8 @@ add_hits(struct entering *entering, uint32_t row, uint32_t node,
 
 /* Hits of "(root)" itself need a node, which it has only then. */
 static int
-enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
-          struct error *error)
+v8_tree_enter_row(struct entering *entering, struct stack_rows *rows,
+                  uint32_t row, struct error *error)
 {
 	struct reader *reader = &entering->tree->reader;
 	uint32_t node, frame;
@@ -413,13 +413,14 @@ enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
 	if (reader_enter_row(reader, rows, row, &node, error) != 0)
 		return -1;
 	if (node == NO_NODE) {
-		frame = add_frame(entering, row, error);
+		frame = v8_tree_add_frame(entering, row, error);
 		if (frame == UINT32_MAX)
 			return -1;
 		node = reader_child(reader, NO_NODE, frame, error);
 	}
 	entering->nodes[row] = node;
-	return node != NO_NODE ? add_hits(entering, row, node, error) : -1;
+	return node != NO_NODE ? v8_tree_add_hits(entering, row, node, error) :
+				 -1;
 }
 
 static int
@@ -435,7 +436,7 @@ enter_rows(struct entering *entering, struct error *error)
 			result = progress_step(NULL, 0, 0, error);
 		if (result == 0 && (entering->charges[i].samples > 0 ||
 		    (i < v8->n_nodes && v8->nodes[i].hits > 0)))
-			result = enter_row(entering, &rows, i, error);
+			result = v8_tree_enter_row(entering, &rows, i, error);
 	}
 	stack_rows_free(&rows);
 	return result;
@@ -471,12 +472,12 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 	struct error why = { 0 };
 	int result = -1;
 
-	if (find_rows(&entering, &why) == 0 &&
-	    make_rows(&entering, &why) == 0 &&
+	if (v8_tree_find_rows(&entering, &why) == 0 &&
+	    v8_tree_make_rows(&entering, &why) == 0 &&
 	    charge_samples(&entering, &why) == 0 &&
-	    add_resources(&entering, &why) == 0 &&
+	    v8_tree_add_resources(&entering, &why) == 0 &&
 	    enter_rows(&entering, &why) == 0 &&
-	    note_times(&entering, &why) == 0 &&
+	    v8_tree_note_times(&entering, &why) == 0 &&
 	    (v8->hits_below_zero == 0 ||
 	     reader_note_below_zero(&tree->reader, tree->samples - 1,
 	                            v8->hits_below_zero - 1, &why) == 0))
@@ -494,7 +495,7 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 }
 
 static int
-finish(struct v8_tree *tree, struct error *error)
+v8_tree_finish(struct v8_tree *tree, struct error *error)
 {
 	struct reader *reader = &tree->reader;
 
@@ -519,7 +520,7 @@ struct profile *
 v8_tree_end(struct v8_tree *tree, int result, struct error *error)
 {
 	if (result == 0)
-		result = finish(tree, error);
+		result = v8_tree_finish(tree, error);
 	json_reader_free(tree->json);
 	return reader_end(&tree->reader, result);
 }

@@ -93,8 +93,8 @@ end_at_malformed(struct collapsed *input, const struct error *wrong,
  * next call of source_peek.
  */
 static int
-read_block(struct collapsed *input, const char *bytes, size_t size,
-           size_t *kept, size_t *wanted, struct error *error)
+collapsed_read_block(struct collapsed *input, const char *bytes, size_t size,
+                     size_t *kept, size_t *wanted, struct error *error)
 {
 	const char *last = *kept > 0 ? bytes : NULL;
 	ssize_t taken = collapsed_read_lines(input, &last, bytes + *kept,
@@ -127,8 +127,8 @@ read_blocks(struct collapsed *input, struct error *error)
 
 		is_end = size < wanted;
 		if (bytes == NULL ||
-		    read_block(input, bytes, size, &kept, &wanted,
-		               error) != 0)
+		    collapsed_read_block(input, bytes, size, &kept, &wanted,
+		                         error) != 0)
 			return -1;
 	}
 	source_skip(input->reader.source, kept);
@@ -136,7 +136,7 @@ read_blocks(struct collapsed *input, struct error *error)
 }
 
 static int
-read_source(struct collapsed *input, struct error *error)
+collapsed_read_source(struct collapsed *input, struct error *error)
 {
 	struct source *source = input->reader.source;
 	struct error wrong = { 0 };
@@ -175,11 +175,11 @@ warn_of_fractions(struct collapsed *input, struct error *error)
 }
 
 static int
-read_profile(struct collapsed *input, struct error *error)
+collapsed_read_profile(struct collapsed *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 
-	if (read_source(input, error) != 0)
+	if (collapsed_read_source(input, error) != 0)
 		return -1;
 	if (input->writer != NULL &&
 	    stack_writer_wait(input->writer, error) != 0)
@@ -209,7 +209,7 @@ collapsed_read(struct source *source, const struct read_options *options,
 	                          READER_LINES, error);
 
 	if (result == 0)
-		result = read_profile(&input, error);
+		result = collapsed_read_profile(&input, error);
 	stack_writer_free(input.writer);
 	stack_parser_free(input.parser);
 	return reader_end(&input.reader, result);

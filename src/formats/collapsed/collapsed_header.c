@@ -93,7 +93,8 @@ read_attributes(char *text, const char **gtick, uint64_t *interval,
 }
 
 static int
-read_resource(struct profile *profile, char *text, struct error *error)
+collapsed_header_read_resource(struct profile *profile, char *text,
+                               struct error *error)
 {
 	const char *gtick = "";
 	uint64_t interval = 1;
@@ -135,7 +136,7 @@ collapsed_header_line(struct collapsed_header *header,
 	if (strncmp(line, "# cpprof ", 9) == 0 && strcmp(line + 9, "1") != 0)
 		return error_set(error, "expected # cpprof 1");
 	if ((value = header_value(line, "resource")) != NULL)
-		return read_resource(profile, value, error);
+		return collapsed_header_read_resource(profile, value, error);
 	if ((value = header_value(line, "program")) != NULL)
 		process->program = value;
 	else if ((value = header_value(line, "command")) != NULL)
@@ -201,7 +202,8 @@ have_two_counts(const char *stacks, size_t size)
 }
 
 static int
-add_resource(struct profile *profile, const char *name, struct error *error)
+collapsed_header_add_resource(struct profile *profile, const char *name,
+                              struct error *error)
 {
 	return profile_add_resource(profile, name, "sample", 1, error) !=
 	       UINT32_MAX ? 0 : -1;
@@ -219,9 +221,9 @@ collapsed_header_end(const struct collapsed_header *header,
 	if (profile->n_resources > 0)
 		return 0;
 	if (!have_two_counts(stacks, size))
-		return add_resource(profile, "samples", error);
-	if (add_resource(profile, "before", error) != 0 ||
-	    add_resource(profile, "after", error) != 0)
+		return collapsed_header_add_resource(profile, "samples", error);
+	if (collapsed_header_add_resource(profile, "before", error) != 0 ||
+	    collapsed_header_add_resource(profile, "after", error) != 0)
 		return -1;
 	return profile_warn(profile, error, "%s: two profiles in one, as "
 	                    "written by difffolded.pl and "

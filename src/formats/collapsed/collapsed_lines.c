@@ -75,8 +75,8 @@ read_header_line(struct collapsed *input, const char *line,
 
 /* The size of the header's lines in bytes[size], or -1 with *error set. */
 static ssize_t
-read_header(struct collapsed *input, const char *bytes, size_t size,
-            struct error *error)
+collapsed_lines_read_header(struct collapsed *input, const char *bytes,
+                            size_t size, struct error *error)
 {
 	const char *line = bytes, *end;
 
@@ -131,8 +131,9 @@ comment_line(const char *line, size_t size)
  * collapsed_lines.h.  1; 0: no end of line; or -1 with *error set.
  */
 static int
-read_stack(struct collapsed *input, const char **last,
-           const char *line, size_t size, size_t *end, struct error *error)
+collapsed_lines_read_stack(struct collapsed *input, const char **last,
+                           const char *line, size_t size, size_t *end,
+                           struct error *error)
 {
 	struct error malformed;
 	int found;
@@ -173,8 +174,8 @@ read_stacks(struct collapsed *input, const char **last,
 			continue;
 		}
 		if (passed == 0)
-			result = read_stack(input, last, line, left, &end,
-			                    error);
+			result = collapsed_lines_read_stack(input, last, line,
+			                                    left, &end, error);
 		if (result < 0)
 			return -1;
 		if (result == 0) {
@@ -194,7 +195,7 @@ collapsed_read_lines(struct collapsed *input, const char **last,
 	ssize_t header = 0, stacks = 0;
 
 	if (input->writer == NULL)
-		header = read_header(input, bytes, size, error);
+		header = collapsed_lines_read_header(input, bytes, size, error);
 	if (header >= 0 && input->writer != NULL)
 		stacks = read_stacks(input, last, bytes + header,
 		                     size - (size_t)header, error);

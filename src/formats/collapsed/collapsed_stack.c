@@ -179,9 +179,9 @@ push_frames(struct stack_parser *parser, size_t at, uint64_t semicolons,
  * line, whose offset goes to *end.  at: the beginning of a frame.
  */
 static int
-find_frames(struct stack_parser *parser, const char *line, size_t at,
-            size_t size, size_t *end, struct error *malformed,
-            struct error *error)
+collapsed_stack_find_frames(struct stack_parser *parser, const char *line,
+                            size_t at, size_t size, size_t *end,
+                            struct error *malformed, struct error *error)
 {
 	for (; at < size; at += DELIMITERS_BLOCK) {
 		struct delimiters found = find_delimiters(line + at);
@@ -269,8 +269,8 @@ finish_line(struct stack_parser *parser, struct stack_batch *batch,
 }
 
 static struct fork
-find_fork(const struct stack_parser *parser, const char *last,
-          const char *line, size_t size)
+collapsed_stack_find_fork(const struct stack_parser *parser, const char *last,
+                          const char *line, size_t size)
 {
 	struct fork fork = { 0 };
 	uint32_t n = parser->depth;
@@ -296,13 +296,13 @@ stack_parser_line(struct stack_parser *parser, struct stack_batch *batch,
                   size_t size, size_t *end, struct error *malformed,
                   struct error *error)
 {
-	struct fork fork = find_fork(parser, last, line, size);
+	struct fork fork = collapsed_stack_find_fork(parser, last, line, size);
 	size_t length;
 	int found;
 
 	parser->depth = fork.n_shared;
-	found = find_frames(parser, line, fork.at, size, end, malformed,
-	                    error);
+	found = collapsed_stack_find_frames(parser, line, fork.at, size, end,
+	                                    malformed, error);
 	if (found == STACK_UNENDED)
 		parser->depth = fork.n_shared;
 	if (found != STACK_PARSED)

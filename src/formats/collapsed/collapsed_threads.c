@@ -23,7 +23,8 @@ struct thread_frame {
  * false if there are none or the number is too large.
  */
 static bool
-take_number(const char *text, size_t *length, uint64_t *number)
+collapsed_threads_take_number(const char *text, size_t *length,
+                              uint64_t *number)
 {
 	size_t n = *length;
 	uint64_t value = 0;
@@ -51,12 +52,12 @@ read_perf(const char *text, size_t length, struct thread_frame *frame)
 	uint64_t last, first;
 	size_t n = length;
 
-	if (!take_number(text, &n, &last) || n == 0)
+	if (!collapsed_threads_take_number(text, &n, &last) || n == 0)
 		return false;
 	*frame = (struct thread_frame){ text, n - 1, last, 0 };
 	if (text[n - 1] == '/') {
 		n--;
-		if (!take_number(text, &n, &first) || n == 0)
+		if (!collapsed_threads_take_number(text, &n, &first) || n == 0)
 			return false;
 		*frame = (struct thread_frame){ text, n - 1, first, last };
 	}
@@ -75,8 +76,8 @@ read_async(const char *text, size_t length, struct thread_frame *frame)
 		return false;
 	n--;
 	*frame = (struct thread_frame){ .name = text + 1 };
-	if (!take_number(text, &n, &frame->tid) || n < n_key + 1 ||
-	    memcmp(text + n - n_key, key, n_key) != 0)
+	if (!collapsed_threads_take_number(text, &n, &frame->tid) ||
+	    n < n_key + 1 || memcmp(text + n - n_key, key, n_key) != 0)
 		return false;
 	n -= n_key;
 	if (n > 1 && text[n - 1] != ' ')
@@ -86,7 +87,7 @@ read_async(const char *text, size_t length, struct thread_frame *frame)
 }
 
 static struct thread_frame
-read_frame(const char *text, size_t length)
+collapsed_threads_read_frame(const char *text, size_t length)
 {
 	struct thread_frame frame;
 
@@ -102,8 +103,10 @@ read_frame(const char *text, size_t length)
  * own, if it has one, else to one that is unknown.
  */
 static uint32_t
-find_process(struct profile *profile, const struct thread_frame *frame,
-             const char *name, struct names *pids, struct error *error)
+collapsed_threads_find_process(struct profile *profile,
+                               const struct thread_frame *frame,
+                               const char *name, struct names *pids,
+                               struct error *error)
 {
 	uint32_t n = names_count(pids), n_own = profile->n_processes - n;
 	struct process process = { .pid = frame->pid };
@@ -123,12 +126,12 @@ find_process(struct profile *profile, const struct thread_frame *frame,
 
 /* The thread of an outermost frame; NO_THREAD with *error set. */
 static uint32_t
-add_thread(struct profile *profile, uint32_t label, struct names *pids,
-           struct error *error)
+collapsed_threads_add_thread(struct profile *profile, uint32_t label,
+                             struct names *pids, struct error *error)
 {
 	const struct frame *of = &profile->frames[label];
 	uint32_t name = profile->locations[of->first_location].function;
-	const struct thread_frame frame = read_frame(
+	const struct thread_frame frame = collapsed_threads_read_frame(
 	    names_text(profile->names, name),
 	    names_length(profile->names, name));
 	struct thread thread = { .tid = frame.tid };
@@ -139,8 +142,9 @@ add_thread(struct profile *profile, uint32_t label, struct names *pids,
 		if (thread.name == NULL)
 			return NO_THREAD;
 	}
-	thread.process = find_process(profile, &frame, thread.name, pids,
-	                              error);
+	thread.process = collapsed_threads_find_process(profile, &frame,
+	                                                thread.name, pids,
+	                                                error);
 	return error->is_set ? NO_THREAD :
 	       profile_add_thread(profile, &thread, error);
 }
@@ -182,8 +186,9 @@ collapsed_take_threads(struct profile *profile, struct error *error)
 	for (uint32_t root = 0, end; result == 0 && root < tree->n_nodes;
 	     root = end) {
 		uint32_t begin = to;
-		uint32_t thread = add_thread(profile, tree->label[root], pids,
-		                             error);
+		uint32_t thread =
+		    collapsed_threads_add_thread(profile, tree->label[root],
+		                                 pids, error);
 
 		end = tree->end[root];
 		if (thread == NO_THREAD)

@@ -40,7 +40,8 @@ replacement(char byte)
 
 /* Appends a frame's name; returns whether it was changed. */
 static bool
-add_frame(struct text_buffer *stack, const char *name, size_t length)
+export_collapsed_add_frame(struct text_buffer *stack, const char *name,
+                           size_t length)
 {
 	size_t begin;
 
@@ -63,7 +64,7 @@ add_frame(struct text_buffer *stack, const char *name, size_t length)
 
 /* Makes the text of the node's stack from that of the previous node. */
 static void
-add_node(struct collapsing *collapsing, uint32_t node)
+export_collapsed_add_node(struct collapsing *collapsing, uint32_t node)
 {
 	const struct sample_tree *tree = collapsing->source->named;
 	const struct names *names = collapsing->source->profile->names;
@@ -74,8 +75,8 @@ add_node(struct collapsing *collapsing, uint32_t node)
 	depth = collapsing->walk.depth;
 	if (!stack->failed)
 		stack->length = depth > 1 ? collapsing->ends[depth - 2] : 0;
-	if (add_frame(stack, names_text(names, name),
-	              names_length(names, name)) &&
+	if (export_collapsed_add_frame(stack, names_text(names, name),
+	                               names_length(names, name)) &&
 	    !collapsing->is_changed[name]) {
 		collapsing->is_changed[name] = true;
 		collapsing->n_changed++;
@@ -85,7 +86,7 @@ add_node(struct collapsing *collapsing, uint32_t node)
 
 /* Nodes without hits are part of the stacks of others, except leaves. */
 static bool
-is_line(const struct collapsing *collapsing, uint32_t node)
+export_collapsed_is_line(const struct collapsing *collapsing, uint32_t node)
 {
 	const struct sample_tree *tree = collapsing->source->named;
 	uint32_t n = collapsing->end - collapsing->first;
@@ -97,7 +98,8 @@ is_line(const struct collapsing *collapsing, uint32_t node)
 }
 
 static int
-write_line(struct collapsing *collapsing, uint32_t node, struct error *error)
+export_collapsed_write_line(struct collapsing *collapsing, uint32_t node,
+                            struct error *error)
 {
 	const struct sample_tree *tree = collapsing->source->named;
 	struct text_buffer *counts = &collapsing->counts;
@@ -119,9 +121,9 @@ write_lines(struct collapsing *collapsing, struct error *error)
 	const struct sample_tree *tree = collapsing->source->named;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		add_node(collapsing, node);
-		if (is_line(collapsing, node) &&
-		    write_line(collapsing, node, error) != 0)
+		export_collapsed_add_node(collapsing, node);
+		if (export_collapsed_is_line(collapsing, node) &&
+		    export_collapsed_write_line(collapsing, node, error) != 0)
 			return -1;
 		if (export_may_go_on(node, collapsing->writer, error) != 0)
 			return -1;
@@ -131,8 +133,10 @@ write_lines(struct collapsing *collapsing, struct error *error)
 
 /* Writes the stacks, after the header, if there is one. */
 static int
-write_stacks(const struct export_source *source, uint32_t first, uint32_t end,
-             struct writer *writer, uint64_t *n_changed, struct error *error)
+export_collapsed_write_stacks(const struct export_source *source,
+                              uint32_t first, uint32_t end,
+                              struct writer *writer, uint64_t *n_changed,
+                              struct error *error)
 {
 	struct collapsing collapsing = {
 		.source = source,
@@ -163,8 +167,9 @@ static int
 write_bare(const struct export_source *source, struct writer *writer,
            uint64_t *n_changed, struct error *error)
 {
-	return write_stacks(source, source->resource, source->resource + 1,
-	                    writer, n_changed, error);
+	return export_collapsed_write_stacks(source, source->resource,
+	                                     source->resource + 1, writer,
+	                                     n_changed, error);
 }
 
 static int
@@ -177,8 +182,10 @@ write_whole(const struct export_source *source, struct writer *writer,
 
 	text_free(&header);
 	if (result == 0)
-		result = write_stacks(source, 0, source->profile->n_resources,
-		                      writer, n_changed, error);
+		result =
+		    export_collapsed_write_stacks(source, 0,
+		                                  source->profile->n_resources,
+		                                  writer, n_changed, error);
 	if (result == 0)
 		*n_changed += n_resources;
 	return result;

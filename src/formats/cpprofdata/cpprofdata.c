@@ -98,9 +98,9 @@ copy_command(const struct cpprofdata_file *file, struct error *error)
 }
 
 static int
-add_process(const struct cpprofdata_file *file,
-            const struct cpprofdata_end *end, struct profile *profile,
-            struct error *error)
+cpprofdata_add_process(const struct cpprofdata_file *file,
+                       const struct cpprofdata_end *end,
+                       struct profile *profile, struct error *error)
 {
 	const struct cpprofdata_header *header = &file->header;
 	char *program = cpprofdata_copy_string(file,
@@ -146,8 +146,8 @@ add_process(const struct cpprofdata_file *file,
 
 /* How a resource was counted, according to the collector. */
 static int
-add_source(const struct cpprofdata_file *file, struct profile *profile,
-           uint32_t r, struct error *error)
+cpprofdata_add_source(const struct cpprofdata_file *file,
+                      struct profile *profile, uint32_t r, struct error *error)
 {
 	const struct cpprofdata_resource *raw = &file->header.resources[r];
 	char *name = cpprofdata_copy_string(file, raw->source, error);
@@ -175,8 +175,8 @@ add_source(const struct cpprofdata_file *file, struct profile *profile,
 }
 
 static int
-add_resources(const struct cpprofdata_file *file, struct profile *profile,
-              struct error *error)
+cpprofdata_add_resources(const struct cpprofdata_file *file,
+                         struct profile *profile, struct error *error)
 {
 	const struct cpprofdata_header *header = &file->header;
 
@@ -194,7 +194,7 @@ add_resources(const struct cpprofdata_file *file, struct profile *profile,
 			    offsetof(struct cpprofdata_header, resources[i]));
 		if (profile_add_resource(profile, name, gtick,
 		                         raw->interval, error) == UINT32_MAX ||
-		    add_source(file, profile, i, error) != 0)
+		    cpprofdata_add_source(file, profile, i, error) != 0)
 			return -1;
 		/* An export with an interval of 1 may be of any format. */
 		if (raw->interval > 1 || profile->resources[i].source != NULL)
@@ -208,8 +208,8 @@ add_resources(const struct cpprofdata_file *file, struct profile *profile,
  * and those dropped, whose resource older collectors do not record.
  */
 static int
-add_losses(const struct cpprofdata_file *file, bool is_running,
-           struct profile *profile, struct error *error)
+cpprofdata_add_losses(const struct cpprofdata_file *file, bool is_running,
+                      struct profile *profile, struct error *error)
 {
 	static const enum loss losses[CPPROFDATA_N_LOST] = {
 		[CPPROFDATA_LOST_FULL] = LOSS_NO_ROOM,
@@ -332,9 +332,10 @@ add_facts(struct recording *input, struct error *error)
 	struct profile *profile = input->reader.profile;
 
 	if (((file->header.flags & CPPROFDATA_BRIEF) == 0 &&
-	     add_process(file, &input->end, profile, error) != 0) ||
-	    add_resources(file, profile, error) != 0 ||
-	    add_losses(file, input->end.is_running, profile, error) != 0)
+	     cpprofdata_add_process(file, &input->end, profile, error) != 0) ||
+	    cpprofdata_add_resources(file, profile, error) != 0 ||
+	    cpprofdata_add_losses(file, input->end.is_running, profile,
+	                          error) != 0)
 		return -1;
 	return add_drops(file, profile, error);
 }
@@ -362,7 +363,8 @@ add_module(void *context, const unsigned char *bytes, struct error *error)
 }
 
 static int
-add_thread(void *context, const unsigned char *bytes, struct error *error)
+cpprofdata_add_thread(void *context, const unsigned char *bytes,
+                      struct error *error)
 {
 	struct recording *input = context;
 	struct cpprofdata_thread raw;
@@ -382,7 +384,8 @@ add_thread(void *context, const unsigned char *bytes, struct error *error)
 
 /* The frame that is only this name. */
 static uint32_t
-named_frame(struct recording *input, const char *text, struct error *error)
+cpprofdata_named_frame(struct recording *input, const char *text,
+                       struct error *error)
 {
 	struct names *names = input->reader.profile->names;
 	uint32_t name = names_add(names, text, strlen(text), error);
@@ -401,19 +404,19 @@ phase_frame(struct recording *input, uint64_t string, struct error *error)
 	                                     &length);
 
 	if (length == 0)
-		return named_frame(input, "[unknown]", error);
+		return cpprofdata_named_frame(input, "[unknown]", error);
 	snprintf(text, sizeof text, "[%.*s]", (int)length, name);
-	return named_frame(input, text, error);
+	return cpprofdata_named_frame(input, text, error);
 }
 
 static uint32_t
-frame_of(struct recording *input, const struct cpprofdata_node *node,
-         struct error *error)
+cpprofdata_frame_of(struct recording *input, const struct cpprofdata_node *node,
+                    struct error *error)
 {
 	uint32_t number = le32toh(node->module), module = NO_MODULE;
 
 	if (number == CPPROFDATA_PARTIAL)
-		return named_frame(input, "[partial]", error);
+		return cpprofdata_named_frame(input, "[partial]", error);
 	if (number == CPPROFDATA_PHASE)
 		return phase_frame(input, le64toh(node->offset), error);
 	if (number == CPPROFDATA_NO_MODULE) {
@@ -423,7 +426,8 @@ frame_of(struct recording *input, const struct cpprofdata_node *node,
 		                  number);
 		if (module == UINT32_MAX) {
 			input->n_unknown++;
-			return named_frame(input, "[unknown]", error);
+			return cpprofdata_named_frame(input, "[unknown]",
+			                              error);
 		}
 	}
 	return address_frames_add(input->frames, module,
@@ -432,8 +436,8 @@ frame_of(struct recording *input, const struct cpprofdata_node *node,
 
 /* Whether the parent was entered; *parent is then the builder's node. */
 static bool
-find_parent(const struct recording *input, uint32_t number, uint64_t child,
-            uint32_t owner, uint32_t *parent)
+cpprofdata_find_parent(const struct recording *input, uint32_t number,
+                       uint64_t child, uint32_t owner, uint32_t *parent)
 {
 	const struct cpprofdata_run *run;
 
@@ -449,8 +453,8 @@ find_parent(const struct recording *input, uint32_t number, uint64_t child,
 }
 
 static int
-add_counts(struct recording *input, uint32_t built, const unsigned char *bytes,
-           struct error *error)
+cpprofdata_add_counts(struct recording *input, uint32_t built,
+                      const unsigned char *bytes, struct error *error)
 {
 	for (uint32_t r = 0; r < input->file.n_named; r++) {
 		struct cpprofdata_count count;
@@ -468,8 +472,8 @@ add_counts(struct recording *input, uint32_t built, const unsigned char *bytes,
 }
 
 static int
-add_node(struct recording *input, const struct cpprofdata_run *run, uint64_t k,
-         struct error *error)
+cpprofdata_add_node(struct recording *input, const struct cpprofdata_run *run,
+                    uint64_t k, struct error *error)
 {
 	size_t offset = run->offset + k * input->file.header.node_size;
 	const unsigned char *bytes = input->file.bytes + offset;
@@ -478,13 +482,13 @@ add_node(struct recording *input, const struct cpprofdata_run *run, uint64_t k,
 
 	memcpy(&node, bytes, sizeof node);
 	*built = NO_NODE;
-	if (!find_parent(input, le32toh(node.parent), run->first + k,
-	                 run->owner, &parent)) {
+	if (!cpprofdata_find_parent(input, le32toh(node.parent), run->first + k,
+	                            run->owner, &parent)) {
 		if (input->n_left_out++ == 0)
 			input->first_left_out = offset;
 		return 0;
 	}
-	frame = frame_of(input, &node, error);
+	frame = cpprofdata_frame_of(input, &node, error);
 	if (frame == UINT32_MAX)
 		return -1;
 	*built = tree_builder_child(input->builder, parent, frame, error);
@@ -494,7 +498,7 @@ add_node(struct recording *input, const struct cpprofdata_run *run, uint64_t k,
 	    tree_builder_add_returns(input->builder, *built,
 	                             le64toh(node.returns), error) != 0)
 		return -1;
-	return add_counts(input, *built, bytes + sizeof node, error);
+	return cpprofdata_add_counts(input, *built, bytes + sizeof node, error);
 }
 
 static int
@@ -509,7 +513,7 @@ add_run_of_nodes(struct recording *input, const struct cpprofdata_run *run,
 		                  k * input->file.header.node_size,
 		                  input->file.header.used, error) != 0)
 			return -1;
-		if (add_node(input, run, k, &why) != 0)
+		if (cpprofdata_add_node(input, run, k, &why) != 0)
 			return reader_pass_at(&input->reader, run->offset +
 			    k * input->file.header.node_size, &why, error);
 	}
@@ -517,7 +521,7 @@ add_run_of_nodes(struct recording *input, const struct cpprofdata_run *run,
 }
 
 static int
-compare_runs(const void *left, const void *right)
+cpprofdata_compare_runs(const void *left, const void *right)
 {
 	const struct cpprofdata_run *a = *(struct cpprofdata_run *const *)left;
 	const struct cpprofdata_run *b =
@@ -543,8 +547,8 @@ node_of_charge(struct recording *input, const struct cpprofdata_charge *charge,
 		    (charge->node - run->first)];
 	if (built != NO_NODE)
 		return built;
-	frame = named_frame(input, charge->is_wait ? "[unknown]" :
-	                    "[no sample]", error);
+	frame = cpprofdata_named_frame(input, charge->is_wait ? "[unknown]" :
+	                               "[no sample]", error);
 	return frame == UINT32_MAX ? NO_NODE :
 	    tree_builder_child(input->builder, NO_NODE, frame, error);
 }
@@ -650,7 +654,7 @@ add_waits_without_nodes(struct recording *input, struct error *error)
 }
 
 static int
-add_nodes(struct recording *input, struct error *error)
+cpprofdata_add_nodes(struct recording *input, struct error *error)
 {
 	struct cpprofdata_runs *runs = &input->file.runs[CPPROFDATA_NODES];
 	struct cpprofdata_run **sorted = memory_array(runs->n, sizeof *sorted,
@@ -663,7 +667,7 @@ add_nodes(struct recording *input, struct error *error)
 		for (size_t i = 0; i < runs->n; i++)
 			sorted[i] = &runs->items[i];
 		qsort(sorted, runs->n, sizeof(struct cpprofdata_run *),
-		      compare_runs);
+		      cpprofdata_compare_runs);
 		result = add_sections(input, sorted, runs->n, error);
 	}
 	free(sorted);
@@ -674,8 +678,9 @@ add_nodes(struct recording *input, struct error *error)
 
 /* Adds a process with a thread and a section of one node, `frame`. */
 static int
-add_brief(struct recording *input, const struct cpprofdata_brief *brief,
-          uint32_t frame, struct error *error)
+cpprofdata_add_brief(struct recording *input,
+                     const struct cpprofdata_brief *brief, uint32_t frame,
+                     struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 	struct tree_builder *builder = input->builder;
@@ -726,7 +731,7 @@ add_briefs(struct recording *input, struct error *error)
 
 	if (file->n_briefs == 0)
 		return 0;
-	frame = named_frame(input, "[loading]", error);
+	frame = cpprofdata_named_frame(input, "[loading]", error);
 	if (frame == UINT32_MAX)
 		return -1;
 	for (size_t i = 0; i < file->n_briefs; i++) {
@@ -734,7 +739,7 @@ add_briefs(struct recording *input, struct error *error)
 
 		memcpy(&brief, file->bytes + CPPROFDATA_HEADER_SIZE +
 		       i * sizeof brief, sizeof brief);
-		if (add_brief(input, &brief, frame, error) != 0)
+		if (cpprofdata_add_brief(input, &brief, frame, error) != 0)
 			return -1;
 	}
 	return profile_add_tally(input->reader.profile, "threads started",
@@ -869,8 +874,8 @@ fill_profile(struct recording *input, struct error *error)
 	    cpprofdata_file_each(&input->file, CPPROFDATA_MODULES,
 	                         add_module, input, error) != 0 ||
 	    cpprofdata_file_each(&input->file, CPPROFDATA_THREADS,
-	                         add_thread, input, error) != 0 ||
-	    add_nodes(input, error) != 0 ||
+	                         cpprofdata_add_thread, input, error) != 0 ||
+	    cpprofdata_add_nodes(input, error) != 0 ||
 	    cpprofdata_add_slices(&input->file, input->built, input->builder,
 	                          error) != 0 ||
 	    add_briefs(input, error) != 0 ||

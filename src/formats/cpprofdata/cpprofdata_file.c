@@ -118,8 +118,8 @@ check_header(const struct cpprofdata_file *file, bool is_names,
 }
 
 static int
-read_header(struct cpprofdata_file *file, struct source *source,
-            bool is_names, struct error *error)
+cpprofdata_file_read_header(struct cpprofdata_file *file, struct source *source,
+                            bool is_names, struct error *error)
 {
 	size_t size;
 	const char *bytes = source_peek(source, CPPROFDATA_HEADER_SIZE, &size,
@@ -152,8 +152,8 @@ read_header(struct cpprofdata_file *file, struct source *source,
  * with what there is.
  */
 static size_t
-read_bytes(struct cpprofdata_file *file, struct source *source,
-           struct error *error)
+cpprofdata_file_read_bytes(struct cpprofdata_file *file, struct source *source,
+                           struct error *error)
 {
 	uint64_t used = file->header.used;
 	size_t wanted = CPPROFDATA_HEADER_SIZE, size = 0;
@@ -192,8 +192,9 @@ load_chunk(const unsigned char *bytes)
  * bytes.
  */
 static int
-add_run(struct cpprofdata_file *file, const struct cpprofdata_chunk *chunk,
-        size_t offset, size_t left, struct error *error)
+cpprofdata_file_add_run(struct cpprofdata_file *file,
+                        const struct cpprofdata_chunk *chunk, size_t offset,
+                        size_t left, struct error *error)
 {
 	struct cpprofdata_runs *runs = &file->runs[chunk->type];
 	uint64_t capacity = (chunk->size - sizeof *chunk) / runs->record_size;
@@ -250,7 +251,7 @@ read_chunk(struct cpprofdata_file *file, const unsigned char *bytes,
 	}
 	if (chunk.type < CPPROFDATA_N_TYPES &&
 	    file->runs[chunk.type].record_size > 0 &&
-	    add_run(file, &chunk, offset, left, error) != 0)
+	    cpprofdata_file_add_run(file, &chunk, offset, left, error) != 0)
 		return 0;
 	return chunk.size;
 }
@@ -332,13 +333,13 @@ open_as(struct cpprofdata_file *file, struct source *source, bool is_names,
 	size_t size;
 
 	*file = (struct cpprofdata_file){ .name = source_name(source) };
-	if (read_header(file, source, is_names, error) != 0)
+	if (cpprofdata_file_read_header(file, source, is_names, error) != 0)
 		return -1;
 	set_record_sizes(file, is_names);
 	if (!is_names && (file->header.flags & CPPROFDATA_BRIEF) != 0) {
 		read_briefs(file, source, error);
 	} else {
-		size = read_bytes(file, source, error);
+		size = cpprofdata_file_read_bytes(file, source, error);
 		if (file->bytes != NULL)
 			walk_chunks(file, size, error);
 	}

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 static uint64_t
-now_ns(clockid_t clock)
+cpprofdata_process_now_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -180,7 +180,8 @@ lacks_end(const struct cpprofdata_header *header)
  * watchers of the file again.
  */
 static bool
-read_header(const char *path, struct cpprofdata_header *header)
+cpprofdata_process_read_header(const char *path,
+                               struct cpprofdata_header *header)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool ok;
@@ -200,7 +201,7 @@ cpprofdata_is_written_by(const char *path, uint64_t pid)
 {
 	struct cpprofdata_header header = { .pid_namespace = 0 };
 
-	read_header(path, &header);
+	cpprofdata_process_read_header(path, &header);
 	return is_mapped_by(path, pid, header.pid_namespace) == MAPPED;
 }
 
@@ -208,7 +209,7 @@ cpprofdata_is_written_by(const char *path, uint64_t pid)
 static void
 write_now(const char *path, size_t field)
 {
-	uint64_t ns = htole64(now_ns(CLOCK_MONOTONIC));
+	uint64_t ns = htole64(cpprofdata_process_now_ns(CLOCK_MONOTONIC));
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
@@ -223,9 +224,10 @@ cpprofdata_note_gone(const char *path)
 {
 	struct cpprofdata_header header;
 
-	if (read_header(path, &header) && lacks_end(&header) &&
-	    is_mapped_by(path, le32toh(header.pid),
-	                 header.pid_namespace) == MAPPED_NOT)
+	if (cpprofdata_process_read_header(path, &header) &&
+	    lacks_end(&header) &&
+	    is_mapped_by(path, le32toh(header.pid), header.pid_namespace) ==
+	        MAPPED_NOT)
 		write_now(path, offsetof(struct cpprofdata_header,
 		                         gone_mono_ns));
 }
@@ -235,7 +237,7 @@ cpprofdata_note_seen(const char *path)
 {
 	struct cpprofdata_header header;
 
-	if (!read_header(path, &header))
+	if (!cpprofdata_process_read_header(path, &header))
 		return true;
 	if (lacks_end(&header) &&
 	    is_mapped_by(path, le32toh(header.pid),
@@ -308,8 +310,8 @@ cpprofdata_find_end(const struct cpprofdata_file *file)
 		end.is_running = cpprofdata_is_written_by(file->name,
 		                                          header->pid);
 	if (end.is_running) {
-		end.mono_ns = now_ns(CLOCK_MONOTONIC);
-		end.utc_ns = now_ns(CLOCK_REALTIME);
+		end.mono_ns = cpprofdata_process_now_ns(CLOCK_MONOTONIC);
+		end.utc_ns = cpprofdata_process_now_ns(CLOCK_REALTIME);
 		return end;
 	}
 	if (header->end_mono_ns != 0) {

@@ -29,8 +29,9 @@ struct founds {
 
 /* The builder's node of a record, or NO_NODE. */
 static uint32_t
-node_of(const struct cpprofdata_file *file, const uint32_t *built,
-        uint32_t number, uint32_t owner)
+cpprofdata_slices_node_of(const struct cpprofdata_file *file,
+                          const uint32_t *built, uint32_t number,
+                          uint32_t owner)
 {
 	const struct cpprofdata_run *run = cpprofdata_runs_find(
 	    &file->runs[CPPROFDATA_NODES], number);
@@ -40,8 +41,9 @@ node_of(const struct cpprofdata_file *file, const uint32_t *built,
 }
 
 static void
-add_record(const struct cpprofdata_file *file, const uint32_t *built,
-           uint32_t owner, const unsigned char *bytes, struct founds *founds)
+cpprofdata_slices_add_record(const struct cpprofdata_file *file,
+                             const uint32_t *built, uint32_t owner,
+                             const unsigned char *bytes, struct founds *founds)
 {
 	const uint64_t width = file->header.slice_ns;
 	struct cpprofdata_slice raw;
@@ -57,7 +59,8 @@ add_record(const struct cpprofdata_file *file, const uint32_t *built,
 		return;
 	found = (struct found){
 		.number = le32toh(raw.node),
-		.node = node_of(file, built, le32toh(raw.node), owner),
+		.node = cpprofdata_slices_node_of(file, built,
+		                                  le32toh(raw.node), owner),
 		.resource = raw.resource,
 		.begin_ns = (width << raw.doublings) * slice,
 		.width_ns = width << raw.doublings,
@@ -70,7 +73,7 @@ add_record(const struct cpprofdata_file *file, const uint32_t *built,
 
 /* By node, resource and time; the widest first. */
 static int
-compare(const void *left, const void *right)
+cpprofdata_slices_compare(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
 
@@ -89,7 +92,8 @@ add_found(struct founds *founds, struct tree_builder *builder,
 {
 	const struct found *last = NULL;
 
-	qsort(founds->items, founds->n, sizeof *founds->items, compare);
+	qsort(founds->items, founds->n, sizeof *founds->items,
+	      cpprofdata_slices_compare);
 	for (size_t i = 0; i < founds->n; i++) {
 		const struct found *found = &founds->items[i];
 
@@ -124,9 +128,12 @@ cpprofdata_add_slices(const struct cpprofdata_file *file,
 		return -1;
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			add_record(file, built, runs->items[i].owner,
-			           file->bytes + runs->items[i].offset +
-			           k * runs->record_size, &founds);
+			cpprofdata_slices_add_record(file, built,
+			                             runs->items[i].owner,
+			                             file->bytes +
+			                                 runs->items[i].offset +
+			                                 k * runs->record_size,
+			                             &founds);
 	result = add_found(&founds, builder, error);
 	free(founds.items);
 	return result;

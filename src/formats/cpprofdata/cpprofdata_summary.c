@@ -16,8 +16,8 @@ struct samples {
 };
 
 static void
-add_node(const struct cpprofdata_file *file, size_t offset,
-         struct samples *samples)
+cpprofdata_summary_add_node(const struct cpprofdata_file *file, size_t offset,
+                            struct samples *samples)
 {
 	offset += sizeof(struct cpprofdata_node);
 	for (uint32_t r = 0; r < file->header.n_resources; r++) {
@@ -32,7 +32,8 @@ add_node(const struct cpprofdata_file *file, size_t offset,
 
 /* The resource of that name, a new one if there is none; NULL: no room. */
 static struct cpprofdata_summary_resource *
-find_resource(const char *name, struct cpprofdata_summary *summary)
+cpprofdata_summary_find_resource(const char *name,
+                                 struct cpprofdata_summary *summary)
 {
 	struct cpprofdata_summary_resource *resource = summary->resources;
 	struct cpprofdata_summary_resource *end =
@@ -52,11 +53,12 @@ find_resource(const char *name, struct cpprofdata_summary *summary)
 }
 
 static void
-add_samples(const char *name, uint64_t n_samples, uint64_t hits, uint64_t lost,
-            struct cpprofdata_summary *summary)
+cpprofdata_summary_add_samples(const char *name, uint64_t n_samples,
+                               uint64_t hits, uint64_t lost,
+                               struct cpprofdata_summary *summary)
 {
 	struct cpprofdata_summary_resource *resource =
-	    find_resource(name, summary);
+	    cpprofdata_summary_find_resource(name, summary);
 
 	summary->n_samples += n_samples;
 	if (resource == NULL)
@@ -80,8 +82,8 @@ lost_hits(const struct cpprofdata_header *header, uint32_t column,
 }
 
 static void
-add_source(const struct cpprofdata_file *file, uint32_t r,
-           struct cpprofdata_summary *summary)
+cpprofdata_summary_add_source(const struct cpprofdata_file *file, uint32_t r,
+                              struct cpprofdata_summary *summary)
 {
 	const struct cpprofdata_resource *resource =
 	    &file->header.resources[r];
@@ -137,8 +139,8 @@ add_waits(const struct cpprofdata_file *file, const struct cpprofdata_end *end,
 }
 
 static void
-add_file(const struct cpprofdata_file *file,
-         struct cpprofdata_summary *summary)
+cpprofdata_summary_add_file(const struct cpprofdata_file *file,
+                            struct cpprofdata_summary *summary)
 {
 	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
 	const struct cpprofdata_end end = cpprofdata_find_end(file);
@@ -147,8 +149,9 @@ add_file(const struct cpprofdata_file *file,
 	if ((file->header.flags & CPPROFDATA_BRIEF) != 0) {
 		summary->n_processes += file->n_briefs;
 		summary->n_briefs += file->n_briefs;
-		add_samples(file->header.resources[0].name, file->n_briefs,
-		            file->n_briefs, 0, summary);
+		cpprofdata_summary_add_samples(file->header.resources[0].name,
+		                               file->n_briefs, file->n_briefs,
+		                               0, summary);
 		return;
 	}
 	summary->n_files++;
@@ -162,14 +165,18 @@ add_file(const struct cpprofdata_file *file,
 	add_waits(file, &end, &samples);
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			add_node(file, runs->items[i].offset +
-			         (size_t)k * runs->record_size, &samples);
+			cpprofdata_summary_add_node(file,
+			                            runs->items[i].offset +
+			                                (size_t)k *
+			                                    runs->record_size,
+			                            &samples);
 	for (uint32_t r = 0; r < file->n_named; r++) {
-		add_source(file, r, summary);
-		add_samples(file->header.resources[r].name, samples.of[r],
-		            samples.hits[r],
-		            lost_hits(&file->header, r, end.is_running),
-		            summary);
+		cpprofdata_summary_add_source(file, r, summary);
+		cpprofdata_summary_add_samples(file->header.resources[r].name,
+		                               samples.of[r], samples.hits[r],
+		                               lost_hits(&file->header, r,
+		                                         end.is_running),
+		                               summary);
 	}
 }
 
@@ -184,7 +191,7 @@ cpprofdata_summarise(const char *path, struct cpprofdata_summary *summary,
 	if (source == NULL)
 		return -1;
 	if (cpprofdata_file_open(&file, source, error) == 0) {
-		add_file(&file, summary);
+		cpprofdata_summary_add_file(&file, summary);
 		cpprofdata_file_close(&file);
 		result = 0;
 	}

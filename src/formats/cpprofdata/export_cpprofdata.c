@@ -60,7 +60,7 @@ struct recording {
 };
 
 static void
-put(struct recording *recording, const void *bytes, size_t n)
+export_cpprofdata_put(struct recording *recording, const void *bytes, size_t n)
 {
 	writer_put(recording->writer, bytes, n);
 }
@@ -69,7 +69,8 @@ put(struct recording *recording, const void *bytes, size_t n)
 
 /* The number of a text, which is entered; 0 for NULL. */
 static uint32_t
-add_string(struct recording *recording, const char *text, size_t length)
+export_cpprofdata_add_string(struct recording *recording, const char *text,
+                             size_t length)
 {
 	uint32_t number = (uint32_t)recording->strings.length;
 
@@ -81,9 +82,11 @@ add_string(struct recording *recording, const char *text, size_t length)
 }
 
 static uint32_t
-add_text(struct recording *recording, const char *text)
+export_cpprofdata_add_text(struct recording *recording, const char *text)
 {
-	return text == NULL ? 0 : add_string(recording, text, strlen(text));
+	return text == NULL ?
+	    0 :
+	    export_cpprofdata_add_string(recording, text, strlen(text));
 }
 
 /* ---- frames ---- */
@@ -113,8 +116,11 @@ find_pseudo(struct recording *recording, uint32_t number, bool is_inner)
 		};
 	else if (length > 2 && length - 2 <= PHASE_MAX && !is_inner &&
 	         text[0] == '[' && text[length - 1] == ']')
-		recording->codes[number] = (struct code){ CPPROFDATA_PHASE,
-			add_string(recording, text + 1, length - 2) };
+		recording->codes[number] = (struct code){
+			CPPROFDATA_PHASE,
+			export_cpprofdata_add_string(recording, text + 1,
+			                             length - 2)
+		};
 	else
 		return false;
 	return true;
@@ -141,7 +147,8 @@ compare_contents(const struct profile *profile, const struct frame *a,
 }
 
 static int
-compare_frames(const void *left, const void *right, void *context)
+export_cpprofdata_compare_frames(const void *left, const void *right,
+                                 void *context)
 {
 	const struct profile *profile = context;
 	const struct frame *a = &profile->frames[*(const uint32_t *)left];
@@ -223,7 +230,8 @@ find_codes(struct recording *recording, struct error *error)
 			if (!find_pseudo(recording, i, is_inner[i]))
 				sorted[n++] = i;
 		if (n > 0)
-			qsort_r(sorted, n, sizeof *sorted, compare_frames,
+			qsort_r(sorted, n, sizeof *sorted,
+			        export_cpprofdata_compare_frames,
 			        (void *)profile);
 		number_frames(recording, sorted, n);
 	}
@@ -259,7 +267,7 @@ check_nodes(const struct recording *recording, struct error *error)
 /* ---- chunks ---- */
 
 static uint64_t
-chunk_size(uint64_t n, size_t record_size)
+export_cpprofdata_chunk_size(uint64_t n, size_t record_size)
 {
 	uint64_t size = sizeof(struct cpprofdata_chunk) + n * record_size;
 
@@ -271,12 +279,13 @@ chunk_size(uint64_t n, size_t record_size)
 static uint64_t
 chunk_capacity(uint64_t n, size_t record_size)
 {
-	return (chunk_size(n, record_size) - sizeof(struct cpprofdata_chunk)) /
+	return (export_cpprofdata_chunk_size(n, record_size) -
+	        sizeof(struct cpprofdata_chunk)) /
 	    record_size;
 }
 
 static size_t
-node_size(const struct recording *recording)
+export_cpprofdata_node_size(const struct recording *recording)
 {
 	return sizeof(struct cpprofdata_node) +
 	    recording->source->profile->n_resources *
@@ -287,7 +296,7 @@ static int
 add_piece(struct recording *recording, uint32_t begin, uint32_t end,
           uint32_t owner, struct error *error)
 {
-	const size_t size = node_size(recording);
+	const size_t size = export_cpprofdata_node_size(recording);
 	struct piece piece = { .begin = begin, .end = end, .owner = owner };
 
 	if (begin == end)
@@ -308,9 +317,9 @@ add_piece(struct recording *recording, uint32_t begin, uint32_t end,
 	                recording->n_pieces + 1, sizeof piece, error) != 0)
 		return -1;
 	recording->pieces[recording->n_pieces++] = piece;
-	recording->used += chunk_size(end - begin, size);
+	recording->used += export_cpprofdata_chunk_size(end - begin, size);
 	if (piece.n_slices > 0)
-		recording->used += chunk_size(piece.n_slices,
+		recording->used += export_cpprofdata_chunk_size(piece.n_slices,
 		    sizeof(struct cpprofdata_slice));
 	/* The last three numbers have other meanings. */
 	if (piece.first + (end - begin) > CPPROFDATA_PHASE)
@@ -350,14 +359,14 @@ write_chunk_header(struct recording *recording, uint32_t type,
 	struct cpprofdata_chunk chunk = {
 		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
 		.type = htole32(type),
-		.size = htole64(chunk_size(n, record_size)),
+		.size = htole64(export_cpprofdata_chunk_size(n, record_size)),
 		.first = htole64(first),
 		.record_size = htole32((uint32_t)record_size),
 		.owner = htole32(owner),
 		.count = htole64(n),
 	};
 
-	put(recording, &chunk, sizeof chunk);
+	export_cpprofdata_put(recording, &chunk, sizeof chunk);
 }
 
 /* Zeros up to the end of the chunk's last page. */
@@ -366,8 +375,10 @@ write_chunk_end(struct recording *recording, uint64_t n, size_t record_size)
 {
 	static const char zeros[CPPROFDATA_PAGE];
 
-	put(recording, zeros, chunk_size(n, record_size) -
-	    sizeof(struct cpprofdata_chunk) - n * record_size);
+	export_cpprofdata_put(recording, zeros,
+	                      export_cpprofdata_chunk_size(n, record_size) -
+	                          sizeof(struct cpprofdata_chunk) -
+	                          n * record_size);
 }
 
 /* ---- names ---- */
@@ -390,7 +401,7 @@ make_names(struct recording *recording, struct error *error)
 
 	/* The first chunk of strings numbers up to its end. */
 	recording->names = names_chunks_new(&names,
-	    chunk_size(recording->strings.length, 1) -
+	    export_cpprofdata_chunk_size(recording->strings.length, 1) -
 	    sizeof(struct cpprofdata_chunk), error);
 	return recording->names != NULL ? 0 : -1;
 }
@@ -398,12 +409,12 @@ make_names(struct recording *recording, struct error *error)
 /* ---- records ---- */
 
 static void
-write_strings(struct recording *recording)
+export_cpprofdata_write_strings(struct recording *recording)
 {
 	size_t n = recording->strings.length;
 
 	write_chunk_header(recording, CPPROFDATA_STRINGS, 0, n, 1, 0);
-	put(recording, recording->strings.bytes, n);
+	export_cpprofdata_put(recording, recording->strings.bytes, n);
 	write_chunk_end(recording, n, 1);
 }
 
@@ -427,7 +438,7 @@ write_modules(struct recording *recording)
 
 		memcpy(record.build_id, module->build_id,
 		       sizeof record.build_id);
-		put(recording, &record, sizeof record);
+		export_cpprofdata_put(recording, &record, sizeof record);
 	}
 	write_chunk_end(recording, n, sizeof(struct cpprofdata_module));
 }
@@ -451,14 +462,14 @@ write_threads(struct recording *recording)
 		if (thread->name != NULL)
 			memcpy(record.name, thread->name, strnlen(thread->name,
 			       sizeof record.name));
-		put(recording, &record, sizeof record);
+		export_cpprofdata_put(recording, &record, sizeof record);
 	}
 	write_chunk_end(recording, n, sizeof(struct cpprofdata_thread));
 }
 
 static void
-write_node(struct recording *recording, const struct piece *piece,
-           uint32_t node)
+export_cpprofdata_write_node(struct recording *recording,
+                             const struct piece *piece, uint32_t node)
 {
 	const struct sample_tree *tree = recording->source->profile->tree;
 	const struct code *code = &recording->codes[tree->label[node]];
@@ -472,7 +483,7 @@ write_node(struct recording *recording, const struct piece *piece,
 		                   tree->returns[node] : 0),
 	};
 
-	put(recording, &record, sizeof record);
+	export_cpprofdata_put(recording, &record, sizeof record);
 	for (uint32_t r = 0; r < tree->n_resources; r++) {
 		struct cpprofdata_count count = {
 			.hits = htole64(sample_tree_hits(tree, r, node)),
@@ -480,7 +491,7 @@ write_node(struct recording *recording, const struct piece *piece,
 			                                       node)),
 		};
 
-		put(recording, &count, sizeof count);
+		export_cpprofdata_put(recording, &count, sizeof count);
 	}
 }
 
@@ -491,15 +502,17 @@ write_pieces(struct recording *recording, struct error *error)
 		const struct piece *piece = &recording->pieces[i];
 		uint32_t n = piece->end - piece->begin;
 
-		write_chunk_header(recording, CPPROFDATA_NODES, piece->first,
-		                   n, node_size(recording), piece->owner);
+		write_chunk_header(recording, CPPROFDATA_NODES, piece->first, n,
+		                   export_cpprofdata_node_size(recording),
+		                   piece->owner);
 		for (uint32_t node = piece->begin; node < piece->end; node++) {
-			write_node(recording, piece, node);
+			export_cpprofdata_write_node(recording, piece, node);
 			if (export_may_go_on(node, recording->writer,
 			                     error) != 0)
 				return -1;
 		}
-		write_chunk_end(recording, n, node_size(recording));
+		write_chunk_end(recording, n,
+		                export_cpprofdata_node_size(recording));
 	}
 	return 0;
 }
@@ -533,7 +546,7 @@ write_slices(struct recording *recording, struct error *error)
  * Copies as much of a text as fits, in whole characters; returns its length.
  */
 static size_t
-put_text(char *to, size_t size, const char *text)
+export_cpprofdata_put_text(char *to, size_t size, const char *text)
 {
 	size_t length = strnlen(text, size);
 
@@ -564,24 +577,28 @@ set_resource(struct recording *recording, uint32_t r)
 	struct cpprofdata_header *header = &recording->header;
 	struct cpprofdata_resource *record = &header->resources[r];
 
-	put_text(record->name, sizeof record->name, resource->name);
+	export_cpprofdata_put_text(record->name, sizeof record->name,
+	                           resource->name);
 	for (uint32_t n = 2; is_taken(header, r); n++) {
 		char suffix[12];
 		size_t length = (size_t)snprintf(suffix, sizeof suffix,
 		                                 "~%" PRIu32, n), at;
 
 		memset(record->name, 0, sizeof record->name);
-		at = put_text(record->name, sizeof record->name - length,
-		              resource->name);
+		at = export_cpprofdata_put_text(record->name,
+		                                sizeof record->name - length,
+		                                resource->name);
 		memcpy(record->name + at, suffix, length);
 	}
-	put_text(record->gtick, sizeof record->gtick, resource->gtick);
+	export_cpprofdata_put_text(record->gtick, sizeof record->gtick,
+	                           resource->gtick);
 	recording->n_changed += strncmp(record->name, resource->name,
 	                                sizeof record->name) != 0 ||
 	    strlen(resource->name) > sizeof record->name ||
 	    strlen(resource->gtick) > sizeof record->gtick;
 	record->interval = htole64(resource->interval);
-	record->source = htole32(add_text(recording, resource->source));
+	record->source = htole32(
+	    export_cpprofdata_add_text(recording, resource->source));
 }
 
 static void
@@ -599,11 +616,15 @@ set_process(struct recording *recording)
 	header->end_ns = header->last_sample_ns = htole64(process->end_ns);
 	header->cpu_ns = htole64(process->cpu_ns);
 	header->sampling_ns = htole64(process->sampling_ns);
-	header->arguments = htole32(add_text(recording, process->command));
+	header->arguments = htole32(
+	    export_cpprofdata_add_text(recording, process->command));
 	header->n_arguments = htole32(process->command != NULL);
-	header->host = htole32(add_text(recording, process->host));
-	header->executable = htole32(add_text(recording, process->program));
-	header->title = htole32(add_text(recording, process->title));
+	header->host = htole32(
+	    export_cpprofdata_add_text(recording, process->host));
+	header->executable = htole32(
+	    export_cpprofdata_add_text(recording, process->program));
+	header->title = htole32(
+	    export_cpprofdata_add_text(recording, process->title));
 }
 
 static int
@@ -624,7 +645,8 @@ set_header(struct recording *recording, struct error *error)
 	header->flags = htole32(profile->tree->returns != NULL ?
 	                        CPPROFDATA_COUNTS_RETURNS : 0);
 	header->n_resources = htole32(profile->n_resources);
-	header->node_size = htole32((uint32_t)node_size(recording));
+	header->node_size = htole32(
+	    (uint32_t)export_cpprofdata_node_size(recording));
 	for (uint32_t r = 0; r < profile->n_resources; r++)
 		set_resource(recording, r);
 	set_process(recording);
@@ -640,7 +662,7 @@ set_header(struct recording *recording, struct error *error)
 
 /* Prepares everything that must be known before the first byte. */
 static int
-prepare(struct recording *recording, struct error *error)
+export_cpprofdata_prepare(struct recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 
@@ -653,8 +675,9 @@ prepare(struct recording *recording, struct error *error)
 	    check_nodes(recording, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < profile->n_modules; i++)
-		recording->module_path[i] = add_text(recording,
-		    profile->modules[i].path);
+		recording->module_path[i] =
+		    export_cpprofdata_add_text(recording,
+		                               profile->modules[i].path);
 	if (recording->strings.failed)
 		return error_out_of_memory(error);
 	if (recording->strings.length > UINT32_MAX)
@@ -664,9 +687,11 @@ prepare(struct recording *recording, struct error *error)
 		return -1;
 	recording->used = CPPROFDATA_HEADER_SIZE +
 	    names_chunks_size(recording->names) +
-	    chunk_size(recording->strings.length, 1) +
-	    chunk_size(profile->n_modules, sizeof(struct cpprofdata_module)) +
-	    chunk_size(profile->n_threads, sizeof(struct cpprofdata_thread));
+	    export_cpprofdata_chunk_size(recording->strings.length, 1) +
+	    export_cpprofdata_chunk_size(profile->n_modules,
+	                                 sizeof(struct cpprofdata_module)) +
+	    export_cpprofdata_chunk_size(profile->n_threads,
+	                                 sizeof(struct cpprofdata_thread));
 	if (add_pieces(recording, error) != 0)
 		return -1;
 	recording->header.used = htole64(recording->used);
@@ -686,9 +711,10 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 		return -1;
 	recording->source = source;
 	recording->writer = writer;
-	if (prepare(recording, error) == 0) {
-		put(recording, &recording->header, sizeof recording->header);
-		write_strings(recording);
+	if (export_cpprofdata_prepare(recording, error) == 0) {
+		export_cpprofdata_put(recording, &recording->header,
+		                      sizeof recording->header);
+		export_cpprofdata_write_strings(recording);
 		write_modules(recording);
 		write_threads(recording);
 		names_chunks_write(recording->names, recording->writer);

@@ -76,8 +76,8 @@ look_up_string(struct names_reader *reader, uint32_t number, uint32_t *name,
  * small record can refer to a long string.
  */
 static int
-take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
-            struct error *error)
+names_file_take_string(struct names_reader *reader, uint32_t number,
+                       uint32_t *name, struct error *error)
 {
 	uint32_t place = id_table_add(&reader->strings, number, error);
 
@@ -113,10 +113,10 @@ take_location(struct names_reader *reader, uint64_t number,
 	}
 	memcpy(&record, bytes, sizeof record);
 	location->line = le32toh(record.line);
-	if (take_string(reader, le32toh(record.function), &location->function,
-	                error) != 0 ||
-	    take_string(reader, le32toh(record.file), &location->file,
-	                error) != 0)
+	if (names_file_take_string(reader, le32toh(record.function),
+	                           &location->function, error) != 0 ||
+	    names_file_take_string(reader, le32toh(record.file),
+	                           &location->file, error) != 0)
 		return -1;
 	return 0;
 }
@@ -126,8 +126,8 @@ take_location(struct names_reader *reader, uint64_t number,
  * following ones.
  */
 static int
-take_address(struct names_reader *reader, uint64_t number, uint64_t *last,
-             bool *is_good, struct error *error)
+names_file_take_address(struct names_reader *reader, uint64_t number,
+                        uint64_t *last, bool *is_good, struct error *error)
 {
 	const unsigned char *bytes = record_of(reader,
 	    CPPROFDATA_NAMED_ADDRESSES, number);
@@ -166,23 +166,23 @@ take_address(struct names_reader *reader, uint64_t number, uint64_t *last,
 		if (take_location(reader, first + i, &locations[i],
 		                  error) != 0)
 			return -1;
-	if (take_string(reader, le32toh(record.function), &address.function,
-	                error) != 0)
+	if (names_file_take_string(reader, le32toh(record.function),
+	                           &address.function, error) != 0)
 		return -1;
 	return address.function == NO_NAME ? 0 :
 	    kept_names_add(reader->kept, &address, locations, error);
 }
 
 static int
-take_range(struct names_reader *reader, uint64_t first, uint64_t n,
-           struct error *error)
+names_file_take_range(struct names_reader *reader, uint64_t first, uint64_t n,
+                      struct error *error)
 {
 	uint64_t last = UINT64_MAX;	/* none */
 	bool is_good = true;
 
 	for (uint64_t i = 0; i < n && is_good; i++)
-		if (take_address(reader, first + i, &last, &is_good,
-		                 error) != 0 ||
+		if (names_file_take_address(reader, first + i, &last, &is_good,
+		                            error) != 0 ||
 		    (i % ADDRESSES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
@@ -190,7 +190,8 @@ take_range(struct names_reader *reader, uint64_t first, uint64_t n,
 }
 
 static int
-take_module(void *context, const unsigned char *bytes, struct error *error)
+names_file_take_module(void *context, const unsigned char *bytes,
+                       struct error *error)
 {
 	struct names_reader *reader = context;
 	struct cpprofdata_named_module record;
@@ -213,8 +214,8 @@ take_module(void *context, const unsigned char *bytes, struct error *error)
 	result = kept_names_begin_module(reader->kept, &module, error);
 	free(path);
 	return result != 0 ? -1 :
-	    take_range(reader, le64toh(record.first_address),
-	               le64toh(record.n_addresses), error);
+	    names_file_take_range(reader, le64toh(record.first_address),
+	                          le64toh(record.n_addresses), error);
 }
 
 static int
@@ -227,13 +228,13 @@ take_process(void *context, const unsigned char *bytes, struct error *error)
 	if (kept_names_begin_process(reader->kept, le32toh(record.pid),
 	                             le64toh(record.start_ns), error) != 0)
 		return -1;
-	return take_range(reader, le64toh(record.first_address),
-	                  le64toh(record.n_addresses), error);
+	return names_file_take_range(reader, le64toh(record.first_address),
+	                             le64toh(record.n_addresses), error);
 }
 
 static struct kept_names *
-take_names(const struct cpprofdata_file *file, struct error *damage,
-           struct error *error)
+names_file_take_names(const struct cpprofdata_file *file, struct error *damage,
+                      struct error *error)
 {
 	struct names_reader reader = { .file = file, .damage = damage };
 
@@ -243,10 +244,10 @@ take_names(const struct cpprofdata_file *file, struct error *damage,
 	    &file->runs[CPPROFDATA_NAMED_LOCATIONS]);
 	reader.kept = kept_names_new(error);
 	if (reader.kept == NULL ||
-	    cpprofdata_file_each(file, CPPROFDATA_NAMED_MODULES, take_module,
-	                         &reader, error) != 0 ||
-	    cpprofdata_file_each(file, CPPROFDATA_NAMED_PROCESSES,
-	                         take_process, &reader, error) != 0) {
+	    cpprofdata_file_each(file, CPPROFDATA_NAMED_MODULES,
+	                         names_file_take_module, &reader, error) != 0 ||
+	    cpprofdata_file_each(file, CPPROFDATA_NAMED_PROCESSES, take_process,
+	                         &reader, error) != 0) {
 		kept_names_free(reader.kept);
 		reader.kept = NULL;
 	}
@@ -266,7 +267,7 @@ names_file_read(struct source *source, struct error *damage,
 		return NULL;
 	if (file.damage.is_set)
 		error_set(damage, "%s", file.damage.text);
-	kept = take_names(&file, damage, error);
+	kept = names_file_take_names(&file, damage, error);
 	cpprofdata_file_close(&file);
 	return kept;
 }
@@ -278,5 +279,5 @@ names_file_within(const struct cpprofdata_file *file, struct error *damage,
 	if (cpprofdata_runs_count(&file->runs[CPPROFDATA_NAMED_MODULES]) == 0 &&
 	    cpprofdata_runs_count(&file->runs[CPPROFDATA_NAMED_PROCESSES]) == 0)
 		return NULL;
-	return take_names(file, damage, error);
+	return names_file_take_names(file, damage, error);
 }

@@ -28,7 +28,8 @@ struct names_chunks {
 };
 
 static uint32_t
-add_string(struct names_chunks *writer, const char *text, size_t length)
+names_writer_add_string(struct names_chunks *writer, const char *text,
+                        size_t length)
 {
 	uint64_t number = writer->first_string + writer->strings.length;
 
@@ -45,14 +46,14 @@ add_string(struct names_chunks *writer, const char *text, size_t length)
 }
 
 static uint32_t
-add_name(struct names_chunks *writer, uint32_t name)
+names_writer_add_name(struct names_chunks *writer, uint32_t name)
 {
 	const struct names *names = writer->names->profile->names;
 
 	if (name == NO_NAME)
 		return 0;
 	if (writer->string_of[name] == 0)
-		writer->string_of[name] = add_string(writer,
+		writer->string_of[name] = names_writer_add_string(writer,
 		    names_text(names, name), names_length(names, name));
 	return writer->string_of[name];
 }
@@ -76,7 +77,8 @@ n_kept_locations(const struct names_file *names, const struct frame *frame)
 }
 
 static void
-add_locations(struct names_chunks *writer, const struct frame *frame)
+names_writer_add_locations(struct names_chunks *writer,
+                           const struct frame *frame)
 {
 	const struct profile *profile = writer->names->profile;
 	uint32_t n = n_kept_locations(writer->names, frame);
@@ -85,12 +87,13 @@ add_locations(struct names_chunks *writer, const struct frame *frame)
 		const struct location *location =
 		    &profile->locations[frame->first_location + i];
 		struct cpprofdata_named_location record = {
-			.file = htole32(add_name(writer, location->file)),
+			.file = htole32(
+			    names_writer_add_name(writer, location->file)),
 			.line = htole32(location->line),
 		};
 
 		if (i > 0)
-			record.function = htole32(add_name(writer,
+			record.function = htole32(names_writer_add_name(writer,
 			    location->function));
 		text_add(&writer->locations, (const char *)&record,
 		         sizeof record);
@@ -102,7 +105,8 @@ add_locations(struct names_chunks *writer, const struct frame *frame)
  * Whether the frame has lines, from debug information or from another format.
  */
 static bool
-has_lines(const struct names_chunks *writer, const struct frame *frame)
+names_writer_has_lines(const struct names_chunks *writer,
+                       const struct frame *frame)
 {
 	const struct location *locations =
 	    &writer->names->profile->locations[frame->first_location];
@@ -114,8 +118,8 @@ has_lines(const struct names_chunks *writer, const struct frame *frame)
 
 /* If the name is not a symbol's, the module's file may still have one. */
 static void
-add_address(struct names_chunks *writer, uint32_t number,
-            bool lines_were_read)
+names_writer_add_address(struct names_chunks *writer, uint32_t number,
+                         bool lines_were_read)
 {
 	const struct profile *profile = writer->names->profile;
 	const struct frame *frame = &profile->frames[number];
@@ -123,11 +127,11 @@ add_address(struct names_chunks *writer, uint32_t number,
 	    profile->locations[frame->first_location].function;
 	struct cpprofdata_named_address record = {
 		.offset = htole64(address_of(writer->names, number)),
-		.function = htole32(add_name(writer, function)),
+		.function = htole32(names_writer_add_name(writer, function)),
 		.in_function = htole32(frame->function_offset),
 		.first_location = htole32((uint32_t)writer->n_locations),
 	};
-	bool has_own_lines = has_lines(writer, frame);
+	bool has_own_lines = names_writer_has_lines(writer, frame);
 	uint32_t flags = 0;
 
 	if (!frame->is_made_up)
@@ -141,7 +145,7 @@ add_address(struct names_chunks *writer, uint32_t number,
 	if (has_own_lines) {
 		record.n_locations = htole32(n_kept_locations(writer->names,
 		                                               frame));
-		add_locations(writer, frame);
+		names_writer_add_locations(writer, frame);
 	}
 	record.flags = htole32(flags);
 	text_add(&writer->addresses, (const char *)&record, sizeof record);
@@ -153,19 +157,21 @@ add_address(struct names_chunks *writer, uint32_t number,
  * address, without duplicates.
  */
 static void
-add_addresses(struct names_chunks *writer, const uint32_t *frames, size_t n,
-              bool lines_were_read)
+names_writer_add_addresses(struct names_chunks *writer, const uint32_t *frames,
+                           size_t n, bool lines_were_read)
 {
 	const struct names_file *names = writer->names;
 
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || address_of(names, frames[i]) !=
 		    address_of(names, frames[i - 1]))
-			add_address(writer, frames[i], lines_were_read);
+			names_writer_add_address(writer, frames[i],
+			                         lines_were_read);
 }
 
 static void
-add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
+names_writer_add_module(struct names_chunks *writer, const uint32_t *frames,
+                        size_t n)
 {
 	const struct profile *profile = writer->names->profile;
 	const struct module *module =
@@ -174,8 +180,8 @@ add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
 	bool lines_were_read = lines != NULL &&
 	    address_lines_were_read(lines, module);
 	struct cpprofdata_named_module record = {
-		.path = htole32(add_string(writer, module->path,
-		                           strlen(module->path))),
+		.path = htole32(names_writer_add_string(writer, module->path,
+		                                        strlen(module->path))),
 		.build_id_size = htole32(module->build_id_size),
 		.file_size = htole64(module->file_size),
 		.file_mtime_ns = htole64(module->file_mtime_ns),
@@ -183,7 +189,7 @@ add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
 	};
 
 	memcpy(record.build_id, module->build_id, sizeof record.build_id);
-	add_addresses(writer, frames, n, lines_were_read);
+	names_writer_add_addresses(writer, frames, n, lines_were_read);
 	record.n_addresses = htole64(writer->n_addresses -
 	                             le64toh(record.first_address));
 	text_add(&writer->modules, (const char *)&record, sizeof record);
@@ -191,7 +197,7 @@ add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
 
 /* Sorts the frames; returns how many have a module. */
 static size_t
-add_modules(struct names_chunks *writer)
+names_writer_add_modules(struct names_chunks *writer)
 {
 	const struct frame *frames = writer->names->profile->frames;
 	const uint32_t *sorted = writer->sorted;
@@ -205,7 +211,7 @@ add_modules(struct names_chunks *writer)
 		for (end = begin + 1; end < writer->n_sorted &&
 		     frames[sorted[end]].module == module; end++)
 			;
-		add_module(writer, sorted + begin, end - begin);
+		names_writer_add_module(writer, sorted + begin, end - begin);
 	}
 	return begin;
 }
@@ -215,13 +221,14 @@ add_code(struct names_chunks *writer, const struct named_code *code)
 {
 	struct cpprofdata_named_address record = {
 		.offset = htole64(code->address),
-		.function = htole32(add_name(writer, code->function)),
+		.function = htole32(
+		    names_writer_add_name(writer, code->function)),
 		.in_function = htole32(code->offset),
 		.first_location = htole32((uint32_t)writer->n_locations),
 		.flags = htole32(CPPROFDATA_NAMED_SYMBOL),
 	};
 	struct cpprofdata_named_location location = {
-		.file = htole32(add_name(writer, code->file)),
+		.file = htole32(names_writer_add_name(writer, code->file)),
 		.line = htole32(code->line),
 	};
 
@@ -237,7 +244,8 @@ add_code(struct names_chunks *writer, const struct named_code *code)
 
 /* Makes the records of outside[n], the sorted frames without a module. */
 static void
-add_processes(struct names_chunks *writer, const uint32_t *outside, size_t n)
+names_writer_add_processes(struct names_chunks *writer, const uint32_t *outside,
+                           size_t n)
 {
 	const struct names_file *names = writer->names;
 
@@ -252,7 +260,7 @@ add_processes(struct names_chunks *writer, const uint32_t *outside, size_t n)
 		for (size_t k = 0; k < process->n; k++)
 			add_code(writer, &names->codes[process->first + k]);
 		if (i == 0)
-			add_addresses(writer, outside, n, false);
+			names_writer_add_addresses(writer, outside, n, false);
 		record.n_addresses = htole64(writer->n_addresses -
 		                             le64toh(record.first_address));
 		text_add(&writer->processes, (const char *)&record,
@@ -276,7 +284,7 @@ compare_kept(const void *left, const void *right, void *context)
 }
 
 static bool
-is_kept(const struct names_file *names, uint32_t number)
+names_writer_is_kept(const struct names_file *names, uint32_t number)
 {
 	const struct frame *frame = &names->profile->frames[number];
 
@@ -286,7 +294,7 @@ is_kept(const struct names_file *names, uint32_t number)
 }
 
 static int
-prepare(struct names_chunks *writer, struct error *error)
+names_writer_prepare(struct names_chunks *writer, struct error *error)
 {
 	const struct profile *profile = writer->names->profile;
 	size_t n_in_modules;
@@ -298,15 +306,15 @@ prepare(struct names_chunks *writer, struct error *error)
 	if (writer->string_of == NULL || writer->sorted == NULL)
 		return -1;
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (is_kept(writer->names, i))
+		if (names_writer_is_kept(writer->names, i))
 			writer->sorted[writer->n_sorted++] = i;
 	if (writer->n_sorted > 0)
 		qsort_r(writer->sorted, writer->n_sorted,
 		        sizeof *writer->sorted, compare_kept,
 		        (void *)writer->names);
-	n_in_modules = add_modules(writer);
-	add_processes(writer, writer->sorted + n_in_modules,
-	              writer->n_sorted - n_in_modules);
+	n_in_modules = names_writer_add_modules(writer);
+	names_writer_add_processes(writer, writer->sorted + n_in_modules,
+	                           writer->n_sorted - n_in_modules);
 	if (writer->strings.failed || writer->modules.failed ||
 	    writer->addresses.failed || writer->locations.failed ||
 	    writer->processes.failed)
@@ -317,7 +325,7 @@ prepare(struct names_chunks *writer, struct error *error)
 }
 
 static uint64_t
-chunk_size(uint64_t size)
+names_writer_chunk_size(uint64_t size)
 {
 	size += sizeof(struct cpprofdata_chunk);
 	return (size + CPPROFDATA_PAGE - 1) / CPPROFDATA_PAGE *
@@ -339,7 +347,7 @@ write_part(struct writer *writer, const struct part *part)
 {
 	static const char zeros[CPPROFDATA_PAGE];
 	size_t n = part->records->length;
-	uint64_t size = chunk_size(n);
+	uint64_t size = names_writer_chunk_size(n);
 	struct cpprofdata_chunk chunk = {
 		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
 		.type = htole32(part->type),
@@ -387,7 +395,7 @@ names_chunks_new(const struct names_file *names, uint64_t first_string,
 	chunks->names = names;
 	chunks->first_string = first_string;
 	text_add_char(&chunks->strings, '\0');
-	if (prepare(chunks, error) != 0) {
+	if (names_writer_prepare(chunks, error) != 0) {
 		names_chunks_free(chunks);
 		return NULL;
 	}
@@ -418,7 +426,7 @@ names_chunks_size(const struct names_chunks *chunks)
 
 	list_parts(chunks, parts);
 	for (int i = 0; i < N_PARTS; i++)
-		size += chunk_size(parts[i].records->length);
+		size += names_writer_chunk_size(parts[i].records->length);
 	return size;
 }
 

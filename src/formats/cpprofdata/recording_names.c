@@ -65,7 +65,7 @@ path_beside(const char *file, struct error *error)
 
 /* The header of any of the collector's files; all zero for another file. */
 static struct cpprofdata_header
-read_header(const char *path)
+recording_names_read_header(const char *path)
 {
 	struct cpprofdata_header header = { 0 };
 	struct error error = { 0 };
@@ -94,7 +94,7 @@ recording_names_is_file(const char *path)
 
 	if (strcmp(last_component(path), CPPROFDATA_NAMES_FILE) != 0)
 		return false;
-	header = read_header(path);
+	header = recording_names_read_header(path);
 	return (le32toh(header.flags) & CPPROFDATA_NAMES) != 0;
 }
 
@@ -110,21 +110,22 @@ recording_names_are_missing(const char *const *files, size_t n)
 	if (path == NULL)
 		return false;
 	are_missing = lstat(path, &status) != 0 && errno == ENOENT;
-	header = read_header(path);
+	header = recording_names_read_header(path);
 	free(path);
 	if (are_missing || header.start_ns == 0 ||
 	    (le32toh(header.flags) & CPPROFDATA_NAMES) == 0)
 		return are_missing;
 	/* A process that outlived `record` has taken samples later. */
 	for (size_t i = 0; i < n && !are_missing; i++)
-		are_missing = le64toh(read_header(files[i]).last_sample_ns) >
+		are_missing = le64toh(recording_names_read_header(files[i])
+		                          .last_sample_ns) >
 		    le64toh(header.start_ns);
 	return are_missing;
 }
 
 /* Refuses pipes, which could block; *why: what is wrong with the file. */
 static struct kept_names *
-read_names(const char *path, struct error *why)
+recording_names_read_names(const char *path, struct error *why)
 {
 	struct error error = { 0 }, damage = { 0 };
 	struct kept_names *kept = NULL;
@@ -164,7 +165,7 @@ recording_names_beside(struct recording_names *names, const char *file,
 		return -1;
 	if (names->path == NULL || strcmp(names->path, path) != 0) {
 		forget(names);
-		names->kept = read_names(path, &why);
+		names->kept = recording_names_read_names(path, &why);
 		names->path = path;
 	} else {
 		free(path);
@@ -264,7 +265,7 @@ collect_nodes(struct collecting *collecting,
 }
 
 static int
-compare_addresses(const void *left, const void *right)
+recording_names_compare_addresses(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -365,7 +366,7 @@ name_outside(struct collecting *collecting, const struct cpprofdata_file *file,
 	if (collecting->n_outside == 0)
 		return 0;
 	qsort(collecting->outside, collecting->n_outside,
-	      sizeof *collecting->outside, compare_addresses);
+	      sizeof *collecting->outside, recording_names_compare_addresses);
 	map = cpprofdata_jit_map(file, error);
 	if (map == NULL)
 		return -1;

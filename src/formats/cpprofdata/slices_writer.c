@@ -36,8 +36,8 @@ first_place(const struct slices_writer *slices, uint32_t node)
 
 /* The next part that is not empty; false after the last one. */
 static bool
-next_part(const struct slices_writer *slices, struct place *place,
-          struct part *part)
+slices_writer_next_part(const struct slices_writer *slices, struct place *place,
+                        struct part *part)
 {
 	const struct timeline *timeline = slices->tree->timeline;
 
@@ -70,7 +70,7 @@ find_end_mark(const struct slices_writer *slices)
 		struct place place = first_place(slices, node);
 		struct part part;
 
-		while (next_part(slices, &place, &part)) {
+		while (slices_writer_next_part(slices, &place, &part)) {
 			if (part.slice + 1 == tree->timeline->n_slices)
 				return NO_NODE;
 			mark = node;
@@ -107,7 +107,7 @@ slices_writer_count(const struct slices_writer *slices, uint32_t begin,
 		struct place place = first_place(slices, node);
 		struct part part;
 
-		while (next_part(slices, &place, &part))
+		while (slices_writer_next_part(slices, &place, &part))
 			n++;
 		n += node == slices->end_mark;
 	}
@@ -141,7 +141,7 @@ slices_writer_put(const struct slices_writer *slices, uint32_t begin,
 
 		if (export_may_go_on(node, writer, error) != 0)
 			return -1;
-		while (next_part(slices, &place, &part))
+		while (slices_writer_next_part(slices, &place, &part))
 			put_record(slices, first + (node - begin), &part,
 			           writer);
 		if (node == slices->end_mark) {

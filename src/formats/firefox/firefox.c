@@ -45,7 +45,7 @@ read_ms(struct firefox *firefox)
 }
 
 static void
-read_units(struct firefox *firefox)
+firefox_read_units(struct firefox *firefox)
 {
 	struct json_token key, token;
 
@@ -90,7 +90,7 @@ read_meta(struct firefox *firefox)
 		else if (json_is(&key, "startTime"))
 			firefox->meta.start_ns = read_ms(firefox);
 		else if (json_is(&key, "sampleUnits"))
-			read_units(firefox);
+			firefox_read_units(firefox);
 		else if (json_is(&key, "product"))
 			read_product(firefox);
 		else
@@ -143,7 +143,7 @@ read_threads(struct firefox *firefox)
 /* ---- the file ---- */
 
 static void
-read_shared(struct firefox *firefox)
+firefox_read_shared(struct firefox *firefox)
 {
 	struct json_token key;
 
@@ -156,7 +156,7 @@ read_shared(struct firefox *firefox)
 }
 
 static void
-read_file(struct firefox *firefox)
+firefox_read_file(struct firefox *firefox)
 {
 	struct json_token key;
 
@@ -166,7 +166,7 @@ read_file(struct firefox *firefox)
 		if (json_is(&key, "meta"))
 			read_meta(firefox);
 		else if (json_is(&key, "shared"))
-			read_shared(firefox);
+			firefox_read_shared(firefox);
 		else if (json_is(&key, "threads"))
 			read_threads(firefox);
 		else if (!json_is(&key, "libs") ||
@@ -183,7 +183,7 @@ read_file(struct firefox *firefox)
 }
 
 static int
-finish(struct firefox *firefox, struct error *error)
+firefox_finish(struct firefox *firefox, struct error *error)
 {
 	struct reader *reader = &firefox->reader;
 
@@ -214,8 +214,8 @@ firefox_read(struct source *source, const struct read_options *options,
 		firefox.tree = firefox_tree_new(&firefox.reader,
 		    &firefox.shared, &firefox.meta, firefox.json, error);
 	if (firefox.tree != NULL)
-		read_file(&firefox);
-	result = firefox.tree != NULL ? finish(&firefox, error) : -1;
+		firefox_read_file(&firefox);
+	result = firefox.tree != NULL ? firefox_finish(&firefox, error) : -1;
 	for (size_t i = 0; i < firefox.n_waiting; i++)
 		firefox_thread_free(&firefox.waiting[i]);
 	free(firefox.waiting);

@@ -89,9 +89,9 @@ parse_build_id(const char *text, size_t length, unsigned char *id, size_t max)
 }
 
 static int
-add_module(struct firefox_frames *frames, const char *path,
-           size_t path_length, const char *id_text, size_t id_length,
-           struct error *error)
+firefox_frames_add_module(struct firefox_frames *frames, const char *path,
+                          size_t path_length, const char *id_text,
+                          size_t id_length, struct error *error)
 {
 	unsigned char id[sizeof frames->profile->modules->build_id];
 	size_t size = parse_build_id(id_text, id_length, id, sizeof id);
@@ -117,9 +117,9 @@ add_module(struct firefox_frames *frames, const char *path,
  * path, or *error is set.
  */
 static uint32_t
-find_module(struct firefox_frames *frames,
-            const struct text_column *libraries, uint32_t library,
-            struct error *error)
+firefox_frames_find_module(struct firefox_frames *frames,
+                           const struct text_column *libraries,
+                           uint32_t library, struct error *error)
 {
 	size_t path_length, id_length;
 	const char *path = text_column_at(libraries, 2 * (size_t)library,
@@ -133,8 +133,10 @@ find_module(struct firefox_frames *frames,
 		return NO_MODULE;
 	module = names_add_pair(frames->modules, path, path_length, id,
 	                        id_length, error);
-	if (module == NO_NAME || (module == n &&
-	    add_module(frames, path, path_length, id, id_length, error) != 0))
+	if (module == NO_NAME ||
+	    (module == n &&
+	     firefox_frames_add_module(frames, path, path_length, id, id_length,
+	                               error) != 0))
 		return NO_MODULE;
 	return module;
 }
@@ -194,10 +196,14 @@ miss_row(struct firefox_frames *frames, const struct index_column *column,
 	       index_column_fail(column, frames->json, name, row, n);
 }
 
-/* The string that is a function's file; 1, 0 and -1 as find_rows. */
+/*
+ * The string that is a function's file; 1, 0 and -1 as
+ * firefox_frames_find_rows.
+ */
 static int
-find_file(struct firefox_frames *frames, const struct frame_tables *tables,
-          uint32_t function, uint32_t *string)
+firefox_frames_find_file(struct firefox_frames *frames,
+                         const struct frame_tables *tables, uint32_t function,
+                         uint32_t *string)
 {
 	const struct index_column *files = &tables->frames->function_file;
 	size_t n_strings = tables->strings->strings.n;
@@ -216,8 +222,9 @@ find_file(struct firefox_frames *frames, const struct frame_tables *tables,
 
 /* Likewise the library of a frame; one that was cut off is NO_INDEX. */
 static int
-find_library(struct firefox_frames *frames, const struct frame_tables *tables,
-             uint32_t frame, uint32_t function, uint32_t *library)
+firefox_frames_find_library(struct firefox_frames *frames,
+                            const struct frame_tables *tables, uint32_t frame,
+                            uint32_t function, uint32_t *library)
 {
 	const struct firefox_tables *of = tables->frames;
 	size_t n = tables->libraries->libraries.n / 2;
@@ -243,8 +250,9 @@ find_library(struct firefox_frames *frames, const struct frame_tables *tables,
  * -1: an index is out of range.
  */
 static int
-find_rows(struct firefox_frames *frames, const struct frame_tables *tables,
-          uint32_t frame, struct frame_rows *rows)
+firefox_frames_find_rows(struct firefox_frames *frames,
+                         const struct frame_tables *tables, uint32_t frame,
+                         struct frame_rows *rows)
 {
 	const struct index_column *functions = &tables->frames->frame_function;
 	const struct index_column *names = &tables->frames->function_name;
@@ -259,10 +267,12 @@ find_rows(struct firefox_frames *frames, const struct frame_tables *tables,
 	if (rows->name >= n_strings)
 		return miss_row(frames, names, "funcTable.name",
 		                rows->function, n_strings);
-	found = find_file(frames, tables, rows->function, &rows->file);
-	return found <= 0 ? found :
-	       find_library(frames, tables, frame, rows->function,
-	                    &rows->library);
+	found = firefox_frames_find_file(frames, tables, rows->function,
+	                                 &rows->file);
+	return found <= 0 ?
+	    found :
+	    firefox_frames_find_library(frames, tables, frame, rows->function,
+	                                &rows->library);
 }
 
 /* ---- frames ---- */
@@ -291,7 +301,7 @@ firefox_frames_add_name(struct firefox_frames *frames, const char *name,
 
 /* "0x1a2b", the name of a function without a symbol. */
 static bool
-is_address(const char *text, size_t length)
+firefox_frames_is_address(const char *text, size_t length)
 {
 	if (length < 3 || text[0] != '0' || text[1] != 'x')
 		return false;
@@ -303,8 +313,9 @@ is_address(const char *text, size_t length)
 
 /* Demangling is slow, so each string is demangled only once. */
 static uint32_t
-name_function(struct firefox_frames *frames, const struct frame_tables *tables,
-              uint32_t string, struct error *error)
+firefox_frames_name_function(struct firefox_frames *frames,
+                             const struct frame_tables *tables, uint32_t string,
+                             struct error *error)
 {
 	uint32_t *name = &(*tables->names)[string];
 	size_t length;
@@ -321,8 +332,9 @@ name_function(struct firefox_frames *frames, const struct frame_tables *tables,
 }
 
 static uint32_t
-name_file(struct firefox_frames *frames, const struct frame_tables *tables,
-          uint32_t string, struct error *error)
+firefox_frames_name_file(struct firefox_frames *frames,
+                         const struct frame_tables *tables, uint32_t string,
+                         struct error *error)
 {
 	size_t length;
 	const char *text;
@@ -335,8 +347,8 @@ name_file(struct firefox_frames *frames, const struct frame_tables *tables,
 }
 
 static uint32_t
-find_line(const struct firefox_tables *tables, uint32_t frame,
-          uint32_t function)
+firefox_frames_find_line(const struct firefox_tables *tables, uint32_t frame,
+                         uint32_t function)
 {
 	uint32_t line = index_column_at(&tables->frame_line, frame);
 
@@ -346,8 +358,9 @@ find_line(const struct firefox_tables *tables, uint32_t frame,
 }
 
 static uint32_t
-make_label(struct firefox_frames *frames, const struct frame_tables *tables,
-           uint32_t frame, struct error *error)
+firefox_frames_make_label(struct firefox_frames *frames,
+                          const struct frame_tables *tables, uint32_t frame,
+                          struct error *error)
 {
 	const struct address_column *addresses =
 	    &tables->frames->frame_address;
@@ -358,24 +371,27 @@ make_label(struct firefox_frames *frames, const struct frame_tables *tables,
 	struct frame_rows rows = { 0 };
 	size_t length;
 	const char *name;
-	int found = find_rows(frames, tables, frame, &rows);
+	int found = firefox_frames_find_rows(frames, tables, frame, &rows);
 
 	if (found <= 0)
 		return found < 0 ? NO_LABEL :
 		       firefox_frames_add_name(frames, "[unknown]", error);
 	if (address != NO_ADDRESS && rows.library != NO_INDEX)
-		known.module = find_module(frames,
+		known.module = firefox_frames_find_module(frames,
 		    &tables->libraries->libraries, rows.library, error);
 	if (error->is_set)
 		return NO_LABEL;
 	if (known.module != NO_MODULE)
 		known.address = frames->bases[known.module] + address;
 	name = text_column_at(&tables->strings->strings, rows.name, &length);
-	if (known.module == NO_MODULE || !is_address(name, length)) {
-		known.function = name_function(frames, tables, rows.name,
-		                               error);
-		known.line = find_line(tables->frames, frame, rows.function);
-		known.file = name_file(frames, tables, rows.file, error);
+	if (known.module == NO_MODULE ||
+	    !firefox_frames_is_address(name, length)) {
+		known.function = firefox_frames_name_function(frames, tables,
+		                                              rows.name, error);
+		known.line = firefox_frames_find_line(tables->frames, frame,
+		                                      rows.function);
+		known.file = firefox_frames_name_file(frames, tables, rows.file,
+		                                      error);
 	}
 	return error->is_set ? NO_LABEL : add_known(frames, &known, error);
 }
@@ -388,7 +404,7 @@ firefox_frames_label(struct firefox_frames *frames,
 	uint32_t *label = &tables->labels[row];
 
 	if (*label == NO_LABEL)
-		*label = make_label(frames, tables, row, error);
+		*label = firefox_frames_make_label(frames, tables, row, error);
 	return *label;
 }
 
@@ -405,8 +421,8 @@ get_known(const struct firefox_frames *frames, uint32_t label)
 
 /* Frames without a name go first, since address_frames.h counts from 0. */
 static int
-add_addresses(struct firefox_frames *frames, uint32_t *numbers,
-              struct error *error)
+firefox_frames_add_addresses(struct firefox_frames *frames, uint32_t *numbers,
+                             struct error *error)
 {
 	struct address_frames *addresses = address_frames_new(error);
 	int result = addresses != NULL ? 0 : -1;
@@ -458,7 +474,7 @@ firefox_frames_finish(struct firefox_frames *frames, struct error *error)
 	                                 sizeof *numbers, error);
 
 	if (numbers != NULL &&
-	    add_addresses(frames, numbers, error) == 0 &&
+	    firefox_frames_add_addresses(frames, numbers, error) == 0 &&
 	    add_named(frames, numbers, error) == 0)
 		return numbers;
 	free(numbers);

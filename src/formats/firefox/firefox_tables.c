@@ -107,7 +107,8 @@ index_column_fail(const struct index_column *column, struct json_reader *json,
 
 /* Lines refer to no table, so a wrong value is no error but no line. */
 static void
-read_lines(struct table_reading *reading, struct index_column *column)
+firefox_tables_read_lines(struct table_reading *reading,
+                          struct index_column *column)
 {
 	struct json_token token;
 	uint64_t number;
@@ -124,7 +125,8 @@ read_lines(struct table_reading *reading, struct index_column *column)
 }
 
 static void
-read_addresses(struct table_reading *reading, struct address_column *column)
+firefox_tables_read_addresses(struct table_reading *reading,
+                              struct address_column *column)
 {
 	struct json_token token;
 	uint64_t number;
@@ -144,8 +146,9 @@ read_addresses(struct table_reading *reading, struct address_column *column)
 }
 
 static void
-add_text(struct table_reading *reading, struct text_column *column,
-         const char *text, size_t length)
+firefox_tables_add_text(struct table_reading *reading,
+                        struct text_column *column, const char *text,
+                        size_t length)
 {
 	if (memory_grow(&column->ends, &column->ends_capacity, column->n + 1,
 	                sizeof *column->ends, reading->error) != 0 ||
@@ -170,7 +173,8 @@ read_strings(struct table_reading *reading)
 	reading->tables->has_strings = true;
 	while (json_next_element(reading->json, &token)) {
 		if (token.type == JSON_STRING || token.type == JSON_NULL)
-			add_text(reading, strings, token.text, token.length);
+			firefox_tables_add_text(reading, strings, token.text,
+			                        token.length);
 		else
 			json_fail(reading->json, token.offset,
 			          "expected a string");
@@ -228,13 +232,13 @@ read_column(struct table_reading *reading, const struct column *column)
 		index_column_read(place, reading->json, column->what,
 		                  reading->error);
 	else if (column->kind == LINES)
-		read_lines(reading, place);
+		firefox_tables_read_lines(reading, place);
 	else
-		read_addresses(reading, place);
+		firefox_tables_read_addresses(reading, place);
 }
 
 static const struct column *
-find_column(const char *table, const struct json_token *key)
+firefox_tables_find_column(const char *table, const struct json_token *key)
 {
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
 		if (strcmp(columns[i].table, table) == 0 &&
@@ -244,7 +248,8 @@ find_column(const char *table, const struct json_token *key)
 }
 
 static void
-read_table(struct table_reading *reading, const char *name, bool *is_there)
+firefox_tables_read_table(struct table_reading *reading, const char *name,
+                          bool *is_there)
 {
 	struct json_token key;
 
@@ -253,7 +258,8 @@ read_table(struct table_reading *reading, const char *name, bool *is_there)
 	if (is_there != NULL)
 		*is_there = true;
 	while (json_next_key(reading->json, &key)) {
-		const struct column *column = find_column(name, &key);
+		const struct column *column = firefox_tables_find_column(name,
+		                                                         &key);
 
 		if (json_is(&key, "schema"))
 			firefox_fail_unprocessed(reading->json, key.offset);
@@ -286,8 +292,10 @@ read_library(struct table_reading *reading)
 	if (path.failed || id.failed)
 		error_out_of_memory(reading->error);
 	if (!reading->error->is_set) {
-		add_text(reading, libraries, path.bytes, path.length);
-		add_text(reading, libraries, id.bytes, id.length);
+		firefox_tables_add_text(reading, libraries, path.bytes,
+		                        path.length);
+		firefox_tables_add_text(reading, libraries, id.bytes,
+		                        id.length);
 	}
 	text_free(&path);
 	text_free(&id);
@@ -334,7 +342,8 @@ firefox_tables_read_key(struct firefox_tables *tables,
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (json_is(key, names[i].name)) {
-			read_table(&reading, names[i].name, names[i].is_there);
+			firefox_tables_read_table(&reading, names[i].name,
+			                          names[i].is_there);
 			return true;
 		}
 	if (json_is(key, "stringArray"))

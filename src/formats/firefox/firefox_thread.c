@@ -86,7 +86,7 @@ read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
  * from the last known time.
  */
 static void
-read_times(struct thread_reading *reading, bool are_deltas)
+firefox_thread_read_times(struct thread_reading *reading, bool are_deltas)
 {
 	struct amounts *times = &reading->times;
 	struct json_token token;
@@ -139,8 +139,8 @@ read_weight_type(struct thread_reading *reading)
 /* ---- sums by stack ---- */
 
 static int
-add_sample(struct thread_reading *reading, struct id_table *stacks,
-           size_t sample)
+firefox_thread_add_sample(struct thread_reading *reading,
+                          struct id_table *stacks, size_t sample)
 {
 	struct firefox_thread *thread = reading->thread;
 	uint32_t stack = reading->stacks.values[sample];
@@ -184,7 +184,7 @@ add_sample(struct thread_reading *reading, struct id_table *stacks,
 
 /* The number of samples; in a cut input, that of the shortest column. */
 static size_t
-count_samples(struct thread_reading *reading, bool is_whole)
+firefox_thread_count_samples(struct thread_reading *reading, bool is_whole)
 {
 	size_t n = reading->stacks.n;
 	const struct amounts *columns[] = { &reading->weights,
@@ -205,13 +205,13 @@ count_samples(struct thread_reading *reading, bool is_whole)
 }
 
 static void
-sum_up(struct thread_reading *reading, bool is_whole)
+firefox_thread_sum_up(struct thread_reading *reading, bool is_whole)
 {
 	struct id_table stacks = { 0 };
-	size_t n = count_samples(reading, is_whole);
+	size_t n = firefox_thread_count_samples(reading, is_whole);
 
 	for (size_t i = 0; i < n && !reading->error->is_set; i++)
-		if (add_sample(reading, &stacks, i) != 0)
+		if (firefox_thread_add_sample(reading, &stacks, i) != 0)
 			break;
 	id_table_free(&stacks);
 }
@@ -219,7 +219,7 @@ sum_up(struct thread_reading *reading, bool is_whole)
 /* ---- the thread ---- */
 
 static void
-read_samples(struct thread_reading *reading)
+firefox_thread_read_samples(struct thread_reading *reading)
 {
 	struct json_token key;
 
@@ -242,18 +242,19 @@ read_samples(struct thread_reading *reading)
 			             "an array of CPU times",
 			             &reading->thread->cpu_below_zero);
 		else if (json_is(&key, "time") || json_is(&key, "timeDeltas"))
-			read_times(reading, json_is(&key, "timeDeltas"));
+			firefox_thread_read_times(reading,
+			                          json_is(&key, "timeDeltas"));
 		else if (json_is(&key, "weightType"))
 			read_weight_type(reading);
 		else
 			json_skip_value(reading->json);
 	}
-	sum_up(reading, key.type == JSON_OBJECT_END);
+	firefox_thread_sum_up(reading, key.type == JSON_OBJECT_END);
 }
 
 /* A string or number as text. */
 static void
-read_text(struct thread_reading *reading, char **text)
+firefox_thread_read_text(struct thread_reading *reading, char **text)
 {
 	struct json_token token;
 
@@ -265,7 +266,8 @@ read_text(struct thread_reading *reading, char **text)
 }
 
 static void
-read_key(struct thread_reading *reading, const struct json_token *key)
+firefox_thread_read_key(struct thread_reading *reading,
+                        const struct json_token *key)
 {
 	struct firefox_thread *thread = reading->thread;
 
@@ -273,15 +275,15 @@ read_key(struct thread_reading *reading, const struct json_token *key)
 	                            reading->error))
 		return;
 	if (json_is(key, "samples") && thread->n_charges == 0) {
-		read_samples(reading);
+		firefox_thread_read_samples(reading);
 	} else if (json_is(key, "name")) {
-		read_text(reading, &thread->name);
+		firefox_thread_read_text(reading, &thread->name);
 	} else if (json_is(key, "processName")) {
-		read_text(reading, &thread->process_name);
+		firefox_thread_read_text(reading, &thread->process_name);
 	} else if (json_is(key, "pid")) {
-		read_text(reading, &thread->pid);
+		firefox_thread_read_text(reading, &thread->pid);
 	} else if (json_is(key, "tid")) {
-		read_text(reading, &thread->tid);
+		firefox_thread_read_text(reading, &thread->tid);
 	} else {
 		thread->has_allocations |= json_is(key, "jsAllocations") ||
 		    json_is(key, "nativeAllocations");
@@ -298,7 +300,7 @@ firefox_thread_read(struct firefox_thread *thread, struct json_reader *json,
 	struct json_token key;
 
 	while (json_next_key(json, &key))
-		read_key(&reading, &key);
+		firefox_thread_read_key(&reading, &key);
 	free(reading.stacks.values);
 	free(reading.weights.values);
 	free(reading.deltas.values);

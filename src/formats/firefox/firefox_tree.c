@@ -101,8 +101,9 @@ make_parents(struct stacks *stacks, struct json_reader *json,
 }
 
 static int
-make_labels(struct stacks *stacks, struct firefox_frames *frames,
-            struct json_reader *json, uint32_t n, struct error *error)
+firefox_tree_make_labels(struct stacks *stacks, struct firefox_frames *frames,
+                         struct json_reader *json, uint32_t n,
+                         struct error *error)
 {
 	const struct index_column *rows = &stacks->tables.frames->stack_frame;
 	size_t n_frames = stacks->tables.frames->frame_function.n;
@@ -156,9 +157,13 @@ stacks_begin(struct stacks *stacks, struct firefox_frames *frames,
 	stacks->rows = (struct stack_rows){ .parent = stacks->parent,
 		.label = stacks->label, .n = (uint32_t)n };
 	return !error->is_set &&
-	    frame_tables_begin(&stacks->tables, frames, tables, error) == 0 &&
-	    make_parents(stacks, json, (uint32_t)n) == 0 &&
-	    make_labels(stacks, frames, json, (uint32_t)n, error) == 0 ? 0 : -1;
+		frame_tables_begin(&stacks->tables, frames, tables, error) ==
+		    0 &&
+		make_parents(stacks, json, (uint32_t)n) == 0 &&
+		firefox_tree_make_labels(stacks, frames, json, (uint32_t)n,
+	                                 error) == 0 ?
+	    0 :
+	    -1;
 }
 
 /* ---- threads ---- */
@@ -230,9 +235,9 @@ need_cpu(struct firefox_tree *tree, struct error *error)
 
 /* The node of a stack; NO_NODE with *error set. */
 static uint32_t
-find_node(struct firefox_tree *tree, struct stacks *stacks,
-          const struct firefox_thread *thread, uint32_t stack,
-          struct error *error)
+firefox_tree_find_node(struct firefox_tree *tree, struct stacks *stacks,
+                       const struct firefox_thread *thread, uint32_t stack,
+                       struct error *error)
 {
 	struct stack_rows *rows = &stacks->rows;
 	bool is_cut = tree->reader->is_cut;
@@ -329,8 +334,9 @@ struct added {
  * are, so that what a sample adds to its sum has its time.
  */
 static int
-add_times(struct firefox_tree *tree, const struct firefox_thread *thread,
-          struct added *added, struct error *error)
+firefox_tree_add_times(struct firefox_tree *tree,
+                       const struct firefox_thread *thread, struct added *added,
+                       struct error *error)
 {
 	const uint32_t resource = tree->resources[thread->weight] - 1;
 
@@ -368,8 +374,8 @@ add_all_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
 	for (size_t i = 0; i < thread->n_charges; i++) {
 		const struct firefox_charge *charge = &thread->charges[i];
 		struct error why = { 0 };
-		uint32_t node = find_node(tree, stacks, thread, charge->stack,
-		                          error);
+		uint32_t node = firefox_tree_find_node(tree, stacks, thread,
+		                                       charge->stack, error);
 
 		if (node == NO_NODE || (i % CHARGES_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0))
@@ -380,7 +386,7 @@ add_all_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
 		}
 		added[i].node = node;
 	}
-	return add_times(tree, thread, added, error);
+	return firefox_tree_add_times(tree, thread, added, error);
 }
 
 static int
@@ -400,21 +406,22 @@ add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
 /* ---- threads ---- */
 
 static uint64_t
-number_of(const char *text)
+firefox_tree_number_of(const char *text)
 {
 	return text != NULL ? strtoull(text, NULL, 10) : 0;
 }
 
 /* The process of a thread, made if new; UINT32_MAX with *error set. */
 static uint32_t
-find_process(struct firefox_tree *tree, const struct firefox_thread *thread,
-             struct error *error)
+firefox_tree_find_process(struct firefox_tree *tree,
+                          const struct firefox_thread *thread,
+                          struct error *error)
 {
 	const char *pid = thread->pid != NULL ? thread->pid : "";
 	uint32_t n = names_count(tree->pids);
 	uint32_t number = names_add(tree->pids, pid, strlen(pid), error);
 	struct process process = {
-		.pid = number_of(pid),
+		.pid = firefox_tree_number_of(pid),
 		.program = thread->process_name != NULL ?
 		    thread->process_name : tree->meta->product,
 		.start_ns = tree->meta->start_ns,
@@ -427,13 +434,14 @@ find_process(struct firefox_tree *tree, const struct firefox_thread *thread,
 }
 
 static int
-add_thread(struct firefox_tree *tree, const struct firefox_thread *from,
-           struct stacks *stacks, struct error *error)
+firefox_tree_add_thread(struct firefox_tree *tree,
+                        const struct firefox_thread *from,
+                        struct stacks *stacks, struct error *error)
 {
 	struct reader *reader = tree->reader;
-	struct thread thread = { .tid = number_of(from->tid),
+	struct thread thread = { .tid = firefox_tree_number_of(from->tid),
 		.name = from->name,
-		.process = find_process(tree, from, error) };
+		.process = firefox_tree_find_process(tree, from, error) };
 
 	if (thread.process == UINT32_MAX)
 		return -1;
@@ -461,7 +469,8 @@ add_shared_thread(struct firefox_tree *tree,
 	tree->has_common = true;
 	if (tree->n_merged == 0 && reader_count_nodes(tree->reader) <
 	    source_most_nodes(tree->reader->source) / 2)
-		return add_thread(tree, thread, &tree->common, error);
+		return firefox_tree_add_thread(tree, thread, &tree->common,
+		                               error);
 	tree->n_merged++;
 	tree->reader->thread = NO_THREAD;
 	return add_charges(tree, thread, &tree->common, error);
@@ -479,7 +488,7 @@ firefox_tree_add(struct firefox_tree *tree,
 	result = stacks_begin(&own, tree->frames, &thread->tables,
 	                              tree->json, error);
 	if (result == 0)
-		result = add_thread(tree, thread, &own, error);
+		result = firefox_tree_add_thread(tree, thread, &own, error);
 	stacks_free(&own);
 	return result;
 }
@@ -487,7 +496,7 @@ firefox_tree_add(struct firefox_tree *tree,
 /* ---- the end ---- */
 
 static int
-warn(struct firefox_tree *tree, struct error *error)
+firefox_tree_warn(struct firefox_tree *tree, struct error *error)
 {
 	if (tree->n_merged > 0 &&
 	    reader_warn(tree->reader, error, "the last %" PRIu32 " threads are "
@@ -505,7 +514,7 @@ firefox_tree_finish(struct firefox_tree *tree, struct error *error)
 	uint32_t *frames = NULL;
 	int result = -1;
 
-	if (warn(tree, error) == 0)
+	if (firefox_tree_warn(tree, error) == 0)
 		frames = firefox_frames_finish(tree->frames, error);
 	if (frames != NULL &&
 	    reader_finish_stacks(tree->reader, NULL, error) == 0) {

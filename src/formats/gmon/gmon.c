@@ -70,7 +70,7 @@ skip_blocks(struct gmon *input)
 /* ---- the whole file ---- */
 
 static int
-read_record(struct gmon *input, struct error *error)
+gmon_read_record(struct gmon *input, struct error *error)
 {
 	size_t offset = input->bytes.offset;
 	uint64_t kind = bytes_number(&input->bytes, 1);
@@ -89,13 +89,13 @@ read_record(struct gmon *input, struct error *error)
 
 /* Reads whole records; the rest of one that is cut is left out. */
 static int
-read_records(struct gmon *input, struct error *error)
+gmon_read_records(struct gmon *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 
 	while (input->bytes.offset < input->bytes.size) {
 		reader->place = input->bytes.offset;
-		if (read_record(input, error) != 0)
+		if (gmon_read_record(input, error) != 0)
 			return -1;
 		if (!bytes_failed(&input->bytes))
 			continue;
@@ -142,7 +142,7 @@ add_functions(struct gmon *input, const char *path, struct error *error)
  * the others are unknown.
  */
 static int
-add_program(struct profile *profile, const char *path, struct error *error)
+gmon_add_program(struct profile *profile, const char *path, struct error *error)
 {
 	const struct process process = { .program = path };
 
@@ -166,7 +166,7 @@ add_static_calls(struct gmon *input, struct error *error)
 }
 
 static int
-add_lost(struct gmon *input, struct error *error)
+gmon_add_lost(struct gmon *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 
@@ -187,26 +187,26 @@ add_lost(struct gmon *input, struct error *error)
 }
 
 static int
-read_all(struct gmon *input, const char *path, struct error *error)
+gmon_read_all(struct gmon *input, const char *path, struct error *error)
 {
 	input->bytes.offset = HEADER_SIZE;
 	if (input->bytes.size < HEADER_SIZE)
 		return reader_fail_at(&input->reader, input->bytes.size, error,
 		                    "cut off in its header");
 	if (add_functions(input, path, error) != 0 ||
-	    add_program(input->reader.profile, path, error) != 0 ||
-	    read_records(input, error) != 0)
+	    gmon_add_program(input->reader.profile, path, error) != 0 ||
+	    gmon_read_records(input, error) != 0)
 		return -1;
 	if (gmon_add_histograms(input, error) != 0 ||
 	    add_static_calls(input, error) != 0 ||
-	    add_lost(input, error) != 0)
+	    gmon_add_lost(input, error) != 0)
 		return -1;
 	return call_graph_check(input->reader.profile->graph, error);
 }
 
 /* With the program's functions at hand. */
 static int
-read_profile(struct gmon *input, const char *path, struct error *error)
+gmon_read_profile(struct gmon *input, const char *path, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	size_t size;
@@ -218,7 +218,7 @@ read_profile(struct gmon *input, const char *path, struct error *error)
 	if (size > MAX_SIZE)
 		return reader_fail_file(reader, error, "more than 1 GiB");
 	input->bytes = bytes_of(bytes, size);
-	result = read_all(input, path, error);
+	result = gmon_read_all(input, path, error);
 	source_skip(reader->source, size);
 	return result;
 }
@@ -244,7 +244,7 @@ gmon_read(struct source *source, const struct read_options *options,
 		program = program_read(path, &search,
 		                       input.reader.profile->names, error);
 	input.program = program;
-	result = program != NULL ? read_profile(&input, path, error) : -1;
+	result = program != NULL ? gmon_read_profile(&input, path, error) : -1;
 	free(input.histograms);
 	program_free(program);
 	return reader_end(&input.reader, result);

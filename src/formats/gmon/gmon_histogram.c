@@ -130,8 +130,8 @@ shares_of(const struct gmon *input, const struct gmon_histogram *histogram)
 }
 
 static int
-add_hits(struct gmon *input, uint32_t function, uint64_t hits,
-         struct error *error)
+gmon_histogram_add_hits(struct gmon *input, uint32_t function, uint64_t hits,
+                        struct error *error)
 {
 	uint64_t *self = call_graph_self(input->reader.profile->graph,
 	                                 function);
@@ -167,14 +167,14 @@ split_bin(struct gmon *input, uint64_t begin, uint64_t end, uint32_t *at,
 			continue;
 		last = i;
 		left -= part;
-		if (add_hits(input, i, part, error) != 0)
+		if (gmon_histogram_add_hits(input, i, part, error) != 0)
 			return -1;
 	}
 	if (last == UINT32_MAX) {
 		input->n_lost += ticks;
 		return 0;
 	}
-	return add_hits(input, last, left, error);
+	return gmon_histogram_add_hits(input, last, left, error);
 }
 
 static int
@@ -199,7 +199,7 @@ add_histogram(struct gmon *input, const struct gmon_histogram *histogram,
 
 /* The interval of a hit, a part of a clock tick, in whole gticks. */
 static int
-add_resource(struct gmon *input, struct error *error)
+gmon_histogram_add_resource(struct gmon *input, struct error *error)
 {
 	const struct gmon_histogram *first = input->histograms;
 	uint64_t parts = input->shares * (first != NULL ? first->rate : 100);
@@ -235,7 +235,7 @@ gmon_add_histograms(struct gmon *input, struct error *error)
 		if (shares > input->shares)
 			input->shares = shares;
 	}
-	if (add_resource(input, error) != 0)
+	if (gmon_histogram_add_resource(input, error) != 0)
 		return -1;
 	for (size_t i = 0; i < input->n_histograms; i++)
 		if (add_histogram(input, &input->histograms[i], error) != 0)

@@ -37,7 +37,8 @@ struct gperftools {
 };
 
 static uint64_t
-word_at(const struct words *words, const unsigned char *bytes, size_t number)
+gperftools_word_at(const struct words *words, const unsigned char *bytes,
+                   size_t number)
 {
 	uint64_t word = 0;
 
@@ -50,7 +51,7 @@ word_at(const struct words *words, const unsigned char *bytes, size_t number)
 
 /* Tells the kind of words by the header: 0, 3, 0, the period, 0. */
 static struct words
-find_words(const unsigned char *bytes, size_t size)
+gperftools_find_words(const unsigned char *bytes, size_t size)
 {
 	static const struct words kinds[] = {
 		{ 8, false }, { 4, false }, { 8, true }, { 4, true },
@@ -60,18 +61,18 @@ find_words(const unsigned char *bytes, size_t size)
 		const struct words *words = &kinds[i];
 
 		if (size >= HEADER_WORDS * words->size &&
-		    word_at(words, bytes, 0) == 0 &&
-		    word_at(words, bytes, 1) == HEADER_WORDS - 2 &&
-		    word_at(words, bytes, 2) == 0 &&
-		    word_at(words, bytes, 3) != 0 &&
-		    word_at(words, bytes, 4) == 0)
+		    gperftools_word_at(words, bytes, 0) == 0 &&
+		    gperftools_word_at(words, bytes, 1) == HEADER_WORDS - 2 &&
+		    gperftools_word_at(words, bytes, 2) == 0 &&
+		    gperftools_word_at(words, bytes, 3) != 0 &&
+		    gperftools_word_at(words, bytes, 4) == 0)
 			return *words;
 	}
 	return (struct words){ 0 };
 }
 
 static int
-read_header(struct gperftools *input, struct error *error)
+gperftools_read_header(struct gperftools *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	struct words *words = &input->words;
@@ -83,11 +84,11 @@ read_header(struct gperftools *input, struct error *error)
 
 	if (bytes == NULL)
 		return -1;
-	*words = find_words(bytes, size);
+	*words = gperftools_find_words(bytes, size);
 	if (words->size == 0)
 		return reader_fail(reader, error, "expected the header of a "
 		                   "CPU profile of gperftools");
-	period = word_at(words, bytes, 3);
+	period = gperftools_word_at(words, bytes, 3);
 	reader_skip(reader, HEADER_WORDS * words->size);
 	resource = reader_add_resource(reader, "cpu", "microsecond", period,
 	                               error);
@@ -102,8 +103,8 @@ read_header(struct gperftools *input, struct error *error)
 
 /* Enters a sample whose addresses are the words after the second. */
 static int
-add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
-           uint64_t offset, struct error *error)
+gperftools_add_sample(struct gperftools *input, const unsigned char *bytes,
+                      size_t depth, uint64_t offset, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	uint32_t *labels = reader_frames(reader, depth, error);
@@ -111,7 +112,8 @@ add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
 	if (labels == NULL)
 		return -1;
 	for (size_t i = 0; i < depth; i++) {
-		uint64_t address = word_at(&input->words, bytes, 2 + i);
+		uint64_t address = gperftools_word_at(&input->words, bytes,
+		                                      2 + i);
 
 		/* A call may be the last instruction of its function. */
 		labels[i] = id_table_add(&input->addresses, address - (i > 0),
@@ -119,7 +121,7 @@ add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
 		if (labels[i] == NO_ID)
 			return -1;
 	}
-	reader->hits[0] = word_at(&input->words, bytes, 0);
+	reader->hits[0] = gperftools_word_at(&input->words, bytes, 0);
 	return reader_push(reader, depth, offset, 0, error);
 }
 
@@ -128,8 +130,8 @@ add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
  * how many bytes the next look needs.
  */
 static int
-read_block(struct gperftools *input, const unsigned char *bytes, size_t size,
-           size_t *wanted, struct error *error)
+gperftools_read_block(struct gperftools *input, const unsigned char *bytes,
+                      size_t size, size_t *wanted, struct error *error)
 {
 	const size_t word = input->words.size;
 	struct reader *reader = &input->reader;
@@ -139,7 +141,7 @@ read_block(struct gperftools *input, const unsigned char *bytes, size_t size,
 	while (size - at >= 3 * word && !input->has_end) {
 		const unsigned char *sample = bytes + at;
 		uint64_t offset = reader->place + at;
-		uint64_t depth = word_at(&input->words, sample, 1);
+		uint64_t depth = gperftools_word_at(&input->words, sample, 1);
 
 		if (depth == 0 || depth > DEPTH_MAX)
 			return reader_fail_at(reader, offset, error, "expected "
@@ -150,11 +152,11 @@ read_block(struct gperftools *input, const unsigned char *bytes, size_t size,
 			break;
 		}
 		input->has_end = depth == 1 &&
-		    word_at(&input->words, sample, 0) == 0 &&
-		    word_at(&input->words, sample, 2) == 0;
+		    gperftools_word_at(&input->words, sample, 0) == 0 &&
+		    gperftools_word_at(&input->words, sample, 2) == 0;
 		if (!input->has_end &&
-		    add_sample(input, sample, (size_t)depth, offset,
-		               error) != 0)
+		    gperftools_add_sample(input, sample, (size_t)depth, offset,
+		                          error) != 0)
 			return -1;
 		at += (size_t)(2 + depth) * word;
 	}
@@ -163,7 +165,7 @@ read_block(struct gperftools *input, const unsigned char *bytes, size_t size,
 }
 
 static int
-read_samples(struct gperftools *input, struct error *error)
+gperftools_read_samples(struct gperftools *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	size_t wanted = 1, size;
@@ -173,8 +175,8 @@ read_samples(struct gperftools *input, struct error *error)
 		                                         &size, error);
 		bool is_end = size < wanted;
 
-		if (bytes == NULL || read_block(input, bytes, size,
-		                                &wanted, error) != 0)
+		if (bytes == NULL || gperftools_read_block(input, bytes, size,
+		                                           &wanted, error) != 0)
 			return -1;
 		if (is_end && !input->has_end) {
 			reader->is_cut = true;
@@ -195,8 +197,9 @@ struct place {
 
 /* Enters the files of all mappings as modules; NULL with *error set. */
 static struct place *
-add_modules(struct reader *reader, const struct memory_mapping *mappings,
-            size_t n, struct error *error)
+gperftools_add_modules(struct reader *reader,
+                       const struct memory_mapping *mappings, size_t n,
+                       struct error *error)
 {
 	struct place *places = memory_array(n + 1, sizeof *places, error);
 	struct names *paths = names_new(error);
@@ -226,8 +229,8 @@ add_modules(struct reader *reader, const struct memory_mapping *mappings,
  * file that is mapped twice, the second stays an address.
  */
 static int
-add_frames(struct gperftools *input, const struct memory_map *map,
-           const struct place *places, struct error *error)
+gperftools_add_frames(struct gperftools *input, const struct memory_map *map,
+                      const struct place *places, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	struct address_frames *frames = address_frames_new(error);
@@ -280,7 +283,7 @@ read_map_lines(struct reader *reader, struct memory_map *map, bool *is_cut,
 
 /* Reads the mappings after the samples, which give the modules of addresses. */
 static int
-read_map(struct gperftools *input, struct error *error)
+gperftools_read_map(struct gperftools *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	struct memory_map *map = memory_map_new(error);
@@ -292,10 +295,10 @@ read_map(struct gperftools *input, struct error *error)
 
 	if (map != NULL && read_map_lines(reader, map, &is_cut, error) == 0) {
 		mappings = memory_map_all(map, &n);
-		places = add_modules(reader, mappings, n, error);
+		places = gperftools_add_modules(reader, mappings, n, error);
 	}
 	if (places != NULL)
-		result = add_frames(input, map, places, error);
+		result = gperftools_add_frames(input, map, places, error);
 	if (result == 0 && is_cut)
 		result = reader_warn(reader, error, "the list of mapped files "
 		                     "at the end is cut off; addresses may "
@@ -306,17 +309,17 @@ read_map(struct gperftools *input, struct error *error)
 }
 
 static int
-read_profile(struct gperftools *input, struct error *error)
+gperftools_read_profile(struct gperftools *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	struct process process = { 0 };
 
-	if (read_header(input, error) != 0 ||
-	    read_samples(input, error) != 0)
+	if (gperftools_read_header(input, error) != 0 ||
+	    gperftools_read_samples(input, error) != 0)
 		return -1;
 	if (reader_count_stacks(reader) == 0)
 		return reader_fail_empty(reader, error);
-	if (read_map(input, error) != 0)
+	if (gperftools_read_map(input, error) != 0)
 		return -1;
 	if (reader->profile->n_modules > 0)
 		process.program = reader->profile->modules[0].path;
@@ -335,7 +338,7 @@ gperftools_read(struct source *source, const struct read_options *options,
 	                          READER_OFFSETS, error);
 
 	if (result == 0)
-		result = read_profile(&input, error);
+		result = gperftools_read_profile(&input, error);
 	id_table_free(&input.addresses);
 	return reader_end(&input.reader, result);
 }
@@ -343,7 +346,8 @@ gperftools_read(struct source *source, const struct read_options *options,
 static int
 gperftools_probe(const void *head, size_t size)
 {
-	return find_words(head, size).size > 0 ? PROBE_SURE : PROBE_NO;
+	return gperftools_find_words(head, size).size > 0 ? PROBE_SURE :
+							    PROBE_NO;
 }
 
 const struct format format_gperftools = {

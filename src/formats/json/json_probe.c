@@ -18,7 +18,7 @@ struct place {
 };
 
 static void
-add_text(struct place *place, const char *text, size_t length)
+json_probe_add_text(struct place *place, const char *text, size_t length)
 {
 	if (length > sizeof place->path - place->length)
 		length = sizeof place->path - place->length;
@@ -33,17 +33,17 @@ enter_key(struct place *place, const struct json_token *key)
 		return;
 	place->length = place->begin[place->level];
 	if (place->length > 0)
-		add_text(place, ".", 1);
-	add_text(place, key->text, key->length);
+		json_probe_add_text(place, ".", 1);
+	json_probe_add_text(place, key->text, key->length);
 }
 
 static void
-enter_value(struct place *place, enum json_type type)
+json_probe_enter_value(struct place *place, enum json_type type)
 {
 	if (place->level == 0)
 		place->length = 0;
 	if (type == JSON_ARRAY && place->level < LEVELS_MAX)
-		add_text(place, "[]", 2);
+		json_probe_add_text(place, "[]", 2);
 	if (++place->level <= LEVELS_MAX)
 		place->begin[place->level] = place->length;
 }
@@ -85,7 +85,7 @@ has_key(struct json_reader *json, const char *const *paths)
 			break;
 		case JSON_OBJECT:
 		case JSON_ARRAY:
-			enter_value(&place, token.type);
+			json_probe_enter_value(&place, token.type);
 			break;
 		case JSON_OBJECT_END:
 		case JSON_ARRAY_END:

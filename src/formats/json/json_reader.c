@@ -54,8 +54,8 @@ struct json_reader {
 /* ---- what yajl calls: 1 to go on, 0 to stop ---- */
 
 static int
-keep(struct json_reader *json, enum json_type type, const void *text,
-     size_t length, size_t size)
+json_reader_keep(struct json_reader *json, enum json_type type,
+                 const void *text, size_t length, size_t size)
 {
 	uint64_t end = json->reader->place +
 	               yajl_get_bytes_consumed(json->parser);
@@ -90,45 +90,45 @@ open_value(struct json_reader *json, enum json_type type)
 		return 0;
 	}
 	json->depth++;
-	return keep(json, type, NULL, 0, 1);
+	return json_reader_keep(json, type, NULL, 0, 1);
 }
 
 static int
 close_value(struct json_reader *json, enum json_type type)
 {
 	json->depth--;
-	return keep(json, type, NULL, 0, 1);
+	return json_reader_keep(json, type, NULL, 0, 1);
 }
 
 static int
 on_null(void *json)
 {
-	return keep(json, JSON_NULL, NULL, 0, 4);
+	return json_reader_keep(json, JSON_NULL, NULL, 0, 4);
 }
 
 static int
 on_boolean(void *json, int is_true)
 {
-	return keep(json, is_true ? JSON_TRUE : JSON_FALSE, NULL, 0,
-	            is_true ? 4 : 5);
+	return json_reader_keep(json, is_true ? JSON_TRUE : JSON_FALSE, NULL, 0,
+	                        is_true ? 4 : 5);
 }
 
 static int
 on_number(void *json, const char *text, size_t length)
 {
-	return keep(json, JSON_NUMBER, text, length, length);
+	return json_reader_keep(json, JSON_NUMBER, text, length, length);
 }
 
 static int
 on_string(void *json, const unsigned char *text, size_t length)
 {
-	return keep(json, JSON_STRING, text, length, length + 2);
+	return json_reader_keep(json, JSON_STRING, text, length, length + 2);
 }
 
 static int
 on_key(void *json, const unsigned char *text, size_t length)
 {
-	return keep(json, JSON_KEY, text, length, length + 2);
+	return json_reader_keep(json, JSON_KEY, text, length, length + 2);
 }
 
 static int
@@ -243,7 +243,7 @@ fail_malformed(struct json_reader *json, uint64_t offset)
  * affected.  If there is any further on, it explains malformed text here.
  */
 static bool
-is_damaged(struct json_reader *json)
+json_reader_is_damaged(struct json_reader *json)
 {
 	struct error failed = { 0 };
 	size_t size;
@@ -310,7 +310,7 @@ parse_block(struct json_reader *json)
 		size = BLOCK_SIZE;
 	status = yajl_parse(json->parser, (const unsigned char *)bytes, size);
 	if (status == yajl_status_error && !json->error->is_set) {
-		if (is_damaged(json))
+		if (json_reader_is_damaged(json))
 			json->is_end = json->reader->is_cut = true;
 		json->is_malformed = !json->is_end;
 		json->malformed = json->reader->place +

@@ -65,15 +65,16 @@ struct legacy {
 };
 
 static int
-fail(const struct legacy *legacy, const struct error *why,
-     struct error *error)
+legacy_fail(const struct legacy *legacy, const struct error *why,
+            struct error *error)
 {
 	return reader_pass_at(&legacy->reader, legacy->reader.place, why,
 	                      error);
 }
 
 static int
-reject(struct legacy *legacy, const struct error *why, struct error *error)
+legacy_reject(struct legacy *legacy, const struct error *why,
+              struct error *error)
 {
 	return reader_reject_for(&legacy->reader, why, error);
 }
@@ -81,8 +82,8 @@ reject(struct legacy *legacy, const struct error *why, struct error *error)
 /* ---- types ---- */
 
 static int
-add_type(struct legacy *legacy, const char *name, const char *unit,
-         struct error *error)
+legacy_add_type(struct legacy *legacy, const char *name, const char *unit,
+                struct error *error)
 {
 	return pprof_builder_type(&legacy->builder, name, strlen(name), unit,
 	                          strlen(unit), error);
@@ -92,12 +93,12 @@ static int
 add_heap_types(struct legacy *legacy, struct error *error)
 {
 	if (!legacy->header.has_allocated)
-		return add_type(legacy, "objects", "count", error) == 0 ?
-		       add_type(legacy, "space", "bytes", error) : -1;
-	return add_type(legacy, "alloc_objects", "count", error) == 0 &&
-	       add_type(legacy, "alloc_space", "bytes", error) == 0 &&
-	       add_type(legacy, "inuse_objects", "count", error) == 0 ?
-	       add_type(legacy, "inuse_space", "bytes", error) : -1;
+		return legacy_add_type(legacy, "objects", "count", error) == 0 ?
+		       legacy_add_type(legacy, "space", "bytes", error) : -1;
+	return legacy_add_type(legacy, "alloc_objects", "count", error) == 0 &&
+	       legacy_add_type(legacy, "alloc_space", "bytes", error) == 0 &&
+	       legacy_add_type(legacy, "inuse_objects", "count", error) == 0 ?
+	       legacy_add_type(legacy, "inuse_space", "bytes", error) : -1;
 }
 
 /* What values are, once the header is known. */
@@ -112,13 +113,15 @@ add_types(struct legacy *legacy, struct error *error)
 	case LEGACY_JEMALLOC:
 		return add_heap_types(legacy, error);
 	case LEGACY_CONTENTION:
-		return add_type(legacy, "contentions", "count", error) == 0 ?
-		       add_type(legacy, "delay", "nanoseconds", error) : -1;
+		return legacy_add_type(legacy, "contentions", "count", error) ==
+			0 ?
+		    legacy_add_type(legacy, "delay", "nanoseconds", error) :
+		    -1;
 	case LEGACY_COUNT:
 		return pprof_builder_type(&legacy->builder, name->at,
 		                          line_left(name), "count", 5, error);
 	default:
-		return add_type(legacy, "thread", "count", error);
+		return legacy_add_type(legacy, "thread", "count", error);
 	}
 }
 
@@ -129,8 +132,8 @@ add_types(struct legacy *legacy, struct error *error)
  * the line is skipped; or -1 with *error set.
  */
 static int
-read_addresses(struct legacy *legacy, struct line_text line,
-               struct error *error)
+legacy_read_addresses(struct legacy *legacy, struct line_text line,
+                      struct error *error)
 {
 	struct stack *stack = &legacy->stack;
 	struct error why = { 0 };
@@ -145,7 +148,7 @@ read_addresses(struct legacy *legacy, struct line_text line,
 	}
 	if (found == 0)
 		return 0;
-	return reject(legacy, &why, error) == 0 ? 1 : -1;
+	return legacy_reject(legacy, &why, error) == 0 ? 1 : -1;
 }
 
 /*
@@ -198,24 +201,24 @@ push_sample(struct legacy *legacy, const struct legacy_values *values,
 	legacy->n_samples++;
 	if (pprof_builder_end_sample(builder, legacy->sample_line, &why) == 0)
 		return 0;
-	return fail(legacy, &why, error);
+	return legacy_fail(legacy, &why, error);
 }
 
 /* "1: 9216 [1: 9216] @ 0xc635c8 0x42ecc3" and its like */
 static int
-read_sample(struct legacy *legacy, struct line_text line,
-            struct error *error)
+legacy_read_sample(struct legacy *legacy, struct line_text line,
+                   struct error *error)
 {
 	struct legacy_values values;
 	struct error why = { 0 };
 	int result;
 
 	if (legacy_read_values(&legacy->header, &line, &values, &why) != 0)
-		return reject(legacy, &why, error);
+		return legacy_reject(legacy, &why, error);
 	legacy->stack.n = 0;
 	legacy->stack.has_comments = false;
 	legacy->sample_line = legacy->reader.place;
-	result = read_addresses(legacy, line, error);
+	result = legacy_read_addresses(legacy, line, error);
 	if (result != 0)
 		return result < 0 ? -1 : 0;
 	adjust_stack(legacy);
@@ -239,7 +242,7 @@ read_jemalloc(struct legacy *legacy, struct line_text line,
 	if (line_take(&line, "@")) {
 		legacy->stack.n = 0;
 		legacy->sample_line = legacy->reader.place;
-		result = read_addresses(legacy, line, error);
+		result = legacy_read_addresses(legacy, line, error);
 		legacy->has_stack = result == 0;
 		adjust_stack(legacy);
 		return result < 0 ? -1 : 0;
@@ -256,11 +259,11 @@ read_jemalloc(struct legacy *legacy, struct line_text line,
 		result = legacy_read_values(header, &line, &values, &why);
 		header->has_allocated = result == 0 &&
 		    (values.values[0] | values.values[1]) != 0;
-		return result != 0 ? reject(legacy, &why, error) :
+		return result != 0 ? legacy_reject(legacy, &why, error) :
 		       add_types(legacy, error);
 	}
 	if (legacy_read_values(header, &line, &values, &why) != 0)
-		return reject(legacy, &why, error);
+		return legacy_reject(legacy, &why, error);
 	if (!legacy->has_stack)
 		return 0;
 	legacy->has_stack = false;
@@ -312,7 +315,7 @@ end_comments(struct legacy *legacy, struct error *error)
 
 /* Enters the thread that was read, if one was. */
 static int
-end_thread(struct legacy *legacy, struct error *error)
+legacy_end_thread(struct legacy *legacy, struct error *error)
 {
 	static const struct legacy_values one = { { 1 }, 1, 1 };
 	int result = 0;
@@ -332,10 +335,10 @@ end_thread(struct legacy *legacy, struct error *error)
 }
 
 static int
-begin_thread(struct legacy *legacy, struct line_text name,
-             struct error *error)
+legacy_begin_thread(struct legacy *legacy, struct line_text name,
+                    struct error *error)
 {
-	if (end_thread(legacy, error) != 0)
+	if (legacy_end_thread(legacy, error) != 0)
 		return -1;
 	legacy->has_stack = false;
 	legacy->sample_line = legacy->reader.place;
@@ -372,7 +375,7 @@ read_thread_frames(struct legacy *legacy, struct line_text line,
 
 	if (!legacy->has_stack)
 		legacy->stack.n = 0;
-	result = read_addresses(legacy, line, error);
+	result = legacy_read_addresses(legacy, line, error);
 	if (result < 0)
 		return -1;
 	legacy->has_stack |= legacy->stack.n > 0;
@@ -390,10 +393,10 @@ read_thread_line(struct legacy *legacy, struct line_text line,
 	struct line_text name;
 
 	if (legacy_is_thread(line, &name))
-		return begin_thread(legacy, name, error);
+		return legacy_begin_thread(legacy, name, error);
 	if (line_begins_with(&line, "---- no stack trace for")) {
 		legacy->part = PART_OTHER;
-		return end_thread(legacy, error);
+		return legacy_end_thread(legacy, error);
 	}
 	if (line_begins_with(&line, "---"))
 		return reader_reject(&legacy->reader, "expected a thread: --- "
@@ -442,7 +445,7 @@ read_header(struct legacy *legacy, struct line_text line,
 	    add_types(legacy, error) != 0)
 		return -1;
 	return legacy_is_thread(line, &name) ?
-	       begin_thread(legacy, name, error) : 0;
+	       legacy_begin_thread(legacy, name, error) : 0;
 }
 
 static int
@@ -456,7 +459,9 @@ read_sample_line(struct legacy *legacy, struct line_text line,
 	line_trim(&line);
 	if (legacy_is_memory_map(line)) {
 		legacy->part = PART_MAP;
-		return kind == LEGACY_THREADS ? end_thread(legacy, error) : 0;
+		return kind == LEGACY_THREADS ?
+		    legacy_end_thread(legacy, error) :
+		    0;
 	}
 	if (line.at == line.end)
 		return 0;
@@ -469,7 +474,7 @@ read_sample_line(struct legacy *legacy, struct line_text line,
 	if (kind == LEGACY_JEMALLOC)
 		return read_jemalloc(legacy, line, error);
 	return end_comments(legacy, error) == 0 ?
-	       read_sample(legacy, line, error) : -1;
+	       legacy_read_sample(legacy, line, error) : -1;
 }
 
 static int
@@ -484,7 +489,7 @@ read_attribute(struct legacy *legacy, struct line_text line,
 	found = legacy_read_attribute(&legacy->header, line,
 	                              &legacy->n_discarded, &why);
 	if (found < 0)
-		return fail(legacy, &why, error);
+		return legacy_fail(legacy, &why, error);
 	if (found > 0)
 		return 0;
 	legacy->part = PART_SAMPLES;
@@ -492,8 +497,8 @@ read_attribute(struct legacy *legacy, struct line_text line,
 }
 
 static int
-read_line(void *context, const char *bytes, size_t length,
-          struct error *error)
+legacy_read_line(void *context, const char *bytes, size_t length,
+                 struct error *error)
 {
 	struct legacy *legacy = context;
 	struct line_text whole = { bytes, bytes + length }, line = whole;
@@ -527,7 +532,7 @@ read_line(void *context, const char *bytes, size_t length,
 static int
 end_source(struct legacy *legacy, struct error *error)
 {
-	if (!legacy->reader.is_cut && end_thread(legacy, error) != 0)
+	if (!legacy->reader.is_cut && legacy_end_thread(legacy, error) != 0)
 		return -1;
 	return end_comments(legacy, error) == 0 ?
 	       legacy_symbols_name(&legacy->symbols, legacy->addresses,
@@ -565,7 +570,7 @@ enter_addresses(struct legacy *legacy, struct error *error)
 }
 
 static int
-warn(struct legacy *legacy, struct error *error)
+legacy_warn(struct legacy *legacy, struct error *error)
 {
 	const struct legacy_header *header = &legacy->header;
 	struct reader *reader = &legacy->reader;
@@ -590,16 +595,17 @@ warn(struct legacy *legacy, struct error *error)
 }
 
 static int
-read_profile(struct legacy *legacy, struct error *error)
+legacy_read_profile(struct legacy *legacy, struct error *error)
 {
 	struct reader *reader = &legacy->reader;
 
-	if (reader_lines(reader, LINE_MAX_MIB, read_line, legacy, error) != 0 ||
+	if (reader_lines(reader, LINE_MAX_MIB, legacy_read_line, legacy,
+	                 error) != 0 ||
 	    end_source(legacy, error) != 0)
 		return -1;
 	if (legacy->n_samples == 0)
 		return reader_fail_empty(reader, error);
-	return warn(legacy, error) == 0 &&
+	return legacy_warn(legacy, error) == 0 &&
 	    enter_addresses(legacy, error) == 0 ?
 	    pprof_profile_fill(&legacy->builder.tables,
 	                       &legacy->builder.samples, false, error) : -1;
@@ -617,7 +623,7 @@ legacy_read(struct source *source, const struct read_options *options,
 	legacy.map = memory_map_new(error);
 	if (error->is_set ||
 	    pprof_builder_begin(&legacy.builder, &legacy.reader, error) != 0 ||
-	    read_profile(&legacy, error) != 0)
+	    legacy_read_profile(&legacy, error) != 0)
 		result = -1;
 	pprof_builder_free(&legacy.builder);
 	legacy_addresses_free(legacy.addresses);

@@ -120,9 +120,10 @@ legacy_addresses_is_named(const struct legacy_addresses *addresses,
  * all addresses.
  */
 static int
-enter_mappings(const struct memory_mapping *mappings, size_t n,
-               const char *program, struct pprof_builder *builder,
-               struct error *error)
+legacy_addresses_enter_mappings(const struct memory_mapping *mappings, size_t n,
+                                const char *program,
+                                struct pprof_builder *builder,
+                                struct error *error)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct pprof_builder_mapping mapping = {
@@ -159,7 +160,8 @@ legacy_addresses_finish(struct legacy_addresses *addresses,
 	                                                       &n_mappings);
 
 	*n_unnamed = 0;
-	if (enter_mappings(mappings, n_mappings, program, builder, error) != 0)
+	if (legacy_addresses_enter_mappings(mappings, n_mappings, program,
+	                                    builder, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < addresses->ids.n; i++) {
 		const struct known_address *known = &addresses->known[i];

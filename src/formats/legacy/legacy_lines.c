@@ -8,7 +8,7 @@
 
 /* "N: BYTES [N: BYTES]", blanks anywhere between. */
 static bool
-take_counts(struct line_text *line, uint64_t counts[4])
+legacy_lines_take_counts(struct line_text *line, uint64_t counts[4])
 {
 	static const char *const before[] = { "", ":", "[", ":" };
 
@@ -101,7 +101,8 @@ legacy_read_header(struct line_text line)
 	line_trim(&line);
 	rest = line;
 	if (line_take(&rest, "heap profile:")) {
-		if (take_counts(&rest, counts) && line_take(&rest, "@"))
+		if (legacy_lines_take_counts(&rest, counts) &&
+		    line_take(&rest, "@"))
 			read_sampling(rest, counts, &header);
 	} else if (line_take(&rest, "heap_v2/")) {
 		if (line_take_number(&rest, &header.rate) &&
@@ -199,7 +200,8 @@ set_estimate(uint64_t *value, double estimate, struct error *error)
  * is what was sampled divided by that.
  */
 static int
-scale(uint64_t rate, uint64_t *count, uint64_t *size, struct error *error)
+legacy_lines_scale(uint64_t rate, uint64_t *count, uint64_t *size,
+                   struct error *error)
 {
 	double mean, factor;
 
@@ -224,7 +226,7 @@ estimate_pair(const struct legacy_header *header, uint64_t *count,
 	if (*count == 0 && *size != 0)
 		return error_set(error, "0 blocks, but more than 0 bytes");
 	return *count != 0 && header->is_scaled ?
-	       scale(header->rate, count, size, error) : 0;
+	       legacy_lines_scale(header->rate, count, size, error) : 0;
 }
 
 /* Both pairs, what was allocated before what is in use, or the latter alone. */
@@ -234,7 +236,7 @@ read_heap_values(const struct legacy_header *header, struct line_text *line,
 {
 	uint64_t counts[4];
 
-	if (!take_counts(line, counts))
+	if (!legacy_lines_take_counts(line, counts))
 		return error_set(error, "expected N: BYTES [N: BYTES]");
 	values->n_raw = header->has_allocated ? 1 : counts[0];
 	if (header->has_allocated) {
@@ -284,8 +286,8 @@ read_contention(const struct legacy_header *header, struct line_text *line,
 }
 
 static int
-read_count(struct line_text *line, struct legacy_values *values,
-           struct error *error)
+legacy_lines_read_count(struct line_text *line, struct legacy_values *values,
+                        struct error *error)
 {
 	line_skip_blanks(line);
 	if (!line_take_number(line, &values->values[0]))
@@ -308,7 +310,7 @@ legacy_read_values(const struct legacy_header *header,
 	result = is_heap ? read_heap_values(header, line, values, error) :
 	         header->kind == LEGACY_CONTENTION ?
 	         read_contention(header, line, values, error) :
-	         read_count(line, values, error);
+	         legacy_lines_read_count(line, values, error);
 	if (result != 0 || header->kind == LEGACY_JEMALLOC)
 		return result;
 	line_skip_blanks(line);

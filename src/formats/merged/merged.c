@@ -35,7 +35,7 @@ struct input {
 
 /* Notes what is wrong at the current place, unless something was before. */
 static void
-reject(struct input *input, const char *what)
+merged_reject(struct input *input, const char *what)
 {
 	if (input->wrong != NULL)
 		return;
@@ -45,7 +45,7 @@ reject(struct input *input, const char *what)
 }
 
 static uint64_t
-take(struct input *input)
+merged_take(struct input *input)
 {
 	uint64_t number = 0;
 
@@ -53,7 +53,7 @@ take(struct input *input)
 		unsigned char byte;
 
 		if (input->at == input->end) {
-			reject(input, "the file ends within a number");
+			merged_reject(input, "the file ends within a number");
 			return 0;
 		}
 		byte = *input->at++;
@@ -65,7 +65,7 @@ take(struct input *input)
 		if (byte < 0x80 || shift == 63)
 			break;
 	}
-	reject(input, "no number of 64 bits");
+	merged_reject(input, "no number of 64 bits");
 	return 0;
 }
 
@@ -73,11 +73,11 @@ take(struct input *input)
 static uint32_t
 take_below(struct input *input, uint64_t limit, const char *what)
 {
-	uint64_t number = take(input);
+	uint64_t number = merged_take(input);
 
 	if (number < limit)
 		return (uint32_t)number;
-	reject(input, what);
+	merged_reject(input, what);
 	return 0;
 }
 
@@ -85,11 +85,11 @@ take_below(struct input *input, uint64_t limit, const char *what)
 static uint32_t
 take_count(struct input *input)
 {
-	uint64_t n = take(input);
+	uint64_t n = merged_take(input);
 
 	if (n <= (size_t)(input->end - input->at) && n < UINT32_MAX - 2)
 		return (uint32_t)n;
-	reject(input, "more things than bytes that are left");
+	merged_reject(input, "more things than bytes that are left");
 	return 0;
 }
 
@@ -107,13 +107,13 @@ take_bytes(struct input *input, size_t *n)
 
 /* A text that ends in NUL, in the profile's arena; NULL with *error set. */
 static const char *
-take_text(struct input *input, struct error *error)
+merged_take_text(struct input *input, struct error *error)
 {
 	size_t n;
 	const char *bytes = take_bytes(input, &n);
 
 	if (n > 0 && memchr(bytes, '\0', n) != NULL) {
-		reject(input, "a NUL in a text");
+		merged_reject(input, "a NUL in a text");
 		n = 0;
 	}
 	return arena_text(&input->fleet->profile->arena, bytes, n, error);
@@ -124,7 +124,7 @@ take_agreed(struct input *input, struct error *error)
 {
 	switch (take_below(input, MERGED_TEXT + 1, "expected a text")) {
 	case MERGED_TEXT:
-		return take_text(input, error);
+		return merged_take_text(input, error);
 	case MERGED_TEXTS_DIFFER:
 		return fleet_several;
 	default:
@@ -143,15 +143,16 @@ check_groups(struct input *input)
 
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++) {
 		if (fleet->group_members[g] > left)
-			reject(input, "groups that are more than all members");
+			merged_reject(input,
+			              "groups that are more than all members");
 		left -= fleet->group_members[g];
 	}
 	if (left != 0)
-		reject(input, "groups that are fewer than all members");
+		merged_reject(input, "groups that are fewer than all members");
 	if (fleet->n_members == 0)
-		reject(input, "no member");
+		merged_reject(input, "no member");
 	if (fleet->n_warned > fleet->n_members)
-		reject(input, "more warnings than members");
+		merged_reject(input, "more warnings than members");
 }
 
 static int
@@ -161,18 +162,18 @@ read_summary(struct input *input, struct error *error)
 	struct fleet_process *process = &fleet->process;
 	uint32_t flags;
 
-	fleet->n_members = take(input);
-	fleet->n_warned = take(input);
+	fleet->n_members = merged_take(input);
+	fleet->n_warned = merged_take(input);
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
-		fleet->group_members[g] = take(input);
+		fleet->group_members[g] = merged_take(input);
 	check_groups(input);
 	process->program = take_agreed(input, error);
 	process->command = take_agreed(input, error);
 	process->host = take_agreed(input, error);
-	process->start_ns = take(input);
-	process->end_ns = take(input);
-	process->cpu_ns = take(input);
-	process->sampling_ns = take(input);
+	process->start_ns = merged_take(input);
+	process->end_ns = merged_take(input);
+	process->cpu_ns = merged_take(input);
+	process->sampling_ns = merged_take(input);
 	flags = take_below(input, 4, "unknown flags of the process");
 	process->is_cpu_unknown = (flags & MERGED_CPU_UNKNOWN) != 0;
 	process->cpu_is_least = (flags & MERGED_CPU_LEAST) != 0;
@@ -186,18 +187,18 @@ read_tallies(struct input *input, struct error *error)
 	uint32_t n = take_count(input);
 
 	if (n > TALLIES_MAX)
-		reject(input, "too many statistics");
+		merged_reject(input, "too many statistics");
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		struct tally tally = { .what = take_text(input, error) };
+		struct tally tally = { .what = merged_take_text(input, error) };
 
 		if (tally.what == NULL)
 			return -1;
-		tally.count = take(input);
+		tally.count = merged_take(input);
 		tally.loss = (enum loss)take_below(input, N_LOSSES + 1,
 		                                   "an unknown kind of loss");
 		if (i > 0 && strcmp(profile->tallies[i - 1].what,
 		                    tally.what) >= 0)
-			reject(input, "statistics out of order");
+			merged_reject(input, "statistics out of order");
 		else if (profile_copy_tally(profile, &tally, error) != 0)
 			return -1;
 	}
@@ -211,7 +212,7 @@ read_sources(struct input *input, struct error *error)
 	uint32_t n = take_count(input);
 
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		const char *text = take_text(input, error);
+		const char *text = merged_take_text(input, error);
 		uint32_t r = take_below(input, fleet->n_resources,
 		                        "no such resource");
 
@@ -225,7 +226,7 @@ read_sources(struct input *input, struct error *error)
 
 /* Whether a comes before b, as they are sorted. */
 static bool
-is_before(const struct fleet_resource *a, const struct fleet_resource *b)
+merged_is_before(const struct fleet_resource *a, const struct fleet_resource *b)
 {
 	int order = strcmp(a->name, b->name);
 
@@ -241,38 +242,38 @@ read_resources(struct input *input, struct error *error)
 	uint32_t n = take_count(input);
 
 	if (n == 0)
-		reject(input, "no resource");
+		merged_reject(input, "no resource");
 	for (uint32_t r = 0; r < n && input->wrong == NULL; r++) {
-		const char *name = take_text(input, error);
-		const char *gtick = take_text(input, error);
-		uint64_t interval = take(input);
+		const char *name = merged_take_text(input, error);
+		const char *gtick = merged_take_text(input, error);
+		uint64_t interval = merged_take(input);
 		struct fleet_resource *resource;
 
 		if (name == NULL || gtick == NULL)
 			return -1;
 		if (interval == 0)
-			reject(input, "an interval of 0");
+			merged_reject(input, "an interval of 0");
 		if (r == RESOURCES_MAX)
-			reject(input, "more than 256 resources");
+			merged_reject(input, "more than 256 resources");
 		if (input->wrong != NULL)
 			return 0;
 		if (fleet_add_resource(fleet, name, gtick, interval, error) ==
 		    UINT32_MAX)
 			return -1;
 		if (fleet->n_resources != r + 1 ||
-		    (r > 0 && !is_before(&fleet->resources[r - 1],
-		                         &fleet->resources[r]))) {
-			reject(input, "resources out of order");
+		    (r > 0 && !merged_is_before(&fleet->resources[r - 1],
+		                                &fleet->resources[r]))) {
+			merged_reject(input, "resources out of order");
 			return 0;
 		}
 		resource = &fleet->resources[r];
-		resource->n_files = take(input);
+		resource->n_files = merged_take(input);
 		resource->counting = (enum counting)take_below(input,
 		    COUNTING_EXACT + 1, "an unknown way of counting");
 		resource->first_column = take_below(input, RESOURCES_MAX,
 		                                    "no such column");
 		for (int loss = 0; loss < N_LOSSES; loss++)
-			resource->lost[loss] = take(input);
+			resource->lost[loss] = merged_take(input);
 	}
 	return read_sources(input, error);
 }
@@ -285,10 +286,10 @@ read_values(struct input *input, struct error *error)
 
 	fleet->key = take_agreed(input, error);
 	if (fleet->key == fleet_several)
-		reject(input, "expected a key");
+		merged_reject(input, "expected a key");
 	n = take_count(input);
 	if (n > 0 && (fleet->key == NULL || n > FLEET_VALUES_MAX))
-		reject(input, "too many values of a key");
+		merged_reject(input, "too many values of a key");
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
 		size_t size;
 		const char *bytes = take_bytes(input, &size);
@@ -297,7 +298,7 @@ read_values(struct input *input, struct error *error)
 			return -1;
 		if (names_count(fleet->values) != i + 1 ||
 		    (i > 0 && names_compare(fleet->values, i - 1, i) >= 0))
-			reject(input, "values out of order");
+			merged_reject(input, "values out of order");
 	}
 	return error->is_set ? -1 : 0;
 }
@@ -309,14 +310,14 @@ read_members(struct input *input, struct error *error)
 	uint32_t n = take_count(input);
 
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		const char *id = take_text(input, error);
+		const char *id = merged_take_text(input, error);
 
 		if (id == NULL ||
 		    fleet_add_member(fleet, id, "", error) == UINT32_MAX)
 			return -1;
 	}
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		fleet->members[i].name = take_text(input, error);
+		fleet->members[i].name = merged_take_text(input, error);
 		if (fleet->members[i].name == NULL)
 			return -1;
 	}
@@ -333,7 +334,7 @@ take_column(struct input *input, uint32_t n, uint64_t limit, const char *what,
 	uint32_t *column;
 
 	if (n > (size_t)(input->end - input->at)) {
-		reject(input, "the file ends within a column");
+		merged_reject(input, "the file ends within a column");
 		n = 0;
 	}
 	column = memory_array(n, sizeof *column, error);
@@ -344,7 +345,7 @@ take_column(struct input *input, uint32_t n, uint64_t limit, const char *what,
 
 /* Names are what the one before begins with and more. */
 static int
-read_names(struct input *input, struct error *error)
+merged_read_names(struct input *input, struct error *error)
 {
 	struct names *names = input->fleet->profile->names;
 	uint32_t n = take_count(input);
@@ -361,12 +362,13 @@ read_names(struct input *input, struct error *error)
 		const char *rest = take_bytes(input, &size);
 
 		if (shared[i] > name.length) {
-			reject(input, "a name shorter than what it shares");
+			merged_reject(input,
+			              "a name shorter than what it shares");
 			break;
 		}
 		sum += shared[i] + size;
 		if (sum > most) {
-			reject(input, "names too long for the file");
+			merged_reject(input, "names too long for the file");
 			break;
 		}
 		name.length = shared[i];
@@ -381,7 +383,7 @@ read_names(struct input *input, struct error *error)
 			break;
 		if (names_count(names) != i + 1 ||
 		    (i > 0 && names_compare(names, i - 1, i) >= 0))
-			reject(input, "names out of order");
+			merged_reject(input, "names out of order");
 	}
 	free(shared);
 	text_free(&name);
@@ -395,21 +397,21 @@ read_modules(struct input *input, struct error *error)
 	uint32_t n = take_count(input);
 
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		const char *path = take_text(input, error), *build_id;
+		const char *path = merged_take_text(input, error), *build_id;
 		size_t size;
 
 		if (path == NULL)
 			return -1;
 		build_id = take_bytes(input, &size);
 		if (size > sizeof profile->modules->build_id) {
-			reject(input, "a build-id too long");
+			merged_reject(input, "a build-id too long");
 			return 0;
 		}
 		if (profile_add_module(profile, path, build_id, (uint32_t)size,
 		                       error) == UINT32_MAX)
 			return -1;
-		profile->modules[i].file_size = take(input);
-		profile->modules[i].file_mtime_ns = take(input);
+		profile->modules[i].file_size = merged_take(input);
+		profile->modules[i].file_mtime_ns = merged_take(input);
 	}
 	return 0;
 }
@@ -427,13 +429,13 @@ static void
 take_addresses(struct input *input, struct frame_columns *columns)
 {
 	for (uint32_t i = 0; i < columns->n; i++) {
-		uint64_t more = take(input);
+		uint64_t more = merged_take(input);
 
 		columns->address[i] = more;
 		if (i > 0 && columns->module[i] == columns->module[i - 1] &&
 		    __builtin_add_overflow(columns->address[i - 1], more,
 		                           &columns->address[i]))
-			reject(input, "addresses out of order");
+			merged_reject(input, "addresses out of order");
 	}
 }
 
@@ -445,7 +447,7 @@ take_modules(struct input *input, struct frame_columns *columns)
 	for (uint32_t i = 0; i < columns->n; i++) {
 		module += columns->module[i];
 		if (module > input->fleet->profile->n_modules) {
-			reject(input, "no such module");
+			merged_reject(input, "no such module");
 			module = 0;
 		}
 		columns->module[i] = (uint32_t)module;
@@ -460,11 +462,11 @@ take_locations(struct input *input, struct frame_columns *columns,
 
 	for (uint32_t i = 0; i < columns->n; i++) {
 		if (columns->n_locations[i] == 0)
-			reject(input, "a frame without a location");
+			merged_reject(input, "a frame without a location");
 		columns->n_all += columns->n_locations[i];
 	}
 	if (columns->n_all > (size_t)(input->end - input->at)) {
-		reject(input, "more locations than bytes that are left");
+		merged_reject(input, "more locations than bytes that are left");
 		columns->n_all = 0;
 	}
 	columns->locations = memory_array(columns->n_all,
@@ -484,8 +486,8 @@ take_locations(struct input *input, struct frame_columns *columns,
 }
 
 static int
-take_frames(struct input *input, struct frame_columns *columns,
-            struct error *error)
+merged_take_frames(struct input *input, struct frame_columns *columns,
+                   struct error *error)
 {
 	const uint64_t any = (uint64_t)UINT32_MAX + 1;
 	uint32_t n = columns->n = take_count(input);
@@ -517,8 +519,8 @@ take_frames(struct input *input, struct frame_columns *columns,
 }
 
 static int
-add_frames(struct input *input, const struct frame_columns *columns,
-           struct error *error)
+merged_add_frames(struct input *input, const struct frame_columns *columns,
+                  struct error *error)
 {
 	struct profile *profile = input->fleet->profile;
 	const struct location *locations = columns->locations;
@@ -544,13 +546,13 @@ add_frames(struct input *input, const struct frame_columns *columns,
 }
 
 static int
-read_frames(struct input *input, struct error *error)
+merged_read_frames(struct input *input, struct error *error)
 {
 	struct frame_columns columns = { 0 };
-	int result = take_frames(input, &columns, error);
+	int result = merged_take_frames(input, &columns, error);
 
 	if (result == 0 && input->wrong == NULL)
-		result = add_frames(input, &columns, error);
+		result = merged_add_frames(input, &columns, error);
 	free(columns.module);
 	free(columns.offset);
 	free(columns.flags);
@@ -569,19 +571,19 @@ struct newest {
 };
 
 static int
-add_node(struct input *input, struct newest *newest, uint32_t levels,
-         uint32_t label, struct error *error)
+merged_add_node(struct input *input, struct newest *newest, uint32_t levels,
+                uint32_t label, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n = fleet->n_nodes;
 
 	if (levels > newest->depth) {
-		reject(input, "a node outside the outermost one");
+		merged_reject(input, "a node outside the outermost one");
 		return 0;
 	}
 	/* Children of the last node have none before them. */
 	if (levels > 0 && newest->label[newest->depth - levels] >= label) {
-		reject(input, "nodes out of order");
+		merged_reject(input, "nodes out of order");
 		return 0;
 	}
 	newest->depth -= levels;
@@ -599,7 +601,7 @@ add_node(struct input *input, struct newest *newest, uint32_t levels,
 }
 
 static int
-read_nodes(struct input *input, struct error *error)
+merged_read_nodes(struct input *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	struct newest newest = { 0 };
@@ -608,11 +610,11 @@ read_nodes(struct input *input, struct error *error)
 	int result = 0;
 
 	if (n == 0)
-		reject(input, "no stack");
+		merged_reject(input, "no stack");
 	/* The members that have most have a number for each of these. */
 	if ((uint64_t)n * fleet->n_resources >
 	    (size_t)(input->end - input->at))
-		reject(input, "more counts than bytes that are left");
+		merged_reject(input, "more counts than bytes that are left");
 	levels = take_column(input, n, UINT32_MAX, "no such level", error);
 	if (levels == NULL)
 		return -1;
@@ -622,8 +624,8 @@ read_nodes(struct input *input, struct error *error)
 		                            "no such frame");
 
 		if (input->wrong == NULL)
-			result = add_node(input, &newest, levels[i], label,
-			                  error);
+			result = merged_add_node(input, &newest, levels[i],
+			                         label, error);
 		if (result == 0 && i % 65536 == 0)
 			result = reader_step(&input->reader, error);
 	}
@@ -633,14 +635,14 @@ read_nodes(struct input *input, struct error *error)
 	if (result == 0 && input->wrong == NULL &&
 	    take_below(input, 2, "expected 0 or 1") != 0)
 		for (uint32_t i = 0; i < n && result == 0; i++)
-			result = fleet_add_returns(fleet, i, take(input),
+			result = fleet_add_returns(fleet, i, merged_take(input),
 			                           error);
 	return result;
 }
 
 /* The counts of one resource. */
 static int
-read_counts(struct input *input, uint32_t r, struct error *error)
+merged_read_counts(struct input *input, uint32_t r, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint64_t *hits = fleet->resources[r].hits;
@@ -649,10 +651,10 @@ read_counts(struct input *input, uint32_t r, struct error *error)
 	int result = 0;
 
 	for (uint32_t row = 1; row < fleet->n_rows; row++)
-		hits[row] = take(input);
+		hits[row] = merged_take(input);
 	is_same = take_below(input, 2, "expected 0 or 1") != 0;
 	for (uint32_t row = 1; row < fleet->n_rows; row++)
-		samples[row] = is_same ? hits[row] : take(input);
+		samples[row] = is_same ? hits[row] : merged_take(input);
 	for (uint32_t row = 1; row < fleet->n_rows && result == 0; row++) {
 		uint64_t own_hits = hits[row], own_samples = samples[row];
 
@@ -664,24 +666,24 @@ read_counts(struct input *input, uint32_t r, struct error *error)
 }
 
 static int
-read_rows(struct input *input, struct error *error)
+merged_read_rows(struct input *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n = take_count(input);
 	uint64_t node = 0;
 
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		uint64_t more = take(input);
+		uint64_t more = merged_take(input);
 
 		if ((i > 0 && more == 0) || more >= fleet->n_nodes - node)
-			reject(input, "no such node");
+			merged_reject(input, "no such node");
 		else if (fleet_need_row(fleet, (uint32_t)(node += more),
 		                        error) == UINT32_MAX)
 			return -1;
 	}
 	for (uint32_t r = 0; r < fleet->n_resources && input->wrong == NULL;
 	     r++)
-		if (read_counts(input, r, error) != 0)
+		if (merged_read_counts(input, r, error) != 0)
 			return -1;
 	return 0;
 }
@@ -705,7 +707,7 @@ check_most(struct input *input, const struct fleet_resource *resource,
 		if (fleet->parent[n] != NO_NODE)
 			weight[fleet->parent[n]] += weight[n];
 		if (most > weight[n] || (most == 0 && weight[n] > 0))
-			reject(input, "a member that has not the most");
+			merged_reject(input, "a member that has not the most");
 	}
 	large_array_free(weight);
 	return 0;
@@ -721,7 +723,7 @@ read_most(struct input *input, struct error *error)
 		struct fleet_resource *resource = &fleet->resources[r];
 
 		for (uint32_t n = 0; n < fleet->n_nodes; n++)
-			resource->most_hits[n] = take(input);
+			resource->most_hits[n] = merged_take(input);
 		for (uint32_t n = 0; n < fleet->n_nodes; n++)
 			resource->most_member[n] =
 			    resource->most_hits[n] == 0 ? NO_MEMBER :
@@ -753,22 +755,22 @@ take_cells(struct input *input, struct fleet_cells *cells, uint32_t n_parts,
 		                   "no such part");
 		if (code > UINT32_MAX || fleet_part((uint32_t)code) >= n_parts ||
 		    fleet_resource_of((uint32_t)code) >= fleet->n_resources)
-			reject(input, "no such part or resource");
+			merged_reject(input, "no such part or resource");
 		cell[i].code = (uint32_t)code;
 	}
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		uint64_t row = take(input);
+		uint64_t row = merged_take(input);
 		bool follows = i > 0 && cell[i].code == cell[i - 1].code;
 
 		if (row == 0 || row >= fleet->n_rows -
 		    (follows ? cell[i - 1].row : 0))
-			reject(input, "no such row");
+			merged_reject(input, "no such row");
 		cell[i].row = (uint32_t)row + (follows ? cell[i - 1].row : 0);
 	}
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++)
-		cell[i].hits = take(input);
+		cell[i].hits = merged_take(input);
 	for (uint32_t i = 0; has_samples && i < n && input->wrong == NULL; i++)
-		cell[i].samples = take(input);
+		cell[i].samples = merged_take(input);
 	cells->n = n;
 	return 0;
 }
@@ -781,7 +783,7 @@ check_groups_of_hits(struct input *input)
 	for (size_t i = 0; i < fleet->groups.n; i++)
 		if (fleet->group_members[fleet_part(
 		        fleet->groups.cells[i].code)] == 0)
-			reject(input, "hits of a group without members");
+			merged_reject(input, "hits of a group without members");
 }
 
 /* What is left of the counts of one kind without all cells. */
@@ -803,7 +805,8 @@ check_cells(struct input *input, const struct fleet_cells *cells,
 		uint64_t counts = are_samples ? cell->samples : cell->hits;
 
 		if (counts > *row) {
-			reject(input, "parts that are more than their sum");
+			merged_reject(input,
+			              "parts that are more than their sum");
 			break;
 		}
 		*row -= counts;
@@ -812,8 +815,9 @@ check_cells(struct input *input, const struct fleet_cells *cells,
 	     r < fleet->n_resources; r++)
 		for (uint32_t row = 1; row < fleet->n_rows; row++)
 			if (left[r][row] != 0)
-				reject(input, "groups that are less than their "
-				       "sum");
+				merged_reject(input,
+				              "groups that are less than their "
+				              "sum");
 	while (n-- > 0)
 		free(left[n]);
 	return error->is_set ? -1 : 0;
@@ -830,11 +834,12 @@ read_parts(struct input *input, struct error *error)
 	               error) != 0)
 		return -1;
 	if (input->at != input->end)
-		reject(input, memmem(input->at,
-		           (size_t)(input->end - input->at), MERGED_MAGIC,
-		           strlen(MERGED_MAGIC)) == input->at ?
-		       "another one follows; add them up with cpprof merge" :
-		       "more bytes than the profile has");
+		merged_reject(
+		    input,
+		    memmem(input->at, (size_t)(input->end - input->at),
+		           MERGED_MAGIC, strlen(MERGED_MAGIC)) == input->at ?
+			"another one follows; add them up with cpprof merge" :
+			"more bytes than the profile has");
 	if (input->wrong != NULL)
 		return 0;
 	check_groups_of_hits(input);
@@ -847,12 +852,13 @@ read_parts(struct input *input, struct error *error)
 /* ---- the file ---- */
 
 static int
-read_tables(struct input *input, struct error *error)
+merged_read_tables(struct input *input, struct error *error)
 {
 	int (*const tables[])(struct input *, struct error *) = {
-		read_summary, read_tallies, read_resources, read_members,
-		read_names, read_modules, read_frames, read_nodes, read_rows,
-		read_most, read_parts,
+		read_summary,       read_tallies,      read_resources,
+		read_members,       merged_read_names, read_modules,
+		merged_read_frames, merged_read_nodes, merged_read_rows,
+		read_most,          read_parts,
 	};
 	struct reader *reader = &input->reader;
 
@@ -907,7 +913,7 @@ refuse_first_line(const struct reader *reader, const unsigned char *bytes,
 }
 
 static int
-read_file(struct input *input, struct error *error)
+merged_read_file(struct input *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	size_t size;
@@ -926,7 +932,7 @@ read_file(struct input *input, struct error *error)
 	input->at = bytes + magic;
 	input->end = bytes + size;
 	input->fleet = fleet_new(reader->profile, error);
-	if (input->fleet == NULL || read_tables(input, error) != 0)
+	if (input->fleet == NULL || merged_read_tables(input, error) != 0)
 		return -1;
 	reader_skip(reader, size);
 	return fleet_make_tree(input->fleet, error);
@@ -941,7 +947,7 @@ merged_read(struct source *source, const struct read_options *options,
 	int result = reader_begin(&input.reader, source, options,
 	                          READER_OFFSETS, error);
 
-	if (result == 0 && read_file(&input, &why) != 0)
+	if (result == 0 && merged_read_file(&input, &why) != 0)
 		result = name_error(&input.reader, &why, error);
 	return reader_end(&input.reader, result);
 }

@@ -127,7 +127,7 @@ is_like_first_line(const char *head, size_t size)
 }
 
 static bool
-is_damaged(const char *head, size_t size)
+merged_probe_is_damaged(const char *head, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)head;
 	const unsigned char *end = at + size;
@@ -151,5 +151,5 @@ merged_probe(const void *head, size_t size)
 	/* One that is cut inside its first line would be taken for a stack. */
 	return (size >= least &&
 	        memcmp(head, MERGED_MAGIC, size < magic ? size : magic) == 0) ||
-	       is_damaged(head, size) ? PROBE_SURE : PROBE_NO;
+	       merged_probe_is_damaged(head, size) ? PROBE_SURE : PROBE_NO;
 }

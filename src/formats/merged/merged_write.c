@@ -24,14 +24,14 @@ struct output {
 
 /* Hands on what there is; later failures are found at the end. */
 static void
-flush(struct output *output)
+merged_write_flush(struct output *output)
 {
 	writer_put(output->writer, output->bytes.bytes, output->bytes.length);
 	text_clear(&output->bytes);
 }
 
 static void
-put(struct output *output, uint64_t number)
+merged_write_put(struct output *output, uint64_t number)
 {
 	char bytes[10];
 	size_t n = 0;
@@ -41,18 +41,18 @@ put(struct output *output, uint64_t number)
 	bytes[n++] = (char)number;
 	text_add(&output->bytes, bytes, n);
 	if (output->bytes.length >= FLUSH_SIZE)
-		flush(output);
+		merged_write_flush(output);
 }
 
 static void
 put_bytes(struct output *output, const void *bytes, size_t n)
 {
-	put(output, n);
+	merged_write_put(output, n);
 	text_add(&output->bytes, bytes, n);
 }
 
 static void
-put_text(struct output *output, const char *text)
+merged_write_put_text(struct output *output, const char *text)
 {
 	put_bytes(output, text, strlen(text));
 }
@@ -61,12 +61,12 @@ static void
 put_agreed(struct output *output, const char *text)
 {
 	if (text == NULL) {
-		put(output, MERGED_NO_TEXT);
+		merged_write_put(output, MERGED_NO_TEXT);
 	} else if (text == fleet_several) {
-		put(output, MERGED_TEXTS_DIFFER);
+		merged_write_put(output, MERGED_TEXTS_DIFFER);
 	} else {
-		put(output, MERGED_TEXT);
-		put_text(output, text);
+		merged_write_put(output, MERGED_TEXT);
+		merged_write_put_text(output, text);
 	}
 }
 
@@ -78,19 +78,20 @@ put_summary(struct output *output)
 	const struct fleet *fleet = output->fleet;
 	const struct fleet_process *process = &fleet->process;
 
-	put(output, fleet->n_members);
-	put(output, fleet->n_warned);
+	merged_write_put(output, fleet->n_members);
+	merged_write_put(output, fleet->n_warned);
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
-		put(output, fleet->group_members[g]);
+		merged_write_put(output, fleet->group_members[g]);
 	put_agreed(output, process->program);
 	put_agreed(output, process->command);
 	put_agreed(output, process->host);
-	put(output, process->start_ns);
-	put(output, process->end_ns);
-	put(output, process->cpu_ns);
-	put(output, process->sampling_ns);
-	put(output, (process->is_cpu_unknown ? MERGED_CPU_UNKNOWN : 0) |
-	    (process->cpu_is_least ? MERGED_CPU_LEAST : 0));
+	merged_write_put(output, process->start_ns);
+	merged_write_put(output, process->end_ns);
+	merged_write_put(output, process->cpu_ns);
+	merged_write_put(output, process->sampling_ns);
+	merged_write_put(output,
+	                 (process->is_cpu_unknown ? MERGED_CPU_UNKNOWN : 0) |
+	                     (process->cpu_is_least ? MERGED_CPU_LEAST : 0));
 }
 
 static void
@@ -98,11 +99,11 @@ put_tallies(struct output *output)
 {
 	const struct profile *profile = output->profile;
 
-	put(output, profile->n_tallies);
+	merged_write_put(output, profile->n_tallies);
 	for (uint32_t i = 0; i < profile->n_tallies; i++) {
-		put_text(output, profile->tallies[i].what);
-		put(output, profile->tallies[i].count);
-		put(output, profile->tallies[i].loss);
+		merged_write_put_text(output, profile->tallies[i].what);
+		merged_write_put(output, profile->tallies[i].count);
+		merged_write_put(output, profile->tallies[i].loss);
 	}
 }
 
@@ -111,27 +112,27 @@ put_resources(struct output *output)
 {
 	const struct fleet *fleet = output->fleet;
 
-	put(output, fleet->n_resources);
+	merged_write_put(output, fleet->n_resources);
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
 		const struct fleet_resource *resource = &fleet->resources[r];
 
-		put_text(output, resource->name);
-		put_text(output, resource->gtick);
-		put(output, resource->interval);
-		put(output, resource->n_files);
-		put(output, resource->counting);
-		put(output, resource->first_column);
+		merged_write_put_text(output, resource->name);
+		merged_write_put_text(output, resource->gtick);
+		merged_write_put(output, resource->interval);
+		merged_write_put(output, resource->n_files);
+		merged_write_put(output, resource->counting);
+		merged_write_put(output, resource->first_column);
 		for (int loss = 0; loss < N_LOSSES; loss++)
-			put(output, resource->lost[loss]);
+			merged_write_put(output, resource->lost[loss]);
 	}
-	put(output, names_count(fleet->sources));
+	merged_write_put(output, names_count(fleet->sources));
 	for (uint32_t i = 0; i < names_count(fleet->sources); i++) {
 		const char *source = names_text(fleet->sources, i);
 		uint32_t r;
 
 		memcpy(&r, source + strlen(source) + 1, sizeof r);
-		put_text(output, source);
-		put(output, r);
+		merged_write_put_text(output, source);
+		merged_write_put(output, r);
 	}
 }
 
@@ -140,13 +141,13 @@ put_members(struct output *output)
 {
 	const struct fleet *fleet = output->fleet;
 
-	put(output, fleet->n_listed);
+	merged_write_put(output, fleet->n_listed);
 	for (uint32_t i = 0; i < fleet->n_listed; i++)
-		put_text(output, fleet->members[i].id);
+		merged_write_put_text(output, fleet->members[i].id);
 	for (uint32_t i = 0; i < fleet->n_listed; i++)
-		put_text(output, fleet->members[i].name);
+		merged_write_put_text(output, fleet->members[i].name);
 	put_agreed(output, fleet->key);
-	put(output, names_count(fleet->values));
+	merged_write_put(output, names_count(fleet->values));
 	for (uint32_t i = 0; i < names_count(fleet->values); i++)
 		put_bytes(output, names_text(fleet->values, i),
 		          names_length(fleet->values, i));
@@ -174,9 +175,10 @@ put_names(struct output *output)
 	const struct names *names = output->profile->names;
 	uint32_t n = names_count(names);
 
-	put(output, n);
+	merged_write_put(output, n);
 	for (uint32_t i = 0; i < n; i++)
-		put(output, i > 0 ? count_shared(names, i - 1, i) : 0);
+		merged_write_put(output,
+		                 i > 0 ? count_shared(names, i - 1, i) : 0);
 	for (uint32_t i = 0; i < n; i++) {
 		size_t shared = i > 0 ? count_shared(names, i - 1, i) : 0;
 
@@ -190,14 +192,14 @@ put_modules(struct output *output)
 {
 	const struct profile *profile = output->profile;
 
-	put(output, profile->n_modules);
+	merged_write_put(output, profile->n_modules);
 	for (uint32_t i = 0; i < profile->n_modules; i++) {
 		const struct module *module = &profile->modules[i];
 
-		put_text(output, module->path);
+		merged_write_put_text(output, module->path);
 		put_bytes(output, module->build_id, module->build_id_size);
-		put(output, module->file_size);
-		put(output, module->file_mtime_ns);
+		merged_write_put(output, module->file_size);
+		merged_write_put(output, module->file_mtime_ns);
 	}
 }
 
@@ -207,13 +209,14 @@ put_locations(struct output *output)
 	const struct profile *profile = output->profile;
 
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		put(output, profile->frames[i].n_locations);
+		merged_write_put(output, profile->frames[i].n_locations);
 	for (uint32_t i = 0; i < profile->n_locations; i++)
-		put(output, profile->locations[i].function);
+		merged_write_put(output, profile->locations[i].function);
 	for (uint32_t i = 0; i < profile->n_locations; i++)
-		put(output, (uint32_t)(profile->locations[i].file + 1));
+		merged_write_put(output,
+		                 (uint32_t)(profile->locations[i].file + 1));
 	for (uint32_t i = 0; i < profile->n_locations; i++)
-		put(output, profile->locations[i].line);
+		merged_write_put(output, profile->locations[i].line);
 }
 
 /* Sorted by module and address, so both are differences. */
@@ -224,20 +227,31 @@ put_frames(struct output *output)
 	const struct frame *frames = profile->frames;
 	uint32_t n = profile->n_frames;
 
-	put(output, n);
+	merged_write_put(output, n);
 	for (uint32_t i = 0; i < n; i++)
-		put(output, (uint32_t)(frames[i].module + 1) - (i > 0 ?
-		    (uint32_t)(frames[i - 1].module + 1) : 0));
+		merged_write_put(output,
+		                 (uint32_t)(frames[i].module + 1) -
+		                     (i > 0 ?
+		                          (uint32_t)(frames[i - 1].module + 1) :
+		                          0));
 	for (uint32_t i = 0; i < n; i++)
-		put(output, i > 0 && frames[i].module == frames[i - 1].module ?
-		    frames[i].address - frames[i - 1].address :
-		    frames[i].address);
+		merged_write_put(output,
+		                 i > 0 &&
+		                         frames[i].module ==
+		                             frames[i - 1].module ?
+		                     frames[i].address - frames[i - 1].address :
+		                     frames[i].address);
 	for (uint32_t i = 0; i < n; i++)
-		put(output, (uint32_t)(frames[i].function_offset + 1));
+		merged_write_put(output,
+		                 (uint32_t)(frames[i].function_offset + 1));
 	for (uint32_t i = 0; i < n; i++)
-		put(output, (frames[i].is_made_up ? MERGED_MADE_UP : 0) |
-		    (frames[i].has_debug_lines ? MERGED_DEBUG_LINES : 0) |
-		    (uint64_t)frames[i].stand_in * MERGED_STAND_IN);
+		merged_write_put(output,
+		                 (frames[i].is_made_up ? MERGED_MADE_UP : 0) |
+		                     (frames[i].has_debug_lines ?
+		                          MERGED_DEBUG_LINES :
+		                          0) |
+		                     (uint64_t)frames[i].stand_in *
+		                         MERGED_STAND_IN);
 	put_locations(output);
 }
 
@@ -259,15 +273,15 @@ put_nodes(struct output *output)
 {
 	const struct fleet *fleet = output->fleet;
 
-	put(output, fleet->n_nodes);
+	merged_write_put(output, fleet->n_nodes);
 	for (uint32_t n = 0; n < fleet->n_nodes; n++)
-		put(output, count_levels(fleet, n));
+		merged_write_put(output, count_levels(fleet, n));
 	for (uint32_t n = 0; n < fleet->n_nodes; n++)
-		put(output, fleet->label[n]);
-	put(output, fleet->returns != NULL);
+		merged_write_put(output, fleet->label[n]);
+	merged_write_put(output, fleet->returns != NULL);
 	for (uint32_t n = 0; fleet->returns != NULL && n < fleet->n_nodes;
 	     n++)
-		put(output, fleet->returns[n]);
+		merged_write_put(output, fleet->returns[n]);
 }
 
 static void
@@ -276,11 +290,11 @@ put_rows(struct output *output)
 	const struct fleet *fleet = output->fleet;
 	uint32_t last = 0;
 
-	put(output, fleet->n_rows - 1);
+	merged_write_put(output, fleet->n_rows - 1);
 	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
 		if (fleet->row[n] == 0)
 			continue;
-		put(output, n - last);
+		merged_write_put(output, n - last);
 		last = n;
 	}
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
@@ -290,10 +304,10 @@ put_rows(struct output *output)
 		                      size) == 0;
 
 		for (uint32_t row = 1; row < fleet->n_rows; row++)
-			put(output, resource->hits[row]);
-		put(output, is_same);
+			merged_write_put(output, resource->hits[row]);
+		merged_write_put(output, is_same);
 		for (uint32_t row = 1; !is_same && row < fleet->n_rows; row++)
-			put(output, resource->samples[row]);
+			merged_write_put(output, resource->samples[row]);
 	}
 }
 
@@ -306,10 +320,11 @@ put_most(struct output *output)
 		const struct fleet_resource *resource = &fleet->resources[r];
 
 		for (uint32_t n = 0; n < fleet->n_nodes; n++)
-			put(output, resource->most_hits[n]);
+			merged_write_put(output, resource->most_hits[n]);
 		for (uint32_t n = 0; n < fleet->n_nodes; n++)
 			if (resource->most_hits[n] != 0)
-				put(output, resource->most_member[n]);
+				merged_write_put(output,
+				                 resource->most_member[n]);
 	}
 }
 
@@ -320,16 +335,19 @@ put_cells(struct output *output, const struct fleet_cells *cells,
 {
 	const struct fleet_cell *cell = cells->cells;
 
-	put(output, cells->n);
+	merged_write_put(output, cells->n);
 	for (size_t i = 0; i < cells->n; i++)
-		put(output, cell[i].code - (i > 0 ? cell[i - 1].code : 0));
+		merged_write_put(output,
+		                 cell[i].code - (i > 0 ? cell[i - 1].code : 0));
 	for (size_t i = 0; i < cells->n; i++)
-		put(output, i > 0 && cell[i].code == cell[i - 1].code ?
-		    cell[i].row - cell[i - 1].row : cell[i].row);
+		merged_write_put(output,
+		                 i > 0 && cell[i].code == cell[i - 1].code ?
+		                     cell[i].row - cell[i - 1].row :
+		                     cell[i].row);
 	for (size_t i = 0; i < cells->n; i++)
-		put(output, cell[i].hits);
+		merged_write_put(output, cell[i].hits);
 	for (size_t i = 0; has_samples && i < cells->n; i++)
-		put(output, cell[i].samples);
+		merged_write_put(output, cell[i].samples);
 }
 
 static int
@@ -349,7 +367,7 @@ put_all(struct output *output, struct error *error)
 	}
 	put_cells(output, &output->fleet->groups, false);
 	put_cells(output, &output->fleet->by, true);
-	flush(output);
+	merged_write_flush(output);
 	return output->bytes.failed ? error_out_of_memory(error) : 0;
 }
 

@@ -157,8 +157,9 @@ add_keys(struct merging *merging, const struct profile *profile,
 }
 
 static enum merged_input
-add(struct merging *merging, const struct profile *profile, const char *path,
-    const char *id, const struct content *content, struct error *error)
+merging_add_file(struct merging *merging, const struct profile *profile,
+                 const char *path, const char *id,
+                 const struct content *content, struct error *error)
 {
 	struct fleet_identity identity = {
 		.id = id,
@@ -208,7 +209,8 @@ merging_add(struct merging *merging, const char *path, const char *id,
 		error_set(error, "%s: a merged profile, whose members have "
 		          "their own identities: --id is not for it", path);
 	else
-		result = add(merging, profile, path, id, &content, error);
+		result = merging_add_file(merging, profile, path, id, &content,
+		                          error);
 	if (result == MERGED_ADDED)
 		merging->n_without_key = fleet_sum(merging->n_without_key,
 		    count_without_key(merging, profile));
@@ -249,7 +251,7 @@ merging_add_written(struct merging *merging, const char *name,
 	struct profile *profile = source == NULL ? NULL :
 	    format_merged.read(source, &merging->options, error);
 	enum merged_input result = profile == NULL ? MERGED_FAILED :
-	    add(merging, profile, name, NULL, &content, error);
+	    merging_add_file(merging, profile, name, NULL, &content, error);
 
 	source_close(source);
 	profile_free(profile);

@@ -111,7 +111,8 @@ array_add(struct otlp_array *array, size_t size, struct error *error)
 }
 
 static int
-add_number(struct otlp_array *numbers, uint64_t number, struct error *error)
+otlp_add_number(struct otlp_array *numbers, uint64_t number,
+                struct error *error)
 {
 	uint64_t *item = array_add(numbers, sizeof *item, error);
 
@@ -122,7 +123,7 @@ add_number(struct otlp_array *numbers, uint64_t number, struct error *error)
 }
 
 static uint64_t *
-number_at(const struct otlp_array *numbers, size_t i)
+otlp_number_at(const struct otlp_array *numbers, size_t i)
 {
 	return (uint64_t *)numbers->items + i;
 }
@@ -130,7 +131,7 @@ number_at(const struct otlp_array *numbers, size_t i)
 /* ---- fields ---- */
 
 static int
-fail(struct error *error, const char *what)
+otlp_fail(struct error *error, const char *what)
 {
 	return error_set(error, "expected %s", what);
 }
@@ -147,33 +148,33 @@ count_frames(struct otlp *input, uint64_t n, struct error *error)
 
 /* 1; 0: the message is over; -1 with *error set. */
 static int
-next_field(struct protobuf *message, struct protobuf_field *field,
-           const char *what, struct error *error)
+otlp_next_field(struct protobuf *message, struct protobuf_field *field,
+                const char *what, struct error *error)
 {
 	int found = protobuf_next(message, field);
 
 	return found == PROTOBUF_FIELD ? 1 : found == PROTOBUF_END ? 0 :
-	       fail(error, what);
+	       otlp_fail(error, what);
 }
 
 /* Adds the numbers of a repeated field, packed or not. */
 static int
-add_numbers(struct otlp_array *numbers, const struct protobuf_field *field,
-            struct error *error)
+otlp_add_numbers(struct otlp_array *numbers, const struct protobuf_field *field,
+                 struct error *error)
 {
 	const unsigned char *at = field->bytes, *end;
 	uint64_t number;
 
 	if (field->wire == PROTOBUF_VARINT)
-		return add_number(numbers, field->value, error);
+		return otlp_add_number(numbers, field->value, error);
 	if (field->wire != PROTOBUF_BYTES)
-		return fail(error, "numbers");
+		return otlp_fail(error, "numbers");
 	end = at + field->value;
 	while (at < end) {
 		at = protobuf_varint(at, &number);
 		if (at == NULL || at > end)
-			return fail(error, "numbers");
-		if (add_number(numbers, number, error) != 0)
+			return otlp_fail(error, "numbers");
+		if (otlp_add_number(numbers, number, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -196,14 +197,14 @@ count_times(const struct protobuf_field *field, bool is_fixed)
 
 /* Sets numbers[i] to field i + 1 of a message, for n fields of numbers. */
 static int
-read_numbers(struct protobuf message, uint64_t *numbers, size_t n,
-             const char *what, struct error *error)
+otlp_read_numbers(struct protobuf message, uint64_t *numbers, size_t n,
+                  const char *what, struct error *error)
 {
 	struct protobuf_field field = { 0 };
 	int found;
 
 	memset(numbers, 0, n * sizeof *numbers);
-	while ((found = next_field(&message, &field, what, error)) > 0)
+	while ((found = otlp_next_field(&message, &field, what, error)) > 0)
 		if (field.number <= n && field.wire == PROTOBUF_VARINT)
 			numbers[field.number - 1] = field.value;
 	return found;
@@ -218,7 +219,8 @@ read_value(struct otlp_attribute *attribute, struct protobuf message,
 	struct protobuf_field field = { 0 };
 	int found;
 
-	while ((found = next_field(&message, &field, "a value", error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "a value", error)) >
+	       0) {
 		if (field.number == OTLP_VALUE_TEXT &&
 		    field.wire == PROTOBUF_BYTES)
 			attribute->text = (struct otlp_string){
@@ -234,7 +236,7 @@ read_value(struct otlp_attribute *attribute, struct protobuf message,
 }
 
 static struct otlp_string
-string_at(const struct otlp *input, uint64_t index)
+otlp_string_at(const struct otlp *input, uint64_t index)
 {
 	const struct otlp_string *strings = input->strings.items;
 
@@ -244,15 +246,15 @@ string_at(const struct otlp *input, uint64_t index)
 
 /* The key is a text, or a string of the table, which may come later. */
 static int
-read_attribute(struct protobuf message, struct otlp_attribute *attribute,
-               uint64_t *key, struct error *error)
+otlp_read_attribute(struct protobuf message, struct otlp_attribute *attribute,
+                    uint64_t *key, struct error *error)
 {
 	struct protobuf_field field = { 0 };
 	int found;
 
 	*key = 0;
-	while ((found = next_field(&message, &field, "an attribute",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "an attribute",
+	                                error)) > 0) {
 		if (field.number == OTLP_ATTRIBUTE_KEY &&
 		    field.wire == PROTOBUF_BYTES)
 			attribute->key = (struct otlp_string){
@@ -269,24 +271,24 @@ read_attribute(struct protobuf message, struct otlp_attribute *attribute,
 }
 
 static int
-add_attribute(struct otlp *input, struct protobuf message,
-              struct error *error)
+otlp_add_attribute(struct otlp *input, struct protobuf message,
+                   struct error *error)
 {
 	struct otlp_attribute *attribute = array_add(&input->attributes,
 	                                        sizeof *attribute, error);
 	uint64_t key;
 
 	if (attribute == NULL ||
-	    read_attribute(message, attribute, &key, error) != 0)
+	    otlp_read_attribute(message, attribute, &key, error) != 0)
 		return -1;
 	if (attribute->key.text == NULL)
-		attribute->key = string_at(input, key);
+		attribute->key = otlp_string_at(input, key);
 	return 0;
 }
 
 static int
-add_location(struct otlp *input, struct protobuf message,
-             struct error *error)
+otlp_add_location(struct otlp *input, struct protobuf message,
+                  struct error *error)
 {
 	struct otlp_location *location = array_add(&input->locations,
 	                                      sizeof *location, error);
@@ -297,8 +299,8 @@ add_location(struct otlp *input, struct protobuf message,
 	if (location == NULL)
 		return -1;
 	location->lines.first = input->lines.n;
-	while ((found = next_field(&message, &field, "a location",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "a location",
+	                                error)) > 0) {
 		struct pprof_builder_line *line;
 
 		if (field.number == OTLP_LOCATION_MAPPING)
@@ -309,8 +311,8 @@ add_location(struct otlp *input, struct protobuf message,
 			continue;
 		line = array_add(&input->lines, sizeof *line, error);
 		if (line == NULL ||
-		    read_numbers(protobuf_message(&field), numbers, 2,
-		                 "a line", error) != 0)
+		    otlp_read_numbers(protobuf_message(&field), numbers, 2,
+		                      "a line", error) != 0)
 			return -1;
 		*line = (struct pprof_builder_line){
 			.function = numbers[OTLP_LINE_FUNCTION - 1],
@@ -321,7 +323,7 @@ add_location(struct otlp *input, struct protobuf message,
 }
 
 static int
-add_stack(struct otlp *input, struct protobuf message, struct error *error)
+otlp_add_stack(struct otlp *input, struct protobuf message, struct error *error)
 {
 	struct otlp_span *stack = array_add(&input->stacks, sizeof *stack, error);
 	struct protobuf_field field = { 0 };
@@ -330,23 +332,25 @@ add_stack(struct otlp *input, struct protobuf message, struct error *error)
 	if (stack == NULL)
 		return -1;
 	stack->first = input->indices.n;
-	while ((found = next_field(&message, &field, "a stack", error)) > 0)
+	while ((found = otlp_next_field(&message, &field, "a stack", error)) >
+	       0)
 		if (field.number == OTLP_STACK_LOCATIONS &&
-		    add_numbers(&input->indices, &field, error) != 0)
+		    otlp_add_numbers(&input->indices, &field, error) != 0)
 			return -1;
 	stack->n = input->indices.n - stack->first;
 	return found;
 }
 
 static int
-add_function(struct otlp *input, struct protobuf message, struct error *error)
+otlp_add_function(struct otlp *input, struct protobuf message,
+                  struct error *error)
 {
 	struct otlp_function *function = array_add(&input->functions,
 	                                      sizeof *function, error);
 	uint64_t numbers[3];
 
 	if (function == NULL ||
-	    read_numbers(message, numbers, 3, "a function", error) != 0)
+	    otlp_read_numbers(message, numbers, 3, "a function", error) != 0)
 		return -1;
 	*function = (struct otlp_function){
 		.name = numbers[OTLP_FUNCTION_NAME - 1],
@@ -356,8 +360,8 @@ add_function(struct otlp *input, struct protobuf message, struct error *error)
 }
 
 static int
-add_string(struct otlp *input, const struct protobuf_field *field,
-           struct error *error)
+otlp_add_string(struct otlp *input, const struct protobuf_field *field,
+                struct error *error)
 {
 	struct otlp_string *string = array_add(&input->strings, sizeof *string,
 	                                  error);
@@ -377,12 +381,12 @@ read_dictionary(struct otlp *input, struct protobuf message,
 	struct protobuf_field field = { 0 };
 	int found, result = 0;
 
-	while ((found = next_field(&strings, &field, "a dictionary",
-	                           error)) > 0)
+	while ((found = otlp_next_field(&strings, &field, "a dictionary",
+	                                error)) > 0)
 		if (field.number == OTLP_DICTIONARY_STRINGS &&
 		    field.wire == PROTOBUF_BYTES &&
 		    (count_frames(input, FRAMES_A_ROW, error) != 0 ||
-		     add_string(input, &field, error) != 0))
+		     otlp_add_string(input, &field, error) != 0))
 			return -1;
 	if (found < 0)
 		return -1;
@@ -395,14 +399,14 @@ read_dictionary(struct otlp *input, struct protobuf message,
 		if (count_frames(input, FRAMES_A_ROW, error) != 0)
 			return -1;
 		if (field.number == OTLP_DICTIONARY_FUNCTIONS)
-			result = add_function(input, item, error);
+			result = otlp_add_function(input, item, error);
 		else if (field.number == OTLP_DICTIONARY_LOCATIONS)
-			result = add_location(input, item, error);
+			result = otlp_add_location(input, item, error);
 		else if (field.number == OTLP_DICTIONARY_ATTRIBUTES)
-			result = add_attribute(input, item, error);
+			result = otlp_add_attribute(input, item, error);
 		else if (field.number == OTLP_DICTIONARY_STACKS &&
 		         input->revision.stack != 0)
-			result = add_stack(input, item, error);
+			result = otlp_add_stack(input, item, error);
 	}
 	return result;
 }
@@ -425,7 +429,7 @@ keep_string(struct otlp *input, struct text_buffer *kept,
 }
 
 static bool
-is_string(struct otlp_string string, const char *what)
+otlp_is_string(struct otlp_string string, const char *what)
 {
 	return string.length == strlen(what) &&
 	       memcmp(string.text, what, string.length) == 0;
@@ -453,20 +457,20 @@ enter_mapping(struct otlp *input, struct protobuf message,
 
 	mapping.id = ++input->n_mappings;
 	input->numbers.n = 0;
-	if (read_numbers(message, numbers, 4, "a mapping", error) != 0)
+	if (otlp_read_numbers(message, numbers, 4, "a mapping", error) != 0)
 		return -1;
-	while ((found = next_field(&copy, &field, "a mapping", error)) > 0)
+	while ((found = otlp_next_field(&copy, &field, "a mapping", error)) > 0)
 		if (field.number == OTLP_MAPPING_ATTRIBUTES &&
-		    add_numbers(&input->numbers, &field, error) != 0)
+		    otlp_add_numbers(&input->numbers, &field, error) != 0)
 			return -1;
 	if (found < 0)
 		return -1;
 	for (size_t i = 0; i < input->numbers.n; i++) {
 		const struct otlp_attribute *attribute = attribute_at(input,
-		    *number_at(&input->numbers, i));
+		    *otlp_number_at(&input->numbers, i));
 
 		if (attribute != NULL && attribute->text.text != NULL &&
-		    is_string(attribute->key,
+		    otlp_is_string(attribute->key,
 		        "process.executable.build_id.gnu")) {
 			if (keep_string(input, &input->build_id,
 			                attribute->text, error) != 0)
@@ -474,7 +478,7 @@ enter_mapping(struct otlp *input, struct protobuf message,
 			mapping.build_id = input->build_id.bytes;
 		}
 	}
-	file = string_at(input, numbers[OTLP_MAPPING_FILE - 1]);
+	file = otlp_string_at(input, numbers[OTLP_MAPPING_FILE - 1]);
 	mapping.start = numbers[OTLP_MAPPING_START - 1];
 	mapping.limit = numbers[OTLP_MAPPING_LIMIT - 1];
 	mapping.offset = numbers[OTLP_MAPPING_OFFSET - 1];
@@ -488,8 +492,8 @@ enter_mapping(struct otlp *input, struct protobuf message,
 }
 
 static int
-enter_mappings(struct otlp *input, struct protobuf dictionary,
-               struct error *error)
+otlp_enter_mappings(struct otlp *input, struct protobuf dictionary,
+                    struct error *error)
 {
 	struct protobuf_field field = { 0 };
 
@@ -502,14 +506,14 @@ enter_mappings(struct otlp *input, struct protobuf dictionary,
 }
 
 static int
-enter_function(struct otlp *input, struct otlp_function *function,
-               struct error *error)
+otlp_enter_function(struct otlp *input, struct otlp_function *function,
+                    struct error *error)
 {
-	struct otlp_string name = string_at(input, function->name);
-	struct otlp_string file = string_at(input, function->file);
+	struct otlp_string name = otlp_string_at(input, function->name);
+	struct otlp_string file = otlp_string_at(input, function->file);
 
 	if (name.length == 0)
-		name = string_at(input, function->system_name);
+		name = otlp_string_at(input, function->system_name);
 	if (name.length == 0)
 		return 0;
 	if (count_frames(input, (name.length + file.length) / BYTES_A_FRAME,
@@ -563,14 +567,14 @@ enter_location(struct otlp *input, size_t i, struct error *error)
 
 /* The types of a profile's samples; one without name, if it has none. */
 static int
-read_types(struct protobuf message, struct otlp_array *types,
-           struct error *error)
+otlp_read_types(struct protobuf message, struct otlp_array *types,
+                struct error *error)
 {
 	struct protobuf_field field = { 0 };
 	int found;
 
-	while ((found = next_field(&message, &field, "a profile",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "a profile",
+	                                error)) > 0) {
 		struct otlp_type *type;
 		uint64_t numbers[2];
 
@@ -580,7 +584,7 @@ read_types(struct protobuf message, struct otlp_array *types,
 			return error_set(error, "more than %d types of samples",
 			                 RESOURCES_MAX);
 		type = array_add(types, sizeof *type, error);
-		if (type == NULL || read_numbers(protobuf_message(&field),
+		if (type == NULL || otlp_read_numbers(protobuf_message(&field),
 		        numbers, 2, "a type of samples", error) != 0)
 			return -1;
 		*type = (struct otlp_type){ numbers[OTLP_TYPE_NAME - 1],
@@ -605,8 +609,8 @@ find_type(const struct otlp *input, struct otlp_type wanted)
 }
 
 static int
-add_label(struct otlp *input, const struct otlp_attribute *attribute,
-          struct error *error)
+otlp_add_label(struct otlp *input, const struct otlp_attribute *attribute,
+               struct error *error)
 {
 	static const char *const known[][2] = {
 		{ "thread.name", "thread" }, { "thread.id", "thread_id" },
@@ -615,7 +619,7 @@ add_label(struct otlp *input, const struct otlp_attribute *attribute,
 	struct otlp_string key = attribute->key;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (is_string(key, known[i][0]))
+		if (otlp_is_string(key, known[i][0]))
 			key = (struct otlp_string){ known[i][1],
 				strlen(known[i][1]) };
 	if (key.length == 0)
@@ -640,12 +644,12 @@ struct otlp_sample {
 
 /* Appends the numbers of a field of a sample to what it has of these. */
 static int
-add_part(struct otlp *input, const struct protobuf_field *field,
-         struct otlp_span *part, struct error *error)
+otlp_add_part(struct otlp *input, const struct protobuf_field *field,
+              struct otlp_span *part, struct error *error)
 {
 	size_t first = input->numbers.n;
 
-	if (add_numbers(&input->numbers, field, error) != 0)
+	if (otlp_add_numbers(&input->numbers, field, error) != 0)
 		return -1;
 	if (part->n == 0)
 		part->first = first;
@@ -657,8 +661,8 @@ add_part(struct otlp *input, const struct protobuf_field *field,
 }
 
 static int
-read_sample(struct otlp *input, struct protobuf message,
-            struct otlp_sample *sample, struct error *error)
+otlp_read_sample(struct otlp *input, struct protobuf message,
+                 struct otlp_sample *sample, struct error *error)
 {
 	const struct otlp_revision *revision = &input->revision;
 	struct protobuf_field field = { 0 };
@@ -666,17 +670,17 @@ read_sample(struct otlp *input, struct protobuf message,
 
 	*sample = (struct otlp_sample){ 0 };
 	input->numbers.n = 0;
-	while ((found = next_field(&message, &field, "a sample",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "a sample",
+	                                error)) > 0) {
 		uint32_t number = field.number;
 		int result = 0;
 
 		if (number == revision->values)
-			result = add_part(input, &field, &sample->values,
-			                  error);
+			result = otlp_add_part(input, &field, &sample->values,
+			                       error);
 		else if (number == revision->attributes)
-			result = add_part(input, &field, &sample->attributes,
-			                  error);
+			result = otlp_add_part(input, &field,
+			                       &sample->attributes, error);
 		else if (number == revision->times)
 			sample->n_times += count_times(&field,
 			    revision->stack != 0 &&
@@ -713,7 +717,7 @@ sum_values(const struct otlp *input, const struct otlp_sample *sample, size_t ty
 		n = type + 1;
 	}
 	for (; i < n; i++)
-		if (__builtin_add_overflow(total, (int64_t)*number_at(
+		if (__builtin_add_overflow(total, (int64_t)*otlp_number_at(
 		        &input->numbers, sample->values.first + i), &total))
 			return error_set(error, "a sum of values exceeds 63 "
 			                 "bits");
@@ -722,8 +726,8 @@ sum_values(const struct otlp *input, const struct otlp_sample *sample, size_t ty
 }
 
 static int
-add_values(struct otlp *input, const struct otlp_sample *sample,
-           struct error *error)
+otlp_add_values(struct otlp *input, const struct otlp_sample *sample,
+                struct error *error)
 {
 	uint64_t values[RESOURCES_MAX];
 
@@ -774,8 +778,8 @@ add_stack_of(struct otlp *input, struct otlp_span stack, struct error *error)
 	if (count_frames(input, stack.n, error) != 0)
 		return -1;
 	for (size_t i = 0; i < stack.n; i++) {
-		uint64_t location = *number_at(&input->indices,
-		                               stack.first + i);
+		uint64_t location = *otlp_number_at(&input->indices,
+		                                    stack.first + i);
 
 		if (location >= input->locations.n)
 			return error_set(error, "location %" PRIu64 " of %zu",
@@ -786,35 +790,38 @@ add_stack_of(struct otlp *input, struct otlp_span stack, struct error *error)
 }
 
 static int
-add_labels(struct otlp *input, struct otlp_span attributes, struct error *error)
+otlp_add_labels(struct otlp *input, struct otlp_span attributes,
+                struct error *error)
 {
 	const struct otlp_attribute pid = { .key = { "process.pid", 11 },
 		.number = input->pid, .is_number = true };
 	bool has_pid = false;
 
 	for (size_t i = 0; i < attributes.n; i++) {
-		uint64_t number = *number_at(&input->numbers,
-		                             attributes.first + i);
+		uint64_t number = *otlp_number_at(&input->numbers,
+		                                  attributes.first + i);
 		const struct otlp_attribute *attribute = attribute_at(input,
 		                                                 number);
 
 		if (attribute == NULL)
 			return error_set(error, "attribute %" PRIu64 " of %zu",
 			                 number, input->attributes.n);
-		has_pid |= is_string(attribute->key, "process.pid");
-		if (add_label(input, attribute, error) != 0)
+		has_pid |= otlp_is_string(attribute->key, "process.pid");
+		if (otlp_add_label(input, attribute, error) != 0)
 			return -1;
 	}
-	return input->pid == 0 || has_pid ? 0 : add_label(input, &pid, error);
+	return input->pid == 0 || has_pid ? 0 :
+					    otlp_add_label(input, &pid, error);
 }
 
 static int
-add_sample(struct otlp *input, struct protobuf message, struct error *error)
+otlp_add_sample(struct otlp *input, struct protobuf message,
+                struct error *error)
 {
 	struct otlp_sample sample;
 	struct otlp_span stack;
 
-	if (read_sample(input, message, &sample, error) != 0 ||
+	if (otlp_read_sample(input, message, &sample, error) != 0 ||
 	    find_stack(input, &sample, &stack, error) != 0)
 		return -1;
 	if (sample.values.n == 0 && sample.n_times == 0)
@@ -823,8 +830,8 @@ add_sample(struct otlp *input, struct protobuf message, struct error *error)
 		pprof_builder_raw_samples(&input->builder, sample.n_times);
 	pprof_builder_sample(&input->builder);
 	if (add_stack_of(input, stack, error) != 0 ||
-	    add_values(input, &sample, error) != 0 ||
-	    add_labels(input, sample.attributes, error) != 0)
+	    otlp_add_values(input, &sample, error) != 0 ||
+	    otlp_add_labels(input, sample.attributes, error) != 0)
 		return -1;
 	input->n_samples++;
 	return pprof_builder_end_sample(&input->builder, input->reader.place,
@@ -842,7 +849,7 @@ static int
 visit_types(struct otlp *input, struct protobuf message, struct error *error)
 {
 	struct otlp_array types = { 0 };
-	int result = read_types(message, &types, error);
+	int result = otlp_read_types(message, &types, error);
 
 	if (result == 0)
 		result = count_frames(input, types.n * input->types.n, error);
@@ -872,8 +879,8 @@ visit_times(struct otlp *input, struct protobuf message, struct error *error)
 	struct protobuf_field field = { 0 }, part = { 0 };
 	int found;
 
-	while ((found = next_field(&message, &field, "a profile",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "a profile",
+	                                error)) > 0) {
 		struct protobuf sample = protobuf_message(&field);
 		bool has_times = false;
 
@@ -894,14 +901,14 @@ visit_revision(struct otlp *input, struct protobuf message,
 	struct protobuf_field field = { 0 }, part = { 0 };
 	int found;
 
-	while ((found = next_field(&message, &field, "a profile",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "a profile",
+	                                error)) > 0) {
 		struct protobuf sample = protobuf_message(&field);
 
 		if (field.number != OTLP_PROFILE_SAMPLES)
 			continue;
-		while ((found = next_field(&sample, &part, "a sample",
-		                           error)) > 0) {
+		while ((found = otlp_next_field(&sample, &part, "a sample",
+		                                error)) > 0) {
 			bool is_list = part.wire == PROTOBUF_BYTES;
 			const struct otlp_revision *sure = NULL;
 
@@ -925,25 +932,27 @@ visit_revision(struct otlp *input, struct protobuf message,
 }
 
 static int
-add_samples(struct otlp *input, struct protobuf message, struct error *error)
+otlp_add_samples(struct otlp *input, struct protobuf message,
+                 struct error *error)
 {
 	struct protobuf again = message;
 	struct protobuf_field field = { 0 };
 	int found;
 
 	input->locations_of.first = input->indices.n;
-	while ((found = next_field(&message, &field, "a profile",
-	                           error)) > 0)
+	while ((found = otlp_next_field(&message, &field, "a profile",
+	                                error)) > 0)
 		if (input->revision.locations != 0 &&
 		    field.number == input->revision.locations &&
-		    add_numbers(&input->indices, &field, error) != 0)
+		    otlp_add_numbers(&input->indices, &field, error) != 0)
 			return -1;
 	if (found < 0)
 		return -1;
 	input->locations_of.n = input->indices.n - input->locations_of.first;
 	while (protobuf_next(&again, &field) == PROTOBUF_FIELD)
 		if (field.number == OTLP_PROFILE_SAMPLES &&
-		    add_sample(input, protobuf_message(&field), error) != 0)
+		    otlp_add_sample(input, protobuf_message(&field), error) !=
+		        0)
 			return -1;
 	input->indices.n = input->locations_of.first;
 	return 0;
@@ -954,7 +963,7 @@ visit_samples(struct otlp *input, struct protobuf message,
               struct error *error)
 {
 	struct otlp_array types = { 0 };
-	int result = read_types(message, &types, error);
+	int result = otlp_read_types(message, &types, error);
 
 	if (result == 0)
 		result = count_frames(input, types.n * input->types.n, error);
@@ -963,33 +972,33 @@ visit_samples(struct otlp *input, struct protobuf message,
 		input->columns[i] = find_type(input, ((struct otlp_type *)
 		                                      types.items)[i]);
 	if (result == 0)
-		result = add_samples(input, message, error);
+		result = otlp_add_samples(input, message, error);
 	free(types.items);
 	return result;
 }
 
 /* The process of a resource's attributes. */
 static int
-read_resource(struct otlp *input, struct protobuf message,
-              struct error *error)
+otlp_read_resource(struct otlp *input, struct protobuf message,
+                   struct error *error)
 {
 	struct protobuf_field field = { 0 };
 	int found;
 
-	while ((found = next_field(&message, &field, "a resource",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field, "a resource",
+	                                error)) > 0) {
 		struct otlp_attribute attribute = { 0 };
 		uint64_t key;
 
 		if (field.number != OTLP_RESOURCE_ATTRIBUTES)
 			continue;
-		if (read_attribute(protobuf_message(&field), &attribute, &key,
-		                   error) != 0)
+		if (otlp_read_attribute(protobuf_message(&field), &attribute,
+		                        &key, error) != 0)
 			return -1;
 		if (attribute.key.text == NULL)
-			attribute.key = string_at(input, key);
+			attribute.key = otlp_string_at(input, key);
 		if (attribute.is_number &&
-		    is_string(attribute.key, "process.pid"))
+		    otlp_is_string(attribute.key, "process.pid"))
 			input->pid = attribute.number;
 	}
 	return found;
@@ -1004,17 +1013,18 @@ visit_resource(struct otlp *input, struct protobuf message, visitor *visit,
 	int found;
 
 	input->pid = 0;
-	while ((found = next_field(&message, &field, "profiles of a resource",
-	                           error)) > 0) {
+	while ((found = otlp_next_field(&message, &field,
+	                                "profiles of a resource", error)) > 0) {
 		struct protobuf scope = protobuf_message(&field);
 
 		if (field.number == OTLP_RESOURCE_PROFILES_RESOURCE &&
-		    read_resource(input, scope, error) != 0)
+		    otlp_read_resource(input, scope, error) != 0)
 			return -1;
 		if (field.number != OTLP_RESOURCE_PROFILES_SCOPES)
 			continue;
-		while ((found = next_field(&scope, &part, "profiles of a scope",
-		                           error)) > 0)
+		while ((found = otlp_next_field(&scope, &part,
+		                                "profiles of a scope", error)) >
+		       0)
 			if (part.number == OTLP_SCOPE_PROFILES_PROFILES &&
 			    visit(input, protobuf_message(&part), error) != 0)
 				return -1;
@@ -1046,8 +1056,8 @@ enter_types(struct otlp *input, struct error *error)
 	const struct otlp_type *types = input->types.items;
 
 	for (size_t i = 0; i < input->types.n; i++) {
-		struct otlp_string name = string_at(input, types[i].name);
-		struct otlp_string unit = string_at(input, types[i].unit);
+		struct otlp_string name = otlp_string_at(input, types[i].name);
+		struct otlp_string unit = otlp_string_at(input, types[i].unit);
 
 		if (pprof_builder_type(&input->builder, name.text, name.length,
 		                       unit.text, unit.length, error) != 0)
@@ -1090,11 +1100,11 @@ static int
 enter_tables(struct otlp *input, struct protobuf dictionary,
              struct error *error)
 {
-	if (enter_mappings(input, dictionary, error) != 0)
+	if (otlp_enter_mappings(input, dictionary, error) != 0)
 		return -1;
 	for (size_t i = 0; i < input->functions.n; i++)
-		if (enter_function(input, (struct otlp_function *)
-		                   input->functions.items + i, error) != 0)
+		if (otlp_enter_function(input, (struct otlp_function *)
+		                        input->functions.items + i, error) != 0)
 			return -1;
 	for (size_t i = 0; i < input->locations.n; i++)
 		if (enter_location(input, i, error) != 0)
@@ -1180,7 +1190,7 @@ read_json(struct otlp *input, struct error *error)
 }
 
 static bool
-is_json(const char *head, size_t size)
+otlp_is_json(const char *head, size_t size)
 {
 	size_t i = 0;
 
@@ -1207,7 +1217,7 @@ otlp_read(struct source *source, const struct read_options *options,
 	if (head == NULL)
 		result = -1;
 	else
-		result = is_json(head, size) ? read_json(&input, error) :
+		result = otlp_is_json(head, size) ? read_json(&input, error) :
 		         read_binary(&input, error);
 	pprof_builder_free(&input.builder);
 	free(input.strings.items);
@@ -1301,7 +1311,7 @@ otlp_probe(const void *head, size_t size)
 
 	if (size > FORMAT_HEAD_SIZE)
 		size = FORMAT_HEAD_SIZE;
-	if (is_json(head, size))
+	if (otlp_is_json(head, size))
 		return has_keys(head, size) ? PROBE_SURE : PROBE_NO;
 	memcpy(copy, head, size);
 	memset(copy + size, 0, PROTOBUF_PADDING);

@@ -114,7 +114,7 @@ find_key(enum message in, const struct json_token *token)
 
 /* A number, or its digits as a text; below zero as 64 bits. */
 static bool
-read_number(const struct json_token *token, uint64_t *number)
+otlp_json_read_number(const struct json_token *token, uint64_t *number)
 {
 	const char *at = token->text, *end = at + token->length;
 	bool is_negative = at < end && *at == '-';
@@ -131,7 +131,7 @@ read_number(const struct json_token *token, uint64_t *number)
 }
 
 static void
-add_value(struct converter *converter, const struct json_token *token)
+otlp_json_add_value(struct converter *converter, const struct json_token *token)
 {
 	struct level *level = &converter->levels[converter->depth];
 	const struct key *key = level->key;
@@ -140,7 +140,8 @@ add_value(struct converter *converter, const struct json_token *token)
 	if (key->kind == TEXT && token->type == JSON_STRING) {
 		protobuf_add_bytes(&level->bytes, key->number, token->text,
 		                   token->length);
-	} else if (key->kind == NUMBER && read_number(token, &number)) {
+	} else if (key->kind == NUMBER &&
+	           otlp_json_read_number(token, &number)) {
 		protobuf_add_varint(&level->bytes, key->number << 3);
 		protobuf_add_varint(&level->bytes, number);
 	} else {
@@ -154,7 +155,8 @@ add_value(struct converter *converter, const struct json_token *token)
 }
 
 static void
-open_object(struct converter *converter, const struct json_token *token)
+otlp_json_open_object(struct converter *converter,
+                      const struct json_token *token)
 {
 	struct level *level = &converter->levels[converter->depth];
 
@@ -197,7 +199,7 @@ read_token(struct converter *converter, const struct json_token *token)
 			json_skip_value(converter->json);
 		break;
 	case JSON_OBJECT:
-		open_object(converter, token);
+		otlp_json_open_object(converter, token);
 		break;
 	case JSON_OBJECT_END:
 		if (converter->depth == 0)
@@ -216,7 +218,7 @@ read_token(struct converter *converter, const struct json_token *token)
 		break;
 	case JSON_STRING:
 	case JSON_NUMBER:
-		add_value(converter, token);
+		otlp_json_add_value(converter, token);
 		break;
 	default:		/* null and truth values: the default */
 		if (!level->is_array)

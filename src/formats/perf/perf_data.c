@@ -68,8 +68,8 @@ take_extent(struct bytes *in)
 }
 
 static int
-fail(const struct input *input, uint64_t offset, const char *what,
-     struct error *error)
+perf_data_fail(const struct input *input, uint64_t offset, const char *what,
+               struct error *error)
 {
 	return error_set(error, "%s: 0x%" PRIx64 ": %s",
 	                 source_name(input->source), offset, what);
@@ -116,7 +116,7 @@ has_feature(const struct input *input, size_t feature)
 
 /* Reports progress and notices Ctrl-C. */
 static int
-step(const struct input *input, struct error *error)
+perf_data_step(const struct input *input, struct error *error)
 {
 	return progress_step(input->options->progress,
 	                     source_done(input->source),
@@ -129,9 +129,9 @@ step(const struct input *input, struct error *error)
  * Each event is followed by the extent of its ids, which lie in `front`, too.
  */
 static int
-read_events(struct input *input, const struct bytes *front,
-            const struct extent *attrs, uint64_t attr_size,
-            struct error *error)
+perf_data_read_events(struct input *input, const struct bytes *front,
+                      const struct extent *attrs, uint64_t attr_size,
+                      struct error *error)
 {
 	struct perf_events *events = perf_session_events(input->session);
 
@@ -150,7 +150,7 @@ read_events(struct input *input, const struct bytes *front,
 		event = perf_events_add(events, attr, size, &why);
 		if (event == UINT32_MAX)
 			return why.is_out_of_memory ? error_pass(error, &why) :
-			       fail(input, offset, why.text, error);
+			       perf_data_fail(input, offset, why.text, error);
 		in = *front;
 		in.offset = ids.offset <= in.size ? (size_t)ids.offset :
 		            in.size;
@@ -158,7 +158,7 @@ read_events(struct input *input, const struct bytes *front,
 			uint64_t id = bytes_number(&in, 8);
 
 			if (bytes_failed(&in))
-				return fail(input, ids.offset,
+				return perf_data_fail(input, ids.offset,
 				    "expected the ids of an event", error);
 			if (perf_events_add_id(events, id, event, error) != 0)
 				return -1;
@@ -213,26 +213,29 @@ read_file_header(struct input *input, struct bytes *header,
 	features = bytes_take(header, sizeof input->features);
 	end = end_of_events(&attrs, attr_size, &data);
 	if (end == 0)
-		return fail(input, MAGIC_SIZE,
+		return perf_data_fail(input, MAGIC_SIZE,
 		    "expected the header of a perf.data file", error);
 	if (end > WHOLE_MAX)
-		return fail(input, MAGIC_SIZE, "the file has its events after "
+		return perf_data_fail(
+		    input, MAGIC_SIZE,
+		    "the file has its events after "
 		    "more than 512 MiB; have `perf inject` read and write a "
-		    "file, not a pipe", error);
+		    "file, not a pipe",
+		    error);
 	memcpy(input->features, features, sizeof input->features);
 	for (uint64_t n = STEP; n < end; n += STEP)
 		if (peek(input, (size_t)n, &size, error) == NULL ||
-		    step(input, error) != 0)
+		    perf_data_step(input, error) != 0)
 			return -1;
 	bytes = peek(input, (size_t)end, &size, error);
 	if (bytes == NULL)
 		return -1;
 	if (size < end)
-		return fail(input, size, end == data.offset ?
+		return perf_data_fail(input, size, end == data.offset ?
 		    "ends before its first record" :
 		    "ends before its events, which are at the end", error);
 	front = bytes_of(bytes, (size_t)end);
-	if (read_events(input, &front, &attrs, attr_size, error) != 0)
+	if (perf_data_read_events(input, &front, &attrs, attr_size, error) != 0)
 		return -1;
 	/* A perf that was killed could not write the size. */
 	input->data_end = data.size > 0 ? data.offset + data.size :
@@ -242,7 +245,7 @@ read_file_header(struct input *input, struct bytes *header,
 }
 
 static int
-read_header(struct input *input, struct error *error)
+perf_data_read_header(struct input *input, struct error *error)
 {
 	size_t size;
 	const unsigned char *bytes = peek(input, FILE_HEADER_SIZE, &size,
@@ -256,18 +259,22 @@ read_header(struct input *input, struct error *error)
 	                  FILE_HEADER_SIZE);
 	if (size >= MAGIC_SIZE &&
 	    memcmp(bytes, swapped_magic, MAGIC_SIZE) == 0)
-		return fail(input, 0, "of a big-endian machine, which cannot "
-		            "be read", error);
+		return perf_data_fail(input, 0,
+		                      "of a big-endian machine, which cannot "
+		                      "be read",
+		                      error);
 	if (size >= MAGIC_SIZE && memcmp(bytes, first_magic, MAGIC_SIZE) == 0)
-		return fail(input, 0, "as perf wrote it before Linux 3.4, "
-		            "which cannot be read", error);
+		return perf_data_fail(input, 0,
+		                      "as perf wrote it before Linux 3.4, "
+		                      "which cannot be read",
+		                      error);
 	bytes_take(&header, MAGIC_SIZE);
 	header_size = bytes_number(&header, 8);
 	input->is_pipe = header_size == PIPE_HEADER_SIZE;
 	if (bytes_failed(&header) ||
 	    (!input->is_pipe && (header_size != FILE_HEADER_SIZE ||
 	                         size < FILE_HEADER_SIZE)))
-		return fail(input, MAGIC_SIZE,
+		return perf_data_fail(input, MAGIC_SIZE,
 		    "expected the header of a perf.data file", error);
 	if (!input->is_pipe)
 		return read_file_header(input, &header, error);
@@ -305,8 +312,9 @@ is_next_pipe(const struct input *input, const unsigned char *bytes)
  * skip before it.
  */
 static int
-read_records(struct input *input, const unsigned char *bytes, size_t size,
-             size_t *wanted, uint64_t *payload, struct error *error)
+perf_data_read_records(struct input *input, const unsigned char *bytes,
+                       size_t size, size_t *wanted, uint64_t *payload,
+                       struct error *error)
 {
 	uint64_t offset = input->offset;
 	size_t at = 0;
@@ -329,7 +337,7 @@ read_records(struct input *input, const unsigned char *bytes, size_t size,
 			record.size = perf_unpacker_size(&record);
 		}
 		if (record.size < PERF_HEADER_SIZE)
-			return fail(input, record.offset,
+			return perf_data_fail(input, record.offset,
 			    "expected a record of 8 bytes or more", error);
 		if (record.size > size - at) {
 			*wanted = record.size;
@@ -342,12 +350,12 @@ read_records(struct input *input, const unsigned char *bytes, size_t size,
 		*payload = size_of_payload(&record);
 	}
 	skip(input, at);
-	return step(input, error);
+	return perf_data_step(input, error);
 }
 
 /* Reads all records, to their end or to where the input is cut. */
 static int
-read_data(struct input *input, struct error *error)
+perf_data_read_data(struct input *input, struct error *error)
 {
 	size_t wanted = PERF_HEADER_SIZE, size;
 
@@ -360,11 +368,11 @@ read_data(struct input *input, struct error *error)
 			return -1;
 		if (size > left)
 			size = (size_t)left;
-		if (read_records(input, bytes, size, &wanted, &payload,
-		                 error) != 0)
+		if (perf_data_read_records(input, bytes, size, &wanted,
+		                           &payload, error) != 0)
 			return -1;
 		if (payload > UINT64_MAX - input->offset)
-			return fail(input, input->offset,
+			return perf_data_fail(input, input->offset,
 			    "a record of more than 2^64 bytes", error);
 		if (skip_to(input, input->offset + payload, error) != 0)
 			return -1;
@@ -395,8 +403,8 @@ warn_if_cut(const struct input *input, struct profile *profile,
 }
 
 static int
-read_part(const struct input *main, const char *path, struct profile *profile,
-          struct error *error)
+perf_data_read_part(const struct input *main, const char *path,
+                    struct profile *profile, struct error *error)
 {
 	struct input input = { .options = main->options,
 		.session = main->session, .data_end = UINT64_MAX };
@@ -410,7 +418,7 @@ read_part(const struct input *main, const char *path, struct profile *profile,
 	if (input.source == NULL)
 		return -1;
 	if (perf_session_next_file(input.session, path, error) == 0 &&
-	    read_data(&input, error) == 0 &&
+	    perf_data_read_data(&input, error) == 0 &&
 	    warn_if_cut(&input, profile, error) == 0)
 		result = 0;
 	source_close(input.source);
@@ -460,11 +468,13 @@ read_directory(const struct input *main, struct profile *profile,
 			break;
 		}
 		n++;
-		result = read_part(main, name, profile, error);
+		result = perf_data_read_part(main, name, profile, error);
 		free(name);
 	}
 	if (result == 0 && n == 0)
-		return fail(main, 0, "one file of a directory that `perf "
+		return perf_data_fail(
+		    main, 0,
+		    "one file of a directory that `perf "
 		    "record --threads` wrote; data.0 is not beside it",
 		    error);
 	if (result != 0)
@@ -564,11 +574,11 @@ warn_if_appended(struct input *input, struct profile *profile,
 /* ---- the whole ---- */
 
 static int
-read_source(struct input *input, struct profile *profile,
-            struct error *error)
+perf_data_read_source(struct input *input, struct profile *profile,
+                      struct error *error)
 {
-	if (read_header(input, error) != 0 ||
-	    read_data(input, error) != 0)
+	if (perf_data_read_header(input, error) != 0 ||
+	    perf_data_read_data(input, error) != 0)
 		return -1;
 	if (has_feature(input, PERF_FEATURE_DIRECTORY) &&
 	    read_directory(input, profile, error) != 0)
@@ -594,13 +604,13 @@ perf_data_read(struct source *source, const struct read_options *options,
 	if (result == 0)
 		input.session = perf_session_new(&reader, error);
 	if (input.session == NULL ||
-	    read_source(&input, reader.profile, error) != 0)
+	    perf_data_read_source(&input, reader.profile, error) != 0)
 		result = -1;
 	perf_session_free(input.session);
 	return reader_end(&reader, result);
 }
 
-/* Also files of kinds that are not read: read_header says why. */
+/* Also files of kinds that are not read: perf_data_read_header says why. */
 static int
 perf_data_probe(const void *head, size_t size)
 {

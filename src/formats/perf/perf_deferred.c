@@ -66,7 +66,7 @@ perf_deferred_free(struct perf_deferred *deferred)
 
 /* One allocation has the sample, its amounts and its labels. */
 static size_t
-size_of(const struct perf_waiting *sample)
+perf_deferred_size_of(const struct perf_waiting *sample)
 {
 	return sizeof *sample + sample->n_amounts * sizeof *sample->amounts +
 	       sample->n_labels * sizeof *sample->labels;
@@ -75,7 +75,9 @@ size_of(const struct perf_waiting *sample)
 static struct perf_waiting *
 copy_sample(const struct perf_waiting *sample, struct error *error)
 {
-	struct perf_waiting *copy = memory_array(1, size_of(sample), error);
+	struct perf_waiting *copy = memory_array(1,
+	                                         perf_deferred_size_of(sample),
+	                                         error);
 
 	if (copy == NULL)
 		return NULL;
@@ -123,7 +125,7 @@ perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
 	if (copy == NULL)
 		return -1;
 	copy->tid = tid;
-	deferred->size += size_of(copy);
+	deferred->size += perf_deferred_size_of(copy);
 	if (deferred->last != NULL)
 		deferred->last->next = copy;
 	else
@@ -149,7 +151,7 @@ unlink_from_all(struct perf_deferred *deferred, struct perf_waiting *sample)
 		sample->next->previous = sample->previous;
 	else
 		deferred->last = sample->previous;
-	deferred->size -= size_of(sample);
+	deferred->size -= perf_deferred_size_of(sample);
 }
 
 struct perf_waiting *
@@ -184,7 +186,7 @@ perf_deferred_take_oldest(struct perf_deferred *deferred, bool is_end)
 /* ---- the last frames of a thread ---- */
 
 static size_t
-slot_of(uint32_t tid)
+perf_deferred_slot_of(uint32_t tid)
 {
 	return tid * 0x9e3779b1u >> (32 - KEPT_BITS);
 }
@@ -194,7 +196,7 @@ perf_deferred_keep(struct perf_deferred *deferred, uint32_t tid,
                    uint64_t cookie, const uint32_t *labels, size_t n,
                    struct error *error)
 {
-	struct kept_frames *kept = &deferred->kept[slot_of(tid)];
+	struct kept_frames *kept = &deferred->kept[perf_deferred_slot_of(tid)];
 
 	if (memory_grow(&kept->labels, &kept->capacity, n + 1,
 	                sizeof *kept->labels, error) != 0)
@@ -212,7 +214,8 @@ bool
 perf_deferred_find(const struct perf_deferred *deferred, uint32_t tid,
                    uint64_t cookie, struct perf_labels *frames)
 {
-	const struct kept_frames *kept = &deferred->kept[slot_of(tid)];
+	const struct kept_frames
+	    *kept = &deferred->kept[perf_deferred_slot_of(tid)];
 
 	if (!kept->is_set || kept->tid != tid || kept->cookie != cookie)
 		return false;

@@ -26,7 +26,7 @@ perf_features_free(struct perf_features *features)
 
 /* Takes a size and a string, which may be shorter; "" if `in` fails. */
 static const char *
-take_string(struct bytes *in, size_t *length)
+perf_features_take_string(struct bytes *in, size_t *length)
 {
 	uint64_t size = bytes_number(in, 4);
 	const char *text = bytes_take(in, (size_t)size);
@@ -107,7 +107,7 @@ name_events(struct perf_events *events, const unsigned char *bytes,
 
 		bytes_take(&in, (size_t)attr_size);
 		n_ids = bytes_number(&in, 4);
-		name = take_string(&in, &length);
+		name = perf_features_take_string(&in, &length);
 		bytes_take(&in, (size_t)n_ids * 8);
 		if (!bytes_failed(&in) && i < events->n &&
 		    perf_events_set_name(events, (uint32_t)i, name, length,
@@ -121,8 +121,8 @@ name_events(struct perf_events *events, const unsigned char *bytes,
 
 /* { header, attr, ids }: an event in a pipe. */
 static int
-add_event(struct perf_events *events, const struct perf_record *record,
-          struct error *error)
+perf_features_add_event(struct perf_events *events,
+                        const struct perf_record *record, struct error *error)
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 	const unsigned char *attr;
@@ -167,12 +167,12 @@ update_event(struct perf_events *events, const struct perf_record *record,
 /* ---- the machine ---- */
 
 static int
-set_text(char **text, const unsigned char *bytes, size_t size,
-         struct error *error)
+perf_features_set_text(char **text, const unsigned char *bytes, size_t size,
+                       struct error *error)
 {
 	struct bytes in = bytes_of(bytes, size);
 	size_t length;
-	const char *string = take_string(&in, &length);
+	const char *string = perf_features_take_string(&in, &length);
 
 	if (bytes_failed(&in))
 		return error_set(error, "expected a name");
@@ -195,7 +195,7 @@ set_command(struct perf_features *features, const unsigned char *bytes,
 	if (features->command == NULL)
 		return -1;
 	for (uint64_t i = 0; i < n && !bytes_failed(&in); i++) {
-		const char *word = take_string(&in, &length);
+		const char *word = perf_features_take_string(&in, &length);
 
 		if (length + 1 > COMMAND_MAX - used)
 			break;
@@ -219,9 +219,11 @@ perf_features_section(struct perf_features *features,
 	case PERF_FEATURE_BUILD_ID:
 		return add_build_ids(features, bytes, size, error);
 	case PERF_FEATURE_HOSTNAME:
-		return set_text(&features->host, bytes, size, error);
+		return perf_features_set_text(&features->host, bytes, size,
+		                              error);
 	case PERF_FEATURE_RELEASE:
-		return set_text(&features->release, bytes, size, error);
+		return perf_features_set_text(&features->release, bytes, size,
+		                              error);
 	case PERF_FEATURE_COMMAND:
 		return set_command(features, bytes, size, error);
 	case PERF_FEATURE_EVENTS:
@@ -241,7 +243,7 @@ perf_features_record(struct perf_features *features,
 
 	switch (record->type) {
 	case PERF_ATTR:
-		return add_event(events, record, error);
+		return perf_features_add_event(events, record, error);
 	case PERF_EVENT_UPDATE:
 		return update_event(events, record, error);
 	case PERF_BUILD_ID:
@@ -268,7 +270,7 @@ path_of(const struct perf_build_id *build_id)
 }
 
 static int
-compare_paths(const void *left, const void *right)
+perf_features_compare_paths(const void *left, const void *right)
 {
 	return strcmp(path_of(left), path_of(right));
 }
@@ -284,7 +286,7 @@ set_build_id(const struct perf_features *features, struct module *module)
 	if (features->n_build_ids > 0)
 		known = bsearch(&wanted, features->build_ids,
 		                features->n_build_ids, sizeof wanted,
-		                compare_paths);
+		                perf_features_compare_paths);
 	if (known != NULL) {
 		memcpy(module->build_id, known->id, known->size);
 		module->build_id_size = known->size;
@@ -301,7 +303,7 @@ perf_features_apply(struct perf_features *features, struct profile *profile,
 {
 	if (features->n_build_ids > 0)
 		qsort(features->build_ids, features->n_build_ids,
-		      sizeof *features->build_ids, compare_paths);
+		      sizeof *features->build_ids, perf_features_compare_paths);
 	for (uint32_t i = 0; i < profile->n_modules; i++)
 		if (profile->modules[i].build_id_size == 0)
 			set_build_id(features, &profile->modules[i]);

@@ -126,7 +126,8 @@ perf_machine_overflowed(const struct perf_machine *machine)
 
 /* The process of a pid, valid until the next call; NULL with *error set. */
 static struct process_state *
-find_process(struct perf_machine *machine, uint32_t pid, struct error *error)
+perf_machine_find_process(struct perf_machine *machine, uint32_t pid,
+                          struct error *error)
 {
 	uint32_t number = id_table_add(&machine->pids, pid, error);
 
@@ -146,8 +147,8 @@ find_process(struct perf_machine *machine, uint32_t pid, struct error *error)
 
 /* Likewise a thread. */
 static struct thread_state *
-find_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
-            struct error *error)
+perf_machine_find_thread(struct perf_machine *machine, uint32_t pid,
+                         uint32_t tid, struct error *error)
 {
 	uint32_t number = id_table_add(&machine->tids,
 	                               (uint64_t)pid << 32 | tid, error);
@@ -189,7 +190,8 @@ uint32_t
 perf_machine_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
                     struct error *error)
 {
-	struct thread_state *state = find_thread(machine, pid, tid, error);
+	struct thread_state *state = perf_machine_find_thread(machine, pid, tid,
+	                                                      error);
 	struct process_state *owner;
 	struct thread thread = { .tid = tid };
 
@@ -201,7 +203,7 @@ perf_machine_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
 		strcpy(state->name, "swapper");
 	else if (state->name[0] == '\0')	/* perf's name for an unknown one */
 		snprintf(state->name, sizeof state->name, ":%u", tid);
-	owner = find_process(machine, pid, error);
+	owner = perf_machine_find_process(machine, pid, error);
 	if (owner == NULL)
 		return UINT32_MAX;
 	if (owner->number == UINT32_MAX) {
@@ -274,8 +276,9 @@ perf_is_kernel_module(const char *path, char *place, size_t size)
  * NO_MODULE with *error set.
  */
 static uint32_t
-find_module(struct perf_machine *machine, const char *path,
-            const unsigned char *id, size_t id_size, struct error *error)
+perf_machine_find_module(struct perf_machine *machine, const char *path,
+                         const unsigned char *id, size_t id_size,
+                         struct error *error)
 {
 	uint32_t n = names_count(machine->files);
 	uint32_t number = names_add_pair(machine->files, path, strlen(path),
@@ -301,8 +304,8 @@ perf_machine_kernel(struct perf_machine *machine, uint64_t *base,
 	*base = machine->kernel_base;
 	if (*base == 0)
 		return NO_MODULE;
-	return find_module(machine, KERNEL_PATH, (const unsigned char *)"", 0,
-	                   error);
+	return perf_machine_find_module(machine, KERNEL_PATH,
+	                                (const unsigned char *)"", 0, error);
 }
 
 uint64_t
@@ -377,7 +380,8 @@ struct perf_space *
 perf_machine_space(struct perf_machine *machine, uint32_t pid,
                    struct error *error)
 {
-	struct process_state *process = find_process(machine, pid, error);
+	struct process_state *process = perf_machine_find_process(machine, pid,
+	                                                          error);
 
 	if (process == NULL)
 		return NULL;
@@ -407,7 +411,7 @@ unshare_space(struct perf_machine *machine, uint32_t pid, struct error *error)
 	if (own->n > 0)
 		memcpy(own->maps, shared->maps, own->n * sizeof *own->maps);
 	release_space(shared);
-	find_process(machine, pid, error)->space = own;
+	perf_machine_find_process(machine, pid, error)->space = own;
 	return own;
 }
 
@@ -453,7 +457,7 @@ insert_map(struct perf_machine *machine, struct perf_space *space,
 
 /* The rest of a record as text, which must end inside the record. */
 static const char *
-take_text(struct bytes *in)
+perf_machine_take_text(struct bytes *in)
 {
 	const char *text = (const char *)in->data + in->offset;
 	size_t left = in->size - in->offset;
@@ -473,8 +477,8 @@ struct mapping {
 };
 
 static int
-read_mapping(const struct perf_record *record, struct mapping *mapping,
-             struct error *error)
+perf_machine_read_mapping(const struct perf_record *record,
+                          struct mapping *mapping, struct error *error)
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 	struct perf_map *map = &mapping->map;
@@ -495,7 +499,7 @@ read_mapping(const struct perf_record *record, struct mapping *mapping,
 	} else if (record->type == PERF_MMAP2) {
 		bytes_take(&in, 32);
 	}
-	mapping->path = take_text(&in);
+	mapping->path = perf_machine_take_text(&in);
 	if (bytes_failed(&in) || mapping->id_size > BUILD_ID_SIZE)
 		return error_set(error, "expected a mapping");
 	return 0;
@@ -516,8 +520,9 @@ apply_kernel_map(struct perf_machine *machine, struct mapping *mapping,
 	    mapping->map.end <= mapping->map.start)
 		return 0;
 	mapping->map.offset = 0;
-	mapping->map.module = find_module(machine, path, mapping->id,
-	                                  mapping->id_size, error);
+	mapping->map.module = perf_machine_find_module(machine, path,
+	                                               mapping->id,
+	                                               mapping->id_size, error);
 	return mapping->map.module != NO_MODULE ?
 	    insert_map(machine, &machine->kernel, &mapping->map, error) : -1;
 }
@@ -533,7 +538,7 @@ apply_map(struct perf_machine *machine, const struct perf_record *record,
 	struct mapping mapping;
 	struct perf_space *space;
 
-	if (read_mapping(record, &mapping, error) != 0)
+	if (perf_machine_read_mapping(record, &mapping, error) != 0)
 		return -1;
 	if (mapping.pid == UINT32_MAX && !is_guest)
 		return apply_kernel_map(machine, &mapping, error);
@@ -541,8 +546,11 @@ apply_map(struct perf_machine *machine, const struct perf_record *record,
 	    mapping.map.end <= mapping.map.start || is_guest)
 		return 0;		/* not code of a process here */
 	if (!is_no_file(mapping.path)) {
-		mapping.map.module = find_module(machine, mapping.path,
-		    mapping.id, mapping.id_size, error);
+		mapping.map.module = perf_machine_find_module(machine,
+		                                              mapping.path,
+		                                              mapping.id,
+		                                              mapping.id_size,
+		                                              error);
 		if (mapping.map.module == NO_MODULE)
 			return -1;
 	}
@@ -569,7 +577,7 @@ apply_kernel_symbol(struct perf_machine *machine,
 	map.end = map.start + bytes_number(&in, 4);
 	bytes_take(&in, 2);
 	flags = bytes_number(&in, 2);
-	name = take_text(&in);
+	name = perf_machine_take_text(&in);
 	if (bytes_failed(&in))
 		return error_set(error, "expected a symbol of the kernel");
 	if (map.end <= map.start)
@@ -598,10 +606,10 @@ apply_command(struct perf_machine *machine, const struct perf_record *record,
 	bytes_take(&in, PERF_HEADER_SIZE);
 	pid = (uint32_t)bytes_number(&in, 4);
 	tid = (uint32_t)bytes_number(&in, 4);
-	name = take_text(&in);
+	name = perf_machine_take_text(&in);
 	if (bytes_failed(&in))
 		return error_set(error, "expected a command");
-	thread = find_thread(machine, pid, tid, error);
+	thread = perf_machine_find_thread(machine, pid, tid, error);
 	if (thread == NULL)
 		return -1;
 	if (strncmp(thread->name, name, sizeof thread->name - 1) != 0)
@@ -614,7 +622,7 @@ apply_command(struct perf_machine *machine, const struct perf_record *record,
 	space = unshare_space(machine, pid, error);
 	if (space == NULL)
 		return -1;
-	process = find_process(machine, pid, error);
+	process = perf_machine_find_process(machine, pid, error);
 	process->continues = process->number != UINT32_MAX;
 	process->number = UINT32_MAX;
 	snprintf(process->program, sizeof process->program, "%s", name);
@@ -643,13 +651,15 @@ apply_fork(struct perf_machine *machine, const struct perf_record *record,
 	if (pid != parent_pid) {
 		struct perf_space *space = perf_machine_space(machine,
 		    parent_pid, error);
-		struct process_state *child = find_process(machine, pid,
-		                                           error);
+		struct process_state *child = perf_machine_find_process(machine,
+		                                                        pid,
+		                                                        error);
 
 		if (space == NULL || child == NULL)
 			return -1;
-		memcpy(child->program, find_process(machine, parent_pid,
-		                                    error)->program,
+		memcpy(child->program,
+		       perf_machine_find_process(machine, parent_pid, error)
+		           ->program,
 		       sizeof child->program);
 		space->n_users++;
 		release_space(child->space);
@@ -659,11 +669,12 @@ apply_fork(struct perf_machine *machine, const struct perf_record *record,
 		child->number = UINT32_MAX;
 		child->continues = false;
 	}
-	thread = find_thread(machine, parent_pid, parent_tid, error);
+	thread = perf_machine_find_thread(machine, parent_pid, parent_tid,
+	                                  error);
 	if (thread == NULL)
 		return -1;
 	memcpy(name, thread->name, sizeof name);
-	thread = find_thread(machine, pid, tid, error);
+	thread = perf_machine_find_thread(machine, pid, tid, error);
 	if (thread == NULL)
 		return -1;
 	memcpy(thread->name, name, sizeof name);

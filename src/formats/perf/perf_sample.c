@@ -21,7 +21,8 @@ take_array(struct bytes *in, uint64_t n, size_t size)
  * { count, id, lost } }; times, id and lost may be missing.
  */
 static void
-read_counts(struct bytes *in, uint64_t format, struct perf_sample *sample)
+perf_sample_read_counts(struct bytes *in, uint64_t format,
+                        struct perf_sample *sample)
 {
 	bool is_group = (format & PERF_READ_GROUP) != 0;
 	size_t times = perf_size_of_fields(format &
@@ -119,7 +120,7 @@ perf_sample_read(struct perf_sample *sample, const struct perf_events *events,
 	if ((type & PERF_SAMPLE_PERIOD) != 0)
 		sample->period = bytes_number(&in, 8);
 	if ((type & PERF_SAMPLE_READ) != 0)
-		read_counts(&in, attr->read_format, sample);
+		perf_sample_read_counts(&in, attr->read_format, sample);
 	if ((type & PERF_SAMPLE_CALLCHAIN) != 0) {
 		sample->has_chain = true;
 		sample->n_chain = bytes_number(&in, 8);
@@ -221,7 +222,8 @@ perf_values_unknown(const struct perf_values *values)
 
 /* The last count of a key, at first 0; NULL with *error set. */
 static uint64_t *
-find_last(struct perf_values *values, uint64_t key, struct error *error)
+perf_sample_find_last(struct perf_values *values, uint64_t key,
+                      struct error *error)
 {
 	uint32_t n = values->keys.n, number;
 
@@ -237,9 +239,10 @@ find_last(struct perf_values *values, uint64_t key, struct error *error)
 
 /* Adds one count of a sample to the list, unless nothing was counted. */
 static int
-add_count(struct perf_values *values, const struct perf_events *events,
-          const struct perf_sample *sample, const unsigned char *at,
-          size_t *n, struct error *error)
+perf_sample_add_count(struct perf_values *values,
+                      const struct perf_events *events,
+                      const struct perf_sample *sample, const unsigned char *at,
+                      size_t *n, struct error *error)
 {
 	const uint64_t flags = events->attrs[sample->event].flags;
 	uint64_t count = perf_number_at(at);
@@ -254,7 +257,7 @@ add_count(struct perf_values *values, const struct perf_events *events,
 	key = (uint64_t)number << 32;
 	if ((flags & PERF_ATTR_INHERIT) != 0)
 		key |= sample->tid;
-	last = find_last(values, key, error);
+	last = perf_sample_find_last(values, key, error);
 	if (last == NULL)
 		return -1;
 	/* A smaller count has started again from 0. */
@@ -281,9 +284,10 @@ perf_values_of(struct perf_values *values, const struct perf_events *events,
 		return values->list;
 	}
 	for (uint64_t i = 0; i < sample->n_counts; i++)
-		if (add_count(values, events, sample,
-		              sample->counts + i * sample->read_size, n,
-		              error) != 0)
+		if (perf_sample_add_count(values, events, sample,
+		                          sample->counts +
+		                              i * sample->read_size,
+		                          n, error) != 0)
 			return NULL;
 	return values->list;
 }

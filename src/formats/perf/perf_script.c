@@ -80,8 +80,8 @@ struct script {
 
 /* A text of the profile's; NULL with *error set. */
 static const char *
-keep_text(struct script *script, const struct perf_text *text,
-          struct error *error)
+perf_script_keep_text(struct script *script, const struct perf_text *text,
+                      struct error *error)
 {
 	struct profile *profile = script->reader.profile;
 
@@ -91,11 +91,11 @@ keep_text(struct script *script, const struct perf_text *text,
 
 /* Without periods, the unit is samples and not what the event counts. */
 static int
-add_event(struct script *script, const struct perf_text *event,
-          bool has_period, struct error *error)
+perf_script_add_event(struct script *script, const struct perf_text *event,
+                      bool has_period, struct error *error)
 {
 	struct reader *reader = &script->reader;
-	const char *name = keep_text(script, event, error);
+	const char *name = perf_script_keep_text(script, event, error);
 	uint32_t resource;
 
 	_Static_assert(RESOURCES_MAX == 256, "the message says so");
@@ -116,7 +116,8 @@ add_event(struct script *script, const struct perf_text *event,
 
 /* The last process of a pid; 0 stands for all unknown ones. */
 static struct named_process *
-find_process(struct script *script, uint64_t pid, struct error *error)
+perf_script_find_process(struct script *script, uint64_t pid,
+                         struct error *error)
 {
 	struct process process = { .pid = pid };
 	uint32_t n = names_count(script->pids);
@@ -172,15 +173,18 @@ is_idle(const struct perf_script_header *header)
 }
 
 static int
-add_thread(struct script *script, const struct perf_script_header *header,
-           struct error *error)
+perf_script_add_thread(struct script *script,
+                       const struct perf_script_header *header,
+                       struct error *error)
 {
 	static const struct perf_text idle = { "swapper", 7 };
-	struct named_process *named = find_process(script, header->pid, error);
+	struct named_process *named = perf_script_find_process(script,
+	                                                       header->pid,
+	                                                       error);
 	struct thread thread = {
 		.tid = header->tid,
-		.name = keep_text(script, is_idle(header) ? &idle :
-		                  &header->comm, error),
+		.name = perf_script_keep_text(script, is_idle(header) ? &idle :
+		                              &header->comm, error),
 	};
 
 	if (named == NULL || thread.name == NULL ||
@@ -192,8 +196,9 @@ add_thread(struct script *script, const struct perf_script_header *header,
 }
 
 static int
-find_thread(struct script *script, const struct perf_script_header *header,
-            struct error *error)
+perf_script_find_thread(struct script *script,
+                        const struct perf_script_header *header,
+                        struct error *error)
 {
 	size_t length = header->comm.length;
 	char *key = memory_array(length + 2 * sizeof(uint64_t), 1, error);
@@ -210,12 +215,15 @@ find_thread(struct script *script, const struct perf_script_header *header,
 	free(key);
 	if (script->thread == NO_NAME)
 		return -1;
-	return script->thread < n ? 0 : add_thread(script, header, error);
+	return script->thread < n ?
+	    0 :
+	    perf_script_add_thread(script, header, error);
 }
 
 static int
-find_event(struct script *script, const struct perf_script_header *header,
-           struct error *error)
+perf_script_find_event(struct script *script,
+                       const struct perf_script_header *header,
+                       struct error *error)
 {
 	static const struct perf_text samples = { "samples", 7 };
 	static const struct perf_text period = { "period", 6 };
@@ -228,15 +236,15 @@ find_event(struct script *script, const struct perf_script_header *header,
 	if (script->event == NO_NAME)
 		return -1;
 	return script->event < n ? 0 :
-	       add_event(script, event, header->has_period, error);
+	       perf_script_add_event(script, event, header->has_period, error);
 }
 
 /* ---- samples ---- */
 
 /* Adds a frame to the sample; parses the line only if it is new. */
 static int
-add_frame(struct script *script, const char *line, size_t length,
-          struct error *error)
+perf_script_add_frame(struct script *script, const char *line, size_t length,
+                      struct error *error)
 {
 	struct perf_script_frame frame;
 	uint32_t *labels, label;
@@ -274,11 +282,11 @@ add_frame_without_tab(struct script *script, const char *line, size_t length,
 	text_add(copy, line, length);
 	if (copy->failed)
 		return error_out_of_memory(error);
-	return add_frame(script, copy->bytes, copy->length, error);
+	return perf_script_add_frame(script, copy->bytes, copy->length, error);
 }
 
 static int
-end_sample(struct script *script, struct error *error)
+perf_script_end_sample(struct script *script, struct error *error)
 {
 	static const char none[] = NO_STACK;
 	struct reader *reader = &script->reader;
@@ -288,7 +296,7 @@ end_sample(struct script *script, struct error *error)
 	script->is_inside = false;
 	script->has_stacks |= script->depth > 0;
 	if (script->depth == 0 &&
-	    add_frame(script, none, sizeof none - 1, error) != 0)
+	    perf_script_add_frame(script, none, sizeof none - 1, error) != 0)
 		return -1;
 	/* A rejected frame may have been the only one. */
 	if (reader_frames(reader, script->depth, error) == NULL)
@@ -343,8 +351,9 @@ find_frame(const struct script *script, const struct perf_script_header *header,
 }
 
 static int
-begin_sample(struct script *script, const struct perf_script_header *header,
-             struct error *error)
+perf_script_begin_sample(struct script *script,
+                         const struct perf_script_header *header,
+                         struct error *error)
 {
 	struct perf_text frame;
 
@@ -353,7 +362,7 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 		return reader_reject(&script->reader, "a number that may be a "
 		    "period or an address; print both and the event: perf "
 		    "script -F comm,tid,time,period,event,ip,sym,dso", error);
-	if (end_sample(script, error) != 0)
+	if (perf_script_end_sample(script, error) != 0)
 		return -1;
 	if (header->is_record) {
 		if (__builtin_add_overflow(script->n_lost, header->n_lost,
@@ -361,8 +370,8 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 			script->n_lost = UINT64_MAX;
 		return 0;
 	}
-	if (find_event(script, header, error) != 0 ||
-	    find_thread(script, header, error) != 0)
+	if (perf_script_find_event(script, header, error) != 0 ||
+	    perf_script_find_thread(script, header, error) != 0)
 		return -1;
 	script->is_inside = true;
 	script->first_line = script->reader.place;
@@ -372,7 +381,8 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 	script->time_ns = header->time_ns;
 	script->is_one_line = find_frame(script, header, &frame);
 	return script->is_one_line ?
-	       add_frame(script, frame.text, frame.length, error) : 0;
+	    perf_script_add_frame(script, frame.text, frame.length, error) :
+	    0;
 }
 
 /*
@@ -389,7 +399,7 @@ is_frame_without_tab(const struct script *script, const char *line,
 }
 
 static bool
-is_blank(const struct perf_text *text)
+perf_script_is_blank(const struct perf_text *text)
 {
 	for (size_t i = 0; i < text->length; i++)
 		if (text->text[i] != ' ')
@@ -402,7 +412,8 @@ is_blank(const struct perf_text *text)
  * closed, or the event has occurred before.
  */
 static bool
-is_whole(const struct script *script, const char *line, size_t length)
+perf_script_is_whole(const struct script *script, const char *line,
+                     size_t length)
 {
 	struct perf_script_header header;
 	const struct perf_text *event = &header.event, *rest = &header.rest;
@@ -412,8 +423,8 @@ is_whole(const struct script *script, const char *line, size_t length)
 	if (!perf_script_read_header(line, length, &header))
 		return false;
 	return header.is_record || is_whole_frame(rest->text, rest->length) ||
-	       (is_blank(rest) && names_find(script->events, event->text,
-	                                     event->length) != NO_NAME);
+	    (perf_script_is_blank(rest) &&
+	     names_find(script->events, event->text, event->length) != NO_NAME);
 }
 
 /* ---- samples whose first lines lack most ---- */
@@ -458,8 +469,8 @@ add_empty_samples(struct script *script, struct error *error)
 	script->n_empty = 0;
 	perf_script_read_columns("", 0, 0, &header);
 	while (n-- > 0)
-		if (begin_sample(script, &header, error) != 0 ||
-		    end_sample(script, error) != 0)
+		if (perf_script_begin_sample(script, &header, error) != 0 ||
+		    perf_script_end_sample(script, error) != 0)
 			return -1;
 	return 0;
 }
@@ -481,7 +492,7 @@ begin_brief(struct script *script, struct error *error)
 		return error_out_of_memory(error);
 	perf_script_read_columns(line, script->brief.length,
 	                         script->layout.known, &header);
-	return begin_sample(script, &header, error);
+	return perf_script_begin_sample(script, &header, error);
 }
 
 /*
@@ -500,8 +511,8 @@ add_brief_alone(struct script *script, struct error *error)
 	    header.fields != script->layout.known)
 		return reject_brief(script, error);
 	script->has_brief = false;
-	return begin_sample(script, &header, error) == 0 ?
-	       end_sample(script, error) : -1;
+	return perf_script_begin_sample(script, &header, error) == 0 ?
+	       perf_script_end_sample(script, error) : -1;
 }
 
 /*
@@ -550,7 +561,8 @@ read_flat_sample(const struct script *script, const char *line, size_t length,
 }
 
 static int
-read_line(void *context, const char *line, size_t length, struct error *error)
+perf_script_read_line(void *context, const char *line, size_t length,
+                      struct error *error)
 {
 	struct script *script = context;
 	struct perf_script_header header;
@@ -565,12 +577,14 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 		if (script->has_brief)
 			return add_brief_alone(script, error);
 		if (script->is_inside)
-			return script->depth > 0 ? end_sample(script, error) : 0;
+			return script->depth > 0 ?
+			    perf_script_end_sample(script, error) : 0;
 		script->begins_empty |= script->reader.place == 1;
 		script->n_empty += script->begins_empty;
 		return 0;
 	}
-	if (script->reader.is_unended && !is_whole(script, line, length))
+	if (script->reader.is_unended &&
+	    !perf_script_is_whole(script, line, length))
 		return reader_reject(&script->reader, "expected an end of line",
 		                     error);
 	if (script->layout.is_brief && !script->is_inside &&
@@ -579,22 +593,22 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	    begin_brief(script, error) != 0)
 		return -1;
 	if (line[0] == '\t' && script->is_inside)
-		return add_frame(script, line, length, error);
+		return perf_script_add_frame(script, line, length, error);
 	is_header = perf_script_read_header(line, length, &header);
 	if (is_frame_without_tab(script, line, length,
 	                         is_header ? &header : NULL))
 		return add_frame_without_tab(script, line, length, error);
 	if (!is_header && script->depth > 0 && script->is_inside &&
 	    !script->is_one_line && ends_sample(line, length))
-		return end_sample(script, error);
+		return perf_script_end_sample(script, error);
 	if (is_header || read_flat_sample(script, line, length, &header)) {
 		script->is_flat = !is_header;
-		return begin_sample(script, &header, error);
+		return perf_script_begin_sample(script, &header, error);
 	}
 	if (is_remark(script, line, length))
 		return 0;
 	if (script->layout.is_brief && line[0] != '\t') {
-		if (end_sample(script, error) != 0)
+		if (perf_script_end_sample(script, error) != 0)
 			return -1;
 		return keep_brief(script, line, length, error);
 	}
@@ -617,8 +631,9 @@ struct frame_maker {
 
 /* Adds a module; the offset is that of some code in it. */
 static int
-add_module(struct frame_maker *maker, const struct perf_text *object,
-           uint64_t offset, struct error *error)
+perf_script_add_module(struct frame_maker *maker,
+                       const struct perf_text *object, uint64_t offset,
+                       struct error *error)
 {
 	uint32_t n = maker->profile->n_modules;
 	char *path = memory_text(object->text, object->length, error);
@@ -641,7 +656,7 @@ add_module(struct frame_maker *maker, const struct perf_text *object,
 }
 
 static bool
-is_known(const struct perf_text *object)
+perf_script_is_known(const struct perf_text *object)
 {
 	size_t length = object->length;
 
@@ -667,7 +682,7 @@ name_frame(struct frame_maker *maker, const struct perf_script_frame *frame,
 		maker->has_bare_addresses = true;
 	else if (frame->has_address)
 		maker->has_symbols = true;
-	if (!frame->lacks_symbol || !is_known(&frame->object))
+	if (!frame->lacks_symbol || !perf_script_is_known(&frame->object))
 		return demangle_and_add(names, frame->symbol.text,
 		                        frame->symbol.length, error);
 	slash = memrchr(object, '/', frame->object.length);
@@ -682,8 +697,8 @@ name_frame(struct frame_maker *maker, const struct perf_script_frame *frame,
  * it the frame becomes one of a module.
  */
 static int
-enter_frame(struct frame_maker *maker, const char *line, size_t length,
-          struct error *error)
+perf_script_enter_frame(struct frame_maker *maker, const char *line,
+                        size_t length, struct error *error)
 {
 	struct profile *profile = maker->profile;
 	struct location location = { .file = NO_NAME };
@@ -695,14 +710,16 @@ enter_frame(struct frame_maker *maker, const char *line, size_t length,
 	if (location.function == NO_NAME)
 		return -1;
 	/* Without the tab, the address is one in the process and of no use. */
-	if (line[0] != '\t' || !frame.has_address || !is_known(&frame.object))
+	if (line[0] != '\t' || !frame.has_address ||
+	    !perf_script_is_known(&frame.object))
 		return profile_add_named_frame(profile, location.function,
 		                               error) != UINT32_MAX ? 0 : -1;
 	module = names_add(maker->objects, frame.object.text,
 	                   frame.object.length, error);
 	if (module == NO_NAME ||
 	    (module == profile->n_modules &&
-	     add_module(maker, &frame.object, frame.address, error) != 0))
+	     perf_script_add_module(maker, &frame.object, frame.address,
+	                            error) != 0))
 		return -1;
 	return profile_add_frame(profile, module,
 	                         frame.address + maker->bias[module],
@@ -711,7 +728,7 @@ enter_frame(struct frame_maker *maker, const char *line, size_t length,
 
 /* Gives the profile a frame for each distinct line, under the same number. */
 static int
-enter_frames(struct script *script, struct error *error)
+perf_script_enter_frames(struct script *script, struct error *error)
 {
 	struct reader *reader = &script->reader;
 	struct frame_maker maker = { .profile = reader->profile,
@@ -721,8 +738,8 @@ enter_frames(struct script *script, struct error *error)
 	uint32_t n = names_count(lines);
 
 	for (uint32_t i = 0; maker.objects != NULL && i < n; i++)
-		if (enter_frame(&maker, names_text(lines, i),
-		                names_length(lines, i), error) != 0)
+		if (perf_script_enter_frame(&maker, names_text(lines, i),
+		                            names_length(lines, i), error) != 0)
 			break;
 	names_free(maker.objects);
 	free(maker.bias);
@@ -737,13 +754,14 @@ enter_frames(struct script *script, struct error *error)
 
 /* The last sample of a cut input may lack frames and is left out. */
 static int
-read_profile(struct script *script, struct error *error)
+perf_script_read_profile(struct script *script, struct error *error)
 {
 	struct reader *reader = &script->reader;
 	struct profile *profile = reader->profile;
 
-	if (reader_lines(reader, LINE_MAX_MIB, read_line, script, error) != 0 ||
-	    (!reader->is_cut && end_sample(script, error) != 0) ||
+	if (reader_lines(reader, LINE_MAX_MIB, perf_script_read_line, script,
+	                 error) != 0 ||
+	    (!reader->is_cut && perf_script_end_sample(script, error) != 0) ||
 	    add_empty_samples(script, error) != 0)
 		return -1;
 	if (reader_count_stacks(reader) == 0)
@@ -760,7 +778,7 @@ read_profile(struct script *script, struct error *error)
 	                     error) != 0)
 		return -1;
 	return reader_finish_stacks(reader, NULL, error) == 0 ?
-	       enter_frames(script, error) : -1;
+	       perf_script_enter_frames(script, error) : -1;
 }
 
 /* ---- recognising ---- */
@@ -816,7 +834,7 @@ is_located(const struct perf_text *line,
 		return false;
 	if (header->has_other || header->rest.length == 0)
 		return header->has_other;
-	return is_blank(&header->rest) ||
+	return perf_script_is_blank(&header->rest) ||
 	       (header->comm.text - line->text + header->comm.length ==
 	            COMMAND_WIDTH &&
 	        memchr(event->text, ':', event->length) != NULL);
@@ -832,7 +850,7 @@ survey_line(struct survey *survey, const struct perf_text *line,
 	if (perf_script_read_header(line->text, line->length, &header)) {
 		survey->n_headers++;
 		survey->n_vague += !header.has_time && !header.is_record &&
-		    line->text[0] != ' ' && !is_blank(&header.rest);
+		    line->text[0] != ' ' && !perf_script_is_blank(&header.rest);
 		if (header.has_time && header.event.length == 0) {
 			survey->n_times++;
 			survey->n_narrow += is_narrow_frame(&header);
@@ -859,7 +877,7 @@ survey_line(struct survey *survey, const struct perf_text *line,
 
 /* The line that begins at *at, without its end; false: there is none. */
 static bool
-take_line(const char **at, const char *end, struct perf_text *line)
+perf_script_take_line(const char **at, const char *end, struct perf_text *line)
 {
 	const char *stop;
 
@@ -885,7 +903,7 @@ survey_stacks(struct survey *survey, const char *at, const char *end)
 	struct perf_script_header header;
 	bool is_found = false, is_stack = false, is_first = true;
 
-	while (take_line(&at, end, &line)) {
+	while (perf_script_take_line(&at, end, &line)) {
 		bool is_frame = perf_script_is_printed_frame(line.text,
 		                                             line.length);
 
@@ -980,7 +998,7 @@ perf_script_read(struct source *source, const struct read_options *options,
 		    reader_fail_file(&script.reader, error, "columns of perf "
 		        "script, but too few to tell what they are; print "
 		        "more: perf script -F comm,tid,time,event,ip,sym,dso") :
-		    read_profile(&script, error);
+		    perf_script_read_profile(&script, error);
 	} else {
 		result = -1;
 	}

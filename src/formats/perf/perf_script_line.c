@@ -10,15 +10,15 @@ struct scan {
 };
 
 static bool
-is_blank(char c)
+perf_script_line_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 static void
-skip_blanks(struct scan *scan)
+perf_script_line_skip_blanks(struct scan *scan)
 {
-	while (scan->at < scan->end && is_blank(*scan->at))
+	while (scan->at < scan->end && perf_script_line_is_blank(*scan->at))
 		scan->at++;
 }
 
@@ -33,7 +33,7 @@ take_char(struct scan *scan, char c)
 }
 
 static bool
-take_number(struct scan *scan, uint64_t *number)
+perf_script_line_take_number(struct scan *scan, uint64_t *number)
 {
 	const char *at = scan->at;
 	uint64_t sum = 0;
@@ -50,7 +50,7 @@ take_number(struct scan *scan, uint64_t *number)
 }
 
 static int
-hex_digit(char c)
+perf_script_line_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -63,10 +63,10 @@ take_hex(struct scan *scan, uint64_t *number)
 	const char *at = scan->at;
 	uint64_t sum = 0;
 
-	for (; at < scan->end && hex_digit(*at) >= 0; at++) {
+	for (; at < scan->end && perf_script_line_hex_digit(*at) >= 0; at++) {
 		if (sum >> 60 != 0)
 			return false;
-		sum = sum << 4 | (uint64_t)hex_digit(*at);
+		sum = sum << 4 | (uint64_t)perf_script_line_hex_digit(*at);
 	}
 	if (at == scan->at)
 		return false;
@@ -101,7 +101,7 @@ find_branches(struct scan scan)
 		    at[3] != '/' || memchr("A-", at[4], 2) == NULL ||
 		    at[5] != '/' || at[6] < '0' || at[6] > '9')
 			continue;
-		while (at > scan.at && !is_blank(at[-1]))
+		while (at > scan.at && !perf_script_line_is_blank(at[-1]))
 			at--;
 		return at;
 	}
@@ -138,7 +138,7 @@ perf_script_has_mark(const char *line, size_t length)
 	                     memcmp(at, " ilen:", 6) != 0))
 		return false;
 	for (at += 6; at < end; at++)
-		if (*at != ' ' && hex_digit(*at) < 0)
+		if (*at != ' ' && perf_script_line_hex_digit(*at) < 0)
 			return false;
 	return true;
 }
@@ -149,7 +149,7 @@ perf_script_is_branches(const char *line, size_t length)
 	struct scan scan = { line, line + length };
 	const char *end = scan.end;
 
-	skip_blanks(&scan);
+	perf_script_line_skip_blanks(&scan);
 	return scan.at < end && find_branches(scan) == scan.at;
 }
 
@@ -164,10 +164,11 @@ take_misc(struct scan *scan)
 
 	while (at < scan->end && memchr("KUHGgMEFSp", *at, 10) != NULL)
 		at++;
-	if (at == scan->at || (at < scan->end && !is_blank(*at)))
+	if (at == scan->at ||
+	    (at < scan->end && !perf_script_line_is_blank(*at)))
 		return false;
 	scan->at = at;
-	skip_blanks(scan);
+	perf_script_line_skip_blanks(scan);
 	return true;
 }
 
@@ -182,7 +183,8 @@ padding(const char *word, const char *end, ptrdiff_t column)
 	uint64_t number;
 	ptrdiff_t width = 0;
 
-	if (take_number(&scan, &number) && take_char(&scan, '/'))
+	if (perf_script_line_take_number(&scan, &number) &&
+	    take_char(&scan, '/'))
 		width = column - (end - scan.at);
 	else if (take_misc(&(struct scan){ word, end }))
 		width = MISC_WIDTH - (end - word);
@@ -190,11 +192,11 @@ padding(const char *word, const char *end, ptrdiff_t column)
 }
 
 static bool
-is_hex(const char *word, const char *end)
+perf_script_line_is_hex(const char *word, const char *end)
 {
 	if (end - word > ADDRESS_WIDTH)
 		return false;
-	while (word < end && hex_digit(*word) >= 0)
+	while (word < end && perf_script_line_hex_digit(*word) >= 0)
 		word++;
 	return word == end;
 }
@@ -207,8 +209,8 @@ is_hex(const char *word, const char *end)
  * before it.  *end: where the line's beginning ends.
  */
 static bool
-find_frame(struct scan scan, bool is_beginning, struct perf_text *frame,
-           const char **end)
+perf_script_line_find_frame(struct scan scan, bool is_beginning,
+                            struct perf_text *frame, const char **end)
 {
 	enum { COLUMN = 1 + ADDRESS_WIDTH, EMPTY_FLAGS = 24 };
 	const char *behind = scan.at;	/* the field before; of old perf's, it
@@ -219,16 +221,18 @@ find_frame(struct scan scan, bool is_beginning, struct perf_text *frame,
 	*end = is_beginning ? scan.end : scan.at;
 	if (!is_beginning && scan.at < scan.end && *scan.at == ' ')
 		behind++;
-	for (skip_blanks(&scan); scan.at < scan.end; skip_blanks(&scan)) {
+	for (perf_script_line_skip_blanks(&scan); scan.at < scan.end;
+	     perf_script_line_skip_blanks(&scan)) {
 		const char *word = scan.at;
 		const char *tail;
 		ptrdiff_t width;
 		bool is_address;
 
-		while (scan.at < scan.end && !is_blank(*scan.at))
+		while (scan.at < scan.end &&
+		       !perf_script_line_is_blank(*scan.at))
 			scan.at++;
 		width = scan.at - behind;
-		is_address = is_hex(word, scan.at);
+		is_address = perf_script_line_is_hex(word, scan.at);
 		if (is_address && width + less == COLUMN) {
 			behind -= less;
 			width += less;
@@ -273,7 +277,7 @@ perf_script_find_frame(const struct perf_text *rest, struct perf_text *frame)
 {
 	const char *end;
 
-	return find_frame((struct scan){ rest->text,
+	return perf_script_line_find_frame((struct scan){ rest->text,
 	    rest->text + rest->length }, false, frame, &end);
 }
 
@@ -286,26 +290,28 @@ take_cpu(struct scan *scan)
 	struct scan ahead = *scan;
 	uint64_t cpu;
 
-	if (!take_char(&ahead, '[') || !take_number(&ahead, &cpu) ||
+	if (!take_char(&ahead, '[') ||
+	    !perf_script_line_take_number(&ahead, &cpu) ||
 	    !take_char(&ahead, ']'))
 		return false;
-	skip_blanks(&ahead);
+	perf_script_line_skip_blanks(&ahead);
 	*scan = ahead;
 	return true;
 }
 
 /* "1007.550442:", or with --ns nine decimals; *ns: UINT64_MAX if too large. */
 static bool
-take_time(struct scan *scan, uint64_t *ns)
+perf_script_line_take_time(struct scan *scan, uint64_t *ns)
 {
 	struct scan ahead = *scan;
 	uint64_t seconds, part;
 	const char *decimals;
 
-	if (!take_number(&ahead, &seconds) || !take_char(&ahead, '.'))
+	if (!perf_script_line_take_number(&ahead, &seconds) ||
+	    !take_char(&ahead, '.'))
 		return false;
 	decimals = ahead.at;
-	if (!take_number(&ahead, &part))
+	if (!perf_script_line_take_number(&ahead, &part))
 		return false;
 	for (ptrdiff_t n = ahead.at - decimals; n < 9; n++)
 		part *= 10;
@@ -325,7 +331,7 @@ take_event(struct scan *scan, struct perf_text *event)
 {
 	const char *at = scan->at;
 
-	while (at < scan->end && !is_blank(*at))
+	while (at < scan->end && !perf_script_line_is_blank(*at))
 		at++;
 	if (at - scan->at < 2 || at[-1] != ':')
 		return false;
@@ -351,13 +357,13 @@ take_period(struct scan *scan, struct perf_script_header *header)
 	if (column.at < column.end && *column.at == ' ')
 		column.at++;		/* the end of the field before it */
 	ahead = column;
-	skip_blanks(&ahead);
+	perf_script_line_skip_blanks(&ahead);
 	digits = ahead.at;
-	if (!take_number(&ahead, &number) ||
-	    (ahead.at < ahead.end && !is_blank(*ahead.at)))
+	if (!perf_script_line_take_number(&ahead, &number) ||
+	    (ahead.at < ahead.end && !perf_script_line_is_blank(*ahead.at)))
 		return;
 	behind = ahead;
-	skip_blanks(&behind);
+	perf_script_line_skip_blanks(&behind);
 	if (!take_event(&behind, &event) &&
 	    ahead.at - column.at != (ahead.at - digits > PERIOD_WIDTH ?
 	                             ahead.at - digits : PERIOD_WIDTH)) {
@@ -372,7 +378,7 @@ take_period(struct scan *scan, struct perf_script_header *header)
 
 /* Takes the text off the front, and blanks after it. */
 static bool
-take_text(struct scan *scan, const char *text)
+perf_script_line_take_text(struct scan *scan, const char *text)
 {
 	size_t length = strlen(text);
 
@@ -380,21 +386,22 @@ take_text(struct scan *scan, const char *text)
 	    memcmp(scan->at, text, length) != 0)
 		return false;
 	scan->at += length;
-	skip_blanks(scan);
+	perf_script_line_skip_blanks(scan);
 	return true;
 }
 
 /* "PERF_RECORD_LOST lost 12", and likewise PERF_RECORD_LOST_SAMPLES */
 static bool
-read_record(struct scan scan, uint64_t *n_lost)
+perf_script_line_read_record(struct scan scan, uint64_t *n_lost)
 {
 	*n_lost = 0;
-	skip_blanks(&scan);
-	if (!take_text(&scan, "PERF_RECORD_"))
+	perf_script_line_skip_blanks(&scan);
+	if (!perf_script_line_take_text(&scan, "PERF_RECORD_"))
 		return false;
-	if (take_text(&scan, "LOST")) {
-		take_text(&scan, "_SAMPLES");
-		if (take_text(&scan, "lost") && !take_number(&scan, n_lost))
+	if (perf_script_line_take_text(&scan, "LOST")) {
+		perf_script_line_take_text(&scan, "_SAMPLES");
+		if (perf_script_line_take_text(&scan, "lost") &&
+		    !perf_script_line_take_number(&scan, n_lost))
 			*n_lost = 0;
 	}
 	return true;
@@ -407,8 +414,8 @@ take_task(struct scan *scan, uint64_t *number)
 	struct scan ahead = *scan;
 
 	if (!take_char(&ahead, '-'))
-		return take_number(scan, number);
-	if (!take_number(&ahead, number) || *number != 1)
+		return perf_script_line_take_number(scan, number);
+	if (!perf_script_line_take_number(&ahead, number) || *number != 1)
 		return false;
 	*number = 0;
 	*scan = ahead;
@@ -427,9 +434,9 @@ take_tasks(struct scan *scan, struct perf_script_header *header)
 		if (!take_task(scan, &header->tid))
 			return false;
 	}
-	if (scan->at < scan->end && !is_blank(*scan->at))
+	if (scan->at < scan->end && !perf_script_line_is_blank(*scan->at))
 		return false;
-	skip_blanks(scan);
+	perf_script_line_skip_blanks(scan);
 	return true;
 }
 
@@ -440,14 +447,20 @@ skip_date(struct scan *scan)
 	struct scan ahead = *scan;
 	uint64_t number;
 
-	if (take_number(&ahead, &number) && take_char(&ahead, '-') &&
-	    take_number(&ahead, &number) && take_char(&ahead, '-') &&
-	    take_number(&ahead, &number) && take_char(&ahead, ' ') &&
-	    take_number(&ahead, &number) && take_char(&ahead, ':') &&
-	    take_number(&ahead, &number) && take_char(&ahead, ':') &&
-	    take_number(&ahead, &number) && take_char(&ahead, '.') &&
-	    take_number(&ahead, &number)) {
-		skip_blanks(&ahead);
+	if (perf_script_line_take_number(&ahead, &number) &&
+	    take_char(&ahead, '-') &&
+	    perf_script_line_take_number(&ahead, &number) &&
+	    take_char(&ahead, '-') &&
+	    perf_script_line_take_number(&ahead, &number) &&
+	    take_char(&ahead, ' ') &&
+	    perf_script_line_take_number(&ahead, &number) &&
+	    take_char(&ahead, ':') &&
+	    perf_script_line_take_number(&ahead, &number) &&
+	    take_char(&ahead, ':') &&
+	    perf_script_line_take_number(&ahead, &number) &&
+	    take_char(&ahead, '.') &&
+	    perf_script_line_take_number(&ahead, &number)) {
+		perf_script_line_skip_blanks(&ahead);
 		*scan = ahead;
 	}
 }
@@ -462,18 +475,19 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
 	header->has_period = header->is_doubtful = false;
 	header->event = header->rest = (struct perf_text){ scan.end, 0 };
 	if (take_cpu(&scan))
-		skip_blanks(&scan);
+		perf_script_line_skip_blanks(&scan);
 	take_misc(&scan);
 	skip_date(&scan);
-	header->has_time = take_time(&scan, &header->time_ns);
+	header->has_time = perf_script_line_take_time(&scan, &header->time_ns);
 	ahead = scan;
-	skip_blanks(&ahead);
-	header->is_record = read_record(ahead, &header->n_lost);
+	perf_script_line_skip_blanks(&ahead);
+	header->is_record = perf_script_line_read_record(ahead,
+	                                                 &header->n_lost);
 	if (header->is_record)
 		return true;
 	take_period(&scan, header);
 	ahead = scan;
-	skip_blanks(&ahead);
+	perf_script_line_skip_blanks(&ahead);
 	if (take_event(&ahead, &header->event))
 		scan = ahead;
 	else if (!header->has_time)
@@ -547,7 +561,7 @@ perf_script_read_header(const char *line, size_t length,
 	if (length > 0 && line[0] == '\t')
 		return false;
 	scan.end = find_tail(scan);
-	skip_blanks(&scan);
+	perf_script_line_skip_blanks(&scan);
 	found.comm = (struct perf_text){ scan.at, 0 };
 	/* No command is a thread's number and what else is before a period. */
 	if (read_behind_command(scan, &found) && (found.has_time ||
@@ -557,11 +571,13 @@ perf_script_read_header(const char *line, size_t length,
 		return true;
 	}
 	for (; scan.at < scan.end; scan.at++) {
-		if (!is_blank(*scan.at) || scan.at + 1 == scan.end ||
-		    is_blank(scan.at[1]))
+		if (!perf_script_line_is_blank(*scan.at) ||
+		    scan.at + 1 == scan.end ||
+		    perf_script_line_is_blank(scan.at[1]))
 			continue;
 		found.comm.length = (size_t)(scan.at - found.comm.text);
-		while (is_blank(found.comm.text[found.comm.length - 1]))
+		while (perf_script_line_is_blank(
+		    found.comm.text[found.comm.length - 1]))
 			found.comm.length--;
 		if (!read_behind_command((struct scan){ scan.at + 1,
 		        scan.end }, &found) ||
@@ -586,13 +602,13 @@ last_word(const struct scan *scan, ptrdiff_t *width)
 	struct scan word = *scan;
 	const char *at;
 
-	while (word.end > word.at && is_blank(word.end[-1]))
+	while (word.end > word.at && perf_script_line_is_blank(word.end[-1]))
 		word.end--;
 	at = word.end;
-	while (at > word.at && !is_blank(at[-1]))
+	while (at > word.at && !perf_script_line_is_blank(at[-1]))
 		at--;
 	word.at = at;
-	while (at > scan->at && is_blank(at[-1]))
+	while (at > scan->at && perf_script_line_is_blank(at[-1]))
 		at--;
 	*width = word.end - at;
 	return word;
@@ -623,7 +639,8 @@ take_last_period(struct scan *scan, const char *line_end,
 	struct scan word = last_word(scan, &width), end = word;
 	uint64_t number;
 
-	if (width < PERIOD_WIDTH || !take_number(&word, &number) ||
+	if (width < PERIOD_WIDTH ||
+	    !perf_script_line_take_number(&word, &number) ||
 	    word.at != word.end)
 		return;
 	scan->end = end.at;
@@ -678,16 +695,18 @@ take_last_tasks(struct scan *scan, struct perf_script_header *header)
 
 /* Where a command would end at the first word that ends in ':', if any does. */
 static bool
-find_event(const struct scan *scan, struct scan *event,
-           struct perf_text *name)
+perf_script_line_find_event(const struct scan *scan, struct scan *event,
+                            struct perf_text *name)
 {
 	struct scan ahead = *scan;
 
-	for (skip_blanks(&ahead); ahead.at < ahead.end; skip_blanks(&ahead)) {
+	for (perf_script_line_skip_blanks(&ahead); ahead.at < ahead.end;
+	     perf_script_line_skip_blanks(&ahead)) {
 		*event = ahead;
 		if (take_event(&ahead, name))
 			return true;
-		while (ahead.at < ahead.end && !is_blank(*ahead.at))
+		while (ahead.at < ahead.end &&
+		       !perf_script_line_is_blank(*ahead.at))
 			ahead.at++;
 	}
 	return false;
@@ -704,7 +723,7 @@ can_be_command(struct perf_text text)
 static const char *
 first_word(const char *at, const char *end)
 {
-	while (at < end && !is_blank(*at))
+	while (at < end && !perf_script_line_is_blank(*at))
 		at++;
 	return at;
 }
@@ -720,10 +739,13 @@ has_other_fields(const struct perf_text *rest)
 	if (scan.at < scan.end && *scan.at == ' ')
 		scan.at++;
 	/* As at a line's beginning, a column of 16 and no more is no frame. */
-	if (!find_frame(scan, true, &frame, &end) && end == scan.end)
+	if (!perf_script_line_find_frame(scan, true, &frame, &end) &&
+	    end == scan.end)
 		return scan.end - scan.at >= ADDRESS_WIDTH &&
-		       memchr(scan.at, ' ', ADDRESS_WIDTH) == scan.at &&
-		       is_hex(last_word(&scan, &(ptrdiff_t){ 0 }).at, scan.end);
+		    memchr(scan.at, ' ', ADDRESS_WIDTH) == scan.at &&
+		    perf_script_line_is_hex(last_word(&scan, &(ptrdiff_t){ 0 })
+		                                .at,
+		                            scan.end);
 	return true;
 }
 
@@ -742,7 +764,7 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 	};
 	scan.end = find_tail(scan);
 	if ((known & PERF_SCRIPT_EVENT) &&
-	    find_event(&scan, &event, &header->event)) {
+	    perf_script_line_find_event(&scan, &event, &header->event)) {
 		header->fields |= PERF_SCRIPT_EVENT;
 		header->rest.text = header->event.text + header->event.length +
 		                    1;
@@ -754,11 +776,13 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 			header->rest = frame;
 		}
 	} else {
-		if (find_frame(scan, true, &header->rest, &end))
+		if (perf_script_line_find_frame(scan, true, &header->rest,
+		                                &end))
 			header->fields |= PERF_SCRIPT_ADDRESS;
 		header->has_other = end < scan.end;
 		header->has_column = header->has_other &&
-		    (*end == '|' || is_hex(end, first_word(end, scan.end)));
+		    (*end == '|' ||
+		     perf_script_line_is_hex(end, first_word(end, scan.end)));
 		scan.end = end;
 	}
 	if (known & PERF_SCRIPT_PERIOD)
@@ -770,8 +794,8 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 		take_last_cpu(&scan, header);
 	if (known & PERF_SCRIPT_TASKS)
 		take_last_tasks(&scan, header);
-	skip_blanks(&scan);
-	while (scan.end > scan.at && is_blank(scan.end[-1]))
+	perf_script_line_skip_blanks(&scan);
+	while (scan.end > scan.at && perf_script_line_is_blank(scan.end[-1]))
 		scan.end--;
 	header->comm = (struct perf_text){ scan.at,
 		(size_t)(scan.end - scan.at) };
@@ -788,7 +812,7 @@ perf_script_is_printed_frame(const char *line, size_t length)
 	if (!take_char(&scan, '\t'))
 		return false;
 	column = scan.at;
-	skip_blanks(&scan);
+	perf_script_line_skip_blanks(&scan);
 	return take_hex(&scan, &address) &&
 	       scan.at - column >= ADDRESS_WIDTH &&
 	       (scan.at == scan.end || *scan.at == ' ');
@@ -818,7 +842,7 @@ last_bracket(const char *text, const char *end)
 
 /* Takes " (OBJECT)" off the end. */
 static void
-read_object(struct scan *scan, struct perf_text *object)
+perf_script_line_read_object(struct scan *scan, struct perf_text *object)
 {
 	const char *bracket = last_bracket(scan->at, scan->end);
 
@@ -836,7 +860,7 @@ drop_offset(struct scan *scan)
 {
 	const char *at = scan->end;
 
-	while (at > scan->at && hex_digit(at[-1]) >= 0)
+	while (at > scan->at && perf_script_line_hex_digit(at[-1]) >= 0)
 		at--;
 	if (at < scan->end && at - scan->at > 3 &&
 	    memcmp(at - 3, "+0x", 3) == 0)
@@ -878,17 +902,17 @@ perf_script_read_frame(const char *line, size_t length,
 {
 	struct scan scan = { line, line + length }, behind;
 
-	while (scan.end > scan.at && is_blank(scan.end[-1]))
+	while (scan.end > scan.at && perf_script_line_is_blank(scan.end[-1]))
 		scan.end--;
-	skip_blanks(&scan);
+	perf_script_line_skip_blanks(&scan);
 	behind = scan;
 	frame->has_address = take_hex(&behind, &frame->address) &&
 	    ends_address(behind, line, scan.at);
 	if (frame->has_address) {
-		skip_blanks(&behind);
+		perf_script_line_skip_blanks(&behind);
 		scan = behind;
 	}
-	read_object(&scan, &frame->object);
+	perf_script_line_read_object(&scan, &frame->object);
 	drop_offset(&scan);
 	frame->symbol = (struct perf_text){ scan.at,
 		(size_t)(scan.end - scan.at) };

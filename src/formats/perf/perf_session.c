@@ -80,8 +80,8 @@ perf_session_events(struct perf_session *session)
 }
 
 static int
-fail(const struct perf_session *session, uint64_t offset,
-     const struct error *why, struct error *error)
+perf_session_fail(const struct perf_session *session, uint64_t offset,
+                  const struct error *why, struct error *error)
 {
 	return why->is_out_of_memory ? error_pass(error, why) :
 	       error_set(error, "%s: 0x%" PRIx64 ": %s", session->name, offset,
@@ -97,8 +97,8 @@ fail(const struct perf_session *session, uint64_t offset,
  * room, or the samples that a filter of the user's dropped.
  */
 static int
-count_lost(struct perf_session *session, const struct perf_record *record,
-           struct error *error)
+perf_session_count_lost(struct perf_session *session,
+                        const struct perf_record *record, struct error *error)
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 	bool is_perfs = record->type == PERF_LOST_SAMPLES &&
@@ -139,21 +139,23 @@ deliver(void *context, const struct perf_record *record, struct error *error)
 		break;
 	case PERF_LOST:
 	case PERF_LOST_SAMPLES:
-		result = count_lost(session, record, &why);
+		result = perf_session_count_lost(session, record, &why);
 		break;
 	default:
 		result = perf_machine_apply(session->machine, record, &why);
 		break;
 	}
-	return result == 0 ? 0 : fail(session, record->offset, &why, error);
+	return result == 0 ?
+	    0 :
+	    perf_session_fail(session, record->offset, &why, error);
 }
 
 /* ---- perf's own records ---- */
 
 /* Packed records; one may begin in this record and end in the next. */
 static int
-unpack(struct perf_session *session, const struct perf_record *record,
-       struct error *error)
+perf_session_unpack(struct perf_session *session,
+                    const struct perf_record *record, struct error *error)
 {
 	struct error why = { 0 };
 	struct perf_record inner;
@@ -163,7 +165,7 @@ unpack(struct perf_session *session, const struct perf_record *record,
 	if (session->unpacker == NULL)
 		session->unpacker = perf_unpacker_new(&why);
 	if (session->unpacker == NULL)
-		return fail(session, record->offset, &why, error);
+		return perf_session_fail(session, record->offset, &why, error);
 	perf_unpacker_feed(session->unpacker, record);
 	while ((found = perf_unpacker_next(session->unpacker, &inner,
 	                                   &why)) > 0)
@@ -171,7 +173,9 @@ unpack(struct perf_session *session, const struct perf_record *record,
 		    (++n % RECORDS_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
-	return found == 0 ? 0 : fail(session, record->offset, &why, error);
+	return found == 0 ?
+	    0 :
+	    perf_session_fail(session, record->offset, &why, error);
 }
 
 /* Records in which perf says something about others. */
@@ -188,7 +192,7 @@ apply_own(struct perf_session *session, const struct perf_record *record,
 		                        error);
 	case PERF_COMPRESSED:
 	case PERF_COMPRESSED2:
-		return unpack(session, record, error);
+		return perf_session_unpack(session, record, error);
 	case PERF_AUXTRACE:		/* the trace follows the record */
 		bytes_take(&in, PERF_HEADER_SIZE);
 		if (__builtin_add_overflow(session->n_traced,
@@ -200,7 +204,7 @@ apply_own(struct perf_session *session, const struct perf_record *record,
 		return perf_features_record(&session->features,
 		                            &session->events, record,
 		                            &why) == 0 ? 0 :
-		       fail(session, record->offset, &why, error);
+		       perf_session_fail(session, record->offset, &why, error);
 	}
 }
 
@@ -241,14 +245,15 @@ perf_session_feature(struct perf_session *session, uint64_t feature,
 
 	return perf_features_section(&session->features, &session->events,
 	                             feature, bytes, size, &why) == 0 ? 0 :
-	       fail(session, offset, &why, error);
+	       perf_session_fail(session, offset, &why, error);
 }
 
 /* ---- the end ---- */
 
 /* Adds what the samples do not show as losses and warnings. */
 static int
-add_losses(struct perf_session *session, uint64_t n_lost, struct error *error)
+perf_session_add_losses(struct perf_session *session, uint64_t n_lost,
+                        struct error *error)
 {
 	struct profile *profile = session->profile;
 
@@ -294,7 +299,7 @@ perf_session_finish(struct perf_session *session, struct error *error)
 	if (perf_tree_finish(session->tree, error) != 0 ||
 	    perf_features_apply(&session->features, session->profile,
 	                        error) != 0 ||
-	    add_losses(session, n_lost, error) != 0)
+	    perf_session_add_losses(session, n_lost, error) != 0)
 		return -1;
 	return perf_tree_finish_frames(session->tree, error);
 }

@@ -97,7 +97,8 @@ perf_stacks_room(const struct perf_sample *sample)
 
 /* The frame that has only a name. */
 static uint32_t
-named_frame(struct perf_stacks *stacks, const char *name, struct error *error)
+perf_stacks_named_frame(struct perf_stacks *stacks, const char *name,
+                        struct error *error)
 {
 	uint32_t number = names_add(stacks->profile->names, name,
 	                            strlen(name), error);
@@ -146,7 +147,9 @@ look_up_user(struct perf_stacks *stacks, uint32_t pid,
 			return UINT32_MAX;
 		name = jit_map_find(jit, address);
 	}
-	return named_frame(stacks, name != NULL ? name : "[unknown]", error);
+	return perf_stacks_named_frame(stacks,
+	                               name != NULL ? name : "[unknown]",
+	                               error);
 }
 
 static uint32_t
@@ -166,15 +169,16 @@ look_up_kernel(struct perf_stacks *stacks, const struct perf_space *space,
 		    &stacks->kernel_base, error);
 	if (stacks->kernel == NO_MODULE)
 		return error->is_set ? UINT32_MAX :
-		       named_frame(stacks, KERNEL_PATH, error);
+		       perf_stacks_named_frame(stacks, KERNEL_PATH, error);
 	return address_frames_add(stacks->frames, stacks->kernel,
 	                          address - stacks->kernel_base, error);
 }
 
 /* The frame of an address in the kernel or in a process.  Expected O(1). */
 static uint32_t
-find_frame(struct perf_stacks *stacks, const struct perf_stack *stack,
-           uint64_t address, struct error *error)
+perf_stacks_find_frame(struct perf_stacks *stacks,
+                       const struct perf_stack *stack, uint64_t address,
+                       struct error *error)
 {
 	bool is_kernel = stack->context == PERF_CONTEXT_KERNEL;
 	const struct perf_space *space = is_kernel ?
@@ -194,8 +198,8 @@ find_frame(struct perf_stacks *stacks, const struct perf_stack *stack,
 /* ---- the frames of a sample ---- */
 
 static int
-add_address(struct perf_stacks *stacks, struct perf_stack *stack,
-            uint64_t address, struct error *error)
+perf_stacks_add_address(struct perf_stacks *stacks, struct perf_stack *stack,
+                        uint64_t address, struct error *error)
 {
 	uint32_t label;
 
@@ -206,19 +210,19 @@ add_address(struct perf_stacks *stacks, struct perf_stack *stack,
 	switch (stack->context) {
 	case PERF_CONTEXT_KERNEL:
 	case PERF_CONTEXT_USER:
-		label = find_frame(stacks, stack, address, error);
+		label = perf_stacks_find_frame(stacks, stack, address, error);
 		break;
 	case PERF_CONTEXT_HYPERVISOR:
-		label = named_frame(stacks, "[hypervisor]", error);
+		label = perf_stacks_named_frame(stacks, "[hypervisor]", error);
 		break;
 	case PERF_CONTEXT_GUEST:
 	case PERF_CONTEXT_GUEST_KERNEL:
 	case PERF_CONTEXT_GUEST_USER:
-		label = named_frame(stacks, "[guest]", error);
+		label = perf_stacks_named_frame(stacks, "[guest]", error);
 		stack->has_guest = true;
 		break;
 	default:
-		label = named_frame(stacks, "[unknown]", error);
+		label = perf_stacks_named_frame(stacks, "[unknown]", error);
 		break;
 	}
 	stack->labels[stack->n++] = label;
@@ -249,7 +253,7 @@ context_of(const struct perf_record *record)
  * program without frame pointers left where the kernel looked for one.
  */
 static bool
-is_damaged(uint64_t word)
+perf_stacks_is_damaged(uint64_t word)
 {
 	return word >= PERF_CONTEXT_MAX &&
 	    word != PERF_CONTEXT_KERNEL && word != PERF_CONTEXT_USER &&
@@ -264,16 +268,20 @@ is_damaged(uint64_t word)
  * the process is, which the call chain gives, then the place of each call.
  */
 static int
-add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
-          const struct perf_sample *sample, uint64_t ip, struct error *error)
+perf_stacks_add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
+                      const struct perf_sample *sample, uint64_t ip,
+                      struct error *error)
 {
 	stack->is_first = true;
-	if (add_address(stacks, stack, ip, error) != 0)
+	if (perf_stacks_add_address(stacks, stack, ip, error) != 0)
 		return -1;
 	for (uint64_t i = 0; i < sample->n_calls; i++) {
 		stack->is_first = true;		/* the call itself */
-		if (add_address(stacks, stack, perf_number_at(sample->calls +
-		    i * PERF_BRANCH_SIZE), error) != 0)
+		if (perf_stacks_add_address(stacks, stack,
+		                            perf_number_at(
+						sample->calls +
+						i * PERF_BRANCH_SIZE),
+		                            error) != 0)
 			return -1;
 	}
 	return 0;
@@ -291,9 +299,10 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 	for (uint64_t i = 0; i < sample->n_chain; i++) {
 		uint64_t word = perf_number_at(sample->chain + 8 * i);
 
-		if (is_damaged(word)) {
+		if (perf_stacks_is_damaged(word)) {
 			stack->context = PERF_CONTEXT_MAX;
-			return add_address(stacks, stack, word, error);
+			return perf_stacks_add_address(stacks, stack, word,
+			                               error);
 		}
 		if (word == PERF_CONTEXT_USER_DEFERRED) {
 			stack->context = PERF_CONTEXT_USER;
@@ -316,8 +325,9 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 		if (stack->context == PERF_CONTEXT_USER && is_copied)
 			continue;
 		if (stack->context == PERF_CONTEXT_USER && sample->n_calls > 0)
-			return add_calls(stacks, stack, sample, word, error);
-		if (add_address(stacks, stack, word, error) != 0)
+			return perf_stacks_add_calls(stacks, stack, sample,
+			                             word, error);
+		if (perf_stacks_add_address(stacks, stack, word, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -405,9 +415,9 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
 	stack->context = PERF_CONTEXT_USER;
 	do {
 		stack->is_first = frame->is_interrupted;
-		if (add_address(stacks, stack,
-		                frame->registers.value[X86_64_RIP],
-		                error) != 0)
+		if (perf_stacks_add_address(stacks, stack,
+		                            frame->registers.value[X86_64_RIP],
+		                            error) != 0)
 			return -1;
 		found = unwind_step(stacks, stack, frame, error);
 	} while (found > 0 && ++n < UNWOUND_MAX);
@@ -454,7 +464,7 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 	if (begin_process(stacks, sample, context_of(record), stack,
 	                  error) != 0 ||
 	    (lacks_kernel(record, sample, is_copied) &&
-	     add_address(stacks, stack, sample->ip, error) != 0) ||
+	     perf_stacks_add_address(stacks, stack, sample->ip, error) != 0) ||
 	    add_chain(stacks, stack, sample, is_copied, error) != 0 ||
 	    (is_copied && add_copied(stacks, stack, &frame, error) != 0))
 		return -1;
@@ -462,7 +472,7 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 	if (stack->is_deferred)
 		stack->context = context_of(record);
 	if (stack->is_ip_only &&
-	    add_address(stacks, stack, sample->ip, error) != 0)
+	    perf_stacks_add_address(stacks, stack, sample->ip, error) != 0)
 		return -1;
 	stacks->missed.n_guests += stack->has_guest;
 	stacks->missed.n_unwalked += sample->stack_size > 0 && !is_copied;

@@ -78,7 +78,8 @@ perf_tree_is_empty(const struct perf_tree *tree)
 
 /* Gives an event a resource, at its first sample; 0 or -1. */
 static int
-enter_event(struct perf_tree *tree, uint32_t event, struct error *error)
+perf_tree_enter_event(struct perf_tree *tree, uint32_t event,
+                      struct error *error)
 {
 	if (tree->n_resources == RESOURCES_MAX) {
 		tree->resources[event] = NO_ROOM;
@@ -92,7 +93,7 @@ enter_event(struct perf_tree *tree, uint32_t event, struct error *error)
 }
 
 static void
-add_hits(struct perf_tree *tree, uint32_t resource, uint64_t hits)
+perf_tree_add_hits(struct perf_tree *tree, uint32_t resource, uint64_t hits)
 {
 	uint64_t *sum = &tree->reader->hits[resource];
 
@@ -124,13 +125,13 @@ note_values(struct perf_tree *tree, const struct perf_sample *sample,
 		uint32_t *resource = &tree->resources[values[i].event];
 
 		if (*resource == NO_SAMPLE &&
-		    enter_event(tree, values[i].event, error) != 0)
+		    perf_tree_enter_event(tree, values[i].event, error) != 0)
 			return -1;
 		if (*resource == NO_ROOM) {
 			tree->n_left_out++;
 			continue;
 		}
-		add_hits(tree, *resource, values[i].hits);
+		perf_tree_add_hits(tree, *resource, values[i].hits);
 		found = 1;
 	}
 	return found;
@@ -181,8 +182,8 @@ push_waiting(struct perf_tree *tree, struct perf_waiting *sample,
 	else if (process->n > 0 && sample->is_ip_only)
 		own.n = 0;
 	for (size_t i = 0; i < sample->n_amounts; i++)
-		add_hits(tree, sample->amounts[i].resource,
-		         sample->amounts[i].hits);
+		perf_tree_add_hits(tree, sample->amounts[i].resource,
+		                   sample->amounts[i].hits);
 	result = push_stack(tree, &own, process != NULL ? process : &none,
 	                    sample->thread, sample->time, sample->offset,
 	                    error);
@@ -337,7 +338,7 @@ order_counts(uint64_t **counts, const uint32_t *columns, uint32_t n)
  * the file.
  */
 static int
-add_resources(struct perf_tree *tree, struct error *error)
+perf_tree_add_resources(struct perf_tree *tree, struct error *error)
 {
 	struct profile *profile = tree->reader->profile;
 	struct sample_tree *stacks = profile->tree;
@@ -380,7 +381,7 @@ perf_tree_finish(struct perf_tree *tree, struct error *error)
 {
 	return give_up_waiting(tree, true, error) == 0 &&
 	    reader_finish_stacks(tree->reader, NULL, error) == 0 ?
-	    add_resources(tree, error) : -1;
+	    perf_tree_add_resources(tree, error) : -1;
 }
 
 int

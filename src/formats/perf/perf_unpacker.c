@@ -132,7 +132,7 @@ next_piece(struct perf_unpacker *unpacker, struct error *error)
 
 /* Unpacks some more: 1; 0: nothing came; or -1 with *error set. */
 static int
-unpack_some(struct perf_unpacker *unpacker, struct error *error)
+perf_unpacker_unpack_some(struct perf_unpacker *unpacker, struct error *error)
 {
 	size_t left = unpacker->end - unpacker->begin, status;
 	size_t before = unpacker->in.pos;
@@ -175,7 +175,7 @@ perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
 				return 1;
 			}
 		}
-		got = unpack_some(unpacker, error);
+		got = perf_unpacker_unpack_some(unpacker, error);
 		if (got == 0)
 			got = next_piece(unpacker, error);
 		if (got <= 0)

@@ -31,7 +31,8 @@ struct phpspy {
 
 /* "FUNCTION FILE:LINE", where FILE may be missing. */
 static int
-enter_frame(struct phpspy *input, struct line_text text, struct error *error)
+phpspy_enter_frame(struct phpspy *input, struct line_text text,
+                   struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 	struct location location = { .file = NO_NAME };
@@ -61,8 +62,8 @@ enter_frame(struct phpspy *input, struct line_text text, struct error *error)
 }
 
 static int
-read_frame(struct phpspy *input, uint64_t number, struct line_text text,
-           struct error *error)
+phpspy_read_frame(struct phpspy *input, uint64_t number, struct line_text text,
+                  struct error *error)
 {
 	uint32_t n = names_count(input->frames), frame, *room;
 
@@ -76,7 +77,7 @@ read_frame(struct phpspy *input, uint64_t number, struct line_text text,
 	frame = names_add(input->frames, text.at, line_left(&text), error);
 	room = reader_frames(&input->reader, input->depth + 1, error);
 	if (frame == NO_NAME || room == NULL ||
-	    (frame == n && enter_frame(input, text, error) != 0))
+	    (frame == n && phpspy_enter_frame(input, text, error) != 0))
 		return -1;
 	if (input->depth == 0) {
 		input->first_line = input->reader.place;
@@ -127,7 +128,7 @@ read_remark(struct phpspy *input, struct line_text text, struct error *error)
 }
 
 static int
-end_sample(struct phpspy *input, struct error *error)
+phpspy_end_sample(struct phpspy *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	size_t depth = input->depth;
@@ -141,7 +142,8 @@ end_sample(struct phpspy *input, struct error *error)
 }
 
 static int
-read_line(void *context, const char *bytes, size_t length, struct error *error)
+phpspy_read_line(void *context, const char *bytes, size_t length,
+                 struct error *error)
 {
 	struct phpspy *input = context;
 	struct line_text line = { bytes, bytes + length };
@@ -149,7 +151,7 @@ read_line(void *context, const char *bytes, size_t length, struct error *error)
 
 	line_trim(&line);
 	if (line.at == line.end)
-		return end_sample(input, error);
+		return phpspy_end_sample(input, error);
 	if (input->reader.is_unended)
 		return reader_reject(&input->reader, "expected an end of line",
 		                     error);
@@ -159,15 +161,16 @@ read_line(void *context, const char *bytes, size_t length, struct error *error)
 	    *line.at != ' ')
 		return reader_reject(&input->reader, "expected NUMBER FUNCTION "
 		                     "FILE:LINE", error);
-	if (number == 0 && input->depth > 0 && end_sample(input, error) != 0)
+	if (number == 0 && input->depth > 0 &&
+	    phpspy_end_sample(input, error) != 0)
 		return -1;
-	return read_frame(input, number, line, error);
+	return phpspy_read_frame(input, number, line, error);
 }
 
 /* ---- the whole input ---- */
 
 static int
-read_profile(struct phpspy *input, struct error *error)
+phpspy_read_profile(struct phpspy *input, struct error *error)
 {
 	const struct process process = { 0 };
 	struct reader *reader = &input->reader;
@@ -177,8 +180,9 @@ read_profile(struct phpspy *input, struct error *error)
 	if (input->frames == NULL || input->pids == NULL ||
 	    reader_add_resource(reader, "samples", "", 1, error) ==
 	        NO_RESOURCE ||
-	    reader_lines(reader, LINE_MAX_MIB, read_line, input, error) != 0 ||
-	    (!reader->is_cut && end_sample(input, error) != 0))
+	    reader_lines(reader, LINE_MAX_MIB, phpspy_read_line, input,
+	                 error) != 0 ||
+	    (!reader->is_cut && phpspy_end_sample(input, error) != 0))
 		return -1;
 	if (reader_count_stacks(reader) == 0)
 		return reader_fail_empty(reader, error);
@@ -200,7 +204,7 @@ phpspy_read(struct source *source, const struct read_options *options,
 	                          error);
 
 	if (result == 0)
-		result = read_profile(&input, error);
+		result = phpspy_read_profile(&input, error);
 	names_free(input.frames);
 	names_free(input.pids);
 	return reader_end(&input.reader, result);

@@ -71,7 +71,7 @@ name_id(struct encoding *encoding, uint32_t name, struct error *error)
 
 /* Ends the message in encoding->message. */
 static void
-end_message(struct encoding *encoding, uint32_t field)
+export_pprof_end_message(struct encoding *encoding, uint32_t field)
 {
 	protobuf_add_message(&encoding->fields, field, &encoding->message);
 	text_clear(&encoding->message);
@@ -81,7 +81,7 @@ end_message(struct encoding *encoding, uint32_t field)
  * Writes the fields so far; 0, or -1 with *error set, also by earlier calls.
  */
 static int
-flush(struct encoding *encoding, struct error *error)
+export_pprof_flush(struct encoding *encoding, struct error *error)
 {
 	if (error->is_set)
 		return -1;
@@ -128,12 +128,12 @@ unit_id(struct encoding *encoding, const struct resource *resource,
 }
 
 static void
-add_type(struct encoding *encoding, uint32_t field, uint64_t type,
-         uint64_t unit)
+export_pprof_add_type(struct encoding *encoding, uint32_t field, uint64_t type,
+                      uint64_t unit)
 {
 	protobuf_add_number(&encoding->message, TYPE_TYPE, type);
 	protobuf_add_number(&encoding->message, TYPE_UNIT, unit);
-	end_message(encoding, field);
+	export_pprof_end_message(encoding, field);
 }
 
 static int
@@ -145,9 +145,10 @@ write_types(struct encoding *encoding, struct error *error)
 	    &profile->resources[encoding->source->resource];
 
 	if (encoding->counts_samples)
-		add_type(encoding, PROFILE_SAMPLE_TYPE,
-		         text_id(encoding, samples_name(profile), error),
-		         text_id(encoding, "count", error));
+		export_pprof_add_type(encoding, PROFILE_SAMPLE_TYPE,
+		                      text_id(encoding, samples_name(profile),
+		                              error),
+		                      text_id(encoding, "count", error));
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
 		uint64_t gticks;
@@ -157,18 +158,18 @@ write_types(struct encoding *encoding, struct error *error)
 		                  sample_tree_total(tree, tree->hits[r]),
 		                  INT64_MAX, &gticks, error) != 0)
 			return -1;
-		add_type(encoding, PROFILE_SAMPLE_TYPE,
-		         text_id(encoding, resource->name, error),
-		         unit_id(encoding, resource, error));
+		export_pprof_add_type(encoding, PROFILE_SAMPLE_TYPE,
+		                      text_id(encoding, resource->name, error),
+		                      unit_id(encoding, resource, error));
 	}
-	add_type(encoding, PROFILE_PERIOD_TYPE,
-	         text_id(encoding, current->name, error),
-	         unit_id(encoding, current, error));
+	export_pprof_add_type(encoding, PROFILE_PERIOD_TYPE,
+	                      text_id(encoding, current->name, error),
+	                      unit_id(encoding, current, error));
 	protobuf_add_number(&encoding->fields, PROFILE_PERIOD,
 	                    current->interval);
 	protobuf_add_number(&encoding->fields, PROFILE_DEFAULT_SAMPLE_TYPE,
 	                    text_id(encoding, current->name, error));
-	return flush(encoding, error);
+	return export_pprof_flush(encoding, error);
 }
 
 /* When it ran. */
@@ -185,7 +186,7 @@ write_process(struct encoding *encoding, struct error *error)
 	if (process->start_ns != 0 && process->end_ns > process->start_ns)
 		protobuf_add_number(&encoding->fields, PROFILE_DURATION_NANOS,
 		                    process->end_ns - process->start_ns);
-	return flush(encoding, error);
+	return export_pprof_flush(encoding, error);
 }
 
 /*
@@ -209,7 +210,7 @@ write_comments(struct encoding *encoding, struct error *error)
 	}
 	encoding->fields.failed |= header.failed;
 	text_free(&header);
-	return flush(encoding, error);
+	return export_pprof_flush(encoding, error);
 }
 
 /* ---- modules, functions and locations ---- */
@@ -257,8 +258,8 @@ write_mapping(struct encoding *encoding, uint32_t number, unsigned char has,
 	                    (has & HAS_LINES) != 0);
 	protobuf_add_number(message, MAPPING_HAS_INLINE_FRAMES,
 	                    (has & HAS_INLINES) != 0);
-	end_message(encoding, PROFILE_MAPPING);
-	return flush(encoding, error);
+	export_pprof_end_message(encoding, PROFILE_MAPPING);
+	return export_pprof_flush(encoding, error);
 }
 
 static int
@@ -306,8 +307,8 @@ function_id(struct encoding *encoding, const struct location *location,
 }
 
 static void
-add_line(struct encoding *encoding, const struct location *location,
-         struct error *error)
+export_pprof_add_line(struct encoding *encoding,
+                      const struct location *location, struct error *error)
 {
 	uint64_t function = function_id(encoding, location, error);
 	struct text_buffer *inner = &encoding->inner;
@@ -336,10 +337,12 @@ write_locations(struct encoding *encoding, struct error *error)
 		protobuf_add_number(message, LOCATION_ADDRESS,
 		                    frame->address);
 		while (n-- > 0)
-			add_line(encoding, &profile->locations[
-			         frame->first_location + n], error);
-		end_message(encoding, PROFILE_LOCATION);
-		if (flush(encoding, error) != 0)
+			export_pprof_add_line(
+			    encoding,
+			    &profile->locations[frame->first_location + n],
+			    error);
+		export_pprof_end_message(encoding, PROFILE_LOCATION);
+		if (export_pprof_flush(encoding, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -348,7 +351,7 @@ write_locations(struct encoding *encoding, struct error *error)
 /* ---- samples ---- */
 
 static void
-add_stack(struct encoding *encoding, const struct stack_walk *walk)
+export_pprof_add_stack(struct encoding *encoding, const struct stack_walk *walk)
 {
 	struct text_buffer *inner = &encoding->inner;
 
@@ -361,7 +364,7 @@ add_stack(struct encoding *encoding, const struct stack_walk *walk)
 
 /* The total has been checked, so no product can overflow. */
 static void
-add_values(struct encoding *encoding, uint32_t node)
+export_pprof_add_values(struct encoding *encoding, uint32_t node)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct sample_tree *tree = profile->tree;
@@ -378,7 +381,8 @@ add_values(struct encoding *encoding, uint32_t node)
 
 /* The thread's name, or its number if it has none. */
 static void
-add_thread(struct encoding *encoding, uint32_t number, struct error *error)
+export_pprof_add_thread(struct encoding *encoding, uint32_t number,
+                        struct error *error)
 {
 	const struct thread *thread;
 	struct text_buffer *inner = &encoding->inner;
@@ -399,7 +403,8 @@ add_thread(struct encoding *encoding, uint32_t number, struct error *error)
 
 /* Adds the labels of a set; returns whether any names a thread. */
 static bool
-add_labels(struct encoding *encoding, uint32_t number, struct error *error)
+export_pprof_add_labels(struct encoding *encoding, uint32_t number,
+                        struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct label_set none = { 0, 0 };
@@ -436,8 +441,8 @@ static void
 add_owner(struct encoding *encoding, struct section section,
           struct error *error)
 {
-	if (!add_labels(encoding, section.label_set, error))
-		add_thread(encoding, section.thread, error);
+	if (!export_pprof_add_labels(encoding, section.label_set, error))
+		export_pprof_add_thread(encoding, section.thread, error);
 }
 
 /* The section of a node; *section is where its search begins. */
@@ -456,7 +461,7 @@ section_of_node(const struct profile *profile, uint32_t node, uint32_t *section)
 
 /* Nodes without hits are part of the stacks of others, except leaves. */
 static bool
-is_sample(const struct sample_tree *tree, uint32_t node)
+export_pprof_is_sample(const struct sample_tree *tree, uint32_t node)
 {
 	for (uint32_t r = 0; r < tree->n_resources; r++)
 		if (sample_tree_hits(tree, r, node) > 0)
@@ -465,7 +470,7 @@ is_sample(const struct sample_tree *tree, uint32_t node)
 }
 
 static int
-write_samples(struct encoding *encoding, struct error *error)
+export_pprof_write_samples(struct encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	struct stack_walk walk = { .tree = profile->tree };
@@ -474,13 +479,13 @@ write_samples(struct encoding *encoding, struct error *error)
 
 	for (uint32_t n = 0; result == 0 && n < walk.tree->n_nodes; n++) {
 		stack_walk_to(&walk, n);
-		if (is_sample(walk.tree, n)) {
-			add_stack(encoding, &walk);
-			add_values(encoding, n);
+		if (export_pprof_is_sample(walk.tree, n)) {
+			export_pprof_add_stack(encoding, &walk);
+			export_pprof_add_values(encoding, n);
 			add_owner(encoding, section_of_node(profile, n,
 			                                    &section), error);
-			end_message(encoding, PROFILE_SAMPLE);
-			result = flush(encoding, error);
+			export_pprof_end_message(encoding, PROFILE_SAMPLE);
+			result = export_pprof_flush(encoding, error);
 		}
 		if (result == 0)
 			result = export_may_go_on(n, encoding->writer, error);
@@ -490,7 +495,7 @@ write_samples(struct encoding *encoding, struct error *error)
 }
 
 static int
-write_strings(struct encoding *encoding, struct error *error)
+export_pprof_write_strings(struct encoding *encoding, struct error *error)
 {
 	uint32_t n = names_count(encoding->strings);
 
@@ -498,7 +503,7 @@ write_strings(struct encoding *encoding, struct error *error)
 		protobuf_add_bytes(&encoding->fields, PROFILE_STRING_TABLE,
 		                   names_text(encoding->strings, i),
 		                   names_length(encoding->strings, i));
-		if (flush(encoding, error) != 0 ||
+		if (export_pprof_flush(encoding, error) != 0 ||
 		    export_may_go_on(i, encoding->writer, error) != 0)
 			return -1;
 	}
@@ -508,7 +513,7 @@ write_strings(struct encoding *encoding, struct error *error)
 /* ---- the whole ---- */
 
 static int
-write_profile(struct encoding *encoding, struct error *error)
+export_pprof_write_profile(struct encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 
@@ -525,9 +530,9 @@ write_profile(struct encoding *encoding, struct error *error)
 	    write_comments(encoding, error) != 0 ||
 	    write_mappings(encoding, error) != 0 ||
 	    write_locations(encoding, error) != 0 ||
-	    write_samples(encoding, error) != 0)
+	    export_pprof_write_samples(encoding, error) != 0)
 		return -1;
-	return write_strings(encoding, error);
+	return export_pprof_write_strings(encoding, error);
 }
 
 static int
@@ -542,7 +547,7 @@ pprof_write(const struct export_source *source, struct writer *writer,
 	if (gzip == NULL)
 		return -1;
 	encoding.writer = &gzip->in;
-	result = write_profile(&encoding, error);
+	result = export_pprof_write_profile(&encoding, error);
 	if (result == 0)
 		gzip_output_finish(gzip);
 	gzip_output_free(gzip);

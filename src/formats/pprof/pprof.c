@@ -49,8 +49,8 @@ read_field(struct pprof *pprof, const struct protobuf_field *field,
  * bytes needed by the next call.
  */
 static int
-read_block(struct pprof *pprof, const unsigned char *bytes, size_t size,
-           size_t *wanted, struct error *error)
+pprof_read_block(struct pprof *pprof, const unsigned char *bytes, size_t size,
+                 size_t *wanted, struct error *error)
 {
 	struct reader *reader = &pprof->reader;
 	struct protobuf message = { bytes, bytes + size };
@@ -76,7 +76,7 @@ read_block(struct pprof *pprof, const unsigned char *bytes, size_t size,
 
 /* Reads to the end, or to where the input was cut. */
 static int
-read_source(struct pprof *pprof, struct error *error)
+pprof_read_source(struct pprof *pprof, struct error *error)
 {
 	struct reader *reader = &pprof->reader;
 	size_t wanted = 1, size;
@@ -85,8 +85,8 @@ read_source(struct pprof *pprof, struct error *error)
 	while ((bytes = reader_peek(reader, wanted, &size, error))) {
 		bool is_end = size < wanted;
 
-		if (size > 0 && read_block(pprof, bytes, size, &wanted,
-		                           error) != 0)
+		if (size > 0 && pprof_read_block(pprof, bytes, size, &wanted,
+		                                 error) != 0)
 			return -1;
 		if (!is_end)
 			continue;
@@ -102,11 +102,11 @@ read_source(struct pprof *pprof, struct error *error)
 }
 
 static int
-read_profile(struct pprof *pprof, struct error *error)
+pprof_read_profile(struct pprof *pprof, struct error *error)
 {
 	struct reader *reader = &pprof->reader;
 
-	if (read_source(pprof, error) != 0)
+	if (pprof_read_source(pprof, error) != 0)
 		return -1;
 	if (pprof_samples_count(&pprof->samples) == 0)
 		return reader_fail_empty(reader, error);
@@ -126,7 +126,7 @@ pprof_read(struct source *source, const struct read_options *options,
 	                          READER_OFFSETS, error);
 
 	if (result == 0)
-		result = read_profile(&pprof, error);
+		result = pprof_read_profile(&pprof, error);
 	pprof_samples_free(&pprof.samples);
 	pprof_tables_free(&pprof.tables);
 	return reader_end(&pprof.reader, result);
@@ -165,7 +165,7 @@ is_type(const struct protobuf_field *field)
 
 /* A sample: locations, labels and at least one value. */
 static bool
-is_sample(const struct protobuf_field *field)
+pprof_is_sample(const struct protobuf_field *field)
 {
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
@@ -211,7 +211,7 @@ pprof_probe(const void *head, size_t size)
 			has_type |= field.value > 0;
 		}
 		if (field.number == PROFILE_SAMPLE) {
-			if (!is_sample(&field))
+			if (!pprof_is_sample(&field))
 				return PROBE_NO;
 			has_sample = true;
 		}

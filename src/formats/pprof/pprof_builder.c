@@ -6,8 +6,8 @@
 
 /* Ends the message; *field becomes the field with it; 0 or -1. */
 static int
-end_message(struct pprof_builder *builder, uint32_t number,
-            struct protobuf_field *field, struct error *error)
+pprof_builder_end_message(struct pprof_builder *builder, uint32_t number,
+                          struct protobuf_field *field, struct error *error)
 {
 	*field = (struct protobuf_field){ .number = number,
 		.wire = PROTOBUF_BYTES, .value = builder->message.length };
@@ -21,18 +21,19 @@ end_message(struct pprof_builder *builder, uint32_t number,
 
 /* Enters the message as a field of the outermost one. */
 static int
-enter(struct pprof_builder *builder, uint32_t number, struct error *error)
+pprof_builder_enter(struct pprof_builder *builder, uint32_t number,
+                    struct error *error)
 {
 	struct protobuf_field field;
 
-	return end_message(builder, number, &field, error) == 0 ?
+	return pprof_builder_end_message(builder, number, &field, error) == 0 ?
 	       pprof_tables_read(&builder->tables, &field, error) : -1;
 }
 
 /* The index of a string; UINT64_MAX with *error set. */
 static uint64_t
-add_string(struct pprof_builder *builder, const char *text, size_t length,
-           struct error *error)
+pprof_builder_add_string(struct pprof_builder *builder, const char *text,
+                         size_t length, struct error *error)
 {
 	uint32_t n = names_count(builder->strings);
 	uint32_t number = names_add(builder->strings, text, length, error);
@@ -56,7 +57,7 @@ pprof_builder_begin(struct pprof_builder *builder, struct reader *reader,
 	builder->functions = names_new(error);
 	if (builder->strings == NULL || builder->functions == NULL)
 		return -1;
-	return add_string(builder, "", 0, error) == 0 ? 0 : -1;
+	return pprof_builder_add_string(builder, "", 0, error) == 0 ? 0 : -1;
 }
 
 void
@@ -75,22 +76,24 @@ pprof_builder_type(struct pprof_builder *builder, const char *name,
                    size_t name_length, const char *unit, size_t unit_length,
                    struct error *error)
 {
-	uint64_t name_index = add_string(builder, name, name_length, error);
-	uint64_t unit_index = add_string(builder, unit, unit_length, error);
+	uint64_t name_index = pprof_builder_add_string(builder, name,
+	                                               name_length, error);
+	uint64_t unit_index = pprof_builder_add_string(builder, unit,
+	                                               unit_length, error);
 
 	if (name_index == UINT64_MAX || unit_index == UINT64_MAX)
 		return -1;
 	text_clear(&builder->message);
 	protobuf_add_number(&builder->message, TYPE_TYPE, name_index);
 	protobuf_add_number(&builder->message, TYPE_UNIT, unit_index);
-	return enter(builder, PROFILE_SAMPLE_TYPE, error);
+	return pprof_builder_enter(builder, PROFILE_SAMPLE_TYPE, error);
 }
 
 int
 pprof_builder_default_type(struct pprof_builder *builder, const char *name,
                            size_t length, struct error *error)
 {
-	uint64_t index = add_string(builder, name, length, error);
+	uint64_t index = pprof_builder_add_string(builder, name, length, error);
 
 	if (index == UINT64_MAX)
 		return -1;
@@ -104,8 +107,8 @@ pprof_builder_period_type(struct pprof_builder *builder, const char *name,
                           size_t unit_length, struct error *error)
 {
 	const struct pprof_type type = {
-		add_string(builder, name, name_length, error),
-		add_string(builder, unit, unit_length, error),
+		pprof_builder_add_string(builder, name, name_length, error),
+		pprof_builder_add_string(builder, unit, unit_length, error),
 	};
 
 	if (type.name == UINT64_MAX || type.unit == UINT64_MAX)
@@ -121,7 +124,7 @@ pprof_builder_comment(struct pprof_builder *builder, const char *text,
 	struct protobuf_field field = { .number = PROFILE_COMMENT,
 		.wire = PROTOBUF_VARINT };
 
-	field.value = add_string(builder, text, length, error);
+	field.value = pprof_builder_add_string(builder, text, length, error);
 	return field.value == UINT64_MAX ? -1 :
 	       pprof_tables_read(&builder->tables, &field, error);
 }
@@ -132,10 +135,11 @@ pprof_builder_mapping(struct pprof_builder *builder,
                       struct error *error)
 {
 	struct text_buffer *message = &builder->message;
-	uint64_t path = add_string(builder, mapping->path,
-	                           strlen(mapping->path), error);
-	uint64_t build_id = add_string(builder, mapping->build_id,
-	                               strlen(mapping->build_id), error);
+	uint64_t path = pprof_builder_add_string(builder, mapping->path,
+	                                         strlen(mapping->path), error);
+	uint64_t build_id = pprof_builder_add_string(builder, mapping->build_id,
+	                                             strlen(mapping->build_id),
+	                                             error);
 
 	if (path == UINT64_MAX || build_id == UINT64_MAX)
 		return -1;
@@ -148,7 +152,7 @@ pprof_builder_mapping(struct pprof_builder *builder,
 	protobuf_add_number(message, MAPPING_BUILD_ID, build_id);
 	protobuf_add_number(message, MAPPING_HAS_LINE_NUMBERS,
 	                    mapping->has_lines);
-	return enter(builder, PROFILE_MAPPING, error);
+	return pprof_builder_enter(builder, PROFILE_MAPPING, error);
 }
 
 uint64_t
@@ -157,8 +161,10 @@ pprof_builder_function(struct pprof_builder *builder, const char *name,
                        size_t file_length, struct error *error)
 {
 	uint32_t n = names_count(builder->functions), number;
-	uint64_t name_index = add_string(builder, name, name_length, error);
-	uint64_t file_index = add_string(builder, file, file_length, error);
+	uint64_t name_index = pprof_builder_add_string(builder, name,
+	                                               name_length, error);
+	uint64_t file_index = pprof_builder_add_string(builder, file,
+	                                               file_length, error);
 	uint64_t key[2] = { name_index, file_index };
 
 	if (name_index == UINT64_MAX || file_index == UINT64_MAX)
@@ -174,7 +180,7 @@ pprof_builder_function(struct pprof_builder *builder, const char *name,
 	                    (uint64_t)number + 1);
 	protobuf_add_number(&builder->message, FUNCTION_NAME, name_index);
 	protobuf_add_number(&builder->message, FUNCTION_FILENAME, file_index);
-	return enter(builder, PROFILE_FUNCTION, error) == 0 ?
+	return pprof_builder_enter(builder, PROFILE_FUNCTION, error) == 0 ?
 	       (uint64_t)number + 1 : 0;
 }
 
@@ -198,14 +204,15 @@ pprof_builder_location(struct pprof_builder *builder, uint64_t id,
 		                    lines[i].line);
 		protobuf_add_message(message, LOCATION_LINE, &builder->part);
 	}
-	return enter(builder, PROFILE_LOCATION, error);
+	return pprof_builder_enter(builder, PROFILE_LOCATION, error);
 }
 
 /* ---- samples ---- */
 
 /* Zeros must be written, too. */
 static void
-add_value(struct text_buffer *text, uint32_t field, uint64_t value)
+pprof_builder_add_value(struct text_buffer *text, uint32_t field,
+                        uint64_t value)
 {
 	protobuf_add_varint(text, field << 3);
 	protobuf_add_varint(text, value);
@@ -227,13 +234,14 @@ pprof_builder_sample(struct pprof_builder *builder)
 void
 pprof_builder_value(struct pprof_builder *builder, uint64_t value)
 {
-	add_value(&builder->message, SAMPLE_VALUE, value);
+	pprof_builder_add_value(&builder->message, SAMPLE_VALUE, value);
 }
 
 void
 pprof_builder_stack(struct pprof_builder *builder, uint64_t location)
 {
-	add_value(&builder->message, SAMPLE_LOCATION_ID, location);
+	pprof_builder_add_value(&builder->message, SAMPLE_LOCATION_ID,
+	                        location);
 }
 
 int
@@ -241,8 +249,10 @@ pprof_builder_label(struct pprof_builder *builder, const char *key,
                     size_t key_length, const char *text, size_t text_length,
                     struct error *error)
 {
-	uint64_t key_index = add_string(builder, key, key_length, error);
-	uint64_t text_index = add_string(builder, text, text_length, error);
+	uint64_t key_index = pprof_builder_add_string(builder, key, key_length,
+	                                              error);
+	uint64_t text_index = pprof_builder_add_string(builder, text,
+	                                               text_length, error);
 
 	if (key_index == UINT64_MAX || text_index == UINT64_MAX)
 		return -1;
@@ -258,8 +268,10 @@ pprof_builder_number(struct pprof_builder *builder, const char *key,
                      size_t key_length, int64_t number, const char *unit,
                      size_t unit_length, struct error *error)
 {
-	uint64_t key_index = add_string(builder, key, key_length, error);
-	uint64_t unit_index = add_string(builder, unit, unit_length, error);
+	uint64_t key_index = pprof_builder_add_string(builder, key, key_length,
+	                                              error);
+	uint64_t unit_index = pprof_builder_add_string(builder, unit,
+	                                               unit_length, error);
 
 	if (key_index == UINT64_MAX || unit_index == UINT64_MAX)
 		return -1;
@@ -277,7 +289,9 @@ pprof_builder_end_sample(struct pprof_builder *builder, uint64_t position,
 {
 	struct protobuf_field field;
 
-	return end_message(builder, PROFILE_SAMPLE, &field, error) == 0 ?
-	       pprof_samples_add(&builder->samples, &builder->tables, &field,
-	                         position, error) : -1;
+	return pprof_builder_end_message(builder, PROFILE_SAMPLE, &field,
+	                                 error) == 0 ?
+	    pprof_samples_add(&builder->samples, &builder->tables, &field,
+	                      position, error) :
+	    -1;
 }

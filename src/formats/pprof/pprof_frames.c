@@ -63,8 +63,9 @@ parse_hex(const char *text, size_t length, unsigned char *bytes, size_t max)
 }
 
 static uint32_t
-add_module(struct profile *profile, const char *path, size_t path_length,
-           const char *id_text, size_t id_length, struct error *error)
+pprof_frames_add_module(struct profile *profile, const char *path,
+                        size_t path_length, const char *id_text,
+                        size_t id_length, struct error *error)
 {
 	unsigned char id[sizeof profile->modules->build_id];
 	size_t size = parse_hex(id_text, id_length, id, sizeof id);
@@ -80,8 +81,10 @@ add_module(struct profile *profile, const char *path, size_t path_length,
 
 /* Enters one module for all mappings of a file; seen: modules so far. */
 static int
-add_mapping(struct maker *maker, const struct pprof_mapping *mapping,
-            struct mapped *mapped, struct names *seen, struct error *error)
+pprof_frames_add_mapping(struct maker *maker,
+                         const struct pprof_mapping *mapping,
+                         struct mapped *mapped, struct names *seen,
+                         struct error *error)
 {
 	size_t path_length, id_length;
 	const char *path = pprof_tables_string(maker->tables, mapping->path,
@@ -98,12 +101,14 @@ add_mapping(struct maker *maker, const struct pprof_mapping *mapping,
 	if (mapped->module == NO_NAME)
 		return -1;
 	return mapped->module < n_seen ||
-	       add_module(maker->profile, path, path_length, id, id_length,
-	                  error) != NO_MODULE ? 0 : -1;
+		pprof_frames_add_module(maker->profile, path, path_length, id,
+	                                id_length, error) != NO_MODULE ?
+	    0 :
+	    -1;
 }
 
 static int
-add_modules(struct maker *maker, struct error *error)
+pprof_frames_add_modules(struct maker *maker, struct error *error)
 {
 	struct names *seen = names_new(error);
 	size_t i = 0, n = maker->tables->n_mappings;
@@ -113,8 +118,9 @@ add_modules(struct maker *maker, struct error *error)
 		names_free(seen);
 		return -1;
 	}
-	while (i < n && add_mapping(maker, &maker->tables->mappings[i],
-	                            &maker->mapped[i], seen, error) == 0)
+	while (i < n &&
+	       pprof_frames_add_mapping(maker, &maker->tables->mappings[i],
+	                                &maker->mapped[i], seen, error) == 0)
 		i++;
 	names_free(seen);
 	return i == n ? 0 : -1;
@@ -137,7 +143,8 @@ add_lost_name(struct maker *maker, const char *what, uint64_t number,
 }
 
 static uint32_t
-name_function(struct maker *maker, uint64_t id, struct error *error)
+pprof_frames_name_function(struct maker *maker, uint64_t id,
+                           struct error *error)
 {
 	const struct pprof_function *function =
 	    pprof_tables_function(maker->tables, id);
@@ -176,7 +183,8 @@ fill_location(struct maker *maker, const struct pprof_line *line,
 	uint32_t *file;
 
 	*location = (struct location){
-		.function = name_function(maker, line->function, error),
+		.function = pprof_frames_name_function(maker, line->function,
+		                                       error),
 		.file = NO_NAME,
 		.line = line->line <= UINT32_MAX ? (uint32_t)line->line : 0,
 	};
@@ -238,7 +246,7 @@ address_in_module(struct maker *maker, const struct pprof_location *location,
 
 /* Makes the frames of locations without lines, which must come first. */
 static int
-add_addresses(struct maker *maker, struct error *error)
+pprof_frames_add_addresses(struct maker *maker, struct error *error)
 {
 	struct address_frames *addresses = address_frames_new(error);
 	int result = addresses != NULL ? 0 : -1;
@@ -265,8 +273,9 @@ add_addresses(struct maker *maker, struct error *error)
 }
 
 static uint32_t
-add_lines(struct maker *maker, const struct pprof_location *location,
-          struct error *error)
+pprof_frames_add_lines(struct maker *maker,
+                       const struct pprof_location *location,
+                       struct error *error)
 {
 	const struct pprof_line *lines = maker->tables->lines +
 	    location->first_line;
@@ -328,7 +337,7 @@ copy_frame(struct maker *maker, uint32_t number, struct error *error)
  * profile.
  */
 static int
-add_frames(struct maker *maker, bool *is_used, struct error *error)
+pprof_frames_add_frames(struct maker *maker, bool *is_used, struct error *error)
 {
 	for (uint32_t i = 0; i < maker->tables->location_ids.n; i++) {
 		const struct pprof_location *location =
@@ -338,7 +347,7 @@ add_frames(struct maker *maker, bool *is_used, struct error *error)
 		if (location == NULL)
 			*frame = add_lost_location(maker, i, error);
 		else if (location->n_lines > 0)
-			*frame = add_lines(maker, location, error);
+			*frame = pprof_frames_add_lines(maker, location, error);
 		else if (is_used[*frame])
 			*frame = copy_frame(maker, *frame, error);
 		else
@@ -368,14 +377,14 @@ make_frames(struct maker *maker, struct error *error)
 	       n_functions * sizeof *maker->function_names);
 	memset(maker->file_names, 0xff,
 	       n_functions * sizeof *maker->file_names);
-	if (add_modules(maker, error) != 0 ||
-	    add_addresses(maker, error) != 0)
+	if (pprof_frames_add_modules(maker, error) != 0 ||
+	    pprof_frames_add_addresses(maker, error) != 0)
 		return -1;
 	is_used = memory_array(maker->profile->n_frames, sizeof *is_used,
 	                       error);
 	if (is_used == NULL)
 		return -1;
-	result = add_frames(maker, is_used, error);
+	result = pprof_frames_add_frames(maker, is_used, error);
 	free(is_used);
 	if (result == 0 && maker->most_lines > 0)
 		result = profile_warn(maker->profile, error,

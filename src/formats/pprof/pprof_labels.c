@@ -50,7 +50,7 @@ struct entry {
 };
 
 static uint32_t
-add_name(struct entry *entry, uint64_t string, struct error *error)
+pprof_labels_add_name(struct entry *entry, uint64_t string, struct error *error)
 {
 	size_t length;
 	const char *text = pprof_tables_string(entry->tables, string, &length);
@@ -75,15 +75,18 @@ read_label(struct entry *entry, const unsigned char *bytes, size_t size,
 	if (values[LABEL_STR] == 0 && entry->drops_numbers)
 		return 0;
 	*label = (struct label){
-		.key = add_name(entry, values[LABEL_KEY], error),
+		.key = pprof_labels_add_name(entry, values[LABEL_KEY], error),
 		.unit = NO_NAME,
 	};
 	if (values[LABEL_STR] != 0) {
-		label->value = add_name(entry, values[LABEL_STR], error);
+		label->value = pprof_labels_add_name(entry, values[LABEL_STR],
+		                                     error);
 	} else {
 		label->value = names_add_format(entry->profile->names, error,
 		    "%" PRId64, (int64_t)values[LABEL_NUM]);
-		label->unit = add_name(entry, values[LABEL_NUM_UNIT], error);
+		label->unit = pprof_labels_add_name(entry,
+		                                    values[LABEL_NUM_UNIT],
+		                                    error);
 	}
 	return error->is_set ? -1 : 1;
 }
@@ -107,7 +110,7 @@ note_facts(const struct profile *profile, const struct label *label,
 
 /* The number that a fact is; 0 if it is none. */
 static uint64_t
-number_of(const struct profile *profile, const struct found *found)
+pprof_labels_number_of(const struct profile *profile, const struct found *found)
 {
 	const char *text = found->value == NO_NAME ? "" :
 	    names_text(profile->names, found->value);
@@ -125,7 +128,8 @@ number_of(const struct profile *profile, const struct found *found)
  * own process.
  */
 static uint32_t
-find_process(struct entry *entry, uint64_t pid, struct error *error)
+pprof_labels_find_process(struct entry *entry, uint64_t pid,
+                          struct error *error)
 {
 	struct profile *profile = entry->profile;
 	struct process process = { .pid = pid };
@@ -145,14 +149,15 @@ find_process(struct entry *entry, uint64_t pid, struct error *error)
 
 /* The thread that the facts tell, entered if new; NO_THREAD if they do not. */
 static uint32_t
-find_thread(struct entry *entry, const struct found *found,
-            struct error *error)
+pprof_labels_find_thread(struct entry *entry, const struct found *found,
+                         struct error *error)
 {
 	struct profile *profile = entry->profile;
 	const struct found *name = &found[THREAD_NAME];
-	struct thread thread = { .tid = number_of(profile,
-	                                          &found[THREAD_ID]) };
-	uint64_t pid = number_of(profile, &found[PROCESS_ID]);
+	struct thread thread = {
+		.tid = pprof_labels_number_of(profile, &found[THREAD_ID])
+	};
+	uint64_t pid = pprof_labels_number_of(profile, &found[PROCESS_ID]);
 	uint32_t n = names_count(entry->threads), number;
 	struct {
 		uint64_t tid;
@@ -164,7 +169,7 @@ find_thread(struct entry *entry, const struct found *found,
 		name = &found[THREAD_ID];
 	if (name->value == NO_NAME && pid == 0)
 		return NO_THREAD;
-	thread.process = find_process(entry, pid, error);
+	thread.process = pprof_labels_find_process(entry, pid, error);
 	if (name->value != NO_NAME)
 		thread.name = names_text(profile->names, name->value);
 	memset(&key, 0, sizeof key);
@@ -205,14 +210,14 @@ enter_set(struct entry *entry, const unsigned char *bytes, size_t n,
 			note_facts(entry->profile, &entry->labels[n_labels++],
 			           found);
 	}
-	section->thread = find_thread(entry, found, error);
+	section->thread = pprof_labels_find_thread(entry, found, error);
 	section->label_set = profile_add_label_set(entry->profile,
 	    entry->labels, n_labels, error);
 	return error->is_set ? -1 : 0;
 }
 
 static int
-warn(const struct pprof_samples *samples, struct error *error)
+pprof_labels_warn(const struct pprof_samples *samples, struct error *error)
 {
 	if (samples->has_too_many_sets &&
 	    reader_warn(samples->reader, error, "samples have more than %d "
@@ -249,5 +254,5 @@ pprof_labels_enter(const struct pprof_tables *tables,
 	names_free(entry.threads);
 	names_free(entry.pids);
 	free(entry.labels);
-	return result == 0 ? warn(samples, error) : -1;
+	return result == 0 ? pprof_labels_warn(samples, error) : -1;
 }

@@ -57,7 +57,8 @@ make_gtick(char *unit)
  * name twice.
  */
 static int
-add_resource(struct filler *filler, uint32_t column, struct error *error)
+pprof_profile_add_resource(struct filler *filler, uint32_t column,
+                           struct error *error)
 {
 	const struct pprof_tables *tables = filler->tables;
 	const struct pprof_type *type = &tables->types[column];
@@ -130,7 +131,7 @@ are_several(const struct pprof_tables *tables)
 }
 
 static int
-add_resources(struct filler *filler, struct error *error)
+pprof_profile_add_resources(struct filler *filler, struct error *error)
 {
 	const struct pprof_tables *tables = filler->tables;
 	uint32_t n = filler->samples->n_values;
@@ -145,7 +146,7 @@ add_resources(struct filler *filler, struct error *error)
 		                 tables->n_types,
 		                 tables->n_types == 1 ? "" : "s");
 	for (uint32_t i = 0; i < n; i++)
-		if (add_resource(filler, i, error) != 0)
+		if (pprof_profile_add_resource(filler, i, error) != 0)
 			return -1;
 	move_to_front(filler->profile->resources, default_column(tables),
 	              sizeof(struct resource));
@@ -243,7 +244,8 @@ take_list(struct filler *filler, const uint32_t *frames, struct error *error)
 }
 
 static bool
-is_string(const struct pprof_tables *tables, uint64_t index, const char *what)
+pprof_profile_is_string(const struct pprof_tables *tables, uint64_t index,
+                        const char *what)
 {
 	size_t length;
 	const char *text = pprof_tables_string(tables, index, &length);
@@ -279,8 +281,8 @@ are_sampled(const struct filler *filler)
 	uint64_t period = tables->period, product;
 
 	if (tables->n_types != 2 || filler->samples->has_raw || period < 2 ||
-	    !is_string(tables, types[0].name, "samples") ||
-	    !is_string(tables, types[0].unit, "count") ||
+	    !pprof_profile_is_string(tables, types[0].name, "samples") ||
+	    !pprof_profile_is_string(tables, types[0].unit, "count") ||
 	    !is_same_string(tables, types[1].name, tables->period_type.name) ||
 	    !is_same_string(tables, types[1].unit, tables->period_type.unit))
 		return false;
@@ -298,7 +300,8 @@ are_sampled(const struct filler *filler)
  * labels so far.
  */
 static int
-make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
+pprof_profile_make_tree(struct filler *filler, const uint32_t *frames,
+                        struct error *error)
 {
 	struct profile *profile = filler->profile;
 	const struct stack_list *list = filler->samples->list;
@@ -489,7 +492,7 @@ sum_list(struct filler *filler, struct error *error)
 }
 
 static int
-add_process(struct filler *filler, struct error *error)
+pprof_profile_add_process(struct filler *filler, struct error *error)
 {
 	const struct profile *profile = filler->profile;
 	const struct pprof_tables *tables = filler->tables;
@@ -507,7 +510,8 @@ add_process(struct filler *filler, struct error *error)
 
 /* Drops resources that have values below zero. */
 static int
-drop_below_zero(struct filler *filler, uint32_t front, struct error *error)
+pprof_profile_drop_below_zero(struct filler *filler, uint32_t front,
+                              struct error *error)
 {
 	uint32_t n = filler->profile->n_resources;
 	uint32_t *columns = memory_array(n, sizeof *columns, error);
@@ -534,16 +538,17 @@ pprof_profile_fill(const struct pprof_tables *tables,
 	uint32_t *frames = NULL;
 	int result = -1;
 
-	if (add_resources(&filler, &why) == 0)
+	if (pprof_profile_add_resources(&filler, &why) == 0)
 		frames = pprof_frames_enter(reader->profile,
 		                            source_name(reader->source),
 		                            tables, may_lack,
 		                            reader->options->modules, &why);
 	if (frames == NULL)
 		return reader_pass_file(reader, &why, error);
-	if (add_process(&filler, error) == 0 &&
-	    make_tree(&filler, frames, error) == 0 &&
-	    drop_below_zero(&filler, default_column(tables), error) == 0 &&
+	if (pprof_profile_add_process(&filler, error) == 0 &&
+	    pprof_profile_make_tree(&filler, frames, error) == 0 &&
+	    pprof_profile_drop_below_zero(&filler, default_column(tables),
+	                                  error) == 0 &&
 	    restore_origin(reader->profile, tables, default_column(tables),
 	                   error) == 0)
 		result = samples->list != NULL ? sum_list(&filler, error) : 0;

@@ -52,7 +52,7 @@ struct raw {
 };
 
 static int
-reject(struct raw *raw, const char *what, struct error *error)
+pprof_raw_reject(struct raw *raw, const char *what, struct error *error)
 {
 	return reader_reject(&raw->reader, what, error);
 }
@@ -61,7 +61,7 @@ reject(struct raw *raw, const char *what, struct error *error)
 
 /* "2026-11-21 11:45:55.066997309 +0000 UTC" */
 static void
-read_time(struct raw *raw, struct line_text line)
+pprof_raw_read_time(struct raw *raw, struct line_text line)
 {
 	char text[64];
 	struct tm parts = { 0 };
@@ -112,7 +112,8 @@ read_period_type(struct raw *raw, struct line_text line, struct error *error)
 
 /* "samples/count cpu/nanoseconds[dflt]" */
 static int
-read_types(struct raw *raw, struct line_text line, struct error *error)
+pprof_raw_read_types(struct raw *raw, struct line_text line,
+                     struct error *error)
 {
 	line_trim(&line);
 	while (line.at < line.end) {
@@ -121,8 +122,10 @@ read_types(struct raw *raw, struct line_text line, struct error *error)
 		bool is_default;
 
 		if (slash == NULL)
-			return reject(raw, "expected types of values: "
-			              "NAME/UNIT ...", error);
+			return pprof_raw_reject(raw,
+			                        "expected types of values: "
+			                        "NAME/UNIT ...",
+			                        error);
 		name.end = slash;
 		line.at = slash + 1;
 		unit = line;
@@ -149,7 +152,7 @@ read_types(struct raw *raw, struct line_text line, struct error *error)
 /* ---- samples ---- */
 
 static int
-end_sample(struct raw *raw, struct error *error)
+pprof_raw_end_sample(struct raw *raw, struct error *error)
 {
 	struct error why = { 0 };
 	uint64_t line = raw->sample_line;
@@ -165,15 +168,15 @@ end_sample(struct raw *raw, struct error *error)
 
 /* "          1   10000000: 1 2 3" */
 static int
-begin_sample(struct raw *raw, struct line_text line,
-             struct error *error)
+pprof_raw_begin_sample(struct raw *raw, struct line_text line,
+                       struct error *error)
 {
 	uint64_t number;
 
-	if (end_sample(raw, error) != 0)
+	if (pprof_raw_end_sample(raw, error) != 0)
 		return -1;
 	if (raw->reader.is_unended)
-		return reject(raw, "expected an end of line", error);
+		return pprof_raw_reject(raw, "expected an end of line", error);
 	pprof_builder_sample(&raw->builder);
 	do {
 		bool is_negative;
@@ -181,16 +184,20 @@ begin_sample(struct raw *raw, struct line_text line,
 		line_skip_blanks(&line);
 		is_negative = line_take(&line, "-");
 		if (!line_take_number(&line, &number))
-			return reject(raw, "expected a sample: VALUES: "
-			              "LOCATIONS", error);
+			return pprof_raw_reject(raw,
+			                        "expected a sample: VALUES: "
+			                        "LOCATIONS",
+			                        error);
 		pprof_builder_value(&raw->builder,
 		                    is_negative ? -number : number);
 	} while (!line_take(&line, ":"));
 	for (line_skip_blanks(&line); line.at < line.end;
 	     line_skip_blanks(&line)) {
 		if (!line_take_number(&line, &number) || number == 0)
-			return reject(raw, "expected numbers of locations "
-			              "after the ':'", error);
+			return pprof_raw_reject(raw,
+			                        "expected numbers of locations "
+			                        "after the ':'",
+			                        error);
 		pprof_builder_stack(&raw->builder, number);
 	}
 	raw->sample_line = raw->reader.place;
@@ -199,7 +206,7 @@ begin_sample(struct raw *raw, struct line_text line,
 
 /* Takes a number, perhaps with a unit: "9216", "16384 bytes". */
 static bool
-take_number(struct line_text *value, int64_t *number)
+pprof_raw_take_number(struct line_text *value, int64_t *number)
 {
 	bool is_negative = line_take(value, "-");
 	uint64_t digits;
@@ -246,13 +253,13 @@ find_value_end(const struct line_text *line, const char *last_value)
 
 /* The text does not tell numbers from strings; a thread's number is a name. */
 static int
-add_label(struct raw *raw, const struct line_text *key,
-          const struct line_text *value, struct error *error)
+pprof_raw_add_label(struct raw *raw, const struct line_text *key,
+                    const struct line_text *value, struct error *error)
 {
 	struct line_text unit = *value;
 	int64_t number;
 
-	if (is_thread_key(key) || !take_number(&unit, &number))
+	if (is_thread_key(key) || !pprof_raw_take_number(&unit, &number))
 		return pprof_builder_label(&raw->builder, key->at,
 		                           line_left(key), value->at,
 		                           line_left(value), error);
@@ -273,17 +280,19 @@ read_labels(struct raw *raw, struct line_text line, struct error *error)
 		const char *sign = memmem(line.at, line_left(&line), ":[", 2);
 
 		if (sign == NULL)
-			return reject(raw, "expected labels: KEY:[VALUE]",
-			              error);
+			return pprof_raw_reject(raw,
+			                        "expected labels: KEY:[VALUE]",
+			                        error);
 		key.end = sign;
 		value.at = sign + 2;
 		value.end = find_value_end(&value, last_value);
 		if (value.end == NULL)
-			return reject(raw, "expected labels: KEY:[VALUE]",
-			              error);
+			return pprof_raw_reject(raw,
+			                        "expected labels: KEY:[VALUE]",
+			                        error);
 		line.at = value.end + 1;
 		line_skip_blanks(&line);
-		if (add_label(raw, &key, &value, error) != 0)
+		if (pprof_raw_add_label(raw, &key, &value, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -355,7 +364,7 @@ drop_number(struct line_text *line, uint64_t *number)
 
 /* Divides "NAME FILE". */
 static void
-divide(struct line_text *name, struct line_text *file)
+pprof_raw_divide(struct line_text *name, struct line_text *file)
 {
 	const char *at = name->at, *blank = NULL;
 
@@ -372,7 +381,8 @@ divide(struct line_text *name, struct line_text *file)
 
 /* "main.f /src/main.go:12:3 s=10(main.f.system)", or "??", or nothing */
 static int
-read_level(struct raw *raw, struct line_text line, struct error *error)
+pprof_raw_read_level(struct raw *raw, struct line_text line,
+                     struct error *error)
 {
 	struct pprof_builder_line level = { 0 };
 	struct line_text name, file = line_nothing();
@@ -383,8 +393,11 @@ read_level(struct raw *raw, struct line_text line, struct error *error)
 	if (line.at == line.end)
 		return 0;
 	if (raw->n_levels >= INLINED_MAX)
-		return reject(raw, "an address of more than 10,000 inlined "
-		              "calls", error);
+		return pprof_raw_reject(
+		    raw,
+		    "an address of more than 10,000 inlined "
+		    "calls",
+		    error);
 	name = line;
 	if (line_is(&line, "??")) {
 		name.end = name.at;
@@ -394,7 +407,7 @@ read_level(struct raw *raw, struct line_text line, struct error *error)
 		if (drop_number(&name, &column)) {
 			if (!drop_number(&name, &level.line))
 				level.line = column;
-			divide(&name, &file);
+			pprof_raw_divide(&name, &file);
 		}
 	}
 	level.function = pprof_builder_function(&raw->builder, name.at,
@@ -418,20 +431,23 @@ begin_location(struct raw *raw, struct line_text line,
 	if (!line_take_number(&line, &raw->location) ||
 	    raw->location == 0 || !line_take(&line, ": 0x") ||
 	    !line_take_hex(&line, &raw->address))
-		return reject(raw, "expected a location: NUMBER: 0xADDRESS "
-		              "M=MAPPING NAME FILE:LINE", error);
+		return pprof_raw_reject(
+		    raw,
+		    "expected a location: NUMBER: 0xADDRESS "
+		    "M=MAPPING NAME FILE:LINE",
+		    error);
 	raw->mapping = 0;
 	raw->n_levels = 0;
 	raw->is_location = true;
 	line_skip_blanks(&line);
 	if (line_take(&line, "M=") &&
 	    !line_take_number(&line, &raw->mapping))
-		return reject(raw, "expected the number of a mapping "
-		              "after M=", error);
+		return pprof_raw_reject(raw, "expected the number of a mapping "
+		                        "after M=", error);
 	line_skip_blanks(&line);
 	if (line_take(&line, "[F] "))
 		line_skip_blanks(&line);
-	return read_level(raw, line, error);
+	return pprof_raw_read_level(raw, line, error);
 }
 
 /* ---- mappings ---- */
@@ -452,8 +468,8 @@ take_last_word(struct line_text *text)
 
 /* "1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]" */
 static int
-read_mapping(struct raw *raw, struct line_text line,
-             struct error *error)
+pprof_raw_read_mapping(struct raw *raw, struct line_text line,
+                       struct error *error)
 {
 	struct pprof_builder_mapping mapping = { 0 };
 	struct line_text flags, build_id;
@@ -467,8 +483,8 @@ read_mapping(struct raw *raw, struct line_text line,
 	    !line_take_hex(&line, &mapping.limit) ||
 	    !line_take(&line, "/0x") ||
 	    !line_take_hex(&line, &mapping.offset))
-		return reject(raw, "expected a mapping: NUMBER: "
-		              "0xSTART/0xLIMIT/0xOFFSET PATH", error);
+		return pprof_raw_reject(raw, "expected a mapping: NUMBER: "
+		                        "0xSTART/0xLIMIT/0xOFFSET PATH", error);
 	line_take(&line, " ");
 	flags = take_last_word(&line);
 	build_id = take_last_word(&line);
@@ -489,12 +505,12 @@ read_mapping(struct raw *raw, struct line_text line,
 /* ---- lines ---- */
 
 static int
-read_head(struct raw *raw, struct line_text line, struct error *error)
+pprof_raw_read_head(struct raw *raw, struct line_text line, struct error *error)
 {
 	if (line_is(&line, "Samples:"))
 		raw->part = PART_TYPES;
 	else if (line_take(&line, "Time: "))
-		read_time(raw, line);
+		pprof_raw_read_time(raw, line);
 	else if (line_take(&line, "PeriodType: "))
 		return read_period_type(raw, line, error);
 	else if (line_take(&line, "Period: "))
@@ -506,16 +522,16 @@ read_head(struct raw *raw, struct line_text line, struct error *error)
 }
 
 static int
-read_samples(struct raw *raw, struct line_text line,
-             struct error *error)
+pprof_raw_read_samples(struct raw *raw, struct line_text line,
+                       struct error *error)
 {
 	if (line_is(&line, "Locations")) {
 		raw->part = PART_LOCATIONS;
-		return end_sample(raw, error);
+		return pprof_raw_end_sample(raw, error);
 	}
 	return is_indented(&line, LABEL_INDENT) ?
 	       read_labels(raw, line, error) :
-	       begin_sample(raw, line, error);
+	       pprof_raw_begin_sample(raw, line, error);
 }
 
 static int
@@ -529,12 +545,12 @@ read_locations(struct raw *raw, struct line_text line,
 	if (!is_indented(&line, LINE_INDENT))
 		return begin_location(raw, line, error);
 	line.at += LINE_INDENT;
-	return raw->is_location ? read_level(raw, line, error) : 0;
+	return raw->is_location ? pprof_raw_read_level(raw, line, error) : 0;
 }
 
 static int
-read_line(void *context, const char *bytes, size_t length,
-          struct error *error)
+pprof_raw_read_line(void *context, const char *bytes, size_t length,
+                    struct error *error)
 {
 	struct raw *raw = context;
 	struct line_text line = { bytes, bytes + length };
@@ -545,26 +561,27 @@ read_line(void *context, const char *bytes, size_t length,
 		return 0;
 	switch (raw->part) {
 	case PART_HEAD:
-		return read_head(raw, line, error);
+		return pprof_raw_read_head(raw, line, error);
 	case PART_TYPES:
-		return read_types(raw, line, error);
+		return pprof_raw_read_types(raw, line, error);
 	case PART_SAMPLES:
-		return read_samples(raw, line, error);
+		return pprof_raw_read_samples(raw, line, error);
 	case PART_LOCATIONS:
 		return read_locations(raw, line, error);
 	default:
-		return read_mapping(raw, line, error);
+		return pprof_raw_read_mapping(raw, line, error);
 	}
 }
 
 /* ---- the whole input ---- */
 
 static int
-read_profile(struct raw *raw, struct error *error)
+pprof_raw_read_profile(struct raw *raw, struct error *error)
 {
 	struct reader *reader = &raw->reader;
 
-	if (reader_lines(reader, LINE_MAX_MIB, read_line, raw, error) != 0)
+	if (reader_lines(reader, LINE_MAX_MIB, pprof_raw_read_line, raw,
+	                 error) != 0)
 		return -1;
 	/*
 	 * All parts are printed, even if they are empty.  If the input is cut,
@@ -591,7 +608,7 @@ pprof_raw_read(struct source *source, const struct read_options *options,
 	if (result == 0)
 		result = pprof_builder_begin(&raw.builder, &raw.reader, error);
 	if (result == 0)
-		result = read_profile(&raw, error);
+		result = pprof_raw_read_profile(&raw, error);
 	pprof_builder_free(&raw.builder);
 	free(raw.levels);
 	return reader_end(&raw.reader, result);

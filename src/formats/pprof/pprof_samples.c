@@ -34,8 +34,9 @@ pprof_samples_count(const struct pprof_samples *samples)
 
 /* Appends bytes[size] to the buffer *to. */
 static int
-keep_bytes(unsigned char **to, size_t *n, size_t *capacity,
-           const unsigned char *bytes, size_t size, struct error *error)
+pprof_samples_keep_bytes(unsigned char **to, size_t *n, size_t *capacity,
+                         const unsigned char *bytes, size_t size,
+                         struct error *error)
 {
 	if (memory_grow(to, capacity, *n + size, 1, error) != 0)
 		return -1;
@@ -51,13 +52,15 @@ add_ids(struct pprof_samples *samples, const unsigned char *bytes, size_t size,
 {
 	if (size > 0 && bytes[size - 1] >= 0x80)
 		return error_set(error, "expected locations' ids");
-	return keep_bytes(&samples->ids, &samples->n_ids,
-	                  &samples->ids_capacity, bytes, size, error);
+	return pprof_samples_keep_bytes(&samples->ids, &samples->n_ids,
+	                                &samples->ids_capacity, bytes, size,
+	                                error);
 }
 
 /* An id that is not packed is encoded as if it were. */
 static int
-add_id(struct pprof_samples *samples, uint64_t id, struct error *error)
+pprof_samples_add_id(struct pprof_samples *samples, uint64_t id,
+                     struct error *error)
 {
 	unsigned char bytes[VARINT_MAX];
 	size_t n = 0;
@@ -69,8 +72,8 @@ add_id(struct pprof_samples *samples, uint64_t id, struct error *error)
 }
 
 static int
-add_value(struct pprof_samples *samples, uint64_t value, uint32_t *n,
-          struct error *error)
+pprof_samples_add_value(struct pprof_samples *samples, uint64_t value,
+                        uint32_t *n, struct error *error)
 {
 	if (*n >= samples->n_values)
 		return error_set(error, "a sample of more than %u values",
@@ -86,8 +89,9 @@ add_value(struct pprof_samples *samples, uint64_t value, uint32_t *n,
 }
 
 static int
-add_values(struct pprof_samples *samples, const struct protobuf_field *field,
-           uint32_t *n, struct error *error)
+pprof_samples_add_values(struct pprof_samples *samples,
+                         const struct protobuf_field *field, uint32_t *n,
+                         struct error *error)
 {
 	const unsigned char *at = field->bytes, *end = at + field->value;
 
@@ -97,7 +101,7 @@ add_values(struct pprof_samples *samples, const struct protobuf_field *field,
 		at = protobuf_varint(at, &value);
 		if (at == NULL || at > end)
 			return error_set(error, "expected values");
-		if (add_value(samples, value, n, error) != 0)
+		if (pprof_samples_add_value(samples, value, n, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -122,7 +126,7 @@ enum { LABEL_IS_EMPTY, LABEL_IS_STRING, LABEL_IS_NUMBER };
 
 /* What the label's value is; -1 with *error set. */
 static int
-kind_of(const struct protobuf_field *field, struct error *error)
+pprof_samples_kind_of(const struct protobuf_field *field, struct error *error)
 {
 	struct protobuf label = protobuf_message(field);
 	struct protobuf_field part;
@@ -146,28 +150,31 @@ kind_of(const struct protobuf_field *field, struct error *error)
 
 /* Keeps the bytes of a label, after their number. */
 static int
-add_label(struct pprof_samples *samples, const struct protobuf_field *field,
-          struct error *error)
+pprof_samples_add_label(struct pprof_samples *samples,
+                        const struct protobuf_field *field, struct error *error)
 {
 	size_t size = (size_t)field->value;
 	int kind = is_last_label(samples, field) ? LABEL_IS_STRING :
-	           kind_of(field, error);
+	           pprof_samples_kind_of(field, error);
 
 	if (kind == LABEL_IS_EMPTY || (kind > 0 && samples->drops_labels) ||
 	    (kind == LABEL_IS_NUMBER && samples->drops_numbers))
 		return 0;
-	if (kind < 0 || keep_bytes(&samples->labels, &samples->n_labels,
-	               &samples->labels_capacity, (unsigned char *)&size,
-	               sizeof size, error) != 0)
+	if (kind < 0 ||
+	    pprof_samples_keep_bytes(&samples->labels, &samples->n_labels,
+	                             &samples->labels_capacity,
+	                             (unsigned char *)&size, sizeof size,
+	                             error) != 0)
 		return -1;
-	return keep_bytes(&samples->labels, &samples->n_labels,
-	                  &samples->labels_capacity, field->bytes, size,
-	                  error);
+	return pprof_samples_keep_bytes(&samples->labels, &samples->n_labels,
+	                                &samples->labels_capacity, field->bytes,
+	                                size, error);
 }
 
 static int
-add_field(struct pprof_samples *samples, const struct protobuf_field *field,
-          uint32_t *n_values, struct error *error)
+pprof_samples_add_field(struct pprof_samples *samples,
+                        const struct protobuf_field *field, uint32_t *n_values,
+                        struct error *error)
 {
 	bool is_packed = field->wire == PROTOBUF_BYTES;
 
@@ -177,13 +184,15 @@ add_field(struct pprof_samples *samples, const struct protobuf_field *field,
 		return add_ids(samples, field->bytes, (size_t)field->value,
 		               error);
 	if (is_packed && field->number == SAMPLE_VALUE)
-		return add_values(samples, field, n_values, error);
+		return pprof_samples_add_values(samples, field, n_values,
+		                                error);
 	if (is_packed)
-		return add_label(samples, field, error);
+		return pprof_samples_add_label(samples, field, error);
 	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_VALUE)
-		return add_value(samples, field->value, n_values, error);
+		return pprof_samples_add_value(samples, field->value, n_values,
+		                               error);
 	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_LOCATION_ID)
-		return add_id(samples, field->value, error);
+		return pprof_samples_add_id(samples, field->value, error);
 	return error_set(error, "expected a sample");
 }
 
@@ -194,7 +203,7 @@ add_field(struct pprof_samples *samples, const struct protobuf_field *field,
  * malformed.
  */
 static uint32_t
-count_values(const struct protobuf_field *field)
+pprof_samples_count_values(const struct protobuf_field *field)
 {
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
@@ -214,10 +223,11 @@ count_values(const struct protobuf_field *field)
 }
 
 static int
-begin(struct pprof_samples *samples, const struct pprof_tables *tables,
-      const struct protobuf_field *field, struct error *error)
+pprof_samples_begin(struct pprof_samples *samples,
+                    const struct pprof_tables *tables,
+                    const struct protobuf_field *field, struct error *error)
 {
-	uint32_t n = count_values(field);
+	uint32_t n = pprof_samples_count_values(field);
 
 	if (n == 0)
 		return error_set(error, "expected a sample with 1 to %d "
@@ -262,7 +272,7 @@ has_number(const struct pprof_samples *samples)
 
 		memcpy(&size, samples->labels + at, sizeof size);
 		field.value = size;
-		if (kind_of(&field, &none) == LABEL_IS_NUMBER)
+		if (pprof_samples_kind_of(&field, &none) == LABEL_IS_NUMBER)
 			return true;
 	}
 	return false;
@@ -312,7 +322,8 @@ label_set(struct pprof_samples *samples, struct error *error)
 
 /* The length of the common end of both, at most n bytes. */
 static size_t
-common_end(const unsigned char *a_end, const unsigned char *b_end, size_t n)
+pprof_samples_common_end(const unsigned char *a_end, const unsigned char *b_end,
+                         size_t n)
 {
 	size_t same = 0;
 
@@ -345,8 +356,9 @@ shared_bytes(const struct pprof_samples *samples)
 
 	if (n == 0 || n_last == 0)
 		return 0;
-	same = common_end(samples->ids + n, samples->last_ids + n_last,
-	                  n < n_last ? n : n_last);
+	same = pprof_samples_common_end(samples->ids + n,
+	                                samples->last_ids + n_last,
+	                                n < n_last ? n : n_last);
 	if (is_at_id(samples->ids, n, same) &&
 	    is_at_id(samples->last_ids, n_last, same))
 		return same;
@@ -538,8 +550,9 @@ push_to_list(struct pprof_samples *samples, struct id_table *table,
 
 /* Enters the sample into the reader's tree. */
 static int
-push(struct pprof_samples *samples, uint32_t set, struct id_table *table,
-     uint64_t position, struct error *error)
+pprof_samples_push(struct pprof_samples *samples, uint32_t set,
+                   struct id_table *table, uint64_t position,
+                   struct error *error)
 {
 	bool is_same_set = set == samples->pushed_set;
 	size_t same = is_same_set ? shared_bytes(samples) : 0, n_shared = 0;
@@ -590,12 +603,13 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	if (field->wire != PROTOBUF_BYTES)
 		return error_set(error, "expected a sample");
 	if (samples->n_values == 0 &&
-	    begin(samples, tables, field, error) != 0)
+	    pprof_samples_begin(samples, tables, field, error) != 0)
 		return -1;
 	samples->n_labels = samples->n_ids = 0;
 	samples->position = position;
 	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
-		if (add_field(samples, &part, &n_values, error) != 0)
+		if (pprof_samples_add_field(samples, &part, &n_values, error) !=
+		    0)
 			return -1;
 	if (found != PROTOBUF_END)
 		return error_set(error, "expected a sample");
@@ -613,5 +627,6 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 		if (left <= 0)
 			return left;
 	}
-	return push(samples, set, &tables->location_ids, position, error);
+	return pprof_samples_push(samples, set, &tables->location_ids, position,
+	                          error);
 }

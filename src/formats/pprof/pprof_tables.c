@@ -29,8 +29,9 @@ pprof_tables_free(struct pprof_tables *tables)
  * *values[i], unless that is NULL.  0, or -1 with *error set.
  */
 static int
-read_numbers(const struct protobuf_field *field, uint64_t *const *values,
-             size_t n, const char *what, struct error *error)
+pprof_tables_read_numbers(const struct protobuf_field *field,
+                          uint64_t *const *values, size_t n, const char *what,
+                          struct error *error)
 {
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
@@ -55,12 +56,13 @@ read_type(struct pprof_type *type, const struct protobuf_field *field,
 {
 	uint64_t *const values[] = { NULL, &type->name, &type->unit };
 
-	return read_numbers(field, values, 3, "type of values", error);
+	return pprof_tables_read_numbers(field, values, 3, "type of values",
+	                                 error);
 }
 
 static int
-add_type(struct pprof_tables *tables, const struct protobuf_field *field,
-         struct error *error)
+pprof_tables_add_type(struct pprof_tables *tables,
+                      const struct protobuf_field *field, struct error *error)
 {
 	struct pprof_type type = { 0 };
 
@@ -95,8 +97,9 @@ enter_id(struct id_table *ids, uint64_t id, void *items, size_t *n,
 }
 
 static int
-add_mapping(struct pprof_tables *tables, const struct protobuf_field *field,
-            struct error *error)
+pprof_tables_add_mapping(struct pprof_tables *tables,
+                         const struct protobuf_field *field,
+                         struct error *error)
 {
 	struct pprof_mapping mapping = { 0 };
 	uint64_t id = 0;
@@ -105,7 +108,7 @@ add_mapping(struct pprof_tables *tables, const struct protobuf_field *field,
 		NULL, NULL, &mapping.has_lines };
 	uint32_t number;
 
-	if (read_numbers(field, values, 10, "mapping", error) != 0)
+	if (pprof_tables_read_numbers(field, values, 10, "mapping", error) != 0)
 		return -1;
 	number = enter_id(&tables->mapping_ids, id, &tables->mappings,
 	                  &tables->n_mappings, &tables->mappings_capacity,
@@ -117,8 +120,9 @@ add_mapping(struct pprof_tables *tables, const struct protobuf_field *field,
 }
 
 static int
-add_function(struct pprof_tables *tables, const struct protobuf_field *field,
-             struct error *error)
+pprof_tables_add_function(struct pprof_tables *tables,
+                          const struct protobuf_field *field,
+                          struct error *error)
 {
 	struct pprof_function function = { .is_known = true };
 	uint64_t id = 0;
@@ -126,7 +130,7 @@ add_function(struct pprof_tables *tables, const struct protobuf_field *field,
 		&function.system_name, &function.file };
 	uint32_t number;
 
-	if (read_numbers(field, values, 5, "function", error) != 0)
+	if (pprof_tables_read_numbers(field, values, 5, "function", error) != 0)
 		return -1;
 	number = enter_id(&tables->function_ids, id, &tables->functions,
 	                  &tables->n_functions, &tables->functions_capacity,
@@ -138,13 +142,13 @@ add_function(struct pprof_tables *tables, const struct protobuf_field *field,
 }
 
 static int
-add_line(struct pprof_tables *tables, const struct protobuf_field *field,
-         struct error *error)
+pprof_tables_add_line(struct pprof_tables *tables,
+                      const struct protobuf_field *field, struct error *error)
 {
 	struct pprof_line line = { 0 };
 	uint64_t *const values[] = { NULL, &line.function, &line.line };
 
-	if (read_numbers(field, values, 3, "line", error) != 0 ||
+	if (pprof_tables_read_numbers(field, values, 3, "line", error) != 0 ||
 	    memory_grow(&tables->lines, &tables->lines_capacity,
 	                tables->n_lines + 1, sizeof line, error) != 0)
 		return -1;
@@ -153,8 +157,9 @@ add_line(struct pprof_tables *tables, const struct protobuf_field *field,
 }
 
 static int
-add_location(struct pprof_tables *tables, const struct protobuf_field *field,
-             struct error *error)
+pprof_tables_add_location(struct pprof_tables *tables,
+                          const struct protobuf_field *field,
+                          struct error *error)
 {
 	struct pprof_location location = { .first_line = tables->n_lines,
 		.is_known = true };
@@ -165,11 +170,11 @@ add_location(struct pprof_tables *tables, const struct protobuf_field *field,
 		&location.address };
 	uint32_t number;
 
-	if (read_numbers(field, values, 4, "location", error) != 0)
+	if (pprof_tables_read_numbers(field, values, 4, "location", error) != 0)
 		return -1;
 	while (protobuf_next(&message, &part) == PROTOBUF_FIELD)
 		if (part.number == LOCATION_LINE &&
-		    add_line(tables, &part, error) != 0)
+		    pprof_tables_add_line(tables, &part, error) != 0)
 			return -1;
 	if (tables->n_lines - location.first_line > UINT32_MAX)
 		return error_set(error, "a location of too many lines");
@@ -184,8 +189,8 @@ add_location(struct pprof_tables *tables, const struct protobuf_field *field,
 }
 
 static int
-add_string(struct pprof_tables *tables, const struct protobuf_field *field,
-           struct error *error)
+pprof_tables_add_string(struct pprof_tables *tables,
+                        const struct protobuf_field *field, struct error *error)
 {
 	size_t length = (size_t)field->value;
 
@@ -205,8 +210,8 @@ add_string(struct pprof_tables *tables, const struct protobuf_field *field,
 }
 
 static int
-read_number(const struct protobuf_field *field, uint64_t *value,
-            struct error *error)
+pprof_tables_read_number(const struct protobuf_field *field, uint64_t *value,
+                         struct error *error)
 {
 	if (field->wire != PROTOBUF_VARINT)
 		return error_set(error, "expected a number");
@@ -220,30 +225,32 @@ pprof_tables_read(struct pprof_tables *tables,
 {
 	switch (field->number) {
 	case PROFILE_SAMPLE_TYPE:
-		return add_type(tables, field, error);
+		return pprof_tables_add_type(tables, field, error);
 	case PROFILE_MAPPING:
-		return add_mapping(tables, field, error);
+		return pprof_tables_add_mapping(tables, field, error);
 	case PROFILE_LOCATION:
-		return add_location(tables, field, error);
+		return pprof_tables_add_location(tables, field, error);
 	case PROFILE_FUNCTION:
-		return add_function(tables, field, error);
+		return pprof_tables_add_function(tables, field, error);
 	case PROFILE_STRING_TABLE:
-		return add_string(tables, field, error);
+		return pprof_tables_add_string(tables, field, error);
 	case PROFILE_TIME_NANOS:
-		return read_number(field, &tables->time_ns, error);
+		return pprof_tables_read_number(field, &tables->time_ns, error);
 	case PROFILE_DURATION_NANOS:
-		return read_number(field, &tables->duration_ns, error);
+		return pprof_tables_read_number(field, &tables->duration_ns,
+		                                error);
 	case PROFILE_PERIOD_TYPE:
 		return read_type(&tables->period_type, field, error);
 	case PROFILE_PERIOD:
-		return read_number(field, &tables->period, error);
+		return pprof_tables_read_number(field, &tables->period, error);
 	case PROFILE_COMMENT:
 		if (field->wire == PROTOBUF_VARINT &&
 		    tables->n_comments < PPROF_COMMENTS_MAX)
 			tables->comments[tables->n_comments++] = field->value;
 		return 0;
 	case PROFILE_DEFAULT_SAMPLE_TYPE:
-		return read_number(field, &tables->default_type, error);
+		return pprof_tables_read_number(field, &tables->default_type,
+		                                error);
 	default:
 		return 0;
 	}

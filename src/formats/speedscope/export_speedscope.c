@@ -66,8 +66,8 @@ holds_units(const struct resource *resource)
 }
 
 static int
-weigh(const struct resource *resource, uint64_t hits, uint64_t *weight,
-      struct error *error)
+export_speedscope_weigh(const struct resource *resource, uint64_t hits,
+                        uint64_t *weight, struct error *error)
 {
 	const struct scope_unit *unit = find_unit(resource);
 
@@ -79,7 +79,7 @@ weigh(const struct resource *resource, uint64_t hits, uint64_t *weight,
 }
 
 static int
-flush(struct scoping *scoping, struct error *error)
+export_speedscope_flush(struct scoping *scoping, struct error *error)
 {
 	return export_flush(&scoping->text, scoping->writer, error);
 }
@@ -103,7 +103,7 @@ write_frames(struct scoping *scoping, struct error *error)
 		text_add_json_string(&scoping->text, names_text(names, name),
 		                     names_length(names, name));
 		text_add_char(&scoping->text, '}');
-		if (flush(scoping, error) != 0)
+		if (export_speedscope_flush(scoping, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -117,17 +117,19 @@ write_stack(struct scoping *scoping, const struct stack_walk *walk,
 		text_add_format(&scoping->text, "%c%" PRIu32,
 		    i == 0 ? '[' : ',',
 		    scoping->frame[walk->tree->label[walk->nodes[i]]]);
-		if (i % FRAMES_A_STEP == 0 && (flush(scoping, error) != 0 ||
-		    progress_step(NULL, 0, 0, error) != 0))
+		if (i % FRAMES_A_STEP == 0 &&
+		    (export_speedscope_flush(scoping, error) != 0 ||
+		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
 	}
 	text_add_char(&scoping->text, ']');
-	return flush(scoping, error);
+	return export_speedscope_flush(scoping, error);
 }
 
 /* Whether a stack is a sample of resource r. */
 static bool
-is_sample(const struct sample_tree *tree, uint32_t r, uint32_t n)
+export_speedscope_is_sample(const struct sample_tree *tree, uint32_t r,
+                            uint32_t n)
 {
 	if (r > 0 || sample_tree_hits(tree, r, n) > 0)
 		return sample_tree_hits(tree, r, n) > 0;
@@ -140,7 +142,8 @@ is_sample(const struct sample_tree *tree, uint32_t r, uint32_t n)
 }
 
 static int
-write_samples(struct scoping *scoping, uint32_t r, struct error *error)
+export_speedscope_write_samples(struct scoping *scoping, uint32_t r,
+                                struct error *error)
 {
 	const struct sample_tree *tree = scoping->source->named;
 	struct stack_walk walk = { .tree = tree };
@@ -149,7 +152,7 @@ write_samples(struct scoping *scoping, uint32_t r, struct error *error)
 
 	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
 		stack_walk_to(&walk, n);
-		if (is_sample(tree, r, n)) {
+		if (export_speedscope_is_sample(tree, r, n)) {
 			text_add_string(&scoping->text, separator);
 			separator = ",";
 			result = write_stack(scoping, &walk, error);
@@ -172,30 +175,33 @@ write_weights(struct scoping *scoping, uint32_t r, struct error *error)
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		uint64_t weight;
 
-		if (!is_sample(tree, r, n))
+		if (!export_speedscope_is_sample(tree, r, n))
 			continue;
-		if (weigh(resource, sample_tree_hits(tree, r, n), &weight,
-		          error) != 0)
+		if (export_speedscope_weigh(resource,
+		                            sample_tree_hits(tree, r, n),
+		                            &weight, error) != 0)
 			return -1;
 		text_add_format(&scoping->text, "%s%" PRIu64, separator,
 		                weight);
 		separator = ",";
-		if (flush(scoping, error) != 0)
+		if (export_speedscope_flush(scoping, error) != 0)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-write_profile(struct scoping *scoping, uint32_t r, struct error *error)
+export_speedscope_write_profile(struct scoping *scoping, uint32_t r,
+                                struct error *error)
 {
 	const struct sample_tree *tree = scoping->source->named;
 	const struct resource *resource =
 	    &scoping->source->profile->resources[r];
 	uint64_t total;
 
-	if (weigh(resource, sample_tree_total(tree, tree->hits[r]),
-	          &total, error) != 0)
+	if (export_speedscope_weigh(resource,
+	                            sample_tree_total(tree, tree->hits[r]),
+	                            &total, error) != 0)
 		return -1;
 	text_add_format(&scoping->text, "%s{\"type\":\"sampled\",\"name\":",
 	                r > 0 ? "," : "");
@@ -204,14 +210,14 @@ write_profile(struct scoping *scoping, uint32_t r, struct error *error)
 	text_add_format(&scoping->text, ",\"unit\":\"%s\",\"startValue\":0,"
 	                "\"endValue\":%" PRIu64 ",\"samples\":[",
 	                find_unit(resource)->unit, total);
-	if (flush(scoping, error) != 0 ||
-	    write_samples(scoping, r, error) != 0)
+	if (export_speedscope_flush(scoping, error) != 0 ||
+	    export_speedscope_write_samples(scoping, r, error) != 0)
 		return -1;
 	text_add_string(&scoping->text, "],\"weights\":[");
 	if (write_weights(scoping, r, error) != 0)
 		return -1;
 	text_add_string(&scoping->text, "]}");
-	return flush(scoping, error);
+	return export_speedscope_flush(scoping, error);
 }
 
 static int
@@ -234,10 +240,10 @@ write_document(struct scoping *scoping, struct error *error)
 		return -1;
 	text_add_string(&scoping->text, "]},\"profiles\":[");
 	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (write_profile(scoping, r, error) != 0)
+		if (export_speedscope_write_profile(scoping, r, error) != 0)
 			return -1;
 	text_add_string(&scoping->text, "]}\n");
-	return flush(scoping, error);
+	return export_speedscope_flush(scoping, error);
 }
 
 static int

@@ -35,7 +35,8 @@ struct speedscope {
 
 /* A name of the profile; NO_NAME: there is none, or *error is set. */
 static uint32_t
-read_text(struct speedscope *input, const char *what, bool is_function)
+speedscope_read_text(struct speedscope *input, const char *what,
+                     bool is_function)
 {
 	struct json_token token;
 
@@ -50,7 +51,7 @@ read_text(struct speedscope *input, const char *what, bool is_function)
 
 /* Reads a frame, whose object is open. */
 static void
-read_frame(struct speedscope *input)
+speedscope_read_frame(struct speedscope *input)
 {
 	struct location location = { .function = NO_NAME, .file = NO_NAME };
 	struct json_token key;
@@ -58,11 +59,16 @@ read_frame(struct speedscope *input)
 
 	while (json_next_key(input->json, &key)) {
 		if (json_is(&key, "name"))
-			location.function = read_text(input, "the name of a "
-			                              "frame", true);
+			location
+			    .function = speedscope_read_text(input,
+			                                     "the name of a "
+			                                     "frame",
+			                                     true);
 		else if (json_is(&key, "file"))
-			location.file = read_text(input, "the file of a "
-			                          "frame", false);
+			location.file = speedscope_read_text(input,
+			                                     "the file of a "
+			                                     "frame",
+			                                     false);
 		else if (json_is(&key, "line"))
 			json_get_number(input->json, UINT32_MAX, "the number "
 			                "of a line", &line);
@@ -81,14 +87,14 @@ read_frame(struct speedscope *input)
 }
 
 static void
-read_frames(struct speedscope *input)
+speedscope_read_frames(struct speedscope *input)
 {
 	struct json_token token;
 
 	if (!json_open_array(input->json, "an array of frames"))
 		return;
 	while (json_next_object(input->json, &token, "a frame, an object"))
-		read_frame(input);
+		speedscope_read_frame(input);
 	if (token.type != JSON_ARRAY_END)
 		return;
 	input->stacks.has_frames = true;
@@ -96,7 +102,7 @@ read_frames(struct speedscope *input)
 }
 
 static void
-read_shared(struct speedscope *input)
+speedscope_read_shared(struct speedscope *input)
 {
 	struct json_token key;
 
@@ -104,7 +110,7 @@ read_shared(struct speedscope *input)
 		return;
 	while (json_next_key(input->json, &key)) {
 		if (json_is(&key, "frames"))
-			read_frames(input);
+			speedscope_read_frames(input);
 		else
 			json_skip_value(input->json);
 	}
@@ -113,7 +119,7 @@ read_shared(struct speedscope *input)
 /* ---- profiles ---- */
 
 static void
-read_profile(struct speedscope *input)
+speedscope_read_profile(struct speedscope *input)
 {
 	uint32_t n_nodes = reader_count_nodes(&input->reader);
 	struct part part = { .name = "" };
@@ -136,7 +142,7 @@ read_profiles(struct speedscope *input)
 	if (!json_open_array(input->json, "an array of profiles"))
 		return;
 	while (json_next_object(input->json, &token, "a profile, an object"))
-		read_profile(input);
+		speedscope_read_profile(input);
 }
 
 /* ---- the file ---- */
@@ -168,7 +174,7 @@ read_exporter(struct speedscope *input, uint64_t offset)
 }
 
 static void
-read_file(struct speedscope *input)
+speedscope_read_file(struct speedscope *input)
 {
 	struct json_token key;
 
@@ -176,7 +182,7 @@ read_file(struct speedscope *input)
 		return;
 	while (json_next_key(input->json, &key)) {
 		if (json_is(&key, "shared"))
-			read_shared(input);
+			speedscope_read_shared(input);
 		else if (json_is(&key, "profiles"))
 			read_profiles(input);
 		else if (json_is(&key, "exporter"))
@@ -194,7 +200,8 @@ read_file(struct speedscope *input)
 
 /* Makes a frame for a label without one: of an empty stack, of a cut file. */
 static uint32_t
-add_frame(struct profile *profile, uint32_t label, struct error *error)
+speedscope_add_frame(struct profile *profile, uint32_t label,
+                     struct error *error)
 {
 	uint32_t name = label == SPEEDSCOPE_NO_STACK ?
 	    names_add(profile->names, "[no stack]", 10, error) :
@@ -207,7 +214,7 @@ add_frame(struct profile *profile, uint32_t label, struct error *error)
 
 /* Turns labels into frames, which a cut file may lack. */
 static int
-make_labels(struct profile *profile, struct error *error)
+speedscope_make_labels(struct profile *profile, struct error *error)
 {
 	struct sample_tree *tree = profile->tree;
 	uint32_t n_frames = profile->n_frames;
@@ -222,7 +229,7 @@ make_labels(struct profile *profile, struct error *error)
 		number = id_table_add(&others, label, error);
 		if (number == NO_ID ||
 		    (number >= profile->n_frames - n_frames &&
-		     add_frame(profile, label, error) == UINT32_MAX))
+		     speedscope_add_frame(profile, label, error) == UINT32_MAX))
 			result = -1;
 		else
 			tree->label[i] = n_frames + number;
@@ -253,7 +260,7 @@ add_threads(struct speedscope *input, struct reader_section *sections,
 }
 
 static int
-note_times(struct speedscope *input, struct error *error)
+speedscope_note_times(struct speedscope *input, struct error *error)
 {
 	const struct speedscope_stacks *stacks = &input->stacks;
 	const uint32_t resource = stacks->resource_of[SPEEDSCOPE_TIME];
@@ -263,25 +270,25 @@ note_times(struct speedscope *input, struct error *error)
 }
 
 static int
-make_tree(struct speedscope *input, struct error *error)
+speedscope_make_tree(struct speedscope *input, struct error *error)
 {
 	struct process process = { .program = input->program };
 	struct reader_section *sections = memory_array(input->n_parts,
 	    sizeof *sections, error);
 	int result = -1;
 
-	if (sections != NULL && note_times(input, error) == 0 &&
+	if (sections != NULL && speedscope_note_times(input, error) == 0 &&
 	    profile_add_process(input->reader.profile, &process, error) !=
 	        UINT32_MAX && add_threads(input, sections, error) == 0 &&
 	    reader_finish_stacks(&input->reader, sections, error) == 0 &&
 	    reader_drop_below_zero(&input->reader, NULL, error) == 0)
-		result = make_labels(input->reader.profile, error);
+		result = speedscope_make_labels(input->reader.profile, error);
 	free(sections);
 	return result;
 }
 
 static int
-warn(struct speedscope *input, struct error *error)
+speedscope_warn(struct speedscope *input, struct error *error)
 {
 	const struct speedscope_stacks *stacks = &input->stacks;
 	struct reader *reader = &input->reader;
@@ -304,7 +311,7 @@ warn(struct speedscope *input, struct error *error)
 }
 
 static int
-finish(struct speedscope *input, struct error *error)
+speedscope_finish(struct speedscope *input, struct error *error)
 {
 	const struct speedscope_stacks *stacks = &input->stacks;
 	struct reader *reader = &input->reader;
@@ -320,7 +327,9 @@ finish(struct speedscope *input, struct error *error)
 		                      "frame %" PRIu32 " of %" PRIu32,
 		                      stacks->greatest,
 		                      reader->profile->n_frames);
-	return warn(input, error) == 0 ? make_tree(input, error) : -1;
+	return speedscope_warn(input, error) == 0 ?
+	    speedscope_make_tree(input, error) :
+	    -1;
 }
 
 static struct profile *
@@ -337,9 +346,9 @@ speedscope_read(struct source *source, const struct read_options *options,
 		input.stacks.reader = &input.reader;
 		input.stacks.json = input.json;
 		input.stacks.error = error;
-		read_file(&input);
+		speedscope_read_file(&input);
 	}
-	result = input.json != NULL ? finish(&input, error) : -1;
+	result = input.json != NULL ? speedscope_finish(&input, error) : -1;
 	speedscope_stacks_free(&input.stacks);
 	json_reader_free(input.json);
 	free(input.parts);

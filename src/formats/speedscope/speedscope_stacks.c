@@ -72,7 +72,7 @@ speedscope_stacks_free(struct speedscope_stacks *stacks)
  * with the error set.
  */
 static uint32_t
-find_resource(struct part *part)
+speedscope_stacks_find_resource(struct part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	const struct kind *kind = &kinds[part->unit->kind];
@@ -117,11 +117,11 @@ pass_nothing(struct part *part, struct decimal passed)
 
 /* Adds a weight to a node's hits. */
 static void
-add_hits(struct part *part, uint32_t node, struct decimal weight,
-         uint64_t offset)
+speedscope_stacks_add_hits(struct part *part, uint32_t node,
+                           struct decimal weight, uint64_t offset)
 {
 	struct speedscope_stacks *stacks = part->stacks;
-	uint32_t resource = find_resource(part);
+	uint32_t resource = speedscope_stacks_find_resource(part);
 	struct error why = { 0 };
 	bool is_exact;
 	int64_t hits;
@@ -146,7 +146,7 @@ add_hits(struct part *part, uint32_t node, struct decimal weight,
 
 /* Whether weights can be added at once. */
 static bool
-is_known(const struct part *part)
+speedscope_stacks_is_known(const struct part *part)
 {
 	return part->unit != NULL &&
 	       (!part->stacks->is_own || part->name[0] != '\0');
@@ -174,7 +174,8 @@ keep_weight(struct speedscope_stacks *stacks, struct decimal weight)
 
 /* The number of a frame; UINT32_MAX with the error set. */
 static uint32_t
-read_frame(struct speedscope_stacks *stacks, const struct json_token *token)
+speedscope_stacks_read_frame(struct speedscope_stacks *stacks,
+                             const struct json_token *token)
 {
 	uint64_t number;
 
@@ -222,13 +223,13 @@ push_frame(struct speedscope_stacks *stacks, size_t depth, uint32_t label)
 
 /* The node of a sample, whose array is open; NO_NODE: cut, or an error. */
 static uint32_t
-read_stack(struct speedscope_stacks *stacks)
+speedscope_stacks_read_stack(struct speedscope_stacks *stacks)
 {
 	struct json_token token;
 	size_t depth = 0;
 
 	while (json_next_element(stacks->json, &token)) {
-		uint32_t label = read_frame(stacks, &token);
+		uint32_t label = speedscope_stacks_read_frame(stacks, &token);
 
 		if (label == UINT32_MAX)
 			return NO_NODE;
@@ -242,7 +243,7 @@ read_stack(struct speedscope_stacks *stacks)
 }
 
 static void
-read_samples(struct part *part)
+speedscope_stacks_read_samples(struct part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	struct json_token token;
@@ -258,7 +259,7 @@ read_samples(struct part *part)
 			          "sample, an array of frames' numbers");
 			return;
 		}
-		node = read_stack(stacks);
+		node = speedscope_stacks_read_stack(stacks);
 		if (node != NO_NODE)
 			keep_waiting(stacks, node);
 	}
@@ -269,7 +270,7 @@ static void
 read_weights(struct part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
-	bool is_at_once = part->has_samples && is_known(part);
+	bool is_at_once = part->has_samples && speedscope_stacks_is_known(part);
 	struct json_token token;
 	struct decimal weight;
 	size_t n = 0;
@@ -287,8 +288,8 @@ read_weights(struct part *part)
 			json_fail(part->json, token.offset, "more weights "
 			          "than samples, of which there are %zu", n);
 		else
-			add_hits(part, stacks->waiting[n++], weight,
-			         token.offset);
+			speedscope_stacks_add_hits(part, stacks->waiting[n++],
+			                           weight, token.offset);
 	}
 	if (!is_at_once)
 		return;
@@ -325,7 +326,7 @@ read_event_type(struct json_reader *json, struct event *event)
 
 /* The time of a key; false: there is none, which may be an error. */
 static bool
-read_time(struct json_reader *json, struct decimal *time)
+speedscope_stacks_read_time(struct json_reader *json, struct decimal *time)
 {
 	struct json_token token;
 
@@ -339,7 +340,8 @@ read_time(struct json_reader *json, struct decimal *time)
 
 /* An event whose object is open; false: the input ends in it. */
 static bool
-read_event(struct speedscope_stacks *stacks, struct event *event)
+speedscope_stacks_read_event(struct speedscope_stacks *stacks,
+                             struct event *event)
 {
 	struct json_reader *json = stacks->json;
 	struct json_token key, token;
@@ -349,9 +351,12 @@ read_event(struct speedscope_stacks *stacks, struct event *event)
 			read_event_type(json, event);
 		} else if (json_is(&key, "frame")) {
 			if (json_next(json, &token))
-				event->frame = read_frame(stacks, &token);
+				event->frame =
+				    speedscope_stacks_read_frame(stacks,
+				                                 &token);
 		} else if (json_is(&key, "at")) {
-			event->has_at = read_time(json, &event->at);
+			event->has_at = speedscope_stacks_read_time(json,
+			                                            &event->at);
 		} else {
 			json_skip_value(json);
 		}
@@ -396,11 +401,11 @@ add_passed(struct part *part, uint32_t node, struct decimal passed,
 {
 	if (passed.digits == 0)
 		return;
-	if (!is_known(part)) {
+	if (!speedscope_stacks_is_known(part)) {
 		keep_waiting(part->stacks, node);
 		keep_weight(part->stacks, passed);
 	} else if (node != NO_NODE) {
-		add_hits(part, node, passed, offset);
+		speedscope_stacks_add_hits(part, node, passed, offset);
 	} else {
 		pass_nothing(part, passed);
 	}
@@ -433,7 +438,7 @@ pass_time(struct part *part, struct decimal at, uint64_t offset)
 }
 
 static void
-apply_event(struct part *part, const struct event *event)
+speedscope_stacks_apply_event(struct part *part, const struct event *event)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 
@@ -450,7 +455,7 @@ apply_event(struct part *part, const struct event *event)
 }
 
 static void
-read_events(struct part *part)
+speedscope_stacks_read_events(struct part *part)
 {
 	struct json_token token;
 
@@ -462,9 +467,9 @@ read_events(struct part *part)
 		struct event event = { .offset = token.offset,
 			.frame = UINT32_MAX };
 
-		if (read_event(part->stacks, &event) &&
+		if (speedscope_stacks_read_event(part->stacks, &event) &&
 		    !part->stacks->error->is_set)
-			apply_event(part, &event);
+			speedscope_stacks_apply_event(part, &event);
 	}
 }
 
@@ -472,7 +477,7 @@ read_events(struct part *part)
 
 /* speedscope shows the numbers of any other unit as they are. */
 static void
-read_unit(struct part *part)
+speedscope_stacks_read_unit(struct part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	struct json_token token;
@@ -497,7 +502,7 @@ read_unit(struct part *part)
 }
 
 static void
-read_name(struct part *part)
+speedscope_stacks_read_name(struct part *part)
 {
 	struct json_token token;
 	const char *name;
@@ -511,22 +516,24 @@ read_name(struct part *part)
 }
 
 static void
-read_key(struct part *part, const struct json_token *key)
+speedscope_stacks_read_key(struct part *part, const struct json_token *key)
 {
 	if (json_is(key, "name"))
-		read_name(part);
+		speedscope_stacks_read_name(part);
 	else if (json_is(key, "unit"))
-		read_unit(part);
+		speedscope_stacks_read_unit(part);
 	else if (json_is(key, "samples") && !part->has_samples)
-		read_samples(part);
+		speedscope_stacks_read_samples(part);
 	else if (json_is(key, "weights") && !part->has_weights)
 		read_weights(part);
 	else if (json_is(key, "events") && !part->has_events)
-		read_events(part);
+		speedscope_stacks_read_events(part);
 	else if (json_is(key, "startValue"))
-		part->has_start = read_time(part->json, &part->start);
+		part->has_start = speedscope_stacks_read_time(part->json,
+		                                              &part->start);
 	else if (json_is(key, "endValue"))
-		part->has_end = read_time(part->json, &part->end);
+		part->has_end = speedscope_stacks_read_time(part->json,
+		                                            &part->end);
 	else
 		json_skip_value(part->json);
 }
@@ -547,8 +554,8 @@ add_waiting(struct part *part, uint64_t offset, bool is_whole)
 	for (size_t i = 0; i < n && part->unit != NULL &&
 	     !stacks->error->is_set; i++) {
 		if (stacks->waiting[i] != NO_NODE)
-			add_hits(part, stacks->waiting[i], stacks->weights[i],
-			         offset);
+			speedscope_stacks_add_hits(part, stacks->waiting[i],
+			                           stacks->weights[i], offset);
 		else
 			pass_nothing(part, stacks->weights[i]);
 	}
@@ -583,7 +590,7 @@ speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 	stacks->n = 0;		/* stacks of another section are not shared */
 	speedscope_times_begin(&stacks->times);
 	while (json_next_key(part.json, &key))
-		read_key(&part, &key);
+		speedscope_stacks_read_key(&part, &key);
 	is_whole = key.type == JSON_OBJECT_END;
 	if (is_whole && part.has_events && stacks->n > 0) {
 		stacks->n_open += stacks->n;
@@ -594,6 +601,6 @@ speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 	end_times(&part, is_whole);
 	/* An empty profile has its resource, too. */
 	if (is_whole && part.unit != NULL && !stacks->error->is_set)
-		find_resource(&part);
+		speedscope_stacks_find_resource(&part);
 	*name = part.name;
 }

@@ -55,7 +55,8 @@ speedscope_times_add(struct speedscope_times *times, uint32_t node,
  * was converted from a format without times: their order says nothing.
  */
 static bool
-is_sum(const struct speedscope_times *times, struct error *error)
+speedscope_times_is_sum(const struct speedscope_times *times,
+                        struct error *error)
 {
 	const struct stretch *stretches = times->stretches + times->first;
 	const size_t n = times->n - times->first;
@@ -101,8 +102,8 @@ int
 speedscope_times_end(struct speedscope_times *times, int64_t start_ns,
                      bool is_known, struct error *error)
 {
-	if (!is_known || times->is_beyond || is_sum(times, error) ||
-	    !move(times, start_ns))
+	if (!is_known || times->is_beyond ||
+	    speedscope_times_is_sum(times, error) || !move(times, start_ns))
 		times->n = times->first;
 	return error->is_set ? -1 : 0;
 }

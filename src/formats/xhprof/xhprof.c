@@ -73,8 +73,8 @@ take_level(const char *text, size_t *length)
 }
 
 static uint32_t
-find_node(struct xhprof *input, const char *text, size_t length,
-          struct error *error)
+xhprof_find_node(struct xhprof *input, const char *text, size_t length,
+                 struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 	struct call_node node = { .object = NO_NAME, .file = NO_NAME };
@@ -137,8 +137,9 @@ add_amounts(struct amounts *own, const struct amounts *amounts, int64_t sign)
 }
 
 static bool
-add_hits(struct xhprof *input, uint32_t arc, const struct amounts *amounts,
-         uint64_t offset, struct error *error)
+xhprof_add_hits(struct xhprof *input, uint32_t arc,
+                const struct amounts *amounts, uint64_t offset,
+                struct error *error)
 {
 	struct call_graph *graph = input->reader.profile->graph;
 	uint64_t *hits = call_graph_hits(graph, arc);
@@ -158,8 +159,8 @@ add_hits(struct xhprof *input, uint32_t arc, const struct amounts *amounts,
 }
 
 static void
-read_key(struct xhprof *input, const struct json_token *key,
-         struct error *error)
+xhprof_read_key(struct xhprof *input, const struct json_token *key,
+                struct error *error)
 {
 	struct call_graph *graph = input->reader.profile->graph;
 	const char *arrow = memmem(key->text, key->length, "==>", 3);
@@ -169,11 +170,12 @@ read_key(struct xhprof *input, const struct json_token *key,
 	uint64_t offset = key->offset;
 
 	if (arrow != NULL)
-		caller = find_node(input, key->text,
-		                   (size_t)(arrow - key->text), error);
+		caller = xhprof_find_node(input, key->text,
+		                          (size_t)(arrow - key->text), error);
 	callee = arrow == NULL ?
-	    find_node(input, key->text, key->length, error) :
-	    find_node(input, arrow + 3, (size_t)(end - arrow - 3), error);
+	    xhprof_find_node(input, key->text, key->length, error) :
+	    xhprof_find_node(input, arrow + 3, (size_t)(end - arrow - 3),
+	                     error);
 	if (error->is_set ||
 	    !json_open_object(input->json, "numbers of calls, an object"))
 		return;
@@ -192,13 +194,13 @@ read_key(struct xhprof *input, const struct json_token *key,
 		return;
 	arc = call_graph_arc(graph, caller, callee, error);
 	if (arc != UINT32_MAX &&
-	    !add_hits(input, arc, &amounts, offset, error))
+	    !xhprof_add_hits(input, arc, &amounts, offset, error))
 		json_fail(input->json, offset, "a sum exceeds 64 bits");
 }
 
 /* XHGui and others have the counts under "profile". */
 static void
-read_object(struct xhprof *input, struct error *error)
+xhprof_read_object(struct xhprof *input, struct error *error)
 {
 	struct json_token key;
 	unsigned depth = 1;
@@ -212,7 +214,7 @@ read_object(struct xhprof *input, struct error *error)
 		                        json_is(&key, "_id")))
 			json_skip_value(input->json);
 		else
-			read_key(input, &key, error);
+			xhprof_read_key(input, &key, error);
 	}
 }
 
@@ -220,7 +222,7 @@ read_object(struct xhprof *input, struct error *error)
 
 /* Own amounts become hits; small differences of clocks can be below zero. */
 static int
-set_hits(struct xhprof *input, struct error *error)
+xhprof_set_hits(struct xhprof *input, struct error *error)
 {
 	struct call_graph *graph = input->reader.profile->graph;
 
@@ -260,7 +262,7 @@ drop_metrics(struct xhprof *input, struct error *error)
 }
 
 static int
-finish(struct xhprof *input, struct error *error)
+xhprof_finish(struct xhprof *input, struct error *error)
 {
 	const struct process process = { 0 };
 	struct reader *reader = &input->reader;
@@ -271,7 +273,8 @@ finish(struct xhprof *input, struct error *error)
 	if (input->n_keys == 0)
 		return reader_fail_empty(reader, error);
 	if (reader_warn_cut(reader, "", error) != 0 ||
-	    set_hits(input, error) != 0 || drop_metrics(input, error) != 0)
+	    xhprof_set_hits(input, error) != 0 ||
+	    drop_metrics(input, error) != 0)
 		return -1;
 	if (input->n_below_calls > 0 &&
 	    reader_warn(reader, error, "%" PRIu64 " function%s less time than "
@@ -286,7 +289,7 @@ finish(struct xhprof *input, struct error *error)
 }
 
 static int
-read_profile(struct xhprof *input, struct error *error)
+xhprof_read_profile(struct xhprof *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 	struct json_token token;
@@ -304,10 +307,10 @@ read_profile(struct xhprof *input, struct error *error)
 		return -1;
 	profile->graph->has_hits = true;
 	if (json_open_object(input->json, "an object")) {
-		read_object(input, error);
+		xhprof_read_object(input, error);
 		json_next(input->json, &token);
 	}
-	return error->is_set ? -1 : finish(input, error);
+	return error->is_set ? -1 : xhprof_finish(input, error);
 }
 
 static struct profile *
@@ -319,7 +322,7 @@ xhprof_read(struct source *source, const struct read_options *options,
 	                          READER_OFFSETS, error);
 
 	if (result == 0)
-		result = read_profile(&input, error);
+		result = xhprof_read_profile(&input, error);
 	json_reader_free(input.json);
 	names_free(input.functions);
 	free(input.own);

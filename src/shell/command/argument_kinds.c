@@ -17,7 +17,7 @@
 enum { SHOWN = 60, MOST_DIGITS = 15 };
 
 static const struct word *
-next_word(struct reading *reading)
+argument_kinds_next_word(struct reading *reading)
 {
 	return &reading->words->words[reading->at++];
 }
@@ -67,12 +67,12 @@ read_function_word(struct reading *reading)
 	struct word word;
 
 	if (!read_rest_as_function(reading, &word))
-		word = *next_word(reading);
+		word = *argument_kinds_next_word(reading);
 	return word;
 }
 
 static int
-read_functions(struct reading *reading, struct value *value)
+argument_kinds_read_functions(struct reading *reading, struct value *value)
 {
 	const struct word word = read_function_word(reading);
 
@@ -100,7 +100,7 @@ read_function(struct reading *reading, struct value *value)
 }
 
 static int
-read_pattern(struct reading *reading, struct value *value)
+argument_kinds_read_pattern(struct reading *reading, struct value *value)
 {
 	const struct word word = read_function_word(reading);
 
@@ -204,7 +204,7 @@ end_of_path(const struct reading *reading, size_t i)
 
 /* The number of paths that the words left are, 1 if they are not several. */
 static size_t
-count_paths(const struct reading *reading)
+argument_kinds_count_paths(const struct reading *reading)
 {
 	size_t n = 0;
 
@@ -223,7 +223,7 @@ read_paths(struct reading *reading, struct value *value)
 {
 	const struct words *words = reading->words;
 	struct arena *arena = &reading->arguments->arena;
-	size_t n = count_paths(reading), n_names = 0;
+	size_t n = argument_kinds_count_paths(reading), n_names = 0;
 	/* Each word is at most one name. */
 	uint32_t *names = arena_alloc(arena, (words->n - reading->at) *
 	                              sizeof *names, reading->error);
@@ -309,9 +309,9 @@ read_path_pattern(struct reading *reading, struct value *value)
 }
 
 static void
-complete_functions(struct completion *completion,
-                   const struct session *session,
-                   const struct command *command)
+argument_kinds_complete_functions(struct completion *completion,
+                                  const struct session *session,
+                                  const struct command *command)
 {
 	(void)command;
 	resolve_offer_functions(session, session_has_short_names(session,
@@ -400,7 +400,7 @@ complete_path(struct completion *completion, const struct session *session,
 		completion->prefix++;
 		completion->prefix_length--;
 	}
-	complete_functions(completion, session, command);
+	argument_kinds_complete_functions(completion, session, command);
 }
 
 static void
@@ -414,19 +414,19 @@ complete_path_pattern(struct completion *completion,
 
 const struct argument_kind arg_function = {
 	.read = read_function,
-	.complete = complete_functions,
+	.complete = argument_kinds_complete_functions,
 	.handle = HANDLE_FUNCTION,
 };
 
 const struct argument_kind arg_functions = {
-	.read = read_functions,
-	.complete = complete_functions,
+	.read = argument_kinds_read_functions,
+	.complete = argument_kinds_complete_functions,
 	.handle = HANDLE_FUNCTION,
 };
 
 const struct argument_kind arg_pattern = {
-	.read = read_pattern,
-	.complete = complete_functions,
+	.read = argument_kinds_read_pattern,
+	.complete = argument_kinds_complete_functions,
 	.handle = HANDLE_FUNCTION,
 };
 
@@ -478,7 +478,7 @@ read_fraction(struct reading *reading, struct value *value)
 	const char *end;
 	double number;
 
-	value->text = next_word(reading)->text;
+	value->text = argument_kinds_next_word(reading)->text;
 	if (!parse_number(value->text, &number, &end) ||
 	    (end[0] != '\0' && strcmp(end, "%") != 0))
 		return error_set(reading->error, "%.*s: expected a fraction, "
@@ -527,9 +527,9 @@ is_too_large(const char *text)
 }
 
 static int
-read_count(struct reading *reading, struct value *value)
+argument_kinds_read_count(struct reading *reading, struct value *value)
 {
-	value->text = next_word(reading)->text;
+	value->text = argument_kinds_next_word(reading)->text;
 	if (strcmp(value->text, "off") == 0) {
 		value->count = SIZE_MAX;
 		return 0;
@@ -554,21 +554,21 @@ complete_off(struct completion *completion, const struct session *session,
 }
 
 const struct argument_kind arg_count = {
-	.read = read_count,
+	.read = argument_kinds_read_count,
 	.complete = complete_off,
 };
 
 /* A function that is called 10 is written between bars. */
 static bool
-is_number(const struct word *word)
+argument_kinds_is_number(const struct word *word)
 {
 	return !word->is_quoted && is_whole_number(word->text);
 }
 
 static int
-read_rows(struct reading *reading, struct value *value)
+argument_kinds_read_rows(struct reading *reading, struct value *value)
 {
-	value->text = next_word(reading)->text;
+	value->text = argument_kinds_next_word(reading)->text;
 	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
 		return 0;
 	if (is_too_large(value->text))
@@ -579,14 +579,14 @@ read_rows(struct reading *reading, struct value *value)
 }
 
 const struct argument_kind arg_rows = {
-	.read = read_rows,
-	.wants = is_number,
+	.read = argument_kinds_read_rows,
+	.wants = argument_kinds_is_number,
 };
 
 static int
 read_digits(struct reading *reading, struct value *value)
 {
-	value->text = next_word(reading)->text;
+	value->text = argument_kinds_next_word(reading)->text;
 	if (parse_count(value->text, &value->count) == 0 &&
 	    value->count <= MOST_DIGITS)
 		return 0;
@@ -623,7 +623,7 @@ static int
 read_choice(struct reading *reading, struct value *value)
 {
 	const char *const *choices = reading->command->choices;
-	const struct word *word = next_word(reading);
+	const struct word *word = argument_kinds_next_word(reading);
 	size_t n = 0;
 
 	value->text = word->text;
@@ -706,7 +706,7 @@ const struct argument_kind arg_group_sign = {
 
 /* A resource's name may have blanks and needs no bars for them. */
 static int
-read_resource(struct reading *reading, struct value *value)
+argument_kinds_read_resource(struct reading *reading, struct value *value)
 {
 	size_t length;
 
@@ -715,7 +715,7 @@ read_resource(struct reading *reading, struct value *value)
 		value->text = rest_of_line(reading, &length);
 		reading->at = reading->words->n;
 	} else {
-		value->text = next_word(reading)->text;
+		value->text = argument_kinds_next_word(reading)->text;
 	}
 	if (value->text == NULL)
 		return -1;
@@ -739,7 +739,7 @@ complete_resources(struct completion *completion,
 }
 
 const struct argument_kind arg_resource = {
-	.read = read_resource,
+	.read = argument_kinds_read_resource,
 	.complete = complete_resources,
 };
 
@@ -758,8 +758,8 @@ expand_home(const struct reading *reading, const struct word *word)
 
 /* Reads n words into a list in the arena, which ends with NULL. */
 static int
-read_list(struct reading *reading, struct value *value, size_t n,
-          bool are_files)
+argument_kinds_read_list(struct reading *reading, struct value *value, size_t n,
+                         bool are_files)
 {
 	const char **list = arena_alloc(&reading->arguments->arena,
 	                                (n + 1) * sizeof *list,
@@ -768,7 +768,7 @@ read_list(struct reading *reading, struct value *value, size_t n,
 	if (list == NULL)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		const struct word *word = next_word(reading);
+		const struct word *word = argument_kinds_next_word(reading);
 
 		list[i] = are_files ? expand_home(reading, word) : word->text;
 		if (list[i] == NULL)
@@ -784,12 +784,13 @@ read_list(struct reading *reading, struct value *value, size_t n,
 }
 
 static int
-read_file(struct reading *reading, struct value *value)
+argument_kinds_read_file(struct reading *reading, struct value *value)
 {
 	bool is_repeated = reading->argument->flags & ARG_REPEATED;
 	size_t left = reading->words->n - reading->at;
 
-	return read_list(reading, value, is_repeated ? left : 1, true);
+	return argument_kinds_read_list(reading, value, is_repeated ? left : 1,
+	                                true);
 }
 
 static void
@@ -802,7 +803,7 @@ complete_files(struct completion *completion, const struct session *session,
 }
 
 const struct argument_kind arg_file = {
-	.read = read_file,
+	.read = argument_kinds_read_file,
 	.complete = complete_files,
 };
 
@@ -816,14 +817,14 @@ complete_files_or_off(struct completion *completion,
 }
 
 const struct argument_kind arg_file_or_off = {
-	.read = read_file,
+	.read = argument_kinds_read_file,
 	.complete = complete_files_or_off,
 };
 
 static int
 read_command(struct reading *reading, struct value *value)
 {
-	const struct word *word = next_word(reading);
+	const struct word *word = argument_kinds_next_word(reading);
 
 	value->text = word->text;
 	value->command = command_lookup(word->text, word->length,
@@ -890,7 +891,7 @@ read_rest(struct reading *reading, struct value *value)
 
 /* set NAME VALUE: from NAME on it is the command line of the setting. */
 static size_t
-find_setting(const struct word *words, size_t n)
+argument_kinds_find_setting(const struct word *words, size_t n)
 {
 	(void)words;
 	return n > 1 ? 1 : 0;
@@ -898,21 +899,22 @@ find_setting(const struct word *words, size_t n)
 
 const struct argument_kind arg_setting_value = {
 	.read = read_rest,
-	.find_command = find_setting,
+	.find_command = argument_kinds_find_setting,
 	.takes_rest = true,
 };
 
 static int
-read_words(struct reading *reading, struct value *value)
+argument_kinds_read_words(struct reading *reading, struct value *value)
 {
-	return read_list(reading, value, reading->words->n - reading->at,
-	                 false);
+	return argument_kinds_read_list(reading, value,
+	                                reading->words->n - reading->at, false);
 }
 
 /* The command knows what its words are. */
 static void
-complete_words(struct completion *completion, const struct session *session,
-               const struct command *command)
+argument_kinds_complete_words(struct completion *completion,
+                              const struct session *session,
+                              const struct command *command)
 {
 	(void)session;
 	command->complete_words(completion, completion->before,
@@ -920,8 +922,8 @@ complete_words(struct completion *completion, const struct session *session,
 }
 
 const struct argument_kind arg_words = {
-	.read = read_words,
-	.complete = complete_words,
+	.read = argument_kinds_read_words,
+	.complete = argument_kinds_complete_words,
 	.takes_rest = true,
 	.runs_program = true,
 };
@@ -929,20 +931,20 @@ const struct argument_kind arg_words = {
 static int
 read_options_and_files(struct reading *reading, struct value *value)
 {
-	return read_list(reading, value, reading->words->n - reading->at,
-	                 true);
+	return argument_kinds_read_list(reading, value,
+	                                reading->words->n - reading->at, true);
 }
 
 const struct argument_kind arg_options_and_files = {
 	.read = read_options_and_files,
-	.complete = complete_words,
+	.complete = argument_kinds_complete_words,
 	.takes_rest = true,
 };
 
 static int
 read_word(struct reading *reading, struct value *value)
 {
-	value->text = next_word(reading)->text;
+	value->text = argument_kinds_next_word(reading)->text;
 	return 0;
 }
 

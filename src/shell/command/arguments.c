@@ -33,8 +33,8 @@ text_add_usage(struct text_buffer *text, const struct command *command)
 
 /* Says which argument is missing, and the usage if that says more. */
 static int
-report_missing(const struct argument *argument, const struct command *command,
-               struct error *error)
+arguments_report_missing(const struct argument *argument,
+                         const struct command *command, struct error *error)
 {
 	struct text_buffer usage = { 0 };
 	const char *text;
@@ -175,7 +175,7 @@ read_last(struct reading *reading)
 }
 
 static int
-read_arguments(struct reading *reading)
+arguments_read_arguments(struct reading *reading)
 {
 	const struct command *command = reading->command;
 	const struct argument *argument = command->arguments;
@@ -194,8 +194,8 @@ read_arguments(struct reading *reading)
 			if (read_argument(reading, argument) != 0)
 				return -1;
 		} else if (!(argument->flags & ARG_OPTIONAL)) {
-			return report_missing(argument, command,
-			                      reading->error);
+			return arguments_report_missing(argument, command,
+			                                reading->error);
 		}
 	}
 	if (command->arguments != NULL && read_anywhere(reading) != 0)
@@ -263,7 +263,7 @@ arguments_parse(struct arguments *arguments, const struct session *session,
 	};
 
 	*arguments = (struct arguments){ 0 };
-	return read_arguments(&reading);
+	return arguments_read_arguments(&reading);
 }
 
 int

@@ -31,14 +31,14 @@ struct finding {
 };
 
 static double
-interval_of(const struct asserting *asserting)
+asserting_interval_of(const struct asserting *asserting)
 {
 	return (double)asserting->request.set->resource->interval;
 }
 
 /* The part of an amount that is asserted: that of so many members. */
 static double
-part_of(const struct asserting *asserting)
+asserting_part_of(const struct asserting *asserting)
 {
 	return asserting->n_members == 0 ? 1 :
 	       (double)asserting->for_members / (double)asserting->n_members;
@@ -53,7 +53,7 @@ asserting_hits(const struct asserting *asserting, const struct asserted *of,
 	    group_hits_estimate(&asserting->noise, of->groups, part_hits, z) :
 	    of->runs != NULL ? run_hits_estimate(of->runs, part_hits, z) :
 	    hits_estimate(part_hits, asserting->whole, z);
-	double part = part_of(asserting);
+	double part = asserting_part_of(asserting);
 
 	estimate.value *= part;
 	estimate.low *= part;
@@ -62,7 +62,8 @@ asserting_hits(const struct asserting *asserting, const struct asserted *of,
 }
 
 static struct estimate
-estimate_share(const struct asserting *asserting, const struct asserted *of)
+asserting_estimate_share(const struct asserting *asserting,
+                         const struct asserted *of)
 {
 	const struct sampled part = of->amount->sampled;
 
@@ -79,11 +80,11 @@ static struct estimate
 estimate_of(const struct asserting *asserting,
             const struct assertion *assertion, const struct asserted *of)
 {
-	double gticks = interval_of(asserting);
+	double gticks = asserting_interval_of(asserting);
 	struct estimate estimate;
 
 	if (assertion->is_share)
-		return estimate_share(asserting, of);
+		return asserting_estimate_share(asserting, of);
 	estimate = asserting_hits(asserting, of, ESTIMATE_95);
 	estimate.value *= gticks;
 	estimate.low *= gticks;
@@ -92,7 +93,8 @@ estimate_of(const struct asserting *asserting,
 }
 
 static enum verdict
-decide(const struct assertion *assertion, const struct estimate *estimate)
+asserting_decide(const struct assertion *assertion,
+                 const struct estimate *estimate)
 {
 	if (assertion->is_above)
 		return estimate->low > assertion->bound ? VERDICT_HOLDS :
@@ -167,7 +169,7 @@ judge(const struct asserting *asserting, const struct assertion *assertion,
 	if (finding.why != NULL)
 		return finding;
 	finding.has_interval = true;
-	finding.verdict = decide(assertion, &finding.estimate);
+	finding.verdict = asserting_decide(assertion, &finding.estimate);
 	if (finding.verdict == VERDICT_UNDECIDED)
 		finding.why = why_undecided(of);
 	return finding;
@@ -242,8 +244,8 @@ add_result(struct text_buffer *text, const struct asserting *asserting,
 
 /* "functions malloc below 5%" */
 static void
-add_claim(struct text_buffer *text, const struct assertion *assertion,
-          const struct names *names, const uint32_t *path, size_t n)
+asserting_add_claim(struct text_buffer *text, const struct assertion *assertion,
+                    const struct names *names, const uint32_t *path, size_t n)
 {
 	bool is_path = assertion->view == ASSERT_PATH;
 
@@ -285,7 +287,8 @@ add_typed_claim(struct text_buffer *text, const struct assertion *assertion)
 
 /* A text that lives as long as the table; frees the buffer. */
 static const char *
-keep(struct table *table, struct text_buffer *text, struct error *error)
+asserting_keep(struct table *table, struct text_buffer *text,
+               struct error *error)
 {
 	const char *kept = text->failed ? NULL :
 	    table_text(table, error, "%s", text_string(text));
@@ -316,12 +319,12 @@ add_finding(struct asserting *asserting, const struct assertion *assertion,
 	struct cell path_of = { .kind = CELL_EMPTY };
 
 	if (n > 0)
-		add_claim(&claim, assertion, names, path, n);
+		asserting_add_claim(&claim, assertion, names, path, n);
 	else
 		add_typed_claim(&claim, assertion);
 	add_result(&result, asserting, assertion, finding);
-	claim_text = keep(table, &claim, error);
-	result_text = keep(table, &result, error);
+	claim_text = asserting_keep(table, &claim, error);
+	result_text = asserting_keep(table, &result, error);
 	if (n > 0)
 		path_of = table_path(table, names, path, n, error);
 	if (error->is_set)
@@ -348,7 +351,8 @@ add_finding(struct asserting *asserting, const struct assertion *assertion,
 
 /* How many runs were loaded, which views show as a sum. */
 static int
-count_runs(const struct session *session, size_t *n, struct error *error)
+asserting_count_runs(const struct session *session, size_t *n,
+                     struct error *error)
 {
 	struct run_list list = { 0 };
 	int status = run_list_add_paths(&list,
@@ -365,7 +369,7 @@ asserting_begin(struct asserting *asserting, struct session *session,
 {
 	*asserting = (struct asserting){ .session = session, .table = table };
 	if (session_need_profile(session, error) != 0 ||
-	    count_runs(session, &asserting->n_runs, error) != 0)
+	    asserting_count_runs(session, &asserting->n_runs, error) != 0)
 		return -1;
 	asserting->request = session_request(session);
 	/* Several merged profiles are one of all their members. */
@@ -576,9 +580,9 @@ claim_rows(struct claimed *claimed, const struct table *table,
  * threshold, the first of them, so that there is something to decide.
  */
 static int
-find_rows(const struct asserting *asserting, enum assertion_view view,
-          uint32_t function, struct claimed *claimed, struct arena *arena,
-          struct error *error)
+asserting_find_rows(const struct asserting *asserting, enum assertion_view view,
+                    uint32_t function, struct claimed *claimed,
+                    struct arena *arena, struct error *error)
 {
 	struct view_request request = asserting->request;
 	struct table table = { 0 };
@@ -627,10 +631,10 @@ counts_free(struct counts *counts)
 }
 
 static int
-count_functions(const struct sample_set *run,
-                const struct assertion *assertion,
-                const struct claimed *claimed, struct counts *counts,
-                uint64_t *column, struct error *error)
+asserting_count_functions(const struct sample_set *run,
+                          const struct assertion *assertion,
+                          const struct claimed *claimed, struct counts *counts,
+                          uint64_t *column, struct error *error)
 {
 	const bool is_body = assertion->view == ASSERT_BODY;
 	uint32_t n;
@@ -658,8 +662,9 @@ count_functions(const struct sample_set *run,
 }
 
 static int
-count_paths(const struct sample_set *run, const struct claimed *claimed,
-            struct counts *counts, uint64_t *column, struct error *error)
+asserting_count_paths(const struct sample_set *run,
+                      const struct claimed *claimed, struct counts *counts,
+                      uint64_t *column, struct error *error)
 {
 	for (size_t row = 0; row < claimed->n; row++) {
 		struct amount amount;
@@ -703,10 +708,11 @@ count_rows(const struct view_request *request,
 
 		counts->columns[i] = column;
 		if (column == NULL ||
-		    (are_paths ? count_paths(run, claimed, counts, column,
-		                             error) :
-		     count_functions(run, assertion, claimed, counts, column,
-		                     error)) != 0)
+		    (are_paths ?
+		         asserting_count_paths(run, claimed, counts, column,
+		                               error) :
+		         asserting_count_functions(run, assertion, claimed,
+		                                   counts, column, error)) != 0)
 			return -1;
 	}
 	return 0;
@@ -714,7 +720,7 @@ count_rows(const struct view_request *request,
 
 /* Whether the runs' numbers are exact, so that they decide by themselves. */
 static bool
-are_exact(const struct view_request *request)
+asserting_are_exact(const struct view_request *request)
 {
 	for (size_t i = 0; i < request->n_columns; i++)
 		if (request->columns[i].resource->counting != COUNTING_EXACT)
@@ -730,7 +736,7 @@ judge_change(const struct asserting *asserting,
 {
 	const struct view_request *request = &asserting->request;
 	struct finding finding = { .verdict = VERDICT_UNDECIDED };
-	double unit = interval_of(asserting), whole;
+	double unit = asserting_interval_of(asserting), whole;
 
 	if (assertion->is_share) {
 		whole = compare_whole(request);
@@ -751,7 +757,7 @@ judge_change(const struct asserting *asserting,
 		finding.why = "its value is an estimate";
 		return finding;
 	}
-	if (isnan(change->low) && are_exact(request)) {
+	if (isnan(change->low) && asserting_are_exact(request)) {
 		finding.estimate.low = finding.estimate.high =
 		    finding.estimate.value;
 	} else if (isnan(change->low)) {
@@ -760,7 +766,7 @@ judge_change(const struct asserting *asserting,
 		return finding;
 	}
 	finding.has_interval = true;
-	finding.verdict = decide(assertion, &finding.estimate);
+	finding.verdict = asserting_decide(assertion, &finding.estimate);
 	if (finding.verdict == VERDICT_UNDECIDED)
 		finding.why = "the bound is inside the interval: record "
 		    "longer, or more runs";
@@ -886,9 +892,9 @@ check_claimed(struct asserting *asserting, const struct assertion *assertion,
  * pattern.
  */
 static uint32_t *
-find_functions(const struct asserting *asserting,
-               const struct pattern_word *typed, struct arena *arena,
-               size_t *n, struct error *why, struct error *error)
+asserting_find_functions(const struct asserting *asserting,
+                         const struct pattern_word *typed, struct arena *arena,
+                         size_t *n, struct error *why, struct error *error)
 {
 	const struct word word = { .text = typed->text,
 		.length = typed->length, .is_quoted = typed->is_exact };
@@ -946,12 +952,12 @@ check_views(struct asserting *asserting, const struct assertion *assertion,
 	for (size_t i = 0; i < n; i++) {
 		struct claimed claimed;
 
-		if (find_rows(asserting, assertion->view, functions[i],
-		              &claimed, arena, error) != 0 ||
-		    (claimed.n == 0 ?
-		     add_no_row(asserting, assertion, error) :
-		     check_claimed(asserting, &of_path, &claimed,
-		                   error)) != 0)
+		if (asserting_find_rows(asserting, assertion->view,
+		                        functions[i], &claimed, arena,
+		                        error) != 0 ||
+		    (claimed.n == 0 ? add_no_row(asserting, assertion, error) :
+		                      check_claimed(asserting, &of_path,
+		                                    &claimed, error)) != 0)
 			return -1;
 	}
 	return 0;
@@ -985,7 +991,7 @@ check_words(struct asserting *asserting, const struct assertion *assertion,
 		return -1;
 	for (size_t i = 0; i < assertion->n_words; i++) {
 		size_t n;
-		uint32_t *found = find_functions(asserting,
+		uint32_t *found = asserting_find_functions(asserting,
 		    &assertion->words[i], arena, &n, &why, error);
 
 		if (found == NULL)

@@ -24,7 +24,7 @@ const char *const assertion_views[] = {
 
 /* The view of which a change is meant; ASSERT_CHANGE: none. */
 static enum assertion_view
-find_view(const char *word)
+assertion_find_view(const char *word)
 {
 	int view = 0;
 
@@ -58,7 +58,7 @@ read_bounded(struct reading *reading, struct value *value)
 	value->n_words = 2;
 	if (is_change) {
 		texts[value->n_words++] = words->words[of_words.at++].text;
-		if (find_view(texts[2]) == ASSERT_CHANGE)
+		if (assertion_find_view(texts[2]) == ASSERT_CHANGE)
 			return error_set(reading->error, "%.60s: expected "
 			                 "one of functions, body, path, down, "
 			                 "up, callers, callees after assert "
@@ -150,7 +150,7 @@ assertion_of(struct assertion *assertion, const struct session *session,
 		.is_change = claim->n_words > 2,
 	};
 	if (assertion->is_change)
-		assertion->view = find_view(claim->words[2]);
+		assertion->view = assertion_find_view(claim->words[2]);
 	if (assertion->view != ASSERT_PATH && assertion->n_words > 1)
 		return error_set(error, "%s needs one function; put a name "
 		                 "with blanks between bars, and a path after "

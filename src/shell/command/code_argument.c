@@ -62,7 +62,7 @@ const struct argument_kind arg_code_function = {
 
 /* The first frame with the function; NULL: there is none. */
 static const struct frame *
-frame_of(const struct profile *profile, uint32_t function)
+code_argument_frame_of(const struct profile *profile, uint32_t function)
 {
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
@@ -77,8 +77,8 @@ frame_of(const struct profile *profile, uint32_t function)
 
 /* Adds the functions into which one was inlined, at most LISTED of them. */
 static size_t
-add_callers(const struct profile *profile, uint32_t function,
-            struct text_buffer *text)
+code_argument_add_callers(const struct profile *profile, uint32_t function,
+                          struct text_buffer *text)
 {
 	uint32_t listed[LISTED];
 	size_t n = 0;
@@ -116,7 +116,7 @@ code_is_inlined_only(const struct profile *profile, uint32_t function,
 		if (profile->locations[profile->frames[i].first_location].
 		    function == function)
 			return false;
-	if (add_callers(profile, function, &callers) > 0)
+	if (code_argument_add_callers(profile, function, &callers) > 0)
 		error_set(error, "%.80s was inlined wherever it occurs, into "
 		          "%s: %s", names_text(profile->names, function),
 		          text_string(&callers), what);
@@ -129,7 +129,7 @@ code_explain_no_lines(const struct session *session, uint32_t function,
                       struct error *error)
 {
 	const struct profile *profile = session->profile;
-	const struct frame *frame = frame_of(profile, function);
+	const struct frame *frame = code_argument_frame_of(profile, function);
 	const char *name = function == NO_NAME ? "this" :
 	    names_text(profile->names, function);
 	const char *module;

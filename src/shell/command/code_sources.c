@@ -135,8 +135,9 @@ searched(const struct session *session, struct table *table,
 
 /* One line for all files that were not found or cannot be read. */
 static int
-note_missing(const struct code_sources *sources, enum source_state state,
-             struct table *table, struct error *error)
+code_sources_note_missing(const struct code_sources *sources,
+                          enum source_state state, struct table *table,
+                          struct error *error)
 {
 	const char *list = "", *where;
 	size_t n = 0;
@@ -180,7 +181,9 @@ code_sources_describe(const struct code_sources *sources,
 		    note_found(sources->session, set, sources->sources[i],
 		               table, error) != 0)
 			return -1;
-	if (note_missing(sources, SOURCE_MISSING, table, error) != 0)
+	if (code_sources_note_missing(sources, SOURCE_MISSING, table, error) !=
+	    0)
 		return -1;
-	return note_missing(sources, SOURCE_UNREADABLE, table, error);
+	return code_sources_note_missing(sources, SOURCE_UNREADABLE, table,
+	                                 error);
 }

@@ -17,20 +17,20 @@
 enum { SHOWN = 60 };
 
 static const struct word *
-next_word(struct reading *reading)
+column_argument_next_word(struct reading *reading)
 {
 	return &reading->words->words[reading->at++];
 }
 
 static bool
-is_word(const struct word *word, const char *text)
+column_argument_is_word(const struct word *word, const char *text)
 {
 	return !word->is_quoted && strcmp(word->text, text) == 0;
 }
 
 /* Words [begin, end) with a blank between them, in the arena. */
 static char *
-join(const struct reading *reading, size_t begin, size_t end)
+column_argument_join(const struct reading *reading, size_t begin, size_t end)
 {
 	struct text_buffer text = { 0 };
 
@@ -45,7 +45,7 @@ join(const struct reading *reading, size_t begin, size_t end)
 /* ---- columns ---- */
 
 static int
-report_unknown(const struct reading *reading, const char *text)
+column_argument_report_unknown(const struct reading *reading, const char *text)
 {
 	const struct column_list *list = &reading->session->columns;
 	const struct profile *profile = reading->session->profile;
@@ -82,7 +82,7 @@ begins_resource(const struct profile *profile, const char *text)
 
 /* The next name, in full; NULL with *error set. */
 static const char *
-read_name(struct reading *reading)
+column_argument_read_name(struct reading *reading)
 {
 	const struct session *session = reading->session;
 	size_t first = reading->at, end = reading->words->n;
@@ -90,7 +90,7 @@ read_name(struct reading *reading)
 	uint32_t found;
 
 	for (; session->profile != NULL && end > first + 1; end--) {
-		text = join(reading, first, end);
+		text = column_argument_join(reading, first, end);
 		if (text == NULL)
 			return NULL;
 		if (profile_find_resource(session->profile, text) ==
@@ -99,12 +99,12 @@ read_name(struct reading *reading)
 		reading->at = end;
 		return text;
 	}
-	text = next_word(reading)->text;
+	text = column_argument_next_word(reading)->text;
 	if (session->profile == NULL ||
 	    column_list_formula(&session->columns, text) != NULL)
 		return text;
 	if (!begins_resource(session->profile, text)) {
-		report_unknown(reading, text);
+		column_argument_report_unknown(reading, text);
 		return NULL;
 	}
 	found = resolve_resource(session, text, reading->error);
@@ -124,12 +124,14 @@ read_columns(struct reading *reading, struct value *value)
 		return -1;
 	value->words = names;
 	value->text = reading->words->words[reading->at].text;
-	if (most == 1 && is_word(&reading->words->words[reading->at], "off")) {
+	if (most == 1 &&
+	    column_argument_is_word(&reading->words->words[reading->at],
+	                            "off")) {
 		reading->at++;
 		return 0;
 	}
 	while (reading->at < reading->words->n) {
-		const char *name = read_name(reading);
+		const char *name = column_argument_read_name(reading);
 
 		if (name == NULL)
 			return -1;
@@ -146,7 +148,7 @@ read_columns(struct reading *reading, struct value *value)
 }
 
 static void
-offer(struct completion *completion, const char *text)
+column_argument_offer(struct completion *completion, const char *text)
 {
 	completion_offer(completion, text, strlen(text));
 }
@@ -157,14 +159,15 @@ offer_resources(struct completion *completion, const struct session *session)
 	const struct profile *profile = session->profile;
 
 	for (uint32_t r = 0; profile != NULL && r < profile->n_resources; r++)
-		offer(completion, profile->resources[r].name);
+		column_argument_offer(completion, profile->resources[r].name);
 }
 
 static void
 offer_formulas(struct completion *completion, const struct session *session)
 {
 	for (size_t i = 0; i < session->columns.n_formulas; i++)
-		offer(completion, session->columns.formulas[i].name);
+		column_argument_offer(completion,
+		                      session->columns.formulas[i].name);
 }
 
 static void
@@ -173,7 +176,7 @@ complete_columns(struct completion *completion, const struct session *session,
 {
 	(void)command;
 	if (completion->n_before == 0)
-		offer(completion, "off");
+		column_argument_offer(completion, "off");
 	offer_formulas(completion, session);
 	offer_resources(completion, session);
 }
@@ -201,8 +204,9 @@ find_operator(const struct reading *reading)
 	const struct words *words = reading->words;
 	size_t at = reading->at;
 
-	while (at < words->n && !is_word(&words->words[at], "/") &&
-	       !is_word(&words->words[at], "-"))
+	while (at < words->n &&
+	       !column_argument_is_word(&words->words[at], "/") &&
+	       !column_argument_is_word(&words->words[at], "-"))
 		at++;
 	return at;
 }
@@ -222,22 +226,23 @@ read_factor(const struct reading *reading, const char *text, double *factor)
 
 /* Reads "[N *] RESOURCE", which is the words up to `end`. */
 static int
-read_term(struct reading *reading, size_t end, char **resource,
-          double *factor)
+column_argument_read_term(struct reading *reading, size_t end, char **resource,
+                          double *factor)
 {
 	const struct session *session = reading->session;
 	const struct word *words = reading->words->words;
 	uint32_t found;
 
 	*factor = 1;
-	if (end > reading->at + 1 && is_word(&words[reading->at + 1], "*")) {
+	if (end > reading->at + 1 &&
+	    column_argument_is_word(&words[reading->at + 1], "*")) {
 		if (read_factor(reading, words[reading->at].text, factor) != 0)
 			return -1;
 		reading->at += 2;
 	}
 	if (reading->at >= end)
 		return report_form(reading);
-	*resource = join(reading, reading->at, end);
+	*resource = column_argument_join(reading, reading->at, end);
 	reading->at = end;
 	if (*resource == NULL || session->profile == NULL)
 		return *resource == NULL ? -1 : 0;
@@ -269,7 +274,7 @@ check_name(const struct reading *reading, const char *name)
 }
 
 static int
-read_formula(struct reading *reading, struct value *value)
+column_argument_read_formula(struct reading *reading, struct value *value)
 {
 	const struct words *words = reading->words;
 	size_t left = words->n - reading->at, operator;
@@ -281,31 +286,35 @@ read_formula(struct reading *reading, struct value *value)
 	*formula = (struct column_formula){ 0 };
 	value->formula = formula;
 	value->text = words->words[reading->at].text;
-	formula->name = join(reading, reading->at, reading->at + 1);
+	formula->name = column_argument_join(reading, reading->at,
+	                                     reading->at + 1);
 	reading->at++;
 	if (formula->name == NULL)
 		return -1;
-	if (left == 2 && is_word(&words->words[reading->at], "off")) {
+	if (left == 2 &&
+	    column_argument_is_word(&words->words[reading->at], "off")) {
 		reading->at++;
 		return column_list_formula(&reading->session->columns,
 		                           formula->name) != NULL ? 0 :
 		    error_set(reading->error, "no column %.*s is defined",
 		              SHOWN, formula->name);
 	}
-	if (left < 2 || !is_word(&words->words[reading->at], "="))
+	if (left < 2 ||
+	    !column_argument_is_word(&words->words[reading->at], "="))
 		return report_form(reading);
 	reading->at++;
 	operator = find_operator(reading);
 	if (check_name(reading, formula->name) != 0 ||
-	    read_term(reading, operator, &formula->left,
-	              &formula->left_factor) != 0)
+	    column_argument_read_term(reading, operator, &formula->left,
+	                              &formula->left_factor) != 0)
 		return -1;
 	if (operator == words->n)
 		return report_form(reading);
-	formula->is_ratio = is_word(&words->words[operator], "/");
+	formula->is_ratio = column_argument_is_word(&words->words[operator],
+	                                            "/");
 	reading->at++;
-	return read_term(reading, words->n, &formula->right,
-	                 &formula->right_factor);
+	return column_argument_read_term(reading, words->n, &formula->right,
+	                                 &formula->right_factor);
 }
 
 static void
@@ -318,18 +327,18 @@ complete_formula(struct completion *completion, const struct session *session,
 	if (n == 0) {
 		offer_formulas(completion, session);
 	} else if (n == 1) {
-		offer(completion, "=");
-		offer(completion, "off");
+		column_argument_offer(completion, "=");
+		column_argument_offer(completion, "off");
 	} else {
 		offer_resources(completion, session);
-		offer(completion, "/");
-		offer(completion, "-");
-		offer(completion, "*");
+		column_argument_offer(completion, "/");
+		column_argument_offer(completion, "-");
+		column_argument_offer(completion, "*");
 	}
 }
 
 const struct argument_kind arg_formula = {
-	.read = read_formula,
+	.read = column_argument_read_formula,
 	.complete = complete_formula,
 	.takes_rest = true,
 };

@@ -45,7 +45,7 @@ command_word(const struct command *command, size_t i)
 enum match { MATCH_NONE, MATCH_BEGINNING, MATCH_WHOLE };
 
 static bool
-is_word(const char *known, const char *word, size_t length)
+command_is_word(const char *known, const char *word, size_t length)
 {
 	return strlen(known) == length && memcmp(known, word, length) == 0;
 }
@@ -57,11 +57,11 @@ match(const struct command *command, const char *word, size_t length)
 	const char *known;
 
 	for (size_t i = 0; (known = command_word(command, i)) != NULL; i++)
-		if (is_word(known, word, length))
+		if (command_is_word(known, word, length))
 			return MATCH_WHOLE;
 	for (size_t i = 0; i < COMMAND_MAX_SHORT &&
 	     (known = command->short_forms[i]) != NULL; i++)
-		if (is_word(known, word, length))
+		if (command_is_word(known, word, length))
 			return MATCH_WHOLE;
 	return strncmp(command->name, word, length) == 0
 	    ? MATCH_BEGINNING : MATCH_NONE;
@@ -69,7 +69,7 @@ match(const struct command *command, const char *word, size_t length)
 
 /* The command of which this is the whole name, or NULL. */
 static const struct command *
-find_name(const char *name, size_t length)
+command_find_name(const char *name, size_t length)
 {
 	for (size_t i = 0; commands[i] != NULL; i++)
 		if (strlen(commands[i]->name) == length &&
@@ -82,8 +82,8 @@ const struct command *
 command_of_word(const struct command_word *row)
 {
 	return row->command != NULL
-	    ? find_name(row->command, strlen(row->command))
-	    : find_name(row->type, strcspn(row->type, " ,"));
+	    ? command_find_name(row->command, strlen(row->command))
+	    : command_find_name(row->type, strcspn(row->type, " ,"));
 }
 
 /* The row of that word whose command exists, or NULL. */
@@ -121,7 +121,8 @@ find_abbreviated(const char *word, size_t length)
 		if (length >= strlen(row->word) &&
 		    length <= strlen(row->command) &&
 		    memcmp(row->command, word, length) == 0)
-			return find_name(row->command, strlen(row->command));
+			return command_find_name(row->command,
+			                         strlen(row->command));
 	return NULL;
 }
 
@@ -141,7 +142,7 @@ report_ambiguous(const char *word, size_t length, struct error *error)
 }
 
 static void
-report_unknown(const char *word, size_t length, struct error *error)
+command_report_unknown(const char *word, size_t length, struct error *error)
 {
 	struct text_buffer text = { 0 };
 	struct near near;
@@ -187,7 +188,7 @@ command_lookup(const char *word, size_t length, struct error *error)
 	if (n > 1 && length > 0)
 		report_ambiguous(word, length, error);
 	else
-		report_unknown(word, length, error);
+		command_report_unknown(word, length, error);
 	return NULL;
 }
 
@@ -238,7 +239,7 @@ explain_unknown(const char *word, size_t length, struct error *error)
 		error_set(error, "%.*s is a row of the last view; type what "
 		          "to do with it, such as path %.*s", (int)length,
 		          word, (int)length, word);
-	else if (find_name(word, n) != NULL)
+	else if (command_find_name(word, n) != NULL)
 		error_set(error, "there is no command \"%.*s\"; type %.*s "
 		          "%.*s", (int)length, word, (int)n, word,
 		          (int)(length - n), word + n);

@@ -18,8 +18,8 @@ function_code_free(struct function_code *code)
 }
 
 static int
-find_frames(struct function_code *code, const struct profile *profile,
-            struct error *error)
+function_code_find_frames(struct function_code *code,
+                          const struct profile *profile, struct error *error)
 {
 	code->frames = memory_array(profile->n_frames, sizeof *code->frames,
 	                            error);
@@ -94,7 +94,7 @@ function_code_read(struct function_code *code, const struct session *session,
 		.function = function,
 		.without = NO_MODULE,
 	};
-	if (find_frames(code, profile, error) != 0)
+	if (function_code_find_frames(code, profile, error) != 0)
 		return -1;
 	for (begin = 0; begin < code->n_frames; begin = end) {
 		uint32_t module = profile->frames[code->frames[begin]].module;
@@ -120,8 +120,8 @@ struct asking {
 };
 
 static int
-take(void *context, size_t which, const struct location *chain, size_t n,
-     const struct names *names, struct error *error)
+function_code_take(void *context, size_t which, const struct location *chain,
+                   size_t n, const struct names *names, struct error *error)
 {
 	const struct asking *asking = context;
 
@@ -152,7 +152,7 @@ function_code_lines(const struct function_code *code,
 		status = address_lines_find(lines,
 		    &session->profile->modules[part->module],
 		    addresses + part->first, part->end - part->first,
-		    most_bytes, take, &asking, error);
+		    most_bytes, function_code_take, &asking, error);
 	}
 	free(addresses);
 	return status;
@@ -170,8 +170,9 @@ struct extent {
 };
 
 static int
-take_line(void *context, size_t instruction, const struct location *chain,
-          size_t n, const struct names *names, struct error *error)
+function_code_take_line(void *context, size_t instruction,
+                        const struct location *chain, size_t n,
+                        const struct names *names, struct error *error)
 {
 	struct extent *extent = context;
 
@@ -199,7 +200,8 @@ function_code_extent(struct session *session, uint32_t function,
 
 	if (status == 0)
 		status = function_code_lines(&code, session, DEBUG_BYTES_MOST,
-		                             take_line, &extent, error);
+		                             function_code_take_line, &extent,
+		                             error);
 	function_code_free(&code);
 	*first = extent.first;
 	*last = extent.last;

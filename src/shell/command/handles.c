@@ -15,7 +15,7 @@ struct handle {
 
 /* Whether text[length] is % and a number; one too large is no row's. */
 static bool
-read_number(const char *text, size_t length, size_t *number)
+handles_read_number(const char *text, size_t length, size_t *number)
 {
 	unsigned long long value;
 
@@ -47,13 +47,13 @@ read_handle(const struct session *session, enum handle_kind kind,
 		handle->closes = true;
 		length--;
 	}
-	return read_number(text, length, &handle->number) &&
+	return handles_read_number(text, length, &handle->number) &&
 	    session_find_function(session, text, length) == NO_NAME;
 }
 
 static void
-add_word(struct words *to, const char *text, size_t length, bool is_quoted,
-         const struct word *typed)
+handles_add_word(struct words *to, const char *text, size_t length,
+                 bool is_quoted, const struct word *typed)
 {
 	to->words[to->n++] = (struct word){
 		text, length, is_quoted, typed->begin, typed->end
@@ -65,9 +65,9 @@ add_word(struct words *to, const char *text, size_t length, bool is_quoted,
  * NULL.  0, or -1 with *error set.
  */
 static int
-add_names(const struct last_rows *rows, enum handle_kind kind,
-          const struct handle *handle, const struct word *typed, size_t *n,
-          struct words *to, struct error *error)
+handles_add_names(const struct last_rows *rows, enum handle_kind kind,
+                  const struct handle *handle, const struct word *typed,
+                  size_t *n, struct words *to, struct error *error)
 {
 	size_t n_names;
 	uint32_t far;
@@ -84,27 +84,29 @@ add_names(const struct last_rows *rows, enum handle_kind kind,
 	if (to == NULL)
 		return 0;
 	if (handle->opens)
-		add_word(to, "(", 1, false, typed);
+		handles_add_word(to, "(", 1, false, typed);
 	for (size_t i = 0; i < n_names; i++)
-		add_word(to, names_text(rows->texts, names[i]),
-		         names_length(rows->texts, names[i]), true, typed);
+		handles_add_word(to, names_text(rows->texts, names[i]),
+		                 names_length(rows->texts, names[i]), true,
+		                 typed);
 	if (handle->closes)
-		add_word(to, ")", 1, false, typed);
+		handles_add_word(to, ")", 1, false, typed);
 	return 0;
 }
 
 /* The same for words[begin .. end-1]; what is no handle is added as it is. */
 static int
-add_words(const struct session *session, enum handle_kind kind,
-          const struct word *words, size_t begin, size_t end, size_t *n,
-          struct words *to, struct error *error)
+handles_add_words(const struct session *session, enum handle_kind kind,
+                  const struct word *words, size_t begin, size_t end, size_t *n,
+                  struct words *to, struct error *error)
 {
 	for (size_t i = begin; i < end; i++) {
 		struct handle handle;
 
 		if (read_handle(session, kind, &words[i], &handle)) {
-			if (add_names(&session->last_rows, kind, &handle,
-			              &words[i], n, to, error) != 0)
+			if (handles_add_names(&session->last_rows, kind,
+			                      &handle, &words[i], n, to,
+			                      error) != 0)
 				return -1;
 			continue;
 		}
@@ -125,8 +127,8 @@ handles_replace(const struct session *session, enum handle_kind kind,
 
 	if (kind == HANDLE_NONE)
 		return words;
-	if (add_words(session, kind, words->words, begin, end, &n, NULL,
-	              error) != 0)
+	if (handles_add_words(session, kind, words->words, begin, end, &n, NULL,
+	                      error) != 0)
 		return NULL;
 	copy = arena_alloc(arena, sizeof *copy, error);
 	if (copy == NULL)
@@ -137,8 +139,8 @@ handles_replace(const struct session *session, enum handle_kind kind,
 		return NULL;
 	memcpy(copy->words, words->words, begin * sizeof *copy->words);
 	copy->n = begin;
-	if (add_words(session, kind, words->words, begin, end, &n, copy,
-	              error) != 0)
+	if (handles_add_words(session, kind, words->words, begin, end, &n, copy,
+	                      error) != 0)
 		return NULL;
 	memcpy(copy->words + copy->n, words->words + end,
 	       (words->n - end) * sizeof *copy->words);

@@ -91,7 +91,7 @@ run_writing(struct session *session, const struct command *command,
  * of scripts, files and pipes does not change.
  */
 static bool
-has_numbers(const struct session *session, bool to_terminal)
+interpret_has_numbers(const struct session *session, bool to_terminal)
 {
 	return to_terminal && session->is_interactive &&
 	    !session->is_watching && session->settings.format == output_formats;
@@ -107,7 +107,7 @@ text_layout(const struct session *session, bool to_terminal)
 		.unit = settings->unit,
 		.has_color = terminal_wants_color(settings->color,
 		                                  to_terminal),
-		.has_numbers = has_numbers(session, to_terminal),
+		.has_numbers = interpret_has_numbers(session, to_terminal),
 		.has_short_names = session_has_short_names(session,
 		                                           to_terminal),
 	};
@@ -140,8 +140,8 @@ draw_table(struct session *session, const struct table *table,
 
 /* Views of a part of the run say which part it is. */
 static int
-add_steps(const struct session *session, struct table *table,
-          struct error *error)
+interpret_add_steps(const struct session *session, struct table *table,
+                    struct error *error)
 {
 	bool is_of_part = false;
 	size_t n;
@@ -200,9 +200,9 @@ run_redirected(struct session *session, const struct command *command,
 }
 
 static int
-run(struct session *session, const struct command *command,
-    const struct arguments *arguments, const struct words *words,
-    struct error *error)
+interpret_run(struct session *session, const struct command *command,
+              const struct arguments *arguments, const struct words *words,
+              struct error *error)
 {
 	struct table table = { .view = command->name };
 	struct error shown = { 0 };
@@ -225,7 +225,7 @@ run(struct session *session, const struct command *command,
 		return -1;
 	}
 	if (status == 0)
-		status = add_steps(session, &table, error);
+		status = interpret_add_steps(session, &table, error);
 	if (status == 0 || table.n_rows > 0) {
 		int drawn = show_table(session, &table, words, &shown);
 
@@ -249,7 +249,8 @@ parse_and_run(struct session *session, const struct command *command,
 	                             first, line, error);
 
 	if (status == 0)
-		status = run(session, command, &arguments, words, error);
+		status = interpret_run(session, command, &arguments, words,
+		                       error);
 	arguments_free(&arguments);
 	return status;
 }

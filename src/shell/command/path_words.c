@@ -8,8 +8,8 @@
 
 /* The text from one word to another, as it was typed. */
 static int
-take_range(struct reading *reading, size_t first, size_t last,
-           struct pattern_word *word)
+path_words_take_range(struct reading *reading, size_t first, size_t last,
+                      struct pattern_word *word)
 {
 	const struct word *words = reading->words->words;
 
@@ -97,8 +97,8 @@ path_words_read(struct reading *reading, size_t *n)
 	    (words->n - first) * sizeof *path, reading->error);
 
 	*n = 0;
-	if (path == NULL || take_range(reading, first, words->n - 1,
-	                               &path[0]) != 0)
+	if (path == NULL || path_words_take_range(reading, first, words->n - 1,
+	                                          &path[0]) != 0)
 		return NULL;
 	reading->at = words->n;
 	if (words->n - first > 1 && is_function(reading, &path[0])) {
@@ -115,7 +115,8 @@ path_words_read(struct reading *reading, size_t *n)
 			.length = word->length,
 			.is_exact = word->is_quoted,
 		};
-		if (last > i && take_range(reading, i, last, &path[*n]) != 0)
+		if (last > i &&
+		    path_words_take_range(reading, i, last, &path[*n]) != 0)
 			return NULL;
 		++*n;
 		i = last;

@@ -72,8 +72,9 @@ const struct argument_kind arg_picture = {
 
 /* Draws the table to a file, which is replaced only by a whole picture. */
 static int
-write_file(struct session *session, const struct table *table,
-           draw_function *draw, const char *name, struct error *error)
+picture_file_write_file(struct session *session, const struct table *table,
+                        draw_function *draw, const char *name,
+                        struct error *error)
 {
 	const struct settings *settings = &session->settings;
 	const struct layout layout = { .digits = settings->digits,
@@ -107,7 +108,8 @@ picture_file_write(struct session *session, const char *command,
 	with_picture.resolution = RESOLUTION;
 	status = view(&with_picture, &table, error);
 	if (status == 0)
-		status = write_file(session, &table, draw, name, error);
+		status = picture_file_write_file(session, &table, draw, name,
+		                                 error);
 	table_free(&table);
 	return status;
 }

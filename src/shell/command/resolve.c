@@ -155,8 +155,8 @@ resolve_report_no_match(const struct session *session,
 }
 
 static uint32_t *
-match_functions(const struct session *session, const struct word *word,
-                struct arena *arena, size_t *n, struct error *error)
+resolve_match_functions(const struct session *session, const struct word *word,
+                        struct arena *arena, size_t *n, struct error *error)
 {
 	struct pattern *pattern = pattern_new(word->text, error);
 	uint32_t *found = NULL;
@@ -244,15 +244,15 @@ resolve_functions(const struct session *session, const struct word *word,
 	if (found != NULL || error->is_set)
 		return found;
 	if (!word->is_quoted)
-		return match_functions(session, word, arena, n, error);
+		return resolve_match_functions(session, word, arena, n, error);
 	resolve_report_unknown(session, word->text, word->length, error);
 	return NULL;
 }
 
 /* Reports that a pattern matches several functions, and names the largest. */
 static void
-report_several(const struct session *session, const char *pattern,
-               uint32_t *found, size_t n, struct error *error)
+resolve_report_several(const struct session *session, const char *pattern,
+                       uint32_t *found, size_t n, struct error *error)
 {
 	const struct names *names = session->profile->names;
 	uint64_t *hits = resolve_function_hits(session);
@@ -296,7 +296,7 @@ resolve_function(const struct session *session, const struct word *word,
 	if (found != NULL && n == 1)
 		name = found[0];
 	else if (found != NULL)
-		report_several(session, word->text, found, n, error);
+		resolve_report_several(session, word->text, found, n, error);
 	arena_free(&arena);
 	return name;
 }
@@ -342,8 +342,8 @@ resolve_pattern(const struct session *session, const struct word *word,
 }
 
 static void
-report_resource(const struct profile *profile, const char *text, size_t n,
-                struct error *error)
+resolve_report_resource(const struct profile *profile, const char *text,
+                        size_t n, struct error *error)
 {
 	struct text_buffer known = { 0 };
 
@@ -381,6 +381,6 @@ resolve_resource(const struct session *session, const char *text,
 	}
 	if (n == 1)
 		return found;
-	report_resource(profile, text, n, error);
+	resolve_report_resource(profile, text, n, error);
 	return UINT32_MAX;
 }

@@ -91,8 +91,9 @@ next_match(const struct known *known, const bool *is_match, uint32_t after)
 
 /* Reports that a text may mean several of the names that are marked. */
 static int
-report_several(const struct known *known, const char *text, const char *what,
-               const bool *is_match, size_t n, struct error *error)
+resolve_code_report_several(const struct known *known, const char *text,
+                            const char *what, const bool *is_match, size_t n,
+                            struct error *error)
 {
 	struct text_buffer list = { 0 };
 	uint32_t name = NO_NAME;
@@ -110,8 +111,9 @@ report_several(const struct known *known, const char *text, const char *what,
 }
 
 static int
-report_unknown(const struct session *session, const struct known *known,
-               enum code_kinds kinds, const char *text, struct error *error)
+resolve_code_report_unknown(const struct session *session,
+                            const struct known *known, enum code_kinds kinds,
+                            const char *text, struct error *error)
 {
 	struct text_buffer near_ones = { 0 };
 	uint64_t *hits = resolve_function_hits(session);
@@ -177,8 +179,9 @@ match_files(const struct known *known, const char *text, size_t n,
 }
 
 static size_t
-match_functions(const struct known *known, const struct pattern *pattern,
-                bool *is_match, uint32_t *function)
+resolve_code_match_functions(const struct known *known,
+                             const struct pattern *pattern, bool *is_match,
+                             uint32_t *function)
 {
 	size_t n_found = 0;
 
@@ -219,13 +222,13 @@ resolve_file(const struct known *known, const char *text, size_t n,
 	size_t n_found = match_files(known, text, n, is_match, &scope->file);
 
 	if (n_found > 1)
-		return report_several(known, text, "files", is_match, n_found,
-		                      error);
+		return resolve_code_report_several(known, text, "files",
+		                                   is_match, n_found, error);
 	return n_found == 1 ? 1 : 0;
 }
 
 static int
-compare_names(const void *left, const void *right, void *names)
+resolve_code_compare_names(const void *left, const void *right, void *names)
 {
 	return names_compare(names, *(const uint32_t *)left,
 	                     *(const uint32_t *)right);
@@ -233,7 +236,8 @@ compare_names(const void *left, const void *right, void *names)
 
 /* The known functions, freed with free(); NULL with *error set. */
 static uint32_t *
-list_functions(const struct known *known, uint32_t *n, struct error *error)
+resolve_code_list_functions(const struct known *known, uint32_t *n,
+                            struct error *error)
 {
 	uint32_t *functions = memory_array(known->n_names, sizeof *functions,
 	                                   error);
@@ -243,8 +247,8 @@ list_functions(const struct known *known, uint32_t *n, struct error *error)
 		if (known->is_function[i])
 			functions[(*n)++] = i;
 	if (*n > 0)
-		qsort_r(functions, *n, sizeof *functions, compare_names,
-		        (void *)known->names);
+		qsort_r(functions, *n, sizeof *functions,
+		        resolve_code_compare_names, (void *)known->names);
 	return functions;
 }
 
@@ -254,7 +258,8 @@ resolve_short_function(const struct known *known, const char *text,
                        struct code_scope *scope, struct error *error)
 {
 	struct function_set among = { .names = known->names };
-	uint32_t *functions = list_functions(known, &among.n, error);
+	uint32_t *functions = resolve_code_list_functions(known, &among.n,
+	                                                  error);
 
 	if (functions == NULL)
 		return -1;
@@ -279,21 +284,23 @@ resolve_pattern_function(const struct known *known, const char *text,
 
 	if (pattern == NULL)
 		return -1;
-	n_found = match_functions(known, pattern, is_match, &scope->function);
+	n_found = resolve_code_match_functions(known, pattern, is_match,
+	                                       &scope->function);
 	status = pattern_check(pattern, error);
 	pattern_free(pattern);
 	if (status != 0)
 		return -1;
 	if (n_found > 1)
-		return report_several(known, text, "functions", is_match,
-		                      n_found, error);
+		return resolve_code_report_several(known, text, "functions",
+		                                   is_match, n_found, error);
 	return n_found == 1 ? 1 : 0;
 }
 
 static int
-resolve(const struct session *session, const struct known *known, enum code_kinds kinds, const char *text,
-        bool *is_match, struct code_scope *scope, uint32_t *line,
-        struct error *error)
+resolve_code_resolve(const struct session *session, const struct known *known,
+                     enum code_kinds kinds, const char *text, bool *is_match,
+                     struct code_scope *scope, uint32_t *line,
+                     struct error *error)
 {
 	uint32_t name = names_find(known->names, text, strlen(text));
 	size_t n_file;
@@ -318,7 +325,8 @@ resolve(const struct session *session, const struct known *known, enum code_kind
 		found = resolve_pattern_function(known, text, is_match, scope,
 		                                 error);
 	if (found == 0)
-		return report_unknown(session, known, kinds, text, error);
+		return resolve_code_report_unknown(session, known, kinds, text,
+		                                   error);
 	return found > 0 ? 0 : -1;
 }
 
@@ -337,8 +345,8 @@ resolve_code(const struct session *session, enum code_kinds kinds,
 		is_match = memory_array(known.n_names, sizeof *is_match,
 		                        error);
 	if (is_match != NULL)
-		status = resolve(session, &known, kinds, text, is_match, scope, line,
-		                 error);
+		status = resolve_code_resolve(session, &known, kinds, text,
+		                              is_match, scope, line, error);
 	free(is_match);
 	known_free(&known);
 	return status;
@@ -346,12 +354,13 @@ resolve_code(const struct session *session, enum code_kinds kinds,
 
 /* Offers the known functions. */
 static void
-offer_functions(const struct session *session, const struct known *known,
-                bool are_short, struct completion *completion)
+resolve_code_offer_functions(const struct session *session,
+                             const struct known *known, bool are_short,
+                             struct completion *completion)
 {
 	struct function_set all = { .names = known->names };
-	uint32_t *functions = list_functions(known, &all.n,
-	                                     &completion->error);
+	uint32_t *functions = resolve_code_list_functions(known, &all.n,
+	                                                  &completion->error);
 	uint64_t *hits = resolve_function_hits(session);
 
 	all.functions = functions;
@@ -370,7 +379,8 @@ resolve_code_complete(const struct session *session, enum code_kinds kinds,
 
 	if (known_make(&known, session->profile, kinds,
 	               &completion->error) == 0) {
-		offer_functions(session, &known, has_short_names, completion);
+		resolve_code_offer_functions(session, &known, has_short_names,
+		                             completion);
 		for (uint32_t i = 0; i < known.n_names; i++)
 			if (known.is_file[i])
 				completion_offer(completion,

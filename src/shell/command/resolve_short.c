@@ -63,7 +63,7 @@ stands_for(struct search *search, uint32_t name, bool lacks_scopes)
 }
 
 static int
-find_functions(struct search *search, bool lacks_scopes)
+resolve_short_find_functions(struct search *search, bool lacks_scopes)
 {
 	const uint32_t *functions = search->among.functions;
 
@@ -103,7 +103,7 @@ add_list(struct text_buffer *text, const struct short_name *names, size_t n)
  * that, with what tells them apart.
  */
 static void
-report_several(const struct search *search)
+resolve_short_report_several(const struct search *search)
 {
 	const struct names *names = search->among.names;
 	struct short_name *list = memory_array(search->n, sizeof *list,
@@ -137,8 +137,9 @@ report_several(const struct search *search)
  * Free search->found.  0, or -1 with *error set.
  */
 static int
-find_all(struct search *search, struct function_set among, const char *text,
-         size_t length, bool *lacks_scopes, struct error *error)
+resolve_short_find_all(struct search *search, struct function_set among,
+                       const char *text, size_t length, bool *lacks_scopes,
+                       struct error *error)
 {
 	*search = (struct search){
 		.among = among,
@@ -152,9 +153,10 @@ find_all(struct search *search, struct function_set among, const char *text,
 		search->last = text + search->parts.last_begin;
 		search->n_last = search->parts.last_end -
 		    search->parts.last_begin;
-		if (find_functions(search, false) == 0 && search->n == 0) {
+		if (resolve_short_find_functions(search, false) == 0 &&
+		    search->n == 0) {
 			*lacks_scopes = true;
-			find_functions(search, true);
+			resolve_short_find_functions(search, true);
 		}
 	}
 	name_parts_free(&search->parts);
@@ -169,12 +171,12 @@ resolve_short_name_among(struct function_set among, const char *text,
 	bool lacks_scopes;
 	uint32_t name = NO_NAME;
 
-	if (find_all(&search, among, text, length, &lacks_scopes,
-	             error) == 0) {
+	if (resolve_short_find_all(&search, among, text, length, &lacks_scopes,
+	                           error) == 0) {
 		if (search.n == 1)
 			name = search.found[0];
 		else if (search.n > 1)
-			report_several(&search);
+			resolve_short_report_several(&search);
 	}
 	free(search.found);
 	return name;
@@ -208,8 +210,8 @@ resolve_short_names(const struct session *session, const char *text,
 	struct search search;
 
 	*n = 0;
-	if (find_all(&search, functions_of(session), text, length,
-	             lacks_scopes, error) == 0) {
+	if (resolve_short_find_all(&search, functions_of(session), text, length,
+	                           lacks_scopes, error) == 0) {
 		*n = search.n;
 		return search.found;
 	}

@@ -56,7 +56,7 @@ selection_read_words(const struct reading *reading, size_t begin, size_t end,
 
 /* Names of threads have blanks, so all that is left of the line is one word. */
 static int
-read_pattern(struct reading *reading, struct value *value)
+selection_read_pattern(struct reading *reading, struct value *value)
 {
 	struct pattern_word *word = arena_alloc(&reading->arguments->arena,
 	                                        sizeof *word, reading->error);
@@ -81,7 +81,7 @@ read_selection(struct reading *reading, struct value *value)
 		return arg_path_pattern.read(reading, value);
 	value->count = kind;
 	value->text = words->words[reading->at++].text;
-	return read_pattern(reading, value);
+	return selection_read_pattern(reading, value);
 }
 
 /* "2s..5s", "..5s", "2s.." */
@@ -136,7 +136,7 @@ struct offering {
 };
 
 static void
-offer(void *context, const char *text, size_t length)
+selection_offer(void *context, const char *text, size_t length)
 {
 	struct offering *offering = context;
 	struct completion *completion = offering->completion;
@@ -167,8 +167,8 @@ selection_complete_labels(struct completion *completion,
 		if (offering.key == NULL)
 			return;
 	}
-	sections_offer(profile, SECTION_LABEL, offering.key, offer, &offering,
-	               &completion->error);
+	sections_offer(profile, SECTION_LABEL, offering.key, selection_offer,
+	               &offering, &completion->error);
 }
 
 static void
@@ -193,7 +193,7 @@ complete_selection(struct completion *completion,
 		selection_complete_labels(completion, session->profile);
 	} else {
 		sections_offer(session->profile, kinds[kind - 1].kind, NULL,
-		               offer, &offering, &completion->error);
+		               selection_offer, &offering, &completion->error);
 	}
 }
 

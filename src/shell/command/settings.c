@@ -19,8 +19,8 @@
 
 /* After a field was set: does what depends on it, or takes the change back. */
 static int
-apply(struct session *session, const struct command *setting,
-      const struct settings *before, struct error *error)
+settings_apply(struct session *session, const struct command *setting,
+               const struct settings *before, struct error *error)
 {
 	if (session_settings_changed(session, setting->change, error) == 0)
 		return 0;
@@ -37,7 +37,7 @@ apply(struct session *session, const struct command *setting,
 		const struct settings before = session->settings; \
 	\
 		*FIELD(session, setting, kind) = (expression); \
-		return apply(session, setting, &before, error); \
+		return settings_apply(session, setting, &before, error); \
 	}
 
 #define TYPED_fraction "FRACTION", &arg_fraction
@@ -205,8 +205,9 @@ setting_word(const char *text, size_t length, struct arena *arena,
 }
 
 static int
-add_setting(const struct session *session, const struct command *setting,
-            struct table *table, struct error *error)
+settings_add_setting(const struct session *session,
+                     const struct command *setting, struct table *table,
+                     struct error *error)
 {
 	const char *value = setting->get(session, setting, &table->arena,
 	                                 error);
@@ -239,11 +240,11 @@ setting_show(const struct session *session, const struct command *setting,
 	table_add_column(table, "name", "name", CELL_TEXT);
 	table_add_column(table, "value", "value", CELL_TEXT);
 	if (setting != NULL)
-		return add_setting(session, setting, table, error);
+		return settings_add_setting(session, setting, table, error);
 	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
 		if (commands[i]->get != NULL)
-			status = add_setting(session, commands[i], table,
-			                     error);
+			status = settings_add_setting(session, commands[i],
+			                              table, error);
 	return status;
 }
 

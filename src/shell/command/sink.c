@@ -220,7 +220,7 @@ sink_begin_again(struct session *session, bool is_first, struct error *error)
 
 /* An error number, or 0. */
 static int
-close_descriptor(struct sink *sink)
+sink_close_descriptor(struct sink *sink)
 {
 	return sink->descriptor == STDOUT_FILENO ||
 	    close(sink->descriptor) == 0 ? 0 : errno;
@@ -243,7 +243,7 @@ sink_close(struct sink *sink, struct session *session, bool is_whole,
 		result = new_file_close(&sink->file, is_whole && status == 0,
 		                        error);
 	} else {
-		int closed = close_descriptor(sink);
+		int closed = sink_close_descriptor(sink);
 
 		status = status == 0 ? closed : status;
 	}

@@ -34,7 +34,7 @@ help_add_row(const struct command *command, struct table *table,
 
 /* The part of text[length] that fits a line, up to a blank if there is one. */
 static size_t
-line_length(const char *text, size_t length, size_t width)
+help_text_line_length(const char *text, size_t length, size_t width)
 {
 	size_t n = width;
 
@@ -55,7 +55,7 @@ help_wrap(const char *paragraphs, size_t width,
 	while (status == 0 && *paragraphs != '\0') {
 		size_t left = strcspn(paragraphs, "\n"), n;
 
-		n = line_length(paragraphs, left, width);
+		n = help_text_line_length(paragraphs, left, width);
 		status = line(context, paragraphs, n);
 		paragraphs += n;
 		if (*paragraphs == ' ' || *paragraphs == '\n')
@@ -112,8 +112,8 @@ line_width(void)
 
 /* The lines of text around the arguments; JSON has fields instead. */
 static int
-add_lines(const struct command *command, const char *usage,
-          const char *text, struct table *table, struct error *error)
+help_text_add_lines(const struct command *command, const char *usage,
+                    const char *text, struct table *table, struct error *error)
 {
 	struct description description = { table, error };
 
@@ -178,7 +178,8 @@ help_describe(const struct command *command, struct table *table,
 	table->rows_key = "arguments";
 	table->is_plain = true;
 	if (usage == NULL || description == NULL ||
-	    add_lines(command, usage, description, table, error) != 0 ||
+	    help_text_add_lines(command, usage, description, table, error) !=
+	        0 ||
 	    add_arguments(command, table, error) != 0)
 		return -1;
 	return table_add_fields(table, fields, sizeof fields / sizeof *fields,

@@ -27,7 +27,7 @@ add_short(struct text_buffer *text, const char *name, size_t length)
 
 /* Adds the short name of the root without the scopes that it has no room for. */
 static void
-add_root(struct text_buffer *text, const char *name, size_t length)
+describe_add_root(struct text_buffer *text, const char *name, size_t length)
 {
 	struct name_parts parts = { 0 };
 	struct text_buffer root = { 0 };
@@ -61,8 +61,9 @@ describe_prompt(const struct session *session, struct text_buffer *text)
 
 		text_add_char(text, ' ');
 		if (session_has_short_names(session, true))
-			add_root(text, names_text(names, session->root),
-			         names_length(names, session->root));
+			describe_add_root(text,
+			                  names_text(names, session->root),
+			                  names_length(names, session->root));
 		else
 			add_short(text, names_text(names, session->root),
 			          names_length(names, session->root));
@@ -78,7 +79,7 @@ describe_prompt(const struct session *session, struct text_buffer *text)
 }
 
 static int
-add_line(void *context, const char *line, size_t length)
+describe_add_line(void *context, const char *line, size_t length)
 {
 	text_add(context, line, length);
 	text_add_char(context, '\n');
@@ -94,7 +95,7 @@ write_text(struct text_buffer *text, int descriptor)
 
 	if (terminal_is_output())
 		terminal_size(&columns, &lines);
-	help_wrap(text_string(text), columns, add_line, &wrapped);
+	help_wrap(text_string(text), columns, describe_add_line, &wrapped);
 	write_to_descriptor(&descriptor, wrapped.bytes, wrapped.length);
 	text_free(&wrapped);
 	text_free(text);
@@ -106,8 +107,8 @@ write_text(struct text_buffer *text, int descriptor)
  * Of costs of calls, which are no samples, "16384 instructions of Ir".
  */
 static void
-add_resource(const struct session *session, uint32_t number,
-             struct text_buffer *text)
+describe_add_resource(const struct session *session, uint32_t number,
+                      struct text_buffer *text)
 {
 	const struct resource *resource =
 	    &session->profile->resources[number];
@@ -152,12 +153,12 @@ add_profile(const struct session *session, struct text_buffer *text)
 		program = session->files[0];
 	text_add_printable(text, program, strlen(program));
 	text_add_string(text, ": ");
-	add_resource(session, session->resource, text);
+	describe_add_resource(session, session->resource, text);
 	for (uint32_t i = 0; i < profile->n_resources; i++) {
 		if (i == session->resource)
 			continue;
 		text_add_string(text, "; ");
-		add_resource(session, i, text);
+		describe_add_resource(session, i, text);
 	}
 	if (profile_is_growing(profile))
 		text_add_string(text, "; still running, try reload");

@@ -79,7 +79,7 @@ catch_signals(struct sigaction *saved)
 }
 
 static void
-restore_signals(const struct sigaction *saved)
+prompt_restore_signals(const struct sigaction *saved)
 {
 	for (size_t i = 0; i < N_WATCHED; i++)
 		sigaction(watched[i], &saved[i], NULL);
@@ -87,7 +87,7 @@ restore_signals(const struct sigaction *saved)
 
 /* Blocks what is watched. */
 static void
-block_signals(void)
+prompt_block_signals(void)
 {
 	sigset_t blocked;
 
@@ -212,7 +212,7 @@ attempt_completion(const char *text, int start, int end)
 
 /* Readline calls this with a line, or with NULL after Ctrl-D. */
 static void
-take_line(char *line)
+prompt_take_line(char *line)
 {
 	rl_callback_handler_remove();
 	typed_line = line;
@@ -257,18 +257,18 @@ handle_signals(void)
  * blocked except while it waits.
  */
 static char *
-read_line(const char *prompt)
+prompt_read_line(const char *prompt)
 {
 	struct pollfd input = { fileno(rl_instream), POLLIN, 0 };
 	struct sigaction stop;
 	int ready = 0;
 
-	block_signals();
+	prompt_block_signals();
 	catch_signal(SIGTSTP, &stop);
 	typed_line = NULL;
 	line_is_ready = false;
 	interrupt_requested = 0;
-	rl_callback_handler_install(prompt, take_line);
+	rl_callback_handler_install(prompt, prompt_take_line);
 	while (!line_is_ready && !end_requested &&
 	       (ready >= 0 || errno == EINTR)) {
 		handle_signals();
@@ -341,7 +341,7 @@ run_lines(struct session *session, const char *lines)
 }
 
 static void
-remember(struct session *session, const char *line)
+prompt_remember(struct session *session, const char *line)
 {
 	struct error error = { 0 };
 	size_t n = session->history.n;
@@ -380,13 +380,13 @@ loop(struct session *session)
 	while (!session->quit_requested && !end_requested) {
 		text_free(&prompt);
 		describe_prompt(session, &prompt);
-		line = read_line(text_string(&prompt));
+		line = prompt_read_line(text_string(&prompt));
 		if (line == NULL) {
 			if (!end_requested)
 				fputc('\n', rl_outstream);
 			break;
 		}
-		remember(session, line);
+		prompt_remember(session, line);
 		run_lines(session, line);
 		free(line);
 	}
@@ -412,7 +412,7 @@ prompt_run(struct session *session, FILE *input)
 		describe_commands(fileno(rl_outstream));
 	}
 	loop(session);
-	restore_signals(saved);
+	prompt_restore_signals(saved);
 	error = (struct error){ 0 };
 	if (history_save(&session->history, &error) != 0)
 		message("cpprof", error.text);

@@ -30,7 +30,7 @@ settings_file_name(const char *file, char *path)
 
 /* 0 if a line sets a setting, is empty or a comment; else -1 with *error. */
 static int
-check_line(const char *line, struct error *error)
+settings_file_check_line(const char *line, struct error *error)
 {
 	size_t start = strspn(line, " \t"), length;
 	const struct command *command;
@@ -48,7 +48,7 @@ check_line(const char *line, struct error *error)
 }
 
 static void
-apply(struct session *session, FILE *file, const char *path)
+settings_file_run(struct session *session, FILE *file, const char *path)
 {
 	char *line = NULL, place[PATH_MAX + 24];
 	size_t capacity = 0;
@@ -60,7 +60,7 @@ apply(struct session *session, FILE *file, const char *path)
 
 		length -= line[length - 1] == '\n';
 		snprintf(place, sizeof place, "%s:%zu", path, n);
-		if (check_line(line, &error) != 0)
+		if (settings_file_check_line(line, &error) != 0)
 			message(place, error.text);
 		else
 			script_run_line(session, line, (size_t)length, place);
@@ -78,7 +78,7 @@ settings_file_apply(struct session *session)
 	if (file == NULL)
 		return;
 	session->reads_own_files = true;
-	apply(session, file, path);
+	settings_file_run(session, file, path);
 	session->reads_own_files = false;
 	fclose(file);
 }

@@ -117,7 +117,7 @@ completion_offer_function(struct completion *completion,
 }
 
 static int
-compare_candidates(const void *left, const void *right)
+completion_compare_candidates(const void *left, const void *right)
 {
 	const struct completion_candidate *a = left, *b = right;
 
@@ -130,7 +130,8 @@ compare_candidates(const void *left, const void *right)
 
 /* The length of what n >= 1 candidates begin with, in whole characters. */
 static size_t
-common_length(const struct completion_candidate *candidates, size_t n)
+completion_common_length(const struct completion_candidate *candidates,
+                         size_t n)
 {
 	const char *first = candidates[0].text;
 	size_t length = strlen(first);
@@ -155,7 +156,7 @@ completion_finish(struct completion *completion)
 
 	if (completion->n == 0)
 		return;
-	qsort(all, completion->n, sizeof *all, compare_candidates);
+	qsort(all, completion->n, sizeof *all, completion_compare_candidates);
 	for (size_t i = 0; i < completion->n; i++)
 		if (n == 0 || strcmp(all[n - 1].text, all[i].text) != 0)
 			all[n++] = all[i];
@@ -163,7 +164,7 @@ completion_finish(struct completion *completion)
 	while (n_like_first < n &&
 	       all[n_like_first].is_inner == all[0].is_inner)
 		n_like_first++;
-	length = common_length(all, n_like_first);
+	length = completion_common_length(all, n_like_first);
 	/* Scopes alone would take away what was typed. */
 	if (length > 0 && (n == 1 || !all[0].is_inner ||
 	    memmem(all[0].text, length, completion->prefix,
@@ -202,7 +203,7 @@ open_directory(const char *typed)
 }
 
 static bool
-is_directory(DIR *directory, const char *name)
+completion_is_directory(DIR *directory, const char *name)
 {
 	struct stat status;
 
@@ -224,7 +225,8 @@ offer_entry(struct completion *completion, DIR *directory, const char *before,
 		return;
 	path = arena_format(&completion->arena, &completion->error, "%s%s%s",
 	                    before, name,
-	                    is_directory(directory, name) ? "/" : "");
+	                    completion_is_directory(directory, name) ? "/" :
+	                                                               "");
 	if (path != NULL)
 		completion_offer(completion, path, strlen(path));
 }

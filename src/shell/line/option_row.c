@@ -18,7 +18,8 @@ option_take(const struct option_row *row, void *options, const char *value,
 
 /* Whether word is the option; *rest is its value, if that is in the word. */
 static bool
-matches(const struct option_row *row, const char *word, const char **rest)
+option_row_matches(const struct option_row *row, const char *word,
+                   const char **rest)
 {
 	size_t length = strlen(option_word(row));
 
@@ -37,7 +38,7 @@ option_match(const struct option_row *rows, const char *word,
              const char **rest)
 {
 	for (; !option_is_end(rows); rows++)
-		if (matches(rows, word, rest))
+		if (option_row_matches(rows, word, rest))
 			return rows;
 	return NULL;
 }

@@ -11,7 +11,7 @@
 #include "src/base/memory.h"
 
 static int
-take_format(void *all, const char *name, struct error *error)
+options_take_format(void *all, const char *name, struct error *error)
 {
 	struct options *options = all;
 
@@ -62,7 +62,7 @@ take_script(void *options, const char *file, struct error *error)
 }
 
 static int
-take_symfs(void *options, const char *directory, struct error *error)
+options_take_symfs(void *options, const char *directory, struct error *error)
 {
 	(void)error;
 	((struct options *)options)->symfs = directory;
@@ -82,13 +82,13 @@ take_base(void *all, const char *file, struct error *error)
 #define FLAG(member) NULL, offsetof(struct options, member)
 
 const struct option_row option_rows[] = {
-	{ "-e", NULL, "COMMAND", "run this command, then exit",
-	  take_command, 0 },
+	{ "-e", NULL, "COMMAND", "run this command, then exit", take_command,
+	  0 },
 	{ "-x", NULL, "FILE", "run the commands in FILE, then exit",
 	  take_script, 0 },
 	{ "-i", NULL, NULL, "go to the prompt after -e and -x", FLAG(stays) },
 	{ "-F", NULL, "FORMAT", "print answers as text, tsv, csv or json",
-	  take_format, 0 },
+	  options_take_format, 0 },
 	{ "-q", NULL, NULL, "print no banner", FLAG(is_quiet) },
 	{ "-n", NULL, NULL, "read no start-up files", FLAG(has_no_startup) },
 	{ NULL, "--base", "FILE",
@@ -96,7 +96,8 @@ const struct option_row option_rows[] = {
 	{ NULL, "--keep-going", NULL,
 	  "continue a script after a command that fails", FLAG(keeps_going) },
 	{ NULL, "--symfs", "DIR",
-	  "search programs and debug files below DIR first", take_symfs, 0 },
+	  "search programs and debug files below DIR first", options_take_symfs,
+	  0 },
 	{ NULL, "--lenient", NULL,
 	  "skip lines of a profile that cannot be read", FLAG(is_lenient) },
 	{ NULL, "--thread-frames", NULL,
@@ -115,7 +116,7 @@ enum {
 
 /* optopt is the unknown letter; argv[optind - 1] may then be another word. */
 static int
-report_unknown(char **argv, struct error *error)
+options_report_unknown(char **argv, struct error *error)
 {
 	if (optopt > 0 && optopt <= UCHAR_MAX)
 		return error_set(error, "there is no option -%c", optopt);
@@ -172,7 +173,7 @@ take_option(struct options *options, int option, char **argv,
 		       (row->letter == NULL || row->letter[1] != option))
 			row++;
 	if (option_is_end(row))
-		return report_unknown(argv, error);
+		return options_report_unknown(argv, error);
 	return option_take(row, options, optarg, error);
 }
 

@@ -16,7 +16,7 @@ struct splitter {
 };
 
 static bool
-is_blank(char c)
+words_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -28,9 +28,10 @@ at_end(const struct splitter *splitter)
 }
 
 static void
-skip_blanks(struct splitter *splitter)
+words_skip_blanks(struct splitter *splitter)
 {
-	while (!at_end(splitter) && is_blank(splitter->line[splitter->at]))
+	while (!at_end(splitter) &&
+	       words_is_blank(splitter->line[splitter->at]))
 		splitter->at++;
 }
 
@@ -40,7 +41,7 @@ is_pipe(const struct splitter *splitter)
 	const char *bar = splitter->line + splitter->at;
 
 	return *bar == '|' && (splitter->at + 1 == splitter->length ||
-	                       is_blank(bar[1]));
+	                       words_is_blank(bar[1]));
 }
 
 /*
@@ -58,8 +59,8 @@ follows_word(const struct splitter *splitter)
 }
 
 static int
-add_word(struct splitter *splitter, const char *text, size_t length,
-         bool is_quoted, size_t begin)
+words_add_word(struct splitter *splitter, const char *text, size_t length,
+               bool is_quoted, size_t begin)
 {
 	struct words *words = splitter->words;
 	struct error *error = splitter->error;
@@ -75,7 +76,7 @@ add_word(struct splitter *splitter, const char *text, size_t length,
 }
 
 static int
-hex_digit(char c)
+words_hex_digit(char c)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *digit;
@@ -103,8 +104,9 @@ next_quoted(struct splitter *splitter, char *byte)
 		*byte = '|';
 		splitter->at += 2;
 	} else if (*c == '\\' && left > 3 && c[1] == 'x' &&
-	           hex_digit(c[2]) >= 0 && hex_digit(c[3]) >= 0) {
-		*byte = (char)(hex_digit(c[2]) * 16 + hex_digit(c[3]));
+	           words_hex_digit(c[2]) >= 0 && words_hex_digit(c[3]) >= 0) {
+		*byte = (char)(words_hex_digit(c[2]) * 16 +
+		               words_hex_digit(c[3]));
 		splitter->at += 4;
 	} else {
 		splitter->at++;
@@ -129,7 +131,7 @@ add_quoted(struct splitter *splitter)
 		splitter->words->is_open = true;
 	else
 		splitter->at++;
-	return add_word(splitter, text, n, true, begin);
+	return words_add_word(splitter, text, n, true, begin);
 }
 
 /*
@@ -146,8 +148,9 @@ is_expression(const struct splitter *splitter)
 	if (n == left || text[n] != '/')
 		return false;
 	for (n += 2; n < left; n++)
-		if (text[n] == '/' && (n + 1 == left || is_blank(text[n + 1]) ||
-		                       text[n + 1] == ')'))
+		if (text[n] == '/' &&
+		    (n + 1 == left || words_is_blank(text[n + 1]) ||
+		     text[n + 1] == ')'))
 			return true;
 	return false;
 }
@@ -159,14 +162,16 @@ add_bare(struct splitter *splitter)
 	bool has_bars = is_expression(splitter);
 	const char *text;
 
-	while (!at_end(splitter) && !is_blank(splitter->line[splitter->at]) &&
+	while (!at_end(splitter) &&
+	       !words_is_blank(splitter->line[splitter->at]) &&
 	       (has_bars || splitter->line[splitter->at] != '|'))
 		splitter->at++;
 	text = arena_text(&splitter->words->arena, splitter->line + begin,
 	                  splitter->at - begin, splitter->error);
 	if (text == NULL)
 		return -1;
-	return add_word(splitter, text, splitter->at - begin, false, begin);
+	return words_add_word(splitter, text, splitter->at - begin, false,
+	                      begin);
 }
 
 /* The target is the rest of the line without the blanks around it. */
@@ -178,8 +183,8 @@ set_pipe(struct splitter *splitter)
 
 	words->is_redirected_twice |= words->redirect != REDIRECT_NONE;
 	splitter->at++;
-	skip_blanks(splitter);
-	while (end > splitter->at && is_blank(splitter->line[end - 1]))
+	words_skip_blanks(splitter);
+	while (end > splitter->at && words_is_blank(splitter->line[end - 1]))
 		end--;
 	words->redirect = REDIRECT_PIPE;
 	if (end == splitter->at)
@@ -205,7 +210,7 @@ set_file(struct splitter *splitter)
 		words->redirect = REDIRECT_APPEND;
 		splitter->at++;
 	}
-	skip_blanks(splitter);
+	words_skip_blanks(splitter);
 	if (at_end(splitter) || is_pipe(splitter))
 		return 0;
 	if (splitter->line[splitter->at] == '|' ? add_quoted(splitter)
@@ -224,8 +229,8 @@ words_split(struct words *words, const char *line, size_t length,
 	int status = 0;
 
 	*words = (struct words){ 0 };
-	for (skip_blanks(&splitter); status == 0 && !at_end(&splitter);
-	     skip_blanks(&splitter)) {
+	for (words_skip_blanks(&splitter); status == 0 && !at_end(&splitter);
+	     words_skip_blanks(&splitter)) {
 		char c = line[splitter.at];
 
 		if (c == '#')
@@ -252,16 +257,16 @@ words_take_whole(struct words *words, const char *line, size_t length,
 	const char *text;
 
 	*words = (struct words){ 0 };
-	skip_blanks(&splitter);
+	words_skip_blanks(&splitter);
 	begin = splitter.at;
-	while (length > begin && is_blank(line[length - 1]))
+	while (length > begin && words_is_blank(line[length - 1]))
 		length--;
 	if (begin == length)
 		return 0;
 	text = arena_text(&words->arena, line + begin, length - begin, error);
 	splitter.at = length;
 	return text == NULL ? -1
-	    : add_word(&splitter, text, length - begin, true, begin);
+	    : words_add_word(&splitter, text, length - begin, true, begin);
 }
 
 void

@@ -45,8 +45,8 @@ departures_end(struct departures *departures)
 
 /* Whether an entry is the file of a process; if so, sets its path. */
 static bool
-is_process_file(const struct departures *departures, const char *entry,
-                char path[PATH_MAX])
+departures_is_process_file(const struct departures *departures,
+                           const char *entry, char path[PATH_MAX])
 {
 	return cpprofdata_is_file_name(entry, NULL) &&
 	    strcmp(entry, CPPROFDATA_BRIEF_FILE) != 0 &&
@@ -55,16 +55,18 @@ is_process_file(const struct departures *departures, const char *entry,
 }
 
 static void
-note(const struct departures *departures, const struct inotify_event *event)
+departures_note(const struct departures *departures,
+                const struct inotify_event *event)
 {
 	char path[PATH_MAX];
 
-	if (event->len != 0 && is_process_file(departures, event->name, path))
+	if (event->len != 0 &&
+	    departures_is_process_file(departures, event->name, path))
 		cpprofdata_note_gone(path);
 }
 
 static void
-read_events(const struct departures *departures)
+departures_read_events(const struct departures *departures)
 {
 	_Alignas(struct inotify_event) char bytes[16384];
 	ssize_t size;
@@ -74,7 +76,7 @@ read_events(const struct departures *departures)
 		for (char *at = bytes; at < bytes + size;) {
 			const struct inotify_event *event = (void *)at;
 
-			note(departures, event);
+			departures_note(departures, event);
 			at += sizeof *event + event->len;
 		}
 }
@@ -99,7 +101,7 @@ note_running(const struct departures *departures)
 
 	while (are_kept && directory != NULL &&
 	       (entry = readdir(directory)) != NULL)
-		if (is_process_file(departures, entry->d_name, path))
+		if (departures_is_process_file(departures, entry->d_name, path))
 			are_kept = cpprofdata_note_seen(path);
 	if (directory != NULL)
 		closedir(directory);
@@ -135,7 +137,7 @@ watch(struct departures *departures, int child)
 		}
 		if (poll(fds, 2, (int)left) < 0 && errno != EINTR)
 			return;
-		read_events(departures);
+		departures_read_events(departures);
 	}
 }
 
@@ -152,7 +154,7 @@ departures_wait(struct departures *departures, pid_t child)
 	       errno == EINTR)
 		;
 	if (departures->fd >= 0)
-		read_events(departures);
+		departures_read_events(departures);
 	if (fd >= 0)
 		close(fd);
 }

@@ -41,7 +41,7 @@ keep_names_is_file(const char *entry)
 }
 
 static void
-free_files(struct process_files *files)
+keep_names_free_files(struct process_files *files)
 {
 	for (size_t i = 0; i < files->n; i++)
 		free(files->paths[i]);
@@ -49,8 +49,8 @@ free_files(struct process_files *files)
 }
 
 static int
-add_file(struct process_files *files, int directory, const char *entry,
-         struct error *error)
+keep_names_add_file(struct process_files *files, int directory,
+                    const char *entry, struct error *error)
 {
 	char *path;
 
@@ -65,7 +65,7 @@ add_file(struct process_files *files, int directory, const char *entry,
 
 /* Not a pipe, which could block. */
 static bool
-is_process_file(int directory, const char *entry)
+keep_names_is_process_file(int directory, const char *entry)
 {
 	struct stat status;
 
@@ -75,7 +75,8 @@ is_process_file(int directory, const char *entry)
 }
 
 static int
-list_files(struct process_files *files, int directory, struct error *error)
+keep_names_list_files(struct process_files *files, int directory,
+                      struct error *error)
 {
 	int descriptor = openat(directory, ".",
 	                        O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -90,16 +91,16 @@ list_files(struct process_files *files, int directory, struct error *error)
 		return -1;
 	}
 	while (result == 0 && (entry = readdir(entries)) != NULL)
-		if (is_process_file(directory, entry->d_name))
-			result = add_file(files, directory, entry->d_name,
-			                  error);
+		if (keep_names_is_process_file(directory, entry->d_name))
+			result = keep_names_add_file(files, directory,
+			                             entry->d_name, error);
 	closedir(entries);
 	return result;
 }
 
 /* Whether no other user can have put files there. */
 static bool
-is_own(int directory)
+keep_names_is_own(int directory)
 {
 	struct stat status;
 
@@ -161,7 +162,7 @@ keep_names(int directory, bool wants_names, const char *symfs, int program,
 	char new_name[40], held[40];
 	int result;
 
-	if (!is_own(directory))
+	if (!keep_names_is_own(directory))
 		return error_set(error, "names: the directory belongs to "
 		                 "another user, or others may write to it");
 	snprintf(new_name, sizeof new_name, CPPROFDATA_NAMES_FILE ".%ld",
@@ -170,7 +171,7 @@ keep_names(int directory, bool wants_names, const char *symfs, int program,
 	if (program >= 0)
 		search.held = held;
 	unlinkat(directory, new_name, 0);
-	result = list_files(&files, directory, error);
+	result = keep_names_list_files(&files, directory, error);
 	if (result == 0)
 		result = write_new_file(directory, new_name, &files,
 		                        wants_names, &search, error);
@@ -179,7 +180,7 @@ keep_names(int directory, bool wants_names, const char *symfs, int program,
 		result = error_set(error, "names: %s", strerror(errno));
 	if (result != 0)
 		unlinkat(directory, new_name, 0);
-	free_files(&files);
+	keep_names_free_files(&files);
 	return result;
 }
 
@@ -215,12 +216,13 @@ keep_names_late(const char *path, const char *symfs, struct error *error)
 
 	if (directory < 0)
 		return 0;
-	if (is_own(directory) && list_files(&files, directory, &why) == 0 &&
+	if (keep_names_is_own(directory) &&
+	    keep_names_list_files(&files, directory, &why) == 0 &&
 	    recording_names_are_missing((const char *const *)files.paths,
 	                                files.n) &&
 	    !is_at_work(directory, path, &files))
 		keep_names(directory, true, symfs, -1, &why);
-	free_files(&files);
+	keep_names_free_files(&files);
 	close(directory);
 	return progress_step(NULL, 0, 0, error);
 }

@@ -74,7 +74,7 @@ change_signals(struct saved_signals *saved)
 }
 
 static void
-restore_signals(const struct saved_signals *saved)
+launch_restore_signals(const struct saved_signals *saved)
 {
 	for (int i = 0; i < N_SIGNALS; i++)
 		sigaction(signals[i].number, &saved->actions[i], NULL);
@@ -226,8 +226,8 @@ nanoseconds(const struct timeval *time)
 }
 
 static int
-wait_for(pid_t pid, struct departures *departures, int *status,
-         uint64_t *cpu_ns, struct error *error)
+launch_wait_for(pid_t pid, struct departures *departures, int *status,
+                uint64_t *cpu_ns, struct error *error)
 {
 	struct rusage usage;
 	int how;
@@ -261,7 +261,7 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 	change_signals(&saved);
 	pid = fork();
 	if (pid == 0) {
-		restore_signals(&saved);
+		launch_restore_signals(&saved);
 		become_program(launch, report[1]);
 	}
 	child = pid > 0 ? pid : 0;
@@ -276,13 +276,13 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 		while (size < 0 && errno == EINTR);
 		if (size != (ssize_t)sizeof why && launch->started != NULL)
 			launch->started(launch->context);
-		result = wait_for(pid, &departures, status, launch->cpu_ns,
-		                  error);
+		result = launch_wait_for(pid, &departures, status,
+		                         launch->cpu_ns, error);
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,
 			                   why_not(why));
 	}
-	restore_signals(&saved);
+	launch_restore_signals(&saved);
 	departures_end(&departures);
 	close(report[0]);
 	return result;

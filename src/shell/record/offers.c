@@ -44,8 +44,8 @@ set_variables(struct text_buffer *text, const char *library,
 
 /* Starts this program again, with what it writes going to `output`. */
 static int
-start(const char *library, const char *resources, bool is_random, int output,
-      pid_t *pid, struct error *error)
+offers_start(const char *library, const char *resources, bool is_random,
+             int output, pid_t *pid, struct error *error)
 {
 	static char name[] = "cpprof";
 	char *words[] = { name, NULL }, *variables[MAX_VARIABLES];
@@ -88,7 +88,7 @@ read_answer(struct text_buffer *text, int input)
 
 /* Cuts the next field off, at a tab or the line's end. */
 static const char *
-next_field(char **at)
+offers_next_field(char **at)
 {
 	char *field = *at;
 	size_t length = strcspn(field, "\t\n");
@@ -112,11 +112,11 @@ parse_answer(struct offers *offers, struct error *error)
 		                offers->n + 1, sizeof *offer, error) != 0)
 			return -1;
 		offer = &offers->items[offers->n++];
-		offer->name = next_field(&at);
-		offer->source = next_field(&at);
-		offer->is_coarse = *next_field(&at) != '\0';
-		offer->can_be_random = *next_field(&at) != '\0';
-		offer->why = next_field(&at);
+		offer->name = offers_next_field(&at);
+		offer->source = offers_next_field(&at);
+		offer->is_coarse = *offers_next_field(&at) != '\0';
+		offer->can_be_random = *offers_next_field(&at) != '\0';
+		offer->why = offers_next_field(&at);
 	}
 	return 0;
 }
@@ -128,7 +128,8 @@ ask(struct offers *offers, const int ends[2], const char *library,
 	int status = 0, result;
 	pid_t pid;
 
-	result = start(library, resources, is_random, ends[1], &pid, error);
+	result = offers_start(library, resources, is_random, ends[1], &pid,
+	                      error);
 	close(ends[1]);
 	if (result == 0) {
 		read_answer(&offers->text, ends[0]);

@@ -32,7 +32,7 @@
 enum { MAX_INTERPRETERS = 4, HEAD_SIZE = 4096 };
 
 static int
-check_rights(const char *path, int file, struct error *error)
+preload_check_rights(const char *path, int file, struct error *error)
 {
 	struct stat status;
 
@@ -75,7 +75,7 @@ check_elf(const char *path, int file, const void *head, size_t size,
 	Elf64_Ehdr header = { 0 };
 
 	/* Not for scripts, whose mode Linux ignores. */
-	if (check_rights(path, file, error) != 0)
+	if (preload_check_rights(path, file, error) != 0)
 		return -1;
 	memcpy(&header, head, size < sizeof header ? size : sizeof header);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -103,8 +103,8 @@ interpreter_of(char *head)
 
 /* Checks one file; *next is its interpreter in head, or NULL. */
 static int
-check_file(const char *path, char head[HEAD_SIZE + 1], char **next,
-           struct error *error)
+preload_check_file(const char *path, char head[HEAD_SIZE + 1], char **next,
+                   struct error *error)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC), result = 0;
 	ssize_t size;
@@ -133,7 +133,7 @@ preload_check(const char *path, struct error *error)
 	char heads[2][HEAD_SIZE + 1], *next;
 
 	for (int i = 0; i < MAX_INTERPRETERS; i++) {
-		if (check_file(path, heads[i % 2], &next, error) != 0)
+		if (preload_check_file(path, heads[i % 2], &next, error) != 0)
 			return -1;
 		if (next == NULL || *next == '\0')
 			return 0;
@@ -182,7 +182,7 @@ is_preloadable(const char *path)
  * load another user's library.
  */
 static bool
-is_own(const char *folder)
+preload_is_own(const char *folder)
 {
 	struct stat status;
 
@@ -200,7 +200,7 @@ open_own_folder(char *path, size_t size, struct error *error)
 	int folder;
 
 	if (base == NULL || *base != '/' || !is_preloadable(base) ||
-	    !is_own(base) || access(base, W_OK) != 0)
+	    !preload_is_own(base) || access(base, W_OK) != 0)
 		base = "/tmp";
 	if ((size_t)snprintf(path, size, "%s/cpprof-%ld", base,
 	                     (long)geteuid()) >= size)

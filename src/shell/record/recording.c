@@ -72,8 +72,8 @@ is_run(const char *path, const char *entry)
 
 /* Refuses files of no recording and files that are still being written. */
 static int
-check_file(const char *path, const char *entry, void *context,
-           struct error *error)
+recording_check_file(const char *path, const char *entry, void *context,
+                     struct error *error)
 {
 	struct recording *recording = context;
 	uint64_t pid;
@@ -99,13 +99,14 @@ check_entry(const char *path, const char *entry, void *context,
             struct error *error)
 {
 	if (is_run(path, entry))
-		return for_each_entry(path, check_file, context, error);
-	return check_file(path, entry, context, error);
+		return for_each_entry(path, recording_check_file, context,
+		                      error);
+	return recording_check_file(path, entry, context, error);
 }
 
 static int
-remove_file(const char *path, const char *entry, void *context,
-            struct error *error)
+recording_remove_file(const char *path, const char *entry, void *context,
+                      struct error *error)
 {
 	(void)entry, (void)context;
 	if (unlink(path) == 0 || errno == ENOENT)
@@ -118,8 +119,8 @@ remove_entry(const char *path, const char *entry, void *context,
              struct error *error)
 {
 	if (!is_run(path, entry))
-		return remove_file(path, entry, context, error);
-	if (for_each_entry(path, remove_file, NULL, error) != 0)
+		return recording_remove_file(path, entry, context, error);
+	if (for_each_entry(path, recording_remove_file, NULL, error) != 0)
 		return -1;
 	if (rmdir(path) == 0 || errno == ENOENT)
 		return 0;
@@ -147,7 +148,7 @@ is_of_machine(int number)
 }
 
 static int
-fail(struct recording *recording, int number, struct error *error)
+recording_fail(struct recording *recording, int number, struct error *error)
 {
 	recording->is_impossible = is_of_machine(number);
 	return error_set(error, "%s: %s; choose another directory with "
@@ -182,12 +183,12 @@ is_link(const char *name)
 
 /* Other users must not be able to change the recording. */
 static int
-check_rights(struct recording *recording, struct error *error)
+recording_check_rights(struct recording *recording, struct error *error)
 {
 	struct stat status;
 
 	if (fstat(recording->directory, &status) != 0)
-		return fail(recording, errno, error);
+		return recording_fail(recording, errno, error);
 	if (status.st_uid != geteuid())
 		return error_set(error, "%s belongs to another user (%ld): "
 		                 "choose another directory with -o",
@@ -205,7 +206,7 @@ try_open(struct recording *recording, struct error *error)
 {
 	recording->is_new = mkdir(recording->name, 0700) == 0;
 	if (!recording->is_new && errno != EEXIST)
-		return fail(recording, errno, error);
+		return recording_fail(recording, errno, error);
 	if (is_link(recording->name))
 		return error_set(error, "%s is a symbolic link: name the "
 		                 "directory that it leads to with -o",
@@ -213,8 +214,10 @@ try_open(struct recording *recording, struct error *error)
 	recording->directory = open(recording->name, O_RDONLY | O_DIRECTORY |
 	                            O_NOFOLLOW | O_CLOEXEC);
 	if (recording->directory < 0)
-		return errno == ENOENT ? 0 : fail(recording, errno, error);
-	if (check_rights(recording, error) != 0)
+		return errno == ENOENT ?
+		    0 :
+		    recording_fail(recording, errno, error);
+	if (recording_check_rights(recording, error) != 0)
 		return -1;
 	/* Some network file systems have no locks. */
 	if (flock(recording->directory, LOCK_EX | LOCK_NB) == 0 ||
@@ -228,7 +231,7 @@ try_open(struct recording *recording, struct error *error)
 
 /* Tries until the locked directory has the name, as others may move it. */
 static int
-lock(struct recording *recording, struct error *error)
+recording_lock(struct recording *recording, struct error *error)
 {
 	for (int i = 0; i < MOST_TRIES; i++) {
 		recording_close(recording);
@@ -237,7 +240,7 @@ lock(struct recording *recording, struct error *error)
 		if (recording->directory >= 0 && recording_is_there(recording))
 			return 0;
 	}
-	return fail(recording, EBUSY, error);
+	return recording_fail(recording, EBUSY, error);
 }
 
 static int
@@ -246,7 +249,7 @@ find_path(struct recording *recording, struct error *error)
 	char *whole = realpath(recording->name, NULL);
 
 	if (whole == NULL)
-		return fail(recording, errno, error);
+		return recording_fail(recording, errno, error);
 	if ((size_t)snprintf(recording->path, sizeof recording->path, "%s",
 	                     whole) >= sizeof recording->path)
 		error_set(error, "%s: path too long", recording->name);
@@ -262,7 +265,8 @@ recording_open(struct recording *recording, const char *name,
 		.name = name, .directory = -1, .program = -1,
 		.is_empty = true,
 	};
-	if (lock(recording, error) != 0 || find_path(recording, error) != 0 ||
+	if (recording_lock(recording, error) != 0 ||
+	    find_path(recording, error) != 0 ||
 	    for_each_entry(name, check_entry, recording, error) != 0) {
 		recording_undo(recording);
 		return -1;
@@ -310,9 +314,9 @@ recording_clear(struct recording *recording, enum earlier_recording earlier,
 			return 0;
 	}
 	recording->directory = -1;
-	result = lock(recording, error);
+	result = recording_lock(recording, error);
 	if (result == 0 && !recording->is_new)
-		result = fail(recording, EEXIST, error);
+		result = recording_fail(recording, EEXIST, error);
 	close(old);
 	return result;
 }

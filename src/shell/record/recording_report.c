@@ -82,7 +82,8 @@ lost_share(const struct cpprofdata_summary_resource *resource)
 /* " (12% of hits lost, see info)", of the resource that lost the largest
  * share, if views show it in their heading. */
 static void
-add_lost(const struct cpprofdata_summary *summary, struct text_buffer *text)
+recording_report_add_lost(const struct cpprofdata_summary *summary,
+                          struct text_buffer *text)
 {
 	const struct cpprofdata_summary_resource *most = summary->resources;
 
@@ -100,7 +101,8 @@ add_lost(const struct cpprofdata_summary *summary, struct text_buffer *text)
 
 /* "82 samples of 1 process" or "82 samples of cpu, 9 of real, of 1 process" */
 static void
-add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
+recording_report_add_samples(const struct cpprofdata_summary *summary,
+                             struct text_buffer *text)
 {
 	const bool are_several = summary->n_resources > 1;
 	const struct cpprofdata_summary_resource *resource;
@@ -118,7 +120,7 @@ add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
 		                summary->n_samples == 1 ? "" : "s");
 	text_add_format(text, "of %" PRIu64 " process%s", summary->n_processes,
 	                summary->n_processes == 1 ? "" : "es");
-	add_lost(summary, text);
+	recording_report_add_lost(summary, text);
 }
 
 /* "82 samples of 1 process in p; open them with: cpprof p" */
@@ -133,7 +135,7 @@ report_samples(const struct recording_report *report,
 	if (report->opens && report->status != 0)
 		snprintf(status, sizeof status, "exit status %d; ",
 		         report->status);
-	add_samples(summary, &samples);
+	recording_report_add_samples(summary, &samples);
 	if (summary->n_processes == 0)
 		report_none(status, report->time);
 	else

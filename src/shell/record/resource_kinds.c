@@ -67,8 +67,8 @@ resource_kind_find(const char *name, size_t length, struct error *error)
 
 /* Reads a number with one of the units; false if it is wrong or too small. */
 static bool
-read_amount(const char *text, const struct unit *units, uint64_t least,
-            uint64_t *amount)
+resource_kinds_read_amount(const char *text, const struct unit *units,
+                           uint64_t least, uint64_t *amount)
 {
 	char *end;
 	double number;
@@ -103,7 +103,7 @@ resource_kind_interval(const struct resource_kind *kind, const char *text,
 		units = byte_units;
 		example = "65536 or 64K";
 	}
-	if (read_amount(text, units, kind->least, interval))
+	if (resource_kinds_read_amount(text, units, kind->least, interval))
 		return 0;
 	text_add_gtick_name(&gticks, kind->gtick, kind->least);
 	error_set(error, "%s:%s: expected an interval of %" PRIu64 " %s or "
@@ -116,7 +116,7 @@ resource_kind_interval(const struct resource_kind *kind, const char *text,
 int
 resource_kind_bytes(const char *text, uint64_t *bytes, struct error *error)
 {
-	if (read_amount(text, byte_units, 1, bytes))
+	if (resource_kinds_read_amount(text, byte_units, 1, bytes))
 		return 0;
 	return error_set(error, "%s: expected a number of bytes, like 64M",
 	                 text);

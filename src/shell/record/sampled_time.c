@@ -71,7 +71,7 @@ is_traced(void)
 }
 
 static void
-remove_file(struct sampled_time *time)
+sampled_time_remove_file(struct sampled_time *time)
 {
 	if (time->file < 0)
 		return;
@@ -125,12 +125,12 @@ sampled_time_add_file(struct sampled_time *time, const char *directory)
 	if (time->file >= 0 && (posix_fallocate(time->file, 0,
 	        CPPROF_SHARED_SIZE) != 0 || pwrite(time->file, &first,
 	        sizeof first, 0) != sizeof first))
-		remove_file(time);
+		sampled_time_remove_file(time);
 }
 
 /* The sums of both memories; NULL: there is none. */
 static const struct cpprof_shared *
-add_up(const struct sampled_time *time, struct cpprof_shared *sum)
+sampled_time_add_up(const struct sampled_time *time, struct cpprof_shared *sum)
 {
 	struct cpprof_shared other = { 0 };
 
@@ -153,7 +153,7 @@ add_up(const struct sampled_time *time, struct cpprof_shared *sum)
 void
 sampled_time_end(struct sampled_time *time)
 {
-	remove_file(time);
+	sampled_time_remove_file(time);
 	if (time->shared != NULL)
 		munmap(time->shared, CPPROF_SHARED_SIZE);
 	time->shared = NULL;
@@ -173,7 +173,7 @@ sampled_time_n_rings(const struct sampled_time *time)
 {
 	struct cpprof_shared sum;
 
-	return add_up(time, &sum) != NULL ? sum.n_rings : 0;
+	return sampled_time_add_up(time, &sum) != NULL ? sum.n_rings : 0;
 }
 
 uint64_t
@@ -181,7 +181,7 @@ sampled_time_n_recorded(const struct sampled_time *time)
 {
 	struct cpprof_shared sum;
 
-	return add_up(time, &sum) != NULL ? sum.n_recorded : 0;
+	return sampled_time_add_up(time, &sum) != NULL ? sum.n_recorded : 0;
 }
 
 /* "2 programs link statically, 1 process could have no timer" */
@@ -213,7 +213,7 @@ sampled_time_add_none(const struct sampled_time *time,
                       struct text_buffer *text)
 {
 	struct cpprof_shared sum;
-	const struct cpprof_shared *shared = add_up(time, &sum);
+	const struct cpprof_shared *shared = sampled_time_add_up(time, &sum);
 
 	if (shared != NULL && shared->n_recorded > 0) {
 		text_add_string(text, "the files that held them were removed "
@@ -237,7 +237,8 @@ sampled_time_add_none(const struct sampled_time *time,
  * time is not in the kernel's sum.
  */
 static bool
-add_hidden(const struct cpprof_shared *shared, struct text_buffer *text)
+sampled_time_add_hidden(const struct cpprof_shared *shared,
+                        struct text_buffer *text)
 {
 	if (shared->n_reasons[CPPROF_SHARED_HIDDEN] == 0)
 		return false;
@@ -252,7 +253,7 @@ sampled_time_add_missing(const struct sampled_time *time,
 	struct cpprof_shared shared;
 	uint64_t missing, at_ends;
 
-	if (add_up(time, &shared) == NULL)
+	if (sampled_time_add_up(time, &shared) == NULL)
 		return false;
 	missing = time->cpu_ns > shared.cpu_ns ?
 	    time->cpu_ns - shared.cpu_ns : 0;
@@ -260,7 +261,7 @@ sampled_time_add_missing(const struct sampled_time *time,
 	    shared.n_images * EXIT_NS : time->cpu_ns;
 	if (missing < MUCH_NS + at_ends ||
 	    missing - at_ends < time->cpu_ns / LEAST_PART)
-		return add_hidden(&shared, text);
+		return sampled_time_add_hidden(&shared, text);
 	text_add_format(text, "%.2f of %.2f CPU s were not sampled: ",
 	                (double)missing / 1e9, (double)time->cpu_ns / 1e9);
 	if (!add_reasons(&shared, text))

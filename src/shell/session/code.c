@@ -58,8 +58,8 @@ chain_locations(const struct profile *profile, bool has_inlines,
 }
 
 static int
-make_tree(struct code *code, const struct profile *profile, bool has_inlines,
-          struct error *error)
+code_make_tree(struct code *code, const struct profile *profile,
+               bool has_inlines, struct error *error)
 {
 	uint32_t *first = NULL, *labels = NULL;
 	uint32_t *section = sections_of_nodes(profile, error);
@@ -107,8 +107,8 @@ hide_rows(struct code *code, const bool *dropped, struct error *error)
 }
 
 static int
-apply_steps(struct code *code, const struct naming_request *request,
-            struct error *error)
+code_apply_steps(struct code *code, const struct naming_request *request,
+                 struct error *error)
 {
 	bool *dropped = memory_array(code->tree->n_rows, sizeof *dropped,
 	                             error);
@@ -141,15 +141,15 @@ apply_steps(struct code *code, const struct naming_request *request,
 }
 
 static int
-refine(struct code *code, const struct naming_request *request,
-       struct error *error)
+code_refine(struct code *code, const struct naming_request *request,
+            struct error *error)
 {
 	code->is_refined = false;
 	free(code->row);
 	code->row = NULL;
 	tree_time_free(code->timed);
 	code->timed = NULL;
-	if (request->n_steps > 0 && apply_steps(code, request, error) != 0)
+	if (request->n_steps > 0 && code_apply_steps(code, request, error) != 0)
 		return -1;
 	code->refined = code->timed != NULL ? *code->timed : *code->tree;
 	if (code->row != NULL)
@@ -164,8 +164,8 @@ refine(struct code *code, const struct naming_request *request,
 
 /* Groups give functions other names, so their values are those without. */
 static int
-make_flow(struct code *code, const struct naming_request *request,
-          struct code_set *set, struct error *error)
+code_make_flow(struct code *code, const struct naming_request *request,
+               struct code_set *set, struct error *error)
 {
 	const struct profile *profile = request->profile;
 
@@ -191,17 +191,17 @@ code_make(struct code *code, const struct naming_request *request,
 		.resource = request->resource,
 	};
 	if (profile->tree == NULL)
-		return make_flow(code, request, set, error);
+		return code_make_flow(code, request, set, error);
 	if (code->tree == NULL || code->n_locations != profile->n_locations ||
 	    code->has_inlines != has_inlines) {
 		code_free(code);
-		if (make_tree(code, profile, has_inlines, error) != 0) {
+		if (code_make_tree(code, profile, has_inlines, error) != 0) {
 			code_free(code);
 			return -1;
 		}
 	}
 	if ((!code->is_refined || code->resource != request->resource) &&
-	    refine(code, request, error) != 0)
+	    code_refine(code, request, error) != 0)
 		return -1;
 	set->tree = &code->refined;
 	set->frame = code->frame;

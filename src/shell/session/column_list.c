@@ -19,7 +19,7 @@ formula_free(struct column_formula *formula)
 }
 
 static void
-free_names(char **names, size_t n)
+column_list_free_names(char **names, size_t n)
 {
 	for (size_t i = 0; names != NULL && i < n; i++)
 		free(names[i]);
@@ -32,7 +32,7 @@ column_list_free(struct column_list *list)
 	for (size_t i = 0; i < list->n_formulas; i++)
 		formula_free(&list->formulas[i]);
 	free(list->formulas);
-	free_names(list->names, list->n);
+	column_list_free_names(list->names, list->n);
 	*list = (struct column_list){ 0 };
 }
 
@@ -99,7 +99,7 @@ column_list_copy(struct column_list *copy, const struct column_list *list,
 
 /* The place of a name in what is shown, or n. */
 static size_t
-find_name(const struct column_list *list, const char *name)
+column_list_find_name(const struct column_list *list, const char *name)
 {
 	size_t i = 0;
 
@@ -111,7 +111,8 @@ find_name(const struct column_list *list, const char *name)
 void
 column_list_forget(struct column_list *list, const char *name)
 {
-	size_t at = find_name(list, name), i = find_formula(list, name);
+	size_t at = column_list_find_name(list, name),
+	       i = find_formula(list, name);
 
 	if (at < list->n) {
 		free(list->names[at]);
@@ -136,13 +137,13 @@ column_list_set(struct column_list *list, const char *const *names, size_t n,
 	for (size_t i = 0; copy != NULL && i < n; i++) {
 		copy[i] = memory_string(names[i], error);
 		if (copy[i] == NULL) {
-			free_names(copy, n);
+			column_list_free_names(copy, n);
 			return -1;
 		}
 	}
 	if (copy == NULL)
 		return -1;
-	free_names(list->names, list->n);
+	column_list_free_names(list->names, list->n);
 	list->names = copy;
 	list->n = n;
 	return 0;
@@ -164,7 +165,8 @@ int
 column_list_follow(struct column_list *list, const char *resource,
                    struct error *error)
 {
-	size_t first = first_resource(list), at = find_name(list, resource);
+	size_t first = first_resource(list),
+	       at = column_list_find_name(list, resource);
 	char *name;
 
 	if (first == list->n || at == first)
@@ -247,8 +249,9 @@ choose_unit(struct counted *counted, bool is_divisor)
 
 /* The units in the name, as in faults/ms or MiB/s.  0, or -1 as above. */
 static int
-take_units(const struct column_formula *formula, struct counted *left,
-           struct counted *right, struct error *error)
+column_list_take_units(const struct column_formula *formula,
+                       struct counted *left, struct counted *right,
+                       struct error *error)
 {
 	const char *name = formula->name, *slash = strrchr(name, '/');
 
@@ -283,14 +286,14 @@ choose_units(bool is_ratio, struct counted *left, struct counted *right)
 
 /* Fills in all but the sets.  0, or -1 with *error set. */
 static int
-derive(const struct column_formula *formula, const struct resource *left,
-       const struct resource *right, struct shown_column *column,
-       struct error *error)
+column_list_derive(const struct column_formula *formula,
+                   const struct resource *left, const struct resource *right,
+                   struct shown_column *column, struct error *error)
 {
 	struct counted of_left = counted_by(left);
 	struct counted of_right = counted_by(right);
 
-	if (take_units(formula, &of_left, &of_right, error) != 0)
+	if (column_list_take_units(formula, &of_left, &of_right, error) != 0)
 		return -1;
 	choose_units(formula->is_ratio, &of_left, &of_right);
 	*column = (struct shown_column){
@@ -321,8 +324,8 @@ column_formula_check(const struct column_formula *formula,
 		                 "%.60s", formula->name,
 		                 left == NO_RESOURCE ? formula->left :
 		                 formula->right);
-	return derive(formula, &profile->resources[left],
-	              &profile->resources[right], &column, error);
+	return column_list_derive(formula, &profile->resources[left],
+	                          &profile->resources[right], &column, error);
 }
 
 static void
@@ -346,7 +349,7 @@ text_add_formula(struct text_buffer *text,
 
 /* The number of a resource's set, which is made if it has none. */
 static uint32_t
-set_of(struct shown_list *list, uint32_t resource)
+column_list_set_of(struct shown_list *list, uint32_t resource)
 {
 	uint32_t i = 0;
 
@@ -369,11 +372,11 @@ show_formula(const struct column_formula *formula,
 	struct error error = { 0 };
 
 	if (left == NO_RESOURCE || right == NO_RESOURCE ||
-	    derive(formula, &profile->resources[left],
-	           &profile->resources[right], column, &error) != 0)
+	    column_list_derive(formula, &profile->resources[left],
+	                       &profile->resources[right], column, &error) != 0)
 		return;
-	column->left = set_of(list, left);
-	column->right = set_of(list, right);
+	column->left = column_list_set_of(list, left);
+	column->right = column_list_set_of(list, right);
 	list->n_shown++;
 }
 
@@ -384,7 +387,7 @@ show_resource(const struct profile *profile, uint32_t resource,
 	list->shown[list->n_shown++] = (struct shown_column){
 		.name = profile->resources[resource].name,
 		.kind = SHOWN_HITS,
-		.left = set_of(list, resource),
+		.left = column_list_set_of(list, resource),
 	};
 }
 

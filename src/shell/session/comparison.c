@@ -86,8 +86,8 @@ comparison_has_base(const struct comparison *comparison)
 
 /* "p.data has no resource cpu to compare; it has cycles, faults" */
 static int
-report_resource(const struct profile *run, const char *path,
-                const char *name, struct error *error)
+comparison_report_resource(const struct profile *run, const char *path,
+                           const char *name, struct error *error)
 {
 	struct text_buffer text = { 0 };
 
@@ -102,22 +102,23 @@ report_resource(const struct profile *run, const char *path,
 
 /* Finds the resource in each run. */
 static int
-find_resource(const struct runs *runs, const char *name, uint32_t *wanted,
-              struct error *error)
+comparison_find_resource(const struct runs *runs, const char *name,
+                         uint32_t *wanted, struct error *error)
 {
 	for (uint32_t i = 0; i < runs->n; i++) {
 		wanted[i] = profile_find_resource(runs->profiles[i], name);
 		if (wanted[i] == NO_RESOURCE)
-			return report_resource(runs->profiles[i],
-			                       runs->paths[i], name, error);
+			return comparison_report_resource(runs->profiles[i],
+			                                  runs->paths[i], name,
+			                                  error);
 	}
 	return 0;
 }
 
 /* Runs with stacks and runs without cannot be compared. */
 static int
-check_kinds(const struct runs *runs, const struct profile *loaded,
-            struct error *error)
+comparison_check_kinds(const struct runs *runs, const struct profile *loaded,
+                       struct error *error)
 {
 	for (uint32_t i = 0; i < runs->n; i++)
 		if ((runs->profiles[i]->tree == NULL) !=
@@ -202,8 +203,8 @@ merge_counted(struct comparison *comparison, const struct counted_run *runs,
 }
 
 static int
-merge(struct comparison *comparison, const char *resource, bool wants_groups,
-      struct error *error)
+comparison_merge(struct comparison *comparison, const char *resource,
+                 bool wants_groups, struct error *error)
 {
 	const struct runs *base = &comparison->base, *now = &comparison->now;
 	uint32_t n = base->n + now->n;
@@ -214,8 +215,9 @@ merge(struct comparison *comparison, const char *resource, bool wants_groups,
 
 	comparison->resource = memory_string(resource, error);
 	if (!error->is_set &&
-	    find_resource(base, resource, wanted, error) == 0 &&
-	    find_resource(now, resource, wanted + base->n, error) == 0) {
+	    comparison_find_resource(base, resource, wanted, error) == 0 &&
+	    comparison_find_resource(now, resource, wanted + base->n, error) ==
+	        0) {
 		comparison->n_base = count_side(base, wanted, wants_groups,
 		                                runs, &groups[0], error);
 		comparison->n_now = count_side(now, wanted + base->n,
@@ -253,11 +255,11 @@ comparison_make_profile(struct comparison *comparison, struct profile *loaded,
 {
 	comparison_forget_runs(comparison);
 	comparison->wanted_groups = wants_groups;
-	if (check_kinds(&comparison->base, loaded, error) == 0 &&
-	    runs_find(&comparison->now, loaded, paths, n, options,
-	              error) == 0 &&
-	    merge(comparison, loaded->resources[resource].name, wants_groups,
-	          error) == 0)
+	if (comparison_check_kinds(&comparison->base, loaded, error) == 0 &&
+	    runs_find(&comparison->now, loaded, paths, n, options, error) ==
+	        0 &&
+	    comparison_merge(comparison, loaded->resources[resource].name,
+	                     wants_groups, error) == 0)
 		return 0;
 	comparison_forget_runs(comparison);
 	return -1;
@@ -353,7 +355,8 @@ comparison_make_sides(struct comparison *comparison, struct profile *loaded,
 
 /* Adds up the own hits of all runs. */
 static int
-add_up(struct comparison *comparison, uint32_t n, struct error *error)
+comparison_add_up(struct comparison *comparison, uint32_t n,
+                  struct error *error)
 {
 	const struct sample_tree *tree = comparison->naming.tree;
 	struct sample_set *set = &comparison->set;
@@ -477,7 +480,7 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 			run->left = sample_tree_total(tree, run->self);
 	}
 	comparison->set.tree = tree;
-	return add_up(comparison, n, error) != 0 ? -1 :
+	return comparison_add_up(comparison, n, error) != 0 ? -1 :
 	    use_samples(comparison, n, error);
 }
 

@@ -63,8 +63,9 @@ whole_runs_free(struct whole_runs *whole)
 
 /* Adds up n columns, which are groups, to one run; 0, or -1 with *error set. */
 static int
-add_groups(struct whole_runs *whole, int side,
-           const struct sample_set *columns, uint32_t n, struct error *error)
+comparison_scale_add_groups(struct whole_runs *whole, int side,
+                            const struct sample_set *columns, uint32_t n,
+                            struct error *error)
 {
 	const struct sample_tree *tree = columns->tree;
 	struct sample_set *set = &whole->sets[whole->n];
@@ -93,11 +94,13 @@ add_groups(struct whole_runs *whole, int side,
 
 /* The columns of a side as runs. */
 static int
-add_side(struct whole_runs *whole, int side, const struct sample_set *columns,
-         uint32_t n, uint32_t n_runs, struct error *error)
+comparison_scale_add_side(struct whole_runs *whole, int side,
+                          const struct sample_set *columns, uint32_t n,
+                          uint32_t n_runs, struct error *error)
 {
 	if (n > n_runs)
-		return add_groups(whole, side, columns, n, error);
+		return comparison_scale_add_groups(whole, side, columns, n,
+		                                   error);
 	for (uint32_t i = 0; i < n; i++)
 		whole->sets[whole->n++] = columns[i];
 	return 0;
@@ -113,10 +116,13 @@ find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
 	*whole = (struct whole_runs){ 0 };
 	whole->sets = memory_array(n_base + n_now, sizeof *whole->sets, error);
 	return whole->sets == NULL ||
-	    add_side(whole, 0, comparison->runs, n_base, comparison->n_runs[0],
-	             error) != 0 ||
-	    add_side(whole, 1, comparison->runs + n_base, n_now,
-	             comparison->n_runs[1], error) != 0 ? -1 : 0;
+		comparison_scale_add_side(whole, 0, comparison->runs, n_base,
+	                                  comparison->n_runs[0], error) != 0 ||
+		comparison_scale_add_side(whole, 1, comparison->runs + n_base,
+	                                  n_now, comparison->n_runs[1],
+	                                  error) != 0 ?
+	    -1 :
+	    0;
 }
 
 /*

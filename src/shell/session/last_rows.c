@@ -34,8 +34,8 @@ last_rows_forget(struct last_rows *rows)
 
 /* Adds a name as a text of its own to the row that is being made. */
 static int
-add_name(struct last_rows *rows, const struct names *names, uint32_t name,
-         uint32_t *text, struct error *error)
+last_rows_add_name(struct last_rows *rows, const struct names *names,
+                   uint32_t name, uint32_t *text, struct error *error)
 {
 	*text = names_add(rows->texts, names_text(names, name),
 	                  names_length(names, name), error);
@@ -44,8 +44,8 @@ add_name(struct last_rows *rows, const struct names *names, uint32_t name,
 
 /* Adds the names of a path; the record's own one is what the row is about. */
 static int
-add_path(struct last_rows *rows, const struct call_paths *paths,
-         uint32_t record, struct error *error)
+last_rows_add_path(struct last_rows *rows, const struct call_paths *paths,
+                   uint32_t record, struct error *error)
 {
 	size_t n = call_paths_length(paths, record);
 	uint32_t *path;
@@ -56,18 +56,18 @@ add_path(struct last_rows *rows, const struct call_paths *paths,
 	path = rows->names + rows->n_names;
 	call_paths_get(paths, record, path);
 	for (size_t i = 0; i < n; i++)
-		if (add_name(rows, paths->names, path[i], &path[i],
-		             error) != 0)
+		if (last_rows_add_name(rows, paths->names, path[i], &path[i],
+		                       error) != 0)
 			return -1;
 	rows->n_names += n;
-	return add_name(rows, paths->names, paths->name[record],
-	                &rows->far[rows->n], error);
+	return last_rows_add_name(rows, paths->names, paths->name[record],
+	                          &rows->far[rows->n], error);
 }
 
 /* Adds a function, or the name of what else the row is about. */
 static int
-add_text(struct last_rows *rows, const char *text, size_t length,
-         struct error *error)
+last_rows_add_text(struct last_rows *rows, const char *text, size_t length,
+                   struct error *error)
 {
 	uint32_t name = names_add(rows->texts, text, length, error);
 
@@ -80,7 +80,8 @@ add_text(struct last_rows *rows, const char *text, size_t length,
 }
 
 static int
-add_row(struct last_rows *rows, const struct cell *cell, struct error *error)
+last_rows_add_row(struct last_rows *rows, const struct cell *cell,
+                  struct error *error)
 {
 	const struct names *names = cell->kind != CELL_NAME ? NULL :
 	                            cell->path.paths->names;
@@ -94,14 +95,14 @@ add_row(struct last_rows *rows, const struct cell *cell, struct error *error)
 		return -1;
 	rows->far[rows->n] = NO_NAME;
 	if (cell->kind == CELL_PATH)
-		status = add_path(rows, cell->path.paths, cell->path.record,
-		                  error);
+		status = last_rows_add_path(rows, cell->path.paths,
+		                            cell->path.record, error);
 	else if (cell->kind == CELL_NAME)
-		status = add_text(rows, names_text(names, name),
-		                  names_length(names, name), error);
+		status = last_rows_add_text(rows, names_text(names, name),
+		                            names_length(names, name), error);
 	else if (cell->kind == CELL_TEXT)
-		status = add_text(rows, cell->text, strlen(cell->text),
-		                  error);
+		status = last_rows_add_text(rows, cell->text,
+		                            strlen(cell->text), error);
 	rows->end[rows->n++] = rows->n_names;
 	return status;
 }
@@ -119,7 +120,7 @@ last_rows_keep(struct last_rows *rows, const struct table *table,
 	for (size_t i = 0; rows->texts != NULL && i < table->n_rows &&
 	     rows->n_names < MOST_NAMES; i++) {
 		table_get_row(table, i, cells);
-		if (add_row(rows, &cells[column], error) != 0) {
+		if (last_rows_add_row(rows, &cells[column], error) != 0) {
 			last_rows_free(rows);
 			break;
 		}
@@ -128,8 +129,8 @@ last_rows_keep(struct last_rows *rows, const struct table *table,
 }
 
 static int
-report_missing(const struct last_rows *rows, size_t number,
-               struct error *error)
+last_rows_report_missing(const struct last_rows *rows, size_t number,
+                         struct error *error)
 {
 	if (rows->was_reloaded)
 		return error_set(error, "%%%zu: a profile has been loaded "
@@ -153,7 +154,7 @@ last_rows_path(const struct last_rows *rows, size_t number, size_t *n,
 	size_t begin;
 
 	if (number == 0 || number > rows->n) {
-		report_missing(rows, number, error);
+		last_rows_report_missing(rows, number, error);
 		return NULL;
 	}
 	begin = number > 1 ? rows->end[number - 2] : 0;

@@ -43,7 +43,7 @@ id_of_section(const struct profile *profile, uint32_t section)
 
 /* The file of a member, if the profile kept it. */
 static const char *
-name_of(const struct fleet *fleet, const char *id)
+member_name_of(const struct fleet *fleet, const char *id)
 {
 	for (uint32_t m = 0; m < fleet->n_listed; m++)
 		if (strcmp(fleet->members[m].id, id) == 0)
@@ -74,7 +74,7 @@ find_by_id(const struct session *session, struct step *step,
 	free(totals);
 	if (found->id == NULL)
 		return report_no_hits(session, error);
-	found->name = name_of(profile->fleet, found->id);
+	found->name = member_name_of(profile->fleet, found->id);
 	found->knowledge = MEMBER_EXACT;
 	return 0;
 }
@@ -100,7 +100,7 @@ own_kept(const struct search *search, uint32_t node)
 }
 
 static void
-weigh(const struct search *search)
+member_weigh(const struct search *search)
 {
 	const struct sample_tree *tree = search->tree;
 
@@ -117,7 +117,7 @@ weigh(const struct search *search)
 
 /* Whether all hits of a node and its descendants are kept. */
 static bool
-is_whole(const struct search *search, uint32_t node)
+member_is_whole(const struct search *search, uint32_t node)
 {
 	return search->kept[node] > 0 &&
 	    search->kept[node] == search->weight[node];
@@ -184,7 +184,7 @@ choose_of_node(const struct search *search, struct found_member *found)
 }
 
 static void
-choose(const struct search *search, struct found_member *found)
+member_choose(const struct search *search, struct found_member *found)
 {
 	const struct sample_tree *tree = search->tree;
 	uint32_t n_parts = 0;
@@ -195,8 +195,8 @@ choose(const struct search *search, struct found_member *found)
 
 		if (parent == NO_NODE)
 			found->of += search->kept[n];
-		if (!is_whole(search, n) ||
-		    (parent != NO_NODE && is_whole(search, parent)))
+		if (!member_is_whole(search, n) ||
+		    (parent != NO_NODE && member_is_whole(search, parent)))
 			continue;
 		n_parts += add_most(search, n);
 		in_parts += search->kept[n];
@@ -230,8 +230,8 @@ search_nodes(const struct session *session, struct step *step,
 	if (!error->is_set &&
 	    session_step_rows(session, step, tree, search->dropped,
 	                      error) == 0) {
-		weigh(search);
-		choose(search, found);
+		member_weigh(search);
+		member_choose(search, found);
 		result = found->id != NULL ? 0 :
 		    report_no_hits(session, error);
 	}

@@ -56,8 +56,9 @@ has_content(const struct session *session, const char *path, const char *id,
 
 /* 1: the search is over; 0: it goes on; -1 with *error set. */
 static int
-try_path(const struct session *session, const char *path, const char *id,
-         struct member_file *file, struct error *error)
+member_file_try_path(const struct session *session, const char *path,
+                     const char *id, struct member_file *file,
+                     struct error *error)
 {
 	int is_same;
 
@@ -77,9 +78,9 @@ try_path(const struct session *session, const char *path, const char *id,
 
 /* The name below a directory, and without each of its components. */
 static int
-try_directory(const struct session *session, const char *directory,
-              size_t length, const struct found_member *member,
-              struct member_file *file, struct error *error)
+member_file_try_directory(const struct session *session, const char *directory,
+                          size_t length, const struct found_member *member,
+                          struct member_file *file, struct error *error)
 {
 	const char *name = member->name;
 	int result = 0;
@@ -93,7 +94,8 @@ try_directory(const struct session *session, const char *directory,
 		if (asprintf(&path, "%.*s/%s", (int)length, directory,
 		             name) < 0)
 			return error_out_of_memory(error);
-		result = try_path(session, path, member->id, file, error);
+		result = member_file_try_path(session, path, member->id, file,
+		                              error);
 		free(path);
 		name += strcspn(name, "/");
 	}
@@ -114,9 +116,11 @@ try_beside(const struct session *session, const struct found_member *member,
 		if (strcmp(merged, "-") == 0)
 			continue;
 		result = slash == NULL ?
-		    try_directory(session, ".", 1, member, file, error) :
-		    try_directory(session, merged, (size_t)(slash - merged),
-		                  member, file, error);
+		    member_file_try_directory(session, ".", 1, member, file,
+		                              error) :
+		    member_file_try_directory(session, merged,
+		                              (size_t)(slash - merged), member,
+		                              file, error);
 	}
 	return result;
 }
@@ -131,13 +135,16 @@ member_file_find(const struct session *session,
 	*file = (struct member_file){ .state = MEMBER_FILE_MISSING };
 	if (*member->name == '\0')
 		return 0;
-	result = try_path(session, member->name, member->id, file, error);
+	result = member_file_try_path(session, member->name, member->id, file,
+	                              error);
 	if (result == 0)
 		result = try_beside(session, member, file, error);
 	for (size_t i = 0; result == 0 && i < session->n_directories; i++)
-		result = try_directory(session, session->directories[i],
-		                       strlen(session->directories[i]), member,
-		                       file, error);
+		result = member_file_try_directory(session,
+		                                   session->directories[i],
+		                                   strlen(
+						       session->directories[i]),
+		                                   member, file, error);
 	if (result >= 0)
 		return 0;
 	free(file->path);

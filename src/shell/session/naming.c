@@ -54,7 +54,7 @@ naming_forget_stacks(struct naming *naming)
 
 /* Finds the names that occur in the tree or the flow; returns how many. */
 static uint32_t
-find_functions(struct naming *naming)
+naming_find_functions(struct naming *naming)
 {
 	const struct sample_tree *tree = naming->tree;
 	uint32_t n = 0;
@@ -73,7 +73,7 @@ find_functions(struct naming *naming)
 }
 
 static int
-list_functions(struct naming *naming, struct error *error)
+naming_list_functions(struct naming *naming, struct error *error)
 {
 	struct function_list *list;
 	uint32_t n;
@@ -82,7 +82,7 @@ list_functions(struct naming *naming, struct error *error)
 	naming->occurs = memory_array(naming->n_names, 1, error);
 	if (naming->occurs == NULL)
 		return -1;
-	n = find_functions(naming);
+	n = naming_find_functions(naming);
 	list = memory_array(1, sizeof *list + n * sizeof *list->names, error);
 	if (list == NULL)
 		return -1;
@@ -94,7 +94,7 @@ list_functions(struct naming *naming, struct error *error)
 }
 
 static int
-compare_names(const void *a, const void *b, void *names)
+naming_compare_names(const void *a, const void *b, void *names)
 {
 	return names_compare(names, *(const uint32_t *)a,
 	                     *(const uint32_t *)b);
@@ -111,7 +111,7 @@ naming_functions(const struct naming *naming, uint32_t *n)
 		return NULL;
 	if (!list->is_sorted)
 		qsort_r(list->names, list->n, sizeof *list->names,
-		        compare_names, (void *)naming->names);
+		        naming_compare_names, (void *)naming->names);
 	list->is_sorted = true;
 	return list->names;
 }
@@ -122,8 +122,8 @@ naming_functions(const struct naming *naming, uint32_t *n)
  * free it.  NULL with *error set.
  */
 static struct call_graph *
-make_graph(const struct naming_request *request, bool *skipped, bool *is_own,
-           struct error *why, struct error *error)
+naming_make_graph(const struct naming_request *request, bool *skipped,
+                  bool *is_own, struct error *why, struct error *error)
 {
 	struct call_graph *refined, *named;
 	bool is_refined;
@@ -142,8 +142,8 @@ make_graph(const struct naming_request *request, bool *skipped, bool *is_own,
 }
 
 static int
-make_flow(struct naming *naming, const struct naming_request *request,
-          struct error *error)
+naming_make_flow(struct naming *naming, const struct naming_request *request,
+                 struct error *error)
 {
 	bool is_own;
 	struct profile *profile = request->profile;
@@ -153,8 +153,8 @@ make_flow(struct naming *naming, const struct naming_request *request,
 	                               sizeof *naming->skipped, error);
 	if (naming->skipped == NULL)
 		return -1;
-	graph = make_graph(request, naming->skipped, &is_own,
-	                   &naming->why_last, error);
+	graph = naming_make_graph(request, naming->skipped, &is_own,
+	                          &naming->why_last, error);
 	if (graph == NULL)
 		return -1;
 	naming->flow = call_flow_new(graph, names_count(profile->names),
@@ -162,7 +162,7 @@ make_flow(struct naming *naming, const struct naming_request *request,
 	                             error);
 	if (is_own)
 		call_graph_free(graph);
-	return naming->flow == NULL ? -1 : list_functions(naming, error);
+	return naming->flow == NULL ? -1 : naming_list_functions(naming, error);
 }
 
 /* The same for a tree that is the profile's or has no sections. */
@@ -273,8 +273,8 @@ take_stacks(struct naming *naming, const struct naming_request *request,
  * they may take as much memory as the profile.
  */
 static int
-refine(struct naming *naming, const struct naming_request *request,
-       struct error *error)
+naming_refine(struct naming *naming, const struct naming_request *request,
+              struct error *error)
 {
 	naming->skipped = memory_array(request->n_steps,
 	                               sizeof *naming->skipped, error);
@@ -304,8 +304,8 @@ naming_wants_groups(const struct naming_request *request)
 
 /* Shares the groups of the naming before, or makes them. */
 static int
-take_groups(struct naming *naming, const struct naming_request *request,
-            struct error *error)
+naming_take_groups(struct naming *naming, const struct naming_request *request,
+                   struct error *error)
 {
 	const struct naming *before = request->before;
 
@@ -322,18 +322,18 @@ take_groups(struct naming *naming, const struct naming_request *request,
 }
 
 static int
-make_tree(struct naming *naming, const struct naming_request *request,
-          struct error *error)
+naming_make_tree(struct naming *naming, const struct naming_request *request,
+                 struct error *error)
 {
 	const struct sample_tree *tree;
 	int is_refined = request->n_steps > 0;
 
-	if (take_groups(naming, request, error) != 0)
+	if (naming_take_groups(naming, request, error) != 0)
 		return -1;
 	if (!is_refined && request->hides_startup)
 		is_refined = startup_is_present(request->profile, error);
 	if (is_refined < 0 ||
-	    (is_refined && refine(naming, request, error) != 0))
+	    (is_refined && naming_refine(naming, request, error) != 0))
 		return -1;
 	if (!is_refined) {
 		share_stacks(naming, request);	/* for the next step */
@@ -346,10 +346,11 @@ make_tree(struct naming *naming, const struct naming_request *request,
 		return -1;
 	naming->weight = sample_tree_new_weights(tree,
 	    tree->hits[request->resource], error);
-	return naming->weight == NULL ? -1 : list_functions(naming, error);
+	return naming->weight == NULL ? -1 :
+					naming_list_functions(naming, error);
 }
 
-/* The graph for columns of a flow; as make_graph. */
+/* The graph for columns of a flow; as naming_make_graph. */
 static struct call_graph *
 make_graph_again(const struct naming_request *request, bool *is_own,
                  struct error *error)
@@ -360,7 +361,8 @@ make_graph_again(const struct naming_request *request, bool *is_own,
 
 	*is_own = false;
 	if (skipped != NULL)
-		graph = make_graph(request, skipped, is_own, &why, error);
+		graph = naming_make_graph(request, skipped, is_own, &why,
+		                          error);
 	free(skipped);
 	return graph;
 }
@@ -454,8 +456,8 @@ naming_make(struct naming *naming, const struct naming_request *request,
 		.names = request->profile->names,
 	};
 	status = request->profile->graph != NULL ?
-	         make_flow(naming, request, error) :
-	         make_tree(naming, request, error);
+	         naming_make_flow(naming, request, error) :
+	         naming_make_tree(naming, request, error);
 	if (status == 0)
 		status = naming_make_columns(naming, request, error);
 	if (status != 0)

@@ -75,8 +75,8 @@ check_distinct(const struct run_list *list, struct error *error)
 }
 
 static int
-read_list(struct runs *runs, const struct run_list *list,
-          const struct read_options *options, struct error *error)
+runs_read_list(struct runs *runs, const struct run_list *list,
+               const struct read_options *options, struct error *error)
 {
 	if (list->n == 0)
 		return error_set(error, "%s: a program, not a profile",
@@ -108,7 +108,7 @@ runs_read(struct runs *runs, const char *const *paths, size_t n,
 
 	*runs = (struct runs){ 0 };
 	if (result == 0)
-		result = read_list(runs, &list, options, error);
+		result = runs_read_list(runs, &list, options, error);
 	if (result != 0)
 		runs_free(runs);
 	run_list_free(&list);
@@ -147,7 +147,7 @@ runs_find(struct runs *runs, struct profile *loaded, const char *const *paths,
 	if (result == 0)
 		result = list.n == 1 ?
 		    borrow_run(runs, loaded, list.paths[0], error) :
-		    read_list(runs, &list, options, error);
+		    runs_read_list(runs, &list, options, error);
 	if (result != 0)
 		runs_free(runs);
 	run_list_free(&list);

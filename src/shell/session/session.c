@@ -38,7 +38,7 @@ session_start(struct session *session)
 }
 
 static void
-free_files(char **files, size_t n)
+session_free_files(char **files, size_t n)
 {
 	for (size_t i = 0; files != NULL && i < n; i++)
 		free(files[i]);
@@ -51,11 +51,11 @@ session_end(struct session *session)
 	naming_free(&session->naming);
 	refinement_free(&session->refinement);
 	profile_free(session->profile);
-	free_files(session->files, session->n_files);
+	session_free_files(session->files, session->n_files);
 	free(session->root_choice);
 	address_lines_free(session->lines);
 	free(session->symfs);
-	free_files(session->directories, session->n_directories);
+	session_free_files(session->directories, session->n_directories);
 	code_free(&session->code);
 	comparison_free(&session->comparison);
 	comparison_free(&session->apart);
@@ -100,7 +100,7 @@ choose_root(struct session *session)
 
 /* Fills in the set of a resource, but for what the own one alone has. */
 static struct sample_set
-set_of(const struct session *session, uint32_t resource)
+session_set_of(const struct session *session, uint32_t resource)
 {
 	const struct naming *naming = &session->naming;
 	const struct sample_tree *tree = naming->tree;
@@ -149,7 +149,7 @@ set_of_group(const struct session *session, uint32_t column)
 
 /* Makes the samples of a set its hits. */
 static void
-count_samples(struct sample_set *set)
+session_count_samples(struct sample_set *set)
 {
 	set->self = set->tree->samples[set->resource_number];
 	set->total = set->n_samples;
@@ -162,7 +162,7 @@ make_set(struct session *session)
 {
 	const struct naming *naming = &session->naming;
 
-	session->set = set_of(session, session->resource);
+	session->set = session_set_of(session, session->resource);
 	session->set.weight = naming->weight;
 	session->set.flow = naming->flow;
 	profile_stand_in_hits(session->profile, session->resource,
@@ -175,11 +175,11 @@ make_set(struct session *session)
 
 		*set = is_group(naming, column->resource) ?
 		    set_of_group(session, column->resource) :
-		    set_of(session, column->resource);
+		    session_set_of(session, column->resource);
 		set->weight = column->weight;
 		set->flow = column->flow;
 		if (column->counts_samples)
-			count_samples(set);
+			session_count_samples(set);
 	}
 }
 
@@ -202,7 +202,7 @@ copy_files(const char *const *files, size_t n, struct error *error)
 	for (size_t i = 0; copy != NULL && i < n; i++) {
 		copy[i] = memory_string(files[i], error);
 		if (copy[i] == NULL) {
-			free_files(copy, n);
+			session_free_files(copy, n);
 			return NULL;
 		}
 	}
@@ -294,7 +294,7 @@ note_skipped(const struct session *session)
 
 /* Notes the columns that a profile cannot show, but stay in the list. */
 static void
-note_missing(const struct session *session)
+session_note_missing(const struct session *session)
 {
 	const struct column_list *list = &session->columns;
 	const struct profile *profile = session->profile;
@@ -369,7 +369,7 @@ adopt(struct session *session, struct profile *profile,
 	comparison_forget_runs(&session->apart);
 	session->naming = (struct naming){ 0 };
 	profile_free(session->profile);
-	free_files(session->files, session->n_files);
+	session_free_files(session->files, session->n_files);
 	session->profile = profile;
 	session->lines_read = wanted;
 	session->files = copy;
@@ -377,7 +377,7 @@ adopt(struct session *session, struct profile *profile,
 	session->resource = shown.resource;
 	use_naming(session, &naming);
 	note_skipped(session);
-	note_missing(session);
+	session_note_missing(session);
 	return 0;
 }
 
@@ -411,8 +411,8 @@ prepare_files(const struct session *session, const char *const *files,
 }
 
 static int
-load(struct session *session, const char *const *files, size_t n,
-     bool is_reload, struct error *error)
+session_load_files(struct session *session, const char *const *files, size_t n,
+                   bool is_reload, struct error *error)
 {
 	struct progress_line line;
 	struct read_options options = read_options(session);
@@ -443,7 +443,7 @@ int
 session_load(struct session *session, const char *const *files, size_t n,
              struct error *error)
 {
-	return load(session, files, n, false, error);
+	return session_load_files(session, files, n, false, error);
 }
 
 int
@@ -455,8 +455,8 @@ session_reload(struct session *session, struct error *error)
 		if (strcmp(session->files[i], "-") == 0)
 			return error_set(error, "cannot reload a profile "
 			                 "that was read from standard input");
-	return load(session, (const char *const *)session->files,
-	            session->n_files, true, error);
+	return session_load_files(session, (const char *const *)session->files,
+	                          session->n_files, true, error);
 }
 
 int
@@ -607,7 +607,7 @@ tell_runs_apart(struct session *session, struct comparison *comparison,
 }
 
 static int
-compare_runs(struct session *session, struct error *error)
+session_compare_runs(struct session *session, struct error *error)
 {
 	return session->comparison.sides != NULL ?
 	    compare_sides(session, error) :
@@ -616,8 +616,8 @@ compare_runs(struct session *session, struct error *error)
 
 /* Reads the lines of that profile which a request for names wants. */
 static int
-compare_lines(struct session *session, struct profile *profile,
-              const struct naming_request *request, struct error *error)
+session_compare_lines(struct session *session, struct profile *profile,
+                      const struct naming_request *request, struct error *error)
 {
 	const struct symbol_search search = { .root = session->symfs };
 	enum lines_wanted wanted = lines_wanted(&request->rule,
@@ -631,8 +631,8 @@ compare_lines(struct session *session, struct profile *profile,
 
 /* The names of these, as views and steps want them. */
 static int
-compare_names(struct session *session, struct comparison *comparison,
-              struct error *error)
+session_compare_names(struct session *session, struct comparison *comparison,
+                      struct error *error)
 {
 	struct naming_request request = session_naming_request(session,
 	    comparison->profile, 0);
@@ -648,7 +648,8 @@ compare_names(struct session *session, struct comparison *comparison,
 			return -1;
 		request.steps = others;
 	}
-	result = compare_lines(session, comparison->profile, &request, error);
+	result = session_compare_lines(session, comparison->profile, &request,
+	                               error);
 	if (result == 0)
 		result = comparison_make_names(comparison, &request, error);
 	free(others);
@@ -675,7 +676,7 @@ session_runs(struct session *session, size_t *n, struct error *error)
 	struct comparison *apart = &session->apart;
 
 	if (tell_runs_apart(session, apart, "reading runs", error) != 0 ||
-	    compare_names(session, apart, error) != 0)
+	    session_compare_names(session, apart, error) != 0)
 		return NULL;
 	*n = apart->n_now;
 	return apart->runs;
@@ -718,8 +719,8 @@ session_begin_comparison(struct session *session, struct error *error)
 	if (!comparison_has_base(comparison))
 		return error_set(error, "there is nothing to compare with; "
 		                 "name the earlier runs with \"base FILE...\"");
-	if (compare_runs(session, error) != 0 ||
-	    compare_names(session, comparison, error) != 0 ||
+	if (session_compare_runs(session, error) != 0 ||
+	    session_compare_names(session, comparison, error) != 0 ||
 	    scale_runs(session, error) != 0)
 		return -1;
 	session->aside = (struct loaded_view){
@@ -892,15 +893,15 @@ match_base(struct session *session, struct step *const *steps, size_t n,
 	*matches = false;
 	if (session->comparison.base.n == 0)
 		return 0;
-	if (compare_runs(session, &why) == 0) {
+	if (session_compare_runs(session, &why) == 0) {
 		request = session_naming_request(session,
 		    session->comparison.profile, 0);
 		request.resource = session->comparison.columns[0];
 		request.before = NULL;
 		request.steps = steps;
 		request.n_steps = n;
-		if (compare_lines(session, session->comparison.profile,
-		                  &request, &why) == 0 &&
+		if (session_compare_lines(session, session->comparison.profile,
+		                          &request, &why) == 0 &&
 		    naming_make(&naming, &request, &why) == 0) {
 			*matches = !naming.skipped[n - 1];
 			naming_free(&naming);
@@ -912,8 +913,8 @@ match_base(struct session *session, struct step *const *steps, size_t n,
 
 /* Names made with one more step, if that matches something. */
 static int
-try_step(struct session *session, struct step *step,
-         struct naming *naming, struct error *error)
+session_try_step(struct session *session, struct step *step,
+                 struct naming *naming, struct error *error)
 {
 	struct naming_request request = session_naming_request(session,
 	    session->profile, session->resource);
@@ -949,7 +950,7 @@ session_add_step(struct session *session, struct step *step,
 		return -1;
 	step->granularity = session->settings.naming.granularity;
 	if (check_step(session, step, error) != 0 ||
-	    try_step(session, step, &naming, error) != 0) {
+	    session_try_step(session, step, &naming, error) != 0) {
 		step_release(step);
 		return -1;
 	}
@@ -1202,7 +1203,7 @@ session_set_directories(struct session *session,
 
 	if (copy == NULL)
 		return -1;
-	free_files(session->directories, session->n_directories);
+	session_free_files(session->directories, session->n_directories);
 	session->directories = copy;
 	session->n_directories = n;
 	return 0;
@@ -1301,7 +1302,7 @@ why_no_groups(const struct session *session)
 
 /* The columns of groups, if any are made, are among those of the request. */
 static void
-take_groups(const struct session *session, struct view_request *request)
+session_take_groups(const struct session *session, struct view_request *request)
 {
 	request->groups = session->naming.groups;
 	request->no_groups = request->groups == NULL ? why_no_groups(session) :
@@ -1337,7 +1338,7 @@ session_request(const struct session *session)
 	    session->naming.n_columns > request.n_columns)
 		request.samples = ++request.n_columns;
 	if (request.has_noise && session->profile != NULL)
-		take_groups(session, &request);
+		session_take_groups(session, &request);
 	if (session->is_comparing) {
 		request.columns = comparison->runs;
 		request.n_columns = comparison->n_columns;
@@ -1365,6 +1366,6 @@ session_noise_request(struct session *session, struct view_request *request,
 	    replace_naming(session, &wanted, error) != 0)
 		return -1;
 	*request = session_request(session);
-	take_groups(session, request);
+	session_take_groups(session, request);
 	return 0;
 }

@@ -155,8 +155,9 @@ session_section_totals(const struct session *session, uint32_t resource,
  * *error set.
  */
 static struct refining *
-apply_steps(const struct stacks *stacks, const struct naming_request *request,
-            struct error *error)
+session_left_apply_steps(const struct stacks *stacks,
+                         const struct naming_request *request,
+                         struct error *error)
 {
 	size_t n = request->n_steps;
 	bool *skipped = memory_array(n, sizeof *skipped, error);
@@ -185,7 +186,7 @@ find_step_totals(const struct naming_request *request,
 	int result;
 
 	if (naming_stacks(request, true, &stacks, error) == 0)
-		refining = apply_steps(&stacks, request, error);
+		refining = session_left_apply_steps(&stacks, request, error);
 	if (refining != NULL)
 		refined_section_totals(refining, request->resource, totals);
 	result = refining != NULL ? 0 : -1;
@@ -229,7 +230,7 @@ find_step_rows(const struct naming_request *request,
 	if ((tree == request->profile->tree ?
 	     naming_stacks(request, false, &stacks, error) :
 	     naming_stacks_of(request, tree, &stacks, error)) == 0)
-		refining = apply_steps(&stacks, request, error);
+		refining = session_left_apply_steps(&stacks, request, error);
 	if (refining != NULL)
 		refined_rows(refining, dropped, &times);
 	result = refining != NULL ? 0 : -1;

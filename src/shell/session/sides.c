@@ -17,8 +17,8 @@
 /* ---- what is asked for ---- */
 
 static int
-fill(struct sides *sides, int side, const struct pattern_word *word,
-     struct error *error)
+sides_fill(struct sides *sides, int side, const struct pattern_word *word,
+           struct error *error)
 {
 	struct text_buffer text = { 0 };
 
@@ -56,8 +56,8 @@ sides_new(const struct pattern_word *base, const struct pattern_word *now,
 
 	if (sides == NULL)
 		return NULL;
-	if (fill(sides, 0, base, error) == 0 &&
-	    (now == NULL || fill(sides, 1, now, error) == 0) &&
+	if (sides_fill(sides, 0, base, error) == 0 &&
+	    (now == NULL || sides_fill(sides, 1, now, error) == 0) &&
 	    check_keys(sides, error) == 0)
 		return sides;
 	sides_free(sides);
@@ -160,8 +160,8 @@ take_others(struct chosen *chosen)
 
 /* 0, or -1 with *error set; call chosen_free in either case. */
 static int
-choose(struct chosen *chosen, struct step *const *steps, size_t n_steps,
-       struct error *error)
+sides_choose(struct chosen *chosen, struct step *const *steps, size_t n_steps,
+             struct error *error)
 {
 	const struct sides *sides = chosen->sides;
 	size_t n = chosen->profile->n_sections + (size_t)1;
@@ -185,8 +185,8 @@ choose(struct chosen *chosen, struct step *const *steps, size_t n_steps,
 
 /* The number of a section's value on its side, entered if new; or NO_NAME. */
 static uint32_t
-enter_value(const struct chosen *chosen, uint32_t section, int side,
-            struct division *division, struct error *error)
+sides_enter_value(const struct chosen *chosen, uint32_t section, int side,
+                  struct division *division, struct error *error)
 {
 	struct text_buffer text = { 0 };
 	uint32_t number;
@@ -234,8 +234,8 @@ enter_values(const struct chosen *chosen, struct division *division,
 		division->column[i] = NO_RESOURCE;
 		if (!chosen->is_kept[i] || !chosen->is_on[side][i])
 			continue;
-		division->column[i] = enter_value(chosen, i, side, division,
-		                                  error);
+		division->column[i] = sides_enter_value(chosen, i, side,
+		                                        division, error);
 		if (division->column[i] == NO_NAME)
 			return -1;
 	}
@@ -269,14 +269,14 @@ check_values(const struct chosen *chosen, const struct division *division,
 }
 
 static int
-compare_values(const void *a, const void *b, void *context)
+sides_compare_values(const void *a, const void *b, void *context)
 {
 	return names_compare(context, *(const uint32_t *)a,
 	                     *(const uint32_t *)b);
 }
 
 static uint64_t
-hash_of(const struct names *names, uint32_t name)
+sides_hash_of(const struct names *names, uint32_t name)
 {
 	return XXH3_64bits(names_text(names, name), names_length(names, name));
 }
@@ -284,10 +284,10 @@ hash_of(const struct names *names, uint32_t name)
 static int
 compare_hashes(const void *a, const void *b, void *context)
 {
-	uint64_t x = hash_of(context, *(const uint32_t *)a);
-	uint64_t y = hash_of(context, *(const uint32_t *)b);
+	uint64_t x = sides_hash_of(context, *(const uint32_t *)a);
+	uint64_t y = sides_hash_of(context, *(const uint32_t *)b);
 
-	return x != y ? (x < y ? -1 : 1) : compare_values(a, b, context);
+	return x != y ? (x < y ? -1 : 1) : sides_compare_values(a, b, context);
 }
 
 /* Gives each value of a side a column; those of the base come first. */
@@ -308,7 +308,7 @@ place_values(struct division *division, int side, struct error *error)
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	qsort_r(order, n, sizeof *order, are_grouped ? compare_hashes :
-	        compare_values, values);
+	        sides_compare_values, values);
 	division->n[side] = are_grouped ? SIDE_GROUPS : n;
 	for (uint32_t i = 0; i < n; i++)
 		division->columns_of[side][order[i]] = first +
@@ -319,7 +319,7 @@ place_values(struct division *division, int side, struct error *error)
 
 /* How many values each column has, unless it is one everywhere. */
 static int
-count_values(struct division *division, struct error *error)
+sides_count_values(struct division *division, struct error *error)
 {
 	uint32_t n = division->n[0] + division->n[1];
 
@@ -337,8 +337,8 @@ count_values(struct division *division, struct error *error)
 }
 
 static int
-divide(const struct chosen *chosen, struct division *division,
-       struct error *error)
+sides_divide_values(const struct chosen *chosen, struct division *division,
+                    struct error *error)
 {
 	division->n_sections = chosen->profile->n_sections;
 	division->column = memory_array(division->n_sections + (size_t)1,
@@ -349,7 +349,7 @@ divide(const struct chosen *chosen, struct division *division,
 	    check_values(chosen, division, error) != 0 ||
 	    place_values(division, 0, error) != 0 ||
 	    place_values(division, 1, error) != 0 ||
-	    count_values(division, error) != 0)
+	    sides_count_values(division, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i <= division->n_sections; i++)
 		if (division->column[i] != NO_RESOURCE)
@@ -364,11 +364,11 @@ sides_divide(const struct sides *sides, const struct profile *profile,
              struct division *division, struct error *error)
 {
 	struct chosen chosen = { .sides = sides, .profile = profile };
-	int result = choose(&chosen, steps, n_steps, error);
+	int result = sides_choose(&chosen, steps, n_steps, error);
 
 	*division = (struct division){ 0 };
 	if (result == 0)
-		result = divide(&chosen, division, error);
+		result = sides_divide_values(&chosen, division, error);
 	if (result != 0)
 		division_free(division);
 	chosen_free(&chosen);
@@ -399,7 +399,7 @@ division_values(const struct division *division, int side, uint32_t *n,
 	for (uint32_t i = 0; order != NULL && i < *n; i++)
 		order[i] = i;
 	if (order != NULL)
-		qsort_r(order, *n, sizeof *order, compare_values, values);
+		qsort_r(order, *n, sizeof *order, sides_compare_values, values);
 	return order;
 }
 

@@ -142,7 +142,7 @@ rewrite_file(const struct history *history, const char *name)
 }
 
 static int
-read_lines(struct history *history, FILE *file, struct error *error)
+history_read_lines(struct history *history, FILE *file, struct error *error)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -169,7 +169,7 @@ history_load(struct history *history, struct error *error)
 		return -1;
 	file = *name != '\0' ? fopen(name, "re") : NULL;
 	if (file != NULL) {
-		status = read_lines(history, file, error);
+		status = history_read_lines(history, file, error);
 		fclose(file);
 	}
 	history->n_saved = history->n;

@@ -27,7 +27,7 @@ takes_next(const char *word, size_t n)
 
 /* The length of the first line of a text; n: all of it. */
 static size_t
-line_length(const char *text, size_t n, size_t width)
+message_line_length(const char *text, size_t n, size_t width)
 {
 	const size_t most = wrapping_line(text, n, width);
 	size_t at = most, word;
@@ -57,8 +57,8 @@ wrap(struct text_buffer *line)
 	    size.ws_col < NARROWEST)
 		return;
 	for (;;) {
-		at += line_length(line->bytes + at, line->length - at,
-		                  size.ws_col);
+		at += message_line_length(line->bytes + at, line->length - at,
+		                          size.ws_col);
 		if (at >= line->length)
 			return;
 		line->bytes[at++] = '\n';

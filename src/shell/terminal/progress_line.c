@@ -16,7 +16,7 @@
 enum { WIDTH = 36 };
 
 static uint64_t
-now_ns(void)
+progress_line_now_ns(void)
 {
 	struct timespec now;
 
@@ -25,10 +25,10 @@ now_ns(void)
 }
 
 static void
-show(void *context, uint64_t done, uint64_t total)
+progress_line_show(void *context, uint64_t done, uint64_t total)
 {
 	struct progress_line *line = context;
-	uint64_t now = now_ns();
+	uint64_t now = progress_line_now_ns();
 	char text[WIDTH + 1];
 
 	if (now - line->start_ns < SECOND ||
@@ -54,9 +54,9 @@ const struct progress *
 progress_line_start(struct progress_line *line, const char *what)
 {
 	*line = (struct progress_line){
-		.progress = { .report = show, .context = line },
+		.progress = { .report = progress_line_show, .context = line },
 		.what = what,
-		.start_ns = now_ns(),
+		.start_ns = progress_line_now_ns(),
 	};
 	return isatty(STDERR_FILENO) ? &line->progress : NULL;
 }

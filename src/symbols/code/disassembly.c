@@ -100,7 +100,7 @@ close_decoder(struct decoding *decoding)
 
 /* Whether the instruction is a direct call or jump, to *target. */
 static bool
-is_transfer(const struct decoding *decoding, uint64_t *target)
+disassembly_is_transfer(const struct decoding *decoding, uint64_t *target)
 {
 	const cs_insn *instruction = decoding->instruction;
 	const char *text;
@@ -168,7 +168,7 @@ add_instruction(struct decoding *decoding, uint64_t start, uint64_t end,
 	text_add_string(&text, decoded->mnemonic);
 	if (*decoded->op_str != '\0')
 		text_add_format(&text, " %s", decoded->op_str);
-	if (is_transfer(decoding, &target) &&
+	if (disassembly_is_transfer(decoding, &target) &&
 	    add_target(decoding, target, start, end, &text, &instruction,
 	               error) != 0) {
 		text_free(&text);
@@ -301,7 +301,8 @@ decode_functions(struct decoding *decoding, const uint64_t *addresses,
 }
 
 static enum disassembly_state
-open_file(struct decoding *decoding, const struct module_file *module)
+disassembly_open_file(struct decoding *decoding,
+                      const struct module_file *module)
 {
 	static const enum disassembly_state states[] = {
 		[MODULE_FILE_OPEN] = DISASSEMBLY_READ,
@@ -323,7 +324,7 @@ disassembly_add(struct disassembly *disassembly,
 	size_t before = disassembly->n;
 	int result = -1;
 
-	*state = open_file(&decoding, module);
+	*state = disassembly_open_file(&decoding, module);
 	if (*state != DISASSEMBLY_READ)
 		return 0;
 	if (!open_decoder(&decoding)) {

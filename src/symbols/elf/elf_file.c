@@ -29,7 +29,7 @@ is_program(Elf *elf)
 
 /* Asks before it opens: a device may do something, and a fifo may wait. */
 static enum elf_file_state
-open_regular(const char *path, int *descriptor)
+elf_file_open_regular(const char *path, int *descriptor)
 {
 	struct stat status;
 
@@ -74,7 +74,7 @@ elf_file_open_any(struct elf_file *file, const char *path)
 	enum elf_file_state state;
 
 	elf_version(EV_CURRENT);
-	state = open_regular(path, &file->descriptor);
+	state = elf_file_open_regular(path, &file->descriptor);
 	if (state != ELF_FILE_OPEN)
 		return state;
 	if (is_mostly_holes(file->descriptor)) {

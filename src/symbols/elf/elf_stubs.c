@@ -106,7 +106,7 @@ name_of_slot(const struct slots *sorted, uint64_t address)
 }
 
 static uint32_t
-number_at(const unsigned char *bytes)
+elf_stubs_number_at(const unsigned char *bytes)
 {
 	return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
 	    (uint32_t)bytes[3] << 24;
@@ -126,7 +126,7 @@ name_of_stub(const unsigned char *stub, size_t size, uint64_t address,
 	if (memcmp(stub, endbr64, sizeof endbr64) == 0)
 		at += sizeof endbr64;
 	if (size - at >= 5 && stub[at] == 0x68) {
-		uint32_t number = number_at(stub + at + 1);
+		uint32_t number = elf_stubs_number_at(stub + at + 1);
 
 		return number < lazy->n ? lazy->items[number].name : NULL;
 	}
@@ -135,7 +135,7 @@ name_of_stub(const unsigned char *stub, size_t size, uint64_t address,
 	if (size - at < 6 || stub[at] != 0xff || stub[at + 1] != 0x25)
 		return NULL;
 	return name_of_slot(sorted, address + at + 6 +
-	    (uint64_t)(int64_t)(int32_t)number_at(stub + at + 2));
+	    (uint64_t)(int64_t)(int32_t)elf_stubs_number_at(stub + at + 2));
 }
 
 static int

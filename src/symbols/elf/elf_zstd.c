@@ -34,7 +34,7 @@ align(size_t size)
 }
 
 static bool
-read_header(const struct elf_file *file, struct packed *packed)
+elf_zstd_read_header(const struct elf_file *file, struct packed *packed)
 {
 	unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
 	                      ELFDATA2LSB : ELFDATA2MSB;
@@ -53,7 +53,7 @@ read_header(const struct elf_file *file, struct packed *packed)
 }
 
 static Elf64_Shdr
-section_of(const struct packed *packed, size_t i)
+elf_zstd_section_of(const struct packed *packed, size_t i)
 {
 	Elf64_Shdr section;
 
@@ -81,9 +81,9 @@ is_packed(const struct packed *packed, const Elf64_Shdr *section,
 
 /* Decompresses section i to image + *at, and moves *at to its end. */
 static bool
-unpack(const struct packed *packed, size_t i, char *image, size_t *at)
+elf_zstd_unpack(const struct packed *packed, size_t i, char *image, size_t *at)
 {
-	Elf64_Shdr section = section_of(packed, i);
+	Elf64_Shdr section = elf_zstd_section_of(packed, i);
 	Elf64_Chdr compression;
 	size_t size;
 
@@ -114,10 +114,10 @@ elf_file_decompress(const struct elf_file *file, char **image)
 	size_t at;
 
 	*image = NULL;
-	if (!read_header(file, &packed))
+	if (!elf_zstd_read_header(file, &packed))
 		return NULL;
 	for (size_t i = 0; i < packed.n_sections; i++) {
-		Elf64_Shdr section = section_of(&packed, i);
+		Elf64_Shdr section = elf_zstd_section_of(&packed, i);
 
 		if (is_packed(&packed, &section, &compression))
 			packed.unpacked += align(compression.ch_size);
@@ -130,7 +130,7 @@ elf_file_decompress(const struct elf_file *file, char **image)
 		return NULL;
 	memcpy(*image, packed.bytes, packed.size);
 	for (size_t i = 0; i < packed.n_sections && is_whole; i++)
-		is_whole = unpack(&packed, i, *image, &at);
+		is_whole = elf_zstd_unpack(&packed, i, *image, &at);
 	if (is_whole)
 		elf = elf_memory(*image, align(packed.size) + packed.unpacked);
 	if (elf == NULL) {

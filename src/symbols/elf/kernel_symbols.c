@@ -37,7 +37,7 @@ is_kernel_module_path(const char *path)
 
 /* Copies the build-id among the notes in a file; its size in bytes, or 0. */
 static size_t
-read_build_id(const char *path, unsigned char *id, size_t max)
+kernel_symbols_read_build_id(const char *path, unsigned char *id, size_t max)
 {
 	static const unsigned char head[] = { 4, 0, 0, 0, 20, 0, 0, 0,
 		3, 0, 0, 0, 'G', 'N', 'U', 0 };
@@ -66,7 +66,7 @@ kernel_build_id(const char *release, unsigned char *id, size_t max)
 	if (release != NULL && (uname(&running) != 0 ||
 	                        strcmp(running.release, release) != 0))
 		return 0;
-	return read_build_id("/sys/kernel/notes", id, max);
+	return kernel_symbols_read_build_id("/sys/kernel/notes", id, max);
 }
 
 /* The length of the name in "[name]". */
@@ -88,14 +88,14 @@ is_running(const struct module_file *module)
 	         name_length(module->path), module->path + 1);
 	size = is_kernel_path(module->path) ?
 	    kernel_build_id(NULL, id, sizeof id) :
-	    read_build_id(notes, id, sizeof id);
+	    kernel_symbols_read_build_id(notes, id, sizeof id);
 	return size > 0 && size == module->build_id_size &&
 	    memcmp(id, module->build_id, size) == 0;
 }
 
 /* Returns the end of a hexadecimal number, which may wrap around. */
 static const char *
-take_number(const char *at, uint64_t *number)
+kernel_symbols_take_number(const char *at, uint64_t *number)
 {
 	*number = 0;
 	for (;; at++) {
@@ -110,12 +110,12 @@ take_number(const char *at, uint64_t *number)
 
 /* "ffffffff81000000 T _text"; whether that is a symbol of code. */
 static bool
-read_line(const char *line, struct symbol *symbol)
+kernel_symbols_read_line(const char *line, struct symbol *symbol)
 {
 	const char *end;
 
 	*symbol = (struct symbol){ .limit = UINT64_MAX };
-	end = take_number(line, &symbol->start);
+	end = kernel_symbols_take_number(line, &symbol->start);
 	if (symbol->start == 0 || end[0] != ' ' || end[1] == '\0' ||
 	    strchr("tTwW", end[1]) == NULL || end[2] != ' ')
 		return false;
@@ -131,7 +131,7 @@ find_base(const char *line, const char *end)
 	struct symbol symbol;
 
 	for (; line < end; line += strlen(line) + 1)
-		if (read_line(line, &symbol) &&
+		if (kernel_symbols_read_line(line, &symbol) &&
 		    strcmp(symbol.name, "_text") == 0)
 			return symbol.start;
 	return 0;
@@ -139,7 +139,7 @@ find_base(const char *line, const char *end)
 
 /* Replaces the end of each line, and the first tab in it, by a NUL. */
 static void
-end_lines(char *text, size_t size)
+kernel_symbols_end_lines(char *text, size_t size)
 {
 	char *end = text + size, *stop;
 
@@ -159,13 +159,13 @@ end_lines(char *text, size_t size)
 
 /* base: where addresses count from; 0: from _text. */
 static int
-add_text(struct symbol_table *table, char *text, size_t size, uint64_t base,
-         struct error *error)
+kernel_symbols_add_text(struct symbol_table *table, char *text, size_t size,
+                        uint64_t base, struct error *error)
 {
 	const char *line, *end;
 	int result = 0;
 
-	end_lines(text, size);
+	kernel_symbols_end_lines(text, size);
 	line = symbol_table_keep(table, text, size, error);
 	if (line == NULL)
 		return -1;
@@ -176,7 +176,7 @@ add_text(struct symbol_table *table, char *text, size_t size, uint64_t base,
 	     line += strlen(line) + 1) {
 		struct symbol symbol;
 
-		if (!read_line(line, &symbol))
+		if (!kernel_symbols_read_line(line, &symbol))
 			continue;
 		symbol.start -= base;
 		result = symbol_table_add(table, &symbol, error);
@@ -186,7 +186,8 @@ add_text(struct symbol_table *table, char *text, size_t size, uint64_t base,
 
 /* Adds the kernel's symbols. */
 static int
-add_file(struct symbol_table *table, FILE *file, struct error *error)
+kernel_symbols_add_file(struct symbol_table *table, FILE *file,
+                        struct error *error)
 {
 	char *text = NULL;
 	size_t size = 0, capacity = 0, n;
@@ -201,7 +202,7 @@ add_file(struct symbol_table *table, FILE *file, struct error *error)
 		n = fread(text + size, 1, BLOCK, file);
 		size += n;
 	} while (n > 0 && size < TEXT_MAX);
-	result = add_text(table, text, size, 0, error);
+	result = kernel_symbols_add_text(table, text, size, 0, error);
 	free(text);
 	return result;
 }
@@ -229,7 +230,8 @@ add_lines_of_module(struct symbol_table *table, FILE *file, const char *path,
 		size += (size_t)n;
 	}
 	if (result == 0 && size > 0)
-		result = add_text(table, text, size, base, error);
+		result = kernel_symbols_add_text(table, text, size, base,
+		                                 error);
 	free(text);
 	free(line);
 	return result;
@@ -293,7 +295,7 @@ find_module_base(const char *root, const char *path)
 
 		if (strncmp(line, path + 1, n) == 0 && line[n] == ' ' &&
 		    address != NULL)
-			take_number(address + 3, &base);
+			kernel_symbols_take_number(address + 3, &base);
 	}
 	free(line);
 	if (file != NULL)
@@ -313,7 +315,7 @@ kernel_symbols_add(struct symbol_table *table,
 	if (file == NULL)
 		return 0;
 	if (is_kernel_path(module->path)) {
-		result = add_file(table, file, error);
+		result = kernel_symbols_add_file(table, file, error);
 	} else {
 		uint64_t base = find_module_base(root, module->path);
 

@@ -55,8 +55,8 @@ is_build(const struct module_file *module, const struct elf_file *file,
  * The result of opening a file, which is closed again if it is another build.
  */
 static enum module_file_state
-check(const struct module_file *module, struct elf_file *file,
-      enum elf_file_state state, bool is_copy)
+module_file_check(const struct module_file *module, struct elf_file *file,
+                  enum elf_file_state state, bool is_copy)
 {
 	if (state == ELF_FILE_MISSING)
 		return MODULE_FILE_MISSING;
@@ -78,7 +78,7 @@ open_below_root(const struct module_file *module, const char *name,
 
 	if (length < 0 || length >= (int)sizeof path)
 		return MODULE_FILE_MISSING;
-	return check(module, file, elf_file_open(file, path), true);
+	return module_file_check(module, file, elf_file_open(file, path), true);
 }
 
 enum module_file_state
@@ -90,7 +90,8 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 
 	if (strcmp(module->path, "[vdso]") == 0 ||
 	    strncmp(base, "linux-vdso", strlen("linux-vdso")) == 0)
-		return check(module, file, elf_file_open_own_vdso(file), true);
+		return module_file_check(module, file,
+		                         elf_file_open_own_vdso(file), true);
 	if (module->search.root != NULL) {
 		first = open_below_root(module, module->path, file);
 		if (first == MODULE_FILE_OPEN)
@@ -102,12 +103,13 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 			first = state;
 	}
 	state = *module->path == '/' ?
-	    check(module, file, elf_file_open(file, module->path), false) :
+	    module_file_check(module, file, elf_file_open(file, module->path),
+	                      false) :
 	    MODULE_FILE_MISSING;
 	if (state == MODULE_FILE_OPEN)
 		return state;
 	if (held != NULL && (module->build_id_size > 0 || module->size > 0) &&
-	    check(module, file, elf_file_open(file, held), false) ==
+	    module_file_check(module, file, elf_file_open(file, held), false) ==
 	    MODULE_FILE_OPEN)
 		return MODULE_FILE_OPEN;
 	return first == MODULE_FILE_MISSING ? state : first;
@@ -195,7 +197,7 @@ struct debug_link {
 };
 
 static bool
-read_link(const struct elf_file *module, struct debug_link *link)
+module_file_read_link(const struct elf_file *module, struct debug_link *link)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_file_named_section(module, ".gnu_debuglink",
@@ -300,7 +302,7 @@ open_by_link(const struct symbol_search *search, const struct elf_file *own,
 	char *own_directory;
 	bool found;
 
-	if (!read_link(own, &link))
+	if (!module_file_read_link(own, &link))
 		return false;
 	own_directory = directory_of(own, search->root, &below_root);
 	if (own_directory == NULL)

@@ -120,7 +120,7 @@ leading_underscores(const char *name)
 }
 
 static int
-compare_names(const char *a, const char *b)
+symbol_table_compare_names(const char *a, const char *b)
 {
 	size_t a_bars = leading_underscores(a);
 	size_t b_bars = leading_underscores(b);
@@ -151,7 +151,7 @@ compare_symbols(const void *left, const void *right)
 		return a->is_label ? -1 : 1;
 	if (a->is_local != b->is_local)
 		return a->is_local ? -1 : 1;
-	return compare_names(b->name, a->name);
+	return symbol_table_compare_names(b->name, a->name);
 }
 
 static int

@@ -84,8 +84,8 @@ address_lines_free(struct address_lines *lines)
 
 /* What is known of a module, which is added if new; NULL with *error set. */
 static struct module_lines *
-find_module(struct address_lines *lines, const struct module *module,
-            struct error *error)
+address_lines_find_module(struct address_lines *lines,
+                          const struct module *module, struct error *error)
 {
 	uint32_t n = names_count(lines->keys), number;
 	unsigned char build[MODULE_BUILD_MAX];
@@ -114,7 +114,7 @@ address_lines_were_read(const struct address_lines *lines,
 }
 
 static int
-compare_addresses(const void *left, const void *right)
+address_lines_compare_addresses(const void *left, const void *right)
 {
 	const struct known_address *a = left, *b = right;
 
@@ -123,14 +123,14 @@ compare_addresses(const void *left, const void *right)
 
 /* What is known of an address; NULL: it was never asked for. */
 static const struct known_address *
-find_address(const struct module_lines *module, uint64_t address)
+address_lines_find_address(const struct module_lines *module, uint64_t address)
 {
 	const struct known_address key = { .address = address };
 
 	if (module->n == 0)
 		return NULL;
 	return bsearch(&key, module->addresses, module->n, sizeof key,
-	               compare_addresses);
+	               address_lines_compare_addresses);
 }
 
 /* ---- reading a module's debug information ---- */
@@ -166,8 +166,9 @@ find_symbol(struct reading *reading, uint64_t address,
 
 /* *name: NO_NAME for an unknown function. */
 static int
-add_function(struct reading *reading, const struct debug_location *location,
-             uint32_t *name, struct error *error)
+address_lines_add_function(struct reading *reading,
+                           const struct debug_location *location,
+                           uint32_t *name, struct error *error)
 {
 	const struct symbol *symbol = NULL;
 	char *text;
@@ -192,8 +193,9 @@ add_function(struct reading *reading, const struct debug_location *location,
  * path is too long for any system.
  */
 static int
-add_file(struct names *names, const struct debug_location *location,
-         uint32_t *name, struct error *error)
+address_lines_add_file(struct names *names,
+                       const struct debug_location *location, uint32_t *name,
+                       struct error *error)
 {
 	char clean[PATH_MAX];
 	size_t length = location->file == NULL ||
@@ -229,10 +231,11 @@ take_chain(void *context, size_t which, const struct debug_location *chain,
 		    &lines->locations[lines->n_locations++];
 
 		location->line = chain[i].line;
-		if (add_function(reading, &chain[i], &location->function,
-		                 error) != 0 ||
-		    add_file(reading->names, &chain[i], &location->file,
-		             error) != 0)
+		if (address_lines_add_function(reading, &chain[i],
+		                               &location->function,
+		                               error) != 0 ||
+		    address_lines_add_file(reading->names, &chain[i],
+		                           &location->file, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -290,7 +293,7 @@ read_module(struct address_lines *lines, struct module_lines *module,
 		       n * sizeof *reading.new);
 		module->n += n;
 		qsort(module->addresses, module->n, sizeof *reading.new,
-		      compare_addresses);
+		      address_lines_compare_addresses);
 	}
 	module_symbols_free(reading.symbols);
 	free(reading.new);
@@ -325,7 +328,8 @@ address_lines_find(struct address_lines *lines, const struct module *module,
 {
 	const struct module_file wanted = module_file_of(module,
 	                                                 lines->search);
-	struct module_lines *known = find_module(lines, module, error);
+	struct module_lines *known = address_lines_find_module(lines, module,
+	                                                       error);
 	uint64_t *asked = memory_array(n, sizeof *asked, error);
 	size_t n_asked = 0;
 	int status = 0;
@@ -335,7 +339,7 @@ address_lines_find(struct address_lines *lines, const struct module *module,
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (find_address(known, addresses[i]) == NULL)
+		if (address_lines_find_address(known, addresses[i]) == NULL)
 			asked[n_asked++] = addresses[i];
 	if (n_asked > 0 && (most_bytes == UINT64_MAX ||
 	                    is_small(&wanted, most_bytes)))
@@ -343,8 +347,8 @@ address_lines_find(struct address_lines *lines, const struct module *module,
 		                     NULL, error);
 	free(asked);
 	for (size_t i = 0; status == 0 && i < n; i++) {
-		const struct known_address *at = find_address(known,
-		                                              addresses[i]);
+		const struct known_address
+		    *at = address_lines_find_address(known, addresses[i]);
 
 		if (at != NULL && at->n > 0)
 			status = found(context, i, known->locations +
@@ -428,8 +432,8 @@ set_chain(struct applying *applying, uint32_t number,
 }
 
 static int
-warn_of_module(struct applying *applying, uint32_t module,
-               enum debug_lines_state state, struct error *error)
+address_lines_warn_of_module(struct applying *applying, uint32_t module,
+                             enum debug_lines_state state, struct error *error)
 {
 	const char *path = applying->profile->modules[module].path;
 
@@ -464,7 +468,7 @@ apply_module(struct applying *applying, const uint32_t *frames, size_t n,
 	uint32_t number = profile->frames[frames[0]].module;
 	const struct module_file wanted = module_file_of(
 	    &profile->modules[number], applying->lines->search);
-	struct module_lines *module = find_module(applying->lines,
+	struct module_lines *module = address_lines_find_module(applying->lines,
 	    &profile->modules[number], error);
 	uint64_t *addresses = applying->addresses;
 	size_t n_asked = 0;
@@ -476,19 +480,20 @@ apply_module(struct applying *applying, const uint32_t *frames, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		uint64_t address = profile->frames[frames[i]].address;
 
-		if (find_address(module, address) == NULL &&
+		if (address_lines_find_address(module, address) == NULL &&
 		    (n_asked == 0 || addresses[n_asked - 1] != address))
 			addresses[n_asked++] = address;
 	}
 	if (n_asked > 0 &&
 	    (read_module(applying->lines, module, &wanted, addresses, n_asked,
 	                 applying->progress, error) != 0 ||
-	     (is_first && warn_of_module(applying, number, module->state,
-	                                 error) != 0)))
+	     (is_first &&
+	      address_lines_warn_of_module(applying, number, module->state,
+	                                   error) != 0)))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		const struct known_address *found = find_address(module,
-		    profile->frames[frames[i]].address);
+		const struct known_address *found = address_lines_find_address(
+		    module, profile->frames[frames[i]].address);
 
 		if (found->n > 0 && set_chain(applying, frames[i],
 		        module->locations + found->first, found->n,

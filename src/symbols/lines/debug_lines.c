@@ -264,8 +264,8 @@ report(struct reading *reading, Dwarf_Die *unit, const struct owned *owned,
 
 /* Reads the unit that owned[n] belong to. */
 static int
-read_unit(struct reading *reading, const struct owned *owned, size_t n,
-          struct error *error)
+debug_lines_read_unit(struct reading *reading, const struct owned *owned,
+                      size_t n, struct error *error)
 {
 	struct inlined_calls calls;
 	Dwarf_Lines *lines;
@@ -310,7 +310,7 @@ compare_owned(const void *left, const void *right)
 }
 
 static int
-read_units(struct reading *reading, struct error *error)
+debug_lines_read_units(struct reading *reading, struct error *error)
 {
 	struct owned *owned = reading->owned;
 	size_t n = reading->request->n, begin, end;
@@ -324,16 +324,16 @@ read_units(struct reading *reading, struct error *error)
 		     owned[end].unit == owned[begin].unit; end++)
 			;
 		reading->walk.done = owned[begin].unit;
-		if (read_unit(reading, owned + begin, end - begin,
-		              error) != 0)
+		if (debug_lines_read_unit(reading, owned + begin, end - begin,
+		                          error) != 0)
 			return -1;
 	}
 	return 0;
 }
 
 static enum debug_lines_state
-read_all(struct reading *reading, const struct symbol_search *search,
-         struct error *error)
+debug_lines_read_all(struct reading *reading,
+                     const struct symbol_search *search, struct error *error)
 {
 	reading->decompressed = elf_file_decompress(reading->file,
 	                                            &reading->image);
@@ -342,7 +342,7 @@ read_all(struct reading *reading, const struct symbol_search *search,
 	if (open_supplement(reading, search) != 0)
 		return DEBUG_LINES_INCOMPLETE;
 	if (give_units(reading, error) != 0 ||
-	    read_units(reading, error) != 0)
+	    debug_lines_read_units(reading, error) != 0)
 		return DEBUG_LINES_DAMAGED;
 	return reading->is_split ? DEBUG_LINES_SPLIT : DEBUG_LINES_READ;
 }
@@ -373,7 +373,7 @@ debug_lines_read(const struct elf_file *file,
 	if (!error->is_set) {
 		for (size_t i = 0; i < n; i++)
 			reading->owned[i] = (struct owned){ NO_UNIT, i };
-		*state = read_all(reading, search, error);
+		*state = debug_lines_read_all(reading, search, error);
 	}
 	if (reading->dwarf != NULL)
 		close_dwarf(reading);

@@ -55,7 +55,8 @@ struct level_message {
 
 /* Errors are noticed when the pipe is flushed. */
 static void
-write_message(FILE *pipe, enum message_kind kind, uint64_t a, uint64_t b)
+debug_lines_child_write_message(FILE *pipe, enum message_kind kind, uint64_t a,
+                                uint64_t b)
 {
 	const struct message message = { kind, a, b };
 
@@ -92,7 +93,7 @@ write_found(void *context, size_t which, const struct debug_location *chain,
 {
 	FILE *pipe = context;
 
-	write_message(pipe, MESSAGE_FOUND, which, n);
+	debug_lines_child_write_message(pipe, MESSAGE_FOUND, which, n);
 	for (size_t i = 0; i < n; i++)
 		write_level(pipe, &chain[i]);
 	return ferror(pipe) ? error_set(error, "nobody listens") : 0;
@@ -101,7 +102,7 @@ write_found(void *context, size_t which, const struct debug_location *chain,
 static void
 write_progress(void *context, uint64_t done, uint64_t total)
 {
-	write_message(context, MESSAGE_PROGRESS, done, total);
+	debug_lines_child_write_message(context, MESSAGE_PROGRESS, done, total);
 	fflush(context);
 }
 
@@ -167,7 +168,7 @@ read_and_exit(int descriptor, const struct elf_file *file,
 	own.progress = request->progress != NULL ? &progress : NULL;
 	limit_child(file);
 	if (debug_lines_read(file, search, &own, &state, &error) == 0)
-		write_message(pipe, MESSAGE_END, state, 0);
+		debug_lines_child_write_message(pipe, MESSAGE_END, state, 0);
 	_exit(fflush(pipe) != 0);
 }
 

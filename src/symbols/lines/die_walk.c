@@ -36,7 +36,8 @@ advance(struct die_walk *walk)
 
 /* Pushes the first child of a DIE, if it has any. */
 static int
-enter(struct die_walk *walk, Dwarf_Die *die, uint32_t within, bool *entered)
+die_walk_enter(struct die_walk *walk, Dwarf_Die *die, uint32_t within,
+               bool *entered)
 {
 	struct die_level *level = &walk->levels[walk->depth];
 	int result;
@@ -60,7 +61,7 @@ die_walk_unit(struct die_walk *walk, Dwarf_Die *unit, uint32_t within,
 	bool entered;
 
 	walk->depth = 0;
-	if (enter(walk, unit, within, &entered) != 0)
+	if (die_walk_enter(walk, unit, within, &entered) != 0)
 		return -1;
 	while (walk->depth > 0) {
 		struct die_level *level = &walk->levels[walk->depth - 1];
@@ -71,7 +72,8 @@ die_walk_unit(struct die_walk *walk, Dwarf_Die *unit, uint32_t within,
 		    visit(context, walk, &enters, &within, error) != 0)
 			return -1;
 		entered = false;
-		if (enters && enter(walk, &level->die, within, &entered) != 0)
+		if (enters &&
+		    die_walk_enter(walk, &level->die, within, &entered) != 0)
 			return -1;
 		if (!entered && advance(walk) != 0)
 			return -1;

@@ -34,8 +34,8 @@ struct finding {
  * *n_ranges: how many ranges the DIE has.
  */
 static int
-mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
-     size_t *n_ranges, struct error *error)
+inlined_calls_mark(struct finding *finding, Dwarf_Die *die, uint32_t call,
+                   size_t *n_marked, size_t *n_ranges, struct error *error)
 {
 	uint32_t *innermost = finding->calls->innermost;
 	uint32_t outer = call != NO_CALL ?
@@ -67,7 +67,7 @@ mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
 }
 
 static uint32_t
-number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
+inlined_calls_number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -79,7 +79,7 @@ number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
 }
 
 static const char *
-file_of(const struct finding *finding, uint32_t number)
+inlined_calls_file_of(const struct finding *finding, uint32_t number)
 {
 	return number < finding->n_files ?
 	    dwarf_filesrc(finding->files, number, NULL, NULL) : NULL;
@@ -87,7 +87,7 @@ file_of(const struct finding *finding, uint32_t number)
 
 /* Sets the function that was inlined, or what finds its name. */
 static void
-set_function(struct inlined_call *call, const Dwarf_Die *die)
+inlined_calls_set_function(struct inlined_call *call, const Dwarf_Die *die)
 {
 	Dwarf_Die origin = *die;
 
@@ -123,16 +123,18 @@ enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
 	                sizeof *calls->calls, error) != 0)
 		return -1;
 	calls->calls[calls->n] = (struct inlined_call){ .outer = outer };
-	if (mark(finding, die, (uint32_t)calls->n, &n_marked, &n_ranges,
-	         error) != 0)
+	if (inlined_calls_mark(finding, die, (uint32_t)calls->n, &n_marked,
+	                       &n_ranges, error) != 0)
 		return -1;
 	if (n_marked == 0)
 		return 0;
-	calls->calls[calls->n].line = number_of(die, DW_AT_call_line, 0);
-	calls->calls[calls->n].file = file_of(finding,
-	    number_of(die, DW_AT_call_file, UINT32_MAX));
+	calls->calls[calls->n].line = inlined_calls_number_of(die,
+	                                                      DW_AT_call_line,
+	                                                      0);
+	calls->calls[calls->n].file = inlined_calls_file_of(finding,
+	    inlined_calls_number_of(die, DW_AT_call_file, UINT32_MAX));
 	*call = (uint32_t)calls->n++;
-	set_function(&calls->calls[*call], die);
+	inlined_calls_set_function(&calls->calls[*call], die);
 	return 0;
 }
 
@@ -165,16 +167,16 @@ is_part(struct die_walk *walk)
 	return depth > 0 && origin_of(die, &origin) &&
 	    origin_of(&walk->levels[depth - 1].die, &other) &&
 	    origin.addr == other.addr &&
-	    number_of(die, DW_AT_call_line, 0) ==
-	    number_of(&origin, DW_AT_decl_line, 0) &&
-	    number_of(die, DW_AT_call_column, 0) ==
-	    number_of(&origin, DW_AT_decl_column, 0);
+	    inlined_calls_number_of(die, DW_AT_call_line, 0) ==
+	    inlined_calls_number_of(&origin, DW_AT_decl_line, 0) &&
+	    inlined_calls_number_of(die, DW_AT_call_column, 0) ==
+	    inlined_calls_number_of(&origin, DW_AT_decl_column, 0);
 }
 
 /* within: the innermost call around the DIE. */
 static int
-visit(void *context, struct die_walk *walk, bool *enters, uint32_t *within,
-      struct error *error)
+inlined_calls_visit(void *context, struct die_walk *walk, bool *enters,
+                    uint32_t *within, struct error *error)
 {
 	struct finding *finding = context;
 	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
@@ -195,8 +197,8 @@ visit(void *context, struct die_walk *walk, bool *enters, uint32_t *within,
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
-		if (mark(finding, die, NO_CALL, &n_marked, &n_ranges,
-		         error) != 0)
+		if (inlined_calls_mark(finding, die, NO_CALL, &n_marked,
+		                       &n_ranges, error) != 0)
 			return -1;
 		*enters = n_marked > 0 || finding->is_thorough ||
 		    (n_ranges == 0 && tag != DW_TAG_subprogram);
@@ -220,8 +222,8 @@ walk_unit(struct finding *finding, Dwarf_Die *unit, struct error *error)
 	for (size_t i = 0; i < finding->n; i++)
 		finding->calls->innermost[i] = NO_CALL;
 	finding->calls->n = 0;
-	return die_walk_unit(finding->walk, unit, NO_CALL, visit, finding,
-	                       error);
+	return die_walk_unit(finding->walk, unit, NO_CALL, inlined_calls_visit,
+	                     finding, error);
 }
 
 /* In C, a function's own name is its linkage name. */
@@ -240,8 +242,8 @@ has_scopes(Dwarf_Die *unit)
 }
 
 static int
-find_all(struct finding *finding, Dwarf_Die *unit, struct scoped_names *names,
-         struct error *error)
+inlined_calls_find_all(struct finding *finding, Dwarf_Die *unit,
+                       struct scoped_names *names, struct error *error)
 {
 	struct inlined_calls *calls = finding->calls;
 	const Dwarf *main = dwarf_cu_getdwarf(unit->cu);
@@ -286,7 +288,7 @@ inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
 	*calls = (struct inlined_calls){ 0 };
 	calls->innermost = memory_array(n, sizeof *calls->innermost, error);
 	if (calls->innermost != NULL && finding.is_found != NULL)
-		result = find_all(&finding, unit, names, error);
+		result = inlined_calls_find_all(&finding, unit, names, error);
 	free(finding.is_found);
 	return result;
 }

@@ -18,7 +18,7 @@ struct candidate {
 };
 
 static int
-compare_candidates(const void *left, const void *right)
+lines_choice_compare_candidates(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;
 	int order;
@@ -32,7 +32,8 @@ compare_candidates(const void *left, const void *right)
 
 /* The size of the debug information of a module; 0: it has none. */
 static uint64_t
-size_of(const struct module *module, const struct symbol_search *search)
+lines_choice_size_of(const struct module *module,
+                     const struct symbol_search *search)
 {
 	const struct module_file wanted = module_file_of(module, *search);
 	struct elf_file file;
@@ -47,16 +48,16 @@ size_of(const struct module *module, const struct symbol_search *search)
 
 /* Sets chosen[n_modules]; candidates are in order. */
 static int
-choose(struct profile *profile, const struct symbol_search *search,
-       const struct candidate *candidates, uint64_t most_bytes, bool *chosen,
-       struct error *error)
+lines_choice_choose(struct profile *profile, const struct symbol_search *search,
+                    const struct candidate *candidates, uint64_t most_bytes,
+                    bool *chosen, struct error *error)
 {
 	for (uint32_t i = 0; i < profile->n_modules &&
 	     candidates[i].n_frames > 0; i++) {
 		struct module *module =
 		    &profile->modules[candidates[i].module];
 		uint64_t size = candidates[i].is_certain ?
-		    size_of(module, search) : 0;
+		    lines_choice_size_of(module, search) : 0;
 
 		if (progress_step(NULL, 0, 0, error) != 0)
 			return -1;
@@ -102,9 +103,9 @@ lines_choose(struct profile *profile, const struct symbol_search *search,
 		}
 		if (n > 0)
 			qsort(candidates, n, sizeof *candidates,
-			      compare_candidates);
-		result = choose(profile, search, candidates, most_bytes,
-		                chosen, error);
+			      lines_choice_compare_candidates);
+		result = lines_choice_choose(profile, search, candidates,
+		                             most_bytes, chosen, error);
 	}
 	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++) {
 		struct frame *frame = &profile->frames[i];

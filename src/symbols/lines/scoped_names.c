@@ -71,7 +71,7 @@ scoped_names_free(struct scoped_names *names)
 }
 
 static struct place
-place_of(const Dwarf *main, Dwarf_Die *die)
+scoped_names_place_of(const Dwarf *main, Dwarf_Die *die)
 {
 	return (struct place){ dwarf_dieoffset(die),
 		dwarf_cu_getdwarf(die->cu) != main };
@@ -82,7 +82,7 @@ static struct scoped_name *
 item_of(struct scoped_names *names, const Dwarf *main, Dwarf_Die *die,
         struct error *error)
 {
-	const struct place place = place_of(main, die);
+	const struct place place = scoped_names_place_of(main, die);
 	uint32_t n = names_count(names->dies), number;
 
 	if (memory_grow(&names->items, &names->capacity, (size_t)n + 1,
@@ -150,8 +150,8 @@ qualify(struct scoped_names *names, const char *plain,
 
 /* Enters functions that are declared without linkage name, and copies. */
 static int
-visit(void *context, struct die_walk *walk, bool *enters, uint32_t *within,
-      struct error *error)
+scoped_names_visit(void *context, struct die_walk *walk, bool *enters,
+                   uint32_t *within, struct error *error)
 {
 	const struct walking *walking = context;
 	struct scoped_names *names = walking->names;
@@ -196,12 +196,13 @@ scoped_names_find(struct scoped_names *names, const Dwarf *main,
 
 	if (dwarf_diecu(declaration, &unit, NULL, NULL) == NULL)
 		return -1;
-	place = place_of(main, &unit);
+	place = scoped_names_place_of(main, &unit);
 	number = names_add(names->units, (const char *)&place, sizeof place,
 	                   error);
 	if (number == NO_NAME ||
 	    (number == n &&
-	     die_walk_unit(walk, &unit, 0, visit, &walking, error) != 0))
+	     die_walk_unit(walk, &unit, 0, scoped_names_visit, &walking,
+	                   error) != 0))
 		return -1;
 	item = item_of(names, main, declaration, error);
 	if (item == NULL)

@@ -61,7 +61,7 @@ take_uleb(struct bytes *in)
 
 /* A string within bytes, at an offset; NULL if it is not terminated there. */
 static const char *
-string_at(const struct bytes *bytes, uint64_t offset)
+source_digest_string_at(const struct bytes *bytes, uint64_t offset)
 {
 	const char *text;
 
@@ -72,9 +72,10 @@ string_at(const struct bytes *bytes, uint64_t offset)
 }
 
 static const char *
-take_string(struct bytes *in)
+source_digest_take_string(struct bytes *in)
 {
-	const char *text = in->failed ? NULL : string_at(in, in->offset);
+	const char *text = in->failed ? NULL :
+					source_digest_string_at(in, in->offset);
 
 	if (text == NULL || bytes_take(in, strlen(text) + 1) == NULL)
 		in->failed = true;
@@ -93,15 +94,15 @@ take_member(struct table *table, const struct format *format,
 
 	switch (format->form) {
 	case DW_FORM_string:
-		text = take_string(in);
+		text = source_digest_take_string(in);
 		break;
 	case DW_FORM_line_strp:
-		text = string_at(&table->line_strings,
-		                 bytes_number(in, table->offset_size));
+		text = source_digest_string_at(
+		    &table->line_strings, bytes_number(in, table->offset_size));
 		break;
 	case DW_FORM_strp:
-		text = string_at(&table->strings,
-		                 bytes_number(in, table->offset_size));
+		text = source_digest_string_at(
+		    &table->strings, bytes_number(in, table->offset_size));
 		break;
 	case DW_FORM_udata:
 		number = take_uleb(in);
@@ -184,8 +185,8 @@ is_path(const struct table *table, const struct entry *entry,
 
 /* Reads the header of a table of version 5; whether it has the digest. */
 static bool
-read_table(struct table *table, const char *path,
-           unsigned char digest[MD5_SIZE])
+source_digest_read_table(struct table *table, const char *path,
+                         unsigned char digest[MD5_SIZE])
 {
 	uint64_t n, opcode_base;
 
@@ -216,8 +217,8 @@ read_table(struct table *table, const char *path,
 }
 
 static bool
-read_tables(struct table *table, struct bytes section, const char *path,
-            unsigned char digest[MD5_SIZE])
+source_digest_read_tables(struct table *table, struct bytes section,
+                          const char *path, unsigned char digest[MD5_SIZE])
 {
 	while (section.offset < section.size && !bytes_failed(&section)) {
 		uint64_t length = bytes_number(&section, 4);
@@ -231,14 +232,14 @@ read_tables(struct table *table, struct bytes section, const char *path,
 			return false;
 		table->in = bytes_of(unit, length);
 		if (bytes_number(&table->in, 2) == 5 &&
-		    read_table(table, path, digest))
+		    source_digest_read_table(table, path, digest))
 			return true;
 	}
 	return false;
 }
 
 static struct bytes
-section_of(const struct elf_file *file, const char *name)
+source_digest_section_of(const struct elf_file *file, const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_file_named_section(file, name, &header);
@@ -260,11 +261,14 @@ source_digest_find(const struct module_file *module, const char *path,
 
 	if (!debug_lines_open(module, &file))
 		return false;
-	table.strings = section_of(&file, ".debug_str");
-	table.line_strings = section_of(&file, ".debug_line_str");
+	table.strings = source_digest_section_of(&file, ".debug_str");
+	table.line_strings = source_digest_section_of(&file, ".debug_line_str");
 	is_found = gelf_getehdr(file.elf, &header) != NULL &&
 	    header.e_ident[EI_DATA] == ELFDATA2LSB &&
-	    read_tables(&table, section_of(&file, ".debug_line"), path, digest);
+	    source_digest_read_tables(&table,
+	                              source_digest_section_of(&file,
+	                                                       ".debug_line"),
+	                              path, digest);
 	elf_file_close(&file);
 	return is_found;
 }

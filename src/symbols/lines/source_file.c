@@ -15,7 +15,7 @@
 
 /* Joins two parts of a path; whether the whole fits. */
 static bool
-join(char path[PATH_MAX], const char *directory, const char *name)
+source_file_join(char path[PATH_MAX], const char *directory, const char *name)
 {
 	int n = snprintf(path, PATH_MAX, "%s/%s", directory, name);
 
@@ -24,7 +24,8 @@ join(char path[PATH_MAX], const char *directory, const char *name)
 
 /* Opens a candidate; whether there is such a file, readable or not. */
 static bool
-try_path(struct source_file *source, const char *path, int *descriptor)
+source_file_try_path(struct source_file *source, const char *path,
+                     int *descriptor)
 {
 	/* Not blocking: the path may name a pipe. */
 	*descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -37,13 +38,14 @@ try_path(struct source_file *source, const char *path, int *descriptor)
 
 /* The path without slashes at its start, then without each component. */
 static bool
-try_directory(struct source_file *source, const char *directory,
-              const char *path, int *descriptor)
+source_file_try_directory(struct source_file *source, const char *directory,
+                          const char *path, int *descriptor)
 {
 	while (*path != '\0') {
 		path += strspn(path, "/");
-		if (*path != '\0' && join(source->path, directory, path) &&
-		    try_path(source, source->path, descriptor))
+		if (*path != '\0' &&
+		    source_file_join(source->path, directory, path) &&
+		    source_file_try_path(source, source->path, descriptor))
 			return true;
 		path += strcspn(path, "/");
 	}
@@ -51,23 +53,24 @@ try_directory(struct source_file *source, const char *directory,
 }
 
 static bool
-find(struct source_file *source, const char *path,
-     const struct source_search *search, int *descriptor)
+source_file_find(struct source_file *source, const char *path,
+                 const struct source_search *search, int *descriptor)
 {
 	for (size_t i = 0; i < search->n_directories; i++)
-		if (try_directory(source, search->directories[i], path,
-		                  descriptor))
+		if (source_file_try_directory(source, search->directories[i],
+		                              path, descriptor))
 			return true;
-	if (search->root != NULL && join(source->path, search->root, path) &&
-	    try_path(source, source->path, descriptor))
+	if (search->root != NULL &&
+	    source_file_join(source->path, search->root, path) &&
+	    source_file_try_path(source, source->path, descriptor))
 		return true;
 	return strlen(path) < sizeof source->path &&
-	    try_path(source, path, descriptor);
+	    source_file_try_path(source, path, descriptor);
 }
 
 /* Reads at most size bytes; returns their number. */
 static size_t
-read_bytes(int descriptor, char *bytes, size_t size)
+source_file_read_bytes(int descriptor, char *bytes, size_t size)
 {
 	size_t done = 0;
 
@@ -84,7 +87,8 @@ read_bytes(int descriptor, char *bytes, size_t size)
 }
 
 static int
-read_file(struct source_file *source, int descriptor, struct error *error)
+source_file_read_file(struct source_file *source, int descriptor,
+                      struct error *error)
 {
 	struct stat status;
 	size_t size;
@@ -98,7 +102,7 @@ read_file(struct source_file *source, int descriptor, struct error *error)
 	bytes = memory_array(size + 1, 1, error);
 	if (bytes == NULL)
 		return -1;
-	size = read_bytes(descriptor, bytes, size);
+	size = source_file_read_bytes(descriptor, bytes, size);
 	source->mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
 	                   (uint64_t)status.st_mtim.tv_nsec;
 	md5_of(bytes, size, source->digest);
@@ -115,9 +119,9 @@ source_file_read(struct source_file *source, const char *path,
 	int descriptor, status;
 
 	*source = (struct source_file){ .state = SOURCE_MISSING };
-	if (!find(source, path, search, &descriptor))
+	if (!source_file_find(source, path, search, &descriptor))
 		return 0;
-	status = read_file(source, descriptor, error);
+	status = source_file_read_file(source, descriptor, error);
 	if (descriptor >= 0)
 		close(descriptor);
 	return status;

@@ -25,7 +25,7 @@ remove_last(const char *clean, size_t n)
 
 /* Appends path to clean[n]; the new length, or 0 where it does not fit. */
 static size_t
-append(char *clean, size_t size, size_t n, const char *path)
+source_path_append(char *clean, size_t size, size_t n, const char *path)
 {
 	while (*path != '\0') {
 		size_t length = strcspn(path, "/");
@@ -64,11 +64,11 @@ source_path_clean(char *clean, size_t size, const char *directory,
 	if (*path == '/' || *directory == '/')
 		clean[n++] = '/';
 	if (*directory != '\0') {
-		n = append(clean, size, n, directory);
+		n = source_path_append(clean, size, n, directory);
 		if (n == 0 && strcmp(directory, ".") != 0)
 			return 0;
 	}
-	n = append(clean, size, n, path);
+	n = source_path_append(clean, size, n, path);
 	clean[n] = '\0';
 	return n;
 }

@@ -79,7 +79,7 @@ address_frames_use_jit(struct address_frames *frames,
 }
 
 static bool
-is_address(const void *items, uint32_t number, const void *key)
+address_frames_is_address(const void *items, uint32_t number, const void *key)
 {
 	const struct address *known = &((const struct address *)items)[number];
 	const struct address *sought = key;
@@ -96,7 +96,8 @@ address_frames_add(struct address_frames *frames, uint32_t module,
 		false, false, FRAME_IS_NAMED, NULL };
 	const uint64_t key[2] = { address, module };
 	uint32_t hash = (uint32_t)XXH3_64bits(key, sizeof key);
-	struct index_slot *slot = index_seek(&frames->index, hash, is_address,
+	struct index_slot *slot = index_seek(&frames->index, hash,
+	                                     address_frames_is_address,
 	                                     frames->items, &new, error);
 
 	if (slot == NULL)
@@ -163,9 +164,10 @@ add_symbol_name(struct profile *profile, const struct symbol *symbol,
 }
 
 static int
-warn_of_module(struct address_frames *frames, struct profile *profile,
-               const char *path, enum module_symbols_state state,
-               struct error *error)
+address_frames_warn_of_module(struct address_frames *frames,
+                              struct profile *profile, const char *path,
+                              enum module_symbols_state state,
+                              struct error *error)
 {
 	static const char *const reasons[] = {
 		[MODULE_SYMBOLS_NONE] = "has no symbols",
@@ -320,7 +322,8 @@ name_module(struct address_frames *frames, struct profile *profile,
 	if (symbols == NULL)
 		return -1;
 	if (is_first && n_kept < n &&
-	    warn_of_module(frames, profile, module->path, state, error) != 0)
+	    address_frames_warn_of_module(frames, profile, module->path, state,
+	                                  error) != 0)
 		return -1;
 	return name_with(frames, symbols, state, prefers_kept, profile, sorted,
 	                 n, error);
@@ -355,7 +358,7 @@ name_jit(struct address_frames *frames, struct profile *profile,
 }
 
 static int
-compare_addresses(const void *left, const void *right)
+address_frames_compare_addresses(const void *left, const void *right)
 {
 	const struct address *a = *(struct address *const *)left;
 	const struct address *b = *(struct address *const *)right;
@@ -465,8 +468,8 @@ find_jit_line(const struct address_frames *frames, struct profile *profile,
 }
 
 static int
-enter_frames(const struct address_frames *frames, struct profile *profile,
-             struct error *error)
+address_frames_enter_frames(const struct address_frames *frames,
+                            struct profile *profile, struct error *error)
 {
 	for (size_t i = 0; i < frames->n; i++) {
 		const struct address *item = &frames->items[i];
@@ -509,9 +512,9 @@ name_and_enter(struct address_frames *frames, struct profile *profile,
 	for (size_t i = 0; i < frames->n; i++)
 		sorted[i] = &frames->items[i];
 	qsort(sorted, frames->n, sizeof(struct address *),
-	      compare_addresses);
+	      address_frames_compare_addresses);
 	if (name_all(frames, profile, sorted, modules, error) == 0)
-		result = enter_frames(frames, profile, error);
+		result = address_frames_enter_frames(frames, profile, error);
 	free(sorted);
 	return result;
 }

@@ -142,7 +142,7 @@ take_move(struct dump *dump, size_t size, struct error *error)
 
 /* Lines are used as long as their addresses ascend. */
 static int
-take_lines(struct dump *dump, size_t size, struct error *error)
+jit_dump_take_lines(struct dump *dump, size_t size, struct error *error)
 {
 	const unsigned char *at = dump->body, *end = at + size;
 	struct lines_head head;
@@ -248,7 +248,7 @@ jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
 		else if (record.kind == CODE_MOVE)
 			result = take_move(&dump, wanted, error);
 		else if (record.kind == CODE_LINES)
-			result = take_lines(&dump, wanted, error);
+			result = jit_dump_take_lines(&dump, wanted, error);
 	}
 	free(dump.body);
 	return error->is_set ? -1 : 0;

@@ -70,8 +70,8 @@ set_problem(struct jit_map *map, const char *path, const char *what)
  * there is none, and *why says what is there instead, NULL if nothing.
  */
 static FILE *
-open_regular(const char *path, int more_flags, struct stat *status,
-             const char **why)
+jit_map_open_regular(const char *path, int more_flags, struct stat *status,
+                     const char **why)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
 	                      O_NONBLOCK | more_flags);
@@ -104,7 +104,7 @@ open_own_map(struct jit_map *map, uint32_t pid)
 	FILE *file;
 
 	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
-	file = open_regular(path, O_NOFOLLOW, &status, &why);
+	file = jit_map_open_regular(path, O_NOFOLLOW, &status, &why);
 	if (file != NULL && status.st_uid != 0 && status.st_uid != geteuid()) {
 		why = "belongs to another user";
 		fclose(file);
@@ -129,7 +129,7 @@ open_map(struct jit_map *map, const struct symbol_search *search, uint32_t pid)
 		if (asprintf(&path, "%s/%sperf-%u.map", search->root,
 		             below[i], pid) < 0)
 			return NULL;
-		file = open_regular(path, 0, &status, &why);
+		file = jit_map_open_regular(path, 0, &status, &why);
 		if (why != NULL)
 			set_problem(map, path, why);
 		free(path);
@@ -139,7 +139,7 @@ open_map(struct jit_map *map, const struct symbol_search *search, uint32_t pid)
 
 /* Ignores a line that has another form. */
 static int
-add_line(struct jit_map *map, char *line, struct error *error)
+jit_map_add_line(struct jit_map *map, char *line, struct error *error)
 {
 	struct jit_entry entry = { 0 };
 	char *end;
@@ -172,8 +172,8 @@ skip_line(FILE *file, size_t *n_read)
  * else. *why says what was not read, NULL if everything was.
  */
 static int
-read_lines(struct jit_map *map, char *line, FILE *file, const char **why,
-           struct error *error)
+jit_map_read_lines(struct jit_map *map, char *line, FILE *file,
+                   const char **why, struct error *error)
 {
 	size_t n_read = 0;
 
@@ -195,7 +195,7 @@ read_lines(struct jit_map *map, char *line, FILE *file, const char **why,
 		} else {
 			skip_line(file, &n_read);
 		}
-		if (add_line(map, line, error) != 0 ||
+		if (jit_map_add_line(map, line, error) != 0 ||
 		    (n % PIECES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
@@ -204,13 +204,14 @@ read_lines(struct jit_map *map, char *line, FILE *file, const char **why,
 }
 
 static int
-read_map(struct jit_map *map, FILE *file, uint32_t pid, struct error *error)
+jit_map_read_map(struct jit_map *map, FILE *file, uint32_t pid,
+                 struct error *error)
 {
 	char *line = memory_array(LINE_MAX_LENGTH, 1, error);
 	const char *why = NULL;
 	char name[32];
 	int result = line == NULL ? -1 :
-	             read_lines(map, line, file, &why, error);
+	             jit_map_read_lines(map, line, file, &why, error);
 
 	snprintf(name, sizeof name, "perf-%u.map", pid);
 	if (why != NULL)
@@ -228,7 +229,7 @@ struct sweep {
 };
 
 static void
-push(struct sweep *sweep, size_t entry)
+jit_map_push(struct sweep *sweep, size_t entry)
 {
 	size_t i = sweep->n++;
 
@@ -238,7 +239,7 @@ push(struct sweep *sweep, size_t entry)
 }
 
 static void
-pop(struct sweep *sweep)
+jit_map_pop(struct sweep *sweep)
 {
 	size_t last = sweep->heap[--sweep->n], i = 0;
 
@@ -265,7 +266,8 @@ end_of(const struct jit_entry *entry)
 
 /* From `at` on is that piece. */
 static int
-add_cut(struct jit_map *map, uint64_t at, size_t entry, struct error *error)
+jit_map_add_cut(struct jit_map *map, uint64_t at, size_t entry,
+                struct error *error)
 {
 	if (map->n_cuts > 0 && map->cuts[map->n_cuts - 1].start == at)
 		map->n_cuts--;
@@ -289,9 +291,10 @@ end_pieces(struct jit_map *map, struct sweep *sweep, uint64_t until,
 		/* Pieces below it in the heap may have ended before. */
 		while (sweep->n > 0 &&
 		       end_of(&sweep->entries[sweep->heap[0]]) <= at)
-			pop(sweep);
-		if (add_cut(map, at, sweep->n > 0 ? sweep->heap[0] : SIZE_MAX,
-		            error) != 0)
+			jit_map_pop(sweep);
+		if (jit_map_add_cut(map, at,
+		                    sweep->n > 0 ? sweep->heap[0] : SIZE_MAX,
+		                    error) != 0)
 			return -1;
 	}
 	return 0;
@@ -346,9 +349,9 @@ cut_sorted(struct jit_map *map, const size_t *sorted, struct sweep *sweep,
 			continue;
 		if (end_pieces(map, sweep, start, error) != 0)
 			return -1;
-		push(sweep, sorted[i]);
+		jit_map_push(sweep, sorted[i]);
 		if (sweep->heap[0] == sorted[i] &&
-		    add_cut(map, start, sorted[i], error) != 0)
+		    jit_map_add_cut(map, start, sorted[i], error) != 0)
 			return -1;
 	}
 	return end_pieces(map, sweep, UINT64_MAX, error);
@@ -388,7 +391,7 @@ jit_map_new(const struct symbol_search *search, uint32_t pid,
 	file = open_map(map, search, pid);
 	if (file == NULL)
 		return map;
-	result = read_map(map, file, pid, error);
+	result = jit_map_read_map(map, file, pid, error);
 	fclose(file);
 	if (result == 0 && cut(map, error) == 0)
 		return map;
@@ -404,7 +407,7 @@ open_of_process(const struct jit_process *process, const char *path,
                 const char **why)
 {
 	struct stat status;
-	FILE *file = open_regular(path, O_NOFOLLOW, &status, why);
+	FILE *file = jit_map_open_regular(path, O_NOFOLLOW, &status, why);
 	uint64_t written_ns;
 
 	if (file == NULL)
@@ -488,7 +491,7 @@ read_process(struct jit_map *map, const struct jit_process *process,
 	if (why != NULL && process->owner != (uid_t)-1)
 		set_problem(map, path, why);
 	if (file != NULL) {
-		result = read_map(map, file, process->pid, error);
+		result = jit_map_read_map(map, file, process->pid, error);
 		fclose(file);
 	}
 	/* A dump has more details, so it comes after the map. */

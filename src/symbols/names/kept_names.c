@@ -62,8 +62,8 @@ kept_names_texts(const struct kept_names *kept)
 
 /* key: the range's number in keys, below n_before if it is not new. */
 static int
-begin(struct kept_names *kept, uint32_t n_before, uint32_t key,
-      struct error *error)
+kept_names_begin(struct kept_names *kept, uint32_t n_before, uint32_t key,
+                 struct error *error)
 {
 	kept->last = NULL;
 	if (key == NO_NAME)
@@ -86,8 +86,11 @@ kept_names_begin_module(struct kept_names *kept, const struct module *module,
 	size_t size = module_build(module, build);
 	uint32_t n_before = names_count(kept->keys);
 
-	return begin(kept, n_before, names_add_pair(kept->keys, module->path,
-	    strlen(module->path), build, size, error), error);
+	return kept_names_begin(kept, n_before,
+	                        names_add_pair(kept->keys, module->path,
+	                                       strlen(module->path), build,
+	                                       size, error),
+	                        error);
 }
 
 /* A path is not empty, so no module has this key. */
@@ -105,8 +108,10 @@ kept_names_begin_process(struct kept_names *kept, uint64_t pid,
 	char key[48];
 
 	write_process_key(key, pid, start_ns);
-	return begin(kept, n_before, names_add_pair(kept->keys, "", 0, key,
-	    strlen(key), error), error);
+	return kept_names_begin(kept, n_before,
+	                        names_add_pair(kept->keys, "", 0, key,
+	                                       strlen(key), error),
+	                        error);
 }
 
 int
@@ -137,8 +142,8 @@ kept_names_add(struct kept_names *kept, const struct kept_address *address,
 }
 
 static const struct kept_range *
-find_range(const struct kept_names *kept, const char *first, const void *second,
-           size_t size)
+kept_names_find_range(const struct kept_names *kept, const char *first,
+                      const void *second, size_t size)
 {
 	uint32_t key = names_find_pair(kept->keys, first, strlen(first),
 	                               second, size);
@@ -152,7 +157,7 @@ kept_names_module(const struct kept_names *kept, const struct module *module)
 	unsigned char build[MODULE_BUILD_MAX];
 	size_t size = module_build(module, build);
 
-	return find_range(kept, module->path, build, size);
+	return kept_names_find_range(kept, module->path, build, size);
 }
 
 const struct kept_range *
@@ -162,7 +167,7 @@ kept_names_process(const struct kept_names *kept, uint64_t pid,
 	char key[48];
 
 	write_process_key(key, pid, start_ns);
-	return find_range(kept, "", key, strlen(key));
+	return kept_names_find_range(kept, "", key, strlen(key));
 }
 
 const struct kept_address *

@@ -82,7 +82,7 @@ module_symbols_free(struct module_symbols *module)
 }
 
 static struct module_file
-file_of(const struct module_symbols *module)
+module_symbols_file_of(const struct module_symbols *module)
 {
 	return (struct module_file){
 		.path = module->path,
@@ -105,7 +105,7 @@ static const enum module_symbols_state states[] = {
 static enum module_symbols_state
 open_own(const struct module_symbols *module, struct elf_file *file)
 {
-	const struct module_file wanted = file_of(module);
+	const struct module_file wanted = module_symbols_file_of(module);
 
 	return states[module_file_open(&wanted, file)];
 }
@@ -123,7 +123,7 @@ static int
 read_files(struct module_symbols *module, const struct elf_file *own,
            struct error *error)
 {
-	const struct module_file wanted = file_of(module);
+	const struct module_file wanted = module_symbols_file_of(module);
 	struct symbol_table *functions = module->functions;
 	struct elf_file debug;
 	int result = 0;
@@ -149,7 +149,7 @@ read_files(struct module_symbols *module, const struct elf_file *own,
 static int
 read_kernel(struct module_symbols *module, struct error *error)
 {
-	const struct module_file wanted = file_of(module);
+	const struct module_file wanted = module_symbols_file_of(module);
 	enum module_file_state state;
 
 	if (kernel_symbols_add(module->functions, &wanted, &state,
@@ -160,7 +160,7 @@ read_kernel(struct module_symbols *module, struct error *error)
 }
 
 static int
-read_tables(struct module_symbols *module, struct error *error)
+module_symbols_read_tables(struct module_symbols *module, struct error *error)
 {
 	struct elf_file file;
 	bool is_open;
@@ -198,7 +198,7 @@ module_symbols_read(struct module_symbols *module,
                     enum module_symbols_state *state, struct error *error)
 {
 	if (!module->is_read) {
-		if (read_tables(module, error) != 0) {
+		if (module_symbols_read_tables(module, error) != 0) {
 			forget_tables(module);
 			return -1;
 		}

@@ -43,8 +43,9 @@ program_free(struct program *program)
 }
 
 static int
-add_function(struct program_functions *functions, const struct symbol *symbol,
-             uint64_t end, struct names *names, struct error *error)
+program_add_function(struct program_functions *functions,
+                     const struct symbol *symbol, uint64_t end,
+                     struct names *names, struct error *error)
 {
 	struct program_function function = {
 		.start = symbol->start, .end = end,
@@ -80,10 +81,11 @@ add_debug_symbols(struct symbol_table *symbols, const struct elf_file *own,
 }
 
 static int
-read_functions(struct program_functions *functions,
-               struct symbol_table *symbols, const struct elf_file *file,
-               const struct module_file *module, struct names *names,
-               struct error *error)
+program_read_functions(struct program_functions *functions,
+                       struct symbol_table *symbols,
+                       const struct elf_file *file,
+                       const struct module_file *module, struct names *names,
+                       struct error *error)
 {
 	size_t n;
 
@@ -101,9 +103,9 @@ read_functions(struct program_functions *functions,
 		/* Of several at one start, the last is preferred. */
 		if (next != NULL && next->start == symbol->start)
 			continue;
-		if (add_function(functions, symbol, next != NULL ?
-		                 next->start : symbol->limit, names,
-		                 error) != 0)
+		if (program_add_function(functions, symbol, next != NULL ?
+		                         next->start : symbol->limit, names,
+		                         error) != 0)
 			return -1;
 	}
 	if (functions->n == 0)
@@ -132,8 +134,8 @@ program_read(const char *path, const struct symbol_search *search,
 	program->pointer_size = gelf_getclass(file.elf) == ELFCLASS32 ? 4 : 8;
 	symbols = symbol_table_new(error);
 	if (symbols != NULL &&
-	    read_functions(&program->functions, symbols, &file, &module,
-	                   names, error) == 0)
+	    program_read_functions(&program->functions, symbols, &file, &module,
+	                           names, error) == 0)
 		result = static_calls_find(&program->calls,
 		                           &program->functions, &file, error);
 	symbol_table_free(symbols);

@@ -67,7 +67,8 @@ decoder_close(struct decoder *decoder)
 
 /* Whether the instruction is a direct call or jump, to *target. */
 static bool
-is_transfer(const struct decoder *decoder, bool *is_call, uint64_t *target)
+static_calls_is_transfer(const struct decoder *decoder, bool *is_call,
+                         uint64_t *target)
 {
 	const cs_insn *instruction = decoder->instruction;
 	const cs_x86 *x86 = &instruction->detail->x86;
@@ -83,8 +84,8 @@ is_transfer(const struct decoder *decoder, bool *is_call, uint64_t *target)
 }
 
 static int
-add_call(struct decoder *decoder, uint32_t caller, bool is_call,
-         uint64_t target, struct error *error)
+static_calls_add_call(struct decoder *decoder, uint32_t caller, bool is_call,
+                      uint64_t target, struct error *error)
 {
 	struct static_calls *calls = decoder->calls;
 	uint32_t callee = program_functions_find(decoder->functions, target);
@@ -114,8 +115,9 @@ decode_function(struct decoder *decoder, uint32_t number,
 		uint64_t target;
 		bool is_call;
 
-		if (is_transfer(decoder, &is_call, &target) &&
-		    add_call(decoder, number, is_call, target, error) != 0)
+		if (static_calls_is_transfer(decoder, &is_call, &target) &&
+		    static_calls_add_call(decoder, number, is_call, target,
+		                          error) != 0)
 			return -1;
 		if (++decoder->n_decoded % INSTRUCTIONS_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)

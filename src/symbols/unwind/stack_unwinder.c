@@ -38,7 +38,8 @@ struct stack_unwinder {
 
 /* A cfi_machine's reader: of the copy, and nothing beyond it. */
 static bool
-read_stack(void *context, uint64_t address, size_t size, uint64_t *number)
+stack_unwinder_read_stack(void *context, uint64_t address, size_t size,
+                          uint64_t *number)
 {
 	const struct stack_frame *frame = context;
 	uint64_t at = address - frame->stack_start;
@@ -60,7 +61,7 @@ stack_unwinder_new(struct error *error)
 
 	/* Like libgcc, which callees of special conventions rely on. */
 	if (unwinder != NULL) {
-		unwinder->machine.read = read_stack;
+		unwinder->machine.read = stack_unwinder_read_stack;
 		unwinder->machine.preserved = UINT32_MAX;
 	}
 	return unwinder;
@@ -139,8 +140,10 @@ step_by_pointer(struct stack_frame *frame)
 	uint64_t pointer = registers[X86_64_RBP];
 
 	if ((frame->registers.known >> X86_64_RBP & 1) == 0 ||
-	    !read_stack(frame, pointer, 8, &registers[X86_64_RBP]) ||
-	    !read_stack(frame, pointer + 8, 8, &registers[X86_64_RIP]))
+	    !stack_unwinder_read_stack(frame, pointer, 8,
+	                               &registers[X86_64_RBP]) ||
+	    !stack_unwinder_read_stack(frame, pointer + 8, 8,
+	                               &registers[X86_64_RIP]))
 		return false;
 	registers[X86_64_RSP] = pointer + 16;
 	frame->is_interrupted = false;

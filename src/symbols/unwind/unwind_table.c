@@ -117,8 +117,8 @@ compare_ranges(const void *left, const void *right)
 }
 
 static int
-read_part(struct part *part, const struct elf_file *file, bool is_debug_frame,
-          struct error *error)
+unwind_table_read_part(struct part *part, const struct elf_file *file,
+                       bool is_debug_frame, struct error *error)
 {
 	struct cfi_section *section = &part->section;
 	struct cfi_cie cie = { 0 };
@@ -161,7 +161,8 @@ unwind_table_read(const struct module_file *module, struct error *error)
 	    module_file_open(module, &file) != MODULE_FILE_OPEN)
 		return table;
 	for (size_t i = 0; i < SECTIONS && result == 0; i++)
-		result = read_part(&table->parts[i], &file, i == 1, error);
+		result = unwind_table_read_part(&table->parts[i], &file, i == 1,
+		                                error);
 	elf_file_close(&file);
 	if (result == 0)
 		return table;
@@ -171,7 +172,7 @@ unwind_table_read(const struct module_file *module, struct error *error)
 
 /* The last range that starts at an address or before it; NULL: none. */
 static const struct range *
-find_range(const struct part *part, uint64_t address)
+unwind_table_find_range(const struct part *part, uint64_t address)
 {
 	size_t low = 0, high = part->n;
 
@@ -192,7 +193,8 @@ unwind_table_find(const struct unwind_table *table, uint64_t address,
 {
 	for (size_t i = 0; i < SECTIONS; i++) {
 		const struct part *part = &table->parts[i];
-		const struct range *range = find_range(part, address);
+		const struct range *range = unwind_table_find_range(part,
+		                                                    address);
 		struct cfi_fde fde;
 
 		if (range == NULL || address >= range->end)
