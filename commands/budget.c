@@ -48,7 +48,7 @@ static const struct argument budget_arguments[] = {
 
 /* ---- lines of a file ---- */
 
-struct line {
+struct budget_line {
 	char *text;		/* without its end */
 	bool is_assertion;	/* else a comment or empty */
 	bool is_tightened;
@@ -62,7 +62,7 @@ struct claim_line {
 
 struct budget {
 	const char *name;
-	struct line *lines;	/* [n] */
+	struct budget_line *lines;	/* [n] */
 	size_t n, capacity;
 	/* Which lines have a claim; a line has one for each " below ". */
 	struct names *claims;
@@ -152,7 +152,7 @@ budget_add_line(struct budget *budget, const char *text, size_t length,
 	copy = memory_text(text, length, error);
 	if (copy == NULL)
 		return -1;
-	budget->lines[budget->n++] = (struct line){
+	budget->lines[budget->n++] = (struct budget_line){
 		.text = copy,
 		.is_assertion = *first != '\0' && *first != '#',
 	};
@@ -241,7 +241,7 @@ check_resource(const struct budget *budget, const struct session *session,
 }
 
 /* What the bounds of a file are amounts of. */
-struct origin {
+struct budget_origin {
 	bool is_known;		/* else the file may mean anything */
 	unsigned long n_runs, n_members;	/* 0: no line says so */
 };
@@ -267,10 +267,10 @@ budget_read_number(const struct budget *budget, size_t i, const char *key,
 }
 
 static int
-read_origin(const struct budget *budget, struct origin *origin,
+read_origin(const struct budget *budget, struct budget_origin *origin,
             struct error *error)
 {
-	*origin = (struct origin){ 0 };
+	*origin = (struct budget_origin){ 0 };
 	for (size_t i = 0; i < budget->n; i++) {
 		if (budget_read_number(budget, i, runs_key, &origin->n_runs,
 		                       error) != 0 ||
@@ -296,7 +296,7 @@ budget_take_origin(const struct budget *budget, struct asserting *asserting,
                    struct error *error)
 {
 	size_t n_loaded = asserting->n_runs;
-	struct origin origin;
+	struct budget_origin origin;
 
 	if (read_origin(budget, &origin, error) != 0)
 		return -1;
@@ -444,7 +444,7 @@ tighten(struct budget *budget, const char *claim, double bound,
 	uint32_t next = find_claim(budget, claim);
 
 	for (uint32_t i = next; i != NO_NAME; i = next) {
-		struct line *line = &budget->lines[
+		struct budget_line *line = &budget->lines[
 		    budget->claim_lines[i].line];
 		const char *end;
 		double old;
@@ -583,7 +583,7 @@ begin_file(struct budget *budget, const struct asserting *asserting,
 {
 	static const char about[] =
 	    "# cpprof budget: each line is an assertion; budget check FILE";
-	struct origin origin;
+	struct budget_origin origin;
 
 	if (budget->n == 0 &&
 	    budget_add_line(budget, about, sizeof about - 1, error) != 0)
@@ -619,7 +619,7 @@ budget_show(const struct budget *budget, size_t n_old, struct table *table,
 	table_add_column(table, "change", "change", CELL_TEXT);
 	table_add_column(table, "assertion", "assertion", CELL_TEXT);
 	for (size_t i = 0; i < budget->n; i++) {
-		const struct line *line = &budget->lines[i];
+		const struct budget_line *line = &budget->lines[i];
 		const char *text;
 
 		if (!line->is_assertion)

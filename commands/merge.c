@@ -186,7 +186,7 @@ parse_words(struct merge_options *options, char *const *words,
 
 /* ---- merging ---- */
 
-struct run {
+struct merge_state {
 	const struct merge_options *options;
 	struct run_list inputs;
 	struct merging *merging;
@@ -197,14 +197,14 @@ struct run {
 static void
 merge_warn(void *context, const char *text)
 {
-	struct run *run = context;
+	struct merge_state *run = context;
 
 	if (run->n_warnings++ < WARNINGS_SHOWN)
 		message_note("%s", text);
 }
 
 static int
-add_inputs(struct run *run, struct error *error)
+add_inputs(struct merge_state *run, struct error *error)
 {
 	const struct merge_options *options = run->options;
 	struct progress_line line;
@@ -243,7 +243,7 @@ add_inputs(struct run *run, struct error *error)
 }
 
 static int
-write_to_output(struct run *run, struct error *error)
+write_to_output(struct merge_state *run, struct error *error)
 {
 	int descriptor = STDOUT_FILENO, status;
 	struct writer writer;
@@ -261,7 +261,7 @@ write_to_output(struct run *run, struct error *error)
 }
 
 static int
-merge_write_file(struct run *run, struct error *error)
+merge_write_file(struct merge_state *run, struct error *error)
 {
 	struct new_file file;
 	bool is_whole;
@@ -279,7 +279,7 @@ merge_write_file(struct run *run, struct error *error)
 
 /* Says what is not known by the key; refuses where nothing is. */
 static int
-check_key(const struct run *run, struct error *error)
+check_key(const struct merge_state *run, struct error *error)
 {
 	struct error note = { 0 };
 
@@ -292,7 +292,7 @@ check_key(const struct run *run, struct error *error)
 }
 
 static int
-merge_all(struct run *run, const struct read_options *read,
+merge_all(struct merge_state *run, const struct read_options *read,
           struct error *error)
 {
 	const struct merge_options *options = run->options;
@@ -335,7 +335,7 @@ merge_with(struct session *session, const struct merge_options *options,
 		.symfs = symfs,
 		.modules = module_cache_new(&search, error),
 	};
-	struct run run = {
+	struct merge_state run = {
 		.options = options,
 		.inputs.output = options->output,
 	};

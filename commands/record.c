@@ -120,7 +120,7 @@ has_started(void *recording)
 }
 
 /* A recording, from the options to the report. */
-struct run {
+struct record_state {
 	struct session *session;
 	const struct record_options *options;
 	struct recording recording;
@@ -140,7 +140,7 @@ struct run {
  * process, either.
  */
 static int
-run_bare(struct run *run, struct error *error)
+run_bare(struct record_state *run, struct error *error)
 {
 	struct session *session = run->session;
 	uint64_t cpu_ns;
@@ -165,7 +165,7 @@ run_bare(struct run *run, struct error *error)
 
 /* Clears the directory and runs the program. */
 static int
-launch(struct run *run, const char *resources, struct error *error)
+launch(struct record_state *run, const char *resources, struct error *error)
 {
 	const struct record_options *options = run->options;
 	struct recording *recording = &run->recording;
@@ -200,7 +200,7 @@ launch(struct run *run, const char *resources, struct error *error)
 
 /* Checks what can go wrong, and runs the program; the directory is locked. */
 static int
-record_run_program(struct run *run, struct error *error)
+record_run_program(struct record_state *run, struct error *error)
 {
 	struct text_buffer resources = { 0 };
 	int result = -1;
@@ -244,7 +244,7 @@ choose_earlier(const struct record_options *options)
  * if the program wrote nothing that the user would have to scroll back to.
  */
 static bool
-choose_prompt(const struct run *run)
+choose_prompt(const struct record_state *run)
 {
 	const struct record_options *options = run->options;
 	enum prompt_choice choice = run->session->settings.prompt;
@@ -262,7 +262,7 @@ choose_prompt(const struct run *run)
 
 /* Keeps names in the recording, which is usable without them, too. */
 static void
-name_samples(const struct run *run)
+name_samples(const struct record_state *run)
 {
 	struct error error = { 0 };
 	struct sigaction before;
@@ -283,7 +283,7 @@ name_samples(const struct run *run)
 
 /* The program has ended.  Returns whether the recording is to be opened. */
 static bool
-complete(const struct run *run)
+complete(const struct record_state *run)
 {
 	struct recording_report report = {
 		.recording = &run->recording,
@@ -310,7 +310,7 @@ static int
 record_into(struct session *session, const struct record_options *options,
             const char *name, bool *opens, struct error *error)
 {
-	struct run run = {
+	struct record_state run = {
 		.session = session,
 		.options = options,
 		.earlier = choose_earlier(options),

@@ -9,7 +9,7 @@ enum { AUGMENTATION_MAX = 8 };	/* letters; compilers write up to 5 */
 /* ---- entries ---- */
 
 /* An entry, without its length and identification. */
-struct entry {
+struct cfi_entry {
 	struct dwarf_input in;
 	bool is_cie;
 	const unsigned char *cie;	/* of an FDE; NULL: not in the section */
@@ -18,7 +18,7 @@ struct entry {
 /* False if there is no complete entry. */
 static bool
 open_entry(const struct cfi_section *section, const unsigned char *at,
-    struct entry *entry)
+    struct cfi_entry *entry)
 {
 	struct dwarf_input *in = &entry->in;
 	size_t id_size = 4;
@@ -133,7 +133,7 @@ read_cie(const struct cfi_section *section, const unsigned char *at,
 {
 	struct dwarf_input augmentation, *in;
 	const unsigned char *letters;
-	struct entry entry;
+	struct cfi_entry entry;
 	unsigned version, n_letters = 0;
 
 	if (cie->at != NULL && cie->at == at &&
@@ -182,7 +182,7 @@ read_cie(const struct cfi_section *section, const unsigned char *at,
 }
 
 static bool
-read_fde(const struct cfi_section *section, struct entry *entry,
+read_fde(const struct cfi_section *section, struct cfi_entry *entry,
     struct cfi_cie *cie, struct cfi_fde *fde)
 {
 	struct dwarf_input *in = &entry->in;
@@ -201,7 +201,7 @@ bool
 cfi_read_fde(const struct cfi_section *section, const unsigned char *at,
     struct cfi_cie *cie, struct cfi_fde *fde)
 {
-	struct entry entry;
+	struct cfi_entry entry;
 
 	return open_entry(section, at, &entry) &&
 	    read_fde(section, &entry, cie, fde);
@@ -211,7 +211,7 @@ const unsigned char *
 cfi_next_fde(const struct cfi_section *section, const unsigned char **next,
     struct cfi_cie *cie, struct cfi_fde *fde)
 {
-	struct entry entry;
+	struct cfi_entry entry;
 
 	while (open_entry(section, *next, &entry)) {
 		const unsigned char *at = *next;
@@ -226,7 +226,7 @@ cfi_next_fde(const struct cfi_section *section, const unsigned char **next,
 /* ---- rows ---- */
 
 /* One run of the program of a CIE or an FDE. */
-struct run {
+struct cfi_run {
 	const struct cfi_section *section;
 	struct cfi_scratch *scratch;
 	uint64_t row_start;	/* of the present row, and of the next, */
@@ -300,7 +300,7 @@ factored(uint64_t n, const struct cfi_cie *cie)
  * the program is malformed or too long.
  */
 static bool
-cfi_run_program(struct run *run, struct dwarf_input in)
+cfi_run_program(struct cfi_run *run, struct dwarf_input in)
 {
 	struct cfi_scratch *scratch = run->scratch;
 	const struct cfi_cie *cie = &scratch->cie;
@@ -449,7 +449,7 @@ make_initial(const struct cfi_section *section, struct cfi_scratch *scratch)
 {
 	struct cfi_cie *cie = &scratch->cie;
 	/* The program does not advance and restores nothing. */
-	struct run run = { .section = section, .scratch = scratch };
+	struct cfi_run run = { .section = section, .scratch = scratch };
 
 	if (cie->has_initial)
 		return true;
@@ -467,7 +467,7 @@ enum cfi_result
 cfi_find_row(const struct cfi_section *section, const struct cfi_fde *fde,
     uint64_t address, struct cfi_scratch *scratch)
 {
-	struct run run = { .section = section, .scratch = scratch,
+	struct cfi_run run = { .section = section, .scratch = scratch,
 	    .location = fde->start, .address = address };
 	struct dwarf_input in = { .at = fde->rest, .end = fde->rest_end };
 

@@ -28,7 +28,7 @@
 #define TRIES 1000		/* to lock, a tenth of a millisecond each */
 
 /* In order: a directory's content is the greatest of its entries'. */
-enum content {
+enum output_content {
 	EMPTY,
 	OF_PAST,		/* of processes that have ended */
 	OF_PRESENT,
@@ -36,7 +36,7 @@ enum content {
 	UNREADABLE
 };
 
-static enum content
+static enum output_content
 content_of(const char *entry)
 {
 	long pid;
@@ -57,13 +57,13 @@ content_of(const char *entry)
 	    OF_PAST;
 }
 
-static enum content
+static enum output_content
 content_of_folder(int folder)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;
-	enum content most = EMPTY, one;
+	enum output_content most = EMPTY, one;
 
 	if (entries == NULL) {
 		if (copy >= 0)

@@ -27,7 +27,7 @@
  * A complete state.  What most processes and forked children write to comes
  * first and together.
  */
-struct thread_state {
+struct threads_thread_state {
 	struct thread thread;
 	struct thread_run run;
 	struct thread_waits waits;
@@ -42,7 +42,8 @@ static struct leftover *_Atomic leftovers;
 static struct thread *idle WIPED;
 static atomic_flag locked WIPED;
 
-static struct thread_state first BIG_WITH_START;	/* the first thread's */
+static struct threads_thread_state first
+    BIG_WITH_START; /* the first thread's */
 static bool first_is_taken;
 
 /* The lock of the lists; handlers never take it. */
@@ -76,7 +77,7 @@ find_idle(const void *routine)
 
 /* Of that routine's first state, which may be this new one.  Lock held. */
 static struct leftover *
-find_leftover(const void *routine, struct thread_state *state)
+find_leftover(const void *routine, struct threads_thread_state *state)
 {
 	struct leftover *leftover;
 
@@ -93,7 +94,7 @@ find_leftover(const void *routine, struct thread_state *state)
 static struct thread *
 make_state(const void *routine)
 {
-	struct thread_state *state = &first;
+	struct threads_thread_state *state = &first;
 	void *memory;
 
 	if (first_is_taken) {

@@ -41,7 +41,7 @@ struct site {
 	uint32_t generation, phase;
 	uint64_t epoch;
 	uint32_t n_words;
-	struct word {
+	struct waits_word {
 		uintptr_t at;
 		uint64_t value;
 	} words[MAX_WORDS];
@@ -128,7 +128,7 @@ waits_add_word(struct site *site, const struct readable *readable, uintptr_t at,
 {
 	if (site->n_words == MAX_WORDS || !readable_own(readable, at))
 		return false;
-	site->words[site->n_words++] = (struct word){ at, value };
+	site->words[site->n_words++] = (struct waits_word){ at, value };
 	return true;
 }
 

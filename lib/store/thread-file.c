@@ -21,8 +21,8 @@
 static __thread char given_name[16];	/* set by the program; "": none */
 
 /* A record and its tree that no thread has now. */
-struct place {
-	struct place *next;
+struct thread_place {
+	struct thread_place *next;
 	const void *routine;
 	struct cpprofdata_thread *record;
 	struct cpprofdata_wait *wait_mapped;
@@ -33,7 +33,7 @@ struct place {
 #define PLACES_MAX 64
 
 /* Under the file's lock. */
-static struct place *places WIPED;
+static struct thread_place *places WIPED;
 static unsigned n_places WIPED;
 
 #define NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
@@ -145,10 +145,10 @@ thread_file_announce(struct thread *thread)
 }
 
 /* The place of that routine and name; a new one if name is NULL.  Lock held. */
-static struct place *
+static struct thread_place *
 thread_file_find_place(const void *routine, const char *name)
 {
-	struct place *place;
+	struct thread_place *place;
 
 	for (place = places; place != NULL; place = place->next)
 		if (place->routine == routine &&
@@ -187,7 +187,7 @@ static enum store_result
 change_place(struct thread *thread, const char *name)
 {
 	struct thread_file *file = thread->file;
-	struct place *place, mine = { .record = file->record,
+	struct thread_place *place, mine = { .record = file->record,
 		.wait_mapped = file->wait_mapped, .tree = file->tree };
 
 	if (!datafile_lock())

@@ -42,7 +42,7 @@
 					   reading it took */
 
 /* A file seen in the list. */
-struct file {
+struct mappings_file {
 	uint64_t device, inode;
 	bool is_usable;			/* its code is in a module */
 	bool is_loaded;			/* by the loader: */
@@ -55,7 +55,7 @@ struct file {
 };
 
 /* A line of the list. */
-struct line {
+struct mappings_line {
 	uint64_t start, end, offset, device, inode;
 	bool is_executable;
 	const char *path;
@@ -63,7 +63,7 @@ struct line {
 
 static struct mapping table[MAX_MAPPINGS] BIG_TABLE;
 static struct mapping next[MAX_MAPPINGS] BIG_TABLE;
-static struct file files[MAX_FILES] BIG_TABLE;
+static struct mappings_file files[MAX_FILES] BIG_TABLE;
 static char text[8192] BIG_TABLE;
 
 static _Atomic uint32_t version WIPED;	/* odd: the table is being written */
@@ -93,7 +93,7 @@ mappings_take_number(const char **at, unsigned base)
 
 /* "7efd8ae00000-7efd8af92000 r-xp 014c4000 fe:00 247823      /usr/bin/node" */
 static void
-mappings_parse(const char *at, struct line *line)
+mappings_parse(const char *at, struct mappings_line *line)
 {
 	line->start = mappings_take_number(&at, 16);
 	at += *at == '-';
@@ -115,7 +115,7 @@ mappings_parse(const char *at, struct line *line)
 
 /* Calls `each` for each line; those that are too long are left out. */
 static void
-mappings_read_list(void (*each)(const struct line *line))
+mappings_read_list(void (*each)(const struct mappings_line *line))
 {
 	int fd = files_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	bool is_skipping = false;
@@ -129,7 +129,7 @@ mappings_read_list(void (*each)(const struct line *line))
 		used += (size_t)n;
 		while ((end = memchr(at, '\n', (size_t)(text + used - at))) !=
 		    NULL) {
-			struct line line;
+			struct mappings_line line;
 
 			*end = '\0';
 			if (!is_skipping) {
@@ -153,7 +153,7 @@ mappings_read_list(void (*each)(const struct line *line))
 /* ---- files ---- */
 
 static bool
-is_of_file(const struct line *line, const struct file *file)
+is_of_file(const struct mappings_line *line, const struct mappings_file *file)
 {
 	return line->inode == file->inode && line->device == file->device;
 }
@@ -162,7 +162,7 @@ is_of_file(const struct line *line, const struct file *file)
  * The ELF address of code at a place in the file; false: in no segment of code.
  */
 static bool
-mappings_find_address(const struct file *file, uint64_t offset,
+mappings_find_address(const struct mappings_file *file, uint64_t offset,
                       uint64_t *address)
 {
 	size_t i;
@@ -190,7 +190,7 @@ mappings_read_part(int fd, void *to, size_t size, uint64_t offset)
 }
 
 static bool
-read_headers(int fd, struct file *file)
+read_headers(int fd, struct mappings_file *file)
 {
 	ElfW(Ehdr) elf;
 
@@ -241,7 +241,7 @@ mappings_read_build_id(int fd, const ElfW(Phdr) * header,
 
 /* Copies the segment with the unwind tables that `header` tells of. */
 static void
-copy_tables(int fd, const ElfW(Phdr) *header, struct file *file)
+copy_tables(int fd, const ElfW(Phdr) *header, struct mappings_file *file)
 {
 	const ElfW(Phdr) *segment = file->headers;
 	const ElfW(Phdr) *end = segment + file->n_headers;
@@ -269,7 +269,7 @@ copy_tables(int fd, const ElfW(Phdr) *header, struct file *file)
 
 static void
 read_elf(int fd, const char *path, const struct stat *status,
-    struct file *file)
+    struct mappings_file *file)
 {
 	const size_t length = strlen(path);
 	struct mapped_file *mapped;
@@ -296,7 +296,7 @@ read_elf(int fd, const char *path, const struct stat *status,
 
 /* Reads a file that the loader has not loaded, if its name still leads to it. */
 static void
-mappings_read_file(const char *path, struct file *file)
+mappings_read_file(const char *path, struct mappings_file *file)
 {
 	int fd = *path == '/' ? files_open(path, O_RDONLY | O_CLOEXEC |
 	    O_NONBLOCK | O_NOCTTY, 0) : -1;
@@ -312,7 +312,8 @@ mappings_read_file(const char *path, struct file *file)
 
 /* Takes over the headers of a module of the loader. */
 static void
-mappings_take_module(const struct dl_find_object *object, struct file *file)
+mappings_take_module(const struct dl_find_object *object,
+                     struct mappings_file *file)
 {
 	size_t n, i;
 	const ElfW(Phdr) *headers = traits_headers(object, &n);
@@ -336,8 +337,8 @@ mappings_is_loaded(uint64_t address, struct dl_find_object *object)
 	return _dl_find_object((void *)(uintptr_t)address, object) == 0;
 }
 
-static struct file *
-mappings_find_file(const struct line *line)
+static struct mappings_file *
+mappings_find_file(const struct mappings_line *line)
 {
 	size_t i;
 
@@ -351,19 +352,19 @@ mappings_find_file(const struct line *line)
 static size_t n_new;
 
 static void
-note_new(const struct line *line)
+note_new(const struct mappings_line *line)
 {
 	struct dl_find_object object;
 
 	if (line->is_executable && line->inode != 0 &&
 	    n_files + n_new < MAX_FILES && mappings_find_file(line) == NULL &&
 	    !mappings_is_loaded(line->start, &object))
-		files[n_files + n_new++] = (struct file){
+		files[n_files + n_new++] = (struct mappings_file){
 			.device = line->device, .inode = line->inode };
 }
 
 static void
-note_loaded(const struct line *line)
+note_loaded(const struct mappings_line *line)
 {
 	struct dl_find_object object;
 	size_t i;
@@ -377,11 +378,11 @@ note_loaded(const struct line *line)
 static size_t n_next;
 
 static void
-mappings_add_row(const struct line *line)
+mappings_add_row(const struct mappings_line *line)
 {
 	struct mapping *row = &next[n_next];
 	struct dl_find_object object;
-	struct file *file = mappings_find_file(line);
+	struct mappings_file *file = mappings_find_file(line);
 	uint64_t address;
 
 	if (!line->is_executable || file == NULL || n_next == MAX_MAPPINGS ||

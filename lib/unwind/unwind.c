@@ -29,7 +29,7 @@
 					   run time */
 
 /* The state of a walk. */
-struct walk {
+struct unwind_walk {
 	struct unwinder *unwinder;
 	uint64_t address, sp, fp;
 	bool exact;
@@ -47,7 +47,7 @@ struct walk {
 	unsigned n_switches;
 };
 
-enum step {
+enum unwind_move {
 	STEP_ON,
 	STEP_END,
 	STEP_NO_RULES,
@@ -74,7 +74,7 @@ unwind_new_epoch(void)
 
 /* The remembered frame that the walk has reached, or SIZE_MAX. */
 static inline size_t
-find_remembered(struct walk *walk)
+find_remembered(struct unwind_walk *walk)
 {
 	const struct walked_frame *frames = walk->unwinder->stack.frames;
 	const struct walked_frame *frame;
@@ -140,7 +140,7 @@ find_changed(struct unwinder *unwinder, size_t from)
  * If not, sets walk->candidate to the next frame that may be.
  */
 static bool
-still_holds(struct walk *walk, size_t from)
+still_holds(struct unwind_walk *walk, size_t from)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	size_t changed;
@@ -156,7 +156,7 @@ still_holds(struct walk *walk, size_t from)
 
 /* Records the present frame.  The step fills in how it was left. */
 static struct walked_frame *
-unwind_add_frame(struct walk *walk)
+unwind_add_frame(struct unwind_walk *walk)
 {
 	struct frames *fresh = &walk->unwinder->fresh;
 	struct walked_frame *frame;
@@ -175,8 +175,8 @@ unwind_add_frame(struct walk *walk)
 /*
  * Goes to the caller, whose return address lies right below its stack pointer.
  */
-static inline enum step
-go_to_caller(struct walk *walk, uint64_t cfa, uint64_t fp)
+static inline enum unwind_move
+go_to_caller(struct unwind_walk *walk, uint64_t cfa, uint64_t fp)
 {
 	uint64_t ra;
 
@@ -197,8 +197,8 @@ go_to_caller(struct walk *walk, uint64_t cfa, uint64_t fp)
 	return STEP_ON;
 }
 
-static inline enum step
-step_compact(struct walk *walk, struct compact_rule rule,
+static inline enum unwind_move
+step_compact(struct unwind_walk *walk, struct compact_rule rule,
     struct walked_frame *frame)
 {
 	struct readable *readable = &walk->unwinder->readable;
@@ -224,7 +224,7 @@ step_compact(struct walk *walk, struct compact_rule rule,
 
 /* Stores the walk's own registers where cfi_step expects them. */
 static void
-fill_registers(struct walk *walk)
+fill_registers(struct unwind_walk *walk)
 {
 	struct cfi_registers *registers = &walk->registers;
 
@@ -252,8 +252,9 @@ read_memory(void *readable, uint64_t address, size_t size, uint64_t *number)
  * Interprets a row that has no compact rule: signal frames, realigned stacks,
  * unusual code.
  */
-static enum step
-step_generic(struct walk *walk, bool is_signal, struct walked_frame *frame)
+static enum unwind_move
+step_generic(struct unwind_walk *walk, bool is_signal,
+             struct walked_frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	uint64_t cfa = 0, sp = walk->sp;
@@ -319,8 +320,8 @@ is_return_address(struct unwinder *unwinder, uint64_t ra)
 /*
  * Goes to the context that a signal interrupted, which may be on another stack.
  */
-static enum step
-go_to_context(struct walk *walk, uint64_t at)
+static enum unwind_move
+go_to_context(struct unwind_walk *walk, uint64_t at)
 {
 	struct unwinder *unwinder = walk->unwinder;
 
@@ -341,7 +342,7 @@ go_to_context(struct walk *walk, uint64_t at)
  * program's own.
  */
 static bool
-returns_from_signal(struct walk *walk)
+returns_from_signal(struct unwind_walk *walk)
 {
 	return readable_range(&walk->unwinder->readable, walk->address + 1,
 	    ARCH_RETURN_SIZE) && arch_is_signal_return(
@@ -350,7 +351,7 @@ returns_from_signal(struct walk *walk)
 
 /* The address is exact, and not inside a call instruction before it. */
 static void
-make_exact(struct walk *walk, struct walked_frame *frame)
+make_exact(struct unwind_walk *walk, struct walked_frame *frame)
 {
 	walk->address++;
 	walk->exact = true;
@@ -369,8 +370,9 @@ make_exact(struct walk *walk, struct walked_frame *frame)
  *
  * The handler of an exception is entered by a return without a call, too.
  */
-static enum step
-step_uncalled(struct walk *walk, struct walked_frame *frame, bool has_table)
+static enum unwind_move
+step_uncalled(struct unwind_walk *walk, struct walked_frame *frame,
+              bool has_table)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	const bool is_own = readable_own(&unwinder->readable, walk->sp - 8);
@@ -391,7 +393,7 @@ step_uncalled(struct walk *walk, struct walked_frame *frame, bool has_table)
  * present address.
  */
 static bool
-is_caller(struct walk *walk, uint64_t ra)
+is_caller(struct unwind_walk *walk, uint64_t ra)
 {
 	struct unwinder *unwinder = walk->unwinder;
 
@@ -406,7 +408,7 @@ is_caller(struct walk *walk, uint64_t ra)
  * switches stacks for a call does not change it (Go calling C).
  */
 static bool
-is_elsewhere(struct walk *walk)
+is_elsewhere(struct unwind_walk *walk)
 {
 	return !walk->exact && walk->sp - walk->fp > FAR &&
 	    ++walk->n_switches <= MAX_SWITCHES;
@@ -417,7 +419,7 @@ is_elsewhere(struct walk *walk)
  * so that both lie in one cache of code compiled at run time.
  */
 static bool
-is_made_nearby(struct walk *walk, uint64_t address)
+is_made_nearby(struct unwind_walk *walk, uint64_t address)
 {
 	struct dl_find_object object;
 	void *code = (void *)(uintptr_t)address;
@@ -436,7 +438,7 @@ is_made_nearby(struct walk *walk, uint64_t address)
  * call.
  */
 static bool
-is_dispatched(struct walk *walk, uint64_t fp, uint64_t ra)
+is_dispatched(struct unwind_walk *walk, uint64_t fp, uint64_t ra)
 {
 	struct readable *readable = &walk->unwinder->readable;
 	uint64_t next;
@@ -454,7 +456,7 @@ is_dispatched(struct walk *walk, uint64_t fp, uint64_t ra)
  * from there.
  */
 static bool
-ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
+ends_frame(struct unwind_walk *walk, uint64_t fp, uint64_t ra)
 {
 	struct unwinder *unwinder = walk->unwinder;
 
@@ -474,7 +476,7 @@ ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
  * other code.
  */
 static bool
-is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
+is_about_to_return(struct unwind_walk *walk, uint64_t *cfa, uint64_t *fp,
     uint64_t *fp_slot)
 {
 	struct readable *readable = &walk->unwinder->readable;
@@ -506,7 +508,7 @@ is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
  * has linked has no tables.  Near its start a stack of such code is complete.
  */
 static bool
-is_entry_of_go(const struct walk *walk)
+is_entry_of_go(const struct unwind_walk *walk)
 {
 	const uint64_t end = walk->unwinder->readable.high;
 
@@ -519,8 +521,8 @@ is_entry_of_go(const struct walk *walk)
  * Code without tables.  Handwritten leaf functions have the return address on
  * top of the stack, and most compilers at run time use frame pointers.
  */
-static enum step
-step_by_guess(struct walk *walk, struct walked_frame *frame)
+static enum unwind_move
+step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	const bool is_entered = walk->is_entered;
@@ -563,8 +565,8 @@ step_by_guess(struct walk *walk, struct walked_frame *frame)
 	return go_to_caller(walk, walk->fp + 16, fp);
 }
 
-static inline enum step
-unwind_step_frame(struct walk *walk, struct walked_frame *frame)
+static inline enum unwind_move
+unwind_step_frame(struct unwind_walk *walk, struct walked_frame *frame)
 {
 	struct compact_rule rule;
 
@@ -595,7 +597,7 @@ unwind_step_frame(struct walk *walk, struct walked_frame *frame)
 }
 
 static void
-start_walk(struct walk *walk)
+start_walk(struct unwind_walk *walk)
 {
 	uint64_t below;
 
@@ -622,7 +624,7 @@ start_walk(struct walk *walk)
  * stack.  If there are none, sets unwinder->end.
  */
 static size_t
-walk_out(struct walk *walk)
+walk_out(struct unwind_walk *walk)
 {
 	static const unsigned char ends[] = {
 		[STEP_END] = UNWIND_COMPLETE,
@@ -631,7 +633,7 @@ walk_out(struct walk *walk)
 		[STEP_BAD_STACK] = UNWIND_BAD_STACK,
 	};
 	struct unwinder *unwinder = walk->unwinder;
-	enum step result = STEP_ON;
+	enum unwind_move result = STEP_ON;
 
 	start_walk(walk);
 	while (result == STEP_ON) {
@@ -664,7 +666,7 @@ walk_out(struct walk *walk)
 bool
 unwind(struct unwinder *unwinder, const void *context)
 {
-	struct walk walk = { .unwinder = unwinder, .context = context };
+	struct unwind_walk walk = { .unwinder = unwinder, .context = context };
 	const enum unwind_end end = unwinder->end;
 	size_t n_kept;
 

@@ -72,7 +72,7 @@ EXPORTED opening_at open_file_at64 __asm__("openat64");
 EXPORTED control control_file __asm__("fcntl");
 EXPORTED control control_file64 __asm__("fcntl64");
 
-static struct next {
+static struct blocking_next {
 #define BLOCKING(type, name, parameters, arguments) __typeof__(name) *name;
 #include "lib/wrap/blocking.def"
 #undef BLOCKING
@@ -123,7 +123,7 @@ LOCK(mtx_t, mtx_lock)
 LOCK(mtx_t, mtx_trylock)
 #undef LOCK
 
-static struct next next = {
+static struct blocking_next next = {
 #define BLOCKING(type, name, parameters, arguments) .name = first_##name,
 #include "lib/wrap/blocking.def"
 #undef BLOCKING

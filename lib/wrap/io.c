@@ -38,7 +38,7 @@ ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, __SOCKADDR_ARG,
     socklen_t *);
 ssize_t __send(int, const void *, size_t, int);
 
-static struct next {
+static struct io_next {
 #define IO(kind, name, parameters, arguments) __typeof__(name) *name;
 #include "lib/wrap/io.def"
 #undef IO
@@ -55,7 +55,7 @@ FIRST(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned n,
 FIRST(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned n,
     int flags), (fd, messages, n, flags))
 
-static struct next next = {
+static struct io_next next = {
 #define IO(kind, name, parameters, arguments) .name = first_##name,
 #include "lib/wrap/io.def"
 #undef IO

@@ -15,7 +15,7 @@
 
 typedef long kernel_call(long, long, long, long, long, long);
 
-static struct next {
+static struct kernel_next {
 #define KERNEL(name) kernel_call *name;
 #include "lib/wrap/kernel.def"
 #undef KERNEL
@@ -27,7 +27,7 @@ FIRST(long, name, (long a, long b, long c, long d, long e, long f),	\
 #include "lib/wrap/kernel.def"
 #undef KERNEL
 
-static struct next next = {
+static struct kernel_next next = {
 #define KERNEL(name) .name = first_##name,
 #include "lib/wrap/kernel.def"
 #undef KERNEL

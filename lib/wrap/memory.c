@@ -18,7 +18,7 @@
 
 #include "lib/wrap/wrapped.h"
 
-static struct next {
+static struct memory_next {
 	__typeof__(malloc) *malloc;
 	__typeof__(calloc) *calloc;
 	__typeof__(realloc) *realloc;
@@ -49,7 +49,7 @@ FIRST(void *, mmap64, (void *address, size_t size, int protection, int flags,
 FIRST(void *, mremap, (void *old, size_t old_size, size_t size, int flags,
     void *address), (old, old_size, size, flags, address))
 
-static struct next next = {
+static struct memory_next next = {
 	.malloc = first_malloc,
 	.calloc = first_calloc,
 	.realloc = first_realloc,

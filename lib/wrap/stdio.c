@@ -60,7 +60,7 @@ int __printf_chk(int, const char *, ...);
 #define BUFFER_MAX (1 << 30)	/* more than this is a race between two
 				   threads */
 
-static struct next {
+static struct stdio_next {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
     passed) __typeof__(name) *name;
 #include "lib/wrap/stdio.def"
@@ -97,7 +97,7 @@ SCAN(__isoc23_vfscanf)
 #undef SCAN
 
 /* The functions with variable arguments are never called through this table. */
-static struct next next = {
+static struct stdio_next next = {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
     passed) .name = first_##name,
 #include "lib/wrap/stdio.def"

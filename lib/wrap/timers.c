@@ -11,7 +11,7 @@
 #include "lib/store/datafile.h"
 #include "lib/wrap/wrapped.h"
 
-static struct next {
+static struct timers_next {
 	__typeof__(setitimer) *setitimer;
 	__typeof__(timer_settime) *timer_settime;
 } next;
@@ -22,7 +22,7 @@ FIRST(int, timer_settime, (timer_t timer, int flags,
     const struct itimerspec *new, struct itimerspec *old),
     (timer, flags, new, old))
 
-static struct next next = {
+static struct timers_next next = {
 	.setitimer = first_setitimer,
 	.timer_settime = first_timer_settime,
 };

@@ -33,7 +33,7 @@ struct name_token {
 };
 
 /* A name while its parts are found. */
-struct finding {
+struct parts_finding {
 	const char *name;
 	uint32_t n;
 	struct name_parts *parts;
@@ -76,20 +76,20 @@ name_parts_is_identifier(char c)
 
 /* The byte at an offset; NUL beyond the end. */
 static char
-at(const struct finding *finding, size_t i)
+at(const struct parts_finding *finding, size_t i)
 {
 	return i < finding->n ? finding->name[i] : '\0';
 }
 
 static char
-before(const struct finding *finding, size_t i)
+before(const struct parts_finding *finding, size_t i)
 {
 	return i > 0 ? finding->name[i - 1] : '\0';
 }
 
 /* Whether a word is there and ends by `end`. */
 static bool
-name_parts_is_at(const struct finding *finding, size_t i, size_t end,
+name_parts_is_at(const struct parts_finding *finding, size_t i, size_t end,
                  const char *word)
 {
 	size_t length = strlen(word);
@@ -100,7 +100,8 @@ name_parts_is_at(const struct finding *finding, size_t i, size_t end,
 
 /* Whether the text before the offset ends with a word. */
 static bool
-name_parts_is_before(const struct finding *finding, size_t i, const char *word)
+name_parts_is_before(const struct parts_finding *finding, size_t i,
+                     const char *word)
 {
 	size_t length = strlen(word);
 
@@ -109,7 +110,7 @@ name_parts_is_before(const struct finding *finding, size_t i, const char *word)
 }
 
 static int
-name_parts_add_part(struct finding *finding, enum name_part_kind kind,
+name_parts_add_part(struct parts_finding *finding, enum name_part_kind kind,
                     uint32_t begin, uint32_t end, uint32_t content)
 {
 	struct name_parts *parts = finding->parts;
@@ -124,7 +125,8 @@ name_parts_add_part(struct finding *finding, enum name_part_kind kind,
 }
 
 static struct name_token *
-add_token(struct finding *finding, char opens, uint32_t begin, uint32_t outer)
+add_token(struct parts_finding *finding, char opens, uint32_t begin,
+          uint32_t outer)
 {
 	struct name_parts *parts = finding->parts;
 	struct name_token *token;
@@ -142,7 +144,7 @@ add_token(struct finding *finding, char opens, uint32_t begin, uint32_t outer)
 
 /* The end of the operator's sign that begins at `i`, or `i` if none does. */
 static uint32_t
-skip_sign(const struct finding *finding, uint32_t i)
+skip_sign(const struct parts_finding *finding, uint32_t i)
 {
 	static const char *const signs[] = {
 		"<=>", "<<=", ">>=", "->*", "()", "[]", "->", "<<", ">>",
@@ -170,7 +172,7 @@ skip_sign(const struct finding *finding, uint32_t i)
  * conversion, "operator unsigned long", it is only the word and the blank.
  */
 static uint32_t
-skip_operator(const struct finding *finding, uint32_t i)
+skip_operator(const struct parts_finding *finding, uint32_t i)
 {
 	static const char *const words[] = {
 		" new[]", " delete[]", " new", " delete", " co_await",
@@ -200,7 +202,7 @@ skip_operator(const struct finding *finding, uint32_t i)
 
 /* The end of the character constant that begins there, such as '('; or i. */
 static uint32_t
-skip_character(const struct finding *finding, uint32_t i)
+skip_character(const struct parts_finding *finding, uint32_t i)
 {
 	uint32_t close = at(finding, i + 1) == '\\' ? i + 3 : i + 2;
 
@@ -221,7 +223,7 @@ opener_of(char c)
  * nowhere was the sign "less than".
  */
 static void
-close_bracket(struct finding *finding, uint32_t i, uint32_t *top,
+close_bracket(struct parts_finding *finding, uint32_t i, uint32_t *top,
               uint32_t open[128])
 {
 	struct name_token *tokens = finding->parts->tokens;
@@ -243,7 +245,7 @@ close_bracket(struct finding *finding, uint32_t i, uint32_t *top,
 }
 
 static int
-find_tokens(struct finding *finding)
+find_tokens(struct parts_finding *finding)
 {
 	struct name_parts *parts = finding->parts;
 	uint32_t top = NONE, open[128] = { 0 }, i = 0;
@@ -283,7 +285,8 @@ find_tokens(struct finding *finding)
 
 /* Whether what is before an offset can be called or have arguments. */
 static bool
-ends_callable(const struct finding *finding, uint32_t i, bool after_operator)
+ends_callable(const struct parts_finding *finding, uint32_t i,
+              bool after_operator)
 {
 	char c = before(finding, i);
 
@@ -293,8 +296,8 @@ ends_callable(const struct finding *finding, uint32_t i, bool after_operator)
 
 /* A "(" after a name begins its parameters, and the name ends with them. */
 static bool
-is_parameters(const struct finding *finding, const struct name_token *token,
-              bool after_operator)
+is_parameters(const struct parts_finding *finding,
+              const struct name_token *token, bool after_operator)
 {
 	char next = at(finding, token->end);
 
@@ -319,7 +322,7 @@ is_parameters(const struct finding *finding, const struct name_token *token,
 
 /* "[k]" of "read_[k]" says where code ran; "[3]" is an index. */
 static bool
-is_generics(const struct finding *finding, const struct name_token *token)
+is_generics(const struct parts_finding *finding, const struct name_token *token)
 {
 	const char *content = finding->name + token->begin + 1;
 	size_t n = token->end - token->begin - 2, n_digits = 0;
@@ -334,7 +337,7 @@ is_generics(const struct finding *finding, const struct name_token *token)
 
 /* "::<impl T for U>" and "::<T as Trait>" are scopes, "::<T>" is not. */
 static bool
-is_template_list(const struct finding *finding,
+is_template_list(const struct parts_finding *finding,
                  const struct name_token *token, bool after_operator)
 {
 	if (name_parts_is_before(finding, token->begin, "::"))
@@ -346,7 +349,7 @@ is_template_list(const struct finding *finding,
 
 /* Decides whether a bracket is a list; operator_end: of the last operator. */
 static void
-decide_list(struct finding *finding, struct name_token *token,
+decide_list(struct parts_finding *finding, struct name_token *token,
             uint32_t operator_end)
 {
 	uint32_t begin = token->begin;
@@ -367,7 +370,7 @@ decide_list(struct finding *finding, struct name_token *token,
 
 /* Adds the item of a list that ends there; the next one follows. */
 static int
-end_item(struct finding *finding, struct name_token *token, uint32_t end)
+end_item(struct parts_finding *finding, struct name_token *token, uint32_t end)
 {
 	uint32_t item = token->item, content = token->content;
 
@@ -385,7 +388,7 @@ end_item(struct finding *finding, struct name_token *token, uint32_t end)
 
 /* Where a list's part begins: with "::", "!" or a blank before its bracket. */
 static uint32_t
-list_begin(const struct finding *finding, const struct name_token *token)
+list_begin(const struct parts_finding *finding, const struct name_token *token)
 {
 	uint32_t begin = token->begin;
 
@@ -400,7 +403,7 @@ list_begin(const struct finding *finding, const struct name_token *token)
 
 /* The end of a method's qualifiers that begin there: " const &". */
 static uint32_t
-skip_qualifiers(const struct finding *finding, uint32_t i)
+skip_qualifiers(const struct parts_finding *finding, uint32_t i)
 {
 	static const char *const words[] = {
 		" const", " volatile", " &&", " &", " noexcept", " restrict",
@@ -423,7 +426,7 @@ skip_qualifiers(const struct finding *finding, uint32_t i)
 
 /* The end of the Java return type that begins there: "Ljava/lang/String;". */
 static uint32_t
-skip_java_type(const struct finding *finding, uint32_t i)
+skip_java_type(const struct parts_finding *finding, uint32_t i)
 {
 	uint32_t from = i;
 
@@ -444,7 +447,7 @@ skip_java_type(const struct finding *finding, uint32_t i)
 
 /* The end of what follows the parameters and belongs to them. */
 static uint32_t
-skip_after_parameters(const struct finding *finding, uint32_t i)
+skip_after_parameters(const struct parts_finding *finding, uint32_t i)
 {
 	uint32_t end = skip_qualifiers(finding, i);
 
@@ -452,7 +455,7 @@ skip_after_parameters(const struct finding *finding, uint32_t i)
 }
 
 static int
-end_list(struct finding *finding, struct name_token *token)
+end_list(struct parts_finding *finding, struct name_token *token)
 {
 	uint32_t end;
 
@@ -469,7 +472,8 @@ end_list(struct finding *finding, struct name_token *token)
 
 /* "[clone .isra.0]", with the blank before it. */
 static bool
-is_clone_note(const struct finding *finding, const struct name_token *token)
+is_clone_note(const struct parts_finding *finding,
+              const struct name_token *token)
 {
 	return token->opens == '[' && before(finding, token->begin) == ' ' &&
 	    name_parts_is_at(finding, token->begin, finding->n, "[clone ");
@@ -479,7 +483,7 @@ is_clone_note(const struct finding *finding, const struct name_token *token)
  * Finds the lists, with their items, and what can be left out at any depth.
  */
 static int
-find_lists(struct finding *finding)
+find_lists(struct parts_finding *finding)
 {
 	struct name_parts *parts = finding->parts;
 	struct name_token *tokens = parts->tokens;
@@ -522,7 +526,7 @@ find_lists(struct finding *finding)
 
 /* The begin of the digits, at least `least`, that end there; or `end`. */
 static uint32_t
-digits_before(const struct finding *finding, uint32_t end, uint32_t least,
+digits_before(const struct parts_finding *finding, uint32_t end, uint32_t least,
               bool (*is_wanted)(char))
 {
 	uint32_t begin = end;
@@ -537,7 +541,7 @@ digits_before(const struct finding *finding, uint32_t end, uint32_t least,
  * symbol of it, "@plt", if that ends there; or `end`.
  */
 static uint32_t
-place_before(const struct finding *finding, uint32_t end)
+place_before(const struct parts_finding *finding, uint32_t end)
 {
 	uint32_t begin = digits_before(finding, end, 1, is_digit);
 
@@ -556,7 +560,7 @@ place_before(const struct finding *finding, uint32_t end)
 
 /* The begin of what a compiler appended to a name that ends there; or `end`. */
 static uint32_t
-suffix_before(const struct finding *finding, uint32_t end)
+suffix_before(const struct parts_finding *finding, uint32_t end)
 {
 	static const char *const words[] = {
 		".constprop", ".isra", ".part", ".cold", ".lto_priv", ".llvm",
@@ -582,7 +586,7 @@ suffix_before(const struct finding *finding, uint32_t end)
  * already.  *t: all tokens from that one on are behind them.
  */
 static uint32_t
-clone_notes_before(const struct finding *finding, uint32_t end, size_t *t)
+clone_notes_before(const struct parts_finding *finding, uint32_t end, size_t *t)
 {
 	const struct name_token *tokens = finding->parts->tokens;
 
@@ -601,7 +605,7 @@ clone_notes_before(const struct finding *finding, uint32_t end, size_t *t)
  * *error set.
  */
 static uint32_t
-name_parts_find_end(struct finding *finding)
+name_parts_find_end(struct parts_finding *finding)
 {
 	uint32_t end = finding->n, begin;
 	size_t t = finding->parts->n_tokens;
@@ -628,7 +632,7 @@ name_parts_find_end(struct finding *finding)
 
 /* "Lambda$14/0x00007f01": an address of the run. */
 static uint32_t
-skip_address(const struct finding *finding, uint32_t i)
+skip_address(const struct parts_finding *finding, uint32_t i)
 {
 	uint32_t end = i + 3;
 
@@ -650,8 +654,8 @@ enum outer_kind { OUTER_END, OUTER_BYTE, OUTER_BLANK, OUTER_TOKEN };
 
 /* Moves past the next byte or token, which begins at *begin. */
 static enum outer_kind
-next_outer(const struct finding *finding, struct outer *outer, uint32_t *begin,
-           const struct name_token **token)
+next_outer(const struct parts_finding *finding, struct outer *outer,
+           uint32_t *begin, const struct name_token **token)
 {
 	const struct name_parts *parts = finding->parts;
 
@@ -674,7 +678,7 @@ next_outer(const struct finding *finding, struct outer *outer, uint32_t *begin,
 
 /* Words between two names: "virtual thunk to f". */
 static bool
-joins(const struct finding *finding, uint32_t blank)
+joins(const struct parts_finding *finding, uint32_t blank)
 {
 	return name_parts_is_before(finding, blank, " to") ||
 	    name_parts_is_before(finding, blank, " for") ||
@@ -683,7 +687,8 @@ joins(const struct finding *finding, uint32_t blank)
 
 /* "(*f(int))" of a function that returns a pointer to a function or array. */
 static bool
-is_declarator(const struct finding *finding, const struct name_token *token)
+is_declarator(const struct parts_finding *finding,
+              const struct name_token *token)
 {
 	char first = at(finding, token->begin + 1);
 	char next = at(finding, token->end);
@@ -693,17 +698,17 @@ is_declarator(const struct finding *finding, const struct name_token *token)
 }
 
 /* The outer level as a whole. */
-struct form {
+struct parts_form {
 	uint32_t name;		/* where the name begins if parameters end it */
 	uint32_t blank;		/* the first one after a name; NONE */
 	bool has_parameters;	/* at its end */
 	const struct name_token *declarator;	/* or NULL */
 };
 
-static struct form
-find_form(const struct finding *finding, struct outer outer)
+static struct parts_form
+find_form(const struct parts_finding *finding, struct outer outer)
 {
-	struct form form = { .name = outer.at, .blank = NONE };
+	struct parts_form form = { .name = outer.at, .blank = NONE };
 	const struct name_token *token;
 	bool has_operator = false;
 	uint32_t begin;
@@ -742,7 +747,7 @@ find_form(const struct finding *finding, struct outer outer)
 
 /* Whether a file's ending follows a point, as in "/a/b.so.6". */
 static bool
-is_ending(const struct finding *finding, uint32_t i, uint32_t end)
+is_ending(const struct parts_finding *finding, uint32_t i, uint32_t end)
 {
 	static const char *const endings[] = {
 		"so", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "py", "pyc",
@@ -764,8 +769,8 @@ is_ending(const struct finding *finding, uint32_t i, uint32_t end)
 
 /* The length of the separator of scopes that begins there, or 0. */
 static uint32_t
-separator_length(const struct finding *finding, uint32_t i, uint32_t begin,
-                 uint32_t end)
+separator_length(const struct parts_finding *finding, uint32_t i,
+                 uint32_t begin, uint32_t end)
 {
 	char c = finding->name[i], next = at(finding, i + 1);
 
@@ -782,7 +787,7 @@ separator_length(const struct finding *finding, uint32_t i, uint32_t begin,
 
 /* A scope ends there, the next one begins. */
 static int
-add_scope(struct finding *finding, uint32_t end, uint32_t next)
+add_scope(struct parts_finding *finding, uint32_t end, uint32_t next)
 {
 	struct name_parts *parts = finding->parts;
 
@@ -798,7 +803,7 @@ add_scope(struct finding *finding, uint32_t end, uint32_t next)
 
 /* The last identifier ends there, unless it has ended. */
 static void
-end_identifier(struct finding *finding, uint32_t end)
+end_identifier(struct parts_finding *finding, uint32_t end)
 {
 	if (finding->parts->last_end == NONE)
 		finding->parts->last_end = end;
@@ -806,7 +811,7 @@ end_identifier(struct finding *finding, uint32_t end)
 
 /* Reads a byte of the name; moves on where more belongs to it. */
 static int
-read_byte(struct finding *finding, struct outer *outer, uint32_t i)
+read_byte(struct parts_finding *finding, struct outer *outer, uint32_t i)
 {
 	uint32_t begin = finding->parts->begin;
 	uint32_t end = skip_address(finding, i);
@@ -830,7 +835,7 @@ read_byte(struct finding *finding, struct outer *outer, uint32_t i)
 
 /* Finds the scopes and the last identifier. */
 static int
-find_scopes(struct finding *finding, struct outer outer)
+find_scopes(struct parts_finding *finding, struct outer outer)
 {
 	const struct name_token *token;
 	bool in_operator = false;	/* "operator a::B" has one scope less */
@@ -869,7 +874,7 @@ find_scopes(struct finding *finding, struct outer outer)
 
 /* A declarator is around the name: "void (*f(int))(char)". */
 static int
-enter_declarator(struct finding *finding, struct outer *outer,
+enter_declarator(struct parts_finding *finding, struct outer *outer,
                  const struct name_token *token)
 {
 	uint32_t begin = token->begin + 1, end = token->end - 1;
@@ -890,11 +895,11 @@ enter_declarator(struct finding *finding, struct outer *outer,
 }
 
 static int
-name_parts_find_name(struct finding *finding)
+name_parts_find_name(struct parts_finding *finding)
 {
 	uint32_t end = name_parts_find_end(finding);
 	struct outer outer = { .end = end };
-	struct form form;
+	struct parts_form form;
 
 	if (finding->error->is_set)
 		return -1;
@@ -978,7 +983,7 @@ int
 name_parts_find(struct name_parts *parts, const char *name, size_t n,
                 struct error *error)
 {
-	struct finding finding = {
+	struct parts_finding finding = {
 		.name = name, .n = (uint32_t)n, .parts = parts, .error = error,
 	};
 
@@ -997,7 +1002,7 @@ name_parts_find(struct name_parts *parts, const char *name, size_t n,
 
 /* "f(" of a name: not "decltype(", nor "(anonymous namespace)::f". */
 static bool
-opens_parameters(const struct finding *finding, uint32_t i)
+opens_parameters(const struct parts_finding *finding, uint32_t i)
 {
 	return ends_callable(finding, i, false) &&
 	    !name_parts_is_before(finding, i, "decltype");
@@ -1006,7 +1011,7 @@ opens_parameters(const struct finding *finding, uint32_t i)
 size_t
 name_return_type(const char *name, size_t n)
 {
-	struct finding finding = { .name = name, .n = (uint32_t)n };
+	struct parts_finding finding = { .name = name, .n = (uint32_t)n };
 	bool has_parameters = false;
 	uint32_t begin = 0, depth = 0;
 
@@ -1042,7 +1047,7 @@ name_return_type(const char *name, size_t n)
 
 /* Whether a bracket of the outer level belongs to what follows the name. */
 static bool
-opens_tail(const struct finding *finding, uint32_t i, bool after_operator)
+opens_tail(const struct parts_finding *finding, uint32_t i, bool after_operator)
 {
 	char c = finding->name[i];
 
@@ -1054,7 +1059,7 @@ opens_tail(const struct finding *finding, uint32_t i, bool after_operator)
 size_t
 name_tail(const char *name, size_t n)
 {
-	struct finding finding = { .name = name, .n = (uint32_t)n };
+	struct parts_finding finding = { .name = name, .n = (uint32_t)n };
 	bool has_parameters = false;
 	uint32_t depth = 0, operator_end = 0;
 	size_t tail = n;

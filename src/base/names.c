@@ -16,7 +16,7 @@
 #include "src/base/index.h"
 #include "src/base/memory.h"
 
-struct text {
+struct names_string {
 	const char *bytes;
 	size_t length;
 };
@@ -25,7 +25,7 @@ _Static_assert(NO_NAME == NO_INDEX, "what is not found has no name");
 
 struct names {
 	struct arena arena;
-	struct text *texts;
+	struct names_string *texts;
 	size_t texts_capacity;
 	uint32_t n_texts;
 	struct index index;
@@ -57,8 +57,9 @@ names_hash_text(const char *text, size_t length)
 static bool
 names_is_text(const void *texts, uint32_t name, const void *key)
 {
-	const struct text *known = &((const struct text *)texts)[name];
-	const struct text *sought = key;
+	const struct names_string *known = &(
+	    (const struct names_string *)texts)[name];
+	const struct names_string *sought = key;
 
 	return known->length == sought->length &&
 	    (sought->length == 0 ||
@@ -69,7 +70,7 @@ uint32_t
 names_add(struct names *names, const char *text, size_t length,
           struct error *error)
 {
-	const struct text key = { text, length };
+	const struct names_string key = { text, length };
 	uint32_t hash = names_hash_text(text, length), name = names->n_texts;
 	struct index_slot *slot = index_seek(&names->index, hash, names_is_text,
 	                                     names->texts, &key, error);
@@ -89,7 +90,7 @@ names_add(struct names *names, const char *text, size_t length,
 	copy = arena_text(&names->arena, text, length, error);
 	if (copy == NULL)
 		return NO_NAME;
-	names->texts[name] = (struct text){ copy, length };
+	names->texts[name] = (struct names_string){ copy, length };
 	index_fill(&names->index, slot, hash, name);
 	return names->n_texts++;
 }
@@ -135,7 +136,7 @@ names_add_format(struct names *names, struct error *error, const char *format,
 uint32_t
 names_find(const struct names *names, const char *text, size_t length)
 {
-	const struct text key = { text, length };
+	const struct names_string key = { text, length };
 
 	return index_find(&names->index, names_hash_text(text, length),
 	                  names_is_text, names->texts, &key);
@@ -180,7 +181,7 @@ names_length(const struct names *names, uint32_t name)
 int
 names_compare(const struct names *names, uint32_t a, uint32_t b)
 {
-	const struct text *x = &names->texts[a], *y = &names->texts[b];
+	const struct names_string *x = &names->texts[a], *y = &names->texts[b];
 	size_t shorter = x->length < y->length ? x->length : y->length;
 	int order = memcmp(x->bytes, y->bytes, shorter);
 

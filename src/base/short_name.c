@@ -24,7 +24,7 @@ enum {
 /*
  * Which parts are shown.  kept: offsets of bytes whose parts must be, in order.
  */
-struct showing {
+struct short_showing {
 	const char *name;
 	size_t n;
 	const struct name_parts *parts;
@@ -35,7 +35,7 @@ struct showing {
 
 /* The number of kept offsets below `end`. */
 static size_t
-kept_below(const struct showing *showing, uint32_t end)
+kept_below(const struct short_showing *showing, uint32_t end)
 {
 	size_t low = 0, high = showing->n_kept;
 
@@ -51,21 +51,23 @@ kept_below(const struct showing *showing, uint32_t end)
 }
 
 static bool
-has_kept(const struct showing *showing, uint32_t begin, uint32_t end)
+has_kept(const struct short_showing *showing, uint32_t begin, uint32_t end)
 {
 	return kept_below(showing, end) > kept_below(showing, begin);
 }
 
 /* A blank between two closing brackets says nothing, even where names part. */
 static bool
-short_name_is_blank(const struct showing *showing, const struct name_part *part)
+short_name_is_blank(const struct short_showing *showing,
+                    const struct name_part *part)
 {
 	return part->end - part->begin == 1 &&
 	    showing->name[part->begin] == ' ';
 }
 
 static bool
-short_name_is_kept(const struct showing *showing, const struct name_part *part)
+short_name_is_kept(const struct short_showing *showing,
+                   const struct name_part *part)
 {
 	if (short_name_is_blank(showing, part))
 		return false;
@@ -81,7 +83,7 @@ short_name_is_kept(const struct showing *showing, const struct name_part *part)
  * only the brackets were asked for, it is the last of all.
  */
 static uint32_t
-last_item(const struct showing *showing, uint32_t first)
+last_item(const struct short_showing *showing, uint32_t first)
 {
 	const struct name_part *parts = showing->parts->parts;
 	uint32_t end = parts[first].after, last = first, last_kept = first;
@@ -101,7 +103,7 @@ last_item(const struct showing *showing, uint32_t first)
  * that is.  One that is no longer than the ellipsis stays.
  */
 static bool
-shows_item(const struct showing *showing, uint32_t i, uint32_t last)
+shows_item(const struct short_showing *showing, uint32_t i, uint32_t last)
 {
 	const struct name_part *part = &showing->parts->parts[i];
 
@@ -111,7 +113,7 @@ shows_item(const struct showing *showing, uint32_t i, uint32_t last)
 
 /* Adds the name with only the parts that are kept. */
 static int
-add_shown(struct text_buffer *text, const struct showing *showing,
+add_shown(struct text_buffer *text, const struct short_showing *showing,
           struct error *error)
 {
 	const struct name_parts *parts = showing->parts;
@@ -160,7 +162,7 @@ int
 text_add_short_name(struct text_buffer *text, struct name_parts *parts,
                     const char *name, size_t n, struct error *error)
 {
-	struct showing showing = { .name = name, .n = n, .parts = parts };
+	struct short_showing showing = { .name = name, .n = n, .parts = parts };
 
 	if (name_parts_find(parts, name, n, error) != 0)
 		return -1;
@@ -309,7 +311,7 @@ static int
 show_forks(struct shortening *all, const uint32_t *run, size_t n, size_t i)
 {
 	struct short_name *name = &all->names[run[i]];
-	struct showing showing = {
+	struct short_showing showing = {
 		.name = name->whole,
 		.n = name->n_whole,
 		.parts = &all->parts,
@@ -354,7 +356,7 @@ show_all_parts(struct shortening *all, const uint32_t *run, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct short_name *name = &all->names[run[i]];
-		const struct showing showing = {
+		const struct short_showing showing = {
 			.name = name->whole,
 			.n = name->n_whole,
 			.parts = &all->parts,

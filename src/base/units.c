@@ -17,20 +17,20 @@ __extension__ typedef unsigned __int128 wide;
 /*
  * A unit of time or space; it is used for amounts of at least `fewest` of it.
  */
-struct scale {
+struct units_scale {
 	long double size;	/* in nanoseconds or bytes, so that it is whole */
 	int fewest;
 	const char *suffix;
 };
 
 /* Largest first; the last one takes the rest. */
-static const struct scale time_scales[] = {
+static const struct units_scale time_scales[] = {
 	{ 86400e9L, 2, "d" }, { 3600e9L, 2, "h" }, { 60e9L, 10, "min" },
 	{ 1e9L, 1, "s" }, { 1e6L, 1, "ms" }, { 1e3L, 1, "us" }, { 1, 1, "ns" },
 	{ 0, 0, NULL }
 };
 
-static const struct scale space_scales[] = {
+static const struct units_scale space_scales[] = {
 	{ 0x1p60L, 1, "EiB" }, { 0x1p50L, 1, "PiB" }, { 0x1p40L, 1, "TiB" },
 	{ 0x1p30L, 1, "GiB" }, { 0x1p20L, 1, "MiB" }, { 0x1p10L, 1, "KiB" },
 	{ 1, 1, "B" }, { 0, 0, NULL }
@@ -40,7 +40,7 @@ static const struct scale space_scales[] = {
 static const struct known_gtick {
 	const char *name;
 	long double size;
-	const struct scale *scales;
+	const struct units_scale *scales;
 } known_gticks[] = {
 	{ "second", 1e9L, time_scales },
 	{ "hundredth of a second", 1e7L, time_scales },
@@ -94,8 +94,8 @@ find_gtick(const char *name)
 }
 
 /* The scale with that suffix, or NULL. */
-static const struct scale *
-find_scale(const struct scale *scale, const char *text, size_t n)
+static const struct units_scale *
+find_scale(const struct units_scale *scale, const char *text, size_t n)
 {
 	while (scale->suffix != NULL &&
 	       (strlen(scale->suffix) != n ||
@@ -108,7 +108,7 @@ enum unit_kind
 unit_find(const char *text, size_t n, long double *size, const char **name)
 {
 	const struct known_gtick *known = find_known(text, n);
-	const struct scale *scales[] = { time_scales, space_scales };
+	const struct units_scale *scales[] = { time_scales, space_scales };
 
 	if (known != NULL) {
 		*size = known->size;
@@ -118,7 +118,8 @@ unit_find(const char *text, size_t n, long double *size, const char **name)
 		       UNIT_IS_SPACE;
 	}
 	for (int i = 0; i < 2; i++) {
-		const struct scale *scale = find_scale(scales[i], text, n);
+		const struct units_scale *scale = find_scale(scales[i], text,
+		                                             n);
 
 		if (scale == NULL)
 			continue;
@@ -131,8 +132,8 @@ unit_find(const char *text, size_t n, long double *size, const char **name)
 }
 
 /* An amount that would be rounded up to the larger unit is shown in that. */
-static const struct scale *
-choose_scale(const struct scale *scale, long double amount)
+static const struct units_scale *
+choose_scale(const struct units_scale *scale, long double amount)
 {
 	while (scale[1].suffix != NULL &&
 	       amount < 0.9995L * scale->size * scale->fewest)
@@ -143,7 +144,7 @@ choose_scale(const struct scale *scale, long double amount)
 /* Adds four significant digits, without zeros at the end. */
 static void
 units_add_total(struct text_buffer *text, long double amount,
-                const struct scale *scale)
+                const struct units_scale *scale)
 {
 	char digits[64];
 	size_t n;
@@ -188,9 +189,9 @@ text_add_decimal(struct text_buffer *text, long double number, int decimals)
  */
 static void
 add_scaled(struct text_buffer *text, long double amount, long double whole,
-           const struct scale *scales)
+           const struct units_scale *scales)
 {
-	const struct scale *scale = choose_scale(scales, whole);
+	const struct units_scale *scale = choose_scale(scales, whole);
 
 	if (amount == 0) {
 		text_add_string(text, "0");
@@ -318,7 +319,7 @@ text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
                 const char *of, const char *gtick)
 {
 	const struct known_gtick *known = find_gtick(gtick);
-	const struct scale *scale;
+	const struct units_scale *scale;
 	long double whole, part;
 	int decimals;
 
@@ -346,7 +347,7 @@ text_add_least_gticks(struct text_buffer *text, double gticks,
                       const char *gtick)
 {
 	const struct known_gtick *known = find_gtick(gtick);
-	const struct scale *scale;
+	const struct units_scale *scale;
 	long double amount;
 
 	if (known == NULL) {
@@ -374,7 +375,7 @@ const char *
 text_read_gticks(const char *text, const char *gtick, double *gticks)
 {
 	const struct known_gtick *known = find_gtick(gtick);
-	const struct scale *scale;
+	const struct units_scale *scale;
 	size_t n = strspn(text, "0123456789.");
 	char *end;
 
@@ -401,7 +402,7 @@ text_add_interval(struct text_buffer *text, uint64_t interval,
 {
 	const char *name = gtick == NULL || *gtick == '\0' ? "gtick" : gtick;
 	const struct known_gtick *known = find_gtick(name);
-	const struct scale *scale;
+	const struct units_scale *scale;
 	long double amount;
 
 	if (known != NULL) {

@@ -2,12 +2,12 @@
 /* utf8.c -- characters in untrusted bytes. */
 #include "src/base/utf8.h"
 
-struct range {
+struct utf8_range {
 	uint32_t first, last;
 };
 
 /* Controls, and characters that reorder or hide their neighbours. */
-static const struct range unprintable[] = {
+static const struct utf8_range unprintable[] = {
 	{ 0x0000, 0x001f },	/* C0 */
 	{ 0x007f, 0x009f },	/* DEL, C1 */
 	{ 0x00ad, 0x00ad },	/* soft hyphen */

@@ -12,7 +12,7 @@
 
 enum { TEXT_SOUGHT = 8 << 10 };	/* bytes in which a text must show itself */
 
-struct text {
+struct foreign_text {
 	const char *at;
 	size_t size;
 };
@@ -29,14 +29,14 @@ struct signature {
 	const char *line;	/* a line of the first ones begins so */
 	const char *has;	/* the text holds it, near its beginning */
 	const char *json[3];	/* the text is JSON and holds all of these */
-	bool (*fits)(struct text text);
+	bool (*fits)(struct foreign_text text);
 	bool is_vague;
 };
 
 /* ---- parts of signatures ---- */
 
-static struct text
-without_blanks(struct text text)
+static struct foreign_text
+without_blanks(struct foreign_text text)
 {
 	while (text.size > 0 && memchr(" \t\r\n", *text.at, 4) != NULL) {
 		text.at++;
@@ -46,7 +46,7 @@ without_blanks(struct text text)
 }
 
 static bool
-begins_with(struct text text, const char *with)
+begins_with(struct foreign_text text, const char *with)
 {
 	size_t length = strlen(with);
 
@@ -54,7 +54,7 @@ begins_with(struct text text, const char *with)
 }
 
 static bool
-begins_with_any_case(struct text text, const char *with)
+begins_with_any_case(struct foreign_text text, const char *with)
 {
 	size_t length = strlen(with);
 
@@ -62,14 +62,14 @@ begins_with_any_case(struct text text, const char *with)
 }
 
 static bool
-has(struct text text, const char *what)
+has(struct foreign_text text, const char *what)
 {
 	return memmem(text.at, text.size, what, strlen(what)) != NULL;
 }
 
 /* The first line; *text becomes what follows it.  false: there is none. */
 static bool
-foreign_take_line(struct text *text, struct text *line)
+foreign_take_line(struct foreign_text *text, struct foreign_text *line)
 {
 	const char *end = text->size == 0 ? NULL :
 	                  memchr(text->at, '\n', text->size);
@@ -87,9 +87,9 @@ foreign_take_line(struct text *text, struct text *line)
 }
 
 static bool
-has_line(struct text text, const char *begin)
+has_line(struct foreign_text text, const char *begin)
 {
-	struct text line;
+	struct foreign_text line;
 
 	while (foreign_take_line(&text, &line))
 		if (begins_with(line, begin))
@@ -101,12 +101,12 @@ has_line(struct text text, const char *begin)
 
 /* Stacks as DTrace prints them: "   module`function+0x1f", indented. */
 static bool
-is_dtrace(struct text text)
+is_dtrace(struct foreign_text text)
 {
-	struct text line;
+	struct foreign_text line;
 
 	while (foreign_take_line(&text, &line)) {
-		struct text words = without_blanks(line);
+		struct foreign_text words = without_blanks(line);
 		const char *tick = memchr(words.at, '`', words.size);
 
 		if (words.size < line.size && tick != NULL && tick > words.at &&
@@ -119,9 +119,9 @@ is_dtrace(struct text text)
 
 /* Maps of stacks as bpftrace prints them: "@[" or "@name[", frames below. */
 static bool
-is_bpftrace(struct text text)
+is_bpftrace(struct foreign_text text)
 {
-	struct text line;
+	struct foreign_text line;
 
 	while (foreign_take_line(&text, &line))
 		if (begins_with(line, "@") && line.size >= 2 &&
@@ -132,36 +132,36 @@ is_bpftrace(struct text text)
 
 /* Stacks as gdb prints them, "#0  0x... in f ()" and then "#1  ". */
 static bool
-is_gdb(struct text text)
+is_gdb(struct foreign_text text)
 {
 	return has_line(text, "#0  ") && has_line(text, "#1  ");
 }
 
 /* A dictionary whose first key is (file, line, function), marshalled. */
 static bool
-is_pstats(struct text text)
+is_pstats(struct foreign_text text)
 {
 	return text.size >= 3 && (text.at[0] & 0x7f) == '{' &&
 	       ((text.at[1] & 0x7f) == ')' ? text.at[2] == 3 :
-	        begins_with((struct text){ text.at + 1, text.size - 1 },
+	        begins_with((struct foreign_text){ text.at + 1, text.size - 1 },
 	                    "(\3"));
 }
 
 static bool
-is_tar(struct text text)
+is_tar(struct foreign_text text)
 {
 	return text.size >= 262 && memcmp(text.at + 257, "ustar", 5) == 0;
 }
 
 static bool
-is_heaptrack(struct text text)
+is_heaptrack(struct foreign_text text)
 {
 	return begins_with(text, "v ") && has_line(text, "X ") &&
 	       has_line(text, "I ");
 }
 
 static bool
-is_html(struct text text)
+is_html(struct foreign_text text)
 {
 	text = without_blanks(text);
 	return begins_with_any_case(text, "<!doctype html") ||
@@ -169,9 +169,9 @@ is_html(struct text text)
 }
 
 static bool
-foreign_is_json(struct text text)
+foreign_is_json(struct foreign_text text)
 {
-	struct text rest = text = without_blanks(text);
+	struct foreign_text rest = text = without_blanks(text);
 
 	if (text.size == 0 || memchr("{[", *text.at, 2) == NULL)
 		return false;
@@ -185,7 +185,7 @@ foreign_is_json(struct text text)
 
 /* Words of 4 or 8 bytes, in either order: 0, 3, 1 (gperftools has 0, 3, 0). */
 static bool
-is_java_cpu(struct text text)
+is_java_cpu(struct foreign_text text)
 {
 	static const unsigned char expected[] = { 0, 3, 1 };
 
@@ -210,9 +210,9 @@ is_java_cpu(struct text text)
 
 /* "main:184019:0" and " 4: 534": samples of a function and of its lines. */
 static bool
-is_autofdo(struct text text)
+is_autofdo(struct foreign_text text)
 {
-	struct text line, words;
+	struct foreign_text line, words;
 	size_t n;
 
 	if (!foreign_take_line(&text, &line) || line.size == 0 ||
@@ -242,7 +242,7 @@ is_autofdo(struct text text)
  * whose first two are a type of event and the size of struct perf_event_attr.
  */
 static bool
-is_quipper(struct text text)
+is_quipper(struct foreign_text text)
 {
 	const unsigned char *at = (const unsigned char *)text.at;
 	const unsigned char *end = at + text.size;
@@ -258,9 +258,9 @@ is_quipper(struct text text)
 
 /* perf script with few fields: nothing tells these, but each ends in a blank. */
 static bool
-is_perf_fields(struct text text)
+is_perf_fields(struct foreign_text text)
 {
-	struct text line;
+	struct foreign_text line;
 	size_t n = 0;
 
 	while (foreign_take_line(&text, &line)) {
@@ -498,7 +498,7 @@ static const struct signature signatures[] = {
 };
 
 static bool
-fits_json(const struct signature *signature, struct text text)
+fits_json(const struct signature *signature, struct foreign_text text)
 {
 	const size_t n = sizeof signature->json / sizeof *signature->json;
 
@@ -509,7 +509,7 @@ fits_json(const struct signature *signature, struct text text)
 }
 
 static bool
-fits(const struct signature *signature, struct text text)
+fits(const struct signature *signature, struct foreign_text text)
 {
 	if (signature->magic != NULL &&
 	    (text.size < signature->magic_size ||
@@ -529,7 +529,7 @@ fits(const struct signature *signature, struct text text)
 const struct foreign_format *
 foreign_format_find(const char *head, size_t size, bool with_vague)
 {
-	const struct text text = { head, size };
+	const struct foreign_text text = { head, size };
 
 	for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
 		if ((with_vague || !signatures[i].is_vague) &&

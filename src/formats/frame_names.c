@@ -17,12 +17,12 @@
 enum { WORDS = 8, PIECE = WORDS * 8, FIRST_SLOTS_BITS = 12 };
 
 /* 64 bytes of a name, NULs after its end. */
-struct piece {
+struct names_piece {
 	uint64_t words[WORDS];
 };
 
-struct slot {
-	const struct piece *pieces;	/* NULL: empty */
+struct names_slot {
+	const struct names_piece *pieces;	/* NULL: empty */
 	uint32_t hash;
 	uint32_t number;
 };
@@ -30,7 +30,7 @@ struct slot {
 struct frame_names {
 	struct profile *profile;
 	struct arena arena;		/* pieces */
-	struct slot *slots;		/* at most half of them in use */
+	struct names_slot *slots; /* at most half of them in use */
 	unsigned slots_bits;
 	uint32_t n_names;
 };
@@ -93,15 +93,15 @@ static const uint64_t keys[WORDS] = {
 
 #ifdef __SSE2__
 /* In registers, zeros after the name. */
-struct loaded {
+struct names_loaded {
 	__m128i parts[4];
 };
 
-static inline struct loaded
+static inline struct names_loaded
 load_piece(const char *text, size_t n)
 {
 	const char *mask = mask_of(n);
-	struct loaded piece;
+	struct names_loaded piece;
 
 #pragma GCC unroll 4
 	for (int i = 0; i < 4; i++)
@@ -113,7 +113,7 @@ load_piece(const char *text, size_t n)
 
 /* As XXH3 accumulates: the product of each word's halves, and the word. */
 static inline uint64_t
-hash_piece(struct loaded piece, uint64_t seed)
+hash_piece(struct names_loaded piece, uint64_t seed)
 {
 	__m128i sum = _mm_setzero_si128();
 
@@ -135,7 +135,7 @@ hash_piece(struct loaded piece, uint64_t seed)
 }
 
 static inline bool
-piece_is(const struct piece *known, struct loaded piece)
+piece_is(const struct names_piece *known, struct names_loaded piece)
 {
 	__m128i equal = _mm_set1_epi8(-1);
 
@@ -147,18 +147,18 @@ piece_is(const struct piece *known, struct loaded piece)
 }
 #else
 /* Words are masked as they are read. */
-struct loaded {
+struct names_loaded {
 	const char *text, *mask;
 };
 
-static inline struct loaded
+static inline struct names_loaded
 load_piece(const char *text, size_t n)
 {
-	return (struct loaded){ text, mask_of(n) };
+	return (struct names_loaded){ text, mask_of(n) };
 }
 
 static inline uint64_t
-word(struct loaded piece, int i)
+word(struct names_loaded piece, int i)
 {
 	uint64_t bytes, mask;
 
@@ -169,7 +169,7 @@ word(struct loaded piece, int i)
 
 /* Multiply and fold, as wyhash does. */
 static inline uint64_t
-hash_piece(struct loaded piece, uint64_t seed)
+hash_piece(struct names_loaded piece, uint64_t seed)
 {
 	uint64_t sum = seed;
 
@@ -182,7 +182,7 @@ hash_piece(struct loaded piece, uint64_t seed)
 }
 
 static inline bool
-piece_is(const struct piece *known, struct loaded piece)
+piece_is(const struct names_piece *known, struct names_loaded piece)
 {
 	uint64_t differ = 0;
 
@@ -205,7 +205,7 @@ hash_rest(const char *text, size_t length, uint64_t hash)
 
 /* Whether the pieces after the first are those of text, too. */
 static bool
-rest_is(const struct piece *known, const char *text, size_t length)
+rest_is(const struct names_piece *known, const char *text, size_t length)
 {
 	while (length > PIECE) {
 		text += PIECE;
@@ -223,12 +223,12 @@ frame_names_grow_slots(struct frame_names *frames, struct error *error)
 	unsigned bits = frames->slots_bits + 1;
 	size_t n_old = (size_t)1 << frames->slots_bits;
 	size_t mask = ((size_t)1 << bits) - 1;
-	struct slot *slots = memory_array(mask + 1, sizeof *slots, error);
+	struct names_slot *slots = memory_array(mask + 1, sizeof *slots, error);
 
 	if (slots == NULL)
 		return -1;
 	for (size_t old = 0; old < n_old; old++) {
-		const struct slot *slot = &frames->slots[old];
+		const struct names_slot *slot = &frames->slots[old];
 		size_t i = (size_t)((uint64_t)slot->hash << bits >> 32);
 
 		if (slot->pieces == NULL)
@@ -244,12 +244,12 @@ frame_names_grow_slots(struct frame_names *frames, struct error *error)
 }
 
 /* The name as pieces, the last of which ends with a NUL. */
-static const struct piece *
+static const struct names_piece *
 copy_pieces(struct frame_names *frames, const char *text, size_t length,
             struct error *error)
 {
 	size_t size = (length / PIECE + 1) * PIECE;
-	struct piece *pieces = arena_alloc(&frames->arena, size, error);
+	struct names_piece *pieces = arena_alloc(&frames->arena, size, error);
 
 	if (pieces != NULL)
 		memcpy(pieces, text, length);
@@ -257,12 +257,13 @@ copy_pieces(struct frame_names *frames, const char *text, size_t length,
 }
 
 static uint32_t
-frame_names_enter_name(struct frame_names *frames, struct slot *slot,
+frame_names_enter_name(struct frame_names *frames, struct names_slot *slot,
                        const char *text, size_t length, uint32_t hash,
                        struct error *error)
 {
 	struct profile *profile = frames->profile;
-	const struct piece *pieces = copy_pieces(frames, text, length, error);
+	const struct names_piece *pieces = copy_pieces(frames, text, length,
+	                                               error);
 	uint32_t number;
 
 	if (pieces == NULL)
@@ -276,7 +277,7 @@ frame_names_enter_name(struct frame_names *frames, struct slot *slot,
 	if (number == profile->n_frames &&
 	    profile_add_named_frame(profile, number, error) == UINT32_MAX)
 		return NO_NAME;
-	*slot = (struct slot){ pieces, hash, number };
+	*slot = (struct names_slot){ pieces, hash, number };
 	frames->n_names++;
 	if (frames->n_names > (size_t)1 << (frames->slots_bits - 1) &&
 	    frame_names_grow_slots(frames, error) != 0)
@@ -288,7 +289,7 @@ static inline uint32_t
 frame_names_add_name(struct frame_names *frames, const char *text,
                      size_t length, struct error *error)
 {
-	struct loaded first = load_piece(text, length);
+	struct names_loaded first = load_piece(text, length);
 	uint64_t hash64 = hash_piece(first, length);
 	size_t mask = ((size_t)1 << frames->slots_bits) - 1;
 	uint32_t hash;
@@ -298,7 +299,7 @@ frame_names_add_name(struct frame_names *frames, const char *text,
 	hash = (uint32_t)(hash64 >> 32);
 	for (size_t i = (size_t)(hash64 >> (64 - frames->slots_bits));;
 	     i = (i + 1) & mask) {
-		struct slot *slot = &frames->slots[i];
+		struct names_slot *slot = &frames->slots[i];
 
 		if (slot->pieces == NULL)
 			return frame_names_enter_name(frames, slot, text,

@@ -28,19 +28,19 @@
 #include "src/profile/profile_pile.h"
 #include "src/symbols/names/program.h"
 
-struct file {
+struct load_input {
 	char *path;
 	bool was_found;		/* in a directory, not named */
 };
 
 /* The files to read; the texts are the list's own. */
 struct file_list {
-	struct file *files;
+	struct load_input *files;
 	size_t n, capacity;
 };
 
 /* What was read of them. */
-struct loaded {
+struct load_loaded {
 	struct profile_pile pile;
 	uint32_t n;
 	struct error *left_out;		/* why, of files that were found */
@@ -67,14 +67,14 @@ file_list_add(struct file_list *files, char *path, bool was_found,
 		free(path);
 		return -1;
 	}
-	files->files[files->n++] = (struct file){ path, was_found };
+	files->files[files->n++] = (struct load_input){ path, was_found };
 	return 0;
 }
 
 static int
 load_compare_files(const void *a, const void *b)
 {
-	const struct file *left = a, *right = b;
+	const struct load_input *left = a, *right = b;
 
 	return strcmp(left->path, right->path);
 }
@@ -211,7 +211,7 @@ take_program(struct file_list *files, struct read_options *options,
 
 	options->program = NULL;
 	for (size_t i = 0; i < files->n; i++) {
-		struct file file = files->files[i];
+		struct load_input file = files->files[i];
 
 		if (file.was_found || !program_is_one(file.path)) {
 			files->files[n++] = file;
@@ -247,7 +247,7 @@ drop_names(struct file_list *files)
 	size_t n = 0;
 
 	for (size_t i = 0; i < files->n; i++) {
-		struct file file = files->files[i];
+		struct load_input file = files->files[i];
 
 		if ((n > 0 || i + 1 < files->n) && !file.was_found &&
 		    recording_names_is_file(file.path))
@@ -432,7 +432,7 @@ load_file(const char *path, const struct read_options *options,
 }
 
 static void
-loaded_free(struct loaded *loaded)
+loaded_free(struct load_loaded *loaded)
 {
 	profile_pile_free(&loaded->pile);
 	free(loaded->left_out);
@@ -440,7 +440,7 @@ loaded_free(struct loaded *loaded)
 
 /* A pipe that lies in a directory must not make us wait for a writer. */
 static bool
-is_odd(const struct file *file)
+is_odd(const struct load_input *file)
 {
 	struct stat status;
 
@@ -449,7 +449,7 @@ is_odd(const struct file *file)
 }
 
 static int
-load_one(struct loaded *loaded, const struct file *file,
+load_one(struct load_loaded *loaded, const struct load_input *file,
          const struct read_options *options, struct error *error)
 {
 	struct error why = { 0 };
@@ -485,7 +485,7 @@ load_has_samples(const struct profile *profile)
 
 /* What was read as one profile, which is then the caller's. */
 static struct profile *
-load_sum_up(struct loaded *loaded, struct error *error)
+load_sum_up(struct load_loaded *loaded, struct error *error)
 {
 	struct profile *sum;
 
@@ -513,7 +513,7 @@ static struct profile *
 load_files(const struct file_list *files, const struct read_options *options,
            struct error *error)
 {
-	struct loaded loaded = { 0 };
+	struct load_loaded loaded = { 0 };
 	struct profile *sum = NULL;
 	size_t i = 0;
 

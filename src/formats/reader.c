@@ -77,14 +77,14 @@ reader_end(struct reader *reader, int result)
 /* ---- messages ---- */
 
 /* Long enough for what an error holds. */
-struct message {
+struct reader_message {
 	char text[sizeof((struct error *)0)->text];
 };
 
-static struct message
+static struct reader_message
 reader_write_message(const char *format, va_list arguments)
 {
-	struct message message;
+	struct reader_message message;
 
 	vsnprintf(message.text, sizeof message.text, format, arguments);
 	return message;
@@ -92,7 +92,7 @@ reader_write_message(const char *format, va_list arguments)
 
 static int
 fail_at(const struct reader *reader, uint64_t place, struct error *error,
-        const struct message *message)
+        const struct reader_message *message)
 {
 	return error_set(error, reader->places == READER_LINES ?
 	                 "%s:%" PRIu64 ": %s" : "%s: 0x%" PRIx64 ": %s",
@@ -103,7 +103,7 @@ int
 reader_fail(const struct reader *reader, struct error *error,
             const char *format, ...)
 {
-	struct message message;
+	struct reader_message message;
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -116,7 +116,7 @@ int
 reader_fail_at(const struct reader *reader, uint64_t place,
                struct error *error, const char *format, ...)
 {
-	struct message message;
+	struct reader_message message;
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -129,7 +129,7 @@ int
 reader_fail_file(const struct reader *reader, struct error *error,
                  const char *format, ...)
 {
-	struct message message;
+	struct reader_message message;
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -197,7 +197,7 @@ int
 reader_warn(struct reader *reader, struct error *error, const char *format,
             ...)
 {
-	struct message message;
+	struct reader_message message;
 	va_list arguments;
 
 	va_start(arguments, format);

@@ -19,7 +19,7 @@
 enum { WORTH_A_WORKER = 10000 };	/* labels in a batch */
 
 /* What is known of the children of a frame. */
-struct children {
+struct writer_children {
 	uint32_t n;		/* UNKNOWN: there may be others */
 	uint32_t last;		/* the one of the last stack; NO_LABEL: none */
 };
@@ -27,13 +27,13 @@ struct children {
 #define UNKNOWN UINT32_MAX
 
 /* The labels of a frame's children, if it has several. */
-struct label_set {
+struct writer_label_set {
 	uint32_t few[8];	/* up to so many; then in a hash table: */
 	uint32_t *slots;	/* label + 1; 0: empty; at least half are */
 	unsigned bits;
 };
 
-enum { FEW = sizeof((struct label_set *)0)->few / sizeof(uint32_t),
+enum { FEW = sizeof((struct writer_label_set *)0)->few / sizeof(uint32_t),
        FIRST_BITS = 6, KEPT_BITS = 9 };
 
 struct stack_writer {
@@ -49,8 +49,8 @@ struct stack_writer {
 	struct tree_builder *builder;
 	struct error error;
 	uint32_t *nodes;
-	struct children *children;	/* [i] of nodes[i - 1] */
-	struct label_set **sets;	/* likewise; NULL while one child is
+	struct writer_children *children;	/* [i] of nodes[i - 1] */
+	struct writer_label_set **sets;	/* likewise; NULL while one child is
 					 * the most that there is */
 	size_t path_capacity;	/* of these three */
 	uint32_t *innermost;	/* of each stack of the batch */
@@ -196,7 +196,7 @@ grow_path(struct stack_writer *writer, size_t needed)
 	writer->path_capacity = nodes;
 	memset(writer->sets + old, 0, (nodes - old) * sizeof *writer->sets);
 	if (old == 0)
-		writer->children[0] = (struct children){
+		writer->children[0] = (struct writer_children){
 			stack_writer_has_stacks(writer) ? UNKNOWN : 0,
 			NO_LABEL,
 		};
@@ -207,7 +207,7 @@ grow_path(struct stack_writer *writer, size_t needed)
 
 /* The slot that has the label, or the empty one where it belongs. */
 static uint32_t *
-stack_writer_find_slot(const struct label_set *set, uint32_t label)
+stack_writer_find_slot(const struct writer_label_set *set, uint32_t label)
 {
 	const uint32_t mask = ((uint32_t)1 << set->bits) - 1;
 	uint32_t i = label * 0x9e3779b1 >> (32 - set->bits);
@@ -218,7 +218,7 @@ stack_writer_find_slot(const struct label_set *set, uint32_t label)
 }
 
 static int
-make_slots(struct label_set *set, unsigned bits, struct error *error)
+make_slots(struct writer_label_set *set, unsigned bits, struct error *error)
 {
 	uint32_t *slots = memory_array((size_t)1 << bits, sizeof *slots,
 	                               error);
@@ -232,7 +232,7 @@ make_slots(struct label_set *set, unsigned bits, struct error *error)
 
 /* Moves the few labels to the table; a small one is used again. */
 static int
-begin_table(struct label_set *set, struct error *error)
+begin_table(struct writer_label_set *set, struct error *error)
 {
 	if (set->slots != NULL && set->bits <= KEPT_BITS) {
 		memset(set->slots, 0, sizeof *set->slots << set->bits);
@@ -248,9 +248,9 @@ begin_table(struct label_set *set, struct error *error)
 }
 
 static int
-double_table(struct label_set *set, struct error *error)
+double_table(struct writer_label_set *set, struct error *error)
 {
-	struct label_set old = *set;
+	struct writer_label_set old = *set;
 
 	if (make_slots(set, old.bits + 1, error) != 0)
 		return -1;
@@ -265,7 +265,7 @@ double_table(struct label_set *set, struct error *error)
 
 /* Adds a label to a set of n.  1: added, 0: it is there already, -1: failed. */
 static int
-stack_writer_add_label(struct label_set *set, uint32_t n, uint32_t label,
+stack_writer_add_label(struct writer_label_set *set, uint32_t n, uint32_t label,
                        struct error *error)
 {
 	uint32_t *slot;
@@ -293,11 +293,12 @@ stack_writer_add_label(struct label_set *set, uint32_t n, uint32_t label,
  * is a new one, 0: perhaps not; -1: failed.
  */
 static int
-stack_writer_add_child(struct children *children, struct label_set **sets,
-                       uint32_t label, struct error *error)
+stack_writer_add_child(struct writer_children *children,
+                       struct writer_label_set **sets, uint32_t label,
+                       struct error *error)
 {
 	const uint32_t last = children->last;
-	struct label_set *set = *sets;
+	struct writer_label_set *set = *sets;
 	int is_new;
 
 	children->last = label;
@@ -321,14 +322,14 @@ stack_writer_add_child(struct children *children, struct label_set **sets,
 
 /* Of nodes[n] that have been entered with their labels; new: from there on. */
 static void
-note_children(struct children *children, const uint32_t *nodes,
+note_children(struct writer_children *children, const uint32_t *nodes,
               const uint32_t *labels, uint32_t n, uint32_t first_new)
 {
 	for (uint32_t i = 1; i < n; i++)
-		children[i] = (struct children){
+		children[i] = (struct writer_children){
 			nodes[i - 1] >= first_new ? 1 : UNKNOWN, labels[i],
 		};
-	children[n] = (struct children){
+	children[n] = (struct writer_children){
 		nodes[n - 1] >= first_new ? 0 : UNKNOWN, NO_LABEL,
 	};
 }
@@ -343,7 +344,7 @@ continue_stack(struct stack_writer *writer, uint32_t at,
 {
 	uint32_t first_new = tree_builder_count(writer->builder);
 	uint32_t parent, *nodes;
-	struct children *children;
+	struct writer_children *children;
 	int is_new;
 
 	if ((size_t)at + n >= writer->path_capacity &&
@@ -393,7 +394,8 @@ enter_scattered(struct stack_writer *writer)
 	const struct stack_batch *batch = writer->entering;
 
 	if (writer->path_capacity > 0)
-		writer->children[0] = (struct children){ UNKNOWN, NO_LABEL };
+		writer->children[0] = (struct writer_children){ UNKNOWN,
+			                                        NO_LABEL };
 	return tree_builder_stacks(writer->builder, batch->labels,
 	                           batch->lengths, batch->n_stacks,
 	                           writer->innermost, &writer->error);

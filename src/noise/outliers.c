@@ -56,7 +56,7 @@ variance_of(double mean, double spread)
 /* ---- what hosts have in common ---- */
 
 /* The hosts that show it. */
-struct showing {
+struct outliers_showing {
 	const struct host *hosts;
 	size_t n;
 	double least;		/* the whole that they have at least */
@@ -76,7 +76,8 @@ residual(const struct host *host, double share, double spread)
  * returns the sum of their squares.
  */
 static double
-sum_of_squares(const struct showing *showing, double *share, double spread)
+sum_of_squares(const struct outliers_showing *showing, double *share,
+               double spread)
 {
 	double squares = 0;
 
@@ -110,7 +111,7 @@ sum_of_squares(const struct showing *showing, double *share, double spread)
  * & Mandel 1982), by the Illinois method; guess: about that, > 0.
  */
 static double
-find_spread(const struct showing *showing, double *share, double guess)
+find_spread(const struct outliers_showing *showing, double *share, double guess)
 {
 	const double wanted = (double)showing->n_showing - 1;
 	double low = 0, high = guess;
@@ -147,10 +148,10 @@ find_spread(const struct showing *showing, double *share, double guess)
 	return high;
 }
 
-static struct showing
+static struct outliers_showing
 hosts_that_show(const struct host *hosts, size_t n, double share)
 {
-	struct showing showing = {
+	struct outliers_showing showing = {
 		.hosts = hosts, .n = n, .least = LEAST_EXPECTED / share,
 	};
 
@@ -164,7 +165,7 @@ hosts_that_show(const struct host *hosts, size_t n, double share)
 }
 
 static void
-add_information(const struct showing *showing, struct common *common)
+add_information(const struct outliers_showing *showing, struct common *common)
 {
 	double sum = 0;
 
@@ -188,7 +189,7 @@ static struct common
 find_common(const struct host *hosts, size_t n, double guess)
 {
 	struct common common = { 0 };
-	struct showing showing;
+	struct outliers_showing showing;
 	double count = 0, whole = 0;
 
 	for (size_t i = 0; i < n; i++) {

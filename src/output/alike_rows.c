@@ -68,7 +68,7 @@ alike_rows_add(struct alike_rows *alike, uint32_t row,
 }
 
 /* Paths of rows that look the same. */
-struct run {
+struct alike_run {
 	struct path {
 		struct drawn_row *row;
 		size_t first, n;	/* of its names */
@@ -81,7 +81,7 @@ struct run {
 };
 
 static void
-run_free(struct run *run)
+run_free(struct alike_run *run)
 {
 	free(run->paths);
 	free(run->names);
@@ -91,7 +91,7 @@ run_free(struct run *run)
 }
 
 static int
-alike_rows_add_path(struct run *run, struct drawn_row *row,
+alike_rows_add_path(struct alike_run *run, struct drawn_row *row,
                     const struct cell *cell, struct error *error)
 {
 	size_t n = call_paths_length(cell->path.paths, cell->path.record);
@@ -109,7 +109,7 @@ alike_rows_add_path(struct run *run, struct drawn_row *row,
 }
 
 static uint32_t
-alike_rows_common_length(const struct run *run, const struct path *a,
+alike_rows_common_length(const struct alike_run *run, const struct path *a,
                          const struct path *b)
 {
 	const uint32_t *x = run->names + a->first, *y = run->names + b->first;
@@ -124,7 +124,7 @@ static int
 alike_rows_compare_paths(const void *a, const void *b, void *run)
 {
 	const struct path *x = a, *y = b;
-	const uint32_t *names = ((const struct run *)run)->names;
+	const uint32_t *names = ((const struct alike_run *)run)->names;
 	uint32_t n = alike_rows_common_length(run, x, y);
 
 	if (n == x->n || n == y->n)
@@ -155,7 +155,7 @@ add_must(uint32_t *must, size_t *end, size_t fork, size_t n)
 
 /* Sets which names path i must show: those at the forks on the way to it. */
 static int
-set_must(struct alike_rows *alike, const struct run *run, size_t i,
+set_must(struct alike_rows *alike, const struct alike_run *run, size_t i,
          struct error *error)
 {
 	const struct path *path = &run->paths[i];
@@ -184,7 +184,7 @@ set_must(struct alike_rows *alike, const struct run *run, size_t i,
 
 /* Tells the paths of a run apart. */
 static int
-part_paths(struct alike_rows *alike, struct run *run, struct error *error)
+part_paths(struct alike_rows *alike, struct alike_run *run, struct error *error)
 {
 	if (sort_items(run->paths, run->n, sizeof *run->paths,
 	               alike_rows_compare_paths, run, error) != 0 ||
@@ -209,7 +209,7 @@ part_paths(struct alike_rows *alike, struct run *run, struct error *error)
 static int
 part_rows(struct alike_rows *alike, const struct table *table, size_t column,
           enum alike_stage stage, struct drawn_row *const *rows, size_t n,
-          struct run *run, struct error *error)
+          struct alike_run *run, struct error *error)
 {
 	struct cell cells[TABLE_MAX_COLUMNS];
 
@@ -254,7 +254,7 @@ alike_rows_part(struct alike_rows *alike, const struct table *table,
                 struct error *error)
 {
 	struct drawn_row **rows = memory_array(alike->n, sizeof *rows, error);
-	struct run run = { 0 };
+	struct alike_run run = { 0 };
 	int status = rows == NULL ? -1 : 0;
 
 	*n_alike = 0;

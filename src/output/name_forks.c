@@ -15,7 +15,7 @@
 #include "src/base/name_parts.h"
 #include "src/base/sort.h"
 
-struct finding {
+struct fork_finding {
 	struct name_forks *forks;
 	const struct short_name *names;
 	size_t n;
@@ -42,7 +42,7 @@ name_forks_compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
 }
 
 static int
-compare_last(const struct finding *finding, uint32_t i, uint32_t j)
+compare_last(const struct fork_finding *finding, uint32_t i, uint32_t j)
 {
 	const struct name_word *x = &finding->last[i], *y = &finding->last[j];
 
@@ -55,7 +55,7 @@ compare_last(const struct finding *finding, uint32_t i, uint32_t j)
 static int
 name_forks_compare_names(const void *a, const void *b, void *context)
 {
-	const struct finding *finding = context;
+	const struct fork_finding *finding = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 	const struct short_name *x = &finding->names[i];
 	const struct short_name *y = &finding->names[j];
@@ -103,7 +103,7 @@ compare_words(const void *a, const void *b)
 
 /* Adds the word at a fork, unless the name ends there. */
 static int
-name_forks_add_word(struct finding *finding, uint32_t name, uint32_t fork)
+name_forks_add_word(struct fork_finding *finding, uint32_t name, uint32_t fork)
 {
 	struct name_forks *forks = finding->forks;
 
@@ -140,7 +140,8 @@ join_words(struct name_forks *forks, uint32_t name)
 
 /* Finds the words of a run of n names with the same last identifier. */
 static int
-name_forks_find_words(struct finding *finding, const uint32_t *run, size_t n)
+name_forks_find_words(struct fork_finding *finding, const uint32_t *run,
+                      size_t n)
 {
 	struct name_forks *forks = finding->forks;
 
@@ -171,7 +172,7 @@ name_forks_find_words(struct finding *finding, const uint32_t *run, size_t n)
 }
 
 static int
-name_forks_find_last(struct finding *finding)
+name_forks_find_last(struct fork_finding *finding)
 {
 	struct name_parts parts = { 0 };
 	int status = 0;
@@ -190,7 +191,7 @@ name_forks_find_last(struct finding *finding)
 }
 
 static int
-name_forks_find_all(struct finding *finding)
+name_forks_find_all(struct fork_finding *finding)
 {
 	if (name_forks_find_last(finding) != 0 ||
 	    sort_items(finding->order, finding->n, sizeof *finding->order,
@@ -212,7 +213,7 @@ int
 name_forks_make(struct name_forks *forks, const struct short_name *names,
                 size_t n, struct error *error)
 {
-	struct finding finding = {
+	struct fork_finding finding = {
 		.forks = forks,
 		.names = names,
 		.n = n,

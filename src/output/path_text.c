@@ -9,7 +9,13 @@
 #include "src/base/printable.h"
 
 /* How much of a name is shown. */
-enum form { NAME_HIDDEN, NAME_NARROW, NAME_TINY, NAME_FORKED, NAME_WHOLE };
+enum path_text_form {
+	NAME_HIDDEN,
+	NAME_NARROW,
+	NAME_TINY,
+	NAME_FORKED,
+	NAME_WHOLE
+};
 
 /*
  * No ellipsis takes the place of fewer than GAP_LEAST bytes in a name; the last
@@ -421,7 +427,7 @@ path_text_widen(struct path_names *path, size_t width, size_t used)
  * columns that are used; the last name is counted without its text.
  */
 static size_t
-show_must(struct path_names *path, enum form form)
+show_must(struct path_names *path, enum path_text_form form)
 {
 	size_t last = path->n - 1, used = 2;
 
@@ -464,7 +470,7 @@ fit_must(struct path_names *path, size_t width)
 
 	path->least = IDENTIFIER_LEAST;
 	path->has_last_word = false;
-	for (enum form form = NAME_WHOLE; form >= NAME_TINY; form--) {
+	for (enum path_text_form form = NAME_WHOLE; form >= NAME_TINY; form--) {
 		used = show_must(path, form);
 		if (path->n_must == 0 || has_room(path, width, used))
 			return used;

@@ -52,7 +52,7 @@ static const char *const signs[N_BOX_TINTS] = {
 };
 
 /* What half a cell shows. */
-struct half {
+struct picture_half {
 	uint32_t box;		/* NO_BOX: nothing */
 	short color;
 	bool is_solid;
@@ -70,7 +70,7 @@ struct canvas {
 	uint32_t n_levels;	/* from the top, with those above it */
 	uint32_t *boxes;	/* [n_boxes] level by level */
 	uint32_t *first;	/* [picture->n_levels + 1] of each level */
-	struct half *halves;	/* [2 * width + 1] */
+	struct picture_half *halves;	/* [2 * width + 1] */
 	struct text_buffer label;
 	size_t label_at;	/* what has been drawn of it */
 	int ink, ground;	/* colours in force, or NO_COLOR */
@@ -253,8 +253,8 @@ fill_level(struct canvas *canvas, uint32_t level, size_t unit)
 	bool is_empty = true;
 
 	for (size_t i = 0; i <= 2 * canvas->width; i++)
-		canvas->halves[i] = (struct half){ NO_BOX, NO_COLOR, false,
-			                          false };
+		canvas->halves[i] = (struct picture_half){ NO_BOX, NO_COLOR,
+			                                   false, false };
 	for (uint32_t i = canvas->first[level]; i < canvas->first[level + 1];
 	     i++) {
 		const struct picture_box *box =
@@ -273,7 +273,7 @@ fill_level(struct canvas *canvas, uint32_t level, size_t unit)
 			canvas->has_hatched = true;
 		color = solid_color(picture, box, color);
 		for (size_t half = begin; half < end; half++)
-			canvas->halves[half] = (struct half){
+			canvas->halves[half] = (struct picture_half){
 				canvas->boxes[i],
 				half < solid ? color : HATCHED,
 				half < solid, false,
@@ -386,7 +386,7 @@ set_colors(struct canvas *canvas, int ink, int ground)
 static size_t
 count_cells(const struct canvas *canvas, size_t cell)
 {
-	const struct half *halves = canvas->halves;
+	const struct picture_half *halves = canvas->halves;
 	uint32_t box = halves[2 * cell].box;
 	size_t n = 0;
 
@@ -402,7 +402,7 @@ static size_t
 draw_cell(struct canvas *canvas, size_t cell)
 {
 	struct text_buffer *line = &canvas->drawing->line;
-	const struct half *left = &canvas->halves[2 * cell];
+	const struct picture_half *left = &canvas->halves[2 * cell];
 	int left_color = left[0].color, right_color = left[1].color;
 	size_t columns;
 
@@ -444,7 +444,7 @@ draw_cell(struct canvas *canvas, size_t cell)
 static int
 draw_colored_level(struct canvas *canvas, struct error *error)
 {
-	const struct half *halves = canvas->halves;
+	const struct picture_half *halves = canvas->halves;
 	uint32_t labelled = NO_BOX;
 	size_t cell = 0;
 
@@ -470,7 +470,7 @@ static int
 draw_plain_level(struct canvas *canvas, struct error *error)
 {
 	struct text_buffer *line = &canvas->drawing->line;
-	const struct half *halves = canvas->halves;
+	const struct picture_half *halves = canvas->halves;
 	uint32_t before = NO_BOX;
 	size_t cell = 0, end = 0;
 

@@ -8,7 +8,7 @@
 
 #define NO_COMPONENT UINT32_MAX
 
-struct search {
+struct components_search {
 	const uint32_t *first, *next;
 	uint32_t *component;
 	uint32_t *order;	/* when the vertex was reached, from 1; 0: not
@@ -21,7 +21,8 @@ struct search {
 };
 
 static int
-components_search_begin(struct search *search, uint32_t n, struct error *error)
+components_search_begin(struct components_search *search, uint32_t n,
+                        struct error *error)
 {
 	search->order = memory_array(n, sizeof *search->order, error);
 	search->low = memory_array(n, sizeof *search->low, error);
@@ -32,7 +33,7 @@ components_search_begin(struct search *search, uint32_t n, struct error *error)
 }
 
 static void
-components_search_end(struct search *search)
+components_search_end(struct components_search *search)
 {
 	free(search->order);
 	free(search->low);
@@ -42,7 +43,7 @@ components_search_end(struct search *search)
 }
 
 static void
-components_enter(struct search *search, uint32_t vertex)
+components_enter(struct components_search *search, uint32_t vertex)
 {
 	search->order[vertex] = search->low[vertex] = ++search->n_reached;
 	search->at[vertex] = search->first[vertex];
@@ -56,7 +57,7 @@ components_enter(struct search *search, uint32_t vertex)
  * vertices above it.
  */
 static void
-close_component(struct search *search, uint32_t vertex)
+close_component(struct components_search *search, uint32_t vertex)
 {
 	uint32_t last;
 
@@ -68,7 +69,7 @@ close_component(struct search *search, uint32_t vertex)
 }
 
 static void
-components_leave(struct search *search)
+components_leave(struct components_search *search)
 {
 	uint32_t vertex = search->path[--search->n_path];
 
@@ -84,7 +85,7 @@ components_leave(struct search *search)
 }
 
 static void
-components_search_from(struct search *search, uint32_t start)
+components_search_from(struct components_search *search, uint32_t start)
 {
 	components_enter(search, start);
 	while (search->n_path > 0) {
@@ -107,7 +108,7 @@ uint32_t
 components_find(uint32_t n, const uint32_t *first, const uint32_t *next,
                 uint32_t *component, struct error *error)
 {
-	struct search search = { .first = first, .next = next,
+	struct components_search search = { .first = first, .next = next,
 		                 .component = component };
 	uint32_t n_components = UINT32_MAX;
 

@@ -14,14 +14,14 @@ enum {
 	SLOTS_FOR_EACH = 16,	/* that are kept when the index is cleared */
 };
 
-struct slot {
+struct digest_slot {
 	uint64_t low;
 	uint32_t high;
 	uint32_t number;	/* + 1; 0: empty */
 };
 
 struct digest_index {
-	struct slot *slots;
+	struct digest_slot *slots;
 	size_t n_slots, n;	/* at most half are in use */
 	uint64_t seed;
 };
@@ -74,7 +74,7 @@ digest_index_hash(const struct digest_index *index, const void *bytes,
 }
 
 /* The slot of the hash, or the empty one where it belongs. */
-static struct slot *
+static struct digest_slot *
 digest_index_find_slot(const struct digest_index *index,
                        const XXH128_hash_t *hash)
 {
@@ -105,7 +105,7 @@ digest_index_grow(struct digest_index *index, struct error *error)
 	                       sizeof *larger.slots, error) != 0)
 		return -1;
 	for (size_t i = 0; i < index->n_slots; i++) {
-		const struct slot *old = &index->slots[i];
+		const struct digest_slot *old = &index->slots[i];
 		const XXH128_hash_t hash = { old->low, old->high };
 
 		if (old->number != 0)
@@ -120,14 +120,14 @@ int
 digest_index_enter(struct digest_index *index, const XXH128_hash_t *hash,
                   uint32_t number, struct error *error)
 {
-	struct slot *slot;
+	struct digest_slot *slot;
 
 	if (2 * (index->n + 1) > index->n_slots &&
 	    digest_index_grow(index, error) != 0)
 		return -1;
 	slot = digest_index_find_slot(index, hash);
 	index->n += slot->number == 0;
-	*slot = (struct slot){ hash->low64, (uint32_t)hash->high64,
+	*slot = (struct digest_slot){ hash->low64, (uint32_t)hash->high64,
 		number + 1 };
 	return 0;
 }

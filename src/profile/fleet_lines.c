@@ -19,7 +19,7 @@ struct pages {
 	size_t n, capacity;
 };
 
-struct line {
+struct fleet_line {
 	uint64_t hits[ROWS_A_LINE];
 };
 
@@ -27,7 +27,7 @@ struct fleet_lines {
 	struct pages *codes;
 	uint32_t n_codes;
 	size_t codes_capacity;
-	struct line *lines;	/* number 0 is not used */
+	struct fleet_line *lines;	/* number 0 is not used */
 	uint32_t n_lines;
 	size_t lines_capacity;
 };
@@ -172,7 +172,7 @@ fleet_lines_take(struct fleet_lines *lines, uint32_t code,
 
 	for (size_t i = 0; i < pages->n * LINES_A_PAGE; i++) {
 		const uint32_t *page = pages->pages[i / LINES_A_PAGE];
-		const struct line *line;
+		const struct fleet_line *line;
 
 		if (page == NULL || page[i % LINES_A_PAGE] == 0)
 			continue;

@@ -21,7 +21,7 @@
  */
 enum { NODES_ALWAYS = 16 << 20, NODES_A_CELL = 64, NODES_A_STEP = 65536 };
 
-struct making {
+struct fleet_making {
 	const struct fleet *fleet;
 	struct profile *profile;
 	struct tree_builder *builder;
@@ -91,7 +91,7 @@ fleet_tree_compare_resources(const void *a, const void *b, void *context)
 }
 
 static void
-sort_resources(const struct making *making)
+sort_resources(const struct fleet_making *making)
 {
 	struct profile *profile = making->profile;
 	uint32_t n = profile->n_resources;
@@ -114,7 +114,7 @@ sort_resources(const struct making *making)
 }
 
 static int
-fleet_tree_add_sources(const struct making *making, struct error *error)
+fleet_tree_add_sources(const struct fleet_making *making, struct error *error)
 {
 	const struct names *sources = making->fleet->sources;
 
@@ -133,7 +133,7 @@ fleet_tree_add_sources(const struct making *making, struct error *error)
 
 /* Resources come sorted by name, gtick and interval. */
 static int
-make_resources(struct making *making, struct error *error)
+make_resources(struct fleet_making *making, struct error *error)
 {
 	struct profile *profile = making->profile;
 	const struct fleet *fleet = making->fleet;
@@ -180,8 +180,9 @@ make_resources(struct making *making, struct error *error)
 /* ---- counts ---- */
 
 static int
-fleet_tree_add_counts(const struct making *making, uint32_t node, uint32_t r,
-                      uint64_t hits, uint64_t samples, struct error *error)
+fleet_tree_add_counts(const struct fleet_making *making, uint32_t node,
+                      uint32_t r, uint64_t hits, uint64_t samples,
+                      struct error *error)
 {
 	if (__builtin_mul_overflow(hits, making->factor[r], &hits))
 		return error_set(error, "the sum of %s exceeds 64 bits",
@@ -193,7 +194,7 @@ fleet_tree_add_counts(const struct making *making, uint32_t node, uint32_t r,
 
 /* The whole sum, whose nodes are in depth-first order already. */
 static int
-make_sum(const struct making *making, struct error *error)
+make_sum(const struct fleet_making *making, struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 
@@ -224,7 +225,7 @@ make_sum(const struct making *making, struct error *error)
 
 /* The section's node for a node of the fleet, entered with those above it. */
 static uint32_t
-fleet_tree_enter(struct making *making, uint32_t n, struct error *error)
+fleet_tree_enter(struct fleet_making *making, uint32_t n, struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 	uint32_t above = n, node;
@@ -251,7 +252,7 @@ fleet_tree_enter(struct making *making, uint32_t n, struct error *error)
 }
 
 static void
-forget_nodes(const struct making *making)
+forget_nodes(const struct fleet_making *making)
 {
 	for (uint32_t n = 0; n < making->fleet->n_nodes; n++)
 		making->node[n] = NO_NODE;
@@ -259,8 +260,8 @@ forget_nodes(const struct making *making)
 
 /* value: NULL: none. */
 static int
-end_section(const struct making *making, uint32_t first, const char *value,
-            struct error *error)
+end_section(const struct fleet_making *making, uint32_t first,
+            const char *value, struct error *error)
 {
 	struct profile *profile = making->profile;
 	const char *key = making->fleet->key;
@@ -285,8 +286,8 @@ end_section(const struct making *making, uint32_t first, const char *value,
 
 /* Makes a section of the nodes of cells[n], which are of one value. */
 static int
-make_section(struct making *making, const struct fleet_cell *cells, size_t n,
-             struct error *error)
+make_section(struct fleet_making *making, const struct fleet_cell *cells,
+             size_t n, struct error *error)
 {
 	uint32_t first = tree_builder_begin_section(making->builder);
 	const char *value = names_text(making->fleet->values,
@@ -317,7 +318,7 @@ make_section(struct making *making, const struct fleet_cell *cells, size_t n,
 
 /* What no value has: hits[n_resources][n_rows] and samples are left of it. */
 static int
-make_rest(struct making *making, uint64_t **hits, uint64_t **samples,
+make_rest(struct fleet_making *making, uint64_t **hits, uint64_t **samples,
           struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
@@ -349,7 +350,7 @@ make_rest(struct making *making, uint64_t **hits, uint64_t **samples,
 
 /* Takes the cells off copies of the counts, and makes a section of the rest. */
 static int
-make_rest_section(struct making *making, struct error *error)
+make_rest_section(struct fleet_making *making, struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 	uint64_t *hits[RESOURCES_MAX], *samples[RESOURCES_MAX];
@@ -380,7 +381,7 @@ make_rest_section(struct making *making, struct error *error)
 }
 
 static int
-make_sections(struct making *making, struct error *error)
+make_sections(struct fleet_making *making, struct error *error)
 {
 	const struct fleet_cells *by = &making->fleet->by;
 
@@ -400,7 +401,7 @@ make_sections(struct making *making, struct error *error)
 
 /* Whether the sections would have too many nodes. */
 static bool
-are_too_many(const struct making *making)
+are_too_many(const struct fleet_making *making)
 {
 	const struct fleet *fleet = making->fleet;
 	const struct fleet_cells *by = &fleet->by;
@@ -422,7 +423,7 @@ are_too_many(const struct making *making)
 }
 
 static int
-fleet_tree_make_tree(struct making *making, struct error *error)
+fleet_tree_make_tree(struct fleet_making *making, struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 	struct profile *profile = making->profile;
@@ -485,7 +486,8 @@ make_process(const struct fleet *fleet, struct error *error)
 int
 fleet_make_tree(struct fleet *fleet, struct error *error)
 {
-	struct making making = { .fleet = fleet, .profile = fleet->profile };
+	struct fleet_making making = { .fleet = fleet,
+		                       .profile = fleet->profile };
 	int result = -1;
 
 	fleet->shown_as = memory_array(fleet->n_resources,
@@ -531,7 +533,7 @@ part_of_samples(const struct fleet_resource *resource, uint32_t row,
 
 /* Adds the hits of groups; column[group]: UINT32_MAX: it has no members. */
 static int
-fleet_tree_add_groups(const struct making *making, uint32_t wanted,
+fleet_tree_add_groups(const struct fleet_making *making, uint32_t wanted,
                       const uint32_t column[FLEET_GROUPS], struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
@@ -577,7 +579,7 @@ static int
 make_group_tree(struct fleet_groups *groups, const struct fleet *fleet,
                 struct error *error)
 {
-	struct making making = {
+	struct fleet_making making = {
 		.fleet = fleet,
 		.profile = fleet->profile,
 		.resource = fleet->shown_as,

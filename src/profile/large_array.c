@@ -25,7 +25,7 @@ enum {
 	LEAST_MAPPED = 32 * LARGE_PAGE,
 };
 
-struct header {
+struct large_array_header {
 	_Alignas(max_align_t) size_t size;	/* of the block, header
 						 * included */
 	size_t used;		/* bytes that were asked for, at most */
@@ -42,7 +42,7 @@ enum { MOST_SPARE = 16, MOST_SPARE_BYTES = 48 << 20 };
 static struct {
 	atomic_flag is_in_use;
 	struct spare {
-		struct header *block;
+		struct large_array_header *block;
 		size_t size;
 	} blocks[MOST_SPARE];
 	size_t n;
@@ -79,8 +79,8 @@ map_aligned(size_t size)
 	return map + before;
 }
 
-static struct header *
-move_mapping(struct header *old, size_t old_size, size_t size)
+static struct large_array_header *
+move_mapping(struct large_array_header *old, size_t old_size, size_t size)
 {
 	void *place = map_aligned(size);
 	void *moved;
@@ -149,7 +149,7 @@ keep_spare(struct spare spare)
 }
 
 static void
-free_mapping(struct header *block)
+free_mapping(struct large_array_header *block)
 {
 	const size_t size = block->size, used = whole_pages(block->used);
 
@@ -165,10 +165,11 @@ free_mapping(struct header *block)
 }
 
 /* The mapping of a spare, in that size; the spare is gone in any case. */
-static struct header *
+static struct large_array_header *
 resize_spare(struct spare spare, size_t size)
 {
-	struct header *block = move_mapping(spare.block, spare.size, size);
+	struct large_array_header *block = move_mapping(spare.block, spare.size,
+	                                                size);
 
 	if (block == NULL)
 		munmap(spare.block, spare.size);
@@ -176,11 +177,11 @@ resize_spare(struct spare spare, size_t size)
 }
 
 /* A mapping with its header; is_zeroed: all else is zero.  Or NULL. */
-static struct header *
+static struct large_array_header *
 new_mapping(size_t size, size_t used, bool is_zeroed)
 {
 	struct spare spare = { 0 };
-	struct header *block;
+	struct large_array_header *block;
 
 	if (!is_zeroed)
 		spare = take_spare(whole_pages(used));
@@ -189,7 +190,7 @@ new_mapping(size_t size, size_t used, bool is_zeroed)
 	block = spare.block == NULL ? map_aligned(size) :
 	    spare.size == size ? spare.block : resize_spare(spare, size);
 	if (block != NULL)
-		*block = (struct header){ size, spare.size };
+		*block = (struct large_array_header){ size, spare.size };
 	return block;
 }
 
@@ -197,10 +198,10 @@ new_mapping(size_t size, size_t used, bool is_zeroed)
  * Resizes the block to have room for `used` bytes: the header in its new place,
  * or NULL with the old one intact.  is_zeroed: a new mapping is zero.
  */
-static struct header *
-resize(struct header *old, size_t size, size_t used, bool is_zeroed)
+static struct large_array_header *
+resize(struct large_array_header *old, size_t size, size_t used, bool is_zeroed)
 {
-	struct header *moved;
+	struct large_array_header *moved;
 
 	if (old != NULL && is_mapped(old->size)) {
 		moved = move_mapping(old, old->size, size);
@@ -224,7 +225,7 @@ static int
 large_array_reserve_items(void *items, size_t n, size_t size, bool is_zeroed,
                           struct error *error)
 {
-	struct header *header;
+	struct large_array_header *header;
 	size_t used, needed;
 	void *old;
 
@@ -237,7 +238,7 @@ large_array_reserve_items(void *items, size_t n, size_t size, bool is_zeroed,
 	if (is_mapped(needed))
 		needed = whole_pages(needed);
 	memcpy(&old, items, sizeof old);
-	header = old != NULL ? (struct header *)old - 1 : NULL;
+	header = old != NULL ? (struct large_array_header *)old - 1 : NULL;
 	if (header == NULL || header->size < needed)
 		header = resize(header, needed, used, is_zeroed);
 	if (header == NULL)
@@ -258,13 +259,13 @@ large_array_reserve(void *items, size_t n, size_t size, struct error *error)
 int
 large_array_zeroed(void *items, size_t n, size_t size, struct error *error)
 {
-	const struct header *header;
+	const struct large_array_header *header;
 	void *bytes;
 
 	if (large_array_reserve_items(items, n, size, true, error) != 0)
 		return -1;
 	memcpy(&bytes, items, sizeof bytes);
-	header = (const struct header *)bytes - 1;
+	header = (const struct large_array_header *)bytes - 1;
 	/* Fresh mappings are zero, and parts of them may never be touched. */
 	if (!is_mapped(header->size))
 		memset(bytes, 0, n * size);
@@ -274,11 +275,11 @@ large_array_zeroed(void *items, size_t n, size_t size, struct error *error)
 void
 large_array_free(void *items)
 {
-	struct header *header;
+	struct large_array_header *header;
 
 	if (items == NULL)
 		return;
-	header = (struct header *)items - 1;
+	header = (struct large_array_header *)items - 1;
 	if (is_mapped(header->size))
 		free_mapping(header);
 	else

@@ -536,7 +536,7 @@ merge_sections(struct merge *merge, const struct profile *from,
 /* ---- sections as columns ---- */
 
 /* Nodes that count in one column. */
-struct part {
+struct merge_part {
 	uint32_t begin, end, column;
 	uint32_t thread, label_set;	/* in the sum */
 };
@@ -545,7 +545,7 @@ struct part {
 static int
 profile_merge_compare_parts(const void *a, const void *b, void *context)
 {
-	const struct part *x = a, *y = b;
+	const struct merge_part *x = a, *y = b;
 
 	(void)context;
 	if (x->thread != y->thread)
@@ -557,20 +557,20 @@ profile_merge_compare_parts(const void *a, const void *b, void *context)
 
 static void
 profile_merge_add_part(const struct merge *merge, uint32_t section,
-                       uint32_t begin, uint32_t end, struct part *parts,
+                       uint32_t begin, uint32_t end, struct merge_part *parts,
                        size_t *n)
 {
 	uint32_t column = merge->split->column[section];
 
 	if (begin < end && column != NO_RESOURCE)
-		parts[(*n)++] = (struct part){ begin, end, column, NO_THREAD,
-		                               NO_LABELS };
+		parts[(*n)++] = (struct merge_part){ begin, end, column,
+			                             NO_THREAD, NO_LABELS };
 }
 
 /* The parts that count, of which there is room for 2 n_sections + 1. */
 static size_t
 find_parts(const struct merge *merge, const struct profile *from,
-           const struct maps *maps, struct part *parts)
+           const struct maps *maps, struct merge_part *parts)
 {
 	uint32_t done = 0;
 	size_t n = 0;
@@ -601,7 +601,7 @@ find_parts(const struct merge *merge, const struct profile *from,
 /* Parts that nothing tells apart, as one section of the sum. */
 static int
 merge_alike(struct merge *merge, const struct profile *from,
-            const struct part *parts, size_t n, const struct maps *maps,
+            const struct merge_part *parts, size_t n, const struct maps *maps,
             struct error *error)
 {
 	uint32_t first = tree_builder_begin_section(merge->builder), number;
@@ -627,8 +627,9 @@ static int
 split_sections(struct merge *merge, const struct profile *from,
                const struct maps *maps, struct error *error)
 {
-	struct part *parts = memory_array(2 * (size_t)from->n_sections + 1,
-	                                  sizeof *parts, error);
+	struct merge_part *parts = memory_array(2 * (size_t)from->n_sections +
+	                                            1,
+	                                        sizeof *parts, error);
 	size_t n = 0;
 	int result = -1;
 

@@ -20,17 +20,17 @@
 #define LEAST_WIDTH_NS 1953125u
 
 /* A row that is being added up. */
-struct sum {
+struct timeline_sum {
 	uint64_t used;		/* bit i: slice i has counts */
 	uint64_t *hits, *samples;	/* [TIMELINE_SLICES][n_resources] */
 };
 
-struct making {
+struct timeline_making {
 	struct timeline *timeline;
 	const struct timeline_rows *rows;
 	size_t n, capacity;	/* entries */
 	size_t counts_capacity;
-	struct sum sum;
+	struct timeline_sum sum;
 };
 
 static void
@@ -65,13 +65,14 @@ timeline_keep_resources(struct timeline *timeline, uint32_t n)
 }
 
 static int
-making_begin(struct making *making, const struct timeline_rows *rows,
+making_begin(struct timeline_making *making, const struct timeline_rows *rows,
              struct error *error)
 {
 	struct timeline *timeline = memory_array(1, sizeof *timeline, error);
 	const size_t n = (size_t)TIMELINE_SLICES * rows->n_resources;
 
-	*making = (struct making){ .timeline = timeline, .rows = rows };
+	*making = (struct timeline_making){ .timeline = timeline,
+		                            .rows = rows };
 	if (timeline == NULL)
 		return -1;
 	timeline->n_rows = rows->n_rows;
@@ -91,7 +92,7 @@ making_begin(struct making *making, const struct timeline_rows *rows,
 
 /* The timeline if all went well; otherwise frees it and returns NULL. */
 static struct timeline *
-making_end(struct making *making, const struct error *error)
+making_end(struct timeline_making *making, const struct error *error)
 {
 	free(making->sum.hits);
 	free(making->sum.samples);
@@ -109,7 +110,7 @@ timeline_add_up(uint64_t *sum, uint64_t more)
 }
 
 static void
-sum_add(struct making *making, uint32_t slice, uint32_t resource,
+sum_add(struct timeline_making *making, uint32_t slice, uint32_t resource,
         uint64_t hits, uint64_t samples)
 {
 	const size_t at = (size_t)slice * making->rows->n_resources + resource;
@@ -120,7 +121,7 @@ sum_add(struct making *making, uint32_t slice, uint32_t resource,
 }
 
 static int
-grow_entries(struct making *making, struct error *error)
+grow_entries(struct timeline_making *making, struct error *error)
 {
 	struct timeline *timeline = making->timeline;
 	size_t capacity = making->capacity > 0 ? 2 * making->capacity : 1024;
@@ -155,7 +156,7 @@ take_of(uint64_t *left, uint64_t count)
  * lose what is beyond the row's own counts.
  */
 static int
-sum_finish(struct making *making, uint32_t row, struct error *error)
+sum_finish(struct timeline_making *making, uint32_t row, struct error *error)
 {
 	const struct timeline_rows *rows = making->rows;
 	struct timeline *timeline = making->timeline;
@@ -235,7 +236,7 @@ choose_width(const struct moment *moments, size_t n, uint64_t from_ns)
 }
 
 static int
-add_moments(struct making *making, const struct moment *moments,
+add_moments(struct timeline_making *making, const struct moment *moments,
             const size_t *place, const uint32_t *order, uint64_t from_ns,
             struct error *error)
 {
@@ -261,8 +262,8 @@ add_moments(struct making *making, const struct moment *moments,
 }
 
 static int
-sort_moments(struct making *making, const struct moment *moments, size_t n,
-             uint64_t from_ns, struct error *error)
+sort_moments(struct timeline_making *making, const struct moment *moments,
+             size_t n, uint64_t from_ns, struct error *error)
 {
 	const uint32_t n_rows = making->rows->n_rows;
 	size_t *place = NULL;
@@ -292,7 +293,7 @@ timeline_new(const struct timeline_rows *rows, const struct moment *moments,
              size_t n, uint64_t from_ns, uint64_t origin_ns,
              struct error *error)
 {
-	struct making making;
+	struct timeline_making making;
 
 	if (making_begin(&making, rows, error) == 0) {
 		making.timeline->width_ns = choose_width(moments, n, from_ns);
@@ -305,7 +306,7 @@ timeline_new(const struct timeline_rows *rows, const struct moment *moments,
 /* ---- of another timeline ---- */
 
 static void
-timeline_add_row(struct making *making, const struct timeline *from,
+timeline_add_row(struct timeline_making *making, const struct timeline *from,
                  uint32_t row)
 {
 	for (size_t i = from->first[row]; i < from->first[row + 1]; i++)
@@ -315,7 +316,7 @@ timeline_add_row(struct making *making, const struct timeline *from,
 }
 
 static int
-timeline_add_rows(struct making *making, const struct timeline *from,
+timeline_add_rows(struct timeline_making *making, const struct timeline *from,
                   const uint32_t *to, struct error *error)
 {
 	const uint32_t n_rows = making->rows->n_rows;
@@ -350,7 +351,7 @@ struct timeline *
 timeline_move(const struct timeline *from, const struct timeline_rows *rows,
               const uint32_t *to, struct error *error)
 {
-	struct making making;
+	struct timeline_making making;
 
 	if (making_begin(&making, rows, error) == 0) {
 		making.timeline->width_ns = from->width_ns;

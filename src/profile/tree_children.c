@@ -268,7 +268,7 @@ tree_builder_append(struct tree_builder *builder, uint32_t parent,
 /* ---- several stacks at a time ---- */
 
 /* A stack on its way into the tree, before a lookup in the table. */
-struct walk {
+struct children_walk {
 	const uint32_t *labels, *end;
 	uint32_t parent;
 	uint32_t hash;		/* of labels[0] below parent */
@@ -280,7 +280,7 @@ struct walk {
  * to the end.
  */
 static bool
-walk_on(struct tree_builder *builder, struct walk *walk)
+walk_on(struct tree_builder *builder, struct children_walk *walk)
 {
 	for (; walk->labels < walk->end; walk->labels++) {
 		uint32_t parent = walk->parent, label = *walk->labels;
@@ -308,7 +308,8 @@ walk_on(struct tree_builder *builder, struct walk *walk)
 
 /* Prefetches the node that the slot most likely names. */
 static void
-prefetch_node(const struct tree_builder *builder, const struct walk *walk)
+prefetch_node(const struct tree_builder *builder,
+              const struct children_walk *walk)
 {
 	uint32_t number =
 	    builder->slots[first_slot(builder, walk->hash)].number;
@@ -320,7 +321,7 @@ prefetch_node(const struct tree_builder *builder, const struct walk *walk)
 }
 
 static int
-walk_step(struct tree_builder *builder, struct walk *walk,
+walk_step(struct tree_builder *builder, struct children_walk *walk,
           struct error *error)
 {
 	uint32_t node = hashed_child(builder, walk->parent, *walk->labels,
@@ -340,7 +341,7 @@ tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
                     const uint32_t *lengths, size_t n, uint32_t *nodes,
                     struct error *error)
 {
-	struct walk walks[N_WALKS];
+	struct children_walk walks[N_WALKS];
 	size_t n_walks = 0, n_labels = 0, next = 0, n_steps = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -352,9 +353,9 @@ tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
 		    progress_step(NULL, 0, 0, error) != 0)
 			return -1;
 		while (n_walks < N_WALKS && next < n) {
-			struct walk *walk = &walks[n_walks];
+			struct children_walk *walk = &walks[n_walks];
 
-			*walk = (struct walk){
+			*walk = (struct children_walk){
 				.labels = labels,
 				.end = labels + lengths[next],
 				.parent = NO_NODE,

@@ -73,8 +73,8 @@ tree_order_find_places(uint32_t *parent, uint32_t n_nodes, uint32_t *room,
  * Runs of nodes that change places among themselves.  In nearly sorted input
  * they are few and short, and all other nodes stay where they are.
  */
-struct runs {
-	struct run {
+struct order_runs {
+	struct order_run {
 		uint32_t begin, end;
 	} *runs;
 	size_t n, capacity;
@@ -82,7 +82,7 @@ struct runs {
 };
 
 static int
-find_runs(const uint32_t *place, uint32_t n_nodes, struct runs *runs,
+find_runs(const uint32_t *place, uint32_t n_nodes, struct order_runs *runs,
           struct error *error)
 {
 	for (uint32_t n = 0; n < n_nodes; n++) {
@@ -96,7 +96,7 @@ find_runs(const uint32_t *place, uint32_t n_nodes, struct runs *runs,
 		if (memory_grow(&runs->runs, &runs->capacity, runs->n + 1,
 		                sizeof *runs->runs, error) != 0)
 			return -1;
-		runs->runs[runs->n++] = (struct run){ begin, n };
+		runs->runs[runs->n++] = (struct order_run){ begin, n };
 		if (n - begin > runs->longest)
 			runs->longest = n - begin;
 		n--;
@@ -109,10 +109,10 @@ find_runs(const uint32_t *place, uint32_t n_nodes, struct runs *runs,
  */
 static void
 permute_labels(uint32_t *labels, const uint32_t *place,
-               const struct runs *runs, uint32_t *spare)
+               const struct order_runs *runs, uint32_t *spare)
 {
 	for (size_t r = 0; r < runs->n; r++) {
-		const struct run *run = &runs->runs[r];
+		const struct order_run *run = &runs->runs[r];
 		uint32_t n = run->end - run->begin;
 
 		memcpy(spare, labels + run->begin, n * sizeof *spare);
@@ -123,10 +123,10 @@ permute_labels(uint32_t *labels, const uint32_t *place,
 
 static void
 permute_counts(uint64_t *counts, const uint32_t *place,
-               const struct runs *runs, uint64_t *spare)
+               const struct order_runs *runs, uint64_t *spare)
 {
 	for (size_t r = 0; r < runs->n; r++) {
-		const struct run *run = &runs->runs[r];
+		const struct order_run *run = &runs->runs[r];
 		uint32_t n = run->end - run->begin;
 
 		memcpy(spare, counts + run->begin, n * sizeof *spare);
@@ -150,17 +150,17 @@ find_deepest(const uint32_t *parent, uint32_t n_nodes, uint32_t *depth)
 }
 
 /* Half of the arrays to move, for a worker. */
-struct half {
+struct order_half {
 	struct tree_builder *builder;
 	const uint32_t *place;
-	const struct runs *runs;
+	const struct order_runs *runs;
 	uint64_t *spare;	/* room for the longest run */
 };
 
 static void
 permute_half(void *context)
 {
-	const struct half *half = context;
+	const struct order_half *half = context;
 	struct tree_builder *builder = half->builder;
 	uint32_t *spare = (uint32_t *)half->spare;
 
@@ -174,9 +174,9 @@ permute_half(void *context)
 /* Moves parents and ends here, and everything else in a worker. */
 static int
 permute_nodes(struct tree_builder *builder, uint32_t *place,
-              const struct runs *runs, struct error *error)
+              const struct order_runs *runs, struct error *error)
 {
-	struct half half = { builder, place, runs, NULL };
+	struct order_half half = { builder, place, runs, NULL };
 	uint32_t *spare = NULL;
 	struct worker *worker;
 
@@ -211,7 +211,7 @@ static int
 order_nodes(struct tree_builder *builder, struct error *error)
 {
 	uint32_t n_nodes = builder->n_nodes, *place = NULL;
-	struct runs runs = { 0 };
+	struct order_runs runs = { 0 };
 	int result = -1;
 
 	large_array_free(builder->open);

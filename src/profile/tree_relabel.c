@@ -18,17 +18,17 @@
 enum { NODES_A_STEP = 1 << 16 };	/* between checks for Ctrl-C */
 
 /* A node of the old tree, at one label of its chain. */
-struct origin {
+struct relabel_origin {
 	uint32_t node;
 	uint32_t at;		/* index of the label */
 	uint32_t next;		/* one more of the same group; NO_NODE: none */
 };
 
 /* The origins of what will be one node. */
-struct group {
+struct relabel_group {
 	uint32_t label;
 	uint32_t parent;	/* in the new tree */
-	struct origin origin;
+	struct relabel_origin origin;
 	uint32_t last;		/* origin, of others; NO_NODE: no others */
 };
 
@@ -36,13 +36,13 @@ struct relabelling {
 	const struct sample_tree *tree;
 	const uint32_t *first, *labels;
 	struct tree_builder *builder;
-	struct group *groups;	/* those waiting, the next one last */
+	struct relabel_group *groups;	/* those waiting, the next one last */
 	size_t n_groups, groups_capacity;
 	size_t n_siblings;	/* those being collected, the last ones of
 				 * groups */
 	size_t *place;		/* [label] where its group may be */
 	size_t n_places;
-	struct origin *others;	/* of groups with several */
+	struct relabel_origin *others;	/* of groups with several */
 	size_t n_others, others_capacity;
 	uint32_t free;		/* among others, a list; NO_NODE: none */
 	size_t next_step;	/* nodes at the next check for Ctrl-C */
@@ -66,7 +66,7 @@ grow_places(struct relabelling *relabelling, uint32_t label,
 }
 
 /* The group of that label among the siblings, or NULL. */
-static struct group *
+static struct relabel_group *
 find_sibling(const struct relabelling *relabelling, uint32_t label)
 {
 	size_t begin = relabelling->n_groups - relabelling->n_siblings;
@@ -79,8 +79,8 @@ find_sibling(const struct relabelling *relabelling, uint32_t label)
 }
 
 static int
-tree_relabel_join(struct relabelling *relabelling, struct group *group,
-                  const struct origin *origin, struct error *error)
+tree_relabel_join(struct relabelling *relabelling, struct relabel_group *group,
+                  const struct relabel_origin *origin, struct error *error)
 {
 	uint32_t number = relabelling->free;
 
@@ -108,9 +108,9 @@ static int
 tree_relabel_add_origin(struct relabelling *relabelling, uint32_t parent,
                         uint32_t node, uint32_t at, struct error *error)
 {
-	struct origin origin = { node, at, NO_NODE };
+	struct relabel_origin origin = { node, at, NO_NODE };
 	uint32_t label = relabelling->labels[at];
-	struct group *group;
+	struct relabel_group *group;
 
 	if (label >= relabelling->n_places &&
 	    grow_places(relabelling, label, error) != 0)
@@ -124,7 +124,7 @@ tree_relabel_add_origin(struct relabelling *relabelling, uint32_t parent,
 		return -1;
 	relabelling->place[label] = relabelling->n_groups;
 	relabelling->groups[relabelling->n_groups++] =
-	    (struct group){ label, parent, origin, NO_NODE };
+	    (struct relabel_group){ label, parent, origin, NO_NODE };
 	relabelling->n_siblings++;
 	return 0;
 }
@@ -193,7 +193,7 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
  */
 static int
 tree_relabel_take_counts(struct relabelling *relabelling, uint32_t node,
-                         const struct origin *origin, bool *is_last,
+                         const struct relabel_origin *origin, bool *is_last,
                          struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
@@ -212,7 +212,8 @@ tree_relabel_take_counts(struct relabelling *relabelling, uint32_t node,
 /* Likewise also its children. */
 static int
 tree_relabel_take_origin(struct relabelling *relabelling, uint32_t node,
-                         const struct origin *origin, struct error *error)
+                         const struct relabel_origin *origin,
+                         struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
 	bool is_last;
@@ -248,7 +249,7 @@ only_child(const struct relabelling *relabelling, uint32_t node)
  */
 static int
 take_only_origin(struct relabelling *relabelling, uint32_t node,
-                 struct origin origin, struct error *error)
+                 struct relabel_origin origin, struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
 	struct tree_builder *builder = relabelling->builder;
@@ -286,7 +287,7 @@ take_only_origin(struct relabelling *relabelling, uint32_t node,
 /* Gives it all that several nodes have. */
 static int
 take_origins(struct relabelling *relabelling, uint32_t node,
-             struct origin origin, struct error *error)
+             struct relabel_origin origin, struct error *error)
 {
 	while (tree_relabel_take_origin(relabelling, node, &origin, error) ==
 	       0) {
@@ -305,12 +306,12 @@ take_origins(struct relabelling *relabelling, uint32_t node,
 static void
 reverse_siblings(struct relabelling *relabelling)
 {
-	struct group *groups = relabelling->groups;
+	struct relabel_group *groups = relabelling->groups;
 	size_t end = relabelling->n_groups;
 	size_t begin = end - relabelling->n_siblings;
 
 	for (; begin + 1 < end; begin++) {
-		struct group group = groups[begin];
+		struct relabel_group group = groups[begin];
 
 		groups[begin] = groups[--end];
 		groups[end] = group;
@@ -323,7 +324,8 @@ static int
 enter_next(struct relabelling *relabelling, struct error *error)
 {
 	struct tree_builder *builder = relabelling->builder;
-	struct group group = relabelling->groups[--relabelling->n_groups];
+	struct relabel_group group = relabelling
+					 ->groups[--relabelling->n_groups];
 	uint32_t node;
 	int result;
 

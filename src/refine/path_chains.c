@@ -19,7 +19,7 @@
 enum { NONE = UINT32_MAX };
 
 /* The last activation of a name.  What is used together lies together. */
-struct activation {
+struct chain_activation {
 	uint64_t matches;	/* elements that its frame matches */
 	uint64_t reached;	/* elements that end a path here */
 	uint64_t callers;	/* what some caller has reached, but for the
@@ -31,7 +31,7 @@ struct activation {
 };
 
 /* What a frame replaced. */
-struct change {
+struct chain_change {
 	uint64_t matches;
 	uint32_t name, called;
 	bool was_open;
@@ -41,7 +41,7 @@ struct path_chains {
 	uint32_t n_elements;
 	size_t size;		/* of an activation */
 	unsigned char *activations;	/* [n_names], size bytes each */
-	struct change *changes;	/* [deepest] */
+	struct chain_change *changes;	/* [deepest] */
 	uint32_t depth;
 };
 
@@ -54,7 +54,7 @@ path_chains_new(uint32_t n_elements, uint32_t n_names, uint32_t deepest,
 	if (chains == NULL)
 		return NULL;
 	chains->n_elements = n_elements;
-	chains->size = sizeof(struct activation) +
+	chains->size = sizeof(struct chain_activation) +
 	    (n_elements + 1) / 2 * sizeof(uint64_t);
 	chains->activations = memory_array(n_names, chains->size, error);
 	chains->changes = memory_array(deepest, sizeof *chains->changes,
@@ -76,10 +76,11 @@ path_chains_free(struct path_chains *chains)
 	free(chains);
 }
 
-static struct activation *
+static struct chain_activation *
 activation_of(const struct path_chains *chains, uint32_t name)
 {
-	return (struct activation *)(chains->activations + name * chains->size);
+	return (struct chain_activation *)(chains->activations +
+	                                   name * chains->size);
 }
 
 static uint64_t
@@ -89,7 +90,7 @@ last_element(const struct path_chains *chains)
 }
 
 static uint64_t
-find_reached(const struct activation *activation)
+find_reached(const struct chain_activation *activation)
 {
 	return activation->matches & (activation->callers << 1 | 1);
 }
@@ -107,7 +108,8 @@ count_caller(struct path_chains *chains, uint32_t name, uint64_t reached,
 	/* Nobody asks for callers that have reached the last element. */
 	for (reached &= ~last; reached != 0 && name != NONE;
 	     reached &= ~last) {
-		struct activation *activation = activation_of(chains, name);
+		struct chain_activation *activation = activation_of(chains,
+		                                                    name);
 		uint64_t before = activation->reached;
 
 		for (; reached != 0; reached &= reached - 1) {
@@ -128,8 +130,9 @@ count_caller(struct path_chains *chains, uint32_t name, uint64_t reached,
  * has reached some elements.
  */
 static void
-open_first(const struct path_chains *chains, struct activation *activation,
-           uint64_t matches, uint64_t callers)
+open_first(const struct path_chains *chains,
+           struct chain_activation *activation, uint64_t matches,
+           uint64_t callers)
 {
 	for (uint32_t i = 0; i < chains->n_elements; i++)
 		activation->n_callers[i] = callers >> i & 1;
@@ -145,7 +148,7 @@ static void
 path_chains_open_again(struct path_chains *chains, uint32_t name,
                        uint64_t matches, uint32_t caller)
 {
-	struct activation *activation = activation_of(chains, name);
+	struct chain_activation *activation = activation_of(chains, name);
 
 	count_caller(chains, activation->called, activation->reached, -1);
 	activation->called = NONE;
@@ -159,13 +162,13 @@ path_chains_open_again(struct path_chains *chains, uint32_t name,
 void
 path_chains_push(struct path_chains *chains, uint32_t name, uint64_t matches)
 {
-	struct activation *activation = activation_of(chains, name);
+	struct chain_activation *activation = activation_of(chains, name);
 	uint32_t caller = chains->depth == 0 ? NONE :
 	                  chains->changes[chains->depth - 1].name;
-	struct activation *newest = caller == NONE ? NULL :
+	struct chain_activation *newest = caller == NONE ? NULL :
 	                            activation_of(chains, caller);
 
-	chains->changes[chains->depth++] = (struct change){
+	chains->changes[chains->depth++] = (struct chain_change){
 		.matches = activation->matches,
 		.name = name,
 		.called = activation->called,
@@ -182,10 +185,11 @@ path_chains_push(struct path_chains *chains, uint32_t name, uint64_t matches)
 
 /* Takes away what path_chains_open_again has done. */
 static void
-close_again(struct path_chains *chains, const struct change *change,
+close_again(struct path_chains *chains, const struct chain_change *change,
             uint32_t caller)
 {
-	struct activation *activation = activation_of(chains, change->name);
+	struct chain_activation *activation = activation_of(chains,
+	                                                    change->name);
 
 	if (caller != change->name) {
 		count_caller(chains, change->name,
@@ -201,7 +205,7 @@ close_again(struct path_chains *chains, const struct change *change,
 void
 path_chains_pop(struct path_chains *chains)
 {
-	const struct change *change = &chains->changes[--chains->depth];
+	const struct chain_change *change = &chains->changes[--chains->depth];
 	uint32_t caller = chains->depth == 0 ? NONE : change[-1].name;
 
 	if (change->was_open) {

@@ -116,7 +116,7 @@ path_pattern_add_text(const struct path_pattern *path,
 }
 
 /* How far a node's stack has matched the pattern. */
-struct state {
+struct pattern_state {
 	uint32_t segment;
 	uint32_t found : 30;	/* plain: how many names so far */
 	uint32_t is_detour : 1;	/* plain: and then the stack left them */
@@ -141,10 +141,10 @@ struct segment {
 };
 
 /* A node with nodes below it that are still to come. */
-struct open_node {
+struct pattern_open_node {
 	uint32_t end;			/* of its subtree */
 	bool is_chained;		/* it is in the chains of its segment */
-	struct state state;
+	struct pattern_state state;
 };
 
 struct matching {
@@ -153,7 +153,7 @@ struct matching {
 	struct frame_matches *matches;	/* [n_elements] */
 	struct segment *segments;	/* [n_segments] */
 	uint32_t *names;		/* [n_kinds] */
-	struct open_node *open;		/* [depth] outermost first */
+	struct pattern_open_node *open;		/* [depth] outermost first */
 	uint32_t n_open;
 };
 
@@ -312,7 +312,8 @@ path_pattern_finish(struct matching *matching)
 
 /* Whether a segment of plain names ends at a frame; moves the state on. */
 static bool
-names_end(const struct segment *segment, struct state *state, uint32_t kind)
+names_end(const struct segment *segment, struct pattern_state *state,
+          uint32_t kind)
 {
 	const uint32_t n = segment->last - segment->begin;
 	const uint32_t place = segment->place[kind];
@@ -333,7 +334,7 @@ names_end(const struct segment *segment, struct state *state, uint32_t kind)
 
 /* Whether the segment that the state seeks ends at the node. */
 static bool
-segment_ends(const struct matching *matching, struct state *state,
+segment_ends(const struct matching *matching, struct pattern_state *state,
              uint32_t node)
 {
 	const struct segment *segment = &matching->segments[state->segment];
@@ -362,7 +363,7 @@ static void
 path_pattern_close_nodes(struct matching *matching, uint32_t node)
 {
 	while (matching->n_open > 0) {
-		const struct open_node *last =
+		const struct pattern_open_node *last =
 		    &matching->open[matching->n_open - 1];
 		uint32_t segment = last->state.segment;
 
@@ -376,14 +377,14 @@ path_pattern_close_nodes(struct matching *matching, uint32_t node)
 
 /* Moves the state on to a node, and returns whether the path ends there. */
 static bool
-seek(struct matching *matching, uint32_t node, struct open_node *open)
+seek(struct matching *matching, uint32_t node, struct pattern_open_node *open)
 {
 	const uint32_t kind = matching->refining->kind[node];
 	const struct segment *segment =
 	    &matching->segments[open->state.segment];
 
 	if (segment_ends(matching, &open->state, node)) {
-		open->state = (struct state){
+		open->state = (struct pattern_state){
 			.segment = open->state.segment + 1,
 		};
 		return open->state.segment == matching->path->n_segments;
@@ -404,7 +405,7 @@ static bool
 path_pattern_visit(struct matching *matching, uint32_t node)
 {
 	const struct refining *refining = matching->refining;
-	struct open_node open = { .end = refining->tree->end[node] };
+	struct pattern_open_node open = { .end = refining->tree->end[node] };
 
 	path_pattern_close_nodes(matching, node);
 	if (matching->n_open > 0)

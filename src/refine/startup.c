@@ -33,7 +33,7 @@ startup_has_name(const char *name, size_t n)
 }
 
 /* Which names are start-up functions', as far as they have been asked for. */
-struct known {
+struct startup_known {
 	struct pattern *globs[N_GLOBS];
 	unsigned char *by_name;	/* [names] UNKNOWN, STARTUP or OTHER */
 };
@@ -41,10 +41,10 @@ struct known {
 enum { UNKNOWN, IS_STARTUP, IS_OTHER };
 
 static int
-known_begin(struct known *known, const struct profile *profile,
+known_begin(struct startup_known *known, const struct profile *profile,
             struct error *error)
 {
-	*known = (struct known){
+	*known = (struct startup_known){
 		.by_name = memory_array(names_count(profile->names), 1,
 		                        error),
 	};
@@ -57,7 +57,7 @@ known_begin(struct known *known, const struct profile *profile,
 }
 
 static void
-known_end(struct known *known)
+known_end(struct startup_known *known)
 {
 	for (size_t i = 0; i < N_GLOBS; i++)
 		pattern_free(known->globs[i]);
@@ -73,7 +73,7 @@ startup_name_of(const struct profile *profile, uint32_t number)
 }
 
 static bool
-is_startup(const struct known *known, const struct profile *profile,
+is_startup(const struct startup_known *known, const struct profile *profile,
            uint32_t number)
 {
 	uint32_t name = startup_name_of(profile, number);
@@ -126,9 +126,9 @@ is_nameless_start(const struct profile *profile,
 
 /* Whether a node that is outermost, or below such nodes, is start-up code. */
 static bool
-is_startup_node(const struct known *known, const struct profile *profile,
-                const struct sample_tree *tree, const uint32_t *frame_of,
-                uint32_t node)
+is_startup_node(const struct startup_known *known,
+                const struct profile *profile, const struct sample_tree *tree,
+                const uint32_t *frame_of, uint32_t node)
 {
 	return is_startup(known, profile,
 	                  frame_of_node(tree, frame_of, node)) ||
@@ -140,7 +140,7 @@ int
 startup_is_present(const struct profile *profile, struct error *error)
 {
 	const struct sample_tree *tree = profile->tree;
-	struct known known;
+	struct startup_known known;
 	int result = known_begin(&known, profile, error);
 
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes;
@@ -161,7 +161,7 @@ enum fate {
 /* Returns how many nodes go or lead. */
 static uint32_t
 choose_fates(const struct profile *profile, const struct sample_tree *tree,
-             const uint32_t *frame_of, const struct known *known,
+             const uint32_t *frame_of, const struct startup_known *known,
              unsigned char *fates)
 {
 	uint32_t n = 0;
@@ -251,7 +251,7 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 {
 	struct folding folding = { .from = tree, .part = *part };
 	unsigned char *fates = NULL;
-	struct known known;
+	struct startup_known known;
 	int result = -1;
 
 	if (known_begin(&known, profile, error) == 0 &&

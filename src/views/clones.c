@@ -52,7 +52,7 @@ struct levels {
 	uint32_t *first, *levels;	/* [names + 1], of levels */
 };
 
-struct making {
+struct clones_making {
 	struct clones *clones;
 	const struct sample_set *set;
 	uint32_t n_names, n_plans;
@@ -127,7 +127,7 @@ compare_pairs(const void *a, const void *b)
 
 /* Makes first and grouped from pairs, whose key is the i-th. */
 static int
-group_calls(const struct making *making, int i, uint32_t **first,
+group_calls(const struct clones_making *making, int i, uint32_t **first,
             uint32_t **grouped, struct error *error)
 {
 	const struct calls *calls = &making->calls;
@@ -145,7 +145,7 @@ group_calls(const struct making *making, int i, uint32_t **first,
 }
 
 static int
-clones_find_calls(struct making *making, struct error *error)
+clones_find_calls(struct clones_making *making, struct error *error)
 {
 	const struct sample_tree *tree = making->set->tree;
 	struct calls *calls = &making->calls;
@@ -211,8 +211,8 @@ add_detour(struct detours *detours, uint32_t function, uint32_t level,
 
 /* The functions that can come to path[m - 1] without passing those before. */
 static int
-find_level(const struct making *making, const struct levels *plan, uint32_t m,
-           struct detours *detours, struct error *error)
+find_level(const struct clones_making *making, const struct levels *plan,
+           uint32_t m, struct detours *detours, struct error *error)
 {
 	const struct calls *calls = &making->calls;
 	uint32_t function = plan->path[m - 1], done = detours->n;
@@ -237,7 +237,8 @@ find_level(const struct making *making, const struct levels *plan, uint32_t m,
 }
 
 static int
-find_levels(struct making *making, struct levels *plan, struct error *error)
+find_levels(struct clones_making *making, struct levels *plan,
+            struct error *error)
 {
 	struct detours detours = { .seen = memory_array(making->n_names,
 	    sizeof *detours.seen, error) };
@@ -274,7 +275,7 @@ lowered(const struct levels *plan, uint32_t function, uint32_t level)
 }
 
 static int
-prepare_plan(struct making *making, const struct clone_plan *from,
+prepare_plan(struct clones_making *making, const struct clone_plan *from,
              struct levels *plan, struct error *error)
 {
 	plan->path = from->path;
@@ -316,7 +317,7 @@ next_level(const struct levels *plan, uint32_t caller, uint32_t level,
 
 /* Sets making->next; whether it is another version than the original. */
 static bool
-find_next(const struct making *making, uint32_t version, uint32_t callee)
+find_next(const struct clones_making *making, uint32_t version, uint32_t callee)
 {
 	const struct clones *clones = making->clones;
 	const uint32_t *levels = levels_of(clones, version);
@@ -367,8 +368,8 @@ hash_version(const struct version_key *key, uint32_t n_plans)
 }
 
 static void
-describe_version(const struct making *making, struct clone_version *version,
-                 const uint32_t *levels)
+describe_version(const struct clones_making *making,
+                 struct clone_version *version, const uint32_t *levels)
 {
 	bool is_on_path = false;
 
@@ -387,7 +388,8 @@ describe_version(const struct making *making, struct clone_version *version,
 
 /* The version at making->next, made if it is new; NO_VERSION, *error set. */
 static uint32_t
-enter_version(struct making *making, uint32_t function, struct error *error)
+enter_version(struct clones_making *making, uint32_t function,
+              struct error *error)
 {
 	struct clones *clones = making->clones;
 	struct version_key key = { clones, function, making->next };
@@ -424,7 +426,8 @@ enter_version(struct making *making, uint32_t function, struct error *error)
 
 /* Adds the calls of a version that go to copies, and these. */
 static int
-clones_add_calls(struct making *making, uint32_t number, struct error *error)
+clones_add_calls(struct clones_making *making, uint32_t number,
+                 struct error *error)
 {
 	struct clones *clones = making->clones;
 	uint32_t function = clones->versions[number].function;
@@ -453,7 +456,7 @@ clones_add_calls(struct making *making, uint32_t number, struct error *error)
 }
 
 static int
-find_versions(struct making *making, struct error *error)
+find_versions(struct clones_making *making, struct error *error)
 {
 	struct clones *clones = making->clones;
 
@@ -480,7 +483,7 @@ find_versions(struct making *making, struct error *error)
 /* ---- what the stacks do in the changed program ---- */
 
 /* Nodes in the changed program; numbers + 1, 0: none. */
-struct run {
+struct clones_run {
 	uint32_t *version;	/* [n_nodes] */
 	uint32_t *call;		/* [n_nodes] the changed call that made it */
 	uint64_t *saved;	/* [n_nodes] hits of the optimised copies at or
@@ -508,7 +511,8 @@ find_call(const struct clones *clones, uint32_t version, uint32_t callee)
 
 /* Walks the stacks down to the optimised copies. */
 static int
-run_stacks(const struct making *making, struct run *run, struct error *error)
+run_stacks(const struct clones_making *making, struct clones_run *run,
+           struct error *error)
 {
 	struct clones *clones = making->clones;
 	const struct sample_tree *tree = making->set->tree;
@@ -542,7 +546,8 @@ run_stacks(const struct making *making, struct run *run, struct error *error)
 
 /* Each saved stack counts once for a call or a version that it has. */
 static int
-count_saved(const struct making *making, struct run *run, struct error *error)
+count_saved(const struct clones_making *making, struct clones_run *run,
+            struct error *error)
 {
 	struct clones *clones = making->clones;
 	const struct sample_tree *tree = making->set->tree;
@@ -572,10 +577,10 @@ count_saved(const struct making *making, struct run *run, struct error *error)
 }
 
 static int
-clones_count_hits(const struct making *making, struct error *error)
+clones_count_hits(const struct clones_making *making, struct error *error)
 {
 	uint32_t n = making->set->tree->n_nodes;
-	struct run run = { 0 };
+	struct clones_run run = { 0 };
 	int status = -1;
 
 	if (large_array_zeroed(&run.version, n, sizeof *run.version,
@@ -594,7 +599,7 @@ clones_count_hits(const struct making *making, struct error *error)
 /* ---- all together ---- */
 
 static int
-clones_build(struct making *making, const struct clone_plan *plans,
+clones_build(struct clones_making *making, const struct clone_plan *plans,
              struct error *error)
 {
 	making->plans = memory_array(making->n_plans, sizeof *making->plans,
@@ -624,7 +629,7 @@ clones_make(struct clones *clones, const struct sample_set *set,
             const struct clone_plan *plans, uint32_t n_plans,
             struct error *error)
 {
-	struct making making = {
+	struct clones_making making = {
 		.clones = clones,
 		.set = set,
 		.n_names = names_count(set->names),

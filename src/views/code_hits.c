@@ -20,7 +20,7 @@
 #define NO_LINE UINT32_MAX
 
 /* The lines while they are found. */
-struct finding {
+struct code_finding {
 	const struct code_set *set;
 	const struct code_scope *scope;
 	struct line_hits *lines;
@@ -43,7 +43,7 @@ code_hits_is_line(const void *things, uint32_t number, const void *key)
 
 /* The number of a line, which is entered if new; NO_LINE with *error set. */
 static uint32_t
-line_number(struct finding *finding, uint32_t file, uint32_t line,
+line_number(struct code_finding *finding, uint32_t file, uint32_t line,
             struct error *error)
 {
 	const struct line_hits key = { .file = file, .line = line };
@@ -74,7 +74,7 @@ is_in_scope(const struct code_scope *scope, uint32_t function, uint32_t file)
 /* ---- stacks ---- */
 
 static int
-number_locations(struct finding *finding, struct error *error)
+number_locations(struct code_finding *finding, struct error *error)
 {
 	const struct profile *profile = finding->set->profile;
 
@@ -101,7 +101,7 @@ number_locations(struct finding *finding, struct error *error)
 }
 
 static void
-code_hits_add_nodes(struct finding *finding, struct code_hits *hits)
+code_hits_add_nodes(struct code_finding *finding, struct code_hits *hits)
 {
 	const struct code_set *set = finding->set;
 	const struct sample_tree *tree = set->tree;
@@ -140,8 +140,9 @@ add_up_to_most(uint64_t a, uint64_t b)
 }
 
 static int
-code_hits_add_place(struct finding *finding, const struct call_place *place,
-                    uint64_t used, struct code_hits *hits, struct error *error)
+code_hits_add_place(struct code_finding *finding,
+                    const struct call_place *place, uint64_t used,
+                    struct code_hits *hits, struct error *error)
 {
 	struct line_hits *line;
 	uint32_t number = line_number(finding, place->file,
@@ -165,7 +166,7 @@ code_hits_add_place(struct finding *finding, const struct call_place *place,
  * has no value of its own here, because its functions may call each other.
  */
 static void
-limit_to_function(struct finding *finding, struct code_hits *hits)
+limit_to_function(struct code_finding *finding, struct code_hits *hits)
 {
 	const struct call_flow *flow = finding->set->flow;
 	uint32_t name = finding->scope->function;
@@ -191,7 +192,7 @@ limit_to_function(struct finding *finding, struct code_hits *hits)
 }
 
 static int
-code_hits_add_places(struct finding *finding, struct code_hits *hits,
+code_hits_add_places(struct code_finding *finding, struct code_hits *hits,
                      struct error *error)
 {
 	const struct call_graph *graph = finding->set->profile->graph;
@@ -215,7 +216,7 @@ code_hits_add_places(struct finding *finding, struct code_hits *hits,
 
 /* The file in which the most hits are the function's own; of equals any. */
 static uint32_t
-main_file(const struct finding *finding, struct error *error)
+main_file(const struct code_finding *finding, struct error *error)
 {
 	uint32_t n_names = names_count(finding->set->profile->names);
 	uint64_t *self = memory_array(n_names, sizeof *self, error);
@@ -265,7 +266,7 @@ code_hits_compare_lines(const void *left, const void *right, void *context)
 }
 
 static int
-code_hits_find_named(struct finding *finding, struct code_hits *hits,
+code_hits_find_named(struct code_finding *finding, struct code_hits *hits,
                      struct error *error)
 {
 	const struct profile *profile = finding->set->profile;
@@ -292,7 +293,7 @@ int
 code_hits_find(struct code_hits *hits, const struct code_set *set,
                const struct code_scope *scope, struct error *error)
 {
-	struct finding finding = { .set = set, .scope = scope };
+	struct code_finding finding = { .set = set, .scope = scope };
 	int status;
 
 	*hits = (struct code_hits){ 0 };

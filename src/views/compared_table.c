@@ -141,7 +141,7 @@ sort_by_change(struct rows *rows, const struct compared_rows *compared,
 
 /* ---- the table ---- */
 
-struct row_source {
+struct compared_row_source {
 	struct call_paths paths;
 	struct rows rows;
 	struct compared_rows compared;
@@ -172,7 +172,7 @@ number_or_nothing(double number)
 static void
 compared_table_get_row(const struct table *table, size_t i, struct cell *cells)
 {
-	const struct row_source *source = table->row_source;
+	const struct compared_row_source *source = table->row_source;
 	uint32_t row = source->rows.order[i];
 	const struct change *change = &source->compared.changes[row];
 	enum row_role role = source->compared.roles[row];
@@ -211,7 +211,7 @@ compared_table_get_row(const struct table *table, size_t i, struct cell *cells)
 static void
 compared_table_free_source(void *row_source)
 {
-	struct row_source *source = row_source;
+	struct compared_row_source *source = row_source;
 
 	rows_free(&source->rows);
 	compared_rows_free(&source->compared);
@@ -220,7 +220,8 @@ compared_table_free_source(void *row_source)
 }
 
 static void
-compared_table_add_columns(struct table *table, const struct row_source *source)
+compared_table_add_columns(struct table *table,
+                           const struct compared_row_source *source)
 {
 	bool are_functions = source->rows.parent == NULL &&
 	                     source->rows.record == NULL;
@@ -272,7 +273,7 @@ compared_table_add_columns(struct table *table, const struct row_source *source)
 
 /* Depths of rows by their parents, which come before them. */
 static int
-find_depths(struct row_source *source, struct error *error)
+find_depths(struct compared_row_source *source, struct error *error)
 {
 	const uint32_t *parent = source->rows.parent;
 
@@ -286,8 +287,9 @@ find_depths(struct row_source *source, struct error *error)
 
 /* The order of the rows, and how many of them are shown; or UINT32_MAX. */
 static uint32_t
-choose_rows(struct row_source *source, const struct view_request *request,
-            struct hidden *hidden, struct error *error)
+choose_rows(struct compared_row_source *source,
+            const struct view_request *request, struct hidden *hidden,
+            struct error *error)
 {
 	struct rows *rows = &source->rows;
 	uint32_t n = rows->n;
@@ -305,7 +307,7 @@ choose_rows(struct row_source *source, const struct view_request *request,
 }
 
 static int
-compared_table_show(struct row_source *source,
+compared_table_show(struct compared_row_source *source,
                     const struct view_request *request,
                     const struct view_kind *kind, const struct measure *measure,
                     bool is_tree, struct hidden *hidden, struct table *table,
@@ -349,7 +351,8 @@ rows_compare(struct rows *rows, const struct view_request *request,
              bool is_tree, struct hidden *hidden, struct table *table,
              struct error *error)
 {
-	struct row_source *source = memory_array(1, sizeof *source, error);
+	struct compared_row_source *source = memory_array(1, sizeof *source,
+	                                                  error);
 
 	if (source == NULL) {
 		rows_free(rows);

@@ -15,7 +15,7 @@
 
 enum { CONTEXT = 3 };	/* instructions before and after one with hits */
 
-struct drawing_up {
+struct disasm_drawing_up {
 	const struct view_request *request;
 	const struct disassembled *code;
 	struct measure measure;
@@ -51,7 +51,7 @@ want_around(bool *wanted, const bool *is_shown, uint32_t n)
 }
 
 static int
-disasm_choose(struct drawing_up *up, bool *wanted, struct error *error)
+disasm_choose(struct disasm_drawing_up *up, bool *wanted, struct error *error)
 {
 	const struct disassembled *code = up->code;
 	uint64_t least = measure_least(up->request->threshold,
@@ -86,7 +86,7 @@ disasm_choose(struct drawing_up *up, bool *wanted, struct error *error)
 /* ---- rows ---- */
 
 static void
-disasm_add_columns(struct drawing_up *up)
+disasm_add_columns(struct disasm_drawing_up *up)
 {
 	struct table *table = up->table;
 
@@ -131,7 +131,8 @@ last_of(const char *path)
  * part if there are several, and where the source line changes.
  */
 static int
-disasm_begin_block(struct drawing_up *up, const struct listed_instruction *next,
+disasm_begin_block(struct disasm_drawing_up *up,
+                   const struct listed_instruction *next,
                    const struct listed_instruction *before, bool is_gap,
                    struct error *error)
 {
@@ -162,7 +163,7 @@ disasm_begin_block(struct drawing_up *up, const struct listed_instruction *next,
 }
 
 static int
-disasm_add_row(struct drawing_up *up, uint32_t i, struct error *error)
+disasm_add_row(struct disasm_drawing_up *up, uint32_t i, struct error *error)
 {
 	const struct listed_instruction *instruction =
 	    &up->code->instructions[i];
@@ -195,7 +196,8 @@ disasm_add_row(struct drawing_up *up, uint32_t i, struct error *error)
 }
 
 static int
-disasm_add_rows(struct drawing_up *up, const bool *wanted, struct error *error)
+disasm_add_rows(struct disasm_drawing_up *up, const bool *wanted,
+                struct error *error)
 {
 	const struct listed_instruction *before = NULL;
 
@@ -217,7 +219,7 @@ disasm_add_rows(struct drawing_up *up, const bool *wanted, struct error *error)
 }
 
 static int
-disasm_describe(struct drawing_up *up, struct error *error)
+disasm_describe(struct disasm_drawing_up *up, struct error *error)
 {
 	const struct disassembled *code = up->code;
 	const char *name = view_name_text(up->request->set->names,
@@ -261,7 +263,7 @@ view_disasm(const struct view_request *request,
             const struct disassembled *code, struct table *table,
             struct error *error)
 {
-	struct drawing_up up = {
+	struct disasm_drawing_up up = {
 		.request = request,
 		.code = code,
 		.measure = measure_of(request),

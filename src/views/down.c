@@ -29,7 +29,7 @@ static const struct view_kind down_kind = {
 	.has_columns = true,
 };
 
-/* Instead of a record: that of a path without one, see struct walk. */
+/* Instead of a record: that of a path without one, see struct down_walk. */
 enum { LEFT_OUT = NO_RECORD - 1 };
 
 struct position {
@@ -37,7 +37,7 @@ struct position {
 };
 
 /* The state of the path before a node that is still open. */
-struct open_node {
+struct down_path_node {
 	uint32_t end;		/* of its subtree */
 	uint32_t length;
 	uint32_t slot;		/* the position it overwrote, or NO_RECORD */
@@ -45,14 +45,14 @@ struct open_node {
 	uint32_t name_position;	/* position[] of that position's new name */
 };
 
-struct walk {
+struct down_walk {
 	const struct sample_set *set;
 	const struct sample_set *columns;	/* [trie.n_columns] */
 	struct path_trie trie;
 	struct position *path;
 	uint32_t length;
 	uint32_t *position;		/* [names] */
-	struct open_node *open;
+	struct down_path_node *open;
 	uint32_t n_open;
 	bool *is_small;			/* [names] no path that has the name
 					 * gets a record; NULL: all do */
@@ -63,7 +63,7 @@ struct walk {
  * the threshold make all their paths so.
  */
 static int
-find_small(struct walk *walk, uint64_t least, struct error *error)
+find_small(struct down_walk *walk, uint64_t least, struct error *error)
 {
 	uint32_t n;
 	struct function_total *totals = function_totals(walk->set, &n, error);
@@ -79,7 +79,7 @@ find_small(struct walk *walk, uint64_t least, struct error *error)
 }
 
 static int
-down_walk_begin(struct walk *walk, const struct view_request *request,
+down_walk_begin(struct down_walk *walk, const struct view_request *request,
                 bool counts_own, struct error *error)
 {
 	const struct sample_set *set = request->set;
@@ -89,7 +89,7 @@ down_walk_begin(struct walk *walk, const struct view_request *request,
 
 	longest += request->root == NO_NAME;
 
-	*walk = (struct walk){ .set = set, .columns = request->columns };
+	*walk = (struct down_walk){ .set = set, .columns = request->columns };
 	walk->path = memory_array(longest + 1, sizeof *walk->path, error);
 	walk->position = memory_array(n_names, sizeof *walk->position, error);
 	if (walk->path == NULL || walk->position == NULL ||
@@ -109,7 +109,7 @@ down_walk_begin(struct walk *walk, const struct view_request *request,
 }
 
 static void
-down_walk_free(struct walk *walk)
+down_walk_free(struct down_walk *walk)
 {
 	path_trie_free(&walk->trie);
 	free(walk->path);
@@ -119,9 +119,9 @@ down_walk_free(struct walk *walk)
 }
 
 static void
-down_close_node(struct walk *walk)
+down_close_node(struct down_walk *walk)
 {
-	const struct open_node *node = &walk->open[--walk->n_open];
+	const struct down_path_node *node = &walk->open[--walk->n_open];
 
 	walk->length = node->length;
 	if (node->slot == NO_RECORD)
@@ -132,10 +132,11 @@ down_close_node(struct walk *walk)
 
 /* Updates the path: goes back to the name's position, or adds the name. */
 static void
-down_open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
+down_open_node(struct down_walk *walk, uint32_t name, uint32_t record,
+               uint32_t end)
 {
 	uint32_t at = walk->position[name];
-	struct open_node *node = &walk->open[walk->n_open++];
+	struct down_path_node *node = &walk->open[walk->n_open++];
 
 	node->end = end;
 	node->length = walk->length;
@@ -157,7 +158,7 @@ down_open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
  * include the node already.
  */
 static void
-down_count_returns(struct walk *walk, uint32_t record, uint32_t node)
+down_count_returns(struct down_walk *walk, uint32_t record, uint32_t node)
 {
 	uint32_t name = walk->set->tree->label[node];
 	uint32_t at = walk->position[name];
@@ -172,7 +173,7 @@ down_count_returns(struct walk *walk, uint32_t record, uint32_t node)
 
 /* The record of a node's path; NO_RECORD with *error set. */
 static uint32_t
-find_record(struct walk *walk, uint32_t name, struct error *error)
+find_record(struct down_walk *walk, uint32_t name, struct error *error)
 {
 	uint32_t parent;
 
@@ -186,7 +187,7 @@ find_record(struct walk *walk, uint32_t name, struct error *error)
 }
 
 static void
-down_count_node(struct walk *walk, uint32_t record, uint32_t node)
+down_count_node(struct down_walk *walk, uint32_t record, uint32_t node)
 {
 	const struct sample_set *set = walk->set;
 
@@ -200,7 +201,7 @@ down_count_node(struct walk *walk, uint32_t record, uint32_t node)
 
 /* Everything below one outermost root. */
 static int
-walk_subtree(struct walk *walk, uint32_t top, struct error *error)
+walk_subtree(struct down_walk *walk, uint32_t top, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	uint32_t end = tree->end[top];
@@ -234,7 +235,7 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
  * record 0, which is always on the path.
  */
 static int
-count_all_paths(struct walk *walk, struct error *error)
+count_all_paths(struct down_walk *walk, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
 
@@ -246,7 +247,7 @@ count_all_paths(struct walk *walk, struct error *error)
 }
 
 static int
-down_count_paths(struct walk *walk, uint32_t root, struct error *error)
+down_count_paths(struct down_walk *walk, uint32_t root, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	uint32_t top;
@@ -269,7 +270,7 @@ rows_down(struct rows *rows, const struct view_request *request,
           const struct measure *measure, bool counts_own,
           struct hidden *hidden, struct error *error)
 {
-	struct walk walk;
+	struct down_walk walk;
 	int status = -1;
 
 	if (down_walk_begin(&walk, request, counts_own, error) == 0 &&

@@ -62,7 +62,7 @@ static const struct view_kind explain_kind = {
 };
 
 /* A name and its hits, to be ranked. */
-struct candidate {
+struct explain_candidate {
 	uint64_t hits;
 	uint32_t name;
 	double activations;	/* 0: not counted */
@@ -72,7 +72,7 @@ struct candidate {
 
 /* The largest candidates met so far, in order. */
 struct ranking {
-	struct candidate best[MOST_ROWS];
+	struct explain_candidate best[MOST_ROWS];
 	double key[MOST_ROWS];
 	size_t n;
 	size_t n_met;
@@ -109,7 +109,7 @@ struct explanation {
 
 static void
 explain_rank(struct ranking *ranking, const struct names *names, double key,
-             struct candidate candidate)
+             struct explain_candidate candidate)
 {
 	size_t at = ranking->n;
 
@@ -231,7 +231,7 @@ take_room(struct explanation *explanation, size_t n_words)
  */
 static int
 make_error(const struct explanation *explanation, const uint32_t *path,
-           size_t n, const struct candidate *what, double s,
+           size_t n, const struct explain_candidate *what, double s,
            struct cell *cell, struct error *error)
 {
 	const struct group_hits *found = explanation->module_groups;
@@ -265,7 +265,7 @@ make_error(const struct explanation *explanation, const uint32_t *path,
 /* Adds a row about a path of n >= 1 names; nothing if there is no room. */
 static int
 explain_add_row(struct explanation *explanation, const uint32_t *path, size_t n,
-                const struct candidate *what, struct error *error)
+                const struct explain_candidate *what, struct error *error)
 {
 	const struct names *names = explanation->set->names;
 	double s = share(explanation, what->hits);
@@ -314,13 +314,13 @@ add_ranked(struct explanation *explanation, const struct ranking *ranking,
 /* ---- the hot path ---- */
 
 /* Downward paths as lists of children. */
-struct children {
+struct explain_children {
 	uint32_t *first, *next;		/* [rows.n], NO_RECORD: none */
 	bool *is_on_path;		/* [names] */
 };
 
 static int
-list_children(struct children *children, const struct rows *rows,
+list_children(struct explain_children *children, const struct rows *rows,
               const struct names *names, struct error *error)
 {
 	children->first = memory_array(rows->n, sizeof *children->first,
@@ -356,19 +356,19 @@ is_estimated(const struct rows *rows, uint32_t row)
  * those that are on the path already, the one with most hits.
  */
 static void
-rank_callees(const struct rows *rows, const struct children *children,
+rank_callees(const struct rows *rows, const struct explain_children *children,
              const struct names *names, uint32_t row,
              struct ranking *ranking, uint32_t *largest,
-             struct candidate *back)
+             struct explain_candidate *back)
 {
 	*ranking = (struct ranking){ 0 };
 	*largest = NO_RECORD;
-	*back = (struct candidate){ 0 };
+	*back = (struct explain_candidate){ 0 };
 	for (uint32_t child = children->first[row]; child != NO_RECORD;
 	     child = children->next[child]) {
 		uint32_t name = rows->name[child];
 		uint64_t hits = rows->hits[child];
-		struct candidate found = { .hits = hits, .name = name,
+		struct explain_candidate found = { .hits = hits, .name = name,
 			.is_estimated = is_estimated(rows, child) };
 
 		if (children->is_on_path[name]) {
@@ -406,7 +406,7 @@ hot_names(struct explanation *explanation, const struct rows *rows,
 static int
 show_hot_path(struct explanation *explanation, struct error *error)
 {
-	struct candidate end = { .hits = explanation->hot_hits,
+	struct explain_candidate end = { .hits = explanation->hot_hits,
 		.is_estimated = explanation->hot_is_estimated };
 	const char *text = explanation->n_hot == 1 ?
 	    "No hot path: no callee holds most of the root" :
@@ -420,8 +420,8 @@ show_hot_path(struct explanation *explanation, struct error *error)
 
 /* Adds a row for the hot path extended by a name. */
 static int
-add_callee(struct explanation *explanation, const struct candidate *callee,
-           struct error *error)
+add_callee(struct explanation *explanation,
+           const struct explain_candidate *callee, struct error *error)
 {
 	size_t n = explanation->n_hot;
 
@@ -460,11 +460,12 @@ show_split(struct explanation *explanation, const struct ranking *callees,
  */
 static int
 show_stop(struct explanation *explanation, const struct ranking *callees,
-          uint64_t own, const struct candidate *back, struct error *error)
+          uint64_t own, const struct explain_candidate *back,
+          struct error *error)
 {
 	const char *where = explanation->n_hot == 1 ? "The root" : "The path";
 	uint64_t hits = explanation->hot_hits;
-	struct candidate body = { .hits = own, .counted = COUNTED_OWN };
+	struct explain_candidate body = { .hits = own, .counted = COUNTED_OWN };
 	bool is_last = callees->n == 0, is_body;
 
 	is_body = is_most(own, hits) || (is_last && own >= back->hits);
@@ -487,12 +488,12 @@ show_stop(struct explanation *explanation, const struct ranking *callees,
 
 static int
 follow_hot_path(struct explanation *explanation, const struct rows *rows,
-                struct children *children, struct error *error)
+                struct explain_children *children, struct error *error)
 {
 	const struct names *names = explanation->set->names;
 	struct ranking callees;
 	uint32_t row = 0, callee;
-	struct candidate back;
+	struct explain_candidate back;
 	size_t n = 0;
 
 	while (row < rows->n && rows->parent[row] != NO_RECORD)
@@ -524,7 +525,7 @@ find_hot_path(struct explanation *explanation, struct error *error)
 {
 	struct view_request request = *explanation->request;
 	struct measure measure = explanation->measure;
-	struct children children = { 0 };
+	struct explain_children children = { 0 };
 	struct hidden hidden = { 0 };
 	struct rows rows = { 0 };
 	int status;
@@ -563,9 +564,11 @@ show_bodies(struct explanation *explanation,
 	for (uint32_t i = 0; i < n; i++)
 		if (totals[i].self > 0)
 			explain_rank(&bodies, explanation->set->names,
-			             (double)totals[i].self, (struct candidate){
-			     .hits = totals[i].self, .name = totals[i].name,
-			     .counted = COUNTED_BODY });
+			             (double)totals[i].self,
+			             (struct explain_candidate){
+					 .hits = totals[i].self,
+					 .name = totals[i].name,
+					 .counted = COUNTED_BODY });
 	if (bodies.n == 0)
 		return 0;
 	is_flat = share(explanation, bodies.best[0].hits) < FLAT_SHARE;
@@ -612,7 +615,7 @@ show_recursion(struct explanation *explanation,
 		    sum > stacks)
 			explain_rank(&ranking, explanation->set->names,
 			             sum - stacks,
-			             (struct candidate){
+			             (struct explain_candidate){
 					 .hits = totals[i].inclusive,
 					 .name = totals[i].name,
 					 .activations = sum / stacks });
@@ -665,7 +668,7 @@ show_callers(struct explanation *explanation, struct error *error)
 			continue;
 		n_large += share(explanation, calls[i].hits) >= FLAT_SHARE;
 		explain_rank(&ranking, set->names, (double)calls[i].hits,
-		             (struct candidate){ .hits = calls[i].hits,
+		             (struct explain_candidate){ .hits = calls[i].hits,
 		                                 .name = i });
 	}
 	free(calls);
@@ -695,7 +698,7 @@ show_module(struct explanation *explanation, struct error *error)
 	for (uint32_t i = 0; hits != NULL && i < names_count(names); i++)
 		if (hits[i] > 0)
 			explain_rank(&ranking, names, (double)hits[i],
-			             (struct candidate){
+			             (struct explain_candidate){
 					 .hits = hits[i],
 					 .name = i,
 					 .counted = COUNTED_MODULE });
@@ -747,7 +750,7 @@ measure_outside(const struct explanation *explanation,
 		if (hits[i] > 0)
 			explain_rank(&outside->starts, set->names,
 			             (double)hits[i],
-			             (struct candidate){
+			             (struct explain_candidate){
 					 .hits = hits[i],
 					 .name = i,
 					 .counted = COUNTED_STARTS });
@@ -774,7 +777,7 @@ static int
 show_cut(struct explanation *explanation, const struct outside *outside,
          struct error *error)
 {
-	struct candidate cut = { .hits = outside->cut,
+	struct explain_candidate cut = { .hits = outside->cut,
 		.counted = COUNTED_CUT };
 
 	if (begin_finding(explanation, "cut", "Stacks that were not walked to "

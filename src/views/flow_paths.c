@@ -32,7 +32,7 @@ struct flow_record {
 	size_t first_amount, n_amounts;
 };
 
-struct search {
+struct flow_search {
 	struct flow_steps steps;
 	struct flow_amounts amounts;
 	struct flow_record *records;
@@ -46,8 +46,8 @@ struct search {
 };
 
 static int
-flow_paths_search_begin(struct search *search, const struct call_flow *flow,
-                        struct error *error)
+flow_paths_search_begin(struct flow_search *search,
+                        const struct call_flow *flow, struct error *error)
 {
 	search->mark = memory_array(flow->n_names, sizeof *search->mark,
 	                            error);
@@ -56,7 +56,7 @@ flow_paths_search_begin(struct search *search, const struct call_flow *flow,
 }
 
 static void
-flow_paths_search_end(struct search *search)
+flow_paths_search_end(struct flow_search *search)
 {
 	flow_steps_end(&search->steps);
 	free(search->amounts.items);
@@ -89,7 +89,7 @@ compare_amounts(const void *a, const void *b)
 
 /* Adds a record whose amounts are items[n]; they are copied. */
 static int
-flow_paths_add_record(struct search *search, struct flow_record record,
+flow_paths_add_record(struct flow_search *search, struct flow_record record,
                       const struct flow_amount *items, size_t n,
                       struct error *error)
 {
@@ -116,7 +116,7 @@ flow_paths_add_record(struct search *search, struct flow_record record,
  * paths do from the start.
  */
 static void
-mark_path(struct search *search, uint32_t number)
+mark_path(struct flow_search *search, uint32_t number)
 {
 	for (uint32_t r = number; r != NO_RECORD;
 	     r = search->records[r].parent)
@@ -129,7 +129,7 @@ mark_path(struct search *search, uint32_t number)
  * `number`.
  */
 static int
-value_upward(struct search *search, uint32_t number, uint32_t name,
+value_upward(struct flow_search *search, uint32_t number, uint32_t name,
              uint64_t *hits, bool *is_estimated, struct error *error)
 {
 	uint32_t n = 1, length = search->records[number].length + 1;
@@ -160,7 +160,7 @@ struct limits {
 
 /* Adds the record that extends `number` by one name, if it is to be shown. */
 static int
-flow_paths_extend(struct search *search, const struct limits *limits,
+flow_paths_extend(struct flow_search *search, const struct limits *limits,
                   uint32_t number, const struct flow_amount *items, size_t n,
                   struct error *error)
 {
@@ -195,7 +195,7 @@ flow_paths_extend(struct search *search, const struct limits *limits,
 }
 
 static int
-extend_all(struct search *search, const struct limits *limits,
+extend_all(struct flow_search *search, const struct limits *limits,
            uint32_t number, struct error *error)
 {
 	const struct call_flow *flow = search->steps.flow;
@@ -230,7 +230,8 @@ extend_all(struct search *search, const struct limits *limits,
 
 /* Adds the record of the path (root). */
 static int
-flow_paths_add_root(struct search *search, uint32_t root, struct error *error)
+flow_paths_add_root(struct flow_search *search, uint32_t root,
+                    struct error *error)
 {
 	const struct call_flow *flow = search->steps.flow;
 	const struct flow_function *function = &flow->functions[root];
@@ -251,7 +252,7 @@ flow_paths_add_root(struct search *search, uint32_t root, struct error *error)
 
 /* If there is no root, all outermost functions are, as the limits allow. */
 static int
-add_roots(struct search *search, const struct limits *limits,
+add_roots(struct flow_search *search, const struct limits *limits,
           struct error *error)
 {
 	const struct call_flow *flow = search->steps.flow;
@@ -283,7 +284,7 @@ add_roots(struct search *search, const struct limits *limits,
  * there is no room.
  */
 static int
-find_paths(struct search *search, const struct limits *limits,
+find_paths(struct flow_search *search, const struct limits *limits,
            struct error *error)
 {
 	uint32_t root = limits->request->root;
@@ -301,7 +302,7 @@ find_paths(struct search *search, const struct limits *limits,
 
 /* Forgets what was found, and searches with another minimum. */
 static int
-search_again(struct search *search, struct limits *limits,
+search_again(struct flow_search *search, struct limits *limits,
              const struct hidden *before, uint64_t least, struct error *error)
 {
 	search->is_full = false;
@@ -321,7 +322,7 @@ search_again(struct search *search, struct limits *limits,
  * minimum leaves a subset.
  */
 static int
-find_most_paths(struct search *search, struct limits *limits,
+find_most_paths(struct flow_search *search, struct limits *limits,
                 struct error *error)
 {
 	const struct hidden before = *limits->hidden;
@@ -353,7 +354,7 @@ find_most_paths(struct search *search, struct limits *limits,
 
 /* Writes a record's names to search->path, outermost first. */
 static int
-get_path(struct search *search, uint32_t number, struct error *error)
+get_path(struct flow_search *search, uint32_t number, struct error *error)
 {
 	uint32_t n = search->records[number].length, i = 0;
 
@@ -369,7 +370,7 @@ get_path(struct search *search, uint32_t number, struct error *error)
 
 /* The values of the same paths in the flow of another resource. */
 static int
-count_column(struct search *search, const struct call_flow *flow,
+count_column(struct flow_search *search, const struct call_flow *flow,
              struct rows *rows, uint64_t *column, struct error *error)
 {
 	struct flow_steps steps = { 0 };
@@ -392,7 +393,7 @@ count_column(struct search *search, const struct call_flow *flow,
 }
 
 static int
-count_columns(struct search *search, const struct view_request *request,
+count_columns(struct flow_search *search, const struct view_request *request,
               struct rows *rows, struct error *error)
 {
 	int status = rows_make_columns(rows, request, rows->n, error);
@@ -405,8 +406,9 @@ count_columns(struct search *search, const struct view_request *request,
 
 /* Only a root may be below the threshold, or too long. */
 static int
-flow_paths_make_rows(const struct search *search, const struct limits *limits,
-                     struct rows *rows, struct error *error)
+flow_paths_make_rows(const struct flow_search *search,
+                     const struct limits *limits, struct rows *rows,
+                     struct error *error)
 {
 	uint32_t n = search->n_records;
 	bool has_root = limits->request->root != NO_NAME;
@@ -438,7 +440,7 @@ search_paths(bool is_up, struct rows *rows, const struct view_request *request,
              const struct measure *measure, struct hidden *hidden,
              struct error *error)
 {
-	struct search search = { .steps = { .is_up = is_up } };
+	struct flow_search search = { .steps = { .is_up = is_up } };
 	struct limits limits = { request, measure->least, hidden };
 	int status = flow_paths_search_begin(&search, request->set->flow,
 	                                     error);
@@ -473,7 +475,7 @@ search_run(bool is_up, struct path_trie *all,
            const struct view_request *request, const struct sample_set *run,
            uint64_t least, struct hidden *hidden, struct error *error)
 {
-	struct search search = { .steps = { .is_up = is_up } };
+	struct flow_search search = { .steps = { .is_up = is_up } };
 	struct hidden own = { 0 };
 	struct limits limits = { request, least, &own };
 	uint32_t *record = NULL;
@@ -503,7 +505,7 @@ search_run(bool is_up, struct path_trie *all,
 
 /* The paths of a trie as records without hits; has_root: record 0 is one. */
 static int
-take_records(struct search *search, const struct path_trie *trie,
+take_records(struct flow_search *search, const struct path_trie *trie,
              bool has_root, struct error *error)
 {
 	const uint32_t first = has_root ? 0 : 1;
@@ -548,7 +550,7 @@ search_runs(bool is_up, struct rows *rows, const struct view_request *request,
             const struct measure *measure, struct hidden *hidden,
             struct error *error)
 {
-	struct search all = { .steps = { .is_up = is_up } };
+	struct flow_search all = { .steps = { .is_up = is_up } };
 	struct limits limits = { request, 0, hidden };
 	size_t n_base = request->compared->n_base;
 	size_t n_now = view_count_runs(request) - n_base;

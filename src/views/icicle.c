@@ -77,7 +77,7 @@ icicle_count_empty(const struct sample_set *set)
 }
 
 /* A node that is kept, and is an ancestor of the next node. */
-struct open_node {
+struct icicle_open_node {
 	uint32_t end, row;
 };
 
@@ -97,7 +97,7 @@ keep_node(struct rows *rows, const struct sample_set *set,
 
 static int
 keep_nodes(struct rows *rows, const struct view_request *request,
-           uint64_t least, struct open_node *open, struct hidden *hidden,
+           uint64_t least, struct icicle_open_node *open, struct hidden *hidden,
            struct error *error)
 {
 	const struct sample_set *set = request->set;
@@ -120,7 +120,7 @@ keep_nodes(struct rows *rows, const struct view_request *request,
 			keep_node(rows, set, request->columns, node,
 			          n_open == 0 ? NO_RECORD :
 			          open[n_open - 1].row);
-			open[n_open++] = (struct open_node){
+			open[n_open++] = (struct icicle_open_node){
 				tree->end[node], rows->n - 1,
 			};
 			node++;
@@ -136,8 +136,8 @@ rows_tree(struct rows *rows, const struct view_request *request,
 {
 	const struct sample_tree *tree = request->set->tree;
 	uint32_t n = count_nodes(request->set, measure->least);
-	struct open_node *open = memory_array((size_t)tree->deepest + 1,
-	                                      sizeof *open, error);
+	struct icicle_open_node *open = memory_array((size_t)tree->deepest + 1,
+	                                             sizeof *open, error);
 	int status = -1;
 
 	if (measure->least > 0)

@@ -21,7 +21,7 @@ enum {
 	TAB = 4,
 };
 
-struct drawing_up {
+struct list_drawing_up {
 	const struct view_request *request;
 	const struct listing *listing;
 	struct measure measure;
@@ -36,7 +36,7 @@ struct drawing_up {
 /* ---- which lines ---- */
 
 static int
-choose_lines(struct drawing_up *up, struct error *error)
+choose_lines(struct list_drawing_up *up, struct error *error)
 {
 	const struct code_hits *hits = up->listing->hits;
 	uint64_t *values = memory_array(hits->n, sizeof *values, error);
@@ -54,7 +54,7 @@ choose_lines(struct drawing_up *up, struct error *error)
 
 /* Counts lines with hits that have no row. */
 static void
-count_hidden(struct drawing_up *up, const struct line_hits *line)
+count_hidden(struct list_drawing_up *up, const struct line_hits *line)
 {
 	uint64_t least = measure_least(up->request->threshold,
 	                               up->listing->hits->inclusive);
@@ -99,7 +99,7 @@ expand_tabs(struct table *table, const char *line, struct error *error)
 }
 
 static void
-list_add_columns(struct drawing_up *up)
+list_add_columns(struct list_drawing_up *up)
 {
 	struct table *table = up->table;
 
@@ -127,7 +127,8 @@ list_add_columns(struct drawing_up *up)
 
 /* Begins a block of consecutive lines. */
 static int
-list_begin_block(struct drawing_up *up, const char *line, struct error *error)
+list_begin_block(struct list_drawing_up *up, const char *line,
+                 struct error *error)
 {
 	if (memory_grow(&up->group_lines, &up->groups_capacity,
 	                up->n_groups + 1, sizeof *up->group_lines,
@@ -139,7 +140,7 @@ list_begin_block(struct drawing_up *up, const char *line, struct error *error)
 
 /* text: the line's, or NULL. */
 static int
-list_add_row(struct drawing_up *up, const struct line_hits *line,
+list_add_row(struct list_drawing_up *up, const struct line_hits *line,
              const char *text, struct error *error)
 {
 	const struct names *names = up->request->set->names;
@@ -171,7 +172,7 @@ list_add_row(struct drawing_up *up, const struct line_hits *line,
 
 /* The line between two blocks of a file; before the first, its name. */
 static const char *
-line_before(const struct drawing_up *up, const struct listed_file *file,
+line_before(const struct list_drawing_up *up, const struct listed_file *file,
             bool is_first, struct error *error)
 {
 	if (!is_first)
@@ -195,7 +196,7 @@ list_is_near(uint32_t asked, uint32_t line)
  * lines of the text have a row, by line number.
  */
 static int
-list_add_rows(struct drawing_up *up, const struct listed_file *file,
+list_add_rows(struct list_drawing_up *up, const struct listed_file *file,
               const struct line_hits *lines, const bool *is_shown, uint32_t n,
               const bool *wanted, struct error *error)
 {
@@ -288,7 +289,7 @@ head_of(const struct listed_file *file)
 }
 
 static int
-list_add_file(struct drawing_up *up, const struct listed_file *file,
+list_add_file(struct list_drawing_up *up, const struct listed_file *file,
               const struct line_hits *lines, const bool *is_shown, uint32_t n,
               struct error *error)
 {
@@ -332,7 +333,7 @@ list_add_file(struct drawing_up *up, const struct listed_file *file,
 }
 
 static int
-add_files(struct drawing_up *up, struct error *error)
+add_files(struct list_drawing_up *up, struct error *error)
 {
 	const struct code_hits *hits = up->listing->hits;
 	uint32_t at = 0;
@@ -354,7 +355,7 @@ add_files(struct drawing_up *up, struct error *error)
 }
 
 static int
-keep_group_lines(struct drawing_up *up, struct error *error)
+keep_group_lines(struct list_drawing_up *up, struct error *error)
 {
 	size_t size = up->n_groups * sizeof *up->group_lines;
 	const char **lines;
@@ -374,7 +375,7 @@ keep_group_lines(struct drawing_up *up, struct error *error)
 
 /* The title: "Source of main", "Source file db.c", "Source at db.c:118". */
 static const char *
-title_of(const struct drawing_up *up, struct view_kind *kind,
+title_of(const struct list_drawing_up *up, struct view_kind *kind,
          struct error *error)
 {
 	static const char before[] = "Source of ";
@@ -397,7 +398,7 @@ title_of(const struct drawing_up *up, struct view_kind *kind,
 }
 
 static int
-list_describe(struct drawing_up *up, struct error *error)
+list_describe(struct list_drawing_up *up, struct error *error)
 {
 	const struct code_hits *hits = up->listing->hits;
 	struct table *table = up->table;
@@ -433,7 +434,7 @@ list_describe(struct drawing_up *up, struct error *error)
 
 /* No line is near the one that was asked for: says how far the file goes. */
 static int
-explain_no_lines(struct drawing_up *up, struct error *error)
+explain_no_lines(struct list_drawing_up *up, struct error *error)
 {
 	const struct listed_file *file = up->listing->files;
 
@@ -446,7 +447,7 @@ explain_no_lines(struct drawing_up *up, struct error *error)
 }
 
 static int
-list_draw(struct drawing_up *up, struct error *error)
+list_draw(struct list_drawing_up *up, struct error *error)
 {
 	const struct code_hits *hits = up->listing->hits;
 
@@ -469,7 +470,7 @@ int
 view_list(const struct view_request *request, const struct listing *listing,
           struct table *table, struct error *error)
 {
-	struct drawing_up up = {
+	struct list_drawing_up up = {
 		.request = request,
 		.listing = listing,
 		.measure = measure_of(request),

@@ -19,7 +19,7 @@
 /* The part of the questions whose answer may name a value that is like others. */
 static const double FALSE_ALARMS = 0.05;
 
-struct value {
+struct members_value {
 	const char *text;
 	struct section_total part, whole;
 	double z, q;		/* NAN: not tested */
@@ -29,7 +29,7 @@ struct values {
 	const struct view_request *request;
 	const struct members_request *wanted;
 	struct names *names;
-	struct value *items;	/* [n], by names */
+	struct members_value *items;	/* [n], by names */
 	size_t n, capacity;
 	struct section_total part, whole;	/* of all */
 	double spread;		/* of shares, beyond chance; NAN: unknown */
@@ -43,7 +43,7 @@ static const struct view_kind members_kind = {
 
 /* ---- values ---- */
 
-static struct value *
+static struct members_value *
 find_value(struct values *values, const char *text, struct error *error)
 {
 	uint32_t number = names_add(values->names, text, strlen(text), error);
@@ -55,7 +55,7 @@ find_value(struct values *values, const char *text, struct error *error)
 		                values->n + 1, sizeof *values->items,
 		                error) != 0)
 			return NULL;
-		values->items[values->n++] = (struct value){
+		values->items[values->n++] = (struct members_value){
 			.text = names_text(values->names, number),
 			.z = NAN, .q = NAN,
 		};
@@ -98,7 +98,7 @@ members_collect(struct values *values, struct error *error)
 
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
 		const char *text = members_value_of(profile, i, wanted->key);
-		struct value *value;
+		struct members_value *value;
 
 		if (text == NULL || wanted->whole[i].hits == 0)
 			continue;
@@ -125,7 +125,7 @@ test(struct values *values, struct error *error)
 	if (counts == NULL)
 		return -1;
 	for (size_t i = 0; i < values->n; i++) {
-		const struct value *value = &values->items[i];
+		const struct members_value *value = &values->items[i];
 		const double hits = (double)value->whole.hits;
 
 		/* A sample is one event, however many hits it stands for. */
@@ -151,7 +151,7 @@ test(struct values *values, struct error *error)
 static int
 members_compare_values(const void *left, const void *right)
 {
-	const struct value *a = left, *b = right;
+	const struct members_value *a = left, *b = right;
 	double x = isnan(a->z) ? -1 : fabs(a->z);
 	double y = isnan(b->z) ? -1 : fabs(b->z);
 
@@ -163,7 +163,7 @@ members_compare_values(const void *left, const void *right)
 }
 
 static const char *
-verdict(const struct value *value)
+verdict(const struct members_value *value)
 {
 	if (isnan(value->q))
 		return "undecided";
@@ -237,7 +237,7 @@ members_show(struct values *values, struct table *table, struct error *error)
 	table_add_column(table, "verdict", "verdict", CELL_TEXT);
 	table_add_column(table, "value", "value", CELL_TEXT);
 	for (size_t i = 0; i < n; i++) {
-		const struct value *value = &values->items[i];
+		const struct members_value *value = &values->items[i];
 		const char *text = table_text(table, error, "%s", value->text);
 		const struct cell cells[] = {
 			cell_fraction((double)value->part.hits /

@@ -244,7 +244,7 @@ times_of_rows(const struct view_request *request, const struct rows *rows,
 	const struct sample_set *set = request->set;
 	const struct sample_tree *tree = set->tree;
 	struct when_times *times = memory_array(n_rows, sizeof *times, error);
-	struct shown {
+	struct neighbours_shown {
 		uint32_t place;		/* of its row, from 1; 0: none */
 		uint32_t until;
 	} *shown = memory_array(names_count(set->names), sizeof *shown, error);

@@ -15,7 +15,7 @@ static const struct view_kind path_kind = {
 	.has_columns = true,
 };
 
-struct value {
+struct path_value {
 	uint64_t hits;
 	struct when_times times;	/* if the request wants them and the
 					 * set has them */
@@ -26,13 +26,13 @@ struct value {
 };
 
 static int
-path_value_of(const struct view_request *request, struct value *value,
+path_value_of(const struct view_request *request, struct path_value *value,
               struct error *error)
 {
 	const struct sample_set *set = request->set;
 	struct path_hits found;
 
-	*value = (struct value){ 0 };
+	*value = (struct path_value){ 0 };
 	if (set->flow == NULL) {
 		if (path_hits_find(set, request->path, request->n_path, &found,
 		                   request->has_when &&
@@ -56,7 +56,7 @@ path_value_of(const struct view_request *request, struct value *value,
 
 /* The path's hits of the request's own set and of its columns. */
 static int
-get_values(const struct view_request *request, const struct value *value,
+get_values(const struct view_request *request, const struct path_value *value,
            struct row_values *values, struct error *error)
 {
 	struct view_request other = *request;
@@ -65,7 +65,7 @@ get_values(const struct view_request *request, const struct value *value,
 	values->is_estimated = value->is_estimated;
 	other.has_when = false;
 	for (size_t i = 0; i < request->n_columns; i++) {
-		struct value its;
+		struct path_value its;
 
 		other.set = &request->columns[i];
 		if (path_value_of(&other, &its, error) != 0)
@@ -79,7 +79,7 @@ get_values(const struct view_request *request, const struct value *value,
 /* Adds the one row. */
 static int
 path_add_row(const struct view_request *request, const struct measure *measure,
-             const struct value *value, struct table *table,
+             const struct path_value *value, struct table *table,
              struct error *error)
 {
 	struct row_shape shape;
@@ -137,8 +137,9 @@ if_saved(const struct saving *saving, struct cell value)
  * have these as fields.
  */
 static int
-path_describe_saving(const struct sample_set *set, const struct value *value,
-                     struct table *table, struct error *error)
+path_describe_saving(const struct sample_set *set,
+                     const struct path_value *value, struct table *table,
+                     struct error *error)
 {
 	struct measure run = { .denominator = set->total };
 	uint64_t hits = value->hits, before, after;
@@ -177,7 +178,7 @@ path_describe_saving(const struct sample_set *set, const struct value *value,
 
 /* If the path cannot have hits, or is in no stack, says so. */
 static int
-path_explain(const struct value *value, struct table *table,
+path_explain(const struct path_value *value, struct table *table,
              struct error *error)
 {
 	if (!value->is_canonical)
@@ -189,7 +190,7 @@ path_explain(const struct value *value, struct table *table,
 
 /* The path's hits in each of the runs that the request compares. */
 static int
-fill_row(const struct view_request *request, const struct value *value,
+fill_row(const struct view_request *request, const struct path_value *value,
          struct rows *rows, struct table *table, struct error *error)
 {
 	const struct cell path = table_path(table, request->set->names,
@@ -216,7 +217,7 @@ fill_row(const struct view_request *request, const struct value *value,
 
 /* Whatever the threshold: this is the path that was asked for. */
 static int
-path_compare(const struct view_request *request, const struct value *value,
+path_compare(const struct view_request *request, const struct path_value *value,
              struct table *table, struct error *error)
 {
 	const struct measure measure = { 0 };
@@ -238,7 +239,7 @@ view_path(const struct view_request *request, struct table *table,
 {
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
-	struct value value;
+	struct path_value value;
 
 	if (request->n_path == 0)
 		return error_set(error, "path needs a call path");

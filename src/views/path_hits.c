@@ -17,7 +17,7 @@
 #include "src/profile/tree_time.h"
 
 /* 0: the path's first name is not on the stack. */
-struct state {
+struct path_state {
 	uint32_t matched : 31;
 	uint32_t is_detour : 1;
 };
@@ -39,18 +39,18 @@ struct path_counting {
 	uint64_t *times;	/* of the first set; NULL: not counted */
 };
 
-static struct state
-next_state(const struct automaton *automaton, struct state state,
+static struct path_state
+next_state(const struct automaton *automaton, struct path_state state,
            uint32_t name)
 {
 	uint32_t position = automaton->position[name];
 
 	if (!state.is_detour && state.matched < automaton->n &&
 	    automaton->path[state.matched] == name)
-		return (struct state){ state.matched + 1, false };
+		return (struct path_state){ state.matched + 1, false };
 	if (position != 0 && position <= state.matched)
-		return (struct state){ position, false };
-	return (struct state){ state.matched, state.matched > 0 };
+		return (struct path_state){ position, false };
+	return (struct path_state){ state.matched, state.matched > 0 };
 }
 
 /* Counts the stacks through a node where the path ends. */
@@ -74,14 +74,14 @@ path_hits_count_hits(const struct automaton *automaton,
                      struct path_counting *counting, struct error *error)
 {
 	const struct sample_tree *tree = counting->sets->tree;
-	struct state *states = NULL;
+	struct path_state *states = NULL;
 	uint32_t node = 0;
 
 	if (large_array_reserve(&states, tree->n_nodes, sizeof *states,
 	                        error) != 0)
 		return -1;
 	while (node < tree->n_nodes) {
-		struct state state = { 0 };
+		struct path_state state = { 0 };
 		bool is_end;
 
 		if (tree->parent[node] != NO_NODE)

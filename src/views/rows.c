@@ -354,7 +354,7 @@ rows_limit(const struct view_request *request, uint32_t n,
 	return (uint32_t)request->limit;
 }
 
-struct row_source {
+struct rows_row_source {
 	struct call_paths paths;
 	struct rows rows;
 	struct row_shape shape;
@@ -393,7 +393,7 @@ row_shape_cells(const struct row_shape *shape, const struct row_values *values,
 static void
 rows_get_row(const struct table *table, size_t i, struct cell *cells)
 {
-	const struct row_source *source = table->row_source;
+	const struct rows_row_source *source = table->row_source;
 	const struct rows *rows = &source->rows;
 	uint32_t row = rows->order[i];
 	struct row_values values = {
@@ -412,7 +412,7 @@ rows_get_row(const struct table *table, size_t i, struct cell *cells)
 static void
 rows_free_source(void *row_source)
 {
-	struct row_source *source = row_source;
+	struct rows_row_source *source = row_source;
 
 	rows_free(&source->rows);
 	free(source);
@@ -423,7 +423,7 @@ static int
 rows_give_to_table(struct rows *rows, const struct names *names,
                    struct table *table, struct error *error)
 {
-	struct row_source *source = memory_array(1, sizeof *source, error);
+	struct rows_row_source *source = memory_array(1, sizeof *source, error);
 
 	if (source == NULL) {
 		rows_free(rows);
@@ -521,7 +521,7 @@ rows_draw_functions(const struct rows *rows, uint32_t n_rows,
 
 /* The same of rows that are paths.  O(nodes) for each row. */
 static struct when_text *
-draw_paths(const struct row_source *source, uint32_t n_rows,
+draw_paths(const struct rows_row_source *source, uint32_t n_rows,
            const struct sample_set *set, struct table *table,
            struct error *error)
 {
@@ -558,7 +558,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 	const struct names *names = request->set->names;
 	bool has_paths = rows->parent != NULL;
 	bool has_returns = rows->returns != NULL;
-	struct row_source *source;
+	struct rows_row_source *source;
 	uint32_t n_kept = rows->n, n_rows = n_kept;
 
 	if (request->compared != NULL)

@@ -20,7 +20,7 @@
 #define NO_ITEM UINT32_MAX
 
 /* A row: the sections of one name, or of one thread, process or value. */
-struct group {
+struct sections_group {
 	uint32_t item;		/* the first thread, process or label in it;
 				 * NO_ITEM: what is unknown */
 	uint32_t process;	/* threads: of the first, or NO_PROCESS */
@@ -36,7 +36,7 @@ struct groups {
 	const struct section_request *wanted;
 	const struct profile *profile;
 	struct names *keys;		/* group i by what it has in common */
-	struct group *items;		/* [n] */
+	struct sections_group *items;		/* [n] */
 	size_t n, capacity;
 	uint32_t *shown;		/* [n_shown] in order */
 	uint32_t n_shown;
@@ -66,7 +66,7 @@ groups_start(struct groups *groups, const struct view_request *request,
 }
 
 /* The group of a key, made if new; NULL with *error set. */
-static struct group *
+static struct sections_group *
 sections_find_group(struct groups *groups, const char *first,
                     const void *second, size_t n_second, uint32_t item,
                     struct error *error)
@@ -81,8 +81,9 @@ sections_find_group(struct groups *groups, const char *first,
 		                groups->n + 1, sizeof *groups->items,
 		                error) != 0)
 			return NULL;
-		groups->items[groups->n++] = (struct group){ .item = item,
-			.process = NO_PROCESS };
+		groups->items[groups->n++] = (struct sections_group){
+			.item = item, .process = NO_PROCESS
+		};
 	}
 	return &groups->items[number];
 }
@@ -101,7 +102,7 @@ is_empty(const struct groups *groups, uint32_t section)
 }
 
 static void
-sections_add_total(const struct groups *groups, struct group *group,
+sections_add_total(const struct groups *groups, struct sections_group *group,
                    uint32_t section)
 {
 	const struct section_request *wanted = groups->wanted;
@@ -116,20 +117,22 @@ sections_add_total(const struct groups *groups, struct group *group,
 
 /* ---- sorting and showing ---- */
 
-struct comparison {
+struct sections_comparison {
 	const struct groups *groups;
 	/* The order of two groups with the same hits. */
-	int (*compare)(const struct groups *groups, const struct group *a,
-	               const struct group *b);
+	int (*compare)(const struct groups *groups,
+	               const struct sections_group *a,
+	               const struct sections_group *b);
 };
 
 static int
 compare_groups(const void *left, const void *right, void *context)
 {
-	const struct comparison *comparison = context;
+	const struct sections_comparison *comparison = context;
 	const struct groups *groups = comparison->groups;
 	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
-	const struct group *a = &groups->items[i], *b = &groups->items[j];
+	const struct sections_group *a = &groups->items[i],
+				    *b = &groups->items[j];
 	int order;
 
 	if (a->hits[0] != b->hits[0])
@@ -187,11 +190,12 @@ sections_add_columns(const struct view_request *request, struct table *table,
 /* Sorts what is above the threshold, and describes the view in the table. */
 static int
 sections_show(struct groups *groups, const struct view_kind *kind,
-              int (*compare)(const struct groups *groups, const struct group *a,
-                             const struct group *b),
+              int (*compare)(const struct groups *groups,
+                             const struct sections_group *a,
+                             const struct sections_group *b),
               struct measure *measure, struct table *table, struct error *error)
 {
-	struct comparison comparison = { groups, compare };
+	struct sections_comparison comparison = { groups, compare };
 	struct hidden hidden = { 0 };
 
 	*measure = measure_of(groups->request);
@@ -222,8 +226,8 @@ sections_show(struct groups *groups, const struct view_kind *kind,
 
 /* Writes the cells that all rows begin with; returns their number. */
 static size_t
-sections_begin_row(const struct groups *groups, const struct group *group,
-                   struct cell *cells)
+sections_begin_row(const struct groups *groups,
+                   const struct sections_group *group, struct cell *cells)
 {
 	const struct column_view *columns = &groups->columns;
 	size_t n = columns_cells_before(columns, group->hits, cells);
@@ -253,13 +257,13 @@ static const struct view_kind threads_kind = {
 };
 
 /* The group of a thread: with others of its name and program, or its own. */
-static struct group *
+static struct sections_group *
 group_of_thread(struct groups *groups, uint32_t thread, uint32_t process,
                 struct error *error)
 {
 	const struct profile *profile = groups->profile;
 	const char *program = process_title(profile, process);
-	struct group *group = groups->wanted->is_each ?
+	struct sections_group *group = groups->wanted->is_each ?
 	    sections_find_group(groups, "", &thread, sizeof thread, thread,
 	                        error) :
 	    sections_find_group(groups, thread_title(profile, thread), program,
@@ -274,7 +278,7 @@ static int
 collect_threads(struct groups *groups, struct error *error)
 {
 	const struct profile *profile = groups->profile;
-	struct group *group;
+	struct sections_group *group;
 
 	for (uint32_t i = 0; i < profile->n_threads; i++) {
 		const struct thread *thread = &profile->threads[i];
@@ -301,22 +305,22 @@ collect_threads(struct groups *groups, struct error *error)
 }
 
 static uint64_t
-tid_of(const struct groups *groups, const struct group *group)
+tid_of(const struct groups *groups, const struct sections_group *group)
 {
 	return group->item == NO_ITEM ? 0 :
 	       groups->profile->threads[group->item].tid;
 }
 
 static uint64_t
-pid_of(const struct groups *groups, const struct group *group)
+pid_of(const struct groups *groups, const struct sections_group *group)
 {
 	return group->process == NO_PROCESS ? 0 :
 	       groups->profile->processes[group->process].pid;
 }
 
 static int
-compare_threads(const struct groups *groups, const struct group *a,
-                const struct group *b)
+compare_threads(const struct groups *groups, const struct sections_group *a,
+                const struct sections_group *b)
 {
 	const struct profile *profile = groups->profile;
 	int order = strcmp(thread_title(profile, a->item),
@@ -350,7 +354,8 @@ add_thread_rows(const struct groups *groups, struct table *table,
 	table_add_column(table, "name", "name", CELL_TEXT);
 	table->handle_key = "name";
 	for (uint32_t i = 0; i < groups->n_shown; i++) {
-		const struct group *group = &groups->items[groups->shown[i]];
+		const struct sections_group
+		    *group = &groups->items[groups->shown[i]];
 		struct cell cells[TABLE_MAX_COLUMNS];
 		size_t n = sections_begin_row(groups, group, cells);
 
@@ -398,7 +403,7 @@ static const struct view_kind processes_kind = {
 	.ignores_inlined = true,
 };
 
-static struct group *
+static struct sections_group *
 group_of_process(struct groups *groups, uint32_t process, struct error *error)
 {
 	return groups->wanted->is_each ?
@@ -412,7 +417,7 @@ static int
 collect_processes(struct groups *groups, struct error *error)
 {
 	const struct profile *profile = groups->profile;
-	struct group *group;
+	struct sections_group *group;
 
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
 		group = group_of_process(groups, i, error);
@@ -444,8 +449,9 @@ collect_processes(struct groups *groups, struct error *error)
 }
 
 static int
-sections_compare_processes(const struct groups *groups, const struct group *a,
-                           const struct group *b)
+sections_compare_processes(const struct groups *groups,
+                           const struct sections_group *a,
+                           const struct sections_group *b)
 {
 	const struct profile *profile = groups->profile;
 	int order = strcmp(process_title(profile, a->item),
@@ -477,7 +483,8 @@ add_process_rows(const struct groups *groups, struct table *table,
 		table_add_column(table, "command", "command",
 		                 CELL_TEXT)->is_elastic = true;
 	for (uint32_t i = 0; i < groups->n_shown; i++) {
-		const struct group *group = &groups->items[groups->shown[i]];
+		const struct sections_group
+		    *group = &groups->items[groups->shown[i]];
 		const struct process *process = group->item == NO_ITEM ? NULL :
 		    &profile->processes[group->item];
 		struct cell cells[TABLE_MAX_COLUMNS];
@@ -546,7 +553,8 @@ value_text(const struct profile *profile, const struct label *label,
 
 /* Adds a section's hits to a group, once. */
 static void
-add_section(struct groups *groups, struct group *group, uint32_t section)
+add_section(struct groups *groups, struct sections_group *group,
+            uint32_t section)
 {
 	if (group->last_section == section + 1)
 		return;
@@ -566,7 +574,7 @@ collect_set(struct groups *groups, uint32_t number,
 		uint32_t item = set->first + i;
 		const struct label *label = &profile->labels[item];
 		const char *known = names_text(profile->names, label->key);
-		struct group *group;
+		struct sections_group *group;
 
 		if (key != NULL && strcmp(known, key) != 0)
 			continue;
@@ -592,7 +600,7 @@ collect_labels(struct groups *groups, struct error *error)
 
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
 		struct section section = section_of(profile, i);
-		struct group *group;
+		struct sections_group *group;
 		bool found = false;
 
 		if (section.label_set != NO_LABELS &&
@@ -624,7 +632,7 @@ sections_count_values(struct groups *groups, struct error *error)
 		uint32_t n = names_count(seen);
 		uint32_t number = names_add(seen, (const char *)label,
 		                            sizeof *label, error);
-		struct group *group;
+		struct sections_group *group;
 
 		if (number == NO_NAME)
 			break;
@@ -639,8 +647,9 @@ sections_count_values(struct groups *groups, struct error *error)
 }
 
 static int
-compare_label_groups(const struct groups *groups, const struct group *a,
-                     const struct group *b)
+compare_label_groups(const struct groups *groups,
+                     const struct sections_group *a,
+                     const struct sections_group *b)
 {
 	const struct profile *profile = groups->profile;
 	const struct label *left, *right;
@@ -666,7 +675,8 @@ add_label_rows(const struct groups *groups, struct table *table,
 	table_add_column(table, are_keys ? "key" : "value",
 	                 are_keys ? "key" : "value", CELL_TEXT);
 	for (uint32_t i = 0; i < groups->n_shown; i++) {
-		const struct group *group = &groups->items[groups->shown[i]];
+		const struct sections_group
+		    *group = &groups->items[groups->shown[i]];
 		const struct label *label = group->item == NO_ITEM ? NULL :
 		    &profile->labels[group->item];
 		struct cell cells[TABLE_MAX_COLUMNS];

@@ -56,7 +56,7 @@ static const char *const change_kinds[] = {
 	[CHANGE_CALL] = "call",
 };
 
-struct change {
+struct specialise_change {
 	enum change_kind kind;
 	uint32_t plan;		/* of CHANGE_OPTIMISE and CHANGE_COVERED */
 	uint32_t in;		/* the version that a call is in */
@@ -76,7 +76,7 @@ struct specialisation {
 	struct clones clones;
 	uint32_t *order;	/* [n_versions] as they are shown */
 	uint32_t *rank;		/* [n_versions] the place of each in order */
-	struct change *changes;
+	struct specialise_change *changes;
 	size_t n_changes, changes_capacity;
 	uint32_t n_copies, n_detours;
 	uint32_t n_used_detours;	/* of these, those with hits */
@@ -424,8 +424,8 @@ name_versions(struct specialisation *one, struct error *error)
 /* ---- changes ---- */
 
 static int
-specialise_add_change(struct specialisation *one, struct change change,
-                      struct error *error)
+specialise_add_change(struct specialisation *one,
+                      struct specialise_change change, struct error *error)
 {
 	if (memory_grow(&one->changes, &one->changes_capacity,
 	                one->n_changes + 1, sizeof *one->changes, error) != 0)
@@ -440,7 +440,7 @@ add_optimised(struct specialisation *one, uint32_t plan, struct error *error)
 {
 	const struct plan *of = &one->plans[plan];
 	uint32_t n = (uint32_t)(of->n - of->first);
-	struct change change = { CHANGE_OPTIMISE, plan, NO_VERSION,
+	struct specialise_change change = { CHANGE_OPTIMISE, plan, NO_VERSION,
 		of->path[of->n - 1], NO_VERSION, of->hits };
 	size_t n_before = one->n_changes;
 
@@ -455,7 +455,7 @@ add_optimised(struct specialisation *one, uint32_t plan, struct error *error)
 		return specialise_add_change(one, change, error);
 	if (one->n_changes > n_before)
 		return 0;
-	change = (struct change){ CHANGE_COVERED, plan, NO_VERSION,
+	change = (struct specialise_change){ CHANGE_COVERED, plan, NO_VERSION,
 		of->path[of->n - 1], NO_VERSION, 0 };
 	return specialise_add_change(one, change, error);
 }
@@ -465,7 +465,7 @@ static int
 compare_calls(const void *left, const void *right, void *context)
 {
 	const struct specialisation *one = context;
-	const struct change *a = left, *b = right;
+	const struct specialise_change *a = left, *b = right;
 	uint32_t first = one->rank[a->becomes], second = one->rank[b->becomes];
 
 	return first < second ? -1 : first > second;
@@ -480,9 +480,9 @@ add_version(struct specialisation *one, uint32_t v, struct error *error)
 
 	if (!version->is_original && !version->is_optimised &&
 	    specialise_add_change(one,
-	                          (struct change){ CHANGE_COPY, 0, NO_VERSION,
-	                                           version->function, v,
-	                                           version->hits },
+	                          (struct specialise_change){
+				      CHANGE_COPY, 0, NO_VERSION,
+				      version->function, v, version->hits },
 	                          error) != 0)
 		return -1;
 	n_before = one->n_changes;
@@ -491,7 +491,7 @@ add_version(struct specialisation *one, uint32_t v, struct error *error)
 		    &one->clones.calls[version->first_call + i];
 
 		if (specialise_add_change(one,
-		                          (struct change){
+		                          (struct specialise_change){
 					      CHANGE_CALL, 0, v, call->callee,
 					      call->version, call->hits },
 		                          error) != 0)
@@ -808,7 +808,8 @@ specialise_set_name(const struct specialisation *one,
 
 /* Sets the cells of the plan that a change is for. */
 static void
-set_plan(const struct specialisation *one, const struct change *change,
+set_plan(const struct specialisation *one,
+         const struct specialise_change *change,
          struct cell cells[TABLE_MAX_COLUMNS], struct error *error)
 {
 	const struct plan *plan = &one->plans[change->plan];
@@ -822,7 +823,7 @@ set_plan(const struct specialisation *one, const struct change *change,
 
 static int
 specialise_add_row(struct specialisation *one, const struct call_paths *paths,
-                   const struct change *change, struct error *error)
+                   const struct specialise_change *change, struct error *error)
 {
 	struct cell cells[TABLE_MAX_COLUMNS] = { 0 };
 	bool is_call = change->kind == CHANGE_CALL;

@@ -17,7 +17,7 @@
 enum { MOST_BODIES = 7 };
 
 /* A chart that is being made, with the functions that its layers name. */
-struct making {
+struct chart_making {
 	struct chart chart;
 	struct chart_layer layers[MOST_BODIES + 1];
 	struct when_times times[MOST_BODIES + 1];	/* of the layers */
@@ -25,8 +25,9 @@ struct making {
 };
 
 static void
-times_chart_add_layer(struct making *making, const struct measure *measure,
-                      struct cell name, bool is_rest)
+times_chart_add_layer(struct chart_making *making,
+                      const struct measure *measure, struct cell name,
+                      bool is_rest)
 {
 	struct chart *chart = &making->chart;
 	const uint64_t *hits = making->times[chart->n_layers].hits;
@@ -41,7 +42,7 @@ times_chart_add_layer(struct making *making, const struct measure *measure,
 
 /* What `all` has and the layers have not, if that is anything. */
 static void
-add_rest(struct making *making, const struct measure *measure,
+add_rest(struct chart_making *making, const struct measure *measure,
          const struct when_times *all, const char *name)
 {
 	struct when_times *rest = &making->times[making->chart.n_layers];
@@ -60,7 +61,8 @@ add_rest(struct making *making, const struct measure *measure,
 /* ---- a path ---- */
 
 static int
-times_chart_add_path(struct making *making, const struct view_request *request,
+times_chart_add_path(struct chart_making *making,
+                     const struct view_request *request,
                      const struct measure *measure,
                      const struct when_times *times, struct table *table,
                      struct error *error)
@@ -121,7 +123,7 @@ find_largest(const struct function_total *totals, uint32_t n,
 }
 
 static int
-times_chart_add_bodies(struct making *making,
+times_chart_add_bodies(struct chart_making *making,
                        const struct view_request *request,
                        const struct measure *measure, struct error *error)
 {
@@ -158,8 +160,8 @@ times_add_chart(const struct view_request *request,
                 struct error *error)
 {
 	const struct timeline *timeline = request->set->tree->timeline;
-	struct making *making = arena_alloc(&table->arena, sizeof *making,
-	                                    error);
+	struct chart_making *making = arena_alloc(&table->arena, sizeof *making,
+	                                          error);
 	int status;
 
 	if (making == NULL)

@@ -11,14 +11,14 @@
 enum { NODES_A_STEP = 1 << 20 };
 
 /* The sums of one name, in half a cache line. */
-struct sum {
+struct totals_sum {
 	uint64_t self, inclusive, returns;
 	uint32_t until;		/* end of the last subtree added */
 	uint32_t place;		/* in the list, from 1; 0: not met */
 };
 
 static uint32_t
-totals_add_nodes(const struct sample_set *set, struct sum *sums,
+totals_add_nodes(const struct sample_set *set, struct totals_sum *sums,
                  struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
@@ -27,7 +27,7 @@ totals_add_nodes(const struct sample_set *set, struct sum *sums,
 	uint32_t n = 0;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		struct sum *sum = &sums[label[node]];
+		struct totals_sum *sum = &sums[label[node]];
 		/* Recursion is not rare, so this is a mask and no branch. */
 		const uint64_t outside = -(uint64_t)(node >= sum->until);
 
@@ -51,7 +51,7 @@ static struct function_total *
 tree_totals(const struct sample_set *set, uint32_t *n, struct error *error)
 {
 	uint32_t n_names = names_count(set->names);
-	struct sum *sums = memory_array(n_names, sizeof *sums, error);
+	struct totals_sum *sums = memory_array(n_names, sizeof *sums, error);
 	struct function_total *totals;
 
 	if (sums == NULL)

@@ -207,7 +207,7 @@ tree_sort_nodes(struct selection *selection, const struct view_request *request,
 }
 
 /* The tree is its own trie of paths. */
-struct row_source {
+struct tree_row_source {
 	struct call_paths paths;
 	const struct sample_set *set;
 	const struct sample_set *sets;	/* [n_sets] of the columns */
@@ -219,7 +219,7 @@ struct row_source {
 };
 
 static struct cell
-tree_draw_when(struct row_source *source, uint32_t node)
+tree_draw_when(struct tree_row_source *source, uint32_t node)
 {
 	const struct sample_set *set = source->set;
 	struct when_times times = { 0 };
@@ -233,7 +233,7 @@ tree_draw_when(struct row_source *source, uint32_t node)
 static void
 tree_get_row(const struct table *table, size_t i, struct cell *cells)
 {
-	struct row_source *source = table->row_source;
+	struct tree_row_source *source = table->row_source;
 	const struct sample_set *set = source->set;
 	uint32_t node = source->nodes[i].node;
 	const struct column_view *columns = &source->columns;
@@ -264,7 +264,7 @@ tree_give_to_table(const struct selection *selection, uint32_t n_rows,
                    struct error *error)
 {
 	const struct sample_set *set = request->set;
-	struct row_source *source = memory_array(1, sizeof *source +
+	struct tree_row_source *source = memory_array(1, sizeof *source +
 	    (size_t)n_rows * sizeof *source->nodes, error);
 
 	if (source == NULL)

@@ -36,7 +36,7 @@ static const struct view_kind up_kind = {
  * A name on the stack, in a ring that starts with the most recently activated
  * name.
  */
-struct activation {
+struct up_activation {
 	uint32_t newer, older;
 	uint32_t callee;	/* name that its last activation called */
 	uint32_t record;	/* of the path that begins with it */
@@ -47,7 +47,7 @@ struct activation {
 };
 
 /* The state of the list before a node that is still open. */
-struct open_node {
+struct up_path_node {
 	uint32_t node;
 	uint32_t newer, callee;		/* of the node's name */
 	bool was_listed;
@@ -58,14 +58,14 @@ struct open_root {
 	uint32_t end, record;
 };
 
-struct walk {
+struct up_walk {
 	const struct sample_set *set;
 	const struct sample_set *columns;	/* [trie.n_columns] */
 	struct path_trie trie;
-	struct activation *names;	/* [n_names + 1], the last one the head
+	struct up_activation *names;	/* [n_names + 1], the last one the head
 					 * of the ring */
 	uint32_t ring;			/* the number of the head */
-	struct open_node *open;
+	struct up_path_node *open;
 	uint32_t n_open;
 	uint32_t *chain;		/* nodes about to be opened */
 	struct open_root *roots;	/* where own hits are counted */
@@ -74,7 +74,7 @@ struct walk {
 };
 
 static int
-up_walk_begin(struct walk *walk, const struct view_request *request,
+up_walk_begin(struct up_walk *walk, const struct view_request *request,
               bool counts_own, struct error *error)
 {
 	const struct sample_set *set = request->set;
@@ -82,7 +82,7 @@ up_walk_begin(struct walk *walk, const struct view_request *request,
 	uint32_t n_names = names_count(set->names);
 	size_t deepest = (size_t)tree->deepest + 1;
 
-	*walk = (struct walk){ .set = set, .columns = request->columns,
+	*walk = (struct up_walk){ .set = set, .columns = request->columns,
 		               .ring = n_names };
 	walk->names = memory_array((size_t)n_names + 1, sizeof *walk->names,
 	                           error);
@@ -109,7 +109,7 @@ up_walk_begin(struct walk *walk, const struct view_request *request,
 }
 
 static void
-up_walk_free(struct walk *walk)
+up_walk_free(struct up_walk *walk)
 {
 	path_trie_free(&walk->trie);
 	free(walk->names);
@@ -119,9 +119,9 @@ up_walk_free(struct walk *walk)
 }
 
 static void
-unlist(struct walk *walk, uint32_t name)
+unlist(struct up_walk *walk, uint32_t name)
 {
-	struct activation *names = walk->names;
+	struct up_activation *names = walk->names;
 
 	names[names[name].newer].older = names[name].older;
 	names[names[name].older].newer = names[name].newer;
@@ -129,9 +129,9 @@ unlist(struct walk *walk, uint32_t name)
 
 /* Inserts the name after `newer`; the head of the ring precedes all names. */
 static void
-list_after(struct walk *walk, uint32_t newer, uint32_t name)
+list_after(struct up_walk *walk, uint32_t newer, uint32_t name)
 {
-	struct activation *names = walk->names;
+	struct up_activation *names = walk->names;
 	uint32_t older = names[newer].older;
 
 	names[name].newer = newer;
@@ -140,17 +140,17 @@ list_after(struct walk *walk, uint32_t newer, uint32_t name)
 }
 
 static void
-up_open_node(struct walk *walk, uint32_t node)
+up_open_node(struct up_walk *walk, uint32_t node)
 {
 	uint32_t name = walk->set->tree->label[node];
-	struct activation *activation = &walk->names[name];
+	struct up_activation *activation = &walk->names[name];
 
 	if (walk->n_open > 0) {
 		uint32_t caller = walk->open[walk->n_open - 1].node;
 
 		walk->names[walk->set->tree->label[caller]].callee = name;
 	}
-	walk->open[walk->n_open++] = (struct open_node){
+	walk->open[walk->n_open++] = (struct up_path_node){
 		.node = node,
 		.newer = activation->newer,
 		.callee = activation->callee,
@@ -163,11 +163,11 @@ up_open_node(struct walk *walk, uint32_t node)
 }
 
 static void
-up_close_node(struct walk *walk)
+up_close_node(struct up_walk *walk)
 {
-	const struct open_node *open = &walk->open[--walk->n_open];
+	const struct up_path_node *open = &walk->open[--walk->n_open];
 	uint32_t name = walk->set->tree->label[open->node];
-	struct activation *activation = &walk->names[name];
+	struct up_activation *activation = &walk->names[name];
 
 	unlist(walk, name);
 	activation->is_listed = open->was_listed;
@@ -178,7 +178,7 @@ up_close_node(struct walk *walk)
 
 /* Makes the open nodes the ancestors of `node`. */
 static void
-open_ancestors(struct walk *walk, uint32_t node)
+open_ancestors(struct up_walk *walk, uint32_t node)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	uint32_t ancestor = tree->parent[node], innermost, n = 0;
@@ -200,11 +200,11 @@ open_ancestors(struct walk *walk, uint32_t node)
  * have been counted before.
  */
 static int
-up_count_returns(struct walk *walk, uint32_t node, uint32_t name,
+up_count_returns(struct up_walk *walk, uint32_t node, uint32_t name,
                  bool calls_node, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
-	struct activation *activation = &walk->names[name];
+	struct up_activation *activation = &walk->names[name];
 	uint32_t before = calls_node ? NO_RECORD :
 	    walk->names[activation->callee].before;
 
@@ -228,7 +228,7 @@ up_count_returns(struct walk *walk, uint32_t node, uint32_t name,
  * outermost frame, and no longer those of the activation of the root before.
  */
 static void
-count_own(struct walk *walk, uint32_t node)
+count_own(struct up_walk *walk, uint32_t node)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	uint64_t weight = walk->set->weight[node];
@@ -247,7 +247,7 @@ count_own(struct walk *walk, uint32_t node)
 }
 
 static inline void
-up_count_hits(struct walk *walk, uint32_t record, uint32_t node)
+up_count_hits(struct up_walk *walk, uint32_t record, uint32_t node)
 {
 	if (path_trie_count(&walk->trie, record, node,
 	                    walk->set->tree->end[node],
@@ -259,9 +259,9 @@ up_count_hits(struct walk *walk, uint32_t record, uint32_t node)
 
 /* Counts a node named like the root for all paths that end in it. */
 static int
-up_count_node(struct walk *walk, uint32_t node, struct error *error)
+up_count_node(struct up_walk *walk, uint32_t node, struct error *error)
 {
-	struct activation *names = walk->names;
+	struct up_activation *names = walk->names;
 	uint32_t innermost = names[walk->ring].older;
 	uint32_t record = 0;
 	const uint64_t *returns = walk->set->tree->returns;
@@ -292,7 +292,7 @@ up_count_node(struct walk *walk, uint32_t node, struct error *error)
 }
 
 static int
-up_count_paths(struct walk *walk, uint32_t root, struct error *error)
+up_count_paths(struct up_walk *walk, uint32_t root, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
 	uint32_t node = measure_next_node(tree, 0, root);
@@ -313,7 +313,7 @@ rows_up(struct rows *rows, const struct view_request *request,
         const struct measure *measure, bool counts_own,
         struct hidden *hidden, struct error *error)
 {
-	struct walk walk;
+	struct up_walk walk;
 	int status = -1;
 
 	if (up_walk_begin(&walk, request, counts_own, error) == 0 &&

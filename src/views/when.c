@@ -133,7 +133,7 @@ when_of_functions(const struct sample_set *set, const uint32_t *functions,
 {
 	const struct sample_tree *tree = set->tree;
 	struct when_times *times = memory_array(n, sizeof *times, error);
-	struct shown {
+	struct when_shown {
 		uint32_t place;		/* in functions, from 1; 0: not there */
 		uint32_t until;		/* end of the last subtree added */
 	} *shown = memory_array(names_count(set->names), sizeof *shown, error);
@@ -146,7 +146,7 @@ when_of_functions(const struct sample_set *set, const uint32_t *functions,
 	for (uint32_t i = 0; i < n; i++)
 		shown[functions[i]].place = i + 1;
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		struct shown *function = &shown[tree->label[node]];
+		struct when_shown *function = &shown[tree->label[node]];
 
 		if (function->place == 0 || node < function->until)
 			continue;

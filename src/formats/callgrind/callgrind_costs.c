@@ -13,7 +13,7 @@
 #include "src/profile/stack_walk.h"
 
 /* A location of a frame. */
-struct place {
+struct costs_place {
 	uint32_t outermost;	/* the function, with its level */
 	uint32_t inner;
 	uint32_t file, line;
@@ -36,7 +36,7 @@ struct callgrind_costs {
 	size_t files_capacity;
 
 	/* Used while costs are added up. */
-	struct place *places;		/* [n_locations] */
+	struct costs_place *places;		/* [n_locations] */
 	uint32_t *n_active;		/* [functions], of the outermost kind:
 					 * activations on the stack */
 	struct caller *callers;		/* [deepest] innermost of each frame
@@ -77,7 +77,7 @@ callgrind_costs_find_places(struct callgrind_costs *costs, struct error *error)
 			uint32_t at = frame->first_location + i;
 			struct location *location = &profile->locations[at];
 
-			costs->places[at] = (struct place){
+			costs->places[at] = (struct costs_place){
 				callgrind_costs_add_function(costs, frame,
 				                             location, 1,
 				                             error),
@@ -92,7 +92,7 @@ callgrind_costs_find_places(struct callgrind_costs *costs, struct error *error)
 }
 
 /* The places of a frame's locations, outermost first; *n of them. */
-static const struct place *
+static const struct costs_place *
 places_of(const struct callgrind_costs *costs, uint32_t label, uint32_t *n)
 {
 	const struct profile *profile = costs->source->profile;
@@ -135,7 +135,7 @@ static void
 callgrind_costs_leave(struct callgrind_costs *costs, uint32_t node)
 {
 	uint32_t n;
-	const struct place *places = places_of(costs,
+	const struct costs_place *places = places_of(costs,
 	    costs->source->profile->tree->label[node], &n);
 
 	while (n-- > 0)
@@ -151,8 +151,9 @@ callgrind_costs_add_node(struct callgrind_costs *costs, uint32_t resource,
                          const struct stack_walk *walk, struct error *error)
 {
 	uint32_t node = walk->nodes[walk->depth - 1], n;
-	const struct place *places = places_of(costs,
-	                                       walk->tree->label[node], &n);
+	const struct costs_place *places = places_of(costs,
+	                                             walk->tree->label[node],
+	                                             &n);
 	struct caller *caller = walk->depth > 1 ?
 	    &costs->callers[walk->depth - 2] : NULL;
 	struct caller *own = &costs->callers[walk->depth - 1];

@@ -21,7 +21,7 @@
 enum event_name { EVENT_OTHER, EVENT_PROFILE, EVENT_THREAD_NAME };
 
 /* The event that is read. */
-struct event {
+struct trace_event {
 	enum event_name name;
 	uint64_t pid, tid;
 	uint32_t id;			/* a text of the trace's */
@@ -66,7 +66,7 @@ chrome_trace_open_object(struct json_reader *json)
 
 /* args.data: times are its own keys, the rest is in "cpuProfile". */
 static void
-chrome_trace_read_data(struct trace *trace, struct event *event)
+chrome_trace_read_data(struct trace *trace, struct trace_event *event)
 {
 	struct json_reader *json = trace->json;
 	struct json_token key;
@@ -105,7 +105,7 @@ chrome_trace_read_text(struct trace *trace, struct names *names)
 }
 
 static void
-read_args(struct trace *trace, struct event *event)
+read_args(struct trace *trace, struct trace_event *event)
 {
 	struct json_token key;
 
@@ -123,7 +123,7 @@ read_args(struct trace *trace, struct event *event)
 }
 
 static void
-read_event_name(struct trace *trace, struct event *event)
+read_event_name(struct trace *trace, struct trace_event *event)
 {
 	struct json_token token;
 
@@ -149,7 +149,7 @@ chrome_trace_read_number(struct trace *trace, uint64_t *number)
 
 /* An event whose object is open; false: the input ends in it. */
 static bool
-chrome_trace_read_event(struct trace *trace, struct event *event)
+chrome_trace_read_event(struct trace *trace, struct trace_event *event)
 {
 	struct json_token key;
 
@@ -173,7 +173,7 @@ chrome_trace_read_event(struct trace *trace, struct event *event)
 /* ---- what events do ---- */
 
 static void
-name_thread(struct trace *trace, const struct event *event)
+name_thread(struct trace *trace, const struct trace_event *event)
 {
 	const uint64_t key[] = { event->pid, event->tid };
 	uint32_t thread = names_add(trace->threads, (const char *)key,
@@ -188,7 +188,7 @@ name_thread(struct trace *trace, const struct event *event)
 
 /* The profile with an event's process and id, made if there is none. */
 static struct traced *
-find_profile(struct trace *trace, const struct event *event)
+find_profile(struct trace *trace, const struct trace_event *event)
 {
 	/* Without an id, each thread has a profile. */
 	const uint64_t key[] = { event->pid, event->id, event->id == NO_NAME ?
@@ -211,7 +211,7 @@ find_profile(struct trace *trace, const struct event *event)
 }
 
 static void
-chrome_trace_apply_event(struct trace *trace, const struct event *event)
+chrome_trace_apply_event(struct trace *trace, const struct trace_event *event)
 {
 	struct traced *traced;
 
@@ -232,7 +232,7 @@ chrome_trace_read_events(struct trace *trace)
 	struct json_token token;
 
 	while (json_next_object(trace->json, &token, "an event, an object")) {
-		struct event event = { .id = NO_NAME, .label = NO_NAME };
+		struct trace_event event = { .id = NO_NAME, .label = NO_NAME };
 
 		if (chrome_trace_read_event(trace, &event) || event.has_piece)
 			chrome_trace_apply_event(trace, &event);

@@ -39,7 +39,7 @@ enum {
 	NODES_A_STEP = 65536,		/* between checks for Ctrl-C */
 };
 
-struct recording {
+struct cpprofdata_recording {
 	struct reader reader;
 	struct cpprofdata_file file;
 	struct tree_builder *builder;	/* its own, since a thread's nodes are
@@ -326,7 +326,7 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
  * the tallies of what was dropped, late or truncated.
  */
 static int
-add_facts(struct recording *input, struct error *error)
+add_facts(struct cpprofdata_recording *input, struct error *error)
 {
 	const struct cpprofdata_file *file = &input->file;
 	struct profile *profile = input->reader.profile;
@@ -355,7 +355,7 @@ index_of(const struct cpprofdata_runs *runs, uint32_t number)
 static int
 add_module(void *context, const unsigned char *bytes, struct error *error)
 {
-	struct recording *input = context;
+	struct cpprofdata_recording *input = context;
 
 	return cpprofdata_add_module(&input->file,
 	    (size_t)(bytes - input->file.bytes), input->reader.profile, NULL,
@@ -366,7 +366,7 @@ static int
 cpprofdata_add_thread(void *context, const unsigned char *bytes,
                       struct error *error)
 {
-	struct recording *input = context;
+	struct cpprofdata_recording *input = context;
 	struct cpprofdata_thread raw;
 	char name[sizeof raw.name + 1] = "";
 	struct thread thread = { .process = 0 };
@@ -384,7 +384,7 @@ cpprofdata_add_thread(void *context, const unsigned char *bytes,
 
 /* The frame that is only this name. */
 static uint32_t
-cpprofdata_named_frame(struct recording *input, const char *text,
+cpprofdata_named_frame(struct cpprofdata_recording *input, const char *text,
                        struct error *error)
 {
 	struct names *names = input->reader.profile->names;
@@ -396,7 +396,8 @@ cpprofdata_named_frame(struct recording *input, const char *text,
 
 /* A phase is no function, so its name is put in brackets. */
 static uint32_t
-phase_frame(struct recording *input, uint64_t string, struct error *error)
+phase_frame(struct cpprofdata_recording *input, uint64_t string,
+            struct error *error)
 {
 	char text[PHASE_MAX + 3];
 	size_t length;
@@ -410,8 +411,8 @@ phase_frame(struct recording *input, uint64_t string, struct error *error)
 }
 
 static uint32_t
-cpprofdata_frame_of(struct recording *input, const struct cpprofdata_node *node,
-                    struct error *error)
+cpprofdata_frame_of(struct cpprofdata_recording *input,
+                    const struct cpprofdata_node *node, struct error *error)
 {
 	uint32_t number = le32toh(node->module), module = NO_MODULE;
 
@@ -436,8 +437,9 @@ cpprofdata_frame_of(struct recording *input, const struct cpprofdata_node *node,
 
 /* Whether the parent was entered; *parent is then the builder's node. */
 static bool
-cpprofdata_find_parent(const struct recording *input, uint32_t number,
-                       uint64_t child, uint32_t owner, uint32_t *parent)
+cpprofdata_find_parent(const struct cpprofdata_recording *input,
+                       uint32_t number, uint64_t child, uint32_t owner,
+                       uint32_t *parent)
 {
 	const struct cpprofdata_run *run;
 
@@ -453,7 +455,7 @@ cpprofdata_find_parent(const struct recording *input, uint32_t number,
 }
 
 static int
-cpprofdata_add_counts(struct recording *input, uint32_t built,
+cpprofdata_add_counts(struct cpprofdata_recording *input, uint32_t built,
                       const unsigned char *bytes, struct error *error)
 {
 	for (uint32_t r = 0; r < input->file.n_named; r++) {
@@ -472,8 +474,9 @@ cpprofdata_add_counts(struct recording *input, uint32_t built,
 }
 
 static int
-cpprofdata_add_node(struct recording *input, const struct cpprofdata_run *run,
-                    uint64_t k, struct error *error)
+cpprofdata_add_node(struct cpprofdata_recording *input,
+                    const struct cpprofdata_run *run, uint64_t k,
+                    struct error *error)
 {
 	size_t offset = run->offset + k * input->file.header.node_size;
 	const unsigned char *bytes = input->file.bytes + offset;
@@ -502,8 +505,8 @@ cpprofdata_add_node(struct recording *input, const struct cpprofdata_run *run,
 }
 
 static int
-add_run_of_nodes(struct recording *input, const struct cpprofdata_run *run,
-                 struct error *error)
+add_run_of_nodes(struct cpprofdata_recording *input,
+                 const struct cpprofdata_run *run, struct error *error)
 {
 	for (uint64_t k = 0; k < run->n; k++) {
 		struct error why = { 0 };
@@ -534,8 +537,9 @@ cpprofdata_compare_runs(const void *left, const void *right)
 
 /* The builder's node for a charge; NO_NODE with *error set. */
 static uint32_t
-node_of_charge(struct recording *input, const struct cpprofdata_charge *charge,
-               uint32_t owner, struct error *error)
+node_of_charge(struct cpprofdata_recording *input,
+               const struct cpprofdata_charge *charge, uint32_t owner,
+               struct error *error)
 {
 	const struct cpprofdata_run *run = cpprofdata_runs_find(
 	    &input->file.runs[CPPROFDATA_NODES], charge->node);
@@ -555,7 +559,8 @@ node_of_charge(struct recording *input, const struct cpprofdata_charge *charge,
 
 /* Adds what a thread waited for until the end, after its nodes. */
 static int
-add_wait(struct recording *input, uint32_t owner, struct error *error)
+add_wait(struct cpprofdata_recording *input, uint32_t owner,
+         struct error *error)
 {
 	struct cpprofdata_charge charges[CPPROFDATA_CHARGES_MAX];
 	bool waits;
@@ -585,8 +590,8 @@ add_wait(struct recording *input, uint32_t owner, struct error *error)
  * neighbours.
  */
 static int
-add_sections(struct recording *input, struct cpprofdata_run **sorted, size_t n,
-             struct error *error)
+add_sections(struct cpprofdata_recording *input, struct cpprofdata_run **sorted,
+             size_t n, struct error *error)
 {
 	size_t i = 0;
 
@@ -609,7 +614,7 @@ add_sections(struct recording *input, struct cpprofdata_run **sorted, size_t n,
 
 /* Enters the waits of threads that have no nodes. */
 static int
-add_waits_without_nodes(struct recording *input, struct error *error)
+add_waits_without_nodes(struct cpprofdata_recording *input, struct error *error)
 {
 	const struct cpprofdata_runs *threads =
 	    &input->file.runs[CPPROFDATA_THREADS];
@@ -654,7 +659,7 @@ add_waits_without_nodes(struct recording *input, struct error *error)
 }
 
 static int
-cpprofdata_add_nodes(struct recording *input, struct error *error)
+cpprofdata_add_nodes(struct cpprofdata_recording *input, struct error *error)
 {
 	struct cpprofdata_runs *runs = &input->file.runs[CPPROFDATA_NODES];
 	struct cpprofdata_run **sorted = memory_array(runs->n, sizeof *sorted,
@@ -678,7 +683,7 @@ cpprofdata_add_nodes(struct recording *input, struct error *error)
 
 /* Adds a process with a thread and a section of one node, `frame`. */
 static int
-cpprofdata_add_brief(struct recording *input,
+cpprofdata_add_brief(struct cpprofdata_recording *input,
                      const struct cpprofdata_brief *brief, uint32_t frame,
                      struct error *error)
 {
@@ -724,7 +729,7 @@ cpprofdata_add_brief(struct recording *input,
 }
 
 static int
-add_briefs(struct recording *input, struct error *error)
+add_briefs(struct cpprofdata_recording *input, struct error *error)
 {
 	const struct cpprofdata_file *file = &input->file;
 	uint32_t frame;
@@ -749,7 +754,7 @@ add_briefs(struct recording *input, struct error *error)
 /* ---- the whole ---- */
 
 static int
-add_waiting_tally(struct recording *input, struct error *error)
+add_waiting_tally(struct cpprofdata_recording *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 
@@ -767,7 +772,7 @@ add_waiting_tally(struct recording *input, struct error *error)
 }
 
 static int
-warn_of_damage(struct recording *input, struct error *error)
+warn_of_damage(struct cpprofdata_recording *input, struct error *error)
 {
 	const struct cpprofdata_file *file = &input->file;
 	struct reader *reader = &input->reader;
@@ -795,7 +800,7 @@ warn_of_damage(struct recording *input, struct error *error)
  * process wrote.
  */
 static int
-find_jit(struct recording *input, const struct kept_names *kept,
+find_jit(struct cpprofdata_recording *input, const struct kept_names *kept,
          struct error *error)
 {
 	const struct cpprofdata_header *header = &input->file.header;
@@ -819,7 +824,7 @@ find_jit(struct recording *input, const struct kept_names *kept,
 
 /* Names frames by the names that the file or the recording keeps. */
 static int
-name_frames(struct recording *input, struct error *error)
+name_frames(struct cpprofdata_recording *input, struct error *error)
 {
 	const struct kept_names *kept;
 	struct error damage = { 0 };
@@ -845,7 +850,7 @@ name_frames(struct recording *input, struct error *error)
 
 /* What is damaged so early that it has no sample is no profile. */
 static int
-check_damaged(struct recording *input, struct error *error)
+check_damaged(struct cpprofdata_recording *input, struct error *error)
 {
 	const struct profile *profile = input->reader.profile;
 	const struct error *damage = &input->file.damage;
@@ -861,7 +866,7 @@ check_damaged(struct recording *input, struct error *error)
 }
 
 static int
-fill_profile(struct recording *input, struct error *error)
+fill_profile(struct cpprofdata_recording *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 
@@ -892,7 +897,7 @@ static struct profile *
 cpprofdata_read(struct source *source, const struct read_options *options,
                 struct error *error)
 {
-	struct recording input = { .builder = NULL };
+	struct cpprofdata_recording input = { .builder = NULL };
 	int result;
 
 	if (reader_begin(&input.reader, source, options, READER_OFFSETS,

@@ -37,7 +37,7 @@ cpprofdata_process_now_ns(clockid_t clock)
 /* ---- who writes a file ---- */
 
 /* A file as it may be in a list of mappings. */
-struct mapped_file {
+struct process_mapped_file {
 	const char *path;	/* absolute */
 	ino_t inode;
 };
@@ -48,7 +48,8 @@ struct mapped_file {
  * file elsewhere.  Device numbers there are not always those of stat.
  */
 static bool
-names_file(const char *line, size_t length, const struct mapped_file *file)
+names_file(const char *line, size_t length,
+           const struct process_mapped_file *file)
 {
 	const char *last = strrchr(file->path, '/');
 	size_t n = strlen(file->path);
@@ -65,12 +66,12 @@ names_file(const char *line, size_t length, const struct mapped_file *file)
 	    inode == file->inode;
 }
 
-enum mapped { MAPPED_NOT, MAPPED, MAPPED_UNKNOWN };
+enum process_mapped { MAPPED_NOT, MAPPED, MAPPED_UNKNOWN };
 
-static enum mapped
-process_maps(uint64_t pid, const struct mapped_file *file)
+static enum process_mapped
+process_maps(uint64_t pid, const struct process_mapped_file *file)
 {
-	enum mapped mapped = MAPPED_NOT;
+	enum process_mapped mapped = MAPPED_NOT;
 	char name[64], *line = NULL;
 	size_t capacity = 0;
 	ssize_t length;
@@ -117,11 +118,11 @@ is_inside_as(const char *outer, uint64_t pid)
 }
 
 /* By a process of an inner PID namespace, which has another id here. */
-static enum mapped
-inner_process_maps(uint64_t pid, const struct mapped_file *file)
+static enum process_mapped
+inner_process_maps(uint64_t pid, const struct process_mapped_file *file)
 {
 	DIR *processes = opendir("/proc");
-	enum mapped mapped = MAPPED_NOT, one;
+	enum process_mapped mapped = MAPPED_NOT, one;
 	const struct dirent *entry;
 
 	while (processes != NULL && mapped != MAPPED &&
@@ -149,15 +150,16 @@ is_of_this_namespace(uint32_t pid_namespace)
 }
 
 /* pid_namespace: of the pid, little-endian as in a header. */
-static enum mapped
+static enum process_mapped
 is_mapped_by(const char *path, uint64_t pid, uint32_t pid_namespace)
 {
 	char *whole = realpath(path, NULL);
-	enum mapped mapped = MAPPED_NOT;
+	enum process_mapped mapped = MAPPED_NOT;
 	struct stat status;
 
 	if (whole != NULL && stat(whole, &status) == 0) {
-		const struct mapped_file file = { whole, status.st_ino };
+		const struct process_mapped_file file = { whole,
+			                                  status.st_ino };
 
 		mapped = is_of_this_namespace(le32toh(pid_namespace)) ?
 		    process_maps(pid, &file) : inner_process_maps(pid, &file);

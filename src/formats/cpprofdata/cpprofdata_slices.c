@@ -14,7 +14,7 @@
 #include "src/base/memory.h"
 
 /* A record that is valid by itself. */
-struct found {
+struct slices_found {
 	uint32_t number;	/* of the node's record */
 	uint32_t node;		/* the builder's */
 	uint32_t resource;
@@ -23,7 +23,7 @@ struct found {
 };
 
 struct founds {
-	struct found *items;
+	struct slices_found *items;
 	size_t n;
 };
 
@@ -47,7 +47,7 @@ cpprofdata_slices_add_record(const struct cpprofdata_file *file,
 {
 	const uint64_t width = file->header.slice_ns;
 	struct cpprofdata_slice raw;
-	struct found found;
+	struct slices_found found;
 	uint32_t slice;
 
 	memcpy(&raw, bytes, sizeof raw);
@@ -57,7 +57,7 @@ cpprofdata_slices_add_record(const struct cpprofdata_file *file,
 	    slice >= CPPROFDATA_N_SLICES ||
 	    width > (UINT64_MAX / CPPROFDATA_N_SLICES) >> raw.doublings)
 		return;
-	found = (struct found){
+	found = (struct slices_found){
 		.number = le32toh(raw.node),
 		.node = cpprofdata_slices_node_of(file, built,
 		                                  le32toh(raw.node), owner),
@@ -75,7 +75,7 @@ cpprofdata_slices_add_record(const struct cpprofdata_file *file,
 static int
 cpprofdata_slices_compare(const void *left, const void *right)
 {
-	const struct found *a = left, *b = right;
+	const struct slices_found *a = left, *b = right;
 
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
@@ -90,12 +90,12 @@ static int
 add_found(struct founds *founds, struct tree_builder *builder,
           struct error *error)
 {
-	const struct found *last = NULL;
+	const struct slices_found *last = NULL;
 
 	qsort(founds->items, founds->n, sizeof *founds->items,
 	      cpprofdata_slices_compare);
 	for (size_t i = 0; i < founds->n; i++) {
-		const struct found *found = &founds->items[i];
+		const struct slices_found *found = &founds->items[i];
 
 		if (last != NULL && last->number == found->number &&
 		    last->resource == found->resource &&

@@ -27,13 +27,13 @@
 #define FIRST_NUMBER ((uint64_t)1 << 63)
 
 /* The address of a frame in a node. */
-struct code {
+struct export_code {
 	uint32_t module;
 	uint64_t offset;
 };
 
 /* A run of nodes, and the first numbers of its chunks. */
-struct piece {
+struct export_piece {
 	uint32_t begin, end;	/* nodes of the tree */
 	uint32_t owner;
 	uint64_t first;
@@ -41,13 +41,13 @@ struct piece {
 	uint64_t first_slice;
 };
 
-struct recording {
+struct export_recording {
 	const struct export_source *source;
 	struct writer *writer;
 	struct text_buffer strings;
 	uint32_t *module_path;		/* [n_modules] strings */
-	struct code *codes;		/* [n_frames] */
-	struct piece *pieces;
+	struct export_code *codes;		/* [n_frames] */
+	struct export_piece *pieces;
 	size_t n_pieces, pieces_capacity;
 	uint64_t *addresses;		/* [n_frames] as names_file has them */
 	struct names_chunks *names;
@@ -60,7 +60,8 @@ struct recording {
 };
 
 static void
-export_cpprofdata_put(struct recording *recording, const void *bytes, size_t n)
+export_cpprofdata_put(struct export_recording *recording, const void *bytes,
+                      size_t n)
 {
 	writer_put(recording->writer, bytes, n);
 }
@@ -69,8 +70,8 @@ export_cpprofdata_put(struct recording *recording, const void *bytes, size_t n)
 
 /* The number of a text, which is entered; 0 for NULL. */
 static uint32_t
-export_cpprofdata_add_string(struct recording *recording, const char *text,
-                             size_t length)
+export_cpprofdata_add_string(struct export_recording *recording,
+                             const char *text, size_t length)
 {
 	uint32_t number = (uint32_t)recording->strings.length;
 
@@ -82,7 +83,7 @@ export_cpprofdata_add_string(struct recording *recording, const char *text,
 }
 
 static uint32_t
-export_cpprofdata_add_text(struct recording *recording, const char *text)
+export_cpprofdata_add_text(struct export_recording *recording, const char *text)
 {
 	return text == NULL ?
 	    0 :
@@ -96,7 +97,7 @@ export_cpprofdata_add_text(struct recording *recording, const char *text)
  * that name, if there is one; is_inner: it is not outermost in all stacks.
  */
 static bool
-find_pseudo(struct recording *recording, uint32_t number, bool is_inner)
+find_pseudo(struct export_recording *recording, uint32_t number, bool is_inner)
 {
 	enum { PHASE_MAX = 255 };
 	const struct profile *profile = recording->source->profile;
@@ -111,12 +112,12 @@ find_pseudo(struct recording *recording, uint32_t number, bool is_inner)
 	    location->line != 0)
 		return false;
 	if (strcmp(text, "[partial]") == 0)
-		recording->codes[number] = (struct code){
+		recording->codes[number] = (struct export_code){
 			CPPROFDATA_PARTIAL, 0
 		};
 	else if (length > 2 && length - 2 <= PHASE_MAX && !is_inner &&
 	         text[0] == '[' && text[length - 1] == ']')
-		recording->codes[number] = (struct code){
+		recording->codes[number] = (struct export_code){
 			CPPROFDATA_PHASE,
 			export_cpprofdata_add_string(recording, text + 1,
 			                             length - 2)
@@ -175,7 +176,8 @@ first_number(const struct profile *profile)
 
 /* Gives the frames sorted[n], without pseudo frames, their addresses. */
 static void
-number_frames(struct recording *recording, const uint32_t *sorted, size_t n)
+number_frames(struct export_recording *recording, const uint32_t *sorted,
+              size_t n)
 {
 	const struct profile *profile = recording->source->profile;
 	uint64_t number = first_number(profile), address = 0;
@@ -200,7 +202,7 @@ number_frames(struct recording *recording, const uint32_t *sorted, size_t n)
 			address = frame->address;
 		recording->n_changed += frame->n_locations > KEPT_CHAIN_MAX;
 		recording->addresses[sorted[i]] = address;
-		recording->codes[sorted[i]] = (struct code){
+		recording->codes[sorted[i]] = (struct export_code){
 			frame->module == NO_MODULE ? CPPROFDATA_NO_MODULE :
 			frame->module, address
 		};
@@ -209,7 +211,7 @@ number_frames(struct recording *recording, const uint32_t *sorted, size_t n)
 }
 
 static int
-find_codes(struct recording *recording, struct error *error)
+find_codes(struct export_recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 	const struct sample_tree *tree = profile->tree;
@@ -242,7 +244,7 @@ find_codes(struct recording *recording, struct error *error)
 
 /* There may be names among addresses, but not only names. */
 static int
-check_nodes(const struct recording *recording, struct error *error)
+check_nodes(const struct export_recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 	const struct sample_tree *tree = profile->tree;
@@ -285,7 +287,7 @@ chunk_capacity(uint64_t n, size_t record_size)
 }
 
 static size_t
-export_cpprofdata_node_size(const struct recording *recording)
+export_cpprofdata_node_size(const struct export_recording *recording)
 {
 	return sizeof(struct cpprofdata_node) +
 	    recording->source->profile->n_resources *
@@ -293,16 +295,18 @@ export_cpprofdata_node_size(const struct recording *recording)
 }
 
 static int
-add_piece(struct recording *recording, uint32_t begin, uint32_t end,
+add_piece(struct export_recording *recording, uint32_t begin, uint32_t end,
           uint32_t owner, struct error *error)
 {
 	const size_t size = export_cpprofdata_node_size(recording);
-	struct piece piece = { .begin = begin, .end = end, .owner = owner };
+	struct export_piece piece = { .begin = begin,
+		                      .end = end,
+		                      .owner = owner };
 
 	if (begin == end)
 		return 0;
 	if (recording->n_pieces > 0) {
-		const struct piece *last =
+		const struct export_piece *last =
 		    &recording->pieces[recording->n_pieces - 1];
 
 		piece.first = last->first +
@@ -330,7 +334,7 @@ add_piece(struct recording *recording, uint32_t begin, uint32_t end,
 
 /* Nodes outside all sections belong to an extra thread. */
 static int
-add_pieces(struct recording *recording, struct error *error)
+add_pieces(struct export_recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 	uint32_t done = 0, nobody = UINT32_MAX;
@@ -352,7 +356,7 @@ add_pieces(struct recording *recording, struct error *error)
 }
 
 static void
-write_chunk_header(struct recording *recording, uint32_t type,
+write_chunk_header(struct export_recording *recording, uint32_t type,
                    uint64_t first, uint64_t n, size_t record_size,
                    uint32_t owner)
 {
@@ -371,7 +375,8 @@ write_chunk_header(struct recording *recording, uint32_t type,
 
 /* Zeros up to the end of the chunk's last page. */
 static void
-write_chunk_end(struct recording *recording, uint64_t n, size_t record_size)
+write_chunk_end(struct export_recording *recording, uint64_t n,
+                size_t record_size)
 {
 	static const char zeros[CPPROFDATA_PAGE];
 
@@ -384,7 +389,7 @@ write_chunk_end(struct recording *recording, uint64_t n, size_t record_size)
 /* ---- names ---- */
 
 static int
-make_names(struct recording *recording, struct error *error)
+make_names(struct export_recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 	const struct cpprofdata_header *header = &recording->header;
@@ -409,7 +414,7 @@ make_names(struct recording *recording, struct error *error)
 /* ---- records ---- */
 
 static void
-export_cpprofdata_write_strings(struct recording *recording)
+export_cpprofdata_write_strings(struct export_recording *recording)
 {
 	size_t n = recording->strings.length;
 
@@ -419,7 +424,7 @@ export_cpprofdata_write_strings(struct recording *recording)
 }
 
 static void
-write_modules(struct recording *recording)
+write_modules(struct export_recording *recording)
 {
 	const struct profile *profile = recording->source->profile;
 	uint32_t n = profile->n_modules;
@@ -444,7 +449,7 @@ write_modules(struct recording *recording)
 }
 
 static void
-write_threads(struct recording *recording)
+write_threads(struct export_recording *recording)
 {
 	const struct profile *profile = recording->source->profile;
 	uint32_t n = profile->n_threads;
@@ -468,11 +473,11 @@ write_threads(struct recording *recording)
 }
 
 static void
-export_cpprofdata_write_node(struct recording *recording,
-                             const struct piece *piece, uint32_t node)
+export_cpprofdata_write_node(struct export_recording *recording,
+                             const struct export_piece *piece, uint32_t node)
 {
 	const struct sample_tree *tree = recording->source->profile->tree;
-	const struct code *code = &recording->codes[tree->label[node]];
+	const struct export_code *code = &recording->codes[tree->label[node]];
 	uint32_t parent = tree->parent[node];
 	struct cpprofdata_node record = {
 		.parent = htole32(parent == NO_NODE ? CPPROFDATA_NO_NODE :
@@ -496,10 +501,10 @@ export_cpprofdata_write_node(struct recording *recording,
 }
 
 static int
-write_pieces(struct recording *recording, struct error *error)
+write_pieces(struct export_recording *recording, struct error *error)
 {
 	for (size_t i = 0; i < recording->n_pieces; i++) {
-		const struct piece *piece = &recording->pieces[i];
+		const struct export_piece *piece = &recording->pieces[i];
 		uint32_t n = piece->end - piece->begin;
 
 		write_chunk_header(recording, CPPROFDATA_NODES, piece->first, n,
@@ -519,12 +524,12 @@ write_pieces(struct recording *recording, struct error *error)
 
 /* After all nodes, so that readers know whose slices they are. */
 static int
-write_slices(struct recording *recording, struct error *error)
+write_slices(struct export_recording *recording, struct error *error)
 {
 	const size_t size = sizeof(struct cpprofdata_slice);
 
 	for (size_t i = 0; i < recording->n_pieces; i++) {
-		const struct piece *piece = &recording->pieces[i];
+		const struct export_piece *piece = &recording->pieces[i];
 
 		if (piece->n_slices == 0)
 			continue;
@@ -570,7 +575,7 @@ is_taken(const struct cpprofdata_header *header, uint32_t r)
 
 /* Adds a number to a name that was cut, to keep it distinct. */
 static void
-set_resource(struct recording *recording, uint32_t r)
+set_resource(struct export_recording *recording, uint32_t r)
 {
 	const struct resource *resource =
 	    &recording->source->profile->resources[r];
@@ -602,7 +607,7 @@ set_resource(struct recording *recording, uint32_t r)
 }
 
 static void
-set_process(struct recording *recording)
+set_process(struct export_recording *recording)
 {
 	const struct profile *profile = recording->source->profile;
 	struct cpprofdata_header *header = &recording->header;
@@ -628,7 +633,7 @@ set_process(struct recording *recording)
 }
 
 static int
-set_header(struct recording *recording, struct error *error)
+set_header(struct export_recording *recording, struct error *error)
 {
 	enum { X86_64 = 62 };
 	const struct profile *profile = recording->source->profile;
@@ -662,7 +667,8 @@ set_header(struct recording *recording, struct error *error)
 
 /* Prepares everything that must be known before the first byte. */
 static int
-export_cpprofdata_prepare(struct recording *recording, struct error *error)
+export_cpprofdata_prepare(struct export_recording *recording,
+                          struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 
@@ -702,8 +708,8 @@ static int
 cpprofdata_write(const struct export_source *source, struct writer *writer,
                  uint64_t *n_changed, struct error *error)
 {
-	struct recording *recording = memory_array(1, sizeof *recording,
-	                                           error);
+	struct export_recording *recording = memory_array(1, sizeof *recording,
+	                                                  error);
 	int result = -1;
 
 	*n_changed = 0;

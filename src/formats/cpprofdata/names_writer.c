@@ -335,7 +335,7 @@ names_writer_chunk_size(uint64_t size)
 enum { N_PARTS = 5 };
 
 /* The parts of the file, one chunk each. */
-struct part {
+struct names_part {
 	uint32_t type;
 	uint32_t record_size;
 	uint64_t first;
@@ -343,7 +343,7 @@ struct part {
 };
 
 static void
-write_part(struct writer *writer, const struct part *part)
+write_part(struct writer *writer, const struct names_part *part)
 {
 	static const char zeros[CPPROFDATA_PAGE];
 	size_t n = part->records->length;
@@ -363,9 +363,9 @@ write_part(struct writer *writer, const struct part *part)
 }
 
 static void
-list_parts(const struct names_chunks *chunks, struct part parts[N_PARTS])
+list_parts(const struct names_chunks *chunks, struct names_part parts[N_PARTS])
 {
-	const struct part all[N_PARTS] = {
+	const struct names_part all[N_PARTS] = {
 		{ CPPROFDATA_STRINGS, 1, chunks->first_string,
 		  &chunks->strings },
 		{ CPPROFDATA_NAMED_MODULES,
@@ -421,7 +421,7 @@ names_chunks_free(struct names_chunks *chunks)
 uint64_t
 names_chunks_size(const struct names_chunks *chunks)
 {
-	struct part parts[N_PARTS];
+	struct names_part parts[N_PARTS];
 	uint64_t size = 0;
 
 	list_parts(chunks, parts);
@@ -433,7 +433,7 @@ names_chunks_size(const struct names_chunks *chunks)
 void
 names_chunks_write(const struct names_chunks *chunks, struct writer *writer)
 {
-	struct part parts[N_PARTS];
+	struct names_part parts[N_PARTS];
 
 	list_parts(chunks, parts);
 	for (int i = 0; i < N_PARTS; i++)

@@ -14,30 +14,30 @@
 #include "src/formats/exporter.h"
 
 /* What a record is made of. */
-struct part {
+struct slices_part {
 	uint32_t resource, slice;
 	struct cpprofdata_count count;
 };
 
 /* The places of a node's parts, in its row of the timeline. */
-struct place {
+struct slices_place {
 	size_t entry, end;
 	uint32_t resource;
 };
 
-static struct place
+static struct slices_place
 first_place(const struct slices_writer *slices, uint32_t node)
 {
 	const uint32_t row = slices->tree->row[node];
 
-	return (struct place){ slices->tree->timeline->first[row],
+	return (struct slices_place){ slices->tree->timeline->first[row],
 		slices->tree->timeline->first[row + 1], 0 };
 }
 
 /* The next part that is not empty; false after the last one. */
 static bool
-slices_writer_next_part(const struct slices_writer *slices, struct place *place,
-                        struct part *part)
+slices_writer_next_part(const struct slices_writer *slices,
+                        struct slices_place *place, struct slices_part *part)
 {
 	const struct timeline *timeline = slices->tree->timeline;
 
@@ -50,7 +50,7 @@ slices_writer_next_part(const struct slices_writer *slices, struct place *place,
 			place->resource = 0;
 			continue;
 		}
-		*part = (struct part){ r, timeline->slice[entry],
+		*part = (struct slices_part){ r, timeline->slice[entry],
 			{ timeline->hits[r][entry],
 			  timeline->samples[r][entry] } };
 		if ((part->count.hits | part->count.samples) != 0)
@@ -67,8 +67,8 @@ find_end_mark(const struct slices_writer *slices)
 	uint32_t mark = NO_NODE;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		struct place place = first_place(slices, node);
-		struct part part;
+		struct slices_place place = first_place(slices, node);
+		struct slices_part part;
 
 		while (slices_writer_next_part(slices, &place, &part)) {
 			if (part.slice + 1 == tree->timeline->n_slices)
@@ -104,8 +104,8 @@ slices_writer_count(const struct slices_writer *slices, uint32_t begin,
 	if (slices->width_ns == 0)
 		return 0;
 	for (uint32_t node = begin; node < end; node++) {
-		struct place place = first_place(slices, node);
-		struct part part;
+		struct slices_place place = first_place(slices, node);
+		struct slices_part part;
 
 		while (slices_writer_next_part(slices, &place, &part))
 			n++;
@@ -116,7 +116,7 @@ slices_writer_count(const struct slices_writer *slices, uint32_t begin,
 
 static void
 put_record(const struct slices_writer *slices, uint32_t number,
-           const struct part *part, struct writer *writer)
+           const struct slices_part *part, struct writer *writer)
 {
 	const struct cpprofdata_slice record = {
 		.node = htole32(number),
@@ -136,8 +136,8 @@ slices_writer_put(const struct slices_writer *slices, uint32_t begin,
                   struct error *error)
 {
 	for (uint32_t node = begin; node < end; node++) {
-		struct place place = first_place(slices, node);
-		struct part part;
+		struct slices_place place = first_place(slices, node);
+		struct slices_part part;
 
 		if (export_may_go_on(node, writer, error) != 0)
 			return -1;
@@ -145,7 +145,7 @@ slices_writer_put(const struct slices_writer *slices, uint32_t begin,
 			put_record(slices, first + (node - begin), &part,
 			           writer);
 		if (node == slices->end_mark) {
-			part = (struct part){
+			part = (struct slices_part){
 				.slice = slices->tree->timeline->n_slices - 1
 			};
 			put_record(slices, first + (node - begin), &part,

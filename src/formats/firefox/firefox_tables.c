@@ -186,7 +186,7 @@ read_strings(struct table_reading *reading)
 enum column_kind { INDICES, LINES, ADDRESSES };
 
 /* The columns that are read; all others are skipped. */
-static const struct column {
+static const struct firefox_column {
 	const char *table, *name, *what;
 	enum column_kind kind;
 	size_t place;			/* in struct firefox_tables */
@@ -224,7 +224,7 @@ static const struct column {
 };
 
 static void
-read_column(struct table_reading *reading, const struct column *column)
+read_column(struct table_reading *reading, const struct firefox_column *column)
 {
 	void *place = (char *)reading->tables + column->place;
 
@@ -237,7 +237,7 @@ read_column(struct table_reading *reading, const struct column *column)
 		firefox_tables_read_addresses(reading, place);
 }
 
-static const struct column *
+static const struct firefox_column *
 firefox_tables_find_column(const char *table, const struct json_token *key)
 {
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -258,8 +258,8 @@ firefox_tables_read_table(struct table_reading *reading, const char *name,
 	if (is_there != NULL)
 		*is_there = true;
 	while (json_next_key(reading->json, &key)) {
-		const struct column *column = firefox_tables_find_column(name,
-		                                                         &key);
+		const struct firefox_column
+		    *column = firefox_tables_find_column(name, &key);
 
 		if (json_is(&key, "schema"))
 			firefox_fail_unprocessed(reading->json, key.offset);

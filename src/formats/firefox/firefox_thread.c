@@ -17,7 +17,7 @@
 #include "src/formats/json/json_number.h"
 
 /* Numbers from 0 on. */
-struct amounts {
+struct firefox_amounts {
 	uint64_t *values;
 	size_t n, capacity;
 	bool is_there;
@@ -28,8 +28,8 @@ struct thread_reading {
 	struct json_reader *json;
 	struct error *error;
 	struct index_column stacks;
-	struct amounts weights, deltas;
-	struct amounts times;		/* ns, or NO_TIME */
+	struct firefox_amounts weights, deltas;
+	struct firefox_amounts times;		/* ns, or NO_TIME */
 };
 
 void
@@ -51,8 +51,8 @@ firefox_thread_free(struct firefox_thread *thread)
  * which *below_zero then tells.  what: "an array of weights".
  */
 static void
-read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
-             const char *what, uint64_t *below_zero)
+read_amounts(struct thread_reading *reading, struct firefox_amounts *amounts,
+             int power, const char *what, uint64_t *below_zero)
 {
 	struct json_token token;
 
@@ -88,7 +88,7 @@ read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
 static void
 firefox_thread_read_times(struct thread_reading *reading, bool are_deltas)
 {
-	struct amounts *times = &reading->times;
+	struct firefox_amounts *times = &reading->times;
 	struct json_token token;
 	int64_t time = 0;
 
@@ -187,7 +187,7 @@ static size_t
 firefox_thread_count_samples(struct thread_reading *reading, bool is_whole)
 {
 	size_t n = reading->stacks.n;
-	const struct amounts *columns[] = { &reading->weights,
+	const struct firefox_amounts *columns[] = { &reading->weights,
 		&reading->deltas };
 
 	for (size_t i = 0; i < 2; i++) {

@@ -18,18 +18,18 @@
 /* Charges, or rows, between two checks for an interrupt. */
 enum { CHARGES_A_STEP = 1 << 14, ROWS_A_STEP = 1 << 14 };
 
-struct kind {
+struct firefox_kind {
 	const char *name, *gtick;
 };
 
 /* Resources, by what weights and CPU deltas are. */
-static const struct kind weights[N_FIREFOX_WEIGHTS] = {
+static const struct firefox_kind weights[N_FIREFOX_WEIGHTS] = {
 	[WEIGHT_SAMPLES] = { "samples", "" },
 	[WEIGHT_TIME] = { "time", "nanosecond" },
 	[WEIGHT_BYTES] = { "bytes", "byte" },
 };
 
-static const struct kind cpu_units[N_CPU_UNITS] = {
+static const struct firefox_kind cpu_units[N_CPU_UNITS] = {
 	[CPU_UNKNOWN] = { "cpu", "" },
 	[CPU_NS] = { "cpu", "nanosecond" },
 	[CPU_US] = { "cpu", "nanosecond" },
@@ -37,7 +37,7 @@ static const struct kind cpu_units[N_CPU_UNITS] = {
 };
 
 /* A table of stacks.  Starts with zeroes. */
-struct stacks {
+struct firefox_stacks {
 	struct frame_tables tables;
 	uint32_t *parent, *label;	/* [rows.n] */
 	struct stack_rows rows;
@@ -49,7 +49,7 @@ struct firefox_tree {
 	const struct firefox_meta *meta;
 	struct json_reader *json;
 	struct firefox_frames *frames;
-	struct stacks common;		/* of the shared tables */
+	struct firefox_stacks common;		/* of the shared tables */
 	bool has_common;
 	uint32_t n_merged;			/* threads in the last section */
 	struct names *pids;			/* process i, by its text */
@@ -61,7 +61,7 @@ struct firefox_tree {
 /* ---- a table of stacks ---- */
 
 static void
-stacks_free(struct stacks *stacks)
+stacks_free(struct firefox_stacks *stacks)
 {
 	frame_tables_free(&stacks->tables);
 	stack_rows_free(&stacks->rows);
@@ -71,7 +71,7 @@ stacks_free(struct stacks *stacks)
 
 /* The callers' rows, of either form; 0, or -1 with the error set. */
 static int
-make_parents(struct stacks *stacks, struct json_reader *json,
+make_parents(struct firefox_stacks *stacks, struct json_reader *json,
              uint32_t n)
 {
 	const struct index_column *offsets =
@@ -101,7 +101,8 @@ make_parents(struct stacks *stacks, struct json_reader *json,
 }
 
 static int
-firefox_tree_make_labels(struct stacks *stacks, struct firefox_frames *frames,
+firefox_tree_make_labels(struct firefox_stacks *stacks,
+                         struct firefox_frames *frames,
                          struct json_reader *json, uint32_t n,
                          struct error *error)
 {
@@ -135,7 +136,7 @@ firefox_tree_make_labels(struct stacks *stacks, struct firefox_frames *frames,
  * rows; otherwise an invalid row is an error.  0, or -1 with *error set.
  */
 static int
-stacks_begin(struct stacks *stacks, struct firefox_frames *frames,
+stacks_begin(struct firefox_stacks *stacks, struct firefox_frames *frames,
              const struct firefox_tables *tables, struct json_reader *json,
              struct error *error)
 {
@@ -227,7 +228,7 @@ need_weight(struct firefox_tree *tree, enum firefox_weight weight,
 static uint32_t
 need_cpu(struct firefox_tree *tree, struct error *error)
 {
-	const struct kind *kind = &cpu_units[tree->meta->cpu_unit];
+	const struct firefox_kind *kind = &cpu_units[tree->meta->cpu_unit];
 
 	return reader_need_resource(tree->reader, &tree->cpu, kind->name,
 	                            kind->gtick, 1, error);
@@ -235,7 +236,7 @@ need_cpu(struct firefox_tree *tree, struct error *error)
 
 /* The node of a stack; NO_NODE with *error set. */
 static uint32_t
-firefox_tree_find_node(struct firefox_tree *tree, struct stacks *stacks,
+firefox_tree_find_node(struct firefox_tree *tree, struct firefox_stacks *stacks,
                        const struct firefox_thread *thread, uint32_t stack,
                        struct error *error)
 {
@@ -368,7 +369,7 @@ firefox_tree_add_times(struct firefox_tree *tree,
 
 static int
 add_all_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
-                struct stacks *stacks, struct added *added,
+                struct firefox_stacks *stacks, struct added *added,
                 struct error *error)
 {
 	for (size_t i = 0; i < thread->n_charges; i++) {
@@ -391,7 +392,7 @@ add_all_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
 
 static int
 add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
-            struct stacks *stacks, struct error *error)
+            struct firefox_stacks *stacks, struct error *error)
 {
 	struct added *added = memory_array(thread->n_charges, sizeof *added,
 	                                   error);
@@ -436,7 +437,7 @@ firefox_tree_find_process(struct firefox_tree *tree,
 static int
 firefox_tree_add_thread(struct firefox_tree *tree,
                         const struct firefox_thread *from,
-                        struct stacks *stacks, struct error *error)
+                        struct firefox_stacks *stacks, struct error *error)
 {
 	struct reader *reader = tree->reader;
 	struct thread thread = { .tid = firefox_tree_number_of(from->tid),
@@ -480,7 +481,7 @@ int
 firefox_tree_add(struct firefox_tree *tree,
                  const struct firefox_thread *thread, struct error *error)
 {
-	struct stacks own = { .parent = NULL };
+	struct firefox_stacks own = { .parent = NULL };
 	int result;
 
 	if (!thread->tables.has_stacks)

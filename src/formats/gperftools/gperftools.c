@@ -23,22 +23,22 @@ enum {
 	MAPS_MAX = 64 << 20,	/* bytes of text at the end */
 };
 
-struct words {
+struct gperftools_words {
 	size_t size;		/* 4 or 8; 0: no profile of this kind */
 	bool is_big;		/* the most significant byte comes first */
 };
 
 struct gperftools {
 	struct reader reader;
-	struct words words;
+	struct gperftools_words words;
 	struct id_table addresses;	/* of the process; their numbers are the
 					 * frames */
 	bool has_end;			/* the last sample was read */
 };
 
 static uint64_t
-gperftools_word_at(const struct words *words, const unsigned char *bytes,
-                   size_t number)
+gperftools_word_at(const struct gperftools_words *words,
+                   const unsigned char *bytes, size_t number)
 {
 	uint64_t word = 0;
 
@@ -50,15 +50,15 @@ gperftools_word_at(const struct words *words, const unsigned char *bytes,
 }
 
 /* Tells the kind of words by the header: 0, 3, 0, the period, 0. */
-static struct words
+static struct gperftools_words
 gperftools_find_words(const unsigned char *bytes, size_t size)
 {
-	static const struct words kinds[] = {
+	static const struct gperftools_words kinds[] = {
 		{ 8, false }, { 4, false }, { 8, true }, { 4, true },
 	};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		const struct words *words = &kinds[i];
+		const struct gperftools_words *words = &kinds[i];
 
 		if (size >= HEADER_WORDS * words->size &&
 		    gperftools_word_at(words, bytes, 0) == 0 &&
@@ -68,14 +68,14 @@ gperftools_find_words(const unsigned char *bytes, size_t size)
 		    gperftools_word_at(words, bytes, 4) == 0)
 			return *words;
 	}
-	return (struct words){ 0 };
+	return (struct gperftools_words){ 0 };
 }
 
 static int
 gperftools_read_header(struct gperftools *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
-	struct words *words = &input->words;
+	struct gperftools_words *words = &input->words;
 	size_t size;
 	const unsigned char *bytes = reader_peek(reader, HEADER_WORDS * 8,
 	                                         &size, error);
@@ -190,18 +190,19 @@ gperftools_read_samples(struct gperftools *input, struct error *error)
 /* ---- frames ---- */
 
 /* Where a mapping's code is: the module, and from addresses to the file's. */
-struct place {
+struct gperftools_place {
 	uint32_t module;
 	uint64_t bias;
 };
 
 /* Enters the files of all mappings as modules; NULL with *error set. */
-static struct place *
+static struct gperftools_place *
 gperftools_add_modules(struct reader *reader,
                        const struct memory_mapping *mappings, size_t n,
                        struct error *error)
 {
-	struct place *places = memory_array(n + 1, sizeof *places, error);
+	struct gperftools_place *places = memory_array(n + 1, sizeof *places,
+	                                               error);
 	struct names *paths = names_new(error);
 
 	for (size_t i = 0; i < n && !error->is_set; i++) {
@@ -230,7 +231,8 @@ gperftools_add_modules(struct reader *reader,
  */
 static int
 gperftools_add_frames(struct gperftools *input, const struct memory_map *map,
-                      const struct place *places, struct error *error)
+                      const struct gperftools_place *places,
+                      struct error *error)
 {
 	struct reader *reader = &input->reader;
 	struct address_frames *frames = address_frames_new(error);
@@ -288,7 +290,7 @@ gperftools_read_map(struct gperftools *input, struct error *error)
 	struct reader *reader = &input->reader;
 	struct memory_map *map = memory_map_new(error);
 	const struct memory_mapping *mappings;
-	struct place *places = NULL;
+	struct gperftools_place *places = NULL;
 	bool is_cut = false;
 	int result = -1;
 	size_t n;

@@ -10,7 +10,7 @@
 enum { LEVELS_MAX = 4, PATH_MAX_SIZE = 200 };
 
 /* Where in the text the reader is. */
-struct place {
+struct probe_place {
 	char path[PATH_MAX_SIZE];
 	size_t length;			/* of the path, with the last key */
 	size_t begin[LEVELS_MAX + 1];	/* its length at each level */
@@ -18,7 +18,7 @@ struct place {
 };
 
 static void
-json_probe_add_text(struct place *place, const char *text, size_t length)
+json_probe_add_text(struct probe_place *place, const char *text, size_t length)
 {
 	if (length > sizeof place->path - place->length)
 		length = sizeof place->path - place->length;
@@ -27,7 +27,7 @@ json_probe_add_text(struct place *place, const char *text, size_t length)
 }
 
 static void
-enter_key(struct place *place, const struct json_token *key)
+enter_key(struct probe_place *place, const struct json_token *key)
 {
 	if (place->level > LEVELS_MAX)
 		return;
@@ -38,7 +38,7 @@ enter_key(struct place *place, const struct json_token *key)
 }
 
 static void
-json_probe_enter_value(struct place *place, enum json_type type)
+json_probe_enter_value(struct probe_place *place, enum json_type type)
 {
 	if (place->level == 0)
 		place->length = 0;
@@ -49,7 +49,7 @@ json_probe_enter_value(struct place *place, enum json_type type)
 }
 
 static void
-leave_value(struct place *place)
+leave_value(struct probe_place *place)
 {
 	if (place->level <= LEVELS_MAX)
 		place->length = place->begin[place->level];
@@ -60,7 +60,7 @@ leave_value(struct place *place)
 }
 
 static bool
-is_one_of(const struct place *place, const char *const *paths)
+is_one_of(const struct probe_place *place, const char *const *paths)
 {
 	for (; *paths != NULL; paths++)
 		if (place->level <= LEVELS_MAX &&
@@ -73,7 +73,7 @@ is_one_of(const struct place *place, const char *const *paths)
 static bool
 has_key(struct json_reader *json, const char *const *paths)
 {
-	struct place place = { .length = 0 };
+	struct probe_place place = { .length = 0 };
 	struct json_token token;
 
 	while (json_next(json, &token)) {

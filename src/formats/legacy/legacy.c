@@ -29,7 +29,7 @@
 /* REPEATED_MAX: of frames that threads repeat, a whole stack with one line. */
 enum { LINE_MAX_MIB = 16, REPEATED_MAX = 1 << 20 };
 
-enum part {
+enum legacy_part {
 	PART_HEADER,
 	PART_SYMBOLS,		/* "--- symbol" */
 	PART_ATTRIBUTES,	/* of a contention profile */
@@ -51,7 +51,7 @@ struct legacy {
 	struct pprof_builder builder;
 	struct legacy_addresses *addresses;
 	struct memory_map *map;
-	enum part part;
+	enum legacy_part part;
 	struct legacy_header header;
 	bool has_types;
 	uint64_t n_samples, n_discarded;

@@ -7,14 +7,14 @@
 #include "src/base/memory.h"
 #include "src/formats/id_table.h"
 
-struct known_address {
+struct legacy_known_address {
 	uint64_t address;
 	size_t first_line, n_lines;
 };
 
 struct legacy_addresses {
 	struct id_table ids;
-	struct known_address *known;	/* [ids.n] */
+	struct legacy_known_address *known;	/* [ids.n] */
 	size_t known_capacity;
 	struct pprof_builder_line *lines;
 	size_t n_lines, lines_capacity;
@@ -57,8 +57,9 @@ legacy_addresses_add(struct legacy_addresses *addresses, uint64_t address,
 	                error) != 0)
 		return 0;
 	if (number == n)
-		addresses->known[number] = (struct known_address){ address,
-			0, 0 };
+		addresses->known[number] = (struct legacy_known_address){
+			address, 0, 0
+		};
 	return (uint64_t)number + 1;
 }
 
@@ -76,7 +77,7 @@ legacy_addresses_name(struct legacy_addresses *addresses,
 {
 	uint32_t number = id_table_find(&addresses->ids, address);
 	struct pprof_builder_line new = { .line = line };
-	struct known_address *known;
+	struct legacy_known_address *known;
 
 	if (number == NO_ID)
 		return 0;
@@ -164,7 +165,7 @@ legacy_addresses_finish(struct legacy_addresses *addresses,
 	                                    builder, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < addresses->ids.n; i++) {
-		const struct known_address *known = &addresses->known[i];
+		const struct legacy_known_address *known = &addresses->known[i];
 		uint64_t mapping = n_mappings > 0 ?
 		    memory_map_find(map, known->address) + 1 :
 		    program != NULL;

@@ -24,7 +24,7 @@ enum {
 				 * there are fewer than 100 */
 };
 
-struct input {
+struct merged_reading {
 	struct reader reader;
 	struct fleet *fleet;
 	const unsigned char *begin, *at, *end;
@@ -35,7 +35,7 @@ struct input {
 
 /* Notes what is wrong at the current place, unless something was before. */
 static void
-merged_reject(struct input *input, const char *what)
+merged_reject(struct merged_reading *input, const char *what)
 {
 	if (input->wrong != NULL)
 		return;
@@ -45,7 +45,7 @@ merged_reject(struct input *input, const char *what)
 }
 
 static uint64_t
-merged_take(struct input *input)
+merged_take(struct merged_reading *input)
 {
 	uint64_t number = 0;
 
@@ -71,7 +71,7 @@ merged_take(struct input *input)
 
 /* A number below `limit`. */
 static uint32_t
-take_below(struct input *input, uint64_t limit, const char *what)
+take_below(struct merged_reading *input, uint64_t limit, const char *what)
 {
 	uint64_t number = merged_take(input);
 
@@ -83,7 +83,7 @@ take_below(struct input *input, uint64_t limit, const char *what)
 
 /* How many things follow, each of which has at least one byte. */
 static uint32_t
-take_count(struct input *input)
+take_count(struct merged_reading *input)
 {
 	uint64_t n = merged_take(input);
 
@@ -95,7 +95,7 @@ take_count(struct input *input)
 
 /* Bytes in the file; *n: how many. */
 static const char *
-take_bytes(struct input *input, size_t *n)
+take_bytes(struct merged_reading *input, size_t *n)
 {
 	const unsigned char *bytes;
 
@@ -107,7 +107,7 @@ take_bytes(struct input *input, size_t *n)
 
 /* A text that ends in NUL, in the profile's arena; NULL with *error set. */
 static const char *
-merged_take_text(struct input *input, struct error *error)
+merged_take_text(struct merged_reading *input, struct error *error)
 {
 	size_t n;
 	const char *bytes = take_bytes(input, &n);
@@ -120,7 +120,7 @@ merged_take_text(struct input *input, struct error *error)
 }
 
 static const char *
-take_agreed(struct input *input, struct error *error)
+take_agreed(struct merged_reading *input, struct error *error)
 {
 	switch (take_below(input, MERGED_TEXT + 1, "expected a text")) {
 	case MERGED_TEXT:
@@ -136,7 +136,7 @@ take_agreed(struct input *input, struct error *error)
 
 /* The groups are all members. */
 static void
-check_groups(struct input *input)
+check_groups(struct merged_reading *input)
 {
 	const struct fleet *fleet = input->fleet;
 	uint64_t left = fleet->n_members;
@@ -156,7 +156,7 @@ check_groups(struct input *input)
 }
 
 static int
-read_summary(struct input *input, struct error *error)
+read_summary(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	struct fleet_process *process = &fleet->process;
@@ -181,7 +181,7 @@ read_summary(struct input *input, struct error *error)
 }
 
 static int
-read_tallies(struct input *input, struct error *error)
+read_tallies(struct merged_reading *input, struct error *error)
 {
 	struct profile *profile = input->fleet->profile;
 	uint32_t n = take_count(input);
@@ -206,7 +206,7 @@ read_tallies(struct input *input, struct error *error)
 }
 
 static int
-read_sources(struct input *input, struct error *error)
+read_sources(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n = take_count(input);
@@ -236,7 +236,7 @@ merged_is_before(const struct fleet_resource *a, const struct fleet_resource *b)
 }
 
 static int
-read_resources(struct input *input, struct error *error)
+read_resources(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n = take_count(input);
@@ -279,7 +279,7 @@ read_resources(struct input *input, struct error *error)
 }
 
 static int
-read_values(struct input *input, struct error *error)
+read_values(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n;
@@ -304,7 +304,7 @@ read_values(struct input *input, struct error *error)
 }
 
 static int
-read_members(struct input *input, struct error *error)
+read_members(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n = take_count(input);
@@ -328,8 +328,8 @@ read_members(struct input *input, struct error *error)
 
 /* Columns of numbers below `limit`; freed with free().  NULL with *error set. */
 static uint32_t *
-take_column(struct input *input, uint32_t n, uint64_t limit, const char *what,
-            struct error *error)
+take_column(struct merged_reading *input, uint32_t n, uint64_t limit,
+            const char *what, struct error *error)
 {
 	uint32_t *column;
 
@@ -345,7 +345,7 @@ take_column(struct input *input, uint32_t n, uint64_t limit, const char *what,
 
 /* Names are what the one before begins with and more. */
 static int
-merged_read_names(struct input *input, struct error *error)
+merged_read_names(struct merged_reading *input, struct error *error)
 {
 	struct names *names = input->fleet->profile->names;
 	uint32_t n = take_count(input);
@@ -391,7 +391,7 @@ merged_read_names(struct input *input, struct error *error)
 }
 
 static int
-read_modules(struct input *input, struct error *error)
+read_modules(struct merged_reading *input, struct error *error)
 {
 	struct profile *profile = input->fleet->profile;
 	uint32_t n = take_count(input);
@@ -426,7 +426,7 @@ struct frame_columns {
 };
 
 static void
-take_addresses(struct input *input, struct frame_columns *columns)
+take_addresses(struct merged_reading *input, struct frame_columns *columns)
 {
 	for (uint32_t i = 0; i < columns->n; i++) {
 		uint64_t more = merged_take(input);
@@ -440,7 +440,7 @@ take_addresses(struct input *input, struct frame_columns *columns)
 }
 
 static void
-take_modules(struct input *input, struct frame_columns *columns)
+take_modules(struct merged_reading *input, struct frame_columns *columns)
 {
 	uint64_t module = 0;
 
@@ -455,7 +455,7 @@ take_modules(struct input *input, struct frame_columns *columns)
 }
 
 static int
-take_locations(struct input *input, struct frame_columns *columns,
+take_locations(struct merged_reading *input, struct frame_columns *columns,
                struct error *error)
 {
 	uint32_t n_names = names_count(input->fleet->profile->names);
@@ -486,7 +486,7 @@ take_locations(struct input *input, struct frame_columns *columns,
 }
 
 static int
-merged_take_frames(struct input *input, struct frame_columns *columns,
+merged_take_frames(struct merged_reading *input, struct frame_columns *columns,
                    struct error *error)
 {
 	const uint64_t any = (uint64_t)UINT32_MAX + 1;
@@ -519,8 +519,8 @@ merged_take_frames(struct input *input, struct frame_columns *columns,
 }
 
 static int
-merged_add_frames(struct input *input, const struct frame_columns *columns,
-                  struct error *error)
+merged_add_frames(struct merged_reading *input,
+                  const struct frame_columns *columns, struct error *error)
 {
 	struct profile *profile = input->fleet->profile;
 	const struct location *locations = columns->locations;
@@ -546,7 +546,7 @@ merged_add_frames(struct input *input, const struct frame_columns *columns,
 }
 
 static int
-merged_read_frames(struct input *input, struct error *error)
+merged_read_frames(struct merged_reading *input, struct error *error)
 {
 	struct frame_columns columns = { 0 };
 	int result = merged_take_frames(input, &columns, error);
@@ -571,8 +571,8 @@ struct newest {
 };
 
 static int
-merged_add_node(struct input *input, struct newest *newest, uint32_t levels,
-                uint32_t label, struct error *error)
+merged_add_node(struct merged_reading *input, struct newest *newest,
+                uint32_t levels, uint32_t label, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n = fleet->n_nodes;
@@ -601,7 +601,7 @@ merged_add_node(struct input *input, struct newest *newest, uint32_t levels,
 }
 
 static int
-merged_read_nodes(struct input *input, struct error *error)
+merged_read_nodes(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	struct newest newest = { 0 };
@@ -642,7 +642,8 @@ merged_read_nodes(struct input *input, struct error *error)
 
 /* The counts of one resource. */
 static int
-merged_read_counts(struct input *input, uint32_t r, struct error *error)
+merged_read_counts(struct merged_reading *input, uint32_t r,
+                   struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint64_t *hits = fleet->resources[r].hits;
@@ -666,7 +667,7 @@ merged_read_counts(struct input *input, uint32_t r, struct error *error)
 }
 
 static int
-merged_read_rows(struct input *input, struct error *error)
+merged_read_rows(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 	uint32_t n = take_count(input);
@@ -690,7 +691,7 @@ merged_read_rows(struct input *input, struct error *error)
 
 /* One member has as much as all of them, at most; and some, if they have. */
 static int
-check_most(struct input *input, const struct fleet_resource *resource,
+check_most(struct merged_reading *input, const struct fleet_resource *resource,
            struct error *error)
 {
 	const struct fleet *fleet = input->fleet;
@@ -714,7 +715,7 @@ check_most(struct input *input, const struct fleet_resource *resource,
 }
 
 static int
-read_most(struct input *input, struct error *error)
+read_most(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 
@@ -739,8 +740,8 @@ read_most(struct input *input, struct error *error)
 /* ---- cells ---- */
 
 static int
-take_cells(struct input *input, struct fleet_cells *cells, uint32_t n_parts,
-           bool has_samples, struct error *error)
+take_cells(struct merged_reading *input, struct fleet_cells *cells,
+           uint32_t n_parts, bool has_samples, struct error *error)
 {
 	const struct fleet *fleet = input->fleet;
 	uint32_t n = take_count(input);
@@ -776,7 +777,7 @@ take_cells(struct input *input, struct fleet_cells *cells, uint32_t n_parts,
 }
 
 static void
-check_groups_of_hits(struct input *input)
+check_groups_of_hits(struct merged_reading *input)
 {
 	const struct fleet *fleet = input->fleet;
 
@@ -788,7 +789,7 @@ check_groups_of_hits(struct input *input)
 
 /* What is left of the counts of one kind without all cells. */
 static int
-check_cells(struct input *input, const struct fleet_cells *cells,
+check_cells(struct merged_reading *input, const struct fleet_cells *cells,
             bool are_samples, bool must_be_whole, struct error *error)
 {
 	const struct fleet *fleet = input->fleet;
@@ -824,7 +825,7 @@ check_cells(struct input *input, const struct fleet_cells *cells,
 }
 
 static int
-read_parts(struct input *input, struct error *error)
+read_parts(struct merged_reading *input, struct error *error)
 {
 	struct fleet *fleet = input->fleet;
 
@@ -852,9 +853,9 @@ read_parts(struct input *input, struct error *error)
 /* ---- the file ---- */
 
 static int
-merged_read_tables(struct input *input, struct error *error)
+merged_read_tables(struct merged_reading *input, struct error *error)
 {
-	int (*const tables[])(struct input *, struct error *) = {
+	int (*const tables[])(struct merged_reading *, struct error *) = {
 		read_summary,       read_tallies,      read_resources,
 		read_members,       merged_read_names, read_modules,
 		merged_read_frames, merged_read_nodes, merged_read_rows,
@@ -913,7 +914,7 @@ refuse_first_line(const struct reader *reader, const unsigned char *bytes,
 }
 
 static int
-merged_read_file(struct input *input, struct error *error)
+merged_read_file(struct merged_reading *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	size_t size;
@@ -942,7 +943,7 @@ static struct profile *
 merged_read(struct source *source, const struct read_options *options,
             struct error *error)
 {
-	struct input input = { .wrong = NULL };
+	struct merged_reading input = { .wrong = NULL };
 	struct error why = { 0 };
 	int result = reader_begin(&input.reader, source, options,
 	                          READER_OFFSETS, error);

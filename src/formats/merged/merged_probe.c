@@ -23,13 +23,13 @@ enum {
 };
 
 /* The bytes that are left; after the first that do not fit, none. */
-struct bytes {
+struct merged_bytes {
 	const unsigned char *at, *end;
 	bool is_wrong;
 };
 
 static uint64_t
-skip_number(struct bytes *bytes)
+skip_number(struct merged_bytes *bytes)
 {
 	uint64_t number = 0;
 
@@ -48,7 +48,7 @@ skip_number(struct bytes *bytes)
 
 /* Whether there was a text that is not empty. */
 static bool
-skip_text(struct bytes *bytes)
+skip_text(struct merged_bytes *bytes)
 {
 	uint64_t n = skip_number(bytes);
 
@@ -64,7 +64,7 @@ skip_text(struct bytes *bytes)
 
 /* Whether the groups have all members, and then there is a process. */
 static bool
-skip_summary(struct bytes *bytes)
+skip_summary(struct merged_bytes *bytes)
 {
 	uint64_t n_members = skip_number(bytes);
 	uint64_t left = n_members;
@@ -98,7 +98,7 @@ skip_summary(struct bytes *bytes)
 static bool
 are_tables(const unsigned char *at, const unsigned char *end)
 {
-	struct bytes bytes = { .at = at, .end = end };
+	struct merged_bytes bytes = { .at = at, .end = end };
 	uint64_t n;
 
 	if (!skip_summary(&bytes))

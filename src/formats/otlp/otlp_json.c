@@ -12,7 +12,7 @@
 #include "src/formats/otlp/otlp_fields.h"
 #include "src/formats/pprof/protobuf.h"
 
-enum message {
+enum otlp_json_message {
 	DATA, RESOURCE_PROFILES, RESOURCE, SCOPE_PROFILES, PROFILE, TYPE,
 	SAMPLE, DICTIONARY, MAPPING, LOCATION, LINE, FUNCTION, STACK,
 	ATTRIBUTE, VALUE,
@@ -20,10 +20,10 @@ enum message {
 };
 
 static const struct key {
-	enum message in;
+	enum otlp_json_message in;
 	const char *name;	/* in small letters, without '_' */
 	uint32_t number;
-	enum message kind;
+	enum otlp_json_message kind;
 } keys[] = {
 	{ DATA, "resourceprofiles", OTLP_DATA_RESOURCE_PROFILES,
 	  RESOURCE_PROFILES },
@@ -80,7 +80,7 @@ enum { DEPTH_MAX = 8, NAME_MAX_LENGTH = 32 };
 
 /* An object that is open. */
 struct level {
-	enum message message;
+	enum otlp_json_message message;
 	const struct key *key;		/* whose value is read; NULL: none */
 	bool is_array;			/* an array of such values is open */
 	struct text_buffer bytes;
@@ -93,7 +93,7 @@ struct converter {
 };
 
 static const struct key *
-find_key(enum message in, const struct json_token *token)
+find_key(enum otlp_json_message in, const struct json_token *token)
 {
 	char name[NAME_MAX_LENGTH];
 	size_t n = 0;
@@ -236,7 +236,7 @@ static void
 close_cut(struct converter *converter)
 {
 	while (converter->depth > 0) {
-		enum message message =
+		enum otlp_json_message message =
 		    converter->levels[converter->depth].message;
 
 		if (message == SAMPLE || message > DICTIONARY ||

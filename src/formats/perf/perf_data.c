@@ -41,7 +41,7 @@ enum {
 /* A file that has its events at the end is held in memory up to there. */
 #define WHOLE_MAX ((uint64_t)512 << 20)
 
-struct input {
+struct perf_data_input {
 	struct source *source;
 	const struct read_options *options;
 	struct perf_session *session;
@@ -53,14 +53,14 @@ struct input {
 };
 
 /* A part of the file. */
-struct extent {
+struct perf_data_extent {
 	uint64_t offset, size;
 };
 
-static struct extent
+static struct perf_data_extent
 take_extent(struct bytes *in)
 {
-	struct extent extent;
+	struct perf_data_extent extent;
 
 	extent.offset = bytes_number(in, 8);
 	extent.size = bytes_number(in, 8);
@@ -68,22 +68,23 @@ take_extent(struct bytes *in)
 }
 
 static int
-perf_data_fail(const struct input *input, uint64_t offset, const char *what,
-               struct error *error)
+perf_data_fail(const struct perf_data_input *input, uint64_t offset,
+               const char *what, struct error *error)
 {
 	return error_set(error, "%s: 0x%" PRIx64 ": %s",
 	                 source_name(input->source), offset, what);
 }
 
 static const unsigned char *
-peek(struct input *input, size_t wanted, size_t *size, struct error *error)
+peek(struct perf_data_input *input, size_t wanted, size_t *size,
+     struct error *error)
 {
 	return (const unsigned char *)source_peek(input->source, wanted,
 	                                          size, error);
 }
 
 static void
-skip(struct input *input, size_t n)
+skip(struct perf_data_input *input, size_t n)
 {
 	source_skip(input->source, n);
 	input->offset += n;
@@ -91,7 +92,7 @@ skip(struct input *input, size_t n)
 
 /* Skips up to an offset that lies ahead; input that ends earlier is cut. */
 static int
-skip_to(struct input *input, uint64_t offset, struct error *error)
+skip_to(struct perf_data_input *input, uint64_t offset, struct error *error)
 {
 	while (input->offset < offset) {
 		uint64_t left = offset - input->offset;
@@ -109,14 +110,14 @@ skip_to(struct input *input, uint64_t offset, struct error *error)
 }
 
 static bool
-has_feature(const struct input *input, size_t feature)
+has_feature(const struct perf_data_input *input, size_t feature)
 {
 	return (input->features[feature / 8] >> feature % 8 & 1) != 0;
 }
 
 /* Reports progress and notices Ctrl-C. */
 static int
-perf_data_step(const struct input *input, struct error *error)
+perf_data_step(const struct perf_data_input *input, struct error *error)
 {
 	return progress_step(input->options->progress,
 	                     source_done(input->source),
@@ -129,8 +130,8 @@ perf_data_step(const struct input *input, struct error *error)
  * Each event is followed by the extent of its ids, which lie in `front`, too.
  */
 static int
-perf_data_read_events(struct input *input, const struct bytes *front,
-                      const struct extent *attrs, uint64_t attr_size,
+perf_data_read_events(struct perf_data_input *input, const struct bytes *front,
+                      const struct perf_data_extent *attrs, uint64_t attr_size,
                       struct error *error)
 {
 	struct perf_events *events = perf_session_events(input->session);
@@ -141,7 +142,7 @@ perf_data_read_events(struct input *input, const struct bytes *front,
 		struct bytes in = *front;
 		struct error why = { 0 };
 		const unsigned char *attr;
-		struct extent ids;
+		struct perf_data_extent ids;
 		uint32_t event;
 
 		in.offset = (size_t)offset;
@@ -169,7 +170,7 @@ perf_data_read_events(struct input *input, const struct bytes *front,
 
 /* Whether an extent ends below 2^64. */
 static bool
-is_valid(const struct extent *extent)
+is_valid(const struct perf_data_extent *extent)
 {
 	return extent->size <= UINT64_MAX - extent->offset;
 }
@@ -180,8 +181,8 @@ is_valid(const struct extent *extent)
  * cannot be read.
  */
 static uint64_t
-end_of_events(const struct extent *attrs, uint64_t attr_size,
-              const struct extent *data)
+end_of_events(const struct perf_data_extent *attrs, uint64_t attr_size,
+              const struct perf_data_extent *data)
 {
 	if (attr_size < PERF_ATTR_SIZE_MIN + EXTENT_SIZE ||
 	    attr_size > PERF_ATTR_SIZE_MAX || !is_valid(attrs) ||
@@ -197,10 +198,10 @@ end_of_events(const struct extent *attrs, uint64_t attr_size,
 
 /* The rest of a file's header, after its size, and the events. */
 static int
-read_file_header(struct input *input, struct bytes *header,
+read_file_header(struct perf_data_input *input, struct bytes *header,
                  struct error *error)
 {
-	struct extent attrs, data;
+	struct perf_data_extent attrs, data;
 	uint64_t attr_size = bytes_number(header, 8);
 	const unsigned char *features, *bytes;
 	struct bytes front;
@@ -245,7 +246,7 @@ read_file_header(struct input *input, struct bytes *header,
 }
 
 static int
-perf_data_read_header(struct input *input, struct error *error)
+perf_data_read_header(struct perf_data_input *input, struct error *error)
 {
 	size_t size;
 	const unsigned char *bytes = peek(input, FILE_HEADER_SIZE, &size,
@@ -301,7 +302,7 @@ size_of_payload(const struct perf_record *record)
 
 /* Whether another file begins where a pipe may have its next record. */
 static bool
-is_next_pipe(const struct input *input, const unsigned char *bytes)
+is_next_pipe(const struct perf_data_input *input, const unsigned char *bytes)
 {
 	return input->is_pipe && memcmp(bytes, magic, MAGIC_SIZE) == 0;
 }
@@ -312,9 +313,9 @@ is_next_pipe(const struct input *input, const unsigned char *bytes)
  * skip before it.
  */
 static int
-perf_data_read_records(struct input *input, const unsigned char *bytes,
-                       size_t size, size_t *wanted, uint64_t *payload,
-                       struct error *error)
+perf_data_read_records(struct perf_data_input *input,
+                       const unsigned char *bytes, size_t size, size_t *wanted,
+                       uint64_t *payload, struct error *error)
 {
 	uint64_t offset = input->offset;
 	size_t at = 0;
@@ -355,7 +356,7 @@ perf_data_read_records(struct input *input, const unsigned char *bytes,
 
 /* Reads all records, to their end or to where the input is cut. */
 static int
-perf_data_read_data(struct input *input, struct error *error)
+perf_data_read_data(struct perf_data_input *input, struct error *error)
 {
 	size_t wanted = PERF_HEADER_SIZE, size;
 
@@ -391,7 +392,7 @@ perf_data_read_data(struct input *input, struct error *error)
 /* ---- the files of a directory ---- */
 
 static int
-warn_if_cut(const struct input *input, struct profile *profile,
+warn_if_cut(const struct perf_data_input *input, struct profile *profile,
             struct error *error)
 {
 	if (!input->is_cut)
@@ -403,10 +404,10 @@ warn_if_cut(const struct input *input, struct profile *profile,
 }
 
 static int
-perf_data_read_part(const struct input *main, const char *path,
+perf_data_read_part(const struct perf_data_input *main, const char *path,
                     struct profile *profile, struct error *error)
 {
-	struct input input = { .options = main->options,
+	struct perf_data_input input = { .options = main->options,
 		.session = main->session, .data_end = UINT64_MAX };
 	struct stat status;
 	int result = -1;
@@ -449,7 +450,7 @@ count_parts(const char *path, const char *base)
 
 /* Reads the files next to one that is named ".../data". */
 static int
-read_directory(const struct input *main, struct profile *profile,
+read_directory(const struct perf_data_input *main, struct profile *profile,
                struct error *error)
 {
 	const char *path = source_name(main->source);
@@ -490,7 +491,7 @@ read_directory(const struct input *main, struct profile *profile,
 /* ---- the sections after the records ---- */
 
 struct feature_section {
-	struct extent place;
+	struct perf_data_extent place;
 	uint64_t feature;
 };
 
@@ -508,7 +509,7 @@ compare_sections(const void *left, const void *right)
  * file ends.
  */
 static int
-read_feature_sections(struct input *input, struct error *error)
+read_feature_sections(struct perf_data_input *input, struct error *error)
 {
 	struct feature_section sections[PERF_FEATURES];
 	size_t n = 0, size;
@@ -532,7 +533,7 @@ read_feature_sections(struct input *input, struct error *error)
 	if (n > 0)
 		qsort(sections, n, sizeof *sections, compare_sections);
 	for (size_t i = 0; i < n && !input->is_cut; i++) {
-		const struct extent *place = &sections[i].place;
+		const struct perf_data_extent *place = &sections[i].place;
 
 		if (place->offset < input->offset ||
 		    place->size > SECTION_MAX)
@@ -555,7 +556,7 @@ read_feature_sections(struct input *input, struct error *error)
 
 /* Says so if another file was appended: `cat a.data b.data`. */
 static int
-warn_if_appended(struct input *input, struct profile *profile,
+warn_if_appended(struct perf_data_input *input, struct profile *profile,
                  struct error *error)
 {
 	size_t size;
@@ -574,7 +575,7 @@ warn_if_appended(struct input *input, struct profile *profile,
 /* ---- the whole ---- */
 
 static int
-perf_data_read_source(struct input *input, struct profile *profile,
+perf_data_read_source(struct perf_data_input *input, struct profile *profile,
                       struct error *error)
 {
 	if (perf_data_read_header(input, error) != 0 ||
@@ -596,7 +597,7 @@ static struct profile *
 perf_data_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
-	struct input input = { .source = source, .options = options };
+	struct perf_data_input input = { .source = source, .options = options };
 	struct reader reader;
 	int result = reader_begin(&reader, source, options, READER_OFFSETS,
 	                          error);

@@ -35,7 +35,7 @@ struct process_state {
 	char program[NAME_SIZE];	/* of its last exec; empty: unknown */
 };
 
-struct thread_state {
+struct machine_thread_state {
 	uint32_t tid, pid;
 	char name[NAME_SIZE];	/* empty: unknown */
 	uint32_t number;	/* in the profile, UINT32_MAX: not yet */
@@ -45,7 +45,7 @@ struct thread_state {
  * How far addresses in a module are from offsets in its file, for the part that
  * was mapped from `offset` on.  Most processes map a file in the same parts.
  */
-struct part {
+struct machine_part {
 	bool is_known;
 	uint64_t offset, shift;
 };
@@ -56,11 +56,11 @@ struct perf_machine {
 
 	struct id_table pids, tids;	/* their numbers index: */
 	struct process_state *processes;
-	struct thread_state *threads;
+	struct machine_thread_state *threads;
 	size_t n_processes, n_threads, processes_capacity, threads_capacity;
 
 	struct names *files;		/* file i is module i of the profile */
-	struct part *parts;		/* the last one of each module */
+	struct machine_part *parts; /* the last one of each module */
 	size_t parts_capacity;
 
 	struct perf_space kernel;	/* modules and code made at run time */
@@ -146,7 +146,7 @@ perf_machine_find_process(struct perf_machine *machine, uint32_t pid,
 }
 
 /* Likewise a thread. */
-static struct thread_state *
+static struct machine_thread_state *
 perf_machine_find_thread(struct perf_machine *machine, uint32_t pid,
                          uint32_t tid, struct error *error)
 {
@@ -161,7 +161,7 @@ perf_machine_find_thread(struct perf_machine *machine, uint32_t pid,
 		                sizeof *machine->threads, error) != 0)
 			return NULL;
 		machine->threads[machine->n_threads++] =
-		    (struct thread_state){ .tid = tid, .pid = pid,
+		    (struct machine_thread_state){ .tid = tid, .pid = pid,
 			.number = UINT32_MAX };
 	}
 	return &machine->threads[number];
@@ -174,7 +174,7 @@ perf_machine_find_thread(struct perf_machine *machine, uint32_t pid,
 static const char *
 program_name(const struct perf_machine *machine,
              const struct process_state *process,
-             const struct thread_state *thread)
+             const struct machine_thread_state *thread)
 {
 	uint32_t number = id_table_find(&machine->tids,
 	                                (uint64_t)process->pid << 32 |
@@ -190,8 +190,9 @@ uint32_t
 perf_machine_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
                     struct error *error)
 {
-	struct thread_state *state = perf_machine_find_thread(machine, pid, tid,
-	                                                      error);
+	struct machine_thread_state *state = perf_machine_find_thread(machine,
+	                                                              pid, tid,
+	                                                              error);
 	struct process_state *owner;
 	struct thread thread = { .tid = tid };
 
@@ -315,12 +316,12 @@ perf_machine_address(struct perf_machine *machine, struct perf_map *map,
 	if (!map->has_bias) {
 		const struct module *module =
 		    &machine->profile->modules[map->module];
-		struct part *part = &machine->parts[map->module];
+		struct machine_part *part = &machine->parts[map->module];
 		uint64_t origin = map->offset - map->start;
 		uint64_t offset = address + origin;
 
 		if (!part->is_known || part->offset != map->offset)
-			*part = (struct part){ true, map->offset,
+			*part = (struct machine_part){ true, map->offset,
 				module_cache_address(machine->cache,
 				    module->path, module->build_id,
 				    module->build_id_size, offset) - offset };
@@ -468,7 +469,7 @@ perf_machine_take_text(struct bytes *in)
 }
 
 /* A record of a mapping. */
-struct mapping {
+struct machine_mapping {
 	struct perf_map map;
 	uint32_t pid;
 	const unsigned char *id;
@@ -478,12 +479,12 @@ struct mapping {
 
 static int
 perf_machine_read_mapping(const struct perf_record *record,
-                          struct mapping *mapping, struct error *error)
+                          struct machine_mapping *mapping, struct error *error)
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 	struct perf_map *map = &mapping->map;
 
-	*mapping = (struct mapping){ .map.module = NO_MODULE,
+	*mapping = (struct machine_mapping){ .map.module = NO_MODULE,
 		.map.name = NO_NAME, .id = (const unsigned char *)"" };
 	bytes_take(&in, PERF_HEADER_SIZE);
 	mapping->pid = (uint32_t)bytes_number(&in, 4);
@@ -507,7 +508,7 @@ perf_machine_read_mapping(const struct perf_record *record,
 
 /* The kernel, whose offset is where its text begins, or one of its modules. */
 static int
-apply_kernel_map(struct perf_machine *machine, struct mapping *mapping,
+apply_kernel_map(struct perf_machine *machine, struct machine_mapping *mapping,
                  struct error *error)
 {
 	char path[PATH_SIZE];
@@ -535,7 +536,7 @@ apply_map(struct perf_machine *machine, const struct perf_record *record,
 	/* Guests have processes of their own, by the number of the machine. */
 	bool is_guest = mode == PERF_MODE_GUEST_KERNEL ||
 	                mode == PERF_MODE_GUEST_USER;
-	struct mapping mapping;
+	struct machine_mapping mapping;
 	struct perf_space *space;
 
 	if (perf_machine_read_mapping(record, &mapping, error) != 0)
@@ -598,7 +599,7 @@ apply_command(struct perf_machine *machine, const struct perf_record *record,
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 	struct process_state *process;
-	struct thread_state *thread;
+	struct machine_thread_state *thread;
 	struct perf_space *space;
 	uint32_t pid, tid;
 	const char *name;
@@ -638,7 +639,7 @@ apply_fork(struct perf_machine *machine, const struct perf_record *record,
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 	uint32_t pid, parent_pid, tid, parent_tid;
-	struct thread_state *thread;
+	struct machine_thread_state *thread;
 	char name[NAME_SIZE];
 
 	bytes_take(&in, PERF_HEADER_SIZE);

@@ -13,7 +13,7 @@
 
 #include "src/base/memory.h"
 
-struct entry {
+struct queue_entry {
 	uint64_t time;
 	uint64_t number;	/* in the file, orders records of one time */
 	size_t begin;		/* in the buffer */
@@ -21,7 +21,7 @@ struct entry {
 };
 
 struct perf_queue {
-	struct entry *entries;
+	struct queue_entry *entries;
 	size_t n, capacity;
 	unsigned char *bytes, *spare;
 	size_t size, bytes_capacity, spare_capacity;
@@ -61,8 +61,9 @@ perf_queue_add(struct perf_queue *queue, const struct perf_record *record,
 	memcpy(queue->bytes + queue->size, record->bytes, record->size);
 	queue->is_sorted = queue->n == 0 || (queue->is_sorted &&
 	    queue->entries[queue->n - 1].time <= time);
-	queue->entries[queue->n++] = (struct entry){ time, queue->n_added++,
-		queue->size, record->offset };
+	queue->entries[queue->n++] = (struct queue_entry){
+		time, queue->n_added++, queue->size, record->offset
+	};
 	queue->size += record->size;
 	if (time > queue->latest)
 		queue->latest = time;
@@ -72,7 +73,7 @@ perf_queue_add(struct perf_queue *queue, const struct perf_record *record,
 static int
 compare_entries(const void *left, const void *right)
 {
-	const struct entry *a = left, *b = right;
+	const struct queue_entry *a = left, *b = right;
 
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
@@ -90,7 +91,7 @@ drop_first(struct perf_queue *queue, size_t n, struct error *error)
 	                1, error) != 0)
 		return -1;
 	for (size_t i = n; i < queue->n; i++) {
-		struct entry entry = queue->entries[i];
+		struct queue_entry entry = queue->entries[i];
 		struct perf_record record = perf_record_at(queue->bytes +
 		    entry.begin, entry.offset);
 
@@ -121,7 +122,7 @@ deliver_until(struct perf_queue *queue, uint64_t last,
 		      compare_entries);
 	queue->is_sorted = true;
 	for (; n < queue->n && queue->entries[n].time <= last; n++) {
-		const struct entry *entry = &queue->entries[n];
+		const struct queue_entry *entry = &queue->entries[n];
 		struct perf_record record = perf_record_at(queue->bytes +
 		    entry->begin, entry->offset);
 

@@ -27,7 +27,7 @@ enum { LINE_MAX_MIB = 1, FRAMES_MAX = 1 << 24, COMMAND_WIDTH = 16 };
 #define NO_STACK "\t[no stack]"
 
 /* How a text prints samples whose first line lacks the time and the event. */
-struct layout {
+struct script_layout {
 	unsigned known;			/* fields that all of them have */
 	bool is_brief;			/* frames follow them; any line is one */
 	bool is_flat;			/* each is a sample of one line */
@@ -38,7 +38,7 @@ struct layout {
 					 * perf's columns */
 };
 
-struct named_process {
+struct script_named_process {
 	uint32_t number;		/* in the profile */
 	bool has_main;			/* it has its main thread's name */
 };
@@ -50,7 +50,7 @@ struct script {
 	struct names *threads;		/* thread i by name, pid and tid, the
 					 * numbers as bytes */
 	struct names *pids;		/* as bytes */
-	struct named_process *processes;	/* the last one of each pid */
+	struct script_named_process *processes;	/* the last one of each pid */
 	size_t processes_capacity;
 
 	/* The sample that the last line was part of, if is_inside. */
@@ -68,7 +68,7 @@ struct script {
 	uint64_t n_lost;		/* samples, by perf itself */
 	bool is_record;			/* the last line was part of a record
 					 * that is not a sample */
-	struct layout layout;
+	struct script_layout layout;
 	struct text_buffer brief;	/* a first line that lacks most fields
 					 * or all, until a frame follows */
 	bool has_brief;
@@ -115,7 +115,7 @@ perf_script_add_event(struct script *script, const struct perf_text *event,
 }
 
 /* The last process of a pid; 0 stands for all unknown ones. */
-static struct named_process *
+static struct script_named_process *
 perf_script_find_process(struct script *script, uint64_t pid,
                          struct error *error)
 {
@@ -131,7 +131,7 @@ perf_script_find_process(struct script *script, uint64_t pid,
 	                (size_t)number + 1, sizeof *script->processes,
 	                error) != 0)
 		return NULL;
-	script->processes[number] = (struct named_process){
+	script->processes[number] = (struct script_named_process){
 		profile_add_process(script->reader.profile, &process, error),
 		false };
 	return script->processes[number].number == UINT32_MAX ? NULL :
@@ -143,7 +143,7 @@ perf_script_find_process(struct script *script, uint64_t pid,
  * of the main thread is another program that it executes.
  */
 static int
-name_process(struct script *script, struct named_process *named,
+name_process(struct script *script, struct script_named_process *named,
              const struct perf_script_header *header, const char *name,
              struct error *error)
 {
@@ -178,9 +178,8 @@ perf_script_add_thread(struct script *script,
                        struct error *error)
 {
 	static const struct perf_text idle = { "swapper", 7 };
-	struct named_process *named = perf_script_find_process(script,
-	                                                       header->pid,
-	                                                       error);
+	struct script_named_process
+	    *named = perf_script_find_process(script, header->pid, error);
 	struct thread thread = {
 		.tid = header->tid,
 		.name = perf_script_keep_text(script, is_idle(header) ? &idle :
@@ -940,13 +939,13 @@ survey_stacks(struct survey *survey, const char *at, const char *end)
  * What the first lines of samples have in common, of those that
  * perf_script_read_header does not accept.
  */
-static struct layout
+static struct script_layout
 find_layout(const char *head, size_t size)
 {
 	struct survey survey = { .known = PERF_SCRIPT_ALL,
 		.known_located = PERF_SCRIPT_ALL };
 	const char *at = head, *end = head + size;
-	struct layout layout = { 0 };
+	struct script_layout layout = { 0 };
 	struct perf_text line;
 
 	if (size == FORMAT_HEAD_SIZE) {
@@ -1031,7 +1030,7 @@ begins_json(const char *at, size_t size)
 static int
 perf_script_probe(const void *head, size_t size)
 {
-	const struct layout layout = find_layout(head, size);
+	const struct script_layout layout = find_layout(head, size);
 	const char *at = head, *end = at + size;
 	struct perf_script_header header;
 	struct perf_text line, frame;

@@ -39,7 +39,7 @@ struct perf_stacks {
 	struct jit_map **jit_maps;
 	size_t n_jit_maps, jit_maps_capacity;
 	struct perf_stacks_missed missed;
-	struct recent {
+	struct perf_recent {
 		uint64_t address;
 		uint32_t version;	/* of the space; PERF_NO_VERSION */
 		uint32_t frame;
@@ -185,11 +185,12 @@ perf_stacks_find_frame(struct perf_stacks *stacks,
 	    perf_machine_kernel_space(stacks->machine) : stack->space;
 	uint64_t hash = (address ^ (uint64_t)space->version << 40) *
 	                0x9e3779b97f4a7c15;
-	struct recent *recent = &stacks->recent[hash >> (64 - RECENT_BITS)];
+	struct perf_recent *recent = &stacks
+					  ->recent[hash >> (64 - RECENT_BITS)];
 
 	if (recent->address == address && recent->version == space->version)
 		return recent->frame;
-	*recent = (struct recent){ address, space->version, is_kernel ?
+	*recent = (struct perf_recent){ address, space->version, is_kernel ?
 		look_up_kernel(stacks, space, address, error) :
 		look_up_user(stacks, stack->pid, space, address, error) };
 	return recent->frame;

@@ -24,7 +24,7 @@
 enum { LINES_MAX = 256 };
 
 /* A mapping's module. */
-struct mapped {
+struct pprof_mapped {
 	uint32_t module;
 	bool has_bias;
 	uint64_t bias;		/* to be added to an address of the process */
@@ -36,7 +36,7 @@ struct maker {
 	const struct pprof_tables *tables;
 	bool is_cut;
 	struct module_cache *modules;	/* may be NULL */
-	struct mapped *mapped;		/* [n_mappings] */
+	struct pprof_mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
 	uint32_t *file_names;		/* likewise, of their files */
 	uint32_t *frames;		/* [ids], the result */
@@ -83,7 +83,7 @@ pprof_frames_add_module(struct profile *profile, const char *path,
 static int
 pprof_frames_add_mapping(struct maker *maker,
                          const struct pprof_mapping *mapping,
-                         struct mapped *mapped, struct names *seen,
+                         struct pprof_mapped *mapped, struct names *seen,
                          struct error *error)
 {
 	size_t path_length, id_length;
@@ -221,7 +221,7 @@ address_in_module(struct maker *maker, const struct pprof_location *location,
 	                                location->mapping);
 	const struct pprof_mapping *mapping;
 	const struct module *file;
-	struct mapped *mapped;
+	struct pprof_mapped *mapped;
 	uint64_t offset;
 
 	*module = NO_MODULE;

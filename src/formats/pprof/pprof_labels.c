@@ -34,12 +34,12 @@ pprof_is_thread_key(const char *key)
 }
 
 /* A fact's value so far, and the rank of its key. */
-struct found {
+struct pprof_found {
 	size_t rank;
 	uint32_t value;		/* a name; NO_NAME: none */
 };
 
-struct entry {
+struct pprof_entry {
 	const struct pprof_tables *tables;
 	struct profile *profile;
 	bool drops_numbers;
@@ -50,7 +50,8 @@ struct entry {
 };
 
 static uint32_t
-pprof_labels_add_name(struct entry *entry, uint64_t string, struct error *error)
+pprof_labels_add_name(struct pprof_entry *entry, uint64_t string,
+                      struct error *error)
 {
 	size_t length;
 	const char *text = pprof_tables_string(entry->tables, string, &length);
@@ -61,7 +62,7 @@ pprof_labels_add_name(struct entry *entry, uint64_t string, struct error *error)
 
 /* Makes a label of its encoding; 1, 0 if it is left out, or -1. */
 static int
-read_label(struct entry *entry, const unsigned char *bytes, size_t size,
+read_label(struct pprof_entry *entry, const unsigned char *bytes, size_t size,
            struct label *label, struct error *error)
 {
 	struct protobuf_field part, field = {
@@ -94,7 +95,7 @@ read_label(struct entry *entry, const unsigned char *bytes, size_t size,
 /* Notes the facts that a label tells. */
 static void
 note_facts(const struct profile *profile, const struct label *label,
-           struct found *found)
+           struct pprof_found *found)
 {
 	const char *key = names_text(profile->names, label->key);
 
@@ -104,13 +105,14 @@ note_facts(const struct profile *profile, const struct label *label,
 		for (size_t rank = 0; rank < found[fact].rank &&
 		     fact_keys[fact][rank] != NULL; rank++)
 			if (strcmp(fact_keys[fact][rank], key) == 0)
-				found[fact] = (struct found){ rank,
+				found[fact] = (struct pprof_found){ rank,
 					label->value };
 }
 
 /* The number that a fact is; 0 if it is none. */
 static uint64_t
-pprof_labels_number_of(const struct profile *profile, const struct found *found)
+pprof_labels_number_of(const struct profile *profile,
+                       const struct pprof_found *found)
 {
 	const char *text = found->value == NO_NAME ? "" :
 	    names_text(profile->names, found->value);
@@ -128,7 +130,7 @@ pprof_labels_number_of(const struct profile *profile, const struct found *found)
  * own process.
  */
 static uint32_t
-pprof_labels_find_process(struct entry *entry, uint64_t pid,
+pprof_labels_find_process(struct pprof_entry *entry, uint64_t pid,
                           struct error *error)
 {
 	struct profile *profile = entry->profile;
@@ -149,11 +151,11 @@ pprof_labels_find_process(struct entry *entry, uint64_t pid,
 
 /* The thread that the facts tell, entered if new; NO_THREAD if they do not. */
 static uint32_t
-pprof_labels_find_thread(struct entry *entry, const struct found *found,
-                         struct error *error)
+pprof_labels_find_thread(struct pprof_entry *entry,
+                         const struct pprof_found *found, struct error *error)
 {
 	struct profile *profile = entry->profile;
-	const struct found *name = &found[THREAD_NAME];
+	const struct pprof_found *name = &found[THREAD_NAME];
 	struct thread thread = {
 		.tid = pprof_labels_number_of(profile, &found[THREAD_ID])
 	};
@@ -185,15 +187,15 @@ pprof_labels_find_thread(struct entry *entry, const struct found *found,
 
 /* Enters one set: labels[n] as pprof_samples.h keeps them. */
 static int
-enter_set(struct entry *entry, const unsigned char *bytes, size_t n,
+enter_set(struct pprof_entry *entry, const unsigned char *bytes, size_t n,
           struct reader_section *section, struct error *error)
 {
-	struct found found[N_FACTS];
+	struct pprof_found found[N_FACTS];
 	uint32_t n_labels = 0;
 	size_t size;
 
 	for (int fact = 0; fact < N_FACTS; fact++)
-		found[fact] = (struct found){ SIZE_MAX, NO_NAME };
+		found[fact] = (struct pprof_found){ SIZE_MAX, NO_NAME };
 	for (size_t at = 0; at < n; at += sizeof size + size) {
 		int is_kept;
 
@@ -238,7 +240,7 @@ pprof_labels_enter(const struct pprof_tables *tables,
                    struct reader_section *sections, struct error *error)
 {
 	const struct names *sets = samples->label_sets;
-	struct entry entry = {
+	struct pprof_entry entry = {
 		.tables = tables,
 		.profile = samples->reader->profile,
 		.drops_numbers = samples->drops_numbers,

@@ -36,13 +36,13 @@
 enum { LINE_MAX_MIB = 16, LABEL_INDENT = 16, LINE_INDENT = 13,
        INLINED_MAX = 10000 };
 
-enum part { PART_HEAD, PART_TYPES, PART_SAMPLES, PART_LOCATIONS,
+enum pprof_raw_part { PART_HEAD, PART_TYPES, PART_SAMPLES, PART_LOCATIONS,
             PART_MAPPINGS };
 
 struct raw {
 	struct reader reader;
 	struct pprof_builder builder;
-	enum part part;
+	enum pprof_raw_part part;
 	uint64_t sample_line;	/* of the sample that is read; 0: none */
 	uint64_t n_samples;
 	bool is_location;	/* one is read: */

@@ -22,7 +22,7 @@ struct speedscope {
 	struct json_reader *json;
 	struct speedscope_stacks stacks;
 	struct error *error;
-	struct part {
+	struct speedscope_part {
 		const char *name;
 		bool has_nodes;
 	} *parts;			/* the file's profiles; their numbers
@@ -122,7 +122,7 @@ static void
 speedscope_read_profile(struct speedscope *input)
 {
 	uint32_t n_nodes = reader_count_nodes(&input->reader);
-	struct part part = { .name = "" };
+	struct speedscope_part part = { .name = "" };
 
 	/* Resources share their stacks. */
 	if (!input->stacks.is_own)

@@ -16,7 +16,7 @@
 
 #include "src/base/memory.h"
 
-static const struct unit {
+static const struct speedscope_unit {
 	const char *name;		/* in the file */
 	enum speedscope_kind kind;
 	const char *gtick;
@@ -31,7 +31,7 @@ static const struct unit {
 };
 
 /* Resources of files that export speedscope did not write. */
-static const struct kind {
+static const struct speedscope_event_kind {
 	const char *name, *gtick;
 } kinds[N_SPEEDSCOPE_KINDS] = {
 	[SPEEDSCOPE_NUMBERS] = { "samples", "" },
@@ -40,11 +40,11 @@ static const struct kind {
 };
 
 /* The profile of the file that is being read. */
-struct part {
+struct speedscope_stacks_part {
 	struct speedscope_stacks *stacks;
 	struct json_reader *json;
 	const char *name;
-	const struct unit *unit;		/* NULL: not yet known */
+	const struct speedscope_unit *unit; /* NULL: not yet known */
 	uint32_t resource;		/* its own, if profiles are resources:
 					 * number + 1; 0: none yet */
 	uint64_t offset;		/* where it begins */
@@ -72,10 +72,10 @@ speedscope_stacks_free(struct speedscope_stacks *stacks)
  * with the error set.
  */
 static uint32_t
-speedscope_stacks_find_resource(struct part *part)
+speedscope_stacks_find_resource(struct speedscope_stacks_part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
-	const struct kind *kind = &kinds[part->unit->kind];
+	const struct speedscope_event_kind *kind = &kinds[part->unit->kind];
 
 	if (!stacks->is_own)
 		return reader_need_resource(stacks->reader,
@@ -94,7 +94,7 @@ speedscope_stacks_find_resource(struct part *part)
 
 /* Whether weights are times, one after the other. */
 static bool
-has_times(const struct part *part)
+has_times(const struct speedscope_stacks_part *part)
 {
 	return part->unit != NULL && part->unit->kind == SPEEDSCOPE_TIME &&
 	       !part->stacks->is_own;
@@ -102,7 +102,7 @@ has_times(const struct part *part)
 
 /* Passes time of which no stack is known. */
 static void
-pass_nothing(struct part *part, struct decimal passed)
+pass_nothing(struct speedscope_stacks_part *part, struct decimal passed)
 {
 	struct speedscope_times *times = &part->stacks->times;
 	int64_t length;
@@ -117,7 +117,7 @@ pass_nothing(struct part *part, struct decimal passed)
 
 /* Adds a weight to a node's hits. */
 static void
-speedscope_stacks_add_hits(struct part *part, uint32_t node,
+speedscope_stacks_add_hits(struct speedscope_stacks_part *part, uint32_t node,
                            struct decimal weight, uint64_t offset)
 {
 	struct speedscope_stacks *stacks = part->stacks;
@@ -146,7 +146,7 @@ speedscope_stacks_add_hits(struct part *part, uint32_t node,
 
 /* Whether weights can be added at once. */
 static bool
-speedscope_stacks_is_known(const struct part *part)
+speedscope_stacks_is_known(const struct speedscope_stacks_part *part)
 {
 	return part->unit != NULL &&
 	       (!part->stacks->is_own || part->name[0] != '\0');
@@ -243,7 +243,7 @@ speedscope_stacks_read_stack(struct speedscope_stacks *stacks)
 }
 
 static void
-speedscope_stacks_read_samples(struct part *part)
+speedscope_stacks_read_samples(struct speedscope_stacks_part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	struct json_token token;
@@ -267,7 +267,7 @@ speedscope_stacks_read_samples(struct part *part)
 
 /* Weights after the samples are added at once, others are kept. */
 static void
-read_weights(struct part *part)
+read_weights(struct speedscope_stacks_part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	bool is_at_once = part->has_samples && speedscope_stacks_is_known(part);
@@ -301,7 +301,7 @@ read_weights(struct part *part)
 
 /* ---- events ---- */
 
-struct event {
+struct speedscope_event {
 	uint64_t offset;
 	char type;			/* 'O', 'C', or 0 */
 	uint32_t frame;			/* UINT32_MAX: it has none */
@@ -310,7 +310,7 @@ struct event {
 };
 
 static void
-read_event_type(struct json_reader *json, struct event *event)
+read_event_type(struct json_reader *json, struct speedscope_event *event)
 {
 	struct json_token token;
 
@@ -341,7 +341,7 @@ speedscope_stacks_read_time(struct json_reader *json, struct decimal *time)
 /* An event whose object is open; false: the input ends in it. */
 static bool
 speedscope_stacks_read_event(struct speedscope_stacks *stacks,
-                             struct event *event)
+                             struct speedscope_event *event)
 {
 	struct json_reader *json = stacks->json;
 	struct json_token key, token;
@@ -396,8 +396,8 @@ subtract(struct decimal to, struct decimal from, struct decimal *difference)
 
 /* Adds what has passed to a node, or to none, at once or later. */
 static void
-add_passed(struct part *part, uint32_t node, struct decimal passed,
-           uint64_t offset)
+add_passed(struct speedscope_stacks_part *part, uint32_t node,
+           struct decimal passed, uint64_t offset)
 {
 	if (passed.digits == 0)
 		return;
@@ -413,7 +413,8 @@ add_passed(struct part *part, uint32_t node, struct decimal passed,
 
 /* Charges what has passed until `at` to the innermost open frame. */
 static void
-pass_time(struct part *part, struct decimal at, uint64_t offset)
+pass_time(struct speedscope_stacks_part *part, struct decimal at,
+          uint64_t offset)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	struct decimal passed = { .digits = 0 };
@@ -438,7 +439,8 @@ pass_time(struct part *part, struct decimal at, uint64_t offset)
 }
 
 static void
-speedscope_stacks_apply_event(struct part *part, const struct event *event)
+speedscope_stacks_apply_event(struct speedscope_stacks_part *part,
+                              const struct speedscope_event *event)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 
@@ -455,7 +457,7 @@ speedscope_stacks_apply_event(struct part *part, const struct event *event)
 }
 
 static void
-speedscope_stacks_read_events(struct part *part)
+speedscope_stacks_read_events(struct speedscope_stacks_part *part)
 {
 	struct json_token token;
 
@@ -464,7 +466,7 @@ speedscope_stacks_read_events(struct part *part)
 	part->has_events = true;
 	part->stacks->n = 0;
 	while (json_next_object(part->json, &token, "an event, an object")) {
-		struct event event = { .offset = token.offset,
+		struct speedscope_event event = { .offset = token.offset,
 			.frame = UINT32_MAX };
 
 		if (speedscope_stacks_read_event(part->stacks, &event) &&
@@ -477,7 +479,7 @@ speedscope_stacks_read_events(struct part *part)
 
 /* speedscope shows the numbers of any other unit as they are. */
 static void
-speedscope_stacks_read_unit(struct part *part)
+speedscope_stacks_read_unit(struct speedscope_stacks_part *part)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	struct json_token token;
@@ -502,7 +504,7 @@ speedscope_stacks_read_unit(struct part *part)
 }
 
 static void
-speedscope_stacks_read_name(struct part *part)
+speedscope_stacks_read_name(struct speedscope_stacks_part *part)
 {
 	struct json_token token;
 	const char *name;
@@ -516,7 +518,8 @@ speedscope_stacks_read_name(struct part *part)
 }
 
 static void
-speedscope_stacks_read_key(struct part *part, const struct json_token *key)
+speedscope_stacks_read_key(struct speedscope_stacks_part *part,
+                           const struct json_token *key)
 {
 	if (json_is(key, "name"))
 		speedscope_stacks_read_name(part);
@@ -540,7 +543,7 @@ speedscope_stacks_read_key(struct part *part, const struct json_token *key)
 
 /* Adds nodes and weights that were kept; of a cut input, whole pairs. */
 static void
-add_waiting(struct part *part, uint64_t offset, bool is_whole)
+add_waiting(struct speedscope_stacks_part *part, uint64_t offset, bool is_whole)
 {
 	struct speedscope_stacks *stacks = part->stacks;
 	size_t n = stacks->n_waiting < stacks->n_weights ?
@@ -567,7 +570,7 @@ add_waiting(struct part *part, uint64_t offset, bool is_whole)
  * events have their own times.
  */
 static void
-end_times(struct part *part, bool is_whole)
+end_times(struct speedscope_stacks_part *part, bool is_whole)
 {
 	int64_t start = 0;
 	bool is_known = has_times(part) &&
@@ -582,8 +585,12 @@ end_times(struct part *part, bool is_whole)
 void
 speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 {
-	struct part part = { .stacks = stacks, .json = stacks->json,
-		.name = "", .offset = stacks->reader->place };
+	struct speedscope_stacks_part part = {
+		.stacks = stacks,
+		.json = stacks->json,
+		.name = "",
+		.offset = stacks->reader->place
+	};
 	struct json_token key;
 	bool is_whole;
 

@@ -34,7 +34,7 @@ static const struct metric {
 enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
 /* The numbers of one key. */
-struct amounts {
+struct xhprof_amounts {
 	uint64_t calls;
 	int64_t values[N_METRICS];
 };
@@ -43,7 +43,7 @@ struct xhprof {
 	struct reader reader;
 	struct json_reader *json;
 	struct names *functions;	/* with their level; node i is number i */
-	struct amounts *own;		/* [nodes] */
+	struct xhprof_amounts *own;		/* [nodes] */
 	size_t own_capacity;
 	uint64_t n_keys;
 	bool has_metric[N_METRICS];
@@ -89,14 +89,14 @@ xhprof_find_node(struct xhprof *input, const char *text, size_t length,
 	    memory_grow(&input->own, &input->own_capacity, (size_t)n + 1,
 	                sizeof *input->own, error) != 0)
 		return NO_NAME;
-	input->own[n] = (struct amounts){ 0 };
+	input->own[n] = (struct xhprof_amounts){ 0 };
 	return call_graph_add_node(profile->graph, node, NULL, error);
 }
 
 /* ---- keys ---- */
 
 static void
-read_metrics(struct xhprof *input, struct amounts *amounts)
+read_metrics(struct xhprof *input, struct xhprof_amounts *amounts)
 {
 	struct json_token key, token;
 	struct decimal decimal;
@@ -127,7 +127,8 @@ read_metrics(struct xhprof *input, struct amounts *amounts)
 
 /* own += sign * amounts */
 static bool
-add_amounts(struct amounts *own, const struct amounts *amounts, int64_t sign)
+add_amounts(struct xhprof_amounts *own, const struct xhprof_amounts *amounts,
+            int64_t sign)
 {
 	for (int i = 0; i < N_METRICS; i++)
 		if (__builtin_add_overflow(own->values[i],
@@ -138,7 +139,7 @@ add_amounts(struct amounts *own, const struct amounts *amounts, int64_t sign)
 
 static bool
 xhprof_add_hits(struct xhprof *input, uint32_t arc,
-                const struct amounts *amounts, uint64_t offset,
+                const struct xhprof_amounts *amounts, uint64_t offset,
                 struct error *error)
 {
 	struct call_graph *graph = input->reader.profile->graph;
@@ -165,7 +166,7 @@ xhprof_read_key(struct xhprof *input, const struct json_token *key,
 	struct call_graph *graph = input->reader.profile->graph;
 	const char *arrow = memmem(key->text, key->length, "==>", 3);
 	const char *end = key->text + key->length;
-	struct amounts amounts = { 0 };
+	struct xhprof_amounts amounts = { 0 };
 	uint32_t caller = NO_NAME, callee, arc;
 	uint64_t offset = key->offset;
 

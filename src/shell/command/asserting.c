@@ -23,7 +23,7 @@ static const char *const verdict_names[] = { "holds", "violated", "undecided" };
 /* ---- one row ---- */
 
 /* What an assertion says of one function or path. */
-struct finding {
+struct asserting_finding {
 	enum verdict verdict;
 	const char *why;		/* undecided: why; or NULL */
 	struct estimate estimate;	/* in the bound's unit */
@@ -146,11 +146,11 @@ why_undecided(const struct asserted *of)
 	    "the bound is inside the interval: record longer";
 }
 
-static struct finding
+static struct asserting_finding
 judge(const struct asserting *asserting, const struct assertion *assertion,
       const struct asserted *of)
 {
-	struct finding finding = { .verdict = VERDICT_UNDECIDED };
+	struct asserting_finding finding = { .verdict = VERDICT_UNDECIDED };
 
 	if (!of->amount->is_seen) {
 		finding.why = "no stack has it";
@@ -222,7 +222,8 @@ add_sum_of(struct text_buffer *text, const struct asserting *asserting)
 /* "7.31% (95%: 6.5% to 8.2%)" */
 static void
 add_result(struct text_buffer *text, const struct asserting *asserting,
-           const struct assertion *assertion, const struct finding *finding)
+           const struct assertion *assertion,
+           const struct asserting_finding *finding)
 {
 	const struct estimate *estimate = &finding->estimate;
 
@@ -309,8 +310,8 @@ number_cell(bool is_known, double number)
 /* path[n]: the names; n 0: what was typed does not occur. */
 static int
 add_finding(struct asserting *asserting, const struct assertion *assertion,
-            const struct finding *finding, const uint32_t *path, size_t n,
-            struct error *error)
+            const struct asserting_finding *finding, const uint32_t *path,
+            size_t n, struct error *error)
 {
 	struct table *table = asserting->table;
 	const struct names *names = asserting->request.set->names;
@@ -729,13 +730,13 @@ asserting_are_exact(const struct view_request *request)
 }
 
 /* What a comparison says of a row, in the bound's unit. */
-static struct finding
+static struct asserting_finding
 judge_change(const struct asserting *asserting,
              const struct assertion *assertion, const struct change *change,
              bool occurs, bool is_estimated)
 {
 	const struct view_request *request = &asserting->request;
-	struct finding finding = { .verdict = VERDICT_UNDECIDED };
+	struct asserting_finding finding = { .verdict = VERDICT_UNDECIDED };
 	double unit = asserting_interval_of(asserting), whole;
 
 	if (assertion->is_share) {
@@ -795,7 +796,7 @@ check_changes(struct asserting *asserting, const struct assertion *assertion,
 		                      counts.is_estimated, (uint32_t)claimed->n,
 		                      &compared, error);
 	for (size_t i = 0; status == 0 && i < claimed->n; i++) {
-		const struct finding finding = judge_change(asserting,
+		const struct asserting_finding finding = judge_change(asserting,
 		    assertion, &compared.changes[i], counts.occurs[i],
 		    counts.is_estimated[i]);
 		size_t n;
@@ -824,7 +825,8 @@ check_functions(struct asserting *asserting,
 		    (struct asserted){ .amount = &none } :
 		    asserting_function(asserting, found, assertion->view ==
 		                       ASSERT_BODY);
-		const struct finding finding = judge(asserting, assertion, &of);
+		const struct asserting_finding finding = judge(asserting,
+		                                               assertion, &of);
 
 		if (add_finding(asserting, assertion, &finding,
 		                &claimed->names[i], 1, error) != 0)
@@ -842,7 +844,7 @@ check_path(struct asserting *asserting, const struct assertion *assertion,
 	struct group_hits groups;
 	struct run_spread runs;
 	struct asserted of = { .amount = &amount };
-	struct finding finding;
+	struct asserting_finding finding;
 
 	if (amount_of_path(asserting->request.set, path, n, &amount,
 	                   error) != 0)
@@ -921,7 +923,7 @@ static int
 add_absent(struct asserting *asserting, const struct assertion *assertion,
            const struct error *why, struct error *error)
 {
-	struct finding finding = {
+	struct asserting_finding finding = {
 		.verdict = VERDICT_UNDECIDED,
 		.why = table_text(asserting->table, error, "%s", why->text),
 	};
@@ -934,7 +936,7 @@ static int
 add_no_row(struct asserting *asserting, const struct assertion *assertion,
            struct error *error)
 {
-	const struct finding finding = { .verdict = VERDICT_UNDECIDED,
+	const struct asserting_finding finding = { .verdict = VERDICT_UNDECIDED,
 		.why = "the view has no row" };
 
 	return add_finding(asserting, assertion, &finding, NULL, 0, error);

@@ -164,7 +164,7 @@ function_code_lines(const struct function_code *code,
 enum { DEBUG_BYTES_MOST = 32 << 20 };
 
 /* The file whose lines are looked for, and the first and last of them. */
-struct extent {
+struct code_extent {
 	const char *file;
 	uint32_t first, last;
 };
@@ -174,7 +174,7 @@ function_code_take_line(void *context, size_t instruction,
                         const struct location *chain, size_t n,
                         const struct names *names, struct error *error)
 {
-	struct extent *extent = context;
+	struct code_extent *extent = context;
 
 	(void)instruction;
 	(void)n;
@@ -194,7 +194,7 @@ function_code_extent(struct session *session, uint32_t function,
                      const char *file, uint32_t *first, uint32_t *last,
                      struct error *error)
 {
-	struct extent extent = { .file = file };
+	struct code_extent extent = { .file = file };
 	struct function_code code;
 	int status = function_code_read(&code, session, function, error);
 

@@ -15,14 +15,14 @@
 enum { SHOWN = 80, LISTED = 8 };
 
 /* What each of the profile's names is. */
-struct known {
+struct resolve_known {
 	const struct names *names;
 	uint32_t n_names;
 	bool *is_function, *is_file;	/* [n_names] */
 };
 
 static void
-know(struct known *known, uint32_t function, uint32_t file)
+know(struct resolve_known *known, uint32_t function, uint32_t file)
 {
 	if (function != NO_NAME)
 		known->is_function[function] = true;
@@ -31,7 +31,7 @@ know(struct known *known, uint32_t function, uint32_t file)
 }
 
 static void
-know_graph(struct known *known, const struct call_graph *graph)
+know_graph(struct resolve_known *known, const struct call_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		know(known, graph->nodes[i].name, graph->nodes[i].file);
@@ -41,7 +41,7 @@ know_graph(struct known *known, const struct call_graph *graph)
 
 /* 0, or -1 with *error set; known_free in either case. */
 static int
-known_make(struct known *known, const struct profile *profile,
+known_make(struct resolve_known *known, const struct profile *profile,
            enum code_kinds kinds, struct error *error)
 {
 	known->names = profile->names;
@@ -68,7 +68,7 @@ known_make(struct known *known, const struct profile *profile,
 }
 
 static void
-known_free(struct known *known)
+known_free(struct resolve_known *known)
 {
 	free(known->is_function);
 	free(known->is_file);
@@ -76,7 +76,8 @@ known_free(struct known *known)
 
 /* The first marked name in byte order that comes after another, or NO_NAME. */
 static uint32_t
-next_match(const struct known *known, const bool *is_match, uint32_t after)
+next_match(const struct resolve_known *known, const bool *is_match,
+           uint32_t after)
 {
 	uint32_t next = NO_NAME;
 
@@ -91,7 +92,7 @@ next_match(const struct known *known, const bool *is_match, uint32_t after)
 
 /* Reports that a text may mean several of the names that are marked. */
 static int
-resolve_code_report_several(const struct known *known, const char *text,
+resolve_code_report_several(const struct resolve_known *known, const char *text,
                             const char *what, const bool *is_match, size_t n,
                             struct error *error)
 {
@@ -112,8 +113,9 @@ resolve_code_report_several(const struct known *known, const char *text,
 
 static int
 resolve_code_report_unknown(const struct session *session,
-                            const struct known *known, enum code_kinds kinds,
-                            const char *text, struct error *error)
+                            const struct resolve_known *known,
+                            enum code_kinds kinds, const char *text,
+                            struct error *error)
 {
 	struct text_buffer near_ones = { 0 };
 	uint64_t *hits = resolve_function_hits(session);
@@ -156,7 +158,7 @@ is_end_of(const char *path, size_t length, const char *text, size_t n)
  * Marks all that match, and returns their number with one of them in *file.
  */
 static size_t
-match_files(const struct known *known, const char *text, size_t n,
+match_files(const struct resolve_known *known, const char *text, size_t n,
             bool *is_match, uint32_t *file)
 {
 	uint32_t whole = names_find(known->names, text, n);
@@ -179,7 +181,7 @@ match_files(const struct known *known, const char *text, size_t n,
 }
 
 static size_t
-resolve_code_match_functions(const struct known *known,
+resolve_code_match_functions(const struct resolve_known *known,
                              const struct pattern *pattern, bool *is_match,
                              uint32_t *function)
 {
@@ -216,7 +218,7 @@ split_line(const char *text, uint32_t *line)
 }
 
 static int
-resolve_file(const struct known *known, const char *text, size_t n,
+resolve_file(const struct resolve_known *known, const char *text, size_t n,
              bool *is_match, struct code_scope *scope, struct error *error)
 {
 	size_t n_found = match_files(known, text, n, is_match, &scope->file);
@@ -236,7 +238,7 @@ resolve_code_compare_names(const void *left, const void *right, void *names)
 
 /* The known functions, freed with free(); NULL with *error set. */
 static uint32_t *
-resolve_code_list_functions(const struct known *known, uint32_t *n,
+resolve_code_list_functions(const struct resolve_known *known, uint32_t *n,
                             struct error *error)
 {
 	uint32_t *functions = memory_array(known->n_names, sizeof *functions,
@@ -254,7 +256,7 @@ resolve_code_list_functions(const struct known *known, uint32_t *n,
 
 /* 1: found; 0: not; -1 with *error set. */
 static int
-resolve_short_function(const struct known *known, const char *text,
+resolve_short_function(const struct resolve_known *known, const char *text,
                        struct code_scope *scope, struct error *error)
 {
 	struct function_set among = { .names = known->names };
@@ -274,7 +276,7 @@ resolve_short_function(const struct known *known, const char *text,
 
 /* Likewise. */
 static int
-resolve_pattern_function(const struct known *known, const char *text,
+resolve_pattern_function(const struct resolve_known *known, const char *text,
                          bool *is_match, struct code_scope *scope,
                          struct error *error)
 {
@@ -297,10 +299,10 @@ resolve_pattern_function(const struct known *known, const char *text,
 }
 
 static int
-resolve_code_resolve(const struct session *session, const struct known *known,
-                     enum code_kinds kinds, const char *text, bool *is_match,
-                     struct code_scope *scope, uint32_t *line,
-                     struct error *error)
+resolve_code_resolve(const struct session *session,
+                     const struct resolve_known *known, enum code_kinds kinds,
+                     const char *text, bool *is_match, struct code_scope *scope,
+                     uint32_t *line, struct error *error)
 {
 	uint32_t name = names_find(known->names, text, strlen(text));
 	size_t n_file;
@@ -335,7 +337,7 @@ resolve_code(const struct session *session, enum code_kinds kinds,
              const char *text, struct code_scope *scope, uint32_t *line,
              struct error *error)
 {
-	struct known known = { 0 };
+	struct resolve_known known = { 0 };
 	bool *is_match = NULL;
 	int status = -1;
 
@@ -355,7 +357,7 @@ resolve_code(const struct session *session, enum code_kinds kinds,
 /* Offers the known functions. */
 static void
 resolve_code_offer_functions(const struct session *session,
-                             const struct known *known, bool are_short,
+                             const struct resolve_known *known, bool are_short,
                              struct completion *completion)
 {
 	struct function_set all = { .names = known->names };
@@ -375,7 +377,7 @@ void
 resolve_code_complete(const struct session *session, enum code_kinds kinds,
                       bool has_short_names, struct completion *completion)
 {
-	struct known known = { 0 };
+	struct resolve_known known = { 0 };
 
 	if (known_make(&known, session->profile, kinds,
 	               &completion->error) == 0) {

@@ -33,7 +33,7 @@ resolve_function_hits(const struct session *session)
 }
 
 /* A search for functions. */
-struct search {
+struct short_search {
 	struct function_set among;
 	const char *text;
 	size_t length;
@@ -47,7 +47,7 @@ struct search {
 
 /* Whether the text can stand for a function. */
 static bool
-stands_for(struct search *search, uint32_t name, bool lacks_scopes)
+stands_for(struct short_search *search, uint32_t name, bool lacks_scopes)
 {
 	const struct names *names = search->among.names;
 	const char *whole = names_text(names, name);
@@ -63,7 +63,7 @@ stands_for(struct search *search, uint32_t name, bool lacks_scopes)
 }
 
 static int
-resolve_short_find_functions(struct search *search, bool lacks_scopes)
+resolve_short_find_functions(struct short_search *search, bool lacks_scopes)
 {
 	const uint32_t *functions = search->among.functions;
 
@@ -103,7 +103,7 @@ add_list(struct text_buffer *text, const struct short_name *names, size_t n)
  * that, with what tells them apart.
  */
 static void
-resolve_short_report_several(const struct search *search)
+resolve_short_report_several(const struct short_search *search)
 {
 	const struct names *names = search->among.names;
 	struct short_name *list = memory_array(search->n, sizeof *list,
@@ -137,11 +137,11 @@ resolve_short_report_several(const struct search *search)
  * Free search->found.  0, or -1 with *error set.
  */
 static int
-resolve_short_find_all(struct search *search, struct function_set among,
+resolve_short_find_all(struct short_search *search, struct function_set among,
                        const char *text, size_t length, bool *lacks_scopes,
                        struct error *error)
 {
-	*search = (struct search){
+	*search = (struct short_search){
 		.among = among,
 		.text = text,
 		.length = length,
@@ -167,7 +167,7 @@ uint32_t
 resolve_short_name_among(struct function_set among, const char *text,
                          size_t length, struct error *error)
 {
-	struct search search;
+	struct short_search search;
 	bool lacks_scopes;
 	uint32_t name = NO_NAME;
 
@@ -207,7 +207,7 @@ resolve_short_names(const struct session *session, const char *text,
                     size_t length, size_t *n, bool *lacks_scopes,
                     struct error *error)
 {
-	struct search search;
+	struct short_search search;
 
 	*n = 0;
 	if (resolve_short_find_all(&search, functions_of(session), text, length,

@@ -22,16 +22,16 @@ const struct resource_kind resource_kinds[] = {
 /* The longest interval; sums of intervals stay far below 64 bits. */
 #define MOST ((uint64_t)1 << 40)
 
-struct unit {
+struct resource_unit {
 	const char *suffix;
 	double gticks;
 };
 
-static const struct unit time_units[] = {
+static const struct resource_unit time_units[] = {
 	{ "", 1 }, { "us", 1 }, { "ms", 1e3 }, { "s", 1e6 }, { NULL, 0 }
 };
 
-static const struct unit byte_units[] = {
+static const struct resource_unit byte_units[] = {
 	{ "", 1 }, { "B", 1 },
 	{ "K", 0x1p10 }, { "k", 0x1p10 }, { "KiB", 0x1p10 },
 	{ "M", 0x1p20 }, { "MiB", 0x1p20 },
@@ -39,7 +39,7 @@ static const struct unit byte_units[] = {
 	{ NULL, 0 }
 };
 
-static const struct unit count_units[] = {
+static const struct resource_unit count_units[] = {
 	{ "", 1 }, { "K", 1e3 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
 	{ NULL, 0 }
 };
@@ -67,7 +67,7 @@ resource_kind_find(const char *name, size_t length, struct error *error)
 
 /* Reads a number with one of the units; false if it is wrong or too small. */
 static bool
-resource_kinds_read_amount(const char *text, const struct unit *units,
+resource_kinds_read_amount(const char *text, const struct resource_unit *units,
                            uint64_t least, uint64_t *amount)
 {
 	char *end;
@@ -92,7 +92,7 @@ int
 resource_kind_interval(const struct resource_kind *kind, const char *text,
                        uint64_t *interval, struct error *error)
 {
-	const struct unit *units = count_units;
+	const struct resource_unit *units = count_units;
 	const char *example = "1000 or 1k";
 	struct text_buffer gticks = { 0 };
 

@@ -188,7 +188,7 @@ column_list_follow(struct column_list *list, const char *resource,
 /* ---- units ---- */
 
 /* How one of a formula's two resources is counted. */
-struct counted {
+struct column_counted {
 	enum unit_kind kind;
 	long double gtick;	/* its size in ns or bytes; else 1 */
 	long double unit;	/* likewise, of the unit that is shown */
@@ -196,10 +196,10 @@ struct counted {
 	bool is_named;		/* the formula's name says the unit */
 };
 
-static struct counted
+static struct column_counted
 counted_by(const struct resource *resource)
 {
-	struct counted counted = { .name = "" };
+	struct column_counted counted = { .name = "" };
 
 	counted.kind = unit_find(resource->gtick, strlen(resource->gtick),
 	                         &counted.gtick, NULL);
@@ -214,7 +214,7 @@ counted_by(const struct resource *resource)
  * with *error set: the resource does not count it.
  */
 static int
-take_unit(struct counted *counted, const struct column_formula *formula,
+take_unit(struct column_counted *counted, const struct column_formula *formula,
           const char *part, size_t n, const char *resource,
           struct error *error)
 {
@@ -237,7 +237,7 @@ take_unit(struct counted *counted, const struct column_formula *formula,
 
 /* Time is in ms and bytes are bytes, but what is per bytes is per KiB. */
 static void
-choose_unit(struct counted *counted, bool is_divisor)
+choose_unit(struct column_counted *counted, bool is_divisor)
 {
 	const char *usual = counted->kind == UNIT_IS_TIME ? "ms" :
 	                    is_divisor ? "KiB" : "B";
@@ -250,8 +250,8 @@ choose_unit(struct counted *counted, bool is_divisor)
 /* The units in the name, as in faults/ms or MiB/s.  0, or -1 as above. */
 static int
 column_list_take_units(const struct column_formula *formula,
-                       struct counted *left, struct counted *right,
-                       struct error *error)
+                       struct column_counted *left,
+                       struct column_counted *right, struct error *error)
 {
 	const char *name = formula->name, *slash = strrchr(name, '/');
 
@@ -268,7 +268,8 @@ column_list_take_units(const struct column_formula *formula,
  * the name has both units.  A difference of unlike things is one of gticks.
  */
 static void
-choose_units(bool is_ratio, struct counted *left, struct counted *right)
+choose_units(bool is_ratio, struct column_counted *left,
+             struct column_counted *right)
 {
 	bool are_alike = left->kind == right->kind;
 
@@ -290,8 +291,8 @@ column_list_derive(const struct column_formula *formula,
                    const struct resource *left, const struct resource *right,
                    struct shown_column *column, struct error *error)
 {
-	struct counted of_left = counted_by(left);
-	struct counted of_right = counted_by(right);
+	struct column_counted of_left = counted_by(left);
+	struct column_counted of_right = counted_by(right);
 
 	if (column_list_take_units(formula, &of_left, &of_right, error) != 0)
 		return -1;

@@ -81,7 +81,7 @@ find_by_id(const struct session *session, struct step *step,
 
 /* ---- the most of each node ---- */
 
-struct search {
+struct member_search {
 	const struct fleet *fleet;
 	const struct sample_tree *tree;	/* its nodes are the fleet's */
 	uint32_t resource;
@@ -93,14 +93,14 @@ struct search {
 
 /* A node's own hits that are kept. */
 static uint64_t
-own_kept(const struct search *search, uint32_t node)
+own_kept(const struct member_search *search, uint32_t node)
 {
 	return search->dropped[search->tree->row[node]] ? 0 :
 	    sample_tree_hits(search->tree, search->resource, node);
 }
 
 static void
-member_weigh(const struct search *search)
+member_weigh(const struct member_search *search)
 {
 	const struct sample_tree *tree = search->tree;
 
@@ -117,7 +117,7 @@ member_weigh(const struct search *search)
 
 /* Whether all hits of a node and its descendants are kept. */
 static bool
-member_is_whole(const struct search *search, uint32_t node)
+member_is_whole(const struct member_search *search, uint32_t node)
 {
 	return search->kept[node] > 0 &&
 	    search->kept[node] == search->weight[node];
@@ -128,7 +128,7 @@ member_is_whole(const struct search *search, uint32_t node)
  * for each interval of the resource.
  */
 static uint32_t
-add_most(const struct search *search, uint32_t node)
+add_most(const struct member_search *search, uint32_t node)
 {
 	const struct fleet *fleet = search->fleet;
 	uint32_t n = 0;
@@ -151,7 +151,7 @@ add_most(const struct search *search, uint32_t node)
 }
 
 static void
-choose_best(const struct search *search, struct found_member *found)
+choose_best(const struct member_search *search, struct found_member *found)
 {
 	const struct fleet *fleet = search->fleet;
 
@@ -170,7 +170,7 @@ choose_best(const struct search *search, struct found_member *found)
 
 /* Where no node is whole: that of the node which has most of the stacks. */
 static void
-choose_of_node(const struct search *search, struct found_member *found)
+choose_of_node(const struct member_search *search, struct found_member *found)
 {
 	uint32_t best = 0;
 
@@ -184,7 +184,7 @@ choose_of_node(const struct search *search, struct found_member *found)
 }
 
 static void
-member_choose(const struct search *search, struct found_member *found)
+member_choose(const struct member_search *search, struct found_member *found)
 {
 	const struct sample_tree *tree = search->tree;
 	uint32_t n_parts = 0;
@@ -213,7 +213,7 @@ member_choose(const struct search *search, struct found_member *found)
 
 static int
 search_nodes(const struct session *session, struct step *step,
-             struct search *search, struct found_member *found,
+             struct member_search *search, struct found_member *found,
              struct error *error)
 {
 	const struct sample_tree *tree = search->tree;
@@ -248,7 +248,7 @@ find_by_nodes(const struct session *session, struct step *step,
 {
 	const struct profile *profile = session->profile;
 	struct fleet_groups *groups = NULL;
-	struct search search = {
+	struct member_search search = {
 		.fleet = profile->fleet,
 		.tree = profile->tree,
 		.resource = session->resource,

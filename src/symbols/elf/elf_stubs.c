@@ -12,18 +12,18 @@
 
 #include "src/base/memory.h"
 
-struct slot {
+struct stub_slot {
 	uint64_t address;
 	const char *name;
 };
 
 struct slots {
-	struct slot *items;
+	struct stub_slot *items;
 	size_t n, capacity;
 };
 
 /* Names the function of a relocation. */
-struct naming {
+struct stub_naming {
 	Elf_Data *symbols;
 	const char *strings;	/* kept by the table of stubs */
 	size_t strings_size;
@@ -31,7 +31,8 @@ struct naming {
 };
 
 static const char *
-name_of_relocation(const struct naming *naming, const GElf_Rela *relocation)
+name_of_relocation(const struct stub_naming *naming,
+                   const GElf_Rela *relocation)
 {
 	GElf_Word type = GELF_R_TYPE(relocation->r_info);
 	GElf_Sym raw;
@@ -57,7 +58,7 @@ name_of_relocation(const struct naming *naming, const GElf_Rela *relocation)
  */
 static int
 add_slots(struct slots *slots, const struct elf_file *file,
-          const char *section_name, const struct naming *naming, bool all,
+          const char *section_name, const struct stub_naming *naming, bool all,
           struct error *error)
 {
 	GElf_Shdr header;
@@ -79,7 +80,7 @@ add_slots(struct slots *slots, const struct elf_file *file,
 		                sizeof *slots->items, error) != 0)
 			return -1;
 		slots->items[slots->n++] =
-		    (struct slot){ relocation.r_offset, name };
+		    (struct stub_slot){ relocation.r_offset, name };
 	}
 	return 0;
 }
@@ -87,7 +88,7 @@ add_slots(struct slots *slots, const struct elf_file *file,
 static int
 compare_slots(const void *left, const void *right)
 {
-	const struct slot *a = left, *b = right;
+	const struct stub_slot *a = left, *b = right;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
@@ -95,8 +96,8 @@ compare_slots(const void *left, const void *right)
 static const char *
 name_of_slot(const struct slots *sorted, uint64_t address)
 {
-	struct slot key = { .address = address };
-	const struct slot *slot;
+	struct stub_slot key = { .address = address };
+	const struct stub_slot *slot;
 
 	if (sorted->n == 0)
 		return NULL;
@@ -172,7 +173,7 @@ add_stubs(struct symbol_table *stubs, const struct elf_file *file,
 }
 
 static int
-naming_of(struct naming *naming, struct symbol_table *stubs,
+naming_of(struct stub_naming *naming, struct symbol_table *stubs,
           const struct elf_file *file, struct error *error)
 {
 	GElf_Shdr header;
@@ -202,7 +203,7 @@ elf_symbols_add_stubs(struct symbol_table *stubs,
 {
 	static const char *const sections[] = { ".plt", ".plt.sec",
 		".plt.got" };
-	struct naming naming = { .table = table };
+	struct stub_naming naming = { .table = table };
 	struct slots lazy = { 0 }, sorted = { 0 };
 	GElf_Ehdr header;
 	int result = -1;

@@ -11,7 +11,7 @@
 enum { SYMBOLS_A_STEP = 65536 };
 
 /* Where the sections of code lie, by section number; elsewhere end is 0. */
-struct code {
+struct elf_code {
 	size_t n_sections;
 	struct {
 		uint64_t begin, end;
@@ -19,7 +19,7 @@ struct code {
 };
 
 static int
-code_of(struct code *code, const struct elf_file *file, struct error *error)
+code_of(struct elf_code *code, const struct elf_file *file, struct error *error)
 {
 	if (elf_getshdrnum(file->elf, &code->n_sections) != 0)
 		code->n_sections = 0;
@@ -51,8 +51,8 @@ is_private_label(const char *name)
 
 /* Whether it is a symbol of code, which is then *symbol. */
 static bool
-symbol_of(struct symbol *symbol, const GElf_Sym *raw, const struct code *code,
-          const char *strings, size_t strings_size)
+symbol_of(struct symbol *symbol, const GElf_Sym *raw,
+          const struct elf_code *code, const char *strings, size_t strings_size)
 {
 	int type = GELF_ST_TYPE(raw->st_info);
 
@@ -75,7 +75,7 @@ symbol_of(struct symbol *symbol, const GElf_Sym *raw, const struct code *code,
 
 static int
 add_all(struct symbol_table *table, Elf_Data *data, size_t n,
-        const struct code *code, const char *strings, size_t strings_size,
+        const struct elf_code *code, const char *strings, size_t strings_size,
         struct error *error)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ elf_symbols_add(struct symbol_table *table, const struct elf_file *file,
 	Elf_Scn *section = elf_file_typed_section(file, type, &header);
 	Elf_Scn *strings_section;
 	Elf_Data *data, *strings;
-	struct code code;
+	struct elf_code code;
 	const char *kept;
 	size_t entry = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
 	int result = -1;

@@ -15,13 +15,13 @@
 /* COMPARED_MAX: bytes of a name that are compared to choose between aliases. */
 enum { COMPARED_MAX = 256, STRINGS_MAX = 4 };
 
-struct range {
+struct symbol_range {
 	uint64_t start, end;	/* [start, end) */
 	uint32_t symbol;
 };
 
 struct ranges {
-	struct range *items;
+	struct symbol_range *items;
 	size_t n, capacity;
 };
 
@@ -163,7 +163,8 @@ ranges_add(struct ranges *ranges, uint64_t start, uint64_t end,
 	if (memory_grow(&ranges->items, &ranges->capacity, ranges->n + 1,
 	                sizeof *ranges->items, error) != 0)
 		return -1;
-	ranges->items[ranges->n++] = (struct range){ start, end, symbol };
+	ranges->items[ranges->n++] = (struct symbol_range){ start, end,
+		                                            symbol };
 	return 0;
 }
 
@@ -283,14 +284,14 @@ symbol_table_sort(struct symbol_table *table, struct error *error)
 	return cover_sized(table, error) == 0 ? cover_rest(table, error) : -1;
 }
 
-static const struct range *
+static const struct symbol_range *
 ranges_find(const struct ranges *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct range *range = &ranges->items[middle];
+		const struct symbol_range *range = &ranges->items[middle];
 
 		if (address < range->start)
 			high = middle;
@@ -305,7 +306,7 @@ ranges_find(const struct ranges *ranges, uint64_t address)
 const struct symbol *
 symbol_table_find(const struct symbol_table *table, uint64_t address)
 {
-	const struct range *range = ranges_find(&table->sized, address);
+	const struct symbol_range *range = ranges_find(&table->sized, address);
 
 	if (range == NULL)
 		range = ranges_find(&table->rest, address);

@@ -24,7 +24,7 @@
 enum { MODULES_NAMED = 3 };	/* of those without debug information */
 
 /* The chain of an address: locations[first] .. [first + n - 1]. */
-struct known_address {
+struct address_known_address {
 	uint64_t address;
 	uint32_t first;
 	uint32_t n;		/* 0: nothing is known */
@@ -32,7 +32,7 @@ struct known_address {
 
 /* What is known of a module. */
 struct module_lines {
-	struct known_address *addresses;	/* [n] ascending */
+	struct address_known_address *addresses;	/* [n] ascending */
 	size_t n, capacity;
 	/* Outermost first; the outermost function is NO_NAME.  Names are in
 	 * address_lines.names. */
@@ -116,16 +116,16 @@ address_lines_were_read(const struct address_lines *lines,
 static int
 address_lines_compare_addresses(const void *left, const void *right)
 {
-	const struct known_address *a = left, *b = right;
+	const struct address_known_address *a = left, *b = right;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
 /* What is known of an address; NULL: it was never asked for. */
-static const struct known_address *
+static const struct address_known_address *
 address_lines_find_address(const struct module_lines *module, uint64_t address)
 {
-	const struct known_address key = { .address = address };
+	const struct address_known_address key = { .address = address };
 
 	if (module->n == 0)
 		return NULL;
@@ -136,17 +136,17 @@ address_lines_find_address(const struct module_lines *module, uint64_t address)
 /* ---- reading a module's debug information ---- */
 
 /* Addresses that are asked for. */
-struct reading {
+struct address_reading {
 	struct module_lines *lines;
 	const struct module_file *module;
 	struct module_symbols *symbols;	/* NULL before they are needed */
 	struct names *names;
-	struct known_address *new;	/* [n] ascending */
+	struct address_known_address *new;	/* [n] ascending */
 };
 
 /* The module's symbol at an address, if it has one with a name. */
 static int
-find_symbol(struct reading *reading, uint64_t address,
+find_symbol(struct address_reading *reading, uint64_t address,
             const struct symbol **symbol, struct error *error)
 {
 	enum module_symbols_state state;
@@ -166,7 +166,7 @@ find_symbol(struct reading *reading, uint64_t address,
 
 /* *name: NO_NAME for an unknown function. */
 static int
-address_lines_add_function(struct reading *reading,
+address_lines_add_function(struct address_reading *reading,
                            const struct debug_location *location,
                            uint32_t *name, struct error *error)
 {
@@ -215,7 +215,7 @@ static int
 take_chain(void *context, size_t which, const struct debug_location *chain,
            size_t n, struct error *error)
 {
-	struct reading *reading = context;
+	struct address_reading *reading = context;
 	struct module_lines *lines = reading->lines;
 
 	if (lines->n_locations + n > UINT32_MAX)
@@ -251,7 +251,7 @@ read_module(struct address_lines *lines, struct module_lines *module,
             const struct module_file *wanted, const uint64_t *addresses,
             size_t n, const struct progress *progress, struct error *error)
 {
-	struct reading reading = {
+	struct address_reading reading = {
 		.lines = module,
 		.module = wanted,
 		.names = lines->names,
@@ -347,7 +347,7 @@ address_lines_find(struct address_lines *lines, const struct module *module,
 		                     NULL, error);
 	free(asked);
 	for (size_t i = 0; status == 0 && i < n; i++) {
-		const struct known_address
+		const struct address_known_address
 		    *at = address_lines_find_address(known, addresses[i]);
 
 		if (at != NULL && at->n > 0)
@@ -492,8 +492,10 @@ apply_module(struct applying *applying, const uint32_t *frames, size_t n,
 	                                   error) != 0)))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		const struct known_address *found = address_lines_find_address(
-		    module, profile->frames[frames[i]].address);
+		const struct address_known_address *found =
+		    address_lines_find_address(module,
+		                               profile->frames[frames[i]]
+		                                   .address);
 
 		if (found->n > 0 && set_chain(applying, frames[i],
 		        module->locations + found->first, found->n,

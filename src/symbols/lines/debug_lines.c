@@ -33,7 +33,7 @@ struct owned {
 	size_t which;		/* of the request's addresses */
 };
 
-struct reading {
+struct lines_reading {
 	const struct elf_file *file;
 	const struct debug_lines_request *request;
 	struct die_walk walk;
@@ -131,7 +131,7 @@ debug_lines_open(const struct module_file *module, struct elf_file *file)
 /* ---- opening and closing ---- */
 
 static int
-open_dwarf(struct reading *reading)
+open_dwarf(struct lines_reading *reading)
 {
 	reading->dwarf = dwarf_begin_elf(reading->decompressed != NULL ?
 	    reading->decompressed : reading->file->elf, DWARF_C_READ, NULL);
@@ -144,7 +144,7 @@ open_dwarf(struct reading *reading)
 }
 
 static void
-close_dwarf(struct reading *reading)
+close_dwarf(struct lines_reading *reading)
 {
 	dwarf_end(reading->dwarf);
 	reading->dwarf = NULL;
@@ -152,7 +152,8 @@ close_dwarf(struct reading *reading)
 
 /* By itself, libdw would open any file that a module names. */
 static int
-open_supplement(struct reading *reading, const struct symbol_search *search)
+open_supplement(struct lines_reading *reading,
+                const struct symbol_search *search)
 {
 	const char *name;
 	const void *id;
@@ -178,7 +179,7 @@ open_supplement(struct reading *reading, const struct symbol_search *search)
 
 /* Assigns to a unit the addresses in its ranges that no other unit has. */
 static int
-give_unit(struct reading *reading, Dwarf_Die *unit, struct error *error)
+give_unit(struct lines_reading *reading, Dwarf_Die *unit, struct error *error)
 {
 	const struct debug_lines_request *request = reading->request;
 	Dwarf_Addr base, low, high;
@@ -202,7 +203,7 @@ give_unit(struct reading *reading, Dwarf_Die *unit, struct error *error)
 }
 
 static int
-give_units(struct reading *reading, struct error *error)
+give_units(struct lines_reading *reading, struct error *error)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Half version;
@@ -228,9 +229,9 @@ give_units(struct reading *reading, struct error *error)
 
 /* Reports what is known of an address. */
 static int
-report(struct reading *reading, Dwarf_Die *unit, const struct owned *owned,
-       const struct inlined_calls *calls, uint32_t innermost,
-       struct error *error)
+report(struct lines_reading *reading, Dwarf_Die *unit,
+       const struct owned *owned, const struct inlined_calls *calls,
+       uint32_t innermost, struct error *error)
 {
 	const char *directory = die_text(unit, DW_AT_comp_dir);
 	const struct debug_lines_request *request = reading->request;
@@ -264,7 +265,7 @@ report(struct reading *reading, Dwarf_Die *unit, const struct owned *owned,
 
 /* Reads the unit that owned[n] belong to. */
 static int
-debug_lines_read_unit(struct reading *reading, const struct owned *owned,
+debug_lines_read_unit(struct lines_reading *reading, const struct owned *owned,
                       size_t n, struct error *error)
 {
 	struct inlined_calls calls;
@@ -310,7 +311,7 @@ compare_owned(const void *left, const void *right)
 }
 
 static int
-debug_lines_read_units(struct reading *reading, struct error *error)
+debug_lines_read_units(struct lines_reading *reading, struct error *error)
 {
 	struct owned *owned = reading->owned;
 	size_t n = reading->request->n, begin, end;
@@ -332,7 +333,7 @@ debug_lines_read_units(struct reading *reading, struct error *error)
 }
 
 static enum debug_lines_state
-debug_lines_read_all(struct reading *reading,
+debug_lines_read_all(struct lines_reading *reading,
                      const struct symbol_search *search, struct error *error)
 {
 	reading->decompressed = elf_file_decompress(reading->file,
@@ -353,7 +354,7 @@ debug_lines_read(const struct elf_file *file,
                  const struct debug_lines_request *request,
                  enum debug_lines_state *state, struct error *error)
 {
-	struct reading *reading = memory_array(1, sizeof *reading, error);
+	struct lines_reading *reading = memory_array(1, sizeof *reading, error);
 	size_t n = request->n;
 	struct stat status;
 	uint64_t size = 0;

@@ -36,7 +36,7 @@ enum {
 
 enum message_kind { MESSAGE_FOUND, MESSAGE_PROGRESS, MESSAGE_END };
 
-struct message {
+struct child_message {
 	uint64_t kind;
 	uint64_t a;	/* FOUND: which address; PROGRESS: done; END: state */
 	uint64_t b;	/* FOUND: n levels, which follow; PROGRESS: total */
@@ -58,7 +58,7 @@ static void
 debug_lines_child_write_message(FILE *pipe, enum message_kind kind, uint64_t a,
                                 uint64_t b)
 {
-	const struct message message = { kind, a, b };
+	const struct child_message message = { kind, a, b };
 
 	fwrite(&message, sizeof message, 1, pipe);
 }
@@ -243,7 +243,7 @@ hear_level(struct listening *listening, struct debug_location *location,
 
 /* 0; or -1: with *error set, or without if the message makes no sense. */
 static int
-hear_found(struct listening *listening, const struct message *message,
+hear_found(struct listening *listening, const struct child_message *message,
            struct error *error)
 {
 	const struct debug_lines_request *request = listening->request;
@@ -264,7 +264,7 @@ static void
 hear_all(struct listening *listening, enum debug_lines_state *state,
          struct error *error)
 {
-	struct message message;
+	struct child_message message;
 
 	while (listen_bytes(listening, &message, sizeof message)) {
 		if (message.kind == MESSAGE_END) {

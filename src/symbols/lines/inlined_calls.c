@@ -16,7 +16,7 @@
 
 enum { ORIGINS_MAX = 16 };	/* DIEs that refer to one another */
 
-struct finding {
+struct inline_finding {
 	struct inlined_calls *calls;
 	struct die_walk *walk;
 	const uint64_t *addresses;
@@ -34,8 +34,9 @@ struct finding {
  * *n_ranges: how many ranges the DIE has.
  */
 static int
-inlined_calls_mark(struct finding *finding, Dwarf_Die *die, uint32_t call,
-                   size_t *n_marked, size_t *n_ranges, struct error *error)
+inlined_calls_mark(struct inline_finding *finding, Dwarf_Die *die,
+                   uint32_t call, size_t *n_marked, size_t *n_ranges,
+                   struct error *error)
 {
 	uint32_t *innermost = finding->calls->innermost;
 	uint32_t outer = call != NO_CALL ?
@@ -79,7 +80,7 @@ inlined_calls_number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
 }
 
 static const char *
-inlined_calls_file_of(const struct finding *finding, uint32_t number)
+inlined_calls_file_of(const struct inline_finding *finding, uint32_t number)
 {
 	return number < finding->n_files ?
 	    dwarf_filesrc(finding->files, number, NULL, NULL) : NULL;
@@ -112,7 +113,7 @@ inlined_calls_set_function(struct inlined_call *call, const Dwarf_Die *die)
 
 /* *call: the new call, or NO_CALL if it contains no address. */
 static int
-enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
+enter_call(struct inline_finding *finding, Dwarf_Die *die, uint32_t outer,
            uint32_t *call, struct error *error)
 {
 	struct inlined_calls *calls = finding->calls;
@@ -178,7 +179,7 @@ static int
 inlined_calls_visit(void *context, struct die_walk *walk, bool *enters,
                     uint32_t *within, struct error *error)
 {
-	struct finding *finding = context;
+	struct inline_finding *finding = context;
 	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
 	uint32_t outer = *within;
 	size_t n_marked, n_ranges;
@@ -217,7 +218,7 @@ inlined_calls_visit(void *context, struct die_walk *walk, bool *enters,
 }
 
 static int
-walk_unit(struct finding *finding, Dwarf_Die *unit, struct error *error)
+walk_unit(struct inline_finding *finding, Dwarf_Die *unit, struct error *error)
 {
 	for (size_t i = 0; i < finding->n; i++)
 		finding->calls->innermost[i] = NO_CALL;
@@ -242,7 +243,7 @@ has_scopes(Dwarf_Die *unit)
 }
 
 static int
-inlined_calls_find_all(struct finding *finding, Dwarf_Die *unit,
+inlined_calls_find_all(struct inline_finding *finding, Dwarf_Die *unit,
                        struct scoped_names *names, struct error *error)
 {
 	struct inlined_calls *calls = finding->calls;
@@ -276,7 +277,7 @@ inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
                    struct scoped_names *names, struct die_walk *walk,
                    struct error *error)
 {
-	struct finding finding = {
+	struct inline_finding finding = {
 		.calls = calls,
 		.walk = walk,
 		.addresses = addresses,

@@ -9,7 +9,7 @@
 #include "src/base/progress.h"
 #include "src/symbols/lines/debug_lines.h"
 
-struct candidate {
+struct lines_candidate {
 	const char *path;
 	uint32_t module;
 	uint32_t n_frames;	/* that lack lines */
@@ -20,7 +20,7 @@ struct candidate {
 static int
 lines_choice_compare_candidates(const void *left, const void *right)
 {
-	const struct candidate *a = left, *b = right;
+	const struct lines_candidate *a = left, *b = right;
 	int order;
 
 	if (a->n_frames != b->n_frames)
@@ -49,8 +49,8 @@ lines_choice_size_of(const struct module *module,
 /* Sets chosen[n_modules]; candidates are in order. */
 static int
 lines_choice_choose(struct profile *profile, const struct symbol_search *search,
-                    const struct candidate *candidates, uint64_t most_bytes,
-                    bool *chosen, struct error *error)
+                    const struct lines_candidate *candidates,
+                    uint64_t most_bytes, bool *chosen, struct error *error)
 {
 	for (uint32_t i = 0; i < profile->n_modules &&
 	     candidates[i].n_frames > 0; i++) {
@@ -75,14 +75,14 @@ lines_choose(struct profile *profile, const struct symbol_search *search,
              uint64_t most_bytes, struct error *error)
 {
 	uint32_t n = profile->n_modules;
-	struct candidate *candidates = memory_array(n, sizeof *candidates,
-	                                            error);
+	struct lines_candidate *candidates = memory_array(n, sizeof *candidates,
+	                                                  error);
 	bool *chosen = memory_array(n, sizeof *chosen, error);
 	unsigned char build[MODULE_BUILD_MAX];
 	int result = -1;
 
 	for (uint32_t i = 0; candidates != NULL && i < n; i++)
-		candidates[i] = (struct candidate){
+		candidates[i] = (struct lines_candidate){
 			.path = profile->modules[i].path,
 			.module = i,
 			.is_certain = module_build(&profile->modules[i],

@@ -19,7 +19,7 @@
 enum { ORIGINS_MAX = 16, SCOPES_MAX = 1000 };	/* bytes of scopes */
 
 /* A DIE, unique in the file and its supplement; a key. */
-struct place {
+struct scope_place {
 	uint64_t offset;
 	uint64_t is_supplement;
 };
@@ -70,10 +70,10 @@ scoped_names_free(struct scoped_names *names)
 	free(names);
 }
 
-static struct place
+static struct scope_place
 scoped_names_place_of(const Dwarf *main, Dwarf_Die *die)
 {
-	return (struct place){ dwarf_dieoffset(die),
+	return (struct scope_place){ dwarf_dieoffset(die),
 		dwarf_cu_getdwarf(die->cu) != main };
 }
 
@@ -82,7 +82,7 @@ static struct scoped_name *
 item_of(struct scoped_names *names, const Dwarf *main, Dwarf_Die *die,
         struct error *error)
 {
-	const struct place place = scoped_names_place_of(main, die);
+	const struct scope_place place = scoped_names_place_of(main, die);
 	uint32_t n = names_count(names->dies), number;
 
 	if (memory_grow(&names->items, &names->capacity, (size_t)n + 1,
@@ -191,7 +191,7 @@ scoped_names_find(struct scoped_names *names, const Dwarf *main,
 	struct walking walking = { names, main };
 	uint32_t n = names_count(names->units), number;
 	const struct scoped_name *item;
-	struct place place;
+	struct scope_place place;
 	Dwarf_Die unit;
 
 	if (dwarf_diecu(declaration, &unit, NULL, NULL) == NULL)

@@ -21,23 +21,23 @@ enum {
 };
 
 /* What an entry of the tables of directories and files has. */
-struct format {
+struct digest_format {
 	uint64_t content, form;
 };
 
 /* One table's header, while it is read. */
-struct table {
+struct digest_table {
 	struct bytes in;
 	struct bytes strings, line_strings;	/* sections */
 	unsigned offset_size;
-	struct format formats[FORMATS_MAX];
+	struct digest_format formats[FORMATS_MAX];
 	uint64_t n_formats;
 	const char *directories[DIRECTORIES_MAX];
 	uint64_t n_directories;
 };
 
 /* A file or directory; path is NULL if it was not understood. */
-struct entry {
+struct digest_entry {
 	const char *path;
 	uint64_t directory;
 	const unsigned char *digest;	/* NULL: it has none */
@@ -84,8 +84,8 @@ source_digest_take_string(struct bytes *in)
 
 /* Reads one member of an entry; one of an unknown form ends the table. */
 static void
-take_member(struct table *table, const struct format *format,
-            struct entry *entry)
+take_member(struct digest_table *table, const struct digest_format *format,
+            struct digest_entry *entry)
 {
 	struct bytes *in = &table->in;
 	const char *text = NULL;
@@ -137,10 +137,10 @@ take_member(struct table *table, const struct format *format,
 		entry->digest = block;
 }
 
-static struct entry
-take_entry(struct table *table)
+static struct digest_entry
+take_entry(struct digest_table *table)
 {
-	struct entry entry = { 0 };
+	struct digest_entry entry = { 0 };
 
 	for (uint64_t i = 0; i < table->n_formats; i++)
 		take_member(table, &table->formats[i], &entry);
@@ -149,7 +149,7 @@ take_entry(struct table *table)
 
 /* Reads the formats; returns the number of entries that follow. */
 static uint64_t
-take_formats(struct table *table)
+take_formats(struct digest_table *table)
 {
 	table->n_formats = bytes_number(&table->in, 1);
 	if (table->n_formats == 0 || table->n_formats > FORMATS_MAX) {
@@ -166,7 +166,7 @@ take_formats(struct table *table)
 
 /* Whether an entry is the file of that path. */
 static bool
-is_path(const struct table *table, const struct entry *entry,
+is_path(const struct digest_table *table, const struct digest_entry *entry,
         const char *path)
 {
 	char directory[PATH_MAX], clean[PATH_MAX];
@@ -185,7 +185,7 @@ is_path(const struct table *table, const struct entry *entry,
 
 /* Reads the header of a table of version 5; whether it has the digest. */
 static bool
-source_digest_read_table(struct table *table, const char *path,
+source_digest_read_table(struct digest_table *table, const char *path,
                          unsigned char digest[MD5_SIZE])
 {
 	uint64_t n, opcode_base;
@@ -198,14 +198,14 @@ source_digest_read_table(struct table *table, const char *path,
 	n = take_formats(table);
 	table->n_directories = n < DIRECTORIES_MAX ? n : DIRECTORIES_MAX;
 	for (uint64_t i = 0; i < n && !bytes_failed(&table->in); i++) {
-		struct entry entry = take_entry(table);
+		struct digest_entry entry = take_entry(table);
 
 		if (i < DIRECTORIES_MAX)
 			table->directories[i] = entry.path;
 	}
 	n = take_formats(table);
 	for (uint64_t i = 0; i < n && !bytes_failed(&table->in); i++) {
-		struct entry entry = take_entry(table);
+		struct digest_entry entry = take_entry(table);
 
 		if (bytes_failed(&table->in) || entry.digest == NULL ||
 		    !is_path(table, &entry, path))
@@ -217,7 +217,7 @@ source_digest_read_table(struct table *table, const char *path,
 }
 
 static bool
-source_digest_read_tables(struct table *table, struct bytes section,
+source_digest_read_tables(struct digest_table *table, struct bytes section,
                           const char *path, unsigned char digest[MD5_SIZE])
 {
 	while (section.offset < section.size && !bytes_failed(&section)) {
@@ -254,7 +254,7 @@ bool
 source_digest_find(const struct module_file *module, const char *path,
                    unsigned char digest[MD5_SIZE])
 {
-	struct table table;
+	struct digest_table table;
 	struct elf_file file;
 	GElf_Ehdr header;
 	bool is_found;

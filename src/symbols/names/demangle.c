@@ -38,7 +38,7 @@ enum {
 
 typedef int stream_demangler(const char *, int, demangle_callbackref, void *);
 
-struct text {
+struct demangle_text {
 	char *bytes;
 	size_t size, capacity;
 	struct error *error;
@@ -48,7 +48,7 @@ struct text {
 static void
 text_append(const char *bytes, size_t size, void *opaque)
 {
-	struct text *text = opaque;
+	struct demangle_text *text = opaque;
 
 	if (size == 0)
 		return;
@@ -69,7 +69,7 @@ static char *
 demangle_stream(stream_demangler *demangler, int options, const char *symbol,
                 struct error *error)
 {
-	struct text text = { .error = error };
+	struct demangle_text text = { .error = error };
 
 	if (setjmp(text.give_up) == 0 &&
 	    demangler(symbol, options, text_append, &text) && text.size > 0)

@@ -24,7 +24,7 @@ enum {
 
 enum record_kind { CODE_LOAD = 0, CODE_MOVE = 1, CODE_LINES = 2 };
 
-struct header {
+struct jit_dump_header {
 	uint32_t magic, version, size, machine, pad, pid;
 	uint64_t timestamp, flags;
 };
@@ -224,7 +224,7 @@ jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
               struct error *error)
 {
 	struct dump dump = { .entries = entries };
-	struct header header;
+	struct jit_dump_header header;
 	struct record record;
 	int result = 0;
 

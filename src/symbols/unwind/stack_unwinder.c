@@ -18,7 +18,7 @@ enum {
 };
 
 /* How to leave the frame at an address. */
-struct recent {
+struct unwinder_recent {
 	uint64_t address;
 	uint32_t module;
 	bool is_used, has_row;
@@ -31,7 +31,7 @@ struct stack_unwinder {
 	size_t n_bytes;			/* of all of them */
 	struct cfi_scratch scratch;
 	struct cfi_machine machine;
-	struct recent recent[1 << RECENT_BITS];
+	struct unwinder_recent recent[1 << RECENT_BITS];
 };
 
 /* ---- the stack ---- */
@@ -106,13 +106,14 @@ table_of(struct stack_unwinder *unwinder, const struct module_file *file,
 }
 
 /* NULL with *error set. */
-static const struct recent *
+static const struct unwinder_recent *
 find_recent(struct stack_unwinder *unwinder, const struct module_file *file,
             uint32_t module, uint64_t address, struct error *error)
 {
 	uint64_t hash = (address ^ (uint64_t)module << 40) *
 	                0x9e3779b97f4a7c15;
-	struct recent *recent = &unwinder->recent[hash >> (64 - RECENT_BITS)];
+	struct unwinder_recent
+	    *recent = &unwinder->recent[hash >> (64 - RECENT_BITS)];
 	const struct unwind_table *table;
 
 	if (recent->is_used && recent->address == address &&
@@ -159,7 +160,7 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
 	const uint64_t *registers = frame->registers.value;
 	uint64_t before = registers[X86_64_RSP], cfa;
 	bool was_interrupted = frame->is_interrupted;
-	const struct recent *recent = NULL;
+	const struct unwinder_recent *recent = NULL;
 
 	if (module != NULL) {
 		recent = find_recent(unwinder, module, number, address, error);

@@ -12,20 +12,20 @@
 
 enum { SECTIONS = 2 };		/* .eh_frame is asked before .debug_frame */
 
-struct range {
+struct unwind_range {
 	uint64_t start, end;
 	size_t offset;		/* of its FDE in the section */
 };
 
-struct part {
+struct unwind_part {
 	struct cfi_section section;
 	unsigned char *bytes;		/* of the section, a copy */
-	struct range *ranges;		/* by start */
+	struct unwind_range *ranges;		/* by start */
 	size_t n, capacity;
 };
 
 struct unwind_table {
-	struct part parts[SECTIONS];
+	struct unwind_part parts[SECTIONS];
 };
 
 /*
@@ -102,14 +102,14 @@ unwind_table_bytes(const struct unwind_table *table)
 	for (size_t i = 0; i < SECTIONS; i++)
 		n += (size_t)(table->parts[i].section.end -
 		              table->parts[i].section.start) +
-		     table->parts[i].capacity * sizeof(struct range);
+		     table->parts[i].capacity * sizeof(struct unwind_range);
 	return n;
 }
 
 static int
 compare_ranges(const void *left, const void *right)
 {
-	const struct range *a = left, *b = right;
+	const struct unwind_range *a = left, *b = right;
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
@@ -117,7 +117,7 @@ compare_ranges(const void *left, const void *right)
 }
 
 static int
-unwind_table_read_part(struct part *part, const struct elf_file *file,
+unwind_table_read_part(struct unwind_part *part, const struct elf_file *file,
                        bool is_debug_frame, struct error *error)
 {
 	struct cfi_section *section = &part->section;
@@ -141,7 +141,7 @@ unwind_table_read_part(struct part *part, const struct elf_file *file,
 			return -1;
 		is_sorted &= part->n == 0 ||
 		    part->ranges[part->n - 1].start <= fde.start;
-		part->ranges[part->n++] = (struct range){ fde.start,
+		part->ranges[part->n++] = (struct unwind_range){ fde.start,
 			fde.start + fde.size, (size_t)(at - section->start) };
 	}
 	if (!is_sorted)
@@ -171,8 +171,8 @@ unwind_table_read(const struct module_file *module, struct error *error)
 }
 
 /* The last range that starts at an address or before it; NULL: none. */
-static const struct range *
-unwind_table_find_range(const struct part *part, uint64_t address)
+static const struct unwind_range *
+unwind_table_find_range(const struct unwind_part *part, uint64_t address)
 {
 	size_t low = 0, high = part->n;
 
@@ -192,9 +192,9 @@ unwind_table_find(const struct unwind_table *table, uint64_t address,
                   struct cfi_scratch *scratch)
 {
 	for (size_t i = 0; i < SECTIONS; i++) {
-		const struct part *part = &table->parts[i];
-		const struct range *range = unwind_table_find_range(part,
-		                                                    address);
+		const struct unwind_part *part = &table->parts[i];
+		const struct unwind_range
+		    *range = unwind_table_find_range(part, address);
 		struct cfi_fde fde;
 
 		if (range == NULL || address >= range->end)
