@@ -17,10 +17,10 @@
 #include <time.h>
 
 #include "bench/walks.h"
-#include "src/refine/step.h"
+#include "src/refine/refine.h"
 #include "src/shell/session/session.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/explain.h"
+#include "src/views/view.h"
 
 enum { RUNS = 5, MOST_WORDS = 8, SITES = 8, MOST_THREADS = 64 };
 

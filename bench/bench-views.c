@@ -22,8 +22,8 @@
 #include "src/base/memory.h"
 #include "src/formats/format.h"
 #include "src/output/output.h"
-#include "src/views/explain.h"
-#include "src/views/totals.h"
+#include "src/views/paths.h"
+#include "src/views/view.h"
 
 enum { RUNS = 5, ROOTS = 10, N_COLUMNS = 3 };
 

@@ -167,3 +167,10 @@ EXTRA_DIST += bench/perf.sh
 bench-perf: all
 	bash $(srcdir)/bench/perf.sh ./cpprof
 .PHONY: bench-perf
+
+# How the code is taken apart: make structure writes doc/measurements/structure.md.
+EXTRA_DIST += bench/structure.py
+structure:
+	cd $(srcdir) && $(PYTHON3) bench/structure.py \
+		>doc/measurements/structure.md
+.PHONY: structure

@@ -2,7 +2,7 @@
 /* commands/apropos.c -- lists the commands that mention a word. */
 #include <string.h>
 
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
 
 static const struct argument apropos_arguments[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/assert.c -- fails a script if something costs too much. */
-#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/asserting.h"
+#include "src/shell/command/command.h"
 
 static const struct argument assert_arguments[] = {
 	{ "VIEW", &arg_choice, 0, "functions, with descendants; body; path; "

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/formats/run_list.h"
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/selection.h"
+#include "src/formats/format.h"
+#include "src/shell/command/command.h"
+#include "src/shell/command/view_command.h"
 
 /* Before a label, and before the one to compare it with. */
 static const char label_word[] = "label", against_word[] = "against";

@@ -17,13 +17,12 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/new_file.h"
-#include "src/base/printable.h"
-#include "src/base/text_lines.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/base/writer.h"
 #include "src/shell/command/asserting.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/command/command.h"
+#include "src/shell/terminal/terminal.h"
 
 /* In standard errors: 1.96 * (1 + sqrt(2)). */
 static const double MARGIN = 4.7317;

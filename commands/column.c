@@ -2,9 +2,9 @@
 /* commands/column.c -- defines a column: a ratio or difference of resources. */
 #include <string.h>
 
-#include "src/base/printable.h"
-#include "src/shell/command/column_argument.h"
-#include "src/shell/command/settings.h"
+#include "src/base/text_buffer.h"
+#include "src/shell/command/command.h"
+#include "src/shell/command/resolve.h"
 
 extern const struct command command_column;
 

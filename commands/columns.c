@@ -2,9 +2,9 @@
 /* commands/columns.c -- which resources views show side by side. */
 #include <string.h>
 
-#include "src/base/printable.h"
-#include "src/shell/command/column_argument.h"
-#include "src/shell/command/settings.h"
+#include "src/base/text_buffer.h"
+#include "src/shell/command/command.h"
+#include "src/shell/command/resolve.h"
 
 extern const struct command command_columns, command_column;
 

@@ -2,7 +2,7 @@
 /* commands/diff.c -- a view as a comparison with the base. */
 #include <string.h>
 
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/interpret.h"
 
 /* The views that have rows for both sides. */

@@ -2,8 +2,7 @@
 /* commands/directories.c -- where source files are searched. */
 #include <string.h>
 
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/settings.h"
+#include "src/shell/command/command.h"
 
 static const struct argument directories_arguments[] = {
 	{ "DIR", &arg_file_or_off, ARG_OPTIONAL | ARG_REPEATED,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/drop.c -- removes the stacks that have a path. */
-#include "src/shell/command/selection.h"
+#include "src/shell/command/view_command.h"
 
 static const struct argument drop_arguments[] = {
 	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB|time FROM..TO", &arg_selection, 0,

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/printable.h"
-#include "src/refine/frame_pattern.h"
 #include "src/base/text_buffer.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/refine/refine.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/explain.h"
-#include "src/views/outermost.h"
+#include "src/views/paths.h"
+#include "src/views/view.h"
 
 static bool
 is_words(const struct word *word)

@@ -4,9 +4,9 @@
 
 #include "src/formats/exporter.h"
 #include "src/profile/fleet.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/session/session_left.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 static const struct argument export_arguments[] = {
 	{ "FORMAT", &arg_choice, 0, "the format to write" },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/flame.c -- call paths as a picture. */
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/picture_file.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 
 enum { DOWN, UP, TREE };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/functions.c -- the use of each function and all that it called. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument functions_arguments[] = {

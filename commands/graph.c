@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/graph.c -- every function between its callers and its callees. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
-#include "src/views/graph.h"
+#include "src/views/view.h"
 
 static const char *const graph_choices[] = { "--gprof", NULL };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/group.c -- gives many functions one name. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 static const struct argument group_arguments[] = {
 	{ "NAME", &arg_new_group, 0, "the group's name" },

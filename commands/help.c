@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/help.c -- lists or describes commands. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
 
 static const struct argument help_arguments[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/history.c -- lists the lines typed at the prompt. */
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/command.h"
 
 static int
 history_run(struct session *session, const struct arguments *arguments,

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "src/profile/fleet.h"
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/command.h"
 
 /* A time since 1970 as text; in UTC, so that it is the same everywhere. */
 static const char *

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "src/profile/sections.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 
 static void

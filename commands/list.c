@@ -3,12 +3,9 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/code_argument.h"
-#include "src/shell/command/code_sources.h"
-#include "src/shell/command/function_code.h"
-#include "src/shell/command/resolve_code.h"
-#include "src/views/list.h"
+#include "src/shell/command/command.h"
+#include "src/shell/command/resolve.h"
+#include "src/views/code_hits.h"
 
 static const struct argument list_arguments[] = {
 	{ "FUNCTION|FILE:LINE|FILE", &arg_code, 0,

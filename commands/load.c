@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/load.c -- opens profiles. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 static const struct argument load_arguments[] = {
 	{ "FILE", &arg_file, ARG_REPEATED,

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 
 #include "src/profile/fleet.h"
-#include "src/shell/command/selection.h"
 #include "src/shell/command/view_command.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/members.h"
+#include "src/views/view.h"
 
 static const struct argument members_arguments[] = {
 	{ "PATH", &arg_selection, 0,

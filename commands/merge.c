@@ -8,17 +8,15 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
-#include "src/base/new_file.h"
 #include "src/base/progress.h"
+#include "src/base/writer.h"
 #include "src/formats/exporter.h"
+#include "src/formats/format.h"
 #include "src/formats/merged/merging.h"
-#include "src/formats/run_list.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
 #include "src/shell/line/options.h"
-#include "src/shell/terminal/interrupt.h"
-#include "src/shell/terminal/message.h"
-#include "src/shell/terminal/progress_line.h"
+#include "src/shell/terminal/terminal.h"
 
 /* Warnings of inputs are shown up to this number. */
 enum { WARNINGS_SHOWN = 10 };
@@ -106,7 +104,7 @@ merge_take_format(void *all, const char *word, struct error *error)
 	return -1;
 }
 
-#define FLAG(member) NULL, offsetof(struct merge_options, member)
+#define MERGE_FLAG(member) NULL, offsetof(struct merge_options, member)
 
 static const struct option_row merge_option_rows[] = {
 	{ "-o", NULL, "OUT",
@@ -131,11 +129,11 @@ static const struct option_row merge_option_rows[] = {
 	  "searches programs and debug files below DIR first", merge_take_symfs,
 	  0 },
 	{ NULL, "--lenient", NULL, "skips lines of inputs that cannot be read",
-	  FLAG(is_lenient) },
+	  MERGE_FLAG(is_lenient) },
 	{ NULL, "--thread-frames", NULL,
 	  "takes the outermost frames of collapsed stacks for threads",
-	  FLAG(has_thread_frames) },
-	{ NULL, "--help", NULL, "prints this help", FLAG(wants_help) },
+	  MERGE_FLAG(has_thread_frames) },
+	{ NULL, "--help", NULL, "prints this help", MERGE_FLAG(wants_help) },
 	OPTIONS_END
 };
 
@@ -292,8 +290,8 @@ check_key(const struct merge_state *run, struct error *error)
 }
 
 static int
-merge_all(struct merge_state *run, const struct read_options *read,
-          struct error *error)
+merge_inputs(struct merge_state *run, const struct read_options *read,
+             struct error *error)
 {
 	const struct merge_options *options = run->options;
 
@@ -345,7 +343,7 @@ merge_with(struct session *session, const struct merge_options *options,
 		return -1;
 	if (session->is_lone_command)
 		interrupt_catch();
-	result = merge_all(&run, &read, error);
+	result = merge_inputs(&run, &read, error);
 	merging_free(run.merging);
 	run_list_free(&run.inputs);
 	module_cache_free(read.modules);

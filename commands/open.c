@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/selection.h"
-#include "src/shell/session/member_file.h"
-#include "src/views/hits_text.h"
+#include "src/shell/command/command.h"
+#include "src/shell/command/view_command.h"
+#include "src/shell/session/session.h"
+#include "src/views/rows.h"
 
 /* What comes before the path. */
 static const char *const openings[] = { "member", "of" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/processes.c -- how much each process used. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 
 static const char *const processes_choices[] = { "all", NULL };

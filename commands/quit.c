@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/quit.c -- leaves cpprof. */
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/command.h"
 
 static int
 quit_run(struct session *session, const struct arguments *arguments,

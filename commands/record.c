@@ -11,22 +11,12 @@
 
 #include "lib/cpprof-shared.h"
 #include "src/base/progress.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
 #include "src/shell/line/options.h"
-#include "src/shell/record/keep_names.h"
-#include "src/shell/record/launch.h"
-#include "src/shell/record/offers.h"
-#include "src/shell/record/preload.h"
-#include "src/shell/record/record_options.h"
 #include "src/shell/record/recording.h"
-#include "src/shell/record/recording_report.h"
-#include "src/shell/record/sampled_time.h"
-#include "src/shell/session/runs.h"
-#include "src/shell/terminal/child.h"
-#include "src/shell/terminal/interrupt.h"
-#include "src/shell/terminal/terminal_watch.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/session/comparison.h"
+#include "src/shell/terminal/terminal.h"
 
 extern const struct command command_record;
 
@@ -131,7 +121,7 @@ struct record_state {
 	bool is_impossible;		/* the machine does not let it be made,
 					 * but the program may run there */
 	char program[PATH_MAX];		/* the file to execute */
-	char library[PATH_MAX];		/* the collector's, see preload.h */
+	char library[PATH_MAX];		/* the collector's, see recording.h */
 };
 
 /*

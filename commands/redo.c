@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/redo.c -- makes steps again that undo took back. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 static const struct argument redo_arguments[] = {
 	{ "N", &arg_rows, ARG_OPTIONAL, "how many (default: 1)" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/reset.c -- removes all steps of the refinement. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 static int
 reset_run(struct session *session, const struct arguments *arguments,

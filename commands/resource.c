@@ -2,8 +2,7 @@
 /* commands/resource.c -- the resource that views show. */
 #include <string.h>
 
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/settings.h"
+#include "src/shell/command/command.h"
 
 extern const struct command command_resource;
 

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "src/base/writer.h"
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/settings.h"
+#include "src/shell/command/command.h"
 
 static const struct argument save_arguments[] = {
 	{ "FILE", &arg_file, ARG_OPTIONAL,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/set.c -- changes a setting: set NAME VALUE. */
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/settings.h"
+#include "src/shell/command/command.h"
 
 static const struct argument set_arguments[] = {
 	{ "NAME", &arg_setting, ARG_OPTIONAL,

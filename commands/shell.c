@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/shell.c -- runs a command of the system's shell. */
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/terminal/child.h"
+#include "src/shell/command/command.h"
+#include "src/shell/terminal/terminal.h"
 
 static const struct argument shell_arguments[] = {
 	{ "COMMAND", &arg_shell_line, 0, "the command that sh runs" },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/show.c -- shows the settings. */
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/settings.h"
+#include "src/shell/command/command.h"
 
 static const struct argument show_arguments[] = {
 	{ "NAME", &arg_setting, ARG_OPTIONAL,

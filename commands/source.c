@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/source.c -- runs commands from a file. */
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/input/script.h"
+#include "src/shell/command/command.h"
+#include "src/shell/input/input.h"
 
 static const struct argument source_arguments[] = {
 	{ "FILE", &arg_file, 0, "a file of commands, one per line" },

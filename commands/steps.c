@@ -2,9 +2,9 @@
 /* commands/steps.c -- the steps of the refinement, with what each left. */
 #include <stdlib.h>
 
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/hits_text.h"
+#include "src/views/rows.h"
 
 static int
 steps_run(struct session *session, const struct arguments *arguments,

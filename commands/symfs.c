@@ -2,8 +2,7 @@
 /* commands/symfs.c -- where programs and their debug files are searched. */
 #include <string.h>
 
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/settings.h"
+#include "src/shell/command/command.h"
 
 static const struct argument symfs_arguments[] = {
 	{ "DIR", &arg_file, ARG_OPTIONAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/threads.c -- how much each thread used. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 
 static const char *const threads_choices[] = { "all", NULL };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/timeline.c -- hits from the start of the run to its end. */
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/picture_file.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument timeline_arguments[] = {

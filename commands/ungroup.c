@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/ungroup.c -- removes a group. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 static const struct argument ungroup_arguments[] = {
 	{ "NAME", &arg_group, 0, "the group, as group named it" },

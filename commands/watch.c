@@ -6,10 +6,9 @@
 #include <time.h>
 
 #include "src/base/progress.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/interpret.h"
-#include "src/shell/command/sink.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 enum { DEFAULT_SECONDS = 2, MAX_SECONDS = 86400 };
 

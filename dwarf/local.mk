@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # dwarf/ is compiled into the program and into the collector.
 EXTRA_DIST += dwarf/COPYING
-dwarf_sources = dwarf/cfi.c dwarf/cfi.h dwarf/constants.h dwarf/read.h \
+dwarf_sources = dwarf/cfi.c dwarf/cfi.h \
 	dwarf/step.c dwarf/step.h
 
 libcore_a_SOURCES += $(dwarf_sources)

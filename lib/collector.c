@@ -22,7 +22,6 @@
 #include "lib/sources/resource.h"
 #include "lib/sources/timer.h"
 #include "lib/sources/usage.h"
-#include "lib/wrap/gates.h"
 #include "lib/wrap/wrapped.h"
 
 /* Where each resource comes from, best first. */

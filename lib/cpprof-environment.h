@@ -48,7 +48,7 @@
 
 /*
  * If set, the library does not sample.  It lists the available resources
- * (lib/run/offer.h) and ends the process.
+ * (lib/run/start.h) and ends the process.
  */
 #define CPPROF_ENVIRONMENT_OFFER "CPPROF_OFFER"
 

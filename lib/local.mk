@@ -45,8 +45,8 @@ libcpprof_la_SOURCES = \
 	\
 	lib/cpprof.h lib/resources.def \
 	\
-	$(dwarf_sources) lib/unwind/tables.c lib/unwind/tables.h \
-	lib/unwind/mappings.c lib/unwind/mappings.h \
+	$(dwarf_sources) lib/unwind/tables.c \
+	lib/unwind/mappings.c \
 	\
 	lib/base/arch-x86_64.c lib/base/arch-inline-x86_64.h lib/base/arch.h \
 	lib/base/big.h lib/base/exported.h lib/base/files.h \
@@ -55,44 +55,41 @@ libcpprof_la_SOURCES = \
 	lib/base/readable.h lib/base/real.h lib/base/shared.h \
 	lib/base/thread.h lib/base/wiped.h \
 	\
-	lib/signals/action.h lib/signals/alternate.h lib/signals/ours.h \
 	lib/signals/restorer-x86_64.S lib/signals/signals.h \
-	lib/signals/sigsys.h \
 	\
-	lib/unwind/compact-x86_64.c lib/unwind/compact.h \
-	lib/unwind/frames.c lib/unwind/frames.h lib/unwind/look-ahead.c \
-	lib/unwind/look-ahead.h lib/unwind/rules.c lib/unwind/rules.h \
+	lib/unwind/compact-x86_64.c \
+	lib/unwind/frames.c lib/unwind/look-ahead.c \
+	lib/unwind/rules.c lib/unwind/rules.h \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
 	lib/unwind/trampoline.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h lib/unwind/unwinder.h \
 	\
-	lib/store/brief.h lib/store/datafile.h lib/store/disk.h \
-	lib/store/insert.c lib/store/insert.h lib/store/modules.h \
-	lib/store/phase.h lib/store/result.h lib/store/slices.c \
-	lib/store/slices.h lib/store/thread-file.h lib/store/tree.c \
+	lib/store/datafile.h \
+	lib/store/insert.c \
+	lib/store/slices.c \
+	lib/store/thread-file.h lib/store/tree.c \
 	lib/store/tree.h \
 	\
 	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \
-	lib/sources/dispatch.h lib/sources/exceptions.h lib/sources/own-work.h \
-	lib/sources/perf-clock.h lib/sources/perf-event.c \
-	lib/sources/perf-event.h lib/sources/perf.h lib/sources/resource.h \
-	lib/sources/source.h lib/sources/thread-meters.h \
-	lib/sources/tick-mode.h lib/sources/timer.h lib/sources/unfound.h \
+	lib/sources/dispatch.h lib/sources/exceptions.h \
+	lib/sources/perf-event.c \
+	lib/sources/perf.h lib/sources/resource.h \
+	lib/sources/thread-meters.h \
+	lib/sources/tick-mode.h lib/sources/timer.h \
 	lib/sources/usage.h \
 	\
-	lib/run/control.h lib/run/offer.c lib/run/offer.h lib/run/output.c \
-	lib/run/output.h lib/run/own-resource.h lib/run/progress.c \
-	lib/run/progress.h lib/run/sample.h lib/run/sampler.h \
-	lib/run/settings.h lib/run/start.h lib/run/thread-run.h \
-	lib/run/threads.h lib/run/waits.h \
+	lib/run/offer.c lib/run/output.c \
+	lib/run/progress.c \
+	lib/run/sample.h \
+	lib/run/start.h \
 	\
 	lib/wrap/blocking.c lib/wrap/blocking.def lib/wrap/bytes.c \
-	lib/wrap/bytes.h lib/wrap/calls-x86_64.S lib/wrap/calls.c \
-	lib/wrap/confine.c lib/wrap/confine.h lib/wrap/fenv.c lib/wrap/gates.c \
-	lib/wrap/gates.h lib/wrap/io.c lib/wrap/io.def lib/wrap/io.h \
+	lib/wrap/calls-x86_64.S lib/wrap/calls.c \
+	lib/wrap/confine.c lib/wrap/fenv.c lib/wrap/gates.c \
+	lib/wrap/io.c lib/wrap/io.def \
 	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
-	lib/wrap/unsampled.h lib/wrap/rights.c lib/wrap/signal-masks.c \
+	lib/wrap/rights.c lib/wrap/signal-masks.c \
 	lib/wrap/sigwait.c lib/wrap/stdio.c lib/wrap/stdio.def \
 	lib/wrap/threads-jumps.c lib/wrap/timers.c lib/wrap/wrapped.h \
 	\

@@ -24,11 +24,11 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/new_file.h"
 #include "src/base/text_buffer.h"
+#include "src/base/writer.h"
+#include "src/formats/format.h"
 #include "src/formats/merged/merging.h"
-#include "src/formats/run_list.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 /* MPI counts bytes by int. */
 enum { PIECE = 1 << 30, TAG_SIZE = 1, TAG_BYTES = 2 };

@@ -22,15 +22,11 @@
 #include "src/base/writer.h"
 #include "src/shell/command/command.h"
 #include "src/shell/command/interpret.h"
-#include "src/shell/input/prompt.h"
-#include "src/shell/input/script.h"
-#include "src/shell/input/settings_file.h"
-#include "src/shell/input/startup.h"
-#include "src/shell/help/manual.h"
+#include "src/shell/help/help_text.h"
+#include "src/shell/input/input.h"
 #include "src/shell/line/options.h"
 #include "src/shell/session/session.h"
-#include "src/shell/terminal/interrupt.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 enum { LEAST_STACK = 1 << 20 };
 

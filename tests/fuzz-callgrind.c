@@ -15,7 +15,7 @@
 
 #include "src/formats/format.h"
 #include "src/profile/call_flow.h"
-#include "src/profile/named_graph.h"
+#include "src/profile/frame_labels.h"
 
 extern const struct format format_callgrind;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

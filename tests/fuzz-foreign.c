@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/formats/foreign.h"
 #include "src/formats/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -17,7 +17,7 @@
 
 #include "src/formats/format.h"
 #include "src/profile/call_flow.h"
-#include "src/symbols/elf/module_file.h"
+#include "src/symbols/elf/elf_file.h"
 #include "src/symbols/names/program.h"
 
 extern const struct format format_gmon;

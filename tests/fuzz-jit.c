@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/symbols/names/jit_dump.h"
+#include "src/symbols/names/address_frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "lib/cpprofdata.h"
-#include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/symbols/names/module_symbols.h"
+#include "src/symbols/names/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

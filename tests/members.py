@@ -106,7 +106,7 @@ def rows_are_sums(folder, source):
 
 # ---- the oracle ----
 #
-# The test of src/noise/outliers.h, in plain steps.
+# The test of src/noise/noise.h, in plain steps.
 
 def student_upper(t, df):
     """P(T >= t), by Simpson's rule over the tail."""

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "src/symbols/names/module_symbols.h"
+#include "src/symbols/names/program.h"
 #include "tests/skip.h"
 
 /*

@@ -7,11 +7,10 @@
 #include <sys/mman.h>
 
 #include "src/base/progress.h"
-#include "src/symbols/names/address_frames.h"
+#include "src/symbols/elf/elf_file.h"
 #include "src/symbols/lines/address_lines.h"
 #include "src/symbols/lines/debug_lines.h"
-#include "src/symbols/lines/lines_choice.h"
-#include "src/symbols/elf/elf_file.h"
+#include "src/symbols/names/address_frames.h"
 
 enum { STEP = 5, TEXT_MAX = 1 << 20 };
 

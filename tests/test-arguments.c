@@ -11,12 +11,9 @@
 
 #include <cmocka.h>
 
-#include "src/base/near.h"
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/arguments.h"
+#include "src/base/short_name.h"
 #include "src/shell/command/command.h"
-#include "src/shell/command/complete.h"
-#include "src/shell/line/option_row.h"
+#include "src/shell/line/options.h"
 #include "src/shell/line/words.h"
 #include "src/shell/session/session.h"
 

@@ -10,17 +10,14 @@
 
 #include <cmocka.h>
 
-#include "src/base/arena.h"
 #include "src/base/bytes.h"
-#include "src/base/call_paths.h"
 #include "src/base/index.h"
 #include "src/base/md5.h"
 #include "src/base/memory.h"
 #include "src/base/names.h"
 #include "src/base/progress.h"
-#include "src/base/sort.h"
 #include "src/base/table.h"
-#include "src/base/text_lines.h"
+#include "src/base/text_buffer.h"
 
 static void
 error_keeps_the_first_text(void **state)

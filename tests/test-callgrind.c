@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "src/formats/callgrind/callgrind_words.h"
+#include "src/formats/callgrind/callgrind.h"
 #include "src/formats/format.h"
-#include "src/profile/named_graph.h"
+#include "src/profile/frame_labels.h"
 #include "tests/reading-again.h"
 
 extern const struct format format_callgrind;

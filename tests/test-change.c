@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "src/noise/change.h"
+#include "src/noise/noise.h"
 #include "tests/failing-memory.h"
 #include "tests/random-numbers.h"
 

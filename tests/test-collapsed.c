@@ -17,7 +17,7 @@
 #include <zlib.h>
 
 #include "src/base/memory.h"
-#include "src/formats/delimiters.h"
+#include "src/formats/collapsed/collapsed.h"
 #include "src/formats/format.h"
 #include "tests/reading-again.h"
 

@@ -15,11 +15,9 @@
 
 #include <cmocka.h>
 
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/arguments.h"
-#include "src/shell/command/complete.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/interpret.h"
-#include "src/shell/help/manual.h"
+#include "src/shell/help/help_text.h"
 #include "src/shell/session/session.h"
 
 #define COMMAND(name) extern const struct command command_##name;

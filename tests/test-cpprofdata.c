@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "lib/cpprofdata.h"
-#include "src/formats/cpprofdata/names_file.h"
-#include "src/formats/cpprofdata/recording_names.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/format.h"
 #include "tests/reading-again.h"
 

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 
 #include "src/symbols/elf/elf_file.h"
-#include "src/symbols/lines/debug_lines_child.h"
-#include "src/symbols/lines/source_path.h"
+#include "src/symbols/lines/address_lines.h"
+#include "src/symbols/lines/debug_lines.h"
 
 enum { CHAIN_TEXT = 4000 };
 

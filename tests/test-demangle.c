@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 static void
 assert_demangled(const char *symbol, const char *expected)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "src/noise/distributions.h"
+#include "src/noise/noise.h"
 
 static void
 assert_close(const char *what, double x, double is, double wanted)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/shell/record/earlier.h"
+#include "src/shell/record/recording.h"
 
 static const char name[] = "calc.cpprof";
 

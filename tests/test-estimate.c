@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "src/noise/estimate.h"
-#include "src/noise/jackknife.h"
+#include "src/noise/noise.h"
 #include "tests/random-numbers.h"
 
 /* A part's samples of part_size hits each, the rest's of rest_size. */

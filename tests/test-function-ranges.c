@@ -2,10 +2,9 @@
 /* test-function-ranges.c -- functions with unwind tables but no symbols. */
 #include "tests/module-fixture.h"
 
-#include "src/symbols/names/address_frames.h"
 #include "src/symbols/elf/elf_file.h"
-#include "src/symbols/elf/symbol_table.h"
-#include "src/symbols/unwind/unwind_table.h"
+#include "src/symbols/names/address_frames.h"
+#include "src/symbols/unwind/stack_unwinder.h"
 
 /* libgcc's: the unwind table of an address, and where its function starts. */
 struct dwarf_eh_bases {

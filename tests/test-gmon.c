@@ -15,9 +15,9 @@
 
 #include "src/formats/exporter.h"
 #include "src/formats/format.h"
-#include "tests/reading-again.h"
-#include "src/symbols/elf/module_file.h"
+#include "src/symbols/elf/elf_file.h"
 #include "src/symbols/names/program.h"
+#include "tests/reading-again.h"
 
 extern const struct format format_gmon, format_callgrind;
 extern const struct exporter exporter_callgrind;

@@ -3,8 +3,6 @@
 #include "tests/reader-fixture.h"
 #include "tests/skip.h"
 
-#include "src/formats/json/json_number.h"
-#include "src/formats/json/json_probe.h"
 #include "src/formats/json/json_reader.h"
 
 /* A text that is read token by token. */

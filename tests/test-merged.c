@@ -4,8 +4,7 @@
 
 #include "src/base/writer.h"
 #include "src/formats/merged/merged_file.h"
-#include "src/profile/fleet_add.h"
-#include "src/profile/fleet_settle.h"
+#include "src/profile/fleet.h"
 #include "src/profile/large_array.h"
 #include "src/profile/sections.h"
 

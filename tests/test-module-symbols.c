@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "src/symbols/elf/elf_file.h"
-#include "src/symbols/names/module_cache.h"
+#include "src/symbols/names/program.h"
 
 static void
 module_symbols_names_own_functions(void **state)

@@ -18,11 +18,10 @@
 #include <unistd.h>
 
 #include "lib/cpprofdata.h"
-#include "src/base/text_buffer.h"
 #include "src/base/progress.h"
-#include "src/formats/cpprofdata/names_file.h"
-#include "src/symbols/names/jit_dump.h"
-#include "src/symbols/names/jit_map.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/symbols/names/address_frames.h"
 
 /* ---- the file ---- */
 

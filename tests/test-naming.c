@@ -12,7 +12,6 @@
 
 #include "src/profile/frame_labels.h"
 #include "src/profile/profile.h"
-#include "src/profile/short_paths.h"
 
 static uint32_t
 name(struct profile *profile, const char *text)

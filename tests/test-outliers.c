@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "src/noise/outliers.h"
+#include "src/noise/noise.h"
 #include "tests/failing-memory.h"
 #include "tests/random-numbers.h"
 

@@ -12,13 +12,10 @@
 
 #include "src/base/names.h"
 #include "src/base/progress.h"
-#include "src/output/box_label.h"
-#include "src/output/number_text.h"
-#include "src/output/output.h"
-#include "src/base/printable.h"
-#include "src/base/wrapping.h"
-#include "src/output/printable_writer.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
+#include "src/output/drawing.h"
+#include "src/output/output.h"
 
 /* A profile of a few names that some format must escape. */
 enum { MAIN, NEW, ODD, CONTROL, BAD, N_NAMES };

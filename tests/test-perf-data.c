@@ -7,9 +7,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "src/formats/perf/perf_deferred.h"
-#include "src/formats/perf/perf_records.h"
-#include "src/profile/tree_time.h"
+#include "src/formats/perf/perf_data.h"
+#include "src/profile/sample_tree.h"
 
 extern const struct format format_perf_data;
 

@@ -13,7 +13,7 @@
 
 #include "src/formats/format.h"
 #include "src/profile/profile.h"
-#include "src/profile/profile_pile.h"
+#include "src/profile/profile_merge.h"
 
 extern const struct format format_collapsed;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/run/progress.h"
+#include "lib/run/sample.h"
 
 static void
 signal_at(struct thread_progress *progress, long long pc, long long counter)

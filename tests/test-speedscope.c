@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-speedscope.c -- speedscope's JSON, made by hand. */
-#include "src/profile/timeline.h"
+#include "src/profile/sample_tree.h"
 #include "tests/reader-fixture.h"
 
 extern const struct format format_speedscope;

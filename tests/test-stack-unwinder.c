@@ -25,7 +25,6 @@
 #include <unwind.h>
 
 #include "src/symbols/unwind/stack_unwinder.h"
-#include "src/symbols/unwind/unwind_table.h"
 #include "tests/programs/shapes.h"
 #include "tests/single-step.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "src/symbols/elf/symbol_table.h"
+#include "src/symbols/elf/elf_file.h"
 
 static struct symbol_table *
 table_of(const struct symbol *symbols, size_t n)

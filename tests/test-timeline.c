@@ -18,7 +18,7 @@
 
 #include "src/base/units.h"
 #include "src/profile/profile.h"
-#include "src/profile/tree_time.h"
+#include "src/profile/sample_tree.h"
 
 enum { N_RESOURCES = 2, MAX_EVENTS = 3000, MAX_DEPTH = 6, N_LABELS = 9 };
 

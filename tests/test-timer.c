@@ -16,7 +16,7 @@
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/base/thread.h"
-#include "lib/signals/ours.h"
+#include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"

@@ -32,7 +32,7 @@
 #include "lib/base/process.h"
 #include "lib/cpprofdata.h"
 #include "lib/store/tree.h"
-#include "lib/unwind/compact.h"
+#include "lib/unwind/rules.h"
 #include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwind.h"
 #include "tests/programs/shapes.h"

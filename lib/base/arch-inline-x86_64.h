@@ -9,7 +9,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "dwarf/constants.h"
+#include "dwarf/cfi.h"
 
 #define ARCH_ELF_MACHINE 62
 #define ARCH_AUDIT AUDIT_ARCH_X86_64

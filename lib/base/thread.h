@@ -20,8 +20,8 @@ struct thread {
 	struct unwinder *unwinder;	/* lib/unwind/unwinder.h */
 	struct thread_file *file;	/* lib/store/thread-file.h */
 	struct thread_meters *meters;	/* lib/sources/thread-meters.h */
-	struct thread_run *run;		/* lib/run/thread-run.h */
-	struct thread_waits *waits;	/* lib/run/waits.h */
+	struct thread_run *run;		/* lib/run/sample.h */
+	struct thread_waits *waits;	/* lib/run/sample.h */
 	struct thread *next;		/* list of all states ever created */
 	const void *routine;		/* its start routine; NULL: not known */
 	uint32_t tid;

@@ -10,7 +10,7 @@
  * set.  States are only added, at the head of a list, so a handler may walk it.
  * Whoever changes a state's stage from TO_BE_WOKEN owns the state.
  */
-#include "lib/run/control.h"
+#include "lib/run/start.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,16 +26,10 @@
 #include "lib/base/wiped.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
-#include "lib/run/output.h"
 #include "lib/run/sample.h"
-#include "lib/run/sampler.h"
-#include "lib/run/start.h"
-#include "lib/run/thread-run.h"
-#include "lib/run/threads.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
 #include "lib/store/datafile.h"
-#include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
 
 static const char wake_mark;	/* its address identifies the waking timers */

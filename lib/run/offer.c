@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* offer.c -- lists for the launcher which resources are available here. */
-#include "lib/run/offer.h"
+#include "lib/run/start.h"
 
 #include <stdbool.h>
 #include <stddef.h>

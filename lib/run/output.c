@@ -6,7 +6,7 @@
  * looks inside, and starts again if the name refers to another directory by
  * then.
  */
-#include "lib/run/output.h"
+#include "lib/run/start.h"
 
 #include <dirent.h>
 #include <errno.h>

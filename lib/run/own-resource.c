@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* own-resource.c -- resources that the program itself declares and spends. */
-#include "lib/run/own-resource.h"
+#include "lib/run/start.h"
 
 #include <errno.h>
 #include <link.h>

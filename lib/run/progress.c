@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* progress.c -- compares the registers at successive signals. */
-#include "lib/run/progress.h"
+#include "lib/run/sample.h"
 
 #include "lib/base/arch.h"
 

@@ -18,7 +18,7 @@
  * advances even if a sample takes longer than the interval.  A clock whose
  * interval is longer than the pause has none: it would move samples that happen
  * to come soon after another.  Other samples pause, too, if the program makes
- * no progress (lib/run/progress.h).
+ * no progress (lib/run/sample.h).
  */
 #include "lib/run/sample.h"
 
@@ -34,18 +34,15 @@
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
-#include "lib/run/thread-run.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/own-work.h"
+#include "lib/sources/dispatch.h"
 #include "lib/sources/perf.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
-#include "lib/sources/unfound.h"
+#include "lib/sources/timer.h"
 #include "lib/store/datafile.h"
-#include "lib/store/insert.h"
-#include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
-#include "lib/unwind/look-ahead.h"
+#include "lib/store/tree.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwind.h"

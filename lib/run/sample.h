@@ -15,7 +15,137 @@
 #include <stdint.h>
 
 #include "lib/base/thread.h"
+#include "lib/cpprofdata.h"
 #include "lib/store/tree.h"
+
+/* ---- progress.c ---- */
+
+/*
+ * Whether a program makes progress between its samples.
+ *
+ * Nothing that the collector does should make a sample due
+ * (lib/sources/dispatch.h).  If it did nevertheless, on some kernel or with
+ * some future source, the next signal would follow as soon as the handler
+ * returns, and the program would never advance.  Its registers would then be
+ * the same at every signal.  If that lasts, the thread gets pauses between its
+ * samples.  A program that waits in a loop gets them, too, which does no harm,
+ * since all of its samples have the same stack.
+ *
+ * Async-signal-safe, on the thread.
+ */
+
+#define PROGRESS_SIGNALS 1000	/* in a row, equal or different */
+
+struct thread_progress {
+	uint64_t registers;	/* hash of those at the last signal */
+	uint32_t n_same, n_other;	/* in a row */
+	bool is_lacking;
+};
+
+/* Notes the context (a ucontext_t) that a signal has interrupted. */
+void progress_note(struct thread_progress *progress, const void *context);
+
+/* ---- thread-run ---- */
+
+/* How a thread is sampled: its stage and its budget. */
+
+/*
+ * Other threads take only the first and the last step, each while the thread
+ * does not use its state.
+ */
+enum thread_stage {
+	THREAD_IDLE,		/* nobody's, or its thread has not begun */
+	THREAD_TO_BE_WOKEN,	/* by a timer of control.c */
+	THREAD_RUNNING,		/* sampled; thread_self points to it */
+	THREAD_ASLEEP,		/* not sampled for now */
+	THREAD_HELD		/* claimed by control.c */
+};
+
+/* The part of a thread's state that belongs to lib/run. */
+struct thread_run {
+	struct thread *next_idle;	/* of the states without a thread */
+	void *argument;			/* of its routine */
+	unsigned program_mask;		/* of its creator; signals.h */
+	_Atomic enum thread_stage stage;
+	bool has_begun;			/* its thread has been sampled */
+	int64_t allowance_ns;		/* what sampling may still cost */
+	int64_t rest_ns;		/* a pause after the last sample, */
+	int64_t rest_until_ns;		/* which ends then; monotonic */
+	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
+	uint64_t n_samples;
+	struct thread_progress progress;	/* of the program */
+};
+
+/* ---- waits.c ---- */
+
+/*
+ * The calls in which threads wait, recorded in the file while they last.
+ *
+ * The time of a call is charged when it returns.  Some calls never return:
+ * those that hang, and those that have not returned when the process ends,
+ * however it ends.  So the thread's record shows each wait from its beginning
+ * (struct cpprofdata_wait), and whoever reads the file charges its time so far.
+ * No thread needs to be asked, and no call of the program is disturbed.
+ *
+ * The node of a wait is found by walking the stack when it begins.  Programs
+ * wait at few sites, so a thread remembers them, with the words of the stack
+ * that the walk has used.  As long as these are unchanged, so is the stack, and
+ * a few comparisons find its node.  Otherwise the stack is walked, within a
+ * budget.  If a thread waits at ever new sites and never for long, only the
+ * call itself is inserted, below CPPROFDATA_PARTIAL.
+ *
+ * All functions: async-signal-safe, on the thread.
+ */
+
+/* The part of a thread's state for its waits. */
+struct thread_waits {
+	struct wait_sites *sites;	/* NULL: none yet */
+	uint32_t generation;		/* in which the sites are valid */
+	int64_t allowance_ns;		/* what walking may still cost */
+	uint64_t last_check_ns;		/* monotonic */
+	struct node node;		/* of the present wait */
+	uint32_t columns;		/* that it counts for; 0: there is
+					   none */
+	uint64_t since_ns;
+};
+
+/*
+ * To be called when the thread begins.  Time that no sample or wait accounts
+ * for is counted from since_ns.  May change errno.
+ */
+void waits_begin_thread(struct thread *thread, uint64_t since_ns);
+
+/*
+ * Finds the node of the stack at which `function` is about to be called, and
+ * keeps it for the wait that follows; if it cannot be found, the wait has no
+ * node.  `frame` is the frame address of a function of this library on the
+ * stack, with a frame pointer; the stack further out must not change during the
+ * call.  `now_ns` is the monotonic time; returns the time afterwards.  May
+ * change errno.
+ */
+uint64_t waits_find_node(struct thread *thread, uintptr_t frame,
+    const void *function, uint64_t now_ns);
+
+/*
+ * Notes that the thread waits since then, for the set `columns`.  All earlier
+ * time has been charged, except for `gathered_ns`.
+ */
+void waits_begin(struct thread *thread, uint32_t columns, uint64_t since_ns,
+    uint64_t gathered_ns);
+
+/*
+ * Notes that the thread does not wait, and that its time has been charged up to
+ * since_ns; 0: nothing is known.
+ */
+void waits_end(struct thread *thread, uint64_t since_ns, uint64_t gathered_ns);
+
+/* The same for a thread that ends: charges the present wait up to now. */
+void waits_charge_last(struct thread *thread, uint64_t now_ns);
+
+/* Forgets the sites, because the thread's stack or tree is invalid. */
+void waits_forget(struct thread *thread);
+
+/* ---- sample.c ---- */
 
 /*
  * Creates the process's file if it has none, after examining the modules that

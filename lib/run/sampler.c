@@ -4,7 +4,7 @@
  * All signals are blocked in a handler, so that no other handler can jump out
  * of it.  Handlers preserve errno.
  */
-#include "lib/run/sampler.h"
+#include "lib/run/start.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,14 +16,9 @@
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
-#include "lib/run/waits.h"
-#include "lib/signals/alternate.h"
 #include "lib/signals/signals.h"
-#include "lib/signals/sigsys.h"
 #include "lib/sources/dispatch.h"
 #include "lib/sources/exceptions.h"
-#include "lib/sources/own-work.h"
-#include "lib/sources/perf-event.h"
 #include "lib/sources/perf.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"

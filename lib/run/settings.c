@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* settings.c -- reads environment and arguments once, before the program runs.
  */
-#include "lib/run/settings.h"
+#include "lib/run/start.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +19,6 @@
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/cpprof-environment.h"
-#include "lib/run/own-resource.h"
 #include "lib/sources/resource.h"
 
 #define MAX_ARGUMENTS_SIZE 32768	/* longer command lines are truncated */

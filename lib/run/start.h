@@ -3,10 +3,181 @@
 #ifndef CPPROF_START_H
 #define CPPROF_START_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/base/thread.h"
+#include "lib/sources/resource.h"
+
+/* ---- settings.c ---- */
+
+/*
+ * Reads the collector's settings from the environment.
+ *
+ * Functions: from the constructor or cpprof_start, before there is a second
+ * sampled thread; not from a handler.
+ */
+
+/*
+ * Reads the environment, the command line, and /proc into `process` (the C
+ * library may not have them yet), and chooses the resources.  `output` is the
+ * directory of the files; NULL: the environment names it.
+ *
+ * False if the process is not to be sampled: no directory is named, it is
+ * setuid, or a debugger, a tracer or valgrind watches it, which would show the
+ * user every tick.  *problem is then a message, or NULL.  errno is set.
+ */
+bool settings_read(char **environment, char **words, const char *output,
+    const char **problem);
+
+/* The value of an environment variable, or NULL. */
+const char *settings_variable(char **environment, const char *name);
+
+/* ---- own-resource.c ---- */
+
+/*
+ * Resources that the program itself declares and spends.
+ *
+ * They have the last columns.  The number of columns is fixed when the file is
+ * created.  If sampling is on from the program's start, the program declares
+ * its resources later; columns are reserved for it if it is linked with the
+ * library, since then it may declare some.  A reserved column that is not used
+ * has no name.
+ */
+
+/*
+ * Adds columns for the declared resources, and with `keeps` also for resources
+ * that may yet be declared.  Before the file is created, after all other
+ * columns are there.  From the constructor or cpprof_start.
+ */
+void own_resources_add(bool keeps);
+
+/*
+ * Whether the program, or a library loaded with it, is linked with this
+ * library.  From the constructor.
+ */
+bool own_resources_are_likely(void);
+
+/* ---- offer.c ---- */
+
+/* Lists for the launcher which resources are available here. */
+
+/*
+ * Writes a line to standard output for each resource in a list (as in
+ * CPPROF_RESOURCES; NULL: for all): name, source, flags, and why no better
+ * source is used, separated by tabs.  Returns 0, or 1 if the list names a
+ * resource that does not exist.  From the constructor.
+ */
+int offer_resources(const char *list, bool is_random);
+
+/* ---- output.c ---- */
+
+/*
+ * Creates the directory of a recording that the program itself starts.
+ */
+
+/*
+ * Creates the directory `name` (NULL: PROGRAM.cpprof) with access for the user
+ * only, or uses an empty one or one into which processes that still run are
+ * recording.  An earlier recording of that name is first renamed to
+ * PROGRAM.1.cpprof, one that has that name to number 2, and so on.  Stores the
+ * absolute path in path[size].  False with errno set; EAGAIN: `cpprof record`
+ * is recording there.  Not from a handler.
+ */
+bool output_prepare(const char *name, char *path, size_t size);
+
+/* ---- sampler.c ---- */
+
+/*
+ * The handlers of our signals, each of which takes a sample.
+ *
+ * All functions: not from a handler, unless stated otherwise.
+ */
+
+/*
+ * Installs the handlers and turns sampling on.  If the program has stopped
+ * sampling, a thread's next tick calls put_to_sleep, in the handler.  False
+ * with errno set.  From the constructor or cpprof_start.
+ */
+bool sampler_install(void (*put_to_sleep)(struct thread *));
+
+/*
+ * Sets a function that the handler of ticks calls first: whether the signal was
+ * sent to make its thread begin sampling, which the function then does.  It
+ * must not touch thread-local variables otherwise.
+ */
+void sampler_on_wake(bool (*wake)(const siginfo_t *info, const void *context));
+
+/*
+ * Gives the signals back to the program, for good.  In a forked child, which
+ * has only one thread.  Async-signal-safe.
+ */
+void sampler_uninstall(void);
+
+/*
+ * Start the calling thread's sources (lib/sources/resource.h), and stop and
+ * free them.  False with errno set if one could not start; the thread then runs
+ * without it.  sampler_start is async-signal-safe in a forked child,
+ * sampler_stop also in the handler.
+ */
+bool sampler_start(struct thread *thread);
+void sampler_stop(struct thread *thread);
+
+/* ---- threads.c ---- */
+
+/*
+ * The states of threads, and which thread gets them next.
+ *
+ * A state is one block of memory, in which each room has its own part
+ * (lib/base/thread.h).  A thread that ends gives its state to the next one with
+ * the same start routine.  So there are never more states than there were
+ * threads at once, and not many more trees in the file
+ * (lib/store/thread-file.c).
+ */
+
+struct leftover;
+
+/*
+ * Returns a state for a thread that will run `routine` with `argument`: an idle
+ * one if its last thread ran the same.  NULL if there is no memory.  Not from a
+ * handler.
+ */
+struct thread *threads_take(const void *routine, void *argument);
+
+/*
+ * Gives back a state whose thread was not created or has ended.  Not from a
+ * handler.
+ */
+void threads_give_back(struct thread *thread);
+
+/* The list of all states.  Async-signal-safe. */
+struct thread *threads_all(void);
+
+/* What ended threads have left, for each start routine.  Async-signal-safe. */
+struct leftover *threads_leftovers(void);
+
+/*
+ * First in a thread that is to be sampled: sets up its state and makes
+ * thread_self point to it.  Its stack is at `stack` now and ends at
+ * `stack_end`.  Async-signal-safe.
+ */
+void threads_begin(struct thread *thread, const void *stack,
+    const void *stack_end);
+
+/*
+ * Samples the calling thread again, which was asleep.  Async-signal-safe.
+ */
+void threads_resume_sampling(struct thread *thread);
+
+/*
+ * In a forked child: the other threads are gone, and no state has anything in
+ * the child's file.  Async-signal-safe.
+ */
+void threads_forked(void);
+
+/* ---- start.c ---- */
 
 /* What the room above does when sampling begins and when a thread ends. */
 struct start_parts {
@@ -25,7 +196,7 @@ struct start_parts {
 /*
  * To be called when the library has been loaded.  Samples the process if the
  * environment says so.  If the environment asks for it, instead lists the
- * available resources (offer.h) and ends the process.  From the constructor.
+ * available resources (start.h) and ends the process.  From the constructor.
  */
 void start_library(const struct start_parts *parts, char **environment,
     char **words);
@@ -82,5 +253,15 @@ void start_wait_for_changes(void);
  * freed.  Also in the handler.
  */
 void start_put_to_sleep(struct thread *thread);
+
+/* ---- control.c ---- */
+
+/* The functions of cpprof.h, and the end of sampling. */
+
+/*
+ * Completes the recording and ends sampling for good in all threads.  `flag`,
+ * one of header.flags, says why; 0: none.  Not from a handler.
+ */
+void control_end(uint32_t flag);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* threads.c -- the states of threads: taken, used, given back. */
-#include "lib/run/threads.h"
+#include "lib/run/start.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -12,8 +12,7 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/wiped.h"
-#include "lib/run/thread-run.h"
-#include "lib/run/waits.h"
+#include "lib/run/sample.h"
 #include "lib/sources/perf.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/store/thread-file.h"

@@ -2,7 +2,7 @@
 /* waits.c -- where threads wait: the remembered sites, and the threads'
  * records.
  */
-#include "lib/run/waits.h"
+#include "lib/run/sample.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -12,14 +12,10 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
-#include "lib/run/sample.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/store/datafile.h"
-#include "lib/store/insert.h"
-#include "lib/store/modules.h"
-#include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
 #include "lib/store/tree.h"
 #include "lib/unwind/unwinder.h"
@@ -29,9 +25,9 @@
 #define N_BARE 32		/* a power of two */
 #define MAX_WORDS 120		/* words of the stack that identify a site */
 #define TRIES_MAX 50		/* to use the file, with a pause each */
-#define BUDGET_PART 50		/* of the time may be spent walking */
-#define ALLOWANCE_MAX_NS 2000000
-#define COST_MAX_NS 200000
+#define WAIT_BUDGET_PART 50		/* of the time may be spent walking */
+#define WAIT_ALLOWANCE_MAX_NS 2000000
+#define WAIT_COST_MAX_NS 200000
 
 /* A site at which the thread has waited, and the stack at that time. */
 struct site {
@@ -282,15 +278,15 @@ static bool
 may_walk(struct thread *thread, uint64_t now_ns)
 {
 	const uint64_t earned = (now_ns - thread->waits->last_check_ns) /
-	    BUDGET_PART;
+	    WAIT_BUDGET_PART;
 
 	thread->waits->last_check_ns = now_ns;
-	if (earned >= ALLOWANCE_MAX_NS)
-		thread->waits->allowance_ns = ALLOWANCE_MAX_NS;
+	if (earned >= WAIT_ALLOWANCE_MAX_NS)
+		thread->waits->allowance_ns = WAIT_ALLOWANCE_MAX_NS;
 	else
 		thread->waits->allowance_ns += (int64_t)earned;
-	if (thread->waits->allowance_ns > ALLOWANCE_MAX_NS)
-		thread->waits->allowance_ns = ALLOWANCE_MAX_NS;
+	if (thread->waits->allowance_ns > WAIT_ALLOWANCE_MAX_NS)
+		thread->waits->allowance_ns = WAIT_ALLOWANCE_MAX_NS;
 	return thread->waits->allowance_ns >= 0;
 }
 
@@ -298,8 +294,8 @@ may_walk(struct thread *thread, uint64_t now_ns)
 static void
 waits_charge(struct thread *thread, uint64_t cost_ns)
 {
-	if (cost_ns > COST_MAX_NS)
-		cost_ns = COST_MAX_NS;
+	if (cost_ns > WAIT_COST_MAX_NS)
+		cost_ns = WAIT_COST_MAX_NS;
 	thread->waits->allowance_ns -= (int64_t)cost_ns;
 	datafile_count_time(cost_ns);
 }

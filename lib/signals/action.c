@@ -10,7 +10,7 @@
  * small for a tick within one of the program's handlers, ticks wait until the
  * handler has returned.
  */
-#include "lib/signals/action.h"
+#include "lib/signals/signals.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +19,6 @@
 
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
-#include "lib/signals/ours.h"
 
 #define FRAME_SIZE_OLD 2048		/* reported by kernels before 5.14 */
 #define TICK_SIZE 4096			/* for our handler, with a reserve */

@@ -4,7 +4,7 @@
  * System calls on behalf of the program are made by the C library's function.
  * Those of the collector are made here, where they are not stopped.
  */
-#include "lib/signals/alternate.h"
+#include "lib/signals/signals.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +15,6 @@
 #include "lib/base/files.h"
 #include "lib/base/readable.h"
 #include "lib/base/real.h"
-#include "lib/signals/action.h"
-#include "lib/signals/signals.h"
 
 #define LEAST_SIZE 2048		/* the kernel refuses smaller ones */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ours.c -- which signals the collector uses. */
-#include "lib/signals/ours.h"
+#include "lib/signals/signals.h"
 
 #include <stddef.h>
 

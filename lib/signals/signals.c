@@ -20,8 +20,6 @@
 #include "lib/base/arch.h"
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
-#include "lib/signals/action.h"
-#include "lib/signals/sigsys.h"
 
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
 static bool signals_install(enum our_signal, struct sigaction *);

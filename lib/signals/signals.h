@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h -- our signals (ours.h), and the program's own use of them.
+/* signals.h -- our signals (signals.h), and the program's own use of them.
  *
  * The program may use these signals as it likes: it sees the masks and actions
  * that it asked for, while the kernel has our handlers and the signals stay
@@ -13,9 +13,167 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <ucontext.h>
 
-#include "lib/signals/ours.h"
+/* ---- action.c ---- */
+
+/*
+ * Actions of the program's own signals, and the stacks that they use.
+ *
+ * A tick needs some stack.  In a handler of the program on a small alternate
+ * stack there is too little, so ticks wait.  This is done by masks of the
+ * program's actions, which the program must not see.
+ *
+ * All functions: async-signal-safe, any thread, unless stated otherwise.
+ */
+
+/*
+ * Returns the action to give to the kernel instead of `action`: `action`
+ * itself, or *copy with our signals added to its mask or removed from it.
+ */
+const struct sigaction *action_adapt(const struct sigaction *action,
+    struct sigaction *copy);
+
+/*
+ * To be called after the kernel has accepted `action` (NULL: none was set).
+ * Notes the mask that the program asked for, and corrects that in *old, unless
+ * NULL, to what it asked for before.
+ */
+void action_note(int number, const struct sigaction *action,
+    struct sigaction *old);
+
+/*
+ * To be called before the program gets an alternate stack of `size` bytes.
+ * False if not even a tick fits on it.  Not from a handler.
+ */
+bool action_fit_stack(size_t size);
+
+/*
+ * Whether ticks must wait on a stack of `size` bytes; the size of a stack on
+ * which they need not and on which system calls may be stopped.
+ */
+bool action_is_small(size_t size);
+size_t action_size_for_calls(void);
+
+/* ---- alternate.c ---- */
+
+/*
+ * Alternate stacks with room for stopped system calls.
+ *
+ * A stopped system call (lib/sources/dispatch.h) raises a signal wherever it is
+ * made, and the signal cannot wait.  In a handler of the program, a small
+ * alternate stack has no room for it.  So a thread whose calls are stopped gets
+ * a larger stack of ours in place of a small one.  The program sees its own.
+ *
+ * All functions: on the calling thread; async-signal-safe.
+ */
+
+/* As sigaltstack(2), for the program. */
+int alternate_set(const stack_t *stack, stack_t *old);
+
+/*
+ * To be called before the program gets an alternate stack of `size` bytes.  If
+ * that is too small for ticks, they will wait or not use it.
+ */
+void alternate_fit(size_t size);
+
+/*
+ * To be called before the calling thread's calls are stopped.  If it has a
+ * small alternate stack and is not running on it, replaces it.
+ */
+void alternate_begin(void);
+
+/*
+ * To be called when the calling thread ends, after its calls are no longer
+ * stopped.
+ */
+void alternate_end(void);
+
+/* ---- ours.c ---- */
+
+/*
+ * Which signals the collector uses.
+ *
+ * Ticks come as SIGRTMAX - 1.  SIGPROF belongs to programs and other profilers:
+ * some install a handler for it and die of a signal that they did not ask for.
+ * Real-time signals near the top are hardly ever used.  The kernel sends perf
+ * events as SIGTRAP and floating-point exceptions as SIGFPE; these are ours
+ * only if such events are counted.  SIGBUS comes if somebody has truncated the
+ * recording's file (lib/store/datafile.h).  It is always ours, although it is
+ * hardly ever meant for us.
+ *
+ * All functions: async-signal-safe, any thread.
+ */
+
+enum our_signal {
+	OUR_TICKS,
+	OUR_TRAPS,
+	OUR_EXCEPTIONS,
+	OUR_BUS_ERRORS,
+	OUR_SIGNALS
+};
+
+typedef void signals_handler(int number, siginfo_t *info, void *context);
+
+/* Our handlers; NULL: the signal is not ours.  Set by signals.c. */
+extern signals_handler *our_handlers[OUR_SIGNALS];
+
+/* The signal's number, a constant of the process. */
+int signals_number(enum our_signal which);
+
+/* Which of our signals has that number; OUR_SIGNALS: none. */
+enum our_signal signals_find(int number);
+
+/* Whether sampling is on and a signal is one of ours. */
+bool signals_are_ours(int number);
+
+/* ---- sigsys.c ---- */
+
+/*
+ * Keeps SIGSYS unblocked and ours while system calls are stopped.
+ *
+ * In a thread whose calls are stopped (lib/sources/dispatch.h), SIGSYS must
+ * never be blocked, and its action must stay ours.  So system calls that would
+ * change that are made here, or with another mask.  The program's own action
+ * for SIGSYS is kept, and applied when a SIGSYS comes that is not ours (for
+ * example from a seccomp filter).  But the program cannot block it.
+ *
+ * All functions: async-signal-safe, on the calling thread.
+ */
+
+/*
+ * Installs our action, the first time, and unblocks the signal.  From then on,
+ * the handlers of our other signals return through this library's own code,
+ * which is not stopped.
+ */
+void sigsys_take(signals_handler *handler);
+
+/*
+ * To be called after the action of one of our signals was set: makes its
+ * handler return through this library's code.
+ */
+void sigsys_set_restorer(int number);
+
+/*
+ * Makes the kernel call `handler` directly.  A thread sanitizer's sigaction
+ * installs its own handler, which would call ours only at the program's next
+ * library call, with an outdated context.
+ */
+void sigsys_bypass_sanitizer(int number, signals_handler *handler);
+
+/*
+ * Makes a stopped system call that concerns SIGSYS.  True: the call was made,
+ * and its result is in the context.  False: it is still to be made, with the
+ * arguments now in the context.
+ */
+bool sigsys_make(ucontext_t *call);
+
+/* Handles a SIGSYS that the program or one of its filters has caused. */
+void sigsys_pass_on(int number, siginfo_t *info, void *context);
+
+/* ---- signals.c ---- */
 
 /*
  * Block our signals in this thread; unblock those that should not be blocked,

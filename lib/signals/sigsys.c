@@ -4,7 +4,7 @@
  * Masks and actions are those of the kernel here, not of the C library, because
  * it is system calls that are stopped.
  */
-#include "lib/signals/sigsys.h"
+#include "lib/signals/signals.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 
 #include "lib/base/arch.h"
-#include "lib/signals/ours.h"
 
 #define MASK_SIZE 8
 #define OUR_BIT ((uint64_t)1 << (SIGSYS - 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c -- the handler of stopped system calls.
  *
- * Almost every call is made unchanged by a stub; lib/signals/sigsys.h has the
+ * Almost every call is made unchanged by a stub; lib/signals/signals.h has the
  * exceptions.
  *
  * If a program loads Go code while it runs, dispatch must end, because Go's
@@ -26,8 +26,7 @@
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
 #include "lib/base/thread.h"
-#include "lib/signals/alternate.h"
-#include "lib/signals/sigsys.h"
+#include "lib/signals/signals.h"
 #include "lib/sources/dispatch-sites.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"

@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-#include "lib/sources/source.h"
+#include "lib/base/thread.h"
+#include "lib/sources/resource.h"
 
 extern const struct resource_source source_dispatch;
 
@@ -35,5 +36,21 @@ void dispatch_check_caller(const void *return_address);
  * them pass.  Async-signal-safe.
  */
 void dispatch_again(void);
+
+/* ---- own-work.c ---- */
+
+/*
+ * Excludes the collector's own work from what is counted.
+ *
+ * Between the two calls, what the thread uses counts for no resource but time:
+ * stopped system calls are let through, the tracepoint's event is disabled, and
+ * faults and switches are subtracted from the kernel's counts.  So no sample
+ * can become due during a sample.
+ *
+ * Both: async-signal-safe, on the thread, with all signals blocked.
+ */
+
+void own_work_begin(struct thread *thread);
+void own_work_end(struct thread *thread);
 
 #endif

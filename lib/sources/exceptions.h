@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/sources/source.h"
+#include "lib/sources/resource.h"
 
 extern const struct resource_source source_exceptions;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* own-work.c -- excludes the collector's own work from each way of counting. */
-#include "lib/sources/own-work.h"
-
 #include "lib/sources/dispatch.h"
+
 #include "lib/sources/perf.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/usage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf-clock.c -- CPU time that a perf event does not see. */
-#include "lib/sources/perf-clock.h"
+#include "lib/sources/perf.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
-#include "lib/signals/ours.h"
+#include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/usage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf-event.c -- opens perf events and recognises their signals. */
-#include "lib/sources/perf-event.h"
+#include "lib/sources/perf.h"
 
 #include <errno.h>
 #include <fcntl.h>

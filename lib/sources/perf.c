@@ -9,8 +9,6 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/cpprofdata.h"
-#include "lib/sources/perf-clock.h"
-#include "lib/sources/perf-event.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"

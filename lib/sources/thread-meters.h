@@ -101,7 +101,7 @@ struct thread_meters {
 	struct perf_clock clock;
 	struct tick_clocks tick_clocks;
 	enum tick_mode tick_mode;	/* of the tick being handled */
-	struct {		/* own-work.h, while it lasts: */
+	struct {		/* dispatch.h, while it lasts: */
 		unsigned char dispatch;
 		bool has_usage;
 		struct rusage usage;	/* the kernel's counts before it */

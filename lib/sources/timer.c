@@ -32,7 +32,7 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
-#include "lib/signals/ours.h"
+#include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unfound.c -- real time of threads that is in no sample. */
-#include "lib/sources/unfound.h"
+#include "lib/sources/timer.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -9,7 +9,6 @@
 #include "lib/base/process.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
-#include "lib/sources/timer.h"
 #include "lib/store/thread-file.h"
 
 #define MANY_SAMPLES 8	/* of a thread that counts all of its time itself */

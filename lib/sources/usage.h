@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "lib/sources/source.h"
+#include "lib/sources/resource.h"
 
 extern const struct resource_source source_user, source_system,
     source_page_faults, source_major_faults, source_minor_faults,
@@ -44,7 +44,7 @@ uint64_t usage_hits_of(struct thread *thread, unsigned column, uint64_t most);
 
 /*
  * Between these, faults and switches of the calling thread do not count.
- * usage_unseen returns what it was at the beginning (lib/sources/own-work.h).
+ * usage_unseen returns what it was at the beginning (lib/sources/dispatch.h).
  */
 void usage_hold(struct thread *thread);
 void usage_release(struct thread *thread);

@@ -6,7 +6,7 @@
  * written whole or, on a full disk, not at all.  If the first write is cut
  * short, the file is a header without records, or not usable.
  */
-#include "lib/store/brief.h"
+#include "lib/store/thread-file.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -20,7 +20,6 @@
 #include "lib/base/shared.h"
 #include "lib/base/wiped.h"
 #include "lib/signals/signals.h"
-#include "lib/store/disk.h"
 
 /*
  * The header and one chunk of each type, which is all that a short process

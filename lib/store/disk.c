@@ -9,7 +9,7 @@
  * that it does not disturb programs that rely on low ones.  In both cases the
  * file must still be the same.
  */
-#include "lib/store/disk.h"
+#include "lib/store/datafile.h"
 
 #include <errno.h>
 #include <fcntl.h>

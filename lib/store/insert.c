@@ -6,11 +6,10 @@
  * looked up first, from which the addresses of their nodes follow.  The nodes
  * are prefetched together and then visited one after the other.
  */
-#include "lib/store/insert.h"
+#include "lib/store/tree.h"
 
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
-#include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
 #include "lib/unwind/unwind.h"
 

@@ -5,7 +5,7 @@
  * an entry once n_entries includes it.  Entries are added and closed with the
  * data file's lock held.
  */
-#include "lib/store/modules.h"
+#include "lib/store/thread-file.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -25,7 +25,7 @@
 #include "lib/base/process.h"
 #include "lib/base/wiped.h"
 #include "lib/store/datafile.h"
-#include "lib/unwind/mappings.h"
+#include "lib/unwind/rules.h"
 #include "lib/unwind/unwind.h"
 
 #define MAX_MODULES 65536

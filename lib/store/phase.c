@@ -5,7 +5,7 @@
  * the file.  It cannot be added earlier, because a forked child's file is
  * created by its first tick.
  */
-#include "lib/store/phase.h"
+#include "lib/store/thread-file.h"
 
 #include <errno.h>
 #include <stdatomic.h>

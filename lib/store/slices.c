@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* slices.c -- finds, adds and folds the records of a node's slices. */
-#include "lib/store/slices.h"
+#include "lib/store/tree.h"
 
 #include <string.h>
 
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/store/datafile.h"
-#include "lib/store/disk.h"
 
-#define FIRST_CHUNK ((size_t)4 << 10)
-#define LAST_CHUNK ((size_t)256 << 10)
+#define SLICES_FIRST_CHUNK ((size_t)4 << 10)
+#define SLICES_LAST_CHUNK ((size_t)256 << 10)
 #define BATCH ((size_t)16 << 10)
 
 _Static_assert(CPPROFDATA_N_SLICES == 1 << SLICE_NUMBER_BITS, "slices");
@@ -71,8 +70,8 @@ static bool
 slices_add_chunk(struct slices *slices, uint32_t owner)
 {
 	const struct slice_chunk *last = slices->chunk;
-	size_t size = last == NULL ? FIRST_CHUNK :
-	    last->file.size < LAST_CHUNK ? last->file.size * 2 : LAST_CHUNK;
+	size_t size = last == NULL ? SLICES_FIRST_CHUNK :
+	    last->file.size < SLICES_LAST_CHUNK ? last->file.size * 2 : SLICES_LAST_CHUNK;
 	struct slice_chunk *chunk;
 
 	if (!datafile_lock())

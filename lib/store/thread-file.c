@@ -36,19 +36,19 @@ struct thread_place {
 static struct thread_place *places WIPED;
 static unsigned n_places WIPED;
 
-#define NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
+#define THREAD_NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
 
 /*
- * The thread's name, of NAME_SIZE bytes; false if it is unknown.  Called while
- * a sample is taken, so not by the C library's prctl, which a sanitizer may
+ * The thread's name, of THREAD_NAME_SIZE bytes; false if it is unknown.  Called
+ * while a sample is taken, so not by the C library's prctl, which a sanitizer may
  * have replaced by one that takes locks.
  */
 static bool
 thread_file_find_name(char *name)
 {
-	memset(name, 0, NAME_SIZE);
+	memset(name, 0, THREAD_NAME_SIZE);
 	if (given_name[0] != '\0')
-		memcpy(name, given_name, NAME_SIZE);
+		memcpy(name, given_name, THREAD_NAME_SIZE);
 	else
 		return arch_system_call(SYS_prctl, PR_GET_NAME, (long)name, 0,
 		    0) == 0;
@@ -152,7 +152,7 @@ thread_file_find_place(const void *routine, const char *name)
 
 	for (place = places; place != NULL; place = place->next)
 		if (place->routine == routine &&
-		    memcmp(place->record->name, name, NAME_SIZE) == 0)
+		    memcmp(place->record->name, name, THREAD_NAME_SIZE) == 0)
 			return place;
 	if (n_places == PLACES_MAX)
 		return NULL;
@@ -212,7 +212,7 @@ thread_file_settle(struct thread *thread)
 {
 	struct thread_file *file = thread->file;
 	enum store_result result = STORE_OK;
-	char name[NAME_SIZE];
+	char name[THREAD_NAME_SIZE];
 
 	if (file->is_settled || !thread_file_find_name(name))
 		return STORE_OK;
@@ -237,7 +237,7 @@ thread_file_settle(struct thread *thread)
 bool
 thread_file_is_renamed(const struct thread *thread)
 {
-	char name[NAME_SIZE];
+	char name[THREAD_NAME_SIZE];
 
 	return thread_file_find_name(name) &&
 	    memcmp(thread->file->record->name, name, sizeof name) != 0;
@@ -254,7 +254,7 @@ void
 thread_file_note_name(struct thread *thread)
 {
 	struct cpprofdata_thread *record = thread->file->record;
-	char name[NAME_SIZE];
+	char name[THREAD_NAME_SIZE];
 
 	if (record->n_threads > 1 || !thread_file_find_name(name) ||
 	    memcmp(record->name, name, sizeof name) == 0)

@@ -12,8 +12,112 @@
 
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
-#include "lib/store/modules.h"
+#include "lib/store/datafile.h"
 #include "lib/store/tree.h"
+
+/* ---- modules.c ---- */
+
+/*
+ * Which load module an address belongs to, as the file names it.
+ *
+ * A module gets a record when an address in it is first sampled.  Unloading
+ * closes the record.  If the same file is loaded again, at any address, its
+ * record is opened again; another file at the same address gets a record of its
+ * own.
+ */
+
+#define MODULE_CACHE_SIZE 16
+
+/*
+ * A thread's cache of module ranges, most recently used first, so that a few
+ * cache lines serve a whole stack.
+ */
+struct recent_modules {
+	struct module_range {
+		uint64_t start, end;	/* end 0: unused */
+		uint64_t bias;
+		uint32_t number;
+	} ranges[MODULE_CACHE_SIZE];
+	uint64_t epoch;
+};
+
+/*
+ * Finds the module number and offset of an address; CPPROFDATA_NO_MODULE and
+ * the address itself if it is in no module.  Async-signal-safe, on the cache's
+ * thread.
+ */
+enum store_result modules_find(struct recent_modules *cache, uint64_t address,
+    uint32_t *module, uint64_t *offset);
+
+/*
+ * Empties the cache if a module was unloaded since it was last used.  If so,
+ * returns true, and everything that the thread remembers of addresses is
+ * invalid.  Async-signal-safe, on the cache's thread.
+ */
+bool modules_refresh(struct recent_modules *cache);
+
+/*
+ * The current epoch.  A cache of an earlier epoch is invalid.
+ * Async-signal-safe.
+ */
+uint64_t modules_epoch(void);
+
+/*
+ * Closes the records of modules that are no longer loaded, and starts a new
+ * epoch.  Not from a handler, and only with ticks held off.
+ */
+void modules_unloaded(void);
+
+/*
+ * Invalidates a cache in a forked child, since its numbers belong to the
+ * parent's file.  Async-signal-safe.
+ */
+static inline void
+modules_forget(struct recent_modules *cache)
+{
+	cache->epoch = UINT64_MAX;
+}
+
+/* ---- phase.c ---- */
+
+/*
+ * The phase of its run that the program says it is in.
+ *
+ * The whole process is in one phase at a time.  In the file, the phase is the
+ * outermost frame of all stacks sampled in it, so a phase that is entered again
+ * continues its earlier entry.
+ */
+
+/*
+ * Begins the phase `name`; NULL or "": no phase.  Only the first 63 bytes of a
+ * name count.  False with errno set if there are too many names.  Not from a
+ * handler.
+ */
+bool phase_set(const char *name);
+
+/*
+ * The number of a phase, whether the program ever enters it or not; 0 if there
+ * are too many.  Not from a handler.
+ */
+uint32_t phase_number(const char *name);
+
+/* The current phase; 0: none.  Async-signal-safe. */
+uint32_t phase_current(void);
+
+/*
+ * Sets a thread's *phase to the current one.  If it was another, returns true,
+ * and the nodes that the thread remembers are invalid.  Async-signal-safe.
+ */
+bool phase_refresh(uint32_t *phase);
+
+/*
+ * The node of a phase in a thread's tree; of phase 0, TREE_ROOT.
+ * Async-signal-safe, on the tree's thread.
+ */
+enum store_result phase_node(struct tree *tree, uint32_t phase,
+    struct node *node);
+
+/* ---- thread-file.c ---- */
 
 /* The part of a thread's state that belongs to lib/store. */
 struct thread_file {
@@ -70,5 +174,25 @@ void thread_file_name(const char *name);
  * thread's state.
  */
 void thread_file_forked(struct thread *thread);
+
+/* ---- brief.c ---- */
+
+/*
+ * A file shared by processes that have only a sample of their loading.
+ *
+ * Of a thousand processes that live for a millisecond, two hundred have a
+ * sample of their loading.  A file for each of these would cost more than the
+ * rest of the collector's work for them.  Instead, each appends a record to one
+ * file (lib/cpprofdata.h).
+ *
+ * All functions: async-signal-safe, any thread.
+ */
+
+/*
+ * Appends a record of this process: one sample with `hits` hits of the resource
+ * in `column`, which stand for cpu_ns of CPU time.  False if the file cannot be
+ * opened or created, is not usable, or would exceed its limits.
+ */
+bool brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns);
 
 #endif

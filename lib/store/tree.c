@@ -11,7 +11,6 @@
 
 #include "lib/base/files.h"
 #include "lib/store/datafile.h"
-#include "lib/store/disk.h"
 
 #define FIRST_SLOTS ((size_t)1024)
 #define FIRST_CHUNK ((size_t)4 << 10)

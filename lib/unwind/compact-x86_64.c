@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* compact-x86_64.c -- x86-64: compact rules from rows of an unwind table. */
-#include "lib/unwind/compact.h"
+#include "lib/unwind/rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "dwarf/constants.h"
+#include "dwarf/cfi.h"
 #include "lib/base/arch.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* frames.c -- memory for walked frames, and how they become the stack. */
-#include "lib/unwind/frames.h"
+#include "lib/unwind/unwind.h"
 
 #include <sys/mman.h>
 

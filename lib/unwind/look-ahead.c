@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* look-ahead.c -- guesses from the stack which rules a walk will need. */
-#include "lib/unwind/look-ahead.h"
+#include "lib/unwind/unwind.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
  * read, and the unwind tables are copied: memory mapped from a file that
  * somebody truncates would fault.
  */
-#include "lib/unwind/mappings.h"
+#include "lib/unwind/rules.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -27,7 +27,6 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/wiped.h"
-#include "lib/unwind/tables.h"
 #include "lib/unwind/traits.h"
 
 #define MAX_MAPPINGS 64

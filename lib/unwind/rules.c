@@ -11,7 +11,6 @@
 #include "lib/base/arch.h"
 #include "lib/base/big.h"
 #include "lib/base/readable.h"
-#include "lib/unwind/mappings.h"
 #include "lib/unwind/traits.h"
 
 #define BLOCK_BITS 11

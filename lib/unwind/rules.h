@@ -13,12 +13,97 @@
 #ifndef CPPROF_RULES_H
 #define CPPROF_RULES_H
 
+#include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/unwind/compact.h"
-#include "lib/unwind/tables.h"
+#include "dwarf/cfi.h"
+#include "dwarf/step.h"
+
+/* ---- compact ---- */
+
+/*
+ * How most frames are left, in 64 bits.
+ *
+ * For x86-64; another machine has other kinds, and a compact-*.c of its own.
+ */
+
+/*
+ * How a frame is left, for all but a few rows in ten thousand.  The CFA is the
+ * value of rsp before the call.  The return address lies at CFA - 8.  rbp is
+ * unchanged, or was saved at CFA + frame_offset.
+ */
+enum compact_kind {
+	COMPACT_NONE,		/* no table covers the address */
+	COMPACT_UNCALLED,	/* no call instruction precedes the address */
+	COMPACT_BAD,		/* its table is not understood */
+	COMPACT_GENERIC,	/* needs the whole row */
+	COMPACT_SIGNAL,		/* signal trampoline: needs the whole row */
+	COMPACT_END,		/* outermost frame */
+	COMPACT_STACK,		/* CFA = rsp + cfa_offset */
+	COMPACT_FRAME,		/* CFA = rbp + cfa_offset */
+	COMPACT_STACK_LOAD,	/* CFA = *(rsp + cfa_offset) */
+	COMPACT_FRAME_LOAD	/* CFA = *(rbp + cfa_offset) */
+};
+
+struct compact_rule {
+	uint64_t kind : 4;
+	uint64_t saves_frame : 1;
+	uint64_t traits : 2;	/* TRAIT_* of the code */
+	int64_t frame_offset : 26;
+	int64_t cfa_offset : 31;
+};
+
+/*
+ * The rule of a row at an address; of kind COMPACT_GENERIC if the row has no
+ * compact form.  Async-signal-safe, any thread.
+ */
+struct compact_rule compact_row(const struct cfi_row *row, uint64_t address);
+
+/* ---- tables.c ---- */
+
+/*
+ * The unwind tables of the modules in this process, by address.
+ *
+ * Reads .eh_frame in place, through the index of .eh_frame_hdr, when an address
+ * is first seen.  Nothing is built beforehand and nothing is allocated.
+ * Source: LSB 5.0 core, 10.6.2.
+ *
+ * All functions: async-signal-safe, any thread, with a scratch of its own.
+ */
+
+/* Prefetches what tables_find needs first for that address. */
+void tables_prefetch(uint64_t address, const struct cfi_scratch *scratch);
+
+/*
+ * Sets scratch->row, row_start and row_end for an address, which lies in
+ * `object` and inside the instruction (for callers, the return address minus
+ * 1).
+ */
+enum cfi_result tables_find(uint64_t address,
+    const struct dl_find_object *object, struct cfi_scratch *scratch);
+
+/* To be called after code was unmapped: forgets all CIEs read before. */
+void tables_new_epoch(void);
+
+/*
+ * The number of those calls so far.  Whatever is cached about code must be
+ * cached together with the epoch.
+ */
+extern _Atomic uint64_t tables_epoch;
+
+/*
+ * Which lines of a cache are used, of all that a hash may choose: a process
+ * that takes a sample or two touches one page of each, and one that takes many
+ * all of them.
+ */
+#define TABLES_FEW_LINES 63	/* a page less one */
+extern _Atomic uint64_t tables_lines;
+
+/* ---- rules.c ---- */
 
 #define RULES_SET_BITS 11	/* sets of one cache line each */
 #define RULES_WAYS 4
@@ -85,5 +170,55 @@ rules_find(struct cfi_scratch *scratch, uint64_t address)
 	}
 	return rules_look_up(scratch, address, key, set);
 }
+
+/* ---- mappings.c ---- */
+
+/*
+ * Code that the program itself has mapped from files.
+ *
+ * The loader does not know it.  node, for example, maps the functions of V8 a
+ * second time from its own file, near the code that it compiles; and programs
+ * have loaders of their own.
+ *
+ * All functions: async-signal-safe, any thread.
+ */
+
+#define MAPPINGS_MAX_BUILD_ID 32
+
+/* A file that is mapped but that the loader has not loaded.  Never changes. */
+struct mapped_file {
+	char path[4096];
+	uint64_t size, mtime_ns, inode;
+	unsigned char build_id[MAPPINGS_MAX_BUILD_ID];
+	size_t build_id_size;		/* 0: none */
+};
+
+/*
+ * Executable memory, [start, end).  `object` is what the loader says of the
+ * same code: address + to_object is the address of the same instruction there.
+ * If the loader has not loaded the file, `object` has only its unwind tables
+ * (a copy; NULL: none), and address + to_file is the address in the ELF file.
+ */
+struct mapping {
+	uint64_t start, end;
+	uint64_t to_object;
+	struct dl_find_object object;
+	const struct mapped_file *file;	/* NULL: loaded by the loader */
+	uint64_t to_file;
+};
+
+/*
+ * Finds the mapping of a file that contains an address unknown to the loader.
+ * False if there is none: code that was made at run time.  Reads the process's
+ * list of mappings now and then, for at most about one percent of the time.
+ */
+bool mappings_find(uint64_t address, struct mapping *mapping);
+
+/*
+ * As _dl_find_object, but also finds such mappings.  Then *shift is what to add
+ * to the address for the object's tables, otherwise 0.
+ */
+bool mappings_find_object(uint64_t address, struct dl_find_object *object,
+    uint64_t *shift);
 
 #endif

@@ -9,7 +9,7 @@
  * only a hint, which threads share without locks and which may be wrong: the
  * search finds the right row from any starting point.
  */
-#include "lib/unwind/tables.h"
+#include "lib/unwind/rules.h"
 
 #include "lib/base/big.h"
 

@@ -219,7 +219,7 @@ traits_find(uint64_t address, const struct dl_find_object *object)
 
 	if (address >= process.own_start && address < process.own_end)
 		return TRAIT_READS_RETURN;
-	if (object->dlfo_link_map == NULL)	/* see mappings.h */
+	if (object->dlfo_link_map == NULL)	/* see rules.h */
 		return 0;
 	traits = traits_of(object->dlfo_link_map);
 	if ((traits & HAS_SENSITIVE) != 0)

@@ -16,7 +16,6 @@
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
-#include "lib/unwind/mappings.h"
 #include "lib/unwind/rules.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline.h"

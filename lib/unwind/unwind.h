@@ -19,8 +19,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/unwind/frames.h"
 #include "lib/unwind/unwinder.h"
+
+/* ---- frames.c ---- */
+
+/*
+ * Memory for walked frames, and how they become the stack.
+ *
+ * Part of lib/unwind/unwind.c.  All functions: async-signal-safe, on the
+ * unwinder's thread.
+ */
+
+/*
+ * Makes room for n frames of the present walk, which may move.  False: no
+ * memory, and nothing has changed.
+ */
+bool frames_reserve(struct frames *fresh, size_t n);
+
+void frames_free(struct frames *frames);
+
+/* Forgets all but the n outermost frames. */
+void frames_remember(struct unwinder *unwinder, size_t n);
+
+/*
+ * Makes the unwinder's stack from its n_kept remembered frames and the walked
+ * frames, outermost first.  If there is no memory for all, keeps only the
+ * innermost and sets `end` to UNWIND_TOO_DEEP.
+ */
+void frames_join(struct unwinder *unwinder);
+
+/* ---- unwind.c ---- */
 
 /*
  * Walks the stack from a ucontext_t into unwinder->stack.  The frames from
@@ -62,5 +90,18 @@ unwind_forked(struct unwinder *unwinder)
  * concern (unwind_remember).
  */
 void unwind_new_epoch(void);
+
+/* ---- look-ahead.c ---- */
+
+/* Prefetches what a walk will need. */
+
+/*
+ * Prefetches the rules that a walk from a ucontext_t will need one after the
+ * other, all at once: those of words on the stack that look like return
+ * addresses because they are close to code that runs.  Useful if the program
+ * has filled the caches with its own data since the last sample.
+ * Async-signal-safe, on the unwinder's thread.
+ */
+void look_ahead(const struct unwinder *unwinder, const void *context);
 
 #endif

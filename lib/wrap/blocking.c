@@ -31,8 +31,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/wrap/confine.h"
-#include "lib/wrap/io.h"
 #include "lib/wrap/wrapped.h"
 
 /* Declared in no header, or only under feature macros. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* bytes.c -- the kernel's count of bytes, minus what the wrappers have seen. */
-#include "lib/wrap/bytes.h"
+#include "lib/wrap/wrapped.h"
 
 #include <fcntl.h>
 #include <string.h>
 
 #include "lib/base/files.h"
 #include "lib/base/process.h"
-#include "lib/sources/source.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
-#include "lib/wrap/wrapped.h"
 
 static __thread struct {
 	uint64_t seen;		/* part of the kernel's count already accounted

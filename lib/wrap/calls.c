@@ -11,7 +11,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "lib/sources/source.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/wrap/wrapped.h"
 

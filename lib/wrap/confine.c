@@ -5,7 +5,7 @@
  * instructions that seccomp admits are implemented, since the kernel refuses
  * all others.  Jumps only go forwards, so every filter ends.
  */
-#include "lib/wrap/confine.h"
+#include "lib/wrap/wrapped.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -26,7 +26,7 @@
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
-#include "lib/run/control.h"
+#include "lib/run/start.h"
 #include "lib/sources/perf.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/timer.h"

@@ -33,7 +33,7 @@
 #include "lib/sources/perf.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
-#include "lib/wrap/unsampled.h"
+#include "lib/wrap/wrapped.h"
 
 extern char **environ;
 

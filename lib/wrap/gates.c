@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* gates.c -- opens the gates of wrappers that measure something. */
-#include "lib/wrap/gates.h"
+#include "lib/wrap/wrapped.h"
 
 #include "lib/base/real.h"
 #include "lib/sources/resource.h"
-#include "lib/wrap/wrapped.h"
 
 BEGINS void
 gates_begin(bool is_sampled)

@@ -12,8 +12,6 @@
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
 #include "lib/store/datafile.h"
-#include "lib/wrap/bytes.h"
-#include "lib/wrap/io.h"
 #include "lib/wrap/wrapped.h"
 
 enum io_kind {

@@ -12,8 +12,6 @@
 #include "lib/base/exported.h"
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
-#include "lib/signals/action.h"
-#include "lib/signals/alternate.h"
 #include "lib/signals/signals.h"
 
 /*

@@ -6,7 +6,7 @@
  * that the program received plus what the buffer gained, bytes written are
  * those that the program gave minus what the buffer gained.  Streams that are
  * not files, wide streams and rarer functions are left to the kernel's count
- * (lib/wrap/bytes.h).
+ * (lib/wrap/wrapped.h).
  *
  * The buffer is examined without the stream's lock, since a cancelled call
  * would leave it locked.  If threads use one stream at the same time, one may
@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/wrap/bytes.h"
-#include "lib/wrap/io.h"
 #include "lib/wrap/wrapped.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* unsampled.c -- examines a program's environment, permissions and ELF headers.
  */
-#include "lib/wrap/unsampled.h"
+#include "lib/wrap/wrapped.h"
 
 #include <elf.h>
 #include <link.h>

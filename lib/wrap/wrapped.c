@@ -4,7 +4,7 @@
  *
  * A thread's wall time is divided in two.  Time in a measured call is charged
  * to the call's caller when the call returns; until then the file records when
- * it began (lib/run/waits.h).  Time between such calls is gathered and charged
+ * it began (lib/run/sample.h).  Time between such calls is gathered and charged
  * at the next tick of CPU time outside a call, to the stack that the tick
  * finds.  So it is distributed like CPU time.  It includes time that the thread
  * waited for a processor or blocked in calls that are not wrapped.
@@ -16,7 +16,7 @@
  * No tick may find a short thread.  So, as with CPU time, the first tick that
  * finds a thread counts a whole tick.  What it and the thread's last tick leave
  * out, or have counted too much, passes to other threads with the same start
- * routine, or to the next process of the same program (lib/sources/unfound.h,
+ * routine, or to the next process of the same program (lib/sources/timer.h,
  * lib/base/shared.h).  It must not count at the thread's own first tick: the
  * later that comes, the more it would count, although each moment of the thread
  * has the same right to be found.
@@ -35,11 +35,10 @@
 
 #include "lib/base/meter.h"
 #include "lib/base/shared.h"
-#include "lib/run/waits.h"
-#include "lib/sources/source.h"
+#include "lib/run/sample.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
-#include "lib/sources/unfound.h"
 #include "lib/unwind/unwinder.h"
 
 #define LONG_TICKS 10	/* off the processor for that long, a thread may have

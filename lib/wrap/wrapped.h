@@ -27,6 +27,7 @@
 #include "lib/base/lookup.h"
 #include "lib/base/process.h"
 #include "lib/base/thread.h"
+#include "lib/cpprof-shared.h"
 #include "lib/sources/resource.h"
 
 enum gate {
@@ -126,5 +127,115 @@ BEGINS void timers_begin(bool is_sampled);
 BEGINS void io_begin(bool is_sampled);
 BEGINS void stdio_begin(bool is_sampled);
 BEGINS void blocking_begin(bool is_sampled);
+
+/* ---- bytes.c ---- */
+
+/*
+ * Bytes moved by the calling thread, seen by a wrapper or not.
+ *
+ * Wrappers report the bytes that pass through them.  The kernel counts all
+ * bytes that a thread reads and writes (/proc/thread-self/io).  At ticks of CPU
+ * time, the difference (bytes moved by calls that are not wrapped) is charged
+ * to the stack that the tick finds.  So the sum is right, whoever the caller
+ * was.
+ *
+ * All functions: async-signal-safe, for the calling thread.
+ */
+
+enum direction {
+	BYTES_READ,
+	BYTES_WRITTEN,
+	BYTES_DIRECTIONS
+};
+
+/*
+ * The calling thread has moved n bytes in `function`.  is_in_kernels: the
+ * kernel's count includes them, as it does for all bytes but those of the
+ * sockets' own calls.
+ */
+void bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
+    const void *function);
+
+/*
+ * Returns the bytes in standard output's buffer that will be written at exit.
+ * NULL: not known.  Set by stdio.c.
+ */
+extern uint64_t (*bytes_pending)(void);
+
+/* ---- confine.c ---- */
+
+/*
+ * Programs that forbid themselves system calls (seccomp).
+ *
+ * A program's own filter must not kill it for a system call that a tick makes.
+ * So before the kernel gets a filter, it is run on the calls that sampling
+ * makes.  If it would do anything else than allow them or make them fail, the
+ * recording is completed and sampling ends for good; from then on the collector
+ * makes no system calls.  A filter that is installed without a library call is
+ * not noticed.
+ */
+
+/*
+ * To be called before the program calls seccomp(2) on this thread, with the
+ * same arguments.  `filter` may be any address.  Not from a handler.
+ */
+void confine_expect(unsigned long operation, unsigned long flags,
+    const void *filter);
+
+/* ---- gates.c ---- */
+
+/* Opens the gates of wrappers that measure something. */
+
+/*
+ * Opens the gates of the resources that are sampled and closes the others
+ * (lib/wrap/wrapped.h); all, if the process is not sampled.  From the
+ * constructor or cpprof_start, after resources were chosen, and again when one
+ * has changed its source.  Not from a handler.
+ */
+void gates_begin(bool is_sampled);
+
+/* ---- io.c ---- */
+
+/*
+ * The end of a measured call that reads or writes.
+ *
+ * All functions: async-signal-safe, on the calling thread.
+ */
+
+/* Whether any resource is sampled that reading and writing spend. */
+static inline bool
+io_is_wanted(void)
+{
+	return resource_is_wanted(RESOURCE_BYTES_READ) ||
+	    resource_is_wanted(RESOURCE_BYTES_WRITTEN) ||
+	    resource_is_wanted(RESOURCE_IO_TIME) ||
+	    resource_is_wanted(RESOURCE_REAL) || wrapped_counts_calls();
+}
+
+/*
+ * The program creates an io_uring: flags the recording, since I/O through the
+ * ring is not counted.
+ */
+void io_note_ring(void);
+
+/*
+ * Charges the call's time and bytes, then does what wrapped_leave does.
+ * is_in_kernels: see lib/wrap/wrapped.h.  Preserves errno.
+ */
+void io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
+    bool is_in_kernels);
+
+/* ---- unsampled.c ---- */
+
+/* Recognises programs that will not be sampled. */
+
+/*
+ * Why the program at `path` (NULL: not known) will not be sampled if it is
+ * executed with these environment variables; CPPROF_SHARED_N_REASONS if no
+ * reason is known.  Both may be invalid pointers, as for execve.
+ * Async-signal-safe, any thread, also in a child of vfork.
+ */
+enum cpprof_shared_reason unsampled_reason(const char *path,
+    char *const variables[]);
 
 #endif

@@ -5,7 +5,7 @@
  * larger than a block gets one of its own, linked after the newest, so that
  * the rest of that one is not lost.
  */
-#include "src/base/arena.h"
+#include "src/base/memory.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_paths.c -- call paths kept as a trie. */
-#include "src/base/call_paths.h"
+#include "src/base/names.h"
 
 size_t
 call_paths_length(const struct call_paths *paths, uint32_t record)

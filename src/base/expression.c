@@ -8,7 +8,7 @@
  * every step, so that steps are counted over all places where a match may
  * begin (the limits of PCRE2 hold for one of them) and Ctrl-C is noticed.
  */
-#include "src/base/expression.h"
+#include "src/base/pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forks.c -- where sorted texts part. */
-#include "src/base/forks.h"
+#include "src/base/short_name.h"
 
 void
 forks_link(const uint32_t *fork, uint32_t *left, uint32_t *right, size_t n)

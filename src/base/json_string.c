@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* json_string.c -- untrusted bytes as a JSON string. */
-#include "src/base/json_string.h"
+#include "src/base/text_buffer.h"
 
 #include <inttypes.h>
-
-#include "src/base/utf8.h"
 
 static void
 add_escaped(struct text_buffer *text, uint32_t character)

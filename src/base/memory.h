@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memory.h -- allocation with checked sizes, failing as a value. */
+/* memory.h -- memory: what is allocated at once, arenas, and sorting. */
 #ifndef CPPROF_BASE_MEMORY_H
 #define CPPROF_BASE_MEMORY_H
 
 #include <stddef.h>
 
 #include "src/base/error.h"
+
+/* ---- memory.c ---- */
+
+/* Allocation with checked sizes, failing as a value. */
 
 /*
  * n zeroed items of size bytes; the caller frees with free().  n may be 0 (the
@@ -34,5 +38,52 @@ char *memory_string(const char *text, struct error *error);
  */
 int memory_grow(void *items, size_t *capacity, size_t needed, size_t size,
                 struct error *error);
+
+/* ---- arena.c ---- */
+
+/* Many small allocations that die together. */
+
+struct arena_block;
+
+/* Start with `{ 0 }`; arena_free makes it empty again. */
+struct arena {
+	struct arena_block *blocks;
+	char *next;
+	size_t left;
+};
+
+/*
+ * size zeroed bytes, aligned for any object, that live until arena_free; NULL
+ * with *error set if memory runs out.
+ */
+void *arena_alloc(struct arena *arena, size_t size, struct error *error);
+
+/* A copy of text[length] followed by a NUL, unaligned; likewise. */
+char *arena_text(struct arena *arena, const char *text, size_t length,
+                 struct error *error);
+
+/* The formatted text, in the arena; likewise. */
+char *arena_format(struct arena *arena, struct error *error,
+                   const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void arena_free(struct arena *arena);
+
+/* ---- sort.c ---- */
+
+/*
+ * An interruptible qsort_r for as many items as a file may have.
+ *
+ * Sorting millions takes seconds, during which qsort_r cannot be interrupted.
+ */
+
+/*
+ * Sorts n items of that size; equal ones keep their order.  0; or -1 with
+ * *error set if memory runs out or the user interrupts, the items then in any
+ * order.
+ */
+int sort_items(void *items, size_t n, size_t size,
+               int (*compare)(const void *a, const void *b, void *context),
+               void *context, struct error *error);
 
 #endif

@@ -8,7 +8,7 @@
  * - the end of the name: clone suffixes, hashes, offsets, qualifiers;
  * - the outer level: the return type, the scopes and the last identifier.
  */
-#include "src/base/name_parts.h"
+#include "src/base/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>

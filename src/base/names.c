@@ -12,7 +12,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "src/base/arena.h"
 #include "src/base/index.h"
 #include "src/base/memory.h"
 

@@ -3,6 +3,7 @@
 #ifndef CPPROF_BASE_NAMES_H
 #define CPPROF_BASE_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,5 +65,32 @@ size_t names_length(const struct names *names, uint32_t name);
  * than, equal to or more than zero, like memcmp.
  */
 int names_compare(const struct names *names, uint32_t a, uint32_t b);
+
+/* ---- call_paths.c ---- */
+
+/*
+ * Call paths kept as a trie, one record a path.
+ *
+ * A record is its parent record and one more name.  Only the path that is
+ * being shown is ever built up in memory.
+ */
+
+#define NO_RECORD UINT32_MAX
+
+/* Borrows its arrays; whoever makes it documents how long they live. */
+struct call_paths {
+	const struct names *names;
+	const uint32_t *parent;		/* NO_RECORD: the path's first record */
+	const uint32_t *name;
+	bool is_innermost_first;	/* the walk up starts at the outermost
+					 * name: upward profiles */
+};
+
+/* The number of names in the record's path. */
+size_t call_paths_length(const struct call_paths *paths, uint32_t record);
+
+/* Writes them to names[call_paths_length()], outermost first. */
+void call_paths_get(const struct call_paths *paths, uint32_t record,
+                    uint32_t *names);
 
 #endif

@@ -7,12 +7,12 @@
  * Long names are not compared letter by letter, since hardly anyone types
  * them.
  */
-#include "src/base/near.h"
+#include "src/base/short_name.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 enum {
 	LONGEST = 64, FAR = 1000, HOLDS = 3,

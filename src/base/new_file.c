@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* new_file.c -- a file that is written completely or not at all. */
-#include "src/base/new_file.h"
+#include "src/base/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

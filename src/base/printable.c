@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* printable.c -- escapes untrusted names for printing. */
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 #include <locale.h>
 #include <string.h>

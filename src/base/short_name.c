@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/forks.h"
 #include "src/base/memory.h"
-#include "src/base/sort.h"
 
 enum {
 	ELLIPSIS_SIZE = sizeof ELLIPSIS - 1,
@@ -175,7 +173,7 @@ struct shortening {
 	size_t n;
 	uint32_t *begin;	/* [n] where each begins, after a return type */
 	uint32_t *order;	/* [n] of names, by their texts */
-	uint32_t *forks, *left, *right;	/* [n] of a run of names, see forks.h;
+	uint32_t *forks, *left, *right;	/* [n] of a run of names, see short_name.h;
 					 * in the order of compare_whole */
 	uint32_t *kept;		/* offsets in a name */
 	size_t kept_capacity;

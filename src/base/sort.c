@@ -4,13 +4,12 @@
  * A merge sort.  Short runs are sorted by insertion, then merged in pairs,
  * back and forth between the items and a copy of them.
  */
-#include "src/base/sort.h"
+#include "src/base/memory.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/memory.h"
 #include "src/base/progress.h"
 
 enum { FIRST_RUN = 16, ITEMS_A_STEP = 1 << 14 };

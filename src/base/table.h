@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/arena.h"
-#include "src/base/call_paths.h"
 #include "src/base/error.h"
+#include "src/base/memory.h"
+#include "src/base/names.h"
 
 struct picture;
 struct chart;
@@ -361,5 +361,77 @@ struct cell table_path(struct table *table, const struct names *names,
 const char *table_text(struct table *table, struct error *error,
                        const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* ---- chart ---- */
+
+/*
+ * Hits from the start of a run to its end, in layers.
+ *
+ * Each slice of the run is a bar, and each layer a part of every bar.  A hit
+ * belongs to one layer, so the layers of a bar add up to its hits.
+ */
+
+struct chart_layer {
+	struct cell name;		/* CELL_NAME, CELL_PATH or CELL_TEXT */
+	bool is_rest;			/* all that is in no other layer */
+	uint64_t hits;			/* of all slices */
+	double fraction;		/* of what fractions are relative to */
+	const uint64_t *slices;		/* [n_slices] hits */
+};
+
+struct chart {
+	const struct chart_layer *layers;	/* the first is drawn lowest */
+	uint32_t n_layers, n_slices;
+	uint64_t width_ns;		/* of a slice */
+};
+
+/* ---- picture ---- */
+
+/*
+ * Boxes below boxes: what a flame graph draws.
+ *
+ * A box is a call path.  It lies below the box of the path that it extends.
+ * Its width is its value, in hits.  The left part of it is solid, and the rest
+ * is hatched.  The solid parts of a box's children lie side by side within its
+ * own solid part, but one hit can be in the hatched parts of many boxes.  So
+ * the boxes below a box can need more room than the box, which is its extent.
+ */
+
+/* The colours of boxes. */
+enum box_tint {
+	TINT_OF_NAME,		/* that of the function's name */
+	TINT_UNCHANGED, TINT_GREW, TINT_LIKELY_GREW, TINT_SHRANK,
+	TINT_LIKELY_SHRANK, TINT_MOVED,
+	N_BOX_TINTS
+};
+
+struct picture_box {
+	uint64_t begin;		/* of the box, from the left edge */
+	uint64_t extent;	/* of the box and all boxes below it */
+	uint64_t value;		/* width of the box */
+	uint64_t solid;		/* at most the value */
+	uint64_t own;		/* solid hits that are in no box below it */
+	uint32_t record;	/* the path, in picture->paths */
+	uint32_t depth;		/* 0: a box on top */
+	bool is_estimated;	/* the value is */
+	enum box_tint tint;
+};
+
+struct picture {
+	const struct call_paths *paths;
+	/*
+	 * [n_boxes] every box before those below it, these from left to right.
+	 */
+	const struct picture_box *boxes;
+	uint32_t n_boxes;
+	uint32_t n_levels;
+	uint64_t extent;	/* of all boxes */
+	uint64_t n_left_out;	/* paths with hits that are too narrow for a
+				 * box */
+	bool is_open_ended;	/* n_left_out counts only what extends boxes */
+	uint64_t denominator;	/* of fractions */
+	bool is_comparison;	/* the table has the columns base, now, change
+				 * and verdict, which say what tints mean */
+};
 
 #endif

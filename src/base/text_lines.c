@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text_lines.c -- the lines of a text file. */
-#include "src/base/text_lines.h"
+#include "src/base/text_buffer.h"
 
 #include <errno.h>
 #include <stdlib.h>

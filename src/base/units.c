@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 __extension__ typedef unsigned __int128 wide;
 

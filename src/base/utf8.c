@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* utf8.c -- characters in untrusted bytes. */
-#include "src/base/utf8.h"
+#include "src/base/text_buffer.h"
 
 struct utf8_range {
 	uint32_t first, last;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* wrapping.c -- where the lines of a long text end. */
-#include "src/base/wrapping.h"
+#include "src/base/text_buffer.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "src/base/printable.h"
 #include "src/base/units.h"
 
 static bool

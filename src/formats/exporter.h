@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exporter.h -- one row for each file format that profiles are written in.
+/* exporter.h -- writing a profile in another format.
  *
- * A new one is a file export_<row>.c and a line in exporters.def: the command
- * and its completion read the table.
+ * A row of exporters.def names a format, the ending of its files, and its
+ * function. The outputs that pack bytes are writers as well
+ * (src/base/writer.h).
  */
 #ifndef CPPROF_FORMATS_EXPORTER_H
 #define CPPROF_FORMATS_EXPORTER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <zlib.h>
 
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
 #include "src/base/writer.h"
 #include "src/profile/profile.h"
+
+/* ---- exporter.c ---- */
+
+/*
+ * One row for each file format that profiles are written in.
+ *
+ * A new one is a file export_<row>.c and a line in exporters.def: the command
+ * and its completion read the table.
+ */
 
 /*
  * What is written, borrowed.  Formats of names write the named stacks; formats
@@ -103,5 +114,43 @@ int export_gticks(const struct resource *resource, uint64_t hits,
 /* Hands the text to the writer and empties it; 0, or -1 with *error set. */
 int export_flush(struct text_buffer *text, struct writer *writer,
                  struct error *error);
+
+/* ---- gzip_output.c ---- */
+
+/* A writer that packs what it is given. */
+
+/* Put bytes to `in`; packed they go `to`. */
+struct gzip_output {
+	struct writer in;
+	struct writer *to;
+	z_stream stream;
+};
+
+/* On the heap; freed with gzip_output_free.  NULL with *error set. */
+struct gzip_output *gzip_output_new(struct writer *to, struct error *error);
+void gzip_output_free(struct gzip_output *output);
+
+/* Ends the packed data.  Does not flush `to`, which keeps the first failure. */
+void gzip_output_finish(struct gzip_output *output);
+
+/* ---- zstd_output.c ---- */
+
+/* A writer that packs what it is given, by zstd. */
+
+struct ZSTD_CCtx_s;
+
+/* Put bytes to `in`; packed they go `to`, with a checksum. */
+struct zstd_output {
+	struct writer in;
+	struct writer *to;
+	struct ZSTD_CCtx_s *stream;
+};
+
+/* On the heap; freed with zstd_output_free.  NULL with *error set. */
+struct zstd_output *zstd_output_new(struct writer *to, struct error *error);
+void zstd_output_free(struct zstd_output *output);
+
+/* Ends the packed data.  Does not flush `to`, which keeps the first failure. */
+void zstd_output_finish(struct zstd_output *output);
 
 #endif

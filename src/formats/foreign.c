@@ -5,7 +5,7 @@
  * FlameGraph's stackcollapse-*.pl, inferno's collapsers (each has a test of
  * what it applies to), and where there is none the writers' sources.
  */
-#include "src/formats/foreign.h"
+#include "src/formats/format.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* frame_names.c -- numbers of frame names, as fast as text can be read. */
-#include "src/formats/frame_names.h"
+#include "src/formats/collapsed/collapsed.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,9 +10,8 @@
 #include <emmintrin.h>
 #endif
 
-#include "src/base/arena.h"
 #include "src/base/memory.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 enum { WORDS = 8, PIECE = WORDS * 8, FIRST_SLOTS_BITS = 12 };
 

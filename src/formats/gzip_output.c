@@ -3,7 +3,7 @@
  *
  * As fast as zlib goes: profiles are packed once and shrink well anyhow.
  */
-#include "src/formats/gzip_output.h"
+#include "src/formats/exporter.h"
 
 #include <errno.h>
 #include <stdint.h>

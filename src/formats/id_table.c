@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* id_table.c -- small numbers for ids that a file may choose as it likes. */
-#include "src/formats/id_table.h"
+#include "src/formats/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

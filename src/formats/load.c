@@ -19,13 +19,11 @@
 #include <xxhash.h>
 
 #include "src/base/memory.h"
-#include "src/formats/cpprofdata/recording_names.h"
-#include "src/formats/foreign.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/format.h"
-#include "src/formats/line_text.h"
-#include "src/formats/run_list.h"
-#include "src/formats/unpacker.h"
-#include "src/profile/profile_pile.h"
+#include "src/formats/reader.h"
+#include "src/formats/source.h"
+#include "src/profile/profile_merge.h"
 #include "src/symbols/names/program.h"
 
 struct load_input {

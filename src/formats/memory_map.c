@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory_map.c -- what was mapped where, as profiles of gperftools end with it. */
-#include "src/formats/memory_map.h"
+#include "src/formats/reader.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/arena.h"
 #include "src/base/memory.h"
-#include "src/formats/line_text.h"
 
 /* No path is longer; a short line must not become a long one. */
 enum { ATTRIBUTES_MAX = 16, VALUE_MAX = 4096 };

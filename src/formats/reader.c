@@ -16,8 +16,7 @@
 #include <sys/types.h>
 
 #include "src/base/memory.h"
-#include "src/formats/stack_writer.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 /* Enough labels that a worker is worth its while; they still fit the cache. */
 enum { LABELS_A_BATCH = 1 << 18, STACKS_A_BATCH = 1 << 16 };

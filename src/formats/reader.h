@@ -1,5 +1,348 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reader.h -- what every reader of a file format does.
+/* reader.h -- what readers of formats share.
+ *
+ * A reader makes a profile of an input: it adds names and stacks, warns, and
+ * fails with the place in the file. Functions return 0, or -1 with *error set,
+ * unless they say otherwise. What a function takes by pointer stays the
+ * caller's.
+ */
+#ifndef CPPROF_FORMATS_READER_H
+#define CPPROF_FORMATS_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "src/base/error.h"
+#include "src/base/index.h"
+#include "src/formats/format.h"
+#include "src/profile/profile.h"
+#include "src/profile/sample_tree.h"
+
+/* ---- line_text ---- */
+
+/* A line in pieces, for readers of text formats. */
+
+/* Where the first byte is that no text holds, or size. */
+static inline size_t
+line_find_binary(const char *bytes, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && ((unsigned char)bytes[i] >= ' ' ||
+	                    memchr("\t\n\r\033", bytes[i], 4) != NULL))
+		i++;
+	return i;
+}
+
+/* What is left of a line, in place. */
+struct line_text {
+	const char *at, *end;
+};
+
+/* An empty one. */
+static inline struct line_text
+line_nothing(void)
+{
+	static const char nothing[1];
+
+	return (struct line_text){ nothing, nothing };
+}
+
+static inline size_t
+line_left(const struct line_text *text)
+{
+	return (size_t)(text->end - text->at);
+}
+
+static inline bool
+line_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static inline void
+line_skip_blanks(struct line_text *text)
+{
+	while (text->at < text->end && line_is_blank(*text->at))
+		text->at++;
+}
+
+/* Takes blanks off both ends. */
+static inline void
+line_trim(struct line_text *text)
+{
+	line_skip_blanks(text);
+	while (text->end > text->at && line_is_blank(text->end[-1]))
+		text->end--;
+}
+
+static inline bool
+line_begins_with(const struct line_text *text, const char *with)
+{
+	size_t length = strlen(with);
+
+	return line_left(text) >= length &&
+	       memcmp(text->at, with, length) == 0;
+}
+
+static inline bool
+line_ends_with(const struct line_text *text, const char *with)
+{
+	size_t length = strlen(with);
+
+	return line_left(text) >= length &&
+	       memcmp(text->end - length, with, length) == 0;
+}
+
+static inline bool
+line_is(const struct line_text *text, const char *what)
+{
+	return line_left(text) == strlen(what) &&
+	       memcmp(text->at, what, line_left(text)) == 0;
+}
+
+static inline bool
+line_has(const struct line_text *text, const char *what)
+{
+	return memmem(text->at, line_left(text), what, strlen(what)) != NULL;
+}
+
+/* Each takes what it names off the front; or takes nothing: false. */
+static inline bool
+line_take(struct line_text *text, const char *with)
+{
+	if (!line_begins_with(text, with))
+		return false;
+	text->at += strlen(with);
+	return true;
+}
+
+/* Below 2^63, as the formats' numbers are. */
+static inline bool
+line_take_number(struct line_text *text, uint64_t *number)
+{
+	const char *at = text->at;
+	uint64_t sum = 0;
+
+	for (; at < text->end && *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(sum, 10, &sum) ||
+		    __builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum) ||
+		    sum > INT64_MAX)
+			return false;
+	if (at == text->at)
+		return false;
+	text->at = at;
+	*number = sum;
+	return true;
+}
+
+static inline bool
+line_is_hex_digit(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
+	       (c >= 'A' && c <= 'F');
+}
+
+static inline bool
+line_take_hex(struct line_text *text, uint64_t *number)
+{
+	const char *at = text->at;
+	uint64_t sum = 0;
+
+	for (; at < text->end && line_is_hex_digit(*at); at++) {
+		if (sum >> 60 != 0)
+			return false;
+		sum = sum << 4 | (uint64_t)(*at <= '9' ? *at - '0' :
+		                            (*at | 0x20) - 'a' + 10);
+	}
+	if (at == text->at)
+		return false;
+	text->at = at;
+	*number = sum;
+	return true;
+}
+
+/* Skips blanks; the word after them, which stays; empty at the end. */
+static inline struct line_text
+line_word(struct line_text *text)
+{
+	struct line_text word;
+
+	line_skip_blanks(text);
+	word = (struct line_text){ text->at, text->at };
+	while (word.end < text->end && !line_is_blank(*word.end))
+		word.end++;
+	return word;
+}
+
+/* ---- id_table.c ---- */
+
+/*
+ * Small numbers for ids that a file may choose as it likes.
+ *
+ * Most files count from 1, and some use addresses: small ids index an array,
+ * others go through an index.
+ */
+
+#define NO_ID UINT32_MAX
+
+/* Start with `{ 0 }`. */
+struct id_table {
+	uint32_t n;		/* ids so far */
+	uint64_t *ids;		/* [n], by number */
+	size_t ids_capacity;
+	uint32_t *dense;	/* number + 1 of each small id; 0: none */
+	size_t n_dense;
+	struct index others;
+};
+
+void id_table_free(struct id_table *table);
+
+/*
+ * The number of an id, which is entered if new: they count from 0 in order of
+ * entry.  NO_ID with *error set for want of memory.  Expected O(1).
+ */
+uint32_t id_table_enter(struct id_table *table, uint64_t id,
+                        struct error *error);
+
+/* The number of an id, or NO_ID when it was never entered. */
+uint32_t id_table_find(const struct id_table *table, uint64_t id);
+
+/* id_table_enter where it can be had without a call. */
+static inline uint32_t
+id_table_add(struct id_table *table, uint64_t id, struct error *error)
+{
+	if (id < table->n_dense && table->dense[id] != 0)
+		return table->dense[id] - 1;
+	return id_table_enter(table, id, error);
+}
+
+/* ---- memory_map.c ---- */
+
+/*
+ * What was mapped where, as profiles of gperftools end with it.
+ *
+ * Lines of /proc/PID/maps, or shorter ones:
+ *
+ * 	00400000-00fcb000 r-xp 00000000 fe:00 123    /path
+ * 	00400000-00fcb000: /path (@1000) BUILDID
+ * 	build=/home/me
+ *
+ * In lines after the last one, "$build" means /home/me.  A line may have the
+ * prefix of a log, and a path " (deleted)" behind it.  Other lines, and mappings
+ * that hold no code, are skipped.
+ * Source: google/pprof, profile/legacy_profile.go, parseProcMapsFromScanner and
+ * remapMappingIDs.
+ */
+
+struct memory_mapping {
+	uint64_t start, limit, offset;
+	const char *path, *build_id;	/* "" unknown */
+};
+
+struct memory_map;
+
+/* An empty one, freed with memory_map_free; NULL with *error set. */
+struct memory_map *memory_map_new(struct error *error);
+void memory_map_free(struct memory_map *map);
+
+/* Enters a line, without its end; 0, or -1 with *error set. */
+int memory_map_add_line(struct memory_map *map, const char *line,
+                        size_t length, struct error *error);
+
+/*
+ * All *n mappings, in order of address; no line may be added after the first
+ * call.  They belong to the map.
+ */
+const struct memory_mapping *memory_map_all(struct memory_map *map,
+                                            size_t *n);
+
+/* Which of these has the address; SIZE_MAX: none.  After memory_map_all. */
+size_t memory_map_find(const struct memory_map *map, uint64_t address);
+
+/* ---- stack_writer.c ---- */
+
+/*
+ * Stacks that are parsed go into a tree, by batches.
+ *
+ * While a reader parses one batch, a worker enters the one before.
+ */
+
+/*
+ * Stacks, for the reader to fill.  Each continues the one before it from frame
+ * n_shared on; scattered ones, which share little with their neighbours, are
+ * whole, n_shared being 0.  So is the first stack after them.
+ */
+struct stack_batch {
+	struct parsed_stack {
+		uint64_t position;	/* line or offset, for errors */
+		uint32_t n_shared;
+		uint32_t n_samples;	/* raw; 0: each hit is one */
+		bool has_time;		/* time_ns is when it was sampled */
+		uint64_t time_ns;
+	} *stacks;
+	uint32_t *lengths;	/* [n_stacks], labels of each, at least 1 */
+	uint32_t *labels;	/* one stack's after the other's */
+	uint64_t *counts;	/* [n_stacks][n_resources] */
+	size_t n_stacks, n_labels;
+	size_t stacks_capacity, lengths_capacity, labels_capacity,
+	    counts_capacity;
+	uint64_t most_nodes;	/* of the tree afterwards, by the writer */
+	bool is_scattered;	/* set by the writer */
+	size_t n_frames, n_shared_frames;	/* by which it judges */
+};
+
+struct source;
+struct stack_writer;
+
+/* How errors say where a stack is. */
+enum stack_positions { STACK_LINES, STACK_OFFSETS };
+
+/*
+ * Freed with stack_writer_free; NULL with *error set.  source: the
+ * caller's, by which errors are named and the tree is limited.
+ */
+struct stack_writer *stack_writer_new(const struct source *source,
+                                      enum stack_positions positions,
+                                      uint32_t n_resources,
+                                      struct error *error);
+void stack_writer_free(struct stack_writer *writer);
+
+/* One resource more, the last; enters what is in the batch first; 0 or -1. */
+int stack_writer_add_resource(struct stack_writer *writer,
+                              struct error *error);
+
+/* The empty batch to be filled next, the writer's. */
+struct stack_batch *stack_writer_batch(struct stack_writer *writer);
+
+/* Room for one more stack of up to n_labels; 0, or -1 with *error set. */
+int stack_batch_reserve(struct stack_batch *batch, size_t n_labels,
+                        uint32_t n_resources, struct error *error);
+
+/*
+ * Has the batch entered and makes another one the batch to be filled.  0, or
+ * -1 with *error set for want of memory, for a sum over 64 bits or for more
+ * nodes than the source may have (source_most_nodes), perhaps of an earlier
+ * batch.
+ */
+int stack_writer_enter(struct stack_writer *writer, struct error *error);
+
+/* Waits until all is entered; 0, or -1 with *error set likewise. */
+int stack_writer_wait(struct stack_writer *writer, struct error *error);
+
+/* Whether any stack has been entered; after stack_writer_wait. */
+bool stack_writer_has_stacks(const struct stack_writer *writer);
+
+/* The tree, freed with sample_tree_free; NULL with *error set. */
+struct sample_tree *stack_writer_finish(struct stack_writer *writer,
+                                        struct error *error);
+
+/* ---- reader.c ---- */
+
+/*
+ * What every reader of a file format does.
  *
  * A reader turns lines, bytes or JSON tokens into stacks of frames.  The rest
  * is here: the profile to fill, messages that name the file and the place,
@@ -8,16 +351,6 @@
  *
  * A function of type int returns 0, or -1 with *error set.
  */
-#ifndef CPPROF_FORMATS_READER_H
-#define CPPROF_FORMATS_READER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "src/base/error.h"
-#include "src/formats/format.h"
-#include "src/profile/profile.h"
 
 /* How messages name a place: "FILE:12: ..." or "FILE: 0x1f4: ...". */
 enum reader_places { READER_LINES, READER_OFFSETS };
@@ -273,8 +606,6 @@ int reader_add_time(struct reader *reader, uint32_t node, uint32_t column,
 uint32_t reader_count_nodes(const struct reader *reader);
 
 #define NO_ROW UINT32_MAX
-/* The label of a row without a frame, which has the node of its caller. */
-#define NO_LABEL UINT32_MAX
 
 /*
  * A table of stacks whose rows each have a frame and the row of its caller.
@@ -283,7 +614,8 @@ uint32_t reader_count_nodes(const struct reader *reader);
  */
 struct stack_rows {
 	const uint32_t *parent;	/* [n], NO_ROW: it is outermost */
-	const uint32_t *label;	/* [n] */
+	const uint32_t *label;	/* [n]; NO_LABEL: no frame, so the node is the
+				 * caller's */
 	uint32_t n;
 	uint32_t *nodes;	/* [n], of rows that were entered */
 	uint32_t *chain;	/* rows that are being entered */

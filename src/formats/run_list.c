@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run_list.c -- which runs of a program paths stand for. */
-#include "src/formats/run_list.h"
+#include "src/formats/format.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -30,7 +30,6 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/worker.h"
-#include "src/formats/unpacker.h"
 
 enum {
 	BLOCK_SIZE = 4 << 20,	/* unpacked */

@@ -7,7 +7,7 @@
  * If stacks that begin alike come together, as in sorted input, nothing else is
  * ever needed, and the tree makes no table of its nodes.
  */
-#include "src/formats/stack_writer.h"
+#include "src/formats/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@ enum { WORTH_A_WORKER = 10000 };	/* labels in a batch */
 
 /* What is known of the children of a frame. */
 struct writer_children {
-	uint32_t n;		/* UNKNOWN: there may be others */
+	uint32_t n;		/* N_UNKNOWN: there may be others */
 	uint32_t last;		/* the one of the last stack; NO_LABEL: none */
 };
 
-#define UNKNOWN UINT32_MAX
+#define N_UNKNOWN UINT32_MAX
 
 /* The labels of a frame's children, if it has several. */
 struct writer_label_set {
@@ -197,7 +197,7 @@ grow_path(struct stack_writer *writer, size_t needed)
 	memset(writer->sets + old, 0, (nodes - old) * sizeof *writer->sets);
 	if (old == 0)
 		writer->children[0] = (struct writer_children){
-			stack_writer_has_stacks(writer) ? UNKNOWN : 0,
+			stack_writer_has_stacks(writer) ? N_UNKNOWN : 0,
 			NO_LABEL,
 		};
 	return 0;
@@ -302,7 +302,7 @@ stack_writer_add_child(struct writer_children *children,
 	int is_new;
 
 	children->last = label;
-	if (children->n == UNKNOWN)
+	if (children->n == N_UNKNOWN)
 		return 0;
 	/* A single child is not in the set yet. */
 	if (children->n == 1 && set == NULL) {
@@ -327,10 +327,10 @@ note_children(struct writer_children *children, const uint32_t *nodes,
 {
 	for (uint32_t i = 1; i < n; i++)
 		children[i] = (struct writer_children){
-			nodes[i - 1] >= first_new ? 1 : UNKNOWN, labels[i],
+			nodes[i - 1] >= first_new ? 1 : N_UNKNOWN, labels[i],
 		};
 	children[n] = (struct writer_children){
-		nodes[n - 1] >= first_new ? 0 : UNKNOWN, NO_LABEL,
+		nodes[n - 1] >= first_new ? 0 : N_UNKNOWN, NO_LABEL,
 	};
 }
 
@@ -394,7 +394,7 @@ enter_scattered(struct stack_writer *writer)
 	const struct stack_batch *batch = writer->entering;
 
 	if (writer->path_capacity > 0)
-		writer->children[0] = (struct writer_children){ UNKNOWN,
+		writer->children[0] = (struct writer_children){ N_UNKNOWN,
 			                                        NO_LABEL };
 	return tree_builder_stacks(writer->builder, batch->labels,
 	                           batch->lengths, batch->n_stacks,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* unpacker.c -- gzip, zstd and UTF-16, a piece at a time. */
-#include "src/formats/unpacker.h"
+#include "src/formats/source.h"
 
 #include <endian.h>
 #include <libdeflate.h>

@@ -3,7 +3,7 @@
  *
  * One thread and a fixed level: the same bytes give the same packed bytes.
  */
-#include "src/formats/zstd_output.h"
+#include "src/formats/exporter.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* change.c -- whether counts of two sets of runs differ by more than noise. */
-#include "src/noise/change.h"
+#include "src/noise/noise.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/sort.h"
-#include "src/noise/distributions.h"
 
 /* Of a chi-square with one degree of freedom. */
 static const double MEDIAN_OF_CHANCE = 0.454936423119572;

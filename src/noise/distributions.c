@@ -7,7 +7,7 @@
  * arguments do not cancel (Loader 2000, "Fast and accurate computation of
  * binomial probabilities").
  */
-#include "src/noise/distributions.h"
+#include "src/noise/noise.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* estimate.c -- how far off a number from one sampled run may be. */
-#include "src/noise/estimate.h"
+#include "src/noise/noise.h"
 
 #include <math.h>
 

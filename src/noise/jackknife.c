@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jackknife.c -- how far off a share of a sum of many profiles may be. */
-#include "src/noise/jackknife.h"
+#include "src/noise/noise.h"
 
 #include <math.h>
 

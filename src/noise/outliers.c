@@ -5,15 +5,13 @@
  * many has the variance of its mean like one of Poisson.  Of a share above a
  * half the rest is tested, with the opposite sign.
  */
-#include "src/noise/outliers.h"
+#include "src/noise/noise.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/base/sort.h"
-#include "src/noise/distributions.h"
 
 enum {
 	LEAST_EXPECTED = 3,	/* samples of a host that shows the spread */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* alike_rows.c -- rows whose shortened paths or names would look the same. */
-#include "src/output/alike_rows.h"
+#include "src/output/drawing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/forks.h"
 #include "src/base/memory.h"
-#include "src/base/sort.h"
+#include "src/base/short_name.h"
 
 void
 alike_rows_free(struct alike_rows *alike)
@@ -76,7 +75,7 @@ struct alike_run {
 	size_t n, capacity;
 	uint32_t *names;
 	size_t n_names, names_capacity;
-	uint32_t *fork, *left, *right;	/* src/base/forks.h */
+	uint32_t *fork, *left, *right;	/* src/base/short_name.h */
 	size_t fork_capacity, left_capacity, right_capacity;
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* box_label.c -- the name and the colour of a box in a picture. */
-#include "src/output/box_label.h"
+#include "src/output/drawing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "src/base/printable.h"
 #include "src/base/short_name.h"
+#include "src/base/text_buffer.h"
 
 static void
 box_label_add_cut(struct text_buffer *text, const char *bytes, size_t n,

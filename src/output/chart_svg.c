@@ -7,10 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/chart.h"
+#include "src/base/table.h"
 #include "src/base/units.h"
 #include "src/output/drawing.h"
-#include "src/output/svg.h"
 
 enum {
 	LEFT = 84, RIGHT = 24,		/* of the plot: labels; half of one */

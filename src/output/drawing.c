@@ -5,10 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
-#include "src/base/wrapping.h"
-#include "src/output/number_text.h"
 
 /* Indentation stops growing at INDENT_MOST; the depth is then a number. */
 enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
@@ -21,11 +19,6 @@ enum { LAST_INDENT_STEP = 1, LAST_INDENT_MOST = 16 };
  * NAME_LEAST columns for the depth as a number and the name.
  */
 enum { NAME_LEAST = 4 + NARROWEST, INDENT_LEAST = 4 };
-
-#define CYAN "\033[36m"
-#define GREEN "\033[32m"
-#define DIM "\033[2m"
-#define RESET "\033[0m"
 
 /* The column of a cell of the row being drawn; NULL: it is a field. */
 static const struct column *

@@ -9,10 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/json_string.h"
-#include "src/output/number_text.h"
+#include "src/base/text_buffer.h"
+#include "src/output/drawing.h"
 #include "src/output/output.h"
-#include "src/output/path_text.h"
 
 struct json {
 	struct text_buffer text;

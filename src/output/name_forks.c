@@ -2,18 +2,16 @@
 /* name_forks.c -- in which words names with the same last identifier differ.
  *
  * Such names are sorted by their texts.  In the tree of the texts' prefixes,
- * each name has the forks on its way (src/base/forks.h); a word of it is the
+ * each name has the forks on its way (src/base/short_name.h); a word of it is the
  * identifier at such a place.
  */
-#include "src/output/name_forks.h"
+#include "src/output/drawing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/forks.h"
 #include "src/base/memory.h"
-#include "src/base/name_parts.h"
-#include "src/base/sort.h"
+#include "src/base/short_name.h"
 
 struct fork_finding {
 	struct name_forks *forks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* number_text.c -- numbers with all their digits, or with a few. */
-#include "src/output/number_text.h"
+#include "src/output/drawing.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* output.h -- draws a table as text, TSV, CSV or JSON. */
+/* start.h -- draws a table as text, TSV, CSV or JSON. */
 #ifndef CPPROF_OUTPUT_OUTPUT_H
 #define CPPROF_OUTPUT_OUTPUT_H
 
@@ -8,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/base/table.h"
+#include "src/base/text_buffer.h"
 #include "src/base/writer.h"
 
 struct layout;
@@ -61,5 +62,29 @@ draw_function output_svg, output_html;
  */
 int output_may_go_on(size_t i, const struct writer *writer,
                      struct error *error);
+
+/* ---- printable_writer.c ---- */
+
+/*
+ * Escapes text of other formats for a terminal.
+ *
+ * Exporters write names as they are.  On the way to a terminal
+ * text_add_printable escapes them; line feeds and tabs stay.
+ */
+
+struct printable_writer {
+	struct writer writer;		/* to write to */
+	struct writer *to;		/* borrowed */
+	char begun[4];			/* the bytes of an incomplete
+					 * character */
+	size_t n_begun;
+	struct text_buffer text;
+};
+
+void printable_writer_start(struct printable_writer *printable,
+                            struct writer *to);
+
+/* Writes what is left, and frees; the errno of the first failure, or 0. */
+int printable_writer_end(struct printable_writer *printable);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* path_text.c -- the names of a path cell, fetched once and written often. */
-#include "src/output/path_text.h"
+#include "src/output/drawing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 /* How much of a name is shown. */
 enum path_text_form {

@@ -6,7 +6,7 @@
  * whose title has the name, and then the number and path.  It knows hits by
  * the attributes data-h and data-s, which picture_svg.c describes.
  */
-#include "src/output/picture_script.h"
+#include "src/output/drawing.h"
 
 #include <stddef.h>
 

@@ -23,13 +23,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/picture.h"
-#include "src/base/printable.h"
 #include "src/base/short_name.h"
-#include "src/output/box_label.h"
+#include "src/base/table.h"
+#include "src/base/text_buffer.h"
 #include "src/output/drawing.h"
-#include "src/output/picture_script.h"
-#include "src/output/svg.h"
 
 enum {
 	LEVEL = 18, BOX = 17,		/* heights */

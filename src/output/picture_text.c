@@ -14,12 +14,10 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/picture.h"
-#include "src/base/printable.h"
-#include "src/output/box_label.h"
+#include "src/base/table.h"
+#include "src/base/text_buffer.h"
 #include "src/output/drawing.h"
 
-#define RESET "\033[0m"
 #define HALF_BLOCK "\xe2\x96\x8c"
 #define RIGHT_HALF_BLOCK "\xe2\x96\x90"
 #define HATCH "\xe2\x95\xb1"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* printable_writer.c -- escapes text of other formats for a terminal. */
-#include "src/output/printable_writer.h"
+#include "src/output/output.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 /* The number of bytes at the end that may begin a character. */
 static size_t

@@ -9,10 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/output/number_text.h"
+#include "src/base/text_buffer.h"
+#include "src/output/drawing.h"
 #include "src/output/output.h"
-#include "src/output/path_text.h"
-#include "src/base/printable.h"
 
 /* What drawing one row needs. */
 struct separated {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shown_names.c -- the names of a table, as its text shows them. */
-#include "src/output/shown_names.h"
+#include "src/output/drawing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/short_name.h"
-#include "src/base/sort.h"
 
 enum { ROWS_A_STEP = 1024 };
 

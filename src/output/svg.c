@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* svg.c -- pictures as SVG, alone or in a page; what all kinds share. */
-#include "src/output/svg.h"
+#include "src/output/drawing.h"
 
 #include <string.h>
 
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 void
 svg_add_escaped(struct text_buffer *text, const char *bytes, size_t n)

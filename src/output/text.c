@@ -13,15 +13,11 @@
  */
 #include <string.h>
 
+#include "src/base/text_buffer.h"
 #include "src/output/drawing.h"
-#include "src/base/printable.h"
 
 static const char rule[] =
     "-----------------------------------------------------";
-
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
-#define RESET "\033[0m"
 
 static int
 draw_line(struct drawing *drawing, const char *style, const char *text,

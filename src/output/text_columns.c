@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
+#include "src/base/text_buffer.h"
 #include "src/output/drawing.h"
-#include "src/base/printable.h"
 
 /* A path, and a name with an indentation or a suffix, want MORE_WANTED, too. */
 enum { GAP = 2, NARROW_GAP = 1, ROOM_WANTED = 22, MORE_WANTED = 10 };

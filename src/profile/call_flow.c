@@ -11,8 +11,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/profile/components.h"
-#include "src/profile/flow_rules.h"
+#include "src/profile/call_graph.h"
 
 void
 call_flow_free(struct call_flow *flow)

@@ -3,7 +3,7 @@
  *
  * Nodes are identified by the bytes of their descriptions.
  */
-#include "src/profile/call_graph_sum.h"
+#include "src/profile/call_graph.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_places.c -- where in the source a call graph's hits were spent. */
-#include "src/profile/call_places.h"
+#include "src/profile/call_graph.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* components.c -- Tarjan's algorithm with its two stacks as arrays. */
-#include "src/profile/components.h"
+#include "src/profile/call_graph.h"
 
 #include <stdlib.h>
 

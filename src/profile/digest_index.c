@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* digest_index.c -- finds the number of some bytes by their hash alone. */
-#include "src/profile/digest_index.h"
+#include "src/profile/tree_builder.h"
 
 #include <stdlib.h>
 #include <string.h>

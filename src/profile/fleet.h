@@ -1,5 +1,104 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fleet.h -- the sum of very many profiles, and what the sum alone would lose.
+/* fleet.h -- what merged profiles hold: stacks of many members, with counts by
+ * random group.
+ *
+ * Members are added one by one or as sums of others; then a sum is settled,
+ * and a profile made of it.
+ */
+#ifndef CPPROF_PROFILE_FLEET_H
+#define CPPROF_PROFILE_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/index.h"
+#include "src/base/names.h"
+#include "src/profile/profile.h"
+#include "src/profile/tree_builder.h"
+
+/* ---- frame_union.c ---- */
+
+/*
+ * The modules and frames of several profiles, each once.
+ *
+ * Frames are the same if their modules, addresses, locations and all else that
+ * is known of them are; modules if their paths and builds are (module_build).
+ * So which frames a union has does not depend on the order of the profiles.
+ */
+
+/* Enters into `sum`, to which nobody else adds modules or frames. */
+struct frame_union;
+
+/* sum: without modules and frames.  NULL with *error set. */
+struct frame_union *frame_union_new(struct profile *sum, struct error *error);
+void frame_union_free(struct frame_union *frames);
+
+/* To be called before the frames of each profile; 0 or -1. */
+int frame_union_begin(struct frame_union *frames, const struct profile *from,
+                      struct error *error);
+
+/* *number: of the sum's equal module, entered if new; 0 or -1. */
+int frame_union_module(struct frame_union *frames,
+                       const struct module *module, uint32_t *number,
+                       struct error *error);
+
+/*
+ * *number: of the sum's frame that equals frame `from_number` of another
+ * profile, entered if new.  module_map: from that profile's modules to those of
+ * the sum.  0, or -1 with *error set.
+ */
+int frame_union_frame(struct frame_union *frames, const struct profile *from,
+                      uint32_t from_number, const uint32_t *module_map,
+                      uint32_t *number, struct error *error);
+
+/* ---- fleet_lines.c ---- */
+
+/*
+ * The hits of rows by group and resource, while they are added.
+ *
+ * All hits of a member go to one group.  So each group and resource has an
+ * array by row, of which only the lines of eight rows exist that some hit lies
+ * in.
+ */
+
+enum { ROWS_A_LINE = 8, LINES_A_PAGE = 512 };
+
+struct fleet_lines;
+
+/* NULL with *error set. */
+struct fleet_lines *fleet_lines_new(struct error *error);
+void fleet_lines_free(struct fleet_lines *lines);
+
+/*
+ * Adds hits to a row; code: a small number for the group and resource.  The row
+ * has at least as many, so that no sum can pass 64 bits.  0, or -1 with *error
+ * set.
+ */
+int fleet_lines_add(struct fleet_lines *lines, uint32_t row, uint32_t code,
+                    uint64_t hits, struct error *error);
+
+/* Has the line brought into the cache, if there is one. */
+void fleet_lines_prefetch(const struct fleet_lines *lines, uint32_t row,
+                          uint32_t code);
+
+/* The number of codes that may have hits. */
+uint32_t fleet_lines_codes(const struct fleet_lines *lines);
+
+/*
+ * Calls `take` for each row that has hits of the code, in ascending order, and
+ * frees them.  0, or -1 as soon as `take` returns that.
+ */
+int fleet_lines_take(struct fleet_lines *lines, uint32_t code,
+                     int (*take)(void *context, uint32_t row, uint32_t code,
+                                 uint64_t hits, struct error *error),
+                     void *context, struct error *error);
+
+/* ---- fleet.c ---- */
+
+/*
+ * The sum of very many profiles, and what the sum alone would lose.
  *
  * The profiles that were added are its members.  Beside the counts of each
  * stack the sum keeps:
@@ -12,27 +111,13 @@
  *
  * All of these are sums or maxima over members, ties broken by their
  * identities.  So the members may be added in any order, and sums of them added
- * again: once settled (fleet_settle.h) the sum is the same.  For that reason a
+ * again: once settled (fleet.h) the sum is the same.  For that reason a
  * resource is here a name, a gtick and an interval together: no count is
  * converted.
  *
  * A fleet belongs to a profile, which has its modules, frames and tallies.
  * Not kept: threads and labels (but by a key), times, warnings.
  */
-#ifndef CPPROF_PROFILE_FLEET_H
-#define CPPROF_PROFILE_FLEET_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "src/base/error.h"
-#include "src/base/index.h"
-#include "src/base/names.h"
-#include "src/profile/digest_index.h"
-#include "src/profile/fleet_lines.h"
-#include "src/profile/frame_union.h"
-#include "src/profile/profile.h"
 
 enum {
 	FLEET_GROUPS = 32,
@@ -253,5 +338,132 @@ fleet_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
+
+/* ---- fleet_stacks.c ---- */
+
+/* The nodes of whole stacks in a fleet. */
+
+/* So many are looked up at a time, that their cache misses may overlap. */
+enum { FLEET_STACKS_MAX = 32 };
+
+/*
+ * Finds the innermost nodes of n stacks, or enters these: lengths[i] >= 1
+ * frames of stack i follow those of the one before, innermost first.  n is at
+ * most FLEET_STACKS_MAX.  0, or -1 with *error set.
+ */
+int fleet_find_stacks(struct fleet *fleet, const uint32_t *frames,
+                      const uint32_t *lengths, uint32_t n, uint32_t *nodes,
+                      struct error *error);
+
+/* ---- fleet_add.c ---- */
+
+/* Adds profiles to a fleet. */
+
+/* Who a profile is, and by what its counts are kept. */
+struct fleet_identity {
+	const char *id;		/* decides its group, and ties */
+	const char *name;	/* of its file; "": unknown */
+	const char *key;	/* "host", "process", "thread", "id" or the key
+				 * of a label; NULL: none */
+};
+
+/*
+ * Adds a profile that fleet_accepts as one member; or, if it is a merged
+ * profile, all its members, and then only the key of the identity counts.  0,
+ * or -1 with *error set: the fleet is then of no more use, since part of the
+ * profile may be in it.
+ */
+int fleet_add_profile(struct fleet *fleet, const struct profile *from,
+                      const struct fleet_identity *identity,
+                      struct error *error);
+
+/* The group of a member: 0 to FLEET_GROUPS - 1. */
+uint32_t fleet_group(const char *id);
+
+/* ---- fleet_accepts.c ---- */
+
+/* Whether a profile can be added to a fleet. */
+
+/*
+ * Whether it has stacks, counts by no other key, and neither resources nor hits
+ * that are too many together with those of the fleet; if not, *error says what
+ * is wrong.  The number of nodes, counts and values is not looked at: their
+ * limits are far away.  O(nodes).
+ */
+bool fleet_accepts(const struct fleet *fleet, const struct profile *from,
+                   const struct fleet_identity *identity,
+                   struct error *error);
+
+/* ---- fleet_settle.c ---- */
+
+/* Puts a fleet into the order in which it is written. */
+
+/*
+ * Renumbers everything, so that it depends on the members only and not on the
+ * order in which they were added: names, modules, frames, resources and values
+ * by their bytes, nodes depth first with siblings by frame, rows by node, cells
+ * by part, resource and node, members by identity.  Drops members that no node
+ * names and values without counts.  Afterwards nothing can be added.  0, or -1
+ * with *error set: then the fleet can only be freed.
+ */
+int fleet_settle(struct fleet *fleet, struct error *error);
+
+/* ---- fleet_sum.c ---- */
+
+/* The sum of merged profiles is a merged profile. */
+
+/*
+ * The sum of n >= 1 profiles.  If all are merged profiles that can be added to
+ * each other, it has all their members, with their groups and counts by the key;
+ * else it is that of profile_merge.  The caller keeps the inputs.  NULL with
+ * *error set.
+ */
+struct profile *fleet_sum_profiles(struct profile *const *profiles, uint32_t n,
+                                   struct error *error);
+
+/* ---- fleet_tree.c ---- */
+
+/* A fleet as the profile that views work on. */
+
+/*
+ * Gives the profile of a settled fleet its resources, tree, process and number
+ * of files.  Resources of one name and gtick become one, in gticks if their
+ * intervals differ.  If counts are kept by a key, each value becomes a section
+ * with that label, and what has no value one without.  0, or -1 with *error
+ * set, also where a sum in gticks passes 64 bits.
+ */
+int fleet_make_tree(struct fleet *fleet, struct error *error);
+
+/*
+ * The stacks of a fleet, with the hits of its random groups.  It lives as long
+ * as its owners, and no longer than the fleet.
+ */
+struct fleet_groups {
+	/*
+	 * Labels and resources are those of the profile's tree, after which the
+	 * groups come as resources of their own: [first, first + n).  The stacks
+	 * have no sections.
+	 */
+	struct sample_tree *tree;
+	uint32_t resource;		/* of the profile: whose hits they are */
+	uint32_t first, n;		/* only groups that have members */
+	double members[FLEET_GROUPS];	/* [n] */
+	unsigned n_owners;
+};
+
+/* The number of groups that have members. */
+uint32_t fleet_count_groups(const struct fleet *fleet);
+
+/*
+ * Makes those of one resource, after fleet_make_tree; the caller is an owner.
+ * The file has no samples by group: they are the group's part of the row's.
+ * NULL with *error set.  O(nodes + cells).
+ */
+struct fleet_groups *fleet_groups_new(const struct fleet *fleet,
+                                      uint32_t resource, struct error *error);
+
+/* Adds an owner, and takes one away; NULL is allowed. */
+struct fleet_groups *fleet_groups_share(struct fleet_groups *groups);
+void fleet_groups_release(struct fleet_groups *groups);
 
 #endif

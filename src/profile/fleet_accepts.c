@@ -4,7 +4,7 @@
  * A fleet cannot take back what was added.  So that one bad input does not
  * spoil the sum of all others, what may be wrong is looked for before.
  */
-#include "src/profile/fleet_accepts.h"
+#include "src/profile/fleet.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * their thread or labels become one, so the weights of a member are summed up
  * by the fleet's nodes.
  */
-#include "src/profile/fleet_add.h"
+#include "src/profile/fleet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/profile/fleet_stacks.h"
 #include "src/profile/large_array.h"
 #include "src/profile/sections.h"
 #include "src/profile/stack_list.h"

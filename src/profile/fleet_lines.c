@@ -5,7 +5,7 @@
  * that many members have, and most of it is in use in all groups; or one of
  * stacks that one member has, and exists in one group.
  */
-#include "src/profile/fleet_lines.h"
+#include "src/profile/fleet.h"
 
 #include <stdlib.h>
 #include <string.h>

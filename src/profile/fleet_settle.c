@@ -4,13 +4,12 @@
  * Each kind of thing is sorted as an array of numbers, `order`; `place` is the
  * inverse.  Things move first, then what refers to them is rewritten.
  */
-#include "src/profile/fleet_settle.h"
+#include "src/profile/fleet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/sort.h"
 #include "src/profile/large_array.h"
 
 /* Old numbers in the new order, and new numbers by the old. */

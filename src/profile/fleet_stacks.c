@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fleet_stacks.c -- the nodes of whole stacks in a fleet. */
-#include "src/profile/fleet_stacks.h"
+#include "src/profile/fleet.h"
 
 enum { STEP = 8, DEEPEST_STEP = 256 };
 

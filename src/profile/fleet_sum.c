@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fleet_sum.c -- the sum of merged profiles is a merged profile. */
-#include "src/profile/fleet_sum.h"
+#include "src/profile/fleet.h"
 
 #include "src/base/progress.h"
-#include "src/profile/fleet_accepts.h"
-#include "src/profile/fleet_add.h"
-#include "src/profile/fleet_settle.h"
-#include "src/profile/fleet_tree.h"
 
 /* Merged profiles have members with identities of their own. */
 static const struct fleet_identity nobody = { .id = "", .name = "" };

@@ -5,7 +5,7 @@
  * above them.  Cells come by value, resource and node; so the nodes of a value
  * are marked first, and entered in their order.
  */
-#include "src/profile/fleet_tree.h"
+#include "src/profile/fleet.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

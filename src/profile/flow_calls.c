@@ -14,7 +14,6 @@
 
 #include "src/base/memory.h"
 #include "src/profile/call_flow.h"
-#include "src/profile/flow_rules.h"
 
 struct calls_making {
 	struct flow_making *making;

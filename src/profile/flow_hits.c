@@ -26,7 +26,6 @@
 
 #include "src/base/memory.h"
 #include "src/profile/call_flow.h"
-#include "src/profile/flow_rules.h"
 
 /* How many only callers are followed upward. */
 enum { FOLLOWED_MAX = 64 };

@@ -11,7 +11,6 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/call_flow.h"
-#include "src/profile/flow_rules.h"
 
 enum { NODES_A_STEP = 1 << 16 };
 

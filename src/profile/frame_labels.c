@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/profile/short_paths.h"
 
 struct labelling {
 	struct profile *profile;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* frame_union.c -- the modules and frames of several profiles, each once. */
-#include "src/profile/frame_union.h"
+#include "src/profile/fleet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/profile/digest_index.h"
+#include "src/profile/tree_builder.h"
 
 struct frame_union {
 	struct profile *sum;

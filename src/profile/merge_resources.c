@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* merge_resources.c -- the resources of a sum of profiles. */
-#include "src/profile/merge_resources.h"
+#include "src/profile/profile_merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,13 @@
  * of its own becomes a part of its node: a node below it, to which the hits of
  * the place move.
  */
-#include "src/profile/named_graph.h"
+#include "src/profile/frame_labels.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/profile/short_paths.h"
 
 struct naming_graph {
 	struct profile *profile;

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/base/arena.h"
 #include "src/base/error.h"
+#include "src/base/memory.h"
 #include "src/base/names.h"
 #include "src/profile/call_graph.h"
 #include "src/profile/sample_tree.h"
@@ -130,7 +130,7 @@ struct frame {
 				 * information, not from the input */
 	bool lacked_lines;	/* when the profile was loaded */
 	bool is_deferred;	/* then its debug information was not read with
-				 * the profile: see lines_choice.h */
+				 * the profile: see address_lines.h */
 };
 
 struct process {
@@ -368,7 +368,7 @@ struct profile *profile_merge(struct profile *const *profiles, uint32_t n,
 
 /* How the sections of a profile are told apart by columns. */
 struct section_columns {
-	const uint32_t *column;		/* [n_sections + 1], see sections.h;
+	const uint32_t *column;		/* [n_sections + 1], see view.h;
 					 * NO_RESOURCE: is left out */
 	const char *key;		/* of the labels that say so, which the
 					 * sum then does not have */
@@ -392,7 +392,7 @@ enum granularity {
 	GRANULARITY_FUNCTION,	/* demangled name, across files and modules */
 	GRANULARITY_MODULE,	/* the file's last path component (function) */
 	GRANULARITY_FILE,	/* source file (module, function), its path
-				 * shortened by short_paths.h */
+				 * shortened by frame_labels.h */
 	GRANULARITY_LINE,	/* file:line (function) */
 	GRANULARITY_CALLSITE,	/* a frame that calls: function:line, otherwise
 				 * function+0xoffset (function); a frame that

@@ -5,18 +5,17 @@
  * to, with a map from each input's numbers to those of the sum; then the nodes
  * themselves, through one tree builder, which shares equal stacks.  Outermost
  * frames of different threads stay separate.  If the inputs have graphs,
- * call_graph_sum.h does the second part.
+ * call_graph.h does the second part.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/base/sort.h"
-#include "src/profile/call_graph_sum.h"
-#include "src/profile/frame_union.h"
-#include "src/profile/merge_resources.h"
+#include "src/profile/call_graph.h"
+#include "src/profile/fleet.h"
 #include "src/profile/profile.h"
+#include "src/profile/profile_merge.h"
 #include "src/profile/sections.h"
 
 enum { NODES_A_STEP = 65536 };

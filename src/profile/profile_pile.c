@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile_pile.c -- the sum of very many profiles, few of them in memory. */
-#include "src/profile/profile_pile.h"
+#include "src/profile/profile_merge.h"
 
 #include <inttypes.h>
 
-#include "src/profile/fleet_sum.h"
+#include "src/profile/fleet.h"
 
 static void
 free_profiles(struct profile **profiles, uint32_t *n)

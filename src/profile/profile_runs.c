@@ -7,7 +7,7 @@
  * groups of a merged profile are resources of one tree, under a name each.  The
  * parts of one profile are its sections, each with the number of a column.
  */
-#include "src/profile/profile_runs.h"
+#include "src/profile/profile_merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/near.h"
+#include "src/base/short_name.h"
 #include "src/profile/large_array.h"
 
 enum { NUMBER_MAX = 24 };	/* of a pid or tid as text */

@@ -4,7 +4,7 @@
  * After sorting by bytes from the last to the first, the paths that share the
  * longest end with a path are its neighbours.
  */
-#include "src/profile/short_paths.h"
+#include "src/profile/frame_labels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * counting sort.  Then a row is added up in an array with a place for each
  * slice, from which the places in use are copied.
  */
-#include "src/profile/timeline.h"
+#include "src/profile/sample_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

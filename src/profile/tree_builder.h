@@ -8,7 +8,11 @@
 #define CPPROF_PROFILE_TREE_BUILDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xxhash.h>
 
+#include "src/base/error.h"
 #include "src/profile/large_array.h"
 #include "src/profile/sample_tree.h"
 
@@ -145,5 +149,36 @@ place_below(struct tree_builder *builder, uint32_t label)
 		builder->deepest = builder->depth;
 	return node;
 }
+
+/* ---- digest_index.c ---- */
+
+/*
+ * Finds the number of some bytes by their hash alone.
+ *
+ * Nothing is compared, so a search is one cache miss.  That two texts have one
+ * hash of 96 bits does not happen by chance; each process has its own seed, so
+ * that no input can be made for it either.
+ */
+
+struct digest_index;
+
+/* NULL with *error set. */
+struct digest_index *digest_index_new(struct error *error);
+void digest_index_free(struct digest_index *index);
+
+/* Forgets all numbers.  Takes no longer than entering those would have. */
+void digest_index_clear(struct digest_index *index);
+
+/* The hash of bytes[n], whose place is brought into the cache. */
+XXH128_hash_t digest_index_hash(const struct digest_index *index,
+                                const void *bytes, size_t n);
+
+/* The number of the bytes with that hash, or UINT32_MAX. */
+uint32_t digest_index_find(const struct digest_index *index,
+                           const XXH128_hash_t *hash);
+
+/* Sets it, below UINT32_MAX; 0, or -1 with *error set for want of memory. */
+int digest_index_enter(struct digest_index *index, const XXH128_hash_t *hash,
+                       uint32_t number, struct error *error);
 
 #endif

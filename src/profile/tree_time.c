@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tree_time.c -- the part of a sample tree's hits that belongs to some time. */
-#include "src/profile/tree_time.h"
+#include "src/profile/sample_tree.h"
 
 #include <stdlib.h>
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* frame_pattern.c -- which frames a user means. */
-#include "src/refine/frame_pattern.h"
+#include "src/refine/refine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/near.h"
-#include "src/base/printable.h"
+#include "src/base/short_name.h"
+#include "src/base/text_buffer.h"
 #include "src/profile/large_array.h"
-#include "src/refine/startup.h"
 
 enum { SHOWN = 80, MOST_GLOBS = 24 };	/* bytes of a word in an error */
 

@@ -10,7 +10,7 @@
  * caller; a change goes up the forest only as far as some bit changes, and each
  * level shifts the bits by one.
  */
-#include "src/refine/path_chains.h"
+#include "src/refine/refining.h"
 
 #include <stdlib.h>
 

@@ -7,16 +7,16 @@
  * states of the nodes above the next one are kept.
  *
  * A segment of plain names is found by the automaton of src/views/path.c, one
- * of three elements or more with patterns by path_chains.h.
+ * of three elements or more with patterns by refining.h.
  */
-#include "src/refine/path_pattern.h"
+#include "src/refine/refine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/refine/path_chains.h"
+#include "src/refine/refining.h"
 
 enum { NODES_A_STEP = 1 << 16 };
 

@@ -6,8 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
-#include "src/profile/tree_time.h"
-#include "src/refine/step_apply.h"
+#include "src/profile/sample_tree.h"
 
 static int
 refine_begin(struct refining *refining, const struct stacks *stacks,

@@ -1,14 +1,308 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refine.h -- the stacks that the steps of a refinement leave.
+/* refine.h -- what steps leave of a profile: narrow, drop, group and the
+ * others.
  *
- * A step sees names and stacks as the steps before it left them.  The sum of
- * what `narrow PATH` and `drop PATH` leave is what there was before.
+ * A step has a pattern: of frames, of paths, or of sections. Steps are
+ * immutable and counted by reference. Applied one after another to a tree, or
+ * to a call graph where the profile has no stacks, they give another one with
+ * the same names. Functions return 0, or -1 with *error set, unless they say
+ * otherwise.
  */
 #ifndef CPPROF_REFINE_REFINE_H
 #define CPPROF_REFINE_REFINE_H
 
-#include "src/refine/stacks.h"
-#include "src/refine/step.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+#include "src/base/pattern.h"
+#include "src/base/text_buffer.h"
+#include "src/profile/profile.h"
+#include "src/profile/sections.h"
+#include "src/refine/refining.h"
+
+/* ---- startup.c ---- */
+
+/* Frames that every stack begins with, folded away. */
+
+/*
+ * Whether some stack begins with a start-up frame.  O(outermost nodes + names
+ * of these); -1 with *error set.
+ */
+int startup_is_present(const struct profile *profile, struct error *error);
+
+/* Whether a function of that name is one of those, by its name alone. */
+bool startup_has_name(const char *name, size_t n);
+
+/*
+ * A tree without the start-up frames at the outer ends of stacks; *folded stays
+ * NULL if there are none.  A stack that has no other frames keeps them.  To cut
+ * a stack at its outer end invents no call path.  frame_of[label] is the frame
+ * of a node.  Two outermost nodes of the tree may have the same label, and it
+ * borrows the counts.  *part, unless it is NULL, has a number for each node,
+ * and becomes that of the nodes of *folded, freed with large_array_free.  0, or
+ * -1 with *error set.  O(nodes + names).
+ */
+int startup_fold(const struct profile *profile,
+                 const struct sample_tree *tree, const uint32_t *frame_of,
+                 struct sample_tree **folded, uint32_t **part,
+                 struct error *error);
+
+/* ---- frame_pattern.c ---- */
+
+/*
+ * Which frames a user means.
+ *
+ * 	main		the function of that name
+ * 	parse_*  /^xml/	functions by a glob or a regular expression
+ * 	@libssl		functions of a module: its file name, with or without
+ * 			what begins at ".so"; globs are allowed
+ * 	@libc ...	ready groups, which also know names; see ready_groups.def
+ * 	file:GLOB	functions of a source file: its path, or the last
+ * 			components of it
+ *
+ * A word that is the name of a function means that function, whatever
+ * characters it has.
+ */
+
+/* A word as it was typed. */
+struct pattern_word {
+	const char *text;
+	size_t length;
+	bool is_exact;		/* it was between bars: a name as it is */
+	bool is_short;		/* it is short for several functions, and means
+				 * all that it is short for */
+	bool lacks_scopes;	/* then: without outer scopes, too */
+};
+
+struct frame_pattern;
+
+/* The name of the i-th ready group, without '@'; NULL: there are no more. */
+const char *frame_pattern_ready_group(size_t i);
+
+/*
+ * Whether a function belongs to one of the ready groups, so to a library, a
+ * runtime or the kernel: by the file name of its module or, where that is NULL,
+ * by its own name.  0 or 1, or -1 with *error set.
+ */
+int frame_pattern_is_ready(const char *module, const char *name,
+                           size_t length, struct error *error);
+
+/* Copies the word.  Freed with frame_pattern_free; NULL with *error set. */
+struct frame_pattern *frame_pattern_new(const struct pattern_word *word,
+                                        struct error *error);
+void frame_pattern_free(struct frame_pattern *pattern);
+
+/* Adds the word, between bars if it needs them. */
+void frame_pattern_add_text(const struct frame_pattern *pattern,
+                            struct text_buffer *text);
+
+/* Which kinds of frame a pattern matches among those that are used. */
+struct frame_matches {
+	uint32_t name;		/* the only name that matches, whatever the
+				 * module and the file; NO_NAME: see kinds */
+	unsigned char *kinds;	/* [n_kinds] 0 or 1; NULL: see name */
+	bool any;		/* some kind matches */
+};
+
+/*
+ * Looks at the kinds that refining_look has found.  Free matches->kinds with
+ * free().  O(1) for the name of a function, else O(kinds) and the time of one
+ * match for each name.  0, or -1 with *error set.
+ */
+int frame_pattern_match(const struct frame_pattern *pattern,
+                        const struct refining *refining,
+                        struct frame_matches *matches, struct error *error);
+
+static inline bool
+frame_matches(const struct frame_matches *matches,
+              const struct refining *refining, uint32_t kind)
+{
+	return matches->kinds == NULL ?
+	    refining_name(refining, kind) == matches->name :
+	    matches->kinds[kind] != 0;
+}
+
+/*
+ * Replaces {0} to {9} of a template by what the groups of a regular expression
+ * match in a name, and adds the result.  0, or -1 with *error set.
+ */
+int frame_pattern_expand(const struct frame_pattern *pattern,
+                         const char *name, size_t length,
+                         const char *template, struct text_buffer *text,
+                         struct error *error);
+
+/* How many groups (...) a template may ask for. */
+size_t frame_pattern_n_captures(const struct frame_pattern *pattern);
+
+/*
+ * Sets *error: no function matches; names similar ones.
+ */
+int frame_pattern_report_none(const struct frame_pattern *pattern,
+                              const struct refining *refining,
+                              struct error *error);
+
+/* ---- section_pattern.c ---- */
+
+/*
+ * Which stacks a user means by thread, process or label.
+ *
+ * 	thread worker*		threads by name, or by number
+ * 	process make		processes by program or number
+ * 	label route=/login	a label by its value; label route: any value
+ *
+ * A name that occurs means that name, whatever characters it has.
+ */
+
+struct section_pattern;
+
+/* Copies the word.  Freed with section_pattern_free; NULL with *error set. */
+struct section_pattern *section_pattern_new(enum section_kind kind,
+                                            const struct pattern_word *word,
+                                            struct error *error);
+void section_pattern_free(struct section_pattern *pattern);
+
+/* Of a label its key; else NULL. */
+const char *section_pattern_key(const struct section_pattern *pattern);
+
+/* Adds "thread worker*". */
+void section_pattern_add_text(const struct section_pattern *pattern,
+                              struct text_buffer *text);
+
+/*
+ * Sets is_selected[n_sections + 1] of the profile (view.h).  0; 1 if the
+ * pattern matches nothing, with *error naming similar ones; -1 with *error set.
+ */
+int section_pattern_match(const struct section_pattern *pattern,
+                          const struct profile *profile, bool *is_selected,
+                          struct error *error);
+
+/* ---- path_pattern.c ---- */
+
+/*
+ * Which stacks a user means, by a path that occurs on them.
+ *
+ * 	main parse malloc	direct calls side by side
+ * 	main ... malloc		any number of frames between, or none
+ * 	@app ... /^sql_/	patterns, see refine.h
+ *
+ * A path without "..." means the stacks that its line in a profile counts:
+ * those that have it as a canonical path (Hall & Goldberg 1993, appendix).
+ * With patterns: those that have any path of functions that match.  After "..."
+ * the rest must occur below the outermost match of what comes before it.
+ */
+
+struct path_pattern;
+
+/* Copies n words.  Freed with path_pattern_free; NULL with *error set. */
+struct path_pattern *path_pattern_new(const struct pattern_word *words,
+                                      size_t n, struct error *error);
+void path_pattern_free(struct path_pattern *path);
+
+/* Adds "main ... malloc". */
+void path_pattern_add_text(const struct path_pattern *path,
+                           struct text_buffer *text);
+
+/*
+ * Sets matched[n_nodes], zeroed by the caller, to 1 for the nodes whose stacks
+ * the path means.  0; 1 if no frame matches an element, with *error naming
+ * similar ones, or too many patterns are side by side (refining.h); -1 with
+ * *error set.  O(nodes) and one look at each kind for each pattern.
+ */
+int path_pattern_match(const struct path_pattern *path,
+                       const struct refining *refining,
+                       unsigned char *matched, struct error *error);
+
+/* ---- step.c ---- */
+
+/* One step of a refinement: it renames frames or selects stacks. */
+
+enum step_kind {
+	STEP_GROUP,		/* frames that match take a name */
+	STEP_ENTRIES,		/* frames that match belong to the frame that
+				 * entered them from outside */
+	STEP_PATH,		/* stacks with a path */
+	STEP_SECTIONS,		/* stacks of threads, processes or labels */
+	STEP_TIME,		/* hits of a part of the run */
+};
+
+/* Unchangeable once made, and shared by counting. */
+struct step {
+	enum step_kind kind;
+	enum granularity granularity;	/* how it names frames; by function,
+					 * unless its maker says otherwise */
+	bool drops;		/* all but groups: keeps the other stacks or
+				 * hits */
+	char *name;		/* of groups; may have {1} */
+	struct frame_pattern **patterns;	/* [n_patterns], of groups */
+	size_t n_patterns;
+	struct path_pattern *path;
+	struct section_pattern *sections;
+	uint64_t begin_ns, end_ns;	/* since the start; UINT64_MAX: no
+					 * end */
+	char *text;		/* as a command that makes the step */
+	unsigned n_owners;
+};
+
+/*
+ * Each copies the words and returns a step with one owner; NULL with *error
+ * set.  A group has n >= 1 patterns.
+ */
+struct step *step_new_group(const char *name, bool keeps_entries,
+                            const struct pattern_word *patterns, size_t n,
+                            struct error *error);
+struct step *step_new_path(bool drops, const struct pattern_word *words,
+                           size_t n, struct error *error);
+struct step *step_new_sections(bool drops, enum section_kind kind,
+                               const struct pattern_word *word,
+                               struct error *error);
+
+/*
+ * The hits of the slices of time that a part of the run touches; end_ns
+ * UINT64_MAX: up to its end.  It drops those in these slices, and then keeps
+ * what has no time.
+ */
+struct step *step_new_time(bool drops, uint64_t begin_ns, uint64_t end_ns,
+                           struct error *error);
+
+/* Whether any of n steps needs the sections of the stacks (refining.h). */
+bool steps_need_sections(struct step *const *steps, size_t n);
+
+/* One owner more, which gets the same step; one less: the last one frees it. */
+struct step *step_share(struct step *step);
+void step_release(struct step *step);
+
+/* The granularities by which n steps name frames, 1 << each. */
+unsigned steps_granularities(struct step *const *steps, size_t n);
+
+/* ---- step_apply.c ---- */
+
+/* What a step does to the stacks. */
+
+/*
+ * Applies a step to all stacks.  0; 1 if it matches nothing or would leave
+ * nothing, with *error saying so and the stacks as they were; -1 with *error
+ * set.  O(nodes).
+ */
+int step_apply(const struct step *step, struct refining *refining,
+               struct error *error);
+
+/*
+ * Of a step that groups: makes the new kinds and sets (*to)[n_kinds before] to
+ * what each kind becomes, to be freed with free() in any case.  Looks at
+ * refining->kinds, has_name and by only.  As step_apply.
+ */
+int step_regroup(const struct step *step, struct refining *refining,
+                 uint32_t **to, struct error *error);
+
+/* ---- refine.c ---- */
+
+/*
+ * The stacks that the steps of a refinement leave.
+ *
+ * A step sees names and stacks as the steps before it left them.  The sum of
+ * what `narrow PATH` and `drop PATH` leave is what there was before.
+ */
 
 /* Stacks to which steps were applied; inside src/refine see refining.h. */
 struct refining;
@@ -86,5 +380,75 @@ int refine_profile(const struct stacks *stacks, struct step *const *steps,
                    size_t n, struct refined_profile *refined,
                    struct error *error);
 void refined_profile_free(struct refined_profile *refined);
+
+/* ---- refinement.c ---- */
+
+/* The steps of a session, with undo and redo. */
+
+/* What was in force at some time. */
+struct step_list {
+	size_t n;
+	struct step *steps[];
+};
+
+/* Start with `{ 0 }`; free with refinement_free. */
+struct refinement {
+	struct step_list **history;	/* [n_history], oldest first */
+	size_t n_history, capacity;
+	size_t at;		/* how many of them have happened; the others
+				 * have been undone */
+};
+
+/* Gives up the steps of all lists, also those that were undone. */
+void refinement_free(struct refinement *refinement);
+
+/* The *n steps in force, in order; valid until the next change. */
+struct step *const *refinement_steps(const struct refinement *refinement,
+                                     size_t *n);
+
+/*
+ * Each makes a new list of steps the one in force, and forgets what was undone:
+ * with one more step, which the refinement owns from then on; without the
+ * groups of that name; without any.  0, or -1 with *error set: out of memory;
+ * no group has that name; there is no step.
+ */
+int refinement_add(struct refinement *refinement, struct step *step,
+                   struct error *error);
+int refinement_remove_group(struct refinement *refinement, const char *name,
+                            struct error *error);
+int refinement_clear(struct refinement *refinement, struct error *error);
+
+/* Goes n lists back or forward; 0, or -1 with *error set: not so many. */
+int refinement_undo(struct refinement *refinement, size_t n,
+                    struct error *error);
+int refinement_redo(struct refinement *refinement, size_t n,
+                    struct error *error);
+
+/* ---- refine_graph.c ---- */
+
+/*
+ * The calls that the steps of a refinement leave.
+ *
+ * A profile of calls without stacks can be grouped: the functions of a group
+ * become one node of the call graph.  Own hits add up, and so do calls into the
+ * group and out of it; calls within the group are no calls any more.  Which
+ * stacks to keep, or by which function a stack entered a group, such a profile
+ * does not say.
+ */
+
+/* 0, or -1 with *error saying why a step is not possible without stacks. */
+int refine_graph_check(const struct step *step, struct error *error);
+
+/*
+ * The graph of a profile of calls after n steps.  A step that matches nothing,
+ * or is not possible, is skipped, and skipped[i] set; *why says why if the last
+ * step is.  *is_own: whether the caller must free the graph; false: it is the
+ * profile's.  NULL with *error set.  O(nodes + arcs + places), and O(nodes) for
+ * each step.
+ */
+struct call_graph *refine_graph(struct profile *profile,
+                                struct step *const *steps, size_t n,
+                                bool *skipped, bool *is_own,
+                                struct error *why, struct error *error);
 
 #endif

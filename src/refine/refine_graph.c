@@ -4,15 +4,14 @@
  * At first each node has a kind of its own; steps give nodes the kinds of
  * groups.  When all steps are done, nodes in groups of one name become one.
  */
-#include "src/refine/refine_graph.h"
+#include "src/refine/refine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/profile/named_graph.h"
-#include "src/refine/step_apply.h"
+#include "src/profile/frame_labels.h"
 
 /* An arc that is within a group. */
 #define WITHIN (NO_ARC - 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refinement.c -- the steps of a session, with undo and redo. */
-#include "src/refine/refinement.h"
+#include "src/refine/refine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* section_pattern.c -- which stacks a user means by thread, process or label.
  */
-#include "src/refine/section_pattern.h"
+#include "src/refine/refine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 struct section_pattern {
 	enum section_kind kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stacks.c -- a profile's stacks before they are refined. */
-#include "src/refine/stacks.h"
+#include "src/refine/refining.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "src/base/memory.h"
 #include "src/profile/frame_labels.h"
 #include "src/profile/large_array.h"
-#include "src/refine/startup.h"
+#include "src/refine/refine.h"
 
 static bool
 is_kind(const void *kinds, uint32_t number, const void *key)

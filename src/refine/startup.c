@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* startup.c -- frames that every stack begins with, folded away. */
-#include "src/refine/startup.h"
+#include "src/refine/refine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* step.c -- one step of a refinement: it renames frames or selects stacks. */
-#include "src/refine/step.h"
+#include "src/refine/refine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
 
 static int

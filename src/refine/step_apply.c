@@ -4,7 +4,7 @@
  * A group maps kinds of frames to new kinds, and the nodes follow.  A selection
  * marks the nodes at which dropped stacks end.
  */
-#include "src/refine/step_apply.h"
+#include "src/refine/refine.h"
 
 #include <stdlib.h>
 #include <string.h>

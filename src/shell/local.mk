@@ -1,71 +1,66 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
-	src/shell/terminal/child.c src/shell/terminal/child.h \
-	src/shell/terminal/history.c src/shell/terminal/history.h \
-	src/shell/terminal/interrupt.c src/shell/terminal/interrupt.h \
-	src/shell/terminal/message.c src/shell/terminal/message.h \
-	src/shell/terminal/progress_line.c src/shell/terminal/progress_line.h \
+	src/shell/terminal/child.c \
+	src/shell/terminal/history.c \
+	src/shell/terminal/interrupt.c \
+	src/shell/terminal/message.c \
+	src/shell/terminal/progress_line.c \
 	src/shell/terminal/terminal.c src/shell/terminal/terminal.h \
-	src/shell/terminal/terminal_watch.c src/shell/terminal/terminal_watch.h \
-	src/shell/line/completion.c src/shell/line/completion.h \
-	src/shell/line/option_row.c src/shell/line/option_row.h \
+	src/shell/terminal/terminal_watch.c \
+	src/shell/line/completion.c \
+	src/shell/line/option_row.c \
 	src/shell/line/options.c src/shell/line/options.h \
 	src/shell/line/words.c src/shell/line/words.h \
-	src/shell/record/departures.c src/shell/record/departures.h \
-	src/shell/record/earlier.c src/shell/record/earlier.h \
-	src/shell/record/keep_names.c src/shell/record/keep_names.h \
-	src/shell/record/launch.c src/shell/record/launch.h \
-	src/shell/record/offers.c src/shell/record/offers.h \
-	src/shell/record/preload.c src/shell/record/preload.h \
-	src/shell/record/record_options.c src/shell/record/record_options.h \
+	src/shell/record/departures.c \
+	src/shell/record/earlier.c \
+	src/shell/record/keep_names.c \
+	src/shell/record/launch.c \
+	src/shell/record/offers.c \
+	src/shell/record/preload.c \
+	src/shell/record/record_options.c \
 	src/shell/record/recording.c src/shell/record/recording.h \
-	src/shell/record/recording_report.c src/shell/record/recording_report.h \
-	src/shell/record/resource_kinds.c src/shell/record/resource_kinds.h \
-	src/shell/record/sampled_time.c src/shell/record/sampled_time.h \
-	src/shell/session/code.c src/shell/session/code.h \
-	src/shell/session/column_list.c src/shell/session/column_list.h \
+	src/shell/record/recording_report.c \
+	src/shell/record/resource_kinds.c \
+	src/shell/record/sampled_time.c \
+	src/shell/session/code.c \
+	src/shell/session/column_list.c \
 	src/shell/session/comparison.c src/shell/session/comparison.h \
 	src/shell/session/comparison_scale.c \
-	src/shell/session/last_rows.c src/shell/session/last_rows.h \
-	src/shell/session/member.c src/shell/session/member.h \
-	src/shell/session/member_file.c src/shell/session/member_file.h \
+	src/shell/session/last_rows.c \
+	src/shell/session/member.c \
+	src/shell/session/member_file.c \
 	src/shell/session/naming.c src/shell/session/naming.h \
-	src/shell/session/root.c src/shell/session/root.h \
-	src/shell/session/runs.c src/shell/session/runs.h \
+	src/shell/session/root.c \
+	src/shell/session/runs.c \
 	src/shell/session/session.c src/shell/session/session.h \
 	src/shell/session/session_left.c \
 	src/shell/session/session_left.h \
-	src/shell/session/sides.c src/shell/session/sides.h \
-	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
-	src/shell/command/arguments.c src/shell/command/arguments.h \
+	src/shell/session/sides.c \
+	src/shell/command/argument_kinds.c \
+	src/shell/command/arguments.c \
 	src/shell/command/asserting.c src/shell/command/asserting.h \
-	src/shell/command/assertion.c src/shell/command/assertion.h \
+	src/shell/command/assertion.c \
 	src/shell/command/code_argument.c \
-	src/shell/command/code_argument.h \
 	src/shell/command/code_sources.c \
-	src/shell/command/code_sources.h \
 	src/shell/command/column_argument.c \
-	src/shell/command/column_argument.h \
 	src/shell/command/command.c src/shell/command/command.h \
-	src/shell/command/complete.c src/shell/command/complete.h \
-	src/shell/command/handles.c src/shell/command/handles.h \
+	src/shell/command/complete.c \
+	src/shell/command/handles.c \
 	src/shell/command/function_code.c \
-	src/shell/command/function_code.h \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
-	src/shell/command/settings.c src/shell/command/settings.h \
-	src/shell/command/path_words.c src/shell/command/path_words.h \
+	src/shell/command/settings.c \
+	src/shell/command/path_words.c \
 	src/shell/command/picture_file.c \
-	src/shell/command/picture_file.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
-	src/shell/command/selection.c src/shell/command/selection.h \
-	src/shell/command/resolve_code.c src/shell/command/resolve_code.h \
-	src/shell/command/resolve_short.c src/shell/command/resolve_short.h \
-	src/shell/command/sink.c src/shell/command/sink.h \
+	src/shell/command/selection.c \
+	src/shell/command/resolve_code.c \
+	src/shell/command/resolve_short.c \
+	src/shell/command/sink.c \
 	src/shell/command/view_command.c src/shell/command/view_command.h \
 	src/shell/help/help_text.c src/shell/help/help_text.h \
-	src/shell/help/manual.c src/shell/help/manual.h \
-	src/shell/input/describe.c src/shell/input/describe.h \
-	src/shell/input/prompt.c src/shell/input/prompt.h \
-	src/shell/input/script.c src/shell/input/script.h \
-	src/shell/input/settings_file.c src/shell/input/settings_file.h \
-	src/shell/input/startup.c src/shell/input/startup.h
+	src/shell/help/manual.c \
+	src/shell/input/describe.c src/shell/input/input.h \
+	src/shell/input/prompt.c \
+	src/shell/input/script.c \
+	src/shell/input/settings_file.c \
+	src/shell/input/startup.c

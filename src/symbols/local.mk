@@ -3,31 +3,30 @@ libcore_a_SOURCES += \
 	src/symbols/code/disassembly.c src/symbols/code/disassembly.h \
 	src/symbols/elf/elf_file.c src/symbols/elf/elf_file.h \
 	src/symbols/elf/elf_stubs.c \
-	src/symbols/elf/elf_symbols.c src/symbols/elf/elf_symbols.h \
+	src/symbols/elf/elf_symbols.c \
 	src/symbols/elf/elf_zstd.c \
-	src/symbols/elf/kernel_symbols.c src/symbols/elf/kernel_symbols.h \
-	src/symbols/elf/module_file.c src/symbols/elf/module_file.h \
-	src/symbols/elf/symbol_table.c src/symbols/elf/symbol_table.h \
+	src/symbols/elf/kernel_symbols.c \
+	src/symbols/elf/module_file.c \
+	src/symbols/elf/symbol_table.c \
 	src/symbols/lines/address_lines.c src/symbols/lines/address_lines.h \
 	src/symbols/lines/debug_lines.c src/symbols/lines/debug_lines.h \
 	src/symbols/lines/debug_lines_child.c \
-	src/symbols/lines/debug_lines_child.h \
-	src/symbols/lines/die_walk.c src/symbols/lines/die_walk.h \
-	src/symbols/lines/inlined_calls.c src/symbols/lines/inlined_calls.h \
-	src/symbols/lines/lines_choice.c src/symbols/lines/lines_choice.h \
-	src/symbols/lines/scoped_names.c src/symbols/lines/scoped_names.h \
-	src/symbols/lines/source_digest.c src/symbols/lines/source_digest.h \
-	src/symbols/lines/source_file.c src/symbols/lines/source_file.h \
-	src/symbols/lines/source_path.c src/symbols/lines/source_path.h \
+	src/symbols/lines/die_walk.c \
+	src/symbols/lines/inlined_calls.c \
+	src/symbols/lines/lines_choice.c \
+	src/symbols/lines/scoped_names.c \
+	src/symbols/lines/source_digest.c \
+	src/symbols/lines/source_file.c \
+	src/symbols/lines/source_path.c \
 	src/symbols/names/address_frames.c src/symbols/names/address_frames.h \
-	src/symbols/names/demangle.c src/symbols/names/demangle.h \
-	src/symbols/names/jit_dump.c src/symbols/names/jit_dump.h \
-	src/symbols/names/jit_map.c src/symbols/names/jit_map.h \
-	src/symbols/names/kept_names.c src/symbols/names/kept_names.h \
-	src/symbols/names/module_cache.c src/symbols/names/module_cache.h \
-	src/symbols/names/module_symbols.c src/symbols/names/module_symbols.h \
+	src/symbols/names/demangle.c \
+	src/symbols/names/jit_dump.c \
+	src/symbols/names/jit_map.c \
+	src/symbols/names/kept_names.c \
+	src/symbols/names/module_cache.c \
+	src/symbols/names/module_symbols.c \
 	src/symbols/names/program.c src/symbols/names/program.h \
 	src/symbols/names/static_calls.c \
 	src/symbols/unwind/stack_unwinder.c \
 	src/symbols/unwind/stack_unwinder.h \
-	src/symbols/unwind/unwind_table.c src/symbols/unwind/unwind_table.h
+	src/symbols/unwind/unwind_table.c

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* amount.c -- hits of functions and paths, with the samples they came in. */
-#include "src/views/amount.h"
+#include "src/views/view.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
-#include "src/views/flow_paths.h"
-#include "src/views/measure.h"
-#include "src/views/path_hits.h"
-#include "src/views/totals.h"
+#include "src/views/paths.h"
+#include "src/views/rows.h"
 
 int
 sample_counts_make(struct sample_counts *counts,

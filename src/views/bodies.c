@@ -4,13 +4,11 @@
  * Cost: one pass over the nodes, O(N) for any D, and another one for each
  * column and with `when`; M <= F rows.
  */
-#include "src/views/bodies.h"
+#include "src/views/rows.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/views/order.h"
-#include "src/views/rows.h"
 
 /*
  * Keeps the functions that the request wants and whose bodies have at least

@@ -19,7 +19,7 @@
  * Of several paths, an activation has a level for each.  A copy of an xk ends
  * what is distinguished: all below it is saved.
  */
-#include "src/views/clones.h"
+#include "src/views/specialise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 
 enum { NODES_A_STEP = 1 << 18 };
 
-#define NO_CALL UINT32_MAX
+#define NO_CLONE_CALL UINT32_MAX
 
 /* The different calls in the stacks, and what each caller calls. */
 struct calls {
@@ -506,7 +506,7 @@ find_call(const struct clones *clones, uint32_t version, uint32_t callee)
 		else
 			high = middle;
 	}
-	return NO_CALL;
+	return NO_CLONE_CALL;
 }
 
 /* Walks the stacks down to the optimised copies. */
@@ -520,7 +520,7 @@ run_stacks(const struct clones_making *making, struct clones_run *run,
 
 	for (uint32_t steps = 0; node < tree->n_nodes; steps++) {
 		uint32_t parent = tree->parent[node], label = tree->label[node];
-		uint32_t call = NO_CALL, version;
+		uint32_t call = NO_CLONE_CALL, version;
 
 		if (steps % NODES_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)
@@ -528,7 +528,7 @@ run_stacks(const struct clones_making *making, struct clones_run *run,
 		if (parent != NO_NODE && run->version[parent] != 0)
 			call = find_call(clones, run->version[parent] - 1,
 			                 label);
-		version = call != NO_CALL ? clones->calls[call].version :
+		version = call != NO_CLONE_CALL ? clones->calls[call].version :
 		    making->original_of[label];
 		run->call[node] = call + 1;
 		run->version[node] = version + 1;

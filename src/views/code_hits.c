@@ -15,7 +15,7 @@
 
 #include "src/base/index.h"
 #include "src/base/memory.h"
-#include "src/views/measure.h"
+#include "src/views/rows.h"
 
 #define NO_LINE UINT32_MAX
 

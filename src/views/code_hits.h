@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* code_hits.h -- the hits of places in the code: source lines, instructions.
- *
- * A place is a set of stacks, those that have it: each stack counts once,
- * however often recursion repeats the place.  So no place has more hits than
- * its function, and lines do not sum to the function's hits.
- */
+/* code_hits.h -- hits of source lines and instructions, and the views of them. */
 #ifndef CPPROF_VIEWS_CODE_HITS_H
 #define CPPROF_VIEWS_CODE_HITS_H
 
@@ -12,8 +7,20 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/text_buffer.h"
 #include "src/profile/call_flow.h"
 #include "src/profile/profile.h"
+#include "src/views/view.h"
+
+/* ---- code_hits.c ---- */
+
+/*
+ * The hits of places in the code: source lines, instructions.
+ *
+ * A place is a set of stacks, those that have it: each stack counts once,
+ * however often recursion repeats the place.  So no place has more hits than
+ * its function, and lines do not sum to the function's hits.
+ */
 
 /*
  * The stacks as places.  Borrowed.  Which stacks count is a matter of the
@@ -88,5 +95,83 @@ int code_hits_of_frames(const struct code_set *set, const uint32_t *place,
  */
 bool *code_hits_choose(const uint64_t *values, uint32_t n, uint64_t whole,
                        double threshold, size_t limit, struct error *error);
+
+/* ---- list.c ---- */
+
+/* Source lines with their hits. */
+
+/* A file of the listed code. */
+struct listed_file {
+	uint32_t file;			/* its name in the profile */
+	const struct text_lines *text;	/* NULL: it was not found */
+	uint32_t first, last;		/* the first and last line that the
+					 * function has code for; 0: unknown */
+	bool has_rows;			/* set by view_list: lines of it are
+					 * shown */
+};
+
+/* Borrowed. */
+struct listing {
+	struct code_scope scope;
+	uint32_t line;			/* the one asked for; 0: none */
+	const struct code_hits *hits;
+	bool has_hidden_copies;		/* the function was inlined where the
+					 * set's names do not show it */
+	struct listed_file *files;	/* [n_files] in the order of the hits'
+					 * lines */
+	uint32_t n_files;
+};
+
+/*
+ * Fills an empty table with the lines of the listing, as view.h says, but
+ * without a root; rows have the members of cpprof.lines/1 in doc/manual.md.
+ *
+ * Shown are the lines that have at least the threshold's share of what the
+ * listed code has, at most `limit` of them, and with a text the lines around
+ * them.  Runs of other lines are left out; table->group_lines has "..." for
+ * each.  Threshold 0 without a limit shows all lines of a file, or of a
+ * function of which is known where it begins and ends.  A line asked for is
+ * shown with the lines around it instead.  Fields and notes of the files are
+ * the caller's.  0, or -1 with *error set.
+ */
+int view_list(const struct view_request *request,
+              const struct listing *listing, struct table *table,
+              struct error *error);
+
+/* ---- disasm.c ---- */
+
+/* Instructions with their hits. */
+
+/* Borrowed; the texts must live as long as the table. */
+struct listed_instruction {
+	uint64_t address;
+	const char *text;
+	uint32_t name_begin, n_name;	/* a name in the text; n_name 0: none */
+	const char *module;
+	uint32_t part;		/* neighbours of one part follow each other */
+	const char *file;	/* of its line; NULL: unknown */
+	uint32_t line;		/* 0: unknown */
+	const char *source;	/* the line's text; NULL: unknown */
+};
+
+struct disassembled {
+	uint32_t function;	/* a name */
+	const struct listed_instruction *instructions;	/* [n] */
+	const struct place_hits *hits;	/* [n + 1]; the last: of addresses
+					 * outside of all instructions */
+	uint32_t n;
+	struct place_hits all;
+	bool has_lines;		/* show source lines between */
+};
+
+/*
+ * Fills an empty table with the instructions of a function, as view_list does
+ * with lines; threshold 0 without a limit shows all.  Rows have the members of
+ * cpprof.instructions/1 in doc/manual.md.
+ * 0, or -1 with *error set.
+ */
+int view_disasm(const struct view_request *request,
+                const struct disassembled *code, struct table *table,
+                struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* columns.c -- several resources side by side, and what they say together. */
-#include "src/views/columns.h"
+#include "src/views/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,11 +9,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/noise/distributions.h"
-#include "src/noise/estimate.h"
-#include "src/noise/jackknife.h"
-#include "src/views/hits_text.h"
-#include "src/views/order.h"
+#include "src/noise/noise.h"
 
 static const struct sample_set *
 columns_set_of(const struct view_request *request, uint32_t set)

@@ -15,8 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "src/base/call_paths.h"
 #include "src/base/memory.h"
+#include "src/base/names.h"
 #include "src/base/progress.h"
 
 static const double false_part = 0.05;	/* of the rows called changed */

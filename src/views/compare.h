@@ -1,5 +1,55 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare.h -- the rows of a view as a comparison of two sets of runs.
+/* compare.h -- comparisons of two sets of runs. */
+#ifndef CPPROF_VIEWS_COMPARE_H
+#define CPPROF_VIEWS_COMPARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/noise/noise.h"
+#include "src/views/rows.h"
+#include "src/views/view.h"
+
+/* ---- work.c ---- */
+
+/*
+ * How much work each of several runs did, to compare per unit of it.
+ *
+ * The work of a run of the base is 1 on average.
+ */
+
+/*
+ * The hits of a function stand for the work: sets work[n], of which the first
+ * n_base are the base.  hits: how many there are, of the base and of the other
+ * runs.  0, or -1 with *error set: a run has no hits of it.  O(nodes) for each
+ * run.
+ */
+int work_by_function(const struct sample_set *runs, size_t n, size_t n_base,
+                     uint32_t function, double *work, double hits[2],
+                     struct error *error);
+
+/*
+ * Takes most functions for unchanged: the work of a run is the weighted median
+ * of what their bodies used there as a part of their mean, over all functions
+ * but those which by that median did change; these are found in turns.
+ * hits: a sum of so many would have the noise of that median.  0, or -1 with
+ * *error set.  O(nodes + names log names) for each run.
+ */
+int work_robust(const struct sample_set *runs, size_t n, size_t n_base,
+                double *work, double hits[2], struct error *error);
+
+/*
+ * Half of the 95% interval of the work now, as a part of it, by the noise of
+ * sampling alone; NAN if the hits are no counts of samples.
+ */
+double work_uncertainty(const struct sample_set *runs, size_t n,
+                        const double hits[2]);
+
+/* ---- compare.c ---- */
+
+/*
+ * The rows of a view as a comparison of two sets of runs.
  *
  * The request's columns are the runs, first those of the base, and then, if a
  * sample may stand for several hits, the samples of all runs; its own set is
@@ -7,12 +57,6 @@
  * in each is known, also where that is nothing: what appeared or vanished has
  * rows.
  */
-#ifndef CPPROF_VIEWS_COMPARE_H
-#define CPPROF_VIEWS_COMPARE_H
-
-#include "src/noise/change.h"
-#include "src/views/measure.h"
-#include "src/views/view.h"
 
 /* How a row's change is called. */
 enum row_verdict {
@@ -78,5 +122,26 @@ double compare_whole(const struct view_request *request);
 
 /* The least mean hits of a row of the base, and of one now. */
 void compare_least(const struct view_request *request, double least[2]);
+
+/* ---- compared_heading.c ---- */
+
+/* The heading of a comparison of two sets of runs. */
+
+/* "grew", "shrank", "likely", "moved", "noise", "undecided". */
+extern const char *const row_verdict_names[N_ROW_VERDICTS];
+
+/* Hits, or an empty cell where nothing is known. */
+struct cell amount_or_nothing(double amount);
+
+/*
+ * What view_describe does for other views: the schema cpprof.diff/1 with its
+ * fields, header lines for both sides, the scale and the noise, and the footer.
+ * 0, or -1 with *error set.
+ */
+int compared_describe(const struct view_request *request,
+                      const struct view_kind *kind,
+                      const struct compared_rows *compared,
+                      const struct hidden *hidden, struct table *table,
+                      struct error *error);
 
 #endif

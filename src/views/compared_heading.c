@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compared_heading.c -- the heading of a comparison of two sets of runs. */
-#include "src/views/compared_heading.h"
+#include "src/views/compare.h"
 
 #include <inttypes.h>
 #include <math.h>

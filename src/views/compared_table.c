@@ -9,10 +9,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/base/sort.h"
 #include "src/views/compare.h"
-#include "src/views/compared_heading.h"
-#include "src/views/order.h"
 #include "src/views/rows.h"
 
 static const char *const role_names[N_ROW_ROLES] = {

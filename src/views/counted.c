@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* counted.c -- which stacks a row of explain counts, and in which groups. */
-#include "src/views/counted.h"
+#include "src/views/rows.h"
 
 #include <string.h>
 
-#include "src/views/measure.h"
-#include "src/views/path_hits.h"
+#include "src/views/paths.h"
 
 bool
 counted_is_cut_mark(const struct names *names, uint32_t name)

@@ -3,15 +3,14 @@
  *
  * Cost, once the hits are known: O(n log n) for n instructions.
  */
-#include "src/views/disasm.h"
+#include "src/views/code_hits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/views/heading.h"
-#include "src/views/hits_text.h"
+#include "src/views/rows.h"
 
 enum { CONTEXT = 3 };	/* instructions before and after one with hits */
 

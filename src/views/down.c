@@ -17,10 +17,8 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
-#include "src/views/flow_paths.h"
-#include "src/views/outermost.h"
+#include "src/views/paths.h"
 #include "src/views/rows.h"
-#include "src/views/totals.h"
 
 static const struct view_kind down_kind = {
 	.schema = "cpprof.paths/1",

@@ -24,11 +24,11 @@
  * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at
  * least 1: each sample is a cluster of phi hits.  Hits that no sampler is known
  * to have counted have no error.  That of a merged profile comes from its
- * groups (group_noise.h), for which the hits of a row are counted anew in
+ * groups (view.h), for which the hits of a row are counted anew in
  * each.  Cost: that of down, and some passes over the nodes; with groups, one
  * more for each row.
  */
-#include "src/views/explain.h"
+#include "src/views/view.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -38,11 +38,8 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
-#include "src/views/columns.h"
-#include "src/views/counted.h"
-#include "src/views/flow_paths.h"
+#include "src/views/paths.h"
 #include "src/views/rows.h"
-#include "src/views/totals.h"
 
 static const double FLAT_SHARE = 0.1, OUTSIDE_SHARE = 0.05,
     SMALL_SHARE = 0.01;

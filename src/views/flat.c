@@ -5,7 +5,7 @@
  * Source: Graham, Kessler & McKusick 1982, with the true body+descendants
  * beside each body.
  */
-#include "src/views/bodies.h"
+#include "src/views/rows.h"
 
 static const struct view_kind flat_kind = {
 	.schema = "cpprof.flat/1",

@@ -9,7 +9,7 @@
  * then computed from the outermost name, so that it equals that of the
  * downward profile to the last digit.
  */
-#include "src/views/flow_paths.h"
+#include "src/views/rows.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -17,8 +17,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/views/flow_steps.h"
-#include "src/views/outermost.h"
+#include "src/views/paths.h"
 
 enum { ROWS_A_STEP = 1024 };
 

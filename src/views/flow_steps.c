@@ -3,12 +3,12 @@
  * flow_steps.c -- how much of an amount goes along calls, one call after the
  * other.
  */
-#include "src/views/flow_steps.h"
+#include "src/views/paths.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/views/measure.h"
+#include "src/views/rows.h"
 
 int
 flow_steps_begin(struct flow_steps *steps, const struct call_flow *flow,

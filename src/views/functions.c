@@ -6,9 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "src/views/outermost.h"
+#include "src/views/paths.h"
 #include "src/views/rows.h"
-#include "src/views/totals.h"
 
 static const struct view_kind body_kind = {
 	.schema = "cpprof.functions/1",

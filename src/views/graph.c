@@ -13,7 +13,7 @@
  *
  * Cost: O(functions + calls) and the sorting of what is shown.
  */
-#include "src/views/graph.h"
+#include "src/views/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,8 +21,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/views/graph_entries.h"
-#include "src/views/order.h"
 #include "src/views/rows.h"
 
 static const struct view_kind graph_kind = {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* graph_entries.c -- functions, cycles and the calls among them. */
-#include "src/views/graph_entries.h"
+#include "src/views/rows.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/views/order.h"
-#include "src/views/rows.h"
 
 enum { ARCS_A_STEP = 1 << 16 };
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* group_noise.c -- how far off numbers of a merged profile may be. */
-#include "src/views/group_noise.h"
+#include "src/views/view.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/noise/distributions.h"
-#include "src/noise/jackknife.h"
-#include "src/views/measure.h"
-#include "src/views/path_hits.h"
-#include "src/views/totals.h"
+#include "src/noise/noise.h"
+#include "src/views/paths.h"
+#include "src/views/rows.h"
 
 struct group_noise
 group_noise_of(const struct view_request *request)

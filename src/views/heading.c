@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* heading.c -- the header and footer lines and the fields of every view. */
-#include "src/views/heading.h"
+#include "src/views/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "src/base/units.h"
-#include "src/views/columns.h"
-#include "src/views/hits_text.h"
-#include "src/views/jit_runtimes.h"
 
 enum { LOST_PART = 100 };	/* of the hits: a smaller part is not
 				 * reported */

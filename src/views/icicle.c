@@ -10,7 +10,7 @@
  * recursion is deep.  The third picture is the sample tree as it is, which is
  * all solid.
  *
- * If the input has calls without stacks, values are those of flow_paths.h, and
+ * If the input has calls without stacks, values are those of rows.h, and
  * nothing is hatched: which hits of a path re-enter it is not known.
  *
  * The boxes below a box are sorted by what is solid, most first.  They lie side
@@ -25,12 +25,9 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/picture.h"
 #include "src/base/progress.h"
+#include "src/base/table.h"
 #include "src/views/compare.h"
-#include "src/views/compared_heading.h"
-#include "src/views/flow_paths.h"
-#include "src/views/order.h"
 #include "src/views/rows.h"
 
 /* What the table owns: the boxes, and the paths that they name. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jit_runtimes.c -- recognises runtimes by their programs and modules. */
-#include "src/views/jit_runtimes.h"
+#include "src/views/rows.h"
 
 #include <fnmatch.h>
 #include <string.h>

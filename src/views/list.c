@@ -4,15 +4,14 @@
  * Cost, once the hits are known: O(lines of the files + n log n) for n lines
  * with hits.
  */
-#include "src/views/list.h"
+#include "src/views/code_hits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/views/heading.h"
-#include "src/views/hits_text.h"
+#include "src/views/rows.h"
 
 enum {
 	CONTEXT = 3,		/* lines before and after one with hits */

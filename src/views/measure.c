@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c -- what fractions are relative to, and which rows are shown. */
-#include "src/views/measure.h"
+#include "src/views/rows.h"
 
 #include <float.h>
 

@@ -6,15 +6,15 @@
  * (noise/outliers.h), so one in 20 questions has a false answer.  Cost:
  * O(sections) after the totals of sections, and the test.
  */
-#include "src/views/members.h"
+#include "src/views/view.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/noise/outliers.h"
-#include "src/views/heading.h"
+#include "src/noise/noise.h"
+#include "src/views/rows.h"
 
 /* The part of the questions whose answer may name a value that is like others. */
 static const double FALSE_ALARMS = 0.05;

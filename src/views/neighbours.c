@@ -12,9 +12,8 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/profile/tree_time.h"
+#include "src/profile/sample_tree.h"
 #include "src/views/rows.h"
-#include "src/views/when.h"
 
 static const struct view_kind callers_kind = {
 	.schema = "cpprof.paths/1",

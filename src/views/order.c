@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* order.c -- the order of rows: by hits, then by names as bytes. */
-#include "src/views/order.h"
+#include "src/views/rows.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/base/sort.h"
 
 enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outermost.c -- the functions that stacks begin with. */
-#include "src/views/outermost.h"
+#include "src/views/paths.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/views/measure.h"
+#include "src/views/rows.h"
 
 /* Goes through them; a tree can have one at several outermost nodes. */
 struct outermost_walk {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* path.c -- one call path, and what the run would take if it were free.
  *
- * Cost: one pass over the nodes, O(N) for any D and k (path_hits.h).
+ * Cost: one pass over the nodes, O(N) for any D and k (paths.h).
  */
 #include "src/base/memory.h"
-#include "src/views/flow_paths.h"
-#include "src/views/path_hits.h"
+#include "src/views/paths.h"
 #include "src/views/rows.h"
-#include "src/views/saving.h"
+#include "src/views/specialise.h"
 
 static const struct view_kind path_kind = {
 	.schema = "cpprof.paths/1",

@@ -8,13 +8,13 @@
  * detour), from where only a return to one of those names leads back.  A stack
  * counts once, at its outermost match, below which nothing is visited.
  */
-#include "src/views/path_hits.h"
+#include "src/views/paths.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
-#include "src/profile/tree_time.h"
+#include "src/profile/sample_tree.h"
 
 /* 0: the path's first name is not on the stack. */
 struct path_state {

@@ -7,9 +7,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/views/order.h"
-#include "src/views/path_hits.h"
-#include "src/views/totals.h"
+#include "src/views/paths.h"
 
 void
 rows_free(struct rows *rows)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run_noise.c -- how far off numbers of several loaded runs may be. */
-#include "src/views/run_noise.h"
+#include "src/views/view.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/noise/distributions.h"
-#include "src/views/measure.h"
-#include "src/views/totals.h"
+#include "src/noise/noise.h"
+#include "src/views/paths.h"
+#include "src/views/rows.h"
 
 void
 run_noise_free(struct run_noise *noise)
@@ -27,7 +27,7 @@ struct run_rows {
 	size_t n_runs, n;
 	uint64_t **hits;		/* [n_runs][n] */
 	double *phi, *share_phi;	/* [n] that sampling alone has in the
-					 * sum, see estimate.h */
+					 * sum, see noise.h */
 };
 
 static void
@@ -141,7 +141,7 @@ count_wholes(struct run_noise *noise)
 
 /* ---- how that varies ---- */
 
-/* The rows as change.h wants them. */
+/* The rows as noise.h wants them. */
 static struct change_columns
 run_noise_columns_of(const struct run_noise *noise, const struct run_rows *rows,
                      bool are_shares)

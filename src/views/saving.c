@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* saving.c -- what a run would gain without some of its hits. */
-#include "src/views/saving.h"
+#include "src/views/specialise.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 #include "src/base/units.h"
 #include "src/profile/fleet.h"
 #include "src/profile/sections.h"
-#include "src/views/hits_text.h"
-#include "src/views/measure.h"
+#include "src/views/rows.h"
 
 /* ---- whose time it is ---- */
 

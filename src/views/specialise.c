@@ -18,16 +18,11 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/name_parts.h"
-#include "src/base/printable.h"
-#include "src/base/sort.h"
+#include "src/base/short_name.h"
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
-#include "src/views/clones.h"
-#include "src/views/heading.h"
-#include "src/views/hits_text.h"
-#include "src/views/path_hits.h"
-#include "src/views/saving.h"
+#include "src/views/paths.h"
+#include "src/views/rows.h"
 
 enum { MANY_DETOURS = 8 };	/* more are worth advice */
 

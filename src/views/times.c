@@ -8,12 +8,9 @@
 #include <stdio.h>
 
 #include "src/base/units.h"
-#include "src/profile/tree_time.h"
-#include "src/views/heading.h"
-#include "src/views/hits_text.h"
-#include "src/views/path_hits.h"
-#include "src/views/times_chart.h"
-#include "src/views/when.h"
+#include "src/profile/sample_tree.h"
+#include "src/views/paths.h"
+#include "src/views/rows.h"
 
 static const struct view_kind times_kind = {
 	.schema = "cpprof.times/1",

@@ -4,14 +4,14 @@
  * Bodies partition the hits, so a layer is the body of a function: its hits are
  * in no other one.  Cost: two passes over the nodes.
  */
-#include "src/views/times_chart.h"
+#include "src/views/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/chart.h"
 #include "src/base/memory.h"
-#include "src/views/totals.h"
+#include "src/base/table.h"
+#include "src/views/paths.h"
 
 /* More colours are hard to tell apart. */
 enum { MOST_BODIES = 7 };

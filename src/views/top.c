@@ -5,7 +5,7 @@
  * itself can be made faster, one that is expensive with its descendants can be
  * called less.
  */
-#include "src/views/bodies.h"
+#include "src/views/rows.h"
 
 static const struct view_kind top_kind = {
 	.schema = "cpprof.top/1",

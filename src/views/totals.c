@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* totals.c -- body and body+descendants of every function. */
-#include "src/views/totals.h"
+#include "src/views/paths.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/views/measure.h"
+#include "src/views/rows.h"
 
 enum { NODES_A_STEP = 1 << 20 };
 

@@ -12,10 +12,8 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/profile/tree_time.h"
-#include "src/views/order.h"
+#include "src/profile/sample_tree.h"
 #include "src/views/rows.h"
-#include "src/views/when.h"
 
 static const struct view_kind tree_kind = {
 	.schema = "cpprof.tree/1",

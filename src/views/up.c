@@ -22,7 +22,6 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
-#include "src/views/flow_paths.h"
 #include "src/views/rows.h"
 
 static const struct view_kind up_kind = {

@@ -2,8 +2,8 @@
 /* view.h -- every view is one function: a request in, a table out.
  *
  * The request is what views have in common.  A view that asks for more has a
- * header of its own: explain.h, graph.h, members.h, sections.h, specialise.h;
- * list.h and disasm.h.
+ * header of its own: view.h, view.h, view.h, view.h, specialise.h;
+ * code_hits.h and code_hits.h.
  *
  * A view takes a tree of names and the hits that count, wherever they come
  * from: a granularity gives another tree, and a refinement another tree or
@@ -21,9 +21,11 @@
 #include "src/base/names.h"
 #include "src/base/pattern.h"
 #include "src/base/table.h"
+#include "src/noise/noise.h"
 #include "src/profile/call_flow.h"
-#include "src/profile/fleet_tree.h"
+#include "src/profile/fleet.h"
 #include "src/profile/profile.h"
+#include "src/profile/sections.h"
 
 /*
  * The samples that a view describes, of one resource. Borrowed.  Either a tree
@@ -180,7 +182,7 @@ view_count_runs(const struct view_request *request)
  * exact number of records not shown); text header and footer; columns, of
  * which every view has hits, fraction and path; rows.  0, or -1 with *error
  * set: no root where a view needs one, interrupted, more call paths than
- * path_trie.h allows, out of memory.  The caller frees the table in either
+ * rows.h allows, out of memory.  The caller frees the table in either
  * case.  Rows borrow the set and the request's names, so the table must be
  * freed first.
  *
@@ -213,5 +215,291 @@ view_function view_timeline;
  * there is a resolution.
  */
 view_function view_icicle_down, view_icicle_up, view_icicle_tree;
+
+/* ---- group_noise.c ---- */
+
+/*
+ * How far off numbers of a merged profile may be.
+ *
+ * Its members differ by more than the chance of sampling, and its random groups
+ * show by how much (noise/jackknife.h).  Views compute that for all of their
+ * rows (rows.h); this is for single functions and paths.
+ */
+
+/* What each group has of something. */
+struct group_hits {
+	uint64_t hits[FLEET_GROUPS];
+};
+
+/* The groups of a request that has some; borrowed. */
+struct group_noise {
+	const struct fleet_groups *groups;
+	const struct sample_set *sets;	/* [groups->n] */
+	struct group_hits whole;	/* what shares are of */
+};
+
+struct group_noise group_noise_of(const struct view_request *request);
+
+/* What the groups have of a path of n >= 1 names.  O(nodes). */
+int group_noise_path(const struct group_noise *noise, const uint32_t *path,
+                     size_t n, struct group_hits *hits, struct error *error);
+
+/* What they have of a function. */
+struct group_function {
+	struct group_hits body, inclusive;
+};
+
+/*
+ * All functions in the order of amounts_of_functions, to be freed by the
+ * caller.  NULL with *error set.  O(nodes) for each group.
+ */
+struct group_function *group_noise_functions(const struct group_noise *noise,
+                                             struct error *error);
+
+/*
+ * The standard error of the share of the whole; NAN if fewer than two groups
+ * have hits of the part, so that it is unknown.
+ */
+double group_share_error(const struct group_noise *noise,
+                         const struct group_hits *part);
+
+/*
+ * That share, and the sum of the part's hits, with intervals that contain the
+ * true value as often as those of z standard errors that are known exactly.
+ * low and high are NAN as above.
+ */
+struct estimate group_share_estimate(const struct group_noise *noise,
+                                     const struct group_hits *part,
+                                     struct sampled of_part,
+                                     struct sampled of_whole, double z);
+struct estimate group_hits_estimate(const struct group_noise *noise,
+                                    const struct group_hits *part,
+                                    struct sampled of_part, double z);
+
+/* ---- explain.c ---- */
+
+/* What dominates a profile, and what to look at next. */
+
+/* Borrowed. */
+struct explain_request {
+	const uint64_t *module_hits;	/* [names] the set's hits by the name of
+					 * the module; NULL: not known */
+	const struct group_hits *module_groups;	/* what the request's groups
+					 * have of the module with most hits;
+					 * NULL: not known */
+	size_t n_words;		/* findings and leads may have so many; 0: any
+				 * number */
+};
+
+/* ---- what to look at next ---- */
+
+enum {
+	LEADS_MAX = 5,
+	LEADS_SHOWN = 3,	/* explain leaves so many lines of the screen
+				 * for them */
+};
+
+enum lead_kind {
+	LEAD_DOWN,		/* what a function spends its use on */
+	LEAD_CALL,		/* the stacks in which `from` calls it */
+	LEAD_PATH,		/* likewise, with functions between them */
+	LEAD_UP,		/* who calls it */
+	LEAD_LINES,		/* its lines */
+	LEAD_INSTRUCTIONS,	/* its instructions */
+	LEAD_TOP,		/* other functions */
+};
+
+struct lead {
+	enum lead_kind kind;
+	uint32_t from;		/* a name; LEAD_CALL, LEAD_PATH */
+	uint32_t function;	/* a name; NO_NAME for LEAD_TOP */
+};
+
+/* The most useful first. */
+struct leads {
+	struct lead leads[LEADS_MAX];
+	size_t n;
+	size_t words_left;	/* of n_words */
+};
+
+/*
+ * What dominates, see explain.c.  Fills an empty table as view.h says.  Rows
+ * belong to findings: the columns finding (its number), kind, text (its
+ * sentence), activations, hits, fraction, error, which is the fraction's
+ * standard error, and path.  *leads: what to look at next; NULL: not wanted.
+ * Without hits there is nothing to explain, which is an error.
+ */
+int view_explain(const struct view_request *request,
+                 const struct explain_request *wanted, struct leads *leads,
+                 struct table *table, struct error *error);
+
+/* ---- graph.c ---- */
+
+/* Every function between its callers and its callees. */
+
+/*
+ * The call graph profile of all functions, or of one and its cycle.  function:
+ * a name; NO_NAME: all.  is_classic: functions that can reach each other are
+ * one entry, see rows.h.  Fills an empty table as view.h says; rows
+ * have the members of cpprof.graph/1 in doc/manual.md.
+ */
+int view_graph(const struct view_request *request, uint32_t function,
+               bool is_classic, struct table *table, struct error *error);
+
+/* ---- members.c ---- */
+
+/* Which values of a key use more or less than the others. */
+
+/* The stacks that are compared among the values of a key.  Borrowed. */
+struct members_request {
+	const char *key;	/* of labels, such as "host" */
+	const char *step;	/* what selects the stacks, for people */
+	/* [n_sections + 1] of each section of the profile
+	 * (profile/sections.h): what the selected stacks have, and all. */
+	const struct section_total *part, *whole;
+};
+
+/*
+ * Fills an empty table as view.h says, but rows have no path: they are values
+ * of the key, with the members of cpprof.members/1 in doc/manual.md.
+ */
+int view_members(const struct view_request *request,
+                 const struct members_request *wanted, struct table *table,
+                 struct error *error);
+
+/* ---- sections.c ---- */
+
+/* Who used it: threads, processes, labels. */
+
+/* What is shown of the profile's sections (profile/sections.h).  Borrowed. */
+struct section_request {
+	const struct section_total *totals;	/* [n_sections + 1] what the
+						 * refinement left of each;
+						 * NULL: no stacks */
+	/* [n_columns] the same of each of the request's columns. */
+	const struct section_total *const *columns;
+	bool is_each;		/* threads, processes: a row for each, not for
+				 * each name */
+	const char *label_key;	/* labels: the one to show; NULL: all */
+};
+
+/*
+ * Fills an empty table as view.h says, but rows have no path.  They sum to the
+ * hits that the set's stacks have, except that a stack with two values of a
+ * label counts for both.  0, or -1 with *error set, also if the profile has no
+ * stacks or none of what is asked for.
+ */
+typedef int section_view(const struct view_request *request,
+                         const struct section_request *wanted,
+                         struct table *table, struct error *error);
+
+section_view view_threads, view_processes, view_labels;
+
+/* ---- amount.c ---- */
+
+/* Hits of functions and paths, with the samples they came in. */
+
+struct amount {
+	struct sampled sampled;
+	bool is_seen;		/* it occurs, perhaps without hits */
+	bool is_estimated;	/* hits are, by gprof's rule */
+};
+
+struct function_amount {
+	uint32_t name;
+	uint32_t place;		/* among all, by first appearance */
+	struct amount body, inclusive;
+};
+
+/*
+ * A set whose hits are the samples of another one; where each hit is a sample,
+ * that set itself.  0, or -1 with *error set; call sample_counts_free in either
+ * case.  O(nodes).
+ */
+struct sample_counts {
+	struct sample_set set;
+	uint64_t *weight;	/* NULL: each hit is a sample */
+};
+
+int sample_counts_make(struct sample_counts *counts,
+                       const struct sample_set *set, struct error *error);
+void sample_counts_free(struct sample_counts *counts);
+
+/*
+ * All functions that occur; *n of them, to be freed by the caller.  NULL with
+ * *error set.  O(nodes).
+ */
+struct function_amount *amounts_of_functions(const struct sample_set *set,
+                                             uint32_t *n,
+                                             struct error *error);
+
+/* One path of n >= 1 names.  0, or -1 with *error set.  O(nodes). */
+int amount_of_path(const struct sample_set *set, const uint32_t *path,
+                   size_t n, struct amount *amount, struct error *error);
+
+/* What the request's fractions are of.  Likewise. */
+int amount_of_whole(const struct view_request *request,
+                    struct sampled *whole, struct error *error);
+
+/* ---- run_noise.c ---- */
+
+/*
+ * How far off numbers of several loaded runs may be.
+ *
+ * Views show the sum of the runs.  These vary by more than the chance of
+ * sampling, and each of them by itself shows by how much, as in a comparison:
+ * noise.h fits that to the bodies of all functions.  An amount varies with the
+ * length of a run; a share varies about that of the sum, however long a run is.
+ */
+
+/* How a number of the sum varies as an amount, and as a share. */
+struct run_spread {
+	struct change_spread hits, share;
+};
+
+struct run_noise {
+	/* The caller's. */
+	const struct view_request *request;	/* for the sum */
+	const struct sample_set *sets;	/* [n] the runs; their names have other
+					 * numbers */
+	size_t n;
+	struct sampled sum;		/* what shares are of */
+
+	double *whole;			/* [n] the hits of that in each run */
+	struct change_noise of_hits, of_shares;
+	/* Of the functions of the sum, by place; NULL: nothing is known. */
+	struct run_spread *body, *inclusive;
+};
+
+/*
+ * Counts all functions in each of n > 1 runs and fits the noise.
+ * functions[n_functions]: those of the sum, by place.  0, or -1 with *error
+ * set; call run_noise_free in either case.  O(nodes) for each run.
+ */
+int run_noise_make(struct run_noise *noise, const struct view_request *request,
+                   const struct sample_set *sets, size_t n,
+                   struct sampled sum, const struct function_amount *functions,
+                   uint32_t n_functions, struct error *error);
+void run_noise_free(struct run_noise *noise);
+
+/*
+ * The spread of a path of n >= 1 names of the sum, which has that part of it.
+ * 0, or -1 with *error set.  O(nodes) for each run.
+ */
+int run_noise_path(const struct run_noise *noise, const uint32_t *path,
+                   size_t n, struct sampled part, struct run_spread *spread,
+                   struct error *error);
+
+/*
+ * The hits of a part of the sum, and its share of a whole, with intervals that
+ * contain the true value as often as those of z standard errors that are known
+ * exactly.  They are never narrower than those of sampling alone.  low and high
+ * are NAN if nothing shows how the runs vary.
+ */
+struct estimate run_hits_estimate(const struct run_spread *spread,
+                                  struct sampled part, double z);
+struct estimate run_share_estimate(const struct run_spread *spread,
+                                   struct sampled part, struct sampled whole,
+                                   double z);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* when.c -- when hits came, as a line of characters. */
-#include "src/views/when.h"
+#include "src/views/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
-#include "src/profile/tree_time.h"
+#include "src/profile/sample_tree.h"
 
 struct when
 when_of(const struct sample_set *set)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* work.c -- how much work each of several runs did. */
-#include "src/views/work.h"
+#include "src/views/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/sort.h"
-#include "src/views/measure.h"
+#include "src/views/rows.h"
 
 /* Fewer hits on average say nothing about a run as a whole. */
 enum { FEWEST_HITS = 5 };

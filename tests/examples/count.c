@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* count.c -- how many functions match a pattern. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 static const struct argument count_arguments[] = {
 	{ "PATTERN", &arg_pattern, 0, "the functions to count" },

@@ -10,7 +10,6 @@
  */
 #include <string.h>
 
-#include "src/formats/line_text.h"
 #include "src/formats/reader.h"
 
 enum { LINE_MAX_MIB = 1 };

@@ -19,17 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/formats/callgrind/callgrind_contexts.h"
-#include "src/formats/callgrind/callgrind_events.h"
-#include "src/formats/callgrind/callgrind_names.h"
-#include "src/formats/callgrind/callgrind_words.h"
+#include "src/formats/callgrind/callgrind.h"
 #include "src/formats/reader.h"
 
 /* Counters of lines: at any rate, and for each byte of the file, packed. */
 enum { COUNTERS_FREE = 1 << 25, COUNTERS_A_BYTE = 64 };
 
 #define NO_NODE_YET UINT32_MAX
-#define NO_PLACE UINT32_MAX
+#define NO_CALL_PLACE UINT32_MAX
 
 enum { LINE_MAX_MIB = 64, MAX_POSITIONS = 3 };
 
@@ -124,7 +121,7 @@ begin_head(struct callgrind *input)
 	input->object = input->file = input->code_file = NO_NAME;
 	input->called_object = input->called_file = NO_NAME;
 	input->node = input->callee = NO_NODE_YET;
-	input->place = NO_PLACE;
+	input->place = NO_CALL_PLACE;
 	input->is_call = input->is_jump = false;
 }
 
@@ -384,13 +381,13 @@ find_own_row(struct callgrind *input, struct error *error)
 {
 	struct call_places *places = input->graph->places;
 	struct call_place place = callgrind_place_of(input);
-	const struct call_place *last = input->place == NO_PLACE ? NULL :
+	const struct call_place *last = input->place == NO_CALL_PLACE ? NULL :
 	    &places->items[input->place];
 
 	if (last == NULL || last->node != place.node ||
 	    last->file != place.file || last->line != place.line)
 		input->place = callgrind_enter_place(input, place, error);
-	return input->place == NO_PLACE ? NULL :
+	return input->place == NO_CALL_PLACE ? NULL :
 	    call_places_hits(places, input->place);
 }
 
@@ -758,7 +755,7 @@ callgrind_read(struct source *source, const struct read_options *options,
 		.called_file = NO_NAME,
 		.node = NO_NODE_YET,
 		.callee = NO_NODE_YET,
-		.place = NO_PLACE,
+		.place = NO_CALL_PLACE,
 	};
 	int result;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_contexts.c -- names from the texts of a callgrind file. */
-#include "src/formats/callgrind/callgrind_contexts.h"
+#include "src/formats/callgrind/callgrind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 enum { MAX_CALLERS = 10000 };
 

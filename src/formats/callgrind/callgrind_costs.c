@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_costs.c -- converts stacks to costs of functions' lines and calls.
  */
-#include "src/formats/callgrind/callgrind_costs.h"
+#include "src/formats/callgrind/callgrind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/sort.h"
 #include "src/base/names.h"
 #include "src/profile/frame_labels.h"
-#include "src/profile/stack_walk.h"
+#include "src/profile/stack_list.h"
 
 /* A location of a frame. */
 struct costs_place {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_events.c -- the events that a callgrind file counts. */
-#include "src/formats/callgrind/callgrind_events.h"
+#include "src/formats/callgrind/callgrind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/callgrind/callgrind_words.h"
 
 enum { MAX_TERMS = 100 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_names.c -- functions, files and objects of a callgrind file. */
-#include "src/formats/callgrind/callgrind_names.h"
+#include "src/formats/callgrind/callgrind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/id_table.h"
+#include "src/formats/reader.h"
 
 enum { N_KINDS = 3 };
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_output.c -- the text of callgrind's format, line by line. */
-#include "src/formats/callgrind/callgrind_output.h"
+#include "src/formats/callgrind/callgrind.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/formats/callgrind/callgrind_words.h"
 #include "src/formats/exporter.h"
 
 struct callgrind_text

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_words.c -- numbers and keys in the lines of callgrind's files. */
-#include "src/formats/callgrind/callgrind_words.h"
+#include "src/formats/callgrind/callgrind.h"
 
 #include <string.h>
 

@@ -12,9 +12,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/sort.h"
-#include "src/formats/callgrind/callgrind_costs.h"
-#include "src/formats/callgrind/callgrind_output.h"
+#include "src/formats/callgrind/callgrind.h"
 #include "src/formats/exporter.h"
 #include "src/profile/call_flow.h"
 

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/chrome/v8_tree.h"
-#include "src/formats/json/json_probe.h"
+#include "src/formats/chrome/v8_profile.h"
+#include "src/formats/json/json_reader.h"
 
 enum event_name { EVENT_OTHER, EVENT_PROFILE, EVENT_THREAD_NAME };
 

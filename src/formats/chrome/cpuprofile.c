@@ -3,8 +3,8 @@
  *
  * One profile of V8 (v8_profile.h).
  */
-#include "src/formats/chrome/v8_tree.h"
-#include "src/formats/json/json_probe.h"
+#include "src/formats/chrome/v8_profile.h"
+#include "src/formats/json/json_reader.h"
 
 static int
 cpuprofile_read_file(struct v8_tree *tree, struct v8_profile *v8,

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* v8_profile.h -- one CPU profile of V8: nodes, and which was sampled when.
- *
- * Chrome, Node.js and Deno write it, alone (.cpuprofile) or in pieces in a
- * trace.  A node is a function called by another one, with an id that the file
- * chose; ids may be named before their nodes come.  Samples are ids of nodes.
- * Sources: Chrome DevTools Protocol, Profiler domain (nodes in an array, times
- * in microseconds); V8's older form is a tree "head", with times "timestamps".
+/* v8_profile.h -- V8's profiles, which .cpuprofile files and Chrome traces
+ * hold.
  */
 #ifndef CPPROF_FORMATS_CHROME_V8_PROFILE_H
 #define CPPROF_FORMATS_CHROME_V8_PROFILE_H
@@ -16,10 +11,21 @@
 
 #include "src/base/error.h"
 #include "src/base/names.h"
-#include "src/formats/id_table.h"
-#include "src/formats/json/json_number.h"
 #include "src/formats/json/json_reader.h"
+#include "src/formats/reader.h"
 #include "src/profile/profile.h"
+
+/* ---- v8_profile.c ---- */
+
+/*
+ * One CPU profile of V8: nodes, and which was sampled when.
+ *
+ * Chrome, Node.js and Deno write it, alone (.cpuprofile) or in pieces in a
+ * trace.  A node is a function called by another one, with an id that the file
+ * chose; ids may be named before their nodes come.  Samples are ids of nodes.
+ * Sources: Chrome DevTools Protocol, Profiler domain (nodes in an array, times
+ * in microseconds); V8's older form is a tree "head", with times "timestamps".
+ */
 
 struct v8_node {
 	uint32_t id;		/* index in ids[], or NO_ID */
@@ -79,5 +85,51 @@ bool v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
 /* Adds a later piece of the profile; 0, or -1 with *error set. */
 int v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
                       struct error *error);
+
+/* ---- v8_tree.c ---- */
+
+/* CPU profiles of V8 as the tree of a profile. */
+
+/* Start with v8_tree_begin. */
+struct v8_tree {
+	struct reader reader;
+	struct json_reader *json;	/* of the file */
+	uint32_t time, samples;		/* resources, + 1; 0: none yet */
+	int64_t earliest;		/* time of a sample of what was
+					 * announced, */
+	bool has_earliest;		/* if that is known */
+	uint64_t n_unknown;		/* samples of nodes not in the file */
+	uint64_t n_profiles;		/* entered */
+	uint64_t n_endless;		/* of them: no end of the last sample */
+};
+
+/*
+ * Begins to read; v8_tree_end must be called also after a failure.  0, or -1
+ * with *error set; it is the JSON reader's error, too.
+ */
+int v8_tree_begin(struct v8_tree *tree, struct source *source,
+                  const struct read_options *options, struct error *error);
+
+/* Announces a profile; all are before the first is entered. */
+void v8_tree_announce(struct v8_tree *tree, const struct v8_profile *v8);
+
+/*
+ * Enters the samples of a profile of V8 for the reader's thread.  Its names
+ * must be those of the reader's profile.  There are two resources.  `time`, in
+ * microseconds, charges a sample with the time until the next one.  `samples`
+ * is the nodes' hit counts, or the number of samples if there are none.  When
+ * they were taken is noted if the file has their times and what these count
+ * from.  "(root)", which calls all others, is left out.  Samples of an id
+ * without a node are "[unknown node]".  The file must have been read; if it is
+ * cut, times may be missing.  0, or -1 with the reader's error set.
+ */
+int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8);
+
+/*
+ * As reader_end.  The profile gets its tree, and warnings of a cut input, of
+ * unknown ends and of unknown nodes.
+ */
+struct profile *v8_tree_end(struct v8_tree *tree, int result,
+                            struct error *error);
 
 #endif

@@ -10,7 +10,7 @@
  * A sample's time is spread over the slices of the timeline, which may be
  * narrower.  The sample itself is in the first of them.
  */
-#include "src/formats/chrome/v8_tree.h"
+#include "src/formats/chrome/v8_profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 /* Rows between two checks for an interrupt. */
 enum { ROWS_A_STEP = 1 << 16 };

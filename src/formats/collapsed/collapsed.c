@@ -2,18 +2,16 @@
 /* collapsed.c -- collapsed stacks, one per line.
  *
  * `main;read db;parse 12`: names outermost first, a blank, a count for each
- * resource.  A header may come first (collapsed_header.h).  Block by block,
- * lines are parsed (collapsed_lines.h) while those of the block before go into
- * the tree (stack_writer.h).
+ * resource.  A header may come first (collapsed.h).  Block by block,
+ * lines are parsed (collapsed.h) while those of the block before go into
+ * the tree (reader.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/collapsed/collapsed_lines.h"
-#include "src/formats/collapsed/collapsed_probe.h"
-#include "src/formats/collapsed/collapsed_threads.h"
+#include "src/formats/collapsed/collapsed.h"
 
 enum {
 	MAX_LINE = 256 << 20,

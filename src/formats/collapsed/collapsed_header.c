@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_header.c -- the header of collapsed stacks. */
-#include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/collapsed/collapsed.h"
 
 #include <inttypes.h>
 #include <string.h>

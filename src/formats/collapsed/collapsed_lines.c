@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_lines.c -- lines of collapsed stacks, block by block. */
-#include "src/formats/collapsed/collapsed_lines.h"
+#include "src/formats/collapsed/collapsed.h"
 
 #include <string.h>
 
@@ -128,7 +128,7 @@ comment_line(const char *line, size_t size)
 
 /*
  * Parses one line, which ends at *end, into the batch.  *last as in
- * collapsed_lines.h.  1; 0: no end of line; or -1 with *error set.
+ * collapsed.h.  1; 0: no end of line; or -1 with *error set.
  */
 static int
 collapsed_lines_read_stack(struct collapsed *input, const char **last,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_probe.c -- whether a text is collapsed stacks. */
-#include "src/formats/collapsed/collapsed_probe.h"
+#include "src/formats/collapsed/collapsed.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/format.h"
-#include "src/formats/line_text.h"
+#include "src/formats/reader.h"
 
 enum { LINES_MAX = 100 };
 

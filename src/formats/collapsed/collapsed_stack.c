@@ -6,15 +6,12 @@
  * front; after the last frame that agrees, delimiters are searched, and the
  * text between them is interned.
  */
-#include "src/formats/collapsed/collapsed_stack.h"
+#include "src/formats/collapsed/collapsed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/collapsed/collapsed_header.h"
-#include "src/formats/delimiters.h"
-#include "src/formats/frame_names.h"
 #include "src/formats/reader.h"
 #include "src/formats/source.h"
 

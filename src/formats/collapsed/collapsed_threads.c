@@ -4,7 +4,7 @@
  * Sources: stackcollapse-perf.pl (options --pid and --tid); async-profiler's
  * frames of threads.
  */
-#include "src/formats/collapsed/collapsed_threads.h"
+#include "src/formats/collapsed/collapsed.h"
 
 #include <stdlib.h>
 #include <string.h>

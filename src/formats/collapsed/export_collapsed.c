@@ -3,7 +3,7 @@
  *
  * Bare: one count per line, of one resource, and no header, which other tools
  * would take for a stack.  Complete: a column for each resource, and the
- * header that describes them (collapsed_header.h).  Neither has escapes:
+ * header that describes them (collapsed.h).  Neither has escapes:
  * characters that would end a name or a line are replaced.
  */
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/collapsed/collapsed.h"
 #include "src/formats/exporter.h"
-#include "src/profile/stack_walk.h"
+#include "src/profile/stack_list.h"
 
 struct collapsing {
 	const struct export_source *source;

@@ -24,12 +24,8 @@
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/formats/cpprofdata/cpprofdata_code.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_process.h"
-#include "src/formats/cpprofdata/cpprofdata_slices.h"
-#include "src/formats/cpprofdata/names_file.h"
-#include "src/formats/cpprofdata/recording_names.h"
+#include "src/formats/cpprofdata/cpprofdata_internal.h"
 #include "src/formats/reader.h"
 #include "src/symbols/names/address_frames.h"
 

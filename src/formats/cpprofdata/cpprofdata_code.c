@@ -2,7 +2,7 @@
 /* cpprofdata_code.c -- the code that a collector's file has addresses of: its
  * modules, and what the process generated at run time.
  */
-#include "src/formats/cpprofdata/cpprofdata_code.h"
+#include "src/formats/cpprofdata/cpprofdata_internal.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/formats/cpprofdata/cpprofdata_process.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 
 enum { HOST_MAX = 256 };
 

@@ -10,7 +10,7 @@
  * the same for all processes of a machine.  The header has one moment by that
  * clock and in UTC, by which times are converted.
  */
-#include "src/formats/cpprofdata/cpprofdata_process.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 
 #include <dirent.h>
 #include <endian.h>

@@ -5,7 +5,7 @@
  * or read, at any moment.  So a record that lies in a wider one of the same
  * node and resource is ignored: its counts are in the wider one.
  */
-#include "src/formats/cpprofdata/cpprofdata_slices.h"
+#include "src/formats/cpprofdata/cpprofdata_internal.h"
 
 #include <endian.h>
 #include <stdlib.h>

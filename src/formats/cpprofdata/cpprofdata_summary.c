@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cpprofdata_summary.c -- the size of a recording, without resolving symbols.
  */
-#include "src/formats/cpprofdata/cpprofdata_summary.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 
 #include <endian.h>
 #include <stddef.h>
 #include <string.h>
-
-#include "src/formats/cpprofdata/cpprofdata_process.h"
 
 /* Of a file, by its column of the resource. */
 struct samples {

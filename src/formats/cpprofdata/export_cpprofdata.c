@@ -3,7 +3,7 @@
  *
  * A profile of several processes becomes one file, which describes the first
  * process.  Nodes are addresses, whose names are in chunks of names
- * (names_file.h).  Frames that share an address but have different names, and
+ * (cpprofdata_file.h).  Frames that share an address but have different names, and
  * bare names among addresses, get artificial addresses that no program has;
  * profiles of only names are refused.
  *
@@ -19,8 +19,8 @@
 
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
-#include "src/formats/cpprofdata/names_file.h"
-#include "src/formats/cpprofdata/slices_writer.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_internal.h"
 #include "src/formats/exporter.h"
 
 /* From here on there are no addresses of programs or of the kernel. */

@@ -5,7 +5,7 @@
  * strings and ranges of locations.  Each number is checked; a range of
  * addresses is read up to the first invalid one.
  */
-#include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -14,8 +14,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/id_table.h"
+#include "src/formats/reader.h"
 
 enum {
 	NAME_LENGTH_MAX = 65536,	/* longer names are cut */

@@ -11,7 +11,7 @@
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 
 struct names_chunks {
 	const struct names_file *names;	/* only while the records are made */

@@ -4,7 +4,7 @@
  * Writing them needs no stacks: each node's address is entered once for all
  * processes, under the module that they share.
  */
-#include "src/formats/cpprofdata/recording_names.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -16,9 +16,7 @@
 #include <time.h>
 
 #include "src/base/memory.h"
-#include "src/formats/cpprofdata/cpprofdata_code.h"
-#include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/cpprofdata_internal.h"
 #include "src/symbols/names/address_frames.h"
 
 struct recording_names {

@@ -5,7 +5,7 @@
  * of doublings.  What is read back must last as long: if the refinement left
  * no hits in the last slice, an empty record there says how long that is.
  */
-#include "src/formats/cpprofdata/slices_writer.h"
+#include "src/formats/cpprofdata/cpprofdata_internal.h"
 
 #include <endian.h>
 

@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/firefox/firefox_tree.h"
-#include "src/formats/json/json_number.h"
-#include "src/formats/json/json_probe.h"
+#include "src/formats/firefox/firefox.h"
+#include "src/formats/json/json_reader.h"
 
 struct firefox {
 	struct reader reader;

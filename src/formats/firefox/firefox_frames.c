@@ -4,7 +4,7 @@
  * A known_frame collects what a row, and the rows that it refers to, say of a
  * frame.  Its bytes are interned, and their number is the label.
  */
-#include "src/formats/firefox/firefox_frames.h"
+#include "src/formats/firefox/firefox.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #include "src/base/memory.h"
 #include "src/symbols/names/address_frames.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 /* A frame.  It has no padding, since its bytes are a key. */
 struct known_frame {
@@ -182,7 +182,7 @@ frame_tables_free(struct frame_tables *tables)
 
 /* ---- rows ---- */
 
-/* The rows that a frame refers to, NO_INDEX where there is none. */
+/* The rows that a frame refers to, NO_CELL where there is none. */
 struct frame_rows {
 	uint32_t function, name, file, library;
 };
@@ -216,11 +216,11 @@ firefox_frames_find_file(struct firefox_frames *frames,
 		column = "sources.filename";
 	}
 	*string = index_column_at(files, row);
-	return *string == NO_INDEX || *string < n_strings ? 1 :
+	return *string == NO_CELL || *string < n_strings ? 1 :
 	       miss_row(frames, files, column, row, n_strings);
 }
 
-/* Likewise the library of a frame; one that was cut off is NO_INDEX. */
+/* Likewise the library of a frame; one that was cut off is NO_CELL. */
 static int
 firefox_frames_find_library(struct firefox_frames *frames,
                             const struct frame_tables *tables, uint32_t frame,
@@ -233,7 +233,7 @@ firefox_frames_find_library(struct firefox_frames *frames,
 	if (of->frame_library.n == 0)
 		*library = index_column_at(&of->resource_library,
 		    index_column_at(&of->function_resource, function));
-	if (*library == NO_INDEX || *library < n)
+	if (*library == NO_CELL || *library < n)
 		return 1;
 	if (!json_is_cut(frames->json)) {
 		json_fail(frames->json, of->frame_function.offset,
@@ -241,7 +241,7 @@ firefox_frames_find_library(struct firefox_frames *frames,
 		          frame, *library, n);
 		return -1;
 	}
-	*library = NO_INDEX;
+	*library = NO_CELL;
 	return 1;
 }
 
@@ -339,7 +339,7 @@ firefox_frames_name_file(struct firefox_frames *frames,
 	size_t length;
 	const char *text;
 
-	if (string == NO_INDEX)
+	if (string == NO_CELL)
 		return NO_NAME;
 	text = text_column_at(&tables->strings->strings, string, &length);
 	return length == 0 ? NO_NAME :
@@ -352,9 +352,9 @@ firefox_frames_find_line(const struct firefox_tables *tables, uint32_t frame,
 {
 	uint32_t line = index_column_at(&tables->frame_line, frame);
 
-	if (line == NO_INDEX)
+	if (line == NO_CELL)
 		line = index_column_at(&tables->function_line, function);
-	return line == NO_INDEX ? 0 : line;
+	return line == NO_CELL ? 0 : line;
 }
 
 static uint32_t
@@ -376,7 +376,7 @@ firefox_frames_make_label(struct firefox_frames *frames,
 	if (found <= 0)
 		return found < 0 ? NO_LABEL :
 		       firefox_frames_add_name(frames, "[unknown]", error);
-	if (address != NO_ADDRESS && rows.library != NO_INDEX)
+	if (address != NO_ADDRESS && rows.library != NO_CELL)
 		known.module = firefox_frames_find_module(frames,
 		    &tables->libraries->libraries, rows.library, error);
 	if (error->is_set)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* firefox_tables.c -- the tables of a Firefox profile, as in the file. */
-#include "src/formats/firefox/firefox_tables.h"
+#include "src/formats/firefox/firefox.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/formats/json/json_number.h"
+#include "src/formats/json/json_reader.h"
 
 /* What all functions below need. */
 struct table_reading {
@@ -85,7 +85,7 @@ index_column_read(struct index_column *column, struct json_reader *json,
 	while (json_next_element(json, &token)) {
 		if (column->n == 0)
 			column->offset = token.offset;
-		if (!get_number(&token, NO_INDEX - 1, NO_INDEX, &number))
+		if (!get_number(&token, NO_CELL - 1, NO_CELL, &number))
 			json_fail(json, token.offset, "expected %s", what);
 		else
 			add_index(column, (uint32_t)number, error);
@@ -96,7 +96,7 @@ int
 index_column_fail(const struct index_column *column, struct json_reader *json,
                   const char *name, size_t row, size_t n)
 {
-	if (column->values[row] == NO_INDEX)
+	if (column->values[row] == NO_CELL)
 		json_fail(json, column->offset, "%s[%zu] is null, expected an "
 		          "index below %zu", name, row, n);
 	else
@@ -117,8 +117,8 @@ firefox_tables_read_lines(struct table_reading *reading,
 	if (!json_open_array(reading->json, "an array of lines"))
 		return;
 	while (json_next_element(reading->json, &token)) {
-		if (!get_number(&token, NO_INDEX - 1, NO_INDEX, &number))
-			number = NO_INDEX;
+		if (!get_number(&token, NO_CELL - 1, NO_CELL, &number))
+			number = NO_CELL;
 		json_skip(reading->json, &token);
 		add_index(column, (uint32_t)number, reading->error);
 	}

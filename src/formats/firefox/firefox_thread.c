@@ -7,14 +7,14 @@
  * most samples.  Samples with times are kept as well, until the stacks have
  * nodes.
  */
-#include "src/formats/firefox/firefox_thread.h"
+#include "src/formats/firefox/firefox.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/id_table.h"
-#include "src/formats/json/json_number.h"
+#include "src/formats/json/json_reader.h"
+#include "src/formats/reader.h"
 
 /* Numbers from 0 on. */
 struct firefox_amounts {

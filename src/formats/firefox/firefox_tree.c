@@ -2,10 +2,10 @@
 /* firefox_tree.c -- the threads of a Firefox profile as a sample tree.
  *
  * Each thread is a section.  The tree is built with the labels of
- * firefox_frames.h; at the end the profile gets all frames, and labels become
+ * firefox.h; at the end the profile gets all frames, and labels become
  * theirs.
  */
-#include "src/formats/firefox/firefox_tree.h"
+#include "src/formats/firefox/firefox.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/formats/firefox/firefox_frames.h"
 
 /* Charges, or rows, between two checks for an interrupt. */
 enum { CHARGES_A_STEP = 1 << 14, ROWS_A_STEP = 1 << 14 };
@@ -84,17 +83,17 @@ make_parents(struct firefox_stacks *stacks, struct json_reader *json,
 
 		if (prefixes->n > 0) {
 			stacks->parent[i] = prefixes->values[i];
-			if (prefixes->values[i] != NO_INDEX &&
+			if (prefixes->values[i] != NO_CELL &&
 			    prefixes->values[i] >= n)
 				return index_column_fail(prefixes, json,
 				    "stackTable.prefix", i, n);
 			continue;
 		}
 		back = offsets->values[i];
-		if (back != NO_INDEX && back > i)
+		if (back != NO_CELL && back > i)
 			return index_column_fail(offsets, json,
 			    "stackTable.prefixOffset", i, n);
-		stacks->parent[i] = back == NO_INDEX || back == 0 ? NO_ROW :
+		stacks->parent[i] = back == NO_CELL || back == 0 ? NO_ROW :
 		                    i - back;
 	}
 	return 0;
@@ -245,9 +244,9 @@ firefox_tree_find_node(struct firefox_tree *tree, struct firefox_stacks *stacks,
 	struct error why = { 0 };
 	uint32_t node, label;
 
-	if (stack == NO_INDEX || (stack >= rows->n && is_cut)) {
+	if (stack == NO_CELL || (stack >= rows->n && is_cut)) {
 		label = firefox_frames_add_name(tree->frames,
-		    stack == NO_INDEX ? "[no stack]" : "[unknown]", error);
+		    stack == NO_CELL ? "[no stack]" : "[unknown]", error);
 		return label == NO_LABEL ? NO_NODE :
 		       reader_child(tree->reader, NO_NODE, label, error);
 	}

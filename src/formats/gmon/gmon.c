@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "src/formats/gmon/gmon_reader.h"
-#include "src/symbols/elf/module_file.h"
+#include "src/symbols/elf/elf_file.h"
 
 enum {
 	HEADER_SIZE = 20,

@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/id_table.h"
-#include "src/formats/memory_map.h"
 #include "src/formats/reader.h"
 #include "src/symbols/names/address_frames.h"
 

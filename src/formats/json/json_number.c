@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* json_number.c -- JSON's decimal numbers as exact integers. */
-#include "src/formats/json/json_number.h"
+#include "src/formats/json/json_reader.h"
 
 #include <stdlib.h>
 

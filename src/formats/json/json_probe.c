@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* json_probe.c -- recognises JSON formats by their keys. */
-#include "src/formats/json/json_probe.h"
+#include "src/formats/json/json_reader.h"
 
 #include <string.h>
 
 #include "src/formats/format.h"
-#include "src/formats/json/json_reader.h"
 
 enum { LEVELS_MAX = 4, PATH_MAX_SIZE = 200 };
 

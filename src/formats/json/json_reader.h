@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* json_reader.h -- the tokens of a JSON text, one after the other.
- *
- * yajl parses the text block by block, so that memory does not grow with it.
- * Errors are sticky: after a failure, be it the reader's or one of json_fail,
- * there are no more tokens, so that a format checks *error once, at the end.
- * Formats loop over keys and elements and never recurse.
- */
+/* json_reader.h -- reading JSON as it comes, with yajl. */
 #ifndef CPPROF_FORMATS_JSON_JSON_READER_H
 #define CPPROF_FORMATS_JSON_JSON_READER_H
 
@@ -15,6 +9,17 @@
 
 #include "src/base/error.h"
 #include "src/formats/reader.h"
+
+/* ---- json_reader.c ---- */
+
+/*
+ * The tokens of a JSON text, one after the other.
+ *
+ * yajl parses the text block by block, so that memory does not grow with it.
+ * Errors are sticky: after a failure, be it the reader's or one of json_fail,
+ * there are no more tokens, so that a format checks *error once, at the end.
+ * Formats loop over keys and elements and never recurse.
+ */
 
 enum json_type {
 	JSON_END,		/* of the input, or after a failure */
@@ -115,5 +120,58 @@ void json_pass(struct json_reader *json, uint64_t offset,
  */
 bool json_is_cut(const struct json_reader *json);
 uint64_t json_offset(const struct json_reader *json);
+
+/* ---- json_number.c ---- */
+
+/*
+ * JSON's decimal numbers as exact integers.
+ *
+ * Times are written in seconds, 1717171717.123456, and counted in nanoseconds:
+ * a double would lose some of these.
+ */
+
+/* digits * 10^exponent */
+struct decimal {
+	int64_t digits;
+	int32_t exponent;
+	bool is_rounded;	/* the token had more digits than fit */
+};
+
+/*
+ * The number, with its first 18 digits, and a 19th if 63 bits can hold it.
+ * false: the token is not a number.
+ */
+bool json_decimal(const struct json_token *token, struct decimal *decimal);
+
+/*
+ * decimal * 10^power, rounded to the nearest integer (halves away from 0).
+ * *is_exact, which may be NULL, becomes false if anything was rounded, here or
+ * in the decimal.  false: the result would exceed INT64_MAX.
+ */
+bool decimal_scale(struct decimal decimal, int power, int64_t *integer,
+                   bool *is_exact);
+
+/* The number if it is an integer from 0 to `most`; false: it is not. */
+bool json_whole_number(const struct json_token *token, uint64_t most,
+                       uint64_t *number);
+
+/*
+ * Reads the value of a key as a number from 0 to `most`; null leaves *number
+ * as it is.  Any other value is an error that says `what` was expected.
+ */
+void json_get_number(struct json_reader *json, uint64_t most,
+                     const char *what, uint64_t *number);
+
+/* ---- json_probe.c ---- */
+
+/* Recognises JSON formats by their keys. */
+
+/*
+ * PROBE_SURE if the first bytes of an input (see struct format) are JSON and
+ * hold one of the keys, else PROBE_NO or PROBE_OUT_OF_MEMORY.  paths ends with
+ * NULL.  A path names a key by the keys above it, at most four levels:
+ * "meta.interval", and for objects in arrays "profiles[].type".
+ */
+int json_probe(const void *head, size_t size, const char *const *paths);
 
 #endif

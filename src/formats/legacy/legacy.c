@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* legacy.c -- text profiles of gperftools, jemalloc and Go, older than pprof.
  *
- * Heap, growth, contention, thread and goroutine profiles (legacy_lines.h):
+ * Heap, growth, contention, thread and goroutine profiles (legacy.h):
  * a header, samples, which are values and addresses, innermost first, and
- * perhaps what was mapped where (memory_map.h).  Each becomes the pprof profile
- * (pprof_builder.h) that google/pprof would make of it, with the same values.
+ * perhaps what was mapped where (reader.h).  Each becomes the pprof profile
+ * (pprof.h) that google/pprof would make of it, with the same values.
  * All addresses are return addresses, less one, except a thread's innermost,
  * which is where it was.
  *
- * Names in the text are preferred to symbols of files (legacy_addresses.h):
- * those of a section before the profile (legacy_symbols.h), of the lines of a
+ * Names in the text are preferred to symbols of files (legacy.h):
+ * those of a section before the profile (legacy.h), of the lines of a
  * thread, or of comments that Go writes after a sample.  Go writes none for
  * runtime.goexit, the outermost frame of all its stacks, nor for the innermost
  * frames if they are functions of its runtime.
@@ -21,10 +21,8 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
-#include "src/formats/legacy/legacy_addresses.h"
-#include "src/formats/legacy/legacy_lines.h"
-#include "src/formats/legacy/legacy_symbols.h"
-#include "src/formats/pprof/pprof_profile.h"
+#include "src/formats/legacy/legacy.h"
+#include "src/formats/pprof/pprof.h"
 
 /* REPEATED_MAX: of frames that threads repeat, a whole stack with one line. */
 enum { LINE_MAX_MIB = 16, REPEATED_MAX = 1 << 20 };

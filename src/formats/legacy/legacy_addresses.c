@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* legacy_addresses.c -- addresses of a text profile, and what it calls them. */
-#include "src/formats/legacy/legacy_addresses.h"
+#include "src/formats/legacy/legacy.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/formats/id_table.h"
+#include "src/formats/reader.h"
 
 struct legacy_known_address {
 	uint64_t address;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* legacy_lines.c -- lines of gperftools' and Go's older text profiles. */
-#include "src/formats/legacy/legacy_lines.h"
+#include "src/formats/legacy/legacy.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* legacy_symbols.c -- the section "--- symbol" of a text profile. */
-#include "src/formats/legacy/legacy_symbols.h"
+#include "src/formats/legacy/legacy.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@
 #include "src/base/text_buffer.h"
 #include "src/formats/merged/merged_file.h"
 #include "src/formats/reader.h"
-#include "src/profile/fleet_tree.h"
+#include "src/profile/fleet.h"
 #include "src/profile/large_array.h"
 
 enum {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "src/formats/format.h"
-#include "src/formats/line_text.h"
 #include "src/formats/merged/merged_file.h"
+#include "src/formats/reader.h"
 #include "src/profile/fleet.h"
 
 enum {

@@ -8,8 +8,8 @@
 
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
+#include "src/formats/exporter.h"
 #include "src/formats/merged/merged_file.h"
-#include "src/formats/zstd_output.h"
 
 enum { FLUSH_SIZE = 256 << 10 };
 

@@ -8,13 +8,10 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/near.h"
+#include "src/base/short_name.h"
 #include "src/formats/exporter.h"
 #include "src/formats/merged/merged_file.h"
-#include "src/profile/fleet_accepts.h"
-#include "src/profile/fleet_add.h"
-#include "src/profile/fleet_settle.h"
-#include "src/profile/fleet_tree.h"
+#include "src/profile/fleet.h"
 #include "src/profile/stack_list.h"
 
 extern const struct format format_merged;

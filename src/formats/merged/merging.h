@@ -18,7 +18,7 @@ struct merging;
 
 /*
  * options: borrowed; should have a cache of modules.  key: what counts are kept
- * by, see fleet_add.h, borrowed; NULL: nothing.  Freed with merging_free; NULL
+ * by, see fleet.h, borrowed; NULL: nothing.  Freed with merging_free; NULL
  * with *error set.
  */
 struct merging *merging_new(const struct read_options *options,

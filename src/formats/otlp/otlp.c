@@ -4,7 +4,7 @@
  * A message has profiles of several resources, and behind them a dictionary:
  * tables of strings, functions, locations and stacks that all share.  So the
  * dictionary is read first, and then every sample becomes one of the pprof
- * profile (pprof_builder.h) that this is made into.
+ * profile (pprof.h) that this is made into.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,9 +12,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/otlp/otlp_fields.h"
-#include "src/formats/pprof/pprof_builder.h"
-#include "src/formats/pprof/pprof_profile.h"
-#include "src/formats/pprof/protobuf.h"
+#include "src/formats/pprof/pprof.h"
 #include "src/formats/source.h"
 
 _Static_assert((int)SOURCE_PADDING >= (int)PROTOBUF_PADDING,

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/formats/json/json_number.h"
+#include "src/formats/json/json_reader.h"
 #include "src/formats/otlp/otlp_fields.h"
-#include "src/formats/pprof/protobuf.h"
+#include "src/formats/pprof/pprof.h"
 
 enum otlp_json_message {
 	DATA, RESOURCE_PROFILES, RESOURCE, SCOPE_PROFILES, PROFILE, TYPE,

@@ -4,7 +4,7 @@
  * A file is a header, the events, the records and, after these, sections about
  * the recorded files and the machine ("features").  In a pipe, events and
  * features are records, too.  The input is read once, from front to back; what
- * the records mean is perf_session.h's subject.  A file that is cut off yields
+ * the records mean is perf_data.h's subject.  A file that is cut off yields
  * what comes before the cut.
  *
  * `perf record --threads` writes a directory: such a file, "data", and next to
@@ -20,9 +20,7 @@
 #include <unistd.h>
 
 #include "src/base/bytes.h"
-#include "src/formats/perf/perf_records.h"
-#include "src/formats/perf/perf_session.h"
-#include "src/formats/perf/perf_unpacker.h"
+#include "src/formats/perf/perf_data.h"
 #include "src/formats/reader.h"
 
 static const char magic[] = "PERFILE2", swapped_magic[] = "2ELIFREP",

@@ -4,13 +4,13 @@
  * Each waiting sample is in two lists, oldest first: of all samples, and of
  * those of its thread.  So the oldest of all is also the oldest of its thread.
  */
-#include "src/formats/perf/perf_deferred.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/id_table.h"
+#include "src/formats/reader.h"
 
 enum {
 	WAITING_MAX = 64 << 20,		/* bytes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_events.c -- the events of a perf.data file. */
-#include "src/formats/perf/perf_events.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

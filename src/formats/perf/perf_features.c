@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_features.c -- what perf recorded about events, files and the machine. */
-#include "src/formats/perf/perf_features.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/formats/perf/perf_machine.h"
-#include "src/symbols/elf/kernel_symbols.h"
+#include "src/symbols/elf/elf_file.h"
 
 enum { BUILD_IDS_MAX = 1 << 20, COMMAND_MAX = 65536, UPDATE_NAME = 2 };
 

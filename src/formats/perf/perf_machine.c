@@ -8,7 +8,7 @@
  * that is made or copied counts towards MAPS_MAX, so that a file full of forks
  * cannot take memory out of proportion.
  */
-#include "src/formats/perf/perf_machine.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
 #include "src/base/names.h"
-#include "src/formats/id_table.h"
-#include "src/symbols/elf/kernel_symbols.h"
+#include "src/formats/reader.h"
+#include "src/symbols/elf/elf_file.h"
 
 enum {
 	MAPS_MAX = 1 << 22,

@@ -5,7 +5,7 @@
  * sorted.  Records that are kept for the next round move to another buffer, so
  * that each is copied twice at most.
  */
-#include "src/formats/perf/perf_queue.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_sample.c -- one sample of a perf.data file, taken apart. */
-#include "src/formats/perf/perf_sample.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdlib.h>
 

@@ -16,10 +16,10 @@
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/formats/perf/perf_events.h"
+#include "src/formats/perf/perf_data.h"
 #include "src/formats/perf/perf_script_line.h"
 #include "src/formats/reader.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 enum { LINE_MAX_MIB = 1, FRAMES_MAX = 1 << 24, COMMAND_WIDTH = 16 };
 

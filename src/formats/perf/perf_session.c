@@ -4,7 +4,7 @@
  * The kernel's records wait in a queue until their turn; perf's own take effect
  * at once.
  */
-#include "src/formats/perf/perf_session.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,11 +13,6 @@
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/formats/perf/perf_features.h"
-#include "src/formats/perf/perf_machine.h"
-#include "src/formats/perf/perf_queue.h"
-#include "src/formats/perf/perf_tree.h"
-#include "src/formats/perf/perf_unpacker.h"
 
 enum { RECORDS_A_STEP = 4096 };	/* unpacked, between checks for Ctrl-C */
 

@@ -8,17 +8,16 @@
  * The same few thousand addresses come again and again.  So most are answered
  * from a table that has, for each hash of address and space, the last frame.
  */
-#include "src/formats/perf/perf_stacks.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/formats/id_table.h"
-#include "src/symbols/elf/kernel_symbols.h"
+#include "src/formats/reader.h"
+#include "src/symbols/elf/elf_file.h"
 #include "src/symbols/names/address_frames.h"
-#include "src/symbols/names/jit_map.h"
 #include "src/symbols/unwind/stack_unwinder.h"
 
 enum {

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_tree.c -- from the samples of a perf.data file to a profile's tree. */
-#include "src/formats/perf/perf_tree.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/perf/perf_deferred.h"
-#include "src/formats/perf/perf_sample.h"
-#include "src/formats/perf/perf_stacks.h"
 #include "src/formats/reader.h"
 
 /* Of an event without resource: it has no sample yet, or there is no room. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_unpacker.c -- records that perf compressed with zstd. */
-#include "src/formats/perf/perf_unpacker.h"
+#include "src/formats/perf/perf_data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/formats/unpacker.h"
+#include "src/formats/source.h"
 
 enum {
 	ROOM = 1 << 18,			/* enough for the largest records */

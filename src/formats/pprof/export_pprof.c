@@ -17,13 +17,11 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
-#include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/collapsed/collapsed.h"
 #include "src/formats/exporter.h"
-#include "src/formats/gzip_output.h"
-#include "src/formats/pprof/pprof_labels.h"
-#include "src/formats/pprof/protobuf.h"
+#include "src/formats/pprof/pprof.h"
 #include "src/profile/frame_labels.h"
-#include "src/profile/stack_walk.h"
+#include "src/profile/stack_list.h"
 
 struct function_key {
 	uint32_t name, file;

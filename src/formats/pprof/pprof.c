@@ -2,8 +2,8 @@
 /* pprof.c -- profile.proto, which go tool pprof and many others read.
  *
  * One outermost message, read field by field while it is unpacked: samples go
- * into the tree at once (pprof_samples.h), everything else is kept
- * (pprof_tables.h) until the end, when names are known (pprof_profile.h).  A
+ * into the tree at once (pprof.h), everything else is kept
+ * (pprof.h) until the end, when names are known (pprof.h).  A
  * file that is cut gives its complete samples; the names at its end are then
  * lost.  Time O(bytes), memory that of the tree and the tables.
  * Source: google/pprof, proto/profile.proto.
@@ -13,7 +13,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
-#include "src/formats/pprof/pprof_profile.h"
+#include "src/formats/pprof/pprof.h"
 
 _Static_assert((int)SOURCE_PADDING >= (int)PROTOBUF_PADDING,
                "numbers are read beyond the bytes at hand");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pprof_builder.c -- builds a pprof profile from a text format. */
-#include "src/formats/pprof/pprof_builder.h"
+#include "src/formats/pprof/pprof.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * then all others.  Two locations may be one address: the second then gets a
  * frame of the same contents, since in the tree they are different.
  */
-#include "src/formats/pprof/pprof_frames.h"
+#include "src/formats/pprof/pprof.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "src/base/memory.h"
 #include "src/base/names.h"
 #include "src/symbols/names/address_frames.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 /*
  * The most calls inlined at one place; of more, those next to the outermost

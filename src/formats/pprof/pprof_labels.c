@@ -4,7 +4,7 @@
  * All labels are kept as such.  Some keys are what producers call threads and
  * processes by; their values also make the sample's thread and process.
  */
-#include "src/formats/pprof/pprof_labels.h"
+#include "src/formats/pprof/pprof.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/pprof/protobuf.h"
 
 /* What a label may tell, with the keys for it, the best first. */
 enum fact { THREAD_NAME, THREAD_ID, PROCESS_ID, N_FACTS };
@@ -185,7 +184,7 @@ pprof_labels_find_thread(struct pprof_entry *entry,
 	return profile_add_thread(profile, &thread, error);
 }
 
-/* Enters one set: labels[n] as pprof_samples.h keeps them. */
+/* Enters one set: labels[n] as pprof.h keeps them. */
 static int
 enter_set(struct pprof_entry *entry, const unsigned char *bytes, size_t n,
           struct reader_section *section, struct error *error)

@@ -6,16 +6,14 @@
  * type in the file counts them (Go's "samples", each of which may stand for
  * several with the same stack).
  */
-#include "src/formats/pprof/pprof_profile.h"
+#include "src/formats/pprof/pprof.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/collapsed/collapsed_header.h"
-#include "src/formats/pprof/pprof_frames.h"
-#include "src/formats/pprof/pprof_labels.h"
+#include "src/formats/collapsed/collapsed.h"
 #include "src/profile/large_array.h"
 
 struct filler {
@@ -335,7 +333,7 @@ pprof_profile_make_tree(struct filler *filler, const uint32_t *frames,
  * ---- what cpprof says of a profile in its comments ----
  *
  * profile.proto has no place for intervals.  So the comments of an exported
- * profile are the header lines of collapsed stacks (collapsed_header.h), with
+ * profile are the header lines of collapsed stacks (collapsed.h), with
  * which hits are restored.  Their resources are the file's types of values in
  * order; if there is one more type, the first one is raw samples.
  */

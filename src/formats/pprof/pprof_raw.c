@@ -16,7 +16,7 @@
  * 	Mappings
  * 	1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]
  *
- * Each line becomes its original message (pprof_builder.h).  Labels that look
+ * Each line becomes its original message (pprof.h).  Labels that look
  * like numbers are taken for numbers, except a thread's.  Only a blank
  * separates names from files, and both may contain blanks: a file begins at the
  * first " /", otherwise after the last blank. Source: google/pprof,
@@ -29,9 +29,8 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
-#include "src/formats/line_text.h"
-#include "src/formats/pprof/pprof_builder.h"
-#include "src/formats/pprof/pprof_profile.h"
+#include "src/formats/pprof/pprof.h"
+#include "src/formats/reader.h"
 
 enum { LINE_MAX_MIB = 16, LABEL_INDENT = 16, LINE_INDENT = 13,
        INLINED_MAX = 10000 };

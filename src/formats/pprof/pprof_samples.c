@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pprof_samples.c -- enters the samples of a pprof profile as they are read.
  */
-#include "src/formats/pprof/pprof_samples.h"
+#include "src/formats/pprof/pprof.h"
 
 #include <endian.h>
 #include <stdlib.h>

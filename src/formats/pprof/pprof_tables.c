@@ -2,7 +2,7 @@
 /* pprof_tables.c -- everything in a pprof profile except samples, as in the
  * file.
  */
-#include "src/formats/pprof/pprof_tables.h"
+#include "src/formats/pprof/pprof.h"
 
 #include <stdlib.h>
 #include <string.h>

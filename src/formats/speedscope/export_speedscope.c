@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json_string.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/base/text_buffer.h"
 #include "src/formats/exporter.h"
-#include "src/profile/stack_walk.h"
+#include "src/profile/stack_list.h"
 
 enum { FRAMES_A_STEP = 4096 };
 

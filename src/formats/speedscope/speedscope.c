@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/id_table.h"
-#include "src/formats/json/json_probe.h"
-#include "src/formats/speedscope/speedscope_stacks.h"
-#include "src/symbols/names/demangle.h"
+#include "src/formats/json/json_reader.h"
+#include "src/formats/reader.h"
+#include "src/formats/speedscope/speedscope.h"
+#include "src/symbols/names/program.h"
 
 struct speedscope {
 	struct reader reader;

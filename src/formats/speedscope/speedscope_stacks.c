@@ -8,7 +8,7 @@
  * no times of their own; as in speedscope, each begins where the last one
  * ended.
  */
-#include "src/formats/speedscope/speedscope_stacks.h"
+#include "src/formats/speedscope/speedscope.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* speedscope_times.c -- when the stacks of a speedscope file were running. */
-#include "src/formats/speedscope/speedscope_times.h"
+#include "src/formats/speedscope/speedscope.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/profile/timeline.h"
+#include "src/profile/sample_tree.h"
 
 enum {
 	STRETCHES_A_STEP = 1 << 16,

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/json/json_number.h"
 #include "src/formats/json/json_reader.h"
 #include "src/formats/reader.h"
 #include "src/profile/call_graph.h"

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* argument_kinds.c -- the kinds of argument that commands share. */
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/printable.h"
-#include "src/shell/command/path_words.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/command/resolve.h"
-#include "src/shell/command/resolve_short.h"
 #include "src/shell/terminal/terminal.h"
 
 /* How much of a word an error shows. */

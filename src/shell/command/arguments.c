@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* arguments.c -- the words after a command, read as its row says. */
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/command.h"
 
 #include <string.h>
 

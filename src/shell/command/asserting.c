@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
-#include "src/formats/run_list.h"
+#include "src/formats/format.h"
 #include "src/profile/fleet.h"
 #include "src/shell/command/resolve.h"
 #include "src/views/compare.h"
-#include "src/views/totals.h"
+#include "src/views/paths.h"
 
 enum verdict { VERDICT_HOLDS, VERDICT_VIOLATED, VERDICT_UNDECIDED };
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* assertion.c -- reads a claim that something stays below or above a bound. */
-#include "src/shell/command/assertion.h"
+#include "src/shell/command/asserting.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/units.h"
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/path_words.h"
+#include "src/shell/command/command.h"
 
 const char *const assertion_views[] = {
 	[ASSERT_FUNCTIONS] = "functions",

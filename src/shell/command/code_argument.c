@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* code_argument.c -- what list and disasm share. */
-#include "src/shell/command/code_argument.h"
+#include "src/shell/command/resolve.h"
 
-#include "src/base/printable.h"
-#include "src/shell/command/resolve_code.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/terminal/terminal.h"
 
 enum { LISTED = 3 };	/* functions that a message names */

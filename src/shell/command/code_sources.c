@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* code_sources.c -- the source files of code that is shown. */
-#include "src/shell/command/code_sources.h"
+#include "src/shell/command/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/lines/source_digest.h"
+#include "src/symbols/lines/address_lines.h"
 
 /* Files that a note names. */
 enum { LISTED = 3 };

@@ -5,14 +5,13 @@
  * longest run of words that is a resource is one, in a formula all words up to
  * the operator.
  */
-#include "src/shell/command/column_argument.h"
+#include "src/shell/command/resolve.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/near.h"
-#include "src/shell/command/resolve.h"
+#include "src/base/short_name.h"
 
 enum { SHOWN = 60 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "src/base/near.h"
+#include "src/base/short_name.h"
 
 const struct command_word command_words[] = {
 #define MEANS(word, command) { word, command, NULL },

@@ -5,13 +5,9 @@
  * candidates.  The first word is a command.  For any other word, this finds the
  * argument that it belongs to, whose kind offers candidates.
  */
-#include "src/shell/command/complete.h"
+#include "src/shell/command/command.h"
 
 #include <string.h>
-
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/command/command.h"
-#include "src/shell/command/handles.h"
 
 /* Offers what an argument may be; for a switch, also what follows it. */
 static void

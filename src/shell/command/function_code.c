@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* function_code.c -- the instructions of a profile's function. */
-#include "src/shell/command/function_code.h"
+#include "src/shell/command/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* handles.c -- %3 in a command line: row 3 of the last view. */
-#include "src/shell/command/handles.h"
+#include "src/shell/command/command.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
-#include "src/base/new_file.h"
-#include "src/output/printable_writer.h"
-#include "src/shell/command/arguments.h"
-#include "src/shell/command/settings.h"
-#include "src/shell/command/sink.h"
+#include "src/base/writer.h"
+#include "src/output/output.h"
+#include "src/shell/command/command.h"
 #include "src/shell/line/words.h"
 #include "src/shell/terminal/terminal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* path_words.c -- the words of a typed path. */
-#include "src/shell/command/path_words.h"
+#include "src/shell/command/command.h"
 
 #include <string.h>
 

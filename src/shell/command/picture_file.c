@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* picture_file.c -- commands that draw a view into a file. */
-#include "src/shell/command/picture_file.h"
+#include "src/shell/command/view_command.h"
 
 #include <string.h>
 
-#include "src/base/new_file.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/base/writer.h"
+#include "src/shell/command/command.h"
 
 static const struct {
 	const char *ending;

@@ -6,11 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/near.h"
-#include "src/base/printable.h"
-#include "src/refine/startup.h"
-#include "src/shell/command/code_argument.h"
-#include "src/shell/command/resolve_short.h"
+#include "src/base/short_name.h"
+#include "src/base/text_buffer.h"
+#include "src/refine/refine.h"
 
 /* Bytes of a word, and how many of several functions, that an error shows. */
 enum { SHOWN = 80, LISTED = 8 };

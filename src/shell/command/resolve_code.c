@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* resolve_code.c -- finds the code that a word names: a function or a file. */
-#include "src/shell/command/resolve_code.h"
+#include "src/shell/command/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/near.h"
 #include "src/base/pattern.h"
-#include "src/base/printable.h"
-#include "src/shell/command/resolve_short.h"
+#include "src/base/short_name.h"
+#include "src/base/text_buffer.h"
 
 /* Bytes of a word, and how many of several names, that an error shows. */
 enum { SHOWN = 80, LISTED = 8 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* resolve_short.c -- the functions that a short name stands for. */
-#include "src/shell/command/resolve_short.h"
+#include "src/shell/command/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
 #include "src/base/short_name.h"
-#include "src/views/totals.h"
+#include "src/base/text_buffer.h"
+#include "src/views/paths.h"
 
 /* Bytes of a word and of the names that an error shows. */
 enum { SHOWN = 80, LISTED_SIZE = 700 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* selection.c -- the argument of narrow and drop: which stacks are meant. */
-#include "src/shell/command/selection.h"
+#include "src/shell/command/view_command.h"
 
 #include <string.h>
 
 #include "src/base/units.h"
 #include "src/profile/sections.h"
-#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/command.h"
 
 /* What may come before a pattern; the value's count is its index + 1. */
 static const struct {

@@ -5,13 +5,12 @@
  * TYPED_kind, its argument; HELD_kind, the type of its field; and the two
  * functions get_kind and set_kind between the field and the typed value.
  */
-#include "src/shell/command/settings.h"
+#include "src/shell/command/command.h"
 
 #include <string.h>
 
-#include "src/base/printable.h"
-#include "src/shell/command/argument_kinds.h"
-#include "src/shell/terminal/message.h"
+#include "src/base/text_buffer.h"
+#include "src/shell/terminal/terminal.h"
 
 /* The field of a setting whose type is HELD_kind. */
 #define FIELD(session, setting, kind) \

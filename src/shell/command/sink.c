@@ -4,7 +4,7 @@
  * The pager is $PAGER or less or, on systems without less, more.  If it cannot
  * be started, the output is shown without it.
  */
-#include "src/shell/command/sink.h"
+#include "src/shell/command/interpret.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/shell/terminal/child.h"
-#include "src/shell/terminal/message.h"
 #include "src/shell/terminal/terminal.h"
 
 /*

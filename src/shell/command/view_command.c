@@ -6,7 +6,7 @@
 
 #include "src/shell/command/resolve.h"
 #include "src/shell/session/session_left.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 /*
  * 0, or -1 with *error set: no function matches.  Of two sides either may have

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/text_buffer.h"
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/command.h"
 #include "src/shell/terminal/terminal.h"
 
 enum { WIDTH = 72, INDENT = 2 };

@@ -5,7 +5,9 @@
 
 #include "src/base/error.h"
 #include "src/base/table.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/command/command.h"
+#include "src/shell/line/options.h"
 
 /* A list of commands, each with its group and its summary. */
 void help_start_list(struct table *table);
@@ -23,5 +25,19 @@ int help_describe(const struct command *command, struct table *table,
 int help_wrap(const char *paragraphs, size_t width,
               int (*line)(void *context, const char *text, size_t length),
               void *context);
+
+/* ---- manual.c ---- */
+
+/*
+ * The reference of the commands, from their table.
+ *
+ * In Markdown for doc/manual.md, and as the man page doc/cpprof.1.
+ */
+
+/* Adds the reference of all commands in the order of commands/list.def. */
+void manual_add(struct text_buffer *text, enum manual_form form);
+
+/* Adds what --help prints of the formats, in the order of formats/list.def. */
+void manual_add_formats(struct text_buffer *text);
 
 #endif

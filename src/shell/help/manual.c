@@ -2,16 +2,14 @@
 /* manual.c -- the reference of commands and resources, from their tables. */
 #include "src/formats/exporter.h"
 #include "src/formats/format.h"
-#include "src/shell/help/manual.h"
+#include "src/shell/help/help_text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "src/base/units.h"
-#include "src/shell/command/arguments.h"
 #include "src/shell/command/command.h"
-#include "src/shell/help/help_text.h"
-#include "src/shell/record/resource_kinds.h"
+#include "src/shell/record/recording.h"
 
 enum { WIDTH = 78 };
 

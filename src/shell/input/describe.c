@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* describe.c -- describes the session at the prompt. */
-#include "src/shell/input/describe.h"
+#include "src/shell/input/input.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/printable.h"
 #include "src/base/short_name.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
 #include "src/base/writer.h"
 #include "src/shell/help/help_text.h"

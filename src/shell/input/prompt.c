@@ -7,7 +7,7 @@
  * before, and SIGTERM and SIGHUP end the loop as Ctrl-D does.  SIGQUIT (Ctrl-\)
  * is for the programs that commands run; the prompt ignores it.
  */
-#include "src/shell/input/prompt.h"
+#include "src/shell/input/input.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,12 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/printable.h"
 #include "src/base/progress.h"
-#include "src/shell/command/complete.h"
+#include "src/base/text_buffer.h"
+#include "src/shell/command/command.h"
 #include "src/shell/command/interpret.h"
-#include "src/shell/input/describe.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 /* Global, because readline's callbacks get no context. */
 static struct session *current_session;

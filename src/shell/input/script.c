@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* script.c -- runs commands from a file. */
-#include "src/shell/input/script.h"
+#include "src/shell/input/input.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/text_lines.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/command/interpret.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 /* A script may run itself. */
 enum { DEEPEST = 16 };

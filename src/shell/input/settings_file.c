@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* settings_file.c -- applies the user's file of settings. */
-#include "src/shell/input/settings_file.h"
+#include "src/shell/input/input.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "src/shell/command/command.h"
-#include "src/shell/input/script.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 bool
 settings_file_name(const char *file, char *path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* startup.c -- runs the user's files of commands before the prompt opens. */
-#include "src/shell/input/startup.h"
+#include "src/shell/input/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/shell/input/script.h"
-#include "src/shell/input/settings_file.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 static const char local_file[] = ".cpprofrc";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* completion.c -- the words that an unfinished word may become. */
-#include "src/shell/line/completion.h"
+#include "src/shell/line/words.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 
 void
 completion_free(struct completion *completion)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* option_row.c -- an option is a row. */
-#include "src/shell/line/option_row.h"
+#include "src/shell/line/options.h"
 
 #include <string.h>
 
-#include "src/base/near.h"
+#include "src/base/short_name.h"
 
 int
 option_take(const struct option_row *row, void *options, const char *value,

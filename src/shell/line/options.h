@@ -9,7 +9,70 @@
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
 #include "src/output/output.h"
-#include "src/shell/line/option_row.h"
+
+/* ---- option_row.c ---- */
+
+/*
+ * An option is a row.
+ *
+ * The options of cpprof itself and those of record are tables of such rows:
+ * parsing, completion, help and the man page read them.
+ */
+
+/* Has a letter or a name or both. */
+struct option_row {
+	const char *letter;	/* "-e"; NULL: none */
+	const char *name;	/* "--symfs"; NULL: none */
+	const char *value;	/* "DIR", what it takes; NULL: nothing */
+	const char *help;	/* a part of a sentence; NULL: not listed */
+
+	/*
+	 * Changes the options that the table is for.  0, or -1 with *error
+	 * set.  NULL: sets the bool at that offset.
+	 */
+	int (*take)(void *options, const char *value, struct error *error);
+	size_t flag;
+};
+
+#define OPTIONS_END { NULL, NULL, NULL, NULL, NULL, 0 }
+
+/* Whether a row is the one that ends the table. */
+static inline bool
+option_is_end(const struct option_row *row)
+{
+	return row->letter == NULL && row->name == NULL;
+}
+
+/* "-e" or "--symfs". */
+static inline const char *
+option_word(const struct option_row *row)
+{
+	return row->letter != NULL ? row->letter : row->name;
+}
+
+/* Does what the row says; value: the option's, NULL if it takes none. */
+int option_take(const struct option_row *row, void *options,
+                const char *value, struct error *error);
+
+/*
+ * The option that a word begins with, or NULL; *rest: what follows it in the
+ * word.
+ */
+const struct option_row *option_match(const struct option_row *rows,
+                                      const char *word, const char **rest);
+
+/*
+ * Takes the options of a command that *words begins with, and moves it past
+ * them: to a word that is no option, such as "-" and "--", or to NULL.  0, or
+ * -1 with *error set for an unknown option or one without its value.
+ */
+int options_take(const struct option_row *rows, const char *command,
+                 void *options, char *const **words, struct error *error);
+
+/* Adds "-h, --help" or "--symfs DIR". */
+void text_add_option(struct text_buffer *text, const struct option_row *row);
+
+/* ---- options.c ---- */
 
 /* The exit status after a command line that is wrong. */
 enum { EXIT_USAGE = 2, EXIT_VIOLATED = 4, EXIT_UNDECIDED = 5 };

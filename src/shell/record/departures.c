@@ -5,7 +5,7 @@
  * mapped ends, whatever ended it.  In case this process is killed together with
  * them, it also notes twice a second which of them are running.
  */
-#include "src/shell/record/departures.h"
+#include "src/shell/record/recording.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_process.h"
 
 #define BEAT_MS 500
 

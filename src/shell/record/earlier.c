@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* earlier.c -- numbers the earlier recordings of a program. */
-#include "src/shell/record/earlier.h"
+#include "src/shell/record/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

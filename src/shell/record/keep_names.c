@@ -4,7 +4,7 @@
  * Files are opened through the directory's descriptor, so that the directory
  * may be moved in the meantime.
  */
-#include "src/shell/record/keep_names.h"
+#include "src/shell/record/recording.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,10 +19,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_process.h"
-#include "src/formats/cpprofdata/names_file.h"
-#include "src/formats/cpprofdata/recording_names.h"
-#include "src/shell/terminal/progress_line.h"
+#include "src/shell/terminal/terminal.h"
 
 /* The files of a recording's processes. */
 struct process_files {

@@ -4,7 +4,7 @@
  * While the program runs this process only waits.  SIGINT and SIGQUIT come
  * from the terminal to both, and the program decides what they mean.
  */
-#include "src/shell/record/launch.h"
+#include "src/shell/record/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "lib/cpprof-environment.h"
-#include "src/shell/record/departures.h"
 
 static volatile sig_atomic_t child;	/* 0: none */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* offers.c -- asks the collector, and reads its answer. */
-#include "src/shell/record/offers.h"
+#include "src/shell/record/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

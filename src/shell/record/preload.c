@@ -11,7 +11,7 @@
  * name for the same path, and is never removed: processes may outlive this one,
  * and each program that they start needs it.
  */
-#include "src/shell/record/preload.h"
+#include "src/shell/record/recording.h"
 
 #include <elf.h>
 #include <errno.h>

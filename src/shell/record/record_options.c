@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* record_options.c -- the options of record. */
-#include "src/shell/record/record_options.h"
+#include "src/shell/record/recording.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ take_no_prompt(void *all, const char *word, struct error *error)
 	return 0;
 }
 
-#define FLAG(member) NULL, offsetof(struct record_options, member)
+#define RECORD_FLAG(member) NULL, offsetof(struct record_options, member)
 
 const struct option_row record_option_rows[] = {
 	{ "-r", NULL, "RESOURCE[:INTERVAL]",
@@ -124,20 +124,20 @@ const struct option_row record_option_rows[] = {
 	  "record stops; see --force",
 	  take_name, 0 },
 	{ NULL, "--force", NULL, "replaces the recording that -o NAME holds",
-	  FLAG(replaces) },
+	  RECORD_FLAG(replaces) },
 	{ NULL, "--prompt", NULL, "opens the recording at the prompt",
 	  take_prompt, 0 },
 	{ NULL, "--no-prompt", NULL, "does not open the recording",
 	  take_no_prompt, 0 },
 	{ NULL, "--no-children", NULL,
 	  "samples only the program, not its child processes",
-	  FLAG(is_alone) },
+	  RECORD_FLAG(is_alone) },
 	{ NULL, "--returns", NULL,
 	  "counts how often calls return, so that views show how often each "
-	  "path was taken", FLAG(counts_returns) },
+	  "path was taken", RECORD_FLAG(counts_returns) },
 	{ NULL, "--random", NULL,
 	  "randomises the intervals, so that a program that repeats with the "
-	  "period of the interval gets its true shares", FLAG(is_random) },
+	  "period of the interval gets its true shares", RECORD_FLAG(is_random) },
 	{ NULL, "--max-size", "BYTES",
 	  "the largest size of a process's file; samples that do not fit are "
 	  "counted as lost", take_max_size, 0 },
@@ -150,11 +150,11 @@ const struct option_row record_option_rows[] = {
 	  "keeps no names in the recording. Without this option, names, inlined "
 	  "calls and lines are added when the program ends, so that the "
 	  "recording shows the same after a rebuild and on another machine",
-	  FLAG(keeps_no_names) },
+	  RECORD_FLAG(keeps_no_names) },
 	{ NULL, "--list", NULL,
 	  "lists every resource, its source on this machine, and why a better "
-	  "source is not used; runs nothing", FLAG(wants_list) },
-	{ NULL, "--help", NULL, "prints this help", FLAG(wants_help) },
+	  "source is not used; runs nothing", RECORD_FLAG(wants_list) },
+	{ NULL, "--help", NULL, "prints this help", RECORD_FLAG(wants_help) },
 	OPTIONS_END
 };
 

@@ -22,9 +22,6 @@
 
 #include "lib/cpprof-shared.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_process.h"
-#include "src/shell/record/earlier.h"
-#include "src/shell/record/keep_names.h"
 
 /* How often other recordings may move the directory before opening it fails. */
 enum { MOST_TRIES = 100 };

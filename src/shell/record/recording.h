@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* recording.h -- the directory that a recording is written to.
+/* recording.h -- recordings: what record is asked for, how it starts the
+ * program with the collector, and what it says at the end.
  *
- * Of record --repeat, it contains the directories run-1, run-2, ... instead of
- * files.  It is locked until the recording ends.  Its earlier contents are not
- * touched until the program is about to start.  Call, in this order:
- *
- *	recording_open		makes it or locks it; changes nothing in it
- *	recording_clear		moves an earlier recording out of the way
- *	recording_started	removes the recording that is replaced
- *	recording_undo		if the program did not start: restores all
- *	recording_close		in any case; ends the lock
+ * Functions return 0, or -1 with *error set, unless they say otherwise.
  */
 #ifndef CPPROF_SHELL_RECORD_RECORDING_H
 #define CPPROF_SHELL_RECORD_RECORDING_H
@@ -17,13 +10,246 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
+#include "lib/cpprofdata.h"
 #include "src/base/error.h"
-#include "src/formats/cpprofdata/cpprofdata_summary.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/shell/line/options.h"
+#include "src/shell/line/words.h"
+
+/* ---- resource_kinds.c ---- */
+
+/* The resources that the collector knows. */
+
+struct resource_kind {
+	const char *name;
+	const char *gtick;
+	uint64_t interval, least;	/* default and smallest, in gticks */
+	const char *summary;
+};
+
+/* In the order of lib/resources.def; ends with a NULL name. */
+extern const struct resource_kind resource_kinds[];
+
+/* The kind with that name; NULL with *error naming similar ones. */
+const struct resource_kind *resource_kind_find(const char *name, size_t length,
+                                               struct error *error);
+
+/*
+ * Reads an interval: a number of gticks, or a number with a unit, which for
+ * time is us, ms or s, for memory B, K, M or G (powers of 1024), and otherwise
+ * k, M or G (powers of 1000).  0, or -1 with *error set.
+ */
+int resource_kind_interval(const struct resource_kind *kind, const char *text,
+                           uint64_t *interval, struct error *error);
+
+/* Reads a number of bytes in the same way. */
+int resource_kind_bytes(const char *text, uint64_t *bytes,
+                        struct error *error);
+
+/* ---- record_options.c ---- */
+
+/* The options of record. */
+
+struct record_options {
+	const char *name;	/* directory; NULL: by the program's name */
+	struct chosen_resource {
+		const struct resource_kind *kind;
+		uint64_t interval;	/* 0: not given */
+	} resources[CPPROFDATA_MAX_RESOURCES];
+	size_t n_resources;	/* 0: the collector's default */
+	bool wants_prompt, wants_no_prompt;	/* neither: the setting */
+	bool replaces;		/* an earlier recording of that name */
+	unsigned frequency;	/* of -F; 0: not given */
+	bool is_random;
+	bool is_alone;		/* children are not sampled */
+	bool counts_returns;
+	bool keeps_no_names;
+	uint64_t max_size;	/* of a file; 0: no limit */
+	unsigned n_runs;	/* of --repeat; 0: not given */
+	bool wants_list, wants_help;
+	char *const *program;	/* its words, then NULL; itself NULL only if
+				 * the list or help is wanted */
+};
+
+/* The rows; their options are a struct record_options. */
+extern const struct option_row record_option_rows[];
+
+/*
+ * Reads words, which end with NULL and are borrowed.  0, or -1 with *error
+ * set.
+ */
+int record_options_parse(struct record_options *options, char *const *words,
+                         struct error *error);
+
+/* Adds the resources as in CPPROF_RESOURCES: "cpu:1000,page-faults". */
+void record_options_add_resources(const struct record_options *options,
+                                  struct text_buffer *text);
+
+/*
+ * Offers what the word after n others may be, of which the first follows
+ * `record`: a resource, an option, or a file.
+ */
+void record_options_complete(struct completion *completion,
+                             const struct word *words, size_t n);
+
+/* ---- preload.c ---- */
+
+/* Whether the collector can be preloaded, and from which path. */
+
+/*
+ * 0 when a library can be preloaded into the program in that file, or into
+ * the interpreter that its #! line names; -1 with *error saying why not:
+ * statically linked, set-user-ID, another machine's, not executable.
+ */
+int preload_check(const char *path, struct error *error);
+
+/*
+ * Finds libcpprof.so in the folder of this program (as built) or where it is
+ * installed.  Writes a path for LD_PRELOAD to path[size]: the library's own,
+ * or, if that contains a blank or a colon, the path of a symbolic link to it,
+ * which is made if necessary.  0, or -1 with *error set.
+ */
+int preload_find_library(char *path, size_t size, struct error *error);
+
+/* ---- offers.c ---- */
+
+/*
+ * Which resources the collector can give on this machine.
+ *
+ * Only the collector knows, so this starts a program with the collector
+ * preloaded, which tries its sources and writes an answer.
+ */
+
+/* The texts belong to struct offers. */
+struct offer {
+	const char *name;
+	const char *source;	/* "": it cannot be recorded */
+	bool is_coarse, can_be_random;
+	const char *why;	/* why not, or why no better source; or "" */
+};
+
+struct offers {
+	struct offer *items;
+	size_t n, capacity;
+	struct text_buffer text;
+};
+
+/*
+ * Asks about the resources in a list like the value of CPPROF_RESOURCES, or
+ * about all if it is NULL.  library: see recording.h.  0, or -1 with *error set.
+ * Call offers_free in either case.
+ */
+int offers_ask(struct offers *offers, const char *library,
+               const char *resources, bool is_random, struct error *error);
+void offers_free(struct offers *offers);
+
+/* ---- departures.c ---- */
+
+/*
+ * Notes when the recorded processes ended.
+ *
+ * A process that is killed cannot write so in its file, but the waits of its
+ * threads last until that moment.  Its file is then closed, which inotify
+ * reports.
+ */
+
+struct departures {
+	int fd;			/* of inotify; -1: none */
+	const char *directory;	/* borrowed */
+};
+
+void departures_begin(struct departures *departures, const char *directory);
+void departures_end(struct departures *departures);
+
+/*
+ * Waits until a child has ended, but does not reap it.  While it waits, and
+ * once more at the end, it notes in the files of the directory which processes
+ * ended without writing so.
+ */
+void departures_wait(struct departures *departures, pid_t child);
+
+/* ---- earlier.c ---- */
+
+/*
+ * Numbers the earlier recordings of a program.
+ *
+ * The latest recording is calc.cpprof, the one before it calc.1.cpprof, the
+ * one before that calc.2.cpprof, and so on.
+ */
+
+/*
+ * Writes the n-th name to text[size]; the 0-th is `name`, which ends in
+ * ".cpprof".  Returns its length, also if it does not fit.
+ */
+size_t earlier_name(const char *name, unsigned n, char *text, size_t size);
+
+/*
+ * Renames `name` to the first of these names, the recording that had it to the
+ * second, and so on up to a free name.  Begins with the last and replaces
+ * nothing, so that no recording is lost if this is interrupted.  Returns how
+ * many were renamed, or 0 with *error set and all names as they were.
+ */
+unsigned earlier_move(const char *name, struct error *error);
+
+/* Renames the first n back, until a name is not free. */
+void earlier_move_back(const char *name, unsigned n);
+
+/* Like rename(), but fails if the new name exists.  0, or an errno. */
+int earlier_rename(const char *from, const char *to);
+
+/* ---- keep_names.c ---- */
+
+/*
+ * Writes names into a recording, once its program has ended.
+ *
+ * Writes only into a directory that the user owns and nobody else may write to.
+ * The names go to a new file, which replaces the old one when it is complete.
+ */
+
+/* Whether a file of a recording holds names, perhaps unfinished. */
+bool keep_names_is_file(const char *entry);
+
+/*
+ * Names what the recording in an open directory has sampled so far.  If
+ * wants_names is false, the file only says that no names are wanted.  symfs:
+ * as in read_options.  program: the program's file, open because it may have
+ * been removed or replaced since, or -1.  0, or -1 with *error set and the old
+ * names still there.
+ */
+int keep_names(int directory, bool wants_names, const char *symfs, int program,
+               struct error *error);
+
+/*
+ * Does the same if names are missing: the recorder was killed before it wrote
+ * them, or a process sampled more after the recorder had ended.  Does nothing
+ * if path is no such directory or is still being written to.  0, or -1 with
+ * *error set if interrupted.
+ */
+int keep_names_late(const char *path, const char *symfs, struct error *error);
+
+/* ---- recording.c ---- */
+
+/*
+ * The directory that a recording is written to.
+ *
+ * Of record --repeat, it contains the directories run-1, run-2, ... instead of
+ * files.  It is locked until the recording ends.  Its earlier contents are not
+ * touched until the program is about to start.  Call, in this order:
+ *
+ * 	recording_open		makes it or locks it; changes nothing in it
+ * 	recording_clear		moves an earlier recording out of the way
+ * 	recording_started	removes the recording that is replaced
+ * 	recording_undo		if the program did not start: restores all
+ * 	recording_close		in any case; ends the lock
+ */
 
 /* What happens to an earlier recording of the same name. */
 enum earlier_recording {
-	EARLIER_MOVES,		/* gets a number: earlier.h */
+	EARLIER_MOVES,		/* gets a number: recording.h */
 	EARLIER_STAYS,		/* must not be replaced */
 	EARLIER_GOES,		/* is replaced */
 };
@@ -79,5 +305,124 @@ void recording_close(struct recording *recording);
 /* Sums up the files of a recording; skips those that cannot be read. */
 int recording_summarise(const char *path, struct cpprofdata_summary *summary,
                         struct error *error);
+
+/* ---- sampled_time.c ---- */
+
+/*
+ * How much of a program's CPU time was sampled, and why not.
+ *
+ * The kernel reports the CPU time of the program and of all descendants that
+ * were waited for.  The collector counts the time that it sampled, in memory
+ * that all processes of the recording share (lib/cpprof-shared.h).  A process
+ * that outlives its parent, such as a daemon, is not in the first sum, and in
+ * the second only with what it reports before the program ends.
+ */
+
+struct cpprof_shared;
+
+struct sampled_time {
+	int fd;				/* -1: no memory, nothing is known */
+	struct cpprof_shared *shared;
+	char name[48];			/* by which to open it; or "" */
+	int file;			/* the second memory; -1: none */
+	char file_name[PATH_MAX];
+	uint64_t cpu_ns;		/* the kernel's; set by the caller */
+};
+
+/* Never fails; without shared memory, nothing is known. */
+void sampled_time_start(struct sampled_time *time);
+
+/*
+ * Makes the file for processes that cannot open the memory.  When the directory
+ * is empty.  sampled_time_end removes it.
+ */
+void sampled_time_add_file(struct sampled_time *time, const char *directory);
+void sampled_time_end(struct sampled_time *time);
+
+/* Whether enough CPU time was used that there should be samples. */
+bool sampled_time_is_much(const struct sampled_time *time);
+
+/* Processes whose I/O by io_uring should have been counted but was not. */
+uint64_t sampled_time_n_rings(const struct sampled_time *time);
+
+/* Files made and brief records written, as the processes count them. */
+uint64_t sampled_time_n_recorded(const struct sampled_time *time);
+
+/*
+ * The first adds why there is no sample at all: "the collector was not loaded".
+ * The second adds how much CPU time was not sampled and why, if that is more
+ * than noise: "0.50 of 1.02 CPU s were not sampled: 2 programs link
+ * statically".  It also reports programs that could not see the recording,
+ * whose time is often unknown.  It returns whether it added anything.
+ */
+void sampled_time_add_none(const struct sampled_time *time,
+                           struct text_buffer *text);
+bool sampled_time_add_missing(const struct sampled_time *time,
+                              struct text_buffer *text);
+
+/* ---- recording_report.c ---- */
+
+/* Reports on a recording in a few lines. */
+
+struct recording_report {
+	const struct recording *recording;
+	const struct offers *offers;	/* for the resources recorded */
+	const struct sampled_time *time;
+	int status;		/* the program's, as launch_program has it */
+	bool opens;		/* the recording will be opened */
+	bool is_default;	/* no resource was asked for */
+	bool is_alone;		/* --no-children */
+};
+
+/*
+ * Reports on standard error, in a line each: how many samples there are or why
+ * there are none, what was lost or not sampled, and the new names of earlier
+ * recordings.
+ */
+void recording_report(const struct recording_report *report);
+
+/* Reports the new names of earlier recordings, if there were any. */
+void recording_report_moved(const struct recording *recording);
+
+/* ---- launch.c ---- */
+
+/* Runs a program with the collector in it. */
+
+struct launch {
+	const char *library;	/* absolute path, see recording.h; NULL: the
+				 * program runs without the collector, and what
+				 * concerns only that is not used */
+	const char *output;	/* absolute path of an existing directory */
+	const char *resources;	/* the value of CPPROF_RESOURCES */
+	bool is_random, is_alone, counts_returns;
+	uint64_t max_size;	/* 0: no limit */
+	const char *shared;	/* see recording.h; "": none */
+	uint64_t *cpu_ns;	/* set to the CPU time of the program and of
+				 * all descendants that were waited for */
+	const char *program;	/* the file to execute */
+	char *const *words;	/* its arguments, words[0] the name as typed;
+				 * ends with NULL */
+	void (*started)(void *context);	/* called once the program runs */
+	void *context;
+	bool resets_sigpipe;	/* this process ignores SIGPIPE, but the
+				 * program should not */
+	void (*on_limit)(int);	/* what SIGXFSZ does in the program */
+};
+
+/*
+ * Runs the program as a child, with the files of this process, and waits for
+ * its end.  While it runs, this process ignores signals from the terminal and
+ * passes SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 on to it.  *status: what a shell
+ * would report, the exit status or 128 + N after signal N.  0, or -1 with
+ * *error set if it could not be started.
+ */
+int launch_program(const struct launch *launch, int *status,
+                   struct error *error);
+
+/*
+ * Executes the program in place of this process, which needs neither another
+ * process nor an open file.  Returns only if that fails, -1 with *error set.
+ */
+int launch_in_place(const struct launch *launch, struct error *error);
 
 #endif

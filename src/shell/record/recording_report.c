@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* recording_report.c -- reports on a recording in a few lines. */
-#include "src/shell/record/recording_report.h"
+#include "src/shell/record/recording.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/text_buffer.h"
-#include "src/shell/record/earlier.h"
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 /* Processes that had a resource from another source than the usual one. */
 static void

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* resource_kinds.c -- the resources that the collector knows. */
-#include "src/shell/record/resource_kinds.h"
+#include "src/shell/record/recording.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/near.h"
+#include "src/base/short_name.h"
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
 

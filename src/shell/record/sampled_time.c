@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sampled_time.c -- the memory that a recording shares. */
-#include "src/shell/record/sampled_time.h"
+#include "src/shell/record/recording.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

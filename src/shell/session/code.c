@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* code.c -- the profile's stacks as places in its code. */
-#include "src/shell/session/code.h"
+#include "src/shell/session/session.h"
 
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
+#include "src/profile/sample_tree.h"
 #include "src/profile/sections.h"
-#include "src/profile/tree_time.h"
 
 void
 code_free(struct code *code)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* column_list.c -- which resources views show side by side. */
-#include "src/shell/session/column_list.h"
+#include "src/shell/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
 
 static void

@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
 #include "src/profile/large_array.h"
-#include "src/profile/profile_runs.h"
+#include "src/profile/profile_merge.h"
 #include "src/profile/sections.h"
 
 /* ---- what depends on the loaded profile ---- */

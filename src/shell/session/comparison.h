@@ -9,7 +9,7 @@
  * A side that is one merged profile has no replicates, but members that differ:
  * its random groups stand for runs, each of which did a part of the work.
  *
- * The sides can also be parts of the loaded profile (sides.h).  Then the values
+ * The sides can also be parts of the loaded profile (comparison.h).  Then the values
  * of a label stand for runs.
  */
 #ifndef CPPROF_SHELL_SESSION_COMPARISON_H
@@ -20,13 +20,109 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/names.h"
 #include "src/base/text_buffer.h"
 #include "src/formats/format.h"
 #include "src/profile/profile.h"
+#include "src/refine/refine.h"
 #include "src/shell/session/naming.h"
-#include "src/shell/session/runs.h"
-#include "src/shell/session/sides.h"
 #include "src/views/view.h"
+
+/* ---- runs.c ---- */
+
+/* Several runs of a program, each read by itself. */
+
+/* Start with { 0 }. */
+struct runs {
+	struct profile **profiles;	/* [n] */
+	char **paths;			/* [n] */
+	uint32_t n;
+	bool are_borrowed;		/* the profiles */
+};
+
+/*
+ * Reads the runs that paths stand for (format.h).  0, or -1 with *error set
+ * and *runs empty.
+ */
+int runs_read(struct runs *runs, const char *const *paths, size_t n,
+              const struct read_options *options, struct error *error);
+void runs_free(struct runs *runs);
+
+/*
+ * The same for paths of which some may be one run that has been read: `loaded`,
+ * from n paths.  It is borrowed if it is one run; else all are read again.
+ */
+int runs_find(struct runs *runs, struct profile *loaded,
+              const char *const *paths, size_t n,
+              const struct read_options *options, struct error *error);
+
+/*
+ * Adds how much runs vary in what they used of each resource: "cpu 1.02 s on
+ * average, 981 ms to 1.10 s, standard deviation 3.1%; ...".
+ */
+void runs_add_variation(const struct runs *runs, struct text_buffer *text);
+
+/* ---- sides.c ---- */
+
+/*
+ * Two parts of one profile that are compared, by the values of a label.
+ *
+ * The values, such as hosts, stand for runs.  If a side has more of them than
+ * SIDE_VALUES_MAX, they are dealt to groups, each of which did the work of its
+ * values; by a hash, so that a group is no better than another one.
+ */
+
+enum { SIDE_VALUES_MAX = 64, SIDE_GROUPS = 32 };
+
+/* What the user asked for. */
+struct sides {
+	struct section_pattern *patterns[2];	/* the base, now; NULL: now is
+						 * all that has other values */
+	const char *key;			/* of both */
+	char *texts[2];				/* as typed: "host=old*" */
+};
+
+/*
+ * Copies the words; now NULL: all other values.  Freed with sides_free; NULL
+ * with *error set, also if the keys differ.
+ */
+struct sides *sides_new(const struct pattern_word *base,
+                        const struct pattern_word *now, struct error *error);
+void sides_free(struct sides *sides);
+
+/* What a profile has of them.  Start with { 0 }; freed with division_free. */
+struct division {
+	uint32_t *column;	/* [n_sections + 1], or NO_RESOURCE */
+	uint32_t n_sections;
+	struct names *values[2];	/* by side */
+	uint32_t *columns_of[2];	/* [values] */
+	uint32_t n[2];			/* columns, those of the base first */
+	double *sizes;			/* [n[0] + n[1]] values in a column;
+					 * NULL: 1 each */
+};
+
+/*
+ * Which values are on which side of a profile, of those that the steps about
+ * the key leave.  0, or -1 with *error set: a side has none, or both have one.
+ */
+int sides_divide(const struct sides *sides, const struct profile *profile,
+                 struct step *const *steps, size_t n_steps,
+                 struct division *division, struct error *error);
+void division_free(struct division *division);
+/* The *n values of a side, in byte order, freed by the caller; or NULL. */
+uint32_t *division_values(const struct division *division, int side,
+                          uint32_t *n, struct error *error);
+bool division_equals(const struct division *a, const struct division *b);
+
+/*
+ * The steps that are not about the key: *n of them, freed with free(); NULL with
+ * *error set.
+ */
+struct step **sides_other_steps(const struct sides *sides,
+                                struct step *const *steps, size_t *n,
+                                struct error *error);
+
+/* ---- comparison.c ---- */
 
 /* Start with { 0 }. */
 struct comparison {

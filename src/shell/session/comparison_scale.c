@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/base/printable.h"
+#include "src/base/text_buffer.h"
 #include "src/base/units.h"
 #include "src/profile/large_array.h"
 #include "src/shell/session/comparison.h"
-#include "src/views/work.h"
+#include "src/views/compare.h"
 
 void
 comparison_scale_none(struct comparison *comparison)

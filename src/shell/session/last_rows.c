@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* last_rows.c -- the rows of the last view at the prompt, for %N. */
-#include "src/shell/session/last_rows.h"
+#include "src/shell/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>

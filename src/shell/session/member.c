@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* member.c -- which member of a merged profile has most of some stacks. */
-#include "src/shell/session/member.h"
+#include "src/shell/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/profile/fleet_tree.h"
+#include "src/profile/fleet.h"
 #include "src/profile/sections.h"
 #include "src/shell/session/session_left.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* member_file.c -- where the file of a merged profile's member is now. */
-#include "src/shell/session/member_file.h"
+#include "src/shell/session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,10 +6,9 @@
 
 #include "src/base/memory.h"
 #include "src/profile/call_flow.h"
+#include "src/profile/frame_labels.h"
 #include "src/profile/large_array.h"
-#include "src/profile/named_graph.h"
-#include "src/refine/refine_graph.h"
-#include "src/refine/startup.h"
+#include "src/refine/refine.h"
 
 static void
 free_columns(struct naming_column *columns, size_t n)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/profile/fleet_tree.h"
+#include "src/profile/fleet.h"
 #include "src/profile/profile.h"
 #include "src/refine/refine.h"
 

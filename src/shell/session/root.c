@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* root.c -- the function that views of paths begin at by default. */
-#include "src/shell/session/root.h"
+#include "src/shell/session/session.h"
 
 #include <string.h>
 
-#include "src/views/measure.h"
-#include "src/views/outermost.h"
+#include "src/views/paths.h"
+#include "src/views/rows.h"
 
 /* Whether a name is "function:line" or "function+0xoffset". */
 static bool

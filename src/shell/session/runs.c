@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* runs.c -- several runs of a program, each read by itself. */
-#include "src/shell/session/runs.h"
+#include "src/shell/session/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/formats/run_list.h"
-#include "src/shell/record/keep_names.h"
+#include "src/formats/format.h"
+#include "src/shell/record/recording.h"
 
 void
 runs_free(struct runs *runs)

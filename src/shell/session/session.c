@@ -11,16 +11,13 @@
 #include "src/base/progress.h"
 #include "src/base/units.h"
 #include "src/formats/format.h"
-#include "src/formats/run_list.h"
+#include "src/profile/frame_labels.h"
 #include "src/profile/large_array.h"
-#include "src/profile/named_graph.h"
-#include "src/refine/refine_graph.h"
-#include "src/shell/record/keep_names.h"
-#include "src/shell/session/root.h"
-#include "src/shell/terminal/message.h"
-#include "src/shell/terminal/progress_line.h"
-#include "src/symbols/lines/lines_choice.h"
-#include "src/views/hits_text.h"
+#include "src/refine/refine.h"
+#include "src/shell/record/recording.h"
+#include "src/shell/terminal/terminal.h"
+#include "src/symbols/lines/address_lines.h"
+#include "src/views/rows.h"
 
 void
 session_start(struct session *session)

@@ -13,19 +13,202 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/table.h"
+#include "src/base/text_buffer.h"
 #include "src/output/output.h"
 #include "src/profile/profile.h"
-#include "src/refine/refinement.h"
-#include "src/shell/session/code.h"
-#include "src/shell/session/column_list.h"
+#include "src/refine/refine.h"
 #include "src/shell/session/comparison.h"
-#include "src/shell/session/last_rows.h"
 #include "src/shell/session/naming.h"
-#include "src/shell/session/sides.h"
-#include "src/shell/terminal/history.h"
 #include "src/shell/terminal/terminal.h"
 #include "src/symbols/lines/address_lines.h"
+#include "src/views/code_hits.h"
 #include "src/views/view.h"
+
+/* ---- code.c ---- */
+
+/*
+ * The profile's stacks as places in its code, for list and disasm.
+ *
+ * A second tree beside the one of names: its labels are locations, so that
+ * nothing that tells lines or addresses apart is merged.  It is made when it is
+ * first asked for, and kept.
+ */
+
+/* Starts with `{ 0 }`. */
+struct code {
+	struct sample_tree *tree;	/* NULL: not made yet */
+	uint32_t *section;		/* [n_nodes] of the profile */
+	uint32_t *frame;		/* [n_locations] see code_hits.h */
+	uint32_t n_locations;		/* of the profile when it was made */
+	bool has_inlines;
+
+	/* What the refinement leaves. */
+	struct sample_tree refined;	/* the tree with other rows */
+	uint32_t *row;			/* its rows; NULL: those of the tree */
+	struct sample_tree *timed;	/* the tree with the hits of some time
+					 * only; NULL: of all times */
+	uint64_t *weight;		/* of the resource */
+	uint32_t resource;
+	bool is_refined;		/* these are up to date */
+
+	struct call_flow *flow;		/* of a profile of calls, without
+					 * groups; NULL: not needed */
+};
+
+/*
+ * Fills *set with the stacks of one resource that the request's steps leave;
+ * they stay valid until the next call.  Inlined calls are places of their own
+ * unless the rule hides all.  Makes only what changed since the last call,
+ * which must have been for the same profile.  0, or -1 with *error set.
+ */
+int code_make(struct code *code, const struct naming_request *request,
+              struct code_set *set, struct error *error);
+
+/* Call this when the steps or the names that they see have changed. */
+void code_forget_refinement(struct code *code);
+
+/* Frees all of it, for the next profile. */
+void code_free(struct code *code);
+
+/* ---- column_list.c ---- */
+
+/*
+ * Which resources views show side by side.
+ *
+ * The list has names of resources and of formulas, which the user has defined:
+ * A / B or N * A - M * B of two resources.  All are kept as texts, so that they
+ * survive another profile; what that lacks is passed over.
+ *
+ * The current resource is the first one in the list (column_list_follow).
+ */
+
+/* One is left for the current resource, which is always shown. */
+enum { COLUMN_LIST_MAX = SHOWN_COLUMNS_MAX - 1 };
+
+/* Factors are below it, so that no value can become infinite. */
+#define COLUMN_FACTOR_MOST 1e15
+
+struct column_formula {
+	char *name;
+	char *left, *right;	/* resources */
+	double left_factor, right_factor;	/* positive */
+	bool is_ratio;		/* else a difference */
+};
+
+/* Start with { 0 }. */
+struct column_list {
+	struct column_formula *formulas;	/* [n_formulas] */
+	size_t n_formulas, formulas_capacity;
+	char **names;		/* [n] what is shown, in order; n is 0: columns
+				 * are off */
+	size_t n;
+};
+
+void column_list_free(struct column_list *list);
+
+/* A copy.  0, or -1 with *error set and nothing to free. */
+int column_list_copy(struct column_list *copy, const struct column_list *list,
+                     struct error *error);
+
+/* The formula of that name, or NULL. */
+const struct column_formula *
+column_list_formula(const struct column_list *list, const char *name);
+
+/*
+ * Adds a copy of a formula, or replaces the one of that name.  0, or -1 with
+ * *error set.
+ */
+int column_list_define(struct column_list *list,
+                       const struct column_formula *formula,
+                       struct error *error);
+
+/* Removes a formula, also from what is shown. */
+void column_list_forget(struct column_list *list, const char *name);
+
+/* Copies the names to show.  0, or -1 with *error set and nothing changed. */
+int column_list_set(struct column_list *list, const char *const *names,
+                    size_t n, struct error *error);
+
+/*
+ * Another resource became the current one: if it is in the list, it changes
+ * places with the first resource there, else it takes its place.  0, or -1 with
+ * *error set and nothing changed.
+ */
+int column_list_follow(struct column_list *list, const char *resource,
+                       struct error *error);
+
+/*
+ * Whether a formula has a value in a profile; else -1 with *error saying why
+ * not: it lacks a resource, or counts none of the units in the name.
+ */
+int column_formula_check(const struct column_formula *formula,
+                         const struct profile *profile, struct error *error);
+
+/* Adds "A / B" or "4 * A - B" as it is typed. */
+void text_add_formula(struct text_buffer *text,
+                      const struct column_formula *formula);
+
+/* What a list shows of a profile. */
+struct shown_list {
+	uint32_t resource;	/* that is or becomes the current one */
+	struct shown_column shown[SHOWN_COLUMNS_MAX];
+	size_t n_shown;
+	uint32_t resources[COLUMN_SETS_MAX];	/* of the sets besides it */
+	size_t n_resources;
+};
+
+/*
+ * resource: the current one, if the list names none that the profile has.  The
+ * names are borrowed from the list.  O(names).
+ */
+void column_list_show(const struct column_list *list,
+                      const struct profile *profile, uint32_t resource,
+                      struct shown_list *shown);
+
+/* ---- last_rows.c ---- */
+
+/*
+ * The rows of the last view at the prompt, for %N.
+ *
+ * Holds the names as texts of its own, so that %3 means what the user saw even
+ * after settings, the granularity or a refinement have changed the names that
+ * views work on.
+ */
+
+/* Start with { 0 }. */
+struct last_rows {
+	struct names *texts;	/* NULL: no view yet, or forgotten */
+	bool was_reloaded;	/* forgotten, because a profile was loaded */
+	size_t n;		/* rows that are held */
+	size_t n_shown;		/* rows of the view, perhaps more */
+	size_t *end;		/* [n] where a row's names end in `names` */
+	uint32_t *far;		/* [n] among texts: the function that the row
+				 * is about; NO_NAME: none */
+	uint32_t *names;	/* paths, one after the other, among texts */
+	size_t n_names, n_capacity, names_capacity, far_capacity;
+};
+
+/* Takes the rows of a table that has a handle column.  0, or -1 with *error set, and
+ * nothing is held. */
+int last_rows_keep(struct last_rows *rows, const struct table *table,
+                   struct error *error);
+
+/* A profile was loaded: what the rows said is no longer so. */
+void last_rows_forget(struct last_rows *rows);
+void last_rows_free(struct last_rows *rows);
+
+/*
+ * The names of row `number`, from 1, outermost first; *n of them, valid until
+ * the next view is kept.  *far: the function that the row is about: the last
+ * of a path from above, the first of one from below.  NULL with *error saying
+ * why there is no such row.
+ */
+const uint32_t *last_rows_path(const struct last_rows *rows, size_t number,
+                               size_t *n, uint32_t *far,
+                               struct error *error);
+
+/* ---- session.c ---- */
 
 /* Whether `cpprof record` opens the prompt on a terminal. */
 enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
@@ -350,5 +533,96 @@ struct view_request session_request(const struct session *session);
  */
 int session_noise_request(struct session *session,
                           struct view_request *request, struct error *error);
+
+/* ---- member.c ---- */
+
+/*
+ * Which member of a merged profile has most of some stacks.
+ *
+ * With counts by id, that is known exactly.  Otherwise the profile has, for
+ * each node of the tree, the member that has most of it with its descendants.
+ * Stacks that are more than one such node are cut into the outermost nodes that
+ * are theirs alone, and the hits that a member is known to have are summed up.
+ */
+
+/* How well a member's hits are known. */
+enum member_knowledge {
+	MEMBER_EXACT,		/* it has these, and no other has more */
+	MEMBER_AT_LEAST,	/* it has these or more; of no other is as much
+				 * known */
+	MEMBER_OF_NODE,		/* it has most of the node, with its
+				 * descendants, that has most of these stacks */
+};
+
+/* The texts are the profile's. */
+struct found_member {
+	const char *id;		/* its identity */
+	const char *name;	/* its file when it was merged; "": unknown, as
+				 * from standard input */
+	enum member_knowledge knowledge;
+	uint64_t hits;		/* of the stacks; of MEMBER_OF_NODE 0 */
+	uint64_t of;		/* what all members have */
+};
+
+/*
+ * The member with most hits of the stacks that a step would keep, of the
+ * current resource.  The step stays the caller's.  0, or -1 with *error set: no
+ * merged profile, no such stacks, or a step in force asks for labels and the
+ * counts are not by id.  O(nodes) for each step.
+ */
+int session_find_member(const struct session *session, struct step *step,
+                        struct found_member *found, struct error *error);
+
+/* ---- root.c ---- */
+
+/* The function that views of paths begin at by default. */
+
+/*
+ * Whether a function has a name for each of its call sites.  Its own name is
+ * then only that of its body, so it is no useful root.
+ */
+bool root_is_split(const struct naming *naming, const char *function);
+
+/*
+ * The user's choice (NULL: none) if it occurs and is not split, else main if it
+ * is on nine tenths of the set's hits, else the outermost function if all
+ * stacks begin with the same one.  NO_NAME if there is none: a root that lacks
+ * much of the run would hide where it goes.  O(nodes).
+ */
+uint32_t root_choose(const struct naming *naming, const struct sample_set *set,
+                     const char *choice);
+
+/* ---- member_file.c ---- */
+
+/*
+ * Where the file of a merged profile's member is now.
+ *
+ * A merged profile has the name that the file had when it was merged, and the
+ * identity: the hash of its content, or what --id said.  So a file under that
+ * name is read and its hash compared; one with a given identity is believed.
+ */
+
+enum member_file_state {
+	MEMBER_FILE_MISSING,	/* nowhere, or its name is unknown */
+	MEMBER_FILE_CHANGED,	/* files of that name have other content */
+	MEMBER_FILE_UNCHECKED,	/* found by its name alone */
+	MEMBER_FILE_CHECKED,	/* found, with the content that was merged */
+};
+
+struct member_file {
+	enum member_file_state state;
+	char *path;		/* freed with free(); NULL: missing.  Of
+				 * MEMBER_FILE_CHANGED the first such file */
+};
+
+/*
+ * Searches the name itself; then below the directories of the merged profiles and
+ * below the session's directories, each with the whole name, the name without
+ * its first component, and so on.  Only files and directories are opened.  0,
+ * or -1 with *error set: no memory, or interrupted.
+ */
+int member_file_find(const struct session *session,
+                     const struct found_member *member,
+                     struct member_file *file, struct error *error);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "src/base/memory.h"
 #include "src/profile/frame_labels.h"
-#include "src/refine/refine_graph.h"
+#include "src/refine/refine.h"
 
 /* ---- stacks ---- */
 

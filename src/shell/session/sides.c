@@ -5,7 +5,7 @@
  * it drops is no run without hits.  So these steps are done here, and the
  * stacks that are compared have the label no more.
  */
-#include "src/shell/session/sides.h"
+#include "src/shell/session/comparison.h"
 
 #include <stdlib.h>
 #include <string.h>

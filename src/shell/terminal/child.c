@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* child.c -- finds programs, and runs the shell commands of the user. */
-#include "src/shell/terminal/child.h"
+#include "src/shell/terminal/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

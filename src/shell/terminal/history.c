@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* history.c -- the lines typed at the prompt, kept from run to run. */
-#include "src/shell/terminal/history.h"
+#include "src/shell/terminal/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

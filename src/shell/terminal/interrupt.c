@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* interrupt.c -- Ctrl-C ends the current work, not the program. */
-#include "src/shell/terminal/interrupt.h"
+#include "src/shell/terminal/terminal.h"
 
 #include <signal.h>
 #include <stddef.h>

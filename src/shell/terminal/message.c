@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* message.c -- messages on standard error. */
-#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,8 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "src/base/printable.h"
-#include "src/base/wrapping.h"
+#include "src/base/text_buffer.h"
 #include "src/base/writer.h"
 
 /* A narrower terminal breaks lines itself. */

@@ -4,7 +4,7 @@
  * The line is erased with blanks, because a dumb terminal has no escape
  * sequences.
  */
-#include "src/shell/terminal/progress_line.h"
+#include "src/shell/terminal/terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * terminal (after su), output is only noticed in a later interval of eight
  * seconds.
  */
-#include "src/shell/terminal/terminal_watch.h"
+#include "src/shell/terminal/terminal.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

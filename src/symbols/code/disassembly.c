@@ -15,7 +15,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
-#include "src/symbols/names/module_symbols.h"
+#include "src/symbols/names/program.h"
 
 enum {
 	INSTRUCTIONS_A_STEP = 16384,

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/arena.h"
 #include "src/base/error.h"
-#include "src/symbols/elf/module_file.h"
+#include "src/base/memory.h"
+#include "src/symbols/elf/elf_file.h"
 
 /* An instruction, or bytes that are none (".byte"). */
 struct instruction {
-	uint64_t address;	/* as module_symbols.h defines it */
+	uint64_t address;	/* as program.h defines it */
 	uint32_t size;		/* bytes */
 	uint32_t part;		/* from 0; a function's code may be in several
 				 * places, which are its parts */
@@ -31,7 +31,7 @@ struct disassembly {
 enum disassembly_state {
 	DISASSEMBLY_READ,
 	DISASSEMBLY_MISSING,		/* the module's file; see
-					 * module_file.h */
+					 * elf_file.h */
 	DISASSEMBLY_UNREADABLE,
 	DISASSEMBLY_DIFFERS,
 	DISASSEMBLY_NO_DECODER,		/* for code of its machine */

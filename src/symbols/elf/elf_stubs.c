@@ -5,7 +5,7 @@
  * relocations that can fill a slot are read and sorted by slot; then each
  * stub's instruction gives its slot.
  */
-#include "src/symbols/elf/elf_symbols.h"
+#include "src/symbols/elf/elf_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* elf_symbols.c -- symbols of code, each limited to its section. */
-#include "src/symbols/elf/elf_symbols.h"
+#include "src/symbols/elf/elf_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * own come first, by address; then those of modules in any order, with a tab
  * and "[name]" at the end.  Where the kernel hides addresses they are all zero.
  */
-#include "src/symbols/elf/kernel_symbols.h"
+#include "src/symbols/elf/elf_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* module_file.c -- finds the files of a module: its own, and those of its debug
  * information.
  */
-#include "src/symbols/elf/module_file.h"
+#include "src/symbols/elf/elf_file.h"
 
 #include <limits.h>
 #include <stdarg.h>

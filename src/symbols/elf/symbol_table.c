@@ -5,7 +5,7 @@
  * not overlap, and neither do those of all other symbols.  So an address takes
  * two binary searches, however deep a hostile file nests its symbols.
  */
-#include "src/symbols/elf/symbol_table.h"
+#include "src/symbols/elf/elf_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * For each module, the addresses that were asked for are kept in ascending
  * order, each with its chain of locations.  Addresses that are new are read in
- * a child process (debug_lines_child.h) and merged in.
+ * a child process (debug_lines.h) and merged in.
  */
 #include "src/symbols/lines/address_lines.h"
 
@@ -16,10 +16,8 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
-#include "src/symbols/lines/debug_lines_child.h"
-#include "src/symbols/lines/source_path.h"
-#include "src/symbols/names/demangle.h"
-#include "src/symbols/names/module_symbols.h"
+#include "src/symbols/lines/debug_lines.h"
+#include "src/symbols/names/program.h"
 
 enum { MODULES_NAMED = 3 };	/* of those without debug information */
 

@@ -1,21 +1,138 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* address_lines.h -- lines and inlined calls for a profile's addresses.
+/* address_lines.h -- source lines and inlined calls of addresses, and the text
+ * of the lines.
+ */
+#ifndef CPPROF_SYMBOLS_LINES_ADDRESS_LINES_H
+#define CPPROF_SYMBOLS_LINES_ADDRESS_LINES_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/md5.h"
+#include "src/base/progress.h"
+#include "src/base/text_buffer.h"
+#include "src/profile/profile.h"
+#include "src/symbols/elf/elf_file.h"
+
+/* ---- source_path.c ---- */
+
+/* One spelling for each source file. */
+
+/*
+ * Writes the path to clean[size], without "//", "/./" and "name/../".
+ * (Compilers join the paths that they were given, so debug information is full
+ * of these.)  A path that is not absolute is appended to the directory (NULL:
+ * none).  Looks only at the text, not at links.  Returns the length; 0: it does
+ * not fit, or nothing is left.
+ */
+size_t source_path_clean(char *clean, size_t size, const char *directory,
+                         const char *path);
+
+/* ---- source_digest.c ---- */
+
+/*
+ * The digest that debug information has of a source file.
+ *
+ * Line tables of DWARF 5 may have the MD5 of each file as it was compiled;
+ * clang writes it.
+ */
+
+/*
+ * Finds the MD5 of a source file by its path, as address_lines.h has it, in the
+ * debug information of a module.  Reads the headers of the line tables, every
+ * number checked; not if they are compressed.  Whether there is one.
+ */
+bool source_digest_find(const struct module_file *module, const char *path,
+                        unsigned char digest[MD5_SIZE]);
+
+/* ---- source_file.c ---- */
+
+/* Finds and reads the source files that a profile names. */
+
+/* Where to search.  The texts are borrowed. */
+struct source_search {
+	const char *const *directories;	/* [n_directories] the user's */
+	size_t n_directories;
+	const char *root;		/* a directory with a copy of another
+					 * machine's files; NULL: none */
+};
+
+enum source_state {
+	SOURCE_READ,
+	SOURCE_MISSING,		/* no such file in any place */
+	SOURCE_UNREADABLE,	/* the one found is no regular file, forbidden,
+				 * or beyond SOURCE_MAX */
+};
+
+enum { SOURCE_MAX = 256 << 20 };	/* bytes */
+
+struct source_file {
+	enum source_state state;
+	char path[PATH_MAX];	/* where it was found, unless missing */
+	uint64_t mtime_ns;	/* if it was read; likewise */
+	unsigned char digest[MD5_SIZE];
+	struct text_lines text;
+};
+
+/*
+ * Searches a source file by its path in the profile, and reads the first file
+ * that is found: in the user's directories in their order, in each by the whole
+ * path, then without its first component, and so on down to its name; below the
+ * root; and at the path itself.  A relative path without a root starts from
+ * the current directory.
+ *
+ * Paths are untrusted: only regular files are read.  0, or -1 with *error set
+ * for want of memory; source_file_free in either case.
+ */
+int source_file_read(struct source_file *source, const char *path,
+                     const struct source_search *search,
+                     struct error *error);
+void source_file_free(struct source_file *source);
+
+/* ---- lines_choice.c ---- */
+
+/*
+ * Which debug information is read together with a profile.
+ *
+ * Inlined functions are what the author of a program looks for, but debug
+ * information can be large.  So it is chosen once, when a profile is loaded, by
+ * what the profile and the files of its modules are, and never by what was read
+ * before: the same profile and files show the same text.
+ */
+
+/*
+ * Bytes of debug information that are read in about a third of a second
+ * (doc/performance.md), of all modules together.
+ */
+#define LINES_CHOICE_BYTES (UINT64_C(48) << 20)
+
+/*
+ * Chooses modules whose debug information has most_bytes together, those with
+ * the most frames that lack lines first, of equals the first by path.  Such
+ * frames of other modules become deferred.  Frames that lacked lines in an
+ * earlier choice still count as such.  A module whose build the profile does
+ * not tell is chosen only if frames have their names from its symbols: text
+ * that names functions may be of another machine.  A module whose debug
+ * information is too large gets its deferred_bytes.  Sets may_have_inlined.
+ * Opens the file of each module that has such frames.  0, or -1 with *error set
+ * for want of memory or after Ctrl-C.
+ */
+int lines_choose(struct profile *profile, const struct symbol_search *search,
+                 uint64_t most_bytes, struct error *error);
+
+/* ---- address_lines.c ---- */
+
+/*
+ * Lines and inlined calls for a profile's addresses.
  *
  * Debug information is large and slow to read, and most questions do not need
  * it.  So a profile is loaded without.  Once lines or inlined calls are asked
  * for, the part that its addresses need is read; and remembered, for the next
  * profile that has the same addresses in the same modules.
  */
-#ifndef CPPROF_SYMBOLS_LINES_ADDRESS_LINES_H
-#define CPPROF_SYMBOLS_LINES_ADDRESS_LINES_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "src/base/error.h"
-#include "src/base/progress.h"
-#include "src/profile/profile.h"
-#include "src/symbols/elf/module_file.h"
 
 struct address_lines;
 

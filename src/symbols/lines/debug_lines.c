@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/lines/inlined_calls.h"
 
 #define NO_UNIT UINT64_MAX
 

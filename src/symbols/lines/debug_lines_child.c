@@ -5,7 +5,7 @@
  * followed by texts.  It has limits of memory and time, and prints nothing.  If
  * it does not report how it ended, the file counts as damaged.
  */
-#include "src/symbols/lines/debug_lines_child.h"
+#include "src/symbols/lines/debug_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* die_walk.c -- walks over the DIEs of a unit. */
-#include "src/symbols/lines/die_walk.h"
+#include "src/symbols/lines/debug_lines.h"
 
 #include <dwarf.h>
 

@@ -6,7 +6,7 @@
  * calls whose ranges contain an address that was asked for; each such call is
  * added below the call around it.
  */
-#include "src/symbols/lines/inlined_calls.h"
+#include "src/symbols/lines/debug_lines.h"
 
 #include <dwarf.h>
 #include <stdbool.h>

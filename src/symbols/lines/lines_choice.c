@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lines_choice.c -- which debug information is read together with a profile. */
-#include "src/symbols/lines/lines_choice.h"
+#include "src/symbols/lines/address_lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,13 +6,12 @@
  * offsets of their DIEs.  (In a program that was optimised as a whole, every
  * unit refers to the others.)
  */
-#include "src/symbols/lines/scoped_names.h"
+#include "src/symbols/lines/debug_lines.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/arena.h"
 #include "src/base/memory.h"
 #include "src/base/names.h"
 

@@ -4,7 +4,7 @@
  * libdw does not give it, so the headers of the line tables are read here.
  * Source: DWARF 5, section 6.2.4.
  */
-#include "src/symbols/lines/source_digest.h"
+#include "src/symbols/lines/address_lines.h"
 
 #include <limits.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 
 #include "src/base/bytes.h"
 #include "src/symbols/lines/debug_lines.h"
-#include "src/symbols/lines/source_path.h"
 
 enum {
 	FORMATS_MAX = 16,	/* members of an entry; there are 5 */

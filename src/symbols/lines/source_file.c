@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source_file.c -- finds and reads the source files that a profile names. */
-#include "src/symbols/lines/source_file.h"
+#include "src/symbols/lines/address_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source_path.c -- one spelling for each source file. */
-#include "src/symbols/lines/source_path.h"
+#include "src/symbols/lines/address_lines.h"
 
 #include <stdbool.h>
 #include <string.h>

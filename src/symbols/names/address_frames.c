@@ -15,7 +15,7 @@
 #include "src/base/index.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/symbols/names/module_symbols.h"
+#include "src/symbols/names/program.h"
 
 /* The module of a frame that has only a name; its address is the name. */
 #define BARE_NAME (NO_MODULE - 1)

@@ -1,20 +1,217 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* address_frames.h -- makes a profile's frames from program addresses.
+/* address_frames.h -- names of addresses in a process: of its modules, of code
+ * made at run time, and those that a recording kept.
+ */
+#ifndef CPPROF_SYMBOLS_NAMES_ADDRESS_FRAMES_H
+#define CPPROF_SYMBOLS_NAMES_ADDRESS_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "src/base/error.h"
+#include "src/base/memory.h"
+#include "src/base/names.h"
+#include "src/profile/profile.h"
+#include "src/symbols/elf/elf_file.h"
+#include "src/symbols/names/program.h"
+
+/* ---- jit_dump.c ---- */
+
+/*
+ * Pieces of code made at run time, from jit-PID.dump.
+ *
+ * New code may take the place of older code, and code may be moved.  So the
+ * order matters: the last piece at an address counts.
+ */
+
+/* The line of the code up to the next one of the same piece. */
+struct jit_line {
+	uint64_t offset;	/* from the piece's start */
+	const char *file;
+	uint32_t line;
+};
+
+struct jit_entry {
+	uint64_t start, size;
+	const char *name;
+	const struct jit_line *lines;	/* [n_lines], by offset */
+	size_t n_lines;
+};
+
+/* Starts with `{ 0 }`. */
+struct jit_entries {
+	struct jit_entry *items;	/* [n] in their order */
+	size_t n, capacity;
+	struct arena arena;		/* texts and lines */
+};
+
+void jit_entries_free(struct jit_entries *entries);
+
+/* Adds a piece, with a copy of name[length].  0, or -1 with *error set. */
+int jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
+                    const char *name, size_t length, struct error *error);
+
+/*
+ * Adds the pieces of a jitdump file, up to the first damaged record; none if it
+ * is of another process or no such file.  0, or -1 with *error set for want of
+ * memory or after Ctrl-C.
+ */
+int jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
+                  struct error *error);
+
+/* ---- jit_map.c ---- */
+
+/*
+ * Names for code that a process made at run time.
+ *
+ * Runtimes write the names while they compile, in one of two forms: to
+ * /tmp/perf-PID.map, with a line "START SIZE NAME" for each piece of code, in
+ * hexadecimal; or to jit-PID.dump, as records with names, lines and the code.
+ * Source: linux, tools/perf/Documentation/jit-interface.txt and
+ * jitdump-specification.txt.
+ */
+
+struct jit_map;
+
+/* The code at an address; texts are valid as long as the map. */
+struct jit_code {
+	const char *name;
+	uint64_t start;
+	const char *file;	/* NULL: unknown */
+	uint32_t line;		/* 0: unknown */
+};
+
+/*
+ * Reads the map of a process: tmp/perf-PID.map or perf-PID.map below the root
+ * of the search (which may be NULL), else the one in /tmp.  That one must
+ * belong to root or to our user, as perf also requires, since anybody can make
+ * a file of that name.  Empty if there is none; of a very large map only the
+ * first part is read.  Freed with jit_map_free; NULL with *error set for want
+ * of memory or after Ctrl-C.
+ */
+struct jit_map *jit_map_new(const struct symbol_search *search, uint32_t pid,
+                            struct error *error);
+void jit_map_free(struct jit_map *map);
+
+/* A process of this machine that may have ended. */
+struct jit_process {
+	uint32_t pid;
+	uid_t owner;
+	uint64_t begin_ns, end_ns;	/* about; since 1970 */
+	const char *directory;	/* where it was started; may be NULL */
+};
+
+/*
+ * Reads what that process wrote: /tmp/perf-PID.map, and jit-PID.dump in its
+ * directory, in /tmp, in $JITDUMPDIR, and in the directories that perf's agents
+ * make below ~/.debug/jit.  A file must be a regular file and no link, belong
+ * to the process's user or root, and have been written last while the process
+ * ran.  Returns as above.
+ */
+struct jit_map *jit_map_of_process(const struct jit_process *process,
+                                   struct error *error);
+
+/*
+ * Why a /tmp/perf-PID.map, or a part of it, was not read: "PATH belongs to
+ * another user".  NULL: it was read completely, or does not exist.  Owned by
+ * the map.
+ */
+const char *jit_map_problem(const struct jit_map *map);
+
+/*
+ * Finds the code at an address, the last piece that was made there.  Returns
+ * whether there is any.  O(log n).
+ */
+bool jit_map_at(const struct jit_map *map, uint64_t address,
+                struct jit_code *found);
+
+/* Only its name, or NULL. */
+const char *jit_map_find(const struct jit_map *map, uint64_t address);
+
+/* ---- kept_names.c ---- */
+
+/*
+ * The names and lines of addresses that a recording keeps.
+ *
+ * Programs are rebuilt, removed, or left on other machines.  So names that were
+ * kept when the program was recorded are used before its files are searched.
+ */
+
+enum { KEPT_CHAIN_MAX = 256 };	/* locations of one address */
+
+struct kept_address {
+	uint64_t address;
+	uint32_t function;	/* one of kept_names_texts */
+	uint32_t offset;	/* into the function, or NO_OFFSET */
+	uint32_t first, n;	/* its locations, outermost first */
+	bool is_symbol;		/* else a name made up for want of a symbol */
+	bool has_lines;		/* debug information was read; it has these n
+				 * locations and no more */
+	bool is_told;		/* the locations come from a profile of another
+				 * format instead */
+	bool is_only_names;	/* the address is only a number, and no code is
+				 * there */
+};
+
+/* The addresses of one module, or of one process outside all modules. */
+struct kept_range {
+	size_t first, n;
+};
+
+struct kept_names;
+
+/* Without names; freed with kept_names_free.  NULL with *error set. */
+struct kept_names *kept_names_new(struct error *error);
+void kept_names_free(struct kept_names *kept);
+
+/* The names of functions and files, to which the caller adds. */
+struct names *kept_names_texts(const struct kept_names *kept);
+
+/*
+ * Begins the addresses of a module, or those of a process outside all modules.
+ * If that module or process was begun before, kept_names_add will ignore the
+ * addresses.  0, or -1 with *error set.
+ */
+int kept_names_begin_module(struct kept_names *kept,
+                            const struct module *module, struct error *error);
+int kept_names_begin_process(struct kept_names *kept, uint64_t pid,
+                             uint64_t start_ns, struct error *error);
+
+/*
+ * Adds an address, greater than the last one, to the module or process that was
+ * begun last.  Copies its n locations, and sets `first` in the copy.  0, or -1
+ * with *error set.
+ */
+int kept_names_add(struct kept_names *kept, const struct kept_address *address,
+                   const struct location *locations, struct error *error);
+
+/* The kept addresses of a module or process; NULL: none.  Expected O(1). */
+const struct kept_range *kept_names_module(const struct kept_names *kept,
+                                           const struct module *module);
+const struct kept_range *kept_names_process(const struct kept_names *kept,
+                                            uint64_t pid, uint64_t start_ns);
+
+/* Finds an address in a range (or NULL); NULL: it is not kept.  O(log n). */
+const struct kept_address *kept_names_find(const struct kept_names *kept,
+                                           const struct kept_range *range,
+                                           uint64_t address);
+
+/* The locations of an address; their names are of kept_names_texts. */
+const struct location *kept_names_locations(const struct kept_names *kept,
+                                            const struct kept_address *found);
+
+/* ---- address_frames.c ---- */
+
+/*
+ * Makes a profile's frames from program addresses.
  *
  * A reader adds every address it reads and gets the number of its frame.  At
  * the end each distinct address is looked up once, module by module, and the
  * frames are added to the profile.
  */
-#ifndef CPPROF_SYMBOLS_NAMES_ADDRESS_FRAMES_H
-#define CPPROF_SYMBOLS_NAMES_ADDRESS_FRAMES_H
-
-#include <stdint.h>
-
-#include "src/base/error.h"
-#include "src/profile/profile.h"
-#include "src/symbols/names/jit_map.h"
-#include "src/symbols/names/kept_names.h"
-#include "src/symbols/names/module_cache.h"
 
 struct address_frames;
 
@@ -24,7 +221,7 @@ void address_frames_free(struct address_frames *frames);
 
 /*
  * The number of the frame of an address: in a module of the profile, as
- * module_symbols.h defines it (of a caller: the return address minus 1); or
+ * program.h defines it (of a caller: the return address minus 1); or
  * with NO_MODULE, in the process.  Expected O(1).  UINT32_MAX with *error set
  * for want of memory.
  */

@@ -12,7 +12,7 @@
  * beforehand.  The D demangler builds one string, so its back references are
  * counted beforehand.
  */
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/program.h"
 
 #include <setjmp.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  * before it.  The file may end anywhere, since its process may have been
  * killed.
  */
-#include "src/symbols/names/jit_dump.h"
+#include "src/symbols/names/address_frames.h"
 
 #include <stdlib.h>
 #include <string.h>

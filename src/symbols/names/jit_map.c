@@ -6,7 +6,7 @@
  * starts; a heap has the pieces that cover the current address, the last on
  * top.
  */
-#include "src/symbols/names/jit_map.h"
+#include "src/symbols/names/address_frames.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/symbols/names/jit_dump.h"
 
 enum {
 	NAME_MAX_LENGTH = 65536,

@@ -5,7 +5,7 @@
  * ascending.  A key finds them: of a module its path and build, of a process
  * its pid and start.
  */
-#include "src/symbols/names/kept_names.h"
+#include "src/symbols/names/address_frames.h"
 
 #include <inttypes.h>
 #include <stdio.h>

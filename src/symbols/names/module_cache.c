@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* module_cache.c -- reads the symbols of each module only once. */
-#include "src/symbols/names/module_cache.h"
+#include "src/symbols/names/program.h"
 
 #include <stdlib.h>
 #include <string.h>

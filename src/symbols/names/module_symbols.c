@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* module_symbols.c -- names for the addresses of one module. */
-#include "src/symbols/names/module_symbols.h"
+#include "src/symbols/names/program.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/names/demangle.h"
 #include "src/symbols/elf/elf_file.h"
-#include "src/symbols/elf/elf_symbols.h"
-#include "src/symbols/unwind/unwind_table.h"
-#include "src/symbols/elf/kernel_symbols.h"
-#include "src/symbols/elf/module_file.h"
+#include "src/symbols/unwind/stack_unwinder.h"
 
 struct module_symbols {
 	char *path;

@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/elf/elf_symbols.h"
-#include "src/symbols/names/demangle.h"
+#include "src/symbols/elf/elf_file.h"
 
 bool
 program_is_one(const char *path)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/unwind/unwind_table.h"
 
 enum {
 	TABLES_MAX = 512 << 20,	/* bytes; beyond them no more are read */

@@ -4,7 +4,7 @@
  * The sorted index in .eh_frame_hdr would save no time: it does not say where
  * ranges end, and a file need not have it.
  */
-#include "src/symbols/unwind/unwind_table.h"
+#include "src/symbols/unwind/stack_unwinder.h"
 
 #include <stdlib.h>
 

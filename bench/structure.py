@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""structure.py -- measures of how the code is taken apart.
+
+Prints doc/measurements/structure.md: files, lines, headers, functions, and names
+that grep finds in two places.  --names lists those names instead, with the files,
+and fails if there are more than the limits say.  It knows C only as far as this
+project's layout needs: a definition's name begins its line.
+"""
+import argparse
+import collections
+import os
+import re
+import statistics
+import sys
+
+TREES = {"src + commands": ("src", "commands"), "lib": ("lib",),
+         "dwarf": ("dwarf",)}
+# As many names may be in two places.  (A thread is one in a profile, and one in the
+# collector.)
+LIMITS = {"static functions": 20, "structures": 1, "macros": 0}
+
+COMMENTS = re.compile(
+    r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+FUNCTION = re.compile(
+    r"^((?:static |OURS |inline )?[^\n#{};]*)\n(\w+)\(([^{};]*?)\)\n\{\n(.*?)^\}",
+    re.M | re.S)
+STRUCTURE = re.compile(r"\b(?:struct|union|enum) (\w+)\s*\{")
+MACRO = re.compile(r"^#\s*define\s+(\w+)(?:\(|\s+\S)", re.M)
+UNDEFINED = re.compile(r"^#\s*undef\s+(\w+)", re.M)
+INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.M)
+
+
+def without_comments(text):
+    """The text with blank comments and strings, on the same lines."""
+    def blank(match):
+        found = match.group()
+        return re.sub(r"[^\n]", " ", found) if found[0] == "/" else '""'
+    return COMMENTS.sub(blank, text)
+
+
+class Source:
+    def __init__(self, path):
+        self.path = path
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.n_lines = text.count("\n")
+        self.includes = INCLUDE.findall(text)
+        self.code = without_comments(text)
+        # (name, is static, lines of its body)
+        self.functions = [
+            (match[2], match[1].startswith("static"), match[4].count("\n"))
+            for match in FUNCTION.finditer(self.code)]
+        self.structures = set(STRUCTURE.findall(self.code))
+        self.macros = set(MACRO.findall(self.code))
+        self.undefined = set(UNDEFINED.findall(self.code))
+
+    def statics(self):
+        return {name for name, is_static, _ in self.functions if is_static}
+
+    def called_once(self):
+        """The static functions that the file names in one place only."""
+        words = collections.Counter(re.findall(r"\w+", self.code))
+        declared = collections.Counter(re.findall(
+            r"^static [^\n{};=]*?\b(\w+)\([^{}]*?\);", self.code, re.M))
+        return {name for name in self.statics()
+                if words[name] - 1 - declared[name] == 1}
+
+
+def read(places):
+    return [Source(os.path.join(folder, name))
+            for place in places
+            for folder, _, names in sorted(os.walk(place))
+            for name in sorted(names) if name.endswith((".c", ".h"))]
+
+
+def in_two_places(sources, names_of):
+    """{name: the files}"""
+    places = collections.defaultdict(list)
+    for source in sources:
+        for name in names_of(source):
+            places[name].append(source.path)
+    return {name: paths for name, paths in sorted(places.items())
+            if len(paths) > 1}
+
+
+def shared_names(sources):
+    # The users of a .def file define what its rows become.
+    rows = set().union(*(one.undefined for one in sources))
+    return {
+        "static functions": in_two_places(sources, Source.statics),
+        "structures": in_two_places(sources, lambda one: one.structures),
+        "macros": in_two_places(sources, lambda one: {
+            name for name in one.macros - rows
+            if not name.endswith("_H")}),
+    }
+
+
+def percentile(numbers, share):
+    return sorted(numbers)[min(int(share * len(numbers)), len(numbers) - 1)]
+
+
+def measures(sources, users):
+    """[(measure, value)] of the sources of one tree."""
+    headers = [one for one in sources if one.path.endswith(".h")]
+    lengths = [length for one in sources for _, _, length in one.functions]
+    n_statics = sum(len(one.statics()) for one in sources)
+    n_once = sum(len(one.called_once()) for one in sources)
+    return [
+        ("files", len(sources)),
+        ("lines", f"{sum(one.n_lines for one in sources):,}"),
+        ("headers", len(headers)),
+        ("headers with one user",
+         sum(len(users[one.path] - {one.path[:-2] + ".c"}) <= 1
+             for one in headers)),
+        ("functions", f"{len(lengths):,}"),
+        ("lines of a function: median, 9 of 10 below, longest",
+         f"{statistics.median(lengths):.0f}, {percentile(lengths, 0.9)}, "
+         f"{max(lengths)}"),
+        ("static functions called once",
+         f"{100 * n_once / max(n_statics, 1):.0f}% of {n_statics:,}"),
+        *[(f"{what} with one name", len(shared)) for what, shared in
+          shared_names(sources).items()],
+    ]
+
+
+def print_page(trees):
+    users = collections.defaultdict(set)
+    for sources in trees.values():
+        for source in sources:
+            for path in source.includes:
+                users[path].add(source.path)
+    columns = [dict(measures(sources, users)) for sources in trees.values()]
+    print("""# Structure
+
+How the code is taken apart. `make structure` writes this page; `tests/layers.sh` keeps
+the last three rows below their limits. Names count once, in however many files they are.
+A static function that is called once, or a header with one user besides its own source,
+is often one thing in two places.
+""")
+    print(f"| | {' | '.join(trees)} |")
+    print("|---" * (len(trees) + 1) + "|")
+    for measure in columns[0]:
+        print(f"| {measure} | "
+              f"{' | '.join(str(column[measure]) for column in columns)} |")
+
+
+def check_names(trees):
+    status = 0
+    for what, shared in shared_names(
+            [one for sources in trees.values() for one in sources]).items():
+        for name, paths in shared.items():
+            print(f"{what}: {name}: {' '.join(paths)}")
+        if len(shared) > LIMITS[what]:
+            print(f"{len(shared)} names of {what} are in two files, at most "
+                  f"{LIMITS[what]} may be")
+            status = 1
+    return status
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--names", action="store_true")
+    arguments = parser.parse_args()
+    trees = {tree: read(places) for tree, places in TREES.items()}
+    if arguments.names:
+        return check_names(trees)
+    print_page(trees)
+    return 0
+
+
+sys.exit(main())
