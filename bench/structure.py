@@ -119,7 +119,7 @@ def measures(sources, users):
          f"{max(lengths)}"),
         ("static functions called once",
          f"{100 * n_once / max(n_statics, 1):.0f}% of {n_statics:,}"),
-        *[(f"{what} with one name", len(shared)) for what, shared in
+        *[(f"names in two places: {what}", len(shared)) for what, shared in
           shared_names(sources).items()],
     ]
 
@@ -134,9 +134,8 @@ def print_page(trees):
     print("""# Structure
 
 How the code is taken apart. `make structure` writes this page; `tests/layers.sh` keeps
-the last three rows below their limits. Names count once, in however many files they are.
-A static function that is called once, or a header with one user besides its own source,
-is often one thing in two places.
+the last three rows below their limits. A static function that is called once, or a
+header with one user besides its own source, is often one thing in two places.
 """)
     print(f"| | {' | '.join(trees)} |")
     print("|---" * (len(trees) + 1) + "|")

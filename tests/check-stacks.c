@@ -48,11 +48,11 @@ process_clock(clockid_t clock)
 
 extern void *__libc_stack_end;
 
-struct thread {
+struct stopped_thread {
 	struct unwinder remembering, forgetting;
 };
 
-static __thread struct thread *self;
+static __thread struct stopped_thread *self;
 static struct oracle_tally tally;
 static struct cpprofdata_node record;
 /* The node of all frames. */
@@ -82,7 +82,7 @@ set_mark(struct unwinder *unwinder)
 }
 
 static void
-check(struct thread *thread, const ucontext_t *context)
+check(struct stopped_thread *thread, const ucontext_t *context)
 {
 	struct unwinder *remembering = &thread->remembering;
 	struct unwinder *forgetting = &thread->forgetting;
@@ -130,7 +130,7 @@ begin(uintptr_t stack_end)
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
 	    .sigev_signo = SIGRTMAX - 1 };
 	struct itimerspec when = { { 0, interval_ns }, { 0, interval_ns } };
-	struct thread *thread = mmap(NULL, sizeof *thread,
+	struct stopped_thread *thread = mmap(NULL, sizeof *thread,
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	timer_t timer;
 

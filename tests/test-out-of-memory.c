@@ -111,13 +111,13 @@ check_all(const char *const *files, const char *const *lines)
 }
 
 /* A command that changes what views show, and the one that takes it back. */
-struct change {
+struct oom_change {
 	const char *command, *inverse;
 };
 
 struct change_attempt {
 	struct attempt *attempt;
-	const struct change *change;
+	const struct oom_change *change;
 	uint64_t before;	/* what the views show without the change */
 };
 
@@ -175,7 +175,7 @@ make_change(void *data, struct error *error)
 /* Makes each change after the lines of `before`, with memory short in it. */
 static void
 check_changes(const char *file, const char *const *before,
-              const struct change *changes, size_t n)
+              const struct oom_change *changes, size_t n)
 {
 	char path[] = "/tmp/test-out-of-memory-XXXXXX";
 	struct attempt attempt = { .output = mkstemp(path) };
@@ -214,7 +214,7 @@ steps_change_nothing_when_memory_is_short(void **state)
 	static const char *const before[] = {
 		"group db = db_*", "drop envelope", NULL
 	};
-	static const struct change changes[] = {
+	static const struct oom_change changes[] = {
 		{ "narrow (main ... db)", "undo" },
 		{ "narrow m* ... * * d*", "undo" },
 		/* 32 bytes: no room for a NUL after them. */
@@ -252,7 +252,7 @@ steps_of_the_base_change_nothing_when_memory_is_short(void **state)
 	static const char *const before[] = {
 		"base /tmp/test-out-of-memory-base", "narrow main", NULL
 	};
-	static const struct change changes[] = {
+	static const struct oom_change changes[] = {
 		{ "narrow removed", "undo" }, { "group g = removed", "undo" },
 	};
 
@@ -272,7 +272,7 @@ columns_change_nothing_when_memory_is_short(void **state)
 		"column faults/s = Page Faults / Real Time",
 		"columns |Real Time| faults/s", "narrow uniquify_db", NULL
 	};
-	static const struct change changes[] = {
+	static const struct oom_change changes[] = {
 		{ "columns faults/s |Real Time| |Page Faults|",
 		  "columns |Real Time| faults/s" },
 		{ "columns off", "columns |Real Time| faults/s" },
@@ -323,7 +323,7 @@ static void
 groups_of_calls_change_nothing_when_memory_is_short(void **state)
 {
 	static const char *const before[] = { "group leaves = number", NULL };
-	static const struct change changes[] = {
+	static const struct oom_change changes[] = {
 		{ "group G = expr unary @libc", "undo" },
 		{ "group {1} = /^(e)xpr/", "undo" },
 		{ "granularity file", "granularity function" },
