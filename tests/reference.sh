@@ -24,6 +24,7 @@ check manual.md
 check cpprof.1
 n=$((n + 1))
 missing=$(cd "$srcdir" && grep -l 'command/view_command\.h' commands/*.c |
+	xargs grep -L 'selection_step' |
 	sed 's|.*/\(.*\)\.c|\1|' | while read -r view; do
 		grep -q "^| .*\`$view\`.* | \`cpprof\." doc/manual.md ||
 			echo "$view"
