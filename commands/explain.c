@@ -116,8 +116,7 @@ module_of(const struct profile *profile, uint32_t function)
 
 /*
  * Drops the lead to the code of a function of the C library, the kernel or the
- * like: few users can change it, so who calls it is the next question.  0, or
- * -1 with *error set.
+ * like: few users can change it, so who calls it is the next question.
  */
 static int
 drop_library_code(struct leads *leads, const struct profile *profile,

@@ -48,7 +48,7 @@ list_files(struct code_sources *sources, const struct code_hits *hits,
 	return NULL;
 }
 
-/* Notes which files have rows.  0, or -1 with *error set. */
+/* Notes which files have rows. */
 static int
 mark_shown(struct code_sources *sources, const struct listing *listing,
            struct error *error)

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* error.h -- errors travel as values: one text, the first one wins. */
+/* error.h -- errors travel as values: one text, the first one wins.
+ *
+ * A function whose last parameter is a struct error * can fail.  Unless its
+ * comment says otherwise, one that returns int returns 0, or -1 with *error
+ * set; one that returns a pointer returns NULL with *error set.  Running out of
+ * memory and Ctrl-C are such errors, too.  Comments say what else is special:
+ * why it fails, what the error leaves as it was, or which text it has.
+ */
 #ifndef CPPROF_BASE_ERROR_H
 #define CPPROF_BASE_ERROR_H
 

@@ -67,8 +67,7 @@ struct text_lines {
 
 /*
  * Splits bytes[size], which must have room for a NUL at bytes[size] and which
- * it takes over, even if it fails.  Lines end in LF or CR LF.  0, or -1 with
- * *error set.
+ * it takes over, even if it fails.  Lines end in LF or CR LF.
  */
 int text_lines_split(struct text_lines *text, char *bytes, size_t size,
                      struct error *error);

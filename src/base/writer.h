@@ -64,8 +64,8 @@ struct new_file {
 };
 
 /*
- * Opens it; 0, or -1 with *error set.  An open file must be closed: until then
- * exceeding the limit on file sizes is an error, not a signal.
+ * Opens it.  An open file must be closed: until then exceeding the limit on
+ * file sizes is an error, not a signal.
  */
 int new_file_open(struct new_file *file, const char *name,
                   struct error *error);

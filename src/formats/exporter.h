@@ -111,7 +111,7 @@ int export_may_go_on(uint32_t n, const struct writer *writer,
 int export_gticks(const struct resource *resource, uint64_t hits,
                   uint64_t most, uint64_t *gticks, struct error *error);
 
-/* Hands the text to the writer and empties it; 0, or -1 with *error set. */
+/* Hands the text to the writer and empties it. */
 int export_flush(struct text_buffer *text, struct writer *writer,
                  struct error *error);
 

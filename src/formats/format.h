@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* format.h -- the formats: finding out which one a file has, and loading it.
  *
- * A format is a row of list.def with a probe and a reader. Errors go to
- * *error; functions return 0, or -1 with *error set, unless they say
- * otherwise.
+ * A format is a row of list.def with a probe and a reader.
  */
 #ifndef CPPROF_FORMATS_FORMAT_H
 #define CPPROF_FORMATS_FORMAT_H
@@ -158,13 +156,12 @@ struct run_list {
 
 /*
  * Adds the recordings in a directory, in the order of their names, numbers in
- * these by value; none if there are no recordings in it.  0, or -1 with *error
- * set.
+ * these by value; none if there are no recordings in it.
  */
 int run_list_add_directory(struct run_list *runs, const char *path,
                            struct error *error);
 
-/* Adds the runs that n paths stand for.  0, or -1 with *error set. */
+/* Adds the runs that n paths stand for. */
 int run_list_add_paths(struct run_list *runs, const char *const *paths,
                        size_t n, struct error *error);
 
@@ -181,8 +178,8 @@ int run_list_add_members(struct run_list *runs, const char *path,
 
 /*
  * Whether no two of the paths are one file, or a file and the recording in
- * which it is: it would count twice.  0, or -1 with *error set.  Pipes and
- * devices are not looked at.  O(n log n).
+ * which it is: it would count twice.  Pipes and devices are not looked at.
+ * O(n log n).
  */
 int run_list_check_distinct(const struct run_list *runs, struct error *error);
 

@@ -2,9 +2,8 @@
 /* reader.h -- what readers of formats share.
  *
  * A reader makes a profile of an input: it adds names and stacks, warns, and
- * fails with the place in the file. Functions return 0, or -1 with *error set,
- * unless they say otherwise. What a function takes by pointer stays the
- * caller's.
+ * fails with the place in the file.  What a function takes by pointer stays
+ * the caller's.
  */
 #ifndef CPPROF_FORMATS_READER_H
 #define CPPROF_FORMATS_READER_H
@@ -248,7 +247,7 @@ struct memory_map;
 struct memory_map *memory_map_new(struct error *error);
 void memory_map_free(struct memory_map *map);
 
-/* Enters a line, without its end; 0, or -1 with *error set. */
+/* Enters a line, without its end. */
 int memory_map_add_line(struct memory_map *map, const char *line,
                         size_t length, struct error *error);
 
@@ -317,7 +316,7 @@ int stack_writer_add_resource(struct stack_writer *writer,
 /* The empty batch to be filled next, the writer's. */
 struct stack_batch *stack_writer_batch(struct stack_writer *writer);
 
-/* Room for one more stack of up to n_labels; 0, or -1 with *error set. */
+/* Room for one more stack of up to n_labels. */
 int stack_batch_reserve(struct stack_batch *batch, size_t n_labels,
                         uint32_t n_resources, struct error *error);
 
@@ -348,8 +347,6 @@ struct sample_tree *stack_writer_finish(struct stack_writer *writer,
  * is here: the profile to fill, messages that name the file and the place,
  * input that ends too early, and the tree that the stacks become.
  * doc/adding-a-format.md shows a whole reader.
- *
- * A function of type int returns 0, or -1 with *error set.
  */
 
 /* How messages name a place: "FILE:12: ..." or "FILE: 0x1f4: ...". */

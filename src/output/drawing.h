@@ -127,7 +127,7 @@ void alike_rows_free(struct alike_rows *alike);
 /*
  * Notes the text of a row's path or name as it was drawn, and a hash of the
  * names that it shows (path_shown_hash) or 0; in the first round rows come in
- * order, later each may come again.  0, or -1 with *error set.
+ * order, later each may come again.
  */
 int alike_rows_add(struct alike_rows *alike, uint32_t row,
                    const struct cell *cell, const char *text, size_t n,
@@ -149,7 +149,7 @@ enum alike_stage {
 /*
  * Decides how rows that look the same are drawn; column of the table has their
  * paths or names.  *n_alike: how many they are; their hashes are 0 until they
- * are noted again.  0, or -1 with *error set.
+ * are noted again.
  */
 int alike_rows_part(struct alike_rows *alike, const struct table *table,
                     size_t column, enum alike_stage stage, size_t *n_alike,
@@ -225,7 +225,7 @@ struct path_names {
 
 void path_names_free(struct path_names *path);
 
-/* The names of a CELL_PATH or CELL_NAME.  0, or -1 with *error set. */
+/* The names of a CELL_PATH or CELL_NAME. */
 int path_names_get(struct path_names *path, const struct cell *cell,
                    struct error *error);
 
@@ -319,7 +319,7 @@ void svg_put(struct writer *writer, const char *text);
 
 /*
  * Draw the picture or chart of a table as an svg element; is_document: as a
- * file of its own.  0, or -1 with *error set.
+ * file of its own.
  */
 int draw_boxes_svg(const struct table *table, const struct layout *layout,
                    struct writer *writer, bool is_document,
@@ -401,7 +401,7 @@ void drawing_indent(struct drawing *drawing);
 
 /*
  * Decides how rows are indented, before any is drawn: on a terminal, so that
- * names have room.  0, or -1 with *error set.
+ * names have room.
  */
 int drawing_fit_indent(struct drawing *drawing, struct error *error);
 
@@ -428,7 +428,7 @@ size_t drawing_room(const struct drawing *drawing, size_t used);
 /*
  * Adds a printable text to the line.  On a terminal it is broken at blanks
  * where it exceeds the width, and the following lines are indented by `indent`
- * blanks, like the text already in the line.  0, or -1 with *error set.
+ * blanks, like the text already in the line.
  */
 int drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
                         size_t indent, struct error *error);

@@ -57,8 +57,8 @@ draw_function output_svg, output_html;
 
 /*
  * Each of these calls it for row i; now and then it checks whether the user
- * pressed Ctrl-C or the writer failed.  0, or -1 with *error set.  If the
- * writer failed *error stays unset: the owner of the writer reports that.
+ * pressed Ctrl-C or the writer failed.  If the writer failed *error stays
+ * unset: the owner of the writer reports that.
  */
 int output_may_go_on(size_t i, const struct writer *writer,
                      struct error *error);

@@ -134,10 +134,7 @@ void call_graph_free(struct call_graph *graph);
 uint32_t call_graph_add_node(struct call_graph *graph, struct call_node node,
                              const uint32_t *callers, struct error *error);
 
-/*
- * Replaces the description of a node, callers as above; 0, or -1 with *error
- * set.
- */
+/* Replaces the description of a node, callers as above. */
 int call_graph_set_node(struct call_graph *graph, uint32_t number,
                         struct call_node node, const uint32_t *callers,
                         struct error *error);
@@ -179,7 +176,7 @@ call_graph_hits(const struct call_graph *graph, uint32_t arc)
 
 /*
  * To be called once the graph is filled: checks that the own hits of all nodes
- * fit 64 bits for each resource.  0, or -1 with *error set.
+ * fit 64 bits for each resource.
  */
 int call_graph_check(const struct call_graph *graph, struct error *error);
 

@@ -47,7 +47,7 @@ int frame_union_module(struct frame_union *frames,
 /*
  * *number: of the sum's frame that equals frame `from_number` of another
  * profile, entered if new.  module_map: from that profile's modules to those of
- * the sum.  0, or -1 with *error set.
+ * the sum.
  */
 int frame_union_frame(struct frame_union *frames, const struct profile *from,
                       uint32_t from_number, const uint32_t *module_map,
@@ -73,8 +73,7 @@ void fleet_lines_free(struct fleet_lines *lines);
 
 /*
  * Adds hits to a row; code: a small number for the group and resource.  The row
- * has at least as many, so that no sum can pass 64 bits.  0, or -1 with *error
- * set.
+ * has at least as many, so that no sum can pass 64 bits.
  */
 int fleet_lines_add(struct fleet_lines *lines, uint32_t row, uint32_t code,
                     uint64_t hits, struct error *error);
@@ -295,7 +294,7 @@ void fleet_offer_most(struct fleet *fleet, uint32_t resource, uint32_t node,
 
 /*
  * Makes room for at least n columns of the hits of one member, by the nodes
- * that there are; 0, or -1 with *error set.
+ * that there are.
  */
 int fleet_reserve_weights(struct fleet *fleet, uint32_t n,
                           struct error *error);
@@ -349,7 +348,7 @@ enum { FLEET_STACKS_MAX = 32 };
 /*
  * Finds the innermost nodes of n stacks, or enters these: lengths[i] >= 1
  * frames of stack i follow those of the one before, innermost first.  n is at
- * most FLEET_STACKS_MAX.  0, or -1 with *error set.
+ * most FLEET_STACKS_MAX.
  */
 int fleet_find_stacks(struct fleet *fleet, const uint32_t *frames,
                       const uint32_t *lengths, uint32_t n, uint32_t *nodes,

@@ -25,8 +25,8 @@ struct frame_labels {
 
 /*
  * Names every frame of a profile that has a tree, entering the names;
- * profile.h documents how each granularity names a location.  0, or -1 with
- * *error set; call frame_labels_free in either case.
+ * profile.h documents how each granularity names a location.  Call
+ * frame_labels_free even if it fails.
  */
 int frame_labels_make(struct frame_labels *labels, struct profile *profile,
                       const struct naming_rule *rule, struct error *error);
@@ -77,7 +77,7 @@ bool named_graph_is_possible(const struct call_graph *graph,
 /*
  * Sets names[n_nodes] to what a granularity calls the nodes; by line and call
  * site, and where the module or file is unknown, that is the function's name.
- * 0, or -1 with *error set.  O(nodes).
+ * O(nodes).
  */
 int named_graph_node_names(struct profile *profile,
                            const struct call_graph *graph,

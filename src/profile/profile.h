@@ -258,7 +258,7 @@ void profile_drop_resource(struct profile *profile, uint32_t resource);
 
 /*
  * Records how a resource was counted; NULL: unknown.  A sum names each source
- * once: "ONE; OTHER".  0, or -1 with *error set.
+ * once: "ONE; OTHER".
  */
 int profile_add_source(struct profile *profile, struct resource *resource,
                        const char *source, struct error *error);

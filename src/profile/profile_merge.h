@@ -19,7 +19,7 @@
  * Gives the sum, which has no resources yet, those of all n profiles: first
  * those that most profiles have, whatever the order of the profiles.  All must
  * be known before the first hit is added, since the last profile may still
- * change an interval.  0, or -1 with *error set.
+ * change an interval.
  */
 int merge_resources(struct profile *sum, struct profile *const *profiles,
                     uint32_t n, struct error *error);
@@ -98,7 +98,7 @@ struct profile_pile {
 	uint32_t n[PILE_LEVELS];
 };
 
-/* Takes over a profile, even if it fails; 0, or -1 with *error set. */
+/* Takes over a profile, even if it fails. */
 int profile_pile_add(struct profile_pile *pile, struct profile *profile,
                      struct error *error);
 

@@ -218,7 +218,7 @@ struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
 
 /*
  * Whether such chains make no absurd number of nodes, as a small hostile file
- * can have it; both functions ask this first.  0, or -1 with *error set.  O(N).
+ * can have it; both functions ask this first.  O(N).
  */
 int sample_tree_check_spread(const struct sample_tree *tree,
                              const uint32_t *first, struct error *error);

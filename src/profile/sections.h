@@ -118,7 +118,7 @@ void sections_mask(const struct profile *profile, const bool *is_selected,
 /*
  * Offers each name that a selector of that kind can have, in byte order and
  * once: the threads' names, the programs, the keys of labels (key NULL), or the
- * values of a key.  0, or -1 with *error set.
+ * values of a key.
  */
 int sections_offer(const struct profile *profile, enum section_kind kind,
                    const char *key,

@@ -48,7 +48,7 @@ struct stack_list {
 
 void stack_list_free(struct stack_list *list);
 
-/* Empties the list.  0, or -1 with *error set. */
+/* Empties the list. */
 int stack_list_begin(struct stack_list *list, uint32_t n_columns,
                      struct error *error);
 
@@ -117,7 +117,7 @@ struct stack_walk {
 	uint32_t depth;
 };
 
-/* Makes room for the deepest stack; 0, or -1 with *error set. */
+/* Makes room for the deepest stack. */
 static inline int
 stack_walk_begin(struct stack_walk *walk, struct error *error)
 {

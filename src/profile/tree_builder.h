@@ -77,10 +77,10 @@ struct slot *tree_builder_new_slots(unsigned bits, struct error *error);
 int tree_builder_grow(struct tree_builder *builder, size_t more,
                       struct error *error);
 
-/* Adds a row of counts, all 0; 0, or -1 with *error set. */
+/* Adds a row of counts, all 0. */
 int tree_builder_add_row(struct tree_builder *builder, struct error *error);
 
-/* Makes room for `more` nodes; 0, or -1 with *error set. */
+/* Makes room for `more` nodes. */
 static inline int
 tree_builder_reserve_nodes(struct tree_builder *builder, size_t more,
                            struct error *error)

@@ -5,8 +5,7 @@
  * A step has a pattern: of frames, of paths, or of sections. Steps are
  * immutable and counted by reference. Applied one after another to a tree, or
  * to a call graph where the profile has no stacks, they give another one with
- * the same names. Functions return 0, or -1 with *error set, unless they say
- * otherwise.
+ * the same names.
  */
 #ifndef CPPROF_REFINE_REFINE_H
 #define CPPROF_REFINE_REFINE_H
@@ -40,8 +39,8 @@ bool startup_has_name(const char *name, size_t n);
  * a stack at its outer end invents no call path.  frame_of[label] is the frame
  * of a node.  Two outermost nodes of the tree may have the same label, and it
  * borrows the counts.  *part, unless it is NULL, has a number for each node,
- * and becomes that of the nodes of *folded, freed with large_array_free.  0, or
- * -1 with *error set.  O(nodes + names).
+ * and becomes that of the nodes of *folded, freed with large_array_free.
+ * O(nodes + names).
  */
 int startup_fold(const struct profile *profile,
                  const struct sample_tree *tree, const uint32_t *frame_of,
@@ -108,7 +107,7 @@ struct frame_matches {
 /*
  * Looks at the kinds that refining_look has found.  Free matches->kinds with
  * free().  O(1) for the name of a function, else O(kinds) and the time of one
- * match for each name.  0, or -1 with *error set.
+ * match for each name.
  */
 int frame_pattern_match(const struct frame_pattern *pattern,
                         const struct refining *refining,
@@ -125,7 +124,7 @@ frame_matches(const struct frame_matches *matches,
 
 /*
  * Replaces {0} to {9} of a template by what the groups of a regular expression
- * match in a name, and adds the result.  0, or -1 with *error set.
+ * match in a name, and adds the result.
  */
 int frame_pattern_expand(const struct frame_pattern *pattern,
                          const char *name, size_t length,
@@ -352,8 +351,7 @@ uint64_t *refined_module_hits(const struct refining *refining,
 
 /*
  * The hits of a resource that are left after each step: sets hits[n].  Steps
- * that match nothing are skipped.  0, or -1 with *error set.  O(nodes) for each
- * step.
+ * that match nothing are skipped.  O(nodes) for each step.
  */
 int refine_hits(const struct stacks *stacks, struct step *const *steps,
                 size_t n, uint32_t resource, uint64_t *hits,
@@ -373,8 +371,8 @@ struct refined_profile {
  * Makes *refined from what n steps leave.  Its frames are those of the stacks'
  * profile or, if a step makes groups, bare names.  Its threads are known only
  * if there are no groups and no frame has inlined locations.  The stacks must
- * have their start-up frames and outlive it.  0, or -1 with *error set; call
- * refined_profile_free in either case.
+ * have their start-up frames and outlive it.  Call refined_profile_free even
+ * if it fails.
  */
 int refine_profile(const struct stacks *stacks, struct step *const *steps,
                    size_t n, struct refined_profile *refined,

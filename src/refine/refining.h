@@ -74,8 +74,8 @@ stacks_continue_frame(const struct stacks *stacks, uint32_t element)
  * nodes and other counts, and must outlive the stacks.  hides_startup: without
  * the frames of startup.def at their outer ends, unless they have no others.
  * section[n_nodes of tree]: those of the nodes (sections_of_nodes), which are
- * then kept apart; NULL: no step or caller asks for them.  0, or -1 with *error
- * set; call stacks_free in either case.  O(nodes + frames).
+ * then kept apart; NULL: no step or caller asks for them.  Call stacks_free
+ * even if it fails.  O(nodes + frames).
  */
 int stacks_make(struct stacks *stacks, struct profile *profile,
                 const struct sample_tree *tree, const uint32_t *section,
@@ -177,7 +177,7 @@ ends_stack(const struct sample_tree *tree, uint32_t node)
 
 /*
  * Finds which kinds are used, and the names that they have.  Call it before a
- * step.  0, or -1 with *error set.  O(nodes + names).
+ * step.  O(nodes + names).
  */
 int refining_look(struct refining *refining, struct error *error);
 

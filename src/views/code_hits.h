@@ -67,7 +67,7 @@ struct code_hits {
 /*
  * The hits of the lines in the scope; lines without hits of the resource are
  * among them.  O(nodes + locations) for a tree, O(places) for a graph.  Freed
- * with code_hits_free.  0, or -1 with *error set.
+ * with code_hits_free.
  */
 int code_hits_find(struct code_hits *hits, const struct code_set *set,
                    const struct code_scope *scope, struct error *error);
@@ -81,7 +81,7 @@ struct place_hits {
  * The hits of places made of frames, such as instructions.  place[n_frames]:
  * the number of each frame's place, below n, or NO_PLACE.  Fills hits[n], and
  * *all with those of all places together; they are zeroed first.  Only for a
- * tree.  O(nodes).  0, or -1 with *error set.
+ * tree.  O(nodes).
  */
 #define NO_PLACE UINT32_MAX
 int code_hits_of_frames(const struct code_set *set, const uint32_t *place,
@@ -132,7 +132,7 @@ struct listing {
  * each.  Threshold 0 without a limit shows all lines of a file, or of a
  * function of which is known where it begins and ends.  A line asked for is
  * shown with the lines around it instead.  Fields and notes of the files are
- * the caller's.  0, or -1 with *error set.
+ * the caller's.
  */
 int view_list(const struct view_request *request,
               const struct listing *listing, struct table *table,
@@ -168,7 +168,6 @@ struct disassembled {
  * Fills an empty table with the instructions of a function, as view_list does
  * with lines; threshold 0 without a limit shows all.  Rows have the members of
  * cpprof.instructions/1 in doc/manual.md.
- * 0, or -1 with *error set.
  */
 int view_disasm(const struct view_request *request,
                 const struct disassembled *code, struct table *table,

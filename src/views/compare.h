@@ -33,8 +33,8 @@ int work_by_function(const struct sample_set *runs, size_t n, size_t n_base,
  * Takes most functions for unchanged: the work of a run is the weighted median
  * of what their bodies used there as a part of their mean, over all functions
  * but those which by that median did change; these are found in turns.
- * hits: a sum of so many would have the noise of that median.  0, or -1 with
- * *error set.  O(nodes + names log names) for each run.
+ * hits: a sum of so many would have the noise of that median.  O(nodes + names
+ * log names) for each run.
  */
 int work_robust(const struct sample_set *runs, size_t n, size_t n_base,
                 double *work, double hits[2], struct error *error);
@@ -98,8 +98,8 @@ struct compared_rows {
 
 /*
  * Compares n rows.  columns[request->n_columns][n]: hits in each run; parent:
- * as in struct rows, or NULL; is_estimated: likewise.  0, or -1 with *error
- * set; call compared_rows_free in either case.  O(nodes + rows) for each run.
+ * as in struct rows, or NULL; is_estimated: likewise.  Call compared_rows_free
+ * even if it fails.  O(nodes + rows) for each run.
  */
 int compare_rows(const struct view_request *request, uint64_t *const *columns,
                  const uint32_t *parent, const bool *is_estimated, uint32_t n,
@@ -136,7 +136,6 @@ struct cell amount_or_nothing(double amount);
 /*
  * What view_describe does for other views: the schema cpprof.diff/1 with its
  * fields, header lines for both sides, the scale and the noise, and the footer.
- * 0, or -1 with *error set.
  */
 int compared_describe(const struct view_request *request,
                       const struct view_kind *kind,

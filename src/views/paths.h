@@ -48,8 +48,7 @@ struct path_hits {
 /*
  * The value of path[n], n >= 1, in a set that is a tree.  times: NULL, or
  * [TIMELINE_SLICES] to which its hits by slice are added; then the tree has a
- * timeline.  O(nodes) for a path of any length, and with times O(entries).  0,
- * or -1 with *error set.
+ * timeline.  O(nodes) for a path of any length, and with times O(entries).
  */
 int path_hits_find(const struct sample_set *set, const uint32_t *path,
                    size_t n, struct path_hits *found, uint64_t *times,
@@ -65,7 +64,7 @@ int path_hits_of_sets(const struct sample_set *sets, size_t n_sets,
 
 /*
  * Whether only the last name of a path occurs twice in it, as in every
- * canonical path.  0, or -1 with *error set.
+ * canonical path.
  */
 int path_is_canonical(const struct sample_set *set, const uint32_t *path,
                       size_t n, bool *is_canonical, struct error *error);
@@ -101,7 +100,7 @@ struct flow_steps {
 	uint32_t *slot;		/* [n_vertices] place in reached, from 1 */
 };
 
-/* 0, or -1 with *error set; call flow_steps_end in either case. */
+/* Call flow_steps_end even if it fails. */
 int flow_steps_begin(struct flow_steps *steps, const struct call_flow *flow,
                      struct error *error);
 void flow_steps_end(struct flow_steps *steps);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rows.h -- what views share: which hits are asked for, what a heading says,
  * and how rows and columns are put into a table.
- *
- * Functions return 0, or -1 with *error set, unless they say otherwise.
  */
 #ifndef CPPROF_VIEWS_ROWS_H
 #define CPPROF_VIEWS_ROWS_H
@@ -126,8 +124,7 @@ uint32_t order_rank_names(const struct names *names, const uint32_t *name,
 
 /*
  * Stable sorts of items[n] by a key looked up with each item's number: keys
- * below n_keys ascending; 64-bit keys descending.  O(n + n_keys); O(n).  0, or
- * -1 with *error set.
+ * below n_keys ascending; 64-bit keys descending.  O(n + n_keys); O(n).
  */
 int order_ascending(uint32_t *items, uint32_t n, const uint32_t *key,
                     uint32_t n_keys, struct error *error);
@@ -175,7 +172,7 @@ struct view_kind {
  * lost_samples; the header lines of the paper, and one for losses of more than
  * one percent, and for each column shown, or saying that the view has none; and
  * a footer with the number of records that are not shown, and why.  Does not
- * touch columns and rows.  0, or -1 with *error set.
+ * touch columns and rows.
  */
 int view_describe(const struct view_request *request,
                   const struct view_kind *kind, const struct measure *measure,
@@ -184,7 +181,6 @@ int view_describe(const struct view_request *request,
 
 /*
  * The header line that a view has which shows no columns although they are on.
- * 0, or -1 with *error set.
  */
 int view_add_lack_of_columns(const struct view_request *request,
                              struct table *table, struct error *error);
@@ -217,7 +213,7 @@ int view_add_hidden(const struct view_request *request,
 /*
  * Says in a footer which inlined functions are not among the names of the set,
  * and what would show them; adds the field modules_without_inlined if their
- * debug information is too large.  0, or -1 with *error set.
+ * debug information is too large.
  */
 int view_add_inlined(const struct sample_set *set, struct table *table,
                      struct error *error);
@@ -225,7 +221,7 @@ int view_add_inlined(const struct sample_set *set, struct table *table,
 /*
  * If no row is shown because the root itself is below the threshold, adds a
  * footer that says so, and which threshold would show it.  One scan of the
- * labels.  0, or -1 with *error set.
+ * labels.
  */
 int view_explain_hidden_root(const struct view_request *request,
                              const struct measure *measure,
@@ -242,7 +238,6 @@ enum hidden_path {
  * If no row is shown, adds a footer that says why: no function matches the
  * pattern, or all records are below the threshold; then it names the largest
  * and a threshold that would show it.  n_kept: the rows that are not below.
- * 0, or -1 with *error set.
  */
 int view_explain_hidden_rows(const struct view_request *request,
                              const struct measure *measure,
@@ -342,7 +337,7 @@ struct when_text *when_draw_rows(const struct when *when,
  * If the request wants it, adds the column `when`, and if the table has a
  * pattern, puts it first there.  A line of the heading says what its characters
  * stand for, or that the input has no times.  *when: what when_of returns; if
- * its n is 0, there is no column.  0, or -1 with *error set.
+ * its n is 0, there is no column.
  */
 int when_add_column(const struct view_request *request, struct when *when,
                     struct table *table, struct error *error);
@@ -429,10 +424,7 @@ void path_trie_free(struct path_trie *trie);
 uint32_t path_trie_child(struct path_trie *trie, uint32_t parent,
                          uint32_t name, struct error *error);
 
-/*
- * Counts returns as well; to be called before any record except 0 is made.  0,
- * or -1 with *error set.
- */
+/* Counts returns as well; to be called before any record except 0 is made. */
 int path_trie_count_returns(struct path_trie *trie, struct error *error);
 
 /* Likewise for the hits of stacks that end in a record. */
@@ -510,7 +502,7 @@ struct column_view columns_of(const struct view_request *request,
  * Adds a header line for each column but that of the request's own set, and
  * the fields columns.NAME.total, .denominator, .gtick and .interval, or
  * columns.NAME.formula; and if rows are to have errors, a line that says what
- * these are, or why there are none.  0, or -1 with *error set.
+ * these are, or why there are none.
  */
 int columns_describe(const struct view_request *request,
                      const struct measure *measure, struct table *table,
@@ -518,7 +510,7 @@ int columns_describe(const struct view_request *request,
 
 /*
  * Adds the header line that says what errors of shares are, or why there are
- * none.  0, or -1 with *error set.
+ * none.
  */
 int columns_describe_errors(const struct view_request *request,
                             struct table *table, struct error *error);
@@ -526,7 +518,7 @@ int columns_describe_errors(const struct view_request *request,
 /*
  * Adds the columns shown before the request's own set, or those after it, to
  * the table: NAME.hits and NAME.fraction, or NAME.value.  Those after it begin
- * with the own set's error, if rows have one.  0, or -1 with *error set.
+ * with the own set's error, if rows have one.
  */
 int columns_add_before(const struct view_request *request,
                        struct table *table, struct error *error);
@@ -535,7 +527,7 @@ int columns_add_after(const struct view_request *request,
 
 /*
  * Adds all of them: those before, the own set's hits and fraction, and those
- * after.  0, or -1 with *error set.
+ * after.
  */
 int columns_add(const struct view_request *request, struct table *table,
                 struct error *error);
@@ -552,7 +544,7 @@ size_t columns_cells(const struct column_view *view, const uint64_t *values,
  * Sorts items[n], numbers of rows, by the first column, the largest first and
  * those without a value last; equal ones stay in their order.  own and
  * others[set - 1]: the values by row.  Does nothing if the first column is the
- * request's own set.  0, or -1 with *error set.
+ * request's own set.
  */
 int columns_sort(const struct column_view *view, uint32_t *items, uint32_t n,
                  const uint64_t *own, uint64_t *const *others,
@@ -632,16 +624,13 @@ int rows_up(struct rows *rows, const struct view_request *request,
             const struct measure *measure, bool counts_own,
             struct hidden *hidden, struct error *error);
 
-/*
- * Makes room for the request's columns of n rows, all 0.  0, or -1 with *error
- * set.
- */
+/* Makes room for the request's columns of n rows, all 0. */
 int rows_make_columns(struct rows *rows, const struct view_request *request,
                       uint32_t n, struct error *error);
 
 /*
  * Counts the columns of rows that are functions: of their bodies, or with their
- * descendants.  O(N) for each column.  0, or -1 with *error set.
+ * descendants.  O(N) for each column.
  */
 int rows_count_functions(struct rows *rows,
                          const struct view_request *request, bool are_bodies,
@@ -699,7 +688,7 @@ struct row_values {
  * Adds the columns hits, fraction and path, for a flow also estimated, where
  * has_returns also returns, and the pattern of a row; or, if the request shows
  * columns, those as well, in aligned text.  Also does when_add_column.  *shape:
- * what row_shape_cells needs.  0, or -1 with *error set.
+ * what row_shape_cells needs.
  */
 int rows_add_columns(struct row_shape *shape,
                      const struct view_request *request,
@@ -775,8 +764,8 @@ uint64_t counted_without_root(const struct sample_set *set, uint32_t root,
                               uint32_t top, uint32_t *node);
 
 /*
- * What the groups have of a row, COUNTED_MODULE excepted.  0, or -1 with *error
- * set.  O(nodes); COUNTED_STARTS for each group.
+ * What the groups have of a row, COUNTED_MODULE excepted.  O(nodes);
+ * COUNTED_STARTS for each group.
  */
 int counted_in_groups(const struct group_noise *noise, enum counted counted,
                       const uint32_t *path, size_t n, uint32_t root,
@@ -810,7 +799,7 @@ int counted_in_groups(const struct group_noise *noise, enum counted counted,
  */
 enum { MAX_FLOW_RECORDS = 1 << 17, MAX_FLOW_AMOUNTS = 1 << 22 };
 
-/* The value of path[n], n >= 1; 0, or -1 with *error set. */
+/* The value of path[n], n >= 1. */
 int flow_path_value(const struct call_flow *flow, const uint32_t *path,
                     size_t n, uint64_t *hits, bool *is_estimated,
                     struct error *error);
@@ -946,8 +935,7 @@ void jit_runtimes_add_remedies(const struct profile *profile,
 /*
  * Gives the table a chart of `all` hits of the request's set.  Layers: if the
  * request has a path, whose hits are `times`, the path and the other hits; else
- * the functions with the largest bodies, and the others.  0, or -1 with *error
- * set.
+ * the functions with the largest bodies, and the others.
  */
 int times_add_chart(const struct view_request *request,
                     const struct measure *measure,

@@ -40,7 +40,7 @@ run_rows_free(struct run_rows *rows)
 	free(rows->share_phi);
 }
 
-/* All 0; 0, or -1 with *error set; call run_rows_free in either case. */
+/* All 0.  Call run_rows_free even if it fails. */
 static int
 run_rows_make(struct run_rows *rows, size_t n_runs, size_t n,
               struct error *error)

@@ -41,7 +41,7 @@ struct saving {
 
 /*
  * What is true for the set, which is the request's own.  Its texts live as long
- * as the table.  0, or -1 with *error set.  O(nodes).
+ * as the table.  O(nodes).
  */
 int saving_of(const struct sample_set *set, struct saving *saving,
               struct table *table, struct error *error);
@@ -49,7 +49,7 @@ int saving_of(const struct sample_set *set, struct saving *saving,
 /*
  * Adds a header line: "IF_WHAT, the run would take 38.4 s instead of 122.8 s",
  * with `probably` if it is_estimated; all amounts in gticks.  Nothing is added
- * where no saving is known.  0, or -1 with *error set.
+ * where no saving is known.
  */
 int saving_add_line(const struct saving *saving, const struct sample_set *set,
                     const char *if_what, bool is_estimated, uint64_t after,
@@ -58,7 +58,7 @@ int saving_add_line(const struct saving *saving, const struct sample_set *set,
 
 /*
  * Adds a header line that says why there is no saving, if there is none: hits
- * have that part of the time of all threads.  0, or -1 with *error set.
+ * have that part of the time of all threads.
  */
 int saving_add_lack(const struct saving *saving, const struct sample_set *set,
                     uint64_t hits, struct table *table, struct error *error);

@@ -413,8 +413,7 @@ struct function_amount {
 
 /*
  * A set whose hits are the samples of another one; where each hit is a sample,
- * that set itself.  0, or -1 with *error set; call sample_counts_free in either
- * case.  O(nodes).
+ * that set itself.  Call sample_counts_free even if it fails.  O(nodes).
  */
 struct sample_counts {
 	struct sample_set set;
@@ -433,7 +432,7 @@ struct function_amount *amounts_of_functions(const struct sample_set *set,
                                              uint32_t *n,
                                              struct error *error);
 
-/* One path of n >= 1 names.  0, or -1 with *error set.  O(nodes). */
+/* One path of n >= 1 names.  O(nodes). */
 int amount_of_path(const struct sample_set *set, const uint32_t *path,
                    size_t n, struct amount *amount, struct error *error);
 
@@ -473,8 +472,8 @@ struct run_noise {
 
 /*
  * Counts all functions in each of n > 1 runs and fits the noise.
- * functions[n_functions]: those of the sum, by place.  0, or -1 with *error
- * set; call run_noise_free in either case.  O(nodes) for each run.
+ * functions[n_functions]: those of the sum, by place.  Call run_noise_free
+ * even if it fails.  O(nodes) for each run.
  */
 int run_noise_make(struct run_noise *noise, const struct view_request *request,
                    const struct sample_set *sets, size_t n,
@@ -484,7 +483,7 @@ void run_noise_free(struct run_noise *noise);
 
 /*
  * The spread of a path of n >= 1 names of the sum, which has that part of it.
- * 0, or -1 with *error set.  O(nodes) for each run.
+ * O(nodes) for each run.
  */
 int run_noise_path(const struct run_noise *noise, const uint32_t *path,
                    size_t n, struct sampled part, struct run_spread *spread,

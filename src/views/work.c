@@ -12,7 +12,7 @@
 /* Fewer hits on average say nothing about a run as a whole. */
 enum { FEWEST_HITS = 5 };
 
-/* Makes the mean of the base 1; 0, or -1 with *error set. */
+/* Makes the mean of the base 1. */
 static int
 normalise(double *work, size_t n, size_t n_base, struct error *error)
 {

@@ -150,7 +150,6 @@ const struct names *callgrind_names_texts(const struct callgrind_names *names);
  * Gives all nodes of the profile's graph their names, levels and callers, and
  * all places their files, and enters the objects as modules of the profile.
  * has_contexts: whether texts are split; only those of callgrind itself are.
- * 0, or -1 with *error set.
  */
 int callgrind_contexts_resolve(const struct callgrind_names *names,
                                struct profile *profile, bool has_contexts,
@@ -303,7 +302,7 @@ struct callgrind_output {
 	uint64_t n_changed;	/* names that do not fit a line */
 };
 
-/* 0, or -1 with *error set; call callgrind_output_free in either case. */
+/* Call callgrind_output_free even if it fails. */
 int callgrind_output_start(struct callgrind_output *output,
                            const struct profile *profile,
                            struct writer *writer, struct error *error);
@@ -341,7 +340,6 @@ void callgrind_output_call(struct callgrind_output *output,
                            uint64_t n_calls, uint32_t line,
                            const uint64_t *hits, struct error *error);
 
-/* 0, or -1 with *error set. */
 int callgrind_output_flush(struct callgrind_output *output,
                            struct error *error);
 

@@ -155,7 +155,7 @@ callgrind_names_read_id(const char *text, size_t length, uint64_t *id)
 
 /*
  * Sets *text_number for a text, and *meaning if it has a number (otherwise
- * NULL).  0, or -1 with *error set.
+ * NULL).
  */
 static int
 callgrind_names_read_name(struct callgrind_names *names,

@@ -82,7 +82,7 @@ void v8_profile_clear(struct v8_profile *v8);
 bool v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
                          const struct json_token *key, struct error *error);
 
-/* Adds a later piece of the profile; 0, or -1 with *error set. */
+/* Adds a later piece of the profile. */
 int v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
                       struct error *error);
 

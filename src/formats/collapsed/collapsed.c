@@ -48,7 +48,7 @@ read_last_line(struct collapsed *input, const char *line,
 	return taken < 0 ? -1 : 0;
 }
 
-/* Skips the rest of the input; 0, or -1 with *error set. */
+/* Skips the rest of the input. */
 static int
 read_to_end(struct source *source, struct error *error)
 {

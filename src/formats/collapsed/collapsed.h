@@ -209,8 +209,7 @@ int collapsed_header_line(struct collapsed_header *header,
  * Ends the header; stacks[size) follow.  Enters the process and, if no
  * resource was named, the resource "samples" for bare counts.  If all of the
  * first stacks have two counts, as difffolded.pl and similar programs write
- * them, the resources are "before" and "after", with a warning.  0, or -1 with
- * *error set.
+ * them, the resources are "before" and "after", with a warning.
  */
 int collapsed_header_end(const struct collapsed_header *header,
                          struct profile *profile, const char *name,
@@ -354,8 +353,6 @@ int collapsed_probe(const void *head, size_t size);
  *	java-4711/4712		stackcollapse-perf.pl --tid
  *	java-4711		stackcollapse-perf.pl --pid
  *	[main tid=4712]		async-profiler -t
- *
- * 0, or -1 with *error set.
  */
 int collapsed_take_threads(struct profile *profile, struct error *error);
 

@@ -362,10 +362,7 @@ struct cpprofdata_summary {
 	size_t n_sources;
 };
 
-/*
- * Adds one of the collector's files to *summary.  O(bytes), without symbols.
- * 0, or -1 with *error set.
- */
+/* Adds one of the collector's files to *summary.  O(bytes), without symbols. */
 int cpprofdata_summarise(const char *path, struct cpprofdata_summary *summary,
                          struct error *error);
 

@@ -41,7 +41,7 @@ struct jit_map *cpprofdata_jit_map(const struct cpprofdata_file *file,
  * Adds the times of all nodes' hits, which the builder has already.  built: the
  * builder's node of each node record, by index, or NO_NODE.  Does nothing for a
  * file without slices.  Records that are invalid, or folded into others, are
- * ignored.  O(n log n) for n records.  0, or -1 with *error set.
+ * ignored.  O(n log n) for n records.
  */
 int cpprofdata_add_slices(const struct cpprofdata_file *file,
                           const uint32_t *built, struct tree_builder *builder,

@@ -273,10 +273,7 @@ int firefox_tree_add(struct firefox_tree *tree,
 /* The number of samples entered so far. */
 uint64_t firefox_tree_count(const struct firefox_tree *tree);
 
-/*
- * Gives tree and frames to the profile, after which nothing can be added.  0,
- * or -1 with *error set.
- */
+/* Gives tree and frames to the profile, after which nothing can be added. */
 int firefox_tree_finish(struct firefox_tree *tree, struct error *error);
 
 #endif

@@ -132,7 +132,7 @@ firefox_tree_make_labels(struct firefox_stacks *stacks,
 /*
  * Begins with the stacks of a thread, or of the shared tables; they and all
  * that they refer to must have been read.  If the input is cut, only complete
- * rows; otherwise an invalid row is an error.  0, or -1 with *error set.
+ * rows; otherwise an invalid row is an error.
  */
 static int
 stacks_begin(struct firefox_stacks *stacks, struct firefox_frames *frames,

@@ -37,7 +37,7 @@ gmon_read_address(struct gmon *input)
 
 /*
  * Reads the head of a histogram; the bins are read later, when all histograms
- * are known.  0, or -1 with *error set.
+ * are known.
  */
 int gmon_read_histogram(struct gmon *input, struct error *error);
 

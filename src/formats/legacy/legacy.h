@@ -144,7 +144,7 @@ uint64_t legacy_addresses_add(struct legacy_addresses *addresses,
  * The first names stay: an address that was named before the last
  * legacy_addresses_end_names keeps its names, and a level that repeats the
  * first one is the next activation of a recursion.  line: 0 unknown; file may
- * be empty.  0, or -1 with *error set.
+ * be empty.
  */
 int legacy_addresses_name(struct legacy_addresses *addresses,
                           struct pprof_builder *builder, uint64_t address,
@@ -160,8 +160,7 @@ bool legacy_addresses_is_named(const struct legacy_addresses *addresses,
  * Enters all locations and the map's mappings into the builder.  program: the
  * Enters all locations and the map's mappings into the builder.  program: the
  * whole path of the file of all addresses if the map is empty; may be NULL.
- * *n_unnamed: addresses that have neither a name nor a file.  0, or -1 with
- * *error set.
+ * *n_unnamed: addresses that have neither a name nor a file.
  */
 int legacy_addresses_finish(struct legacy_addresses *addresses,
                             struct memory_map *map, const char *program,
@@ -193,11 +192,11 @@ struct legacy_symbols {
 
 void legacy_symbols_free(struct legacy_symbols *symbols);
 
-/* Adds a line of the section; 0, or -1 with *error set. */
+/* Adds a line of the section. */
 int legacy_symbols_add(struct legacy_symbols *symbols, struct line_text line,
                        struct error *error);
 
-/* Names the addresses that have no name yet; 0, or -1 with *error set. */
+/* Names the addresses that have no name yet. */
 int legacy_symbols_name(const struct legacy_symbols *symbols,
                         struct legacy_addresses *addresses,
                         struct pprof_builder *builder, struct error *error);

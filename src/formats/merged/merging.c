@@ -29,7 +29,7 @@ struct merging {
 					 * it is known; NULL: no key */
 };
 
-/* The keys that are no labels; 0, or -1 with *error set. */
+/* The keys that are no labels. */
 static int
 begin_keys(struct merging *merging, struct error *error)
 {

@@ -57,7 +57,7 @@ int merging_check_whole(const struct merging_lack *lack, size_t n,
 
 /*
  * Adds what merging_write wrote as a merged profile.  name: who wrote it, for
- * messages.  0, or -1 with *error set.
+ * messages.
  */
 int merging_add_written(struct merging *merging, const char *name,
                         const void *bytes, size_t size, struct error *error);

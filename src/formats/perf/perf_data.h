@@ -216,11 +216,11 @@ uint32_t perf_events_add(struct perf_events *events,
                          const unsigned char *bytes, size_t size,
                          struct error *error);
 
-/* Samples with this id belong to that event.  0, or -1 with *error set. */
+/* Samples with this id belong to that event. */
 int perf_events_add_id(struct perf_events *events, uint64_t id,
                        uint32_t event, struct error *error);
 
-/* Names the event with a copy.  0, or -1 with *error set. */
+/* Names the event with a copy. */
 int perf_events_set_name(struct perf_events *events, uint32_t event,
                          const char *name, size_t length,
                          struct error *error);
@@ -488,10 +488,7 @@ struct perf_stack {
 /* How many labels a sample needs room for. */
 size_t perf_stacks_room(const struct perf_sample *sample);
 
-/*
- * Fills in the frames of a sample, at least one.  attr: its event.  0, or -1
- * with *error set.
- */
+/* Fills in the frames of a sample, at least one.  attr: its event. */
 int perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
                      const struct perf_record *record,
                      const struct perf_sample *sample,
@@ -507,7 +504,6 @@ int perf_stacks_fill_process(struct perf_stacks *stacks,
 
 /*
  * Adds all frames to the profile, once the build-ids of its modules are known.
- * 0, or -1 with *error set.
  */
 int perf_stacks_finish(struct perf_stacks *stacks, struct error *error);
 
@@ -561,7 +557,7 @@ void perf_deferred_free(struct perf_deferred *deferred);
 
 /*
  * Lets a copy of a sample of this thread wait.  The members above "the rest"
- * must be set.  0, or -1 with *error set.
+ * must be set.
  */
 int perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
                        const struct perf_waiting *sample,
@@ -580,7 +576,7 @@ struct perf_waiting *perf_deferred_take_oldest(struct perf_deferred *deferred,
 /*
  * Keeps the frames that came with a cookie for later samples of the thread: the
  * kernel records them once, and more samples can follow before the thread
- * returns.  0, or -1 with *error set.
+ * returns.
  *
  * perf_deferred_find: whether there are frames for the cookie; *frames is valid
  * until the next perf_deferred_keep.
@@ -608,7 +604,7 @@ struct perf_queue;
 struct perf_queue *perf_queue_new(struct error *error);
 void perf_queue_free(struct perf_queue *queue);
 
-/* Keeps a copy of a record.  0, or -1 with *error set. */
+/* Keeps a copy of a record. */
 int perf_queue_add(struct perf_queue *queue, const struct perf_record *record,
                    uint64_t time, struct error *error);
 
@@ -668,7 +664,7 @@ bool perf_tree_is_empty(const struct perf_tree *tree);
  * perf_tree_finish gives the profile its tree, resources and sections, from one
  * sample or more.  Then, once the build-ids of its modules are known,
  * perf_tree_finish_frames adds the frames, and warnings of what the tree does
- * not show of the samples.  0, or -1 with *error set.
+ * not show of the samples.
  */
 int perf_tree_finish(struct perf_tree *tree, struct error *error);
 int perf_tree_finish_frames(struct perf_tree *tree, struct error *error);
@@ -748,7 +744,7 @@ int perf_session_record(struct perf_session *session,
 
 /*
  * The next records come from another file of a directory, which has a
- * compressed stream of its own.  Copies the name.  0, or -1 with *error set.
+ * compressed stream of its own.  Copies the name.
  */
 int perf_session_next_file(struct perf_session *session, const char *name,
                            struct error *error);
@@ -797,7 +793,7 @@ int perf_features_section(struct perf_features *features,
 
 /*
  * Gives the modules that have no build-id the one that belongs to their path,
- * and the processes their host and command.  0, or -1 with *error set.
+ * and the processes their host and command.
  */
 int perf_features_apply(struct perf_features *features,
                         struct profile *profile, struct error *error);

@@ -416,7 +416,7 @@ unshare_space(struct perf_machine *machine, uint32_t pid, struct error *error)
 	return own;
 }
 
-/* Adds a mapping, which replaces what it overlaps; 0, or -1 with *error set. */
+/* Adds a mapping, which replaces what it overlaps. */
 static int
 insert_map(struct perf_machine *machine, struct perf_space *space,
            const struct perf_map *map, struct error *error)

@@ -424,7 +424,7 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
 	return found < 0 ? -1 : 0;
 }
 
-/* An empty stack of a process; 0, or -1 with *error set. */
+/* An empty stack of a process. */
 static int
 begin_process(struct perf_stacks *stacks, const struct perf_sample *sample,
               uint64_t context, struct perf_stack *stack, struct error *error)

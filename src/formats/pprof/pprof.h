@@ -415,7 +415,7 @@ int pprof_samples_add(struct pprof_samples *samples,
  * Fills sections[label sets]: the labels of each set of the samples' reader,
  * and the thread that they name, both entered into the reader's profile.  The
  * profile has the file's process already; labels that name others add these.
- * Warns of labels that are not read.  0, or -1 with *error set.
+ * Warns of labels that are not read.
  */
 int pprof_labels_enter(const struct pprof_tables *tables,
                        const struct pprof_samples *samples,
@@ -449,7 +449,7 @@ int pprof_profile_fill(const struct pprof_tables *tables,
  * item here, where it becomes a message.  So the code that reads pprof files
  * handles threads, raw samples and symbols of addresses.
  *
- * Each function returns 0, or -1 with *error set, without file and line.
+ * Errors name neither file nor line.
  */
 
 /* Start with pprof_builder_begin. */

@@ -28,9 +28,7 @@ pprof_samples_count(const struct pprof_samples *samples)
 	       samples->list->n_rows : reader_count_stacks(samples->reader);
 }
 
-/*
- * ---- fields of a sample; each function returns 0, or -1 with *error set ----
- */
+/* ---- fields of a sample ---- */
 
 /* Appends bytes[size] to the buffer *to. */
 static int

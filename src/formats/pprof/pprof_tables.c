@@ -26,7 +26,7 @@ pprof_tables_free(struct pprof_tables *tables)
 
 /*
  * Reads the numbers among a message's fields: that of field i goes to
- * *values[i], unless that is NULL.  0, or -1 with *error set.
+ * *values[i], unless that is NULL.
  */
 static int
 pprof_tables_read_numbers(const struct protobuf_field *field,

@@ -43,7 +43,7 @@ void speedscope_times_free(struct speedscope_times *times);
 /* A profile of the file begins. */
 void speedscope_times_begin(struct speedscope_times *times);
 
-/* The stack of a node lasted so long; 0, or -1 with *error set. */
+/* The stack of a node lasted so long. */
 int speedscope_times_add(struct speedscope_times *times, uint32_t node,
                          uint64_t length_ns, struct error *error);
 
@@ -53,15 +53,14 @@ void speedscope_times_pass(struct speedscope_times *times, int64_t length_ns);
 /*
  * The profile ends.  start_ns: when it began, by the clock of all profiles.
  * is_known: whether that is so; if not, its stretches have no times.  Nor have
- * those of a profile that is a sum: many stacks, and each comes once.  0, or
- * -1 with *error set.
+ * those of a profile that is a sum: many stacks, and each comes once.
  */
 int speedscope_times_end(struct speedscope_times *times, int64_t start_ns,
                          bool is_known, struct error *error);
 
 /*
  * Notes the times of all stretches, whose hits the reader has in `column`.  A
- * stretch is spread over the slices that it lasts.  0, or -1 with *error set.
+ * stretch is spread over the slices that it lasts.
  */
 int speedscope_times_note(const struct speedscope_times *times,
                           struct reader *reader, uint32_t column,

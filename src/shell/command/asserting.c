@@ -681,7 +681,7 @@ asserting_count_paths(const struct sample_set *run,
 	return 0;
 }
 
-/* 0, or -1 with *error set; call counts_free in either case. */
+/* Call counts_free even if it fails. */
 static int
 count_rows(const struct view_request *request,
            const struct assertion *assertion, const struct claimed *claimed,

@@ -50,7 +50,7 @@ extern const struct argument_kind arg_bounded;
 
 /*
  * The assertion that arguments with the view and arg_bounded make; it borrows
- * from them.  0, or -1 with *error set.
+ * from them.
  */
 int assertion_of(struct assertion *assertion, const struct session *session,
                  const struct arguments *arguments, struct error *error);
@@ -90,18 +90,18 @@ struct asserting {
 	uint64_t n_violated, n_undecided;
 };
 
-/* Names the table's columns.  0, or -1 with *error set. */
+/* Names the table's columns. */
 int asserting_begin(struct asserting *asserting, struct session *session,
                     struct table *table, struct error *error);
 
-/* Adds the rows of an assertion.  0, or -1 with *error set. */
+/* Adds the rows of an assertion. */
 int asserting_check(struct asserting *asserting,
                     const struct assertion *assertion, struct error *error);
 
 /* Leaves the session to know what a script found. */
 void asserting_end(struct asserting *asserting);
 
-/* All functions, counted once.  0, or -1 with *error set. */
+/* All functions, counted once. */
 int asserting_count(struct asserting *asserting, struct error *error);
 
 /* What is asserted of, and what is known of its noise besides sampling. */

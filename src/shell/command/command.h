@@ -3,7 +3,7 @@
  * their completion.
  *
  * Arguments are read by kinds; a kind reads words into values and completes
- * them. Functions return 0, or -1 with *error set, unless they say otherwise.
+ * them.
  */
 #ifndef CPPROF_SHELL_COMMAND_COMMAND_H
 #define CPPROF_SHELL_COMMAND_COMMAND_H
@@ -116,8 +116,8 @@ struct command {
 	 * format, has these two in place of run.
 	 *
 	 * prepare: does what may fail before the output is opened, and fills in
-	 * *file, which is zeroed.  0, or -1 with *error set.  write: writes the
-	 * bytes.  0, or -1 with *error set, or unset if the writer failed.
+	 * *file, which is zeroed.  write: writes the bytes.  0, or -1 with
+	 * *error set, or unset if the writer failed.
 	 */
 	int (*prepare)(struct session *session,
 	               const struct arguments *arguments,
@@ -316,7 +316,7 @@ struct argument_kind {
 
 /*
  * Reads words[first..] as the command's arguments.  line: what the words were
- * split from.  0, or -1 with *error set.  Call arguments_free in either case.
+ * split from.  Call arguments_free even if it fails.
  */
 int arguments_parse(struct arguments *arguments,
                     const struct session *session,

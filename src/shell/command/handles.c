@@ -62,7 +62,7 @@ handles_add_word(struct words *to, const char *text, size_t length,
 
 /*
  * Adds the names that a handle stands for to `to`, or counts them if it is
- * NULL.  0, or -1 with *error set.
+ * NULL.
  */
 static int
 handles_add_names(const struct last_rows *rows, enum handle_kind kind,

@@ -27,8 +27,7 @@ int interpret_words(struct session *session, const struct command *command,
 
 /*
  * Shows the first rows of what a command without arguments answers on a
- * terminal, without its heading: the prompt's first screen.  0, or -1 with
- * *error set.
+ * terminal, without its heading: the prompt's first screen.
  */
 int interpret_beginning(struct session *session, const char *command,
                         size_t n_rows, struct error *error);
@@ -71,8 +70,8 @@ enum sink_writer { SINK_OF_COMMAND, SINK_OF_PROGRAM };
 
 /*
  * Opens it.  What a command writes to a file replaces the old file at the end
- * (writer.h); what a program writes is there at once.  0, or -1 with *error
- * set.  Call sink_close only after 0.
+ * (writer.h); what a program writes is there at once.  Call sink_close only
+ * after 0.
  */
 int sink_open(struct sink *sink, const struct session *session,
               enum redirect redirect, const char *target,

@@ -179,8 +179,8 @@ struct function_code {
 
 /*
  * Decodes the code that a function has of its own, not what was inlined into
- * others.  It may have none; state then says why.  0, or -1 with *error set;
- * function_code_free in either case.
+ * others.  It may have none; state then says why.  Call function_code_free
+ * even if it fails.
  */
 int function_code_read(struct function_code *code,
                        const struct session *session, uint32_t function,
@@ -202,7 +202,7 @@ int function_code_lines(const struct function_code *code,
 /*
  * The first and the last line of a file, named as in the profile, that a
  * function has code for.  Both 0 if its code or its debug information is not at
- * hand, or that is large.  0, or -1 with *error set.
+ * hand, or that is large.
  */
 int function_code_extent(struct session *session, uint32_t function,
                          const char *file, uint32_t *first, uint32_t *last,
@@ -272,7 +272,7 @@ struct code_source *code_sources_read(struct code_sources *sources,
  * Adds to the heading where each file that is shown was found, and whether it
  * is not what was compiled: by its digest if debug information has that, else
  * by its age.  One line is for all files that were not found, one for all that
- * cannot be read.  set: the code.  0, or -1 with *error set.
+ * cannot be read.  set: the code.
  */
 int code_sources_describe(const struct code_sources *sources,
                           const struct code_set *set, struct table *table,

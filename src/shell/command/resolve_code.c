@@ -38,7 +38,7 @@ know_graph(struct resolve_known *known, const struct call_graph *graph)
 		know(known, NO_NAME, graph->places->items[i].file);
 }
 
-/* 0, or -1 with *error set; known_free in either case. */
+/* Call known_free even if it fails. */
 static int
 known_make(struct resolve_known *known, const struct profile *profile,
            enum code_kinds kinds, struct error *error)

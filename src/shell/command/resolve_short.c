@@ -134,7 +134,7 @@ resolve_short_report_several(const struct short_search *search)
 
 /*
  * Finds the functions; *lacks_scopes: they have none with all their scopes.
- * Free search->found.  0, or -1 with *error set.
+ * Free search->found.
  */
 static int
 resolve_short_find_all(struct short_search *search, struct function_set among,

@@ -85,8 +85,7 @@ extern const struct argument_kind arg_picture;
 
 /*
  * Draws a view that has a picture or a chart, as wide as files have it, to a
- * file, which is replaced only by a whole picture.  command: for the table.  0,
- * or -1 with *error set.
+ * file, which is replaced only by a whole picture.  command: for the table.
  */
 int picture_file_write(struct session *session, const char *command,
                        view_function *view, const struct view_request *request,

@@ -27,8 +27,8 @@ struct option_row {
 	const char *help;	/* a part of a sentence; NULL: not listed */
 
 	/*
-	 * Changes the options that the table is for.  0, or -1 with *error
-	 * set.  NULL: sets the bool at that offset.
+	 * Changes the options that the table is for.  NULL: sets the bool at
+	 * that offset.
 	 */
 	int (*take)(void *options, const char *value, struct error *error);
 	size_t flag;
@@ -106,7 +106,7 @@ struct options {
 
 /*
  * Reads argv, whose strings are borrowed, and moves the profiles after the
- * options.  0, or -1 with *error set.  Call options_free in either case.
+ * options.  Call options_free even if it fails.
  */
 int options_parse(struct options *options, int argc, char **argv,
                   struct error *error);

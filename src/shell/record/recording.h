@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* recording.h -- recordings: what record is asked for, how it starts the
  * program with the collector, and what it says at the end.
- *
- * Functions return 0, or -1 with *error set, unless they say otherwise.
  */
 #ifndef CPPROF_SHELL_RECORD_RECORDING_H
 #define CPPROF_SHELL_RECORD_RECORDING_H
@@ -41,7 +39,7 @@ const struct resource_kind *resource_kind_find(const char *name, size_t length,
 /*
  * Reads an interval: a number of gticks, or a number with a unit, which for
  * time is us, ms or s, for memory B, K, M or G (powers of 1024), and otherwise
- * k, M or G (powers of 1000).  0, or -1 with *error set.
+ * k, M or G (powers of 1000).
  */
 int resource_kind_interval(const struct resource_kind *kind, const char *text,
                            uint64_t *interval, struct error *error);
@@ -78,10 +76,7 @@ struct record_options {
 /* The rows; their options are a struct record_options. */
 extern const struct option_row record_option_rows[];
 
-/*
- * Reads words, which end with NULL and are borrowed.  0, or -1 with *error
- * set.
- */
+/* Reads words, which end with NULL and are borrowed. */
 int record_options_parse(struct record_options *options, char *const *words,
                          struct error *error);
 
@@ -111,7 +106,7 @@ int preload_check(const char *path, struct error *error);
  * Finds libcpprof.so in the folder of this program (as built) or where it is
  * installed.  Writes a path for LD_PRELOAD to path[size]: the library's own,
  * or, if that contains a blank or a colon, the path of a symbolic link to it,
- * which is made if necessary.  0, or -1 with *error set.
+ * which is made if necessary.
  */
 int preload_find_library(char *path, size_t size, struct error *error);
 
@@ -140,8 +135,8 @@ struct offers {
 
 /*
  * Asks about the resources in a list like the value of CPPROF_RESOURCES, or
- * about all if it is NULL.  library: see recording.h.  0, or -1 with *error set.
- * Call offers_free in either case.
+ * about all if it is NULL.  library: see recording.h.  Call offers_free even
+ * if it fails.
  */
 int offers_ask(struct offers *offers, const char *library,
                const char *resources, bool is_random, struct error *error);
@@ -275,8 +270,8 @@ struct recording {
  * Makes the directory `name`, which only the user can read, or opens one that
  * is empty or contains a recording, and locks it.  Fails if it contains
  * anything else, if a recording is being written there, or if it contains a
- * recording and earlier is EARLIER_STAYS.  0, or -1 with *error set; call
- * recording_close in either case.
+ * recording and earlier is EARLIER_STAYS.  Call recording_close even if it
+ * fails.
  */
 int recording_open(struct recording *recording, const char *name,
                    enum earlier_recording earlier, struct error *error);

@@ -285,7 +285,7 @@ choose_units(bool is_ratio, struct column_counted *left,
 	}
 }
 
-/* Fills in all but the sets.  0, or -1 with *error set. */
+/* Fills in all but the sets. */
 static int
 column_list_derive(const struct column_formula *formula,
                    const struct resource *left, const struct resource *right,

@@ -398,7 +398,7 @@ describe_run(const struct comparison *comparison, uint32_t i, size_t n_steps)
 	return set;
 }
 
-/* Sums the runs' totals; 0, or -1 with *error set. */
+/* Sums the runs' totals. */
 static int
 sum_totals(struct comparison *comparison, uint32_t n, struct error *error)
 {
@@ -419,8 +419,7 @@ sum_totals(struct comparison *comparison, uint32_t n, struct error *error)
 }
 
 /*
- * If samples may stand for several hits, those of all runs are a column, too:
- * 0, or -1 with *error set.
+ * If samples may stand for several hits, those of all runs are a column, too.
  */
 static int
 use_samples(struct comparison *comparison, uint32_t n, struct error *error)

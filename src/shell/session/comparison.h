@@ -208,7 +208,7 @@ int comparison_make_sides(struct comparison *comparison,
 
 /*
  * Names the stacks of that profile.  request: as for the loaded profile; its
- * profile, resource and before are not used.  0, or -1 with *error set.
+ * profile, resource and before are not used.
  */
 int comparison_make_names(struct comparison *comparison,
                           const struct naming_request *request,
@@ -217,7 +217,7 @@ int comparison_make_names(struct comparison *comparison,
 /*
  * Each sets what amounts are per: a run; a unit of work, of which a run now
  * does so many times that of the base; what a function used; what most
- * functions used.  Names must have been made.  0, or -1 with *error set.
+ * functions used.  Names must have been made.
  */
 void comparison_scale_none(struct comparison *comparison);
 int comparison_scale_work(struct comparison *comparison, double work,

@@ -19,7 +19,7 @@ comparison_scale_none(struct comparison *comparison)
 	comparison->compared.work_hits[1] = 0;
 }
 
-/* Room for the work of each column; 0, or -1 with *error set. */
+/* Room for the work of each column. */
 static int
 begin_scale(struct comparison *comparison, struct error *error)
 {
@@ -61,7 +61,7 @@ whole_runs_free(struct whole_runs *whole)
 	}
 }
 
-/* Adds up n columns, which are groups, to one run; 0, or -1 with *error set. */
+/* Adds up n columns, which are groups, to one run. */
 static int
 comparison_scale_add_groups(struct whole_runs *whole, int side,
                             const struct sample_set *columns, uint32_t n,
@@ -106,7 +106,7 @@ comparison_scale_add_side(struct whole_runs *whole, int side,
 	return 0;
 }
 
-/* 0, or -1 with *error set; call whole_runs_free in either case. */
+/* Call whole_runs_free even if it fails. */
 static int
 find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
                 struct error *error)

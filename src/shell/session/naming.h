@@ -117,8 +117,8 @@ void naming_forget_stacks(struct naming *naming);
 
 /*
  * The stacks that names are made of, before any step.  has_sections: with the
- * sections of their nodes, also if no step asks for them.  0, or -1 with *error
- * set; call stacks_free in either case.
+ * sections of their nodes, also if no step asks for them.  Call stacks_free
+ * even if it fails.
  */
 int naming_stacks(const struct naming_request *request, bool has_sections,
                   struct stacks *stacks, struct error *error);

@@ -60,7 +60,7 @@ struct code {
  * Fills *set with the stacks of one resource that the request's steps leave;
  * they stay valid until the next call.  Inlined calls are places of their own
  * unless the rule hides all.  Makes only what changed since the last call,
- * which must have been for the same profile.  0, or -1 with *error set.
+ * which must have been for the same profile.
  */
 int code_make(struct code *code, const struct naming_request *request,
               struct code_set *set, struct error *error);
@@ -115,10 +115,7 @@ int column_list_copy(struct column_list *copy, const struct column_list *list,
 const struct column_formula *
 column_list_formula(const struct column_list *list, const char *name);
 
-/*
- * Adds a copy of a formula, or replaces the one of that name.  0, or -1 with
- * *error set.
- */
+/* Adds a copy of a formula, or replaces the one of that name. */
 int column_list_define(struct column_list *list,
                        const struct column_formula *formula,
                        struct error *error);
@@ -342,8 +339,7 @@ void session_end(struct session *session);
 /*
  * Loads and merges files.  If that fails, the old profile stays.  The resource
  * and the root stay if the new profile has them; if it lacks the root that the
- * user chose, a note says so.  Warnings go to standard error.  0, or -1 with
- * *error set.
+ * user chose, a note says so.  Warnings go to standard error.
  */
 int session_load(struct session *session, const char *const *files, size_t n,
                  struct error *error);
@@ -388,8 +384,7 @@ void session_end_comparison(struct session *session);
 const struct sample_set *session_runs(struct session *session, size_t *n,
                                       struct error *error);
 
-/* From now on, diff compares by what a function used.  0, or -1 with *error
- * set. */
+/* From now on, diff compares by what a function used. */
 int session_scale_by(struct session *session, const char *function,
                      struct error *error);
 
@@ -398,7 +393,7 @@ int session_need_profile(const struct session *session, struct error *error);
 
 /*
  * Adds the lines that debug information knows to the profile's addresses.
- * Names in use do not change.  0, or -1 with *error set.
+ * Names in use do not change.
  */
 int session_read_lines(struct session *session, struct error *error);
 
@@ -478,8 +473,7 @@ int session_set_directories(struct session *session,
 /*
  * What the refinement leaves of the profile as places in its code, for the
  * current resource; inlined calls are among them unless the setting inlines is
- * off.  Valid until the session loads or changes something.  0, or -1 with
- * *error set.
+ * off.  Valid until the session loads or changes something.
  */
 int session_code(struct session *session, struct code_set *set,
                  struct error *error);
@@ -529,7 +523,7 @@ struct view_request session_request(const struct session *session);
 
 /*
  * The same with the groups of a merged profile, or why there are none, also if
- * the setting `noise` is off.  0, or -1 with *error set.
+ * the setting `noise` is off.
  */
 int session_noise_request(struct session *session,
                           struct view_request *request, struct error *error);

@@ -23,7 +23,7 @@ struct whole_stacks {
 	struct call_graph *graph;	/* NULL: the session's */
 };
 
-/* 0, or -1 with *error set; call whole_stacks_free in either case. */
+/* Call whole_stacks_free even if it fails. */
 int session_whole_stacks(const struct session *session,
                          struct whole_stacks *whole, struct error *error);
 void whole_stacks_free(struct whole_stacks *whole);
@@ -65,15 +65,14 @@ int session_step_rows(const struct session *session, struct step *step,
 /*
  * What is left of the current resource by module, see refined_module_hits, to be
  * freed with free(); *hits is NULL if the profile has no stacks or fewer than
- * two modules.  0, or -1 with *error set.  O(nodes) for each step.
+ * two modules.  O(nodes) for each step.
  */
 int session_module_hits(const struct session *session, uint64_t **hits,
                         struct error *error);
 
 /*
  * What the groups of the session's names have of one of these modules, after
- * session_noise_request.  0, or -1 with *error set.  O(nodes) for each step and
- * group.
+ * session_noise_request.  O(nodes) for each step and group.
  */
 int session_module_in_groups(const struct session *session, uint32_t module,
                              struct group_hits *groups, struct error *error);

@@ -158,7 +158,7 @@ take_others(struct chosen *chosen)
 	text_free(&text);
 }
 
-/* 0, or -1 with *error set; call chosen_free in either case. */
+/* Call chosen_free even if it fails. */
 static int
 sides_choose(struct chosen *chosen, struct step *const *steps, size_t n_steps,
              struct error *error)

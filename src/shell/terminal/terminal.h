@@ -64,7 +64,7 @@ void message_name(const char *name);
 
 /*
  * Finds the file that a shell would run for `program`: itself if it has a
- * slash, else along PATH.  Writes it to path[size]; 0, or -1 with *error set.
+ * slash, else along PATH.  Writes it to path[size].
  */
 int child_find_program(const char *program, char *path, size_t size,
                        struct error *error);
@@ -73,7 +73,7 @@ int child_find_program(const char *program, char *path, size_t size,
  * Starts `sh -c command` with the usual signal actions.  If input is not NULL,
  * the command reads from a pipe: *input is its writing end, which the caller
  * closes.  Otherwise it reads the standard input of this program if may_read,
- * else nothing.  Pass *child to child_end.  0, or -1 with *error set.
+ * else nothing.  Pass *child to child_end.
  */
 int child_start(const char *command, bool may_read, int *input, pid_t *child,
                 struct error *error);
@@ -101,8 +101,7 @@ void history_free(struct history *history);
 
 /*
  * Adds a line without its trailing blanks.  Does nothing if the line is then
- * empty, repeats the last one or is longer than HISTORY_LONGEST bytes.  0, or
- * -1 with *error set.
+ * empty, repeats the last one or is longer than HISTORY_LONGEST bytes.
  */
 int history_add(struct history *history, const char *line,
                 struct error *error);
@@ -112,7 +111,7 @@ int history_add(struct history *history, const char *line,
  * ~/.local/state/cpprof/history, in a directory that only the user can read.
  * A missing file is an empty history.  Loading shortens a file that has more
  * than twice HISTORY_MOST lines.  Saving appends the new lines, so that two
- * programs at the same time lose nothing.  0, or -1 with *error set.
+ * programs at the same time lose nothing.
  */
 int history_load(struct history *history, struct error *error);
 int history_save(struct history *history, struct error *error);

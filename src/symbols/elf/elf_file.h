@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* elf_file.h -- ELF files and the kernel's list: finding them, and their
  * symbols.
- *
- * Functions return 0, or -1 with *error set, unless they say otherwise.
  */
 #ifndef CPPROF_SYMBOLS_ELF_ELF_FILE_H
 #define CPPROF_SYMBOLS_ELF_ELF_FILE_H

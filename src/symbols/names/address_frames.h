@@ -50,7 +50,7 @@ struct jit_entries {
 
 void jit_entries_free(struct jit_entries *entries);
 
-/* Adds a piece, with a copy of name[length].  0, or -1 with *error set. */
+/* Adds a piece, with a copy of name[length]. */
 int jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
                     const char *name, size_t length, struct error *error);
 
@@ -173,7 +173,7 @@ struct names *kept_names_texts(const struct kept_names *kept);
 /*
  * Begins the addresses of a module, or those of a process outside all modules.
  * If that module or process was begun before, kept_names_add will ignore the
- * addresses.  0, or -1 with *error set.
+ * addresses.
  */
 int kept_names_begin_module(struct kept_names *kept,
                             const struct module *module, struct error *error);
@@ -182,8 +182,7 @@ int kept_names_begin_process(struct kept_names *kept, uint64_t pid,
 
 /*
  * Adds an address, greater than the last one, to the module or process that was
- * begun last.  Copies its n locations, and sets `first` in the copy.  0, or -1
- * with *error set.
+ * begun last.  Copies its n locations, and sets `first` in the copy.
  */
 int kept_names_add(struct kept_names *kept, const struct kept_address *address,
                    const struct location *locations, struct error *error);
