@@ -70,7 +70,7 @@ index_find(const struct index *index, uint32_t hash, index_matches *matches,
 	    index_slot_of(index, hash, matches, things, key)->number - 1;
 }
 
-/* Doubles the slots.  0, or -1 with *error set for want of memory. */
+/* Doubles the slots. */
 int index_grow(struct index *index, struct error *error);
 
 /*

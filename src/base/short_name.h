@@ -159,8 +159,7 @@ struct short_name {
  * arguments, parameters and so on in which it differs from another one of them:
  * "put<int>", "put<char>".  "…" then replaces arguments before these.
  *
- * New texts are in the arena, the others are the whole ones.  0, or -1 with
- * *error set for want of memory.
+ * New texts are in the arena, the others are the whole ones.
  */
 int short_names_make(struct short_name *names, size_t n, struct arena *arena,
                      struct error *error);

@@ -170,8 +170,7 @@ int run_list_add_paths(struct run_list *runs, const char *const *paths,
  * if it is a file, a recording, or a directory of perf; else all files and
  * recordings below the directory, at any depth, but for what is hidden, links
  * to directories, pipes and the like, and the output.  If there are none, or
- * the directory cannot be read, the path itself, for the reader to say so.  0,
- * or -1 with *error set for want of memory.
+ * the directory cannot be read, the path itself, for the reader to say so.
  */
 int run_list_add_members(struct run_list *runs, const char *path,
                          struct error *error);

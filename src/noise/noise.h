@@ -301,8 +301,8 @@ struct change {
 /*
  * Fits the noise to rows whose hits do not overlap: the bodies of all
  * functions, however small.  Rows of fewer than 5 samples a run do not count.
- * With fewer than 8 that do, the inflation is 1.  0, or -1 with *error set
- * if memory runs out.  O(rows * runs + rows log rows).
+ * With fewer than 8 that do, the inflation is 1.  O(rows * runs + rows log
+ * rows).
  */
 int change_noise_fit(const struct change_columns *columns,
                      struct change_noise *noise, struct error *error);
@@ -310,9 +310,8 @@ int change_noise_fit(const struct change_columns *columns,
 /*
  * Compares each row; changes[n_rows] is the caller's.  A row has changed if its
  * q is at most fdr: of the rows so called, that part is expected to be wrong.
- * noise: by change_noise_fit for the same runs.  0, or -1 with *error set if
- * memory runs out.  O(rows * runs + rows log rows); exact tests of few samples
- * only.
+ * noise: by change_noise_fit for the same runs.  O(rows * runs + rows log
+ * rows); exact tests of few samples only.
  */
 int change_test(const struct change_columns *columns,
                 const struct change_noise *noise, double fdr,
@@ -378,8 +377,7 @@ struct outlier_count {
 
 /*
  * Sets z and q of n hosts, and the standard deviation of their shares besides
- * chance; NAN: unknown.  0, or -1 with *error
- * set if memory runs out.  O(n log n) times at most 100.
+ * chance; NAN: unknown.  O(n log n) times at most 100.
  */
 int outliers_find(struct outlier_count *counts, size_t n, double *spread,
                   struct error *error);

@@ -83,7 +83,7 @@ struct name_forks {
 /*
  * Finds the words of the texts of n names; those of one name are in order and
  * do not overlap.  Time is that of sorting the texts, and of their lengths.
- * Start with `{ 0 }`.  0, or -1 with *error set for want of memory.
+ * Start with `{ 0 }`.
  */
 int name_forks_make(struct name_forks *forks, const struct short_name *names,
                     size_t n, struct error *error);

@@ -46,8 +46,7 @@ struct flow_making {
 
 /*
  * Sets inclusive and self of functions, vertices and arcs, hits of arcs, and
- * which of these are estimates.  context: that of flow_make.  0, or -1 with
- * *error set if memory runs out.
+ * which of these are estimates.  context: that of flow_make.
  */
 typedef int flow_rule(struct flow_making *making, const void *context,
                       struct error *error);

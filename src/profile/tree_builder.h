@@ -177,7 +177,7 @@ XXH128_hash_t digest_index_hash(const struct digest_index *index,
 uint32_t digest_index_find(const struct digest_index *index,
                            const XXH128_hash_t *hash);
 
-/* Sets it, below UINT32_MAX; 0, or -1 with *error set for want of memory. */
+/* Sets it, below UINT32_MAX. */
 int digest_index_enter(struct digest_index *index, const XXH128_hash_t *hash,
                        uint32_t number, struct error *error);
 

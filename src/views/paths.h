@@ -105,7 +105,6 @@ int flow_steps_begin(struct flow_steps *steps, const struct call_flow *flow,
                      struct error *error);
 void flow_steps_end(struct flow_steps *steps);
 
-/* 0, or -1 with *error set if memory runs out. */
 int flow_amounts_add(struct flow_amounts *amounts, struct flow_amount amount,
                      struct error *error);
 

@@ -149,8 +149,7 @@ void frame_names_free(struct frame_names *frames);
  * them: the first begins at line[begin], and the one after name i at
  * line[next[i]].  None has a NUL; an empty one is "[unknown]".  A new name is
  * entered into the profile both as a name and as a frame, under the same
- * number; a mangled one as demangle_and_add has it, once.  0, or -1 with *error
- * set for want of memory.
+ * number; a mangled one as demangle_and_add has it, once.
  */
 int frame_names_add(struct frame_names *frames, const char *line, size_t begin,
                     const uint32_t *next, size_t n, uint32_t *numbers,

@@ -297,8 +297,7 @@ void recording_names_free(struct recording_names *names);
 
 /*
  * *kept: the names beside a process's file, NULL if there are none; valid
- * until the next call.  Damage becomes a warning of the profile, once.  0, or
- * -1 with *error set if memory runs out.
+ * until the next call.  Damage becomes a warning of the profile, once.
  */
 int recording_names_beside(struct recording_names *names, const char *file,
                            struct profile *profile,

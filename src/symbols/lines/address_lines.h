@@ -117,8 +117,7 @@ void source_file_free(struct source_file *source);
  * not tell is chosen only if frames have their names from its symbols: text
  * that names functions may be of another machine.  A module whose debug
  * information is too large gets its deferred_bytes.  Sets may_have_inlined.
- * Opens the file of each module that has such frames.  0, or -1 with *error set
- * for want of memory or after Ctrl-C.
+ * Opens the file of each module that has such frames.
  */
 int lines_choose(struct profile *profile, const struct symbol_search *search,
                  uint64_t most_bytes, struct error *error);

@@ -56,8 +56,7 @@ int jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
 
 /*
  * Adds the pieces of a jitdump file, up to the first damaged record; none if it
- * is of another process or no such file.  0, or -1 with *error set for want of
- * memory or after Ctrl-C.
+ * is of another process or no such file.
  */
 int jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
                   struct error *error);
@@ -262,8 +261,7 @@ void address_frames_use_jit(struct address_frames *frames,
  * Warns in the profile of modules whose file is missing, unreadable or another
  * build: of a few one by one, of the rest with their number; but not if an
  * earlier profile got the module from the same cache.  modules: reads the
- * symbols; NULL: a cache for this call only.  0, or -1 with *error set for want
- * of memory or after Ctrl-C.
+ * symbols; NULL: a cache for this call only.
  */
 int address_frames_finish(struct address_frames *frames,
                           struct profile *profile,

@@ -107,7 +107,7 @@ uint32_t program_functions_from(const struct program_functions *functions,
  * Finds direct calls and jumps from one function to the start of another, by
  * decoding the code of each function from its start on.  Only for x86; code
  * that cannot be decoded is skipped.  Time O(code), memory O(functions +
- * calls). calls: empty at first.  0, or -1 with *error set for want of memory.
+ * calls). calls: empty at first.
  */
 int static_calls_find(struct static_calls *calls,
                       const struct program_functions *functions,

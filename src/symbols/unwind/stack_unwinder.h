@@ -27,8 +27,7 @@
  * Stripping leaves these ranges, since unwinding needs them.  Ranges that are
  * not understood are passed over; a file without any, or of big-endian numbers,
  * adds none.
- * Time and memory O(bytes of the section).  0, or -1 with *error set for want
- * of memory.
+ * Time and memory O(bytes of the section).
  */
 int unwind_ranges_add(struct symbol_table *ranges, const struct elf_file *file,
                       struct error *error);
