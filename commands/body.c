@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/body.c -- the use of each function's own body. */
-#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
-
-static const struct argument body_arguments[] = {
-	LISTING_ARGUMENTS
-};
-
-static int
-body_run(struct session *session, const struct arguments *arguments,
-         struct table *table, struct error *error)
-{
-	return view_command_listing(session, view_body, arguments, table,
-	                            error);
-}
 
 const struct command command_body = {
 	.name = "body",
@@ -27,6 +14,6 @@ const struct command command_body = {
 	    "A number sets how many rows are shown, whatever the threshold; a "
 	    "pattern selects functions, as in top.",
 	.example = "body",
-	.arguments = body_arguments,
-	.run = body_run,
+	.arguments = listing_arguments,
+	.view = view_body,
 };

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/callees.c -- the functions that a function calls. */
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static const struct argument callees_arguments[] = {
 	{ "FUNCTION", &arg_function, ARG_OPTIONAL,
 	  "the caller (default: the current root)" },
 	ARGUMENTS_END
 };
-
-static int
-callees_run(struct session *session, const struct arguments *arguments,
-            struct table *table, struct error *error)
-{
-	return view_command_rooted(session, view_callees,
-	                           &arguments->values[0], table, error);
-}
 
 const struct command command_callees = {
 	.name = "callees",
@@ -27,5 +18,5 @@ const struct command command_callees = {
 	    "see callers.",
 	.example = "callees main",
 	.arguments = callees_arguments,
-	.run = callees_run,
+	.view = view_callees,
 };

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/callers.c -- the functions that call a function. */
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static const struct argument callers_arguments[] = {
 	{ "FUNCTION", &arg_function, ARG_OPTIONAL,
 	  "the callee (default: the current root)" },
 	ARGUMENTS_END
 };
-
-static int
-callers_run(struct session *session, const struct arguments *arguments,
-            struct table *table, struct error *error)
-{
-	return view_command_rooted(session, view_callers,
-	                           &arguments->values[0], table, error);
-}
 
 const struct command command_callers = {
 	.name = "callers",
@@ -27,5 +18,5 @@ const struct command command_callers = {
 	    "see callees.",
 	.example = "callers db_get_property",
 	.arguments = callers_arguments,
-	.run = callers_run,
+	.view = view_callers,
 };

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/down.c -- the call paths below a function. */
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static const struct argument down_arguments[] = {
 	{ "ROOT", &arg_function, ARG_OPTIONAL,
 	  "the first function of the paths (default: the root)" },
 	ARGUMENTS_END
 };
-
-static int
-down_run(struct session *session, const struct arguments *arguments,
-         struct table *table, struct error *error)
-{
-	return view_command_rooted(session, view_down, &arguments->values[0],
-	                           table, error);
-}
 
 const struct command command_down = {
 	.name = "down",
@@ -37,5 +28,5 @@ const struct command command_down = {
 	    "change it for the following commands.",
 	.example = "down address_information",
 	.arguments = down_arguments,
-	.run = down_run,
+	.view = view_down,
 };

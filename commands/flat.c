@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/flat.c -- the flat profile, as gprof lists it. */
-#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
-
-static const struct argument flat_arguments[] = {
-	LISTING_ARGUMENTS
-};
-
-static int
-flat_run(struct session *session, const struct arguments *arguments,
-         struct table *table, struct error *error)
-{
-	return view_command_listing(session, view_flat, arguments, table,
-	                            error);
-}
 
 const struct command command_flat = {
 	.name = "flat",
@@ -33,6 +20,6 @@ const struct command command_flat = {
 	    "pattern selects functions, as in top. The running sum is that of "
 	    "the rows shown.",
 	.example = "flat",
-	.arguments = flat_arguments,
-	.run = flat_run,
+	.arguments = listing_arguments,
+	.view = view_flat,
 };

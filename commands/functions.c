@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/functions.c -- the use of each function and all that it called. */
-#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
-
-static const struct argument functions_arguments[] = {
-	LISTING_ARGUMENTS
-};
-
-static int
-functions_run(struct session *session, const struct arguments *arguments,
-              struct table *table, struct error *error)
-{
-	return view_command_listing(session, view_functions, arguments, table,
-	                            error);
-}
 
 const struct command command_functions = {
 	.name = "functions",
@@ -30,6 +17,6 @@ const struct command command_functions = {
 	    "takes precedence. A number, before or after the pattern, sets how "
 	    "many rows are shown, whatever the threshold.",
 	.example = "functions db_*",
-	.arguments = functions_arguments,
-	.run = functions_run,
+	.arguments = listing_arguments,
+	.view = view_functions,
 };

@@ -4,7 +4,6 @@
 
 #include "src/profile/sections.h"
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static void
 labels_offer(void *context, const char *text, size_t length)
@@ -48,19 +47,6 @@ static const struct argument labels_arguments[] = {
 	ARGUMENTS_END
 };
 
-static int
-labels_run(struct session *session, const struct arguments *arguments,
-           struct table *table, struct error *error)
-{
-	const struct value *key = &arguments->values[0];
-	struct section_request wanted = {
-		.label_key = key->is_given ? key->text : NULL,
-	};
-
-	return view_command_sections(session, view_labels, &wanted, table,
-	                             error);
-}
-
 const struct command command_labels = {
 	.name = "labels",
 	.group = GROUP_LOOK,
@@ -74,5 +60,5 @@ const struct command command_labels = {
 	    "If a sample has several values of one label, it counts for each.",
 	.example = "labels",
 	.arguments = labels_arguments,
-	.run = labels_run,
+	.section_view = view_labels,
 };

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/never.c -- functions that were never called. */
-#include "src/shell/command/view_command.h"
-
-static int
-never_run(struct session *session, const struct arguments *arguments,
-          struct table *table, struct error *error)
-{
-	(void)arguments;
-	return view_command(session, view_never, table, error);
-}
+#include "src/shell/command/command.h"
 
 const struct command command_never = {
 	.name = "never",
@@ -23,5 +15,5 @@ const struct command command_never = {
 	    "called that way, and too briefly for a sample, is therefore "
 	    "listed too.",
 	.example = "never",
-	.run = never_run,
+	.view = view_never,
 };

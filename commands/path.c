@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/path.c -- one call path, and the run without it. */
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static const struct argument path_arguments[] = {
 	{ "PATH", &arg_path, 0, "the functions of the path, outermost first" },
 	ARGUMENTS_END
 };
-
-static int
-path_run(struct session *session, const struct arguments *arguments,
-         struct table *table, struct error *error)
-{
-	struct view_request request;
-
-	if (session_need_profile(session, error) != 0)
-		return -1;
-	request = session_request(session);
-	request.path = arguments->values[0].names;
-	request.n_path = arguments->values[0].n_names;
-	return view_path(&request, table, error);
-}
 
 const struct command command_path = {
 	.name = "path",
@@ -38,5 +23,5 @@ const struct command command_path = {
 	    "|operator new(unsigned long)|)",
 	.example = "path (address_information db_get_property)",
 	.arguments = path_arguments,
-	.run = path_run,
+	.view = view_path,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/processes.c -- how much each process used. */
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static const char *const processes_choices[] = { "all", NULL };
 
@@ -10,18 +9,6 @@ static const struct argument processes_arguments[] = {
 	  "a row for each process (default: for each program)" },
 	ARGUMENTS_END
 };
-
-static int
-processes_run(struct session *session, const struct arguments *arguments,
-              struct table *table, struct error *error)
-{
-	struct section_request wanted = {
-		.is_each = arguments->values[0].is_given,
-	};
-
-	return view_command_sections(session, view_processes, &wanted, table,
-	                             error);
-}
 
 const struct command command_processes = {
 	.name = "processes",
@@ -43,5 +30,5 @@ const struct command command_processes = {
 	.example = "processes",
 	.arguments = processes_arguments,
 	.choices = processes_choices,
-	.run = processes_run,
+	.section_view = view_processes,
 };

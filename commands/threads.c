@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/threads.c -- how much each thread used. */
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static const char *const threads_choices[] = { "all", NULL };
 
@@ -10,18 +9,6 @@ static const struct argument threads_arguments[] = {
 	  "a row for each thread (default: for each name)" },
 	ARGUMENTS_END
 };
-
-static int
-threads_run(struct session *session, const struct arguments *arguments,
-            struct table *table, struct error *error)
-{
-	struct section_request wanted = {
-		.is_each = arguments->values[0].is_given,
-	};
-
-	return view_command_sections(session, view_threads, &wanted, table,
-	                             error);
-}
 
 const struct command command_threads = {
 	.name = "threads",
@@ -40,5 +27,5 @@ const struct command command_threads = {
 	.example = "threads",
 	.arguments = threads_arguments,
 	.choices = threads_choices,
-	.run = threads_run,
+	.section_view = view_threads,
 };

@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/top.c -- where the time goes, and below which functions. */
-#include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
-
-static const struct argument top_arguments[] = {
-	LISTING_ARGUMENTS
-};
-
-static int
-top_run(struct session *session, const struct arguments *arguments,
-        struct table *table, struct error *error)
-{
-	return view_command_listing(session, view_top, arguments, table,
-	                            error);
-}
 
 const struct command command_top = {
 	.name = "top",
@@ -36,6 +23,6 @@ const struct command command_top = {
 	    "are hidden, even if their descendants are not; functions ranks by "
 	    "the latter.",
 	.example = "top 5",
-	.arguments = top_arguments,
-	.run = top_run,
+	.arguments = listing_arguments,
+	.view = view_top,
 };

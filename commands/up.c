@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/up.c -- the call paths that end in a function. */
 #include "src/shell/command/command.h"
-#include "src/shell/command/view_command.h"
 
 static const struct argument up_arguments[] = {
 	{ "ROOT", &arg_function, ARG_OPTIONAL,
 	  "the last function of the paths (default: the root)" },
 	ARGUMENTS_END
 };
-
-static int
-up_run(struct session *session, const struct arguments *arguments,
-       struct table *table, struct error *error)
-{
-	return view_command_rooted(session, view_up, &arguments->values[0],
-	                           table, error);
-}
 
 const struct command command_up = {
 	.name = "up",
@@ -30,5 +21,5 @@ const struct command command_up = {
 	    "change it for the following commands.",
 	.example = "up db_read_record",
 	.arguments = up_arguments,
-	.run = up_run,
+	.view = view_up,
 };

@@ -23,7 +23,7 @@ cp "$srcdir/doc/manual.md" "$work/" && chmod u+w "$work/manual.md"
 check manual.md
 check cpprof.1
 n=$((n + 1))
-missing=$(cd "$srcdir" && grep -l 'command/view_command\.h' commands/*.c |
+missing=$(cd "$srcdir" && grep -lE 'view_command\.h|view = view_' commands/*.c |
 	xargs grep -L 'selection_step' |
 	sed 's|.*/\(.*\)\.c|\1|' | while read -r view; do
 		grep -q "^| .*\`$view\`.* | \`cpprof\." doc/manual.md ||

@@ -34,6 +34,12 @@ const struct command *const commands[] = {
 	NULL
 };
 
+static bool
+shows_view(const struct command *command)
+{
+	return command->view != NULL || command->section_view != NULL;
+}
+
 static void
 each_command_is_described(void **state)
 {
@@ -51,8 +57,11 @@ each_command_is_described(void **state)
 		assert_int_equal(strncmp(command->example, command->name,
 		                         strlen(command->name)), 0);
 		assert_true(command->run != NULL || command->set != NULL ||
-		            command->write != NULL);
-		assert_true(command->run == NULL || command->write == NULL);
+		            command->write != NULL || shows_view(command));
+		assert_in_range((command->run != NULL) +
+		                (command->write != NULL) +
+		                (command->view != NULL) +
+		                (command->section_view != NULL), 0, 1);
 		assert_int_equal(command->prepare != NULL,
 		                 command->write != NULL);
 		assert_int_equal(command->get == NULL, command->set == NULL);
@@ -155,6 +164,23 @@ check_argument(const struct command *command, const struct argument *argument)
 		assert_true(argument[1].flags & ARG_OPTIONAL);
 }
 
+/* Each argument of a row with a view is of a kind that reaches the request. */
+static void
+check_view_argument(const struct command *command,
+                    const struct argument *argument)
+{
+	if (command->section_view != NULL) {
+		assert_ptr_equal(argument, command->arguments);
+		assert_true((argument->kind == &arg_choice) ==
+		            (command->choices != NULL));
+	}
+	if (command->view != NULL)
+		assert_true(argument->kind == &arg_function ||
+		            argument->kind == &arg_rows ||
+		            argument->kind == &arg_pattern ||
+		            argument->kind == &arg_path);
+}
+
 static void
 each_argument_can_be_read(void **state)
 {
@@ -165,6 +191,7 @@ each_argument_can_be_read(void **state)
 
 		for (; argument != NULL && argument->name != NULL; argument++) {
 			check_argument(commands[i], argument);
+			check_view_argument(commands[i], argument);
 			n++;
 		}
 		assert_in_range(n, 0, COMMAND_MAX_ARGUMENTS);

@@ -21,6 +21,7 @@
 #include "src/shell/line/options.h"
 #include "src/shell/line/words.h"
 #include "src/shell/session/session.h"
+#include "src/views/view.h"
 
 /* ---- command.c ---- */
 
@@ -110,6 +111,14 @@ struct command {
 	 */
 	int (*run)(struct session *session, const struct arguments *arguments,
 	           struct table *table, struct error *error);
+
+	/*
+	 * A command that only shows a view has one of these in place of run.
+	 * The view gets the session's root and settings, and the arguments
+	 * by their kinds (view_command.c).
+	 */
+	view_function *view;
+	section_view *section_view;
 
 	/*
 	 * A command that answers with the bytes of a file, whatever the output

@@ -11,6 +11,7 @@
 #include "src/base/writer.h"
 #include "src/output/output.h"
 #include "src/shell/command/command.h"
+#include "src/shell/command/view_command.h"
 #include "src/shell/line/words.h"
 #include "src/shell/terminal/terminal.h"
 
@@ -197,6 +198,19 @@ run_redirected(struct session *session, const struct command *command,
 	return sink_close(&sink, session, status == 0, error) != 0 ? -1 : status;
 }
 
+/* Fills the table of a command. */
+static int
+interpret_fill(struct session *session, const struct command *command,
+               const struct arguments *arguments, struct table *table,
+               struct error *error)
+{
+	if (command->view != NULL || command->section_view != NULL)
+		return view_command(session, command, arguments, table, error);
+	if (command->run != NULL)
+		return command->run(session, arguments, table, error);
+	return setting_run(session, command, arguments, table, error);
+}
+
 static int
 interpret_run(struct session *session, const struct command *command,
               const struct arguments *arguments, const struct words *words,
@@ -214,10 +228,7 @@ interpret_run(struct session *session, const struct command *command,
 		                      error);
 	if (command->write != NULL)
 		return run_writing(session, command, arguments, words, error);
-	status = command->run != NULL
-	    ? command->run(session, arguments, &table, error)
-	    : setting_run(session, command, arguments, &table, error);
-
+	status = interpret_fill(session, command, arguments, &table, error);
 	if (arguments_check_patterns(arguments, error) != 0) {
 		table_free(&table);
 		return -1;
@@ -324,7 +335,7 @@ interpret_beginning(struct session *session, const char *command,
 	struct table table = { .view = command };
 	struct arguments none = { 0 };
 	int status = found == NULL ? -1 :
-	    found->run(session, &none, &table, error);
+	    interpret_fill(session, found, &none, &table, error);
 
 	table.n_header = 0;
 	if (table.n_rows > n_rows)

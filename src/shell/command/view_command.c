@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* view_command.c -- runs a view for a command. */
+/* view_command.c -- runs the commands that only show a view. */
 #include "src/shell/command/view_command.h"
 
 #include <stdlib.h>
@@ -7,6 +7,14 @@
 #include "src/shell/command/resolve.h"
 #include "src/shell/session/session_left.h"
 #include "src/shell/terminal/terminal.h"
+
+const struct argument listing_arguments[] = {
+	{ "N", &arg_rows, ARG_OPTIONAL | ARG_ANYWHERE,
+	  "how many rows (default: as limit and threshold say)" },
+	{ "PATTERN", &arg_pattern, ARG_OPTIONAL,
+	  "which functions to list (default: all)" },
+	ARGUMENTS_END
+};
 
 /*
  * 0, or -1 with *error set: no function matches.  Of two sides either may have
@@ -30,71 +38,29 @@ check_matches(const struct session *session,
 	return 0;
 }
 
-int
-view_command_rooted(struct session *session, view_function *view,
-                    const struct value *root, struct table *table,
-                    struct error *error)
-{
-	struct view_request request;
-
-	if (session_need_profile(session, error) != 0)
-		return -1;
-	request = session_request(session);
-	if (root != NULL && root->is_given)
-		request.root = root->names[0];
-	return view(&request, table, error);
-}
-
-int
-view_command(struct session *session, view_function *view,
-             struct table *table, struct error *error)
-{
-	return view_command_rooted(session, view, NULL, table, error);
-}
-
-/*
- * n_rows: NULL, or an argument that may take the place of limit and threshold:
- * who asks for ten rows wants ten.
- */
+/* Puts an argument that was given into the request. */
 static int
-show_matching(struct session *session, view_function *view,
-              const struct value *n_rows, const struct value *pattern,
-              struct table *table, struct error *error)
+view_command_take(const struct session *session,
+                  const struct argument *argument, const struct value *value,
+                  struct view_request *request, struct error *error)
 {
-	struct view_request request;
-
-	if (session_need_profile(session, error) != 0)
-		return -1;
-	request = session_request(session);
-	if (n_rows != NULL && n_rows->is_given) {
-		request.limit = n_rows->count;
+	if (argument->kind == &arg_function) {
+		request->root = value->names[0];
+	} else if (argument->kind == &arg_rows) {
+		/* Who asks for ten rows wants ten. */
+		request->limit = value->count;
 		/* How sure a change is depends on which rows are tested. */
-		if (request.compared == NULL)
-			request.threshold = 0;
-	}
-	if (pattern->is_given) {
-		if (check_matches(session, &request, pattern, error) != 0)
+		if (request->compared == NULL)
+			request->threshold = 0;
+	} else if (argument->kind == &arg_path) {
+		request->path = value->names;
+		request->n_path = value->n_names;
+	} else if (argument->kind == &arg_pattern) {
+		if (check_matches(session, request, value, error) != 0)
 			return -1;
-		request.pattern = pattern->pattern;
+		request->pattern = value->pattern;
 	}
-	return view(&request, table, error);
-}
-
-int
-view_command_matching(struct session *session, view_function *view,
-                      const struct value *pattern, struct table *table,
-                      struct error *error)
-{
-	return show_matching(session, view, NULL, pattern, table, error);
-}
-
-int
-view_command_listing(struct session *session, view_function *view,
-                     const struct arguments *arguments, struct table *table,
-                     struct error *error)
-{
-	return show_matching(session, view, &arguments->values[0],
-	                     &arguments->values[1], table, error);
+	return 0;
 }
 
 /* The totals of the request's columns, and of its own set before them. */
@@ -114,19 +80,22 @@ count_sections(const struct session *session,
 	return 0;
 }
 
-int
-view_command_sections(struct session *session, section_view *view,
-                      struct section_request *wanted, struct table *table,
+/* Shows a view of threads, processes or labels. */
+static int
+view_command_sections(struct session *session, const struct command *command,
+                      const struct value *argument, struct table *table,
                       struct error *error)
 {
 	struct section_total *totals[COLUMN_SETS_MAX + 1] = { NULL };
 	const struct section_total *columns[COLUMN_SETS_MAX];
-	struct view_request request;
+	struct view_request request = session_request(session);
+	struct section_request wanted = { .columns = columns };
 	int result = 0;
 
-	if (session_need_profile(session, error) != 0)
-		return -1;
-	request = session_request(session);
+	if (argument->is_given && command->choices != NULL)
+		wanted.is_each = true;
+	else if (argument->is_given)
+		wanted.label_key = argument->text;
 	if (request.groups != NULL) {	/* not known by section */
 		request.n_columns -= request.groups->n;
 		request.groups = NULL;
@@ -136,13 +105,34 @@ view_command_sections(struct session *session, section_view *view,
 		result = count_sections(session, &request, totals, error);
 	for (size_t i = 0; i < request.n_columns; i++)
 		columns[i] = totals[i + 1];
-	wanted->totals = totals[0];
-	wanted->columns = columns;
+	wanted.totals = totals[0];
 	if (result == 0)
-		result = view(&request, wanted, table, error);
-	wanted->totals = NULL;
-	wanted->columns = NULL;
+		result = command->section_view(&request, &wanted, table, error);
 	for (size_t i = 0; i <= request.n_columns; i++)
 		free(totals[i]);
 	return result;
+}
+
+int
+view_command(struct session *session, const struct command *command,
+             const struct arguments *arguments, struct table *table,
+             struct error *error)
+{
+	const struct argument *argument = command->arguments;
+	struct view_request request;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	if (command->section_view != NULL)
+		return view_command_sections(session, command,
+		                             &arguments->values[0], table,
+		                             error);
+	request = session_request(session);
+	for (size_t i = 0; argument != NULL && argument[i].name != NULL; i++)
+		if (arguments->values[i].is_given &&
+		    view_command_take(session, &argument[i],
+		                      &arguments->values[i], &request,
+		                      error) != 0)
+			return -1;
+	return command->view(&request, table, error);
 }
