@@ -10,10 +10,12 @@ struct inputs {
 	uint32_t n;
 };
 
+/* The profile's resource that is added to this one; or NULL. */
 static struct resource *
-merge_resources_find_resource(const struct profile *profile, const char *name)
+merge_resources_find(const struct profile *profile,
+                     const struct resource *like)
 {
-	uint32_t r = profile_find_resource(profile, name);
+	uint32_t r = profile_find_part(profile, like->name, like->part);
 
 	return r != NO_RESOURCE ? &profile->resources[r] : NULL;
 }
@@ -30,8 +32,8 @@ set_disagreement(const struct inputs *inputs, const struct profile *profile,
 	uint32_t i = 0;
 
 	while (i < inputs->n &&
-	       (first = merge_resources_find_resource(inputs->profiles[i],
-	                                              resource->name)) == NULL)
+	       (first = merge_resources_find(inputs->profiles[i],
+	                                     resource)) == NULL)
 		i++;
 	return error_set(error, "%s: cannot merge: resource %s counts \"%s\", "
 	                 "but \"%s\" in %s", profile_title(profile),
@@ -44,8 +46,7 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
                const struct profile *from, const struct resource *resource,
                struct error *error)
 {
-	struct resource *known = merge_resources_find_resource(sum,
-	                                                       resource->name);
+	struct resource *known = merge_resources_find(sum, resource);
 
 	if (known == NULL) {
 		uint32_t number = profile_add_resource(sum, resource->name,
@@ -55,6 +56,7 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
 
 		if (number == UINT32_MAX)
 			return -1;
+		sum->resources[number].part = resource->part;
 		sum->resources[number].counting = resource->counting;
 		return profile_add_source(sum, &sum->resources[number],
 		                          resource->source, error);
@@ -99,8 +101,7 @@ count_files(const struct inputs *inputs, struct resource *sum)
 	sum->first_column = UINT32_MAX;
 	for (uint32_t i = 0; i < inputs->n; i++) {
 		const struct profile *from = inputs->profiles[i];
-		const struct resource
-		    *found = merge_resources_find_resource(from, sum->name);
+		const struct resource *found = merge_resources_find(from, sum);
 
 		if (found == NULL)
 			continue;
@@ -123,6 +124,8 @@ merge_resources_compare_resources(const void *a, const void *b)
 		return x->n_files < y->n_files ? 1 : -1;
 	if (x->first_column != y->first_column)
 		return x->first_column < y->first_column ? -1 : 1;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
@@ -152,12 +155,12 @@ merge_map_resources(const struct profile *sum, const struct profile *profile,
                     uint32_t *map, struct error *error)
 {
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
-		const char *name = profile->resources[r].name;
+		const struct resource *from = &profile->resources[r];
 
-		if (profile_find_resource(profile, name) != r)
+		if (profile_find_part(profile, from->name, from->part) != r)
 			return error_set(error, "two resources named %s",
-			                 name);
-		map[r] = profile_find_resource(sum, name);
+			                 from->name);
+		map[r] = profile_find_part(sum, from->name, from->part);
 	}
 	return 0;
 }

@@ -107,6 +107,17 @@ profile_find_resource(const struct profile *profile, const char *name)
 	return NO_RESOURCE;
 }
 
+uint32_t
+profile_find_part(const struct profile *profile, const char *name,
+                  uint32_t part)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (profile->resources[r].part == part &&
+		    strcmp(profile->resources[r].name, name) == 0)
+			return r;
+	return NO_RESOURCE;
+}
+
 uint64_t
 profile_hits(const struct profile *profile, uint32_t resource,
              uint64_t *samples)

@@ -51,8 +51,14 @@ enum counting {
 };
 
 /* Something whose use only grows.  One hit stands for `interval` gticks. */
+/*
+ * A column of counts: a resource, or a part of it.
+ */
 struct resource {
 	const char *name;	/* "cpu" */
+	uint32_t part;		/* 0; or the number of a run, a group of
+				 * members or a value of a label, where each
+				 * is counted by itself */
 	const char *gtick;	/* "microsecond", "fault", "byte"; "":
 				 * unknown */
 	uint64_t interval;	/* gticks, at least 1 */
@@ -246,6 +252,9 @@ uint32_t profile_add_resource(struct profile *profile, const char *name,
 /* The first resource of that name; NO_RESOURCE if there is none. */
 uint32_t profile_find_resource(const struct profile *profile,
                                const char *name);
+/* The same of a part. */
+uint32_t profile_find_part(const struct profile *profile, const char *name,
+                           uint32_t part);
 /* All hits of a resource; *samples: how many samples they came in. */
 uint64_t profile_hits(const struct profile *profile, uint32_t resource,
                       uint64_t *samples);

@@ -11,8 +11,8 @@
 /*
  * The resources of a sum of profiles.
  *
- * Resources of the same name are added up and must count the same gtick; if
- * their intervals differ, the sum counts in gticks.
+ * Resources of the same name and part are added up and must count the same
+ * gtick; if their intervals differ, the sum counts in gticks.
  */
 
 /*

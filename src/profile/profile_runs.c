@@ -1,52 +1,43 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile_runs.c -- several runs in one profile, each with its own counts.
  *
- * profile_merge adds up resources of the same name.  So each run is given to
- * it under another name for its resource, and with that resource alone if it
- * has a tree.  The rows of a graph have all resources, and keep them.  The
- * groups of a merged profile are resources of one tree, under a name each.  The
- * parts of one profile are its sections, each with the number of a column.
+ * profile_merge adds up resources of the same name and part.  So each run gets
+ * its number as part, and in a tree the wanted resource alone.  The rows of a
+ * graph have all resources, and keep them.  The groups of a merged profile are
+ * resources of one tree, a part each.  Of one profile, the parts are sections,
+ * each with the number of a column.
  */
 #include "src/profile/profile_merge.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
-enum { NAME_SIZE = 32 };
-
-/* A run as profile_merge is to see it; borrows from the run. */
-struct disguise {
+/* A run with the columns that are wanted; borrows all else from the run. */
+struct run_columns {
 	struct profile profile;
 	struct sample_tree tree;
 	struct timeline timeline;
-	struct resource *resources;	/* [profile.n_resources] */
-	char (*names)[NAME_SIZE];	/* likewise */
-	uint32_t column, n_columns;	/* the resources that count: the first,
-					 * and how many */
+	struct resource *resources;	/* [profile.n_resources], owned */
+	uint32_t first, n;		/* the columns that are wanted */
 };
 
 static void
-disguises_free(struct disguise *disguises, uint32_t n)
+run_columns_free(struct run_columns *runs, uint32_t n)
 {
-	for (uint32_t i = 0; disguises != NULL && i < n; i++) {
-		free(disguises[i].resources);
-		free(disguises[i].names);
-	}
-	free(disguises);
+	for (uint32_t i = 0; runs != NULL && i < n; i++)
+		free(runs[i].resources);
+	free(runs);
 }
 
 /* Leaves only the n resources of a tree from the wanted one on. */
 static void
-profile_runs_choose_columns(struct disguise *disguise,
-                            const struct sample_tree *from, uint32_t wanted,
-                            uint32_t n)
+run_columns_choose(struct run_columns *run, const struct sample_tree *from,
+                   uint32_t wanted, uint32_t n)
 {
-	struct sample_tree *tree = &disguise->tree;
+	struct sample_tree *tree = &run->tree;
 
 	*tree = *from;
 	tree->n_resources = n;
@@ -54,69 +45,49 @@ profile_runs_choose_columns(struct disguise *disguise,
 	if (tree->samples != NULL)
 		tree->samples += wanted;
 	if (tree->timeline != NULL) {
-		disguise->timeline = *tree->timeline;
-		disguise->timeline.n_resources = n;
-		disguise->timeline.hits += wanted;
-		disguise->timeline.samples += wanted;
-		tree->timeline = &disguise->timeline;
+		run->timeline = *tree->timeline;
+		run->timeline.n_resources = n;
+		run->timeline.hits += wanted;
+		run->timeline.samples += wanted;
+		tree->timeline = &run->timeline;
 	}
-	disguise->profile.tree = tree;
-	disguise->profile.n_resources = n;
-	disguise->column = 0;
+	run->profile.tree = tree;
+	run->profile.n_resources = n;
+	run->first = 0;
 }
 
-/* For n resources with names of their own. */
+/* number: of the run's first part. */
 static int
-profile_runs_make_room(struct disguise *disguise, uint32_t n,
-                       struct error *error)
+run_columns_make(struct run_columns *run, const struct counted_run *from,
+                 uint32_t number, struct error *error)
 {
-	disguise->resources = memory_array(n, sizeof *disguise->resources,
-	                                   error);
-	disguise->names = memory_array(n, sizeof *disguise->names, error);
-	return disguise->resources != NULL && disguise->names != NULL ? 0 : -1;
-}
+	const struct fleet_groups *groups = from->groups;
+	const struct resource *resources = from->profile->resources;
 
-/* Gives each resource of a disguise a name of its own; number: of the run. */
-static int
-name_columns(struct disguise *disguise, const struct counted_run *run,
-             uint32_t number, struct error *error)
-{
-	uint32_t n = disguise->profile.n_resources;
-
-	if (profile_runs_make_room(disguise, n, error) != 0)
-		return -1;
-	for (uint32_t r = 0; r < n; r++) {
-		struct resource *resource = &disguise->resources[r];
-
-		*resource = run->profile->resources[
-		    run->profile->tree != NULL ? run->resource : r];
-		snprintf(disguise->names[r], NAME_SIZE, "%" PRIu32 " %" PRIu32,
-		         number, r);
-		resource->name = disguise->names[r];
-		resource->n_files = 0;
-	}
-	disguise->profile.resources = disguise->resources;
-	return 0;
-}
-
-static int
-disguise_run(struct disguise *disguise, const struct counted_run *run,
-             uint32_t number, struct error *error)
-{
-	const struct fleet_groups *groups = run->groups;
-
-	disguise->profile = *run->profile;
-	disguise->column = run->resource;
-	disguise->n_columns = counted_run_columns(run);
+	run->profile = *from->profile;
+	run->first = from->resource;
+	run->n = counted_run_columns(from);
 	if (groups != NULL) {
-		profile_runs_choose_columns(disguise, groups->tree,
-		                            groups->first, groups->n);
-		disguise->profile.n_sections = 0;
-	} else if (run->profile->tree != NULL) {
-		profile_runs_choose_columns(disguise, run->profile->tree,
-		                            run->resource, 1);
+		run_columns_choose(run, groups->tree, groups->first,
+		                   groups->n);
+		run->profile.n_sections = 0;
+	} else if (from->profile->tree != NULL) {
+		run_columns_choose(run, from->profile->tree, from->resource,
+		                   1);
 	}
-	return name_columns(disguise, run, number, error);
+	run->resources = memory_array(run->profile.n_resources,
+	                              sizeof *run->resources, error);
+	if (run->resources == NULL)
+		return -1;
+	for (uint32_t r = 0; r < run->profile.n_resources; r++) {
+		run->resources[r] = resources[from->profile->tree != NULL ?
+		    from->resource : r];
+		run->resources[r].part = number +
+		    (groups != NULL ? r : 0);
+		run->resources[r].n_files = 0;
+	}
+	run->profile.resources = run->resources;
+	return 0;
 }
 
 /* Refuses runs that count something else than the first. */
@@ -197,7 +168,7 @@ convert_graph(struct call_graph *graph, uint32_t column, uint64_t interval,
 	             interval, error);
 }
 
-/* Gives all columns one interval, and their own name. */
+/* Gives all columns one interval, and the name of the first run's. */
 static int
 unify_columns(struct profile *sum, const struct resource *first,
               const uint32_t *columns, uint32_t n, struct error *error)
@@ -229,7 +200,7 @@ unify_columns(struct profile *sum, const struct resource *first,
 }
 
 static struct profile *
-profile_runs_merge(struct disguise *disguises, uint32_t n, struct error *error)
+profile_runs_merge(struct run_columns *runs, uint32_t n, struct error *error)
 {
 	struct profile **profiles = memory_array(n, sizeof *profiles, error);
 	struct profile *sum;
@@ -238,7 +209,7 @@ profile_runs_merge(struct disguise *disguises, uint32_t n, struct error *error)
 	if (profiles == NULL)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
-		profiles[i] = &disguises[i].profile;
+		profiles[i] = &runs[i].profile;
 		n_columns += profiles[i]->n_resources;
 		if (n_columns > RESOURCES_MAX) {
 			error_set(error, "too many runs to compare: at most "
@@ -252,17 +223,21 @@ profile_runs_merge(struct disguise *disguises, uint32_t n, struct error *error)
 	return sum;
 }
 
-/* The resources of the sum that the disguises' columns became; how many. */
+/* What the wanted columns of the runs are in the sum; returns how many. */
 static uint32_t
-find_columns(const struct profile *sum, const struct disguise *disguises,
+find_columns(const struct profile *sum, const struct run_columns *runs,
              uint32_t n, uint32_t *columns)
 {
 	uint32_t n_columns = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < disguises[i].n_columns; k++)
-			columns[n_columns++] = profile_find_resource(sum,
-			    disguises[i].names[disguises[i].column + k]);
+		for (uint32_t k = 0; k < runs[i].n; k++) {
+			const struct resource *resource =
+			    &runs[i].resources[runs[i].first + k];
+
+			columns[n_columns++] = profile_find_part(sum,
+			    resource->name, resource->part);
+		}
 	return n_columns;
 }
 
@@ -270,20 +245,22 @@ struct profile *
 profile_merge_runs(const struct counted_run *runs, uint32_t n,
                    uint32_t *columns, struct error *error)
 {
-	struct disguise *disguises;
+	struct run_columns *wanted;
 	struct profile *sum = NULL;
-	uint32_t n_columns = 0;
+	uint32_t n_parts = 0, n_columns = 0;
 	bool is_ready = check_gticks(runs, n, error) == 0;
 
-	disguises = memory_array(n, sizeof *disguises, error);
-	for (uint32_t i = 0; is_ready && disguises != NULL && i < n; i++)
-		is_ready = disguise_run(&disguises[i], &runs[i], i,
-		                        error) == 0;
-	if (is_ready && disguises != NULL)
-		sum = profile_runs_merge(disguises, n, error);
+	wanted = memory_array(n, sizeof *wanted, error);
+	for (uint32_t i = 0; is_ready && wanted != NULL && i < n; i++) {
+		is_ready = run_columns_make(&wanted[i], &runs[i], n_parts,
+		                            error) == 0;
+		n_parts += counted_run_columns(&runs[i]);
+	}
+	if (is_ready && wanted != NULL)
+		sum = profile_runs_merge(wanted, n, error);
 	if (sum != NULL)
-		n_columns = find_columns(sum, disguises, n, columns);
-	disguises_free(disguises, n);
+		n_columns = find_columns(sum, wanted, n, columns);
+	run_columns_free(wanted, n);
 	if (sum != NULL &&
 	    unify_columns(sum, &runs[0].profile->resources[runs[0].resource],
 	                  columns, n_columns, error) != 0) {
@@ -293,25 +270,24 @@ profile_merge_runs(const struct counted_run *runs, uint32_t n,
 	return sum;
 }
 
-/* Gives the disguise n resources that are alike, of which its tree has one. */
+/* Gives the run n parts of a resource, of which its tree has the sum. */
 static int
-repeat_resource(struct disguise *disguise, const struct resource *resource,
-                uint32_t n, struct error *error)
+run_columns_repeat(struct run_columns *run, const struct resource *resource,
+                   uint32_t n, struct error *error)
 {
-	if (profile_runs_make_room(disguise, n, error) != 0)
+	run->resources = memory_array(n, sizeof *run->resources, error);
+	if (run->resources == NULL)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
-		snprintf(disguise->names[i], NAME_SIZE, "%" PRIu32, i);
-		disguise->resources[i] = *resource;
-		disguise->resources[i].name = disguise->names[i];
-		disguise->resources[i].n_files = 0;
+		run->resources[i] = *resource;
+		run->resources[i].part = i;
+		run->resources[i].n_files = 0;
 		/* Nobody knows of which part they were. */
-		memset(disguise->resources[i].lost, 0,
-		       sizeof resource->lost);
+		memset(run->resources[i].lost, 0, sizeof resource->lost);
 	}
-	disguise->profile.resources = disguise->resources;
-	disguise->profile.n_resources = n;
-	disguise->n_columns = n;
+	run->profile.resources = run->resources;
+	run->profile.n_resources = n;
+	run->n = n;
 	return 0;
 }
 
@@ -321,18 +297,18 @@ profile_split_runs(struct profile *profile, uint32_t resource,
                    uint32_t *columns, struct error *error)
 {
 	const struct resource *wanted = &profile->resources[resource];
-	struct disguise *disguise = memory_array(1, sizeof *disguise, error);
+	struct run_columns *run = memory_array(1, sizeof *run, error);
 	struct profile *sum = NULL;
 
-	if (disguise == NULL)
+	if (run == NULL)
 		return NULL;
-	disguise->profile = *profile;
-	profile_runs_choose_columns(disguise, profile->tree, resource, 1);
-	if (repeat_resource(disguise, wanted, n, error) == 0)
-		sum = profile_split(&disguise->profile, split, error);
+	run->profile = *profile;
+	run_columns_choose(run, profile->tree, resource, 1);
+	if (run_columns_repeat(run, wanted, n, error) == 0)
+		sum = profile_split(&run->profile, split, error);
 	if (sum != NULL)
-		find_columns(sum, disguise, 1, columns);
-	disguises_free(disguise, 1);
+		find_columns(sum, run, 1, columns);
+	run_columns_free(run, 1);
 	if (sum != NULL &&
 	    unify_columns(sum, wanted, columns, n, error) != 0) {
 		profile_free(sum);
