@@ -73,7 +73,8 @@ fixture_begin(struct fixture *fixture, const char *folded)
 
 	*fixture = (struct fixture){
 		.names = names_new(&error),
-		.resource = { "Real Time", "centisecond", 20 },
+		.resource = { .name = "Real Time", .gtick = "centisecond",
+		              .interval = 20 },
 	};
 	assert_non_null(builder);
 	assert_non_null(fixture->names);
