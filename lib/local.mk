@@ -115,12 +115,12 @@ TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
 	tests/undisturbed.py tests/kills.py tests/compat.sh \
 	tests/storm-collector.sh
 if HAVE_CMOCKA
-check_PROGRAMS += tests/test-copying tests/test-leftover tests/test-meter \
-	tests/test-perf-clock tests/test-progress tests/test-store tests/test-timer tests/test-unwind
-TESTS += tests/test-copying tests/test-leftover tests/test-meter \
-	tests/test-perf-clock tests/test-progress tests/test-store tests/test-timer tests/test-unwind
+check_PROGRAMS += $(collector_unit_tests)
+TESTS += $(collector_unit_tests)
 endif
 endif
+collector_unit_tests = tests/test-copying tests/test-leftover tests/test-meter \
+	tests/test-perf-clock tests/test-progress tests/test-store tests/test-timer tests/test-unwind
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 

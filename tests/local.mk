@@ -436,9 +436,35 @@ EXTRA_DIST += \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \
 	tests/golden/lines.cmd tests/golden/lines.out \
+	tests/golden/list.cmd tests/golden/list.out \
 	tests/golden/process_db.cmd tests/golden/process_db.out \
 	tests/golden/refine.cmd tests/golden/refine.out \
 	tests/golden/separated.cmd tests/golden/separated.out
+
+# Part of check, to be run after each change: what fits into 90 seconds of two
+# cores.  It builds only what these tests need, and uses all cores unless told.
+quick_scripts = tests/golden.sh tests/layers.sh
+slow_unit_tests = \
+	tests/test-address-lines \
+	tests/test-debug-lines \
+	tests/test-json \
+	tests/test-out-of-memory \
+	tests/test-unwind \
+	tests/test-views-properties
+quick_unit_tests = $(filter-out $(slow_unit_tests:=$(EXEEXT)),$(unit_tests) \
+	$(collector_unit_tests))
+quick_tests = $(filter $(TESTS),$(quick_unit_tests) $(quick_scripts))
+quick_make = $(MAKE) $(AM_MAKEFLAGS) \
+	$(if $(filter -j%,$(MAKEFLAGS)),,-j`nproc`)
+check-quick:
+	$(quick_make) cpprof$(EXEEXT) $(filter $(check_PROGRAMS),$(quick_tests))
+	@start=`date +%s`; \
+	$(quick_make) check-TESTS TESTS='$(quick_tests)' check_PROGRAMS= \
+		check_LIBRARIES= check_LTLIBRARIES= check_SCRIPTS=; \
+	status=$$?; \
+	echo "check-quick ran its tests in $$((`date +%s` - start)) s"; \
+	exit $$status
+.PHONY: check-quick
 
 # It counts ticks of CPU time: best with the machine to itself.
 tests/test-collector.log: $(filter-out tests/test-collector.log,$(TEST_LOGS))
