@@ -890,6 +890,62 @@ the_order_of_the_sides_is_only_a_sign(void **state)
 	}
 }
 
+/* The widths add up as the standard deviations of independent amounts do. */
+static void
+counted_work_widens_the_interval(void **state)
+{
+	static const uint64_t base = 10000, now = 10600;
+	static const uint64_t *const bases[] = { &base }, *const nows[] = {
+		&now };
+	const double units = 400;
+	/* By the delta method, of the ratio of two counts of 400. */
+	const double of_work = 1.959964 * (double)now * sqrt(2 / units);
+	struct change_columns columns = {
+		.n_rows = 1, .n_base = 1, .n_now = 1, .base = bases,
+		.now = nows, .sample = &one,
+	};
+	const struct change_noise noise = { .ratio = 1, .inflation = 1,
+		.common = 1 };
+	struct change known, counted;
+	struct error error = { 0 };
+
+	(void)state;
+	assert_int_equal(change_test(&columns, &noise, 0.05, &known, &error),
+	                 0);
+	columns.base_work_units = columns.now_work_units = units;
+	assert_int_equal(change_test(&columns, &noise, 0.05, &counted, &error),
+	                 0);
+	assert_true(known.p < 0.001 && counted.p > 0.1);
+	assert_true(fabs(hypot(known.high - known.change, of_work) -
+	                 (counted.high - counted.change)) < 1);
+	assert_true(fabs(hypot(known.change - known.low, of_work) -
+	                 (counted.change - counted.low)) < 1);
+}
+
+/* Noise that few runs show is known no better for many rows. */
+static void
+the_noise_is_known_at_most_as_well_as_said(void **state)
+{
+	static const uint64_t hits[] = { 1000, 1010, 990, 1000, 1010, 990 };
+	const uint64_t *const columns[] = { &hits[0], &hits[1], &hits[2],
+		&hits[3], &hits[4], &hits[5] };
+	const struct change_columns runs = {
+		.n_rows = 1, .n_base = 3, .n_now = 3, .base = columns,
+		.now = columns + 3, .sample = &one,
+	};
+	struct change_noise noise = { .ratio = 1, .inflation = 1, .common = 1,
+		.df = 1000, .most_df = 1000 };
+	struct change many, few;
+	struct error error = { 0 };
+
+	(void)state;
+	assert_int_equal(change_test(&runs, &noise, 0.05, &many, &error), 0);
+	noise.most_df = 4;
+	assert_int_equal(change_test(&runs, &noise, 0.05, &few, &error), 0);
+	/* Student's t: 2.776 for 4 degrees of freedom, 1.962 for 1000. */
+	assert_true(few.high - few.low > 1.35 * (many.high - many.low));
+}
+
 static void
 huge_counts_keep_their_digits(void **state)
 {
@@ -979,6 +1035,8 @@ main(void)
 		cmocka_unit_test(a_new_row_in_one_run_is_likely),
 		cmocka_unit_test(counts_are_compared_per_unit_of_work),
 		cmocka_unit_test(work_that_was_counted_is_noisy),
+		cmocka_unit_test(counted_work_widens_the_interval),
+		cmocka_unit_test(the_noise_is_known_at_most_as_well_as_said),
 		cmocka_unit_test(the_order_of_the_sides_is_only_a_sign),
 		cmocka_unit_test(huge_counts_keep_their_digits),
 		cmocka_unit_test(q_is_that_of_benjamini_and_hochberg),

@@ -671,6 +671,42 @@ find_shows_the_small_and_functions_does_not(void **state)
 	fixture_end(&fixture);
 }
 
+/* Beside "when" the fraction is the first thing to go; the hits say the same. */
+static void
+fractions_give_way_to_when(void **state)
+{
+	static uint8_t slices[8];
+	static size_t first[9] = { 0, 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct timeline timeline = { .width_ns = 1, .n_slices = 1,
+		.n_resources = 1, .first = first, .slice = slices };
+	struct fixture fixture;
+	struct error error = { 0 };
+
+	(void)state;
+	fixture_begin(&fixture, "main 2\nmain;a 1");
+	assert_in_range(fixture.tree->n_rows, 1, 8);
+	timeline.n_rows = fixture.tree->n_rows;
+	/* All hits of a row, but row 0, are in its only slice. */
+	timeline.hits = (uint64_t *[]){ fixture.tree->hits[0] + 1 };
+	timeline.samples = timeline.hits;
+	fixture.tree->timeline = &timeline;
+	for (int has_when = 0; has_when < 2; has_when++) {
+		struct table table = { 0 };
+
+		fixture.request.has_when = has_when;
+		assert_int_equal(view_functions(&fixture.request, &table,
+		                                &error), 0);
+		assert_int_equal(
+		    table.columns[find_column(&table, "fraction")].gives_way,
+		    has_when);
+		assert_false(
+		    table.columns[find_column(&table, "hits")].gives_way);
+		table_free(&table);
+	}
+	fixture.tree->timeline = NULL;
+	fixture_end(&fixture);
+}
+
 static void
 names_that_no_stack_holds_are_not_listed(void **state)
 {
@@ -979,6 +1015,7 @@ main(void)
 		cmocka_unit_test(too_many_paths_are_an_error),
 		cmocka_unit_test(a_function_may_call_very_many),
 		cmocka_unit_test(returns_are_summed_by_path),
+		cmocka_unit_test(fractions_give_way_to_when),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
