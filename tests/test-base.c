@@ -378,6 +378,31 @@ sort_ends_when_interrupted(void **state)
 	assert_string_equal(error.text, "interrupted");
 }
 
+/* Compared with a walk along the items, some of which are equal. */
+static void
+partition_point_counts_what_a_walk_counts(void **state)
+{
+	unsigned items[40];
+
+	(void)state;
+	for (size_t n = 0; n <= sizeof items / sizeof *items; n++) {
+		for (size_t i = 0; i < n; i++)
+			items[i] = (unsigned)(i * i / 8);
+		for (unsigned x = 0; x <= 200; x++) {
+			size_t below = 0, at_or_below = 0;
+
+			while (below < n && items[below] < x)
+				below++;
+			while (at_or_below < n && items[at_or_below] <= x)
+				at_or_below++;
+			assert_int_equal(partition_point(n, i, items[i] < x),
+			                 below);
+			assert_int_equal(partition_point(n, i, items[i] <= x),
+			                 at_or_below);
+		}
+	}
+}
+
 /* By Python's hashlib, of the bytes 0, 1, ... 250, 0, 1, ... */
 static void
 md5_is_that_of_the_rfc(void **state)
@@ -457,6 +482,7 @@ main(void)
 		cmocka_unit_test(bytes_stick_at_the_first_underflow),
 		cmocka_unit_test(call_paths_walk_either_way),
 		cmocka_unit_test(table_keeps_rows_fields_and_lines),
+		cmocka_unit_test(partition_point_counts_what_a_walk_counts),
 		cmocka_unit_test(md5_is_that_of_the_rfc),
 		cmocka_unit_test(text_lines_end_in_all_ways),
 		cmocka_unit_test(progress_stops_when_asked),

@@ -86,4 +86,31 @@ int sort_items(void *items, size_t n, size_t size,
                int (*compare)(const void *a, const void *b, void *context),
                void *context, struct error *error);
 
+/*
+ * The number of items at the beginning of n sorted ones for which a condition
+ * on i, the number of an item, is true; it must be false for all after them.
+ * So the last item at or below x is that before
+ *
+ *	partition_point(n, i, items[i].start <= x)
+ *
+ * and the first one at or above x is at
+ *
+ *	partition_point(n, i, items[i].start < x).
+ *
+ * Evaluates the condition at most log2(n) + 1 times; a macro, so that this is
+ * as fast as written out.
+ */
+#define partition_point(n, i, condition) __extension__ ({ \
+	size_t partition_low = 0, partition_high = (n); \
+	while (partition_low < partition_high) { \
+		const size_t i = partition_low + \
+		                 (partition_high - partition_low) / 2; \
+		if (condition) \
+			partition_low = i + 1; \
+		else \
+			partition_high = i; \
+	} \
+	partition_low; \
+})
+
 #endif

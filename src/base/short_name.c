@@ -35,17 +35,7 @@ struct short_showing {
 static size_t
 kept_below(const struct short_showing *showing, uint32_t end)
 {
-	size_t low = 0, high = showing->n_kept;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (showing->kept[middle] < end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(showing->n_kept, i, showing->kept[i] < end);
 }
 
 static bool

@@ -321,16 +321,8 @@ memory_map_all(struct memory_map *map, size_t *n)
 size_t
 memory_map_find(const struct memory_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->n;
+	size_t n = partition_point(map->n, i,
+	                           map->mappings[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->mappings[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && address < map->mappings[low - 1].limit ? low - 1 :
-	       SIZE_MAX;
+	return n > 0 && address < map->mappings[n - 1].limit ? n - 1 : SIZE_MAX;
 }

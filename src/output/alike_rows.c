@@ -31,18 +31,10 @@ alike_rows_hash_text(const char *text, size_t n)
 struct drawn_row *
 alike_rows_find(const struct alike_rows *alike, uint32_t row)
 {
-	size_t low = 0, high = alike->n;
+	size_t at = partition_point(alike->n, i, alike->rows[i].row < row);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (alike->rows[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < alike->n && alike->rows[low].row == row ?
-	       &alike->rows[low] : NULL;
+	return at < alike->n && alike->rows[at].row == row ?
+	       &alike->rows[at] : NULL;
 }
 
 int

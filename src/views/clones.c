@@ -493,20 +493,13 @@ struct clones_run {
 static uint32_t
 find_call(const struct clones *clones, uint32_t version, uint32_t callee)
 {
-	uint32_t low = clones->versions[version].first_call;
-	uint32_t high = low + clones->versions[version].n_calls;
+	const uint32_t first = clones->versions[version].first_call;
+	const uint32_t n = clones->versions[version].n_calls;
+	uint32_t at = (uint32_t)partition_point(n, i,
+	    clones->calls[first + i].callee < callee);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (clones->calls[middle].callee == callee)
-			return middle;
-		if (clones->calls[middle].callee < callee)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NO_CLONE_CALL;
+	return at < n && clones->calls[first + at].callee == callee ?
+	    first + at : NO_CLONE_CALL;
 }
 
 /* Walks the stacks down to the optimised copies. */

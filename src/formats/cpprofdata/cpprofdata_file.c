@@ -417,20 +417,11 @@ cpprofdata_runs_count(const struct cpprofdata_runs *runs)
 const struct cpprofdata_run *
 cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number)
 {
-	size_t low = 0, high = runs->n;
+	size_t n = partition_point(runs->n, i, runs->items[i].first <= number);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (runs->items[middle].first <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || number - runs->items[low - 1].first >=
-	    runs->items[low - 1].n)
+	if (n == 0 || number - runs->items[n - 1].first >= runs->items[n - 1].n)
 		return NULL;
-	return &runs->items[low - 1];
+	return &runs->items[n - 1];
 }
 
 const char *

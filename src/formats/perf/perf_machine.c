@@ -343,17 +343,7 @@ perf_machine_kernel_space(struct perf_machine *machine)
 static size_t
 first_after(const struct perf_space *space, uint64_t address)
 {
-	size_t low = 0, high = space->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (space->maps[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(space->n, i, space->maps[i].end <= address);
 }
 
 struct perf_map *

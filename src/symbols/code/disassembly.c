@@ -41,21 +41,13 @@ size_t
 disassembly_find(const struct disassembly *disassembly, size_t first,
                  size_t end, uint64_t address)
 {
-	const struct instruction *items = disassembly->items;
-	size_t low = first, high = end;
+	const struct instruction *items = &disassembly->items[first];
+	size_t n = partition_point(end - first, i,
+	                           items[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == first || address - items[low - 1].address >=
-	                    items[low - 1].size)
+	if (n == 0 || address - items[n - 1].address >= items[n - 1].size)
 		return SIZE_MAX;
-	return low - 1;
+	return first + n - 1;
 }
 
 /* ---- the decoder ---- */

@@ -287,20 +287,11 @@ symbol_table_sort(struct symbol_table *table, struct error *error)
 static const struct symbol_range *
 ranges_find(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->n;
+	size_t n = partition_point(ranges->n, i,
+	                           ranges->items[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct symbol_range *range = &ranges->items[middle];
-
-		if (address < range->start)
-			high = middle;
-		else if (address >= range->end)
-			low = middle + 1;
-		else
-			return range;
-	}
-	return NULL;
+	return n > 0 && address < ranges->items[n - 1].end ?
+	    &ranges->items[n - 1] : NULL;
 }
 
 const struct symbol *

@@ -4,6 +4,8 @@
 
 #include <dwarf.h>
 
+#include "src/base/memory.h"
+
 enum { STEPS_A_LOOK = 4096 };	/* between two checks for Ctrl-C */
 
 int
@@ -81,23 +83,6 @@ die_walk_unit(struct die_walk *walk, Dwarf_Die *unit, uint32_t within,
 	return 0;
 }
 
-/* The number of the first address >= this one. */
-static size_t
-first_at(const uint64_t *addresses, size_t n, uint64_t address)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 void
 die_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
                    uint64_t high, size_t *first, size_t *end)
@@ -105,7 +90,7 @@ die_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
 	*first = *end = 0;
 	if (low == 0 || low >= high)
 		return;
-	*first = first_at(addresses, n, low);
+	*first = partition_point(n, i, addresses[i] < low);
 	*end = *first;
 	while (*end < n && addresses[*end] < high)
 		(*end)++;

@@ -529,34 +529,19 @@ bool
 jit_map_at(const struct jit_map *map, uint64_t address, struct jit_code *found)
 {
 	const struct jit_entry *entry;
-	size_t low = 0, high = map->n_cuts;
+	size_t n = partition_point(map->n_cuts, i,
+	                           map->cuts[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->cuts[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || map->cuts[low - 1].entry == SIZE_MAX)
+	if (n == 0 || map->cuts[n - 1].entry == SIZE_MAX)
 		return false;
-	entry = &map->entries.items[map->cuts[low - 1].entry];
+	entry = &map->entries.items[map->cuts[n - 1].entry];
 	*found = (struct jit_code){ entry->name, entry->start, NULL, 0 };
 
-	low = 0;
-	high = entry->n_lines;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entry->lines[middle].offset <= address - entry->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0) {
-		found->file = entry->lines[low - 1].file;
-		found->line = entry->lines[low - 1].line;
+	n = partition_point(entry->n_lines, i,
+	                    entry->lines[i].offset <= address - entry->start);
+	if (n > 0) {
+		found->file = entry->lines[n - 1].file;
+		found->line = entry->lines[n - 1].line;
 	}
 	return true;
 }

@@ -174,21 +174,15 @@ const struct kept_address *
 kept_names_find(const struct kept_names *kept, const struct kept_range *range,
                 uint64_t address)
 {
-	size_t low = 0, high = range != NULL ? range->n : 0;
+	const struct kept_address *addresses;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct kept_address *found =
-		    &kept->addresses[range->first + middle];
-
-		if (found->address == address)
-			return found;
-		if (found->address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	if (range == NULL)
+		return NULL;
+	addresses = &kept->addresses[range->first];
+	at = partition_point(range->n, i, addresses[i].address < address);
+	return at < range->n && addresses[at].address == address ?
+	    &addresses[at] : NULL;
 }
 
 const struct location *

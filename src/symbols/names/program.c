@@ -149,17 +149,8 @@ uint32_t
 program_functions_from(const struct program_functions *functions,
                        uint64_t address)
 {
-	uint32_t low = 0, high = functions->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (functions->items[middle].start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)partition_point(functions->n, i,
+	                                 functions->items[i].start < address);
 }
 
 uint32_t

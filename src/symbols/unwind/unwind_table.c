@@ -174,17 +174,10 @@ unwind_table_read(const struct module_file *module, struct error *error)
 static const struct unwind_range *
 unwind_table_find_range(const struct unwind_part *part, uint64_t address)
 {
-	size_t low = 0, high = part->n;
+	size_t n = partition_point(part->n, i,
+	                           part->ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (part->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? &part->ranges[low - 1] : NULL;
+	return n > 0 ? &part->ranges[n - 1] : NULL;
 }
 
 bool
