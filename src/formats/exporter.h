@@ -115,42 +115,29 @@ int export_gticks(const struct resource *resource, uint64_t hits,
 int export_flush(struct text_buffer *text, struct writer *writer,
                  struct error *error);
 
-/* ---- gzip_output.c ---- */
+/* ---- packer.c ---- */
 
 /* A writer that packs what it is given. */
 
-/* Put bytes to `in`; packed they go `to`. */
-struct gzip_output {
-	struct writer in;
-	struct writer *to;
-	z_stream stream;
-};
-
-/* On the heap; freed with gzip_output_free.  NULL with *error set. */
-struct gzip_output *gzip_output_new(struct writer *to, struct error *error);
-void gzip_output_free(struct gzip_output *output);
-
-/* Ends the packed data.  Does not flush `to`, which keeps the first failure. */
-void gzip_output_finish(struct gzip_output *output);
-
-/* ---- zstd_output.c ---- */
-
-/* A writer that packs what it is given, by zstd. */
+enum packer_kind { PACKER_GZIP, PACKER_ZSTD };
 
 struct ZSTD_CCtx_s;
 
-/* Put bytes to `in`; packed they go `to`, with a checksum. */
-struct zstd_output {
+/* Put bytes to `in`; packed, with a checksum, they go `to`. */
+struct packer {
 	struct writer in;
 	struct writer *to;
-	struct ZSTD_CCtx_s *stream;
+	enum packer_kind kind;
+	z_stream gzip;
+	struct ZSTD_CCtx_s *zstd;
 };
 
-/* On the heap; freed with zstd_output_free.  NULL with *error set. */
-struct zstd_output *zstd_output_new(struct writer *to, struct error *error);
-void zstd_output_free(struct zstd_output *output);
+/* On the heap; freed with packer_free. */
+struct packer *packer_new(enum packer_kind kind, struct writer *to,
+                          struct error *error);
+void packer_free(struct packer *packer);
 
 /* Ends the packed data.  Does not flush `to`, which keeps the first failure. */
-void zstd_output_finish(struct zstd_output *output);
+void packer_finish(struct packer *packer);
 
 #endif

@@ -6,17 +6,16 @@ libcore_a_SOURCES += \
 	src/formats/foreign.c \
 	src/formats/format.c src/formats/format.h \
 	src/formats/frame_names.c \
-	src/formats/gzip_output.c \
 	src/formats/id_table.c \
 	src/formats/list.def \
 	src/formats/load.c \
 	src/formats/reader.c src/formats/reader.h \
 	src/formats/memory_map.c \
+	src/formats/packer.c \
 	src/formats/run_list.c \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_writer.c \
 	src/formats/unpacker.c \
-	src/formats/zstd_output.c \
 	src/formats/callgrind/callgrind.c \
 	src/formats/callgrind/callgrind_contexts.c \
 	src/formats/callgrind/callgrind.h \

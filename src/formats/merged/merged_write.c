@@ -378,18 +378,18 @@ merged_write(const struct fleet *fleet, struct writer *writer,
 	struct output output = {
 		.fleet = fleet, .profile = fleet->profile,
 	};
-	struct zstd_output *packed = zstd_output_new(writer, error);
+	struct packer *packer = packer_new(PACKER_ZSTD, writer, error);
 	int result;
 
-	if (packed == NULL)
+	if (packer == NULL)
 		return -1;
-	output.writer = &packed->in;
+	output.writer = &packer->in;
 	result = put_all(&output, error);
 	if (result == 0) {
-		zstd_output_finish(packed);
+		packer_finish(packer);
 		result = writer->error == 0 ? 0 : -1;
 	}
-	zstd_output_free(packed);
+	packer_free(packer);
 	text_free(&output.bytes);
 	return result;
 }

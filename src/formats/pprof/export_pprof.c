@@ -538,17 +538,17 @@ pprof_write(const struct export_source *source, struct writer *writer,
             uint64_t *n_changed, struct error *error)
 {
 	struct encoding encoding = { .source = source };
-	struct gzip_output *gzip = gzip_output_new(writer, error);
+	struct packer *packer = packer_new(PACKER_GZIP, writer, error);
 	int result = -1;
 
 	*n_changed = 0;
-	if (gzip == NULL)
+	if (packer == NULL)
 		return -1;
-	encoding.writer = &gzip->in;
+	encoding.writer = &packer->in;
 	result = export_pprof_write_profile(&encoding, error);
 	if (result == 0)
-		gzip_output_finish(gzip);
-	gzip_output_free(gzip);
+		packer_finish(packer);
+	packer_free(packer);
 	names_free(encoding.strings);
 	names_free(encoding.functions);
 	text_free(&encoding.fields);
