@@ -139,6 +139,36 @@ gperftools_reads_memory_maps_of_all_kinds(void **state)
 	}
 }
 
+/* A file's data, mapped where samples are, is not their module. */
+static void
+gperftools_takes_only_executable_mappings(void **state)
+{
+	static const struct {
+		const char *permissions;
+		size_t n_modules;
+	} cases[] = {
+		{ "r-xp", 1 }, { "--xp", 1 }, { "rwxs", 1 },
+		{ "rw-p", 0 }, { "r--s", 0 }, { "---p", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct maker maker = { .size = 8 };
+		struct profile *profile;
+		char text[100];
+
+		PUT(&maker, 0, 3, 0, 10000, 0);
+		PUT(&maker, 1, 1, 0x400010);
+		PUT(&maker, 0, 1, 0);
+		snprintf(text, sizeof text, "00400000-00401000 %s 00001000 "
+		         "fe:00 12 /x/p\n", cases[i].permissions);
+		put_text(&maker, text);
+		profile = read_profile(&maker);
+		assert_int_equal(profile->n_modules, cases[i].n_modules);
+		profile_free(profile);
+	}
+}
+
 static void
 expect_error(const struct maker *maker, const char *expected)
 {
@@ -206,6 +236,7 @@ main(void)
 		cmocka_unit_test(
 		    gperftools_replaces_build_by_nothing_if_it_is_empty),
 		cmocka_unit_test(gperftools_reads_memory_maps_of_all_kinds),
+		cmocka_unit_test(gperftools_takes_only_executable_mappings),
 		cmocka_unit_test(
 		    gperftools_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(
