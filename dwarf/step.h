@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refine.h -- from the registers of a frame to those of its caller.
+/* step.h -- from the registers of a frame to those of its caller.
  *
  * For x86-64.  All functions are async-signal-safe if the reader of memory is.
  * They allocate nothing, and the number of operations is bounded.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# rooms.sh -- the collector's rooms call downwards only, its files in no circle.
+# rooms.sh -- the collector's rooms call downwards only, its files in no circle;
+# nor do those of src/output.
 #
 # Looks at the compiled files of the library, in the build directory: what a
 # room leaves undefined must not be defined by a higher one.  Names that programs
@@ -22,7 +23,7 @@ if ! readelf --version >/dev/null 2>&1; then
 	echo '1..0 # SKIP no readelf'
 	exit 0
 fi
-printf '1..4\n'
+printf '1..5\n'
 
 # Every room has code, so that none is passed over by a wrong name.
 empty=$(for room in $rooms; do
@@ -35,14 +36,14 @@ else
 	printf '%s\n' "$empty" | sed 's/^/# no code in /'
 fi
 
-# links: for each symbol that a file uses, and another defines for the library
-# alone: FILE SYMBOL DEFINER.
+# links VISIBILITY OBJECTS: for each symbol that a file uses, and another defines
+# with that visibility: FILE SYMBOL DEFINER.
 links() {
 	# shellcheck disable=SC2086 # a list of files
-	readelf -sW $objects | awk '
+	readelf -sW $2 | awk -v visibility="$1" '
 	$1 == "File:" {
 		file = $2
-		sub(/\.libs\/libcpprof_la-/, "", file)
+		sub(/\.libs\/libcpprof_la-|libcore_a-/, "", file)
 		sub(/\.o$/, "", file)
 		next
 	}
@@ -53,7 +54,7 @@ links() {
 		used[++n] = $8
 		user[n] = file
 	}
-	$7 != "UND" && $6 == "HIDDEN" {
+	$7 != "UND" && $6 == visibility {
 		definer[$8] = file
 	}
 	END {
@@ -73,7 +74,7 @@ claim() {
 	fi
 }
 
-claim 2 'no room uses what a higher one defines' "$(links |
+claim 2 'no room uses what a higher one defines' "$(links HIDDEN "$objects" |
 	awk -v rooms="$rooms top" '
 	function level_of(path) {
 		if (path ~ /^lib\/[^\/]*$/)
@@ -95,7 +96,7 @@ claim 2 'no room uses what a higher one defines' "$(links |
 	}')"
 
 # A file and its part in assembly are one.
-claim 3 'no file calls itself by others' "$(links | awk '
+claim 3 'no file calls itself by others' "$(links HIDDEN "$objects" | awk '
 	function unit(path) {
 		sub(/-(x86_64|personality)$/, "", path)
 		return path
@@ -126,3 +127,9 @@ claim 4 'what runs in a handler calls no function that a sanitizer replaces' "$(
 		if (n < 10)
 			print "only " n " files were looked at"
 	}')"
+
+drawing=$(find src/output -name 'libcore_a-*.o' | sort)
+claim 5 'no file of src/output calls itself by others' "$(
+	[ -n "$drawing" ] || echo 'no code'
+	links DEFAULT "$drawing" | awk '$1 != $3 { print $1, $3 }' |
+		awk -f "${srcdir:-..}/tests/circles.awk" | sort)"

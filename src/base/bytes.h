@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wrapped.h -- a bounds-checked reader of binary input.
+/* bytes.h -- a bounds-checked reader of binary input.
  *
  * Sticky: decode straight through and ask bytes_failed once per record.  The
  * reader keeps the offset of the first underflow, and reads zeros from then

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sample.h -- long work reports its progress and can be interrupted. */
+/* progress.h -- long work reports its progress and can be interrupted. */
 #ifndef CPPROF_BASE_PROGRESS_H
 #define CPPROF_BASE_PROGRESS_H
 

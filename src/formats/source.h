@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resource.h -- the bytes of an input, whatever it is packed with. */
+/* source.h -- the bytes of an input, whatever it is packed with. */
 #ifndef CPPROF_FORMATS_SOURCE_H
 #define CPPROF_FORMATS_SOURCE_H
 
@@ -144,7 +144,7 @@ const char *source_damage(const struct source *source);
 
 /*
  * Whether that is because it unpacks to far more than packed profiles do
- * (resource.h), so that no more was unpacked.
+ * (UNPACKED_RATIO), so that no more was unpacked.
  */
 bool source_is_too_much(const struct source *source);
 

@@ -8,18 +8,6 @@
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
 
-/* Indentation stops growing at INDENT_MOST; the depth is then a number. */
-enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
-
-/* The same behind other columns, which leave less room. */
-enum { LAST_INDENT_STEP = 1, LAST_INDENT_MOST = 16 };
-
-/*
- * On a terminal, indentation takes at most half of the room, and leaves
- * NAME_LEAST columns for the depth as a number and the name.
- */
-enum { NAME_LEAST = 4 + NARROWEST, INDENT_LEAST = 4 };
-
 /* The column of a cell of the row being drawn; NULL: it is a field. */
 static const struct column *
 drawing_column_of(const struct drawing *drawing, const struct cell *cell)
@@ -135,7 +123,7 @@ drawing_add_text(struct drawing *drawing, struct text_buffer *text,
 	used = printable_width(text->bytes + used, text->length - used) +
 	    printable_width(behind, strlen(behind));
 	if (width > 0)
-		width = width > used + NARROWEST ? width - used : NARROWEST;
+		width = width > used + DRAWING_NARROWEST ? width - used : DRAWING_NARROWEST;
 	text_add_name(text, &drawing->path, name.text, name.length, width);
 	text_add_printable(text, behind, strlen(behind));
 }
@@ -373,9 +361,8 @@ drawing_add_lead_title(struct drawing *drawing)
 		              drawing->layout->bar_width + 2);
 }
 
-/* The column of the rows' depth, or n_columns. */
-static size_t
-depth_column(const struct drawing *drawing)
+size_t
+drawing_depth_column(const struct drawing *drawing)
 {
 	const char *key = drawing->table->indent_key;
 
@@ -386,7 +373,7 @@ depth_column(const struct drawing *drawing)
 void
 drawing_indent(struct drawing *drawing)
 {
-	size_t column = depth_column(drawing);
+	size_t column = drawing_depth_column(drawing);
 	uint64_t depth;
 
 	if (column == drawing->table->n_columns)
@@ -399,56 +386,6 @@ drawing_indent(struct drawing *drawing)
 		text_add_fill(&drawing->line, ' ', drawing->indent_most);
 		text_add_format(&drawing->line, "%" PRIu64 ": ", depth);
 	}
-}
-
-/*
- * Finds how deep the rows are, and how many columns are left at least for the
- * indentation and the name.
- */
-static int
-measure_depths(struct drawing *drawing, uint64_t *deepest, size_t *room,
-               struct error *error)
-{
-	const struct table *table = drawing->table;
-	size_t column = depth_column(drawing);
-
-	*deepest = 0;
-	for (size_t i = 0; i < table->n_rows; i++) {
-		table_get_row(table, i, drawing->cells);
-		if (*deepest < drawing->cells[column].count)
-			*deepest = drawing->cells[column].count;
-	}
-	if (table->pattern != NULL)
-		return measure_pattern(drawing, room, error);
-	*room = measured_room(drawing);
-	return 0;
-}
-
-int
-drawing_fit_indent(struct drawing *drawing, struct error *error)
-{
-	const struct table *table = drawing->table;
-	bool is_last = table->indents_last;
-	uint64_t deepest;
-	size_t room, most;
-
-	drawing->indent_step = is_last ? LAST_INDENT_STEP : INDENT_STEP;
-	drawing->indent_most = is_last ? LAST_INDENT_MOST : INDENT_MOST;
-	if (drawing->layout->width == 0 ||
-	    depth_column(drawing) == table->n_columns)
-		return 0;
-	if (measure_depths(drawing, &deepest, &room, error) != 0)
-		return -1;
-	most = room / 2;
-	if (room < most + NAME_LEAST)
-		most = room > NAME_LEAST ? room - NAME_LEAST : 0;
-	if (most < INDENT_LEAST && table->suffix_key != NULL)
-		most = INDENT_LEAST;
-	if (drawing->indent_most > most)
-		drawing->indent_most = most;
-	if (deepest > drawing->indent_most / drawing->indent_step)
-		drawing->indent_step = 1;
-	return 0;
 }
 
 size_t
@@ -470,7 +407,7 @@ drawing_room(const struct drawing *drawing, size_t used)
 
 	if (width == 0)
 		return 0;
-	return width > used + NARROWEST ? width - used : NARROWEST;
+	return width > used + DRAWING_NARROWEST ? width - used : DRAWING_NARROWEST;
 }
 
 int
@@ -478,7 +415,7 @@ drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
                     size_t indent, struct error *error)
 {
 	size_t width = drawing->layout->width;
-	bool is_wrapped = width > indent + NARROWEST;
+	bool is_wrapped = width > indent + DRAWING_NARROWEST;
 
 	for (;;) {
 		size_t fits = !is_wrapped ? n :

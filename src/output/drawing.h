@@ -355,6 +355,9 @@ extern const char *const picture_script[];
 #define CYAN "\033[36m"
 #define RESET "\033[0m"
 
+/* The columns that a name or a line of text has at least. */
+enum { DRAWING_NARROWEST = 16 };
+
 /* Start with the first three members set. */
 struct drawing {
 	const struct table *table;
@@ -371,7 +374,7 @@ struct drawing {
 	size_t cut_column;		/* of the paths or names that are cut */
 	bool is_trial;			/* rows are drawn but not written */
 	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
-	size_t indent_step, indent_most;	/* columns; see drawing_fit_indent */
+	size_t indent_step, indent_most;	/* columns; see text_fit_indent */
 	bool gave_way[TABLE_MAX_COLUMNS];	/* columns that are left out */
 	/* Of aligned rows. */
 	size_t widths[TABLE_MAX_COLUMNS];	/* of columns */
@@ -399,17 +402,14 @@ void drawing_add_lead_title(struct drawing *drawing);
 /* Indents the line by the row's depth, where the table has one. */
 void drawing_indent(struct drawing *drawing);
 
-/*
- * Decides how rows are indented, before any is drawn: on a terminal, so that
- * names have room.
- */
-int drawing_fit_indent(struct drawing *drawing, struct error *error);
+/* The column of the rows' depth, or n_columns. */
+size_t drawing_depth_column(const struct drawing *drawing);
 
-/* The heading of a column. */
 /* Whether hits of a column, or of no column if it is NULL, are shown in gticks. */
 bool drawing_has_unit(const struct drawing *drawing,
                       const struct column *column);
 
+/* The heading of a column. */
 const char *drawing_title(const struct drawing *drawing, size_t column);
 
 /* The column of that key, or n_columns. */

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* output.c -- the table of output formats. */
+/* output.c -- whether drawing goes on with the next row. */
 #include "src/output/output.h"
 
 #include "src/base/progress.h"
-
-const struct output_format output_formats[] = {
-	{ "text", output_text },
-	{ "tsv", output_tsv },
-	{ "csv", output_csv },
-	{ "json", output_json },
-	{ NULL, NULL }
-};
 
 int
 output_may_go_on(size_t i, const struct writer *writer, struct error *error)

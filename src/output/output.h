@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* start.h -- draws a table as text, TSV, CSV or JSON. */
+/* output.h -- draws a table as text, TSV, CSV or JSON. */
 #ifndef CPPROF_OUTPUT_OUTPUT_H
 #define CPPROF_OUTPUT_OUTPUT_H
 

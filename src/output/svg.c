@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* svg.c -- pictures as SVG, alone or in a page; what all kinds share. */
+/* svg.c -- pictures as SVG, alone or in a page; what boxes and charts share. */
 #include "src/output/drawing.h"
 
 #include <string.h>
@@ -50,38 +50,4 @@ void
 svg_put(struct writer *writer, const char *text)
 {
 	writer_put(writer, text, strlen(text));
-}
-
-static int
-svg_draw(const struct table *table, const struct layout *layout,
-         struct writer *writer, bool is_document, struct error *error)
-{
-	return table->chart != NULL ?
-	    draw_chart_svg(table, layout, writer, is_document, error) :
-	    draw_boxes_svg(table, layout, writer, is_document, error);
-}
-
-int
-output_svg(const struct table *table, const struct layout *layout,
-           struct writer *writer, struct error *error)
-{
-	return svg_draw(table, layout, writer, true, error);
-}
-
-int
-output_html(const struct table *table, const struct layout *layout,
-            struct writer *writer, struct error *error)
-{
-	svg_put(writer, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-	    "<meta charset=\"utf-8\">\n"
-	    "<meta name=\"viewport\" content=\"width=device-width\">\n"
-	    "<title>cpprof</title>\n"
-	    "<style>html { background: #fff } body { margin: 0 } "
-	    "#cpprof-picture { width: 100%; display: block }\n"
-	    "@media (prefers-color-scheme: dark) "
-	    "{ html { background: #1b1b1d } }</style>\n</head>\n<body>\n");
-	if (svg_draw(table, layout, writer, false, error) != 0)
-		return -1;
-	svg_put(writer, "</body>\n</html>\n");
-	return 0;
 }

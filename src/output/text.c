@@ -16,6 +16,18 @@
 #include "src/base/text_buffer.h"
 #include "src/output/drawing.h"
 
+/* Indentation stops growing at INDENT_MOST; the depth is then a number. */
+enum { INDENT_STEP = 2, INDENT_MOST = 40 };
+
+/* The same behind other columns, which leave less room. */
+enum { LAST_INDENT_STEP = 1, LAST_INDENT_MOST = 16 };
+
+/*
+ * On a terminal, indentation takes at most half of the room, and leaves
+ * NAME_LEAST columns for the depth as a number and the name.
+ */
+enum { NAME_LEAST = 4 + DRAWING_NARROWEST, INDENT_LEAST = 4 };
+
 static const char rule[] =
     "-----------------------------------------------------";
 
@@ -246,6 +258,60 @@ text_draw_rows(struct drawing *drawing, struct error *error)
 	return 0;
 }
 
+/*
+ * Finds how deep the rows are, and how many columns are left at least for the
+ * indentation and the name.
+ */
+static int
+text_measure_depths(struct drawing *drawing, uint64_t *deepest, size_t *room,
+                    struct error *error)
+{
+	const struct table *table = drawing->table;
+	size_t column = drawing_depth_column(drawing);
+
+	*deepest = 0;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		table_get_row(table, i, drawing->cells);
+		if (*deepest < drawing->cells[column].count)
+			*deepest = drawing->cells[column].count;
+	}
+	if (table->pattern != NULL)
+		return measure_pattern(drawing, room, error);
+	*room = measured_room(drawing);
+	return 0;
+}
+
+/*
+ * Decides how rows are indented, before any is drawn: on a terminal, so that
+ * names have room.
+ */
+static int
+text_fit_indent(struct drawing *drawing, struct error *error)
+{
+	const struct table *table = drawing->table;
+	bool is_last = table->indents_last;
+	uint64_t deepest;
+	size_t room, most;
+
+	drawing->indent_step = is_last ? LAST_INDENT_STEP : INDENT_STEP;
+	drawing->indent_most = is_last ? LAST_INDENT_MOST : INDENT_MOST;
+	if (drawing->layout->width == 0 ||
+	    drawing_depth_column(drawing) == table->n_columns)
+		return 0;
+	if (text_measure_depths(drawing, &deepest, &room, error) != 0)
+		return -1;
+	most = room / 2;
+	if (room < most + NAME_LEAST)
+		most = room > NAME_LEAST ? room - NAME_LEAST : 0;
+	if (most < INDENT_LEAST && table->suffix_key != NULL)
+		most = INDENT_LEAST;
+	if (drawing->indent_most > most)
+		drawing->indent_most = most;
+	if (deepest > drawing->indent_most / drawing->indent_step)
+		drawing->indent_step = 1;
+	return 0;
+}
+
 /* Headings or the format line, between rules; a plain table has only rows. */
 static int
 draw_body(struct drawing *drawing, struct error *error)
@@ -260,7 +326,7 @@ draw_body(struct drawing *drawing, struct error *error)
 	if ((table->pattern == NULL ? measure_columns(drawing, error) :
 	     fit_pattern(drawing, error)) != 0)
 		return -1;
-	if (drawing_fit_indent(drawing, error) != 0)
+	if (text_fit_indent(drawing, error) != 0)
 		return -1;
 	if (table->is_plain)
 		return text_draw_rows(drawing, error);

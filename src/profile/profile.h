@@ -377,7 +377,7 @@ struct profile *profile_merge(struct profile *const *profiles, uint32_t n,
 
 /* How the sections of a profile are told apart by columns. */
 struct section_columns {
-	const uint32_t *column;		/* [n_sections + 1], see view.h;
+	const uint32_t *column;		/* [n_sections + 1], see sections.h;
 					 * NO_RESOURCE: is left out */
 	const char *key;		/* of the labels that say so, which the
 					 * sum then does not have */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* view.h -- which stacks belong to which threads, processes and labels.
+/* sections.h -- which stacks belong to which threads, processes and labels.
  *
  * Everything here is by section (profile.h).  Nodes outside all sections count
  * as one more section, number n_sections, without thread and labels.  So all

@@ -169,7 +169,7 @@ void section_pattern_add_text(const struct section_pattern *pattern,
                               struct text_buffer *text);
 
 /*
- * Sets is_selected[n_sections + 1] of the profile (view.h).  0; 1 if the
+ * Sets is_selected[n_sections + 1] of the profile (sections.h).  0; 1 if the
  * pattern matches nothing, with *error naming similar ones; -1 with *error set.
  */
 int section_pattern_match(const struct section_pattern *pattern,

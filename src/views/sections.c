@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections.c -- who used it: threads, processes, labels.
  *
- * Rows are sums over sections of the profile's tree (view.h), so the hits
+ * Rows are sums over sections of the profile's tree (sections.h), so the hits
  * of all rows are those of the stacks; only values of a label that a stack has
  * twice count it in both rows.  Threads and processes are one row for each
  * name, or for each of them.  Cost: one pass over the nodes, O(N), and over the
