@@ -86,7 +86,7 @@ TESTS = {
     "src/profile/fleet.c": FLEET,
     "src/profile/fleet_accepts.c": FLEET,
     "src/profile/fleet_add.c": FLEET,
-    "src/profile/fleet_settle.c": FLEET,
+    "src/profile/fleet_order.c": FLEET,
     "src/profile/fleet_stacks.c": FLEET,
     "src/profile/fleet_tree.c": FLEET,
     "src/profile/digest_index.c": FLEET,

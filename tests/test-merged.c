@@ -378,7 +378,7 @@ merge_and_write(struct buffer *file, struct error *error)
 	             "a;b 4\na;c 2\n", "one", error) == 0 &&
 	    add_text(fleet, "# cpprof 1\n# resource: cpu; gtick=us; interval=7\n"
 	             "a;b 1\nd 5\n", "two", error) == 0 &&
-	    fleet_settle(fleet, error) == 0 &&
+	    fleet_order(fleet, error) == 0 &&
 	    merged_write(fleet, &writer, error) == 0)
 		result = writer_flush(&writer);
 	profile_free(sum);
@@ -455,7 +455,7 @@ sum_of(struct profile *const *profiles, size_t n)
 	}
 	file.n = 0;
 	writer_start(&writer, keep_bytes, &file);
-	assert_int_equal(fleet_settle(fleet, &error), 0);
+	assert_int_equal(fleet_order(fleet, &error), 0);
 	assert_int_equal(merged_write(fleet, &writer, &error), 0);
 	assert_int_equal(writer_flush(&writer), 0);
 	assert_false(error.is_set);

@@ -630,19 +630,29 @@ expect_same(const struct profile *a, const struct profile *b)
 }
 
 static void
-profile_pile_is_the_sum_of_all(void **state)
+profile_adder_is_the_sum_of_all(void **state)
 {
-	enum { MOST = PILE_WIDTH * PILE_WIDTH + 70 };
-	static const uint32_t counts[] = { 1, 2, PILE_WIDTH - 1, PILE_WIDTH,
-		PILE_WIDTH + 1, PILE_WIDTH + 2, PILE_WIDTH + 3, PILE_WIDTH + 4,
-		PILE_WIDTH + 5, PILE_WIDTH + 6, PILE_WIDTH + 7, PILE_WIDTH + 8,
-		3 * PILE_WIDTH + 5, MOST };
+	enum { MOST = ADDER_WIDTH * ADDER_WIDTH + 70 };
+	static const uint32_t counts[] = { 1,
+		                           2,
+		                           ADDER_WIDTH - 1,
+		                           ADDER_WIDTH,
+		                           ADDER_WIDTH + 1,
+		                           ADDER_WIDTH + 2,
+		                           ADDER_WIDTH + 3,
+		                           ADDER_WIDTH + 4,
+		                           ADDER_WIDTH + 5,
+		                           ADDER_WIDTH + 6,
+		                           ADDER_WIDTH + 7,
+		                           ADDER_WIDTH + 8,
+		                           3 * ADDER_WIDTH + 5,
+		                           MOST };
 	static struct profile *all[MOST];
 
 	(void)state;
 	srand(7);
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-		struct profile_pile pile = { 0 };
+		struct profile_adder adder = { 0 };
 		struct error error = { 0 };
 		struct profile *whole, *sum;
 		unsigned seed = (unsigned)rand();
@@ -656,13 +666,15 @@ profile_pile_is_the_sum_of_all(void **state)
 				if (!is_pile)
 					all[n] = one;
 				else
-					assert_int_equal(profile_pile_add(
-					    &pile, one, &error), 0);
+					assert_int_equal(
+					    profile_adder_add(&adder, one,
+					                      &error),
+					    0);
 			}
 		}
 		whole = counts[i] == 1 ? all[0] :
 		        profile_merge(all, counts[i], &error);
-		sum = profile_pile_take(&pile, &error);
+		sum = profile_adder_take(&adder, &error);
 		assert_non_null(sum);
 		assert_null(sum->name);
 		expect_same(sum, whole);
@@ -670,53 +682,55 @@ profile_pile_is_the_sum_of_all(void **state)
 		profile_free(whole);
 		for (uint32_t n = counts[i] == 1; n < counts[i]; n++)
 			profile_free(all[n]);
-		profile_pile_free(&pile);
+		profile_adder_free(&adder);
 	}
 	/* What has the same address later is not reachable by these. */
 	memset(all, 0, sizeof all);
 }
 
 static void
-profile_pile_names_the_files_that_do_not_fit(void **state)
+profile_adder_names_the_files_that_do_not_fit(void **state)
 {
-	struct profile_pile pile = { 0 };
+	struct profile_adder adder = { 0 };
 	struct error error = { 0 };
 
 	(void)state;
-	for (int i = 0; i < PILE_WIDTH; i++) {
+	for (int i = 0; i < ADDER_WIDTH; i++) {
 		struct profile *one = parse("# resource: cpu; gtick=us\na 1\n");
 
 		one->n_files = 1;
 		one->name = "first";
-		assert_int_equal(profile_pile_add(&pile, one, &error), 0);
+		assert_int_equal(profile_adder_add(&adder, one, &error), 0);
 	}
-	assert_int_equal(profile_pile_add(&pile,
-	    parse("# resource: cpu; gtick=ms\na 1\n"), &error), 0);
-	assert_null(profile_pile_take(&pile, &error));
+	assert_int_equal(
+	    profile_adder_add(&adder, parse("# resource: cpu; gtick=ms\na 1\n"),
+	                      &error),
+	    0);
+	assert_null(profile_adder_take(&adder, &error));
 	assert_non_null(strstr(error.text, "\"us\" in first and 63 others"));
-	profile_pile_free(&pile);
+	profile_adder_free(&adder);
 }
 
 /* Then it frees all of them; a build with sanitizers notices if not. */
 static void
-profile_pile_says_when_it_is_full(void **state)
+profile_adder_says_when_it_is_full(void **state)
 {
-	struct profile_pile pile = { 0 };
+	struct profile_adder adder = { 0 };
 	struct error error = { 0 };
 
 	(void)state;
-	for (int level = 0; level < PILE_LEVELS; level++)
-		while (pile.n[level] < PILE_WIDTH - 1) {
+	for (int level = 0; level < ADDER_LEVELS; level++)
+		while (adder.n[level] < ADDER_WIDTH - 1) {
 			struct profile *one = parse("a 1\n");
 
 			one->n_files = 1;
-			pile.profiles[level][pile.n[level]++] = one;
+			adder.profiles[level][adder.n[level]++] = one;
 		}
-	assert_int_equal(profile_pile_add(&pile, parse("a 1\n"), &error), -1);
+	assert_int_equal(profile_adder_add(&adder, parse("a 1\n"), &error), -1);
 	assert_string_equal(error.text, "too many files");
-	for (int level = 0; level < PILE_LEVELS; level++)
-		assert_int_equal(pile.n[level], 0);
-	profile_pile_free(&pile);
+	for (int level = 0; level < ADDER_LEVELS; level++)
+		assert_int_equal(adder.n[level], 0);
+	profile_adder_free(&adder);
 }
 
 static void
@@ -776,9 +790,9 @@ main(void)
 		cmocka_unit_test(
 		    profile_merge_joins_a_process_and_its_beginning_in_any_order),
 		cmocka_unit_test(profile_merge_keeps_what_is_known_of_frames),
-		cmocka_unit_test(profile_pile_is_the_sum_of_all),
-		cmocka_unit_test(profile_pile_names_the_files_that_do_not_fit),
-		cmocka_unit_test(profile_pile_says_when_it_is_full),
+		cmocka_unit_test(profile_adder_is_the_sum_of_all),
+		cmocka_unit_test(profile_adder_names_the_files_that_do_not_fit),
+		cmocka_unit_test(profile_adder_says_when_it_is_full),
 		cmocka_unit_test(profile_keeps_warnings_in_order),
 		cmocka_unit_test(
 		    profile_takes_no_more_resources_than_it_has_room_for),

@@ -39,7 +39,7 @@ struct file_list {
 
 /* What was read of them. */
 struct load_loaded {
-	struct profile_pile pile;
+	struct profile_adder adder;
 	uint32_t n;
 	struct error *left_out;		/* why, of files that were found */
 	size_t n_left_out, left_out_capacity;
@@ -432,7 +432,7 @@ load_file(const char *path, const struct read_options *options,
 static void
 loaded_free(struct load_loaded *loaded)
 {
-	profile_pile_free(&loaded->pile);
+	profile_adder_free(&loaded->adder);
 	free(loaded->left_out);
 }
 
@@ -459,7 +459,7 @@ load_one(struct load_loaded *loaded, const struct load_input *file,
 		profile = load_file(file->path, options, &why);
 	if (profile != NULL) {
 		loaded->n++;
-		return profile_pile_add(&loaded->pile, profile, error);
+		return profile_adder_add(&loaded->adder, profile, error);
 	}
 	/* What went wrong outside the file is not a reason to leave it out. */
 	if (!file->was_found || interrupt_requested || why.is_out_of_memory)
@@ -491,7 +491,7 @@ load_sum_up(struct load_loaded *loaded, struct error *error)
 		error_pass(error, &loaded->left_out[0]);
 		return NULL;
 	}
-	sum = profile_pile_take(&loaded->pile, error);
+	sum = profile_adder_take(&loaded->adder, error);
 	if (sum != NULL && loaded->n_left_out > 0 && !load_has_samples(sum)) {
 		error_set(error, "%s; nor has any other file samples",
 		          loaded->left_out[0].text);

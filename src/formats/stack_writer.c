@@ -421,7 +421,7 @@ enter_batch(void *context)
 		stack_writer_fail_at(
 		    writer, batch->n_stacks - 1,
 		    "too many call paths, " SOURCE_UNPACK_FIRST);
-	tree_builder_settle(writer->builder);
+	tree_builder_order(writer->builder);
 }
 
 /* ---- what the reader sees ---- */

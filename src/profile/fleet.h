@@ -2,8 +2,8 @@
 /* fleet.h -- what merged profiles hold: stacks of many members, with counts by
  * random group.
  *
- * Members are added one by one or as sums of others; then a sum is settled,
- * and a profile made of it.
+ * Members are added one by one or as sums of others; then a sum is put in
+ * order, and a profile made of it.
  */
 #ifndef CPPROF_PROFILE_FLEET_H
 #define CPPROF_PROFILE_FLEET_H
@@ -110,8 +110,8 @@ int fleet_lines_take(struct fleet_lines *lines, uint32_t code,
  *
  * All of these are sums or maxima over members, ties broken by their
  * identities.  So the members may be added in any order, and sums of them added
- * again: once settled (fleet.h) the sum is the same.  For that reason a
- * resource is here a name, a gtick and an interval together: no count is
+ * again: once put in order (fleet_order) the sum is the same.  For that reason
+ * a resource is here a name, a gtick and an interval together: no count is
  * converted.
  *
  * A fleet belongs to a profile, which has its modules, frames and tallies.
@@ -393,7 +393,7 @@ bool fleet_accepts(const struct fleet *fleet, const struct profile *from,
                    const struct fleet_identity *identity,
                    struct error *error);
 
-/* ---- fleet_settle.c ---- */
+/* ---- fleet_order.c ---- */
 
 /* Puts a fleet into the order in which it is written. */
 
@@ -405,7 +405,7 @@ bool fleet_accepts(const struct fleet *fleet, const struct profile *from,
  * names and values without counts.  Afterwards nothing can be added.  0, or -1
  * with *error set: then the fleet can only be freed.
  */
-int fleet_settle(struct fleet *fleet, struct error *error);
+int fleet_order(struct fleet *fleet, struct error *error);
 
 /* ---- fleet_sum.c ---- */
 
@@ -425,7 +425,7 @@ struct profile *fleet_sum_profiles(struct profile *const *profiles, uint32_t n,
 /* A fleet as the profile that views work on. */
 
 /*
- * Gives the profile of a settled fleet its resources, tree, process and number
+ * Gives the profile of an ordered fleet its resources, tree, process and number
  * of files.  Resources of one name and gtick become one, in gticks if their
  * intervals differ.  If counts are kept by a key, each value becomes a section
  * with that label, and what has no value one without.  0, or -1 with *error

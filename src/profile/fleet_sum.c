@@ -41,7 +41,7 @@ add_fleets(struct profile *sum, struct profile *const *profiles, uint32_t n,
 			return -1;
 		sum->n_files += profiles[i]->n_files;
 	}
-	return fleet == NULL || fleet_settle(fleet, error) != 0 ||
+	return fleet == NULL || fleet_order(fleet, error) != 0 ||
 	       fleet_make_tree(fleet, error) != 0 ? -1 : 0;
 }
 

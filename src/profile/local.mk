@@ -12,7 +12,7 @@ libcore_a_SOURCES += \
 	src/profile/fleet_accepts.c \
 	src/profile/fleet_add.c \
 	src/profile/fleet_lines.c \
-	src/profile/fleet_settle.c \
+	src/profile/fleet_order.c \
 	src/profile/fleet_stacks.c \
 	src/profile/fleet_sum.c \
 	src/profile/fleet_tree.c \
@@ -25,7 +25,7 @@ libcore_a_SOURCES += \
 	src/profile/profile_merge.c \
 	src/profile/profile_runs.c \
 	src/profile/profile_named_tree.c \
-	src/profile/profile_pile.c \
+	src/profile/profile_adder.c \
 	src/profile/sample_tree.c src/profile/sample_tree.h \
 	src/profile/sections.c src/profile/sections.h \
 	src/profile/short_paths.c \

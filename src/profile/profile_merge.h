@@ -79,7 +79,7 @@ struct profile *profile_split_runs(struct profile *profile, uint32_t resource,
                                    uint32_t n, uint32_t *columns,
                                    struct error *error);
 
-/* ---- profile_pile.c ---- */
+/* ---- profile_adder.c ---- */
 
 /*
  * The sum of very many profiles, few of them in memory.
@@ -90,26 +90,26 @@ struct profile *profile_split_runs(struct profile *profile, uint32_t resource,
  * entered once per level.
  */
 
-enum { PILE_WIDTH = 64, PILE_LEVELS = 6 };
+enum { ADDER_WIDTH = 64, ADDER_LEVELS = 6 };
 
 /* Starts with `{ 0 }`. */
-struct profile_pile {
-	struct profile *profiles[PILE_LEVELS][PILE_WIDTH];
-	uint32_t n[PILE_LEVELS];
+struct profile_adder {
+	struct profile *profiles[ADDER_LEVELS][ADDER_WIDTH];
+	uint32_t n[ADDER_LEVELS];
 };
 
 /* Takes over a profile, even if it fails. */
-int profile_pile_add(struct profile_pile *pile, struct profile *profile,
-                     struct error *error);
+int profile_adder_add(struct profile_adder *adder, struct profile *profile,
+                      struct error *error);
 
 /*
- * Takes the sum of all profiles off the pile, the same as that of one
+ * Takes the sum of all profiles off the adder, the same as that of one
  * fleet_sum_profiles in the order in which they were added; a single profile is
- * returned itself.  NULL with *error set.  The pile must not be empty.
+ * returned itself.  NULL with *error set.  The adder must not be empty.
  */
-struct profile *profile_pile_take(struct profile_pile *pile,
-                                  struct error *error);
+struct profile *
+profile_adder_take(struct profile_adder *adder, struct error *error);
 
-void profile_pile_free(struct profile_pile *pile);
+void profile_adder_free(struct profile_adder *adder);
 
 #endif

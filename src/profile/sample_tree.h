@@ -329,7 +329,7 @@ int tree_builder_add_returns(struct tree_builder *builder, uint32_t node,
  * that enters nodes while another one reads may have time for it.  O(nodes
  * entered since the last call).
  */
-void tree_builder_settle(struct tree_builder *builder);
+void tree_builder_order(struct tree_builder *builder);
 
 /*
  * The tree, freed with sample_tree_free.  Afterwards, even after a failure,

@@ -46,14 +46,14 @@ struct tree_builder {
 	uint32_t section_begin;
 
 	/*
-	 * Nodes below `settled` are known to be in depth-first order; the
+	 * Nodes below `n_ordered` are known to be in depth-first order; the
 	 * newest of them is open[depth - 1], and the others are those that it
 	 * is below; `end` is set for all subtrees except theirs.  is_mixed: the
 	 * next node is out of order.
 	 */
 	uint32_t *end;
 	uint32_t *open;
-	uint32_t settled, depth, deepest;
+	uint32_t n_ordered, depth, deepest;
 	bool is_mixed;
 
 	struct slot *slots;	/* at most half of them in use */
@@ -105,8 +105,8 @@ place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
 }
 
 /*
- * Ends the subtrees that a node below parent is not in, if all nodes are
- * settled.
+ * Ends the subtrees that a node below parent is not in, if all nodes are in
+ * depth-first order.
  */
 static inline void
 tree_builder_close_nodes(struct tree_builder *builder, uint32_t parent,
@@ -131,7 +131,7 @@ place_next(struct tree_builder *builder, uint32_t parent, uint32_t label)
 
 	tree_builder_close_nodes(builder, parent, node);
 	builder->open[builder->depth++] = node;
-	builder->settled = builder->n_nodes;
+	builder->n_ordered = builder->n_nodes;
 	if (builder->depth > builder->deepest)
 		builder->deepest = builder->depth;
 	return node;
@@ -144,7 +144,7 @@ place_below(struct tree_builder *builder, uint32_t label)
 	uint32_t node = place_node(builder, builder->n_nodes - 1, label);
 
 	builder->open[builder->depth++] = node;
-	builder->settled = builder->n_nodes;
+	builder->n_ordered = builder->n_nodes;
 	if (builder->depth > builder->deepest)
 		builder->deepest = builder->depth;
 	return node;

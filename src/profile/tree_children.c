@@ -181,14 +181,14 @@ append_labels(struct tree_builder *builder, uint32_t parent,
               const uint32_t *labels, size_t n, uint32_t *nodes)
 {
 	const uint32_t first = builder->n_nodes;
-	bool is_settled = builder->settled == first && !builder->is_mixed;
+	bool is_ordered = builder->n_ordered == first && !builder->is_mixed;
 	uint32_t *parents, *label, *row, *open;
 
 	if (n == 0)
 		return parent;
-	if (is_settled)
+	if (is_ordered)
 		tree_builder_close_nodes(builder, parent, first);
-	is_settled = is_settled && !builder->is_mixed;
+	is_ordered = is_ordered && !builder->is_mixed;
 	parents = builder->parent + first;
 	label = builder->label + first;
 	row = builder->row + first;
@@ -200,15 +200,15 @@ append_labels(struct tree_builder *builder, uint32_t parent,
 		parent = first + i;
 		if (nodes != NULL)
 			nodes[i] = parent;
-		if (is_settled)
+		if (is_ordered)
 			open[i] = parent;
 	}
 	if (builder->returns != NULL)
 		memset(builder->returns + first, 0,
 		       n * sizeof *builder->returns);
 	builder->n_nodes += (uint32_t)n;
-	if (is_settled) {
-		builder->settled = builder->n_nodes;
+	if (is_ordered) {
+		builder->n_ordered = builder->n_nodes;
 		builder->depth += (uint32_t)n;
 		if (builder->depth > builder->deepest)
 			builder->deepest = builder->depth;

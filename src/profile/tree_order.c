@@ -21,11 +21,11 @@ enum { WORTH_A_WORKER = 1 << 18 };	/* nodes to move */
  * or climbs out of subtrees that end here.
  */
 void
-tree_builder_settle(struct tree_builder *builder)
+tree_builder_order(struct tree_builder *builder)
 {
-	for (; builder->settled < builder->n_nodes && !builder->is_mixed;
-	     builder->settled++) {
-		const uint32_t node = builder->settled;
+	for (; builder->n_ordered < builder->n_nodes && !builder->is_mixed;
+	     builder->n_ordered++) {
+		const uint32_t node = builder->n_ordered;
 
 		tree_builder_close_nodes(builder, builder->parent[node], node);
 		if (builder->is_mixed)
@@ -266,7 +266,7 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 	     tree_builder_reserve_nodes(builder, 1, error) != 0) ||
 	    (builder->n_rows == 0 && tree_builder_add_row(builder, error) != 0))
 		return NULL;
-	tree_builder_settle(builder);
+	tree_builder_order(builder);
 	if (!builder->is_mixed)
 		tree_builder_close_nodes(builder, NO_NODE, builder->n_nodes);
 	else if (order_nodes(builder, error) != 0)

@@ -24,8 +24,8 @@ enum { MERGED_CPU_UNKNOWN = 1, MERGED_CPU_LEAST = 2 };
 int merged_probe(const void *head, size_t size);
 
 /*
- * Writes a settled fleet, packed.  0, or -1 with *error set, or unset where the
- * writer failed.
+ * Writes an ordered fleet, packed.  0, or -1 with *error set, or unset where
+ * the writer failed.
  */
 int merged_write(const struct fleet *fleet, struct writer *writer,
                  struct error *error);

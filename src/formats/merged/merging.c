@@ -310,7 +310,7 @@ int
 merging_write(struct merging *merging, const char *exporter,
               struct writer *writer, struct error *error)
 {
-	if (fleet_settle(merging->sum->fleet, error) != 0)
+	if (fleet_order(merging->sum->fleet, error) != 0)
 		return -1;
 	return exporter == NULL ?
 	       merged_write(merging->sum->fleet, writer, error) :

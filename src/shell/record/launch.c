@@ -225,14 +225,14 @@ nanoseconds(const struct timeval *time)
 }
 
 static int
-launch_wait_for(pid_t pid, struct departures *departures, int *status,
+launch_wait_for(pid_t pid, struct file_watch *watch, int *status,
                 uint64_t *cpu_ns, struct error *error)
 {
 	struct rusage usage;
 	int how;
 
 	/* Signals go to its number, so forget that before it is reaped. */
-	departures_wait(departures, pid);
+	file_watch_wait(watch, pid);
 	child = 0;
 	while (wait4(pid, &how, 0, &usage) < 0)
 		if (errno != EINTR)
@@ -246,7 +246,7 @@ launch_wait_for(pid_t pid, struct departures *departures, int *status,
 int
 launch_program(const struct launch *launch, int *status, struct error *error)
 {
-	struct departures departures = { .fd = -1 };
+	struct file_watch watch = { .fd = -1 };
 	struct saved_signals saved;
 	int report[2], why = 0, result;
 	ssize_t size;
@@ -256,7 +256,7 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 		return error_set(error, "pipe: %s", strerror(errno));
 	fflush(NULL);
 	if (launch->library != NULL)
-		departures_begin(&departures, launch->output);
+		file_watch_begin(&watch, launch->output);
 	change_signals(&saved);
 	pid = fork();
 	if (pid == 0) {
@@ -275,14 +275,14 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 		while (size < 0 && errno == EINTR);
 		if (size != (ssize_t)sizeof why && launch->started != NULL)
 			launch->started(launch->context);
-		result = launch_wait_for(pid, &departures, status,
+		result = launch_wait_for(pid, &watch, status,
 		                         launch->cpu_ns, error);
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,
 			                   why_not(why));
 	}
 	launch_restore_signals(&saved);
-	departures_end(&departures);
+	file_watch_end(&watch);
 	close(report[0]);
 	return result;
 }

@@ -282,13 +282,13 @@ recording_open(struct recording *recording, const char *name,
 static int
 move_aside(struct recording *recording, struct error *error)
 {
-	size_t size = sizeof recording->aside;
+	size_t size = sizeof recording->replaced;
 
-	if ((size_t)snprintf(recording->aside, size, "%s.replaced-%ld",
+	if ((size_t)snprintf(recording->replaced, size, "%s.replaced-%ld",
 	                     recording->path, (long)getpid()) < size &&
-	    earlier_rename(recording->path, recording->aside) == 0)
+	    earlier_rename(recording->path, recording->replaced) == 0)
 		return 0;
-	recording->aside[0] = '\0';
+	recording->replaced[0] = '\0';
 	return for_each_entry(recording->path, remove_entry, NULL, error);
 }
 
@@ -307,7 +307,7 @@ recording_clear(struct recording *recording, enum earlier_recording earlier,
 	} else {
 		if (move_aside(recording, error) != 0)
 			return -1;
-		if (recording->aside[0] == '\0')
+		if (recording->replaced[0] == '\0')
 			return 0;
 	}
 	recording->directory = -1;
@@ -323,11 +323,11 @@ recording_started(struct recording *recording)
 {
 	struct error error = { 0 };
 
-	if (recording->aside[0] == '\0')
+	if (recording->replaced[0] == '\0')
 		return;
-	for_each_entry(recording->aside, remove_entry, NULL, &error);
-	rmdir(recording->aside);
-	recording->aside[0] = '\0';
+	for_each_entry(recording->replaced, remove_entry, NULL, &error);
+	rmdir(recording->replaced);
+	recording->replaced[0] = '\0';
 }
 
 void
@@ -337,11 +337,11 @@ recording_undo(struct recording *recording)
 		rmdir(recording->name);
 	if (recording->n_moved > 0)
 		earlier_move_back(recording->name, recording->n_moved);
-	if (recording->aside[0] != '\0')
-		earlier_rename(recording->aside, recording->path);
+	if (recording->replaced[0] != '\0')
+		earlier_rename(recording->replaced, recording->path);
 	recording->is_new = false;
 	recording->n_moved = 0;
-	recording->aside[0] = '\0';
+	recording->replaced[0] = '\0';
 }
 
 void

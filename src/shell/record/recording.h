@@ -142,7 +142,7 @@ int offers_ask(struct offers *offers, const char *library,
                const char *resources, bool is_random, struct error *error);
 void offers_free(struct offers *offers);
 
-/* ---- departures.c ---- */
+/* ---- file_watch.c ---- */
 
 /*
  * Notes when the recorded processes ended.
@@ -152,20 +152,20 @@ void offers_free(struct offers *offers);
  * reports.
  */
 
-struct departures {
+struct file_watch {
 	int fd;			/* of inotify; -1: none */
 	const char *directory;	/* borrowed */
 };
 
-void departures_begin(struct departures *departures, const char *directory);
-void departures_end(struct departures *departures);
+void file_watch_begin(struct file_watch *watch, const char *directory);
+void file_watch_end(struct file_watch *watch);
 
 /*
  * Waits until a child has ended, but does not reap it.  While it waits, and
  * once more at the end, it notes in the files of the directory which processes
  * ended without writing so.
  */
-void departures_wait(struct departures *departures, pid_t child);
+void file_watch_wait(struct file_watch *watch, pid_t child);
 
 /* ---- earlier.c ---- */
 
@@ -263,7 +263,7 @@ struct recording {
 	bool is_impossible;	/* recording_open failed because of the machine:
 				 * its limits, its disk or its rights */
 	void (*on_limit)(int);	/* what SIGXFSZ does in the program */
-	char aside[PATH_MAX];	/* the path of the replaced one; or "" */
+	char replaced[PATH_MAX];	/* the path of the replaced one; or "" */
 };
 
 /*

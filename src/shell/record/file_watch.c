@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* departures.c -- watches the directory for files that are closed.
+/* file_watch.c -- watches the directory for files that are closed.
  *
  * The kernel reports a close when the last process that has a file open or
  * mapped ends, whatever ended it.  In case this process is killed together with
@@ -25,57 +25,57 @@
 #define BEAT_MS 500
 
 void
-departures_begin(struct departures *departures, const char *directory)
+file_watch_begin(struct file_watch *watch, const char *directory)
 {
-	departures->directory = directory;
-	departures->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (departures->fd >= 0 && inotify_add_watch(departures->fd,
+	watch->directory = directory;
+	watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (watch->fd >= 0 && inotify_add_watch(watch->fd,
 	        directory, IN_CLOSE_WRITE | IN_ONLYDIR) < 0)
-		departures_end(departures);
+		file_watch_end(watch);
 }
 
 void
-departures_end(struct departures *departures)
+file_watch_end(struct file_watch *watch)
 {
-	if (departures->fd >= 0)
-		close(departures->fd);
-	departures->fd = -1;
+	if (watch->fd >= 0)
+		close(watch->fd);
+	watch->fd = -1;
 }
 
 /* Whether an entry is the file of a process; if so, sets its path. */
 static bool
-departures_is_process_file(const struct departures *departures,
+file_watch_is_process_file(const struct file_watch *watch,
                            const char *entry, char path[PATH_MAX])
 {
 	return cpprofdata_is_file_name(entry, NULL) &&
 	    strcmp(entry, CPPROFDATA_BRIEF_FILE) != 0 &&
-	    (size_t)snprintf(path, PATH_MAX, "%s/%s", departures->directory,
+	    (size_t)snprintf(path, PATH_MAX, "%s/%s", watch->directory,
 	                     entry) < PATH_MAX;
 }
 
 static void
-departures_note(const struct departures *departures,
+file_watch_note(const struct file_watch *watch,
                 const struct inotify_event *event)
 {
 	char path[PATH_MAX];
 
 	if (event->len != 0 &&
-	    departures_is_process_file(departures, event->name, path))
+	    file_watch_is_process_file(watch, event->name, path))
 		cpprofdata_note_gone(path);
 }
 
 static void
-departures_read_events(const struct departures *departures)
+file_watch_read_events(const struct file_watch *watch)
 {
 	_Alignas(struct inotify_event) char bytes[16384];
 	ssize_t size;
 
-	while ((size = read(departures->fd, bytes, sizeof bytes)) > 0 ||
+	while ((size = read(watch->fd, bytes, sizeof bytes)) > 0 ||
 	       (size < 0 && errno == EINTR))
 		for (char *at = bytes; at < bytes + size;) {
 			const struct inotify_event *event = (void *)at;
 
-			departures_note(departures, event);
+			file_watch_note(watch, event);
 			at += sizeof *event + event->len;
 		}
 }
@@ -91,16 +91,16 @@ now_ms(void)
 
 /* Notes which processes run; false if none of them records waits. */
 static bool
-note_running(const struct departures *departures)
+note_running(const struct file_watch *watch)
 {
-	DIR *directory = opendir(departures->directory);
+	DIR *directory = opendir(watch->directory);
 	const struct dirent *entry;
 	char path[PATH_MAX];
 	bool are_kept = true;
 
 	while (are_kept && directory != NULL &&
 	       (entry = readdir(directory)) != NULL)
-		if (departures_is_process_file(departures, entry->d_name, path))
+		if (file_watch_is_process_file(watch, entry->d_name, path))
 			are_kept = cpprofdata_note_seen(path);
 	if (directory != NULL)
 		closedir(directory);
@@ -112,11 +112,11 @@ note_running(const struct departures *departures)
  * returns at once if poll fails.
  */
 static void
-watch(struct departures *departures, int child)
+file_watch_run(struct file_watch *watch, int child)
 {
 	struct pollfd fds[] = {
 		{ .fd = child, .events = POLLIN },
-		{ .fd = departures->fd, .events = POLLIN },
+		{ .fd = watch->fd, .events = POLLIN },
 	};
 	int64_t beat_ms = BEAT_MS, due = now_ms() + beat_ms, left;
 
@@ -124,8 +124,8 @@ watch(struct departures *departures, int child)
 		left = due - now_ms();
 		if (left <= 0) {
 			due = now_ms();
-			if (!note_running(departures)) {
-				departures_end(departures);
+			if (!note_running(watch)) {
+				file_watch_end(watch);
 				return;
 			}
 			/* Use at most a hundredth of the time for it. */
@@ -136,24 +136,24 @@ watch(struct departures *departures, int child)
 		}
 		if (poll(fds, 2, (int)left) < 0 && errno != EINTR)
 			return;
-		departures_read_events(departures);
+		file_watch_read_events(watch);
 	}
 }
 
 void
-departures_wait(struct departures *departures, pid_t child)
+file_watch_wait(struct file_watch *watch, pid_t child)
 {
-	int fd = departures->fd >= 0 ?
+	int fd = watch->fd >= 0 ?
 	    (int)syscall(SYS_pidfd_open, child, 0) : -1;
 	siginfo_t info;
 
 	if (fd >= 0)
-		watch(departures, fd);
+		file_watch_run(watch, fd);
 	while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0 &&
 	       errno == EINTR)
 		;
-	if (departures->fd >= 0)
-		departures_read_events(departures);
+	if (watch->fd >= 0)
+		file_watch_read_events(watch);
 	if (fd >= 0)
 		close(fd);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fleet_settle.c -- puts a fleet into the order in which it is written.
+/* fleet_order.c -- puts a fleet into the order in which it is written.
  *
  * Each kind of thing is sorted as an array of numbers, `order`; `place` is the
  * inverse.  Things move first, then what refers to them is rewritten.
@@ -66,7 +66,7 @@ move_items(void *items, const struct renumbering *numbers, size_t size,
 }
 
 static int
-fleet_settle_compare_numbers(uint64_t a, uint64_t b)
+fleet_order_compare_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -74,7 +74,7 @@ fleet_settle_compare_numbers(uint64_t a, uint64_t b)
 /* ---- names ---- */
 
 static int
-fleet_settle_compare_names(const void *a, const void *b, void *context)
+fleet_order_compare_names(const void *a, const void *b, void *context)
 {
 	return names_compare(context, *(const uint32_t *)a,
 	                     *(const uint32_t *)b);
@@ -90,7 +90,7 @@ sort_names(struct names *names, uint32_t **place, struct error *error)
 	*place = NULL;
 	if (sorted != NULL &&
 	    sort_numbers(&numbers, names_count(names),
-	                 fleet_settle_compare_names, names, error) == 0)
+	                 fleet_order_compare_names, names, error) == 0)
 		for (uint32_t i = 0; i < numbers.n; i++)
 			names_add(sorted, names_text(names, numbers.order[i]),
 			          names_length(names, numbers.order[i]),
@@ -109,7 +109,7 @@ sort_names(struct names *names, uint32_t **place, struct error *error)
 
 /* Only frames have entered names, so all are used. */
 static int
-settle_names(struct profile *profile, struct error *error)
+fleet_order_names(struct profile *profile, struct error *error)
 {
 	uint32_t *place;
 	struct names *sorted = sort_names(profile->names, &place, error);
@@ -143,12 +143,12 @@ compare_modules(const void *a, const void *b, void *context)
 	int order = strcmp(x->path, y->path);
 
 	if (order == 0)
-		order = fleet_settle_compare_numbers(x_size, y_size);
+		order = fleet_order_compare_numbers(x_size, y_size);
 	return order != 0 ? order : memcmp(x_build, y_build, x_size);
 }
 
 static int
-settle_modules(struct profile *profile, struct error *error)
+fleet_order_modules(struct profile *profile, struct error *error)
 {
 	struct renumbering numbers;
 	int result = sort_numbers(&numbers, profile->n_modules,
@@ -170,14 +170,14 @@ settle_modules(struct profile *profile, struct error *error)
 static int
 compare_locations(const struct location *a, const struct location *b)
 {
-	int order = fleet_settle_compare_numbers(a->function, b->function);
+	int order = fleet_order_compare_numbers(a->function, b->function);
 
 	/* No file comes first: NO_NAME + 1 is 0. */
 	if (order == 0)
-		order = fleet_settle_compare_numbers((uint32_t)(a->file + 1),
+		order = fleet_order_compare_numbers((uint32_t)(a->file + 1),
 		                                     (uint32_t)(b->file + 1));
 	return order != 0 ? order :
-			    fleet_settle_compare_numbers(a->line, b->line);
+			    fleet_order_compare_numbers(a->line, b->line);
 }
 
 /* What tells frames of one address apart that have the same locations. */
@@ -190,26 +190,26 @@ frame_flags(const struct frame *frame)
 }
 
 static int
-fleet_settle_compare_frames(const void *a, const void *b, void *context)
+fleet_order_compare_frames(const void *a, const void *b, void *context)
 {
 	const struct profile *profile = context;
 	const struct frame *x = &profile->frames[*(const uint32_t *)a];
 	const struct frame *y = &profile->frames[*(const uint32_t *)b];
-	int order = fleet_settle_compare_numbers((uint32_t)(x->module + 1),
+	int order = fleet_order_compare_numbers((uint32_t)(x->module + 1),
 	                                         (uint32_t)(y->module + 1));
 
 	if (order == 0)
-		order = fleet_settle_compare_numbers(x->address, y->address);
+		order = fleet_order_compare_numbers(x->address, y->address);
 	for (uint32_t i = 0; order == 0 && i < x->n_locations &&
 	     i < y->n_locations; i++)
 		order = compare_locations(
 		    &profile->locations[x->first_location + i],
 		    &profile->locations[y->first_location + i]);
 	if (order == 0)
-		order = fleet_settle_compare_numbers(x->n_locations,
+		order = fleet_order_compare_numbers(x->n_locations,
 		                                     y->n_locations);
 	return order != 0 ? order :
-	       fleet_settle_compare_numbers(frame_flags(x), frame_flags(y));
+	       fleet_order_compare_numbers(frame_flags(x), frame_flags(y));
 }
 
 /* Puts the locations into the order of their frames. */
@@ -237,12 +237,12 @@ move_locations(struct profile *profile, struct error *error)
 }
 
 static int
-settle_frames(struct fleet *fleet, struct error *error)
+fleet_order_frames(struct fleet *fleet, struct error *error)
 {
 	struct profile *profile = fleet->profile;
 	struct renumbering numbers;
 	int result = sort_numbers(&numbers, profile->n_frames,
-	                          fleet_settle_compare_frames, profile, error);
+	                          fleet_order_compare_frames, profile, error);
 
 	if (result == 0 &&
 	    (move_items(profile->frames, &numbers, sizeof *profile->frames,
@@ -280,7 +280,7 @@ sort_by_frame(const struct fleet *fleet, uint32_t *first, uint32_t *by_frame)
  * so that in ascending order its own place is known.
  */
 static void
-fleet_settle_find_places(const struct fleet *fleet, const uint32_t *by_frame,
+fleet_order_find_places(const struct fleet *fleet, const uint32_t *by_frame,
                          uint32_t *size, uint32_t *used, uint32_t *place)
 {
 	const uint32_t *parent = fleet->parent;
@@ -308,7 +308,7 @@ fleet_settle_find_places(const struct fleet *fleet, const uint32_t *by_frame,
 
 /* order and place of all nodes, large arrays. */
 static int
-fleet_settle_sort_nodes(const struct fleet *fleet, uint32_t **order,
+fleet_order_sort_nodes(const struct fleet *fleet, uint32_t **order,
                         uint32_t **place, struct error *error)
 {
 	uint32_t n = fleet->n_nodes;
@@ -326,7 +326,7 @@ fleet_settle_sort_nodes(const struct fleet *fleet, uint32_t **order,
 		return -1;
 	}
 	sort_by_frame(fleet, first, *order);
-	fleet_settle_find_places(fleet, *order, size, size + n, *place);
+	fleet_order_find_places(fleet, *order, size, size + n, *place);
 	for (uint32_t i = 0; i < n; i++)
 		(*order)[(*place)[i]] = i;
 	free(first);
@@ -357,7 +357,7 @@ move_large(void *items, size_t *capacity, const uint32_t *order, uint32_t n,
 }
 
 static int
-fleet_settle_move_nodes(struct fleet *fleet, const uint32_t *order,
+fleet_order_move_nodes(struct fleet *fleet, const uint32_t *order,
                         const uint32_t *place, struct error *error)
 {
 	uint32_t n = fleet->n_nodes;
@@ -391,7 +391,7 @@ fleet_settle_move_nodes(struct fleet *fleet, const uint32_t *order,
 
 /* Numbers rows by their nodes; *row_place: their new numbers. */
 static int
-settle_rows(struct fleet *fleet, uint32_t **row_place, struct error *error)
+fleet_order_rows(struct fleet *fleet, uint32_t **row_place, struct error *error)
 {
 	uint32_t *order = NULL, n = 1;
 	int result = 0;
@@ -425,22 +425,23 @@ settle_rows(struct fleet *fleet, uint32_t **row_place, struct error *error)
 }
 
 static int
-settle_nodes(struct fleet *fleet, uint32_t **row_place, struct error *error)
+fleet_order_nodes(struct fleet *fleet, uint32_t **row_place,
+                  struct error *error)
 {
 	uint32_t *order = NULL, *place = NULL;
-	int result = fleet_settle_sort_nodes(fleet, &order, &place, error);
+	int result = fleet_order_sort_nodes(fleet, &order, &place, error);
 
 	if (result == 0)
-		result = fleet_settle_move_nodes(fleet, order, place, error);
+		result = fleet_order_move_nodes(fleet, order, place, error);
 	large_array_free(order);
 	large_array_free(place);
-	return result == 0 ? settle_rows(fleet, row_place, error) : -1;
+	return result == 0 ? fleet_order_rows(fleet, row_place, error) : -1;
 }
 
 /* ---- resources and sources ---- */
 
 static int
-fleet_settle_compare_resources(const void *a, const void *b, void *context)
+fleet_order_compare_resources(const void *a, const void *b, void *context)
 {
 	const struct fleet *fleet = context;
 	const struct fleet_resource *x =
@@ -453,7 +454,7 @@ fleet_settle_compare_resources(const void *a, const void *b, void *context)
 		order = strcmp(x->gtick, y->gtick);
 	return order != 0 ?
 	    order :
-	    fleet_settle_compare_numbers(x->interval, y->interval);
+	    fleet_order_compare_numbers(x->interval, y->interval);
 }
 
 /* Numbers the resources of the sources anew. */
@@ -486,11 +487,12 @@ move_sources(struct fleet *fleet, const uint32_t *place, struct error *error)
 
 /* *place: new numbers, freed with free(). */
 static int
-settle_resources(struct fleet *fleet, uint32_t **place, struct error *error)
+fleet_order_resources(struct fleet *fleet, uint32_t **place,
+                      struct error *error)
 {
 	struct renumbering numbers;
 	int result = sort_numbers(&numbers, fleet->n_resources,
-	                          fleet_settle_compare_resources, fleet, error);
+	                          fleet_order_compare_resources, fleet, error);
 
 	if (result == 0)
 		result = move_items(fleet->resources, &numbers,
@@ -549,7 +551,7 @@ keep_members(struct fleet *fleet, const struct renumbering *numbers,
 }
 
 static int
-settle_members(struct fleet *fleet, struct error *error)
+fleet_order_members(struct fleet *fleet, struct error *error)
 {
 	struct renumbering numbers;
 	int result = sort_numbers(&numbers, fleet->n_listed, compare_members,
@@ -594,15 +596,15 @@ static int
 compare_cells(const void *a, const void *b, void *context)
 {
 	const struct fleet_cell *x = a, *y = b;
-	int order = fleet_settle_compare_numbers(x->code, y->code);
+	int order = fleet_order_compare_numbers(x->code, y->code);
 
 	(void)context;
 	return order != 0 ? order :
-			    fleet_settle_compare_numbers(x->row, y->row);
+			    fleet_order_compare_numbers(x->row, y->row);
 }
 
 static int
-fleet_settle_take_line(void *context, uint32_t row, uint32_t code,
+fleet_order_take_line(void *context, uint32_t row, uint32_t code,
                        uint64_t hits, struct error *error)
 {
 	struct fleet_cells *cells = context;
@@ -622,14 +624,14 @@ fleet_settle_take_line(void *context, uint32_t row, uint32_t code,
 
 /* Makes cells of the counts by group. */
 static int
-fleet_settle_take_lines(struct fleet *fleet, struct error *error)
+fleet_order_take_lines(struct fleet *fleet, struct error *error)
 {
 	struct fleet_lines *lines = fleet->lines;
 	int result = 0;
 
 	for (uint32_t code = 0; lines != NULL && result == 0 &&
 	     code < fleet_lines_codes(lines); code++)
-		result = fleet_lines_take(lines, code, fleet_settle_take_line,
+		result = fleet_lines_take(lines, code, fleet_order_take_line,
 		                          &fleet->groups, error);
 	fleet_lines_free(lines);
 	fleet->lines = NULL;
@@ -638,9 +640,9 @@ fleet_settle_take_lines(struct fleet *fleet, struct error *error)
 
 /* part_place: NULL if parts keep their numbers. */
 static int
-settle_cells(struct fleet_cells *cells, const uint32_t *row_place,
-             const uint32_t *part_place, const uint32_t *resource_place,
-             struct error *error)
+fleet_order_cells(struct fleet_cells *cells, const uint32_t *row_place,
+                  const uint32_t *part_place, const uint32_t *resource_place,
+                  struct error *error)
 {
 	index_free(&cells->index);
 	for (size_t i = 0; i < cells->n; i++) {
@@ -690,23 +692,23 @@ drop_values(struct fleet *fleet, struct error *error)
 }
 
 static int
-settle_parts(struct fleet *fleet, const uint32_t *row_place,
-             const uint32_t *resource_place, struct error *error)
+fleet_order_parts(struct fleet *fleet, const uint32_t *row_place,
+                  const uint32_t *resource_place, struct error *error)
 {
 	uint32_t *value_place = NULL;
 	struct names *sorted;
 	int result;
 
-	if (fleet_settle_take_lines(fleet, error) != 0 ||
-	    settle_cells(&fleet->groups, row_place, NULL, resource_place,
-	                 error) != 0 ||
+	if (fleet_order_take_lines(fleet, error) != 0 ||
+	    fleet_order_cells(&fleet->groups, row_place, NULL, resource_place,
+	                      error) != 0 ||
 	    drop_values(fleet, error) != 0)
 		return -1;
 	sorted = sort_names(fleet->values, &value_place, error);
 	if (sorted == NULL)
 		return -1;
-	result = settle_cells(&fleet->by, row_place, value_place,
-	                      resource_place, error);
+	result = fleet_order_cells(&fleet->by, row_place, value_place,
+	                           resource_place, error);
 	names_free(fleet->values);
 	fleet->values = sorted;
 	free(value_place);
@@ -714,7 +716,7 @@ settle_parts(struct fleet *fleet, const uint32_t *row_place,
 }
 
 int
-fleet_settle(struct fleet *fleet, struct error *error)
+fleet_order(struct fleet *fleet, struct error *error)
 {
 	struct profile *profile = fleet->profile;
 	uint32_t *row_place = NULL, *resource_place = NULL;
@@ -733,13 +735,14 @@ fleet_settle(struct fleet *fleet, struct error *error)
 	index_free(&fleet->index);
 	frame_union_free(fleet->frames);
 	fleet->frames = NULL;
-	if (settle_names(profile, error) == 0 &&
-	    settle_modules(profile, error) == 0 &&
-	    settle_frames(fleet, error) == 0 &&
-	    settle_nodes(fleet, &row_place, error) == 0 &&
-	    settle_resources(fleet, &resource_place, error) == 0 &&
-	    settle_members(fleet, error) == 0)
-		result = settle_parts(fleet, row_place, resource_place, error);
+	if (fleet_order_names(profile, error) == 0 &&
+	    fleet_order_modules(profile, error) == 0 &&
+	    fleet_order_frames(fleet, error) == 0 &&
+	    fleet_order_nodes(fleet, &row_place, error) == 0 &&
+	    fleet_order_resources(fleet, &resource_place, error) == 0 &&
+	    fleet_order_members(fleet, error) == 0)
+		result = fleet_order_parts(fleet, row_place, resource_place,
+		                           error);
 	if (profile->n_tallies > 1)
 		qsort(profile->tallies, profile->n_tallies,
 		      sizeof *profile->tallies, compare_tallies);
