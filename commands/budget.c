@@ -364,8 +364,8 @@ check_lines(const struct budget *budget, struct asserting *asserting,
 		if (!budget->lines[i].is_assertion)
 			continue;
 		++*n;
-		if (budget_check_line(asserting, budget->lines[i].text, &why) ==
-		    0)
+		if (budget_check_line(asserting, budget->lines[i].text,
+		                      &why) == 0)
 			continue;
 		if (why.is_out_of_memory)
 			return error_pass(error, &why);

@@ -72,7 +72,7 @@ static uint32_t
 mask(uint32_t control, uint16_t x87_control)
 {
 	return fpu_x86_64_is_ours(control, x87_control) ? control | MASKS :
-							  control;
+	    control;
 }
 
 static struct _libc_fpstate *

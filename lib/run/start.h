@@ -196,7 +196,7 @@ struct start_parts {
 /*
  * To be called when the library has been loaded.  Samples the process if the
  * environment says so.  If the environment asks for it, instead lists the
- * available resources (start.h) and ends the process.  From the constructor.
+ * available resources (offer.c) and ends the process.  From the constructor.
  */
 void start_library(const struct start_parts *parts, char **environment,
     char **words);

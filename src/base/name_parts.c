@@ -621,8 +621,8 @@ name_parts_find_end(struct parts_finding *finding)
 		begin = suffix_before(finding, end);
 		goes_on = begin < end && begin > 0;
 		if (goes_on &&
-		    name_parts_add_part(finding, NAME_EXTRA, begin, end, 0) !=
-		        0)
+		    name_parts_add_part(finding, NAME_EXTRA, begin, end,
+		                        0) != 0)
 			return 0;
 		if (goes_on)
 			end = begin;
@@ -885,8 +885,8 @@ enter_declarator(struct parts_finding *finding, struct outer *outer,
 		return 0;
 	if (name_parts_add_part(finding, NAME_DECLARATOR, outer->at, begin,
 	                        0) != 0 ||
-	    name_parts_add_part(finding, NAME_DECLARATOR, end, outer->end, 0) !=
-	        0)
+	    name_parts_add_part(finding, NAME_DECLARATOR, end, outer->end,
+	                        0) != 0)
 		return -1;
 	outer->at = begin;
 	outer->end = end;

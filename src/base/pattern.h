@@ -72,7 +72,7 @@ int expression_check(const struct expression *expression,
  * Which names a user means.
  *
  * An exact name is tried first; then `*` and `?`  are globs over the whole
- * name, and /.../ is a regular expression found anywhere in it (pattern.h).
+ * name, and /.../ is a regular expression found anywhere in it (expression.c).
  * A pattern with neither matches only the exact name.
  */
 

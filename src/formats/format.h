@@ -86,7 +86,7 @@ struct read_options {
 
 /*
  * How sure a probe is.  Only what is not PROBE_SURE may turn out to be a format
- * that is known but not read: format.h says how the loader decides.
+ * that is known but not read: foreign.c says how the loader decides.
  */
 enum { PROBE_NO = 0, PROBE_MAYBE = 1, PROBE_LIKELY = 2, PROBE_SURE = 3,
        PROBE_OUT_OF_MEMORY = -1 };
@@ -122,7 +122,7 @@ extern const struct format *const formats[];
  * perhaps compressed, "-" for standard input, or a directory.  Of a directory
  * all files named cpprofdata* are read, in byte order, or if there is none the
  * file named data, as perf writes it, or those of the recordings in it
- * (format.h); if there are none either, it is an error.  One of the paths may
+ * (run_list.c); if there are none either, it is an error.  One of the paths may
  * be an ELF file: it is no input but becomes read_options.program, which
  * callers leave NULL; if no input uses it, a warning says so.  Files in
  * directories that cannot be read are left out with a warning, unless nothing

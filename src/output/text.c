@@ -86,8 +86,8 @@ draw_line_with_names(struct drawing *drawing, const char *style,
 
 	if (drawing->path.shown == NULL || drawing->table->n_line_names == 0)
 		return draw_line(drawing, style, line, error);
-	if (text_add_names(drawing, &text, line, is_footer, number, error) ==
-	    0) {
+	if (text_add_names(drawing, &text, line, is_footer, number,
+	                   error) == 0) {
 		line = text_string(&text);
 		status = text.failed ? error_out_of_memory(error) :
 		         draw_line(drawing, style, line, error);

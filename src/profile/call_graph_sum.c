@@ -207,8 +207,8 @@ call_graph_sum_add_place(struct call_graph_sum *sum,
 		return -1;
 	to = call_places_at(places, place, error);
 	if (to == UINT32_MAX ||
-	    call_graph_sum_add_calls(&places->items[to].calls, calls, error) !=
-	        0)
+	    call_graph_sum_add_calls(&places->items[to].calls, calls,
+	                             error) != 0)
 		return -1;
 	return call_graph_sum_add_counts(call_places_hits(places, to),
 	                                 call_places_hits(graph->places,

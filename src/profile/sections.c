@@ -359,8 +359,8 @@ list_labels(const struct profile *profile, const char *key,
 		if (has_unit(profile, label))
 			value = value_with_unit(profile, label, text,
 			                        sizeof text);
-		if (sections_list(texts, key == NULL ? known : value, error) !=
-		    0)
+		if (sections_list(texts, key == NULL ? known : value,
+		                  error) != 0)
 			return -1;
 	}
 	return 0;

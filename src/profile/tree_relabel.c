@@ -271,8 +271,8 @@ take_only_origin(struct relabelling *relabelling, uint32_t node,
 		while (++at < first[1])
 			node = place_below(builder, relabelling->labels[at]);
 		if (tree->row[from] != 0 &&
-		    tree_relabel_add_counts(relabelling, node, from, error) !=
-		        0)
+		    tree_relabel_add_counts(relabelling, node, from,
+		                            error) != 0)
 			return -1;
 		first = only_child(relabelling, from);
 		if (first == NULL)
@@ -289,8 +289,8 @@ static int
 take_origins(struct relabelling *relabelling, uint32_t node,
              struct relabel_origin origin, struct error *error)
 {
-	while (tree_relabel_take_origin(relabelling, node, &origin, error) ==
-	       0) {
+	while (tree_relabel_take_origin(relabelling, node, &origin,
+	                                error) == 0) {
 		uint32_t other = origin.next;
 
 		if (other == NO_NODE)

@@ -183,7 +183,7 @@ int section_pattern_match(const struct section_pattern *pattern,
  *
  * 	main parse malloc	direct calls side by side
  * 	main ... malloc		any number of frames between, or none
- * 	@app ... /^sql_/	patterns, see refine.h
+ * 	@app ... /^sql_/	patterns, see frame_pattern.c
  *
  * A path without "..." means the stacks that its line in a profile counts:
  * those that have it as a canonical path (Hall & Goldberg 1993, appendix).

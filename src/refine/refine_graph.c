@@ -323,8 +323,8 @@ group_places(struct grouping_graph *making, struct error *error)
 		}
 		at = call_places_at(to, place, error);
 		if (at == UINT32_MAX ||
-		    refine_graph_add_up(&to->items[at].calls, calls, error) !=
-		        0)
+		    refine_graph_add_up(&to->items[at].calls, calls,
+		                        error) != 0)
 			return -1;
 		for (uint32_t r = 0; r < from->n_resources; r++)
 			if (refine_graph_add_up(&call_places_hits(to, at)[r],
@@ -406,7 +406,7 @@ refine_graph(struct profile *profile, struct step *const *steps, size_t n,
 		*is_own = false;
 	if (result != 0 || *is_own)
 		refined = result == 0 ? refine_graph_make_graph(&graph, error) :
-					NULL;
+		    NULL;
 	if (refined == NULL)
 		*is_own = false;
 	free(graph.refining.kinds);

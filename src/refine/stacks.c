@@ -187,8 +187,8 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 		.profile = profile,
 		.granularity = rule->granularity,
 	};
-	if (stacks_make_labels(&labels, profile, rule, granularities, error) ==
-	    0) {
+	if (stacks_make_labels(&labels, profile, rule, granularities,
+	                       error) == 0) {
 		const struct frame_labels *functions =
 		    &labels.of[GRANULARITY_FUNCTION];
 		uint32_t n = functions->first[profile->n_frames];
@@ -263,8 +263,8 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 		.n_elements = n,
 	};
 	result = keep_sections(stacks, section, tree->n_nodes, error);
-	if (stacks_make_labels(&labels, profile, rule, granularities, error) !=
-	    0)
+	if (stacks_make_labels(&labels, profile, rule, granularities,
+	                       error) != 0)
 		result = -1;
 	stacks->frame_of = memory_copy(frame_of, n, sizeof *frame_of, error);
 	stacks->kind_of = memory_array(n, sizeof *stacks->kind_of, error);

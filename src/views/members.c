@@ -3,7 +3,7 @@
  *
  * A value's share is the hits of the chosen stacks of all its hits.  Whether it
  * deviates from those of the other values is a test of all of them together
- * (noise/outliers.h), so one in 20 questions has a false answer.  Cost:
+ * (noise/noise.h), so one in 20 questions has a false answer.  Cost:
  * O(sections) after the totals of sections, and the test.
  */
 #include "src/views/view.h"

@@ -74,7 +74,7 @@ int path_is_canonical(const struct sample_set *set, const uint32_t *path,
 /*
  * How much of an amount goes along calls, one call after the other.
  *
- * How the value of a path is computed (flow_paths.h): the path's newest name
+ * How the value of a path is computed (flow_paths.c): the path's newest name
  * has an amount at each of its vertices, what passes through there along the
  * path.
  */

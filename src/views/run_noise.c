@@ -208,8 +208,8 @@ run_noise_make(struct run_noise *noise, const struct view_request *request,
 	if (!error->is_set &&
 	    run_rows_make(&body, n, n_functions, error) == 0 &&
 	    run_rows_make(&inclusive, n, n_functions, error) == 0 &&
-	    run_noise_count_all(noise, functions, &body, &inclusive, error) ==
-	        0) {
+	    run_noise_count_all(noise, functions, &body, &inclusive,
+	                        error) == 0) {
 		count_wholes(noise);
 		status = fit(noise, &body, error);
 	}

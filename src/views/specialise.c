@@ -872,8 +872,8 @@ specialise_show(struct specialisation *one, struct error *error)
 	paths->names = one->names;
 	specialise_add_columns(one->table, one->n_plans > 1);
 	for (size_t i = 0; i < n; i++)
-		if (specialise_add_row(one, paths, &one->changes[i], error) !=
-		    0)
+		if (specialise_add_row(one, paths, &one->changes[i],
+		                       error) != 0)
 			return -1;
 	return 0;
 }

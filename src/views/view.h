@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view.h -- every view is one function: a request in, a table out.
  *
- * The request is what views have in common.  A view that asks for more has a
- * header of its own: view.h, view.h, view.h, view.h, specialise.h;
- * code_hits.h and code_hits.h.
+ * The request is what views have in common.  A view that asks for more takes it
+ * as another argument: explain, graph, members and sections below, those of
+ * specialise.h and code_hits.h.
  *
  * A view takes a tree of names and the hits that count, wherever they come
  * from: a granularity gives another tree, and a refinement another tree or
@@ -222,7 +222,7 @@ view_function view_icicle_down, view_icicle_up, view_icicle_tree;
  * How far off numbers of a merged profile may be.
  *
  * Its members differ by more than the chance of sampling, and its random groups
- * show by how much (noise/jackknife.h).  Views compute that for all of their
+ * show by how much (noise/noise.h).  Views compute that for all of their
  * rows (rows.h); this is for single functions and paths.
  */
 

@@ -75,7 +75,7 @@ bool callgrind_is_key(const char *text, size_t length, const char *key);
  *
  * While the file is read a function is a node of the graph, with its whole
  * text and the file and object in which it is defined; at the end
- * callgrind_contexts.h makes names of these.
+ * callgrind_contexts.c makes names of these.
  */
 
 struct callgrind_names;

@@ -258,8 +258,8 @@ firefox_tables_read_table(struct table_reading *reading, const char *name,
 	if (is_there != NULL)
 		*is_there = true;
 	while (json_next_key(reading->json, &key)) {
-		const struct firefox_column
-		    *column = firefox_tables_find_column(name, &key);
+		const struct firefox_column *column =
+		    firefox_tables_find_column(name, &key);
 
 		if (json_is(&key, "schema"))
 			firefox_fail_unprocessed(reading->json, key.offset);

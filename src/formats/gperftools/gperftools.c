@@ -347,7 +347,7 @@ static int
 gperftools_probe(const void *head, size_t size)
 {
 	return gperftools_find_words(head, size).size > 0 ? PROBE_SURE :
-							    PROBE_NO;
+	    PROBE_NO;
 }
 
 const struct format format_gperftools = {

@@ -217,8 +217,8 @@ read_value(struct otlp_attribute *attribute, struct protobuf message,
 	struct protobuf_field field = { 0 };
 	int found;
 
-	while ((found = otlp_next_field(&message, &field, "a value", error)) >
-	       0) {
+	while ((found = otlp_next_field(&message, &field, "a value",
+	                                error)) > 0) {
 		if (field.number == OTLP_VALUE_TEXT &&
 		    field.wire == PROTOBUF_BYTES)
 			attribute->text = (struct otlp_string){
@@ -330,8 +330,8 @@ otlp_add_stack(struct otlp *input, struct protobuf message, struct error *error)
 	if (stack == NULL)
 		return -1;
 	stack->first = input->indices.n;
-	while ((found = otlp_next_field(&message, &field, "a stack", error)) >
-	       0)
+	while ((found = otlp_next_field(&message, &field, "a stack",
+	                                error)) > 0)
 		if (field.number == OTLP_STACK_LOCATIONS &&
 		    otlp_add_numbers(&input->indices, &field, error) != 0)
 			return -1;
@@ -949,8 +949,8 @@ otlp_add_samples(struct otlp *input, struct protobuf message,
 	input->locations_of.n = input->indices.n - input->locations_of.first;
 	while (protobuf_next(&again, &field) == PROTOBUF_FIELD)
 		if (field.number == OTLP_PROFILE_SAMPLES &&
-		    otlp_add_sample(input, protobuf_message(&field), error) !=
-		        0)
+		    otlp_add_sample(input, protobuf_message(&field),
+		                    error) != 0)
 			return -1;
 	input->indices.n = input->locations_of.first;
 	return 0;
@@ -1021,8 +1021,8 @@ visit_resource(struct otlp *input, struct protobuf message, visitor *visit,
 		if (field.number != OTLP_RESOURCE_PROFILES_SCOPES)
 			continue;
 		while ((found = otlp_next_field(&scope, &part,
-		                                "profiles of a scope", error)) >
-		       0)
+		                                "profiles of a scope",
+		                                error)) > 0)
 			if (part.number == OTLP_SCOPE_PROFILES_PROFILES &&
 			    visit(input, protobuf_message(&part), error) != 0)
 				return -1;

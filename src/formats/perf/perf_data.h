@@ -2,10 +2,9 @@
 /* perf_data.h -- the parts of the reader of perf.data, for the files of this
  * folder.
  *
- * perf_data.c reads the file's header and the records of perf_records.c; a
- * session sorts them by time (perf_queue.c), keeps what the machine runs
- * (perf_machine.c), and makes stacks of samples (perf_stacks.c) and a tree of
- * stacks (perf_tree.c).
+ * perf_data.c reads the file's header and its records; a session sorts them by
+ * time (perf_queue.c), keeps what the machine runs (perf_machine.c), and makes
+ * stacks of samples (perf_stacks.c) and a tree of stacks (perf_tree.c).
  */
 #ifndef CPPROF_PERF_PERF_DATA_H
 #define CPPROF_PERF_PERF_DATA_H
@@ -258,7 +257,7 @@ const char *perf_event_gtick(const char *name, size_t length);
 /*
  * One sample of a perf.data file, taken apart.
  *
- * Which fields a sample has is given by its event (perf_events.h).
+ * Which fields a sample has is given by its event (perf_events.c).
  */
 
 /* Pointers lead into the record. */

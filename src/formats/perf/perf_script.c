@@ -178,8 +178,8 @@ perf_script_add_thread(struct script *script,
                        struct error *error)
 {
 	static const struct perf_text idle = { "swapper", 7 };
-	struct script_named_process
-	    *named = perf_script_find_process(script, header->pid, error);
+	struct script_named_process *named =
+	    perf_script_find_process(script, header->pid, error);
 	struct thread thread = {
 		.tid = header->tid,
 		.name = perf_script_keep_text(script, is_idle(header) ? &idle :

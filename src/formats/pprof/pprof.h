@@ -2,8 +2,9 @@
 /* pprof.h -- the parts of pprof's format, for the files of this folder and for
  * formats that are like it.
  *
- * protobuf.c reads and writes fields. pprof_profile.c makes a profile of a
- * message; readers of text make the message first, with pprof_builder.c.
+ * The first section reads and writes protobuf's fields.  pprof_profile.c makes a
+ * profile of a message; readers of text make the message first, with
+ * pprof_builder.c.
  */
 #ifndef CPPROF_PPROF_PPROF_H
 #define CPPROF_PPROF_PPROF_H
@@ -316,7 +317,7 @@ pprof_tables_function(const struct pprof_tables *tables, uint64_t id);
  * their modules.  Returns the frame of each location's number, all different,
  * to be freed by the caller; NULL with *error set.  If a location has more
  * than 256 lines the outer ones are left out, with a warning that begins with
- * the file's name.  may_lack as in pprof_profile.h; modules: as in struct
+ * the file's name.  may_lack as in pprof_profile.c; modules: as in struct
  * read_options.
  */
 uint32_t *pprof_frames_enter(struct profile *profile, const char *name,
@@ -518,7 +519,7 @@ int pprof_builder_location(struct pprof_builder *builder, uint64_t id,
 /*
  * Sets how many raw samples each of the next samples stands for; without a
  * call before the first sample, they are counted as described in
- * pprof_samples.h.
+ * pprof_samples.c.
  */
 void pprof_builder_raw_samples(struct pprof_builder *builder, uint64_t n);
 

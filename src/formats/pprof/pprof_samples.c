@@ -606,8 +606,8 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	samples->n_labels = samples->n_ids = 0;
 	samples->position = position;
 	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
-		if (pprof_samples_add_field(samples, &part, &n_values, error) !=
-		    0)
+		if (pprof_samples_add_field(samples, &part, &n_values,
+		                            error) != 0)
 			return -1;
 	if (found != PROTOBUF_END)
 		return error_set(error, "expected a sample");

@@ -181,8 +181,8 @@ code_sources_describe(const struct code_sources *sources,
 		    note_found(sources->session, set, sources->sources[i],
 		               table, error) != 0)
 			return -1;
-	if (code_sources_note_missing(sources, SOURCE_MISSING, table, error) !=
-	    0)
+	if (code_sources_note_missing(sources, SOURCE_MISSING, table,
+	                              error) != 0)
 		return -1;
 	return code_sources_note_missing(sources, SOURCE_UNREADABLE, table,
 	                                 error);

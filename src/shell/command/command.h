@@ -61,7 +61,7 @@ enum argument_flags {
 
 struct argument {
 	const char *name;	/* "ROOT" */
-	const struct argument_kind *kind;	/* see command.h */
+	const struct argument_kind *kind;	/* see below */
 	unsigned flags;
 	const char *help;	/* what it means (what leaving it out means) */
 };

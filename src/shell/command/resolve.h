@@ -27,7 +27,7 @@
 
 /*
  * The functions of the profile that a word names: the one with that name, or
- * those with that short name (resolve.h), or else, if it was not between
+ * those with that short name (resolve_short.c), or else, if it was not between
  * bars, all that match it as a pattern, in byte order.  Returns at least one,
  * in the arena; NULL with *error naming similar ones.
  */

@@ -236,8 +236,8 @@ record_options_complete(struct completion *completion,
                         const struct word *words, size_t n)
 {
 	bool takes_options;
-	const struct option_row
-	    *row = record_options_find_place(words, n, &takes_options);
+	const struct option_row *row =
+	    record_options_find_place(words, n, &takes_options);
 
 	if (row != NULL && row->take == take_resource) {
 		for (size_t i = 0; resource_kinds[i].name != NULL; i++)

@@ -135,7 +135,7 @@ struct offers {
 
 /*
  * Asks about the resources in a list like the value of CPPROF_RESOURCES, or
- * about all if it is NULL.  library: see recording.h.  Call offers_free even
+ * about all if it is NULL.  library: see preload.c.  Call offers_free even
  * if it fails.
  */
 int offers_ask(struct offers *offers, const char *library,
@@ -244,7 +244,7 @@ int keep_names_late(const char *path, const char *symfs, struct error *error);
 
 /* What happens to an earlier recording of the same name. */
 enum earlier_recording {
-	EARLIER_MOVES,		/* gets a number: recording.h */
+	EARLIER_MOVES,		/* gets a number: earlier.c */
 	EARLIER_STAYS,		/* must not be replaced */
 	EARLIER_GOES,		/* is replaced */
 };
@@ -384,14 +384,14 @@ void recording_report_moved(const struct recording *recording);
 /* Runs a program with the collector in it. */
 
 struct launch {
-	const char *library;	/* absolute path, see recording.h; NULL: the
+	const char *library;	/* absolute path, see preload.c; NULL: the
 				 * program runs without the collector, and what
 				 * concerns only that is not used */
 	const char *output;	/* absolute path of an existing directory */
 	const char *resources;	/* the value of CPPROF_RESOURCES */
 	bool is_random, is_alone, counts_returns;
 	uint64_t max_size;	/* 0: no limit */
-	const char *shared;	/* see recording.h; "": none */
+	const char *shared;	/* see sampled_time.c; "": none */
 	uint64_t *cpu_ns;	/* set to the CPU time of the program and of
 				 * all descendants that were waited for */
 	const char *program;	/* the file to execute */

@@ -216,8 +216,8 @@ comparison_merge(struct comparison *comparison, const char *resource,
 	comparison->resource = memory_string(resource, error);
 	if (!error->is_set &&
 	    comparison_find_resource(base, resource, wanted, error) == 0 &&
-	    comparison_find_resource(now, resource, wanted + base->n, error) ==
-	        0) {
+	    comparison_find_resource(now, resource, wanted + base->n,
+	                             error) == 0) {
 		comparison->n_base = count_side(base, wanted, wants_groups,
 		                                runs, &groups[0], error);
 		comparison->n_now = count_side(now, wanted + base->n,

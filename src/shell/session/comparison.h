@@ -9,7 +9,7 @@
  * A side that is one merged profile has no replicates, but members that differ:
  * its random groups stand for runs, each of which did a part of the work.
  *
- * The sides can also be parts of the loaded profile (comparison.h).  Then the values
+ * The sides can also be parts of the loaded profile (sides.c).  Then the values
  * of a label stand for runs.
  */
 #ifndef CPPROF_SHELL_SESSION_COMPARISON_H

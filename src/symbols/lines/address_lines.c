@@ -345,8 +345,8 @@ address_lines_find(struct address_lines *lines, const struct module *module,
 		                     NULL, error);
 	free(asked);
 	for (size_t i = 0; status == 0 && i < n; i++) {
-		const struct address_known_address
-		    *at = address_lines_find_address(known, addresses[i]);
+		const struct address_known_address *at =
+		    address_lines_find_address(known, addresses[i]);
 
 		if (at != NULL && at->n > 0)
 			status = found(context, i, known->locations +

@@ -133,7 +133,7 @@ struct inlined_call {
 	uint64_t copy;		/* if it has no linkage name: the address of a
 				 * copy that was not inlined; else 0 */
 	Dwarf_Die origin, declaration;	/* if it has no linkage name, see
-					 * debug_lines.h; else origin.addr is
+					 * scoped_names.c; else origin.addr is
 					 * NULL */
 };
 
@@ -229,7 +229,7 @@ bool debug_lines_open(const struct module_file *module,
  *
  * libdw does not check everything that it reads: with a damaged file this
  * function may crash, or take any amount of memory or time.  So all but the
- * child process of debug_lines.h call debug_lines_read_in_child.
+ * child process of debug_lines_child.c call debug_lines_read_in_child.
  */
 int debug_lines_read(const struct elf_file *file,
                      const struct symbol_search *search,

@@ -180,7 +180,7 @@ int module_symbols_find(struct module_symbols *module, uint64_t address,
                         const struct symbol **found, struct error *error);
 
 /*
- * A symbol's demangled name (see program.h), with "@plt" appended if it is a
+ * A symbol's demangled name (see demangle.c), with "@plt" appended if it is a
  * stub; empty if the symbol has no name.  The caller frees it; NULL with *error
  * set for want of memory.
  */
@@ -221,7 +221,7 @@ struct module_symbols *module_cache_get(struct module_cache *cache,
 struct symbol_search module_cache_search(const struct module_cache *cache);
 
 /*
- * The virtual address, as program.h defines it, of the byte at an offset
+ * The virtual address, as module_symbols.c defines it, of the byte at an offset
  * of a module's file; the offset itself if there is no such file or byte.
  * cache: may be NULL.  Opens the file, so call it once for each mapping.
  */

@@ -186,8 +186,8 @@ unwind_table_find(const struct unwind_table *table, uint64_t address,
 {
 	for (size_t i = 0; i < SECTIONS; i++) {
 		const struct unwind_part *part = &table->parts[i];
-		const struct unwind_range
-		    *range = unwind_table_find_range(part, address);
+		const struct unwind_range *range =
+		    unwind_table_find_range(part, address);
 		struct cfi_fde fde;
 
 		if (range == NULL || address >= range->end)
