@@ -652,9 +652,8 @@ start_library(const struct start_parts *start_parts, char **environment,
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
 	if (!start_process(environment, words, NULL, &problem) &&
 	    problem != NULL)
-		start_warn(problem, errno == EINVAL ? 0 : errno); /* if EINVAL,
-								   the message
-								   says it */
+		/* Of EINVAL the message itself says enough. */
+		start_warn(problem, errno == EINVAL ? 0 : errno);
 	if (!sampling_is_on())
 		parts->open_gates(false);
 }

@@ -221,8 +221,8 @@ arm(struct thread *thread, unsigned column)
 		account->period = account->meter.left;
 		files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
 		files_request(account->fd, PERF_EVENT_IOC_REFRESH, (void *)1);
-	} else if (!perf_counts_calls(source)) { /* the tracepoint's is enabled
-						   by perf_release */
+	} else if (!perf_counts_calls(source)) {
+		/* That of a tracepoint is enabled by perf_release. */
 		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 	}
 	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
