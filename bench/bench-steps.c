@@ -226,14 +226,14 @@ time_one(struct session *session, size_t number)
 	uint64_t left = 0;
 
 	for (int run = 0; run < RUNS; run++) {
-		naming_forget_stacks(&session->naming);
+		naming_forget_stacks(&session->loaded.naming);
 		keep_least(&best.first, time_step(session, number), run);
 		time_undo(session);
 		keep_least(&best.add, time_step(session, number), run);
 		keep_least(&best.top, time_view(session, view_top), run);
 		keep_least(&best.down, time_view(session, view_down), run);
 		keep_least(&best.explain, time_explain(session), run);
-		left = session->set.left;
+		left = session->loaded.set.left;
 		keep_least(&best.undo, time_undo(session), run);
 		time_step(session, 1);
 		keep_least(&best.add_second, time_step(session, number), run);
@@ -259,7 +259,7 @@ main(int argc, char **argv)
 	session_start(&session);
 	if (n > 0 && n < NO_NODE && n_threads > 0 &&
 	    n_threads <= MOST_THREADS) {
-		session.profile = make_profile((uint32_t)n,
+		session.loaded.profile = make_profile((uint32_t)n,
 		                               (uint32_t)n_threads, &error);
 		if (session_settings_changed(&session, CHANGES_NAMES,
 		                             &error) != 0)
@@ -270,11 +270,11 @@ main(int argc, char **argv)
 	}
 	printf("%" PRIu32 " nodes, %" PRIu64 " hits\n"
 	       "milliseconds%40s %8s %8s %8s %8s %8s %8s  hits left\n",
-	       session.profile->tree->n_nodes, session.set.total, "first", "add",
-	       "second", "undo", "top", "down", "explain");
+	       session.loaded.profile->tree->n_nodes, session.loaded.set.total,
+	       "first", "add", "second", "undo", "top", "down", "explain");
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		if (strncmp(steps[i].words, "thread", 6) != 0 ||
-		    sections_know(session.profile, SECTION_THREAD))
+		    sections_know(session.loaded.profile, SECTION_THREAD))
 			time_one(&session, i);
 	session_end(&session);
 	return 0;

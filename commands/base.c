@@ -77,9 +77,9 @@ complete_base(struct completion *completion, const struct session *session,
 			completion_offer(completion, label_word,
 			                 strlen(label_word));
 	} else if (n == 1 || base_is_word(&before[n - 1], against_word)) {
-		if (session->profile != NULL)
+		if (session->subject->profile != NULL)
 			selection_complete_labels(completion,
-			                          session->profile);
+			                          session->subject->profile);
 	} else if (n == 2) {
 		completion_offer(completion, against_word,
 		                 strlen(against_word));

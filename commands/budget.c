@@ -530,7 +530,7 @@ static int
 write_all(struct budget *budget, struct asserting *asserting,
           struct error *error)
 {
-	struct names *names = asserting->session->profile->names;
+	struct names *names = asserting->session->subject->profile->names;
 	const uint32_t n = asserting->n_functions;
 	struct function_amount *functions = memory_copy(asserting->functions,
 	    n, sizeof *functions, error);

@@ -80,14 +80,16 @@ diff_run(struct session *session, const struct arguments *arguments,
 {
 	const struct value *view = &arguments->values[0];
 	const char *line = view->is_given ? view->text : "top";
+	const struct subject *compared;
 	int status;
 
 	(void)table;
 	if (check_view(line, error) != 0 ||
-	    session_begin_comparison(session, error) != 0)
+	    (compared = session_compared(session, error)) == NULL)
 		return -1;
+	session->subject = compared;
 	status = interpret_line(session, line, strlen(line), error);
-	session_end_comparison(session);
+	session->subject = &session->loaded;
 	return status;
 }
 

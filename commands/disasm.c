@@ -57,7 +57,7 @@ list_instructions(struct gathering *gathering, struct error *error)
 				.name_begin = from->name_begin,
 				.n_name = from->n_name,
 				.module = profile_module_name(
-				    gathering->session->profile,
+				    gathering->session->subject->profile,
 				    part->module),
 				.part = from->part,
 			};
@@ -172,7 +172,7 @@ disasm_run(struct session *session, const struct arguments *arguments,
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	if (session->profile->tree == NULL)
+	if (session->subject->profile->tree == NULL)
 		return error_set(error, "disasm needs addresses, and a profile "
 		                 "of calls without stacks has none");
 	if (disasm_resolve(session, arguments->values[1].text, &function,
@@ -181,7 +181,7 @@ disasm_run(struct session *session, const struct arguments *arguments,
 	status = function_code_read(&gathering.code, session, function, error);
 	if (status == 0)
 		status = gathering.code.disassembly.n == 0 ?
-		         code_explain_no_code(session->profile,
+		         code_explain_no_code(session->subject->profile,
 		                              &gathering.code, error) :
 		         disasm_show(&gathering, has_lines, error);
 	gathering_free(&gathering);

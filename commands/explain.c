@@ -189,7 +189,7 @@ find_module_groups(const struct session *session, const uint64_t *hits,
                    struct group_hits *groups, bool *found,
                    struct error *error)
 {
-	uint32_t n = names_count(session->set.names), most = 0;
+	uint32_t n = names_count(session->subject->set.names), most = 0;
 
 	*found = false;
 	if (hits == NULL || n == 0)
@@ -197,7 +197,7 @@ find_module_groups(const struct session *session, const uint64_t *hits,
 	for (uint32_t i = 1; i < n; i++)
 		if (hits[i] > hits[most])
 			most = i;
-	*found = hits[most] > session->set.left / 2;
+	*found = hits[most] > session->subject->set.left / 2;
 	return !*found ? 0 :
 	    session_module_in_groups(session, most, groups, error);
 }
@@ -233,7 +233,7 @@ explain_run(struct session *session, const struct arguments *arguments,
 		status = view_explain(&request, &wanted, &leads, table,
 		                      error);
 	if (status == 0)
-		status = drop_library_code(&leads, session->profile, error);
+		status = drop_library_code(&leads, request.set->profile, error);
 	if (status == 0)
 		status = propose(table, request.set->names, &leads, error);
 	free(module_hits);

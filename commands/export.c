@@ -43,7 +43,8 @@ export_prepare(struct session *session, const struct arguments *arguments,
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	if (session->profile->tree == NULL && !exporters[format]->holds_graphs)
+	if (session->subject->profile->tree == NULL &&
+	    !exporters[format]->holds_graphs)
 		return error_set(error, "this profile has calls and no "
 		                 "stacks, which are what %s holds",
 		                 exporter_names[format]);
@@ -59,6 +60,7 @@ static int
 export_write(struct session *session, const struct arguments *arguments,
              struct writer *writer, struct error *error)
 {
+	const struct subject *subject = session->subject;
 	size_t format = arguments->values[0].count;
 	struct whole_stacks whole;
 	uint64_t n_changed;
@@ -67,9 +69,9 @@ export_write(struct session *session, const struct arguments *arguments,
 		.profile = whole.profile,
 		.named = whole.named,
 		.inlines = session->settings.naming.inlines,
-		.resource = session->resource,
-		.has_groups = session->profile->fleet != NULL &&
-		    session->profile->fleet->n_members > 1,
+		.resource = subject->resource,
+		.has_groups = subject->profile->fleet != NULL &&
+		    subject->profile->fleet->n_members > 1,
 	};
 
 	if (status == 0)

@@ -93,7 +93,7 @@ info_add_program(const struct session *session, struct table *table,
 	                  error) != 0 ||
 	    info_add_text(table, "host", "host", process->host, error) != 0)
 		return -1;
-	return info_add_times(session->profile, table, error);
+	return info_add_times(session->subject->profile, table, error);
 }
 
 /* The sum of all kinds of loss. */
@@ -194,8 +194,9 @@ static int
 info_add_counts(const struct session *session, struct table *table,
                 struct error *error)
 {
-	const struct profile *profile = session->profile;
-	const struct sample_tree *tree = session->naming.tree;
+	const struct subject *subject = session->subject;
+	const struct profile *profile = subject->profile;
+	const struct sample_tree *tree = subject->naming.tree;
 	const struct call_graph *graph = profile->graph;
 	const uint64_t n_again = count_continuing(profile);
 	const struct field counts[] = {
@@ -206,14 +207,14 @@ info_add_counts(const struct session *session, struct table *table,
 		  cell_count(profile->n_threads - n_again) },
 		{ "modules", "modules", cell_count(profile->n_modules) },
 		{ "functions", "functions",
-		  cell_count(session->naming.functions->n) },
+		  cell_count(subject->naming.functions->n) },
 		{ "nodes", tree != NULL ? "nodes of the sample tree" :
 		  "nodes of the call graph",
 		  cell_count(tree != NULL ? tree->n_nodes :
 		             graph->n_nodes) },
 		{ "deepest_stack", tree != NULL ? "deepest stack" : NULL,
 		  cell_count(tree != NULL ? tree->deepest : 0) },
-		{ "samples", "samples", cell_count(session->set.n_samples) },
+		{ "samples", "samples", cell_count(subject->set.n_samples) },
 		{ "dropped", "hits dropped",
 		  cell_count(count_dropped(profile)) },
 	};
@@ -256,7 +257,7 @@ static int
 info_add_resources(const struct session *session, struct table *table,
                    struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 
 	table_add_column(table, "name", "resource", CELL_TEXT);
 	table_add_column(table, "gtick", "gtick", CELL_TEXT);
@@ -267,7 +268,7 @@ info_add_resources(const struct session *session, struct table *table,
 		table_add_column(table, "source", "source", CELL_TEXT);
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
-		uint64_t samples, hits = profile_hits(session->profile, r, &samples);
+		uint64_t samples, hits = profile_hits(profile, r, &samples);
 		struct cell cells[] = {
 			cell_text(resource->name),
 			cell_text(resource->gtick),
@@ -288,17 +289,19 @@ static int
 info_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
 {
+	const struct subject *subject = session->subject;
+
 	(void)arguments;
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	table->schema = "cpprof.info/1";
 	table->rows_key = "resources";
 	if (info_add_program(session, table, error) != 0 ||
-	    add_running(session->profile, table, error) != 0 ||
-	    info_add_cost(session->profile, table, error) != 0 ||
+	    add_running(subject->profile, table, error) != 0 ||
+	    info_add_cost(subject->profile, table, error) != 0 ||
 	    info_add_counts(session, table, error) != 0 ||
-	    info_add_members(session->profile, table, error) != 0 ||
-	    info_add_tallies(session->profile, table, error) != 0)
+	    info_add_members(subject->profile, table, error) != 0 ||
+	    info_add_tallies(subject->profile, table, error) != 0)
 		return -1;
 	return info_add_resources(session, table, error);
 }

@@ -16,15 +16,15 @@ complete_keys(struct completion *completion, const struct session *session,
               const struct command *command)
 {
 	(void)command;
-	if (session->profile != NULL)
-		sections_offer(session->profile, SECTION_LABEL, NULL,
+	if (session->subject->profile != NULL)
+		sections_offer(session->subject->profile, SECTION_LABEL, NULL,
 		               labels_offer, completion, &completion->error);
 }
 
 static int
 labels_read_key(struct reading *reading, struct value *value)
 {
-	const struct profile *profile = reading->session->profile;
+	const struct profile *profile = reading->session->subject->profile;
 	struct section_selector selector = { .kind = SECTION_LABEL };
 
 	value->text = reading->words->words[reading->at++].text;

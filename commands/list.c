@@ -21,7 +21,7 @@ static struct listed_file *
 list_files(struct code_sources *sources, const struct code_hits *hits,
            uint32_t *n, struct error *error)
 {
-	const struct names *names = sources->session->profile->names;
+	const struct names *names = sources->session->subject->profile->names;
 	struct listed_file *files = memory_array(hits->n, sizeof *files,
 	                                         error);
 
@@ -53,7 +53,7 @@ static int
 mark_shown(struct code_sources *sources, const struct listing *listing,
            struct error *error)
 {
-	const struct names *names = sources->session->profile->names;
+	const struct names *names = sources->session->subject->profile->names;
 
 	for (uint32_t i = 0; i < listing->n_files; i++) {
 		const struct listed_file *file = &listing->files[i];
@@ -75,7 +75,7 @@ mark_shown(struct code_sources *sources, const struct listing *listing,
 static bool
 has_hidden_copies(const struct session *session, uint32_t function)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	const struct naming_rule *rule = &session->settings.naming;
 
 	if (function == NO_NAME || rule->inlines != INLINES_AUTO ||
@@ -108,15 +108,16 @@ list_show(struct session *session, const struct code_set *set,
 {
 	const struct view_request request = session_request(session);
 	const uint32_t function = listing->scope.function;
+	const struct profile *profile = session->subject->profile;
 	struct code_sources sources = { .session = session };
 	struct listed_file *files = list_files(&sources, listing->hits,
 	                                       &listing->n_files, error);
 	int status = files != NULL ? 0 : -1;
 
 	if (status == 0 && function != NO_NAME && listing->n_files > 0 &&
-	    files[0].text != NULL && session->profile->tree != NULL)
+	    files[0].text != NULL && profile->tree != NULL)
 		status = function_code_extent(session, function, names_text(
-		    session->profile->names, files[0].file), &files[0].first,
+		    profile->names, files[0].file), &files[0].first,
 		    &files[0].last, error);
 	listing->has_hidden_copies = has_hidden_copies(session, function);
 	listing->files = files;
@@ -141,7 +142,7 @@ list_run(struct session *session, const struct arguments *arguments,
 	int status;
 
 	if (session_need_profile(session, error) != 0 ||
-	    (session->profile->tree != NULL &&
+	    (session->subject->profile->tree != NULL &&
 	     session_read_lines(session, error) != 0) ||
 	    resolve_code(session, CODE_FUNCTIONS_AND_FILES,
 	                 arguments->values[0].text, &listing.scope,

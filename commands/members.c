@@ -17,6 +17,7 @@ static int
 members_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
+	const struct subject *subject = session->subject;
 	struct section_total *part = NULL, *whole = NULL;
 	struct members_request wanted;
 	struct view_request request;
@@ -25,20 +26,20 @@ members_run(struct session *session, const struct arguments *arguments,
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	if (session->profile->fleet == NULL ||
-	    session->profile->fleet->key == NULL)
+	if (subject->profile->fleet == NULL ||
+	    subject->profile->fleet->key == NULL)
 		return error_set(error, "the profile has no counts by a key; "
 		                 "cpprof merge --by host makes one");
 	step = selection_step(false, &arguments->values[0], error);
 	if (step == NULL)
 		return -1;
 	request = session_request(session);
-	whole = session_section_totals(session, session->resource, error);
+	whole = session_section_totals(session, subject->resource, error);
 	if (whole != NULL)
 		part = session_step_totals(session, step, error);
 	if (part != NULL) {
 		wanted = (struct members_request){
-			.key = session->profile->fleet->key,
+			.key = subject->profile->fleet->key,
 			.step = step->text,
 			.part = part, .whole = whole,
 		};

@@ -64,7 +64,7 @@ static const char *
 open_describe(const struct session *session, const struct found_member *member,
               struct table *table, struct error *error)
 {
-	const struct sample_set *set = &session->set;
+	const struct sample_set *set = &session->subject->set;
 	const char *hits = member->knowledge == MEMBER_OF_NODE ?
 	    hits_text(set, member->of, table, error) :
 	    hits_text_of(set, member->hits, member->of, table, error);
@@ -131,14 +131,16 @@ load_and_show(struct session *session, const struct found_member *member,
               const struct member_file *file, struct table *table,
               struct error *error)
 {
+	const struct subject *subject = session->subject;
+
 	/* The profile that has these texts is about to be replaced. */
 	const char *id = table_text(table, error, "%s", member->id);
 	const char *path = table_text(table, error, "%s", file->path);
 
 	table->gtick = table_text(table, error, "%s",
-	                          session->set.resource->gtick);
-	table->interval = session->set.resource->interval;
-	table->has_unit = hits_have_unit(&session->set);
+	                          subject->set.resource->gtick);
+	table->interval = subject->set.resource->interval;
+	table->has_unit = hits_have_unit(&subject->set);
 	if (id == NULL || path == NULL || table->gtick == NULL ||
 	    session_load(session, &path, 1, error) != 0)
 		return -1;

@@ -37,10 +37,11 @@ static int
 resource_add_resource(const struct session *session, uint32_t r,
                       struct table *table, struct error *error)
 {
-	const struct resource *resource = &session->profile->resources[r];
-	uint64_t samples, hits = profile_hits(session->profile, r, &samples);
+	const struct subject *subject = session->subject;
+	const struct resource *resource = &subject->profile->resources[r];
+	uint64_t samples, hits = profile_hits(subject->profile, r, &samples);
 	struct cell cells[] = {
-		cell_flag(r == session->resource),
+		cell_flag(r == subject->resource),
 		cell_count(hits),
 		cell_text(resource->gtick),
 		cell_count(resource->interval),
@@ -54,6 +55,7 @@ static int
 resource_run(struct session *session, const struct arguments *arguments,
              struct table *table, struct error *error)
 {
+	const struct profile *profile = session->subject->profile;
 	int status = 0;
 
 	if (arguments->values[0].is_given)
@@ -67,8 +69,7 @@ resource_run(struct session *session, const struct arguments *arguments,
 	table_add_column(table, "gtick", "gtick", CELL_TEXT);
 	table_add_column(table, "interval", "interval", CELL_COUNT);
 	table_add_column(table, "name", "resource", CELL_TEXT);
-	for (uint32_t r = 0; status == 0 && r < session->profile->n_resources;
-	     r++)
+	for (uint32_t r = 0; status == 0 && r < profile->n_resources; r++)
 		status = resource_add_resource(session, r, table, error);
 	return status;
 }

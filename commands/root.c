@@ -14,30 +14,33 @@ static const char *
 root_get(const struct session *session, const struct command *setting,
          struct arena *arena, struct error *error)
 {
+	const struct subject *subject = session->subject;
 	const struct names *names;
 
 	(void)setting;
-	if (session->root == NO_NAME)
+	if (subject->root == NO_NAME)
 		return "";
-	names = session->profile->names;
-	return setting_word(names_text(names, session->root),
-	                    names_length(names, session->root), arena, error);
+	names = subject->profile->names;
+	return setting_word(names_text(names, subject->root),
+	                    names_length(names, subject->root), arena, error);
 }
 
 static int
 root_set(struct session *session, const struct command *setting,
          const struct value *value, struct error *error)
 {
+	const struct subject *subject = session->subject;
+
 	(void)setting;
 	if (value->n_names == 1)
 		return session_set_root(session, value->names[0], error);
-	if (session->root == NO_NAME)
+	if (subject->root == NO_NAME)
 		return error_set(error, "%.60s matches %zu functions; there "
 		                 "is still no root", value->text,
 		                 value->n_names);
 	return error_set(error, "%.60s matches %zu functions; the root is "
 	                 "still %.200s", value->text, value->n_names,
-	                 names_text(session->profile->names, session->root));
+	                 names_text(subject->profile->names, subject->root));
 }
 
 /* Lists the functions that match a pattern, so that the user can choose. */
@@ -50,7 +53,7 @@ root_list_functions(const struct session *session, const struct value *value,
 
 	if (paths == NULL)
 		return -1;
-	*paths = (struct call_paths){ .names = session->profile->names };
+	paths->names = session->subject->profile->names;
 	table->schema = "cpprof.functions/1";
 	table->is_plain = true;
 	table_add_column(table, "path", "function", CELL_NAME);
@@ -88,8 +91,9 @@ root_run(struct session *session, const struct arguments *arguments,
 	if (!value->is_given) {
 		if (session_need_profile(session, error) != 0)
 			return -1;
-		return session->root == NO_NAME ? show_no_root(table, error) :
-		       setting_show(session, &command_root, table, error);
+		if (session->subject->root == NO_NAME)
+			return show_no_root(table, error);
+		return setting_show(session, &command_root, table, error);
 	}
 	if (value->n_names > 1 &&
 	    root_list_functions(session, value, table, error) != 0)

@@ -98,7 +98,7 @@ take_function(struct session *session, const struct value *value,
 		          n);
 	else if (found != NULL)
 		status = session_scale_by(session, names_text(
-		    session->profile->names, found[0]), error);
+		    session->subject->profile->names, found[0]), error);
 	arena_free(&arena);
 	return status;
 }

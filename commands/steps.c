@@ -10,11 +10,12 @@ static int
 steps_run(struct session *session, const struct arguments *arguments,
           struct table *table, struct error *error)
 {
+	const struct subject *subject = session->subject;
 	size_t n;
 	struct step *const *steps = refinement_steps(&session->refinement,
 	                                             &n);
-	const struct resource *resource = session->set.resource;
-	uint64_t total = session->set.total, *left;
+	const struct resource *resource = subject->set.resource;
+	uint64_t total = subject->set.total, *left;
 	int result = 0;
 
 	(void)arguments;
@@ -23,7 +24,7 @@ steps_run(struct session *session, const struct arguments *arguments,
 	table->schema = "cpprof.steps/1";
 	table->gtick = resource->gtick;
 	table->interval = resource->interval;
-	table->has_unit = hits_have_unit(&session->set);
+	table->has_unit = hits_have_unit(&subject->set);
 	table_add_column(table, "left", table->has_unit ? "left" : "hits_left",
 	                 CELL_HITS);
 	table_add_column(table, "fraction", "fraction", CELL_FRACTION);

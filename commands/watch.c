@@ -68,7 +68,7 @@ repeat(struct session *session, const char *command, double seconds,
 		    interpret_line(session, command, strlen(command),
 		                   error) != 0)
 			return -1;
-		if (!profile_is_growing(session->profile)) {
+		if (!profile_is_growing(session->subject->profile)) {
 			message_note(n == 0
 			    ? "no running program is writing this profile"
 			    : "the program has ended");

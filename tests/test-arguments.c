@@ -212,7 +212,7 @@ check_names(struct fixture *fixture, const char *command, const char *text,
 	if (parse(fixture, command, text, &arguments, &error) != 0)
 		fail_msg("%s %s: %s", command, text, error.text);
 	for (size_t i = 0; i < arguments.values[0].n_names; i++) {
-		strcat(got, names_text(fixture->session.profile->names,
+		strcat(got, names_text(fixture->session.loaded.profile->names,
 		                       arguments.values[0].names[i]));
 		strcat(got, ";");
 	}
@@ -730,7 +730,7 @@ handles_of_a_long_view_end_somewhere(void **state)
 	static uint32_t parent[LONG_ROWS], name[LONG_ROWS];
 	struct fixture *fixture = *state;
 	struct last_rows *rows = &fixture->session.last_rows;
-	struct names *names = fixture->session.profile->names;
+	struct names *names = fixture->session.loaded.profile->names;
 	struct call_paths paths = { .names = names, .parent = parent,
 		                    .name = name };
 	struct table table = { .view = "test", .row = get_long_row,

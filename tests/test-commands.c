@@ -384,11 +384,12 @@ info_sums_every_kind_of_loss(void **state)
 
 	for (int loss = 0; loss < N_LOSSES; loss++) {
 		assert_non_null(loss_kinds[loss].why);
-		profile_add_loss(session->profile, 0, (enum loss)loss,
+		profile_add_loss(session->loaded.profile, 0, (enum loss)loss,
 		                 1u << loss, &error);
 		sum += 1u << loss;
 	}
-	profile_add_tally(session->profile, "hits lost: not", 1000, &error);
+	profile_add_tally(session->loaded.profile, "hits lost: not", 1000,
+	                  &error);
 	assert_false(error.is_set);
 	session->settings.format = output_formats + 3;
 	capture(session, NULL, "info", answer, sizeof answer);

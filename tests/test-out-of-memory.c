@@ -77,7 +77,7 @@ load_files(void *data, struct error *error)
 	                          error);
 
 	assert_true((status != 0) == error->is_set);
-	return status == 0 ? digest_of_profile(session->profile) : 0;
+	return status == 0 ? digest_of_profile(session->loaded.profile) : 0;
 }
 
 /* Loads the files, and runs the commands, with memory short in each. */
@@ -139,7 +139,7 @@ digest_of_views(const struct attempt *attempt)
 	};
 
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-		if (attempt->session->profile->tree != NULL ||
+		if (attempt->session->loaded.profile->tree != NULL ||
 		    strcmp(views[i], "tree") != 0)
 			run_line(attempt->session, views[i]);
 	return take_output(attempt->output);
@@ -809,7 +809,7 @@ open_again(void *data, struct error *error)
 	if (error->is_set)
 		run_line(session, "functions");
 	else
-		digest ^= digest_of_profile(session->profile);
+		digest ^= digest_of_profile(session->loaded.profile);
 	take_output(opening->attempt.output);
 	allocations_left = allocations;
 	steps_left = steps;

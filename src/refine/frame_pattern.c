@@ -28,14 +28,14 @@ static const struct ready_group ready_groups[] = {
 
 enum { N_READY_GROUPS = sizeof ready_groups / sizeof *ready_groups };
 
-enum subject { OF_NAME, OF_MODULE, OF_FILE };
+enum pattern_subject { OF_NAME, OF_MODULE, OF_FILE };
 
 struct frame_pattern {
 	char *text;
 	size_t length;
 	bool is_exact;			/* the text is a name, or short for
 					 * some */
-	enum subject subject;
+	enum pattern_subject subject;
 	struct pattern *pattern;	/* of what follows @ or file: */
 	/* A ready group; both end with NULL, and are NULL for other patterns. */
 	struct pattern *modules[MOST_GLOBS], *names[MOST_GLOBS];

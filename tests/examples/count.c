@@ -20,7 +20,7 @@ count_run(struct session *session, const struct arguments *arguments,
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	names = session->profile->names;
+	names = session->subject->profile->names;
 	functions = session_functions(session, &n);
 	for (uint32_t i = 0; i < n; i++)
 		n_matches += pattern_matches(pattern,

@@ -271,11 +271,12 @@ static int
 lengthen(struct reading *reading, struct pattern_word *word)
 {
 	const struct session *session = reading->session;
+	const struct subject *subject = session->subject;
 	uint32_t *found;
 	bool lacks_scopes;
 	size_t n;
 
-	if (session->profile == NULL || is_no_short_name(word) ||
+	if (subject->profile == NULL || is_no_short_name(word) ||
 	    session_find_function(session, word->text, word->length) !=
 	    NO_NAME)
 		return 0;
@@ -285,8 +286,8 @@ lengthen(struct reading *reading, struct pattern_word *word)
 	word->lacks_scopes = lacks_scopes;
 	if (n == 1)
 		*word = (struct pattern_word){
-			.text = names_text(session->profile->names, found[0]),
-			.length = names_length(session->profile->names,
+			.text = names_text(subject->profile->names, found[0]),
+			.length = names_length(subject->profile->names,
 			                       found[0]),
 			.is_exact = true,
 		};
@@ -407,7 +408,7 @@ complete_path_pattern(struct completion *completion,
                       const struct command *command)
 {
 	complete_path(completion, session, command);
-	complete_patterns(completion, session->profile);
+	complete_patterns(completion, session->subject->profile);
 }
 
 const struct argument_kind arg_function = {
@@ -727,10 +728,12 @@ complete_resources(struct completion *completion,
                    const struct session *session,
                    const struct command *command)
 {
+	const struct subject *subject = session->subject;
+
 	(void)command;
-	for (uint32_t r = 0; session->profile != NULL &&
-	     r < session->profile->n_resources; r++) {
-		const char *name = session->profile->resources[r].name;
+	for (uint32_t r = 0; subject->profile != NULL &&
+	     r < subject->profile->n_resources; r++) {
+		const char *name = subject->profile->resources[r].name;
 
 		completion_offer(completion, name, strlen(name));
 	}

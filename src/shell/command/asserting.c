@@ -374,10 +374,10 @@ asserting_begin(struct asserting *asserting, struct session *session,
 		return -1;
 	asserting->request = session_request(session);
 	/* Several merged profiles are one of all their members. */
-	if (session->profile->fleet != NULL) {
+	if (session->subject->profile->fleet != NULL) {
 		asserting->n_runs = 1;
 		asserting->n_members = asserting->for_members =
-		    session->profile->fleet->n_members;
+		    session->subject->profile->fleet->n_members;
 	}
 	table->schema = "cpprof.assert/1";
 	table->is_plain = true;
@@ -1019,15 +1019,18 @@ static int
 check_compared(struct asserting *asserting, const struct assertion *assertion,
                struct arena *arena, struct error *error)
 {
+	struct session *session = asserting->session;
 	const struct view_request request = asserting->request;
+	const struct subject *compared = session_compared(session, error);
 	int status;
 
-	if (session_begin_comparison(asserting->session, error) != 0)
+	if (compared == NULL)
 		return -1;
-	asserting->request = session_request(asserting->session);
+	session->subject = compared;
+	asserting->request = session_request(session);
 	status = check_words(asserting, assertion, arena, error);
 	asserting->request = request;
-	session_end_comparison(asserting->session);
+	session->subject = &session->loaded;
 	return status;
 }
 

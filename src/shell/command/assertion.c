@@ -75,6 +75,8 @@ static void
 complete_bounded(struct completion *completion, const struct session *session,
                  const struct command *command)
 {
+	const struct subject *subject = session->subject;
+
 	static const char *const words[] = { "below", "above" };
 	uint32_t n;
 	const uint32_t *functions;
@@ -86,13 +88,13 @@ complete_bounded(struct completion *completion, const struct session *session,
 	}
 	for (size_t i = 0; i < 2; i++)
 		completion_offer(completion, words[i], strlen(words[i]));
-	if (session->profile == NULL)
+	if (subject->profile == NULL)
 		return;
 	functions = session_functions(session, &n);
 	for (uint32_t i = 0; functions != NULL && i < n; i++)
 		completion_offer(completion, names_text(
-		    session->profile->names, functions[i]),
-		    names_length(session->profile->names, functions[i]));
+		    subject->profile->names, functions[i]),
+		    names_length(subject->profile->names, functions[i]));
 }
 
 const struct argument_kind arg_bounded = {

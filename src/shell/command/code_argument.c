@@ -27,7 +27,7 @@ complete_code(struct completion *completion, const struct session *session,
               const struct command *command)
 {
 	(void)command;
-	if (session->profile != NULL)
+	if (session->subject->profile != NULL)
 		resolve_code_complete(session,
 		    CODE_FUNCTIONS_AND_FILES, session_has_short_names(session,
 		    terminal_is_output()), completion);
@@ -39,7 +39,7 @@ complete_code_function(struct completion *completion,
                        const struct command *command)
 {
 	(void)command;
-	if (session->profile != NULL)
+	if (session->subject->profile != NULL)
 		resolve_code_complete(session, CODE_FUNCTIONS,
 		    session_has_short_names(session, terminal_is_output()),
 		    completion);
@@ -127,7 +127,7 @@ int
 code_explain_no_lines(const struct session *session, uint32_t function,
                       struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	const struct frame *frame = code_argument_frame_of(profile, function);
 	const char *name = function == NO_NAME ? "this" :
 	    names_text(profile->names, function);

@@ -88,7 +88,7 @@ note_found(const struct session *session, const struct code_set *set,
            const struct code_source *source, struct table *table,
            struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	uint32_t number = module_with(profile, set, source->name);
 	unsigned char digest[MD5_SIZE];
 	const char *doubt = "";

@@ -47,7 +47,7 @@ static int
 column_argument_report_unknown(const struct reading *reading, const char *text)
 {
 	const struct column_list *list = &reading->session->columns;
-	const struct profile *profile = reading->session->profile;
+	const struct profile *profile = reading->session->subject->profile;
 	struct text_buffer message = { 0 };
 	struct near near;
 
@@ -84,31 +84,32 @@ static const char *
 column_argument_read_name(struct reading *reading)
 {
 	const struct session *session = reading->session;
+	const struct subject *subject = session->subject;
 	size_t first = reading->at, end = reading->words->n;
 	const char *text;
 	uint32_t found;
 
-	for (; session->profile != NULL && end > first + 1; end--) {
+	for (; subject->profile != NULL && end > first + 1; end--) {
 		text = column_argument_join(reading, first, end);
 		if (text == NULL)
 			return NULL;
-		if (profile_find_resource(session->profile, text) ==
+		if (profile_find_resource(subject->profile, text) ==
 		    NO_RESOURCE)
 			continue;
 		reading->at = end;
 		return text;
 	}
 	text = column_argument_next_word(reading)->text;
-	if (session->profile == NULL ||
+	if (subject->profile == NULL ||
 	    column_list_formula(&session->columns, text) != NULL)
 		return text;
-	if (!begins_resource(session->profile, text)) {
+	if (!begins_resource(subject->profile, text)) {
 		column_argument_report_unknown(reading, text);
 		return NULL;
 	}
 	found = resolve_resource(session, text, reading->error);
 	return found == UINT32_MAX ? NULL :
-	    session->profile->resources[found].name;
+	    subject->profile->resources[found].name;
 }
 
 static int
@@ -155,7 +156,7 @@ column_argument_offer(struct completion *completion, const char *text)
 static void
 offer_resources(struct completion *completion, const struct session *session)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 
 	for (uint32_t r = 0; profile != NULL && r < profile->n_resources; r++)
 		column_argument_offer(completion, profile->resources[r].name);
@@ -229,6 +230,7 @@ column_argument_read_term(struct reading *reading, size_t end, char **resource,
                           double *factor)
 {
 	const struct session *session = reading->session;
+	const struct subject *subject = session->subject;
 	const struct word *words = reading->words->words;
 	uint32_t found;
 
@@ -243,7 +245,7 @@ column_argument_read_term(struct reading *reading, size_t end, char **resource,
 		return report_form(reading);
 	*resource = column_argument_join(reading, reading->at, end);
 	reading->at = end;
-	if (*resource == NULL || session->profile == NULL)
+	if (*resource == NULL || subject->profile == NULL)
 		return *resource == NULL ? -1 : 0;
 	if (column_list_formula(&session->columns, *resource) != NULL)
 		return error_set(reading->error, "%.*s is a formula; a formula "
@@ -252,8 +254,8 @@ column_argument_read_term(struct reading *reading, size_t end, char **resource,
 	if (found == UINT32_MAX)
 		return -1;
 	*resource = arena_text(&reading->arguments->arena,
-	    session->profile->resources[found].name,
-	    strlen(session->profile->resources[found].name), reading->error);
+	    subject->profile->resources[found].name,
+	    strlen(subject->profile->resources[found].name), reading->error);
 	return *resource == NULL ? -1 : 0;
 }
 
@@ -261,7 +263,7 @@ column_argument_read_term(struct reading *reading, size_t end, char **resource,
 static int
 check_name(const struct reading *reading, const char *name)
 {
-	const struct profile *profile = reading->session->profile;
+	const struct profile *profile = reading->session->subject->profile;
 
 	if (strcmp(name, "off") == 0 || *name == '\0' || (profile != NULL &&
 	    profile_find_resource(profile, name) != NO_RESOURCE))

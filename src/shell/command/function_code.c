@@ -48,7 +48,7 @@ static int
 decode_module(struct function_code *code, const struct session *session,
               const uint32_t *frames, size_t n, struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	uint32_t module = profile->frames[frames[0]].module;
 	const struct module_file wanted = module_file_of(
 	    &profile->modules[module],
@@ -87,7 +87,7 @@ int
 function_code_read(struct function_code *code, const struct session *session,
                    uint32_t function, struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	size_t begin, end;
 
 	*code = (struct function_code){
@@ -150,7 +150,7 @@ function_code_lines(const struct function_code *code,
 		struct asking asking = { part->first, found, context };
 
 		status = address_lines_find(lines,
-		    &session->profile->modules[part->module],
+		    &session->subject->profile->modules[part->module],
 		    addresses + part->first, part->end - part->first,
 		    most_bytes, function_code_take, &asking, error);
 	}

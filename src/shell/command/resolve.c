@@ -35,7 +35,7 @@ static bool
 report_hidden(const struct session *session, const char *text, size_t length,
               struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	const uint32_t name = names_find(profile->names, text, length);
 	size_t n_steps;
 
@@ -64,7 +64,7 @@ static void
 report_near(const struct session *session, struct near *near,
             const char *what, const char *text, struct error *error)
 {
-	struct names *names = session->profile->names;
+	struct names *names = session->subject->profile->names;
 	struct text_buffer near_ones = { 0 };
 	uint32_t n;
 	const uint32_t *functions = session_functions(session, &n);
@@ -99,7 +99,7 @@ static size_t
 find_matches(const struct session *session, const struct pattern *pattern,
              uint32_t *found)
 {
-	struct names *names = session->profile->names;
+	struct names *names = session->subject->profile->names;
 	uint32_t n_functions;
 	const uint32_t *functions = session_functions(session, &n_functions);
 	size_t n = 0;
@@ -120,7 +120,7 @@ find_matches(const struct session *session, const struct pattern *pattern,
 bool
 resolve_matches(const struct session *session, const struct pattern *pattern)
 {
-	struct names *names = session->profile->names;
+	struct names *names = session->subject->profile->names;
 	uint32_t n;
 	const uint32_t *functions = session_functions(session, &n);
 
@@ -194,7 +194,7 @@ resolve_is_function(const struct session *session, const char *text,
 	bool lacks_scopes;
 	size_t n;
 
-	if (session->profile == NULL)
+	if (session->subject->profile == NULL)
 		return false;
 	if (session_find_function(session, text, length) != NO_NAME)
 		return true;
@@ -252,7 +252,7 @@ static void
 resolve_report_several(const struct session *session, const char *pattern,
                        uint32_t *found, size_t n, struct error *error)
 {
-	const struct names *names = session->profile->names;
+	const struct names *names = session->subject->profile->names;
 	uint64_t *hits = resolve_function_hits(session);
 	struct text_buffer text = { 0 };
 
@@ -305,7 +305,7 @@ static struct pattern *
 short_pattern(const struct session *session, const struct word *word,
               struct error *error)
 {
-	const struct names *names = session->profile->names;
+	const struct names *names = session->subject->profile->names;
 	struct pattern *pattern = NULL;
 	bool lacks_scopes;
 	size_t n;
@@ -328,10 +328,10 @@ resolve_pattern(const struct session *session, const struct word *word,
 {
 	struct pattern *pattern = NULL;
 
-	if (session->profile != NULL && session_find_function(session,
+	if (session->subject->profile != NULL && session_find_function(session,
 	    word->text, word->length) != NO_NAME)
 		return pattern_new_exact(word->text, error);
-	if (session->profile != NULL)
+	if (session->subject->profile != NULL)
 		pattern = short_pattern(session, word, error);
 	if (pattern != NULL || error->is_set)
 		return pattern;
@@ -361,7 +361,7 @@ uint32_t
 resolve_resource(const struct session *session, const char *text,
                  struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	size_t length = strlen(text), n = 0;
 	uint32_t found = UINT32_MAX;
 

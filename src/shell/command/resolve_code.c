@@ -342,7 +342,7 @@ resolve_code(const struct session *session, enum code_kinds kinds,
 
 	*scope = (struct code_scope){ NO_NAME, NO_NAME };
 	*line = 0;
-	if (known_make(&known, session->profile, kinds, error) == 0)
+	if (known_make(&known, session->subject->profile, kinds, error) == 0)
 		is_match = memory_array(known.n_names, sizeof *is_match,
 		                        error);
 	if (is_match != NULL)
@@ -378,7 +378,7 @@ resolve_code_complete(const struct session *session, enum code_kinds kinds,
 {
 	struct resolve_known known = { 0 };
 
-	if (known_make(&known, session->profile, kinds,
+	if (known_make(&known, session->subject->profile, kinds,
 	               &completion->error) == 0) {
 		resolve_code_offer_functions(session, &known, has_short_names,
 		                             completion);

@@ -16,16 +16,17 @@ enum { SHOWN = 80, LISTED_SIZE = 700 };
 uint64_t *
 resolve_function_hits(const struct session *session)
 {
+	const struct subject *subject = session->subject;
 	struct error ignored = { 0 };
 	struct function_total *totals;
 	uint64_t *hits;
 	uint32_t n;
 
-	if (session->profile == NULL)
+	if (subject->profile == NULL)
 		return NULL;
-	totals = function_totals(&session->set, &n, &ignored);
+	totals = function_totals(&subject->set, &n, &ignored);
 	hits = totals == NULL ? NULL : memory_array(
-	    names_count(session->set.names), sizeof *hits, &ignored);
+	    names_count(subject->set.names), sizeof *hits, &ignored);
 	for (uint32_t i = 0; hits != NULL && i < n; i++)
 		hits[totals[i].name] = totals[i].inclusive;
 	free(totals);
@@ -186,8 +187,8 @@ static struct function_set
 functions_of(const struct session *session)
 {
 	struct function_set all = {
-		.names = session->profile == NULL ? NULL :
-		    session->profile->names,
+		.names = session->subject->profile == NULL ? NULL :
+		    session->subject->profile->names,
 	};
 
 	all.functions = session_functions(session, &all.n);

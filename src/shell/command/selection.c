@@ -176,6 +176,7 @@ complete_selection(struct completion *completion,
                    const struct session *session,
                    const struct command *command)
 {
+	const struct subject *subject = session->subject;
 	struct offering offering = { completion, NULL };
 	size_t kind = completion->n_before == 0 ? 0 :
 	    find_kind(&completion->before[0]);
@@ -186,13 +187,13 @@ complete_selection(struct completion *completion,
 			completion_offer(completion, kinds[i].word,
 			                 strlen(kinds[i].word));
 		arg_path_pattern.complete(completion, session, command);
-	} else if (session->profile == NULL || completion->n_before > 1 ||
+	} else if (subject->profile == NULL || completion->n_before > 1 ||
 	           kinds[kind - 1].is_time) {
 		return;
 	} else if (kinds[kind - 1].kind == SECTION_LABEL) {
-		selection_complete_labels(completion, session->profile);
+		selection_complete_labels(completion, subject->profile);
 	} else {
-		sections_offer(session->profile, kinds[kind - 1].kind, NULL,
+		sections_offer(subject->profile, kinds[kind - 1].kind, NULL,
 		               selection_offer, &offering, &completion->error);
 	}
 }

@@ -101,7 +101,7 @@ view_command_sections(struct session *session, const struct command *command,
 		request.groups = NULL;
 		request.has_noise = false;
 	}
-	if (session->profile->tree != NULL)
+	if (session->subject->profile->tree != NULL)
 		result = count_sections(session, &request, totals, error);
 	for (size_t i = 0; i < request.n_columns; i++)
 		columns[i] = totals[i + 1];

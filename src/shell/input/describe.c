@@ -51,22 +51,23 @@ describe_add_root(struct text_buffer *text, const char *name, size_t length)
 void
 describe_prompt(const struct session *session, struct text_buffer *text)
 {
+	const struct subject *subject = session->subject;
 	const struct resource *resource = session_resource(session);
 	size_t n_steps;
 
 	refinement_steps(&session->refinement, &n_steps);
 	text_add_string(text, "(cpprof");
-	if (session->root != NO_NAME) {
-		struct names *names = session->profile->names;
+	if (subject->root != NO_NAME) {
+		struct names *names = subject->profile->names;
 
 		text_add_char(text, ' ');
 		if (session_has_short_names(session, true))
 			describe_add_root(text,
-			                  names_text(names, session->root),
-			                  names_length(names, session->root));
+			                  names_text(names, subject->root),
+			                  names_length(names, subject->root));
 		else
-			add_short(text, names_text(names, session->root),
-			          names_length(names, session->root));
+			add_short(text, names_text(names, subject->root),
+			          names_length(names, subject->root));
 	}
 	if (resource != NULL) {
 		text_add_char(text, ' ');
@@ -110,11 +111,12 @@ static void
 describe_add_resource(const struct session *session, uint32_t number,
                       struct text_buffer *text)
 {
+	const struct subject *subject = session->subject;
 	const struct resource *resource =
-	    &session->profile->resources[number];
+	    &subject->profile->resources[number];
 	uint64_t samples;
-	const uint64_t hits = profile_hits(session->profile, number, &samples);
-	const bool is_cost = session->profile->graph != NULL &&
+	const uint64_t hits = profile_hits(subject->profile, number, &samples);
+	const bool is_cost = subject->profile->graph != NULL &&
 	                     resource->interval == 1;
 
 	if (is_cost)
@@ -145,7 +147,8 @@ describe_add_resource(const struct session *session, uint32_t number,
 static void
 add_profile(const struct session *session, struct text_buffer *text)
 {
-	const struct profile *profile = session->profile;
+	const struct subject *subject = session->subject;
+	const struct profile *profile = subject->profile;
 	const struct process *process = session_first_process(session);
 	const char *program = process != NULL ? process->program : NULL;
 
@@ -153,9 +156,9 @@ add_profile(const struct session *session, struct text_buffer *text)
 		program = session->files[0];
 	text_add_printable(text, program, strlen(program));
 	text_add_string(text, ": ");
-	describe_add_resource(session, session->resource, text);
+	describe_add_resource(session, subject->resource, text);
 	for (uint32_t i = 0; i < profile->n_resources; i++) {
-		if (i == session->resource)
+		if (i == subject->resource)
 			continue;
 		text_add_string(text, "; ");
 		describe_add_resource(session, i, text);
@@ -181,7 +184,7 @@ describe_welcome(const struct session *session, int descriptor)
 
 	text_add_string(&text, "cpprof " PACKAGE_VERSION
 	                ", an interactive call path profiler\n");
-	if (session->profile != NULL)
+	if (session->subject->profile != NULL)
 		add_profile(session, &text);
 	else
 		text_add_string(&text, "No profile yet: load FILE opens one, "

@@ -291,7 +291,7 @@ summarise(struct session *session)
 {
 	struct error ignored = { 0 };
 
-	if (session->profile == NULL || !terminal_is_output() ||
+	if (session->subject->profile == NULL || !terminal_is_output() ||
 	    session->settings.format->draw != output_text)
 		return;
 	interpret_beginning(session, "explain", SUMMARY_ROWS, &ignored);
@@ -303,7 +303,7 @@ static bool
 run_line(struct session *session, const char *line, size_t length)
 {
 	struct error error = { 0 };
-	const struct profile *before = session->profile;
+	const struct profile *before = session->subject->profile;
 	bool was_interrupted;
 	int status;
 
@@ -318,7 +318,7 @@ run_line(struct session *session, const char *line, size_t length)
 	if (status != 0 && error.is_set)
 		message(NULL, error.text);
 	session->output_lost = false;	/* the next line may work again */
-	if (session->profile != before && !session->is_quiet) {
+	if (session->subject->profile != before && !session->is_quiet) {
 		describe_profile(session, fileno(rl_outstream));
 		summarise(session);
 	}

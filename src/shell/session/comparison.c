@@ -18,7 +18,7 @@ comparison_forget_names(struct comparison *comparison)
 {
 	uint32_t n = comparison->n_base + comparison->n_now;
 
-	naming_free(&comparison->naming);
+	naming_free(&comparison->subject.naming);
 	for (uint32_t i = 0; i < n; i++) {
 		if (comparison->flows != NULL)
 			naming_free(&comparison->flows[i]);
@@ -38,7 +38,7 @@ comparison_forget_names(struct comparison *comparison)
 	comparison->self = NULL;
 	comparison->samples_self = NULL;
 	comparison->samples_weight = NULL;
-	comparison->n_columns = 0;
+	comparison->subject.n_columns = comparison->subject.samples = 0;
 	comparison->work = NULL;
 	comparison->compared = (struct compared_runs){ 0 };
 	comparison->has_names = false;
@@ -50,11 +50,11 @@ comparison_forget_runs(struct comparison *comparison)
 	comparison_forget_names(comparison);
 	runs_free(&comparison->now);
 	division_free(&comparison->division);
-	profile_free(comparison->profile);
+	profile_free(comparison->subject.profile);
 	free(comparison->columns);
 	free(comparison->shares);
 	free(comparison->resource);
-	comparison->profile = NULL;
+	comparison->subject.profile = NULL;
 	comparison->columns = NULL;
 	comparison->shares = NULL;
 	comparison->resource = NULL;
@@ -197,9 +197,9 @@ merge_counted(struct comparison *comparison, const struct counted_run *runs,
 		share_work(comparison->shares, n_base, groups[0]);
 		share_work(comparison->shares + n_base, n_now, groups[1]);
 	}
-	comparison->profile = profile_merge_runs(runs, comparison->base.n +
-	    comparison->now.n, comparison->columns, error);
-	return comparison->profile != NULL ? 0 : -1;
+	comparison->subject.profile = profile_merge_runs(runs,
+	    comparison->base.n + comparison->now.n, comparison->columns, error);
+	return comparison->subject.profile != NULL ? 0 : -1;
 }
 
 static int
@@ -240,7 +240,7 @@ bool
 comparison_has_profile(const struct comparison *comparison,
                        const char *resource, bool wants_groups)
 {
-	return comparison->profile != NULL &&
+	return comparison->subject.profile != NULL &&
 	    strcmp(comparison->resource, resource) == 0 &&
 	    (comparison->wanted_groups == wants_groups ||
 	     (!has_groups(&comparison->base) &&
@@ -321,9 +321,9 @@ split(struct comparison *comparison, struct profile *loaded, uint32_t resource,
 	comparison->n_base = division->n[0];
 	comparison->n_now = division->n[1];
 	if (!error->is_set)
-		comparison->profile = profile_split_runs(loaded, resource,
-		    &columns, n, comparison->columns, error);
-	return comparison->profile != NULL ? 0 : -1;
+		comparison->subject.profile = profile_split_runs(loaded,
+		    resource, &columns, n, comparison->columns, error);
+	return comparison->subject.profile != NULL ? 0 : -1;
 }
 
 int
@@ -358,8 +358,8 @@ static int
 comparison_add_up(struct comparison *comparison, uint32_t n,
                   struct error *error)
 {
-	const struct sample_tree *tree = comparison->naming.tree;
-	struct sample_set *set = &comparison->set;
+	const struct sample_tree *tree = comparison->subject.naming.tree;
+	struct sample_set *set = &comparison->subject.set;
 
 	comparison->self = memory_array(tree->n_rows,
 	                                sizeof *comparison->self, error);
@@ -372,10 +372,10 @@ comparison_add_up(struct comparison *comparison, uint32_t n,
 			comparison->self[row] += self[row];
 	}
 	set->self = comparison->self;
-	set->weight = comparison->naming.weight;
+	set->weight = comparison->subject.naming.weight;
 	set->left = sample_tree_total(tree, comparison->self);
 	sample_tree_weights(tree, comparison->self,
-	                    comparison->naming.weight);
+	                    comparison->subject.naming.weight);
 	return 0;
 }
 
@@ -383,7 +383,7 @@ comparison_add_up(struct comparison *comparison, uint32_t n,
 static struct sample_set
 describe_run(const struct comparison *comparison, uint32_t i, size_t n_steps)
 {
-	struct profile *profile = comparison->profile;
+	struct profile *profile = comparison->subject.profile;
 	uint32_t column = comparison->columns[i];
 	struct sample_set set = {
 		.names = profile->names,
@@ -391,7 +391,7 @@ describe_run(const struct comparison *comparison, uint32_t i, size_t n_steps)
 		.n_steps = n_steps,
 		.profile = profile,
 		.resource_number = column,
-		.rule = &comparison->naming.rule,
+		.rule = &comparison->subject.naming.rule,
 	};
 
 	set.total = set.left = profile_hits(profile, column, &set.n_samples);
@@ -402,7 +402,7 @@ describe_run(const struct comparison *comparison, uint32_t i, size_t n_steps)
 static int
 sum_totals(struct comparison *comparison, uint32_t n, struct error *error)
 {
-	struct sample_set *set = &comparison->set;
+	struct sample_set *set = &comparison->subject.set;
 
 	*set = comparison->runs[0];
 	for (uint32_t i = 1; i < n; i++)
@@ -424,7 +424,7 @@ sum_totals(struct comparison *comparison, uint32_t n, struct error *error)
 static int
 use_samples(struct comparison *comparison, uint32_t n, struct error *error)
 {
-	const struct sample_tree *tree = comparison->naming.tree;
+	const struct sample_tree *tree = comparison->subject.naming.tree;
 	struct sample_set *samples = &comparison->runs[n];
 	bool is_needed = false;
 
@@ -448,19 +448,19 @@ use_samples(struct comparison *comparison, uint32_t n, struct error *error)
 	    comparison->samples_self, error);
 	if (comparison->samples_weight == NULL)
 		return -1;
-	*samples = comparison->set;
+	*samples = comparison->subject.set;
 	samples->self = comparison->samples_self;
 	samples->weight = comparison->samples_weight;
-	samples->total = comparison->set.n_samples;
+	samples->total = comparison->subject.set.n_samples;
 	samples->left = sample_tree_total(tree, comparison->samples_self);
-	comparison->n_columns = n + 1;
+	comparison->subject.samples = comparison->subject.n_columns = n + 1;
 	return 0;
 }
 
 static int
 use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 {
-	const struct sample_tree *tree = comparison->naming.tree;
+	const struct sample_tree *tree = comparison->subject.naming.tree;
 
 	comparison->weights = memory_array(n, sizeof *comparison->weights,
 	                                   error);
@@ -478,7 +478,7 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 		if (run->n_steps > 0)
 			run->left = sample_tree_total(tree, run->self);
 	}
-	comparison->set.tree = tree;
+	comparison->subject.set.tree = tree;
 	return comparison_add_up(comparison, n, error) != 0 ? -1 :
 	    use_samples(comparison, n, error);
 }
@@ -514,14 +514,14 @@ use_flows(struct comparison *comparison, const struct naming_request *request,
 	comparison->flows = memory_array(n, sizeof *comparison->flows, error);
 	if (comparison->flows == NULL)
 		return -1;
-	comparison->set.flow = comparison->naming.flow;
+	comparison->subject.set.flow = comparison->subject.naming.flow;
 	for (uint32_t i = 0; i < n; i++) {
 		one.resource = comparison->columns[i];
 		if (naming_make(&comparison->flows[i], &one, error) != 0)
 			return -1;
 		comparison->runs[i].flow = comparison->flows[i].flow;
 		if (i > 0)
-			add_flow(comparison->naming.flow,
+			add_flow(comparison->subject.naming.flow,
 			         comparison->flows[i].flow);
 	}
 	return 0;
@@ -537,13 +537,16 @@ comparison_make_names(struct comparison *comparison,
 	int result;
 
 	comparison_forget_names(comparison);
-	own.profile = comparison->profile;
+	own.profile = comparison->subject.profile;
 	own.resource = comparison->columns[0];
 	own.before = NULL;
 	comparison->runs = memory_array(n + 1, sizeof *comparison->runs, error);
-	comparison->n_columns = n;
+	comparison->subject.columns = comparison->runs;
+	comparison->subject.n_columns = n;
+	comparison->subject.compared = &comparison->compared;
+	comparison->subject.resource = comparison->columns[0];
 	if (comparison->runs == NULL ||
-	    naming_make(&comparison->naming, &own, error) != 0)
+	    naming_make(&comparison->subject.naming, &own, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		comparison->runs[i] = describe_run(comparison, i,
@@ -560,7 +563,7 @@ comparison_make_names(struct comparison *comparison,
 	comparison_scale_none(comparison);
 	result = sum_totals(comparison, n, error);
 	if (result == 0)
-		result = comparison->naming.tree != NULL ?
+		result = comparison->subject.naming.tree != NULL ?
 		    use_tree(comparison, n, error) :
 		    use_flows(comparison, &own, n, error);
 	if (result != 0)

@@ -135,7 +135,6 @@ struct comparison {
 	struct runs now;
 	struct division division;	/* of the loaded profile, if there are
 					 * sides */
-	struct profile *profile;	/* of all runs; NULL: not made yet */
 	uint32_t n_base, n_now;		/* columns of each side: its runs, or
 					 * the groups of its only one */
 	uint32_t n_runs[2];		/* of each side; of sides, as many as
@@ -147,21 +146,21 @@ struct comparison {
 	bool wanted_groups;
 	char *resource;			/* its name */
 
-	/* The same for views. */
-	struct naming naming;
+	/*
+	 * The same for views.  Its profile is of all runs; NULL: not made yet.
+	 * Its set is all runs added up; of a flow, its functions.  Its columns
+	 * are the runs, and one for the samples of all, if a sample may stand
+	 * for several hits.
+	 */
+	struct subject subject;
 	bool has_names;
-	struct sample_set set;		/* all runs added up; of a flow, its
-					 * functions */
-	struct sample_set *runs;	/* [n_columns] */
-	uint32_t n_columns;		/* n_base + n_now; and one for the
-					 * samples of all, if a sample may
-					 * stand for several hits */
+	struct sample_set *runs;	/* [subject.n_columns] */
 	struct compared_runs compared;
 	struct compared_values values;	/* compared.values */
 	double *work;			/* [n_base + n_now] of each run */
 	struct text_buffer scale;	/* what compared.scale says */
 	struct naming *flows;		/* likewise, if it has no stacks */
-	uint64_t *self;			/* set.self */
+	uint64_t *self;			/* subject.set.self */
 	uint64_t *samples_self, *samples_weight;	/* of that one */
 	uint64_t **weights;		/* [n_base + n_now] */
 };

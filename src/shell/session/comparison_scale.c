@@ -215,7 +215,7 @@ enum { LONGEST_NAME = 120 };
 static void
 add_use_of(struct comparison *comparison, uint32_t function)
 {
-	const struct names *names = comparison->profile->names;
+	const struct names *names = comparison->subject.profile->names;
 	struct text_buffer name = { 0 }, *text = &comparison->scale;
 
 	text_add_printable(&name, names_text(names, function),

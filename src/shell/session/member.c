@@ -55,7 +55,7 @@ static int
 find_by_id(const struct session *session, struct step *step,
            struct found_member *found, struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 	struct section_total *totals = session_step_totals(session, step,
 	                                                   error);
 
@@ -246,18 +246,19 @@ static int
 find_by_nodes(const struct session *session, struct step *step,
               struct found_member *found, struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct subject *subject = session->subject;
+	const struct profile *profile = subject->profile;
 	struct fleet_groups *groups = NULL;
 	struct member_search search = {
 		.fleet = profile->fleet,
 		.tree = profile->tree,
-		.resource = session->resource,
+		.resource = subject->resource,
 	};
 	int result;
 
 	if (profile->n_sections > 0) {
 		/* Sections have other nodes than the fleet. */
-		groups = fleet_groups_new(profile->fleet, session->resource,
+		groups = fleet_groups_new(profile->fleet, subject->resource,
 		                          error);
 		if (groups == NULL)
 			return -1;
@@ -272,7 +273,7 @@ int
 session_find_member(const struct session *session, struct step *step,
                     struct found_member *found, struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->subject->profile;
 
 	*found = (struct found_member){ 0 };
 	if (session_need_profile(session, error) != 0)

@@ -14,6 +14,7 @@
 #include "src/profile/fleet.h"
 #include "src/profile/profile.h"
 #include "src/refine/refine.h"
+#include "src/views/view.h"
 
 /* The names that occur; naming_functions sorts them on the first call. */
 struct function_list {
@@ -130,6 +131,22 @@ int naming_stacks(const struct naming_request *request, bool has_sections,
 int naming_stacks_of(const struct naming_request *request,
                      const struct sample_tree *tree, struct stacks *stacks,
                      struct error *error);
+
+/*
+ * What views, and the names in command lines, are about: the loaded profile, or
+ * the runs of a comparison together.
+ */
+struct subject {
+	struct profile *profile;
+	struct naming naming;
+	uint32_t resource;		/* index into profile->resources */
+	struct sample_set set;		/* of that resource, for views */
+	/* What view_request says of each. */
+	const struct sample_set *columns;	/* [n_columns] */
+	size_t n_columns, samples;
+	const struct compared_runs *compared;
+	uint32_t root;			/* a name, or NO_NAME */
+};
 
 /* The name that occurs with that text, or NO_NAME. */
 uint32_t naming_find(const struct naming *naming, const char *text,

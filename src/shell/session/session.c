@@ -30,8 +30,9 @@ session_start(struct session *session)
 #undef SETTING
 #undef COMMAND
 		},
-		.root = NO_NAME,
+		.loaded.root = NO_NAME,
 	};
+	session->subject = &session->loaded;
 }
 
 static void
@@ -45,9 +46,9 @@ session_free_files(char **files, size_t n)
 void
 session_end(struct session *session)
 {
-	naming_free(&session->naming);
+	naming_free(&session->loaded.naming);
 	refinement_free(&session->refinement);
-	profile_free(session->profile);
+	profile_free(session->loaded.profile);
 	session_free_files(session->files, session->n_files);
 	free(session->root_choice);
 	address_lines_free(session->lines);
@@ -66,25 +67,26 @@ uint32_t
 session_find_function(const struct session *session, const char *text,
                       size_t length)
 {
-	return session->profile == NULL ? NO_NAME :
-	    naming_find(&session->naming, text, length);
+	return session->subject->profile == NULL ? NO_NAME :
+	    naming_find(&session->subject->naming, text, length);
 }
 
 const uint32_t *
 session_functions(const struct session *session, uint32_t *n)
 {
-	return naming_functions(&session->naming, n);
+	return naming_functions(&session->subject->naming, n);
 }
 
 /* Chooses the root; a note says if it is not the one the user chose. */
 static void
 choose_root(struct session *session)
 {
-	const struct naming *naming = &session->naming;
+	struct subject *loaded = &session->loaded;
+	const struct naming *naming = &loaded->naming;
 	const char *choice = session->root_choice;
-	uint32_t name = root_choose(naming, &session->set, choice);
+	uint32_t name = root_choose(naming, &loaded->set, choice);
 
-	session->root = name;
+	loaded->root = name;
 	if (choice == NULL || (name != NO_NAME &&
 	    strcmp(choice, names_text(naming->names, name)) == 0))
 		return;
@@ -99,20 +101,21 @@ choose_root(struct session *session)
 static struct sample_set
 session_set_of(const struct session *session, uint32_t resource)
 {
-	const struct naming *naming = &session->naming;
+	const struct subject *loaded = &session->loaded;
+	const struct naming *naming = &loaded->naming;
 	const struct sample_tree *tree = naming->tree;
 	struct sample_set set = {
 		.tree = tree,
-		.names = session->profile->names,
-		.resource = &session->profile->resources[resource],
-		.profile = session->profile,
+		.names = loaded->profile->names,
+		.resource = &loaded->profile->resources[resource],
+		.profile = loaded->profile,
 		.resource_number = resource,
 		.rule = &naming->rule,
 	};
 
 	if (tree != NULL)
 		set.self = tree->hits[resource];
-	set.total = set.left = profile_hits(session->profile, resource,
+	set.total = set.left = profile_hits(loaded->profile, resource,
 	                                    &set.n_samples);
 	refinement_steps(&session->refinement, &set.n_steps);
 	if (set.n_steps > 0 && tree != NULL)
@@ -131,9 +134,10 @@ is_group(const struct naming *naming, uint32_t resource)
 static struct sample_set
 set_of_group(const struct session *session, uint32_t column)
 {
-	const struct sample_tree *stacks = session->naming.groups->tree;
-	const struct sample_tree *named = session->naming.tree;
-	struct sample_set set = session->set;
+	const struct subject *loaded = &session->loaded;
+	const struct sample_tree *stacks = loaded->naming.groups->tree;
+	const struct sample_tree *named = loaded->naming.tree;
+	struct sample_set set = loaded->set;
 
 	set.self = named->hits[column];
 	set.resource_number = column;
@@ -157,15 +161,21 @@ session_count_samples(struct sample_set *set)
 static void
 make_set(struct session *session)
 {
-	const struct naming *naming = &session->naming;
+	struct subject *loaded = &session->loaded;
+	const struct naming *naming = &loaded->naming;
 
-	session->set = session_set_of(session, session->resource);
-	session->set.weight = naming->weight;
-	session->set.flow = naming->flow;
-	profile_stand_in_hits(session->profile, session->resource,
-	                      session->set.stand_ins);
-	column_list_show(&session->columns, session->profile,
-	                 session->resource, &session->shown);
+	loaded->set = session_set_of(session, loaded->resource);
+	loaded->set.weight = naming->weight;
+	loaded->set.flow = naming->flow;
+	profile_stand_in_hits(loaded->profile, loaded->resource,
+	                      loaded->set.stand_ins);
+	column_list_show(&session->columns, loaded->profile,
+	                 loaded->resource, &session->shown);
+	loaded->columns = session->column_sets;
+	loaded->n_columns = session->shown.n_resources;
+	loaded->samples = 0;
+	if (naming->groups == NULL && naming->n_columns > loaded->n_columns)
+		loaded->samples = ++loaded->n_columns;
 	for (size_t i = 0; i < naming->n_columns; i++) {
 		const struct naming_column *column = &naming->columns[i];
 		struct sample_set *set = &session->column_sets[i];
@@ -262,7 +272,7 @@ session_naming_request(const struct session *session, struct profile *profile,
 		.resource = resource,
 		.wants_noise = session->settings.has_noise,
 		.has_static = session->settings.has_static,
-		.before = &session->naming,
+		.before = &session->loaded.naming,
 	};
 	struct shown_list shown;
 
@@ -282,8 +292,8 @@ note_skipped(const struct session *session)
 	struct step *const *steps = refinement_steps(&session->refinement,
 	                                             &n);
 
-	for (size_t i = 0; session->naming.skipped != NULL && i < n; i++)
-		if (session->naming.skipped[i])
+	for (size_t i = 0; session->loaded.naming.skipped != NULL && i < n; i++)
+		if (session->loaded.naming.skipped[i])
 			message_note("step %zu matches nothing here and is "
 			             "skipped: %.200s", i + 1,
 			             steps[i]->text);
@@ -294,7 +304,7 @@ static void
 session_note_missing(const struct session *session)
 {
 	const struct column_list *list = &session->columns;
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->loaded.profile;
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct column_formula *formula =
@@ -315,8 +325,8 @@ session_note_missing(const struct session *session)
 static void
 use_naming(struct session *session, const struct naming *naming)
 {
-	naming_free(&session->naming);
-	session->naming = *naming;
+	naming_free(&session->loaded.naming);
+	session->loaded.naming = *naming;
 	code_forget_refinement(&session->code);
 	comparison_forget_names(&session->comparison);
 	comparison_forget_names(&session->apart);
@@ -333,6 +343,7 @@ static int
 adopt(struct session *session, struct profile *profile,
       const char *const *files, size_t n, bool is_reload, struct error *error)
 {
+	struct subject *loaded = &session->loaded;
 	const struct symbol_search search = { .root = session->symfs };
 	struct naming_request request;
 	struct shown_list shown;
@@ -360,18 +371,18 @@ adopt(struct session *session, struct profile *profile,
 	}
 	if (!is_reload)
 		refinement_free(&session->refinement);
-	naming_free(&session->naming);
+	naming_free(&loaded->naming);
 	code_free(&session->code);
 	comparison_forget_runs(&session->comparison);
 	comparison_forget_runs(&session->apart);
-	session->naming = (struct naming){ 0 };
-	profile_free(session->profile);
+	loaded->naming = (struct naming){ 0 };
+	profile_free(loaded->profile);
 	session_free_files(session->files, session->n_files);
-	session->profile = profile;
+	loaded->profile = profile;
 	session->lines_read = wanted;
 	session->files = copy;
 	session->n_files = n;
-	session->resource = shown.resource;
+	loaded->resource = shown.resource;
 	use_naming(session, &naming);
 	note_skipped(session);
 	session_note_missing(session);
@@ -495,7 +506,7 @@ session_divide(const struct session *session, const struct sides *sides,
 	size_t n;
 	struct step *const *steps = refinement_steps(&session->refinement, &n);
 
-	return sides_divide(sides, session->profile, steps, n, division,
+	return sides_divide(sides, session->loaded.profile, steps, n, division,
 	                    error);
 }
 
@@ -508,7 +519,7 @@ session_set_sides(struct session *session, struct sides *sides,
 
 	if (sides == NULL)
 		return -1;
-	if (session->profile != NULL) {
+	if (session->loaded.profile != NULL) {
 		if (session_divide(session, sides, &division, error) != 0) {
 			sides_free(sides);
 			return -1;
@@ -574,8 +585,8 @@ compare_sides(struct session *session, struct error *error)
 	keeps_sections = steps_need_sections(others, n_others);
 	free(others);
 	progress_line_start(&line, "comparing");
-	result = comparison_make_sides(comparison, session->profile,
-	    session->resource, steps, n, keeps_sections, error);
+	result = comparison_make_sides(comparison, session->loaded.profile,
+	    session->loaded.resource, steps, n, keeps_sections, error);
 	progress_line_end(&line);
 	return result;
 }
@@ -594,9 +605,9 @@ tell_runs_apart(struct session *session, struct comparison *comparison,
 	                           wants_groups))
 		return 0;
 	options.progress = progress_line_start(&line, doing);
-	result = comparison_make_profile(comparison, session->profile,
+	result = comparison_make_profile(comparison, session->loaded.profile,
 	    (const char *const *)session->files, session->n_files,
-	    session->resource, wants_groups, &options, error);
+	    session->loaded.resource, wants_groups, &options, error);
 	progress_line_end(&line);
 	if (result == 0 && comparison_has_base(comparison))
 		note_old_runs(session);
@@ -632,7 +643,7 @@ session_compare_names(struct session *session, struct comparison *comparison,
                       struct error *error)
 {
 	struct naming_request request = session_naming_request(session,
-	    comparison->profile, 0);
+	    comparison->subject.profile, 0);
 	struct step **others = NULL;
 	int result;
 
@@ -645,8 +656,8 @@ session_compare_names(struct session *session, struct comparison *comparison,
 			return -1;
 		request.steps = others;
 	}
-	result = session_compare_lines(session, comparison->profile, &request,
-	                               error);
+	result = session_compare_lines(session, comparison->subject.profile,
+	                               &request, error);
 	if (result == 0)
 		result = comparison_make_names(comparison, &request, error);
 	free(others);
@@ -693,8 +704,8 @@ scale_runs(struct session *session, struct error *error)
 	case SCALE_WORK:
 		return comparison_scale_work(comparison, scale->work, error);
 	case SCALE_BY:
-		function = naming_find(&comparison->naming, scale->function,
-		                       strlen(scale->function));
+		function = naming_find(&comparison->subject.naming,
+		    scale->function, strlen(scale->function));
 		if (function == NO_NAME)
 			return error_set(error, "scale by %.200s: no run has "
 			                 "this function", scale->function);
@@ -706,52 +717,32 @@ scale_runs(struct session *session, struct error *error)
 	return 0;
 }
 
-int
-session_begin_comparison(struct session *session, struct error *error)
+const struct subject *
+session_compared(struct session *session, struct error *error)
 {
 	struct comparison *comparison = &session->comparison;
+	struct subject *subject = &comparison->subject;
 
 	if (session_need_profile(session, error) != 0)
-		return -1;
-	if (!comparison_has_base(comparison))
-		return error_set(error, "there is nothing to compare with; "
-		                 "name the earlier runs with \"base FILE...\"");
+		return NULL;
+	if (!comparison_has_base(comparison)) {
+		error_set(error, "there is nothing to compare with; name the "
+		          "earlier runs with \"base FILE...\"");
+		return NULL;
+	}
 	if (session_compare_runs(session, error) != 0 ||
 	    session_compare_names(session, comparison, error) != 0 ||
 	    scale_runs(session, error) != 0)
-		return -1;
-	session->aside = (struct loaded_view){
-		.profile = session->profile,
-		.naming = session->naming,
-		.set = session->set,
-		.resource = session->resource,
-		.root = session->root,
-	};
-	session->profile = comparison->profile;
-	session->naming = comparison->naming;
-	session->set = comparison->set;
-	session->resource = comparison->columns[0];
-	session->root = root_choose(&comparison->naming, &comparison->set,
+		return NULL;
+	subject->root = root_choose(&subject->naming, &subject->set,
 	                            session->root_choice);
-	session->is_comparing = true;
-	return 0;
-}
-
-void
-session_end_comparison(struct session *session)
-{
-	session->profile = session->aside.profile;
-	session->naming = session->aside.naming;
-	session->set = session->aside.set;
-	session->resource = session->aside.resource;
-	session->root = session->aside.root;
-	session->is_comparing = false;
+	return subject;
 }
 
 int
 session_need_profile(const struct session *session, struct error *error)
 {
-	if (session->profile != NULL)
+	if (session->loaded.profile != NULL)
 		return 0;
 	return error_set(error, "no profile is loaded; load one with "
 	                 "\"load FILE\", or make one with \"record PROG\"");
@@ -764,8 +755,8 @@ need_lines(struct session *session, enum lines_wanted wanted,
 {
 	if (wanted <= session->lines_read)
 		return 0;
-	naming_forget_stacks(&session->naming);
-	if (read_lines(session, session->profile, wanted, error) != 0)
+	naming_forget_stacks(&session->loaded.naming);
+	if (read_lines(session, session->loaded.profile, wanted, error) != 0)
 		return -1;
 	session->lines_read = wanted;
 	return 0;
@@ -781,10 +772,11 @@ session_read_lines(struct session *session, struct error *error)
 static int
 rename_stacks(struct session *session, struct error *error)
 {
+	struct subject *loaded = &session->loaded;
 	const struct naming_rule *rule = &session->settings.naming;
-	const struct call_graph *graph = session->profile->graph;
+	const struct call_graph *graph = loaded->profile->graph;
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    loaded->profile, loaded->resource);
 	struct naming naming;
 
 	if (graph != NULL &&
@@ -809,7 +801,7 @@ check_step(const struct session *session, const struct step *step,
 {
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	return session->profile->tree != NULL ? 0 :
+	return session->loaded.profile->tree != NULL ? 0 :
 	    refine_graph_check(step, error);
 }
 
@@ -817,7 +809,7 @@ check_step(const struct session *session, const struct step *step,
 static void
 note_left(const struct session *session)
 {
-	const struct sample_set *set = &session->set;
+	const struct sample_set *set = &session->loaded.set;
 	struct text_buffer left = { 0 };
 
 	if (session->is_interactive) {
@@ -833,8 +825,8 @@ note_left(const struct session *session)
 static void
 note_slices(const struct session *session, const struct step *step)
 {
-	const struct timeline *timeline = session->profile->tree == NULL ?
-	    NULL : session->profile->tree->timeline;
+	const struct sample_tree *tree = session->loaded.profile->tree;
+	const struct timeline *timeline = tree == NULL ? NULL : tree->timeline;
 	struct text_buffer text = { 0 };
 	uint64_t width, end;
 	int decimals;
@@ -892,12 +884,13 @@ match_base(struct session *session, struct step *const *steps, size_t n,
 		return 0;
 	if (session_compare_runs(session, &why) == 0) {
 		request = session_naming_request(session,
-		    session->comparison.profile, 0);
+		    session->comparison.subject.profile, 0);
 		request.resource = session->comparison.columns[0];
 		request.before = NULL;
 		request.steps = steps;
 		request.n_steps = n;
-		if (session_compare_lines(session, session->comparison.profile,
+		if (session_compare_lines(session,
+		                          session->comparison.subject.profile,
 		                          &request, &why) == 0 &&
 		    naming_make(&naming, &request, &why) == 0) {
 			*matches = !naming.skipped[n - 1];
@@ -914,7 +907,7 @@ session_try_step(struct session *session, struct step *step,
                  struct naming *naming, struct error *error)
 {
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    session->loaded.profile, session->loaded.resource);
 	size_t n = request.n_steps;
 	struct step **steps = session_steps_and(&request, step, error);
 	int result = steps == NULL ? -1 :
@@ -967,7 +960,7 @@ static int
 follow_steps(struct session *session, const struct refinement *before,
              struct error *error)
 {
-	if (session->profile == NULL)
+	if (session->loaded.profile == NULL)
 		return 0;
 	if (rename_stacks(session, error) != 0) {
 		session->refinement.at = before->at;
@@ -1032,16 +1025,18 @@ static int
 replace_naming(struct session *session, const struct naming_request *request,
                struct error *error)
 {
+	struct subject *loaded = &session->loaded;
 	struct naming naming;
 
 	if (naming_make(&naming, request, error) != 0)
 		return -1;
-	naming_free(&session->naming);
-	session->naming = naming;
-	session->resource = request->resource;
+	naming_free(&loaded->naming);
+	loaded->naming = naming;
+	loaded->resource = request->resource;
 	make_set(session);
-	session->root = root_choose(&session->naming, &session->set,
-	                            session->root_choice);
+	loaded->root = root_choose(&loaded->naming,
+	                                   &loaded->set,
+	                                   session->root_choice);
 	return 0;
 }
 
@@ -1049,21 +1044,23 @@ replace_naming(struct session *session, const struct naming_request *request,
 static int
 use_resource(struct session *session, uint32_t resource, struct error *error)
 {
-	const struct sample_tree *tree = session->naming.tree;
+	struct subject *loaded = &session->loaded;
+	const struct sample_tree *tree = loaded->naming.tree;
 	const struct naming_request request = session_naming_request(session,
-	    session->profile, resource);
+	    loaded->profile, resource);
 
-	if (tree == NULL || session->naming.groups != NULL ||
+	if (tree == NULL || loaded->naming.groups != NULL ||
 	    naming_wants_groups(&request))
 		return replace_naming(session, &request, error);
-	if (naming_make_columns(&session->naming, &request, error) != 0)
+	if (naming_make_columns(&loaded->naming, &request, error) != 0)
 		return -1;
 	sample_tree_weights(tree, tree->hits[resource],
-	                    session->naming.weight);
-	session->resource = resource;
+	                    loaded->naming.weight);
+	loaded->resource = resource;
 	make_set(session);
-	session->root = root_choose(&session->naming, &session->set,
-	                            session->root_choice);
+	loaded->root = root_choose(&loaded->naming,
+	                                   &loaded->set,
+	                                   session->root_choice);
 	return 0;
 }
 
@@ -1071,12 +1068,14 @@ int
 session_settings_changed(struct session *session, enum setting_change change,
                          struct error *error)
 {
-	if (session->profile == NULL)
+	struct subject *loaded = &session->loaded;
+
+	if (loaded->profile == NULL)
 		return 0;
 	if (change == CHANGES_NAMES)
 		return rename_stacks(session, error);
-	if (change == CHANGES_CALLS && session->profile->graph != NULL)
-		return use_resource(session, session->resource, error);
+	if (change == CHANGES_CALLS && loaded->profile->graph != NULL)
+		return use_resource(session, loaded->resource, error);
 	return 0;
 }
 
@@ -1084,7 +1083,7 @@ int
 session_set_resource(struct session *session, uint32_t resource,
                      struct error *error)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->loaded.profile;
 	const char *before;
 
 	if (session_need_profile(session, error) != 0)
@@ -1107,13 +1106,14 @@ static int
 follow_columns(struct session *session, struct column_list *before,
                struct error *error)
 {
+	struct subject *loaded = &session->loaded;
 	struct column_list now;
 	struct shown_list shown;
 
-	if (session->profile != NULL)
-		column_list_show(&session->columns, session->profile,
-		                 session->resource, &shown);
-	if (session->profile == NULL ||
+	if (loaded->profile != NULL)
+		column_list_show(&session->columns, loaded->profile,
+		                 loaded->resource, &shown);
+	if (loaded->profile == NULL ||
 	    use_resource(session, shown.resource, error) == 0) {
 		column_list_free(before);
 		return 0;
@@ -1121,8 +1121,8 @@ follow_columns(struct session *session, struct column_list *before,
 	now = session->columns;
 	session->columns = *before;
 	column_list_free(&now);
-	column_list_show(&session->columns, session->profile,
-	                 session->resource, &session->shown);
+	column_list_show(&session->columns, loaded->profile,
+	                 loaded->resource, &session->shown);
 	return -1;
 }
 
@@ -1148,8 +1148,8 @@ session_define_column(struct session *session,
 {
 	struct column_list before;
 
-	if (session->profile != NULL &&
-	    column_formula_check(formula, session->profile, error) != 0)
+	if (session->loaded.profile != NULL &&
+	    column_formula_check(formula, session->loaded.profile, error) != 0)
 		return -1;
 	if (column_list_copy(&before, &session->columns, error) != 0)
 		return -1;
@@ -1210,28 +1210,30 @@ int
 session_code(struct session *session, struct code_set *set,
              struct error *error)
 {
+	struct subject *loaded = &session->loaded;
 	const struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    loaded->profile, loaded->resource);
 
 	if (code_make(&session->code, &request, set, error) != 0)
 		return -1;
 	if (set->flow == NULL &&
 	    request.rule.granularity == GRANULARITY_FUNCTION)
-		set->flow = session->naming.flow;
+		set->flow = loaded->naming.flow;
 	return 0;
 }
 
 int
 session_set_root(struct session *session, uint32_t name, struct error *error)
 {
-	char *choice = memory_string(names_text(session->profile->names, name),
+	char *choice = memory_string(names_text(session->loaded.profile->names,
+	                                        name),
 	                             error);
 
 	if (choice == NULL)
 		return -1;
 	free(session->root_choice);
 	session->root_choice = choice;
-	session->root = name;
+	session->loaded.root = name;
 	return 0;
 }
 
@@ -1246,15 +1248,16 @@ session_has_short_names(const struct session *session, bool to_terminal)
 const struct resource *
 session_resource(const struct session *session)
 {
-	if (session->profile == NULL)
-		return NULL;
-	return &session->profile->resources[session->resource];
+	const struct subject *subject = session->subject;
+
+	return subject->profile == NULL ? NULL :
+	    &subject->profile->resources[subject->resource];
 }
 
 const struct process *
 session_first_process(const struct session *session)
 {
-	const struct profile *profile = session->profile;
+	const struct profile *profile = session->loaded.profile;
 	const struct process *first = NULL;
 
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
@@ -1283,7 +1286,7 @@ folds_chains(const struct session *session)
 static const char *
 why_no_groups(const struct session *session)
 {
-	const struct fleet *fleet = session->profile->fleet;
+	const struct fleet *fleet = session->loaded.profile->fleet;
 
 	if (fleet == NULL)
 		return NULL;
@@ -1301,10 +1304,10 @@ why_no_groups(const struct session *session)
 static void
 session_take_groups(const struct session *session, struct view_request *request)
 {
-	request->groups = session->naming.groups;
+	request->groups = session->loaded.naming.groups;
 	request->no_groups = request->groups == NULL ? why_no_groups(session) :
 	                     NULL;
-	request->n_columns = session->naming.n_columns;
+	request->n_columns = session->loaded.naming.n_columns;
 	if (request->groups != NULL)
 		request->samples = 0;
 }
@@ -1312,18 +1315,20 @@ session_take_groups(const struct session *session, struct view_request *request)
 struct view_request
 session_request(const struct session *session)
 {
-	const struct comparison *comparison = &session->comparison;
+	const struct subject *subject = session->subject;
 	const struct settings *settings = &session->settings;
 	struct view_request request = {
-		.set = &session->set,
-		.root = session->root,
+		.set = &subject->set,
+		.root = subject->root,
 		.threshold = settings->threshold,
 		.limit = settings->limit,
 		.depth = settings->depth == 0 ? DEFAULT_DEPTH :
 		    settings->depth,
 		.percent = settings->percent,
-		.columns = session->column_sets,
-		.n_columns = session->shown.n_resources,
+		.columns = subject->columns,
+		.n_columns = subject->n_columns,
+		.samples = subject->samples,
+		.compared = subject->compared,
 		.shown = session->shown.shown,
 		.n_shown = session->shown.n_shown,
 		.folds_chains = folds_chains(session),
@@ -1331,22 +1336,12 @@ session_request(const struct session *session)
 		.has_noise = settings->has_noise,
 	};
 
-	if (session->naming.groups == NULL &&
-	    session->naming.n_columns > request.n_columns)
-		request.samples = ++request.n_columns;
-	if (request.has_noise && session->profile != NULL)
-		session_take_groups(session, &request);
-	if (session->is_comparing) {
-		request.columns = comparison->runs;
-		request.n_columns = comparison->n_columns;
-		request.compared = &comparison->compared;
+	if (request.compared != NULL) {
 		request.lacks_columns = request.n_shown > 0;
 		request.n_shown = 0;
 		request.has_noise = false;
-		request.samples = comparison->n_columns > comparison->n_base +
-		    comparison->n_now ? comparison->n_columns : 0;
-		request.groups = NULL;
-		request.no_groups = NULL;
+	} else if (request.has_noise && subject->profile != NULL) {
+		session_take_groups(session, &request);
 	}
 	return request;
 }
@@ -1355,11 +1350,13 @@ int
 session_noise_request(struct session *session, struct view_request *request,
                       struct error *error)
 {
+	struct subject *loaded = &session->loaded;
 	struct naming_request wanted = session_naming_request(session,
-	    session->profile, session->resource);
+	    loaded->profile, loaded->resource);
 
 	wanted.wants_noise = true;
-	if (session->naming.groups == NULL && naming_wants_groups(&wanted) &&
+	if (loaded->naming.groups == NULL &&
+	    naming_wants_groups(&wanted) &&
 	    replace_naming(session, &wanted, error) != 0)
 		return -1;
 	*request = session_request(session);

@@ -276,29 +276,20 @@ struct session {
 	struct settings settings;
 	struct scale scale;
 
-	struct profile *profile;	/* NULL before the first load */
-	char **files;			/* [n_files] it came from */
+	struct subject loaded;		/* without a profile before the first
+					 * load */
+	const struct subject *subject;	/* of views and of the names in command
+					 * lines: the loaded one, or for a while
+					 * that of a comparison */
+	char **files;			/* [n_files] the profile came from */
 	size_t n_files;
 	struct refinement refinement;
-	struct naming naming;		/* what the refinement leaves */
 	struct code code;		/* see session_code */
 	struct comparison comparison;	/* with the base */
 	struct comparison apart;	/* the loaded runs, without a base */
-	struct loaded_view {		/* what the comparison stands in for */
-		struct profile *profile;
-		struct naming naming;
-		struct sample_set set;
-		uint32_t resource, root;
-	} aside;
-	bool is_comparing;		/* views compare: the profile, the
-					 * names and the root are those of the
-					 * comparison */
-	uint32_t resource;		/* index into profile->resources */
-	struct sample_set set;		/* the same for views */
 	struct column_list columns;	/* which resources views show */
 	struct shown_list shown;	/* what the profile has of these */
 	struct sample_set column_sets[COLUMN_SETS_MAX];	/* of shown.resources */
-	uint32_t root;			/* a name, or NO_NAME */
 	char *root_choice;		/* the user's; NULL: the default */
 
 	struct address_lines *lines;	/* the debug information read so far;
@@ -366,13 +357,12 @@ int session_divide(const struct session *session, const struct sides *sides,
                    struct division *division, struct error *error);
 
 /*
- * Until session_end_comparison, the session's profile, names, root and sets
- * are those of base and loaded runs together, and session_request asks views
- * to compare.  Nothing may be loaded, set or refined meanwhile.  0, or -1 with
- * *error set and nothing begun: there is no base, or it does not fit.
+ * The runs of the base and the loaded ones together.  While this is
+ * session->subject, views compare them; nothing may be loaded, set or refined
+ * then.  NULL with *error set: there is no base, or it does not fit.
  */
-int session_begin_comparison(struct session *session, struct error *error);
-void session_end_comparison(struct session *session);
+const struct subject *session_compared(struct session *session,
+                                       struct error *error);
 
 /*
  * The loaded runs, each by itself: *n sets of one tree, or flows of the same

@@ -39,17 +39,18 @@ int
 session_whole_stacks(const struct session *session,
                      struct whole_stacks *whole, struct error *error)
 {
-	struct profile *profile = session->profile;
+	const struct subject *subject = session->subject;
+	struct profile *profile = subject->profile;
 	struct naming_request request = session_naming_request(session, profile,
-	                                               session->resource);
+	                                               subject->resource);
 
 	*whole = (struct whole_stacks){
 		.profile = profile,
-		.named = session->naming.tree,
+		.named = subject->naming.tree,
 	};
 	if (profile->graph != NULL && request.n_steps > 0)
 		return group_whole_graph(whole, &request, error);
-	if (!session->naming.is_refined)
+	if (!subject->naming.is_refined)
 		return 0;
 	request.hides_startup = false;
 	request.n_columns = 0;
@@ -86,16 +87,17 @@ find_stacks(const struct session *session,
             const struct naming_request *request, struct stacks *own,
             struct error *error)
 {
-	if (session->naming.stacks != NULL)
-		return &session->naming.stacks->stacks;
+	if (session->subject->naming.stacks != NULL)
+		return &session->subject->naming.stacks->stacks;
 	return naming_stacks(request, false, own, error) == 0 ? own : NULL;
 }
 
 uint64_t *
 session_hits_after(const struct session *session, struct error *error)
 {
+	const struct subject *subject = session->subject;
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    subject->profile, subject->resource);
 	size_t n = request.n_steps;
 	uint64_t *hits = memory_array(n, sizeof *hits, error);
 	const struct stacks *stacks;
@@ -103,13 +105,13 @@ session_hits_after(const struct session *session, struct error *error)
 	int result = -1;
 
 	for (size_t i = 0; hits != NULL && i < n; i++)
-		hits[i] = session->set.total;
-	if (hits == NULL || n == 0 || session->profile->tree == NULL)
+		hits[i] = subject->set.total;
+	if (hits == NULL || n == 0 || subject->profile->tree == NULL)
 		return hits;
 	stacks = find_stacks(session, &request, &own, error);
 	if (stacks != NULL)
 		result = refine_hits(stacks, request.steps, n,
-		                     session->resource, hits, error);
+		                     subject->resource, hits, error);
 	stacks_free(&own);
 	if (result == 0)
 		return hits;
@@ -121,10 +123,11 @@ struct section_total *
 session_section_totals(const struct session *session, uint32_t resource,
                        struct error *error)
 {
+	const struct subject *subject = session->subject;
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    subject->profile, subject->resource);
 	struct section_total *totals = memory_array(
-	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
+	    subject->profile->n_sections + (size_t)1, sizeof *totals, error);
 	struct refining *refining = NULL;
 	struct stacks stacks;
 	struct error why;
@@ -132,7 +135,7 @@ session_section_totals(const struct session *session, uint32_t resource,
 	if (totals == NULL)
 		return NULL;
 	if (request.n_steps == 0) {
-		section_totals(session->profile, session->profile->tree,
+		section_totals(subject->profile, subject->profile->tree,
 		               resource, totals);
 		return totals;
 	}
@@ -199,10 +202,11 @@ struct section_total *
 session_step_totals(const struct session *session, struct step *step,
                     struct error *error)
 {
+	const struct subject *subject = session->subject;
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    subject->profile, subject->resource);
 	struct section_total *totals = memory_array(
-	    session->profile->n_sections + (size_t)1, sizeof *totals, error);
+	    subject->profile->n_sections + (size_t)1, sizeof *totals, error);
 	struct step **steps = session_steps_and(&request, step, error);
 	int result = -1;
 
@@ -245,7 +249,7 @@ session_step_rows(const struct session *session, struct step *step,
                   struct error *error)
 {
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    session->subject->profile, session->subject->resource);
 	struct step **steps = session_steps_and(&request, step, error);
 	int result;
 
@@ -292,20 +296,21 @@ name_modules(struct profile *profile, const struct naming_rule *rule,
 static uint64_t *
 whole_module_hits(const struct session *session, struct error *error)
 {
-	const struct sample_tree *tree = session->profile->tree;
+	const struct subject *subject = session->subject;
+	const struct sample_tree *tree = subject->profile->tree;
 	struct naming_rule rule = session->settings.naming;
 	uint32_t *names;
 	uint64_t *hits = NULL;
 
 	rule.granularity = GRANULARITY_FUNCTION;
-	names = name_modules(session->profile, &rule, error);
+	names = name_modules(subject->profile, &rule, error);
 	if (names != NULL)
-		hits = memory_array(names_count(session->profile->names),
+		hits = memory_array(names_count(subject->profile->names),
 		                    sizeof *hits, error);
 	for (uint32_t node = 0; hits != NULL && node < tree->n_nodes; node++)
 		if (tree->row[node] != 0)
 			hits[names[tree->label[node]]] += sample_tree_hits(
-			    tree, session->resource, node);
+			    tree, subject->resource, node);
 	free(names);
 	return hits;
 }
@@ -314,15 +319,16 @@ int
 session_module_hits(const struct session *session, uint64_t **hits,
                     struct error *error)
 {
+	const struct subject *subject = session->subject;
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
+	    subject->profile, subject->resource);
 	struct refining *own = NULL;
-	const struct refining *refining = session->naming.refining;
+	const struct refining *refining = subject->naming.refining;
 	struct stacks stacks = { 0 };
 	struct error why;
 
 	*hits = NULL;
-	if (session->profile->tree == NULL || session->profile->n_modules < 2)
+	if (subject->profile->tree == NULL || subject->profile->n_modules < 2)
 		return 0;
 	if (request.n_steps == 0) {
 		*hits = whole_module_hits(session, error);
@@ -335,7 +341,7 @@ session_module_hits(const struct session *session, uint64_t **hits,
 			    request.n_steps, NULL, &why, error);
 	}
 	if (refining != NULL)
-		*hits = refined_module_hits(refining, session->resource,
+		*hits = refined_module_hits(refining, subject->resource,
 		                            error);
 	refining_free(own);
 	stacks_free(&stacks);
@@ -346,9 +352,10 @@ int
 session_module_in_groups(const struct session *session, uint32_t module,
                          struct group_hits *groups, struct error *error)
 {
+	const struct subject *subject = session->subject;
 	struct naming_request request = session_naming_request(session,
-	    session->profile, session->resource);
-	const struct fleet_groups *of = session->naming.groups;
+	    subject->profile, subject->resource);
+	const struct fleet_groups *of = subject->naming.groups;
 	struct refining *refining = NULL;
 	struct stacks stacks;
 	struct error why;
