@@ -520,6 +520,19 @@ def check_without_lines():
                  notes)
 
 
+def check_start():
+    """The decoder's tables would cost each command more than all else."""
+    path = os.path.join(WORK, "a.folded")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("main;f 3\n")
+    loaded = subprocess.run(
+        [CPPROF, "-q", "-e", "functions", path], stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=120, check=True,
+        env={**os.environ, "LD_DEBUG": "files"}).stderr
+    claims.check("capstone is not loaded where no code is shown",
+                 "capstone" not in loaded, loaded)
+
+
 def main():
     library = library_of("/bin/sh") if shutil.which("ldd") else None
     if library is None or os.uname().machine != "x86_64" or not all(
@@ -537,6 +550,7 @@ def main():
     check_digest()
     check_own_program()
     check_without_lines()
+    check_start()
     claims.end()
 
 

@@ -19,6 +19,8 @@ libcore_a_SOURCES += \
 	src/symbols/lines/source_file.c \
 	src/symbols/lines/source_path.c \
 	src/symbols/names/address_frames.c src/symbols/names/address_frames.h \
+	src/symbols/names/code_decoder.c \
+	src/symbols/names/code_decoder.h \
 	src/symbols/names/demangle.c \
 	src/symbols/names/jit_dump.c \
 	src/symbols/names/jit_map.c \

@@ -165,8 +165,8 @@ code_explain_no_code(const struct profile *profile,
 		[DISASSEMBLY_UNREADABLE] = "cannot be read",
 		[DISASSEMBLY_DIFFERS] = "is another build than the one that "
 		    "was profiled; say where that is with \"symfs DIR\"",
-		[DISASSEMBLY_NO_DECODER] = "is for a machine whose code "
-		    "cpprof cannot decode",
+		[DISASSEMBLY_NO_DECODER] = "cannot be decoded: capstone "
+		    "does not know its machine, or is not installed",
 		[DISASSEMBLY_NO_CODE] = "has no function at the addresses of "
 		    "the samples",
 	};

@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <capstone/capstone.h>
-
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
+#include "src/symbols/names/code_decoder.h"
 #include "src/symbols/names/program.h"
 
 enum {
@@ -26,8 +25,7 @@ struct decoding {
 	struct disassembly *disassembly;
 	struct elf_file file;
 	struct module_symbols *symbols;
-	csh engine;
-	cs_insn *instruction;
+	struct code_decoder decoder;
 };
 
 void
@@ -53,7 +51,7 @@ disassembly_find(const struct disassembly *disassembly, size_t first,
 /* ---- the decoder ---- */
 
 static bool
-open_decoder(struct decoding *decoding)
+disassembly_open_decoder(struct decoding *decoding)
 {
 	static const struct {
 		GElf_Half machine;
@@ -71,36 +69,21 @@ open_decoder(struct decoding *decoding)
 		return false;
 	while (i < n && machines[i].machine != header.e_machine)
 		i++;
-	if (i == n || cs_open(machines[i].arch, machines[i].mode,
-	                      &decoding->engine) != CS_ERR_OK)
-		return false;
-	cs_option(decoding->engine, CS_OPT_DETAIL, CS_OPT_ON);
-	cs_option(decoding->engine, CS_OPT_SKIPDATA, CS_OPT_ON);
-	decoding->instruction = cs_malloc(decoding->engine);
-	if (decoding->instruction != NULL)
-		return true;
-	cs_close(&decoding->engine);
-	return false;
-}
-
-static void
-close_decoder(struct decoding *decoding)
-{
-	cs_free(decoding->instruction, 1);
-	cs_close(&decoding->engine);
+	return i < n && code_decoder_open(&decoding->decoder, machines[i].arch,
+	                                  machines[i].mode, true);
 }
 
 /* Whether the instruction is a direct call or jump, to *target. */
 static bool
 disassembly_is_transfer(const struct decoding *decoding, uint64_t *target)
 {
-	const cs_insn *instruction = decoding->instruction;
+	const cs_insn *instruction = decoding->decoder.instruction;
 	const char *text;
 	char *end;
 
 	if (instruction->id == 0 ||
-	    (!cs_insn_group(decoding->engine, instruction, CS_GRP_CALL) &&
-	     !cs_insn_group(decoding->engine, instruction, CS_GRP_JUMP)))
+	    (!code_decoder_is_in(&decoding->decoder, CS_GRP_CALL) &&
+	     !code_decoder_is_in(&decoding->decoder, CS_GRP_JUMP)))
 		return false;
 	/* An address of code is the last operand, as in "cbz x0, 0x1160". */
 	text = strrchr(instruction->op_str, ' ');
@@ -148,7 +131,7 @@ add_instruction(struct decoding *decoding, uint64_t start, uint64_t end,
                 struct error *error)
 {
 	struct disassembly *disassembly = decoding->disassembly;
-	const cs_insn *decoded = decoding->instruction;
+	const cs_insn *decoded = decoding->decoder.instruction;
 	struct text_buffer text = { 0 };
 	struct instruction instruction = {
 		.address = decoded->address,
@@ -246,8 +229,8 @@ decode(struct decoding *decoding, const struct symbol *symbol, uint64_t *end,
 
 		if (belongs(decoding, symbol, address, &is_in, error) != 0)
 			return -1;
-		if (!is_in || !cs_disasm_iter(decoding->engine, &code, &size,
-		                              &address, decoding->instruction))
+		if (!is_in || !code_decoder_next(&decoding->decoder, &code,
+		                                 &size, &address))
 			break;
 		if (add_instruction(decoding, symbol->start, *end,
 		                    error) != 0)
@@ -319,7 +302,7 @@ disassembly_add(struct disassembly *disassembly,
 	*state = disassembly_open_file(&decoding, module);
 	if (*state != DISASSEMBLY_READ)
 		return 0;
-	if (!open_decoder(&decoding)) {
+	if (!disassembly_open_decoder(&decoding)) {
 		*state = DISASSEMBLY_NO_DECODER;
 		elf_file_close(&decoding.file);
 		return 0;
@@ -331,7 +314,7 @@ disassembly_add(struct disassembly *disassembly,
 	if (disassembly->n == before)
 		*state = DISASSEMBLY_NO_CODE;
 	module_symbols_free(decoding.symbols);
-	close_decoder(&decoding);
+	code_decoder_close(&decoding.decoder);
 	elf_file_close(&decoding.file);
 	return result;
 }

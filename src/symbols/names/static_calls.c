@@ -12,18 +12,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <capstone/capstone.h>
-
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/symbols/names/code_decoder.h"
 
 enum { INSTRUCTIONS_A_STEP = 16384 };
 
 struct decoder {
 	struct static_calls *calls;
 	const struct program_functions *functions;
-	csh engine;
-	cs_insn *instruction;
+	struct code_decoder code;
 	uint64_t n_decoded;	/* instructions */
 	uint32_t *seen;		/* [functions] the last caller + 1 */
 	uint32_t *next;		/* [functions + 1] the function itself if it has
@@ -46,21 +44,13 @@ decoder_open(struct decoder *decoder, const struct elf_file *file)
 		mode = CS_MODE_32;
 	else
 		return false;
-	if (cs_open(CS_ARCH_X86, mode, &decoder->engine) != CS_ERR_OK)
-		return false;
-	cs_option(decoder->engine, CS_OPT_DETAIL, CS_OPT_ON);
-	decoder->instruction = cs_malloc(decoder->engine);
-	if (decoder->instruction != NULL)
-		return true;
-	cs_close(&decoder->engine);
-	return false;
+	return code_decoder_open(&decoder->code, CS_ARCH_X86, mode, false);
 }
 
 static void
 decoder_close(struct decoder *decoder)
 {
-	cs_free(decoder->instruction, 1);
-	cs_close(&decoder->engine);
+	code_decoder_close(&decoder->code);
 	free(decoder->seen);
 	free(decoder->next);
 }
@@ -70,12 +60,10 @@ static bool
 static_calls_is_transfer(const struct decoder *decoder, bool *is_call,
                          uint64_t *target)
 {
-	const cs_insn *instruction = decoder->instruction;
-	const cs_x86 *x86 = &instruction->detail->x86;
+	const cs_x86 *x86 = &decoder->code.instruction->detail->x86;
 
-	*is_call = cs_insn_group(decoder->engine, instruction, CS_GRP_CALL);
-	if (!*is_call &&
-	    !cs_insn_group(decoder->engine, instruction, CS_GRP_JUMP))
+	*is_call = code_decoder_is_in(&decoder->code, CS_GRP_CALL);
+	if (!*is_call && !code_decoder_is_in(&decoder->code, CS_GRP_JUMP))
 		return false;
 	if (x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM)
 		return false;
@@ -110,8 +98,7 @@ decode_function(struct decoder *decoder, uint32_t number,
 {
 	uint64_t address = decoder->functions->items[number].start;
 
-	while (cs_disasm_iter(decoder->engine, &code, &size, &address,
-	                      decoder->instruction)) {
+	while (code_decoder_next(&decoder->code, &code, &size, &address)) {
 		uint64_t target;
 		bool is_call;
 
