@@ -221,7 +221,7 @@ add_inputs(struct merge_state *run, struct error *error)
 		                    options->id, merge_warn, run, &why)) {
 		case MERGED_ADDED:
 			break;
-		case MERGED_CUT:
+		case MERGED_CUT_SHORT:
 			run->lack.n_cut++;
 			break;
 		case MERGED_SKIPPED:
@@ -433,7 +433,7 @@ const struct command command_merge = {
 	    "processes it is of. Of any other directory each file and recording "
 	    "below it is one, except hidden ones and OUT.\n\n"
 	    "An input that cannot be read or added is named and skipped, one "
-	    "that is cut off is added as far as it goes, and the exit status "
+	    "that is cut short is added as far as it goes, and the exit status "
 	    "is 1.",
 	.options = merge_option_rows,
 	.complete_words = merge_complete,

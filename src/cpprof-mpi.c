@@ -12,7 +12,7 @@
  * keeps, is that of the first of its files that has counts by one; if they
  * differ, the job ends without a sum, and says which files these are.
  *
- * Exit status of the first process: 0; 1 if files were skipped or cut off, or
+ * Exit status of the first process: 0; 1 if files were skipped or cut short, or
  * nothing could be written; 2 for a wrong command line.  That of the others is
  * 0, since mpirun would end the job for another one.
  */
@@ -141,7 +141,7 @@ cpprof_mpi_add_share(struct job *job)
 
 		switch (merging_add(job->merging, job->inputs.paths[i], NULL,
 		                    cpprof_mpi_warn, NULL, &error)) {
-		case MERGED_CUT:
+		case MERGED_CUT_SHORT:
 			job->lack.n_cut++;
 			/* fall through */
 		case MERGED_ADDED:

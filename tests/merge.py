@@ -494,7 +494,7 @@ def what_cannot_be_read_is_skipped(folder):
     assert content(out) == before
 
 
-def what_is_cut_off_is_told(folder):
+def what_is_cut_short_is_told(folder):
     """It is in the sum as far as it goes, and the exit status is 1."""
     good = os.path.join(DATA, "go", "cpu.pb.gz")
     cut, out = (os.path.join(folder, name) for name in ("off", "off.merged"))
@@ -504,7 +504,7 @@ def what_is_cut_off_is_told(folder):
             part.write(file.read(size))
         done = merge("-o", out, good, cut, status=1)
         lines = done.stderr.decode().splitlines()
-        assert "cut off here" in lines[0], lines
+        assert "cut short here" in lines[0], lines
         assert lines[-1].endswith("off.merged: of 1 of 2 inputs only the "
                                   "beginning is in it"), lines
         assert decode(out).n_members == 2
@@ -862,7 +862,7 @@ def main():
                        members_may_have_other_resources, folder)
         claims.attempt("what cannot be read is named and skipped",
                        what_cannot_be_read_is_skipped, folder)
-        claims.attempt("what is cut off is told", what_is_cut_off_is_told,
+        claims.attempt("what is cut short is told", what_is_cut_short_is_told,
                        folder)
         claims.attempt("sums beyond 64 bits are errors",
                        sums_beyond_64_bits_are_errors, folder)

@@ -698,7 +698,7 @@ every_truncation_is_an_answer(void **state)
 		assert_true(total >= most && total <= 820);
 		assert_true(example[size - 1] == '\n' ||
 		            (profile->n_warnings > 0 &&
-		             (strstr(profile->warnings[0], "cut off here") ||
+		             (strstr(profile->warnings[0], "cut short here") ||
 		              strstr(profile->warnings[0], "no newline"))));
 		most = total;
 		profile_free(profile);
@@ -722,7 +722,8 @@ last_line_without_newline_counts(void **state)
 
 		assert_graph(profile, 0, "f 5; ");
 		assert_non_null(strstr(profile->warnings[0], i < 2 ?
-		    "no newline at the end of the last line" : "cut off here"));
+		    "no newline at the end of the last line" :
+		    "cut short here"));
 		profile_free(profile);
 	}
 }
@@ -734,8 +735,8 @@ cut_callgrind_lacks_its_totals(void **state)
 	    "creator: callgrind-3.19.0\nevents: A\nfn=f\n1 1\n");
 
 	(void)state;
-	assert_string_equal(profile->warnings[0], "cg:4: the input is cut off "
-	                    "here; what came before was read");
+	assert_string_equal(profile->warnings[0], "cg:4: the input is cut "
+	                    "short here; what came before was read");
 	profile_free(profile);
 }
 
@@ -759,8 +760,8 @@ cut_callgrind_parts_lack_their_totals(void **state)
 	snprintf(text, sizeof text, "%s%s%s", head, whole, cut);
 	profile = read_text(text);
 	assert_int_equal(profile->n_warnings, 1);
-	assert_string_equal(profile->warnings[0], "cg:15: the input is cut off "
-	                    "here; what came before was read");
+	assert_string_equal(profile->warnings[0], "cg:15: the input is cut "
+	                    "short here; what came before was read");
 	profile_free(profile);
 	snprintf(text, sizeof text, "%s%s%s", head, cut, whole);
 	profile = read_text(text);

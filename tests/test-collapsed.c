@@ -170,7 +170,7 @@ collapsed_takes_crlf_blank_lines_and_no_last_newline(void **state)
 	assert_int_equal(profile->n_warnings, 1);
 	assert_string_equal(profile->warnings[0], "in:8: no newline at the "
 	                    "end of the last line, which was read; its last "
-	                    "number or name may be cut off");
+	                    "number or name may be cut short");
 	profile_free(profile);
 }
 
@@ -644,7 +644,7 @@ check_damaged(const char *packed, size_t size, uint64_t total)
 	} else {
 		assert_int_equal(profile->n_warnings, 1);
 		assert_non_null(strstr(profile->warnings[0],
-		                       "the input is cut off here"));
+		                       "the input is cut short here"));
 	}
 	profile_free(profile);
 }

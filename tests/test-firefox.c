@@ -328,7 +328,7 @@ firefox_cut_at_every_byte_keeps_what_is_whole(void **state)
 	profile = read_memory(&format_firefox, own, (size_t)(functions - own),
 	                      &error);
 	assert_non_null(profile);
-	assert_non_null(strstr(profile->warnings[0], "cut off"));
+	assert_non_null(strstr(profile->warnings[0], "cut short"));
 	assert_int_equal(hits_of(profile, 0, "[unknown];[unknown];[unknown]"),
 	                 5);
 	profile_free(profile);

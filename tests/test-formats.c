@@ -94,8 +94,8 @@ the_example_names_lines_and_cuts(void **state)
 	profile_free(profile);
 	profile = must_read(&format_trail, cut, sizeof cut - 1);
 	assert_int_equal(profile->tree->n_nodes, 1);
-	assert_string_equal(profile->warnings[0], "in:3: the input is cut off "
-	                    "here; what came before was read");
+	assert_string_equal(profile->warnings[0], "in:3: the input is cut "
+	                    "short here; what came before was read");
 	profile_free(profile);
 	cut_at_every_byte(&format_trail, cut, sizeof cut - 1);
 }

@@ -367,7 +367,7 @@ sizes_are_checked(void **state)
 	put(&file, 100, 4);
 	put(&file, 0, 16);
 	assert_null(read_file(&file, file.size, self_path, &error));
-	assert_string_equal(error.text, "gmon: 0x14: cut off in its first "
+	assert_string_equal(error.text, "gmon: 0x14: cut short in its first "
 	                    "record");
 }
 

@@ -183,8 +183,8 @@ gperftools_refuses_what_does_not_fit_with_its_offset(void **state)
 
 	(void)state;
 	PUT(&maker, 0, 3, 0, 10000, 0);
-	expect_error(&maker, "in: 0x28: the input is cut off here; no samples "
-	             "before that");
+	expect_error(&maker, "in: 0x28: the input is cut "
+	             "short here; no samples before that");
 	PUT(&maker, 1, 0, 5);
 	expect_error(&maker, "in: 0x28: expected a sample");
 	maker.buffer.n = 40;
@@ -213,7 +213,7 @@ gperftools_cut_at_every_byte_keeps_what_is_whole(void **state)
 	profile = read_memory(&format_gperftools, maker.buffer.bytes, 90,
 	                      &error);
 	assert_non_null(profile);
-	assert_non_null(strstr(profile->warnings[0], "cut off"));
+	assert_non_null(strstr(profile->warnings[0], "cut short"));
 	assert_int_equal(hits_of(profile, 0, "0x400030;0x400020;0x400010"), 2);
 	profile_free(profile);
 	/* In the files that were mapped. */

@@ -73,7 +73,7 @@ json_gives_tokens_with_offsets(void **state)
 	}
 	assert_false(json_next(text.json, &token));
 	assert_false(text.error.is_set);
-	assert_false(json_is_cut(text.json));
+	assert_false(json_is_cut_short(text.json));
 	close_text(&text);
 }
 
@@ -118,7 +118,7 @@ json_tells_cut_from_malformed(void **state)
 		struct text text = read_all(cases[i].text,
 		                            strlen(cases[i].text), &n);
 
-		assert_int_equal(json_is_cut(text.json), cases[i].is_cut);
+		assert_int_equal(json_is_cut_short(text.json), cases[i].is_cut);
 		assert_int_equal(text.error.is_set, cases[i].error != NULL);
 		if (cases[i].error == NULL)
 			assert_int_equal(n, cases[i].n_tokens);

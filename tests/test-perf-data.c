@@ -1864,7 +1864,7 @@ perf_data_reads_all_files_of_a_directory(void **state)
 	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 10);
 	assert_int_equal(hits_of(profile, 0, "b+0x1010"), 20);
 	assert_string_equal(profile->processes[0].host, "machine");
-	expect_warning(profile, "/data.3: 0x0: the input is cut off here");
+	expect_warning(profile, "/data.3: 0x0: the input is cut short here");
 	profile_free(profile);
 
 	/* Files after a gap are not lost without a message. */

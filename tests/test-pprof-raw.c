@@ -122,7 +122,7 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 		{ "Period: 1\nSamples:\nx/count\n 1: 70\nLocations\nMappings\n",
 		  "in: location 70 is missing or has no name" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\n",
-		  "in:4: the input is cut off here; no samples before" },
+		  "in:4: the input is cut short here; no samples before" },
 		{ "Period: 1\nSamples:\nx/count y/count\n 1: 1\nLocations\n"
 		  "Mappings\n", "samples of 1 value, but 2 sample types" },
 	};
@@ -202,11 +202,11 @@ raw_text_cut_at_every_byte_keeps_what_is_whole(void **state)
 	                         "[location 3];[location 2];[location 1]"), 1);
 	assert_int_equal(sample_tree_total(profile->tree,
 	                                   profile->tree->hits[1]), 1);
-	assert_non_null(strstr(profile->warnings[0], "cut off"));
+	assert_non_null(strstr(profile->warnings[0], "cut short"));
 	profile_free(profile);
 	profile = read_text(whole, (size_t)(mappings - whole));
 	assert_int_equal(hits_of(profile, 1, "0x4b6ef3;[location 4]"), 2);
-	assert_non_null(strstr(profile->warnings[0], "cut off"));
+	assert_non_null(strstr(profile->warnings[0], "cut short"));
 	profile_free(profile);
 }
 

@@ -774,7 +774,7 @@ pprof_cut_keeps_the_samples_that_are_whole(void **state)
 	profile = read_memory(&format_pprof, buffer.bytes, all > 115 ? all - 115 : 0,
 	                      &error);
 	assert_non_null(profile);
-	assert_non_null(strstr(profile->warnings[0], "the input is cut off"));
+	assert_non_null(strstr(profile->warnings[0], "the input is cut short"));
 	assert_int_equal(hits_of(profile, 1, "[function 1]"), 2);
 	profile_free(profile);
 }
@@ -817,7 +817,7 @@ pprof_packed_and_cut_keeps_what_is_whole(void **state)
 		if (profile != NULL) {
 			check_tree(profile);
 			assert_int_equal(cut < size, strstr(
-			    profile->warnings[0], "cut off") != NULL);
+			    profile->warnings[0], "cut short") != NULL);
 		}
 		profile_free(profile);
 		source_close(source);

@@ -459,11 +459,11 @@ reader_says_what_is_wrong_with_lines(void **state)
 	read_lines("good\nbad\n", false, "in:2: expected good", "");
 	read_lines("good\nbad\nbad\ngood\n", true, "",
 	           "in: 2 lines skipped, the first: in:2: expected good\n");
-	read_lines("good\ngood", false, "", "in:2: the input is cut off here; "
-	           "what came before was read, but more is lost\n");
+	read_lines("good\ngood", false, "", "in:2: the input is cut "
+	           "short here; what came before was read, but more is lost\n");
 	read_lines("good\ngood day", false, "", "in:2: no newline at the end "
 	           "of the last line, which was read; its last number or name "
-	           "may be cut off\n");
+	           "may be cut short\n");
 }
 
 static void
@@ -497,7 +497,7 @@ reader_takes_a_line_just_short_enough(void **state)
 	/* All but the last byte of a MiB, and no newline. */
 	read_lines(text, false, "", "in:131073: no newline at the end of the "
 	           "last line, which was read; its last number or name may be "
-	           "cut off\n");
+	           "cut short\n");
 	/* Then there is one. */
 	text[2 * n - 1] = '\n';
 	text[2 * n] = '\0';
@@ -527,11 +527,11 @@ reader_names_the_place_of_messages(void **state)
 	error.is_set = false;
 	reader_fail_empty(&reader, &error);
 	assert_string_equal(error.text, "in: no samples in it");
-	reader.is_cut = true;
+	reader.is_cut_short = true;
 	error.is_set = false;
 	reader_fail_empty(&reader, &error);
-	assert_string_equal(error.text, "in: 0x12: the input is cut off here; "
-	                    "no samples before that");
+	assert_string_equal(error.text, "in: 0x12: the input is cut "
+	                    "short here; no samples before that");
 	assert_null(end(&reader, -1));
 }
 

@@ -163,7 +163,7 @@ status=$? wanted=1
 ok 'nor twice at once' err_is 'cpprof: - and - are the same file; name each input once'
 gzip -c "$forms" | head -c 12 >"$work/cut.gz"
 run 1 "$work/cut.gz"
-ok 'a packed file that is cut off at once is not called empty' \
+ok 'a packed file that is cut short at once is not called empty' \
 	err_has 'cut.gz: cut short before its first line'
 printf '\037\213\010\0\0\0\0\0\0\003\377\377\377\377' >"$work/cut.gz"
 run 1 "$work/cut.gz"

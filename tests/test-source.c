@@ -84,7 +84,7 @@ read_text(struct source *source, struct error *error)
 }
 
 static size_t
-read_packed(size_t size, bool *is_truncated, struct error *error)
+read_packed(size_t size, bool *is_cut_short, struct error *error)
 {
 	struct source *source = source_of_memory("packed", packed, size,
 	                                         error);
@@ -92,7 +92,7 @@ read_packed(size_t size, bool *is_truncated, struct error *error)
 
 	assert_non_null(source);
 	got = read_text(source, error);
-	*is_truncated = source_is_truncated(source);
+	*is_cut_short = source_is_cut_short(source);
 	source_close(source);
 	return got;
 }
@@ -107,15 +107,15 @@ source_unpacks_members_and_frames(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct error error = { 0 };
-		bool is_truncated;
+		bool is_cut_short;
 		size_t size = packers[i](text, 1000, packed, sizeof packed);
 
 		size += packers[i](text + 1000, TEXT_SIZE - 1000,
 		                   packed + size, sizeof packed - size);
-		assert_int_equal(read_packed(size, &is_truncated, &error),
+		assert_int_equal(read_packed(size, &is_cut_short, &error),
 		                 TEXT_SIZE);
 		assert_false(error.is_set);
-		assert_false(is_truncated);
+		assert_false(is_cut_short);
 	}
 }
 
@@ -130,12 +130,12 @@ source_gives_what_is_whole_of_cut_input(void **state)
 
 		for (size_t cut = 4; cut < size; cut++) {
 			struct error error = { 0 };
-			bool is_truncated;
+			bool is_cut_short;
 
-			assert_true(read_packed(cut, &is_truncated, &error) <=
+			assert_true(read_packed(cut, &is_cut_short, &error) <=
 			            3000);
 			assert_false(error.is_set);
-			assert_true(is_truncated);
+			assert_true(is_cut_short);
 		}
 	}
 }
@@ -145,12 +145,12 @@ source_names_damage_behind_what_is_whole(void **state)
 {
 	size_t size = pack_gzip(text, 200000, packed, sizeof packed);
 	struct error error = { 0 };
-	bool is_truncated;
+	bool is_cut_short;
 
 	(void)state;
 	/* The checksum: all of the text is there, and wrong. */
 	packed[size - 6] ^= 1;
-	assert_int_equal(read_packed(size, &is_truncated, &error), 200000);
+	assert_int_equal(read_packed(size, &is_cut_short, &error), 200000);
 	assert_true(error.is_set);
 	assert_non_null(strstr(error.text, "packed: 0x"));
 	assert_non_null(strstr(error.text, "damaged"));
@@ -182,7 +182,7 @@ source_reads_utf16_as_utf8(void **state)
 
 			assert_non_null(got);
 			assert_memory_equal(got, wanted, size);
-			assert_true(source_is_truncated(source) ==
+			assert_true(source_is_cut_short(source) ==
 			            (cut % 2 == 1 || cut == 18));
 			if (cut == sizeof units)
 				assert_int_equal(size, sizeof wanted - 1);
@@ -228,7 +228,7 @@ source_reads_utf16_inside_packed_data(void **state)
 			assert_non_null(got);
 			assert_true(size <= strlen(cases[i / 2].wanted));
 			assert_memory_equal(got, cases[i / 2].wanted, size);
-			assert_true(source_is_truncated(source) == (cut < n));
+			assert_true(source_is_cut_short(source) == (cut < n));
 			if (cut == n)
 				assert_int_equal(size,
 				    strlen(cases[i / 2].wanted));
@@ -277,13 +277,13 @@ source_reads_all_members_of_gzip(void **state)
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		size_t size = pack_gzip(text, 3000, packed, sizeof packed);
 		struct error error = { 0 };
-		bool is_truncated;
+		bool is_cut_short;
 
 		size += pack_gzip(text + 3000, sizes[i], packed + size,
 		                  sizeof packed - size);
-		assert_int_equal(read_packed(size, &is_truncated, &error),
+		assert_int_equal(read_packed(size, &is_cut_short, &error),
 		                 3000 + sizes[i]);
-		assert_false(error.is_set || is_truncated);
+		assert_false(error.is_set || is_cut_short);
 	}
 }
 
@@ -292,14 +292,14 @@ source_ignores_zeros_behind_gzip(void **state)
 {
 	size_t size = pack_gzip(text, 5000, packed, sizeof packed);
 	struct error error = { 0 };
-	bool is_truncated;
+	bool is_cut_short;
 
 	(void)state;
 	memset(packed + size, 0, 512);
-	assert_int_equal(read_packed(size + 512, &is_truncated, &error), 5000);
+	assert_int_equal(read_packed(size + 512, &is_cut_short, &error), 5000);
 	assert_false(error.is_set);
 	packed[size] = 'x';
-	assert_int_equal(read_packed(size + 512, &is_truncated, &error), 5000);
+	assert_int_equal(read_packed(size + 512, &is_cut_short, &error), 5000);
 	assert_true(error.is_set);
 }
 
@@ -369,7 +369,7 @@ source_ends_where_it_unpacks_to_too_much(void **state)
 		}
 		assert_false(error.is_set);
 		assert_int_equal(source_is_too_much(source), i);
-		assert_int_equal(source_is_truncated(source), i);
+		assert_int_equal(source_is_cut_short(source), i);
 		if (i == 0)
 			assert_int_equal(done, sizes[i]);
 		else

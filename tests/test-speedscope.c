@@ -364,7 +364,7 @@ speedscope_cut_at_every_byte_keeps_what_is_whole(void **state)
 	profile = read_memory(&format_speedscope, text,
 	                      (size_t)(weights - text) + 4, &error);
 	assert_non_null(profile);
-	assert_non_null(strstr(profile->warnings[0], "cut off"));
+	assert_non_null(strstr(profile->warnings[0], "cut short"));
 	assert_non_null(strstr(profile->warnings[0], "names"));
 	assert_int_equal(hits_of(profile, 0, "[frame 0];[frame 1]"), 1);
 	assert_int_equal(hits_of(profile, 0, "[frame 0]"), 0);

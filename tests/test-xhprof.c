@@ -129,7 +129,7 @@ xhprof_cut_at_every_byte_is_an_error_or_a_profile(void **state)
 		assert_int_equal(profile == NULL, error.is_set);
 		if (profile != NULL)
 			assert_non_null(strstr(profile->warnings[0],
-			                       "cut off"));
+			                       "cut short"));
 		profile_free(profile);
 	}
 }

@@ -166,7 +166,7 @@ reader_pass_file(const struct reader *reader, const struct error *why,
 	       reader_fail_file(reader, error, "%s", why->text);
 }
 
-/* What is wrong with the packing of the input, for a message about a cut. */
+/* What is wrong with the packing of the input, if it is cut short. */
 struct damage {
 	const char *open, *text, *close;
 };
@@ -185,9 +185,9 @@ reader_fail_empty(const struct reader *reader, struct error *error)
 {
 	struct damage damage = damage_of(reader);
 
-	if (!reader->is_cut)
+	if (!reader->is_cut_short)
 		return reader_fail_file(reader, error, "no samples in it");
-	return reader_fail(reader, error, "the input is cut off here%s%s%s; "
+	return reader_fail(reader, error, "the input is cut short here%s%s%s; "
 	                   "no samples before that", damage.open, damage.text,
 	                   damage.close);
 }
@@ -207,15 +207,16 @@ reader_warn(struct reader *reader, struct error *error, const char *format,
 }
 
 int
-reader_warn_cut(struct reader *reader, const char *lost, struct error *error)
+reader_warn_cut_short(struct reader *reader, const char *lost,
+                      struct error *error)
 {
 	struct damage damage = damage_of(reader);
 	struct error text = { 0 };
 
-	if (!reader->is_cut)
+	if (!reader->is_cut_short)
 		return 0;
-	reader->profile->is_cut = true;
-	reader_fail(reader, &text, "the input is cut off here%s%s%s; what "
+	reader->profile->is_cut_short = true;
+	reader_fail(reader, &text, "the input is cut short here%s%s%s; what "
 	            "came before was read%s", damage.open, damage.text,
 	            damage.close, lost);
 	return profile_warn(reader->profile, error, "%s", text.text);
@@ -227,7 +228,7 @@ int
 reader_reject(struct reader *reader, const char *what, struct error *error)
 {
 	if (reader->is_unended)
-		reader->is_cut = true;
+		reader->is_cut_short = true;
 	if (reader->is_unended || !reader->options->lenient)
 		return reader_fail(reader, error, "%s", what);
 	if (reader->n_skipped++ == 0)
@@ -247,12 +248,12 @@ int
 reader_warn_lines(struct reader *reader, const char *lost,
                   struct error *error)
 {
-	if (reader_warn_cut(reader, lost, error) != 0)
+	if (reader_warn_cut_short(reader, lost, error) != 0)
 		return -1;
-	if (reader->is_unended && !reader->is_cut &&
+	if (reader->is_unended && !reader->is_cut_short &&
 	    profile_warn(reader->profile, error, "%s:%" PRIu64 ": no newline "
 	                 "at the end of the last line, which was read; its "
-	                 "last number or name may be cut off",
+	                 "last number or name may be cut short",
 	                 source_name(reader->source), reader->place) != 0)
 		return -1;
 	if (reader->n_skipped == 0)
@@ -299,7 +300,8 @@ read_unended(struct reader *reader, reader_line *read, void *context,
 	copy[length] = '\n';
 	result = read(context, copy, length, &wrong);
 	free(copy);
-	return result == 0 || (reader->is_cut && !wrong.is_out_of_memory) ? 0 :
+	return result == 0 ||
+	       (reader->is_cut_short && !wrong.is_out_of_memory) ? 0 :
 	       error_pass(error, &wrong);
 }
 
@@ -313,8 +315,8 @@ reader_end_lines(struct reader *reader, reader_line *read, void *context,
 	if (length > 0) {
 		reader->place++;
 		reader->is_unended = true;
-		reader->is_cut = source_is_truncated(reader->source);
-		if (!reader->is_cut &&
+		reader->is_cut_short = source_is_cut_short(reader->source);
+		if (!reader->is_cut_short &&
 		    read_unended(reader, read, context, text, length,
 		                 error) != 0)
 			return -1;
@@ -323,7 +325,7 @@ reader_end_lines(struct reader *reader, reader_line *read, void *context,
 	/* Packed input that is damaged says so here. */
 	if (source_peek(reader->source, 1, &size, error) == NULL)
 		return -1;
-	reader->is_cut |= source_is_truncated(reader->source);
+	reader->is_cut_short |= source_is_cut_short(reader->source);
 	return 0;
 }
 

@@ -361,7 +361,7 @@ struct reader {
 	enum reader_places places;
 	uint64_t place;		/* the line that is read, from 1, or the offset
 				 * of the bytes at hand */
-	bool is_cut;		/* the input ended too early */
+	bool is_cut_short;	/* the input ended too early */
 
 	/* Lines, see reader_lines. */
 	bool is_unended;
@@ -425,7 +425,7 @@ int reader_pass_at(const struct reader *reader, uint64_t place,
 int reader_pass_file(const struct reader *reader, const struct error *why,
                      struct error *error);
 
-/* The error for an input without samples: whole, or cut before the first. */
+/* The error for an input without samples: whole, or cut short before it. */
 int reader_fail_empty(const struct reader *reader, struct error *error);
 
 /* Adds a warning about the file to the profile; the shell shows it once. */
@@ -434,11 +434,11 @@ int reader_warn(struct reader *reader, struct error *error,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Warns at the current place if the input is cut.  lost: what else is missing,
- * as the end of the sentence (", but names may be missing"), or "".
+ * Warns at the current place if the input is cut short.  lost: what else is
+ * missing, as the end of the sentence (", but names may be missing"), or "".
  */
-int reader_warn_cut(struct reader *reader, const char *lost,
-                    struct error *error);
+int reader_warn_cut_short(struct reader *reader, const char *lost,
+                          struct error *error);
 
 /* ---- lines ---- */
 
@@ -449,9 +449,9 @@ typedef int reader_line(void *context, const char *line, size_t length,
 /*
  * Reads all lines, counting them in `place`; one longer than longest_mib MiB is
  * an error.  While a last line without a newline is read, and afterwards,
- * is_unended is set: the line may have been cut anywhere, so a reader rejects
- * it unless it is certainly whole.  Then is_cut is set.  It is also set if the
- * packing of the input is cut.
+ * is_unended is set: the line may be cut short, so a reader rejects it unless
+ * it is certainly whole.  Then is_cut_short is set.  It is also set if the
+ * packing of the input is cut short.
  */
 int reader_lines(struct reader *reader, unsigned longest_mib,
                  reader_line *read, void *context, struct error *error);
@@ -468,8 +468,8 @@ int reader_reject_for(struct reader *reader, const struct error *why,
                       struct error *error);
 
 /*
- * Once all lines have been read: warns of a cut (lost: as above), of a last
- * line without a newline, and of skipped lines.
+ * Once all lines have been read: warns if the input is cut short (lost: as
+ * above), of a last line without a newline, and of skipped lines.
  */
 int reader_warn_lines(struct reader *reader, const char *lost,
                       struct error *error);

@@ -54,7 +54,7 @@ struct source {
 	XXH3_state_t *hash;		/* of the bytes of fd; NULL: none */
 
 	struct unpacker *unpacker;	/* NULL: it is not packed */
-	bool is_truncated;
+	bool is_cut_short;
 	bool is_too_much;		/* unpacked, for its size */
 	uint64_t n_unpacked;
 	struct error damage;		/* of the packing, without the name */
@@ -123,9 +123,9 @@ source_name(const struct source *source)
 }
 
 bool
-source_is_truncated(const struct source *source)
+source_is_cut_short(const struct source *source)
 {
-	return source->is_truncated;
+	return source->is_cut_short;
 }
 
 const char *
@@ -133,7 +133,7 @@ source_damage(const struct source *source)
 {
 	if (source->damage.is_set)
 		return source->damage.text;
-	return source->is_truncated ? "cut short" : NULL;
+	return source->is_cut_short ? "cut short" : NULL;
 }
 
 bool
@@ -408,7 +408,7 @@ source_of_memory(const char *name, const void *data, size_t size,
 }
 
 /*
- * Inside packed data damage is like a cut.  Where the data ended and its
+ * Inside packed data damage is like an early end.  Where the data ended and its
  * checksum is wrong, or something else follows, nothing says what is whole.
  */
 static void
@@ -417,7 +417,7 @@ set_damage(struct source *source, const struct unpacker_damage *damage)
 	error_set(&source->damage, "0x%llx: damaged: %s",
 	          (unsigned long long)(source->done - source->n_packed),
 	          damage->what);
-	source->is_truncated = damage->is_inside;
+	source->is_cut_short = damage->is_inside;
 }
 
 /* Cuts input that was made to become huge when it is unpacked. */
@@ -427,7 +427,7 @@ check_amount(struct source *source)
 	if (!unpacked_is_too_much(source->done - source->n_packed,
 	                          source->n_unpacked))
 		return;
-	source->is_truncated = source->is_too_much = true;
+	source->is_cut_short = source->is_too_much = true;
 	error_set(&source->damage, "unpacks to more than %d times its size",
 	          UNPACKED_RATIO);
 }
@@ -460,7 +460,7 @@ source_unpack_some(struct source *source, char *to, size_t n,
 			check_amount(source);
 		if (got == 0 && starved && source->n_packed == 0 &&
 		    (source->fd < 0 || source->fd_ended)) {
-			source->is_truncated = unpacker_is_inside(unpacker);
+			source->is_cut_short = unpacker_is_inside(unpacker);
 			break;
 		}
 	}
@@ -706,7 +706,7 @@ source_peek(struct source *source, size_t wanted, size_t *size,
 	if (source_fill(source, wanted, error) != 0)
 		return NULL;
 	if (source->n_bytes == 0 && source->bytes_ended &&
-	    source->damage.is_set && !source->is_truncated) {
+	    source->damage.is_set && !source->is_cut_short) {
 		error_set(error, "%s: %s", source->name, source->damage.text);
 		return NULL;
 	}

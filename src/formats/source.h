@@ -125,7 +125,7 @@ const char *source_name(const struct source *source);
  * before; *size says how many (0: the end).  SIZE_MAX wants the whole input.
  * The pointer is good until the next call on this source.  NULL with *error set
  * when reading or unpacking fails.  Packed input that is damaged ends there, as
- * if it were cut; if it can be unpacked but its checksum is wrong, the error
+ * if it were cut short; if only its checksum is wrong, the error
  * comes when all has been skipped.  Memory grows with what arrives, not with
  * what is wanted.
  */
@@ -139,7 +139,7 @@ void source_skip(struct source *source, size_t n);
  * Whether the input ended before its packing did, or is damaged inside it; what
  * is wrong with the packing, or NULL.  Known at the end.
  */
-bool source_is_truncated(const struct source *source);
+bool source_is_cut_short(const struct source *source);
 const char *source_damage(const struct source *source);
 
 /*

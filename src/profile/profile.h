@@ -199,7 +199,7 @@ struct profile {
 	const char *name;	/* name of its file, for messages; NULL: a
 				 * sum */
 	uint32_t n_files;	/* number of files that it was read from */
-	bool is_cut;		/* its file ended too early */
+	bool is_cut_short;		/* its file ended too early */
 
 	struct resource *resources;
 	struct module *modules;

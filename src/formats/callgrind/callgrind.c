@@ -704,14 +704,14 @@ finish_graph(struct callgrind *input, struct error *error)
 	                "functions with their descendants are unknown");
 }
 
-/* What is cut off before its first cost is no profile. */
+/* What is cut short before its first cost is no profile. */
 static int
 check_cut(const struct callgrind *input, struct error *error)
 {
 	const struct reader *reader = &input->reader;
 	uint64_t costs = 0, samples;
 
-	if (!reader->is_cut)
+	if (!reader->is_cut_short)
 		return 0;
 	for (uint32_t r = 0; r < reader->profile->n_resources && costs == 0;
 	     r++)
@@ -729,7 +729,7 @@ callgrind_read_profile(struct callgrind *input, struct error *error)
 		return -1;
 	if (input->graph == NULL)
 		return reader_fail_file(reader, error, "no costs in it");
-	reader->is_cut |= input->is_call ||
+	reader->is_cut_short |= input->is_call ||
 	    (input->is_callgrind && !input->has_end);
 	if (input->cut_line != 0 &&
 	    reader_warn(reader, error, "the part before line %" PRIu64

@@ -35,7 +35,7 @@ struct charge {
 struct entering {
 	struct v8_tree *tree;
 	const struct v8_profile *v8;
-	bool is_cut;
+	bool is_cut_short;
 	bool has_times, has_hits;
 	bool is_endless;		/* the end of the last sample is not
 					 * known */
@@ -457,7 +457,7 @@ charge_samples(struct entering *entering, struct error *error)
 		entering->charges[entering->rows_of_ids[
 		    v8->samples[i]]].samples++;
 	if (v8->has_times && v8->n_times != v8->n_samples &&
-	    v8->n_times != v8->n_samples + 1 && !entering->is_cut)
+	    v8->n_times != v8->n_samples + 1 && !entering->is_cut_short)
 		return error_set(error, "%zu samples have %zu times",
 		                 v8->n_samples, v8->n_times);
 	return v8->has_times ?
@@ -468,7 +468,7 @@ int
 v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 {
 	struct entering entering = { .tree = tree, .v8 = v8,
-		.is_cut = tree->reader.is_cut };
+		.is_cut_short = tree->reader.is_cut_short };
 	struct error why = { 0 };
 	int result = -1;
 
@@ -485,7 +485,7 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 	else
 		json_pass(tree->json, v8->samples_offset, &why);
 	tree->n_profiles++;
-	tree->n_endless += entering.is_endless && !entering.is_cut;
+	tree->n_endless += entering.is_endless && !entering.is_cut_short;
 	free(entering.parent);
 	free(entering.label);
 	free(entering.charges);
@@ -499,7 +499,7 @@ v8_tree_finish(struct v8_tree *tree, struct error *error)
 {
 	struct reader *reader = &tree->reader;
 
-	if (reader_warn_cut(reader, "", error) != 0)
+	if (reader_warn_cut_short(reader, "", error) != 0)
 		return -1;
 	if (tree->n_endless > 0 &&
 	    reader_warn(reader, error, "the last sample has no time in %"

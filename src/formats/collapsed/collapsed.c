@@ -32,10 +32,10 @@ read_last_line(struct collapsed *input, const char *line,
 	ssize_t taken;
 	char *copy;
 
-	reader->is_cut = source_is_truncated(reader->source);
-	if (reader->is_cut)
+	reader->is_cut_short = source_is_cut_short(reader->source);
+	if (reader->is_cut_short)
 		reader->place++;
-	if (reader->is_cut || length == 0)
+	if (reader->is_cut_short || length == 0)
 		return 0;
 	copy = memory_array(length + 1 + SOURCE_PADDING, 1, error);
 	if (copy == NULL)
@@ -80,7 +80,7 @@ end_at_malformed(struct collapsed *input, const struct error *wrong,
 		return error_pass(error, &failed);
 	if (source_damage(source) == NULL)
 		return error_pass(error, wrong);
-	input->reader.is_cut = true;
+	input->reader.is_cut_short = true;
 	return input->writer != NULL ?
 	       stack_writer_enter(input->writer, error) : 0;
 }

@@ -18,7 +18,7 @@ reject_line(struct collapsed *input, const char *what,
             struct error *error)
 {
 	if (input->reader.is_unended) {
-		input->reader.is_cut = true;
+		input->reader.is_cut_short = true;
 		reader_fail(&input->reader, &input->cut, "%s", what);
 		return 0;
 	}

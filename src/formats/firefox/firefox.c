@@ -190,7 +190,8 @@ firefox_finish(struct firefox *firefox, struct error *error)
 		return -1;
 	if (firefox_tree_count(firefox->tree) == 0)
 		return reader_fail_empty(reader, error);
-	if (reader_warn_cut(reader, ", but names may be missing", error) != 0)
+	if (reader_warn_cut_short(reader, ", but names may be missing",
+	                          error) != 0)
 		return -1;
 	if (firefox->n_allocating > 0 &&
 	    reader_warn(reader, error, "allocations are not read; threads that "

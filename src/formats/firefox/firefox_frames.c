@@ -192,7 +192,7 @@ static int
 miss_row(struct firefox_frames *frames, const struct index_column *column,
          const char *name, size_t row, size_t n)
 {
-	return json_is_cut(frames->json) ? 0 :
+	return json_is_cut_short(frames->json) ? 0 :
 	       index_column_fail(column, frames->json, name, row, n);
 }
 
@@ -220,7 +220,7 @@ firefox_frames_find_file(struct firefox_frames *frames,
 	       miss_row(frames, files, column, row, n_strings);
 }
 
-/* Likewise the library of a frame; one that was cut off is NO_CELL. */
+/* Likewise the library of a frame; one that was cut short is NO_CELL. */
 static int
 firefox_frames_find_library(struct firefox_frames *frames,
                             const struct frame_tables *tables, uint32_t frame,
@@ -235,7 +235,7 @@ firefox_frames_find_library(struct firefox_frames *frames,
 		    index_column_at(&of->function_resource, function));
 	if (*library == NO_CELL || *library < n)
 		return 1;
-	if (!json_is_cut(frames->json)) {
+	if (!json_is_cut_short(frames->json)) {
 		json_fail(frames->json, of->frame_function.offset,
 		          "frame %" PRIu32 " is of library %" PRIu32 " of %zu",
 		          frame, *library, n);

@@ -117,7 +117,7 @@ firefox_tree_make_labels(struct firefox_stacks *stacks,
 		if (row < n_frames)
 			stacks->label[i] = firefox_frames_label(frames,
 			    &stacks->tables, row, error);
-		else if (json_is_cut(json))
+		else if (json_is_cut_short(json))
 			stacks->label[i] = firefox_frames_add_name(frames,
 			    "[unknown]", error);
 		else
@@ -143,7 +143,7 @@ stacks_begin(struct firefox_stacks *stacks, struct firefox_frames *frames,
 	size_t n_callers = tables->stack_prefix.n > 0 ?
 	                   tables->stack_prefix.n : tables->stack_offset.n;
 
-	if (n != n_callers && !json_is_cut(json)) {
+	if (n != n_callers && !json_is_cut_short(json)) {
 		json_fail(json, tables->stack_frame.offset,
 		          "%zu stacks have %zu callers", n, n_callers);
 		return -1;
@@ -240,11 +240,11 @@ firefox_tree_find_node(struct firefox_tree *tree, struct firefox_stacks *stacks,
                        struct error *error)
 {
 	struct stack_rows *rows = &stacks->rows;
-	bool is_cut = tree->reader->is_cut;
+	bool is_cut_short = tree->reader->is_cut_short;
 	struct error why = { 0 };
 	uint32_t node, label;
 
-	if (stack == NO_CELL || (stack >= rows->n && is_cut)) {
+	if (stack == NO_CELL || (stack >= rows->n && is_cut_short)) {
 		label = firefox_frames_add_name(tree->frames,
 		    stack == NO_CELL ? "[no stack]" : "[unknown]", error);
 		return label == NO_LABEL ? NO_NODE :

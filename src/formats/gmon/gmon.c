@@ -87,7 +87,7 @@ gmon_read_record(struct gmon *input, struct error *error)
 	                      "expected a record of kind 0, 1 or 2");
 }
 
-/* Reads whole records; the rest of one that is cut is left out. */
+/* Reads whole records; the rest of one that is cut short is left out. */
 static int
 gmon_read_records(struct gmon *input, struct error *error)
 {
@@ -102,9 +102,9 @@ gmon_read_records(struct gmon *input, struct error *error)
 		if (input->n_histograms == 0 &&
 		    reader->profile->graph->n_arcs == 0)
 			return reader_fail(reader, error,
-			                   "cut off in its first record");
-		reader->is_cut = true;
-		return reader_warn_cut(reader, "", error);
+			                   "cut short in its first record");
+		reader->is_cut_short = true;
+		return reader_warn_cut_short(reader, "", error);
 	}
 	return 0;
 }
@@ -192,7 +192,7 @@ gmon_read_all(struct gmon *input, const char *path, struct error *error)
 	input->bytes.offset = HEADER_SIZE;
 	if (input->bytes.size < HEADER_SIZE)
 		return reader_fail_at(&input->reader, input->bytes.size, error,
-		                    "cut off in its header");
+		                    "cut short in its header");
 	if (add_functions(input, path, error) != 0 ||
 	    gmon_add_program(input->reader.profile, path, error) != 0 ||
 	    gmon_read_records(input, error) != 0)

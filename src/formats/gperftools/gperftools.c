@@ -177,7 +177,7 @@ gperftools_read_samples(struct gperftools *input, struct error *error)
 		                                           &wanted, error) != 0)
 			return -1;
 		if (is_end && !input->has_end) {
-			reader->is_cut = true;
+			reader->is_cut_short = true;
 			source_skip(reader->source, size);
 			break;
 		}
@@ -259,10 +259,10 @@ gperftools_add_frames(struct gperftools *input, const struct memory_map *map,
 	return result;
 }
 
-/* Reads the lines of the rest; *is_cut: the last one lacks its end. */
+/* Reads the lines of the rest; *is_cut_short: the last one lacks its end. */
 static int
-read_map_lines(struct reader *reader, struct memory_map *map, bool *is_cut,
-               struct error *error)
+read_map_lines(struct reader *reader, struct memory_map *map,
+               bool *is_cut_short, struct error *error)
 {
 	size_t size;
 	const char *at = source_peek(reader->source, MAPS_MAX, &size, error);
@@ -277,7 +277,7 @@ read_map_lines(struct reader *reader, struct memory_map *map, bool *is_cut,
 			return -1;
 		at = stop + 1;
 	}
-	*is_cut = at < end;
+	*is_cut_short = at < end;
 	return 0;
 }
 
@@ -289,19 +289,20 @@ gperftools_read_map(struct gperftools *input, struct error *error)
 	struct memory_map *map = memory_map_new(error);
 	const struct memory_mapping *mappings;
 	struct gperftools_place *places = NULL;
-	bool is_cut = false;
+	bool is_cut_short = false;
 	int result = -1;
 	size_t n;
 
-	if (map != NULL && read_map_lines(reader, map, &is_cut, error) == 0) {
+	if (map != NULL &&
+	    read_map_lines(reader, map, &is_cut_short, error) == 0) {
 		mappings = memory_map_all(map, &n);
 		places = gperftools_add_modules(reader, mappings, n, error);
 	}
 	if (places != NULL)
 		result = gperftools_add_frames(input, map, places, error);
-	if (result == 0 && is_cut)
+	if (result == 0 && is_cut_short)
 		result = reader_warn(reader, error, "the list of mapped files "
-		                     "at the end is cut off; addresses may "
+		                     "at the end is cut short; addresses may "
 		                     "lack names");
 	free(places);
 	memory_map_free(map);
@@ -323,9 +324,9 @@ gperftools_read_profile(struct gperftools *input, struct error *error)
 		return -1;
 	if (reader->profile->n_modules > 0)
 		process.program = reader->profile->modules[0].path;
-	reader->is_cut |= source_is_truncated(reader->source);
+	reader->is_cut_short |= source_is_cut_short(reader->source);
 	return profile_add_process(reader->profile, &process, error) !=
-	    UINT32_MAX && reader_warn_cut(reader, "", error) == 0 ?
+	    UINT32_MAX && reader_warn_cut_short(reader, "", error) == 0 ?
 	    reader_finish_stacks(reader, NULL, error) : -1;
 }
 

@@ -271,11 +271,12 @@ end_text(struct json_reader *json)
 	yajl_status status = yajl_complete_parse(json->parser);
 
 	json->is_end = true;
-	json->reader->is_cut = !json->is_complete ||
-	               source_is_truncated(json->source);
-	if (was_complete && !json->reader->is_cut && status != yajl_status_ok)
+	json->reader->is_cut_short = !json->is_complete ||
+	               source_is_cut_short(json->source);
+	if (was_complete && !json->reader->is_cut_short &&
+	    status != yajl_status_ok)
 		fail_malformed(json, json->last_token);
-	if (json->reader->is_cut)
+	if (json->reader->is_cut_short)
 		json->n_tokens = n_tokens;
 }
 
@@ -311,7 +312,7 @@ parse_block(struct json_reader *json)
 	status = yajl_parse(json->parser, (const unsigned char *)bytes, size);
 	if (status == yajl_status_error && !json->error->is_set) {
 		if (json_reader_is_damaged(json))
-			json->is_end = json->reader->is_cut = true;
+			json->is_end = json->reader->is_cut_short = true;
 		json->is_malformed = !json->is_end;
 		json->malformed = json->reader->place +
 		                  yajl_get_bytes_consumed(json->parser) - 1;
@@ -347,9 +348,9 @@ json_next(struct json_reader *json, struct json_token *token)
 }
 
 bool
-json_is_cut(const struct json_reader *json)
+json_is_cut_short(const struct json_reader *json)
 {
-	return json->reader->is_cut;
+	return json->reader->is_cut_short;
 }
 
 uint64_t

@@ -118,7 +118,7 @@ void json_pass(struct json_reader *json, uint64_t offset,
  * known after JSON_END.  A number at the very end of such a text is dropped,
  * since some of its digits may be missing.
  */
-bool json_is_cut(const struct json_reader *json);
+bool json_is_cut_short(const struct json_reader *json);
 uint64_t json_offset(const struct json_reader *json);
 
 /* ---- json_number.c ---- */

@@ -526,11 +526,12 @@ legacy_read_line(void *context, const char *bytes, size_t length,
 
 /* ---- the whole input ---- */
 
-/* If the input is cut, the last thread's stack may be incomplete. */
+/* If the input is cut short, the last thread's stack may be incomplete. */
 static int
 end_source(struct legacy *legacy, struct error *error)
 {
-	if (!legacy->reader.is_cut && legacy_end_thread(legacy, error) != 0)
+	if (!legacy->reader.is_cut_short &&
+	    legacy_end_thread(legacy, error) != 0)
 		return -1;
 	return end_comments(legacy, error) == 0 ?
 	       legacy_symbols_name(&legacy->symbols, legacy->addresses,

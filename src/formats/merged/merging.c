@@ -215,8 +215,8 @@ merging_add(struct merging *merging, const char *path, const char *id,
 	    merging->sum->fleet->by.n == 0 &&
 	    add_keys(merging, profile, error) != 0)
 		result = MERGED_FAILED;
-	if (result == MERGED_ADDED && profile->is_cut)
-		result = MERGED_CUT;
+	if (result == MERGED_ADDED && profile->is_cut_short)
+		result = MERGED_CUT_SHORT;
 	profile_free(profile);
 	return result;
 }

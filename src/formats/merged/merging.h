@@ -29,7 +29,7 @@ void merging_free(struct merging *merging);
 enum merged_input {
 	MERGED_FAILED = -1,	/* *error says why; the sum is of no more use */
 	MERGED_ADDED,
-	MERGED_CUT,		/* added as far as it goes; a warning says so */
+	MERGED_CUT_SHORT,	/* added as far as it goes, with a warning */
 	MERGED_SKIPPED,		/* *error says why; the sum is as before */
 };
 

@@ -1084,9 +1084,9 @@ find_dictionary(struct otlp *input, struct protobuf message,
 	if (found == PROTOBUF_MALFORMED)
 		return reader_fail(&input->reader, error, "expected a field of "
 		                   "a protobuf");
-	if (found == PROTOBUF_CUT)
-		input->reader.is_cut = true;
-	if (!is_there && input->reader.is_cut)
+	if (found == PROTOBUF_CUT_SHORT)
+		input->reader.is_cut_short = true;
+	if (!is_there && input->reader.is_cut_short)
 		return reader_fail_empty(&input->reader, error);
 	if (!is_there)
 		return reader_fail(&input->reader, error, "no dictionary; "
@@ -1135,9 +1135,9 @@ read_message(struct otlp *input, struct protobuf message, struct error *error)
 		                        "profiles of OTLP");
 	if (enter_tables(input, dictionary, &why) != 0)
 		return reader_pass_file(reader, &why, error);
-	return reader_warn_cut(reader, "", error) == 0 ?
+	return reader_warn_cut_short(reader, "", error) == 0 ?
 	    pprof_profile_fill(&input->builder.tables,
-	                       &input->builder.samples, reader->is_cut,
+	                       &input->builder.samples, reader->is_cut_short,
 	                       error) : -1;
 }
 
@@ -1152,7 +1152,7 @@ read_binary(struct otlp *input, struct error *error)
 
 	if (bytes == NULL)
 		return -1;
-	input->reader.is_cut = source_is_truncated(source);
+	input->reader.is_cut_short = source_is_cut_short(source);
 	result = read_message(input, (struct protobuf){ at, at + size }, error);
 	source_skip(source, size);
 	return result;
@@ -1176,7 +1176,7 @@ read_json(struct otlp *input, struct error *error)
 			error_out_of_memory(error);
 		at = (const unsigned char *)message.bytes;
 		input->revision = otlp_json_revision;
-		input->reader.is_cut = json_is_cut(json);
+		input->reader.is_cut_short = json_is_cut_short(json);
 		input->reader.place = json_offset(json);
 		if (!error->is_set)
 			result = read_message(input, (struct protobuf){ at,
@@ -1266,7 +1266,7 @@ enter_field(struct protobuf *message, uint32_t number)
 		uint64_t tag, size;
 
 		found = protobuf_next(message, &field);
-		if (found == PROTOBUF_CUT && field.number == number &&
+		if (found == PROTOBUF_CUT_SHORT && field.number == number &&
 		    (at = protobuf_varint(at, &tag)) != NULL &&
 		    (at = protobuf_varint(at, &size)) != NULL) {
 			message->at = at;

@@ -4,8 +4,8 @@
  * A file is a header, the events, the records and, after these, sections about
  * the recorded files and the machine ("features").  In a pipe, events and
  * features are records, too.  The input is read once, from front to back; what
- * the records mean is perf_data.h's subject.  A file that is cut off yields
- * what comes before the cut.
+ * the records mean is perf_data.h's subject.  A file that is cut short
+ * yields what comes before its end.
  *
  * `perf record --threads` writes a directory: such a file, "data", and next to
  * it the records of each processor, in "data.0" and so on.
@@ -46,7 +46,7 @@ struct perf_data_input {
 	uint64_t offset;		/* in the file, of the next byte */
 	uint64_t data_end;		/* of the records */
 	bool is_pipe;
-	bool is_cut;
+	bool is_cut_short;
 	unsigned char features[PERF_FEATURES / 8];	/* bit i: there is i */
 };
 
@@ -88,7 +88,7 @@ skip(struct perf_data_input *input, size_t n)
 	input->offset += n;
 }
 
-/* Skips up to an offset that lies ahead; input that ends earlier is cut. */
+/* Skips up to an offset that lies ahead, or to the end of the input. */
 static int
 skip_to(struct perf_data_input *input, uint64_t offset, struct error *error)
 {
@@ -99,7 +99,7 @@ skip_to(struct perf_data_input *input, uint64_t offset, struct error *error)
 		if (peek(input, 1, &size, error) == NULL)
 			return -1;
 		if (size == 0) {
-			input->is_cut = true;
+			input->is_cut_short = true;
 			return 0;
 		}
 		skip(input, size < left ? size : (size_t)left);
@@ -352,7 +352,7 @@ perf_data_read_records(struct perf_data_input *input,
 	return perf_data_step(input, error);
 }
 
-/* Reads all records, to their end or to where the input is cut. */
+/* Reads all records, to their end or to where the input is cut short. */
 static int
 perf_data_read_data(struct perf_data_input *input, struct error *error)
 {
@@ -375,7 +375,7 @@ perf_data_read_data(struct perf_data_input *input, struct error *error)
 			    "a record of more than 2^64 bytes", error);
 		if (skip_to(input, input->offset + payload, error) != 0)
 			return -1;
-		if (input->is_cut || (payload == 0 &&
+		if (input->is_cut_short || (payload == 0 &&
 		    (is_end || wanted > input->data_end - input->offset)))
 			break;
 	}
@@ -383,21 +383,21 @@ perf_data_read_data(struct perf_data_input *input, struct error *error)
 		return -1;
 	if (input->data_end != UINT64_MAX ?
 	    input->offset < input->data_end : size > 0)
-		input->is_cut = true;
+		input->is_cut_short = true;
 	return 0;
 }
 
 /* ---- the files of a directory ---- */
 
 static int
-warn_if_cut(const struct perf_data_input *input, struct profile *profile,
+warn_if_cut_short(const struct perf_data_input *input, struct profile *profile,
             struct error *error)
 {
-	if (!input->is_cut)
+	if (!input->is_cut_short)
 		return 0;
-	profile->is_cut = true;
+	profile->is_cut_short = true;
 	return profile_warn(profile, error, "%s: 0x%" PRIx64 ": the input is "
-	                    "cut off here; what came before was read",
+	                    "cut short here; what came before was read",
 	                    source_name(input->source), input->offset);
 }
 
@@ -418,7 +418,7 @@ perf_data_read_part(const struct perf_data_input *main, const char *path,
 		return -1;
 	if (perf_session_next_file(input.session, path, error) == 0 &&
 	    perf_data_read_data(&input, error) == 0 &&
-	    warn_if_cut(&input, profile, error) == 0)
+	    warn_if_cut_short(&input, profile, error) == 0)
 		result = 0;
 	source_close(input.source);
 	return result;
@@ -525,12 +525,12 @@ read_feature_sections(struct perf_data_input *input, struct error *error)
 				take_extent(&in), i };
 	skip(input, in.offset);
 	if (bytes_failed(&in)) {
-		input->is_cut = true;
+		input->is_cut_short = true;
 		return 0;
 	}
 	if (n > 0)
 		qsort(sections, n, sizeof *sections, compare_sections);
-	for (size_t i = 0; i < n && !input->is_cut; i++) {
+	for (size_t i = 0; i < n && !input->is_cut_short; i++) {
 		const struct perf_data_extent *place = &sections[i].place;
 
 		if (place->offset < input->offset ||
@@ -543,13 +543,13 @@ read_feature_sections(struct perf_data_input *input, struct error *error)
 			return -1;
 		end = place->offset + place->size;
 		if (size < place->size)
-			input->is_cut = true;
+			input->is_cut_short = true;
 		else if (perf_session_feature(input->session,
 		             sections[i].feature, bytes, (size_t)place->size,
 		             input->offset, error) != 0)
 			return -1;
 	}
-	return input->is_cut ? 0 : skip_to(input, end, error);
+	return input->is_cut_short ? 0 : skip_to(input, end, error);
 }
 
 /* Says so if another file was appended: `cat a.data b.data`. */
@@ -582,11 +582,11 @@ perf_data_read_source(struct perf_data_input *input, struct profile *profile,
 	if (has_feature(input, PERF_FEATURE_DIRECTORY) &&
 	    read_directory(input, profile, error) != 0)
 		return -1;
-	if (!input->is_cut && input->data_end != UINT64_MAX &&
+	if (!input->is_cut_short && input->data_end != UINT64_MAX &&
 	    ((!input->is_pipe && read_feature_sections(input, error) != 0) ||
 	     warn_if_appended(input, profile, error) != 0))
 		return -1;
-	if (warn_if_cut(input, profile, error) != 0)
+	if (warn_if_cut_short(input, profile, error) != 0)
 		return -1;
 	return perf_session_finish(input->session, error);
 }

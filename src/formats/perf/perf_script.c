@@ -751,7 +751,7 @@ perf_script_enter_frames(struct script *script, struct error *error)
 
 /* ---- the whole input ---- */
 
-/* The last sample of a cut input may lack frames and is left out. */
+/* The last sample of an input that is cut short may lack frames: left out. */
 static int
 perf_script_read_profile(struct script *script, struct error *error)
 {
@@ -760,7 +760,8 @@ perf_script_read_profile(struct script *script, struct error *error)
 
 	if (reader_lines(reader, LINE_MAX_MIB, perf_script_read_line, script,
 	                 error) != 0 ||
-	    (!reader->is_cut && perf_script_end_sample(script, error) != 0) ||
+	    (!reader->is_cut_short &&
+	     perf_script_end_sample(script, error) != 0) ||
 	    add_empty_samples(script, error) != 0)
 		return -1;
 	if (reader_count_stacks(reader) == 0)

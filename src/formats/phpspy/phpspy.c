@@ -181,7 +181,7 @@ phpspy_read_profile(struct phpspy *input, struct error *error)
 	        NO_RESOURCE ||
 	    reader_lines(reader, LINE_MAX_MIB, phpspy_read_line, input,
 	                 error) != 0 ||
-	    (!reader->is_cut && phpspy_end_sample(input, error) != 0))
+	    (!reader->is_cut_short && phpspy_end_sample(input, error) != 0))
 		return -1;
 	if (reader_count_stacks(reader) == 0)
 		return reader_fail_empty(reader, error);

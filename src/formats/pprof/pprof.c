@@ -92,8 +92,8 @@ pprof_read_source(struct pprof *pprof, struct error *error)
 			continue;
 		if (reader_peek(reader, 0, &size, error) == NULL)
 			return -1;
-		reader->is_cut = size > 0 ||
-		                 source_is_truncated(reader->source);
+		reader->is_cut_short = size > 0 ||
+		                 source_is_cut_short(reader->source);
 		source_skip(reader->source, size);
 		/* Damage of packed input is noticed here. */
 		return reader_peek(reader, 1, &size, error) != NULL ? 0 : -1;
@@ -110,10 +110,11 @@ pprof_read_profile(struct pprof *pprof, struct error *error)
 		return -1;
 	if (pprof_samples_count(&pprof->samples) == 0)
 		return reader_fail_empty(reader, error);
-	return reader_warn_cut(reader, ", but names that come later are lost",
+	return reader_warn_cut_short(reader,
+	                             ", but names that come later are lost",
 	                       error) == 0 ?
 	       pprof_profile_fill(&pprof->tables, &pprof->samples,
-	                          reader->is_cut, error) : -1;
+	                          reader->is_cut_short, error) : -1;
 }
 
 static struct profile *

@@ -110,14 +110,14 @@ protobuf_varint(const unsigned char *at, uint64_t *value)
 enum {
 	PROTOBUF_FIELD,		/* *field is set, the message moved on */
 	PROTOBUF_END,		/* the message is over */
-	PROTOBUF_CUT,		/* it ends inside a field */
+	PROTOBUF_CUT_SHORT,		/* it ends inside a field */
 	PROTOBUF_MALFORMED,	/* no field begins here */
 };
 
 /*
- * Reads the next field.  After PROTOBUF_CUT a field of bytes whose tag and
- * size are complete has its number, wire and value set; otherwise its number
- * is 0.
+ * Reads the next field.  After PROTOBUF_CUT_SHORT a field of bytes whose tag
+ * and size are complete has its number, wire and value set; otherwise its
+ * number is 0.
  */
 static inline int
 protobuf_next(struct protobuf *message, struct protobuf_field *field)
@@ -131,7 +131,7 @@ protobuf_next(struct protobuf *message, struct protobuf_field *field)
 		return PROTOBUF_END;
 	at = protobuf_varint(at, &tag);
 	if (at != NULL && at > message->end)
-		return PROTOBUF_CUT;
+		return PROTOBUF_CUT_SHORT;
 	if (at == NULL || tag >> 3 == 0 || tag >> 3 > UINT32_MAX >> 3)
 		return PROTOBUF_MALFORMED;
 	field->wire = (enum protobuf_wire)(tag & 7);
@@ -142,21 +142,21 @@ protobuf_next(struct protobuf *message, struct protobuf_field *field)
 		field->bytes = at;
 		field->value = (tag & 7) == PROTOBUF_FIXED64 ? 8 : 4;
 		if (left < field->value)
-			return PROTOBUF_CUT;
+			return PROTOBUF_CUT_SHORT;
 		at += field->value;
 		break;
 	case PROTOBUF_VARINT:
 	case PROTOBUF_BYTES:
 		at = protobuf_varint(at, &field->value);
 		if (at != NULL && at > message->end)
-			return PROTOBUF_CUT;
+			return PROTOBUF_CUT_SHORT;
 		if (at == NULL)
 			return PROTOBUF_MALFORMED;
 		if (field->wire == PROTOBUF_VARINT)
 			break;
 		field->number = (uint32_t)(tag >> 3);
 		if (field->value > (size_t)(message->end - at))
-			return PROTOBUF_CUT;
+			return PROTOBUF_CUT_SHORT;
 		field->bytes = at;
 		at += field->value;
 		break;
@@ -321,7 +321,8 @@ pprof_tables_function(const struct pprof_tables *tables, uint64_t id);
  * read_options.
  */
 uint32_t *pprof_frames_enter(struct profile *profile, const char *name,
-                             const struct pprof_tables *tables, bool is_cut,
+                             const struct pprof_tables *tables,
+                             bool is_cut_short,
                              struct module_cache *modules,
                              struct error *error);
 

@@ -34,7 +34,7 @@ struct maker {
 	struct profile *profile;
 	const char *name;	/* of the file */
 	const struct pprof_tables *tables;
-	bool is_cut;
+	bool is_cut_short;
 	struct module_cache *modules;	/* may be NULL */
 	struct pprof_mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
@@ -133,7 +133,7 @@ static uint32_t
 add_lost_name(struct maker *maker, const char *what, uint64_t number,
               struct error *error)
 {
-	if (!maker->is_cut) {
+	if (!maker->is_cut_short) {
 		error_set(error, "%s %" PRIu64 " is missing or has no name",
 		          what, number);
 		return NO_NAME;
@@ -396,11 +396,11 @@ make_frames(struct maker *maker, struct error *error)
 
 uint32_t *
 pprof_frames_enter(struct profile *profile, const char *name,
-                   const struct pprof_tables *tables, bool is_cut,
+                   const struct pprof_tables *tables, bool is_cut_short,
                    struct module_cache *modules, struct error *error)
 {
 	struct maker maker = { .profile = profile, .name = name, .tables = tables,
-		.is_cut = is_cut, .modules = modules };
+		.is_cut_short = is_cut_short, .modules = modules };
 	int result = make_frames(&maker, error);
 
 	free(maker.mapped);

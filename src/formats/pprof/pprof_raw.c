@@ -586,13 +586,13 @@ pprof_raw_read_profile(struct raw *raw, struct error *error)
 	 * All parts are printed, even if they are empty.  If the input is cut,
 	 * the last stack or location may be incomplete, so neither is entered.
 	 */
-	reader->is_cut |= raw->part != PART_MAPPINGS;
+	reader->is_cut_short |= raw->part != PART_MAPPINGS;
 	if (raw->n_samples == 0)
 		return reader_fail_empty(reader, error);
 	return reader_warn_lines(reader, ", but names after it are lost",
 	                         error) == 0 ?
 	       pprof_profile_fill(&raw->builder.tables, &raw->builder.samples,
-	                          reader->is_cut || reader->n_skipped > 0,
+	                          reader->is_cut_short || reader->n_skipped > 0,
 	                          error) : -1;
 }
 

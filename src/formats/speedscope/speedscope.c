@@ -293,7 +293,8 @@ speedscope_warn(struct speedscope *input, struct error *error)
 	const struct speedscope_stacks *stacks = &input->stacks;
 	struct reader *reader = &input->reader;
 
-	if (reader_warn_cut(reader, stacks->has_frames ? "" : ", but the names "
+	if (reader_warn_cut_short(reader,
+	                    stacks->has_frames ? "" : ", but the names "
 	                    "of the frames are missing", error) != 0)
 		return -1;
 	if (stacks->strange_unit_offset > 0 &&
@@ -321,7 +322,7 @@ speedscope_finish(struct speedscope *input, struct error *error)
 	if (reader->profile->n_resources == 0 ||
 	    reader_count_nodes(reader) == 0)
 		return reader_fail_empty(reader, error);
-	if (stacks->greatest_offset > 0 && !reader->is_cut &&
+	if (stacks->greatest_offset > 0 && !reader->is_cut_short &&
 	    stacks->greatest >= reader->profile->n_frames)
 		return reader_fail_at(reader, stacks->greatest_offset, error,
 		                      "frame %" PRIu32 " of %" PRIu32,

@@ -180,7 +180,7 @@ xhprof_read_key(struct xhprof *input, const struct json_token *key,
 	    !json_open_object(input->json, "numbers of calls, an object"))
 		return;
 	read_metrics(input, &amounts);
-	if (error->is_set || json_is_cut(input->json))
+	if (error->is_set || json_is_cut_short(input->json))
 		return;
 	input->n_keys++;
 	for (int i = 0; i < N_METRICS; i++)
@@ -268,11 +268,11 @@ xhprof_finish(struct xhprof *input, struct error *error)
 	struct reader *reader = &input->reader;
 	struct error why = { 0 };
 
-	reader->is_cut = json_is_cut(input->json);
+	reader->is_cut_short = json_is_cut_short(input->json);
 	reader->place = json_offset(input->json);
 	if (input->n_keys == 0)
 		return reader_fail_empty(reader, error);
-	if (reader_warn_cut(reader, "", error) != 0 ||
+	if (reader_warn_cut_short(reader, "", error) != 0 ||
 	    xhprof_set_hits(input, error) != 0 ||
 	    drop_metrics(input, error) != 0)
 		return -1;
