@@ -199,15 +199,20 @@ struct call_graph_sum *call_graph_sum_new(struct names *names,
                                           struct error *error);
 void call_graph_sum_free(struct call_graph_sum *sum);
 
+/* A resource that is added: its number in the graph and in the sum. */
+struct summed_resource {
+	uint32_t from, to;
+	uint64_t factor;	/* a hit in hits of the sum */
+};
+
 /*
- * Adds a graph whose names are `from_names`.  resource_map: the numbers of its
- * resources in the sum; factor: a hit of each in hits of the sum.  0, or -1
+ * Adds a graph whose names are `from_names`, and n of its resources.  0, or -1
  * with *error set if memory runs out or a count exceeds 64 bits.
  */
 int call_graph_sum_add(struct call_graph_sum *sum,
                        const struct call_graph *graph,
                        const struct names *from_names,
-                       const uint32_t *resource_map, const uint64_t *factor,
+                       const struct summed_resource *resources, uint32_t n,
                        struct error *error);
 
 /*

@@ -112,30 +112,30 @@ map_node(struct call_graph_sum *sum, const struct call_graph *graph,
 	                           error);
 }
 
-/* to[resource_map[r]] += factor[r] * from[r]. */
-static int
-call_graph_sum_add_counts(uint64_t *to, const uint64_t *from, uint32_t n,
-                          const uint32_t *resource_map, const uint64_t *factor,
-                          struct error *error)
-{
-	for (uint32_t r = 0; r < n; r++) {
-		uint64_t *sum = &to[resource_map[r]], more;
+/* Translates the numbers of a graph to those of the sum. */
+struct sum_maps {
+	const struct names *names;	/* the graph's */
+	const struct summed_resource *resources;	/* [n_resources] */
+	uint32_t n_resources;
+	uint32_t *node;			/* [n_nodes] */
+	uint32_t *arc;			/* [n_arcs] */
+};
 
-		if (__builtin_mul_overflow(from[r], factor[r], &more) ||
+static int
+call_graph_sum_add_counts(uint64_t *to, const uint64_t *from,
+                          const struct sum_maps *maps, struct error *error)
+{
+	for (uint32_t r = 0; r < maps->n_resources; r++) {
+		const struct summed_resource *resource = &maps->resources[r];
+		uint64_t *sum = &to[resource->to], more;
+
+		if (__builtin_mul_overflow(from[resource->from],
+		                           resource->factor, &more) ||
 		    __builtin_add_overflow(*sum, more, sum))
 			return error_set(error, "a sum exceeds 64 bits");
 	}
 	return 0;
 }
-
-/* Translates the numbers of a graph to those of the sum. */
-struct sum_maps {
-	const struct names *names;	/* the graph's */
-	const uint32_t *resource;	/* [n_resources] */
-	const uint64_t *factor;		/* [n_resources] */
-	uint32_t *node;			/* [n_nodes] */
-	uint32_t *arc;			/* [n_arcs] */
-};
 
 static int
 call_graph_sum_add_nodes(struct call_graph_sum *sum,
@@ -148,9 +148,7 @@ call_graph_sum_add_nodes(struct call_graph_sum *sum,
 		if (to == UINT32_MAX ||
 		    call_graph_sum_add_counts(call_graph_self(sum->graph, to),
 		                              call_graph_self(graph, i),
-		                              graph->n_resources,
-		                              maps->resource, maps->factor,
-		                              error) != 0)
+		                              maps, error) != 0)
 			return -1;
 		maps->node[i] = to;
 	}
@@ -179,9 +177,7 @@ call_graph_sum_add_arcs(struct call_graph_sum *sum,
 		                             arc->calls, error) != 0 ||
 		    call_graph_sum_add_counts(call_graph_hits(sum->graph, to),
 		                              call_graph_hits(graph, i),
-		                              graph->n_resources,
-		                              maps->resource, maps->factor,
-		                              error) != 0)
+		                              maps, error) != 0)
 			return -1;
 		maps->arc[i] = to;
 	}
@@ -213,8 +209,7 @@ call_graph_sum_add_place(struct call_graph_sum *sum,
 	return call_graph_sum_add_counts(call_places_hits(places, to),
 	                                 call_places_hits(graph->places,
 	                                                  number),
-	                                 graph->n_resources, maps->resource,
-	                                 maps->factor, error);
+	                                 maps, error);
 }
 
 static int
@@ -239,10 +234,10 @@ call_graph_sum_add_places(struct call_graph_sum *sum,
 int
 call_graph_sum_add(struct call_graph_sum *sum, const struct call_graph *graph,
                    const struct names *from_names,
-                   const uint32_t *resource_map, const uint64_t *factor,
+                   const struct summed_resource *resources, uint32_t n,
                    struct error *error)
 {
-	struct sum_maps maps = { from_names, resource_map, factor,
+	struct sum_maps maps = { from_names, resources, n,
 		memory_array(graph->n_nodes, sizeof *maps.node, error),
 		memory_array(graph->n_arcs, sizeof *maps.arc, error) };
 	int result = -1;

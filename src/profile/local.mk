@@ -23,7 +23,6 @@ libcore_a_SOURCES += \
 	src/profile/profile.c src/profile/profile.h \
 	src/profile/merge_resources.c src/profile/profile_merge.h \
 	src/profile/profile_merge.c \
-	src/profile/profile_runs.c \
 	src/profile/profile_named_tree.c \
 	src/profile/profile_adder.c \
 	src/profile/sample_tree.c src/profile/sample_tree.h \

@@ -5,110 +5,103 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct inputs {
-	struct profile *const *profiles;
-	uint32_t n;
-};
-
-/* The profile's resource that is added to this one; or NULL. */
-static struct resource *
-merge_resources_find(const struct profile *profile,
-                     const struct resource *like)
+/* The first of an addend's columns that counts this; NULL: none does. */
+static const struct counted_column *
+merge_resources_find(const struct addend *addend, const char *name,
+                     uint32_t part)
 {
-	uint32_t r = profile_find_part(profile, like->name, like->part);
+	for (uint32_t i = 0; i < addend->n; i++) {
+		const struct counted_column *column = &addend->columns[i];
 
-	return r != NO_RESOURCE ? &profile->resources[r] : NULL;
-}
-
-/*
- * Sets the error for a resource whose gtick differs from that of the first of
- * its name.
- */
-static int
-set_disagreement(const struct inputs *inputs, const struct profile *profile,
-                 const struct resource *resource, struct error *error)
-{
-	const struct resource *first = NULL;
-	uint32_t i = 0;
-
-	while (i < inputs->n &&
-	       (first = merge_resources_find(inputs->profiles[i],
-	                                     resource)) == NULL)
-		i++;
-	return error_set(error, "%s: cannot merge: resource %s counts \"%s\", "
-	                 "but \"%s\" in %s", profile_title(profile),
-	                 resource->name, resource->gtick, first->gtick,
-	                 profile_title(inputs->profiles[i]));
-}
-
-static int
-merge_resource(struct profile *sum, const struct inputs *inputs,
-               const struct profile *from, const struct resource *resource,
-               struct error *error)
-{
-	struct resource *known = merge_resources_find(sum, resource);
-
-	if (known == NULL) {
-		uint32_t number = profile_add_resource(sum, resource->name,
-		                                       resource->gtick,
-		                                       resource->interval,
-		                                       error);
-
-		if (number == UINT32_MAX)
-			return -1;
-		sum->resources[number].part = resource->part;
-		sum->resources[number].counting = resource->counting;
-		return profile_add_source(sum, &sum->resources[number],
-		                          resource->source, error);
+		if (column->part == part &&
+		    strcmp(addend->profile->resources[column->resource].name,
+		           name) == 0)
+			return column;
 	}
-	if (profile_add_source(sum, known, resource->source, error) != 0)
+	return NULL;
+}
+
+/* Reports that a resource counts something else than in an earlier addend. */
+static int
+merge_resources_disagree(const struct addend *addends,
+                         const struct profile *from,
+                         const struct resource *resource, struct error *error)
+{
+	uint32_t r;
+
+	while ((r = profile_find_resource(addends->profile,
+	                                  resource->name)) == NO_RESOURCE)
+		addends++;
+	return error_set(error, "%s: cannot merge: resource %s counts \"%s\", "
+	                 "but \"%s\" in %s", profile_title(from),
+	                 resource->name, resource->gtick,
+	                 addends->profile->resources[r].gtick,
+	                 profile_title(addends->profile));
+}
+
+/* Enters a column of an addend, unless the sum has it. */
+static int
+merge_resource(struct profile *sum, const struct addend *addends,
+               const struct addend *addend,
+               const struct counted_column *column, struct error *error)
+{
+	const struct resource *from =
+	    &addend->profile->resources[column->resource];
+	uint64_t interval = from->interval;
+	struct resource *known = NULL;
+	uint32_t number;
+
+	for (uint32_t r = 0; r < sum->n_resources; r++) {
+		struct resource *resource = &sum->resources[r];
+
+		if (strcmp(resource->name, from->name) != 0)
+			continue;
+		if (strcmp(resource->gtick, from->gtick) != 0)
+			return merge_resources_disagree(addends,
+			    addend->profile, from, error);
+		if (resource->interval != from->interval)
+			resource->interval = interval = 1;
+		if (resource->part == column->part)
+			known = resource;
+	}
+	if (known != NULL) {
+		if (known->counting != from->counting)
+			known->counting = COUNTING_UNKNOWN;
+		return profile_add_source(sum, known, from->source, error);
+	}
+	number = profile_add_resource(sum, from->name, from->gtick, interval,
+	                              error);
+	if (number == UINT32_MAX)
 		return -1;
-	if (strcmp(known->gtick, resource->gtick) != 0)
-		return set_disagreement(inputs, from, resource, error);
-	if (known->interval != resource->interval)
-		known->interval = 1;
-	if (known->counting != resource->counting)
-		known->counting = COUNTING_UNKNOWN;
-	return 0;
-}
-
-/*
- * In how many files a resource is; n_files is 0 where the profile is a single
- * file.
- */
-static uint32_t
-files_of(const struct resource *resource)
-{
-	return resource->n_files > 0 ? resource->n_files : 1;
-}
-
-static uint32_t
-merge_resources_column_of(const struct profile *profile,
-                          const struct resource *resource)
-{
-	return resource->n_files > 0 ? resource->first_column :
-	    (uint32_t)(resource - profile->resources);
+	sum->resources[number].part = column->part;
+	sum->resources[number].counting = from->counting;
+	return profile_add_source(sum, &sum->resources[number], from->source,
+	                          error);
 }
 
 /*
  * Counts in how many files a resource is, and finds its first column in any of
- * them.
+ * them; n_files is 0 where a profile is a single file.
  */
 static void
-count_files(const struct inputs *inputs, struct resource *sum)
+count_files(const struct addend *addends, uint32_t n, struct resource *sum)
 {
 	sum->n_files = 0;
 	sum->first_column = UINT32_MAX;
-	for (uint32_t i = 0; i < inputs->n; i++) {
-		const struct profile *from = inputs->profiles[i];
-		const struct resource *found = merge_resources_find(from, sum);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct counted_column *column = merge_resources_find(
+		    &addends[i], sum->name, sum->part);
+		const struct resource *from;
+		uint32_t first;
 
-		if (found == NULL)
+		if (column == NULL)
 			continue;
-		sum->n_files += files_of(found);
-		if (merge_resources_column_of(from, found) < sum->first_column)
-			sum->first_column = merge_resources_column_of(from,
-			                                              found);
+		from = &addends[i].profile->resources[column->resource];
+		first = from->n_files > 0 ? from->first_column :
+		        column->column;
+		sum->n_files += from->n_files > 0 ? from->n_files : 1;
+		if (first < sum->first_column)
+			sum->first_column = first;
 	}
 }
 
@@ -130,37 +123,33 @@ merge_resources_compare_resources(const void *a, const void *b)
 }
 
 int
-merge_resources(struct profile *sum, struct profile *const *profiles,
-                uint32_t n, struct error *error)
+merge_resources(struct profile *sum, const struct addend *addends, uint32_t n,
+                struct error *error)
 {
-	struct inputs inputs = { profiles, n };
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct profile *from = profiles[i];
-
-		for (uint32_t r = 0; r < from->n_resources; r++)
-			if (merge_resource(sum, &inputs, from,
-			                   &from->resources[r], error) != 0)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t c = 0; c < addends[i].n; c++)
+			if (merge_resource(sum, addends, &addends[i],
+			                   &addends[i].columns[c], error) != 0)
 				return -1;
-	}
 	for (uint32_t r = 0; r < sum->n_resources; r++)
-		count_files(&inputs, &sum->resources[r]);
+		count_files(addends, n, &sum->resources[r]);
 	qsort(sum->resources, sum->n_resources, sizeof *sum->resources,
 	      merge_resources_compare_resources);
 	return 0;
 }
 
 int
-merge_map_resources(const struct profile *sum, const struct profile *profile,
-                    uint32_t *map, struct error *error)
+merge_map_columns(const struct profile *sum, const struct addend *addend,
+                  uint32_t *map, struct error *error)
 {
-	for (uint32_t r = 0; r < profile->n_resources; r++) {
-		const struct resource *from = &profile->resources[r];
+	for (uint32_t c = 0; c < addend->n; c++) {
+		const struct counted_column *column = &addend->columns[c];
+		const char *name =
+		    addend->profile->resources[column->resource].name;
 
-		if (profile_find_part(profile, from->name, from->part) != r)
-			return error_set(error, "two resources named %s",
-			                 from->name);
-		map[r] = profile_find_part(sum, from->name, from->part);
+		if (merge_resources_find(addend, name, column->part) != column)
+			return error_set(error, "two resources named %s", name);
+		map[c] = profile_find_part(sum, name, column->part);
 	}
 	return 0;
 }

@@ -375,24 +375,6 @@ int profile_warn(struct profile *profile, struct error *error,
 struct profile *profile_merge(struct profile *const *profiles, uint32_t n,
                               struct error *error);
 
-/* How the sections of a profile are told apart by columns. */
-struct section_columns {
-	const uint32_t *column;		/* [n_sections + 1], see sections.h;
-					 * NO_RESOURCE: is left out */
-	const char *key;		/* of the labels that say so, which the
-					 * sum then does not have */
-	bool keeps_sections;		/* by threads and other labels */
-};
-
-/*
- * The sum of the sections of a profile whose tree has one resource, in a column
- * for each of the profile's resources, which are all alike.  Equal stacks are
- * shared.  Else as profile_merge.
- */
-struct profile *profile_split(struct profile *profile,
-                              const struct section_columns *split,
-                              struct error *error);
-
 /*
  * What a node is named after.  It changes names, never totals.  A frame
  * without that information gets the name in parentheses below.

@@ -2,11 +2,13 @@
 /* profile_merge.c -- the sum of several profiles.
  *
  * Everything is entered into an empty profile.  First comes what nodes refer
- * to, with a map from each input's numbers to those of the sum; then the nodes
+ * to, with a map from each addend's numbers to those of the sum; then the nodes
  * themselves, through one tree builder, which shares equal stacks.  Outermost
- * frames of different threads stay separate.  If the inputs have graphs,
+ * frames of different threads stay separate.  If the addends have graphs,
  * call_graph.h does the second part.
  */
+#include "src/profile/profile_merge.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,6 @@
 #include "src/profile/call_graph.h"
 #include "src/profile/fleet.h"
 #include "src/profile/profile.h"
-#include "src/profile/profile_merge.h"
 #include "src/profile/sections.h"
 
 enum { NODES_A_STEP = 65536 };
@@ -27,14 +28,15 @@ struct merge {
 	struct call_graph_sum *graph;
 	struct frame_union *frames;
 	bool has_sections;
-	const struct section_columns *split;	/* NULL: sections are added up */
 	bool has_times;			/* of an input so far */
 	uint64_t origin_ns;		/* of all of these; 0: they differ */
 };
 
-/* Maps from an input's numbers to those of the sum. */
+/* Maps from an addend's numbers to those of the sum. */
 struct maps {
-	uint32_t *resource, *module, *frame, *thread, *label_set, *node;
+	uint32_t *column, *module, *frame, *thread, *label_set, *node;
+	uint64_t *factor;	/* a hit of a column in hits of the sum, which
+				 * has gticks where intervals differ */
 };
 
 static void
@@ -49,20 +51,22 @@ merge_free(struct merge *merge)
 static void
 maps_free(struct maps *maps)
 {
-	free(maps->resource);
+	free(maps->column);
 	free(maps->module);
 	free(maps->frame);
 	free(maps->thread);
 	free(maps->label_set);
 	free(maps->node);
+	free(maps->factor);
 }
 
+/* ---- processes and threads ---- */
+
 /*
- * Which entries of a profile may be a part of a process whose other part comes
+ * Which entries of the sum may be a part of a process whose other part comes
  * in another profile: those that continue, and beginnings.
  */
 struct partial {
-	const struct profile *profile;
 	uint32_t *processes;	/* [n] sorted by start and number */
 	uint32_t n;
 	uint32_t *main_threads;	/* [n_processes] NO_THREAD: none, or it is
@@ -85,23 +89,22 @@ profile_merge_compare_processes(const struct process *a,
 }
 
 static int
-profile_merge_compare_numbers(const void *a, const void *b, void *profile)
+profile_merge_compare_numbers(const void *a, const void *b, void *sum)
 {
-	const struct process *processes = ((struct profile *)profile)->processes;
+	const struct process *processes = ((struct profile *)sum)->processes;
+	const uint32_t *x = a, *y = b;
 
-	return profile_merge_compare_processes(&processes[*(const uint32_t *)a],
-	                                       &processes[*(
-						   const uint32_t *)b]);
+	return profile_merge_compare_processes(&processes[*x], &processes[*y]);
 }
 
 /* Looks only if entries of `from` may be the other parts of some. */
 static int
-partial_find(struct partial *partial, const struct profile *sum,
+partial_find(struct partial *partial, struct profile *sum,
              const struct profile *from, struct error *error)
 {
 	bool is_wanted = false;
 
-	*partial = (struct partial){ .profile = sum };
+	*partial = (struct partial){ .n = 0 };
 	for (uint32_t i = 0; i < from->n_processes; i++)
 		is_wanted |= is_partial(&from->processes[i]);
 	if (!is_wanted || sum->n_processes == 0)
@@ -126,57 +129,27 @@ partial_find(struct partial *partial, const struct profile *sum,
 	}
 	return sort_items(partial->processes, partial->n,
 	                  sizeof *partial->processes,
-	                  profile_merge_compare_numbers, (void *)sum, error);
+	                  profile_merge_compare_numbers, sum, error);
 }
 
-static void
-partial_free(struct partial *partial)
-{
-	free(partial->processes);
-	free(partial->main_threads);
-}
-
-/* The entry that is the other part of a process; NO_PROCESS: none is. */
+/* The entry of the sum that is the other part of a process, or NO_PROCESS. */
 static uint32_t
-other_part(const struct partial *partial, const struct process *process)
+other_part(const struct partial *partial, const struct profile *sum,
+           const struct process *process)
 {
-	const struct process *processes = partial->profile->processes;
-	uint32_t low = 0, high = partial->n;
+	const uint32_t at = (uint32_t)partition_point(partial->n, i,
+	    profile_merge_compare_processes(
+	        &sum->processes[partial->processes[i]], process) < 0);
+	const struct process *found;
 
-	if (!is_partial(process))
+	if (!is_partial(process) || at == partial->n)
 		return NO_PROCESS;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t found = partial->processes[middle];
-		int order = profile_merge_compare_processes(&processes[found],
-		                                            process);
-
-		if (order == 0)
-			return (process->is_beginning ?
-			        processes[found].continues :
-			        processes[found].is_beginning) ?
-			    found : NO_PROCESS;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NO_PROCESS;
-}
-
-/* A beginning is followed by its process, whose facts count from then on. */
-static int
-replace_process(struct profile *sum, uint32_t beginning,
-                const struct process *process, struct error *error)
-{
-	const uint32_t last = profile_add_process(sum, process, error);
-
-	if (last == UINT32_MAX)
-		return -1;
-	sum->processes[beginning] = sum->processes[last];
-	sum->processes[beginning].continues = false;
-	sum->n_processes--;
-	return 0;
+	found = &sum->processes[partial->processes[at]];
+	if (profile_merge_compare_processes(found, process) != 0 ||
+	    (process->is_beginning ? !found->continues :
+	     !found->is_beginning))
+		return NO_PROCESS;
+	return partial->processes[at];
 }
 
 /*
@@ -190,46 +163,33 @@ merge_processes(struct profile *sum, const struct profile *from,
 {
 	for (uint32_t i = 0; i < from->n_processes; i++) {
 		const struct process *process = &from->processes[i];
-		uint32_t found = other_part(partial, process);
+		uint32_t known = other_part(partial, sum, process);
 
-		if (found == NO_PROCESS)
-			found = profile_add_process(sum, process, error);
-		else if (process->is_beginning)
-			sum->processes[found].continues = false;
-		else if (replace_process(sum, found, process, error) != 0)
+		if (known != NO_PROCESS && process->is_beginning) {
+			sum->processes[known].continues = false;
+			process_map[i] = known;
+			continue;
+		}
+		process_map[i] = profile_add_process(sum, process, error);
+		if (process_map[i] == UINT32_MAX)
 			return -1;
-		if (found == UINT32_MAX)
-			return -1;
-		process_map[i] = found;
+		if (known == NO_PROCESS)
+			continue;
+		/* A beginning is followed by its process, whose facts count
+		 * from then on. */
+		sum->processes[known] = sum->processes[process_map[i]];
+		sum->processes[known].continues = false;
+		sum->n_processes--;
+		process_map[i] = known;
 	}
 	return 0;
 }
 
 /*
- * Joins the first thread of a process to that of its other part, and keeps the
- * facts of the part that continues; NO_THREAD: it is another one.
+ * Adds the threads.  The first one of a process is that of its other part, whose
+ * facts are those of the part that continues.  n_processes: how many the sum had
+ * before.
  */
-static uint32_t
-join_thread(struct profile *sum, const struct partial *partial,
-            const struct thread *thread, bool continues, struct error *error)
-{
-	const uint32_t joined = partial->main_threads[thread->process];
-	uint32_t last;
-
-	if (joined == NO_THREAD || thread->tid != sum->threads[joined].tid)
-		return NO_THREAD;
-	partial->main_threads[thread->process] = NO_THREAD;
-	if (!continues)
-		return joined;
-	last = profile_add_thread(sum, thread, error);
-	if (last != UINT32_MAX) {
-		sum->threads[joined] = sum->threads[last];
-		sum->n_threads--;
-	}
-	return joined;
-}
-
-/* n_processes: how many the sum had before. */
 static int
 merge_threads(struct profile *sum, const struct profile *from,
               const struct partial *partial, const uint32_t *process_map,
@@ -240,17 +200,28 @@ merge_threads(struct profile *sum, const struct profile *from,
 		const bool is_known = thread.process < from->n_processes;
 		const bool continues = is_known &&
 		    from->processes[thread.process].continues;
+		uint32_t joined = NO_THREAD;
 
 		thread.process = is_known ? process_map[thread.process] :
 		                 NO_PROCESS;
-		thread_map[i] = thread.process < n_processes ?
-		    join_thread(sum, partial, &thread, continues, error) :
-		    NO_THREAD;
-		if (thread_map[i] == NO_THREAD)
-			thread_map[i] = profile_add_thread(sum, &thread,
-			                                   error);
-		if (thread_map[i] == UINT32_MAX || error->is_set)
+		if (thread.process < n_processes)
+			joined = partial->main_threads[thread.process];
+		if (joined != NO_THREAD &&
+		    thread.tid != sum->threads[joined].tid)
+			joined = NO_THREAD;
+		if (joined != NO_THREAD)
+			partial->main_threads[thread.process] = NO_THREAD;
+		thread_map[i] = joined;
+		if (joined != NO_THREAD && !continues)
+			continue;
+		thread_map[i] = profile_add_thread(sum, &thread, error);
+		if (thread_map[i] == UINT32_MAX)
 			return -1;
+		if (joined == NO_THREAD)
+			continue;
+		sum->threads[joined] = sum->threads[thread_map[i]];
+		sum->n_threads--;
+		thread_map[i] = joined;
 	}
 	return 0;
 }
@@ -270,10 +241,13 @@ merge_processes_and_threads(struct profile *sum, const struct profile *from,
 	    merge_processes(sum, from, &partial, process_map, error) == 0)
 		result = merge_threads(sum, from, &partial, process_map,
 		                       n_processes, thread_map, error);
-	partial_free(&partial);
+	free(partial.processes);
+	free(partial.main_threads);
 	free(process_map);
 	return result;
 }
+
+/* ---- what nodes refer to ---- */
 
 /* The sum's number of a name, which may be NO_NAME. */
 static uint32_t
@@ -303,19 +277,11 @@ merge_modules_and_frames(struct merge *merge, const struct profile *from,
 	return 0;
 }
 
-/* Whether the sum has no such label, as it is known by the column. */
-static bool
-is_left_out(const struct merge *merge, const struct profile *from,
-            const struct label *label)
-{
-	return merge->split != NULL &&
-	    strcmp(names_text(from->names, label->key),
-	           merge->split->key) == 0;
-}
-
+/* left_out: the key of labels that the sum does not have, or NULL. */
 static int
 merge_label_sets(struct merge *merge, const struct profile *from,
-                 uint32_t *label_set_map, struct error *error)
+                 const char *left_out, uint32_t *label_set_map,
+                 struct error *error)
 {
 	struct label *labels = memory_array(from->n_labels, sizeof *labels,
 	                                    error);
@@ -330,7 +296,8 @@ merge_label_sets(struct merge *merge, const struct profile *from,
 			const struct label *old = &from->labels[set->first +
 			                                        k];
 
-			if (is_left_out(merge, from, old))
+			if (left_out != NULL && strcmp(left_out,
+			    names_text(from->names, old->key)) == 0)
 				continue;
 			labels[n++] = (struct label){
 				.key = profile_merge_copy_name(merge, from,
@@ -363,14 +330,18 @@ merge_tallies_and_warnings(struct profile *sum, const struct profile *from,
 	return 0;
 }
 
-/* Adds what was lost, in the sum's unit. */
+/*
+ * Adds what was lost, in the sum's unit; of sections, nobody knows of which part
+ * it was.
+ */
 static void
-merge_losses(struct profile *sum, const struct profile *from,
-             const uint32_t *resource_map)
+merge_losses(struct profile *sum, const struct addend *from,
+             const uint32_t *column_map)
 {
-	for (uint32_t r = 0; r < from->n_resources; r++) {
-		const struct resource *resource = &from->resources[r];
-		struct resource *to = &sum->resources[resource_map[r]];
+	for (uint32_t c = 0; from->split == NULL && c < from->n; c++) {
+		const struct resource *resource =
+		    &from->profile->resources[from->columns[c].resource];
+		struct resource *to = &sum->resources[column_map[c]];
 
 		for (int loss = 0; loss < N_LOSSES; loss++) {
 			uint64_t hits = resource->lost[loss];
@@ -387,27 +358,25 @@ merge_losses(struct profile *sum, const struct profile *from,
 	}
 }
 
-/* Converts hits to the sum's unit: gticks where intervals differ. */
 static int
-merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
+merge_counts(struct merge *merge, const struct addend *from, uint32_t node,
              const struct maps *maps, struct error *error)
 {
 	const struct sample_tree *tree = from->tree;
 
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		const struct resource *to =
-		    &merge->sum->resources[maps->resource[r]];
-		uint64_t hits = sample_tree_hits(tree, r, node);
-		uint64_t samples = sample_tree_samples(tree, r, node);
+	for (uint32_t c = 0; c < from->n; c++) {
+		uint32_t column = from->columns[c].column;
+		uint64_t hits = sample_tree_hits(tree, column, node);
+		uint64_t samples = sample_tree_samples(tree, column, node);
 
-		if (to->interval != from->resources[r].interval &&
-		    __builtin_mul_overflow(hits, from->resources[r].interval,
-		                           &hits))
+		if (hits == 0 && samples == 0)
+			continue;
+		if (__builtin_mul_overflow(hits, maps->factor[c], &hits))
 			return error_set(error, "the sum of %s exceeds 64 "
-			                 "bits", to->name);
-		if ((hits != 0 || samples != 0) &&
-		    tree_builder_add(merge->builder, maps->node[node],
-		                     maps->resource[r], hits, samples,
+			                 "bits", merge->sum->resources[
+			                 maps->column[c]].name);
+		if (tree_builder_add(merge->builder, maps->node[node],
+		                     maps->column[c], hits, samples,
 		                     error) != 0)
 			return -1;
 	}
@@ -421,7 +390,7 @@ merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
  * recording, so a sum of several recordings has no origin.
  */
 static int
-merge_times(struct merge *merge, const struct profile *from, uint32_t node,
+merge_times(struct merge *merge, const struct addend *from, uint32_t node,
             const struct maps *maps, struct error *error)
 {
 	const struct sample_tree *tree = from->tree;
@@ -430,30 +399,26 @@ merge_times(struct merge *merge, const struct profile *from, uint32_t node,
 
 	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
 	     i++)
-		for (uint32_t r = 0; r < tree->n_resources; r++) {
-			const uint64_t interval =
-			    from->resources[r].interval;
-			uint64_t hits = timeline->hits[r][i];
+		for (uint32_t c = 0; c < from->n; c++) {
+			const uint32_t column = from->columns[c].column;
+			const uint64_t hits = timeline->hits[column][i];
+			const uint64_t samples = timeline->samples[column][i];
 
-			if (merge->sum->resources[maps->resource[r]].interval !=
-			    interval)
-				hits *= interval;	/* the row's fit */
-			if ((hits != 0 || timeline->samples[r][i] != 0) &&
+			/* The product fits, since the row's did. */
+			if ((hits != 0 || samples != 0) &&
 			    tree_builder_add_time(merge->builder,
-			        maps->node[node], maps->resource[r],
+			        maps->node[node], maps->column[c],
 			        timeline->slice[i] * timeline->width_ns,
-			        timeline->width_ns, hits,
-			        timeline->samples[r][i], error) != 0)
+			        timeline->width_ns, hits * maps->factor[c],
+			        samples, error) != 0)
 				return -1;
 		}
 	return 0;
 }
 
 static void
-merge_origin(struct merge *merge, const struct profile *from)
+merge_origin(struct merge *merge, const struct timeline *timeline)
 {
-	const struct timeline *timeline = from->tree->timeline;
-
 	if (timeline == NULL)
 		return;
 	if (merge->has_times && timeline->origin_ns != merge->origin_ns)
@@ -465,7 +430,7 @@ merge_origin(struct merge *merge, const struct profile *from)
 }
 
 static int
-merge_nodes(struct merge *merge, const struct profile *from, uint32_t begin,
+merge_nodes(struct merge *merge, const struct addend *from, uint32_t begin,
             uint32_t end, const struct maps *maps, struct error *error)
 {
 	const struct sample_tree *tree = from->tree;
@@ -489,8 +454,16 @@ merge_nodes(struct merge *merge, const struct profile *from, uint32_t begin,
 	return 0;
 }
 
+/* Another tree than the profile's has no sections. */
+static uint32_t
+addend_sections(const struct addend *addend)
+{
+	return addend->tree == addend->profile->tree ?
+	       addend->profile->n_sections : 0;
+}
+
 static int
-merge_section(struct merge *merge, const struct profile *from,
+merge_section(struct merge *merge, const struct addend *from,
               const struct section *section, const struct maps *maps,
               struct error *error)
 {
@@ -514,13 +487,14 @@ merge_section(struct merge *merge, const struct profile *from,
 
 /* Nodes outside all sections get sections without a thread. */
 static int
-merge_sections(struct merge *merge, const struct profile *from,
+merge_sections(struct merge *merge, const struct addend *from,
                const struct maps *maps, struct error *error)
 {
 	struct section between = { 0, 0, NO_THREAD, NO_LABELS };
+	uint32_t n = addend_sections(from);
 
-	for (uint32_t i = 0; i < from->n_sections; i++) {
-		const struct section *section = &from->sections[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct section *section = &from->profile->sections[i];
 
 		between.end = section->begin;
 		if (merge_section(merge, from, &between, maps, error) != 0 ||
@@ -554,177 +528,173 @@ profile_merge_compare_parts(const void *a, const void *b, void *context)
 	return 0;
 }
 
-static void
-profile_merge_add_part(const struct merge *merge, uint32_t section,
-                       uint32_t begin, uint32_t end, struct merge_part *parts,
-                       size_t *n)
-{
-	uint32_t column = merge->split->column[section];
-
-	if (begin < end && column != NO_RESOURCE)
-		parts[(*n)++] = (struct merge_part){ begin, end, column,
-			                             NO_THREAD, NO_LABELS };
-}
-
-/* The parts that count, of which there is room for 2 n_sections + 1. */
+/*
+ * Fills the parts that count, for which there is room; returns how many.  What
+ * lies between sections is without thread and labels.
+ */
 static size_t
-find_parts(const struct merge *merge, const struct profile *from,
-           const struct maps *maps, struct merge_part *parts)
+find_parts(const struct addend *from, const struct maps *maps,
+           struct merge_part *parts)
 {
+	const struct section_columns *split = from->split;
+	const uint32_t n_sections = from->profile->n_sections;
 	uint32_t done = 0;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < from->n_sections; i++) {
-		const struct section *section = &from->sections[i];
-		size_t before;
+	for (uint32_t i = 0; i <= n_sections; i++) {
+		const struct section *section = i < n_sections ?
+		    &from->profile->sections[i] : NULL;
+		struct merge_part part = { done,
+			section != NULL ? section->begin : from->tree->n_nodes,
+			split->column[n_sections], NO_THREAD, NO_LABELS };
 
-		profile_merge_add_part(merge, from->n_sections, done,
-		                       section->begin, parts, &n);
-		before = n;
-		profile_merge_add_part(merge, i, section->begin, section->end,
-		                       parts, &n);
-		done = section->end;
-		if (n == before || !merge->split->keeps_sections)
-			continue;
-		if (section->thread != NO_THREAD)
-			parts[before].thread = maps->thread[section->thread];
-		if (section->label_set != NO_LABELS)
-			parts[before].label_set =
-			    maps->label_set[section->label_set];
+		if (part.begin < part.end && part.column != NO_RESOURCE)
+			parts[n++] = part;
+		if (section == NULL)
+			break;
+		part.begin = section->begin;
+		part.end = done = section->end;
+		part.column = split->column[i];
+		if (split->keeps_sections && section->thread != NO_THREAD)
+			part.thread = maps->thread[section->thread];
+		if (split->keeps_sections && section->label_set != NO_LABELS)
+			part.label_set = maps->label_set[section->label_set];
+		if (part.begin < part.end && part.column != NO_RESOURCE)
+			parts[n++] = part;
 	}
-	profile_merge_add_part(merge, from->n_sections, done,
-	                       from->tree->n_nodes, parts, &n);
 	return n;
 }
 
-/* Parts that nothing tells apart, as one section of the sum. */
+/* Parts that nothing tells apart become one section of the sum. */
 static int
-merge_alike(struct merge *merge, const struct profile *from,
-            const struct merge_part *parts, size_t n, const struct maps *maps,
-            struct error *error)
+merge_split(struct merge *merge, const struct addend *from,
+            const struct maps *maps, struct error *error)
 {
-	uint32_t first = tree_builder_begin_section(merge->builder), number;
+	struct merge_part *parts = memory_array(
+	    2 * (size_t)from->profile->n_sections + 1, sizeof *parts, error);
+	const size_t n = parts != NULL ? find_parts(from, maps, parts) : 0;
+	int result = parts == NULL ? -1 : sort_items(parts, n, sizeof *parts,
+	    profile_merge_compare_parts, NULL, error);
 
-	for (size_t i = 0; i < n; i++) {
-		struct maps own = *maps;
+	for (size_t i = 0; result == 0 && i < n;) {
+		const struct merge_part *first = &parts[i];
+		uint32_t begin = tree_builder_begin_section(merge->builder);
+		uint32_t number;
 
-		/* The tree's only resource is that of the column. */
-		own.resource = &maps->resource[parts[i].column];
-		if (merge_nodes(merge, from, parts[i].begin, parts[i].end,
-		                &own, error) != 0)
-			return -1;
-	}
-	number = profile_add_section(merge->sum, first,
-	    tree_builder_count(merge->builder), parts->thread, error);
-	if (number == UINT32_MAX)
-		return -1;
-	merge->sum->sections[number].label_set = parts->label_set;
-	return 0;
-}
+		for (; result == 0 && i < n && profile_merge_compare_parts(
+		         first, &parts[i], NULL) == 0; i++) {
+			const uint32_t column = parts[i].column;
+			struct addend one = *from;
+			struct maps own = *maps;
 
-static int
-split_sections(struct merge *merge, const struct profile *from,
-               const struct maps *maps, struct error *error)
-{
-	struct merge_part *parts = memory_array(2 * (size_t)from->n_sections +
-	                                            1,
-	                                        sizeof *parts, error);
-	size_t n = 0;
-	int result = -1;
-
-	if (parts != NULL) {
-		n = find_parts(merge, from, maps, parts);
-		result = sort_items(parts, n, sizeof *parts,
-		                    profile_merge_compare_parts, NULL, error);
-	}
-	for (size_t begin = 0, end; result == 0 && begin < n; begin = end) {
-		for (end = begin + 1; end < n &&
-		     profile_merge_compare_parts(&parts[begin], &parts[end],
-		                                 NULL) == 0;)
-			end++;
-		result = merge_alike(merge, from, parts + begin, end - begin,
-		                     maps, error);
+			one.columns += column;
+			one.n = 1;
+			own.column += column;
+			own.factor += column;
+			result = merge_nodes(merge, &one, parts[i].begin,
+			                     parts[i].end, &own, error);
+		}
+		if (result != 0)
+			break;
+		number = profile_add_section(merge->sum, begin,
+		    tree_builder_count(merge->builder), first->thread, error);
+		if (number != UINT32_MAX)
+			merge->sum->sections[number].label_set =
+			    first->label_set;
+		else
+			result = -1;
 	}
 	free(parts);
 	return result;
 }
 
 static int
-maps_alloc(struct maps *maps, const struct profile *from, struct error *error)
+maps_alloc(struct maps *maps, const struct addend *addend, struct error *error)
 {
-	maps->resource = memory_array(from->n_resources, sizeof(uint32_t),
-	                              error);
+	const struct profile *from = addend->profile;
+
+	maps->column = memory_array(addend->n, sizeof(uint32_t), error);
+	maps->factor = memory_array(addend->n, sizeof(uint64_t), error);
 	maps->module = memory_array(from->n_modules, sizeof(uint32_t), error);
 	maps->frame = memory_array(from->n_frames, sizeof(uint32_t), error);
 	maps->thread = memory_array(from->n_threads, sizeof(uint32_t), error);
 	maps->label_set = memory_array(from->n_label_sets, sizeof(uint32_t),
 	                               error);
-	maps->node = memory_array(from->tree == NULL ? 0 :
-	                          from->tree->n_nodes, sizeof(uint32_t),
+	maps->node = memory_array(addend->tree == NULL ? 0 :
+	                          addend->tree->n_nodes, sizeof(uint32_t),
 	                          error);
 	return error->is_set ? -1 : 0;
 }
 
 static int
-merge_graph(struct merge *merge, const struct profile *from,
-            const uint32_t *resource_map, struct error *error)
+merge_graph(struct merge *merge, const struct addend *from,
+            const struct maps *maps, struct error *error)
 {
-	uint64_t *factor = memory_array(from->n_resources, sizeof *factor,
-	                                error);
+	struct summed_resource *resources = memory_array(from->n,
+	    sizeof *resources, error);
 	int result;
 
-	if (factor == NULL)
+	if (resources == NULL)
 		return -1;
-	for (uint32_t r = 0; r < from->n_resources; r++) {
-		uint64_t interval = from->resources[r].interval;
-
-		factor[r] = interval == merge->sum->resources[
-		    resource_map[r]].interval ? 1 : interval;
-	}
-	result = call_graph_sum_add(merge->graph, from->graph, from->names,
-	                            resource_map, factor, error);
-	free(factor);
+	for (uint32_t c = 0; c < from->n; c++)
+		resources[c] = (struct summed_resource){
+			from->columns[c].column, maps->column[c],
+			maps->factor[c] };
+	result = call_graph_sum_add(merge->graph, from->profile->graph,
+	                            from->profile->names, resources, from->n,
+	                            error);
+	free(resources);
 	return result;
 }
 
+/* What nodes refer to is entered; adds the counts. */
 static int
-merge_stacks(struct merge *merge, const struct profile *from,
-             const struct maps *maps, struct error *error)
+merge_hits(struct merge *merge, const struct addend *addend,
+           const struct maps *maps, struct error *error)
 {
-	merge_origin(merge, from);
-	if (merge->split != NULL)
-		return split_sections(merge, from, maps, error);
+	for (uint32_t c = 0; c < addend->n; c++) {
+		uint64_t interval = addend->profile->resources[
+		    addend->columns[c].resource].interval;
+
+		maps->factor[c] = interval == merge->sum->resources[
+		    maps->column[c]].interval ? 1 : interval;
+	}
+	merge_losses(merge->sum, addend, maps->column);
+	if (merge->graph != NULL)
+		return merge_graph(merge, addend, maps, error);
+	merge_origin(merge, addend->tree->timeline);
+	if (addend->split != NULL)
+		return merge_split(merge, addend, maps, error);
 	if (merge->has_sections)
-		return merge_sections(merge, from, maps, error);
-	return merge_nodes(merge, from, 0, from->tree->n_nodes, maps, error);
+		return merge_sections(merge, addend, maps, error);
+	return merge_nodes(merge, addend, 0, addend->tree->n_nodes, maps,
+	                   error);
 }
 
 static int
-merge_one(struct merge *merge, const struct profile *from,
+merge_one(struct merge *merge, const struct addend *addend,
           struct error *error)
 {
+	const struct profile *from = addend->profile;
 	struct maps maps = { 0 };
 	int result = -1;
 
-	if (maps_alloc(&maps, from, error) == 0 &&
-	    merge_map_resources(merge->sum, from, maps.resource,
-	                        error) == 0 &&
+	if (maps_alloc(&maps, addend, error) == 0 &&
+	    merge_map_columns(merge->sum, addend, maps.column, error) == 0 &&
 	    merge_modules_and_frames(merge, from, &maps, error) == 0 &&
 	    merge_processes_and_threads(merge->sum, from, maps.thread,
 	                                error) == 0 &&
-	    merge_label_sets(merge, from, maps.label_set, error) == 0 &&
-	    merge_tallies_and_warnings(merge->sum, from, error) == 0) {
-		merge_losses(merge->sum, from, maps.resource);
-		result = merge->graph != NULL ?
-		         merge_graph(merge, from, maps.resource, error) :
-		         merge_stacks(merge, from, &maps, error);
-	}
+	    merge_label_sets(merge, from, addend->split != NULL ?
+	                     addend->split->key : NULL, maps.label_set,
+	                     error) == 0 &&
+	    merge_tallies_and_warnings(merge->sum, from, error) == 0)
+		result = merge_hits(merge, addend, &maps, error);
 	maps_free(&maps);
 	return result;
 }
 
 static int
-merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
+merge_all(struct merge *merge, const struct addend *addends, uint32_t n,
           struct error *error)
 {
 	merge->sum = profile_new(error);
@@ -732,9 +702,9 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 		return -1;
 	merge->frames = frame_union_new(merge->sum, error);
 	if (merge->frames == NULL ||
-	    merge_resources(merge->sum, profiles, n, error) != 0)
+	    merge_resources(merge->sum, addends, n, error) != 0)
 		return -1;
-	if (profiles[0]->graph != NULL)
+	if (addends[0].tree == NULL)
 		merge->graph = call_graph_sum_new(merge->sum->names,
 		                                  merge->sum->n_resources,
 		                                  error);
@@ -748,12 +718,13 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 
 		if (progress_step(NULL, 0, 0, error) != 0)
 			return -1;
-		if (merge_one(merge, profiles[i], &why) != 0)
+		if (merge_one(merge, &addends[i], &why) != 0)
 			return interrupt_requested || why.is_out_of_memory ?
 			    error_pass(error, &why) :
 			    error_set(error, "%s: cannot merge: %s",
-			              profile_title(profiles[i]), why.text);
-		merge->sum->n_files += profiles[i]->n_files;
+			              profile_title(addends[i].profile),
+			              why.text);
+		merge->sum->n_files += addends[i].profile->n_files;
 	}
 	if (merge->graph != NULL)
 		merge->sum->graph = call_graph_sum_take(merge->graph, error);
@@ -767,15 +738,15 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
  * without cannot be mixed.
  */
 static int
-profile_merge_check_kinds(struct profile *const *profiles, uint32_t n,
+profile_merge_check_kinds(const struct addend *addends, uint32_t n,
                           struct error *error)
 {
-	bool are_graphs = profiles[0]->graph != NULL;
+	bool are_graphs = addends[0].tree == NULL;
 	const struct call_graph *first = NULL;	/* the first that has arcs */
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct call_graph *graph = profiles[i]->graph;
-		const char *name = profile_title(profiles[i]);
+		const struct call_graph *graph = addends[i].profile->graph;
+		const char *name = profile_title(addends[i].profile);
 
 		if (!are_graphs && graph != NULL)
 			return error_set(error, "%s: cannot merge: calls "
@@ -798,18 +769,17 @@ profile_merge_check_kinds(struct profile *const *profiles, uint32_t n,
 }
 
 struct profile *
-profile_merge(struct profile *const *profiles, uint32_t n,
-              struct error *error)
+profile_add_up(const struct addend *addends, uint32_t n, struct error *error)
 {
 	struct merge merge = { 0 };
 	struct profile *sum = NULL;
 
-	if (profile_merge_check_kinds(profiles, n, error) != 0)
+	if (profile_merge_check_kinds(addends, n, error) != 0)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
-		if (profiles[i]->n_sections > 0)
+		if (addend_sections(&addends[i]) > 0)
 			merge.has_sections = true;
-	if (merge_all(&merge, profiles, n, error) == 0) {
+	if (merge_all(&merge, addends, n, error) == 0) {
 		sum = merge.sum;
 		merge.sum = NULL;
 	}
@@ -817,17 +787,32 @@ profile_merge(struct profile *const *profiles, uint32_t n,
 	return sum;
 }
 
+/* Adds up all columns of the profiles, each as what it is. */
 struct profile *
-profile_split(struct profile *profile, const struct section_columns *split,
+profile_merge(struct profile *const *profiles, uint32_t n,
               struct error *error)
 {
-	struct merge merge = { .has_sections = true, .split = split };
+	struct addend *addends = memory_array(n, sizeof *addends, error);
+	struct counted_column *columns, *next;
 	struct profile *sum = NULL;
+	size_t n_columns = 0;
 
-	if (merge_all(&merge, &profile, 1, error) == 0) {
-		sum = merge.sum;
-		merge.sum = NULL;
+	for (uint32_t i = 0; i < n; i++)
+		n_columns += profiles[i]->n_resources;
+	columns = next = memory_array(n_columns, sizeof *columns, error);
+	if (!error->is_set) {
+		for (uint32_t i = 0; i < n; i++) {
+			const struct profile *from = profiles[i];
+
+			addends[i] = (struct addend){ profiles[i], from->tree,
+				next, from->n_resources, NULL };
+			for (uint32_t r = 0; r < from->n_resources; r++)
+				*next++ = (struct counted_column){
+					r, r, from->resources[r].part };
+		}
+		sum = profile_add_up(addends, n, error);
 	}
-	merge_free(&merge);
+	free(addends);
+	free(columns);
 	return sum;
 }

@@ -3,81 +3,77 @@
 #ifndef CPPROF_PROFILE_PROFILE_MERGE_H
 #define CPPROF_PROFILE_PROFILE_MERGE_H
 
-#include "src/profile/fleet.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
 #include "src/profile/profile.h"
+
+/* ---- profile_merge.c ---- */
+
+/*
+ * Adding counts of profiles, column by column.
+ *
+ * What is added up and what is kept apart is a matter of parts: columns of the
+ * same resource and part become one.  Runs of a program that are compared are
+ * parts, since their differences say how sure a number is; so are the groups of
+ * a merged profile, and the values of a label.
+ */
+
+/* A column of an input, and what it is in the sum. */
+struct counted_column {
+	uint32_t column;	/* of the input's tree or graph */
+	uint32_t resource;	/* of the input's: what the column counts */
+	uint32_t part;		/* of that resource, in the sum */
+};
+
+/* How the sections of a profile are told apart by columns. */
+struct section_columns {
+	const uint32_t *column;		/* [n_sections + 1], see sections.h: of
+					 * the addend's columns the one that
+					 * counts; NO_RESOURCE: none */
+	const char *key;		/* of the labels that say so, which the
+					 * sum then does not have */
+	bool keeps_sections;		/* by threads and other labels */
+};
+
+/* A profile that is added, and what of it counts. */
+struct addend {
+	struct profile *profile;
+	const struct sample_tree *tree;	/* the profile's, or another one of its
+					 * frames, without sections; NULL: its
+					 * graph counts */
+	const struct counted_column *columns;	/* [n] */
+	uint32_t n;
+	const struct section_columns *split;	/* NULL: all columns count.
+						 * Otherwise these are alike */
+};
+
+/*
+ * The sum of n >= 1 addends, all with trees or all with graphs.  Columns of
+ * equal names must count the same gtick; if their intervals differ, the sum
+ * counts them in gticks (interval 1).  Else as profile_merge.
+ */
+struct profile *profile_add_up(const struct addend *addends, uint32_t n,
+                               struct error *error);
 
 /* ---- merge_resources.c ---- */
 
 /*
- * The resources of a sum of profiles.
- *
- * Resources of the same name and part are added up and must count the same
- * gtick; if their intervals differ, the sum counts in gticks.
+ * Gives the sum, which has no resources yet, those of all n addends: first
+ * those that most have, whatever the order of the addends.  All must be known
+ * before the first hit is added, since the last addend may still change an
+ * interval.
  */
-
-/*
- * Gives the sum, which has no resources yet, those of all n profiles: first
- * those that most profiles have, whatever the order of the profiles.  All must
- * be known before the first hit is added, since the last profile may still
- * change an interval.
- */
-int merge_resources(struct profile *sum, struct profile *const *profiles,
+int merge_resources(struct profile *sum, const struct addend *addends,
                     uint32_t n, struct error *error);
 
 /*
- * Fills map[profile->n_resources] with the numbers of the profile's resources
- * in the sum.  0, or -1 with *error set if two of them have the same name.
+ * Fills map[addend->n] with the numbers of the columns in the sum.  0, or -1
+ * with *error set if two of them are the same.
  */
-int merge_map_resources(const struct profile *sum,
-                        const struct profile *profile, uint32_t *map,
-                        struct error *error);
-
-/* ---- profile_runs.c ---- */
-
-/*
- * Several runs in one profile, each with its own counts.
- *
- * Replicates must not be added up, since their differences say how sure a
- * number is.  So the sum of runs has a resource for each of them, and every
- * question to its stacks can be answered for each run.
- */
-
-/* A run, and what of it counts. */
-struct counted_run {
-	struct profile *profile;
-	uint32_t resource;
-	const struct fleet_groups *groups;	/* of a merged profile: each is
-						 * counted by itself, and labels
-						 * are not kept; NULL: the run is
-						 * one */
-};
-
-/* How many columns it has. */
-static inline uint32_t
-counted_run_columns(const struct counted_run *run)
-{
-	return run->groups != NULL ? run->groups->n : 1;
-}
-
-/*
- * The stacks or calls of n >= 1 runs, all with trees or all with graphs.
- * columns is set to the resources of the result that have the counts of the
- * runs or, in their place, of their groups; all of these have the name, gtick
- * and interval of the first run's, or count gticks (interval 1) if intervals
- * differ.  The caller keeps the runs.  NULL with *error set: the gticks differ,
- * more than RESOURCES_MAX columns, or as profile_merge.
- */
-struct profile *profile_merge_runs(const struct counted_run *runs, uint32_t n,
-                                   uint32_t *columns, struct error *error);
-
-/*
- * The same for the parts of one profile with a tree: its sections by split,
- * whose columns are numbers below n.
- */
-struct profile *profile_split_runs(struct profile *profile, uint32_t resource,
-                                   const struct section_columns *split,
-                                   uint32_t n, uint32_t *columns,
-                                   struct error *error);
+int merge_map_columns(const struct profile *sum, const struct addend *addend,
+                      uint32_t *map, struct error *error);
 
 /* ---- profile_adder.c ---- */
 

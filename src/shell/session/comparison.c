@@ -141,11 +141,16 @@ has_groups(const struct runs *runs)
 	return fleet != NULL && fleet_count_groups(fleet) > 1;
 }
 
-/* The runs of a side and, if wanted, their groups; returns the columns. */
+/*
+ * The runs of a side as addends, each with a column, or with those of its groups
+ * if these are wanted.  columns: where the side's begin; part: of the first.
+ * Returns how many columns there are.
+ */
 static uint32_t
-count_side(const struct runs *runs, const uint32_t *wanted, bool wants_groups,
-           struct counted_run *counted, struct fleet_groups **groups,
-           struct error *error)
+comparison_count_side(const struct runs *runs, const uint32_t *wanted,
+                      bool wants_groups, struct addend *addends,
+                      struct counted_column *columns, uint32_t part,
+                      struct fleet_groups **groups, struct error *error)
 {
 	uint32_t n = 0;
 
@@ -153,9 +158,16 @@ count_side(const struct runs *runs, const uint32_t *wanted, bool wants_groups,
 		*groups = fleet_groups_new(runs->profiles[0]->fleet,
 		                           wanted[0], error);
 	for (uint32_t i = 0; i < runs->n; i++) {
-		counted[i] = (struct counted_run){ runs->profiles[i],
-			wanted[i], *groups };
-		n += counted_run_columns(&counted[i]);
+		struct profile *run = runs->profiles[i];
+		const bool is_grouped = *groups != NULL;
+
+		addends[i] = (struct addend){ run, is_grouped ?
+			(*groups)->tree : run->tree, columns + n,
+			is_grouped ? (*groups)->n : 1, NULL };
+		for (uint32_t c = 0; c < addends[i].n; c++, n++)
+			columns[n] = (struct counted_column){
+				is_grouped ? (*groups)->first + c : wanted[i],
+				wanted[i], part + n };
 	}
 	return n;
 }
@@ -178,28 +190,26 @@ share_work(double *shares, uint32_t n, const struct fleet_groups *groups)
 	}
 }
 
+/* Adds up the addends, whose columns are the parts from 0 to n - 1. */
 static int
-merge_counted(struct comparison *comparison, const struct counted_run *runs,
-              struct fleet_groups *const groups[2], struct error *error)
+comparison_add_up(struct comparison *comparison, const struct addend *addends,
+                  uint32_t n_addends, uint32_t n, struct error *error)
 {
-	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
+	struct profile *sum;
 
-	comparison->columns = memory_array(n_base + n_now,
-	                                   sizeof *comparison->columns, error);
+	if (n > RESOURCES_MAX)
+		return error_set(error, "too many runs to compare: at most %d",
+		                 RESOURCES_MAX);
+	comparison->columns = memory_array(n, sizeof *comparison->columns,
+	                                   error);
 	if (comparison->columns == NULL)
 		return -1;
-	if (groups[0] != NULL || groups[1] != NULL) {
-		comparison->shares = memory_array(n_base + n_now,
-		                                  sizeof *comparison->shares,
-		                                  error);
-		if (comparison->shares == NULL)
-			return -1;
-		share_work(comparison->shares, n_base, groups[0]);
-		share_work(comparison->shares + n_base, n_now, groups[1]);
-	}
-	comparison->subject.profile = profile_merge_runs(runs,
-	    comparison->base.n + comparison->now.n, comparison->columns, error);
-	return comparison->subject.profile != NULL ? 0 : -1;
+	sum = profile_add_up(addends, n_addends, error);
+	comparison->subject.profile = sum;
+	for (uint32_t i = 0; sum != NULL && i < n; i++)
+		comparison->columns[i] = profile_find_part(sum,
+		    comparison->resource, i);
+	return sum != NULL ? 0 : -1;
 }
 
 static int
@@ -207,33 +217,45 @@ comparison_merge(struct comparison *comparison, const char *resource,
                  bool wants_groups, struct error *error)
 {
 	const struct runs *base = &comparison->base, *now = &comparison->now;
-	uint32_t n = base->n + now->n;
-	struct counted_run *runs = memory_array(n, sizeof *runs, error);
+	uint32_t n = base->n + now->n, n_base, n_now;
+	struct addend *addends = memory_array(n, sizeof *addends, error);
+	struct counted_column *columns = memory_array(n + 2 * FLEET_GROUPS,
+	                                              sizeof *columns, error);
 	uint32_t *wanted = memory_array(n, sizeof *wanted, error);
 	struct fleet_groups *groups[2] = { NULL };
-	int result = -1;
 
 	comparison->resource = memory_string(resource, error);
 	if (!error->is_set &&
 	    comparison_find_resource(base, resource, wanted, error) == 0 &&
 	    comparison_find_resource(now, resource, wanted + base->n,
 	                             error) == 0) {
-		comparison->n_base = count_side(base, wanted, wants_groups,
-		                                runs, &groups[0], error);
-		comparison->n_now = count_side(now, wanted + base->n,
-		                               wants_groups, runs + base->n,
-		                               &groups[1], error);
+		n_base = comparison_count_side(base, wanted, wants_groups,
+		    addends, columns, 0, &groups[0], error);
+		n_now = comparison_count_side(now, wanted + base->n,
+		    wants_groups, addends + base->n, columns + n_base, n_base,
+		    &groups[1], error);
+		comparison->n_base = n_base;
+		comparison->n_now = n_now;
 		comparison->n_runs[0] = base->n;
 		comparison->n_runs[1] = now->n;
+		if (groups[0] != NULL || groups[1] != NULL)
+			comparison->shares = memory_array(n_base + n_now,
+			    sizeof *comparison->shares, error);
+		if (comparison->shares != NULL) {
+			share_work(comparison->shares, n_base, groups[0]);
+			share_work(comparison->shares + n_base, n_now,
+			           groups[1]);
+		}
 		if (!error->is_set)
-			result = merge_counted(comparison, runs, groups,
-			                       error);
+			comparison_add_up(comparison, addends, n,
+			                  n_base + n_now, error);
 	}
 	fleet_groups_release(groups[0]);
 	fleet_groups_release(groups[1]);
-	free(runs);
+	free(addends);
+	free(columns);
 	free(wanted);
-	return result;
+	return error->is_set ? -1 : 0;
 }
 
 bool
@@ -299,12 +321,16 @@ split(struct comparison *comparison, struct profile *loaded, uint32_t resource,
 	uint32_t n = division->n[0] + division->n[1];
 	const struct section_columns columns = { division->column, sides->key,
 		keeps_sections };
+	struct counted_column *counted = memory_array(n, sizeof *counted,
+	                                              error);
+	const struct addend addend = { loaded, loaded->tree, counted, n,
+		&columns };
 
 	comparison->wanted_groups = !keeps_sections;
 	comparison->resource = memory_string(loaded->resources[resource].name,
 	                                     error);
-	comparison->columns = memory_array(n, sizeof *comparison->columns,
-	                                   error);
+	for (uint32_t i = 0; counted != NULL && i < n; i++)
+		counted[i] = (struct counted_column){ resource, resource, i };
 	if (division->sizes != NULL)
 		comparison->shares = memory_copy(division->sizes, n,
 		    sizeof *comparison->shares, error);
@@ -321,9 +347,9 @@ split(struct comparison *comparison, struct profile *loaded, uint32_t resource,
 	comparison->n_base = division->n[0];
 	comparison->n_now = division->n[1];
 	if (!error->is_set)
-		comparison->subject.profile = profile_split_runs(loaded,
-		    resource, &columns, n, comparison->columns, error);
-	return comparison->subject.profile != NULL ? 0 : -1;
+		comparison_add_up(comparison, &addend, 1, n, error);
+	free(counted);
+	return error->is_set ? -1 : 0;
 }
 
 int
@@ -355,8 +381,8 @@ comparison_make_sides(struct comparison *comparison, struct profile *loaded,
 
 /* Adds up the own hits of all runs. */
 static int
-comparison_add_up(struct comparison *comparison, uint32_t n,
-                  struct error *error)
+comparison_add_hits(struct comparison *comparison, uint32_t n,
+                    struct error *error)
 {
 	const struct sample_tree *tree = comparison->subject.naming.tree;
 	struct sample_set *set = &comparison->subject.set;
@@ -479,7 +505,7 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 			run->left = sample_tree_total(tree, run->self);
 	}
 	comparison->subject.set.tree = tree;
-	return comparison_add_up(comparison, n, error) != 0 ? -1 :
+	return comparison_add_hits(comparison, n, error) != 0 ? -1 :
 	    use_samples(comparison, n, error);
 }
 
