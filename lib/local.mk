@@ -40,8 +40,7 @@ libcpprof_la_SOURCES = \
 	lib/base/wiped.c lib/base/readable.c lib/unwind/trampoline.c \
 	lib/signals/action.c lib/signals/alternate.c lib/signals/sigsys.c \
 	lib/run/control.c lib/sources/dispatch.c lib/sources/exceptions.c \
-	lib/store/phase.c lib/run/waits.c lib/wrap/exec.c lib/wrap/unsampled.c \
-	lib/run/sample.c \
+	lib/store/phase.c lib/run/waits.c lib/wrap/exec.c lib/run/sample.c \
 	\
 	lib/cpprof.h lib/resources.def \
 	\
@@ -51,8 +50,9 @@ libcpprof_la_SOURCES = \
 	lib/base/arch-x86_64.c lib/base/arch-inline-x86_64.h lib/base/arch.h \
 	lib/base/big.h lib/base/exported.h lib/base/files.h \
 	lib/base/fpu-x86_64.c lib/base/fpu.h lib/base/lookup.h \
-	lib/base/meter.h lib/base/process.h lib/base/sampling.h \
-	lib/base/readable.h lib/base/real.h lib/base/shared.h \
+	lib/base/meter.h lib/base/next.def lib/base/process.h lib/base/sampling.h \
+	lib/base/readable.h lib/base/real.def lib/base/real.h \
+	lib/base/shared.h \
 	lib/base/thread.h lib/base/wiped.h \
 	\
 	lib/signals/restorer-x86_64.S lib/signals/signals.h \
@@ -84,14 +84,12 @@ libcpprof_la_SOURCES = \
 	lib/run/sample.h \
 	lib/run/start.h \
 	\
-	lib/wrap/blocking.c lib/wrap/blocking.def lib/wrap/bytes.c \
-	lib/wrap/calls-x86_64.S lib/wrap/calls.c \
-	lib/wrap/confine.c lib/wrap/fenv.c lib/wrap/gates.c \
-	lib/wrap/io.c lib/wrap/io.def \
+	lib/wrap/blocking.c lib/wrap/blocking.def \
+	lib/wrap/calls-x86_64.S lib/wrap/calls.c lib/wrap/changes.c \
+	lib/wrap/confine.c lib/wrap/io.c lib/wrap/io.def \
 	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
-	lib/wrap/rights.c lib/wrap/signal-masks.c \
-	lib/wrap/sigwait.c lib/wrap/stdio.c lib/wrap/stdio.def \
-	lib/wrap/threads-jumps.c lib/wrap/timers.c lib/wrap/wrapped.h \
+	lib/wrap/memory.def lib/wrap/signal-calls.c lib/wrap/stdio.c \
+	lib/wrap/stdio.def lib/wrap/wrapped.h \
 	\
 	lib/unwind/trampoline-x86_64.S
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \

@@ -50,15 +50,6 @@ void *lookup_next(const char *name);
  */
 void lookup_real(const char *name, void *place);
 
-/* Defines first_NAME, which looks NAME up in a file's `next` and calls it. */
-#define FIRST(type, name, parameters, arguments)			\
-static type								\
-first_##name parameters							\
-{									\
-	lookup_real(#name, &next.name);					\
-	return next.name arguments;					\
-}
-
 /*
  * The first module loaded with the program, and in *n how many there are.  They
  * are never unloaded.  The constructor calls this first.

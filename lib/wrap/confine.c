@@ -9,7 +9,6 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,145 +58,87 @@ static const int needed_by_events[] = {
 	SYS_perf_event_open, SYS_ioctl, SYS_rt_sigpending,
 };
 
-struct machine {
-	uint32_t a, x, memory[BPF_MEMWORDS];
-	const struct seccomp_data *data;
-};
-
-static uint32_t
-load_data(const struct machine *machine, uint32_t at)
-{
-	uint32_t word = 0;
-
-	if (at <= sizeof *machine->data - sizeof word)
-		memcpy(&word, (const char *)machine->data + at, sizeof word);
-	return word;
-}
-
-static void
-confine_load(struct machine *machine, const struct sock_filter *code)
-{
-	const uint32_t cell = code->k % BPF_MEMWORDS;
-	uint32_t *to = BPF_CLASS(code->code) == BPF_LD ? &machine->a :
-	    &machine->x;
-
-	switch (BPF_MODE(code->code)) {
-	case BPF_ABS:
-		*to = load_data(machine, code->k);
-		break;
-	case BPF_IMM:
-		*to = code->k;
-		break;
-	case BPF_MEM:
-		*to = machine->memory[cell];
-		break;
-	case BPF_LEN:
-		*to = sizeof *machine->data;
-		break;
-	}
-}
-
-static uint32_t
-operand(const struct machine *machine, const struct sock_filter *code)
-{
-	return BPF_SRC(code->code) == BPF_X ? machine->x : code->k;
-}
-
-/* Division by zero ends the filter with result 0, which kills. */
-static bool
-compute(struct machine *machine, const struct sock_filter *code)
-{
-	const uint32_t b = operand(machine, code);
-	uint32_t *a = &machine->a;
-
-	switch (BPF_OP(code->code)) {
-	case BPF_ADD: *a += b; break;
-	case BPF_SUB: *a -= b; break;
-	case BPF_MUL: *a *= b; break;
-	case BPF_OR: *a |= b; break;
-	case BPF_AND: *a &= b; break;
-	case BPF_XOR: *a ^= b; break;
-	case BPF_LSH: *a <<= b & 31; break;
-	case BPF_RSH: *a >>= b & 31; break;
-	case BPF_NEG: *a = -*a; break;
-	case BPF_DIV:
-		if (b == 0)
-			return false;
-		*a /= b;
-		break;
-	default:
-		return false;
-	}
-	return true;
-}
-
-/* The number of instructions to skip. */
-static uint32_t
-confine_jump(const struct machine *machine, const struct sock_filter *code)
-{
-	const uint32_t a = machine->a, b = operand(machine, code);
-	bool is_true = false;
-
-	switch (BPF_OP(code->code)) {
-	case BPF_JA: return code->k;
-	case BPF_JEQ: is_true = a == b; break;
-	case BPF_JGT: is_true = a > b; break;
-	case BPF_JGE: is_true = a >= b; break;
-	case BPF_JSET: is_true = (a & b) != 0; break;
-	}
-	return is_true ? code->jt : code->jf;
-}
-
-/*
- * Executes one instruction other than a return.  False: the filter is invalid.
- */
-static bool
-confine_step(struct machine *machine, const struct sock_filter *code,
-             uint32_t *skip)
-{
-	const uint32_t cell = code->k % BPF_MEMWORDS;
-
-	*skip = 0;
-	switch (BPF_CLASS(code->code)) {
-	case BPF_LD:
-	case BPF_LDX:
-		confine_load(machine, code);
-		return true;
-	case BPF_ST:
-		machine->memory[cell] = machine->a;
-		return true;
-	case BPF_STX:
-		machine->memory[cell] = machine->x;
-		return true;
-	case BPF_ALU:
-		return compute(machine, code);
-	case BPF_JMP:
-		*skip = confine_jump(machine, code);
-		return true;
-	case BPF_MISC:
-		if (BPF_MISCOP(code->code) == BPF_TAX)
-			machine->x = machine->a;
-		else
-			machine->a = machine->x;
-		return true;
-	}
-	return false;
-}
-
+/* What the filter returns for a call.  Division by zero and bad code kill. */
 static uint32_t
 confine_run(const struct sock_fprog *program, const struct seccomp_data *data)
 {
-	struct machine machine = { .data = data };
-	uint32_t at, skip;
+	uint32_t a = 0, x = 0, memory[BPF_MEMWORDS] = { 0 };
+	uint64_t at;
 
-	for (at = 0; at < program->len; at += 1 + skip) {
+	for (at = 0; at < program->len; at++) {
 		const struct sock_filter *code = &program->filter[at];
+		const unsigned class = BPF_CLASS(code->code);
+		const uint32_t cell = code->k % BPF_MEMWORDS;
+		const uint32_t b = BPF_SRC(code->code) == BPF_X ? x : code->k;
+		uint32_t value = class == BPF_LD ? a : x;
+		bool is_true = false;
 
-		if (BPF_CLASS(code->code) == BPF_RET)
-			return BPF_RVAL(code->code) == BPF_A ? machine.a :
-			    code->k;
-		if (!confine_step(&machine, code, &skip) || skip > program->len)
+		switch (class) {
+		case BPF_RET:
+			return BPF_RVAL(code->code) == BPF_A ? a : code->k;
+		case BPF_LD:
+		case BPF_LDX:
+			switch (BPF_MODE(code->code)) {
+			case BPF_ABS:
+				value = 0;
+				if (code->k <= sizeof *data - sizeof value)
+					memcpy(&value, (const char *)data +
+					    code->k, sizeof value);
+				break;
+			case BPF_IMM: value = code->k; break;
+			case BPF_MEM: value = memory[cell]; break;
+			case BPF_LEN: value = sizeof *data; break;
+			}
+			if (class == BPF_LD)
+				a = value;
+			else
+				x = value;
 			break;
+		case BPF_ST:
+			memory[cell] = a;
+			break;
+		case BPF_STX:
+			memory[cell] = x;
+			break;
+		case BPF_ALU:
+			switch (BPF_OP(code->code)) {
+			case BPF_ADD: a += b; break;
+			case BPF_SUB: a -= b; break;
+			case BPF_MUL: a *= b; break;
+			case BPF_OR: a |= b; break;
+			case BPF_AND: a &= b; break;
+			case BPF_XOR: a ^= b; break;
+			case BPF_LSH: a <<= b & 31; break;
+			case BPF_RSH: a >>= b & 31; break;
+			case BPF_NEG: a = -a; break;
+			case BPF_DIV:
+				if (b == 0)
+					return REFUSED;
+				a /= b;
+				break;
+			default:
+				return REFUSED;
+			}
+			break;
+		case BPF_JMP:
+			switch (BPF_OP(code->code)) {
+			case BPF_JA: at += code->k; continue;
+			case BPF_JEQ: is_true = a == b; break;
+			case BPF_JGT: is_true = a > b; break;
+			case BPF_JGE: is_true = a >= b; break;
+			case BPF_JSET: is_true = (a & b) != 0; break;
+			}
+			at += is_true ? code->jt : code->jf;
+			break;
+		case BPF_MISC:
+			if (BPF_MISCOP(code->code) == BPF_TAX)
+				x = a;
+			else
+				a = x;
+			break;
+		default:
+			return REFUSED;
+		}
 	}
 	return REFUSED;
 }
@@ -233,68 +174,50 @@ lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 	lets_pass(program, numbers, sizeof (numbers) / sizeof *(numbers))
 
 static bool
-admits_sampling(const struct sock_fprog *program)
+is_filter(const struct sock_fprog *program)
 {
-	const bool has_other_sources = resources.n > 1 ||
-	    resources.columns[0].source != &source_timer;
-
-	if (!readable_now(program, sizeof *program) || program->len == 0 ||
-	    !readable_now(program->filter,
-	    program->len * sizeof *program->filter))
-		return true;
-	return LETS_PASS(program, always_needed) &&
-	    (datafile_exists() ||
-	    LETS_PASS(program, needed_by_first_sample)) &&
-	    (!has_other_sources || LETS_PASS(program, needed_by_sources)) &&
-	    (!perf_is_used() || LETS_PASS(program, needed_by_events));
-}
-
-/* For what is read now and then, and not needed. */
-static void
-note_reading(const struct sock_fprog *program)
-{
-	static const int needed[] = { SYS_read, SYS_pread64, SYS_openat };
-
-	if (readable_now(program, sizeof *program) && program->len != 0 &&
+	return readable_now(program, sizeof *program) && program->len != 0 &&
 	    readable_now(program->filter,
-	    program->len * sizeof *program->filter) &&
-	    !LETS_PASS(program, needed))
-		process.reads_no_files = true;
+	    program->len * sizeof *program->filter);
 }
 
 void
 confine_expect(unsigned long operation, unsigned long flags,
     const void *filter)
 {
-	if (!sampling_is_on() || !sampling_is_own_process() ||
-	    !((operation == SECCOMP_SET_MODE_STRICT && flags == 0) ||
-	    (operation == SECCOMP_SET_MODE_FILTER &&
-	    !admits_sampling(filter)))) {
-		if (operation == SECCOMP_SET_MODE_FILTER)
-			note_reading(filter);
-		return;
+	/* What is read now and then, and not needed. */
+	static const int reading[] = { SYS_read, SYS_pread64, SYS_openat };
+	const bool has_filter = operation == SECCOMP_SET_MODE_FILTER &&
+	    is_filter(filter);
+	const bool has_other_sources = resources.n > 1 ||
+	    resources.columns[0].source != &source_timer;
+	const bool must_end = has_filter ?
+	    !LETS_PASS(filter, always_needed) ||
+	    (!datafile_exists() && !LETS_PASS(filter, needed_by_first_sample)) ||
+	    (has_other_sources && !LETS_PASS(filter, needed_by_sources)) ||
+	    (perf_is_used() && !LETS_PASS(filter, needed_by_events)) :
+	    operation == SECCOMP_SET_MODE_STRICT && flags == 0;
+
+	if (must_end && sampling_is_on() && sampling_is_own_process()) {
+		shared_report_cpu_time(0);
+		shared_give_up(CPPROF_SHARED_CONFINED, 0);
+		control_end(CPPROFDATA_CONFINED);
+	} else if (has_filter && !LETS_PASS(filter, reading)) {
+		process.reads_no_files = true;
 	}
-	shared_report_cpu_time(0);
-	shared_give_up(CPPROF_SHARED_CONFINED, 0);
-	control_end(CPPROFDATA_CONFINED);
 }
 
-EXPORTED int
-prctl(int option, ...)
-{
-	unsigned long arguments[4];
-	va_list list;
-	int i;
+/* <sys/prctl.h> declares it with an ellipsis. */
+EXPORTED int confine_prctl(int, unsigned long, unsigned long, unsigned long,
+    unsigned long) __asm__("prctl");
 
-	va_start(list, option);
-	for (i = 0; i < 4; i++)
-		arguments[i] = va_arg(list, unsigned long);
-	va_end(list);
+int
+confine_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+    unsigned long d)
+{
 	if (option == PR_SET_SECCOMP)
-		confine_expect(arguments[0] == SECCOMP_MODE_STRICT ?
-		    SECCOMP_SET_MODE_STRICT : arguments[0] ==
-		    SECCOMP_MODE_FILTER ? SECCOMP_SET_MODE_FILTER : ~0ul, 0,
-		    (const void *)arguments[1]);
-	return real()->prctl(option, arguments[0], arguments[1], arguments[2],
-	    arguments[3]);
+		confine_expect(a == SECCOMP_MODE_STRICT ?
+		    SECCOMP_SET_MODE_STRICT : a == SECCOMP_MODE_FILTER ?
+		    SECCOMP_SET_MODE_FILTER : ~0ul, 0, (const void *)b);
+	return real()->prctl(option, a, b, c, d);
 }

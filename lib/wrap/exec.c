@@ -14,18 +14,26 @@
  * reason.
  */
 #include <alloca.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/exported.h"
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/readable.h"
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
+#include "lib/cpprof-environment.h"
 #include "lib/run/sample.h"
 #include "lib/run/start.h"
 #include "lib/signals/signals.h"
@@ -36,6 +44,162 @@
 #include "lib/wrap/wrapped.h"
 
 extern char **environ;
+
+/*
+ * Programs that will not be sampled.  All of this also runs in a child of vfork.
+ */
+
+/*
+ * The arguments of exec may be invalid pointers.  Then the kernel returns
+ * EFAULT; reading them here must not fault first.
+ */
+
+static bool
+unsampled_begins(struct readable *readable, const char *text, const char *start)
+{
+	for (; *start != '\0'; text++, start++)
+		if (!readable_range(readable, (uintptr_t)text, 1) ||
+		    *text != *start)
+			return false;
+	return true;
+}
+
+static bool
+contains(struct readable *readable, const char *text, const char *part)
+{
+	for (; readable_range(readable, (uintptr_t)text, 1) && *text != '\0';
+	    text++)
+		if (unsampled_begins(readable, text, part))
+			return true;
+	return false;
+}
+
+/* The value of the first variable that begins with `start`, or NULL. */
+static const char *
+unsampled_find(struct readable *readable, char *const variables[],
+               const char *start)
+{
+	struct readable array = { 0 };
+
+	for (; readable_range(&array, (uintptr_t)variables,
+	    sizeof *variables) && *variables != NULL; variables++)
+		if (unsampled_begins(readable, *variables, start))
+			return *variables + strlen(start);
+	return NULL;
+}
+
+/*
+ * Whether the library's file exists, by its name in the value of LD_PRELOAD.
+ * True for names longer than usual, so that the stack stays small.
+ */
+static bool
+library_exists(const char *at)
+{
+	struct readable readable = { 0 };
+	struct stat status;
+	char path[512];
+	size_t n = 0;
+
+	for (; readable_range(&readable, (uintptr_t)at, 1); at++) {
+		const bool is_end = *at == '\0' || *at == ':' || *at == ' ';
+
+		if (n == sizeof path)
+			return true;
+		path[n++] = is_end ? '\0' : *at;
+		if (!is_end)
+			continue;
+		if (n > sizeof CPPROF_LIBRARY &&
+		    strcmp(path + n - sizeof CPPROF_LIBRARY,
+		    CPPROF_LIBRARY) == 0)
+			return files_status_of(path, &status) == 0;
+		if (*at == '\0')
+			break;
+		n = 0;
+	}
+	return true;
+}
+
+/* Bypasses the C library's function, which is wrapped. */
+static uint32_t
+own_id(long call)
+{
+	return (uint32_t)arch_system_call(call, 0, 0, 0, 0);
+}
+
+/* A program that is setuid or setgid, or by its first bytes linked statically. */
+static enum cpprof_shared_reason
+judge_file(const char *path)
+{
+	union {
+		ElfW(Ehdr) elf;
+		char bytes[1024];
+	} start;
+	enum cpprof_shared_reason reason = CPPROF_SHARED_N_REASONS;
+	const int fd = files_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	const ElfW(Phdr) *headers;
+	struct stat status;
+	size_t size = 0, i;
+	ssize_t n;
+
+	if (fd < 0)
+		return reason;
+	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (((status.st_mode & S_ISUID) != 0 &&
+	    status.st_uid != own_id(SYS_getuid)) ||
+	    ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    status.st_gid != own_id(SYS_getgid))))
+		reason = CPPROF_SHARED_PRIVILEGED;
+	else if ((n = files_read(fd, &start, sizeof start)) > 0)
+		size = (size_t)n;
+	files_close(fd);
+	if (size < sizeof start.elf ||
+	    memcmp(start.elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    start.elf.e_phentsize != sizeof *headers ||
+	    start.elf.e_phoff > size || start.elf.e_phnum >
+	    (size - start.elf.e_phoff) / sizeof *headers ||
+	    start.elf.e_phoff % sizeof(uint64_t) != 0)
+		return reason;
+	headers = (const void *)(start.bytes + start.elf.e_phoff);
+	for (i = 0; i < start.elf.e_phnum; i++)
+		if (headers[i].p_type == PT_INTERP)
+			return reason;
+	return CPPROF_SHARED_STATIC;
+}
+
+/*
+ * Why the program at `path` (NULL: not known) will not be sampled if it is
+ * executed with these environment variables; CPPROF_SHARED_N_REASONS if no
+ * reason is known.
+ */
+static enum cpprof_shared_reason
+unsampled_reason(const char *path, char *const variables[])
+{
+	const uint32_t user = own_id(SYS_geteuid);
+	struct readable readable = { 0 };
+	struct stat status;
+	const char *preload = unsampled_find(&readable, variables,
+	    "LD_PRELOAD=");
+
+	if (preload == NULL || !contains(&readable, preload, CPPROF_LIBRARY) ||
+	    unsampled_find(&readable, variables,
+	    CPPROF_ENVIRONMENT_OUTPUT "=/") == NULL)
+		return CPPROF_SHARED_NO_PRELOAD;
+	/* Something else may be mounted where the recording's directory is. */
+	if (files_status_of(process.shared_file, &status) != 0)
+		return process.user != user ? CPPROF_SHARED_OTHER_USER :
+		    CPPROF_SHARED_HIDDEN;
+	/* In another user namespace the same user has another number. */
+	if (process.user != user && status.st_uid != user)
+		return CPPROF_SHARED_OTHER_USER;
+	if (!library_exists(preload))
+		return CPPROF_SHARED_HIDDEN;
+	return contains(&readable, path, "/") ? judge_file(path) :
+	    CPPROF_SHARED_N_REASONS;
+}
+
+/*
+ * Calls that execute a program.
+ */
 
 /* What to undo if the call fails. */
 struct undo {
@@ -186,31 +350,22 @@ exec_count(const char *first, va_list list)
 	return n;
 }
 
-/* Fills words[n + 1]. */
-static void
-exec_collect(const char *first, va_list list, char **words, size_t n)
-{
-	size_t i;
-
-	words[0] = (char *)(uintptr_t)first;
-	for (i = 1; i <= n; i++)
-		words[i] = va_arg(list, char *);
-}
-
 /*
  * Collects the arguments into an array on the stack, since memory may be short.
  * Leaves `list` after the final NULL.
  */
 #define COLLECT(first, words, list) \
 	do { \
-		size_t n_; \
+		size_t n_, i_; \
 		\
 		va_start(list, first); \
 		n_ = exec_count(first, list); \
 		va_end(list); \
 		words = alloca((n_ + 1) * sizeof *words); \
 		va_start(list, first); \
-		exec_collect(first, list, words, n_); \
+		words[0] = (char *)(uintptr_t)(first); \
+		for (i_ = 1; i_ <= n_; i_++) \
+			words[i_] = va_arg(list, char *); \
 	} while (0)
 
 EXPORTED int
@@ -251,47 +406,25 @@ execle(const char *path, const char *first, ...)
  * posix_spawn calls none of the functions above.
  */
 
-static enum cpprof_shared_reason
-count_spawned(const char *path, char *const variables[])
-{
-	const int saved = errno;
-	const enum cpprof_shared_reason reason = count_unsampled(path,
-	    variables, sampling_check_process() && sampling_is_own_process());
-
-	errno = saved;
-	return reason;
+#define SPAWN(name)							\
+EXPORTED int								\
+name(pid_t *pid, const char *path,					\
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, \
+    char *const words[], char *const variables[])			\
+{									\
+	const int saved = errno;					\
+	const enum cpprof_shared_reason reason = count_unsampled(path,	\
+	    variables, sampling_check_process() && sampling_is_own_process()); \
+	int error;							\
+									\
+	errno = saved;							\
+	error = real()->name(pid, path, actions, attr, words, variables); \
+	if (error != 0 && reason != CPPROF_SHARED_N_REASONS)		\
+		shared_uncount(reason);	/* there is no such program */	\
+	return error;							\
 }
-
-/* If posix_spawn failed, there is no such program. */
-static int
-uncount_failed(int error, enum cpprof_shared_reason reason)
-{
-	if (error != 0 && reason != CPPROF_SHARED_N_REASONS)
-		shared_uncount(reason);
-	return error;
-}
-
-EXPORTED int
-posix_spawn(pid_t *pid, const char *path,
-    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
-    char *const words[], char *const variables[])
-{
-	const enum cpprof_shared_reason reason = count_spawned(path, variables);
-
-	return uncount_failed(real()->posix_spawn(pid, path, actions, attr,
-	    words, variables), reason);
-}
-
-EXPORTED int
-posix_spawnp(pid_t *pid, const char *file,
-    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
-    char *const words[], char *const variables[])
-{
-	const enum cpprof_shared_reason reason = count_spawned(file, variables);
-
-	return uncount_failed(real()->posix_spawnp(pid, file, actions, attr,
-	    words, variables), reason);
-}
+SPAWN(posix_spawn)
+SPAWN(posix_spawnp)
 
 /*
  * Ends that run no exit handlers.
@@ -303,6 +436,7 @@ _exit(int status)
 	start_end();
 	start_leave(true);
 	real()->_exit(status);
+	__builtin_unreachable();
 }
 
 EXPORTED __attribute__((noreturn)) void

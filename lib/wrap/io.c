@@ -1,18 +1,170 @@
 /* SPDX-License-Identifier: MIT */
-/* io.c -- wrappers of calls that read and write: their bytes and time. */
+/* io.c -- calls that read and write: their bytes and time.
+ *
+ * Bytes are what the wrappers have seen, and at ticks also what the kernel has
+ * counted beyond that.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/base/files.h"
+#include "lib/base/process.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/store/datafile.h"
 #include "lib/wrap/wrapped.h"
+
+static __thread struct {
+	uint64_t seen;		/* part of the kernel's count already accounted
+				   for */
+	uint64_t unseen;	/* found, but not yet charged */
+} moved[BYTES_DIRECTIONS];
+
+uint64_t (*bytes_pending)(void);
+
+void
+bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
+    const void *function)
+{
+	if (is_in_kernels)
+		moved[direction].seen += n;
+	resource_spend_in(direction == BYTES_READ ? RESOURCE_BYTES_READ :
+	    RESOURCE_BYTES_WRITTEN, n, function);
+}
+
+static bool
+find_count(const char *text, const char *label, uint64_t *count)
+{
+	const char *at = strstr(text, label);
+
+	if (at == NULL)
+		return false;
+	*count = 0;
+	for (at += strlen(label); *at >= '0' && *at <= '9'; at++)
+		*count = *count * 10 + (uint64_t)(*at - '0');
+	return true;
+}
+
+/*
+ * The kernel's counts for this thread just before this read of the file.  The
+ * bytes of the read itself are the collector's, so they are added to `seen`.
+ */
+static bool
+bytes_ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
+{
+	char text[256];
+	ssize_t n;
+	int fd;
+
+	fd = files_open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	n = files_read(fd, text, sizeof text - 1);
+	files_close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	moved[BYTES_READ].seen += (uint64_t)n;
+	return find_count(text, "rchar: ", &counts[BYTES_READ]) &&
+	    find_count(text, "wchar: ", &counts[BYTES_WRITTEN]);
+}
+
+static bool
+bytes_start(struct thread *thread, unsigned column)
+{
+	uint64_t counts[BYTES_DIRECTIONS];
+	int i;
+
+	(void)column;
+	moved[BYTES_READ].seen = 0;
+	if (!bytes_ask_kernel(counts))
+		return false;
+	for (i = 0; i < BYTES_DIRECTIONS; i++) {
+		moved[i].seen = i == BYTES_READ ?
+		    counts[i] + moved[i].seen : counts[i];
+		moved[i].unseen = 0;
+	}
+	thread->own_bytes_read = 0;
+	return true;
+}
+
+/*
+ * If both directions are sampled, one read of the kernel's counts serves both.
+ */
+static uint64_t
+bytes_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	enum direction direction =
+	    resources.place[RESOURCE_BYTES_READ] == column + 1 ?
+	    BYTES_READ : BYTES_WRITTEN;
+	const uint64_t seen[BYTES_DIRECTIONS] = {
+	    moved[BYTES_READ].seen + thread->own_bytes_read,
+	    moved[BYTES_WRITTEN].seen };
+	uint64_t counts[BYTES_DIRECTIONS], n;
+	int i;
+
+	/*
+	 * During a call, the kernel's count and `seen` may already differ by
+	 * what the call has moved so far.
+	 */
+	if (expiries > 0 && wrapped_is_inside())
+		return 0;
+	moved[BYTES_READ].seen += thread->own_bytes_read;
+	thread->own_bytes_read = 0;
+	if (moved[direction].unseen == 0 && bytes_ask_kernel(counts))
+		for (i = 0; i < BYTES_DIRECTIONS; i++)
+			if (counts[i] > seen[i]) {
+				moved[i].unseen += counts[i] - seen[i];
+				moved[i].seen += counts[i] - seen[i];
+			}
+	n = moved[direction].unseen;
+	moved[direction].unseen = 0;
+	if (expiries == 0 && thread->is_main && direction == BYTES_WRITTEN)
+		n += bytes_pending != NULL ? bytes_pending() : 0;
+	return meter_spend(&thread->meters->accounts[column].meter, n);
+}
+
+static bool
+bytes_probe(const struct resource_row *row, uint64_t interval, const char **why)
+{
+	uint64_t counts[BYTES_DIRECTIONS];
+
+	(void)row, (void)interval;
+	*why = "the kernel does not report bytes per thread";
+	return bytes_ask_kernel(counts);
+}
+
+const struct resource_source source_bytes = {
+	.name = "library calls, and /proc/thread-self/io at ticks",
+	.probe = bytes_probe,
+	.start = bytes_start,
+	.hits = bytes_hits,
+	.needs_ticks = true,
+	.can_be_random = true,
+};
+
+const struct resource_source source_bytes_seen = {
+	.name = "library calls",
+	.can_be_random = true,
+};
+
+const struct resource_source source_io_time = {
+	.name = "library calls",
+	.can_be_random = true,
+};
+
+/*
+ * The wrappers.
+ */
 
 enum io_kind {
 	IO_READ,
@@ -23,85 +175,34 @@ enum io_kind {
 	IO_MOVE		/* moves pages: nothing is read or written */
 };
 
-/* Declared in no header, or only under feature macros. */
-ssize_t __read(int, void *, size_t);
-ssize_t __read_chk(int, void *, size_t, size_t);
-ssize_t __pread64(int, void *, size_t, off64_t);
-ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
-ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
-ssize_t __write(int, const void *, size_t);
-ssize_t __pwrite64(int, const void *, size_t, off64_t);
-ssize_t __recv_chk(int, void *, size_t, size_t, int);
-ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, __SOCKADDR_ARG,
-    socklen_t *);
-ssize_t __send(int, const void *, size_t, int);
-
-static struct io_next {
-#define IO(kind, name, parameters, arguments) __typeof__(name) *name;
-#include "lib/wrap/io.def"
-#undef IO
-	__typeof__(recvmmsg) *recvmmsg;
-	__typeof__(sendmmsg) *sendmmsg;
-} next;
-
+#define NEXT_ROWS "lib/wrap/io.def"
+#define NEXT_LOOK_UP io_look_up
 #define IO(kind, name, parameters, arguments)				\
-FIRST(ssize_t, name, parameters, arguments)
-#include "lib/wrap/io.def"
+	NEXT(ssize_t, name, parameters, arguments)
+#define IO_ANY IO
+#define IO_MESSAGES(kind, name, parameters, arguments)			\
+	NEXT(int, name, parameters, arguments)
+#include "lib/base/next.def"
 #undef IO
-FIRST(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned n,
-    int flags, struct timespec *timeout), (fd, messages, n, flags, timeout))
-FIRST(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned n,
-    int flags), (fd, messages, n, flags))
-
-static struct io_next next = {
-#define IO(kind, name, parameters, arguments) .name = first_##name,
-#include "lib/wrap/io.def"
-#undef IO
-	.recvmmsg = first_recvmmsg,
-	.sendmmsg = first_sendmmsg,
-};
-
-static void
-io_look_up(void)
-{
-#define IO(kind, name, parameters, arguments) lookup_real(#name, &next.name);
-#include "lib/wrap/io.def"
-#undef IO
-	lookup_real("recvmmsg", &next.recvmmsg);
-	lookup_real("sendmmsg", &next.sendmmsg);
-}
+#undef IO_ANY
+#undef IO_MESSAGES
 
 static enum gate gate;
-
-static bool
-io_enter(struct wrapped_call *call, const void *function,
-    const void *return_address)
-{
-	if (!wrapped_pass(gate, return_address))
-		return false;
-	wrapped_enter(call, function, WRAPPED_IO);
-	return true;
-}
-
-static void
-spend_time(const struct wrapped_call *call)
-{
-	static __thread uint64_t rest_ns;	/* only whole microseconds are
-						   charged */
-	uint64_t sum = rest_ns + wrapped_elapsed(call);
-
-	rest_ns = sum % 1000;
-	resource_spend_in(RESOURCE_IO_TIME, sum / 1000, call->function);
-}
 
 void
 io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
     bool is_in_kernels)
 {
+	static __thread uint64_t rest_ns;	/* only whole microseconds are
+						   charged */
 	int saved = errno;
 
-	if (resource_is_wanted(RESOURCE_IO_TIME))
-		spend_time(call);
+	if (resource_is_wanted(RESOURCE_IO_TIME)) {
+		const uint64_t ns = rest_ns + wrapped_elapsed(call);
+
+		rest_ns = ns % 1000;
+		resource_spend_in(RESOURCE_IO_TIME, ns / 1000, call->function);
+	}
 	if (n_read > 0)
 		bytes_spend(BYTES_READ, n_read, is_in_kernels, call->function);
 	if (n_written > 0)
@@ -112,9 +213,9 @@ io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
 }
 
 static void
-io_leave_call(struct wrapped_call *call, enum io_kind kind, ssize_t result)
+io_leave_call(struct wrapped_call *call, enum io_kind kind, ssize_t moved_bytes)
 {
-	const uint64_t n = result > 0 ? (uint64_t)result : 0;
+	const uint64_t n = moved_bytes > 0 ? (uint64_t)moved_bytes : 0;
 
 	io_leave(call,
 	    kind == IO_READ || kind == IO_RECEIVE || kind == IO_COPY ? n : 0,
@@ -122,27 +223,10 @@ io_leave_call(struct wrapped_call *call, enum io_kind kind, ssize_t result)
 	    kind != IO_RECEIVE && kind != IO_SEND);
 }
 
-#define IO(kind, name, parameters, arguments)				\
-EXPORTED ssize_t							\
-name parameters								\
-{									\
-	struct wrapped_call call;					\
-	ssize_t result;							\
-									\
-	if (GATE_IS_CLOSED(gate) || !io_enter(&call,			\
-	    (const void *)next.name, __builtin_return_address(0)))	\
-		return next.name arguments;				\
-	result = next.name arguments;					\
-	io_leave_call(&call, IO_##kind, result);				\
-	return result;							\
-}
-#include "lib/wrap/io.def"
-#undef IO
-
-static uint64_t
+static ssize_t
 io_sum_of(const struct mmsghdr *messages, int n)
 {
-	uint64_t sum = 0;
+	ssize_t sum = 0;
 	int i;
 
 	for (i = 0; i < n; i++)
@@ -150,39 +234,29 @@ io_sum_of(const struct mmsghdr *messages, int n)
 	return sum;
 }
 
-EXPORTED int
-recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
-    struct timespec *timeout)
-{
-	struct wrapped_call call;
-	int result;
-
-	if (GATE_IS_CLOSED(gate) || !io_enter(&call,
-	    (const void *)next.recvmmsg, __builtin_return_address(0)))
-		return next.recvmmsg(fd, messages, n, flags, timeout);
-	result = next.recvmmsg(fd, messages, n, flags, timeout);
-	io_leave(&call, io_sum_of(messages, result), 0, false);
-	return result;
+#define WRAPPER(function, type, kind, name, parameters, arguments, n_bytes) \
+EXPORTED type								\
+function parameters							\
+{									\
+	struct wrapped_call call;					\
+	type result;							\
+									\
+	if (!GATE_LETS_PASS(gate))					\
+		return next.name arguments;				\
+	wrapped_enter(&call, (const void *)next.name, WRAPPED_IO);	\
+	result = next.name arguments;					\
+	io_leave_call(&call, IO_##kind, n_bytes);			\
+	return result;							\
 }
-
-EXPORTED int
-sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags)
-{
-	struct wrapped_call call;
-	int result;
-
-	if (GATE_IS_CLOSED(gate) || !io_enter(&call,
-	    (const void *)next.sendmmsg, __builtin_return_address(0)))
-		return next.sendmmsg(fd, messages, n, flags);
-	result = next.sendmmsg(fd, messages, n, flags);
-	io_leave(&call, 0, io_sum_of(messages, result), false);
-	return result;
-}
-
-const struct resource_source source_io_time = {
-	.name = "library calls",
-	.can_be_random = true,
-};
+#define IO(kind, name, parameters, arguments)				\
+WRAPPER(name, ssize_t, kind, name, parameters, arguments, result)
+#define IO_ANY(kind, name, parameters, arguments)			\
+EXPORTED ssize_t io_##name parameters __asm__(#name);			\
+WRAPPER(io_##name, ssize_t, kind, name, parameters, arguments, result)
+#define IO_MESSAGES(kind, name, parameters, arguments)			\
+WRAPPER(name, int, kind, name, parameters, arguments,			\
+    io_sum_of(messages, result))
+#include "lib/wrap/io.def"
 
 /*
  * io_uring: the kernel reads and writes while the program does something else,

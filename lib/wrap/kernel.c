@@ -8,62 +8,58 @@
  * All wrappers have one shape: by the machine's calling convention, they pass
  * on as many registers as a system call has, whether the function uses them or
  * not, and return the result in the same register.
+ *
+ * A timer of the program keeps step with the kernel's ticks.  Where only ticks
+ * sample CPU time, they may miss its handlers altogether, so the recording is
+ * flagged.
  */
 #include <stddef.h>
 
+#include "lib/base/sampling.h"
+#include "lib/store/datafile.h"
 #include "lib/wrap/wrapped.h"
 
-typedef long kernel_call(long, long, long, long, long, long);
-
-static struct kernel_next {
-#define KERNEL(name) kernel_call *name;
-#include "lib/wrap/kernel.def"
-#undef KERNEL
-} next;
-
+#define NEXT_ROWS "lib/wrap/kernel.def"
+#define NEXT_LOOK_UP kernel_look_up
 #define KERNEL(name)							\
-FIRST(long, name, (long a, long b, long c, long d, long e, long f),	\
-    (a, b, c, d, e, f))
-#include "lib/wrap/kernel.def"
+	NEXT(long, name, (long a, long b, long c, long d, long e, long f),	\
+	    (a, b, c, d, e, f))
+#define KERNEL_TIMER(name) KERNEL(name)
+#include "lib/base/next.def"
 #undef KERNEL
-
-static struct kernel_next next = {
-#define KERNEL(name) .name = first_##name,
-#include "lib/wrap/kernel.def"
-#undef KERNEL
-};
-
-static void
-kernel_look_up(void)
-{
-#define KERNEL(name) lookup_real(#name, &next.name);
-#include "lib/wrap/kernel.def"
-#undef KERNEL
-}
+#undef KERNEL_TIMER
 
 static enum gate gate;
 
-static bool
-kernel_pass(const void *return_address)
+static void
+note_timer(void)
 {
-	return wrapped_pass(gate, return_address);
+	const unsigned place = resources.place[RESOURCE_CPU];
+
+	if (sampling_is_on() && place != 0 &&
+	    !resources.columns[place - 1].source->is_clock)
+		datafile_flag(CPPROFDATA_TIMERS_AT_TICKS);
 }
 
-#define KERNEL(name)							\
+typedef long kernel_call(long, long, long, long, long, long);
+
+#define WRAPPER(name, first)						\
 EXPORTED kernel_call kernel_##name __asm__(#name);			\
 long									\
 kernel_##name(long a, long b, long c, long d, long e, long f)		\
 {									\
 	long result;							\
 									\
-	if (GATE_IS_CLOSED(gate) || !kernel_pass(__builtin_return_address(0))) \
+	first;								\
+	if (!GATE_LETS_PASS(gate))					\
 		return next.name(a, b, c, d, e, f);			\
 	result = next.name(a, b, c, d, e, f);				\
 	wrapped_count_call((const void *)next.name);			\
 	return result;							\
 }
+#define KERNEL(name) WRAPPER(name, (void)0)
+#define KERNEL_TIMER(name) WRAPPER(name, note_timer())
 #include "lib/wrap/kernel.def"
-#undef KERNEL
 
 const struct resource_source source_kernel_calls = {
 	.is_of_wrappers = true,

@@ -18,190 +18,30 @@
 
 #include "lib/wrap/wrapped.h"
 
-static struct memory_next {
-	__typeof__(malloc) *malloc;
-	__typeof__(calloc) *calloc;
-	__typeof__(realloc) *realloc;
-	__typeof__(memalign) *memalign;
-	__typeof__(aligned_alloc) *aligned_alloc;
-	__typeof__(posix_memalign) *posix_memalign;
-	__typeof__(valloc) *valloc;
-	__typeof__(pvalloc) *pvalloc;
-	__typeof__(mmap) *mmap;
-	__typeof__(mmap64) *mmap64;
-	void *(*mremap)(void *, size_t, size_t, int, void *);
-} next;
-
-FIRST(void *, malloc, (size_t size), (size))
-FIRST(void *, calloc, (size_t n, size_t size), (n, size))
-FIRST(void *, realloc, (void *old, size_t size), (old, size))
-FIRST(void *, memalign, (size_t alignment, size_t size), (alignment, size))
-FIRST(void *, aligned_alloc, (size_t alignment, size_t size),
-    (alignment, size))
-FIRST(int, posix_memalign, (void **block, size_t alignment, size_t size),
-    (block, alignment, size))
-FIRST(void *, valloc, (size_t size), (size))
-FIRST(void *, pvalloc, (size_t size), (size))
-FIRST(void *, mmap, (void *address, size_t size, int protection, int flags,
-    int fd, off_t offset), (address, size, protection, flags, fd, offset))
-FIRST(void *, mmap64, (void *address, size_t size, int protection, int flags,
-    int fd, off64_t offset), (address, size, protection, flags, fd, offset))
-FIRST(void *, mremap, (void *old, size_t old_size, size_t size, int flags,
-    void *address), (old, old_size, size, flags, address))
-
-static struct memory_next next = {
-	.malloc = first_malloc,
-	.calloc = first_calloc,
-	.realloc = first_realloc,
-	.memalign = first_memalign,
-	.aligned_alloc = first_aligned_alloc,
-	.posix_memalign = first_posix_memalign,
-	.valloc = first_valloc,
-	.pvalloc = first_pvalloc,
-	.mmap = first_mmap,
-	.mmap64 = first_mmap64,
-	.mremap = first_mremap,
-};
-
-static void
-memory_look_up(void)
-{
-	lookup_real("malloc", &next.malloc);
-	lookup_real("calloc", &next.calloc);
-	lookup_real("realloc", &next.realloc);
-	lookup_real("memalign", &next.memalign);
-	lookup_real("aligned_alloc", &next.aligned_alloc);
-	lookup_real("posix_memalign", &next.posix_memalign);
-	lookup_real("valloc", &next.valloc);
-	lookup_real("pvalloc", &next.pvalloc);
-	lookup_real("mmap", &next.mmap);
-	lookup_real("mmap64", &next.mmap64);
-	lookup_real("mremap", &next.mremap);
-}
+#define NEXT_ROWS "lib/wrap/memory.def"
+#define NEXT_LOOK_UP memory_look_up
+#define ALLOCATION(type, name, parameters, arguments, is_allocated, size) \
+	NEXT(type, name, parameters, arguments)
+#define MAPPING(function, name, parameters, arguments, is_allocated, size) \
+	NEXT(void *, name, parameters, arguments)
+#include "lib/base/next.def"
+#undef ALLOCATION
+#undef MAPPING
 
 static enum gate gate;
 static __thread bool is_inside;		/* in a function of this file */
 
-static bool
-memory_enter(const void *return_address)
-{
-	if (!wrapped_pass(gate, return_address) || is_inside)
-		return false;
-	is_inside = true;
-	return true;
-}
-
-/* Whether to count this call; if so, memory_leave() must follow. */
-#define IS_COUNTED \
-	(!GATE_IS_CLOSED(gate) && memory_enter(__builtin_return_address(0)))
-
 static void
-memory_leave(bool has_memory, size_t size, const void *function)
+memory_leave(bool is_allocated, size_t size, const void *function)
 {
 	int saved = errno;
 
 	is_inside = false;
-	if (has_memory) {
+	if (is_allocated) {
 		resource_spend_in(RESOURCE_ALLOC_BYTES, size, function);
 		resource_spend_in(RESOURCE_ALLOCS, 1, function);
 	}
 	errno = saved;
-}
-
-EXPORTED void *
-malloc(size_t size)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.malloc(size);
-	block = next.malloc(size);
-	memory_leave(block != NULL, size, (const void *)next.malloc);
-	return block;
-}
-
-EXPORTED void *
-calloc(size_t n, size_t size)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.calloc(n, size);
-	block = next.calloc(n, size);
-	memory_leave(block != NULL, n * size, (const void *)next.calloc);
-	return block;
-}
-
-EXPORTED void *
-realloc(void *old, size_t size)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.realloc(old, size);
-	block = next.realloc(old, size);
-	memory_leave(block != NULL, size, (const void *)next.realloc);
-	return block;
-}
-
-EXPORTED void *
-memalign(size_t alignment, size_t size)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.memalign(alignment, size);
-	block = next.memalign(alignment, size);
-	memory_leave(block != NULL, size, (const void *)next.memalign);
-	return block;
-}
-
-EXPORTED void *
-aligned_alloc(size_t alignment, size_t size)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.aligned_alloc(alignment, size);
-	block = next.aligned_alloc(alignment, size);
-	memory_leave(block != NULL, size, (const void *)next.aligned_alloc);
-	return block;
-}
-
-EXPORTED int
-posix_memalign(void **block, size_t alignment, size_t size)
-{
-	int failed;
-
-	if (!IS_COUNTED)
-		return next.posix_memalign(block, alignment, size);
-	failed = next.posix_memalign(block, alignment, size);
-	memory_leave(failed == 0, size, (const void *)next.posix_memalign);
-	return failed;
-}
-
-EXPORTED void *
-valloc(size_t size)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.valloc(size);
-	block = next.valloc(size);
-	memory_leave(block != NULL, size, (const void *)next.valloc);
-	return block;
-}
-
-EXPORTED void *
-pvalloc(size_t size)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.pvalloc(size);
-	block = next.pvalloc(size);
-	memory_leave(block != NULL, size, (const void *)next.pvalloc);
-	return block;
 }
 
 static bool
@@ -210,59 +50,31 @@ is_memory(int protection, int flags)
 	return (flags & MAP_ANONYMOUS) != 0 && protection != PROT_NONE;
 }
 
-EXPORTED void *
-mmap(void *address, size_t size, int protection, int flags, int fd,
-    off_t offset)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.mmap(address, size, protection, flags, fd, offset);
-	block = next.mmap(address, size, protection, flags, fd, offset);
-	memory_leave(block != MAP_FAILED && is_memory(protection, flags), size,
-	    (const void *)next.mmap);
-	wrapped_count_call((const void *)next.mmap);
-	return block;
-}
-
-EXPORTED void *
-mmap64(void *address, size_t size, int protection, int flags, int fd,
-    off64_t offset)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.mmap64(address, size, protection, flags, fd,
-		    offset);
-	block = next.mmap64(address, size, protection, flags, fd, offset);
-	memory_leave(block != MAP_FAILED && is_memory(protection, flags), size,
-	    (const void *)next.mmap64);
-	wrapped_count_call((const void *)next.mmap64);
-	return block;
-}
-
-/*
- * The fifth argument is only used with some flags; always passing it does no
- * harm.  The function has another name here because <sys/mman.h> declares
- * mremap with an ellipsis.
- */
-EXPORTED void *mremap_always(void *, size_t, size_t, int, void *)
+/* <sys/mman.h> declares mremap with an ellipsis. */
+EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
     __asm__("mremap");
 
-void *
-mremap_always(void *old, size_t old_size, size_t size, int flags,
-    void *address)
-{
-	void *block;
-
-	if (!IS_COUNTED)
-		return next.mremap(old, old_size, size, flags, address);
-	block = next.mremap(old, old_size, size, flags, address);
-	memory_leave(block != MAP_FAILED && size > old_size, size - old_size,
-	    (const void *)next.mremap);
-	wrapped_count_call((const void *)next.mremap);
-	return block;
+#define WRAPPER(type, function, name, parameters, arguments, is_allocated, \
+    size, last)								\
+EXPORTED type								\
+function parameters							\
+{									\
+	type result;							\
+									\
+	if (!GATE_LETS_PASS(gate) || is_inside)				\
+		return next.name arguments;				\
+	is_inside = true;						\
+	result = next.name arguments;					\
+	memory_leave(is_allocated, size, (const void *)next.name);	\
+	last;								\
+	return result;							\
 }
+#define ALLOCATION(type, name, parameters, arguments, is_allocated, size) \
+WRAPPER(type, name, name, parameters, arguments, is_allocated, size, (void)0)
+#define MAPPING(function, name, parameters, arguments, is_allocated, size) \
+WRAPPER(void *, function, name, parameters, arguments, is_allocated, size, \
+    wrapped_count_call((const void *)next.name))
+#include "lib/wrap/memory.def"
 
 /*
  * A sanitizer's own operator new and strdup call its allocator directly and

@@ -37,13 +37,11 @@ size_t __fread_chk(void *, size_t, size_t, size_t, FILE *);
 size_t __fread_unlocked_chk(void *, size_t, size_t, size_t, FILE *);
 char *__fgets_chk(char *, size_t, int, FILE *);
 char *__fgets_unlocked_chk(char *, size_t, int, FILE *);
-int __isoc99_vfscanf(FILE *, const char *, va_list);
 int __isoc99_fscanf(FILE *, const char *, ...);
 int __isoc99_scanf(const char *, ...);
 /* Do not look up functions that the C library lacks: dlerror would allocate. */
 #define HAS_C23_SCANF __GLIBC_PREREQ(2, 38)
 #if HAS_C23_SCANF
-int __isoc23_vfscanf(FILE *, const char *, va_list);
 int __isoc23_fscanf(FILE *, const char *, ...);
 int __isoc23_scanf(const char *, ...);
 #endif
@@ -58,78 +56,20 @@ int __printf_chk(int, const char *, ...);
 #define BUFFER_MAX (1 << 30)	/* more than this is a race between two
 				   threads */
 
-static struct stdio_next {
+#define NEXT_ROWS "lib/wrap/stdio.def"
+#define NEXT_LOOK_UP stdio_look_up
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) __typeof__(name) *name;
-#include "lib/wrap/stdio.def"
+    passed) NEXT(type, name, parameters, arguments)
+#define STDIO_BY_HAND(name, parameters, arguments)			\
+	NEXT(int, name, parameters, arguments)
+#include "lib/base/next.def"
 #undef STDIO
-	__typeof__(fflush) *fflush;
-	__typeof__(fflush_unlocked) *fflush_unlocked;
-	__typeof__(fclose) *fclose;
-	__typeof__(fprintf) *fprintf;
-	__typeof__(printf) *printf;
-	__typeof__(__fprintf_chk) *__fprintf_chk;
-	__typeof__(__printf_chk) *__printf_chk;
-	__typeof__(vfscanf) *vfscanf;
-	__typeof__(vfscanf) *__isoc99_vfscanf;
-#if HAS_C23_SCANF
-	__typeof__(vfscanf) *__isoc23_vfscanf;
-#endif
-} next;
+#undef STDIO_BY_HAND
 
-#define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) FIRST(type, name, parameters, arguments)
-#include "lib/wrap/stdio.def"
-#undef STDIO
-FIRST(int, fflush, (FILE *file), (file))
-FIRST(int, fflush_unlocked, (FILE *file), (file))
-FIRST(int, fclose, (FILE *file), (file))
-#define SCAN(name)							\
-FIRST(int, name, (FILE *file, const char *format, va_list values),	\
-    (file, format, values))
-SCAN(vfscanf)
-SCAN(__isoc99_vfscanf)
-#if HAS_C23_SCANF
-SCAN(__isoc23_vfscanf)
-#endif
-#undef SCAN
-
-/* The functions with variable arguments are never called through this table. */
-static struct stdio_next next = {
-#define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) .name = first_##name,
-#include "lib/wrap/stdio.def"
-#undef STDIO
-	.fflush = first_fflush,
-	.fflush_unlocked = first_fflush_unlocked,
-	.fclose = first_fclose,
-	.vfscanf = first_vfscanf,
-	.__isoc99_vfscanf = first___isoc99_vfscanf,
-#if HAS_C23_SCANF
-	.__isoc23_vfscanf = first___isoc23_vfscanf,
-#endif
-};
-
-static void
-stdio_look_up(void)
-{
-#define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) lookup_real(#name, &next.name);
-#include "lib/wrap/stdio.def"
-#undef STDIO
-	lookup_real("fflush", &next.fflush);
-	lookup_real("fflush_unlocked", &next.fflush_unlocked);
-	lookup_real("fclose", &next.fclose);
-	lookup_real("fprintf", &next.fprintf);
-	lookup_real("printf", &next.printf);
-	lookup_real("__fprintf_chk", &next.__fprintf_chk);
-	lookup_real("__printf_chk", &next.__printf_chk);
-	lookup_real("vfscanf", &next.vfscanf);
-	lookup_real("__isoc99_vfscanf", &next.__isoc99_vfscanf);
-#if HAS_C23_SCANF
-	lookup_real("__isoc23_vfscanf", &next.__isoc23_vfscanf);
-#endif
-}
+/* Functions with variable arguments: samples show them, nothing calls them. */
+static struct {
+	void *fprintf, *printf, *__fprintf_chk, *__printf_chk;
+} shown;
 
 static enum gate gate;
 
@@ -162,16 +102,6 @@ static bool
 write_is_buffered(const FILE *file, ptrdiff_t most)
 {
 	return most <= file->_IO_write_end - file->_IO_write_ptr;
-}
-
-static bool
-stdio_enter(struct wrapped_call *call, const void *function,
-    const void *return_address)
-{
-	if (!wrapped_pass(gate, return_address))
-		return false;
-	wrapped_enter(call, function, WRAPPED_IO);
-	return true;
 }
 
 /* A call that only used the buffer spent no time reading or writing. */
@@ -221,16 +151,16 @@ name parameters								\
 									\
 	if (GATE_IS_CLOSED(gate) ||					\
 	    direction##_is_buffered(file, (ptrdiff_t)(most)) ||		\
-	    !stdio_enter(&call, (const void *)next.name,		\
-	    __builtin_return_address(0)))				\
+	    !wrapped_pass(gate, __builtin_return_address(0)))		\
 		return next.name arguments;				\
+	wrapped_enter(&call, (const void *)next.name, WRAPPED_IO);	\
 	before = direction##_state(file);				\
 	result = next.name arguments;					\
 	leave_##direction(&call, file, before, (ptrdiff_t)(passed));	\
 	return result;							\
 }
+#define STDIO_BY_HAND(name, parameters, arguments)
 #include "lib/wrap/stdio.def"
-#undef STDIO
 
 /* Functions with variable arguments.  flag < 0: the function has no flag. */
 static int
@@ -241,10 +171,10 @@ stdio_print(FILE *file, int flag, const char *format, va_list values,
 	ptrdiff_t before;
 	int result;
 
-	if (GATE_IS_CLOSED(gate) ||
-	    !stdio_enter(&call, function, return_address))
+	if (GATE_IS_CLOSED(gate) || !wrapped_pass(gate, return_address))
 		return flag < 0 ? next.vfprintf(file, format, values) :
 		    next.__vfprintf_chk(file, flag, format, values);
+	wrapped_enter(&call, function, WRAPPED_IO);
 	before = write_state(file);
 	result = flag < 0 ? next.vfprintf(file, format, values) :
 	    next.__vfprintf_chk(file, flag, format, values);
@@ -261,7 +191,7 @@ name parameters								\
 									\
 	va_start(values, format);					\
 	result = stdio_print(file, flag, format, values,		\
-	    (const void *)next.name, __builtin_return_address(0));	\
+	    shown.name, __builtin_return_address(0));			\
 	va_end(values);							\
 	return result;							\
 }
@@ -276,7 +206,7 @@ PRINT(__printf_chk, (int flag, const char *format, ...), stdout, flag)
  * not known, so they are left to the kernel's count.
  */
 static int
-scan(__typeof__(vfscanf) *real_one, FILE *file, const char *format,
+scan(int (*real_one)(FILE *, const char *, va_list), FILE *file, const char *format,
     va_list values, const void *return_address)
 {
 	struct wrapped_call call;
@@ -284,8 +214,9 @@ scan(__typeof__(vfscanf) *real_one, FILE *file, const char *format,
 
 	if (GATE_IS_CLOSED(gate) || (gate == GATE_OPEN &&
 	    file->_IO_read_ptr < file->_IO_read_end) ||
-	    !stdio_enter(&call, (const void *)real_one, return_address))
+	    !wrapped_pass(gate, return_address))
 		return real_one(file, format, values);
+	wrapped_enter(&call, (const void *)real_one, WRAPPED_IO);
 	result = real_one(file, format, values);
 	wrapped_leave(&call);
 	return result;
@@ -327,9 +258,9 @@ flush(int (**real_one)(FILE *), FILE *file, const void *return_address)
 	ptrdiff_t before;
 	int result;
 
-	if (GATE_IS_CLOSED(gate) ||
-	    !stdio_enter(&call, (const void *)*real_one, return_address))
+	if (GATE_IS_CLOSED(gate) || !wrapped_pass(gate, return_address))
 		return (*real_one)(file);
+	wrapped_enter(&call, (const void *)*real_one, WRAPPED_IO);
 	before = file != NULL ? write_state(file) : -1;
 	result = (*real_one)(file);
 	if (before > 0)
@@ -358,10 +289,9 @@ fclose(FILE *file)
 	ptrdiff_t before;
 	int result;
 
-	if (GATE_IS_CLOSED(gate) ||
-	    !stdio_enter(&call, (const void *)next.fclose,
-	                 __builtin_return_address(0)))
+	if (!GATE_LETS_PASS(gate))
 		return next.fclose(file);
+	wrapped_enter(&call, (const void *)next.fclose, WRAPPED_IO);
 	before = write_state(file);
 	result = next.fclose(file);
 	stdio_leave(&call, 0, result == 0 ? before : 0, false);
@@ -381,6 +311,11 @@ stdio_begin(bool is_sampled)
 {
 	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
 	bytes_pending = pending;
-	if (gate == GATE_OPEN)
-		stdio_look_up();
+	if (gate == GATE_CLOSED)
+		return;
+	stdio_look_up();
+	shown.fprintf = lookup_next("fprintf");
+	shown.printf = lookup_next("printf");
+	shown.__fprintf_chk = lookup_next("__fprintf_chk");
+	shown.__printf_chk = lookup_next("__printf_chk");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapped.c -- looking up real functions, and the time in calls and between
- * them.
+/* wrapped.c -- the gates of wrappers, and the time in calls and between them.
  *
  * A thread's wall time is divided in two.  Time in a measured call is charged
  * to the call's caller when the call returns; until then the file records when
@@ -34,6 +33,7 @@
 #include <time.h>
 
 #include "lib/base/meter.h"
+#include "lib/base/real.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
 #include "lib/sources/resource.h"
@@ -81,6 +81,20 @@ wrapped_is_preloaded(void)
 	return wrapped_is_ours("vmsplice");
 }
 
+BEGINS void
+gates_begin(bool is_sampled)
+{
+	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
+	    wrapped_counts_calls()))
+		real_prepare();
+	memory_begin(is_sampled);
+	calls_begin(is_sampled);
+	kernel_begin(is_sampled);
+	io_begin(is_sampled);
+	stdio_begin(is_sampled);
+	blocking_begin(is_sampled);
+}
+
 bool
 wrapped_pass(enum gate gate, const void *return_address)
 {
@@ -118,29 +132,20 @@ is_call(const struct wrapped_call *call)
 }
 
 /*
- * Whether a call's frame is further in on the stack, which grows downwards,
- * than `frame`.  An alternate stack above the thread's stack is not part of it.
+ * The call that this thread is in.  If a signal handler has left a call by a
+ * jump, the call is further in on the stack, which grows downwards, than
+ * `frame`, or other frames have overwritten it.  An alternate stack above the
+ * thread's stack is not part of it.
  */
-static bool
-is_deeper(const struct wrapped_call *call, const void *frame)
+static struct wrapped_call *
+live_call(const void *frame)
 {
 	const struct thread *thread = thread_self;
 	const uintptr_t end = thread != NULL ?
 	    thread->unwinder->readable.high : UINTPTR_MAX;
 
-	return (uintptr_t)call <= (uintptr_t)frame &&
-	    ((uintptr_t)frame < end || (uintptr_t)call >= end);
-}
-
-/*
- * The call that this thread is in.  If a signal handler has left a call by a
- * jump, the call is further in than `frame`, or other frames have overwritten
- * it.
- */
-static struct wrapped_call *
-live_call(const void *frame)
-{
-	if (current != NULL && (is_deeper(current, frame) ||
+	if (current != NULL && (((uintptr_t)current <= (uintptr_t)frame &&
+	    ((uintptr_t)frame < end || (uintptr_t)current >= end)) ||
 	    !is_call(current)))
 		current = NULL;
 	return current;
@@ -162,18 +167,6 @@ wrapped_microseconds(uint64_t ns)
 	return sum / 1000;
 }
 
-static uint32_t
-wrapped_columns_of(enum wrapped_kind kind)
-{
-	uint32_t columns = 0;
-
-	if (resource_is_wanted(RESOURCE_REAL))
-		columns |= 1u << (resources.place[RESOURCE_REAL] - 1);
-	if (kind == WRAPPED_IO && resource_is_wanted(RESOURCE_IO_TIME))
-		columns |= 1u << (resources.place[RESOURCE_IO_TIME] - 1);
-	return columns;
-}
-
 /*
  * Needs a frame pointer: waits_find_node compares the stack from here outwards.
  */
@@ -182,7 +175,7 @@ wrapped_enter(struct wrapped_call *call, const void *function,
     enum wrapped_kind kind)
 {
 	struct thread *thread = thread_self;
-	const uint32_t columns = thread != NULL ? wrapped_columns_of(kind) : 0;
+	uint32_t columns = 0;
 	int saved = errno;
 
 	call->function = function;
@@ -193,6 +186,11 @@ wrapped_enter(struct wrapped_call *call, const void *function,
 	call->self = call;
 	current = call;
 	atomic_signal_fence(memory_order_seq_cst);
+	if (thread != NULL && resource_is_wanted(RESOURCE_REAL))
+		columns |= 1u << (resources.place[RESOURCE_REAL] - 1);
+	if (thread != NULL && kind == WRAPPED_IO &&
+	    resource_is_wanted(RESOURCE_IO_TIME))
+		columns |= 1u << (resources.place[RESOURCE_IO_TIME] - 1);
 	call->start_ns = wrapped_now_ns();
 	if (columns != 0)
 		call->start_ns = waits_find_node(thread,
@@ -286,117 +284,78 @@ start_wall(struct thread *thread, unsigned column)
 	return true;
 }
 
-/*
- * Time since the last call that the thread was off the processor, at most
- * `spent`.  What it ran inside measured calls is taken for time outside, so
- * this may be too little.
- */
-static uint64_t
-take_off_cpu(uint64_t spent)
-{
-	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID);
-	const uint64_t ran = now - wall.cpu_ns;
-
-	wall.cpu_ns = now;
-	return spent > ran ? spent - ran : 0;
-}
-
-/*
- * Whether a tick has interrupted the thread before it lost the processor.  The
- * signal of a tick comes when the thread runs again, and the coarse clock
- * advances at each tick.
- */
-static bool
-was_lost_at_tick(uint64_t now)
-{
-	return now - process_clock(CLOCK_MONOTONIC_COARSE) >
-	    process_kernel_tick() / 16;
-}
-
-/*
- * Of that time, what the thread must have been blocked, in calls that are not
- * wrapped: a thread that has waited for a processor has not been blocked.
- */
-static uint64_t
-take_blocked(uint64_t off_cpu)
-{
-	uint64_t delay, waited;
-
-	if (off_cpu <= LONG_TICKS * (uint64_t)timer_unit() ||
-	    !unfound_read_delay(&delay))
-		return 0;
-	waited = delay - wall.delay_ns;
-	wall.delay_ns = delay;
-	return off_cpu > waited ? off_cpu - waited : 0;
-}
-
-static int64_t
-take_from_others(const struct thread *thread)
-{
-	return thread->tid == process_own.pid ?
-	    shared_take_time(CPPROF_SHARED_REAL) :
-	    unfound_take(thread->meters->leftover);
-}
-
-/*
- * What the first tick to find the thread counts for others: all time that they
- * have left, and at least one tick, unless too much was counted.
- */
-static uint64_t
-due_for_others(struct thread *thread)
-{
-	const int64_t unit = timer_unit(), left = take_from_others(thread);
-	int64_t due = left;
-
-	if (left < unit)
-		due = left > -TIMER_MOST_AHEAD * unit ? unit : 0;
-	thread->meters->unfound_ns += left - due;
-	return (uint64_t)due;
-}
-
-/* The time before the first tick, or after the last one. */
-static uint64_t
-due_at_edge(struct thread *thread, uint64_t spent, uint64_t here)
-{
-	thread->meters->unfound_ns += (int64_t)(spent - here);
-	return here;
-}
-
-/*
- * The time between two ticks.  If the thread has lost the processor between
- * them, it was at any moment, so the wait belongs to either stack.
- */
-static uint64_t
-due_between(struct thread *thread, uint64_t spent, uint64_t off_cpu, bool here)
-{
-	return here || off_cpu < (uint64_t)timer_unit() / 4 ||
-	    meter_random(wall.mark_ns) % 2 == 0 ? spent :
-	    spent - unfound_count_back(thread, off_cpu);
-}
-
 static uint64_t
 wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	uint64_t now, spent, off_cpu, due;
+	const int64_t unit = timer_unit();
+	const bool is_tick = expiries > 0;
+	uint64_t now, spent, cpu, ran, off_cpu, due = 0, delay;
 	bool is_here;
 
 	(void)column;
-	if (expiries > 0 && wrapped_is_inside())
+	if (is_tick && wrapped_is_inside())
 		return 0;
 	now = wrapped_now_ns();
 	spent = wall.gathered_ns + now - wall.mark_ns;
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
-	off_cpu = take_off_cpu(spent);
-	due = take_blocked(off_cpu);
-	is_here = expiries > 0 && (due > 0 || was_lost_at_tick(now));
-	if (expiries > 0 && wall.was_found)
-		due = due_between(thread, spent, off_cpu, is_here);
-	else
-		due = due_at_edge(thread, spent, is_here ? off_cpu : due);
-	if (expiries > 0 && !wall.was_found)
-		due += due_for_others(thread);
-	if (expiries > 0)
+	/*
+	 * Of that time, the thread was so long off the processor.  What it ran
+	 * inside measured calls is taken for time outside, so this may be too
+	 * little.
+	 */
+	cpu = process_clock(CLOCK_THREAD_CPUTIME_ID);
+	ran = cpu - wall.cpu_ns;
+	wall.cpu_ns = cpu;
+	off_cpu = spent > ran ? spent - ran : 0;
+	/*
+	 * A thread that has waited for a processor has not been blocked.  For
+	 * the rest it was, in calls that are not wrapped.
+	 */
+	if (off_cpu > LONG_TICKS * (uint64_t)unit &&
+	    unfound_read_delay(&delay)) {
+		const uint64_t waited = delay - wall.delay_ns;
+
+		wall.delay_ns = delay;
+		due = off_cpu > waited ? off_cpu - waited : 0;
+	}
+	/*
+	 * Or it has lost the processor at this tick: the tick's signal comes
+	 * when the thread runs again, and the coarse clock advances at each
+	 * tick.
+	 */
+	is_here = is_tick && (due > 0 ||
+	    now - process_clock(CLOCK_MONOTONIC_COARSE) >
+	    process_kernel_tick() / 16);
+	if (is_tick && wall.was_found) {
+		/*
+		 * If it has lost the processor between two ticks, it was at any
+		 * moment, so the wait belongs to either stack.
+		 */
+		due = is_here || off_cpu < (uint64_t)unit / 4 ||
+		    meter_random(wall.mark_ns) % 2 == 0 ? spent :
+		    spent - unfound_count_back(thread, off_cpu);
+	} else {
+		/* Before the first tick, or after the last one. */
+		if (is_here)
+			due = off_cpu;
+		thread->meters->unfound_ns += (int64_t)(spent - due);
+	}
+	if (is_tick && !wall.was_found) {
+		/*
+		 * The first tick also counts all time that others have left,
+		 * and at least one tick, unless too much was counted.
+		 */
+		const int64_t left = thread->tid == process_own.pid ?
+		    shared_take_time(CPPROF_SHARED_REAL) :
+		    unfound_take(thread->meters->leftover);
+		const int64_t taken = left >= unit ? left :
+		    left > -TIMER_MOST_AHEAD * unit ? unit : 0;
+
+		thread->meters->unfound_ns += left - taken;
+		due += (uint64_t)taken;
+	}
+	if (is_tick)
 		thread->meters->awaits_found = wall.was_found = true;
 	waits_end(thread, now, 0);
 	return meter_spend(&wall.meter, wrapped_microseconds(due));

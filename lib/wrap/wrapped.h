@@ -39,6 +39,11 @@ enum gate {
 /* First in a wrapper: whether only to call the real function. */
 #define GATE_IS_CLOSED(gate) __builtin_expect((gate) == GATE_CLOSED, 1)
 
+/* Whether to measure the call, which costs one branch if the gate is closed. */
+#define GATE_LETS_PASS(gate) \
+	(!GATE_IS_CLOSED(gate) && \
+	wrapped_pass(gate, __builtin_return_address(0)))
+
 /*
  * Whether the program's calls of a function reach this library, and whether any
  * do: not in a process that only lists the resources.  Takes the loader's lock:
@@ -116,19 +121,26 @@ extern const struct resource_source source_wall, source_bytes,
     source_calls, source_no_calls, source_kernel_calls;
 
 /*
- * Called by gates.c, one for each group.  Marked cold so that the code lies
+ * Called by gates_begin, one for each group.  Marked cold so that the code lies
  * together: each page of code costs a short process a page fault.
  */
 #define BEGINS __attribute__((cold))
 BEGINS void memory_begin(bool is_sampled);
 BEGINS void calls_begin(bool is_sampled);
 BEGINS void kernel_begin(bool is_sampled);
-BEGINS void timers_begin(bool is_sampled);
 BEGINS void io_begin(bool is_sampled);
 BEGINS void stdio_begin(bool is_sampled);
 BEGINS void blocking_begin(bool is_sampled);
 
-/* ---- bytes.c ---- */
+/*
+ * Opens the gates of the resources that are sampled and closes the others; all,
+ * if the process is not sampled.  From the constructor or cpprof_start, after
+ * resources were chosen, and again when one has changed its source.  Not from a
+ * handler.
+ */
+void gates_begin(bool is_sampled);
+
+/* ---- io.c ---- */
 
 /*
  * Bytes moved by the calling thread, seen by a wrapper or not.
@@ -162,46 +174,6 @@ void bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
  */
 extern uint64_t (*bytes_pending)(void);
 
-/* ---- confine.c ---- */
-
-/*
- * Programs that forbid themselves system calls (seccomp).
- *
- * A program's own filter must not kill it for a system call that a tick makes.
- * So before the kernel gets a filter, it is run on the calls that sampling
- * makes.  If it would do anything else than allow them or make them fail, the
- * recording is completed and sampling ends for good; from then on the collector
- * makes no system calls.  A filter that is installed without a library call is
- * not noticed.
- */
-
-/*
- * To be called before the program calls seccomp(2) on this thread, with the
- * same arguments.  `filter` may be any address.  Not from a handler.
- */
-void confine_expect(unsigned long operation, unsigned long flags,
-    const void *filter);
-
-/* ---- gates.c ---- */
-
-/* Opens the gates of wrappers that measure something. */
-
-/*
- * Opens the gates of the resources that are sampled and closes the others
- * (lib/wrap/wrapped.h); all, if the process is not sampled.  From the
- * constructor or cpprof_start, after resources were chosen, and again when one
- * has changed its source.  Not from a handler.
- */
-void gates_begin(bool is_sampled);
-
-/* ---- io.c ---- */
-
-/*
- * The end of a measured call that reads or writes.
- *
- * All functions: async-signal-safe, on the calling thread.
- */
-
 /* Whether any resource is sampled that reading and writing spend. */
 static inline bool
 io_is_wanted(void)
@@ -225,17 +197,24 @@ void io_note_ring(void);
 void io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
     bool is_in_kernels);
 
-/* ---- unsampled.c ---- */
-
-/* Recognises programs that will not be sampled. */
+/* ---- confine.c ---- */
 
 /*
- * Why the program at `path` (NULL: not known) will not be sampled if it is
- * executed with these environment variables; CPPROF_SHARED_N_REASONS if no
- * reason is known.  Both may be invalid pointers, as for execve.
- * Async-signal-safe, any thread, also in a child of vfork.
+ * Programs that forbid themselves system calls (seccomp).
+ *
+ * A program's own filter must not kill it for a system call that a tick makes.
+ * So before the kernel gets a filter, it is run on the calls that sampling
+ * makes.  If it would do anything else than allow them or make them fail, the
+ * recording is completed and sampling ends for good; from then on the collector
+ * makes no system calls.  A filter that is installed without a library call is
+ * not noticed.
  */
-enum cpprof_shared_reason unsampled_reason(const char *path,
-    char *const variables[]);
+
+/*
+ * To be called before the program calls seccomp(2) on this thread, with the
+ * same arguments.  `filter` may be any address.  Not from a handler.
+ */
+void confine_expect(unsigned long operation, unsigned long flags,
+    const void *filter);
 
 #endif
