@@ -37,7 +37,7 @@ libcpprof_la_SOURCES = \
 	lib/sources/perf.c lib/sources/usage.c lib/sources/perf-clock.c \
 	lib/wrap/wrapped.c lib/base/real.c lib/store/modules.c \
 	lib/store/datafile.c lib/store/disk.c lib/store/brief.c \
-	lib/base/wiped.c lib/base/readable.c lib/unwind/trampoline.c \
+	lib/base/readable.c lib/unwind/trampoline.c \
 	lib/signals/action.c lib/signals/alternate.c lib/signals/sigsys.c \
 	lib/run/control.c lib/sources/dispatch.c lib/sources/exceptions.c \
 	lib/store/phase.c lib/run/waits.c lib/wrap/exec.c lib/run/sample.c \
@@ -48,12 +48,12 @@ libcpprof_la_SOURCES = \
 	lib/unwind/mappings.c \
 	\
 	lib/base/arch-x86_64.c lib/base/arch-inline-x86_64.h lib/base/arch.h \
-	lib/base/big.h lib/base/exported.h lib/base/files.h \
+	lib/base/attributes.h lib/base/files.h \
 	lib/base/fpu-x86_64.c lib/base/fpu.h lib/base/lookup.h \
 	lib/base/meter.h lib/base/next.def lib/base/process.h lib/base/sampling.h \
 	lib/base/readable.h lib/base/real.def lib/base/real.h \
 	lib/base/shared.h \
-	lib/base/thread.h lib/base/wiped.h \
+	lib/base/thread.h \
 	\
 	lib/signals/restorer-x86_64.S lib/signals/signals.h \
 	\

@@ -156,4 +156,33 @@ files_close(int fd)
 	return (int)files_result(arch_system_call(SYS_close, fd, 0, 0, 0));
 }
 
+/*
+ * Reads the start of a file, at most size - 1 bytes, into text[size], and ends
+ * it with NUL.  Returns the number of bytes, 0 if that fails.
+ */
+static inline size_t
+files_read_start(const char *path, char *text, size_t size)
+{
+	const int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
+	ssize_t n = 0;
+
+	if (fd >= 0) {
+		n = files_read(fd, text, size - 1);
+		files_close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The decimal number at *at, which moves to its end; 0: there is none. */
+static inline uint64_t
+files_take_number(const char **at)
+{
+	uint64_t number = 0;
+
+	for (; **at >= '0' && **at <= '9'; ++*at)
+		number = number * 10 + (uint64_t)(**at - '0');
+	return number;
+}
+
 #endif

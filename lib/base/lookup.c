@@ -14,13 +14,6 @@
 #define HIDDEN_VERSION 0x8000	/* flag of a versym entry */
 #define BITS (8 * sizeof(ElfW(Addr)))
 
-/* The loader adds the bias to these in memory, except in read-only modules. */
-static uintptr_t
-relocated(const struct link_map *map, uintptr_t address)
-{
-	return address < map->l_addr ? address + map->l_addr : address;
-}
-
 bool
 lookup_open(const struct link_map *map, struct lookup *lookup)
 {
@@ -28,8 +21,14 @@ lookup_open(const struct link_map *map, struct lookup *lookup)
 
 	*lookup = (struct lookup){ .bias = map->l_addr };
 	for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
-		uintptr_t at = relocated(map, entry->d_un.d_ptr);
+		uintptr_t at = entry->d_un.d_ptr;
 
+		/*
+		 * The loader adds the bias to these in memory, except in
+		 * read-only modules.
+		 */
+		if (at < map->l_addr)
+			at += map->l_addr;
 		if (entry->d_tag == DT_SYMTAB)
 			lookup->symbols = (const ElfW(Sym) *)at;
 		else if (entry->d_tag == DT_STRTAB)
@@ -131,20 +130,6 @@ lookup_loaded(size_t *n)
 	return _r_debug.r_map;
 }
 
-/*
- * Clears the message of a failure, which would otherwise show in the program's
- * dlerror.
- */
-static void *
-ask_loader(const char *name)
-{
-	void *address = dlsym(RTLD_NEXT, name);
-
-	if (address == NULL)
-		dlerror();
-	return address;
-}
-
 void *
 lookup_next(const char *name)
 {
@@ -152,6 +137,7 @@ lookup_next(const char *name)
 	const ElfW(Sym) *symbol;
 	struct lookup lookup;
 	const struct link_map *map;
+	void *address;
 	size_t n;
 
 	find_loaded();
@@ -167,7 +153,10 @@ lookup_next(const char *name)
 			break;
 		return (void *)(lookup.bias + symbol->st_value);
 	}
-	return ask_loader(name);
+	address = dlsym(RTLD_NEXT, name);
+	if (address == NULL)
+		dlerror();	/* or the program would see the message */
+	return address;
 }
 
 void

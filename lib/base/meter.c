@@ -25,38 +25,30 @@ next_random(struct meter *meter)
 }
 
 /*
- * An exponentially distributed number whose mean is 1, as a whole part and a
- * fraction of 2^32.  In a sequence of random numbers, the fraction is the first
- * of those that begin a falling run of odd length, the whole part how many runs
- * of even length come before.  Source: von Neumann 1951, "Various techniques
- * used in connection with random digits".
+ * An exponentially distributed number whose mean is the interval: a whole part
+ * and a fraction of 2^32, times the interval.  In a sequence of random numbers,
+ * the fraction is the first of those that begin a falling run of odd length,
+ * the whole part how many runs of even length come before.  Source: von Neumann
+ * 1951, "Various techniques used in connection with random digits".
  */
-static uint64_t
-draw_exponential(struct meter *meter, uint32_t *fraction)
-{
-	uint64_t whole = 0, length;
-	uint32_t last, next;
-
-	for (;; whole++) {
-		*fraction = last = (uint32_t)(next_random(meter) >> 32);
-		for (length = 1; (next = (uint32_t)(next_random(meter) >> 32)) <
-		    last; length++)
-			last = next;
-		if (length % 2 == 1)
-			return whole;
-	}
-}
-
 static uint64_t
 draw_without_memory(struct meter *meter)
 {
 	const uint64_t half = (uint64_t)1 << 31;
-	uint32_t fraction;
-	uint64_t distance = draw_exponential(meter, &fraction) *
-	    meter->interval;
+	uint64_t whole = 0, length, distance;
+	uint32_t fraction, last, next;
 
-	distance += (uint64_t)(((unsigned __int128)meter->interval * fraction +
-	    half) >> 32);
+	for (;; whole++) {
+		fraction = last = (uint32_t)(next_random(meter) >> 32);
+		for (length = 1; (next = (uint32_t)(next_random(meter) >> 32)) <
+		    last; length++)
+			last = next;
+		if (length % 2 == 1)
+			break;
+	}
+	distance = whole * meter->interval +
+	    (uint64_t)(((unsigned __int128)meter->interval * fraction + half) >>
+	    32);
 	return distance > 0 ? distance : 1;
 }
 

@@ -2,7 +2,6 @@
 /* process.c -- facts about this process, and clocks. */
 #include "lib/base/process.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -15,9 +14,8 @@
 #include <unistd.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
-#include "lib/base/wiped.h"
 
 struct process_facts process;
 struct process_own process_own WIPED;
@@ -81,6 +79,12 @@ process_kernel_tick(void)
 	ns = tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : 1;
 	atomic_store_explicit(&tick_ns, ns, memory_order_relaxed);
 	return ns;
+}
+
+uint32_t
+process_thread_id(void)
+{
+	return (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0, 0);
 }
 
 uint64_t
@@ -151,38 +155,6 @@ process_begin(void)
 	process_own.is_given_up = false;
 }
 
-static void
-read_executable(void)
-{
-	long n;
-
-	/* Not by looking at the name, whose page may be untouched. */
-	if (process.has_executable)
-		return;
-	n = arch_system_call(SYS_readlink, (long)"/proc/self/exe",
-	    (long)process_names.executable,
-	    sizeof process_names.executable - 1, 0);
-	process_names.executable[n > 0 ? n : 0] = '\0';
-	process.has_executable = n > 0;
-}
-
-/* The path that execve was called with, in path[PATH_MAX]. */
-static void
-find_started(char *path)
-{
-	const char *name = (const char *)getauxval(AT_EXECFN);
-	size_t length = 0;
-
-	if (*name != '/') {
-		length = strlen(process.directory);
-		memcpy(path, process.directory, length);
-		path[length++] = '/';
-	}
-	if (length + strlen(name) >= PATH_MAX)
-		length = 0, name = "";
-	strcpy(path + length, name);
-}
-
 static const char *
 process_last_component(const char *path)
 {
@@ -191,80 +163,66 @@ process_last_component(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/*
- * Not of scripts, which are started by the name of another file than the
- * executable.
- */
-static void
-process_read_link(void)
-{
-	struct stat named, run;
-
-	if (strcmp(process_last_component((const char *)getauxval(AT_EXECFN)),
-	    process_last_component(process_names.executable)) == 0)
-		return;
-	find_started(process_names.started_as);
-	process_names.has_link =
-	    files_status_of(process_names.started_as, &named) == 0 &&
-	    files_status_of("/proc/self/exe", &run) == 0 &&
-	    named.st_ino == run.st_ino && named.st_dev == run.st_dev;
-}
-
-/* Reads the start of a file in /proc; the text ends with NUL. */
-static void
-read_start(const char *path, char *text, size_t size)
-{
-	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
-	ssize_t n = 0;
-
-	if (fd >= 0) {
-		n = files_read(fd, text, size - 1);
-		files_close(fd);
-	}
-	text[n > 0 ? n : 0] = '\0';
-}
-
-/* Cuts blanks and line ends off. */
-static void
-trim(char *text)
-{
-	size_t length = strlen(text);
-
-	while (length > 0 && (text[length - 1] == ' ' ||
-	    text[length - 1] == '\n'))
-		text[--length] = '\0';
-}
-
 void
 process_read_title(char *title, size_t size)
 {
 	const char *name = process_last_component((const char *)
 	    getauxval(AT_EXECFN));
+	const bool is_overwritten = process.first_argument != NULL &&
+	    strcmp(process.first_argument, process.arguments) != 0;
+	size_t length;
 
 	title[0] = '\0';
-	if (process.first_argument != NULL &&
-	    strcmp(process.first_argument, process.arguments) != 0) {
+	if (is_overwritten)
 		stpncpy(title, process.first_argument, size - 1)[0] = '\0';
-		trim(title);
-		return;
-	}
-	if (!process.is_forked || process.reads_no_files)
-		return;
-	read_start("/proc/self/comm", title, size);
-	trim(title);
-	if (strncmp(title, name, PROCESS_NAME_SIZE - 1) == 0 ||
-	    strcmp(title, process_own.start_name) == 0)
+	else if (process.is_forked && !process.reads_no_files)
+		files_read_start("/proc/self/comm", title, size);
+	length = strlen(title);
+	while (length > 0 && (title[length - 1] == ' ' ||
+	    title[length - 1] == '\n'))
+		title[--length] = '\0';
+	if (!is_overwritten &&
+	    (strncmp(title, name, PROCESS_NAME_SIZE - 1) == 0 ||
+	    strcmp(title, process_own.start_name) == 0))
 		title[0] = '\0';
 }
 
 void
 process_read_names(void)
 {
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	char *const path = process_names.started_as;
+	struct stat named, run;
 	struct utsname names;
+	size_t length = 0;
+	long n;
 
-	read_executable();
-	if (process.has_executable)
-		process_read_link();
+	/* Not by looking at the name, whose page may be untouched. */
+	if (!process.has_executable) {
+		n = arch_system_call(SYS_readlink, (long)"/proc/self/exe",
+		    (long)process_names.executable,
+		    sizeof process_names.executable - 1, 0);
+		process_names.executable[n > 0 ? n : 0] = '\0';
+		process.has_executable = n > 0;
+	}
+	/*
+	 * execve was called with another name: that of a link, or of a script,
+	 * which is another file than the executable.
+	 */
+	if (process.has_executable && strcmp(process_last_component(name),
+	    process_last_component(process_names.executable)) != 0) {
+		if (*name != '/') {
+			length = strlen(process.directory);
+			memcpy(path, process.directory, length);
+			path[length++] = '/';
+		}
+		if (length + strlen(name) >= PATH_MAX)
+			length = 0, name = "";
+		strcpy(path + length, name);
+		process_names.has_link = files_status_of(path, &named) == 0 &&
+		    files_status_of("/proc/self/exe", &run) == 0 &&
+		    named.st_ino == run.st_ino && named.st_dev == run.st_dev;
+	}
 	if (process_names.host[0] == '\0' &&
 	    arch_system_call(SYS_uname, (long)&names, 0, 0, 0) == 0)
 		strncpy(process_names.host, names.nodename,

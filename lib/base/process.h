@@ -10,6 +10,7 @@
 #define CPPROF_PROCESS_H
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +45,7 @@ struct process_facts {
 
 extern struct process_facts process;
 
-/* Of this process only: zeroed in forked children (lib/base/wiped.h). */
+/* Of this process only: zeroed in forked children (lib/base/attributes.h). */
 struct process_own {
 	uint32_t pid, parent_pid;
 	uint64_t start_ns, start_mono_ns;	/* the same moment on two
@@ -118,6 +119,9 @@ uint64_t process_clock(clockid_t clock);
  */
 uint64_t process_ask_clock(clockid_t clock);
 
+/* The calling thread's id, by a system call that no wrapper counts. */
+uint32_t process_thread_id(void);
+
 /* The kernel's tick in ns. */
 uint64_t process_kernel_tick(void);
 
@@ -132,6 +136,22 @@ uint64_t process_cpu_time(void);
  * that wait for a lock.  Not a cancellation point.
  */
 void process_pause(void);
+
+/*
+ * A lock that handlers never take.  It is WIPED, and so free in a forked child.
+ */
+static inline void
+process_lock(atomic_flag *lock)
+{
+	while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire))
+		process_pause();
+}
+
+static inline void
+process_unlock(atomic_flag *lock)
+{
+	atomic_flag_clear_explicit(lock, memory_order_release);
+}
 
 #define PROCESS_LONG_WAITS 10000	/* so many take one to two seconds */
 

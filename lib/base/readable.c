@@ -15,13 +15,6 @@
 /* Limit of probing downwards from a thread's own stack at a time. */
 #define LONGEST_EXTENSION ((uintptr_t)1 << 30)
 
-static bool
-page_is_readable(uintptr_t page)
-{
-	return arch_system_call(SYS_rt_sigprocmask, ~0, (long)page, 0, 8) ==
-	    -EINVAL;
-}
-
 /*
  * Going down from `high` to `low`, the lowest page before the first unreadable
  * one.
@@ -29,7 +22,8 @@ page_is_readable(uintptr_t page)
 static uintptr_t
 readable_down_to(uintptr_t low, uintptr_t high)
 {
-	while (high > low && page_is_readable(high - READABLE_PAGE))
+	while (high > low && arch_system_call(SYS_rt_sigprocmask, ~0,
+	    (long)(high - READABLE_PAGE), 0, 8) == -EINVAL)
 		high -= READABLE_PAGE;
 	return high;
 }

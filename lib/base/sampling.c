@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* sampling.c -- whether this process is sampled, and whether this is that
- * process.
+/* sampling.c -- whether this process is sampled, and what its children inherit.
  */
 #include "lib/base/sampling.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 
-#include "lib/base/arch.h"
+#include "lib/base/attributes.h"
+#include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/thread.h"
-#include "lib/base/wiped.h"
+#include "lib/cpprofdata.h"
 
 __thread struct thread *thread_self;
 
@@ -76,4 +76,33 @@ sampling_check_process(void)
 	if (sampling_same_process == 0)
 		set_up_forked();
 	return true;
+}
+
+/*
+ * Memory that is zeroed in forked children.
+ */
+
+#define END(part) __attribute__((section(".bss.cpprof_wiped." part), \
+    aligned(CPPROFDATA_PAGE), used))
+
+static char wiped_start[1] END("0");
+static char wiped_end[0] END("9");
+
+/*
+ * If the linker has not sorted the sections, nothing lies between the bounds.
+ */
+static bool
+is_between(const volatile void *variable)
+{
+	return (uintptr_t)wiped_end > (uintptr_t)wiped_start &&
+	    (uintptr_t)variable - (uintptr_t)wiped_start <
+	    (uintptr_t)wiped_end - (uintptr_t)wiped_start;
+}
+
+bool
+sampling_wipe_children(const volatile void *one, const volatile void *other)
+{
+	errno = ENOSYS;
+	return is_between(one) && is_between(other) && files_advise(wiped_start,
+	    (size_t)(wiped_end - wiped_start), MADV_WIPEONFORK) == 0;
 }

@@ -5,7 +5,7 @@
  * A child of fork has a copy of the collector's memory, which must be set up
  * again.  A child of vfork runs in its parent's memory.  Most forks call our
  * fork handler; a raw clone is noticed by a variable that the kernel zeroes in
- * every child (lib/base/wiped.h).
+ * every child (lib/base/attributes.h).
  *
  * All functions: async-signal-safe, any thread, unless stated otherwise.
  */
@@ -42,5 +42,14 @@ bool sampling_is_own_process(void);
  */
 bool sampling_check_process(void);
 void sampling_on_fork(void (*set_up_child)(void));
+
+/*
+ * Zeroes WIPED variables from now on in every child.  `one` and `other` are the
+ * addresses of two of them, of different files, which show whether the linker
+ * has sorted them.  False with errno set if it has not, or if the kernel does
+ * not support it.  Once, from the constructor.
+ */
+bool sampling_wipe_children(const volatile void *one,
+    const volatile void *other);
 
 #endif

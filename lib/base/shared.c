@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/meter.h"
 #include "lib/base/process.h"
-#include "lib/base/wiped.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define MOST_TAKEN_NS 1000000000
@@ -46,16 +46,6 @@ shared_add(uint64_t *number, uint64_t n)
 	__atomic_fetch_add(number, n, __ATOMIC_RELAXED);
 }
 
-static uint64_t
-shared_hash(const char *text)
-{
-	uint64_t sum = 0;
-
-	for (; *text != '\0'; text++)
-		sum = meter_random(sum + (unsigned char)*text);
-	return sum | 1;
-}
-
 /* Maps memory of the right size and with the magic number; NULL otherwise. */
 static struct cpprof_shared *
 shared_map(int fd, const struct stat *status)
@@ -70,28 +60,6 @@ shared_map(int fd, const struct stat *status)
 		return memory;
 	files_unmap(memory, CPPROF_SHARED_SIZE);
 	return NULL;
-}
-
-/* Sealed memory cannot shrink, so reading it cannot fault. */
-static struct cpprof_shared *
-map_memory(const char *path)
-{
-	int fd = strlen(path) >= sizeof name ? -1 :
-	    files_open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
-	struct cpprof_shared *memory = NULL;
-	struct stat status;
-
-	if (fd < 0)
-		return NULL;
-	if ((files_control(fd, F_GET_SEALS) & SEALS) == SEALS &&
-	    files_status(fd, &status) == 0)
-		memory = shared_map(fd, &status);
-	files_close(fd);
-	if (memory != NULL) {
-		strcpy(name, path);
-		inode = status.st_ino;
-	}
-	return memory;
 }
 
 /* Maps the file in the recording's directory. */
@@ -135,23 +103,52 @@ identity(void)
 	return (uint64_t)process_pid_namespace() << 32 | process_own.pid;
 }
 
-/*
- * Takes over what the process had used when it executed this program.  Nothing
- * if another process has taken the place meanwhile, which clears the id first.
- */
-static void
-take_exec(void)
+void
+shared_begin(const char *path, const char *directory)
 {
-	uint64_t own = identity(), found, ns;
-	const size_t at = meter_random(own) % CPPROF_SHARED_EXECS;
-	uint64_t *const noted = &page->execs[at].process;
+	const char *text = (const char *)getauxval(AT_EXECFN);
+	uint64_t own, found, ns;
+	struct stat status;
+	size_t at;
+	int fd;
 
-	if (__atomic_load_n(noted, __ATOMIC_ACQUIRE) != own)
+	if (path == NULL || page != NULL)
+		return;
+	/* Sealed memory cannot shrink, so reading it cannot fault. */
+	fd = strlen(path) >= sizeof name ? -1 :
+	    files_open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd >= 0 && (files_control(fd, F_GET_SEALS) & SEALS) == SEALS &&
+	    files_status(fd, &status) == 0)
+		page = shared_map(fd, &status);
+	if (fd >= 0)
+		files_close(fd);
+	if (page != NULL) {
+		strcpy(name, path);
+		inode = status.st_ino;
+	} else {
+		page = map_file(directory);
+		is_file = page != NULL;
+	}
+	if (page == NULL)
+		return;
+	for (kind_of_program = 0; *text != '\0'; text++)
+		kind_of_program = meter_random(kind_of_program +
+		    (unsigned char)*text);
+	kind_of_program |= 1;
+	shared_add(&page->n_images, 1);
+	/*
+	 * Takes over what the process had used when it executed this program.
+	 * Nothing if another process has taken the place meanwhile, which
+	 * clears the id first.
+	 */
+	own = identity();
+	at = meter_random(own) % CPPROF_SHARED_EXECS;
+	if (__atomic_load_n(&page->execs[at].process, __ATOMIC_ACQUIRE) != own)
 		return;
 	found = __atomic_load_n(&page->execs[at].cpu_ns, __ATOMIC_ACQUIRE);
 	ns = found & ~CPPROF_SHARED_IS_COUNTED;
-	if (!__atomic_compare_exchange_n(noted, &own, 0, false,
-	    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
+	if (!__atomic_compare_exchange_n(&page->execs[at].process, &own, 0,
+	    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
 	    ns > process_own.start_cpu_ns)
 		return;
 	reported_ns = ns;
@@ -159,49 +156,12 @@ take_exec(void)
 }
 
 void
-shared_begin(const char *path, const char *directory)
-{
-	if (path == NULL || page != NULL)
-		return;
-	page = map_memory(path);
-	if (page == NULL) {
-		page = map_file(directory);
-		is_file = page != NULL;
-	}
-	if (page == NULL)
-		return;
-	kind_of_program = shared_hash((const char *)getauxval(AT_EXECFN));
-	take_exec();
-	shared_add(&page->n_images, 1);
-}
-
-static void
-note_exec(struct cpprof_shared *shared, uint64_t cpu_ns)
-{
-	const uint64_t own = identity();
-	const size_t at = meter_random(own) % CPPROF_SHARED_EXECS;
-
-	if (is_counted)
-		cpu_ns |= CPPROF_SHARED_IS_COUNTED;
-	__atomic_exchange_n(&shared->execs[at].process, 0, __ATOMIC_ACQ_REL);
-	__atomic_store_n(&shared->execs[at].cpu_ns, cpu_ns, __ATOMIC_RELEASE);
-	__atomic_store_n(&shared->execs[at].process, own, __ATOMIC_RELEASE);
-}
-
-/* Whether the program executed now can open the memory that is mapped here. */
-static bool
-will_be_found(void)
-{
-	struct stat status;
-
-	return is_file || (files_status_of(name, &status) == 0 &&
-	    status.st_ino == inode);
-}
-
-void
 shared_note_exec(void)
 {
+	const uint64_t own = page != NULL ? identity() : 0;
+	const size_t at = meter_random(own) % CPPROF_SHARED_EXECS;
 	struct cpprof_shared *shared = page;
+	struct stat status;
 	uint64_t ns;
 
 	if (page == NULL)
@@ -213,11 +173,17 @@ shared_note_exec(void)
 		shared_report_cpu_time(0);
 		ns = reported_ns;
 	}
-	if (!will_be_found())
+	if (is_counted)
+		ns |= CPPROF_SHARED_IS_COUNTED;
+	/* Where the new program cannot open the memory that is mapped here. */
+	if (!is_file && (files_status_of(name, &status) != 0 ||
+	    status.st_ino != inode))
 		shared = map_file(process.output);
 	if (shared == NULL)
 		return;
-	note_exec(shared, ns);
+	__atomic_exchange_n(&shared->execs[at].process, 0, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&shared->execs[at].cpu_ns, ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&shared->execs[at].process, own, __ATOMIC_RELEASE);
 	if (shared != page)
 		files_unmap(shared, CPPROF_SHARED_SIZE);
 }

@@ -17,61 +17,26 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/base/exported.h"
+#include "lib/base/attributes.h"
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
-#include "lib/base/wiped.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/run/sample.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 
 static const char wake_mark;	/* its address identifies the waking timers */
-static atomic_flag locked WIPED;
-
-/* Handlers never take this lock.  In a forked child it is free again. */
-static void
-control_lock(void)
-{
-	while (atomic_flag_test_and_set_explicit(&locked,
-	    memory_order_acquire))
-		process_pause();
-}
-
-static void
-control_unlock(void)
-{
-	atomic_flag_clear_explicit(&locked, memory_order_release);
-}
+static atomic_flag control_lock WIPED;
 
 /*
  * Waking.
  */
-
-/* The CPU clock of a thread, as the kernel numbers it. */
-static clockid_t
-cpu_clock(pid_t tid)
-{
-	return (clockid_t)(~(unsigned)tid << 3 | 6);
-}
-
-static bool
-arm_wake(struct thread *thread)
-{
-	if (!timer_make(thread, cpu_clock((pid_t)thread->tid), &wake_mark))
-		return false;
-	thread->run->stage = THREAD_TO_BE_WOKEN;
-	if (timer_set(thread, 1, 0))
-		return true;
-	timer_free(thread);
-	return false;
-}
 
 /*
  * Claims a state that is to be woken, and frees its timer.  False: another was
@@ -99,7 +64,7 @@ wake(const siginfo_t *info, const void *context)
 		return false;
 	if (!sampling_is_on())
 		return true;
-	tid = (uint32_t)syscall(SYS_gettid);
+	tid = process_thread_id();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->tid == tid &&
 		    take_wake(thread, THREAD_RUNNING)) {
@@ -134,28 +99,11 @@ find_sleeper(uint32_t tid)
 	return thread;
 }
 
-/*
- * Gives back the states of threads that have not run since they were to be
- * woken, and of those that belong to no thread.
- */
-static void
-forget_sleepers(void)
-{
-	struct thread *thread;
-
-	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->run->stage == THREAD_HELD ||
-		    (!thread->run->has_begun && take_wake(thread, THREAD_HELD)))
-			threads_give_back(thread);
-		else
-			take_wake(thread, THREAD_ASLEEP);
-}
-
 /* Makes all other threads begin, unless they have begun or are about to. */
 static void
 wake_others(void)
 {
-	const uint32_t self = (uint32_t)syscall(SYS_gettid);
+	const uint32_t self = process_thread_id();
 	DIR *tasks = opendir("/proc/self/task");
 	const struct dirent *entry;
 	struct thread *thread;
@@ -167,9 +115,15 @@ wake_others(void)
 		if (tid == 0 || tid == self ||
 		    (thread = find_sleeper(tid)) == NULL)
 			continue;
+		/* On its CPU clock, as the kernel numbers it. */
 		thread->tid = tid;
-		if (arm_wake(thread))
-			continue;
+		if (timer_make(thread, (clockid_t)(~tid << 3 | 6),
+		    &wake_mark)) {
+			thread->run->stage = THREAD_TO_BE_WOKEN;
+			if (timer_set(thread, 1, 0))
+				continue;
+			timer_free(thread);
+		}
 		if (thread->run->has_begun)
 			thread->run->stage = THREAD_ASLEEP;
 		else
@@ -183,35 +137,29 @@ wake_others(void)
  * The functions of cpprof.h.
  */
 
-static bool
-control_begin(const char *directory)
-{
-	char path[PATH_MAX];
-	const char *problem;
-
-	if (directory == NULL)
-		directory = getenv(CPPROF_ENVIRONMENT_OUTPUT);
-	if (!output_prepare(directory, path, sizeof path) ||
-	    !start_process(environ, NULL, path, &problem))
-		return false;
-	wake_others();
-	return true;
-}
-
 /* Stops the calling thread's sampling and cancels the waking of others. */
 static void
 control_stop_here(void)
 {
-	struct thread *self = thread_self;
+	struct thread *self = thread_self, *thread;
 
 	if (self != NULL) {
-		sampler_stop(self);
+		resources_stop(self);
 		sample_take_last(self);
 	}
 	sampling_stop(true);
 	if (thread_self != NULL)
 		start_put_to_sleep(self);
-	forget_sleepers();
+	/*
+	 * States of threads that have not run since they were to be woken, and
+	 * those that belong to no thread, are given back.
+	 */
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->run->stage == THREAD_HELD ||
+		    (!thread->run->has_begun && take_wake(thread, THREAD_HELD)))
+			threads_give_back(thread);
+		else
+			take_wake(thread, THREAD_ASLEEP);
 }
 
 static void
@@ -222,19 +170,6 @@ complete_file(void)
 	datafile_unlock();
 }
 
-/* A sample that another thread is taking makes system calls, too. */
-static void
-wait_for_samples(void)
-{
-	const struct thread *thread;
-	unsigned i = 0;
-
-	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		for (; thread->run->stage == THREAD_RUNNING &&
-		    thread->is_sampling && i < PROCESS_LONG_WAITS; i++)
-			process_pause();
-}
-
 /*
  * Afterwards the program may forbid system calls, so that other threads must
  * make none of the collector's.
@@ -243,8 +178,9 @@ void
 control_end(uint32_t flag)
 {
 	struct thread *thread;
+	unsigned i = 0;
 
-	control_lock();
+	process_lock(&control_lock);
 	control_stop_here();
 	sampling_turn(false);
 	start_wait_for_changes();
@@ -252,39 +188,50 @@ control_end(uint32_t flag)
 		if (thread->run->stage == THREAD_RUNNING &&
 		    thread->meters->has_timer)
 			timer_free(thread);
-	wait_for_samples();
+	/* A sample that another thread is taking makes system calls, too. */
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		for (; thread->run->stage == THREAD_RUNNING &&
+		    thread->is_sampling && i < PROCESS_LONG_WAITS; i++)
+			process_pause();
 	datafile_flag(flag);
 	complete_file();
-	control_unlock();
+	process_unlock(&control_lock);
 }
 
 EXPORTED int
 cpprof_start(const char *directory)
 {
+	char path[PATH_MAX];
+	const char *problem;
 	bool ok = true;
 
-	control_lock();
+	process_lock(&control_lock);
 	if (!sampling_check_process()) {
-		ok = control_begin(directory);
+		if (directory == NULL)
+			directory = getenv(CPPROF_ENVIRONMENT_OUTPUT);
+		ok = output_prepare(directory, path, sizeof path) &&
+		    start_process(environ, NULL, path, &problem);
+		if (ok)
+			wake_others();
 	} else if (sampling_is_stopped()) {
 		datafile_resume();
 		sampling_stop(false);
 		ok = start_calling_thread();
 		wake_others();
 	}
-	control_unlock();
+	process_unlock(&control_lock);
 	return ok ? 0 : -1;
 }
 
 EXPORTED void
 cpprof_stop(void)
 {
-	control_lock();
+	process_lock(&control_lock);
 	if (sampling_check_process() && !sampling_is_stopped()) {
 		control_stop_here();
 		complete_file();
 	}
-	control_unlock();
+	process_unlock(&control_lock);
 }
 
 EXPORTED int

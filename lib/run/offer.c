@@ -41,24 +41,12 @@ offer_alone(enum resource_id id, uint64_t interval)
 	return offer_row(row, source, why);
 }
 
-static bool
-offer_each(const char *list)
-{
-	const char *problem;
-	enum resource_id id;
-	uint64_t interval;
-
-	while (list != NULL)
-		if (!resources_next(&list, &id, &interval, &problem) ||
-		    !offer_alone(id, interval))
-			return false;
-	return true;
-}
-
 int
 offer_resources(const char *list, bool is_random)
 {
 	const char *problem;
+	enum resource_id id;
+	uint64_t interval;
 	unsigned i;
 
 	resources.is_random = is_random;
@@ -68,8 +56,13 @@ offer_resources(const char *list, bool is_random)
 				return 1;
 		return 0;
 	}
-	if (!resources_choose(list, is_random, &problem))
-		return offer_each(list) ? 0 : 1;
+	if (!resources_choose(list, is_random, &problem)) {
+		while (list != NULL)
+			if (!resources_next(&list, &id, &interval, &problem) ||
+			    !offer_alone(id, interval))
+				return 1;
+		return 0;
+	}
 	for (i = 0; i < resources.n; i++)
 		if (!offer_row(resources.columns[i].row,
 		    resources.columns[i].source, resources.columns[i].why))

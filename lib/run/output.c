@@ -122,43 +122,28 @@ move_away(const char *name)
 	return true;
 }
 
-static bool
-output_lock(int folder)
-{
-	unsigned tries;
-
-	for (tries = 0; flock(folder, LOCK_EX | LOCK_NB) != 0; tries++) {
-		if (errno != EWOULDBLOCK)
-			return errno == ENOTSUP || errno == EOPNOTSUPP ||
-			    errno == ENOSYS;
-		if (tries == TRIES)
-			return false;
-		process_pause();
-	}
-	return true;
-}
-
-static bool
-output_is_named(int folder, const char *name)
-{
-	struct stat opened, named;
-
-	return fstat(folder, &opened) == 0 && stat(name, &named) == 0 &&
-	    opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 enum outcome {
 	READY,
 	AGAIN,			/* the name refers to another directory */
 	FAILED
 };
 
+/* Stores the absolute path in whole[PATH_MAX]. */
 static enum outcome
-output_prepare_file(int folder, const char *name, char whole[PATH_MAX])
+output_prepare_folder(int folder, const char *name, char *whole)
 {
-	if (!output_lock(folder))
-		return FAILED;
-	if (!output_is_named(folder, name))
+	struct stat opened, named;
+	unsigned tries;
+
+	for (tries = 0; flock(folder, LOCK_EX | LOCK_NB) != 0; tries++) {
+		if (errno == ENOTSUP || errno == EOPNOTSUPP || errno == ENOSYS)
+			break;
+		if (errno != EWOULDBLOCK || tries == TRIES)
+			return FAILED;
+		process_pause();
+	}
+	if (fstat(folder, &opened) != 0 || stat(name, &named) != 0 ||
+	    opened.st_dev != named.st_dev || opened.st_ino != named.st_ino)
 		return AGAIN;
 	switch (content_of_folder(folder)) {
 	case OF_PAST:
@@ -199,7 +184,7 @@ output_prepare(const char *name, char *path, size_t size)
 		folder = open(plain, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (folder < 0)
 			return false;
-		outcome = output_prepare_file(folder, plain, whole);
+		outcome = output_prepare_folder(folder, plain, whole);
 		saved = errno;
 		/* A child forked meanwhile would keep it locked. */
 		flock(folder, LOCK_UN);

@@ -7,10 +7,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "lib/base/exported.h"
+#include "lib/base/attributes.h"
 #include "lib/base/process.h"
 #include "lib/base/thread.h"
-#include "lib/base/wiped.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/sources/thread-meters.h"
@@ -32,17 +31,6 @@ static struct {
 static unsigned n_own, n_kept;
 static atomic_flag locked WIPED;
 
-static void
-fill_column(unsigned i, unsigned column)
-{
-	struct sampled_resource *to = &resources.columns[column];
-
-	to->row = &own[i].row;
-	to->source = &source_program;
-	to->interval = own[i].row.interval;
-	own[i].place = (unsigned char)(column + 1);
-}
-
 void
 own_resources_add(bool keeps)
 {
@@ -50,12 +38,18 @@ own_resources_add(bool keeps)
 
 	n_kept = 0;
 	for (i = 0; i < n && resources.n < CPPROFDATA_MAX_RESOURCES; i++) {
+		struct sampled_resource *column =
+		    &resources.columns[resources.n++];
+
 		if (i >= n_own) {
 			own[i].row = (struct resource_row){ own[i].name,
 			    own[i].gtick, RESOURCE_INTERVAL_MAX, 1 };
 			n_kept++;
 		}
-		fill_column(i, resources.n++);
+		column->row = &own[i].row;
+		column->source = &source_program;
+		column->interval = own[i].row.interval;
+		own[i].place = (unsigned char)resources.n;
 	}
 }
 
@@ -87,73 +81,54 @@ own_resource_is_text(const char *text)
 	return text != NULL && *text != '\0' && strlen(text) < TEXT_SIZE;
 }
 
-/* Checks a declaration.  Returns an error number, or 0.  Lock held. */
-static int
-own_resource_check(const char *name, const char *gtick, uint64_t interval)
-{
-	unsigned i;
-
-	if (!own_resource_is_text(name) || !own_resource_is_text(gtick) ||
-	    interval == 0 || interval >= RESOURCE_INTERVAL_MAX)
-		return EINVAL;
-	for (i = 0; i < n_own; i++)
-		if (strcmp(own[i].name, name) == 0)
-			return EEXIST;
-	if (resource_exists(name))
-		return EEXIST;
-	if (n_own == CPPROF_RESOURCES_MAX)
-		return ENOSPC;
-	return resources.n > 0 && n_kept == 0 ? EBUSY : 0;
-}
-
 EXPORTED int
 cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 {
-	int error, i;
+	int error = 0;
+	unsigned i;
 
-	while (atomic_flag_test_and_set_explicit(&locked,
-	    memory_order_acquire))
-		process_pause();
-	error = own_resource_check(name, gtick, interval);
-	i = (int)n_own;
+	process_lock(&locked);
+	if (!own_resource_is_text(name) || !own_resource_is_text(gtick) ||
+	    interval == 0 || interval >= RESOURCE_INTERVAL_MAX)
+		error = EINVAL;
+	for (i = 0; i < n_own && error == 0; i++)
+		if (strcmp(own[i].name, name) == 0)
+			error = EEXIST;
+	if (error == 0 && resource_exists(name))
+		error = EEXIST;
+	if (error == 0 && n_own == CPPROF_RESOURCES_MAX)
+		error = ENOSPC;
+	if (error == 0 && resources.n > 0 && n_kept == 0)
+		error = EBUSY;
+	i = n_own;
 	if (error == 0) {
 		strcpy(own[i].name, name);
 		strcpy(own[i].gtick, gtick);
 		own[i].row = (struct resource_row){ own[i].name, own[i].gtick,
 		    interval, 1 };
 		n_own++;
-		if (resources.n > 0) {
-			/* It gets one of the reserved columns. */
-			const unsigned column = own[i].place - 1u;
-
-			resources.columns[column].interval = interval;
-			n_kept--;
-			datafile_note_own_resource(column);
-		}
 	}
-	atomic_flag_clear_explicit(&locked, memory_order_release);
+	if (error == 0 && resources.n > 0) {
+		/* It gets one of the reserved columns. */
+		const unsigned column = own[i].place - 1u;
+
+		resources.columns[column].interval = interval;
+		n_kept--;
+		datafile_note_own_resource(column);
+	}
+	process_unlock(&locked);
 	if (error == 0)
-		return i;
+		return (int)i;
 	errno = error;
 	return -1;
-}
-
-/* A thread that began before the interval was known starts its meter again. */
-static void
-check_meter(struct thread *thread, unsigned column)
-{
-	const struct sampled_resource *resource = &resources.columns[column];
-	struct meter *meter = &thread->meters->accounts[column].meter;
-
-	if (meter->interval != resource->interval)
-		meter_start(meter, resource->interval, resources.is_random,
-		    process_now() + ((uint64_t)thread->tid << 40) + column);
 }
 
 EXPORTED void
 cpprof_spend(int resource, uint64_t gticks)
 {
 	struct thread *self = thread_self;
+	struct meter *meter;
+	uint64_t interval;
 	unsigned column;
 
 	if (self == NULL || resource < 0 ||
@@ -163,6 +138,11 @@ cpprof_spend(int resource, uint64_t gticks)
 	column = own[resource].place - 1u;
 	if (column >= resources.n)
 		return;
-	check_meter(self, column);
+	/* A thread that began before the interval was known starts again. */
+	meter = &self->meters->accounts[column].meter;
+	interval = resources.columns[column].interval;
+	if (meter->interval != interval)
+		meter_start(meter, interval, resources.is_random,
+		    process_now() + ((uint64_t)self->tid << 40) + column);
 	resource_spend_column(column, gticks, NULL);
 }

@@ -4,25 +4,16 @@
 
 #include "lib/base/arch.h"
 
-static uint64_t
-progress_hash(const struct cfi_registers *registers)
-{
-	uint64_t sum = 0;
-	unsigned i;
-
-	for (i = 0; i < ARCH_N_REGISTERS; i++)
-		sum += registers->value[i] * (0x9e3779b97f4a7c15u + 2 * i);
-	return sum;
-}
-
 void
 progress_note(struct thread_progress *progress, const void *context)
 {
 	struct cfi_registers registers;
-	uint64_t now;
+	uint64_t now = 0;
+	unsigned i;
 
 	arch_registers(context, &registers);
-	now = progress_hash(&registers);
+	for (i = 0; i < ARCH_N_REGISTERS; i++)
+		now += registers.value[i] * (0x9e3779b97f4a7c15u + 2 * i);
 	if (now == progress->registers) {
 		progress->n_other = 0;
 		if (progress->n_same < PROGRESS_SIGNALS)

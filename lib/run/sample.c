@@ -64,30 +64,9 @@
 #define GROWTH_MAX_NS(bytes) (200000 + 2 * (int64_t)(bytes))
 
 static int64_t
-clock_ns(clockid_t clock)
+sample_now_ns(void)
 {
-	struct timespec now;
-
-	process_read_clock(clock, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void
-count_drops(const struct unwinder *unwinder, uint64_t hits, uint64_t overrun)
-{
-	static const unsigned char reasons[] = {
-		[UNWIND_NO_RULES] = CPPROFDATA_PARTIAL_NO_RULES,
-		[UNWIND_BAD_RULES] = CPPROFDATA_PARTIAL_BAD_RULES,
-		[UNWIND_BAD_STACK] = CPPROFDATA_PARTIAL_BAD_STACK,
-		[UNWIND_TOO_DEEP] = CPPROFDATA_PARTIAL_TOO_DEEP,
-	};
-
-	if (unwinder->end != UNWIND_COMPLETE)
-		datafile_count_drop(reasons[unwinder->end], 1, hits);
-	else if (unwinder->guessed)
-		datafile_count_drop(CPPROFDATA_GUESSED, 1, hits);
-	if (overrun > 0)
-		datafile_count_drop(CPPROFDATA_OVERRUN, 1, overrun);
+	return (int64_t)process_clock(CLOCK_MONOTONIC);
 }
 
 bool
@@ -219,44 +198,47 @@ sample_enter_partial(struct thread *thread, const void *function,
 	    result;
 }
 
-/*
- * What the sample itself has taken, as the first of a process does with its
- * file, belongs to the same place.
- */
-static void
-count_own_time(struct thread *thread, const struct node *leaf, uint64_t now_ns)
+static enum store_result
+sample_take_stack(struct thread *thread, const struct sample_request *request,
+    const void *context, uint64_t start_ns)
 {
+	static const unsigned char reasons[] = {
+		[UNWIND_NO_RULES] = CPPROFDATA_PARTIAL_NO_RULES,
+		[UNWIND_BAD_RULES] = CPPROFDATA_PARTIAL_BAD_RULES,
+		[UNWIND_BAD_STACK] = CPPROFDATA_PARTIAL_BAD_STACK,
+		[UNWIND_TOO_DEEP] = CPPROFDATA_PARTIAL_TOO_DEEP,
+	};
+	const struct unwinder *unwinder = thread->unwinder;
+	enum store_result result;
+	struct node leaf;
 	uint32_t columns;
 	uint64_t hits;
 
-	if (perf_own_hits(thread, &columns) > 0)
-		count_pending(thread, columns, leaf, now_ns, &hits);
-}
-
-static enum store_result
-sample_take_stack(struct thread *thread, const struct sample_request *request,
-    const void *context, uint64_t now_ns)
-{
-	enum store_result result;
-	struct node leaf;
-	uint64_t hits;
-
 	if (request->counts_sampling)
-		look_ahead(thread->unwinder, context);
+		look_ahead(unwinder, context);
 	result = sample_enter(thread, request->function, context, &leaf);
 	if (result != STORE_OK)
 		return result;
-	count_pending(thread, request->columns, &leaf, now_ns, &hits);
+	count_pending(thread, request->columns, &leaf, start_ns, &hits);
 	unfound_note_sample(thread, request->columns, &leaf);
-	count_drops(thread->unwinder, hits, request->overrun);
+	if (unwinder->end != UNWIND_COMPLETE)
+		datafile_count_drop(reasons[unwinder->end], 1, hits);
+	else if (unwinder->guessed)
+		datafile_count_drop(CPPROFDATA_GUESSED, 1, hits);
+	if (request->overrun > 0)
+		datafile_count_drop(CPPROFDATA_OVERRUN, 1, request->overrun);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;
 	if ((thread->run->n_samples & (thread->run->n_samples - 1)) == 0 ||
 	    thread->run->n_samples % NOTE_EVERY == 0)
 		thread_file_note_name(thread);
 	datafile_note_sample();
-	if (request->clock_ns > 0)
-		count_own_time(thread, &leaf, now_ns);
+	/*
+	 * What the sample itself has taken, as the first of a process does with
+	 * its file, belongs to the same place.
+	 */
+	if (request->clock_ns > 0 && perf_own_hits(thread, &columns) > 0)
+		count_pending(thread, columns, &leaf, start_ns, &hits);
 	return STORE_OK;
 }
 
@@ -266,73 +248,22 @@ sample_least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/*
- * Adds a sample's time to the statistics and charges it to the thread's
- * allowance.  Returns how much of it was the sample's.
- */
-static int64_t
-sample_charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
-    uint64_t time_ns)
-{
-	const struct unwinder *unwinder = thread->unwinder;
-	const uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
-	const int64_t most = COST_MAX_NS(n_frames) + (!has_grown ? 0 :
-	    GROWTH_MAX_NS(thread->file->tree.n_slots *
-	    sizeof(struct tree_slot)));
-	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
-	const int64_t cost = sample_least(elapsed_ns, most);
-
-	datafile_count_time((uint64_t)cost);
-	thread->run->allowance_ns -= n_frames <= FEW_FRAMES ?
-	    sample_least(cost, earned) : cost;
-	if (thread->run->allowance_ns < ALLOWANCE_MIN_NS)
-		thread->run->allowance_ns = ALLOWANCE_MIN_NS;
-	return cost;
-}
-
-/* Takes a sample, or counts why that failed. */
-static void
-try(struct thread *thread, const struct sample_request *request,
-    const void *context, uint64_t now_ns)
-{
-	uint64_t lost;
-
-	switch (sample_take_stack(thread, request, context, now_ns)) {
-	case STORE_OK:
-		break;
-	case STORE_BUSY:
-		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
-		    request->hits);
-		break;
-	case STORE_FULL:
-		count_pending(thread, request->columns, NULL, now_ns, &lost);
-		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
-		break;
-	}
-}
-
-static bool
-must_rest(const struct thread *thread, const struct sample_request *request)
-{
-	const bool is_lacking = thread->run->progress.is_lacking;
-
-	if (!is_lacking && (!request->counts_sampling ||
-	    (int64_t)request->clock_ns > thread->run->rest_ns))
-		return false;
-	return clock_ns(CLOCK_MONOTONIC) < thread->run->rest_until_ns;
-}
-
 /* Earns the sample's time; whether a sample may be taken now. */
 static bool
 may_take(struct thread *thread, const struct sample_request *request)
 {
-	thread->run->allowance_ns += (int64_t)(request->time_ns / BUDGET_PART);
-	if (thread->run->allowance_ns > ALLOWANCE_MAX_NS)
-		thread->run->allowance_ns = ALLOWANCE_MAX_NS;
+	struct thread_run *run = thread->run;
+	const bool rests = run->progress.is_lacking ||
+	    (request->counts_sampling &&
+	    (int64_t)request->clock_ns <= run->rest_ns);
+
+	run->allowance_ns = sample_least(ALLOWANCE_MAX_NS,
+	    run->allowance_ns + (int64_t)(request->time_ns / BUDGET_PART));
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);
-	else if (thread->run->allowance_ns < 0 || must_rest(thread, request))
+	else if (run->allowance_ns < 0 ||
+	    (rests && sample_now_ns() < run->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    request->hits);
 	else
@@ -341,27 +272,50 @@ may_take(struct thread *thread, const struct sample_request *request)
 	return false;
 }
 
+/*
+ * Takes a sample, or counts why that failed, and charges its time to the
+ * thread's allowance.
+ */
 static void
 take_and_charge(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
-	int64_t start = clock_ns(CLOCK_MONOTONIC), now;
+	const int64_t start = sample_now_ns();
+	const struct unwinder *unwinder = thread->unwinder;
 	const struct tree *tree = &thread->file->tree;
 	const size_t memory = tree_memory(tree);
+	struct thread_run *run = thread->run;
+	uint64_t n_frames, lost;
+	int64_t now, most, cost;
 
 	thread->is_sampling = true;
-	try(thread, request, context, (uint64_t)start);
+	switch (sample_take_stack(thread, request, context, (uint64_t)start)) {
+	case STORE_OK:
+		break;
+	case STORE_BUSY:
+		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
+		    request->hits);
+		break;
+	case STORE_FULL:
+		count_pending(thread, request->columns, NULL, (uint64_t)start,
+		    &lost);
+		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
+		break;
+	}
 	resources_note_pending(thread);
-	now = clock_ns(CLOCK_MONOTONIC);
-	thread->run->rest_ns = sample_least(
-	    REST_MAX_NS,
-	    REST *
-		sample_least(sample_charge(thread, now - start,
-	                                   tree_memory(tree) != memory,
-	                                   request->time_ns),
-	                     COST_MAX_NS(thread->unwinder->n_walked +
-	                                 thread->unwinder->n_compared)));
-	thread->run->rest_until_ns = now + thread->run->rest_ns;
+	now = sample_now_ns();
+	n_frames = unwinder->n_walked + unwinder->n_compared;
+	most = COST_MAX_NS(n_frames);
+	cost = sample_least(now - start, tree_memory(tree) == memory ? most :
+	    most + GROWTH_MAX_NS(tree->n_slots * sizeof(struct tree_slot)));
+	datafile_count_time((uint64_t)cost);
+	run->allowance_ns -= n_frames > FEW_FRAMES ? cost :
+	    sample_least(cost, (int64_t)(request->time_ns / BUDGET_PART));
+	if (run->allowance_ns < ALLOWANCE_MIN_NS)
+		run->allowance_ns = ALLOWANCE_MIN_NS;
+	run->rest_ns = sample_least(REST_MAX_NS, REST *
+	    sample_least(cost, most));
+	run->rest_until_ns = now + run->rest_ns;
 	thread->is_sampling = false;
 }
 
@@ -377,7 +331,7 @@ sample_take(struct thread *thread, const struct sample_request *request,
 uint64_t
 sample_time_passed(struct thread *thread)
 {
-	const uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	const uint64_t now = (uint64_t)sample_now_ns();
 	const uint64_t passed = now - thread->run->last_sample_ns;
 
 	thread->run->last_sample_ns = now;
@@ -389,58 +343,48 @@ sample_time_passed(struct thread *thread)
  * could jump out of here.  By a raw system call, which includes those that the
  * C library hides.
  */
-static bool
-sample_block_signals(struct thread *thread, uint64_t *mask)
+bool
+sample_guard_begin(struct thread *thread, struct sample_guard *guard)
 {
 	const uint64_t all = signals_blocked_for_work();
 
 	thread_made_call(thread);
-	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
-	    (long)mask, sizeof *mask) == 0;
+	if (arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
+	    (long)&guard->mask, sizeof guard->mask) != 0)
+		return false;
+	own_work_begin(thread);
+	thread->is_sampling = true;
+	return true;
 }
 
 /* A tick that comes now finds this library's code on top. */
-static void
-sample_restore_signals(struct thread *thread, uint64_t mask)
+void
+sample_guard_end(struct thread *thread, const struct sample_guard *guard)
 {
+	thread->is_sampling = false;
+	own_work_end(thread);
 	thread_made_call(thread);
-	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
-	    sizeof mask);
+	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&guard->mask, 0,
+	    sizeof guard->mask);
 }
 
-void
-sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
-    const void *function)
+/* The stack of `context`; if that is NULL, the thread's own. */
+static void
+sample_take_guarded(struct thread *thread, uint32_t columns, uint64_t hits,
+    const void *function, const void *context)
 {
-	struct sample_request request = { .columns = columns, .hits = hits,
+	const struct sample_request request = { .columns = columns,
+	    .hits = hits, .time_ns = sample_time_passed(thread),
 	    .function = function };
-	uint64_t mask;
+	struct sample_guard guard;
 	ucontext_t here;
 
-	request.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &request) || !sample_block_signals(thread, &mask))
+	if (!may_take(thread, &request) || !sample_guard_begin(thread, &guard))
 		return;
-	arch_here(&here);
-	own_work_begin(thread);
-	take_and_charge(thread, &request, &here);
-	own_work_end(thread);
-	sample_restore_signals(thread, mask);
-}
-
-void
-sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
-    const void *context)
-{
-	struct sample_request request = { .columns = columns, .hits = hits };
-	uint64_t mask;
-
-	request.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &request) || !sample_block_signals(thread, &mask))
-		return;
-	own_work_begin(thread);
-	take_and_charge(thread, &request, context);
-	own_work_end(thread);
-	sample_restore_signals(thread, mask);
+	if (context == NULL)
+		arch_here(&here);
+	take_and_charge(thread, &request, context != NULL ? context : &here);
+	sample_guard_end(thread, &guard);
 }
 
 void
@@ -452,10 +396,7 @@ sample_due(struct thread *thread, unsigned column, uint64_t hits,
 	    !sampling_check_process() || !sampling_is_own_process()))
 		return;
 	thread->meters->accounts[column].pending += hits;
-	if (context == NULL)
-		sample_take_here(thread, 1u << column, hits, function);
-	else
-		sample_take_at(thread, 1u << column, hits, context);
+	sample_take_guarded(thread, 1u << column, hits, function, context);
 }
 
 void
@@ -465,49 +406,22 @@ sample_take_last(struct thread *thread)
 	const uint32_t columns = resources_end(thread, &hits);
 
 	if (columns != 0)
-		sample_take_here(thread, columns, hits, NULL);
-}
-
-bool
-sample_guard_begin(struct thread *thread, struct sample_guard *guard)
-{
-	if (!sample_block_signals(thread, &guard->mask))
-		return false;
-	own_work_begin(thread);
-	thread->is_sampling = true;
-	return true;
-}
-
-void
-sample_guard_end(struct thread *thread, const struct sample_guard *guard)
-{
-	thread->is_sampling = false;
-	own_work_end(thread);
-	sample_restore_signals(thread, guard->mask);
-}
-
-static enum store_result
-sample_enter_name(struct thread *thread, const char *name, struct node *leaf)
-{
-	const uint32_t phase = phase_number(name);
-	const enum store_result result = phase != 0 ? sample_prepare(thread) :
-	    STORE_FULL;
-
-	return result != STORE_OK ? result :
-	    phase_node(&thread->file->tree, phase, leaf);
+		sample_take_guarded(thread, columns, hits, NULL, NULL);
 }
 
 void
 sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
     const char *name)
 {
+	const uint32_t phase = phase_number(name);
 	struct sample_guard guard;
 	struct node leaf;
 
 	if (!sample_guard_begin(thread, &guard))
 		return;
 	thread->meters->accounts[column].pending += hits;
-	if (sample_enter_name(thread, name, &leaf) == STORE_OK) {
+	if (phase != 0 && sample_prepare(thread) == STORE_OK &&
+	    phase_node(&thread->file->tree, phase, &leaf) == STORE_OK) {
 		count_pending(thread, 1u << column, &leaf,
 		    process_clock(CLOCK_MONOTONIC), &hits);
 		datafile_note_sample();

@@ -187,21 +187,6 @@ void sample_take(struct thread *thread, const struct sample_request *request,
 uint64_t sample_time_passed(struct thread *thread);
 
 /*
- * Takes a sample of the calling thread's own stack, as if the library's caller
- * had been interrupted at its call.  Blocks signals meanwhile.  May change
- * errno.
- */
-void sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
-    const void *function);
-
-/*
- * The same for the stack that a signal has interrupted (a ucontext_t), in a
- * handler that does not block signals.
- */
-void sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
-    const void *context);
-
-/*
  * Takes a sample when hits of a column have become due; see `on_due` of struct
  * resource_parts.
  */

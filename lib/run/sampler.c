@@ -117,32 +117,13 @@ sampled_thread(void)
 	    !signals_have_yielded() ? thread_self : NULL;
 }
 
-/* Samples an instruction that has raised a floating-point exception. */
-static void
-take_exception(const void *context)
-{
-	const unsigned column = resources.place[RESOURCE_FP_EXCEPTIONS] - 1u;
-	struct thread *thread = sampled_thread();
-	struct sample_request request = { .columns = 1u << column };
-
-	if (thread == NULL)
-		return;
-	request.hits = meter_spend(&thread->meters->accounts[column].meter, 1);
-	if (request.hits == 0 || !sampling_is_own_process())
-		return;
-	thread->meters->accounts[column].pending += request.hits;
-	request.time_ns = sample_time_passed(thread);
-	own_work_begin(thread);
-	sample_take(thread, &request, context);
-	own_work_end(thread);
-}
-
 static void
 handle_trap(int number, siginfo_t *info, void *context)
 {
 	const int column = perf_event_sender(info), saved = errno;
 	const unsigned char dispatch = dispatch_pause();
 	bool is_programs, has_raised;
+	struct thread *thread;
 
 	if (signals_defer(number, info, context)) {
 		dispatch_resume(dispatch);
@@ -152,10 +133,24 @@ handle_trap(int number, siginfo_t *info, void *context)
 	signals_unblock_bus_in_handler(context);
 	/* SIGTRAP does not queue, so an event's may have come in its place. */
 	is_programs = exceptions_end_step(context, &has_raised);
-	if (has_raised) {
-		take_exception(context);
-		exceptions_go_on(context);
+	thread = sampled_thread();
+	if (has_raised && thread != NULL) {
+		/* Sample the instruction that has raised an exception. */
+		unsigned of = resources.place[RESOURCE_FP_EXCEPTIONS] - 1u;
+		struct account *account = &thread->meters->accounts[of];
+		struct sample_request request = { .columns = 1u << of,
+		    .hits = meter_spend(&account->meter, 1) };
+
+		if (request.hits > 0 && sampling_is_own_process()) {
+			account->pending += request.hits;
+			request.time_ns = sample_time_passed(thread);
+			own_work_begin(thread);
+			sample_take(thread, &request, context);
+			own_work_end(thread);
+		}
 	}
+	if (has_raised)
+		exceptions_go_on(context);
 	if (column >= 0)
 		take_trap((unsigned)column, context);
 	else if (is_programs)
@@ -236,7 +231,7 @@ static void
 stop_at_yield(void *context)
 {
 	if (thread_self != NULL)
-		sampler_stop(thread_self);
+		resources_stop(thread_self);
 	if (exceptions_are_wanted())
 		fpu_mask_in(context);
 }
@@ -279,17 +274,4 @@ sampler_uninstall(void)
 	if (exceptions_are_wanted())
 		fpu_mask();
 	signals_give_back();
-}
-
-bool
-sampler_start(struct thread *thread)
-{
-	signals_unblock();
-	return resources_start(thread);
-}
-
-void
-sampler_stop(struct thread *thread)
-{
-	resources_stop(thread);
 }

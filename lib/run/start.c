@@ -14,7 +14,7 @@
  * Our signals are blocked during fork, because they would restart the call, and
  * a fork that takes longer than an interval would never end.  Forks that bypass
  * the C library are noticed by memory that the kernel wipes in children
- * (lib/base/wiped.h).  A child of fork creates its timer and accounts and
+ * (lib/base/attributes.h).  A child of fork creates its timer and accounts and
  * nothing else: most children execute a program at once, so each page that they
  * touch before is wasted.  A child of vfork shares our memory and is left
  * alone.
@@ -29,16 +29,15 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/base/arch.h"
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
-#include "lib/base/wiped.h"
 #include "lib/cpprof-environment.h"
 #include "lib/run/sample.h"
 #include "lib/signals/signals.h"
@@ -66,7 +65,7 @@ static const struct start_parts *parts;
 static pthread_key_t end_key;
 static bool has_warned;
 static atomic_uint n_changing WIPED;	/* threads that begin or end now */
-static int wiping_error;	/* of wiped_begin; 0: children are wiped */
+static int wiping_error;	/* of sampling_wipe_children; 0: children are wiped */
 static __thread bool was_unblocked;
 
 /* Writes one line, once.  Only early: later, descriptor 2 may not be stderr. */
@@ -132,7 +131,7 @@ end_sampling(struct thread *thread)
 {
 	const bool bus_was_blocked = signals_unblock_bus();
 
-	sampler_stop(thread);
+	resources_stop(thread);
 	parts->end_calls(thread);
 	sample_take_last(thread);
 	thread_self = NULL;
@@ -170,23 +169,26 @@ start_end_thread(void *state)
  * noticed.
  */
 static void
-start_begin_thread(struct thread *thread, const void *stack,
-                   const void *stack_end, bool has_key)
+start_begin_thread(struct thread *thread, uintptr_t stack, uintptr_t stack_end,
+    bool has_key)
 {
 	int saved = errno;
 	bool ok;
 
-	threads_begin(thread, stack, stack_end);
-	ok = (!has_key || pthread_setspecific(end_key, thread) == 0) &&
-	    sampler_start(thread);
+	threads_begin(thread, (const void *)stack, (const void *)stack_end);
+	ok = !has_key || pthread_setspecific(end_key, thread) == 0;
+	if (ok) {
+		signals_unblock();
+		ok = resources_start(thread);
+	}
 	/*
 	 * Later, descriptor 2 may be anything, so other threads are only
 	 * counted.
 	 */
-	if (!ok && thread->is_main)
+	if (!ok && thread->is_main) {
 		start_warn("no timer", errno);
-	if (!ok && thread->is_main)
 		shared_give_up(CPPROF_SHARED_NO_TIMER, errno);
+	}
 	datafile_count_thread(ok);
 	errno = saved;
 }
@@ -203,28 +205,9 @@ start_thread_sampling(struct thread *thread)
 	/* Sampling may have ended since the thread was created. */
 	if (change_begins()) {
 		signals_inherit(thread->run->program_mask);
-		start_begin_thread(thread, (const void *)here,
-		                   (const void *)above, true);
+		start_begin_thread(thread, here, above, true);
 	}
 	change_ends();
-}
-
-/*
- * The end of the thread's own stack, if all memory from `stack` up to there is
- * readable.  Otherwise `stack`, since the thread may run on another one.
- */
-static uintptr_t
-find_stack_end(uintptr_t stack, bool is_main)
-{
-	uintptr_t end = is_main ? (uintptr_t)__libc_stack_end :
-	    (uintptr_t)pthread_self();
-	struct readable found;
-
-	readable_init(&found, end, end);
-	if (stack > end || end - stack > LONGEST_STACK ||
-	    !readable_range(&found, stack, end - stack))
-		return stack;
-	return end;
 }
 
 /*
@@ -235,28 +218,28 @@ static void
 begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 {
 	const int saved = errno;
+	struct readable found;
 	uintptr_t end;
 
 	if (thread->run->has_begun) {
 		threads_resume_sampling(thread);
-		sampler_start(thread);
+		signals_unblock();
+		resources_start(thread);
 		errno = saved;
 		return;
 	}
-	thread->is_main = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
-	    0) == process_own.pid;
-	end = find_stack_end(stack, thread->is_main);
-	start_begin_thread(thread, (const void *)stack, (const void *)end,
-	                   has_key);
-}
-
-static uintptr_t
-stack_of(const void *context)
-{
-	struct cfi_registers registers;
-
-	arch_registers(context, &registers);
-	return registers.value[ARCH_STACK];
+	thread->is_main = process_thread_id() == process_own.pid;
+	/*
+	 * If not all memory up to the end of the thread's own stack is
+	 * readable, the thread may run on another one.
+	 */
+	end = thread->is_main ? (uintptr_t)__libc_stack_end :
+	    (uintptr_t)pthread_self();
+	readable_init(&found, end, end);
+	if (stack > end || end - stack > LONGEST_STACK ||
+	    !readable_range(&found, stack, end - stack))
+		end = stack;
+	start_begin_thread(thread, stack, end, has_key);
 }
 
 void
@@ -266,18 +249,21 @@ start_woken_thread(struct thread *thread, const void *context)
 	 * The values of the first keys are stored in the thread's descriptor.
 	 */
 	const bool has_key = end_key < KEYS_IN_PLACE;
+	struct cfi_registers registers;
 
-	if (thread_self == NULL)
-		begin_or_resume(thread, stack_of(context), has_key);
-	else
+	if (thread_self != NULL) {
 		thread->run->stage = THREAD_HELD;
+		return;
+	}
+	arch_registers(context, &registers);
+	begin_or_resume(thread, registers.value[ARCH_STACK], has_key);
 }
 
 bool
 start_calling_thread(void)
 {
 	struct thread *thread;
-	uint32_t tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0, 0);
+	const uint32_t tid = process_thread_id();
 
 	/* It has had no tick while sampling was stopped, and so did not stop. */
 	if (thread_self != NULL)
@@ -304,7 +290,7 @@ start_put_to_sleep(struct thread *thread)
 		change_ends();
 		return;
 	}
-	sampler_stop(thread);
+	resources_stop(thread);
 	resources_forget(thread);
 	waits_end(thread, 0, 0);
 	thread_self = NULL;
@@ -338,10 +324,12 @@ set_up_child(void)
 	if (process.is_alone) {
 		thread_self = NULL;
 		sampler_uninstall();
-	} else if (self != NULL && sampling_is_stopped())
+	} else if (self != NULL && sampling_is_stopped()) {
 		start_put_to_sleep(self);
-	else if (self != NULL)
-		datafile_count_thread(sampler_start(self));
+	} else if (self != NULL) {
+		signals_unblock();
+		datafile_count_thread(resources_start(self));
+	}
 }
 
 /*
@@ -399,38 +387,6 @@ after_fork_in_child(void)
 /*
  * Processes.
  */
-
-static bool
-watch_forks(void)
-{
-	static bool is_registered;
-
-	if (sampling_same_process != 0)
-		return true;
-	errno = wiping_error;
-	if (wiping_error != 0)
-		return false;
-	sampling_on_fork(set_up_unseen_child);
-	sampling_same_process = 1;
-	/*
-	 * Any address that is not a module's handle, so that it is never
-	 * unloaded.
-	 */
-	is_registered = is_registered || __register_atfork(before_fork,
-	    after_fork, after_fork_in_child, &end_key) == 0;
-	return is_registered;
-}
-
-static bool
-start_make_file(void)
-{
-	bool ok;
-
-	datafile_lock_wait();
-	ok = sample_make_file();
-	datafile_unlock();
-	return ok;
-}
 
 void
 start_leave(bool is_leaving)
@@ -499,8 +455,19 @@ lose_leftovers(void)
 }
 
 static void
-report_time(struct thread *self)
+end_process(bool ends_thread, bool (*lock)(void))
 {
+	struct thread *self = thread_self;
+
+	if (!sampling_is_on() || !sampling_is_own_process())
+		return;
+	if (self != NULL && ends_thread)
+		end_sampling(self);
+	lose_leftovers();
+	if (lock()) {
+		datafile_finish();
+		datafile_unlock();
+	}
 	pass_on_time(self);
 	if (!process_own.is_given_up)
 		shared_report_cpu_time(0);
@@ -514,37 +481,17 @@ report_time(struct thread *self)
 static void
 start_finish(void *unused)
 {
-	struct thread *self = thread_self;
-
 	(void)unused;
-	if (!sampling_is_on() || !sampling_is_own_process())
-		return;
-	if (self != NULL)
-		end_sampling(self);
-	lose_leftovers();
-	if (datafile_lock_patiently()) {
-		datafile_finish();
-		datafile_unlock();
-	}
-	report_time(self);
+	end_process(true, datafile_lock_patiently);
 }
 
 void
 start_end(void)
 {
-	struct thread *self = thread_self;
+	const struct thread *self = thread_self;
 
-	if (!sampling_is_on() || !sampling_is_own_process())
-		return;
-	if (self != NULL && self->run->stage == THREAD_RUNNING &&
-	    self->held_off == 0 && !self->is_sampling)
-		end_sampling(self);
-	lose_leftovers();
-	if (datafile_lock()) {
-		datafile_finish();
-		datafile_unlock();
-	}
-	report_time(self);
+	end_process(self != NULL && self->run->stage == THREAD_RUNNING &&
+	    self->held_off == 0 && !self->is_sampling, datafile_lock);
 }
 
 void
@@ -559,20 +506,6 @@ start_execute(void)
 	shared_note_exec();
 }
 
-/* Most processes have no other sample and need no file of their own. */
-static bool
-start_add_brief(unsigned column, uint64_t hits, uint64_t ns)
-{
-	struct sample_guard guard;
-	bool ok;
-
-	if (!sample_guard_begin(thread_self, &guard))
-		return false;
-	ok = !datafile_exists() && brief_add(column, hits, ns);
-	sample_guard_end(thread_self, &guard);
-	return ok;
-}
-
 /*
  * Counts the CPU time that the process used before it could be sampled, for the
  * kernel's loading of the program and the loader's of its libraries.  It is
@@ -585,6 +518,8 @@ count_time_before(void)
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
 	const uint64_t before = shared_time_before();
 	uint64_t interval, ns, hits, step;
+	struct sample_guard guard;
+	bool is_brief = false;
 
 	if (now <= before)
 		return;
@@ -596,7 +531,14 @@ count_time_before(void)
 	interval = resources.columns[place - 1].interval * 1000 * step;
 	hits = (ns + meter_random(process_own.start_ns +
 	    ((uint64_t)process_own.pid << 40)) % interval) / interval * step;
-	if (hits > 0 && !start_add_brief(place - 1, hits, ns))
+	if (hits == 0)
+		return;
+	/* Most processes have no other sample and need no file of their own. */
+	if (sample_guard_begin(thread_self, &guard)) {
+		is_brief = !datafile_exists() && brief_add(place - 1, hits, ns);
+		sample_guard_end(thread_self, &guard);
+	}
+	if (!is_brief)
 		sample_count_apart(thread_self, place - 1, hits, LOADING);
 }
 
@@ -604,18 +546,39 @@ bool
 start_process(char **environment, char **words, const char *output,
     const char **problem)
 {
-	static bool has_key;
+	static bool has_key, watches_forks;
+	bool ok;
 
 	errno = 0;
 	if (!settings_read(environment, words, output, problem))
 		return false;
 	*problem = process.output;
-	if ((process.may_speak || output != NULL) && !start_make_file()) {
-		shared_give_up(CPPROF_SHARED_NO_FILE, errno);
-		return false;
+	if (process.may_speak || output != NULL) {
+		datafile_lock_wait();
+		ok = sample_make_file();
+		datafile_unlock();
+		if (!ok) {
+			shared_give_up(CPPROF_SHARED_NO_FILE, errno);
+			return false;
+		}
 	}
 	*problem = "cannot install its handlers";
-	if (!watch_forks() || __cxa_atexit(start_finish, NULL, NULL) != 0 ||
+	if (sampling_same_process == 0) {
+		errno = wiping_error;
+		if (wiping_error != 0)
+			return false;
+		sampling_on_fork(set_up_unseen_child);
+		sampling_same_process = 1;
+		/*
+		 * Any address that is not a module's handle, so that it is
+		 * never unloaded.
+		 */
+		watches_forks = watches_forks || __register_atfork(before_fork,
+		    after_fork, after_fork_in_child, &end_key) == 0;
+		if (!watches_forks)
+			return false;
+	}
+	if (__cxa_atexit(start_finish, NULL, NULL) != 0 ||
 	    __cxa_at_quick_exit(start_finish, NULL) != 0)
 		return false;
 	if (!has_key && pthread_key_create(&end_key, start_end_thread) != 0)
@@ -642,7 +605,7 @@ start_library(const struct start_parts *start_parts, char **environment,
 	 * Always, because another thread may fork while the program is inside
 	 * cpprof_start, and the child must not find its locks taken.
 	 */
-	if (!wiped_begin(&process_own, &sampling_same_process))
+	if (!sampling_wipe_children(&process_own, &sampling_same_process))
 		wiping_error = errno;
 	if (settings_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
 	    getauxval(AT_SECURE) == 0)

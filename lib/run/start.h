@@ -116,15 +116,6 @@ void sampler_on_wake(bool (*wake)(const siginfo_t *info, const void *context));
  */
 void sampler_uninstall(void);
 
-/*
- * Start the calling thread's sources (lib/sources/resource.h), and stop and
- * free them.  False with errno set if one could not start; the thread then runs
- * without it.  sampler_start is async-signal-safe in a forked child,
- * sampler_stop also in the handler.
- */
-bool sampler_start(struct thread *thread);
-void sampler_stop(struct thread *thread);
-
 /* ---- threads.c ---- */
 
 /*

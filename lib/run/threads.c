@@ -5,13 +5,10 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
-#include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
-#include "lib/base/wiped.h"
 #include "lib/run/sample.h"
 #include "lib/sources/perf.h"
 #include "lib/sources/thread-meters.h"
@@ -39,61 +36,18 @@ struct threads_thread_state {
 static struct thread *_Atomic all;
 static struct leftover *_Atomic leftovers;
 static struct thread *idle WIPED;
-static atomic_flag locked WIPED;
+static atomic_flag threads_lock WIPED;	/* of the lists */
 
 static struct threads_thread_state first
     BIG_WITH_START; /* the first thread's */
 static bool first_is_taken;
-
-/* The lock of the lists; handlers never take it. */
-static void
-threads_lock(void)
-{
-	while (atomic_flag_test_and_set_explicit(&locked,
-	    memory_order_acquire))
-		process_pause();
-}
-
-static void
-threads_unlock(void)
-{
-	atomic_flag_clear_explicit(&locked, memory_order_release);
-}
-
-static struct thread *
-find_idle(const void *routine)
-{
-	struct thread **link, *thread;
-
-	for (link = &idle; (thread = *link) != NULL;
-	    link = &thread->run->next_idle)
-		if (thread->routine == routine) {
-			*link = thread->run->next_idle;
-			return thread;
-		}
-	return NULL;
-}
-
-/* Of that routine's first state, which may be this new one.  Lock held. */
-static struct leftover *
-find_leftover(const void *routine, struct threads_thread_state *state)
-{
-	struct leftover *leftover;
-
-	for (leftover = leftovers; leftover != NULL; leftover = leftover->next)
-		if (leftover->routine == routine)
-			return leftover;
-	state->leftover.routine = routine;
-	state->leftover.next = leftovers;
-	leftovers = &state->leftover;
-	return &state->leftover;
-}
 
 /* Lock held. */
 static struct thread *
 make_state(const void *routine)
 {
 	struct threads_thread_state *state = &first;
+	struct leftover *leftover;
 	void *memory;
 
 	if (first_is_taken) {
@@ -113,7 +67,17 @@ make_state(const void *routine)
 		.next = all,
 		.routine = routine,
 	};
-	state->meters.leftover = find_leftover(routine, state);
+	/* That of the routine's first state, which may be this one. */
+	for (leftover = leftovers; leftover != NULL; leftover = leftover->next)
+		if (leftover->routine == routine)
+			break;
+	if (leftover == NULL) {
+		leftover = &state->leftover;
+		leftover->routine = routine;
+		leftover->next = leftovers;
+		leftovers = leftover;
+	}
+	state->meters.leftover = leftover;
 	all = &state->thread;
 	return &state->thread;
 }
@@ -121,13 +85,16 @@ make_state(const void *routine)
 struct thread *
 threads_take(const void *routine, void *argument)
 {
-	struct thread *thread;
+	struct thread **link = &idle, *thread;
 
-	threads_lock();
-	thread = find_idle(routine);
-	if (thread == NULL)
+	process_lock(&threads_lock);
+	while ((thread = *link) != NULL && thread->routine != routine)
+		link = &thread->run->next_idle;
+	if (thread != NULL)
+		*link = thread->run->next_idle;
+	else
 		thread = make_state(routine);
-	threads_unlock();
+	process_unlock(&threads_lock);
 	if (thread != NULL)
 		thread->run->argument = argument;
 	return thread;
@@ -138,10 +105,10 @@ threads_give_back(struct thread *thread)
 {
 	thread->run->has_begun = false;
 	thread->run->stage = THREAD_IDLE;
-	threads_lock();
+	process_lock(&threads_lock);
 	thread->run->next_idle = idle;
 	idle = thread;
-	threads_unlock();
+	process_unlock(&threads_lock);
 }
 
 struct thread *
@@ -179,8 +146,7 @@ start_afresh(struct thread *thread)
 void
 threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
-	thread->tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
-	    0);
+	thread->tid = process_thread_id();
 	thread->file->is_announced = thread->file->is_settled = false;
 	thread->file->n_samples = 0;
 	waits_forget(thread);
@@ -211,13 +177,15 @@ threads_resume_sampling(struct thread *thread)
 	thread_self = thread;
 }
 
-/* Most have nothing; leave their pages alone. */
-static void
-forget_leftovers(void)
+void
+threads_forked(void)
 {
 	struct leftover *leftover;
+	struct unwinder *unwinder;
+	struct thread *thread;
 	unsigned i;
 
+	/* Most have nothing; leave their pages alone. */
 	for (leftover = leftovers; leftover != NULL;
 	    leftover = leftover->next) {
 		if (leftover->ended_ns != 0 || leftover->living_ns != 0)
@@ -230,15 +198,6 @@ forget_leftovers(void)
 			leftover->pending[i] = 0;
 		leftover->has_pending = false;
 	}
-}
-
-void
-threads_forked(void)
-{
-	struct unwinder *unwinder;
-	struct thread *thread;
-
-	forget_leftovers();
 	for (thread = all; thread != NULL; thread = thread->next) {
 		unwinder = thread->unwinder;
 		if (thread != thread_self)
@@ -246,7 +205,7 @@ threads_forked(void)
 		else if (unwinder->trampoline.cfa != 0)
 			trampoline_withdraw(unwinder);
 		thread_file_forked(thread);
-		/* Most states have no frames; leave their pages alone. */
+		/* Most states have no frames, either. */
 		if (unwinder->stack.frames != NULL ||
 		    unwinder->fresh.frames != NULL)
 			unwind_forked(unwinder);

@@ -29,13 +29,18 @@
 #define WAIT_ALLOWANCE_MAX_NS 2000000
 #define WAIT_COST_MAX_NS 200000
 
+/* What a node that is remembered depends on. */
+struct waits_context {
+	uint32_t generation, phase;
+	uint64_t epoch;
+};
+
 /* A site at which the thread has waited, and the stack at that time. */
 struct site {
 	uintptr_t frame;
 	const void *function;
 	struct node node;
-	uint32_t generation, phase;
-	uint64_t epoch;
+	struct waits_context context;
 	uint32_t n_words;
 	struct waits_word {
 		uintptr_t at;
@@ -47,8 +52,7 @@ struct site {
 struct bare {
 	const void *function;
 	struct node node;
-	uint32_t generation, phase;
-	uint64_t epoch;
+	struct waits_context context;
 };
 
 struct wait_sites {
@@ -66,56 +70,53 @@ waits_hash(uintptr_t frame, const void *function)
 	return (size_t)(h >> 40);
 }
 
-static bool
-is_current(const struct thread *thread, uint32_t generation, uint64_t epoch,
-    uint32_t phase)
+static struct waits_context
+waits_context_now(const struct thread *thread)
 {
-	return generation == thread->waits->generation &&
-	    epoch == modules_epoch() && phase == phase_current();
+	return (struct waits_context){ thread->waits->generation,
+	    thread->file->phase, thread->file->modules.epoch };
 }
 
-/* Whether the stack is the one that the site remembers. */
 static bool
-waits_matches(const struct thread *thread, const struct site *site,
-              uintptr_t frame, const void *function)
+is_current(const struct thread *thread, const struct waits_context *context)
 {
-	uint32_t i;
-
-	if (site->frame != frame || site->function != function ||
-	    !is_current(thread, site->generation, site->epoch, site->phase))
-		return false;
-	for (i = 0; i < site->n_words; i++) {
-		uint64_t word;
-
-		memcpy(&word, (const void *)site->words[i].at, sizeof word);
-		if (word != site->words[i].value)
-			return false;
-	}
-	return true;
+	return context->generation == thread->waits->generation &&
+	    context->epoch == modules_epoch() &&
+	    context->phase == phase_current();
 }
 
+static struct site *
+waits_set_of(const struct thread *thread, uintptr_t frame,
+    const void *function)
+{
+	return thread->waits->sites->sites[
+	    waits_hash(frame, function) % N_SETS];
+}
+
+/* The site that remembers the present stack. */
 static const struct site *
 find_site(const struct thread *thread, uintptr_t frame, const void *function)
 {
-	const struct site *set = thread->waits->sites->sites[
-	    waits_hash(frame, function) % N_SETS];
-	unsigned i;
+	const struct site *site = waits_set_of(thread, frame, function);
+	const struct site *const end = site + N_WAYS;
+	uint32_t i;
 
-	for (i = 0; i < N_WAYS; i++)
-		if (waits_matches(thread, &set[i], frame, function))
-			return &set[i];
+	for (; site < end; site++) {
+		if (site->frame != frame || site->function != function ||
+		    !is_current(thread, &site->context))
+			continue;
+		for (i = 0; i < site->n_words; i++) {
+			uint64_t word;
+
+			memcpy(&word, (const void *)site->words[i].at,
+			    sizeof word);
+			if (word != site->words[i].value)
+				break;
+		}
+		if (i == site->n_words)
+			return site;
+	}
 	return NULL;
-}
-
-/* The site to fill.  Others may exist for that place, with other callers. */
-static struct site *
-choose_site(const struct thread *thread, uintptr_t frame,
-    const void *function)
-{
-	struct wait_sites *sites = thread->waits->sites;
-
-	return &sites->sites[waits_hash(frame, function) % N_SETS][
-	    sites->next_way++ % N_WAYS];
 }
 
 static bool
@@ -174,40 +175,6 @@ waits_add_words(struct site *site, const struct unwinder *unwinder,
 	return false;
 }
 
-/* With signals blocked. */
-static void
-waits_remember(struct thread *thread, uintptr_t frame, const void *function,
-    const struct node *node)
-{
-	struct site *site = choose_site(thread, frame, function);
-
-	site->frame = 0;
-	site->n_words = 0;
-	if (!waits_add_words(site, thread->unwinder, frame))
-		return;
-	site->function = function;
-	site->node = *node;
-	site->generation = thread->waits->generation;
-	site->phase = thread->file->phase;
-	site->epoch = thread->file->modules.epoch;
-	site->frame = frame;
-}
-
-static bool
-make_sites(struct thread *thread)
-{
-	void *memory;
-
-	if (thread->waits->sites != NULL)
-		return true;
-	memory = files_map(sizeof *thread->waits->sites,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (memory == MAP_FAILED)
-		return false;
-	thread->waits->sites = memory;
-	return true;
-}
-
 /*
  * Another thread may be adding to the file.  That will not take long, while the
  * wait may.
@@ -229,17 +196,31 @@ waits_enter(struct thread *thread, const void *function, const void *context,
 	}
 }
 
-/* Walks the stack from this library's caller outwards. */
+/*
+ * Walks the stack from this library's caller outwards, and remembers the site.
+ * With signals blocked.
+ */
 static __attribute__((noinline)) bool
 waits_walk(struct thread *thread, uintptr_t frame, const void *function,
     struct node *node)
 {
+	struct site *site;
 	ucontext_t here;
 
 	arch_here(&here);
 	if (waits_enter(thread, function, &here, node) != STORE_OK)
 		return false;
-	waits_remember(thread, frame, function, node);
+	/* Others may exist for that place, with other callers. */
+	site = waits_set_of(thread, frame, function) +
+	    thread->waits->sites->next_way++ % N_WAYS;
+	site->frame = 0;
+	site->n_words = 0;
+	if (!waits_add_words(site, thread->unwinder, frame))
+		return true;
+	site->function = function;
+	site->node = *node;
+	site->context = waits_context_now(thread);
+	site->frame = frame;
 	return true;
 }
 
@@ -247,30 +228,6 @@ static struct bare *
 bare_of(const struct thread *thread, const void *function)
 {
 	return &thread->waits->sites->bare[waits_hash(0, function) % N_BARE];
-}
-
-static bool
-find_bare(const struct thread *thread, const void *function,
-    struct node *node)
-{
-	const struct bare *bare = bare_of(thread, function);
-
-	if (bare->function != function ||
-	    !is_current(thread, bare->generation, bare->epoch, bare->phase))
-		return false;
-	*node = bare->node;
-	return true;
-}
-
-static bool
-enter_bare(struct thread *thread, const void *function, struct node *node)
-{
-	if (waits_enter(thread, function, NULL, node) != STORE_OK)
-		return false;
-	*bare_of(thread, function) = (struct bare){ function, *node,
-	    thread->waits->generation, thread->file->phase,
-	    thread->file->modules.epoch };
-	return true;
 }
 
 /* Earns the time that has passed; whether the last walks have left enough. */
@@ -290,16 +247,6 @@ may_walk(struct thread *thread, uint64_t now_ns)
 	return thread->waits->allowance_ns >= 0;
 }
 
-/* Charges at most what a walk can have taken; the rest was other threads'. */
-static void
-waits_charge(struct thread *thread, uint64_t cost_ns)
-{
-	if (cost_ns > WAIT_COST_MAX_NS)
-		cost_ns = WAIT_COST_MAX_NS;
-	thread->waits->allowance_ns -= (int64_t)cost_ns;
-	datafile_count_time(cost_ns);
-}
-
 /* Finds the node with signals blocked. */
 static __attribute__((noinline)) uint64_t
 find_anew(struct thread *thread, uintptr_t frame, const void *function,
@@ -307,16 +254,38 @@ find_anew(struct thread *thread, uintptr_t frame, const void *function,
 {
 	struct sample_guard guard;
 	struct node node;
+	uint64_t cost_ns;
+	void *memory;
+	bool ok;
 
 	if (thread->held_off > 0 || thread->is_sampling ||
 	    !sampling_is_own_process() || !sample_guard_begin(thread, &guard))
 		return now_ns;
-	if (make_sites(thread) && (walks ?
-	    waits_walk(thread, frame, function, &node) :
-	    enter_bare(thread, function, &node)))
+	if (thread->waits->sites == NULL) {
+		memory = files_map(sizeof *thread->waits->sites,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (memory != MAP_FAILED)
+			thread->waits->sites = memory;
+	}
+	if (thread->waits->sites == NULL) {
+		ok = false;
+	} else if (walks) {
+		ok = waits_walk(thread, frame, function, &node);
+	} else {
+		ok = waits_enter(thread, function, NULL, &node) == STORE_OK;
+		if (ok)
+			*bare_of(thread, function) = (struct bare){ function,
+			    node, waits_context_now(thread) };
+	}
+	if (ok)
 		thread->waits->node = node;
 	sample_guard_end(thread, &guard);
-	waits_charge(thread, process_clock(CLOCK_MONOTONIC) - now_ns);
+	/* At most what a walk can take; the rest was other threads'. */
+	cost_ns = process_clock(CLOCK_MONOTONIC) - now_ns;
+	if (cost_ns > WAIT_COST_MAX_NS)
+		cost_ns = WAIT_COST_MAX_NS;
+	thread->waits->allowance_ns -= (int64_t)cost_ns;
+	datafile_count_time(cost_ns);
 	return process_clock(CLOCK_MONOTONIC);
 }
 
@@ -325,6 +294,7 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
     uint64_t now_ns)
 {
 	const struct site *site = NULL;
+	const struct bare *bare;
 	bool walks;
 
 	thread->waits->node = TREE_ROOT;
@@ -337,9 +307,14 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
 		return now_ns;
 	}
 	walks = may_walk(thread, now_ns);
-	if (!walks && thread->waits->sites != NULL &&
-	    find_bare(thread, function, &thread->waits->node))
-		return now_ns;
+	if (!walks && thread->waits->sites != NULL) {
+		bare = bare_of(thread, function);
+		if (bare->function == function &&
+		    is_current(thread, &bare->context)) {
+			thread->waits->node = bare->node;
+			return now_ns;
+		}
+	}
 	return find_anew(thread, frame, function, now_ns, walks);
 }
 

@@ -22,7 +22,7 @@
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
 #include "lib/base/thread.h"

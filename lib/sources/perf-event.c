@@ -3,7 +3,6 @@
 #include "lib/sources/perf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -50,37 +49,19 @@ perf_event_sender(const siginfo_t *info)
 	    (int)column : -1;
 }
 
-/* The decimal number in a file, or 0. */
-static uint64_t
-perf_event_read_number(const char *path)
-{
-	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
-	char digits[24];
-	uint64_t number = 0;
-	ssize_t n = 0, i;
-
-	if (fd >= 0) {
-		n = files_read(fd, digits, sizeof digits);
-		files_close(fd);
-	}
-	for (i = 0; i < n && digits[i] >= '0' && digits[i] <= '9'; i++)
-		number = number * 10 + (uint64_t)(digits[i] - '0');
-	return number;
-}
-
 /* The number of the tracepoint that every system call passes; 0: not known. */
 static uint64_t
 syscall_tracepoint(void)
 {
 	static uint64_t number;
+	char digits[24];
+	const char *at = digits;
 
-	if (number == 0)
-		number = perf_event_read_number("/sys/kernel/tracing/events/"
-		    "raw_syscalls/sys_enter/id");
-	if (number == 0)
-		number = perf_event_read_number(
-		    "/sys/kernel/debug/tracing/events/"
-		    "raw_syscalls/sys_enter/id");
+	if (number == 0 && (files_read_start("/sys/kernel/tracing/events/"
+	    "raw_syscalls/sys_enter/id", digits, sizeof digits) > 0 ||
+	    files_read_start("/sys/kernel/debug/tracing/events/"
+	    "raw_syscalls/sys_enter/id", digits, sizeof digits) > 0))
+		number = files_take_number(&at);
 	return number;
 }
 
@@ -149,14 +130,13 @@ perf_event_can_trap_once(void)
 {
 	struct utsname names;
 	const char *at = names.release;
-	unsigned number[2] = { 0, 0 }, i;
+	uint64_t major;
 
 	if (arch_system_call(SYS_uname, (long)&names, 0, 0, 0) != 0)
 		return false;
-	for (i = 0; i < 2; i++, at++)
-		for (; *at >= '0' && *at <= '9'; at++)
-			number[i] = number[i] * 10 + (unsigned)(*at - '0');
-	return number[0] > 6 || (number[0] == 6 && number[1] >= 1);
+	major = files_take_number(&at);
+	at += *at == '.';
+	return major > 6 || (major == 6 && files_take_number(&at) >= 1);
 }
 
 static const char *

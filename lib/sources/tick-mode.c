@@ -2,7 +2,6 @@
 /* tick-mode.c -- reads the kernel's clocks that advance by ticks. */
 #include "lib/sources/tick-mode.h"
 
-#include <fcntl.h>
 #include <time.h>
 
 #include "lib/base/files.h"
@@ -17,17 +16,12 @@
 bool
 tick_mode_is_known(void)
 {
-	int fd = files_open("/sys/devices/system/cpu/nohz_full",
-	    O_RDONLY | O_CLOEXEC, 0);
 	struct timespec time;
-	char first = '\n';
+	char first[2];
 
-	if (fd >= 0) {
-		if (files_read(fd, &first, 1) != 1)
-			first = '\n';
-		files_close(fd);
-	}
-	return (first < '0' || first > '9') &&
+	files_read_start("/sys/devices/system/cpu/nohz_full", first,
+	    sizeof first);
+	return (*first < '0' || *first > '9') &&
 	    process_read_clock(CLOCK_OF_USER, &time) == 0;
 }
 

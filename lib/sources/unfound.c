@@ -2,7 +2,6 @@
 /* unfound.c -- real time of threads that is in no sample. */
 #include "lib/sources/timer.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 
 #include "lib/base/files.h"
@@ -110,25 +109,18 @@ unfound_lose(struct leftover *leftover)
 	return hits;
 }
 
-/* The second number of three. */
 bool
 unfound_read_delay(uint64_t *ns)
 {
-	const int fd = files_open("/proc/thread-self/schedstat",
-	    O_RDONLY | O_CLOEXEC, 0);
 	char text[64];
-	long n, i = 0;
+	const char *at = text;
 
-	if (fd < 0)
+	if (files_read_start("/proc/thread-self/schedstat", text,
+	    sizeof text) == 0)
 		return false;
-	n = files_read(fd, text, sizeof text);
-	files_close(fd);
-	while (i < n && text[i] != ' ')
-		i++;
-	if (i + 1 >= n)
+	files_take_number(&at);
+	if (*at++ != ' ')
 		return false;
-	*ns = 0;
-	for (i++; i < n && text[i] >= '0' && text[i] <= '9'; i++)
-		*ns = *ns * 10 + (uint64_t)(text[i] - '0');
+	*ns = files_take_number(&at);	/* the second of three */
 	return true;
 }

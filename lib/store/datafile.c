@@ -14,11 +14,10 @@
 #include <sys/mman.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
-#include "lib/base/wiped.h"
 #include "lib/signals/signals.h"
 
 /*

@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 #include "lib/base/arch.h"
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
-#include "lib/base/wiped.h"
 #include "lib/cpprofdata.h"
 
 #define GROWTH_MIN ((size_t)256 << 10)

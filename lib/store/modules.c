@@ -20,10 +20,9 @@
 #include <unistd.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
-#include "lib/base/wiped.h"
 #include "lib/store/datafile.h"
 #include "lib/unwind/rules.h"
 #include "lib/unwind/unwind.h"

@@ -11,9 +11,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/process.h"
-#include "lib/base/wiped.h"
 #include "lib/store/datafile.h"
 
 #define MAX_PHASES 1024
@@ -48,11 +47,9 @@ phase_number(const char *name)
 {
 	uint32_t phase;
 
-	while (atomic_flag_test_and_set_explicit(&locked,
-	    memory_order_acquire))
-		process_pause();
+	process_lock(&locked);
 	phase = find_or_add(name);
-	atomic_flag_clear_explicit(&locked, memory_order_release);
+	process_unlock(&locked);
 	return phase;
 }
 

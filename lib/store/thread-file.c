@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 
 #include "lib/base/arch.h"
+#include "lib/base/attributes.h"
 #include "lib/base/process.h"
-#include "lib/base/wiped.h"
 #include "lib/store/datafile.h"
 
 static __thread char given_name[16];	/* set by the program; "": none */

@@ -23,10 +23,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
-#include "lib/base/wiped.h"
 #include "lib/unwind/traits.h"
 
 #define MAX_MAPPINGS 64

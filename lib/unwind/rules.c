@@ -9,7 +9,7 @@
 #include "lib/unwind/rules.h"
 
 #include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/readable.h"
 #include "lib/unwind/traits.h"
 

@@ -11,7 +11,7 @@
  */
 #include "lib/unwind/rules.h"
 
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 
 /*
  * Everything that the index of .eh_frame_hdr refers to lies within this

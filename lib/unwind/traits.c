@@ -12,7 +12,7 @@
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/lookup.h"
 #include "lib/base/process.h"
 

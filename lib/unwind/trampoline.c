@@ -25,7 +25,7 @@
 #include "lib/unwind/trampoline.h"
 
 #include "lib/base/arch.h"
-#include "lib/base/big.h"
+#include "lib/base/attributes.h"
 #include "lib/base/sampling.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline-table.h"

@@ -62,7 +62,7 @@ static enum gate gate;
 	wrapped_enter(&call, (const void *)next.name, WRAPPED_WAIT);	\
 	result = next.name arguments;					\
 	wrapped_leave(&call);						\
-	return answer;							\
+	return result;							\
 }
 
 #define WRAPPER(function, type, name, parameters, arguments)		\

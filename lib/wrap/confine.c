@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/exported.h"
+#include "lib/base/attributes.h"
 #include "lib/base/process.h"
 #include "lib/base/readable.h"
 #include "lib/base/real.h"

@@ -48,9 +48,8 @@ find_count(const char *text, const char *label, uint64_t *count)
 
 	if (at == NULL)
 		return false;
-	*count = 0;
-	for (at += strlen(label); *at >= '0' && *at <= '9'; at++)
-		*count = *count * 10 + (uint64_t)(*at - '0');
+	at += strlen(label);
+	*count = files_take_number(&at);
 	return true;
 }
 
@@ -62,18 +61,9 @@ static bool
 bytes_ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
 {
 	char text[256];
-	ssize_t n;
-	int fd;
 
-	fd = files_open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	n = files_read(fd, text, sizeof text - 1);
-	files_close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	moved[BYTES_READ].seen += (uint64_t)n;
+	moved[BYTES_READ].seen += files_read_start("/proc/thread-self/io", text,
+	    sizeof text);
 	return find_count(text, "rchar: ", &counts[BYTES_READ]) &&
 	    find_count(text, "wchar: ", &counts[BYTES_WRITTEN]);
 }

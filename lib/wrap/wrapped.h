@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/exported.h"
+#include "lib/base/attributes.h"
 #include "lib/base/lookup.h"
 #include "lib/base/process.h"
 #include "lib/base/thread.h"
