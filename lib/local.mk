@@ -32,13 +32,13 @@ libcpprof_la_SOURCES = \
 	lib/base/lookup.c lib/run/own-resource.c lib/sources/resource.c \
 	lib/sources/timer.c lib/sources/unfound.c lib/run/sampler.c \
 	lib/run/threads.c \
-	lib/store/thread-file.c lib/signals/ours.c lib/signals/signals.c \
+	lib/store/thread-file.c lib/signals/action.c lib/signals/signals.c \
 	lib/base/meter.c lib/sources/tick-mode.c lib/sources/own-work.c \
 	lib/sources/perf.c lib/sources/usage.c lib/sources/perf-clock.c \
 	lib/wrap/wrapped.c lib/base/real.c lib/store/modules.c \
 	lib/store/datafile.c lib/store/disk.c lib/store/brief.c \
 	lib/base/readable.c lib/unwind/trampoline.c \
-	lib/signals/action.c lib/signals/alternate.c lib/signals/sigsys.c \
+	lib/signals/alternate.c lib/signals/sigsys.c \
 	lib/run/control.c lib/sources/dispatch.c lib/sources/exceptions.c \
 	lib/store/phase.c lib/run/waits.c lib/wrap/exec.c lib/run/sample.c \
 	\

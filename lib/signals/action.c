@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* action.c -- actions of the program's own signals, and the stacks that they
- * use.
+/* action.c -- which signals are ours; actions of the program's other signals,
+ * and the stacks that they use.
  *
  * A tick needs stack for the kernel's frame, which holds all registers, and for
  * the handler.  Our action asks for the alternate stack, because a program may
@@ -32,17 +32,40 @@ static _Atomic uint64_t masked_by_program[OUR_SIGNALS];
 static _Atomic bool are_stacks_small;
 static _Atomic bool are_all_adapted;	/* the actions, since stacks are small */
 
-static uint64_t
-action_bit_of(int number)
+signals_handler *our_handlers[OUR_SIGNALS];
+
+int
+signals_number(enum our_signal which)
 {
-	return number >= 1 && number <= 64 ? (uint64_t)1 << (number - 1) : 0;
+	static int ticks;
+
+	/* Without a table, which would lie on a page that nothing else needs. */
+	if (which == OUR_TRAPS)
+		return SIGTRAP;
+	if (which == OUR_EXCEPTIONS)
+		return SIGFPE;
+	if (which == OUR_BUS_ERRORS)
+		return SIGBUS;
+	if (ticks == 0)
+		ticks = SIGRTMAX - 1;	/* SIGRTMAX is a function call */
+	return ticks;
 }
 
-static bool
-masks_ours(const struct sigaction *action)
+enum our_signal
+signals_find(int number)
 {
-	return are_stacks_small && (action->sa_flags & SA_ONSTACK) != 0 &&
-	    action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (our_handlers[i] != NULL && signals_number(i) == number)
+			break;
+	return i;
+}
+
+bool
+signals_are_ours(int number)
+{
+	return sampling_is_on() && signals_find(number) != OUR_SIGNALS;
 }
 
 static void
@@ -58,7 +81,9 @@ const struct sigaction *
 action_adapt(const struct sigaction *action, struct sigaction *copy)
 {
 	const struct sigaction *adapted = action;
-	bool is_masked;
+	const bool is_masked = action != NULL && are_stacks_small &&
+	    (action->sa_flags & SA_ONSTACK) != 0 &&
+	    action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 	unsigned i;
 	int number;
 
@@ -66,7 +91,6 @@ action_adapt(const struct sigaction *action, struct sigaction *copy)
 		number = signals_number(i);
 		if (!signals_are_ours(number))
 			continue;
-		is_masked = masks_ours(action);
 		if (is_masked == (sigismember(&action->sa_mask, number) == 1))
 			continue;
 		if (adapted != copy)
@@ -80,7 +104,8 @@ action_adapt(const struct sigaction *action, struct sigaction *copy)
 void
 action_note(int number, const struct sigaction *action, struct sigaction *old)
 {
-	const uint64_t bit = action_bit_of(number);
+	const uint64_t bit = number >= 1 && number <= 64 ?
+	    (uint64_t)1 << (number - 1) : 0;
 	unsigned i;
 	int ours;
 
@@ -98,24 +123,6 @@ action_note(int number, const struct sigaction *action, struct sigaction *old)
 		else
 			atomic_fetch_and(&masked_by_program[i], ~bit);
 	}
-}
-
-/*
- * Adapts handlers that were installed before the stack was known.  A thread
- * that comes while another is at it does the same, as it must not enter one of
- * the handlers before.
- */
-static void
-adapt_all(void)
-{
-	struct sigaction action, copy;
-	int number;
-
-	for (number = 1; number < _NSIG; number++)
-		if (!signals_are_ours(number) &&
-		    real()->sigaction(number, NULL, &action) == 0 &&
-		    action_adapt(&action, &copy) == &copy)
-			real()->sigaction(number, &copy, NULL);
 }
 
 /* The size of the kernel's frame for a signal. */
@@ -149,11 +156,23 @@ action_size_for_calls(void)
 bool
 action_fit_stack(size_t size)
 {
+	struct sigaction action, copy;
+	int number;
+
 	if (!sampling_is_on())
 		return true;
-	if (action_is_small(size) && !are_all_adapted) {
+	/*
+	 * Adapt handlers that were installed before the stack was known.  A
+	 * thread that comes while another is at it does the same, as it must
+	 * not enter one of the handlers before.
+	 */
+	if (size < least_size() && !are_all_adapted) {
 		are_stacks_small = true;
-		adapt_all();
+		for (number = 1; number < _NSIG; number++)
+			if (!signals_are_ours(number) &&
+			    real()->sigaction(number, NULL, &action) == 0 &&
+			    action_adapt(&action, &copy) == &copy)
+				real()->sigaction(number, &copy, NULL);
 		are_all_adapted = true;
 	}
 	return size >= frame_size() + TICK_SIZE;

@@ -68,22 +68,6 @@ alternate_show(stack_t *stack)
 	stack->ss_flags = flags;
 }
 
-/* Installs ours in the place of `stack`. */
-static int
-replace(const stack_t *stack, const stack_t *larger, stack_t *old)
-{
-	stack_t before;
-	int result = real()->sigaltstack(larger, &before);
-
-	if (result != 0)
-		return result;
-	alternate_show(&before);
-	ours.programs = *stack;
-	if (old != NULL)
-		*old = before;
-	return 0;
-}
-
 void
 alternate_fit(size_t size)
 {
@@ -94,13 +78,21 @@ alternate_fit(size_t size)
 int
 alternate_set(const stack_t *stack, stack_t *old)
 {
-	stack_t larger;
+	stack_t larger, before;
 	int result;
 
 	if (stack != NULL && !readable_now(stack, sizeof *stack))
 		return real()->sigaltstack(stack, old);
-	if (stack != NULL && is_to_be_replaced(stack) && get_ours(&larger))
-		return replace(stack, &larger, old);
+	if (stack != NULL && is_to_be_replaced(stack) && get_ours(&larger)) {
+		result = real()->sigaltstack(&larger, &before);
+		if (result != 0)
+			return result;
+		alternate_show(&before);
+		ours.programs = *stack;
+		if (old != NULL)
+			*old = before;
+		return 0;
+	}
 	if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0)
 		alternate_fit(stack->ss_size);
 	result = real()->sigaltstack(stack, old);

@@ -263,52 +263,6 @@ signals_program_action(int number, const struct sigaction *action,
  */
 
 /*
- * An event's SIGTRAP that is pending would swallow the program's, as SIGTRAP
- * does not queue.
- */
-static void
-drop_pending_trap(void)
-{
-	const struct timespec no_time = { 0 };
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	syscall(SYS_rt_sigtimedwait, &set, NULL, &no_time, _NSIG / 8);
-}
-
-/*
- * Sends the signal to the process again, because another thread may wait for
- * it.
- */
-static void
-send_on(int number, siginfo_t *info)
-{
-	if (syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
-		return;
-	/* Only a process's first thread may send it as if by kill. */
-	info->si_code = SI_QUEUE;
-	syscall(SYS_rt_sigqueueinfo, getpid(), number, info);
-}
-
-/*
- * Whether the collector was interrupted at work: only it blocks all signals but
- * SIGBUS.
- */
-static bool
-has_interrupted_us(const ucontext_t *interrupted)
-{
-	const uint64_t never = (uint64_t)1 << (SIGKILL - 1) |
-	    (uint64_t)1 << (SIGSTOP - 1) | (uint64_t)1 << (SIGSYS - 1);
-	const uint64_t wanted = signals_blocked_for_work();
-	uint64_t mask;
-
-	memcpy(&mask, &interrupted->uc_sigmask, sizeof mask);
-	return (wanted & ~never & ~mask) == 0 && (mask & ~wanted) == 0 &&
-	    ~wanted != 0;
-}
-
-/*
  * Makes the signal pending again, and blocked in the context to which the
  * handler returns.  It is blocked here, too: if the program's action does not
  * defer it, its handler would interrupt itself for ever.  For a queued signal
@@ -322,11 +276,17 @@ defer(int number, siginfo_t *info, void *context)
 
 	sigaddset(&interrupted->uc_sigmask, number);
 	signals_change_mask(SIG_BLOCK, signals_bit_of(number));
-	if (info->si_code == SI_TKILL || info->si_code > 0)
+	if (info->si_code == SI_TKILL || info->si_code > 0) {
 		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
 		    number, info);
-	else
-		send_on(number, info);
+		return;
+	}
+	/* To the process, because another thread may wait for it. */
+	if (syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
+		return;
+	/* Only a process's first thread may send it as if by kill. */
+	info->si_code = SI_QUEUE;
+	syscall(SYS_rt_sigqueueinfo, getpid(), number, info);
 }
 
 /*
@@ -339,28 +299,21 @@ defer(int number, siginfo_t *info, void *context)
 bool
 signals_defer(int number, siginfo_t *info, void *context)
 {
+	/* Only the collector blocks all signals but SIGBUS, at work. */
+	const uint64_t never = signals_bit_of(SIGKILL) |
+	    signals_bit_of(SIGSTOP) | signals_bit_of(SIGSYS);
+	const uint64_t wanted = signals_blocked_for_work();
 	ucontext_t *interrupted = context;
+	uint64_t mask;
 
-	if (!has_interrupted_us(context))
+	memcpy(&mask, &interrupted->uc_sigmask, sizeof mask);
+	if ((wanted & ~never & ~mask) != 0 || (mask & ~wanted) != 0 ||
+	    ~wanted == 0)
 		return false;
 	defer(number, info, context);
 	if ((signals_change_mask(SIG_BLOCK, 0) & signals_bit_of(SIGBUS)) != 0)
 		sigaddset(&interrupted->uc_sigmask, SIGBUS);
 	return true;
-}
-
-/*
- * The program has blocked the signal: leaves it pending and stops sampling this
- * thread.
- */
-static void
-leave_pending(int number, siginfo_t *info, void *context)
-{
-	has_yielded = true;
-	stop_sampling(context);
-	if (number == SIGTRAP)
-		drop_pending_trap();
-	defer(number, info, context);
 }
 
 /*
@@ -395,26 +348,6 @@ signals_have_action(enum our_signal which)
 	    !signals_is_plain(&program_actions[which], SIG_IGN);
 }
 
-/*
- * Calls the program's handler of SIGBUS.  The kernel has done everything else
- * as the program wants it, because our action imitates the program's.
- */
-static void
-call_program_handler(int number, siginfo_t *info, void *context)
-{
-	struct sigaction *kept = &program_actions[signals_find(number)];
-	const struct sigaction action = *kept;
-
-	if ((action.sa_flags & SA_RESETHAND) != 0) {
-		kept->sa_handler = SIG_DFL;
-		signals_install(signals_find(number), NULL);
-	}
-	if ((action.sa_flags & SA_SIGINFO) != 0)
-		action.sa_sigaction(number, info, context);
-	else
-		action.sa_handler(number);
-}
-
 static void
 run_program_action(int number, siginfo_t *info, void *context)
 {
@@ -429,76 +362,72 @@ run_program_action(int number, siginfo_t *info, void *context)
 		act_by_default(number, info);
 		return;
 	}
-	if (number == SIGBUS) {
-		call_program_handler(number, info, context);
-		return;
-	}
 	if ((action.sa_flags & SA_RESETHAND) != 0)
 		kept->sa_handler = SIG_DFL;
-	sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
-	if ((action.sa_flags & SA_NODEFER) == 0)
-		sigaddset(&mask, number);
-	real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
+	/*
+	 * For SIGBUS, the kernel has done everything else as the program wants
+	 * it, because our action imitates the program's.
+	 */
+	if (number == SIGBUS) {
+		if ((action.sa_flags & SA_RESETHAND) != 0)
+			signals_install(OUR_BUS_ERRORS, NULL);
+	} else {
+		sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
+		if ((action.sa_flags & SA_NODEFER) == 0)
+			sigaddset(&mask, number);
+		real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
+	}
 	if ((action.sa_flags & SA_SIGINFO) != 0)
 		action.sa_sigaction(number, info, context);
 	else
 		action.sa_handler(number);
-	real()->pthread_sigmask(SIG_SETMASK, &saved, NULL);
-}
-
-/*
- * A signal raised by an instruction kills the program if it is blocked or
- * ignored, as it cannot wait.
- */
-static bool
-is_forced(enum our_signal which, const siginfo_t *info)
-{
-	return which != OUR_TICKS && info->si_code > 0 &&
-	    (program_blocks[which] ||
-	    signals_is_plain(&program_actions[which], SIG_IGN));
+	if (number != SIGBUS)
+		real()->pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
 void
 signals_pass_on(int number, siginfo_t *info, void *context)
 {
 	const enum our_signal which = signals_find(number);
+	const struct timespec no_time = { 0 };
+	sigset_t trap;
 
-	if (is_forced(which, info))
+	/*
+	 * A signal raised by an instruction kills the program if it is blocked
+	 * or ignored, as it cannot wait.
+	 */
+	if (which != OUR_TICKS && info->si_code > 0 &&
+	    (program_blocks[which] ||
+	    signals_is_plain(&program_actions[which], SIG_IGN))) {
 		act_by_default(number, info);
-	else if (program_blocks[which])
-		leave_pending(number, info, context);
-	else
+	} else if (program_blocks[which]) {
+		/* Leave it pending and stop sampling this thread. */
+		has_yielded = true;
+		stop_sampling(context);
+		/*
+		 * An event's SIGTRAP that is pending would swallow the
+		 * program's, as SIGTRAP does not queue.
+		 */
+		sigemptyset(&trap);
+		sigaddset(&trap, SIGTRAP);
+		if (number == SIGTRAP)
+			syscall(SYS_rt_sigtimedwait, &trap, NULL, &no_time,
+			    _NSIG / 8);
+		defer(number, info, context);
+	} else {
 		run_program_action(number, info, context);
+	}
 }
 
 /*
  * Installing and giving back.
  */
 
-/*
- * Gives our action for SIGBUS the mask and flags of the program's, so that its
- * handler can be called from ours.
- */
-static void
-imitate(struct sigaction *action)
-{
-	const struct sigaction *kept = &program_actions[OUR_BUS_ERRORS];
-	struct sigaction copy;
-
-	if (signals_is_plain(kept, SIG_DFL) ||
-	    signals_is_plain(kept, SIG_IGN)) {
-		sigemptyset(&action->sa_mask);
-		return;
-	}
-	kept = action_adapt(kept, &copy);
-	action->sa_mask = kept->sa_mask;
-	action->sa_flags = (kept->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
-}
-
 static bool
 signals_install(enum our_signal which, struct sigaction *old)
 {
-	struct sigaction action;
+	const struct sigaction *programs = &program_actions[which];
+	struct sigaction action, copy;
 
 	memset(&action, 0, sizeof action);
 	action.sa_sigaction = our_handlers[which];
@@ -506,8 +435,15 @@ signals_install(enum our_signal which, struct sigaction *old)
 	signals_fill(&action.sa_mask);
 	if (our_handlers[OUR_BUS_ERRORS] != NULL)
 		sigdelset(&action.sa_mask, SIGBUS);
-	if (which == OUR_BUS_ERRORS)
-		imitate(&action);
+	/* The program's handler of SIGBUS can be called from ours. */
+	if (which == OUR_BUS_ERRORS && signals_have_action(which)) {
+		programs = action_adapt(programs, &copy);
+		action.sa_mask = programs->sa_mask;
+		action.sa_flags = (programs->sa_flags & ~SA_RESETHAND) |
+		    SA_SIGINFO;
+	} else if (which == OUR_BUS_ERRORS) {
+		sigemptyset(&action.sa_mask);
+	}
 	/*
 	 * SIGSYS must not be blocked in handlers that may make system calls
 	 * (lib/sources/dispatch.h).  But a trap that comes together with a
@@ -537,10 +473,8 @@ signals_take(enum our_signal which, signals_handler *handler)
 	if (which == OUR_BUS_ERRORS && !is_taken &&
 	    real()->sigaction(SIGBUS, NULL, &program_actions[which]) != 0)
 		return false;
-	return signals_install(which,
-	                       is_taken || which == OUR_BUS_ERRORS ?
-	                           NULL :
-	                           &program_actions[which]);
+	return signals_install(which, is_taken || which == OUR_BUS_ERRORS ?
+	    NULL : &program_actions[which]);
 }
 
 void

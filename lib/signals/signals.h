@@ -20,6 +20,42 @@
 /* ---- action.c ---- */
 
 /*
+ * Which signals the collector uses.
+ *
+ * Ticks come as SIGRTMAX - 1.  SIGPROF belongs to programs and other profilers:
+ * some install a handler for it and die of a signal that they did not ask for.
+ * Real-time signals near the top are hardly ever used.  The kernel sends perf
+ * events as SIGTRAP and floating-point exceptions as SIGFPE; these are ours
+ * only if such events are counted.  SIGBUS comes if somebody has truncated the
+ * recording's file (lib/store/datafile.h).  It is always ours, although it is
+ * hardly ever meant for us.
+ *
+ * All functions: async-signal-safe, any thread.
+ */
+
+enum our_signal {
+	OUR_TICKS,
+	OUR_TRAPS,
+	OUR_EXCEPTIONS,
+	OUR_BUS_ERRORS,
+	OUR_SIGNALS
+};
+
+typedef void signals_handler(int number, siginfo_t *info, void *context);
+
+/* Our handlers; NULL: the signal is not ours. */
+extern signals_handler *our_handlers[OUR_SIGNALS];
+
+/* The signal's number, a constant of the process. */
+int signals_number(enum our_signal which);
+
+/* Which of our signals has that number; OUR_SIGNALS: none. */
+enum our_signal signals_find(int number);
+
+/* Whether sampling is on and a signal is one of ours. */
+bool signals_are_ours(int number);
+
+/*
  * Actions of the program's own signals, and the stacks that they use.
  *
  * A tick needs some stack.  In a handler of the program on a small alternate
@@ -90,44 +126,6 @@ void alternate_begin(void);
  * stopped.
  */
 void alternate_end(void);
-
-/* ---- ours.c ---- */
-
-/*
- * Which signals the collector uses.
- *
- * Ticks come as SIGRTMAX - 1.  SIGPROF belongs to programs and other profilers:
- * some install a handler for it and die of a signal that they did not ask for.
- * Real-time signals near the top are hardly ever used.  The kernel sends perf
- * events as SIGTRAP and floating-point exceptions as SIGFPE; these are ours
- * only if such events are counted.  SIGBUS comes if somebody has truncated the
- * recording's file (lib/store/datafile.h).  It is always ours, although it is
- * hardly ever meant for us.
- *
- * All functions: async-signal-safe, any thread.
- */
-
-enum our_signal {
-	OUR_TICKS,
-	OUR_TRAPS,
-	OUR_EXCEPTIONS,
-	OUR_BUS_ERRORS,
-	OUR_SIGNALS
-};
-
-typedef void signals_handler(int number, siginfo_t *info, void *context);
-
-/* Our handlers; NULL: the signal is not ours.  Set by signals.c. */
-extern signals_handler *our_handlers[OUR_SIGNALS];
-
-/* The signal's number, a constant of the process. */
-int signals_number(enum our_signal which);
-
-/* Which of our signals has that number; OUR_SIGNALS: none. */
-enum our_signal signals_find(int number);
-
-/* Whether sampling is on and a signal is one of ours. */
-bool signals_are_ours(int number);
 
 /* ---- sigsys.c ---- */
 

@@ -47,26 +47,6 @@ static __thread uint64_t masks[N_MASKS];
 static __thread struct mask_argument mask_arguments[N_MASKS];
 static __thread unsigned next_mask;
 
-/* Changes the mask that the program will have when the handler returns. */
-static long
-sigsys_change_mask(ucontext_t *call)
-{
-	uint64_t mask = 0;
-	long result = arch_system_call(SYS_rt_sigprocmask,
-	    (long)*arch_call_argument(call, 0),
-	    (long)*arch_call_argument(call, 1),
-	    (long)*arch_call_argument(call, 2),
-	    (long)*arch_call_argument(call, 3));
-
-	if (result == 0) {
-		arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask,
-		    MASK_SIZE);
-		mask &= ~OUR_BIT;
-		memcpy(&call->uc_sigmask, &mask, sizeof mask);
-	}
-	return result;
-}
-
 /* Whether 8 bytes can be read; as in lib/base/readable.c. */
 static bool
 can_be_read(long long address)
@@ -83,56 +63,46 @@ action_can_be_read(const struct kernel_action *action)
 	    can_be_read((intptr_t)&action->mask));
 }
 
-/* Writes into its first and its last field. */
-static bool
-action_can_be_written(struct kernel_action *action)
-{
-	return action == NULL || (arch_system_call(SYS_rt_sigprocmask,
-	    SIG_BLOCK, 0, (long)&action->mask, MASK_SIZE) == 0 &&
-	    arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)action,
-	    MASK_SIZE) == 0);
-}
-
-/* As the kernel, sets the action even if the old one cannot be written. */
-static long
-change_our_action(const struct kernel_action *action,
-    struct kernel_action *old, long long mask_size)
-{
-	struct kernel_action previous = program_action;
-
-	if (mask_size != MASK_SIZE)
-		return -EINVAL;
-	if (!action_can_be_read(action))
-		return -EFAULT;
-	if (action != NULL)
-		program_action = *action;
-	if (!action_can_be_written(old))
-		return -EFAULT;
-	if (old != NULL)
-		*old = previous;
-	return 0;
-}
-
 /* An action that cannot be read is passed on, and the kernel refuses it. */
 static long
 change_action(ucontext_t *call)
 {
 	const long number = (long)*arch_call_argument(call, 0);
-	const long long old = *arch_call_argument(call, 2),
-	    mask_size = *arch_call_argument(call, 3);
 	const struct kernel_action *action =
 	    (const void *)*arch_call_argument(call, 1);
+	struct kernel_action *old = (void *)*arch_call_argument(call, 2);
+	const long long size = *arch_call_argument(call, 3);
+	const struct kernel_action previous = program_action;
 	struct kernel_action copy;
 
-	if (number == SIGSYS)
-		return change_our_action(action, (void *)old, mask_size);
-	if (action != NULL && action_can_be_read(action)) {
-		copy = *action;
-		copy.mask &= ~OUR_BIT;
-		action = &copy;
+	if (number != SIGSYS) {
+		if (action != NULL && action_can_be_read(action)) {
+			copy = *action;
+			copy.mask &= ~OUR_BIT;
+			action = &copy;
+		}
+		return arch_system_call(SYS_rt_sigaction, number, (long)action,
+		    (long)old, (long)size);
 	}
-	return arch_system_call(SYS_rt_sigaction, number, (long)action,
-	    (long)old, (long)mask_size);
+	if (size != MASK_SIZE)
+		return -EINVAL;
+	if (!action_can_be_read(action))
+		return -EFAULT;
+	if (action != NULL)
+		program_action = *action;
+	if (old == NULL)
+		return 0;
+	/*
+	 * As the kernel, set the action even if the old one cannot be written:
+	 * write into its last and its first field.
+	 */
+	if (arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0,
+	    (long)&old->mask, MASK_SIZE) != 0 ||
+	    arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)old,
+	    MASK_SIZE) != 0)
+		return -EFAULT;
+	*old = previous;
+	return 0;
 }
 
 /* Replaces a mask that blocks ours. */
@@ -149,49 +119,43 @@ unblock_ours(long long *mask)
 	*mask = (intptr_t)copy;
 }
 
-/* The same for an argument that points to the mask's address and size. */
-static void
-unblock_ours_in_argument(long long *argument)
-{
-	struct mask_argument *copy = &mask_arguments[next_mask % N_MASKS];
-	const struct mask_argument *given = (const void *)*argument;
-
-	if (given == NULL || !can_be_read(*argument) ||
-	    !can_be_read((intptr_t)&given->size))
-		return;
-	*copy = *given;
-	unblock_ours(&copy->mask);
-	if (copy->mask != given->mask)
-		*argument = (intptr_t)copy;
-}
-
-/* A handler may have changed the mask in its frame. */
-static void
-unblock_ours_in_frame(ucontext_t *frame)
-{
-	uint64_t mask;
-
-	if (!can_be_read((intptr_t)&frame->uc_sigmask))
-		return;
-	memcpy(&mask, &frame->uc_sigmask, sizeof mask);
-	if ((mask & OUR_BIT) == 0)
-		return;
-	mask &= ~OUR_BIT;
-	memcpy(&frame->uc_sigmask, &mask, sizeof mask);
-}
-
 bool
 sigsys_make(ucontext_t *call)
 {
+	struct mask_argument *copy = &mask_arguments[next_mask % N_MASKS];
+	const struct mask_argument *given;
+	long long *argument;
+	ucontext_t *frame;
+	uint64_t mask = 0;
+
 	switch (arch_call_number(call)) {
 	case SYS_rt_sigprocmask:
-		*arch_call_result(call) = sigsys_change_mask(call);
+		*arch_call_result(call) = arch_system_call(SYS_rt_sigprocmask,
+		    (long)*arch_call_argument(call, 0),
+		    (long)*arch_call_argument(call, 1),
+		    (long)*arch_call_argument(call, 2),
+		    (long)*arch_call_argument(call, 3));
+		if (*arch_call_result(call) != 0)
+			return true;
+		/* The program will have that mask when the handler returns. */
+		arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask,
+		    MASK_SIZE);
+		mask &= ~OUR_BIT;
+		memcpy(&call->uc_sigmask, &mask, sizeof mask);
 		return true;
 	case SYS_rt_sigaction:
 		*arch_call_result(call) = change_action(call);
 		return true;
 	case SYS_rt_sigreturn:
-		unblock_ours_in_frame(arch_call_frame(call));
+		/* A handler may have changed the mask in its frame. */
+		frame = arch_call_frame(call);
+		if (!can_be_read((intptr_t)&frame->uc_sigmask))
+			break;
+		memcpy(&mask, &frame->uc_sigmask, sizeof mask);
+		if ((mask & OUR_BIT) == 0)
+			break;
+		mask &= ~OUR_BIT;
+		memcpy(&frame->uc_sigmask, &mask, sizeof mask);
 		break;
 	case SYS_rt_sigsuspend:
 		unblock_ours(arch_call_argument(call, 0));
@@ -207,7 +171,16 @@ sigsys_make(ucontext_t *call)
 		break;
 	case SYS_pselect6:
 	case SYS_io_pgetevents:
-		unblock_ours_in_argument(arch_call_argument(call, 5));
+		/* The argument points to the mask's address and size. */
+		argument = arch_call_argument(call, 5);
+		given = (const void *)*argument;
+		if (given == NULL || !can_be_read(*argument) ||
+		    !can_be_read((intptr_t)&given->size))
+			break;
+		*copy = *given;
+		unblock_ours(&copy->mask);
+		if (copy->mask != given->mask)
+			*argument = (intptr_t)copy;
 		break;
 	}
 	return false;
@@ -255,31 +228,25 @@ sigsys_bypass_sanitizer(int number, signals_handler *handler)
 	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
 }
 
-static void
-sigsys_install(signals_handler *handler)
-{
-	struct kernel_action action;
-	unsigned i;
-
-	is_taken = true;
-	memset(&action, 0, sizeof action);
-	action.handler.with_info = handler;
-	action.flags = SA_SIGINFO | SA_NODEFER | RESTORER;
-	action.restorer = dispatch_restorer;
-	arch_system_call(SYS_rt_sigaction, SIGSYS, (long)&action,
-	    (long)&program_action, MASK_SIZE);
-	for (i = 0; i < OUR_SIGNALS; i++)
-		if (signals_are_ours(signals_number(i)))
-			sigsys_set_restorer(signals_number(i));
-}
-
 void
 sigsys_take(signals_handler *handler)
 {
 	const uint64_t ours = OUR_BIT;
+	struct kernel_action action;
+	unsigned i;
 
-	if (!is_taken)
-		sigsys_install(handler);
+	if (!is_taken) {
+		is_taken = true;
+		memset(&action, 0, sizeof action);
+		action.handler.with_info = handler;
+		action.flags = SA_SIGINFO | SA_NODEFER | RESTORER;
+		action.restorer = dispatch_restorer;
+		arch_system_call(SYS_rt_sigaction, SIGSYS, (long)&action,
+		    (long)&program_action, MASK_SIZE);
+		for (i = 0; i < OUR_SIGNALS; i++)
+			if (signals_are_ours(signals_number(i)))
+				sigsys_set_restorer(signals_number(i));
+	}
 	arch_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, 0,
 	    MASK_SIZE);
 }
