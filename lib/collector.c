@@ -93,7 +93,7 @@ begin(int argc, char **words, char **environment)
 		__tsan_init();
 	if (__lsan_init != NULL)
 		__lsan_init();
-	resources_begin(&resource_parts_here);
+	resource_parts = &resource_parts_here;
 	start_library(&start_parts_here, environment, words);
 	errno = saved;
 }

@@ -110,38 +110,16 @@ find_stub(uintptr_t site)
 	return NULL;
 }
 
-/*
- * The context is after the instruction, which may be the last of its function.
- */
-static void
-dispatch_count(ucontext_t *call)
-{
-	const unsigned column = resources.place[RESOURCE_SYSCALLS] - 1u;
-	struct thread *thread = thread_self;
-	uint64_t hits;
-
-	if (thread == NULL || thread->is_sampling || sampling_is_stopped())
-		return;
-	/*
-	 * The return from a handler is not a call of the program.  The
-	 * tracepoint does not count it either.
-	 */
-	if (arch_call_number(call) == SYS_rt_sigreturn)
-		return;
-	hits = meter_spend(&thread->meters->accounts[column].meter, 1);
-	if (hits == 0)
-		return;
-	*arch_pc(call) -= ARCH_CALL_SIZE;
-	resource_parts->on_due(thread, column, hits, NULL, call);
-	*arch_pc(call) += ARCH_CALL_SIZE;
-}
-
+/* At each call the context is after the instruction, perhaps a function's last. */
 static void
 handle(int number, siginfo_t *info, void *context)
 {
+	const unsigned column = resources.place[RESOURCE_SYSCALLS] - 1u;
+	struct thread *thread = thread_self;
 	ucontext_t *call = context;
-	int saved = errno;
+	const int saved = errno;
 	const char *stub;
+	uint64_t hits;
 
 	if (info->si_code != STOPPED_BY_DISPATCH) {
 		sigsys_pass_on(number, info, context);
@@ -153,7 +131,19 @@ handle(int number, siginfo_t *info, void *context)
 		errno = saved;
 		return;
 	}
-	dispatch_count(call);
+	/*
+	 * The return from a handler is not a call of the program.  The
+	 * tracepoint does not count it either.
+	 */
+	if (thread != NULL && !thread->is_sampling && !sampling_is_stopped() &&
+	    arch_call_number(call) != SYS_rt_sigreturn) {
+		hits = meter_spend(&thread->meters->accounts[column].meter, 1);
+		*arch_pc(call) -= ARCH_CALL_SIZE;
+		if (hits > 0)
+			resource_parts->on_due(thread, column, hits, NULL,
+			    call);
+		*arch_pc(call) += ARCH_CALL_SIZE;
+	}
 	if (!sigsys_make(call)) {
 		stub = find_stub((uintptr_t)*arch_pc(call));
 		if (stub != NULL) {

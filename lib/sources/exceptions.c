@@ -30,25 +30,19 @@ exceptions_are_wanted(void)
 }
 
 static void
-block_others(ucontext_t *interrupted)
+begin_step(void *context)
 {
 	static const int needed[] = { SIGFPE, SIGTRAP, SIGSEGV, SIGBUS,
 	    SIGILL, SIGSYS };
-	sigset_t *mask = &interrupted->uc_sigmask;
+	sigset_t *mask = &((ucontext_t *)context)->uc_sigmask;
 	size_t i;
 
+	fpu_begin_step(context, &state.step);
 	state.mask = *mask;
 	signals_fill(mask);
 	for (i = 0; i < sizeof needed / sizeof *needed; i++)
 		if (sigismember(&state.mask, needed[i]) == 0)
 			sigdelset(mask, needed[i]);
-}
-
-static void
-begin_step(void *context)
-{
-	fpu_begin_step(context, &state.step);
-	block_others(context);
 	state.is_stepping = true;
 }
 
@@ -144,14 +138,6 @@ exceptions_try_step(int number, siginfo_t *info, void *context)
 	was_tried = has_raised;
 }
 
-static void
-try_division(void)
-{
-	fpu_unmask();
-	fpu_divide_by_zero();
-	fpu_mask();
-}
-
 static bool
 exceptions_probe(const struct resource_row *row, uint64_t interval,
                  const char **why)
@@ -169,7 +155,9 @@ exceptions_probe(const struct resource_row *row, uint64_t interval,
 	real()->sigaction(SIGFPE, &fault, &old_fault);
 	real()->sigaction(SIGTRAP, &step, &old_step);
 	real()->pthread_sigmask(SIG_UNBLOCK, &both, &old);
-	try_division();
+	fpu_unmask();
+	fpu_divide_by_zero();
+	fpu_mask();
 	real()->pthread_sigmask(SIG_SETMASK, &old, NULL);
 	real()->sigaction(SIGTRAP, &old_step, NULL);
 	real()->sigaction(SIGFPE, &old_fault, NULL);

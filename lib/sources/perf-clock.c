@@ -163,58 +163,49 @@ perf_clock_start(struct thread *thread, unsigned column)
  * The trap's way into the handler and the handler's own system calls are kernel
  * time, too.  A tick that finds those waits for the end of the handler.
  */
-static bool
-is_tick_pending(void)
-{
-	uint64_t pending;
-
-	return arch_system_call(SYS_rt_sigpending, (long)&pending,
-	    sizeof pending, 0, 0) == 0 &&
-	    (pending >> (signals_number(OUR_TICKS) - 1) & 1) != 0;
-}
-
 void
 perf_clock_end_trap(struct thread *thread)
 {
-	if (thread->meters->clock.is_of_user_mode && is_tick_pending())
+	uint64_t pending;
+
+	if (thread->meters->clock.is_of_user_mode &&
+	    arch_system_call(SYS_rt_sigpending, (long)&pending, sizeof pending,
+	    0, 0) == 0 &&
+	    (pending >> (signals_number(OUR_TICKS) - 1) & 1) != 0)
 		thread->meters->clock.is_own_tick = true;
 }
 
 /*
- * The ends of the period that the handler has set, up to a trap of user mode:
- * more than one if it has ended in the kernel.
- */
-static uint64_t
-count_periods(const struct perf_clock *clock, uint64_t now)
-{
-	const uint64_t passed = now - clock->armed_us;
-	uint64_t way = atomic_load_explicit(&least_way_us,
-	    memory_order_relaxed);
-
-	if (clock->alarm_us == 0 || passed < clock->alarm_us)
-		return 1;	/* the event's clock is ahead */
-	if (passed - clock->alarm_us < way) {
-		way = passed - clock->alarm_us;
-		atomic_store_explicit(&least_way_us, way,
-		    memory_order_relaxed);
-	}
-	return (passed - way) / clock->alarm_us;
-}
-
-/*
- * The time that such a trap stands for.  If its distance has no memory, the
- * first end of the period is a boundary.  A repeated period is not drawn again,
- * and a short one is repeated soon, so each of its later ends stands for no
- * more than itself: if it counted as a boundary, a thread's first milliseconds
- * would have too many.  The meter, begun again, makes hits of it.
+ * The time that a trap of user mode stands for, if the handler has set its
+ * period.  If its distance has no memory, the first end of the period is a
+ * boundary.  A repeated period is not drawn again, and a short one is repeated
+ * soon, so each of its later ends stands for no more than itself: if it counted
+ * as a boundary, a thread's first milliseconds would have too many.  The meter,
+ * begun again, makes hits of it.
  */
 static uint64_t
 time_of_trap(struct perf_clock *clock, struct account *account, uint64_t now)
 {
-	const uint64_t n = count_periods(clock, now);
-	const uint64_t before = clock->counted_us,
-	    due = clock->armed_us + n * clock->alarm_us;
+	const uint64_t before = clock->counted_us;
+	const uint64_t passed = now - clock->armed_us;
+	uint64_t way = atomic_load_explicit(&least_way_us,
+	    memory_order_relaxed);
+	uint64_t n = 1, due;
 
+	/*
+	 * How many times the period has ended: more than once if it has ended
+	 * in the kernel.  It has ended, although the event's clock may be
+	 * ahead.
+	 */
+	if (clock->alarm_us != 0 && passed >= clock->alarm_us) {
+		if (passed - clock->alarm_us < way) {
+			way = passed - clock->alarm_us;
+			atomic_store_explicit(&least_way_us, way,
+			    memory_order_relaxed);
+		}
+		n = (passed - way) / clock->alarm_us;
+	}
+	due = clock->armed_us + n * clock->alarm_us;
 	clock->counted_us = due < now ? due : now;
 	if (meter_has_memory(&account->meter))
 		return account->period;
@@ -226,64 +217,48 @@ time_of_trap(struct perf_clock *clock, struct account *account, uint64_t now)
 }
 
 /*
- * A trap counts its whole period, although a tick may have charged a part of
- * that time to the kernel; the following such ticks are charged less.  If the
- * event's clock is faster than the thread's, as on a virtual machine that was
- * not running, the account stays at most AHEAD_MAX intervals ahead, more than
- * most random periods.
+ * In user mode a trap counts its whole period, although a tick may have charged
+ * a part of that time to the kernel; the following such ticks are charged less.
+ * If the event's clock is faster than the thread's, as on a virtual machine
+ * that was not running, the account stays at most AHEAD_MAX intervals ahead,
+ * more than most random periods.
+ *
+ * In all modes a trap is the end of its period, whatever else the thread's
+ * clock says: the clocks of the two differ by what is not the thread's own, such
+ * as interrupts and the time of other virtual machines.  Only much less than a
+ * period means that they have drifted apart, and that nothing is due.
  */
-static uint64_t
-user_hits(struct thread *thread, unsigned column, uint64_t now)
-{
-	struct perf_clock *clock = &thread->meters->clock;
-	struct account *account = &thread->meters->accounts[column];
-	const uint64_t spent = now + AHEAD_MAX * account->meter.interval -
-	    account->seen;
-	uint64_t period = account->period;
-
-	if (account->is_by_hand)
-		period = time_of_trap(clock, account, now);
-	else
-		clock->counted_us = now;
-	if (period > spent)
-		period = spent;
-	account->seen += period;
-	return meter_spend(&account->meter, period);
-}
-
-/*
- * A trap is the end of its period, whatever else the thread's clock says: the
- * clocks of the two differ by what is not the thread's own, such as interrupts
- * and the time of other virtual machines.  Only much less than a period means
- * that they have drifted apart, and that nothing is due.
- */
-static uint64_t
-whole_hits(struct thread *thread, unsigned column, bool is_own_trap)
-{
-	struct account *account = &thread->meters->accounts[column];
-	uint64_t spent = usage_unseen(thread, column);
-
-	if (spent < account->meter.left && is_own_trap &&
-	    spent >= account->period / 2)
-		spent = account->meter.left;
-	account->seen += spent;
-	return meter_spend(&account->meter, spent);
-}
-
 uint64_t
 perf_clock_trap(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	struct perf_clock *clock = &thread->meters->clock;
+	struct account *account = &thread->meters->accounts[column];
 	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+	uint64_t most, us;
 
 	clock->n_user_ticks = 0;
 	/* One that was on its way when another period was set. */
 	clock->is_stray = now - clock->armed_us < clock->alarm_us / 2;
 	if (clock->is_stray || clock->is_given_up)	/* likewise */
 		return 0;
-	return paced(thread, column, clock->is_of_user_mode ?
-	    user_hits(thread, column, now) :
-	    whole_hits(thread, column, is_own_trap));
+	if (clock->is_of_user_mode) {
+		most = now + AHEAD_MAX * account->meter.interval -
+		    account->seen;
+		us = account->period;
+		if (account->is_by_hand)
+			us = time_of_trap(clock, account, now);
+		else
+			clock->counted_us = now;
+		if (us > most)
+			us = most;
+	} else {
+		us = usage_unseen(thread, column);
+		if (us < account->meter.left && is_own_trap &&
+		    us >= account->period / 2)
+			us = account->meter.left;
+	}
+	account->seen += us;
+	return paced(thread, column, meter_spend(&account->meter, us));
 }
 
 uint64_t
@@ -305,15 +280,6 @@ perf_clock_own(struct thread *thread, unsigned column)
 	clock->must_set = true;
 	account->seen += us;
 	return paced(thread, column, meter_spend(&account->meter, us));
-}
-
-static bool
-has_found_kernel(struct thread *thread)
-{
-	const bool is_own = thread->meters->clock.is_own_tick;
-
-	thread->meters->clock.is_own_tick = false;
-	return !is_own && thread->meters->tick_mode == TICK_OF_KERNEL;
 }
 
 /*
@@ -342,61 +308,31 @@ kernel_hits(struct thread *thread, unsigned column)
 	return meter_spend(&clock->of_kernel, us + more);
 }
 
-/*
- * At the end, the event may be a little late by the thread's clock.  Only what
- * must have been lost is counted there, where it was not used.
- */
-static uint64_t
-last_hits(struct thread *thread, unsigned column)
-{
-	const struct perf_clock *clock = &thread->meters->clock;
-	uint64_t us = usage_unseen(thread, column), late = 0;
-
-	if (clock->is_of_user_mode)
-		late = process_kernel_tick() / 1000;
-	else
-		late = thread->meters->accounts[column].meter.interval;
-	if (!clock->is_given_up)
-		us -= us < late ? us : late;
-	return usage_hits_of(thread, column, us);
-}
-
-/* The hits of an event that should have trapped by now but has not. */
-static uint64_t
-stalled_hits(struct thread *thread, unsigned column)
-{
-	struct perf_clock *clock = &thread->meters->clock;
-	const uint64_t tick_us = process_kernel_tick() / 1000,
-	    period = thread->meters->accounts[column].period;
-	uint64_t most = UINT64_MAX;
-
-	/* Some periods end in the kernel, sometimes a few in a row. */
-	if (clock->is_of_user_mode) {
-		clock->n_user_ticks +=
-		    thread->meters->tick_mode == TICK_OF_USER;
-		most = clock->n_user_ticks * tick_us;
-		clock->is_stalled = clock->n_user_ticks >= STALLED_TICKS &&
-		    most >= STALLED_PERIODS * period;
-	} else {
-		clock->is_stalled = usage_unseen(thread, column) >
-		    period + STALLED_TICKS * tick_us;
-	}
-	if (!clock->is_stalled)
-		return 0;
-	clock->n_user_ticks = 0;
-	return usage_hits_of(thread, column, most);
-}
-
 uint64_t
 perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	struct account *account = &thread->meters->accounts[column];
-	uint64_t hits = 0;
+	const uint64_t tick_us = process_kernel_tick() / 1000;
+	uint64_t hits = 0, most, late;
 
-	if (expiries == 0)
-		return last_hits(thread, column) * clock->stride;
-	clock->is_at_tick = clock->is_of_user_mode && has_found_kernel(thread);
+	if (expiries == 0) {
+		/*
+		 * At the end, the event may be a little late by the thread's
+		 * clock.  Only what must have been lost is counted there, where
+		 * it was not used.
+		 */
+		most = usage_unseen(thread, column);
+		late = clock->is_of_user_mode ? tick_us :
+		    account->meter.interval;
+		if (!clock->is_given_up)
+			most -= most < late ? most : late;
+		return usage_hits_of(thread, column, most) * clock->stride;
+	}
+	clock->is_at_tick = clock->is_of_user_mode && !clock->is_own_tick &&
+	    thread->meters->tick_mode == TICK_OF_KERNEL;
+	if (clock->is_of_user_mode)
+		clock->is_own_tick = false;
 	if (clock->is_given_up) {
 		clock->is_at_tick = false;
 		hits = usage_hits(thread, column, expiries);
@@ -408,7 +344,27 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 		account->pending = 0;
 		hits = kernel_hits(thread, column);
 	} else {
-		hits = stalled_hits(thread, column);
+		/* The event may have stalled: should have trapped by now. */
+		if (clock->is_of_user_mode) {
+			/*
+			 * Some periods end in the kernel, sometimes a few in a
+			 * row.
+			 */
+			clock->n_user_ticks +=
+			    thread->meters->tick_mode == TICK_OF_USER;
+			most = clock->n_user_ticks * tick_us;
+			clock->is_stalled =
+			    clock->n_user_ticks >= STALLED_TICKS &&
+			    most >= STALLED_PERIODS * account->period;
+		} else {
+			most = UINT64_MAX;
+			clock->is_stalled = usage_unseen(thread, column) >
+			    account->period + STALLED_TICKS * tick_us;
+		}
+		if (clock->is_stalled) {
+			clock->n_user_ticks = 0;
+			hits = usage_hits_of(thread, column, most);
+		}
 	}
 	clock->has_seen_tick = true;
 	return paced(thread, column, hits);

@@ -139,28 +139,6 @@ perf_event_can_trap_once(void)
 	return major > 6 || (major == 6 && files_take_number(&at) >= 1);
 }
 
-static const char *
-perf_event_explain(int error)
-{
-	switch (error) {
-	case EACCES:
-	case EPERM:
-		return "the kernel forbids perf events "
-		    "(kernel.perf_event_paranoid, seccomp)";
-	case ENOENT:
-	case ENODEV:
-	case EOPNOTSUPP:
-		return "this machine has no such event";
-	case EINVAL:
-	case E2BIG:
-		return "this kernel's perf events cannot trap "
-		    "(Linux 5.13 and later can)";
-	case ENOSYS:
-		return "this kernel has no perf events";
-	}
-	return "no perf event could be opened";
-}
-
 bool
 perf_event_is_available(const struct resource_source *source, bool with_kernel,
     const char **why)
@@ -175,7 +153,28 @@ perf_event_is_available(const struct resource_source *source, bool with_kernel,
 	}
 	fd = perf_event_open(source, LONG_PERIOD, 0, &had_to);
 	if (fd < 0) {
-		*why = perf_event_explain(errno);
+		switch (errno) {
+		case EACCES:
+		case EPERM:
+			*why = "the kernel forbids perf events "
+			    "(kernel.perf_event_paranoid, seccomp)";
+			break;
+		case ENOENT:
+		case ENODEV:
+		case EOPNOTSUPP:
+			*why = "this machine has no such event";
+			break;
+		case EINVAL:
+		case E2BIG:
+			*why = "this kernel's perf events cannot trap "
+			    "(Linux 5.13 and later can)";
+			break;
+		case ENOSYS:
+			*why = "this kernel has no perf events";
+			break;
+		default:
+			*why = "no perf event could be opened";
+		}
 		return false;
 	}
 	files_close(fd);

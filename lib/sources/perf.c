@@ -144,26 +144,6 @@ period_to_boundary(const struct account *account, unsigned column)
 }
 
 /*
- * Where the first boundary is close, a clock can trap there once and then be
- * disabled, and so need not wait for the least period.  In user mode the kernel
- * would repeat the period as long as the thread is in the kernel.
- */
-static bool
-begins_with_one_trap(const struct account *account, unsigned column,
-    bool is_of_user_mode)
-{
-	return is_clock(column) && can_trap_once && !is_of_user_mode &&
-	    account->meter.left < resources.columns[column].row->least;
-}
-
-/* The first thread of a program, which may soon close all descriptors. */
-static bool
-is_first(const struct thread *thread)
-{
-	return thread->tid == process_own.pid && !is_forked;
-}
-
-/*
  * A mapped page keeps the event even if the program closes all descriptors.
  * It costs more than the event of a short thread, so the clock of another than
  * the first has none until it has trapped a few times.
@@ -207,14 +187,23 @@ arm(struct thread *thread, unsigned column)
 	account->fd = process_move_up(fd);
 	account->n_traps = 0;
 	files_request(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
-	if (!is_clock(column) || is_first(thread))
+	/* A program's first thread may soon close all descriptors. */
+	if (!is_clock(column) ||
+	    (thread->tid == process_own.pid && !is_forked))
 		map_page(account);
 	account->is_by_hand = true;
 	thread->meters->clock.armed_us = thread->meters->clock.alarm_us =
 	    thread->meters->clock.counted_us = 0;
 	if (is_clock(column) && had_to)
 		perf_clock_set(thread, account->period, account->period);
-	account->traps_once = begins_with_one_trap(account, column, had_to);
+	/*
+	 * Where the first boundary is close, a clock can trap there once and
+	 * then be disabled, and so need not wait for the least period.  In user
+	 * mode the kernel would repeat the period as long as the thread is in
+	 * the kernel.
+	 */
+	account->traps_once = is_clock(column) && can_trap_once && !had_to &&
+	    account->meter.left < resources.columns[column].row->least;
 	if (account->traps_once) {
 		uint64_t number = account->meter.left * perf_scale(source);
 
@@ -270,25 +259,6 @@ perf_stop(struct thread *thread, unsigned column)
 	close_event(&thread->meters->accounts[column]);
 }
 
-/*
- * Disables the event first: a period set while an event runs would end at the
- * very next fault or call.  A clock starts a whole period.
- */
-static bool
-change_period(struct account *account, const struct resource_source *source,
-    uint64_t period)
-{
-	uint64_t number = period * perf_scale(source);
-	bool ok;
-
-	if (!perf_is_ours(account))
-		return false;
-	files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
-	ok = files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0;
-	files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
-	return ok;
-}
-
 /* A program that closes all descriptors closes ours, too. */
 static bool
 perf_open_again(struct thread *thread, unsigned column)
@@ -336,7 +306,7 @@ open_clock_again(struct thread *thread, unsigned column)
 }
 
 /*
- * The same for a clock, which starts a whole period.  A period that the kernel
+ * For a clock, which starts a whole period.  A period that the kernel
  * repeats by itself costs no calls, but each change loses the time from the
  * trap to the handler.  So short threads set each period.  Later the descriptor
  * is closed, which the program might miss.
@@ -393,8 +363,19 @@ set_period(struct thread *thread, unsigned column)
 			set_clock(thread, column);
 	} else if (account->fd >= 0 &&
 	    (is_random || period != account->period) &&
-	    change_period(account, source, period))
-		account->period = period;
+	    perf_is_ours(account)) {
+		uint64_t number = period * perf_scale(source);
+
+		/*
+		 * Disable the event first: a period set while it runs would end
+		 * at the very next fault or call.
+		 */
+		files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
+		if (files_request(account->fd, PERF_EVENT_IOC_PERIOD,
+		    &number) == 0)
+			account->period = period;
+		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
+	}
 	if (account->fd < 0)
 		return;
 	if (account->page == NULL && account->n_traps >=
@@ -467,61 +448,6 @@ perf_release(struct thread *thread)
 	files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 }
 
-static uint64_t
-take_unsampled(struct account *account)
-{
-	const uint64_t hits = account->unsampled;
-
-	account->unsampled = 0;
-	account->pending += hits;
-	return hits;
-}
-
-/*
- * What the kernel's usage does not include is only known from the event's own
- * traps: each is one period.
- */
-static uint64_t
-perf_count(struct thread *thread, unsigned column, bool is_own_trap)
-{
-	const struct resource_source *source = resources.columns[column].source;
-	struct account *account = &thread->meters->accounts[column];
-	uint64_t hits;
-
-	if (perf_counts_calls(source))
-		return take_unsampled(account);
-	if (is_clock(column))
-		hits = perf_clock_trap(thread, column, is_own_trap);
-	else if (source->usage != 0)
-		hits = usage_hits(thread, column, 1);
-	else
-		hits = meter_spend(&account->meter, is_own_trap ?
-		    account->period : 0);
-	if (hits > 0 || (is_own_trap && !(is_clock(column) &&
-	    thread->meters->clock.is_stray)))
-		set_period(thread, column);
-	account->pending += hits;
-	return hits;
-}
-
-/*
- * Whether to check a column at another column's trap, since a trap of its own
- * may have been lost to it.  A source that counts events has lost one if a
- * boundary was crossed.  A clock crosses boundaries anywhere: if any trap were
- * used, its time would go to where other traps are.  So it has lost one only if
- * more than its period has passed.  For a clock of user mode this is not known.
- */
-static bool
-may_have_lost_trap(const struct thread *thread, unsigned column)
-{
-	const struct perf_clock *clock = &thread->meters->clock;
-
-	return !is_clock(column) ||
-	    (!clock->is_of_user_mode && !clock->is_given_up &&
-	    usage_unseen(thread, column) >
-	    thread->meters->accounts[column].period);
-}
-
 /* The column of the clock, or -1. */
 static int
 clock_column(const struct thread *thread)
@@ -551,17 +477,54 @@ perf_own_hits(struct thread *thread, uint32_t *columns)
 uint32_t
 perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 {
+	const struct perf_clock *clock = &thread->meters->clock;
 	uint32_t columns = 0;
 	unsigned i;
 
 	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
-		if (resources.columns[i].source->start != perf_start ||
-		    !thread->meters->accounts[i].is_armed ||
-		    (i != column && !may_have_lost_trap(thread, i)))
+		const struct resource_source *source =
+		    resources.columns[i].source;
+		struct account *account = &thread->meters->accounts[i];
+		const bool is_own = i == column;
+		uint64_t n;
+
+		if (source->start != perf_start || !account->is_armed)
 			continue;
-		*hits += perf_count(thread, i, i == column);
-		if (thread->meters->accounts[i].pending > 0)
+		/*
+		 * Another column's trap may have been lost to this one.  A
+		 * source that counts events has lost one if a boundary was
+		 * crossed.  A clock crosses boundaries anywhere: if any trap
+		 * were used, its time would go to where other traps are.  So it
+		 * has lost one only if more than its period has passed.  For a
+		 * clock of user mode this is not known.
+		 */
+		if (!is_own && source->is_clock && (clock->is_of_user_mode ||
+		    clock->is_given_up ||
+		    usage_unseen(thread, i) <= account->period))
+			continue;
+		/*
+		 * What the kernel's usage does not include is only known from
+		 * the event's own traps: each is one period.
+		 */
+		if (perf_counts_calls(source)) {
+			n = account->unsampled;
+			account->unsampled = 0;
+		} else {
+			if (source->is_clock)
+				n = perf_clock_trap(thread, i, is_own);
+			else if (source->usage != 0)
+				n = usage_hits(thread, i, 1);
+			else
+				n = meter_spend(&account->meter,
+				    is_own ? account->period : 0);
+			if (n > 0 || (is_own &&
+			    !(source->is_clock && clock->is_stray)))
+				set_period(thread, i);
+		}
+		account->pending += n;
+		*hits += n;
+		if (account->pending > 0)
 			columns |= 1u << i;
 	}
 	return columns;

@@ -25,12 +25,6 @@ const struct resource_row resource_rows[RESOURCE_N] = {
 #undef RESOURCE
 };
 
-void
-resources_begin(const struct resource_parts *parts)
-{
-	resource_parts = parts;
-}
-
 /* Reads a decimal number.  Returns its end, or NULL if there is none. */
 static const char *
 resource_read_number(const char *text, uint64_t *number)
@@ -62,36 +56,6 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 			*why = against;
 	}
 	return NULL;
-}
-
-/* Gives a resource the next column. */
-static bool
-resource_add_column(enum resource_id id, uint64_t interval,
-                    const char **problem)
-{
-	struct sampled_resource *column = &resources.columns[resources.n];
-
-	*problem = "a resource is named twice";
-	if (resources.place[id] != 0)
-		return false;
-	*problem = "too many resources";
-	if (resources.n == CPPROFDATA_MAX_RESOURCES)
-		return false;
-	column->row = &resource_rows[id];
-	column->interval = interval != 0 ? interval : column->row->interval;
-	*problem = "an interval is too short";
-	if (column->interval < column->row->least)
-		return false;
-	column->source = resources_find_source(column->row, column->interval,
-	    &column->why);
-	*problem = column->why;
-	if (column->source == NULL)
-		return false;
-	column->is_paced = interval == 0 && column->source->is_clock;
-	resources.place[id] = (unsigned char)++resources.n;
-	if (column->source->sets_ticks)
-		resources.tick_ns = column->interval * 1000;
-	return true;
 }
 
 static enum resource_id
@@ -136,36 +100,10 @@ resource_exists(const char *name)
 	return resource_find_row(name, strlen(name)) != RESOURCE_N;
 }
 
-/*
- * If the mode that a tick finds matters, the timer expires at each tick of the
- * kernel.  If all is counted by a clock, ticks only watch it.
- */
-static void
-choose_ticks(void)
-{
-	bool has_clock = false, sets_ticks = false, needs_mode = false;
-	unsigned i;
-
-	for (i = 0; i < resources.n; i++) {
-		const struct resource_source *source =
-		    resources.columns[i].source;
-
-		has_clock |= source->is_clock;
-		sets_ticks |= source->sets_ticks;
-		needs_mode |= source->needs_mode;
-	}
-	resources.needs_mode = needs_mode && tick_mode_is_known();
-	if (sets_ticks)
-		return;
-	if (has_clock && resources.n == 1 && !needs_mode)
-		resources.tick_ns = WATCH_NS;
-	else if (resources.needs_mode || has_clock)
-		resources.tick_ns = EACH_TICK_NS;
-}
-
 bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
+	bool has_clock = false, sets_ticks = false, needs_mode = false;
 	enum resource_id id;
 	uint64_t interval;
 
@@ -174,20 +112,60 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	resources.tick_ns = TICK_NS;
 	if (text == NULL)
 		text = resource_rows[RESOURCE_CPU].name;
-	while (text != NULL)
-		if (!resources_next(&text, &id, &interval, problem) ||
-		    !resource_add_column(id, interval, problem))
+	while (text != NULL) {
+		struct sampled_resource *column =
+		    &resources.columns[resources.n];
+		const struct resource_source *source;
+
+		if (!resources_next(&text, &id, &interval, problem))
 			return false;
+		*problem = "a resource is named twice";
+		if (resources.place[id] != 0)
+			return false;
+		*problem = "too many resources";
+		if (resources.n == CPPROFDATA_MAX_RESOURCES)
+			return false;
+		column->row = &resource_rows[id];
+		column->interval = interval != 0 ? interval :
+		    column->row->interval;
+		*problem = "an interval is too short";
+		if (column->interval < column->row->least)
+			return false;
+		column->source = source = resources_find_source(column->row,
+		    column->interval, &column->why);
+		*problem = column->why;
+		if (source == NULL)
+			return false;
+		column->is_paced = interval == 0 && source->is_clock;
+		resources.place[id] = (unsigned char)++resources.n;
+		if (source->sets_ticks)
+			resources.tick_ns = column->interval * 1000;
+		has_clock |= source->is_clock;
+		sets_ticks |= source->sets_ticks;
+		needs_mode |= source->needs_mode;
+	}
 	*problem = NULL;
-	choose_ticks();
+	/*
+	 * If the mode that a tick finds matters, the timer expires at each tick
+	 * of the kernel.  If all is counted by a clock, ticks only watch it.
+	 */
+	resources.needs_mode = needs_mode && tick_mode_is_known();
+	if (sets_ticks)
+		return true;
+	if (has_clock && resources.n == 1 && !needs_mode)
+		resources.tick_ns = WATCH_NS;
+	else if (resources.needs_mode || has_clock)
+		resources.tick_ns = EACH_TICK_NS;
 	return true;
 }
 
-static void
-start_accounts(struct thread *thread)
+bool
+resources_start(struct thread *thread)
 {
 	const uint64_t seed = process_ask_clock(CLOCK_REALTIME) +
 	    ((uint64_t)thread->tid << 40);
+	bool needs_ticks = false;
+	int error = 0;
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
@@ -201,16 +179,6 @@ start_accounts(struct thread *thread)
 		account->pending = account->noted = account->unsampled = 0;
 		account->needs_ticks = resource->source->needs_ticks;
 	}
-}
-
-bool
-resources_start(struct thread *thread)
-{
-	bool needs_ticks = false;
-	int error = 0;
-	unsigned i;
-
-	start_accounts(thread);
 	for (i = 0; i < resources.n; i++) {
 		const struct resource_source *source =
 		    resources.columns[i].source;
@@ -242,38 +210,30 @@ resources_stop(struct thread *thread)
 			resources.columns[i].source->stop(thread, i);
 }
 
-/*
- * Takes the hits that threads with the same start routine had pending when they
- * ended.  They are already noted in the file.
- */
-static void
-resource_inherit(struct thread *thread)
-{
-	struct leftover *leftover = thread->meters->leftover;
-	unsigned i;
-
-	if (!atomic_load_explicit(&leftover->has_pending,
-	    memory_order_relaxed) ||
-	    !atomic_exchange(&leftover->has_pending, false))
-		return;
-	for (i = 0; i < resources.n; i++) {
-		const uint64_t n = atomic_exchange(&leftover->pending[i], 0);
-
-		thread->meters->accounts[i].pending += n;
-		thread->meters->accounts[i].noted += n;
-	}
-}
-
 uint32_t
 resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
     uint64_t *overrun)
 {
+	struct leftover *leftover = thread->meters->leftover;
 	uint32_t columns = 0;
 	unsigned i;
 
 	*hits = *overrun = 0;
-	if (thread->meters->n_expiries < LEFTOVER_TICKS)
-		resource_inherit(thread);
+	/*
+	 * Take the hits that threads with the same start routine had pending
+	 * when they ended.  They are already noted in the file.
+	 */
+	if (thread->meters->n_expiries < LEFTOVER_TICKS &&
+	    atomic_load_explicit(&leftover->has_pending,
+	    memory_order_relaxed) &&
+	    atomic_exchange(&leftover->has_pending, false))
+		for (i = 0; i < resources.n; i++) {
+			const uint64_t n = atomic_exchange(
+			    &leftover->pending[i], 0);
+
+			thread->meters->accounts[i].pending += n;
+			thread->meters->accounts[i].noted += n;
+		}
 	thread->meters->tick_mode = resources.needs_mode ?
 	    tick_mode_read(&thread->meters->tick_clocks) : TICK_NO_MODE;
 	for (i = 0; i < resources.n; i++) {
@@ -408,7 +368,7 @@ resources_describe(void)
 	datafile_columns.describe = resource_describe;
 }
 
-/* One or more intervals have passed. */
+/* One or more intervals have passed.  Apart, since most calls end before. */
 static __attribute__((noinline)) void
 spend_on(struct thread *thread, unsigned column, uint64_t beyond,
     const void *function)

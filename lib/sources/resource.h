@@ -197,7 +197,6 @@ struct resource_parts {
 	void (*on_change)(void);
 };
 extern const struct resource_parts *resource_parts;
-void resources_begin(const struct resource_parts *parts);
 
 /* The sources of a row of resource_rows. */
 static inline const struct resource_source *const *
@@ -231,7 +230,7 @@ void resource_spend_column(unsigned column, uint64_t gticks,
 
 /*
  * The same for a resource that may not be sampled.  `function`, the real one
- * that was called, becomes the sample's innermost frame.
+ * that was called, becomes the sample's innermost frame; NULL: none.
  */
 static inline void
 resource_spend_in(enum resource_id id, uint64_t gticks, const void *function)
@@ -239,12 +238,6 @@ resource_spend_in(enum resource_id id, uint64_t gticks, const void *function)
 	if (resource_is_wanted(id))
 		resource_spend_column(resources.place[id] - 1u, gticks,
 		    function);
-}
-
-static inline void
-resource_spend(enum resource_id id, uint64_t gticks)
-{
-	resource_spend_in(id, gticks, NULL);
 }
 
 /*

@@ -56,20 +56,10 @@ to_timespec(uint64_t ns)
 }
 
 static uint64_t
-seed(const struct thread *thread)
+timer_seed(const struct thread *thread)
 {
 	return meter_random(process_ask_clock(CLOCK_REALTIME) +
 	    ((uint64_t)thread->tid << 40));
-}
-
-/* Nanoseconds to the first expiry. */
-static uint64_t
-choose_phase(const struct thread *thread)
-{
-	if (resources.tick_ns <= process_kernel_tick())
-		return 1;
-	return 1 + seed(thread) % resources.tick_ns / process_kernel_tick() *
-	    process_kernel_tick();
 }
 
 bool
@@ -109,13 +99,19 @@ timer_free(const struct thread *thread)
 bool
 timer_start(struct thread *thread)
 {
+	const uint64_t kernel_ns = process_kernel_tick();
+	uint64_t first_ns = 1;
+
 	if (!timer_make(thread, CLOCK_THREAD_CPUTIME_ID, &mark))
 		return false;
 	thread->meters->has_timer = true;
 	thread->meters->n_expiries = 0;
 	thread->meters->tick_ns = resources.tick_ns;
 	thread->meters->last_tick_ns = cpu_now();
-	if (timer_set(thread, choose_phase(thread), resources.tick_ns))
+	if (resources.tick_ns > kernel_ns)
+		first_ns += timer_seed(thread) % resources.tick_ns /
+		    kernel_ns * kernel_ns;
+	if (timer_set(thread, first_ns, resources.tick_ns))
 		return true;
 	timer_stop(thread);
 	return false;
@@ -144,58 +140,11 @@ timer_unit(void)
 	    resources.tick_ns : process_kernel_tick());
 }
 
-/* The number of intervals in n units, on average. */
-static uint64_t
-intervals_in(const struct thread *thread, int64_t n)
-{
-	const uint64_t ns = (uint64_t)(n * timer_unit());
-	const uint64_t rest = ns % resources.tick_ns;
-
-	return ns / resources.tick_ns +
-	    (rest > 0 && seed(thread) % resources.tick_ns < rest);
-}
-
-/*
- * Adds what the thread has used since its last tick to the uncounted time, and
- * returns it.
- */
-static int64_t
-timer_take_time(struct thread *thread)
-{
-	const uint64_t now = cpu_now();
-	const int64_t passed = (int64_t)(now - thread->meters->last_tick_ns);
-
-	thread->meters->uncounted_ns += passed;
-	thread->meters->last_tick_ns = now;
-	return passed;
-}
-
 /* The main thread's time passes to other processes instead. */
 static bool
 has_heirs(const struct thread *thread)
 {
 	return thread->tid != process_own.pid;
-}
-
-/* Units that a tick counts; a unit that has begun counts as a whole. */
-static int64_t
-units_at_tick(const struct thread *thread)
-{
-	const bool is_first = thread->meters->n_expiries == 0;
-	const int64_t ns = thread->meters->uncounted_ns;
-	const int64_t ended_ns = has_heirs(thread) ?
-	    thread->meters->leftover->ended_ns : 0;
-
-	if (is_first && ns + ended_ns <= -TIMER_MOST_AHEAD * timer_unit())
-		return 0;
-	return ns > 0 ? (ns + timer_unit() - 1) / timer_unit() : is_first;
-}
-
-/* Of that routine, more than was counted too much; may be negative. */
-static int64_t
-left_ns(struct leftover *leftover)
-{
-	return leftover->ended_ns + leftover->living_ns;
 }
 
 /*
@@ -221,51 +170,58 @@ note_living(struct thread_meters *meters, int64_t ns)
 	meters->noted_ns = ns;
 }
 
-/*
- * Units that ended threads have left, for a first tick.  A thread that lives on
- * makes up itself for what it was counted too much.
- */
-static int64_t
-units_of_others(struct thread *thread)
-{
-	struct thread_meters *meters = thread->meters;
-	const bool is_young = meters->n_expiries < LEFTOVER_TICKS;
-
-	if (!has_heirs(thread))
-		return 0;
-	note_living(meters, is_young ? meters->uncounted_ns : 0);
-	return is_young ? timer_take_units(meters->leftover, timer_unit()) : 0;
-}
-
-/*
- * At the end, only the units that were due since the last tick; the next thread
- * or process takes the rest.
- */
-static int64_t
-units_at_end(const struct thread *thread, int64_t passed)
-{
-	if (passed > thread->meters->uncounted_ns)
-		passed = thread->meters->uncounted_ns;
-	return passed > 0 ? passed / timer_unit() : 0;
-}
-
 static uint64_t
 timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	const int64_t passed = timer_take_time(thread);
-	int64_t n;
+	struct thread_meters *meters = thread->meters;
+	const int64_t unit = timer_unit();
+	const bool is_first = meters->n_expiries == 0;
+	const bool is_young = meters->n_expiries < LEFTOVER_TICKS;
+	const uint64_t now = cpu_now();
+	int64_t passed = (int64_t)(now - meters->last_tick_ns), ended_ns, n = 0;
+	uint64_t ns, rest;
 
 	(void)column;
-	if (expiries > 0 && thread->meters->n_expiries == 0 &&
-	    thread->tid == process_own.pid)
-		thread->meters->uncounted_ns +=
-		    shared_take_time(CPPROF_SHARED_CPU);
-	n = expiries > 0 ? units_at_tick(thread) :
-	    units_at_end(thread, passed);
-	thread->meters->uncounted_ns -= n * timer_unit();
-	if (expiries > 0)
-		n += units_of_others(thread);
-	return intervals_in(thread, n);
+	meters->uncounted_ns += passed;
+	meters->last_tick_ns = now;
+	if (expiries > 0 && is_first && !has_heirs(thread))
+		meters->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
+	if (expiries == 0) {
+		/*
+		 * At the end, only the units that were due since the last tick;
+		 * the next thread or process takes the rest.
+		 */
+		if (passed > meters->uncounted_ns)
+			passed = meters->uncounted_ns;
+		if (passed > 0)
+			n = passed / unit;
+	} else {
+		/* A unit that has begun counts as a whole. */
+		ended_ns = has_heirs(thread) ? meters->leftover->ended_ns : 0;
+		if (meters->uncounted_ns > 0)
+			n = (meters->uncounted_ns + unit - 1) / unit;
+		else
+			n = is_first;
+		if (is_first && meters->uncounted_ns + ended_ns <=
+		    -TIMER_MOST_AHEAD * unit)
+			n = 0;
+	}
+	meters->uncounted_ns -= n * unit;
+	/*
+	 * A first tick also counts units that ended threads have left.  A
+	 * thread that lives on makes up itself for what it was counted too
+	 * much.
+	 */
+	if (expiries > 0 && has_heirs(thread)) {
+		note_living(meters, is_young ? meters->uncounted_ns : 0);
+		if (is_young)
+			n += timer_take_units(meters->leftover, unit);
+	}
+	/* The number of intervals in so many units, on average. */
+	ns = (uint64_t)(n * unit);
+	rest = ns % resources.tick_ns;
+	return ns / resources.tick_ns +
+	    (rest > 0 && timer_seed(thread) % resources.tick_ns < rest);
 }
 
 void
@@ -283,7 +239,8 @@ timer_leave(struct thread *thread)
 uint64_t
 timer_lose(struct leftover *leftover)
 {
-	return left_ns(leftover) < timer_unit() ? 0 :
+	/* More than was counted too much. */
+	return leftover->ended_ns + leftover->living_ns < timer_unit() ? 0 :
 	    (uint64_t)timer_take_units(leftover, (int64_t)resources.tick_ns);
 }
 

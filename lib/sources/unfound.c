@@ -38,17 +38,11 @@ unfound_note_sample(struct thread *thread, uint32_t columns,
 	meters->last_found = *node;
 }
 
-static uint64_t
-hits_of(int64_t ns)
-{
-	return ns > 0 ? (uint64_t)(ns / interval_ns()) : 0;
-}
-
 /* Counts that time at the node, and returns the rest. */
 static int64_t
 unfound_count(struct thread *thread, const struct node *node, int64_t ns)
 {
-	const uint64_t hits = hits_of(ns);
+	const uint64_t hits = ns > 0 ? (uint64_t)(ns / interval_ns()) : 0;
 
 	if (hits > 0)
 		tree_count(&thread->file->tree, node, column_of_real(), hits,
@@ -103,7 +97,8 @@ uint64_t
 unfound_lose(struct leftover *leftover)
 {
 	const int64_t ns = leftover->unfound_ns;
-	const uint64_t hits = ns < timer_unit() ? 0 : hits_of(ns);
+	const uint64_t hits = ns < timer_unit() ? 0 :
+	    (uint64_t)(ns / interval_ns());
 
 	atomic_fetch_sub(&leftover->unfound_ns, (int64_t)hits * interval_ns());
 	return hits;

@@ -47,7 +47,7 @@ calls_cross(void)
 
 	granted = calls_left = UNSAMPLED_CALLS;
 	if (thread != NULL && made > 0) {
-		resource_spend(RESOURCE_CALLS, (uint64_t)made);
+		resource_spend_in(RESOURCE_CALLS, (uint64_t)made, NULL);
 		granted = calls_left =
 		    (int64_t)thread->meters->accounts[place - 1].meter.left - 1;
 	}
@@ -80,14 +80,6 @@ calls_hits(struct thread *thread, unsigned column, uint64_t expiries)
 		return 0;
 	granted = calls_left;
 	return meter_spend(&thread->meters->accounts[column].meter, made);
-}
-
-static bool
-is_entry(const char *name)
-{
-	return strcmp(name, "mcount") == 0 || strcmp(name, "_mcount") == 0 ||
-	    strcmp(name, "__fentry__") == 0 ||
-	    strcmp(name, "__cyg_profile_func_enter") == 0;
 }
 
 /*
@@ -128,9 +120,12 @@ wants_entries(const struct link_map *module)
 	for (i = 0; symbols != NULL && names != NULL && i < 2; i++)
 		for (j = 0; tables[i] != NULL && j < sizes[i]; j++) {
 			size_t symbol = ELF64_R_SYM(tables[i][j].r_info);
+			const char *name = names + symbols[symbol].st_name;
 
-			if (symbol != 0 &&
-			    is_entry(names + symbols[symbol].st_name))
+			if (symbol != 0 && (strcmp(name, "mcount") == 0 ||
+			    strcmp(name, "_mcount") == 0 ||
+			    strcmp(name, "__fentry__") == 0 ||
+			    strcmp(name, "__cyg_profile_func_enter") == 0))
 				return true;
 		}
 	return false;
