@@ -35,56 +35,9 @@ brief_open_file(int flags)
 	    O_NOCTTY | O_CLOEXEC | flags, 0600);
 }
 
-/*
- * Whether the program has no limit on file sizes; otherwise writing might raise
- * SIGXFSZ.
- */
-static bool
-is_unlimited(void)
-{
-	struct rlimit limit;
-
-	return arch_system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0,
-	    (long)&limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
-}
-
-/* Whether it is a regular file of this user that ends at a record boundary. */
-static bool
-is_usable(int fd)
-{
-	struct stat status;
-
-	return files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    status.st_uid == (uid_t)arch_system_call(SYS_geteuid, 0, 0, 0, 0) &&
-	    status.st_nlink == 1 && status.st_size >= CPPROFDATA_HEADER_SIZE &&
-	    status.st_size % sizeof(struct cpprofdata_brief) == 0 &&
-	    (uint64_t)status.st_size + sizeof(struct cpprofdata_brief) <=
-	    process.max_size;
-}
-
-static bool
-brief_fill(struct cpprofdata_brief *brief, uint64_t hits, uint64_t cpu_ns)
-{
-	/* Without process_names, whose page may be untouched. */
-	const long length = arch_system_call(SYS_readlink,
-	    (long)"/proc/self/exe", (long)brief->executable,
-	    sizeof brief->executable, 0);
-
-	if (length == sizeof brief->executable)
-		return false;	/* it may be longer */
-	arch_system_call(SYS_prctl, PR_GET_NAME, (long)brief->name, 0, 0);
-	brief->pid = process_own.pid;
-	brief->parent_pid = process_own.parent_pid;
-	brief->start_ns = process_own.start_ns;
-	brief->cpu_ns = cpu_ns;
-	brief->count.hits = hits;
-	brief->count.samples = 1;
-	return true;
-}
-
 /* A process that opens the file before it is complete finds it not usable. */
 static bool
-create(unsigned column, const struct cpprofdata_brief *brief)
+brief_create(unsigned column, const struct cpprofdata_brief *brief)
 {
 	struct {
 		struct cpprofdata_header header;
@@ -104,27 +57,51 @@ create(unsigned column, const struct cpprofdata_brief *brief)
 	return ok;
 }
 
-static bool
-brief_append(int fd, const struct cpprofdata_brief *brief)
-{
-	bool ok = is_usable(fd) &&
-	    files_write(fd, brief, sizeof *brief) == sizeof *brief;
-
-	files_close(fd);
-	return ok;
-}
-
 bool
 brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
 {
 	struct cpprofdata_brief brief = { 0 };
+	struct rlimit limit;
+	struct stat status;
+	bool ok;
 	int fd;
 
-	if (!is_unlimited() || !brief_fill(&brief, hits, cpu_ns))
+	/* With a limit on file sizes, writing might raise SIGXFSZ. */
+	if (arch_system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0,
+	    (long)&limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
 		return false;
+	/*
+	 * Without process_names, whose page may be untouched.  A name that
+	 * fills its place may be longer.
+	 */
+	if (arch_system_call(SYS_readlink, (long)"/proc/self/exe",
+	    (long)brief.executable, sizeof brief.executable, 0) ==
+	    sizeof brief.executable)
+		return false;
+	arch_system_call(SYS_prctl, PR_GET_NAME, (long)brief.name, 0, 0);
+	brief.pid = process_own.pid;
+	brief.parent_pid = process_own.parent_pid;
+	brief.start_ns = process_own.start_ns;
+	brief.cpu_ns = cpu_ns;
+	brief.count.hits = hits;
+	brief.count.samples = 1;
 	fd = brief_open_file(0);
-	if (fd >= 0 ? !brief_append(fd, &brief) : errno != ENOENT ||
-	    !create(column, &brief))
+	if (fd >= 0) {
+		/* A regular file of this user that ends at a record boundary. */
+		ok = files_status(fd, &status) == 0 &&
+		    S_ISREG(status.st_mode) && status.st_uid ==
+		    (uid_t)arch_system_call(SYS_geteuid, 0, 0, 0, 0) &&
+		    status.st_nlink == 1 &&
+		    status.st_size >= CPPROFDATA_HEADER_SIZE &&
+		    status.st_size % sizeof brief == 0 &&
+		    (uint64_t)status.st_size + sizeof brief <=
+		    process.max_size &&
+		    files_write(fd, &brief, sizeof brief) == sizeof brief;
+		files_close(fd);
+	} else {
+		ok = errno == ENOENT && brief_create(column, &brief);
+	}
+	if (!ok)
 		return false;
 	datafile_note_brief();
 	shared_count_recorded();

@@ -256,26 +256,21 @@ chunk_header(const struct datafile_chunk *chunk)
 	};
 }
 
-/* Slices leave room for nodes, which matter more. */
-static uint64_t
-largest_end(const struct datafile_chunk *chunk)
-{
-	return chunk->type == CPPROFDATA_SLICES ? process.max_size / 2 :
-	    process.max_size;
-}
-
 static bool
 add_chunk(struct datafile_chunk *chunk)
 {
 	uint64_t *next_first = &chunks.next_first[chunk->type];
 	const uint64_t capacity = (chunk->size - sizeof *chunk->mapped) /
 	    chunk->record_size;
+	/* Slices leave room for nodes, which matter more. */
+	const uint64_t most = chunk->type == CPPROFDATA_SLICES ?
+	    process.max_size / 2 : process.max_size;
 
 	chunk->at = header.used;
 	chunk->first = *next_first;
 	chunk->count = 0;
 	if (!datafile_exists() || chunk->size > PROCESS_MAX_SIZE ||
-	    chunk->at + chunk->size > largest_end(chunk) ||
+	    chunk->at + chunk->size > most ||
 	    *next_first + capacity >= CPPROFDATA_PHASE ||
 	    !disk_reserve(chunk->at + chunk->size))
 		return false;
@@ -474,32 +469,25 @@ datafile_note_cpu_time(void)
 	shared_report_cpu_time(0);
 }
 
-/*
- * Not if it was noted recently: this clock is a system call that visits every
- * thread.
- */
-static void
-note_cpu_time_at(uint64_t now_ns)
-{
-	uint64_t next = atomic_load_explicit(&next_cpu_note_ns,
-	    memory_order_relaxed), cost;
-
-	if (now_ns < next && next - now_ns < 1000000000)
-		return;
-	datafile_note_cpu_time();
-	cost = process_now() - now_ns;
-	cost = cost < 1000000 ? cost * CPU_NOTE_PART : 500000000;
-	atomic_store_explicit(&next_cpu_note_ns, now_ns +
-	    (cost > CPU_NOTE_NS ? cost : CPU_NOTE_NS), memory_order_relaxed);
-}
-
 void
 datafile_note_sample(void)
 {
 	const uint64_t now = process_now();
+	uint64_t next = atomic_load_explicit(&next_cpu_note_ns,
+	    memory_order_relaxed), cost;
 
 	datafile_set_number(&header.last_sample_ns, now);
-	note_cpu_time_at(now);
+	/*
+	 * Not if it was noted recently: the clock of the CPU time is a system
+	 * call that visits every thread.
+	 */
+	if (now < next && next - now < 1000000000)
+		return;
+	datafile_note_cpu_time();
+	cost = process_now() - now;
+	cost = cost < 1000000 ? cost * CPU_NOTE_PART : 500000000;
+	atomic_store_explicit(&next_cpu_note_ns, now +
+	    (cost > CPU_NOTE_NS ? cost : CPU_NOTE_NS), memory_order_relaxed);
 }
 
 void
@@ -566,50 +554,10 @@ datafile_begin_header(struct cpprofdata_header *to)
 	to->used = CPPROFDATA_HEADER_SIZE;
 }
 
-/* All fields but the counters. */
-static void
-fill_header(void)
-{
-	unsigned i;
-
-	header.n_resources = datafile_columns.n;
-	header.n_threads = threads.n;
-	header.n_threads_unsampled = threads.n_unsampled;
-	datafile_begin_header(&header);
-	for (i = 0; i < datafile_columns.n; i++)
-		datafile_describe_resource(i, &header.resources[i]);
-	if (process.counts_returns)
-		header.flags |= CPPROFDATA_COUNTS_RETURNS;
-	if (datafile_columns.has_waits)
-		header.flags |= CPPROFDATA_WAITS;
-	if (brief_pid == process_own.pid)
-		header.flags |= CPPROFDATA_CONTINUES;
-	header.pid = process_own.pid;
-	header.parent_pid = process_own.parent_pid;
-	header.pid_namespace = process_pid_namespace();
-}
-
 static uint32_t
 datafile_add_text(const char *text)
 {
 	return datafile_add_string(text, strlen(text) + 1, NULL);
-}
-
-static void
-fill_strings(void)
-{
-	datafile_add_text("");
-	header.host = datafile_add_text(process_names.host);
-	header.executable = datafile_add_text(process_names.executable);
-	header.directory = datafile_add_text(process.directory);
-	if (process_names.has_link)
-		header.started_as = datafile_add_text(process_names.started_as);
-	if (process.arguments_size == 0)
-		return;
-	header.arguments = datafile_add_string(process.arguments,
-	    process.arguments_size, NULL);
-	if (header.arguments != 0)
-		header.n_arguments = process.n_arguments;
 }
 
 void
@@ -642,20 +590,6 @@ datafile_note_own_resource(unsigned column)
 	copy_part(resource->name, sizeof resource->name);
 }
 
-/* After the other strings, which matter more if there is little room. */
-static void
-fill_sources(void)
-{
-	unsigned i;
-
-	for (i = 0; i < datafile_columns.n; i++) {
-		const struct datafile_column column = datafile_describe(i);
-
-		header.resources[i].source = datafile_add_text(column.source);
-		header.resources[i].flags |= column.flags;
-	}
-}
-
 /* What the process calls itself, when the file begins and when it ends. */
 static void
 note_title(void)
@@ -676,6 +610,7 @@ datafile_create(void)
 {
 	struct cpprofdata_header *to;
 	size_t size = FIRST_SIZE;
+	unsigned i;
 
 	process_read_names();
 	if (size > process.max_size)
@@ -689,12 +624,43 @@ datafile_create(void)
 		disk_abandon();
 		return false;
 	}
-	fill_header();
+	/* All fields but the counters and the strings. */
+	header.n_resources = datafile_columns.n;
+	header.n_threads = threads.n;
+	header.n_threads_unsampled = threads.n_unsampled;
+	datafile_begin_header(&header);
+	for (i = 0; i < datafile_columns.n; i++)
+		datafile_describe_resource(i, &header.resources[i]);
+	if (process.counts_returns)
+		header.flags |= CPPROFDATA_COUNTS_RETURNS;
+	if (datafile_columns.has_waits)
+		header.flags |= CPPROFDATA_WAITS;
+	if (brief_pid == process_own.pid)
+		header.flags |= CPPROFDATA_CONTINUES;
+	header.pid = process_own.pid;
+	header.parent_pid = process_own.parent_pid;
+	header.pid_namespace = process_pid_namespace();
 	atomic_store(&header_place, to);
 	memcpy(to, &header, sizeof header);
 	atomic_store_explicit(&mapped_header, to, memory_order_release);
-	fill_strings();
-	fill_sources();
+	/* If there is little room, the first strings matter more. */
+	datafile_add_text("");
+	header.host = datafile_add_text(process_names.host);
+	header.executable = datafile_add_text(process_names.executable);
+	header.directory = datafile_add_text(process.directory);
+	if (process_names.has_link)
+		header.started_as = datafile_add_text(process_names.started_as);
+	if (process.arguments_size > 0)
+		header.arguments = datafile_add_string(process.arguments,
+		    process.arguments_size, NULL);
+	if (header.arguments != 0)
+		header.n_arguments = process.n_arguments;
+	for (i = 0; i < datafile_columns.n; i++) {
+		const struct datafile_column column = datafile_describe(i);
+
+		header.resources[i].source = datafile_add_text(column.source);
+		header.resources[i].flags |= column.flags;
+	}
 	copy_part(&header.arguments, offsetof(struct cpprofdata_header,
 	    pid_namespace) - offsetof(struct cpprofdata_header, arguments));
 	copy_part(&header.started_as, sizeof header.started_as);
@@ -739,35 +705,29 @@ datafile_replace_mapping(const void *address)
 	return false;
 }
 
-static bool
-write_chunk_again(const struct datafile_chunk *chunk)
-{
-	static unsigned char records[16384] BIG_TABLE;
-	const struct cpprofdata_chunk start = chunk_header(chunk);
-	const size_t most = sizeof records / chunk->record_size;
-	bool ok = disk_write(&start, chunk->at, sizeof start);
-	size_t i, n;
-
-	for (i = 0; i < start.count && ok; i += n) {
-		n = start.count - i < most ? start.count - i : most;
-		chunk->copy(chunk, i, n, records);
-		ok = disk_write(records, chunk->at + sizeof start +
-		    i * chunk->record_size, n * chunk->record_size);
-	}
-	return ok;
-}
-
 /* Writes the whole file from private memory.  Lock held. */
 static void
 write_again(void)
 {
+	static unsigned char records[16384] BIG_TABLE;
 	const struct datafile_chunk *chunk;
+	size_t i, n;
 	bool ok;
 
 	datafile_flag(CPPROFDATA_TRUNCATED);
 	ok = disk_write(&header, 0, sizeof header);
-	for (chunk = chunks.last; chunk != NULL && ok; chunk = chunk->older)
-		ok = write_chunk_again(chunk);
+	for (chunk = chunks.last; chunk != NULL && ok; chunk = chunk->older) {
+		const struct cpprofdata_chunk start = chunk_header(chunk);
+		const size_t most = sizeof records / chunk->record_size;
+
+		ok = disk_write(&start, chunk->at, sizeof start);
+		for (i = 0; i < start.count && ok; i += n) {
+			n = start.count - i < most ? start.count - i : most;
+			chunk->copy(chunk, i, n, records);
+			ok = disk_write(records, chunk->at + sizeof start +
+			    i * chunk->record_size, n * chunk->record_size);
+		}
+	}
 }
 
 void

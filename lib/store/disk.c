@@ -141,40 +141,18 @@ may_be(size_t size)
 }
 
 /*
+ * Extends the file to `size` bytes, with disk space allocated.
+ *
  * posix_fallocate writes to the file, so it is a cancellation point.  The
  * interrupted code may not be one: malloc, for example, must not throw.  Under
  * a thread sanitizer, pthread_setcancelstate is intercepted and must not be
  * called here; cancellation stays possible there.
  */
-static int
-allocate_by_writing(int fd, size_t from, size_t size)
-{
-	int cancel_state = PTHREAD_CANCEL_ENABLE, failed;
-
-	if (!process_has_thread_sanitizer())
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	failed = posix_fallocate(fd, (off_t)from, (off_t)size);
-	if (!process_has_thread_sanitizer())
-		pthread_setcancelstate(cancel_state, NULL);
-	return failed;
-}
-
-/* Returns 0 or an error number. */
-static int
-disk_allocate(int fd, size_t from, size_t size)
-{
-	const int failed = (int)-arch_system_call(SYS_fallocate, fd, 0,
-	    (long)from, (long)size);
-
-	return failed == EOPNOTSUPP ? allocate_by_writing(fd, from, size) :
-	    failed;
-}
-
-/* Extends the file to `size` bytes, with disk space allocated. */
 static bool
 disk_extend(size_t size)
 {
-	int fd = descriptor(), failed;
+	const bool may_set_state = !process_has_thread_sanitizer();
+	int fd = descriptor(), failed, state = PTHREAD_CANCEL_ENABLE;
 
 	if (is_truncated) {
 		file.size = size;
@@ -182,9 +160,18 @@ disk_extend(size_t size)
 	}
 	if (fd < 0 || !may_be(size))
 		return false;
-	do
-		failed = disk_allocate(fd, file.size, size - file.size);
-	while (failed == EINTR);
+	do {
+		failed = (int)-arch_system_call(SYS_fallocate, fd, 0,
+		    (long)file.size, (long)(size - file.size));
+		if (failed != EOPNOTSUPP)
+			continue;
+		if (may_set_state)
+			pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		failed = posix_fallocate(fd, (off_t)file.size,
+		    (off_t)(size - file.size));
+		if (may_set_state)
+			pthread_setcancelstate(state, NULL);
+	} while (failed == EINTR);
 	if (failed != 0) {
 		errno = failed;
 		return false;
@@ -271,12 +258,14 @@ disk_map(size_t at, size_t size)
  * tenth of a millisecond whatever its size, and the excess is cut off at the
  * end.
  */
-static bool
-disk_grow(size_t needed)
+bool
+disk_reserve(size_t needed)
 {
 	size_t step = file.size / GROWTH_MIN * GROWTH_MIN;
 	size_t size;
 
+	if (needed <= file.size)
+		return true;
 	if (step < GROWTH_MIN)
 		step = GROWTH_MIN;
 	if (step > GROWTH_MAX)
@@ -289,12 +278,6 @@ disk_grow(size_t needed)
 	if (size > process.max_size)
 		size = needed;
 	return disk_extend(size) || (size > needed && disk_extend(needed));
-}
-
-bool
-disk_reserve(size_t size)
-{
-	return size <= file.size || disk_grow(size);
 }
 
 /* Writes a decimal number and returns its end. */
@@ -312,26 +295,6 @@ put_number(char *at, unsigned long number)
 		*at++ = digits[--n];
 	*at = '\0';
 	return at;
-}
-
-static int
-open_new(void)
-{
-	char *end = stpcpy(stpcpy(stpcpy(path, process.output), "/"),
-	    CPPROFDATA_FILE_PREFIX);
-	unsigned long i;
-	int fd;
-
-	end = put_number(end, process_own.pid);
-	for (i = 1;; i++) {
-		fd = files_open(path,
-		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK |
-		    O_CLOEXEC, 0600);
-		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
-			return fd;
-		*end = '.';
-		put_number(end + 1, i);
-	}
 }
 
 void
@@ -355,9 +318,21 @@ disk_abandon(void)
 bool
 disk_create(size_t size)
 {
+	char *end = stpcpy(stpcpy(stpcpy(path, process.output), "/"),
+	    CPPROFDATA_FILE_PREFIX);
 	struct stat status;
-	int fd = open_new();
+	unsigned long i;
+	int fd = -1;
 
+	end = put_number(end, process_own.pid);
+	for (i = 1; i <= MAX_EXECS + 1; i++) {
+		fd = files_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+		    O_NONBLOCK | O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+		*end = '.';
+		put_number(end + 1, i);
+	}
 	if (fd < 0)
 		return false;
 	/* A parent's, if this was forked while another thread created it. */

@@ -15,14 +15,6 @@
 
 #define AT_ONCE 32
 
-/* Frames that are inserted together, with their places and paths. */
-struct batch {
-	struct walked_frame *frames;
-	size_t n;
-	struct tree_place places[AT_ONCE];
-	uint32_t paths[AT_ONCE];
-};
-
 enum store_result
 insert_partial(struct thread *thread, struct node *node)
 {
@@ -49,109 +41,82 @@ is_hidden(const struct walked_frame *frame)
 	    (frame->flags & FRAME_HELPER) != 0;
 }
 
-/*
- * A wrapper calls the function that it wraps through a pointer.  What it calls
- * directly, such as reading the clock, is its own work and not the program's:
- * those frames are hidden.  The frames of a signal handler are the program's
- * again.
- */
-static void
-mark_helpers(const struct frames *stack, size_t from)
+enum store_result
+insert_stack(struct thread *thread, struct node *leaf)
 {
-	size_t i;
+	struct tree *tree = &thread->file->tree;
+	struct unwinder *unwinder = thread->unwinder;
+	struct walked_frame *const frames = unwinder->stack.frames;
+	const size_t n_frames = unwinder->stack.n;
+	enum store_result result = STORE_OK;
+	size_t at = unwinder->n_kept, end, i;
+	struct tree_place places[AT_ONCE];
+	uint32_t paths[AT_ONCE];
 
-	for (i = from > 0 ? from : 1; i < stack->n; i++) {
-		const struct walked_frame *caller = &stack->frames[i - 1];
+	if (at > 0) {
+		leaf->number = frames[at - 1].node;
+		leaf->path = frames[at - 1].path;
+		leaf->twin = (struct tree_node *)frames[at - 1].returns;
+		leaf->is_new = false;
+	} else if (unwinder->end == UNWIND_COMPLETE) {
+		result = phase_node(tree, thread->file->phase, leaf);
+	} else {
+		result = insert_partial(thread, leaf);
+	}
+	/*
+	 * A wrapper calls the function that it wraps through a pointer.  What
+	 * it calls directly, such as reading the clock, is its own work and not
+	 * the program's: those frames are hidden.  The frames of a signal
+	 * handler are the program's again.
+	 */
+	for (i = at > 0 ? at : 1; i < n_frames; i++) {
+		const struct walked_frame *caller = &frames[i - 1];
 
 		if (is_hidden(caller) && (caller->flags & FRAME_EXACT) == 0 &&
 		    ((caller->flags & FRAME_HELPER) != 0 || arch_call_target(
 		    (const unsigned char *)(uintptr_t)caller->address + 1) !=
 		    0))
-			stack->frames[i].flags |= FRAME_HELPER;
+			frames[i].flags |= FRAME_HELPER;
 	}
-}
+	while (at < n_frames && result == STORE_OK) {
+		enum store_result inserted = STORE_OK;
+		uint32_t path = leaf->path;
 
-/*
- * Looks up the places of at most n frames, as many as fit, starting at `path`.
- */
-static enum store_result
-fill_batch(struct thread *thread, struct batch *batch, size_t n, uint32_t path)
-{
-	enum store_result result;
+		/* Their places, as far as these are found. */
+		for (end = at; end < n_frames && end - at < AT_ONCE; end++) {
+			struct tree_place *place = &places[end - at];
 
-	for (batch->n = 0; batch->n < n && batch->n < AT_ONCE; batch->n++) {
-		struct tree_place *place = &batch->places[batch->n];
-		const struct walked_frame *frame = &batch->frames[batch->n];
-
-		if (!is_hidden(frame)) {
-			result = modules_find(&thread->file->modules,
-			    frame->address, &place->module,
-			    &place->offset);
-			if (result != STORE_OK)
-				return result;
-			path = tree_path(path, place);
+			if (!is_hidden(&frames[end])) {
+				result = modules_find(&thread->file->modules,
+				    frames[end].address, &place->module,
+				    &place->offset);
+				if (result != STORE_OK)
+					break;
+				path = tree_path(path, place);
+			}
+			paths[end - at] = path;
 		}
-		batch->paths[batch->n] = path;
-	}
-	return STORE_OK;
-}
+		if (!leaf->is_new)
+			tree_prefetch(tree, paths, end - at);
+		/* Their nodes. */
+		for (i = at; i < end; i++) {
+			struct walked_frame *frame = &frames[i];
 
-/* Inserts the frames below *leaf, and adds the number inserted to *n. */
-static enum store_result
-insert_batch(struct thread *thread, const struct batch *batch,
-    struct node *leaf, size_t *n)
-{
-	enum store_result result;
-	size_t i;
-
-	if (!leaf->is_new)
-		tree_prefetch(&thread->file->tree, batch->paths, batch->n);
-	for (i = 0; i < batch->n; i++, (*n)++) {
-		struct walked_frame *frame = &batch->frames[i];
-
-		if (!is_hidden(frame)) {
-			result = tree_child(&thread->file->tree, leaf,
-			    &batch->places[i], leaf);
-			if (result != STORE_OK)
-				return result;
+			if (!is_hidden(frame))
+				inserted = tree_child(tree, leaf,
+				    &places[i - at], leaf);
+			if (inserted != STORE_OK)
+				break;
+			frame->node = leaf->number;
+			frame->path = leaf->path;
+			frame->returns = leaf->twin != NULL ?
+			    &leaf->twin->returns : NULL;
 		}
-		frame->node = leaf->number;
-		frame->path = leaf->path;
-		frame->returns = leaf->twin != NULL ?
-		    &leaf->twin->returns : NULL;
-	}
-	return STORE_OK;
-}
-
-enum store_result
-insert_stack(struct thread *thread, struct node *leaf)
-{
-	struct unwinder *unwinder = thread->unwinder;
-	const struct frames *stack = &unwinder->stack;
-	enum store_result result = STORE_OK, inserted;
-	size_t i = unwinder->n_kept;
-	struct batch batch;
-
-	if (i > 0) {
-		leaf->number = stack->frames[i - 1].node;
-		leaf->path = stack->frames[i - 1].path;
-		leaf->twin = (struct tree_node *)stack->frames[i - 1].returns;
-		leaf->is_new = false;
-	} else if (unwinder->end == UNWIND_COMPLETE) {
-		result = phase_node(&thread->file->tree, thread->file->phase,
-		    leaf);
-	} else {
-		result = insert_partial(thread, leaf);
-	}
-	mark_helpers(stack, i);
-	while (i < stack->n && result == STORE_OK) {
-		batch.frames = &stack->frames[i];
-		result = fill_batch(thread, &batch, stack->n - i, leaf->path);
-		inserted = insert_batch(thread, &batch, leaf, &i);
+		at = i;
 		if (inserted != STORE_OK)
 			result = inserted;
 	}
-	unwind_remember(unwinder, i);
+	unwind_remember(unwinder, at);
 	if (result == STORE_OK && leaf->number == CPPROFDATA_NO_NODE)
 		result = STORE_BUSY;
 	return result;

@@ -26,31 +26,22 @@ static uint32_t n_phases = 1;
 static _Atomic uint32_t current;
 static atomic_flag locked WIPED;
 
-/* The number of a name, new or known; 0 if there is no room.  Lock held. */
-static uint32_t
-find_or_add(const char *name)
-{
-	uint32_t i;
-
-	for (i = 1; i < n_phases; i++)
-		if (strncmp(names[i], name, NAME_SIZE - 1) == 0)
-			return i;
-	if (n_phases == MAX_PHASES)
-		return 0;
-	strncpy(names[i], name, NAME_SIZE - 1);
-	n_phases++;
-	return i;
-}
-
 uint32_t
 phase_number(const char *name)
 {
-	uint32_t phase;
+	uint32_t i = 1;
 
 	process_lock(&locked);
-	phase = find_or_add(name);
+	while (i < n_phases && strncmp(names[i], name, NAME_SIZE - 1) != 0)
+		i++;
+	if (i == MAX_PHASES) {
+		i = 0;		/* no room */
+	} else if (i == n_phases) {
+		strncpy(names[i], name, NAME_SIZE - 1);
+		n_phases++;
+	}
 	process_unlock(&locked);
-	return phase;
+	return i;
 }
 
 bool
@@ -86,37 +77,27 @@ phase_refresh(uint32_t *phase)
 	return true;
 }
 
-/* The string of a phase's name, which is added to the file if necessary. */
-static enum store_result
-find_string(uint32_t phase, uint32_t *string)
-{
-	const char *name = names[phase];
-
-	*string = strings[phase];
-	if (*string != 0)
-		return STORE_OK;
-	if (!datafile_lock())
-		return STORE_BUSY;
-	if (strings[phase] == 0)
-		strings[phase] = datafile_add_string(name,
-		    strlen(name) + 1, NULL);
-	*string = strings[phase];
-	datafile_unlock();
-	return *string != 0 ? STORE_OK : STORE_FULL;
-}
-
 enum store_result
 phase_node(struct tree *tree, uint32_t phase, struct node *node)
 {
-	enum store_result result;
+	const char *name = names[phase];
 	uint32_t string;
 
 	*node = TREE_ROOT;
 	if (phase == 0)
 		return STORE_OK;
-	result = find_string(phase, &string);
-	if (result != STORE_OK)
-		return result;
+	string = strings[phase];
+	if (string == 0) {
+		if (!datafile_lock())
+			return STORE_BUSY;
+		if (strings[phase] == 0)
+			strings[phase] = datafile_add_string(name,
+			    strlen(name) + 1, NULL);
+		string = strings[phase];
+		datafile_unlock();
+	}
+	if (string == 0)
+		return STORE_FULL;
 	return tree_child(tree, &TREE_ROOT, &(struct tree_place){
 	    .module = CPPROFDATA_PHASE, .offset = string }, node);
 }
