@@ -58,7 +58,6 @@ libcpprof_la_SOURCES = \
 	lib/signals/restorer-x86_64.S lib/signals/signals.h \
 	\
 	lib/unwind/compact-x86_64.c \
-	lib/unwind/frames.c lib/unwind/look-ahead.c \
 	lib/unwind/rules.c lib/unwind/rules.h \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
@@ -283,7 +282,7 @@ tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 unwinder = \
 	$(dwarf_sources) lib/base/arch-x86_64.c \
 	lib/unwind/compact-x86_64.c lib/unwind/tables.c \
-	lib/unwind/frames.c lib/base/lookup.c lib/base/readable.c \
+	lib/base/lookup.c lib/base/readable.c \
 	lib/unwind/mappings.c \
 	lib/unwind/rules.c lib/unwind/traits.c lib/unwind/trampoline.c \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-x86_64.S \

@@ -70,33 +70,6 @@ find_open(const void *map, uintptr_t at)
 	return NULL;
 }
 
-/* Finds the GNU build-id in the notes [at, end). */
-static void
-find_in_notes(const unsigned char *at, const unsigned char *end,
-    struct identity *identity)
-{
-	ElfW(Nhdr) note;
-
-	while ((size_t)(end - at) >= sizeof note) {
-		size_t name_size, size;
-
-		memcpy(&note, at, sizeof note);
-		at += sizeof note;
-		name_size = ((size_t)note.n_namesz + 3) & ~(size_t)3;
-		size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
-		if (name_size > (size_t)(end - at) ||
-		    size > (size_t)(end - at) - name_size)
-			return;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(at, "GNU", 4) == 0) {
-			identity->build_id = at + name_size;
-			identity->build_id_size = note.n_descsz;
-			return;
-		}
-		at += name_size + size;
-	}
-}
-
 /*
  * Finds a module's program headers, and from them its build-id.  For the
  * executable also its extent: the kernel leaves gaps between its segments, and
@@ -139,9 +112,9 @@ find_headers(const struct dl_find_object *object, struct identity *identity)
 		if (headers[i].p_type == PT_NOTE && at >= identity->start &&
 		    at <= identity->end &&
 		    headers[i].p_filesz <= identity->end - at)
-			find_in_notes((const unsigned char *)at,
-			    (const unsigned char *)at + headers[i].p_filesz,
-			    identity);
+			identity->build_id_size = mappings_find_build_id(
+			    (const unsigned char *)at, headers[i].p_filesz,
+			    &identity->build_id);
 	}
 }
 
@@ -177,55 +150,15 @@ modules_identify(const struct dl_find_object *object)
 	return identity;
 }
 
-/* A closed entry of the same file, which can be opened again. */
-static struct module_entry *
-find_closed(const struct identity *identity)
-{
-	size_t n = n_entries, i;
-
-	for (i = 0; i < n; i++) {
-		struct module_entry *entry = &entries[i];
-
-		if (!entry->open && strcmp(entry->path, identity->path) == 0 &&
-		    entry->record->build_id_size == identity->build_id_size &&
-		    memcmp(entry->record->build_id, identity->build_id,
-		    identity->build_id_size) == 0)
-			return entry;
-	}
-	return NULL;
-}
-
-/*
- * Without a build-id, builds are told apart by the module's file.  If the file
- * is replaced before its module is first sampled, the new file is mistaken for
- * the one that runs.
- */
-static void
-identify_by_file(struct cpprofdata_module *record,
-    const struct identity *identity)
-{
-	const bool is_main = (identity->flags & CPPROFDATA_MODULE_MAIN) != 0;
-	struct stat status;
-
-	if (identity->build_id_size > 0 ||
-	    (identity->flags & CPPROFDATA_MODULE_VDSO) != 0 ||
-	    arch_system_call(SYS_newfstatat, AT_FDCWD,
-	    (long)(is_main ? "/proc/self/exe" : identity->path),
-	    (long)&status, 0) != 0)
-		return;
-	record->file_size = (uint64_t)status.st_size;
-	record->file_mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
-	    (uint64_t)status.st_mtim.tv_nsec;
-	record->file_inode = status.st_ino;
-}
-
 static struct module_entry *
 modules_add_entry(const struct identity *identity)
 {
+	const bool is_main = (identity->flags & CPPROFDATA_MODULE_MAIN) != 0;
 	struct cpprofdata_module *record;
 	struct module_entry *entry;
 	const char *text = "";
 	uint32_t number, path;
+	struct stat status;
 
 	if (entries == NULL) {
 		void *memory = files_map(MAX_MODULES * sizeof *entries,
@@ -248,7 +181,20 @@ modules_add_entry(const struct identity *identity)
 	record->build_id_size = (uint32_t)identity->build_id_size;
 	memcpy(record->build_id, identity->build_id, identity->build_id_size);
 	record->opened_ns = process_now();
-	identify_by_file(record, identity);
+	/*
+	 * Without a build-id, builds are told apart by the module's file.  If
+	 * the file is replaced before its module is first sampled, the new file
+	 * is mistaken for the one that runs.
+	 */
+	if (identity->build_id_size == 0 &&
+	    (identity->flags & CPPROFDATA_MODULE_VDSO) == 0 &&
+	    files_status_of(is_main ? "/proc/self/exe" : identity->path,
+	    &status) == 0) {
+		record->file_size = (uint64_t)status.st_size;
+		record->file_mtime_ns = (uint64_t)status.st_mtim.tv_sec *
+		    1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+		record->file_inode = status.st_ino;
+	}
 	datafile_publish(CPPROFDATA_MODULES, 1);
 	entry = &entries[n_entries];
 	entry->number = number;
@@ -261,9 +207,17 @@ modules_add_entry(const struct identity *identity)
 static struct module_entry *
 open_module(const struct identity *identity, const void *map, uint64_t bias)
 {
-	struct module_entry *entry = find_closed(identity);
-	bool is_new = entry == NULL;
+	struct module_entry *entry = entries, *const end = entries + n_entries;
+	bool is_new;
 
+	/* A closed entry of the same file can be opened again. */
+	while (entry < end && (entry->open ||
+	    strcmp(entry->path, identity->path) != 0 ||
+	    entry->record->build_id_size != identity->build_id_size ||
+	    memcmp(entry->record->build_id, identity->build_id,
+	    identity->build_id_size) != 0))
+		entry++;
+	is_new = entry == end;
 	if (is_new)
 		entry = modules_add_entry(identity);
 	if (entry == NULL)
@@ -309,33 +263,41 @@ modules_find_range(struct recent_modules *cache, uint64_t address)
 }
 
 /*
- * Looks up the module of an object, and caches it in place of the last range.
+ * The entry of a module, which is opened if necessary: of a module of the loader
+ * (`object`), or of a file that the program has mapped itself (`mapping`), which
+ * may be mapped at several places; the record has the first.
  */
 static enum store_result
-add_range(struct recent_modules *cache, const struct dl_find_object *object)
+modules_get(const struct dl_find_object *object, const struct mapping *mapping,
+    struct module_entry **entry)
 {
-	const struct link_map *const map = object->dlfo_link_map;
-	const uintptr_t at = (uintptr_t)object->dlfo_map_start;
-	struct module_entry *entry = find_open(map, at);
+	const void *map = mapping != NULL ? (const void *)mapping->file :
+	    object->dlfo_link_map;
+	const uintptr_t at = mapping != NULL ? 0 :
+	    (uintptr_t)object->dlfo_map_start;
 	struct identity identity;
 
-	if (entry == NULL) {
+	*entry = find_open(map, at);
+	if (*entry == NULL) {
 		if (!datafile_lock())
 			return STORE_BUSY;
-		entry = find_open(map, at);
-		if (entry == NULL) {
+		*entry = find_open(map, at);
+		if (*entry == NULL && mapping != NULL) {
+			identity = (struct identity){
+				.start = mapping->start, .end = mapping->end,
+				.path = mapping->file->path,
+				.build_id = mapping->file->build_id,
+				.build_id_size = mapping->file->build_id_size };
+			*entry = open_module(&identity, map,
+			    -mapping->to_file);
+		} else if (*entry == NULL) {
 			identity = modules_identify(object);
-			entry = open_module(&identity, map, map->l_addr);
+			*entry = open_module(&identity, map,
+			    object->dlfo_link_map->l_addr);
 		}
 		datafile_unlock();
 	}
-	if (entry == NULL)
-		return STORE_FULL;
-	cache->ranges[MODULE_CACHE_SIZE - 1] = (struct module_range){
-		.start = (uintptr_t)object->dlfo_map_start,
-		.end = (uintptr_t)object->dlfo_map_end,
-		.bias = entry->bias, .number = entry->number };
-	return STORE_OK;
+	return *entry != NULL ? STORE_OK : STORE_FULL;
 }
 
 static bool
@@ -344,41 +306,13 @@ modules_is_loaded(uint64_t address, struct dl_find_object *object)
 	return _dl_find_object((void *)(uintptr_t)address, object) == 0;
 }
 
-/*
- * The module of a file that the program has mapped itself.  It may be mapped at
- * several places, and the record has the first.
- */
-static enum store_result
-find_mapped(const struct mapping *mapping, uint32_t *module)
-{
-	const struct mapped_file *file = mapping->file;
-	const struct identity identity = {
-		.start = mapping->start, .end = mapping->end,
-		.path = file->path, .build_id = file->build_id,
-		.build_id_size = file->build_id_size };
-	struct module_entry *entry = find_open(file, 0);
-
-	if (entry == NULL) {
-		if (!datafile_lock())
-			return STORE_BUSY;
-		entry = find_open(file, 0);
-		if (entry == NULL)
-			entry = open_module(&identity, file,
-			    -mapping->to_file);
-		datafile_unlock();
-	}
-	if (entry == NULL)
-		return STORE_FULL;
-	*module = entry->number;
-	return STORE_OK;
-}
-
 enum store_result
 modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
     uint64_t *offset)
 {
 	const struct module_range *range = modules_find_range(cache, address);
 	struct dl_find_object object;
+	struct module_entry *entry;
 	struct mapping mapping;
 	enum store_result result;
 
@@ -389,7 +323,10 @@ modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
 			return STORE_OK;
 		if (mapping.file != NULL) {
 			*offset = address + mapping.to_file;
-			return find_mapped(&mapping, module);
+			result = modules_get(NULL, &mapping, &entry);
+			if (result == STORE_OK)
+				*module = entry->number;
+			return result;
 		}
 		/* The loader knows the same code at another address. */
 		address += mapping.to_object;
@@ -398,9 +335,14 @@ modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
 			return STORE_OK;
 	}
 	if (range == NULL) {
-		result = add_range(cache, &object);
+		result = modules_get(&object, NULL, &entry);
 		if (result != STORE_OK)
 			return result;
+		/* In place of the last range. */
+		cache->ranges[MODULE_CACHE_SIZE - 1] = (struct module_range){
+			.start = (uintptr_t)object.dlfo_map_start,
+			.end = (uintptr_t)object.dlfo_map_end,
+			.bias = entry->bias, .number = entry->number };
 		range = &cache->ranges[MODULE_CACHE_SIZE - 1];
 	}
 	*module = range->number;
@@ -426,26 +368,19 @@ modules_refresh(struct recent_modules *cache)
 	return true;
 }
 
-static bool
-is_still_loaded(const struct module_entry *entry)
-{
-	struct dl_find_object object;
-
-	return _dl_find_object((void *)(uintptr_t)entry->start, &object) == 0 &&
-	    object.dlfo_link_map == entry->map &&
-	    object.dlfo_link_map->l_addr == entry->bias;
-}
-
 void
 modules_unloaded(void)
 {
+	struct dl_find_object object;
 	size_t i;
 
 	datafile_lock_wait();
 	for (i = 0; i < n_entries; i++) {
 		struct module_entry *entry = &entries[i];
 
-		if (!entry->open || is_still_loaded(entry))
+		if (!entry->open || (modules_is_loaded(entry->start, &object) &&
+		    object.dlfo_link_map == entry->map &&
+		    object.dlfo_link_map->l_addr == entry->bias))
 			continue;
 		atomic_store(&entry->open, false);
 		entry->record->closed_ns = process_now();

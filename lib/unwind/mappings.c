@@ -187,54 +187,48 @@ mappings_read_part(int fd, void *to, size_t size, uint64_t offset)
 	    (long)offset) == (long)size;
 }
 
-static bool
-read_headers(int fd, struct mappings_file *file)
+size_t
+mappings_find_build_id(const unsigned char *notes, size_t size,
+    const unsigned char **build_id)
 {
-	ElfW(Ehdr) elf;
-
-	if (!mappings_read_part(fd, &elf, sizeof elf, 0) ||
-	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    elf.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    elf.e_phentsize != sizeof file->headers[0] ||
-	    elf.e_phnum > MAX_HEADERS ||
-	    !mappings_read_part(fd, file->headers,
-	                        elf.e_phnum * sizeof(ElfW(Phdr)), elf.e_phoff))
-		return false;
-	file->n_headers = elf.e_phnum;
-	return true;
-}
-
-static void
-mappings_read_build_id(int fd, const ElfW(Phdr) * header,
-                       struct mapped_file *file)
-{
-	_Alignas(4) unsigned char notes[1024];
-	const size_t size = header->p_filesz < sizeof notes ?
-	    header->p_filesz : sizeof notes;
-	ElfW(Nhdr) note;
 	size_t at = 0, name_size, data_size;
+	ElfW(Nhdr) note;
 
-	if (file->build_id_size > 0 ||
-	    !mappings_read_part(fd, notes, size, header->p_offset))
-		return;
 	while (size - at >= sizeof note) {
 		memcpy(&note, notes + at, sizeof note);
 		at += sizeof note;
 		name_size = ((size_t)note.n_namesz + 3) & ~(size_t)3;
 		data_size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
 		if (name_size > size - at || data_size > size - at - name_size)
-			return;
+			return 0;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 		    memcmp(notes + at, "GNU", 4) == 0) {
-			file->build_id_size = note.n_descsz <
-			    MAPPINGS_MAX_BUILD_ID ? note.n_descsz :
-			    MAPPINGS_MAX_BUILD_ID;
-			memcpy(file->build_id, notes + at + name_size,
-			    file->build_id_size);
-			return;
+			*build_id = notes + at + name_size;
+			return note.n_descsz;
 		}
 		at += name_size + data_size;
 	}
+	return 0;
+}
+
+static void
+mappings_read_build_id(int fd, const ElfW(Phdr) *header,
+    struct mapped_file *file)
+{
+	unsigned char notes[1024];
+	const size_t size = header->p_filesz < sizeof notes ?
+	    header->p_filesz : sizeof notes;
+	const unsigned char *id;
+	size_t n = 0;
+
+	if (file->build_id_size == 0 &&
+	    mappings_read_part(fd, notes, size, header->p_offset))
+		n = mappings_find_build_id(notes, size, &id);
+	if (n > MAPPINGS_MAX_BUILD_ID)
+		n = MAPPINGS_MAX_BUILD_ID;
+	if (n > 0)
+		memcpy(file->build_id, id, n);
+	file->build_id_size += n;
 }
 
 /* Copies the segment with the unwind tables that `header` tells of. */
@@ -265,24 +259,39 @@ copy_tables(int fd, const ElfW(Phdr) *header, struct mappings_file *file)
 	    segment->p_vaddr);
 }
 
+/* Reads a file that the loader has not loaded, if its name still leads to it. */
 static void
-read_elf(int fd, const char *path, const struct stat *status,
-    struct mappings_file *file)
+mappings_read_file(const char *path, struct mappings_file *file)
 {
+	int fd = *path == '/' ? files_open(path, O_RDONLY | O_CLOEXEC |
+	    O_NONBLOCK | O_NOCTTY, 0) : -1;
 	const size_t length = strlen(path);
 	struct mapped_file *mapped;
+	struct stat status;
+	ElfW(Ehdr) elf;
 	size_t i;
 
-	if (length >= sizeof mapped->path || !read_headers(fd, file))
+	if (fd < 0)
 		return;
+	if (files_status(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+	    status.st_ino != file->inode || length >= sizeof mapped->path ||
+	    !mappings_read_part(fd, &elf, sizeof elf, 0) ||
+	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf.e_phentsize != sizeof file->headers[0] ||
+	    elf.e_phnum > MAX_HEADERS ||
+	    !mappings_read_part(fd, file->headers,
+	    elf.e_phnum * sizeof(ElfW(Phdr)), elf.e_phoff))
+		goto end;
+	file->n_headers = elf.e_phnum;
 	mapped = files_map(sizeof *mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (mapped == MAP_FAILED)
-		return;
+		goto end;
 	memcpy(mapped->path, path, length + 1);
-	mapped->inode = status->st_ino;
-	mapped->size = (uint64_t)status->st_size;
-	mapped->mtime_ns = (uint64_t)status->st_mtim.tv_sec * 1000000000 +
-	    (uint64_t)status->st_mtim.tv_nsec;
+	mapped->inode = status.st_ino;
+	mapped->size = (uint64_t)status.st_size;
+	mapped->mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+	    (uint64_t)status.st_mtim.tv_nsec;
 	for (i = 0; i < file->n_headers; i++)
 		if (file->headers[i].p_type == PT_NOTE)
 			mappings_read_build_id(fd, &file->headers[i], mapped);
@@ -290,41 +299,8 @@ read_elf(int fd, const char *path, const struct stat *status,
 			copy_tables(fd, &file->headers[i], file);
 	file->file = mapped;
 	file->is_usable = true;
-}
-
-/* Reads a file that the loader has not loaded, if its name still leads to it. */
-static void
-mappings_read_file(const char *path, struct mappings_file *file)
-{
-	int fd = *path == '/' ? files_open(path, O_RDONLY | O_CLOEXEC |
-	    O_NONBLOCK | O_NOCTTY, 0) : -1;
-	struct stat status;
-
-	if (fd < 0)
-		return;
-	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    status.st_ino == file->inode)
-		read_elf(fd, path, &status, file);
+end:
 	files_close(fd);
-}
-
-/* Takes over the headers of a module of the loader. */
-static void
-mappings_take_module(const struct dl_find_object *object,
-                     struct mappings_file *file)
-{
-	size_t n, i;
-	const ElfW(Phdr) *headers = traits_headers(object, &n);
-
-	if (n > MAX_HEADERS)
-		return;
-	for (i = 0; i < n; i++)
-		file->headers[i] = headers[i];
-	file->n_headers = n;
-	file->object = *object;
-	file->bias = object->dlfo_link_map->l_addr;
-	file->is_loaded = true;
-	file->is_usable = true;
 }
 
 /* ---- the table ---- */
@@ -364,13 +340,26 @@ note_new(const struct mappings_line *line)
 static void
 note_loaded(const struct mappings_line *line)
 {
-	struct dl_find_object object;
-	size_t i;
+	const ElfW(Phdr) *headers;
+	size_t i, j, n;
 
-	for (i = n_files; i < n_files + n_new; i++)
-		if (is_of_file(line, &files[i]) && !files[i].is_loaded &&
-		    mappings_is_loaded(line->start, &object))
-			mappings_take_module(&object, &files[i]);
+	for (i = n_files; i < n_files + n_new; i++) {
+		struct mappings_file *file = &files[i];
+		struct dl_find_object object;
+
+		if (!is_of_file(line, file) || file->is_loaded ||
+		    !mappings_is_loaded(line->start, &object))
+			continue;
+		headers = traits_headers(&object, &n);
+		if (n > MAX_HEADERS)
+			continue;
+		for (j = 0; j < n; j++)
+			file->headers[j] = headers[j];
+		file->n_headers = n;
+		file->object = object;
+		file->bias = object.dlfo_link_map->l_addr;
+		file->is_loaded = file->is_usable = true;
+	}
 }
 
 static size_t n_next;
@@ -405,40 +394,13 @@ mappings_add_row(const struct mappings_line *line)
 	n_next++;
 }
 
-static bool
-is_in_next(const struct mapping *row)
-{
-	size_t i;
-
-	for (i = 0; i < n_next; i++)
-		if (next[i].start == row->start && next[i].end == row->end &&
-		    next[i].to_object == row->to_object &&
-		    next[i].file == row->file)
-			return true;
-	return false;
-}
-
-/* What was cached about a row that is gone must be forgotten. */
-static void
-replace_table(void)
-{
-	bool is_gone = false;
-	size_t i;
-
-	for (i = 0; i < n_rows; i++)
-		is_gone |= !is_in_next(&table[i]);
-	atomic_fetch_add(&version, 1);
-	memcpy(table, next, n_next * sizeof *table);
-	n_rows = n_next;
-	atomic_fetch_add(&version, 1);
-	if (is_gone)
-		tables_new_epoch();
-}
-
 /* In three passes: a loaded part of a file may come before or after others. */
 static void
 mappings_read_all(void)
 {
+	bool is_gone = false;
+	size_t i, j;
+
 	n_new = n_next = 0;
 	mappings_read_list(note_new);
 	if (n_new > 0)
@@ -446,7 +408,22 @@ mappings_read_all(void)
 	n_files += n_new;
 	if (n_files > 0)
 		mappings_read_list(mappings_add_row);
-	replace_table();
+	/* What was cached about a row that is gone must be forgotten. */
+	for (i = 0; i < n_rows; i++) {
+		for (j = 0; j < n_next; j++)
+			if (next[j].start == table[i].start &&
+			    next[j].end == table[i].end &&
+			    next[j].to_object == table[i].to_object &&
+			    next[j].file == table[i].file)
+				break;
+		is_gone |= j == n_next;
+	}
+	atomic_fetch_add(&version, 1);
+	memcpy(table, next, n_next * sizeof *table);
+	n_rows = n_next;
+	atomic_fetch_add(&version, 1);
+	if (is_gone)
+		tables_new_epoch();
 }
 
 /* Unless another thread does it now. */

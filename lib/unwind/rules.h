@@ -194,6 +194,13 @@ struct mapped_file {
 };
 
 /*
+ * Finds the GNU build-id in an ELF file's notes.  Returns its size; 0: there is
+ * none.
+ */
+size_t mappings_find_build_id(const unsigned char *notes, size_t size,
+    const unsigned char **build_id);
+
+/*
  * Executable memory, [start, end).  `object` is what the loader says of the
  * same code: address + to_object is the address of the same instruction there.
  * If the loader has not loaded the file, `object` has only its unwind tables

@@ -2,9 +2,9 @@
 /* unwind.c -- walks the stack by compact rules up to a remembered frame.
  *
  * walk_out is the loop.  At each frame, find_remembered checks whether the walk
- * has reached a frame of the last sample, and still_holds whether the frames
- * from there outwards are unchanged; if so, the walk ends.  Otherwise `step`
- * finds the caller: most frames by a compact rule (step_compact), frames with
+ * has reached a frame of the last sample, and find_changed whether the frames
+ * from there outwards are unchanged; if so, the walk ends.  Otherwise
+ * unwind_step_frame finds the caller: most frames by a compact rule (step_compact), frames with
  * other unwind tables by interpreting them (step_generic), and code without
  * tables by guessing (step_by_guess).  A walk follows only sp, fp and pc.  If
  * some frame needs another register, the walk starts again and follows all of
@@ -13,13 +13,20 @@
 #include "lib/unwind/unwind.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
+#include "lib/base/files.h"
 #include "lib/unwind/rules.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline.h"
 
+#define MAX_FRAMES ((size_t)1 << 26)
+#define FIRST_FRAMES 512
+#define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
+#define AHEAD_BYTES 768		/* of the stack: a few frames */
+#define AHEAD_NEAR ((uint64_t)16 << 20)
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 #define FAR ((uint64_t)1 << 32)	/* larger than a stack */
 #define LEAF_SIZE 4096		/* of functions without frames, from their
@@ -56,12 +63,116 @@ enum unwind_move {
 	STEP_CAREFULLY		/* start again, following all registers */
 };
 
+/*
+ * Memory for walked frames, and how they become the stack.
+ */
+
+/*
+ * Makes room for n frames of the present walk, which may move.  False: no
+ * memory, and nothing has changed.
+ */
+static bool
+frames_reserve(struct frames *fresh, size_t n)
+{
+	const size_t old = fresh->capacity * sizeof *fresh->frames;
+	size_t capacity = fresh->capacity != 0 ? fresh->capacity :
+	    FIRST_FRAMES, size;
+	void *memory;
+
+	if (n <= fresh->capacity)
+		return true;
+	while (capacity < n)
+		capacity *= 2;
+	if (capacity > MAX_FRAMES)
+		return false;
+	size = capacity * sizeof *fresh->frames;
+	if (old == 0)
+		memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	else
+		memory = files_remap(fresh->frames, old, size);
+	if (memory == MAP_FAILED)
+		return false;
+	fresh->frames = memory;
+	fresh->capacity = capacity;
+	return true;
+}
+
+static void
+frames_free(struct frames *frames)
+{
+	if (frames->frames != NULL)
+		files_unmap(frames->frames,
+		    frames->capacity * sizeof *frames->frames);
+	*frames = (struct frames){ 0 };
+}
+
 void
 unwind_free(struct unwinder *unwinder)
 {
 	frames_free(&unwinder->stack);
 	frames_free(&unwinder->fresh);
 	unwinder->n_kept = 0;
+}
+
+void
+unwind_remember(struct unwinder *unwinder, size_t n)
+{
+	if (n < unwinder->stack.n)
+		unwinder->stack.n = n;
+	if (n < unwinder->trampoline.index)
+		trampoline_withdraw(unwinder);
+}
+
+/*
+ * Makes the unwinder's stack from its n_kept remembered frames and the walked
+ * frames, outermost first.  If there is no memory for all, keeps only the
+ * innermost and sets `end` to UNWIND_TOO_DEEP.
+ */
+static void
+frames_join(struct unwinder *unwinder)
+{
+	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
+	const size_t n_kept = unwinder->n_kept, n = n_kept + fresh->n;
+	uint32_t inherited = 0;
+	size_t i;
+
+	unwind_remember(unwinder, n_kept);
+	if (n > stack->capacity && frames_reserve(fresh, n)) {
+		/*
+		 * Reuse the memory of the walked frames for the whole stack.
+		 * The old memory stays mapped, because a tick may have
+		 * interrupted the trampoline while it was reading it.  All old
+		 * memory together is at most as large as the new.
+		 */
+		for (i = n_kept; i > 0; i--)
+			fresh->frames[fresh->n++] = stack->frames[i - 1];
+		for (i = 0; i < n / 2; i++) {
+			struct walked_frame inner = fresh->frames[i];
+
+			fresh->frames[i] = fresh->frames[n - 1 - i];
+			fresh->frames[n - 1 - i] = inner;
+		}
+		*stack = *fresh;
+		*fresh = (struct frames){ 0 };
+	} else if (n > stack->capacity) {
+		/* Keep the innermost frames that fit. */
+		unwinder->end = UNWIND_TOO_DEEP;
+		unwinder->n_kept = 0;
+		unwind_remember(unwinder, 0);
+		if (fresh->n > stack->capacity)
+			fresh->n = stack->capacity;
+	}
+	for (i = fresh->n; i > 0; i--)
+		stack->frames[stack->n++] = fresh->frames[i - 1];
+	/* Pass flags on from the outermost new frame inwards. */
+	i = unwinder->n_kept;
+	if (i > 0)
+		inherited = stack->frames[i - 1].flags & INHERITED;
+	for (; i < stack->n; i++) {
+		inherited |= stack->frames[i].flags & INHERITED;
+		stack->frames[i].flags |= inherited;
+	}
+	unwinder->guessed = (inherited & FRAME_GUESSED) != 0;
 }
 
 void
@@ -135,43 +246,6 @@ find_changed(struct unwinder *unwinder, size_t from)
 }
 
 /*
- * Whether the remembered frames from `from` outwards are still on the stack.
- * If not, sets walk->candidate to the next frame that may be.
- */
-static bool
-still_holds(struct unwind_walk *walk, size_t from)
-{
-	struct unwinder *unwinder = walk->unwinder;
-	size_t changed;
-
-	if (walk->is_marked && from + 1 == unwinder->trampoline.index)
-		return true;
-	changed = find_changed(unwinder, from);
-	if (changed == 0)
-		return true;
-	walk->candidate = changed;
-	return false;
-}
-
-/* Records the present frame.  The step fills in how it was left. */
-static struct walked_frame *
-unwind_add_frame(struct unwind_walk *walk)
-{
-	struct frames *fresh = &walk->unwinder->fresh;
-	struct walked_frame *frame;
-
-	if (fresh->n == fresh->capacity && !frames_reserve(fresh, fresh->n + 1))
-		return NULL;
-	frame = &fresh->frames[fresh->n++];
-	frame->address = walk->address;
-	frame->sp = walk->sp;
-	frame->fp = walk->fp;
-	frame->fp_slot = 0;
-	frame->flags = walk->exact ? FRAME_EXACT : 0;
-	return frame;
-}
-
-/*
  * Goes to the caller, whose return address lies right below its stack pointer.
  */
 static inline enum unwind_move
@@ -221,19 +295,6 @@ step_compact(struct unwind_walk *walk, struct compact_rule rule,
 	return go_to_caller(walk, cfa, fp);
 }
 
-/* Stores the walk's own registers where cfi_step expects them. */
-static void
-fill_registers(struct unwind_walk *walk)
-{
-	struct cfi_registers *registers = &walk->registers;
-
-	registers->value[ARCH_STACK] = walk->sp;
-	registers->value[ARCH_FRAME] = walk->fp;
-	registers->value[ARCH_RETURN] = walk->address + !walk->exact;
-	registers->known |= 1u << ARCH_STACK | 1u << ARCH_FRAME |
-	    1u << ARCH_RETURN;
-}
-
 /* Reads memory for cfi_step; see struct cfi_machine. */
 static bool
 read_memory(void *readable, uint64_t address, size_t size, uint64_t *number)
@@ -275,7 +336,12 @@ step_generic(struct unwind_walk *walk, bool is_signal,
 	    tables_find(walk->address + shift, &object, &unwinder->scratch) !=
 	    CFI_FOUND)
 		return STEP_BAD_RULES;
-	fill_registers(walk);
+	/* The walk's own registers, where cfi_step expects them. */
+	walk->registers.value[ARCH_STACK] = walk->sp;
+	walk->registers.value[ARCH_FRAME] = walk->fp;
+	walk->registers.value[ARCH_RETURN] = walk->address + !walk->exact;
+	walk->registers.known |= 1u << ARCH_STACK | 1u << ARCH_FRAME |
+	    1u << ARCH_RETURN;
 	unwinder->machine.read = read_memory;
 	unwinder->machine.context = &unwinder->readable;
 	unwinder->machine.preserved = ARCH_PRESERVED;
@@ -336,18 +402,6 @@ go_to_context(struct unwind_walk *walk, uint64_t at)
 	return STEP_ON;
 }
 
-/*
- * Handlers return to code of the C library, which has tables, or to the
- * program's own.
- */
-static bool
-returns_from_signal(struct unwind_walk *walk)
-{
-	return readable_range(&walk->unwinder->readable, walk->address + 1,
-	    ARCH_RETURN_SIZE) && arch_is_signal_return(
-	    (const unsigned char *)(uintptr_t)walk->address + 1);
-}
-
 /* The address is exact, and not inside a call instruction before it. */
 static void
 make_exact(struct unwind_walk *walk, struct walked_frame *frame)
@@ -387,33 +441,6 @@ step_uncalled(struct unwind_walk *walk, struct walked_frame *frame,
 }
 
 /*
- * Whether a word on top of the stack is the return address of a leaf function:
- * it leads to code with tables, or follows a call to code just before the
- * present address.
- */
-static bool
-is_caller(struct unwind_walk *walk, uint64_t ra)
-{
-	struct unwinder *unwinder = walk->unwinder;
-
-	return is_return_address(unwinder, ra) &&
-	    (rules_find(&unwinder->scratch, (ra - 1) | RULES_RETURN).kind >
-	    COMPACT_BAD || walk->address - arch_call_target(
-	    (const unsigned char *)(uintptr_t)ra) < LEAF_SIZE);
-}
-
-/*
- * Whether the frame pointer points to another stack, further down.  Code that
- * switches stacks for a call does not change it (Go calling C).
- */
-static bool
-is_elsewhere(struct unwind_walk *walk)
-{
-	return !walk->exact && walk->sp - walk->fp > FAR &&
-	    ++walk->n_switches <= MAX_SWITCHES;
-}
-
-/*
  * Whether an address is code outside all modules and close to the present code,
  * so that both lie in one cache of code compiled at run time.
  */
@@ -431,25 +458,6 @@ is_made_nearby(struct unwind_walk *walk, uint64_t address)
 }
 
 /*
- * Interpreters generated at run time (Java) jump to a function and make it
- * return to their dispatcher, so the return address follows no call.  Such an
- * address is accepted if the next frame out has one, too, or one that follows a
- * call.
- */
-static bool
-is_dispatched(struct unwind_walk *walk, uint64_t fp, uint64_t ra)
-{
-	struct readable *readable = &walk->unwinder->readable;
-	uint64_t next;
-
-	return fp > walk->fp && fp % 8 == 0 && readable_own(readable, fp + 8) &&
-	    is_made_nearby(walk, ra) &&
-	    readable_word(readable, fp + 8, &next) &&
-	    (is_return_address(walk->unwinder, next) ||
-	    is_made_nearby(walk, next));
-}
-
-/*
  * Whether fp and ra are what a frame has saved: a return address, or the start
  * of a stack that the program has created, which holds zeros or where to go
  * from there.
@@ -458,14 +466,24 @@ static bool
 ends_frame(struct unwind_walk *walk, uint64_t fp, uint64_t ra)
 {
 	struct unwinder *unwinder = walk->unwinder;
+	struct readable *readable = &unwinder->readable;
+	uint64_t next;
 
 	if (ra == 0)
 		return !walk->exact && fp == 0;
 	if (is_return_address(unwinder, ra) || (fp == 0 &&
-	    !readable_own(&unwinder->readable, walk->fp) &&
-	    traits_is_code(ra)))
+	    !readable_own(readable, walk->fp) && traits_is_code(ra)))
 		return true;
-	walk->is_entered = is_dispatched(walk, fp, ra);
+	/*
+	 * Interpreters generated at run time (Java) jump to a function and make
+	 * it return to their dispatcher, so the return address follows no call.
+	 * Such an address is accepted if the next frame out has one, too, or
+	 * one that follows a call.
+	 */
+	walk->is_entered = fp > walk->fp && fp % 8 == 0 &&
+	    readable_own(readable, fp + 8) && is_made_nearby(walk, ra) &&
+	    readable_word(readable, fp + 8, &next) &&
+	    (is_return_address(unwinder, next) || is_made_nearby(walk, next));
 	return walk->is_entered;
 }
 
@@ -503,20 +521,6 @@ is_about_to_return(struct unwind_walk *walk, uint64_t *cfa, uint64_t *fp,
 }
 
 /*
- * Go's entry point aligns its stack, and C code in a Go program that Go itself
- * has linked has no tables.  Near its start a stack of such code is complete.
- */
-static bool
-is_entry_of_go(const struct unwind_walk *walk)
-{
-	const uint64_t end = walk->unwinder->readable.high;
-
-	return !walk->exact && walk->sp < end &&
-	    end - walk->sp <= 2 * READABLE_PAGE &&
-	    traits_is_go((const void *)(uintptr_t)walk->address);
-}
-
-/*
  * Code without tables.  Handwritten leaf functions have the return address on
  * top of the stack, and most compilers at run time use frame pointers.
  */
@@ -524,11 +528,19 @@ static enum unwind_move
 step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
+	struct readable *readable = &unwinder->readable;
 	const bool is_entered = walk->is_entered;
 	uint64_t ra, fp, cfa;
+	bool is_elsewhere;
 
 	walk->is_entered = false;
-	if (!walk->exact && returns_from_signal(walk)) {
+	/*
+	 * Handlers return to code of the C library, which has tables, or to the
+	 * program's own.
+	 */
+	if (!walk->exact && readable_range(readable, walk->address + 1,
+	    ARCH_RETURN_SIZE) && arch_is_signal_return(
+	    (const unsigned char *)(uintptr_t)walk->address + 1)) {
 		make_exact(walk, frame);
 		frame->flags |= FRAME_UNCHECKED;
 		return go_to_context(walk, walk->sp);
@@ -538,23 +550,45 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 		return step_uncalled(walk, frame, false);
 	/* The loader's entry point, which calls constructors; psABI 3.4.1. */
 	if (!walk->exact && walk->fp == 0 &&
-	    walk->sp >= unwinder->readable.high - READABLE_PAGE &&
-	    walk->sp < unwinder->readable.high)
+	    walk->sp >= readable->high - READABLE_PAGE &&
+	    walk->sp < readable->high)
 		return STEP_END;
 	if (!walk->exact &&
 	    is_about_to_return(walk, &cfa, &fp, &frame->fp_slot))
 		return go_to_caller(walk, cfa, fp);
 	frame->fp_slot = 0;
 	frame->flags |= FRAME_GUESSED;
-	if (walk->exact &&
-	    readable_word(&unwinder->readable, walk->sp, &ra) &&
-	    is_caller(walk, ra))
+	/*
+	 * The word on top of the stack is the return address of a leaf function
+	 * if it leads to code with tables, or follows a call to code just
+	 * before the present address.
+	 */
+	if (walk->exact && readable_word(readable, walk->sp, &ra) &&
+	    is_return_address(unwinder, ra) &&
+	    (rules_find(&unwinder->scratch, (ra - 1) | RULES_RETURN).kind >
+	    COMPACT_BAD || walk->address - arch_call_target(
+	    (const unsigned char *)(uintptr_t)ra) < LEAF_SIZE))
 		return go_to_caller(walk, walk->sp + 8, walk->fp);
-	if ((walk->fp < walk->sp && !is_elsewhere(walk)) || walk->fp % 8 != 0 ||
-	    !readable_word(&unwinder->readable, walk->fp, &fp) ||
-	    !readable_word(&unwinder->readable, walk->fp + 8, &ra) ||
-	    !ends_frame(walk, fp, ra))
-		return is_entry_of_go(walk) ? STEP_END : STEP_NO_RULES;
+	/*
+	 * The frame pointer may point to another stack, further down.  Code
+	 * that switches stacks for a call does not change it (Go calling C).
+	 */
+	is_elsewhere = walk->fp < walk->sp && !walk->exact &&
+	    walk->sp - walk->fp > FAR && ++walk->n_switches <= MAX_SWITCHES;
+	if ((walk->fp < walk->sp && !is_elsewhere) || walk->fp % 8 != 0 ||
+	    !readable_word(readable, walk->fp, &fp) ||
+	    !readable_word(readable, walk->fp + 8, &ra) ||
+	    !ends_frame(walk, fp, ra)) {
+		/*
+		 * Go's entry point aligns its stack, and C code in a Go program
+		 * that Go itself has linked has no tables.  Near its start a
+		 * stack of such code is complete.
+		 */
+		return !walk->exact && walk->sp < readable->high &&
+		    readable->high - walk->sp <= 2 * READABLE_PAGE &&
+		    traits_is_go((const void *)(uintptr_t)walk->address) ?
+		    STEP_END : STEP_NO_RULES;
+	}
 	frame->fp_slot = walk->fp;
 	if (walk->fp < walk->sp) {
 		frame->flags |= FRAME_UNCHECKED;
@@ -632,23 +666,42 @@ walk_out(struct unwind_walk *walk)
 		[STEP_BAD_STACK] = UNWIND_BAD_STACK,
 	};
 	struct unwinder *unwinder = walk->unwinder;
+	struct frames *fresh = &unwinder->fresh;
 	enum unwind_move result = STEP_ON;
 
 	start_walk(walk);
 	while (result == STEP_ON) {
 		struct walked_frame *frame;
-		size_t remembered;
+		size_t remembered, changed;
 
+		/*
+		 * If the remembered frames from there outwards are still on the
+		 * stack, it is complete.  If not, an outer one may be.
+		 */
 		remembered = find_remembered(walk);
-		if (remembered != SIZE_MAX && still_holds(walk, remembered))
-			return remembered + 1;
+		if (remembered != SIZE_MAX) {
+			if (walk->is_marked &&
+			    remembered + 1 == unwinder->trampoline.index)
+				return remembered + 1;
+			changed = find_changed(unwinder, remembered);
+			if (changed == 0)
+				return remembered + 1;
+			walk->candidate = changed;
+		}
 		walk->is_marked = false;
 		walk->in_trampoline |= trampoline_has(walk->address);
-		frame = unwind_add_frame(walk);
-		if (frame == NULL) {
+		/* Record the frame.  The step fills in how it was left. */
+		if (fresh->n == fresh->capacity &&
+		    !frames_reserve(fresh, fresh->n + 1)) {
 			unwinder->end = UNWIND_TOO_DEEP;
 			return 0;
 		}
+		frame = &fresh->frames[fresh->n++];
+		frame->address = walk->address;
+		frame->sp = walk->sp;
+		frame->fp = walk->fp;
+		frame->fp_slot = 0;
+		frame->flags = walk->exact ? FRAME_EXACT : 0;
 		result = unwind_step_frame(walk, frame);
 		if (result == STEP_AGAIN)
 			result = unwind_step_frame(walk, frame);
@@ -680,4 +733,44 @@ unwind(struct unwinder *unwinder, const void *context)
 	unwinder->n_walked = unwinder->fresh.n;
 	frames_join(unwinder);
 	return true;
+}
+
+static inline bool
+look_ahead_is_near(uint64_t word, uint64_t address)
+{
+	return word - address + AHEAD_NEAR < 2 * AHEAD_NEAR;
+}
+
+/* Stops at the first remembered frame whose return address is unchanged. */
+void
+look_ahead(const struct unwinder *unwinder, const void *context)
+{
+	const struct readable *readable = &unwinder->readable;
+	const struct frames *stack = &unwinder->stack;
+	const struct walked_frame *frame = &stack->frames[stack->n];
+	struct cfi_registers registers;
+	uint64_t at, end, near, other, word;
+
+	arch_registers(context, &registers);
+	near = other = registers.value[ARCH_RETURN];
+	at = registers.value[ARCH_STACK];
+	if (at % 8 != 0 || !readable_own(readable, at))
+		return;
+	end = readable->high - at < AHEAD_BYTES ? readable->high :
+	    at + AHEAD_BYTES;
+	rules_prefetch(near);
+	if (stack->n > 0)
+		other = stack->frames[stack->n / 2].address;
+	for (; at + 8 <= end; at += 8) {
+		memcpy(&word, (const void *)(uintptr_t)at, 8);
+		if (!look_ahead_is_near(word, near) &&
+		    !look_ahead_is_near(word, other))
+			continue;
+		while (frame > stack->frames && frame[-1].sp < at + 8)
+			frame--;
+		if (frame > stack->frames && frame[-1].sp == at + 8 &&
+		    frame[-1].address + 1 == word)
+			break;
+		rules_prefetch((word - 1) | RULES_RETURN);
+	}
 }

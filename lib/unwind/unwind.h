@@ -21,35 +21,6 @@
 
 #include "lib/unwind/unwinder.h"
 
-/* ---- frames.c ---- */
-
-/*
- * Memory for walked frames, and how they become the stack.
- *
- * Part of lib/unwind/unwind.c.  All functions: async-signal-safe, on the
- * unwinder's thread.
- */
-
-/*
- * Makes room for n frames of the present walk, which may move.  False: no
- * memory, and nothing has changed.
- */
-bool frames_reserve(struct frames *fresh, size_t n);
-
-void frames_free(struct frames *frames);
-
-/* Forgets all but the n outermost frames. */
-void frames_remember(struct unwinder *unwinder, size_t n);
-
-/*
- * Makes the unwinder's stack from its n_kept remembered frames and the walked
- * frames, outermost first.  If there is no memory for all, keeps only the
- * innermost and sets `end` to UNWIND_TOO_DEEP.
- */
-void frames_join(struct unwinder *unwinder);
-
-/* ---- unwind.c ---- */
-
 /*
  * Walks the stack from a ucontext_t into unwinder->stack.  The frames from
  * n_kept on are new, and the caller sets their nodes.  Returns false and
@@ -58,11 +29,7 @@ void frames_join(struct unwinder *unwinder);
 bool unwind(struct unwinder *unwinder, const void *context);
 
 /* Forgets all but the n outermost frames. */
-static inline void
-unwind_remember(struct unwinder *unwinder, size_t n)
-{
-	frames_remember(unwinder, n);
-}
+void unwind_remember(struct unwinder *unwinder, size_t n);
 
 /*
  * Frees the memory; the unwinder can be used again.  Not while a stack contains
@@ -90,10 +57,6 @@ unwind_forked(struct unwinder *unwinder)
  * concern (unwind_remember).
  */
 void unwind_new_epoch(void);
-
-/* ---- look-ahead.c ---- */
-
-/* Prefetches what a walk will need. */
 
 /*
  * Prefetches the rules that a walk from a ucontext_t will need one after the
