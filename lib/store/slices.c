@@ -41,46 +41,38 @@ copy_slices(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 	}
 }
 
-/* Lock held. */
-static struct slice_chunk *
-slices_new_chunk(size_t size, uint32_t owner)
-{
-	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
-	    sizeof(struct cpprofdata_slice);
-	struct slice_chunk *chunk = datafile_private_memory(sizeof *chunk +
-	    room * sizeof *chunk->twins);
-
-	if (chunk == NULL)
-		return NULL;
-	chunk->file.size = size;
-	chunk->file.type = CPPROFDATA_SLICES;
-	chunk->file.record_size = sizeof(struct cpprofdata_slice);
-	chunk->file.owner = owner;
-	chunk->file.copy = copy_slices;
-	chunk->room = room;
-	if (!datafile_add_chunk(&chunk->file)) {
-		files_unmap(chunk, sizeof *chunk +
-		    room * sizeof *chunk->twins);
-		return NULL;
-	}
-	return chunk;
-}
-
 static bool
 slices_add_chunk(struct slices *slices, uint32_t owner)
 {
 	const struct slice_chunk *last = slices->chunk;
-	size_t size = last == NULL ? SLICES_FIRST_CHUNK :
-	    last->file.size < SLICES_LAST_CHUNK ? last->file.size * 2 : SLICES_LAST_CHUNK;
+	const size_t size = last == NULL ? SLICES_FIRST_CHUNK :
+	    last->file.size < SLICES_LAST_CHUNK ? last->file.size * 2 :
+	    SLICES_LAST_CHUNK;
+	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
+	    sizeof(struct cpprofdata_slice);
+	const size_t memory = sizeof *last + room * sizeof *last->twins;
 	struct slice_chunk *chunk;
+	bool ok;
 
 	if (!datafile_lock())
 		return false;
-	chunk = slices_new_chunk(size, owner);
+	chunk = datafile_private_memory(memory);
+	ok = chunk != NULL;
+	if (ok) {
+		chunk->file.size = size;
+		chunk->file.type = CPPROFDATA_SLICES;
+		chunk->file.record_size = sizeof(struct cpprofdata_slice);
+		chunk->file.owner = owner;
+		chunk->file.copy = copy_slices;
+		chunk->room = room;
+		ok = datafile_add_chunk(&chunk->file);
+		if (!ok)
+			files_unmap(chunk, memory);
+	}
 	datafile_unlock();
-	if (chunk != NULL)
+	if (ok)
 		slices->chunk = chunk;
-	return chunk != NULL;
+	return ok;
 }
 
 /* Publishes records that are free.  False if there is no room. */
@@ -142,19 +134,6 @@ slices_take(struct slices *slices, uint32_t owner)
 	return slice;
 }
 
-/* Frees a record.  The reserve comes first. */
-static void
-give_back(struct slices *slices, struct slice *slice)
-{
-	slice_set_key(slice, (union slice_key){ .node = CPPROFDATA_NO_NODE });
-	if (slices->reserve == NULL) {
-		slices->reserve = slice;
-		return;
-	}
-	slice->older = slices->free;
-	slices->free = slice;
-}
-
 /*
  * Replaces *first and the records after it that lie in the same wider slice
  * with one, which becomes *first.
@@ -184,22 +163,16 @@ fold_into(struct slices *slices, struct slice **first, union slice_key key)
 	while (narrow != end) {
 		struct slice *next = narrow->older;
 
-		give_back(slices, narrow);
+		/* Free it.  The reserve comes first. */
+		slice_set_key(narrow,
+		    (union slice_key){ .node = CPPROFDATA_NO_NODE });
+		if (slices->reserve == NULL) {
+			slices->reserve = narrow;
+		} else {
+			narrow->older = slices->free;
+			slices->free = narrow;
+		}
 		narrow = next;
-	}
-}
-
-static void
-slices_fold(struct slices *slices, struct slice **link, unsigned doublings)
-{
-	const unsigned shift = doublings - (*link)->key.doublings;
-
-	for (; *link != NULL; link = &(*link)->older) {
-		union slice_key key = (*link)->key;
-
-		key.doublings = (uint8_t)doublings;
-		key.slice = (uint16_t)(key.slice >> shift);
-		fold_into(slices, link, key);
 	}
 }
 
@@ -210,18 +183,23 @@ slices_fold(struct slices *slices, struct slice **link, unsigned doublings)
 static void
 make_equal(struct slices *slices, struct slice **newest, union slice_key *key)
 {
-	const struct slice *slice = *newest;
-	unsigned doublings;
+	const unsigned old = *newest != NULL ? (*newest)->key.doublings :
+	    key->doublings;
+	const unsigned wide = key->doublings;
+	struct slice **link;
 
-	if (slice == NULL || slice->key.doublings == key->doublings)
-		return;
-	doublings = slice->key.doublings;
-	if (doublings < key->doublings) {
-		slices_fold(slices, newest, key->doublings);
-		return;
+	if (old > wide) {
+		key->slice = (uint16_t)(key->slice >> (old - wide));
+		key->doublings = (uint8_t)old;
 	}
-	key->slice = (uint16_t)(key->slice >> (doublings - key->doublings));
-	key->doublings = (uint8_t)doublings;
+	for (link = newest; old < wide && *link != NULL;
+	    link = &(*link)->older) {
+		union slice_key folded = (*link)->key;
+
+		folded.doublings = (uint8_t)wide;
+		folded.slice = (uint16_t)(folded.slice >> (wide - old));
+		fold_into(slices, link, folded);
+	}
 }
 
 /*
@@ -252,41 +230,6 @@ slices_add(struct slices *slices, struct slice **link, uint32_t owner,
 	return link;
 }
 
-/* Adds hits that are step_ns apart, the last one elapsed_ns after the origin. */
-static void
-spread(struct slices *slices, struct slice **link, uint32_t owner,
-    union slice_key key, uint64_t hits, uint64_t step_ns, uint64_t elapsed_ns)
-{
-	const uint64_t width = process.slice_ns << key.doublings;
-	uint64_t done = 0, samples = 1, until;
-
-	for (; done < hits; done = until, samples = 0, key.slice--) {
-		until = key.slice == 0 ? hits :
-		    (elapsed_ns - key.slice * width) / step_ns + 1;
-		if (until > hits)
-			until = hits;
-		if (until > done)
-			link = slices_add(slices, link, owner, key,
-			                  until - done, samples);
-	}
-}
-
-/* Finds the slice of a moment, as narrow as it can be. */
-static void
-find_slice(struct slices *slices, uint64_t elapsed_ns)
-{
-	const uint64_t n = elapsed_ns / process.slice_ns;
-	unsigned doublings = 0;
-
-	if (n >= CPPROFDATA_N_SLICES)
-		doublings = 64 - SLICE_NUMBER_BITS - (unsigned)__builtin_clzll(n);
-	slices->present.doublings = (uint8_t)doublings;
-	slices->present.slice = (uint16_t)(n >> doublings);
-	slices->width_ns = process.slice_ns << doublings;
-	slices->begin_ns = process.origin_mono_ns +
-	    slices->present.slice * slices->width_ns;
-}
-
 void
 slices_count_anew(struct slices *slices, struct slice_list *list,
     const struct cpprofdata_slice *what, uint32_t owner, uint64_t step_ns,
@@ -296,20 +239,46 @@ slices_count_anew(struct slices *slices, struct slice_list *list,
 	    now_ns - process.origin_mono_ns : 0;
 	const uint64_t hits = what->count.hits;
 	struct slice *newest = slice_list_newest(list);
+	uint64_t width, n, done, until, samples = 1;
+	unsigned doublings = 0;
+	struct slice **link;
 	union slice_key key;
 
 	if (process.slice_ns == 0)
 		return;
-	if (now_ns - slices->begin_ns >= slices->width_ns)
-		find_slice(slices, elapsed_ns);
+	if (now_ns - slices->begin_ns >= slices->width_ns) {
+		/* The slice of this moment, as narrow as it can be. */
+		n = elapsed_ns / process.slice_ns;
+		if (n >= CPPROFDATA_N_SLICES)
+			doublings = 64 - SLICE_NUMBER_BITS -
+			    (unsigned)__builtin_clzll(n);
+		slices->present.doublings = (uint8_t)doublings;
+		slices->present.slice = (uint16_t)(n >> doublings);
+		slices->width_ns = process.slice_ns << doublings;
+		slices->begin_ns = process.origin_mono_ns +
+		    slices->present.slice * slices->width_ns;
+	}
 	key = slices->present;
 	key.node = what->node;
 	key.resource = what->resource;
 	make_equal(slices, &newest, &key);
-	if (hits > 1 && step_ns > 0)
-		spread(slices, &newest, owner, key, hits, step_ns, elapsed_ns);
-	else
+	if (hits > 1 && step_ns > 0) {
+		/* They are step_ns apart, and the last one is now. */
+		width = process.slice_ns << key.doublings;
+		link = &newest;
+		for (done = 0; done < hits; done = until, samples = 0) {
+			until = key.slice == 0 ? hits :
+			    (elapsed_ns - key.slice * width) / step_ns + 1;
+			if (until > hits)
+				until = hits;
+			if (until > done)
+				link = slices_add(slices, link, owner, key,
+				    until - done, samples);
+			key.slice--;
+		}
+	} else {
 		slices_add(slices, &newest, owner, key, hits, 1);
+	}
 	if (newest != NULL)
 		slice_list_set(list, newest, newest->key);
 }

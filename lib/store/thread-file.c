@@ -46,13 +46,9 @@ static unsigned n_places WIPED;
 static bool
 thread_file_find_name(char *name)
 {
-	memset(name, 0, THREAD_NAME_SIZE);
-	if (given_name[0] != '\0')
-		memcpy(name, given_name, THREAD_NAME_SIZE);
-	else
-		return arch_system_call(SYS_prctl, PR_GET_NAME, (long)name, 0,
-		    0) == 0;
-	return true;
+	memcpy(name, given_name, THREAD_NAME_SIZE);
+	return name[0] != '\0' || arch_system_call(SYS_prctl, PR_GET_NAME,
+	    (long)name, 0, 0) == 0;
 }
 
 /*
@@ -144,41 +140,6 @@ thread_file_announce(struct thread *thread)
 	return STORE_OK;
 }
 
-/* The place of that routine and name; a new one if name is NULL.  Lock held. */
-static struct thread_place *
-thread_file_find_place(const void *routine, const char *name)
-{
-	struct thread_place *place;
-
-	for (place = places; place != NULL; place = place->next)
-		if (place->routine == routine &&
-		    memcmp(place->record->name, name, THREAD_NAME_SIZE) == 0)
-			return place;
-	if (n_places == PLACES_MAX)
-		return NULL;
-	place = datafile_private_memory(sizeof *place);
-	if (place == NULL)
-		return NULL;
-	place->routine = routine;
-	place->next = places;
-	places = place;
-	n_places++;
-	return place;
-}
-
-/* Undoes thread_file_announce for a record that is put aside. */
-static void
-leave_record(struct thread_file *file)
-{
-	const struct cpprofdata_wait no_wait = { 0 };
-
-	file->record->tid = file->earlier_tid;
-	file->record->end_ns = file->earlier_end_ns;
-	file->record->n_threads--;
-	thread_file_note(file->record);
-	write_wait(file->wait_mapped, &no_wait);
-}
-
 /*
  * Exchanges the record and tree for those of the thread's name.  They stay if
  * there are too many.
@@ -186,15 +147,32 @@ leave_record(struct thread_file *file)
 static enum store_result
 change_place(struct thread *thread, const char *name)
 {
+	const struct cpprofdata_wait no_wait = { 0 };
 	struct thread_file *file = thread->file;
 	struct thread_place *place, mine = { .record = file->record,
 		.wait_mapped = file->wait_mapped, .tree = file->tree };
 
 	if (!datafile_lock())
 		return STORE_BUSY;
-	place = thread_file_find_place(thread->routine, name);
+	for (place = places; place != NULL; place = place->next)
+		if (place->routine == thread->routine &&
+		    memcmp(place->record->name, name, THREAD_NAME_SIZE) == 0)
+			break;
+	if (place == NULL && n_places < PLACES_MAX)
+		place = datafile_private_memory(sizeof *place);
+	if (place != NULL && place->record == NULL) {
+		place->routine = thread->routine;
+		place->next = places;
+		places = place;
+		n_places++;
+	}
 	if (place != NULL) {
-		leave_record(file);
+		/* Undo thread_file_announce for the record put aside. */
+		file->record->tid = file->earlier_tid;
+		file->record->end_ns = file->earlier_end_ns;
+		file->record->n_threads--;
+		thread_file_note(file->record);
+		write_wait(file->wait_mapped, &no_wait);
 		file->record = place->record;
 		file->wait_mapped = place->wait_mapped;
 		file->tree = place->tree;

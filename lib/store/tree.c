@@ -17,32 +17,6 @@
 #define LAST_CHUNK ((size_t)1 << 20)
 #define POPULATE_STEP ((size_t)128 << 10)
 
-/* Doubles the table, or creates it. */
-static bool
-tree_grow_slots(struct tree *tree)
-{
-	size_t n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS, i, at;
-	struct tree_slot *slots, *old = tree->slots;
-
-	slots = datafile_private_memory(n * sizeof *slots);
-	if (slots == NULL)
-		return false;
-	files_advise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
-	for (i = 0; i < tree->n_slots; i++) {
-		if (old[i].twin == NULL)
-			continue;
-		at = old[i].hash & (n - 1);
-		while (slots[at].twin != NULL)
-			at = (at + 1) & (n - 1);
-		slots[at] = old[i];
-	}
-	tree->slots = slots;
-	if (old != NULL)
-		files_unmap(old, tree->n_slots * sizeof *old);
-	tree->n_slots = n;
-	return true;
-}
-
 /* A chunk of nodes and their twins. */
 struct tree_chunk {
 	struct datafile_chunk file;
@@ -150,12 +124,31 @@ tree_add_chunk(struct tree *tree)
 static enum store_result
 tree_make_room(struct tree *tree)
 {
+	struct tree_slot *slots, *const old = tree->slots;
 	struct tree_chunk *chunk = tree->chunk;
 	enum store_result result;
-	size_t from, n;
+	size_t from, n, i, at;
 
-	if (tree->n_used * 2 >= tree->n_slots && !tree_grow_slots(tree))
-		return STORE_FULL;
+	if (tree->n_used * 2 >= tree->n_slots) {
+		/* Double the table, or create it. */
+		n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS;
+		slots = datafile_private_memory(n * sizeof *slots);
+		if (slots == NULL)
+			return STORE_FULL;
+		files_advise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
+		for (i = 0; i < tree->n_slots; i++) {
+			if (old[i].twin == NULL)
+				continue;
+			at = old[i].hash & (n - 1);
+			while (slots[at].twin != NULL)
+				at = (at + 1) & (n - 1);
+			slots[at] = old[i];
+		}
+		tree->slots = slots;
+		if (old != NULL)
+			files_unmap(old, tree->n_slots * sizeof *old);
+		tree->n_slots = n;
+	}
 	/*
 	 * Leave the last place empty: the place after each node is examined
 	 * (next_twin).

@@ -90,29 +90,6 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 	return rule;
 }
 
-/*
- * Whether a call instruction ends right after `address`.  The code has a table
- * and so should be in memory, but check that it can be read.
- */
-static bool
-ends_call(uint64_t address)
-{
-	struct readable readable = { 0 };
-
-	return readable_range(&readable, address - 7, 8) && arch_follows_call(
-	    (const unsigned char *)(uintptr_t)address + 1);
-}
-
-/* What was remembered in the few lines is found again in the tables. */
-static void
-use_all_lines(void)
-{
-	static _Atomic unsigned n_rules;
-
-	if (tables_lines == TABLES_FEW_LINES && ++n_rules >= ENOUGH_RULES)
-		tables_lines = UINT64_MAX;
-}
-
 /* Inserts a rule at the front of its set and drops the last. */
 static void
 rules_remember(struct rules_entry *ways, uint64_t word, uint64_t check)
@@ -131,26 +108,6 @@ rules_remember(struct rules_entry *ways, uint64_t word, uint64_t check)
 	atomic_store_explicit(&ways[0].check, check, memory_order_relaxed);
 }
 
-/*
- * Caches the rule of the row found last for the whole row.  Not if the CFA is
- * an expression, which may depend on the address.
- */
-static void
-remember_row(uint64_t address, uint64_t rule, uint64_t epoch,
-    const struct cfi_scratch *scratch)
-{
-	const uint64_t start = scratch->row_start;
-	const uint64_t length = scratch->row_end - start;
-
-	if (scratch->row.kinds[CFI_CFA] != CFI_REGISTER ||
-	    start >> (64 - RANGE_LENGTH_BITS) != 0 ||
-	    length >> RANGE_LENGTH_BITS != 0)
-		return;
-	rules_remember(ranges_of_block(address), rule,
-	    (start << RANGE_LENGTH_BITS | length) ^
-	    hash_rule(rule, epoch));
-}
-
 struct compact_rule
 rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
     struct rules_set *set)
@@ -161,9 +118,11 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 	 */
 	const uint64_t epoch = atomic_load_explicit(&tables_epoch,
 	    memory_order_relaxed);
+	static _Atomic unsigned n_rules;
 	const bool is_return = (address & RULES_RETURN) != 0;
+	struct readable readable = { 0 };
 	struct compact_rule rule;
-	uint64_t word;
+	uint64_t word, start, length;
 
 	address &= ~RULES_RETURN;
 	word = find_in_ranges(address, epoch);
@@ -177,15 +136,31 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 		if (rule.kind == COMPACT_NONE)
 			return rule;
 		memcpy(&word, &rule, sizeof word);
-		if (rule.kind != COMPACT_BAD)
-			remember_row(address, word, epoch, scratch);
+		/*
+		 * The rule of the row that was found serves the whole row.  Not
+		 * if the CFA is an expression, which may depend on the address.
+		 */
+		start = scratch->row_start;
+		length = scratch->row_end - start;
+		if (rule.kind != COMPACT_BAD &&
+		    scratch->row.kinds[CFI_CFA] == CFI_REGISTER &&
+		    start >> (64 - RANGE_LENGTH_BITS) == 0 &&
+		    length >> RANGE_LENGTH_BITS == 0)
+			rules_remember(ranges_of_block(address), word,
+			    (start << RANGE_LENGTH_BITS | length) ^
+			    hash_rule(word, epoch));
 	}
+	/* The code should be in memory, but check that it can be read. */
 	if (is_return && rule.kind > COMPACT_BAD &&
-	    rule.kind != COMPACT_SIGNAL && !ends_call(address)) {
+	    rule.kind != COMPACT_SIGNAL &&
+	    !(readable_range(&readable, address - 7, 8) && arch_follows_call(
+	    (const unsigned char *)(uintptr_t)address + 1))) {
 		rule = (struct compact_rule){ .kind = COMPACT_UNCALLED };
 		memcpy(&word, &rule, sizeof word);
 	}
 	rules_remember(set->ways, word, word ^ key);
-	use_all_lines();
+	/* What was remembered in the few lines is found again in the tables. */
+	if (tables_lines == TABLES_FEW_LINES && ++n_rules >= ENOUGH_RULES)
+		tables_lines = UINT64_MAX;
 	return rule;
 }

@@ -54,83 +54,6 @@ static struct {
 	_Alignas(64) _Atomic uint64_t pages[HINT_PAGES];
 } hints[1u << HINT_BITS] BIG_TABLE;
 
-static bool
-open_table(const struct dl_find_object *object, struct module_table *table)
-{
-	struct dwarf_input in;
-
-	table->header = object->dlfo_eh_frame;
-	table->start = object->dlfo_map_start;
-	table->end = object->dlfo_map_end;
-	/*
-	 * If a program's segments have gaps between them, the loader reports
-	 * only the segment with the address.  The index has 32-bit offsets.
-	 */
-	if (table->header < table->start || table->header >= table->end) {
-		table->start = (uintptr_t)table->header > TABLE_REACH ?
-		    table->header - TABLE_REACH : (const unsigned char *)1;
-		table->end = table->header + TABLE_REACH;
-	}
-	in = (struct dwarf_input){ .at = table->header, .end = table->end };
-	if (*dwarf_take(&in, 1) != 1)		/* version */
-		return false;
-	dwarf_take(&in, 1);		/* encoding of .eh_frame's address */
-	if (*dwarf_take(&in, 1) != COUNT_ENCODING ||
-	    *dwarf_take(&in, 1) != ROW_ENCODING)
-		return false;
-	dwarf_take(&in, 4);		/* .eh_frame's address */
-	table->n = dwarf_take_unsigned(&in, 4);
-	table->rows = (const struct table_row *)(const void *)in.at;
-	return !in.failed && table->n <= (size_t)(table->end - in.at) /
-	    sizeof *table->rows;
-}
-
-/*
- * The number of rows at or below the address, which is at least low and at most
- * high.
- */
-static size_t
-halve(const struct module_table *table, int64_t address, size_t low,
-    size_t high)
-{
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The same, starting at row `near`, in strides that double. */
-static size_t
-tables_search_from(const struct module_table *table, int64_t address,
-                   size_t near)
-{
-	const struct table_row *rows = table->rows;
-	size_t stride = FIRST_STRIDE, low = near, high = near;
-
-	if (rows[near].address <= address) {
-		while (table->n - high > stride &&
-		    rows[high + stride].address <= address) {
-			high += stride;
-			stride *= 2;
-		}
-		low = high + 1;
-		high = table->n - high > stride ? high + stride : table->n;
-	} else {
-		while (low > stride && rows[low - stride].address > address) {
-			low -= stride;
-			stride *= 2;
-		}
-		high = low;
-		low = low > stride ? low - stride : 0;
-	}
-	return halve(table, address, low, high);
-}
-
 static inline _Atomic uint64_t *
 hints_near(uint64_t page)
 {
@@ -170,23 +93,71 @@ tables_prefetch(uint64_t address, const struct cfi_scratch *scratch)
 		__builtin_prefetch(at + i, 1);
 }
 
-/* The last row at or below the address; NULL if there is none. */
-static const struct table_row *
-tables_find_row(const struct module_table *table, uint64_t address, size_t near)
+/* Reads the header of a module's index.  False: it is of an unknown kind. */
+static bool
+open_table(const struct dl_find_object *object, struct module_table *table)
 {
-	const uint64_t page = address >> PAGE_BITS;
-	const int64_t at =
-	    (int64_t)(address - (uint64_t)(uintptr_t)table->header);
-	size_t n;
+	struct dwarf_input in;
 
-	n = near < table->n ? tables_search_from(table, at, near) :
-	    halve(table, at, 0, table->n);
-	if (n == 0)
-		return NULL;
-	if (n <= HINT_ROWS)
-		atomic_store_explicit(&hints_near(page)[page % HINT_PAGES],
-		    page << HINT_ROW_BITS | (n - 1), memory_order_relaxed);
-	return &table->rows[n - 1];
+	table->header = object->dlfo_eh_frame;
+	table->start = object->dlfo_map_start;
+	table->end = object->dlfo_map_end;
+	/*
+	 * If a program's segments have gaps between them, the loader reports
+	 * only the segment with the address.  The index has 32-bit offsets.
+	 */
+	if (table->header < table->start || table->header >= table->end) {
+		table->start = (uintptr_t)table->header > TABLE_REACH ?
+		    table->header - TABLE_REACH : (const unsigned char *)1;
+		table->end = table->header + TABLE_REACH;
+	}
+	in = (struct dwarf_input){ .at = table->header, .end = table->end };
+	if (*dwarf_take(&in, 1) != 1)		/* version */
+		return false;
+	dwarf_take(&in, 1);		/* encoding of .eh_frame's address */
+	if (*dwarf_take(&in, 1) != COUNT_ENCODING ||
+	    *dwarf_take(&in, 1) != ROW_ENCODING)
+		return false;
+	dwarf_take(&in, 4);		/* .eh_frame's address */
+	table->n = dwarf_take_unsigned(&in, 4);
+	table->rows = (const struct table_row *)(const void *)in.at;
+	return !in.failed && table->n <= (size_t)(table->end - in.at) /
+	    sizeof *table->rows;
+}
+
+/*
+ * The number of rows at or below the address: near row `near` (SIZE_MAX: none),
+ * in strides that double, and then by halves.
+ */
+static size_t
+tables_search(const struct module_table *table, int64_t address, size_t near)
+{
+	const struct table_row *rows = table->rows;
+	size_t stride = FIRST_STRIDE, low = 0, high = table->n;
+
+	if (near < table->n && rows[near].address <= address) {
+		for (low = near; high - low > stride &&
+		    rows[low + stride].address <= address; stride *= 2)
+			low += stride;
+		if (high - low > stride)
+			high = low + stride;
+		low++;
+	} else if (near < table->n) {
+		for (high = near; high > stride &&
+		    rows[high - stride].address > address; stride *= 2)
+			high -= stride;
+		if (high > stride)
+			low = high - stride;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 enum cfi_result
@@ -194,11 +165,13 @@ tables_find(uint64_t address, const struct dl_find_object *object,
     struct cfi_scratch *scratch)
 {
 	const unsigned char *header = object->dlfo_eh_frame;
-	const size_t near = find_hint(address >> PAGE_BITS);
+	const uint64_t page = address >> PAGE_BITS;
+	const size_t near = find_hint(page);
 	const struct table_row *row;
 	struct cfi_section section;
 	struct module_table table;
 	struct cfi_fde fde;
+	size_t n;
 
 	if (header == NULL)
 		return CFI_NO_TABLE;
@@ -207,9 +180,14 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 		__builtin_prefetch(header + HEADER_SIZE + near * sizeof *row);
 	if (!open_table(object, &table))
 		return CFI_BAD;
-	row = tables_find_row(&table, address, near);
-	if (row == NULL)
+	n = tables_search(&table,
+	    (int64_t)(address - (uint64_t)(uintptr_t)header), near);
+	if (n == 0)
 		return CFI_NO_TABLE;
+	if (n <= HINT_ROWS)
+		atomic_store_explicit(&hints_near(page)[page % HINT_PAGES],
+		    page << HINT_ROW_BITS | (n - 1), memory_order_relaxed);
+	row = &table.rows[n - 1];
 	if (row->fde > table.end - table.header ||
 	    row->fde < table.start - table.header)
 		return CFI_BAD;

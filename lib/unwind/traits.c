@@ -105,56 +105,10 @@ imports(const struct lookup *symbols, const char *name)
 	return false;
 }
 
-/*
- * A statically linked unwinder (-static-libgcc) asks the C library for unwind
- * tables and exports nothing.  The stub needs functions of the unwinder to pass
- * an exception on, and could not find them.
- */
-static bool
-has_hidden_unwinder(const struct lookup *symbols)
-{
-	return (imports(symbols, "dl_iterate_phdr") ||
-	    imports(symbols, "_dl_find_object")) &&
-	    !imports(symbols, "_Unwind_Resume") &&
-	    lookup_symbol(symbols, "_Unwind_Resume") == NULL;
-}
-
-static const char *
-traits_last_component(const char *path)
-{
-	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-	return slash != NULL ? slash + 1 : path != NULL ? path : "";
-}
-
 static bool
 traits_begins(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
-}
-
-static unsigned
-classify(const struct link_map *map)
-{
-	const char *name = traits_last_component(map->l_name);
-	struct lookup symbols;
-	unsigned i;
-
-	if (traits_begins(name, "libgcc_s") || traits_begins(name, "libunwind"))
-		return TRAIT_UNWINDS | TRAIT_READS_RETURN;
-	if (traits_begins(name, "ld-linux") || traits_begins(name, "ld.so") ||
-	    traits_begins(name, "ld64") || traits_begins(name, "linux-vdso"))
-		return TRAIT_READS_RETURN;
-	if (traits_begins(name, "libc.so"))
-		return HAS_SENSITIVE;
-	if (!lookup_open(map, &symbols))
-		return 0;
-	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
-		if (lookup_symbol(&symbols, forbidding[i]) != NULL)
-			forbidden = true;
-	if (has_hidden_unwinder(&symbols))
-		forbidden = true;
-	return 0;
 }
 
 static void
@@ -176,23 +130,40 @@ find_sensitive(const struct link_map *map, struct libc *libc)
 	}
 }
 
-/* Whether the address lies in a caller-sensitive function of that C library. */
-static bool
-is_sensitive(uint64_t address, const struct link_map *map)
+/* Examines a module. */
+static unsigned
+classify(const struct link_map *map)
 {
-	const struct libc *libc = &own_libc;
-	struct libc other;
+	const char *name = map->l_name != NULL ? map->l_name : "";
+	const char *slash = strrchr(name, '/');
+	struct lookup symbols;
 	unsigned i;
 
-	if (libc->map != map) {		/* loaded by dlmopen */
-		find_sensitive(map, &other);
-		libc = &other;
-	}
-	for (i = 0; i < N_SENSITIVE; i++)
-		if (address - libc->sensitive[i].start <
-		    libc->sensitive[i].size)
-			return true;
-	return false;
+	if (slash != NULL)
+		name = slash + 1;
+	if (traits_begins(name, "libgcc_s") || traits_begins(name, "libunwind"))
+		return TRAIT_UNWINDS | TRAIT_READS_RETURN;
+	if (traits_begins(name, "ld-linux") || traits_begins(name, "ld.so") ||
+	    traits_begins(name, "ld64") || traits_begins(name, "linux-vdso"))
+		return TRAIT_READS_RETURN;
+	if (traits_begins(name, "libc.so"))
+		return HAS_SENSITIVE;
+	if (!lookup_open(map, &symbols))
+		return 0;
+	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
+		if (lookup_symbol(&symbols, forbidding[i]) != NULL)
+			forbidden = true;
+	/*
+	 * A statically linked unwinder (-static-libgcc) asks the C library for
+	 * unwind tables and exports nothing.  The stub needs functions of the
+	 * unwinder to pass an exception on, and could not find them.
+	 */
+	if ((imports(&symbols, "dl_iterate_phdr") ||
+	    imports(&symbols, "_dl_find_object")) &&
+	    !imports(&symbols, "_Unwind_Resume") &&
+	    lookup_symbol(&symbols, "_Unwind_Resume") == NULL)
+		forbidden = true;
+	return 0;
 }
 
 static unsigned
@@ -215,17 +186,27 @@ traits_of(const struct link_map *map)
 unsigned
 traits_find(uint64_t address, const struct dl_find_object *object)
 {
-	unsigned traits;
+	const struct link_map *const map = object->dlfo_link_map;
+	const struct libc *libc = &own_libc;
+	struct libc other;
+	unsigned traits, i;
 
 	if (address >= process.own_start && address < process.own_end)
 		return TRAIT_READS_RETURN;
-	if (object->dlfo_link_map == NULL)	/* see rules.h */
+	if (map == NULL)	/* see rules.h */
 		return 0;
-	traits = traits_of(object->dlfo_link_map);
-	if ((traits & HAS_SENSITIVE) != 0)
-		traits = is_sensitive(address, object->dlfo_link_map) ?
-		    TRAIT_READS_RETURN : 0;
-	return traits;
+	traits = traits_of(map);
+	if ((traits & HAS_SENSITIVE) == 0)
+		return traits;
+	if (libc->map != map) {		/* loaded by dlmopen */
+		find_sensitive(map, &other);
+		libc = &other;
+	}
+	for (i = 0; i < N_SENSITIVE; i++)
+		if (address - libc->sensitive[i].start <
+		    libc->sensitive[i].size)
+			return TRAIT_READS_RETURN;
+	return 0;
 }
 
 /* The program's own headers, or those at the start of a module's mapping. */
@@ -287,26 +268,6 @@ do_nothing(void)
 {
 }
 
-/*
- * Makes a context that never runs.  Not through the linker, since sanitizers
- * replace makecontext; and not where it would make a shadow stack.
- */
-static uint64_t
-find_context_end(const struct link_map *libc)
-{
-	void (*make)(ucontext_t *, void (*)(void), int, ...);
-	void *const symbol = traits_symbol(libc, "makecontext");
-	uint64_t stack[32];
-	ucontext_t context = { .uc_stack = { .ss_sp = stack,
-	    .ss_size = sizeof stack } };
-
-	if (symbol == NULL || arch_has_shadow_stack())
-		return 0;
-	memcpy(&make, &symbol, sizeof make);
-	make(&context, do_nothing, 0);
-	return arch_context_return(&context);
-}
-
 bool
 traits_ends_context(uint64_t start, uint64_t end)
 {
@@ -316,6 +277,11 @@ traits_ends_context(uint64_t start, uint64_t end)
 void
 traits_begin(void)
 {
+	void (*make)(ucontext_t *, void (*)(void), int, ...);
+	uint64_t stack[32];
+	ucontext_t context = { .uc_stack = { .ss_sp = stack,
+	    .ss_size = sizeof stack } };
+	void *symbol = NULL;
 	size_t n;
 	const struct link_map *map = lookup_loaded(&n);
 
@@ -324,6 +290,16 @@ traits_begin(void)
 		    (uintptr_t)map->l_ld >= process.own_end) &&
 		    (traits_of(map) & HAS_SENSITIVE) != 0)
 			find_sensitive(map, &own_libc);
+	/*
+	 * Make a context that never runs.  Not through the linker, since
+	 * sanitizers replace makecontext; and not where it would make a shadow
+	 * stack.
+	 */
 	if (own_libc.map != NULL)
-		context_end = find_context_end(own_libc.map);
+		symbol = traits_symbol(own_libc.map, "makecontext");
+	if (symbol == NULL || arch_has_shadow_stack())
+		return;
+	memcpy(&make, &symbol, sizeof make);
+	make(&context, do_nothing, 0);
+	context_end = arch_context_return(&context);
 }

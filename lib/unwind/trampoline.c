@@ -81,32 +81,15 @@ trampoline_begin(enum trampoline_use use)
 	return use != TRAMPOLINE_NEVER;
 }
 
-/* Whether nothing can refer to an entry any more.  The entry is locked. */
-static inline bool IN_STUB
-is_free(const struct trampoline_entry *entry, const struct unwinder *unwinder)
-{
-	uint64_t cfa, word;
-
-	if (entry->state == TRAMPOLINE_EMPTY ||
-	    entry->state == TRAMPOLINE_FIRED ||
-	    entry->generation != entry->owner->trampoline.generation)
-		return true;
-	cfa = atomic_load_explicit(&entry->cfa, memory_order_relaxed);
-	if (entry->state != TRAMPOLINE_RESTORED || entry->owner != unwinder ||
-	    !readable_own(&unwinder->readable, cfa - 8))
-		return false;
-	word = *(volatile uint64_t *)trampoline_slot_of(cfa);
-	return word != entry->true_return && !trampoline_is_stub(word);
-}
-
 /*
- * Adds a slot and its true return address to the table.  False: the entry is in
- * use.
+ * Adds a slot and its true return address to the table.  False: something may
+ * still refer to the slot whose entry it would need.
  */
 static inline bool IN_STUB
 trampoline_enter(struct unwinder *unwinder, uint64_t cfa, uint64_t true_return)
 {
 	struct trampoline_entry *entry = entry_of(cfa);
+	uint64_t old, word;
 	bool ok;
 
 	/*
@@ -116,8 +99,17 @@ trampoline_enter(struct unwinder *unwinder, uint64_t cfa, uint64_t true_return)
 	if (atomic_exchange_explicit(&entry->is_locked, 1,
 	    memory_order_acquire) != 0)
 		return false;
-	ok = (atomic_load_explicit(&entry->cfa, memory_order_relaxed) == cfa &&
-	    entry->true_return == true_return) || is_free(entry, unwinder);
+	old = atomic_load_explicit(&entry->cfa, memory_order_relaxed);
+	ok = (old == cfa && entry->true_return == true_return) ||
+	    entry->state == TRAMPOLINE_EMPTY ||
+	    entry->state == TRAMPOLINE_FIRED ||
+	    entry->generation != entry->owner->trampoline.generation;
+	if (!ok && entry->state == TRAMPOLINE_RESTORED &&
+	    entry->owner == unwinder &&
+	    readable_own(&unwinder->readable, old - 8)) {
+		word = *(volatile uint64_t *)trampoline_slot_of(old);
+		ok = word != entry->true_return && !trampoline_is_stub(word);
+	}
 	if (ok) {
 		atomic_store_explicit(&entry->cfa, cfa, memory_order_relaxed);
 		entry->true_return = true_return;
@@ -169,21 +161,6 @@ set_mark_from(struct unwinder *unwinder, size_t index)
 	return false;
 }
 
-static inline void IN_STUB
-count_return(const struct walked_frame *frame)
-{
-	struct frame_returns *returns = frame->returns;
-
-	/*
-	 * In a child of a raw fork, the memory that it points to does not
-	 * exist.
-	 */
-	if (returns == NULL || sampling_same_process == 0)
-		return;
-	__atomic_store_n(&returns->n, returns->n + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(returns->copy, returns->n, __ATOMIC_RELAXED);
-}
-
 /*
  * The marked frame has returned: moves the mark further out by the present
  * stride.
@@ -193,13 +170,24 @@ move_mark(struct unwinder *unwinder)
 {
 	struct trampoline *mark = &unwinder->trampoline;
 	size_t index = mark->index, stride = 1;
+	struct frame_returns *returns;
 
 	mark->cfa = 0;
 	mark->index = 0;
 	if (index >= unwinder->stack.n)
 		return;
 	if (wanted_use == TRAMPOLINE_ALWAYS) {
-		count_return(&unwinder->stack.frames[index]);
+		/*
+		 * In a child of a raw fork, the memory that it points to does
+		 * not exist.
+		 */
+		returns = unwinder->stack.frames[index].returns;
+		if (returns != NULL && sampling_same_process != 0) {
+			__atomic_store_n(&returns->n, returns->n + 1,
+			    __ATOMIC_RELAXED);
+			__atomic_store_n(returns->copy, returns->n,
+			    __ATOMIC_RELAXED);
+		}
 	} else {
 		stride = mark->stride;
 		mark->stride *= 2;
@@ -294,51 +282,15 @@ trampoline_before_jump(void)
 		trampoline_withdraw(attached);
 }
 
-/*
- * The frame that should have the mark after this sample; 0: leave the mark
- * alone.
- */
-static size_t
-wanted_index(const struct unwinder *unwinder)
-{
-	const size_t n = unwinder->stack.n;
-
-	if (unwinder->end != UNWIND_COMPLETE || n < 3 ||
-	    (unwinder->stack.frames[n - 1].flags & FRAME_UNWINDING) != 0)
-		return 0;
-	/*
-	 * n - 2, because the innermost frame may be about to read its return
-	 * address.
-	 */
-	if (wanted_use == TRAMPOLINE_ALWAYS)
-		return n - 2;
-	if (unwinder->n_walked + unwinder->n_compared <= DEEP_FRAMES)
-		return 0;
-	return n > DEEP_DISTANCE + 1 ? n - 1 - DEEP_DISTANCE : 0;
-}
-
-/*
- * The new state of the entry of a mark that this walk has found.  A function
- * that waits for one that it has called cannot have just read its own return
- * address.  So if no unwinder is running either, no copy of the stub's address
- * is left.
- */
-static enum trampoline_state
-state_after(const struct unwinder *unwinder, size_t index)
-{
-	const struct walked_frame *frame = &unwinder->stack.frames[index];
-
-	return index + 1 < unwinder->stack.n &&
-	    (frame->flags & (FRAME_IN_CALL | FRAME_EXACT)) == FRAME_IN_CALL ?
-	    TRAMPOLINE_FIRED : TRAMPOLINE_RESTORED;
-}
-
 void
 trampoline_place(struct unwinder *unwinder)
 {
 	struct trampoline *mark = &unwinder->trampoline;
-	struct trampoline old = *mark;
+	const struct walked_frame *frames = unwinder->stack.frames;
+	const size_t n = unwinder->stack.n;
+	const struct trampoline old = *mark;
 	size_t index;
+	bool is_left;
 
 	mark->stride = DEEP_DISTANCE;
 	if (wanted_use == TRAMPOLINE_NEVER || unwinder != attached)
@@ -347,15 +299,34 @@ trampoline_place(struct unwinder *unwinder)
 		trampoline_withdraw(unwinder);
 		return;
 	}
-	index = wanted_index(unwinder);
-	if (index == 0 || index == old.index)
+	if (unwinder->end != UNWIND_COMPLETE || n < 3 ||
+	    (frames[n - 1].flags & FRAME_UNWINDING) != 0)
+		return;
+	/*
+	 * n - 2, because the innermost frame may be about to read its return
+	 * address.
+	 */
+	if (wanted_use == TRAMPOLINE_ALWAYS)
+		index = n - 2;
+	else if (unwinder->n_walked + unwinder->n_compared > DEEP_FRAMES &&
+	    n > DEEP_DISTANCE + 1)
+		index = n - 1 - DEEP_DISTANCE;
+	else
+		return;
+	if (index == old.index)
 		return;
 	if (!set_mark_from(unwinder, index) || mark->cfa == old.cfa)
 		return;
 	/*
 	 * After setting the new mark, which so cannot reuse the old one's
-	 * entry.
+	 * entry.  A function that waits for one that it has called cannot have
+	 * just read its own return address.  So if no unwinder is running
+	 * either, no copy of the stub's address is left.
 	 */
-	if (old.cfa != 0)
-		trampoline_restore(old.cfa, state_after(unwinder, old.index));
+	if (old.cfa == 0)
+		return;
+	is_left = old.index + 1 < n && (frames[old.index].flags &
+	    (FRAME_IN_CALL | FRAME_EXACT)) == FRAME_IN_CALL;
+	trampoline_restore(old.cfa, is_left ? TRAMPOLINE_FIRED :
+	    TRAMPOLINE_RESTORED);
 }
