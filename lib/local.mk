@@ -33,7 +33,7 @@ libcpprof_la_SOURCES = \
 	lib/sources/timer.c lib/sources/unfound.c lib/run/sampler.c \
 	lib/run/threads.c \
 	lib/store/thread-file.c lib/signals/action.c lib/signals/signals.c \
-	lib/base/meter.c lib/sources/tick-mode.c lib/sources/own-work.c \
+	lib/base/meter.c lib/sources/tick-mode.c \
 	lib/sources/perf.c lib/sources/usage.c lib/sources/perf-clock.c \
 	lib/wrap/wrapped.c lib/base/real.c lib/store/modules.c \
 	lib/store/datafile.c lib/store/disk.c lib/store/brief.c \

@@ -24,7 +24,7 @@ struct lookup {
 	uintptr_t bias;
 };
 
-/* False if the module has no such tables. */
+/* False if the module lacks a table, which is NULL then. */
 bool lookup_open(const struct link_map *map, struct lookup *lookup);
 
 /* The symbol of that name that the module defines, or NULL. */

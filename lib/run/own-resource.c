@@ -3,11 +3,11 @@
 #include "lib/run/start.h"
 
 #include <errno.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "lib/base/attributes.h"
+#include "lib/base/lookup.h"
 #include "lib/base/process.h"
 #include "lib/base/thread.h"
 #include "lib/cpprof-environment.h"
@@ -58,17 +58,13 @@ own_resources_are_likely(void)
 {
 	const struct link_map *map;
 	const ElfW(Dyn) *entry;
-	const char *strings;
+	struct lookup names;
 
 	for (map = _r_debug.r_map; map != NULL; map = map->l_next) {
-		strings = NULL;
+		lookup_open(map, &names);
 		for (entry = map->l_ld; entry != NULL &&
-		    entry->d_tag != DT_NULL; entry++)
-			if (entry->d_tag == DT_STRTAB)
-				strings = (const char *)entry->d_un.d_ptr;
-		for (entry = map->l_ld; entry != NULL && strings != NULL &&
-		    entry->d_tag != DT_NULL; entry++)
-			if (entry->d_tag == DT_NEEDED && strcmp(strings +
+		    names.strings != NULL && entry->d_tag != DT_NULL; entry++)
+			if (entry->d_tag == DT_NEEDED && strcmp(names.strings +
 			    entry->d_un.d_val, CPPROF_LIBRARY) == 0)
 				return true;
 	}

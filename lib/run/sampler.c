@@ -56,59 +56,6 @@ look_again_at_name(struct thread *thread)
 	waits_forget(thread);
 }
 
-/* Handles a tick that brings that many expiries of the thread's timer. */
-static void
-tick(struct thread *thread, uint64_t expiries, void *context)
-{
-	struct sample_request request = {
-		.time_ns = expiries * thread->meters->tick_ns,
-		.counts_sampling = true,
-	};
-
-	if (sampling_is_stopped()) {
-		parts.put_to_sleep(thread);
-		return;
-	}
-	own_work_begin(thread);
-	request.columns = resources_tick(thread, expiries, &request.hits,
-	    &request.overrun);
-	thread->meters->n_expiries += expiries;
-	if (request.columns != 0) {
-		look_again_at_name(thread);
-		sample_take(thread, &request, context);
-	}
-	perf_end_tick(thread);
-	own_work_end(thread);
-	if (exceptions_are_wanted())
-		exceptions_tick(context);
-}
-
-/*
- * Handles the trap of a perf event that has counted an interval
- * (lib/sources/perf.h).
- */
-static void
-take_trap(unsigned column, const void *context)
-{
-	struct thread *thread = thread_self;
-	struct sample_request request = {
-		.counts_sampling = perf_measures_work(column),
-	};
-
-	if (thread == NULL || !sampling_is_on() || sampling_is_stopped())
-		return;
-	own_work_begin(thread);
-	request.columns = perf_trap(thread, column, &request.hits);
-	request.clock_ns = perf_clock_ns(thread, column);
-	if (request.hits > 0) {
-		request.time_ns = sample_time_passed(thread);
-		look_again_at_name(thread);
-		sample_take(thread, &request, context);
-	}
-	perf_end_trap(thread, column);
-	own_work_end(thread);
-}
-
 /* The thread for which exceptions are counted, or NULL. */
 static struct thread *
 sampled_thread(void)
@@ -151,10 +98,28 @@ handle_trap(int number, siginfo_t *info, void *context)
 	}
 	if (has_raised)
 		exceptions_go_on(context);
-	if (column >= 0)
-		take_trap((unsigned)column, context);
-	else if (is_programs)
+	/* An event has counted an interval (lib/sources/perf.h). */
+	thread = sampling_is_on() && !sampling_is_stopped() ? thread_self :
+	    NULL;
+	if (column >= 0 && thread != NULL) {
+		const unsigned of = (unsigned)column;
+		struct sample_request request = {
+			.counts_sampling = perf_measures_work(of),
+		};
+
+		own_work_begin(thread);
+		request.columns = perf_trap(thread, of, &request.hits);
+		request.clock_ns = perf_clock_ns(thread, of);
+		if (request.hits > 0) {
+			request.time_ns = sample_time_passed(thread);
+			look_again_at_name(thread);
+			sample_take(thread, &request, context);
+		}
+		perf_end_trap(thread, of);
+		own_work_end(thread);
+	} else if (column < 0 && is_programs) {
 		signals_pass_on(number, info, context);
+	}
 	errno = saved;
 	dispatch_again();
 }
@@ -196,7 +161,9 @@ handle_bus_error(int number, siginfo_t *info, void *context)
 static void
 handle_tick(int number, siginfo_t *info, void *context)
 {
+	struct sample_request request = { .counts_sampling = true };
 	struct thread *thread;
+	uint64_t expiries;
 	int saved;
 
 	if (parts.wake != NULL && parts.wake(info, context))
@@ -205,11 +172,28 @@ handle_tick(int number, siginfo_t *info, void *context)
 	signals_unblock_bus_in_handler(context);
 	thread = thread_self;
 	saved = errno;
-	if (!timer_sent(info))
+	if (!timer_sent(info)) {
 		signals_pass_on(number, info, context);
-	else if (thread != NULL && sampling_is_on())
-		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
-		    info->si_overrun : 0), context);
+	} else if (thread != NULL && sampling_is_stopped()) {
+		if (sampling_is_on())
+			parts.put_to_sleep(thread);
+	} else if (thread != NULL && sampling_is_on()) {
+		expiries = 1 + (uint64_t)(info->si_overrun > 0 ?
+		    info->si_overrun : 0);
+		request.time_ns = expiries * thread->meters->tick_ns;
+		own_work_begin(thread);
+		request.columns = resources_tick(thread, expiries,
+		    &request.hits, &request.overrun);
+		thread->meters->n_expiries += expiries;
+		if (request.columns != 0) {
+			look_again_at_name(thread);
+			sample_take(thread, &request, context);
+		}
+		perf_end_tick(thread);
+		own_work_end(thread);
+		if (resource_is_wanted(RESOURCE_FP_EXCEPTIONS))
+			exceptions_tick(context);
+	}
 	errno = saved;
 	dispatch_again();
 }
@@ -232,7 +216,7 @@ stop_at_yield(void *context)
 {
 	if (thread_self != NULL)
 		resources_stop(thread_self);
-	if (exceptions_are_wanted())
+	if (resource_is_wanted(RESOURCE_FP_EXCEPTIONS))
 		fpu_mask_in(context);
 }
 
@@ -252,10 +236,10 @@ sampler_install(void (*put_to_sleep)(struct thread *))
 	if (!sampler_take(OUR_BUS_ERRORS, handle_bus_error) ||
 	    !sampler_take(OUR_TICKS, handle_tick))
 		return false;
-	if ((perf_is_used() || exceptions_are_wanted()) &&
+	if ((perf_is_used() || resource_is_wanted(RESOURCE_FP_EXCEPTIONS)) &&
 	    !sampler_take(OUR_TRAPS, handle_trap))
 		return false;
-	if (exceptions_are_wanted() &&
+	if (resource_is_wanted(RESOURCE_FP_EXCEPTIONS) &&
 	    !sampler_take(OUR_EXCEPTIONS, handle_exception))
 		return false;
 	sampling_turn(true);
@@ -271,7 +255,7 @@ sampler_uninstall(void)
 	if (!sampling_is_on())
 		return;
 	sampling_turn(false);
-	if (exceptions_are_wanted())
+	if (resource_is_wanted(RESOURCE_FP_EXCEPTIONS))
 		fpu_mask();
 	signals_give_back();
 }

@@ -22,25 +22,22 @@
 
 #define N_SETS 16		/* of sites; a power of two */
 #define N_WAYS 4		/* sites in each set; a power of two */
-#define N_BARE 32		/* a power of two */
 #define MAX_WORDS 120		/* words of the stack that identify a site */
 #define TRIES_MAX 50		/* to use the file, with a pause each */
 #define WAIT_BUDGET_PART 50		/* of the time may be spent walking */
 #define WAIT_ALLOWANCE_MAX_NS 2000000
 #define WAIT_COST_MAX_NS 200000
 
-/* What a node that is remembered depends on. */
-struct waits_context {
-	uint32_t generation, phase;
-	uint64_t epoch;
-};
-
-/* A site at which the thread has waited, and the stack at that time. */
+/*
+ * A site at which the thread has waited, and the stack at that time.  With
+ * frame 0, that of a function below CPPROFDATA_PARTIAL, which needs no words.
+ */
 struct site {
 	uintptr_t frame;
-	const void *function;
+	const void *function;		/* NULL: the site is unused */
 	struct node node;
-	struct waits_context context;
+	uint32_t generation, phase;	/* that the node depends on, */
+	uint64_t epoch;			/* and of modules */
 	uint32_t n_words;
 	struct waits_word {
 		uintptr_t at;
@@ -48,49 +45,19 @@ struct site {
 	} words[MAX_WORDS];
 };
 
-/* A function directly below CPPROFDATA_PARTIAL. */
-struct bare {
-	const void *function;
-	struct node node;
-	struct waits_context context;
-};
-
 struct wait_sites {
-	struct bare bare[N_BARE];
 	struct site sites[N_SETS][N_WAYS];
 	unsigned next_way;
 };
-
-static size_t
-waits_hash(uintptr_t frame, const void *function)
-{
-	const uint64_t h = (frame / 8 ^ (uintptr_t)function) *
-	    0x9e3779b97f4a7c15u;
-
-	return (size_t)(h >> 40);
-}
-
-static struct waits_context
-waits_context_now(const struct thread *thread)
-{
-	return (struct waits_context){ thread->waits->generation,
-	    thread->file->phase, thread->file->modules.epoch };
-}
-
-static bool
-is_current(const struct thread *thread, const struct waits_context *context)
-{
-	return context->generation == thread->waits->generation &&
-	    context->epoch == modules_epoch() &&
-	    context->phase == phase_current();
-}
 
 static struct site *
 waits_set_of(const struct thread *thread, uintptr_t frame,
     const void *function)
 {
-	return thread->waits->sites->sites[
-	    waits_hash(frame, function) % N_SETS];
+	const uint64_t h = (frame / 8 ^ (uintptr_t)function) *
+	    0x9e3779b97f4a7c15u;
+
+	return thread->waits->sites->sites[(size_t)(h >> 40) % N_SETS];
 }
 
 /* The site that remembers the present stack. */
@@ -103,7 +70,9 @@ find_site(const struct thread *thread, uintptr_t frame, const void *function)
 
 	for (; site < end; site++) {
 		if (site->frame != frame || site->function != function ||
-		    !is_current(thread, &site->context))
+		    site->generation != thread->waits->generation ||
+		    site->epoch != modules_epoch() ||
+		    site->phase != phase_current())
 			continue;
 		for (i = 0; i < site->n_words; i++) {
 			uint64_t word;
@@ -197,8 +166,8 @@ waits_enter(struct thread *thread, const void *function, const void *context,
 }
 
 /*
- * Walks the stack from this library's caller outwards, and remembers the site.
- * With signals blocked.
+ * Finds the node, by walking the stack from this library's caller outwards
+ * unless `frame` is 0, and remembers the site.  With signals blocked.
  */
 static __attribute__((noinline)) bool
 waits_walk(struct thread *thread, uintptr_t frame, const void *function,
@@ -208,26 +177,23 @@ waits_walk(struct thread *thread, uintptr_t frame, const void *function,
 	ucontext_t here;
 
 	arch_here(&here);
-	if (waits_enter(thread, function, &here, node) != STORE_OK)
+	if (waits_enter(thread, function, frame != 0 ? &here : NULL, node) !=
+	    STORE_OK)
 		return false;
 	/* Others may exist for that place, with other callers. */
 	site = waits_set_of(thread, frame, function) +
 	    thread->waits->sites->next_way++ % N_WAYS;
-	site->frame = 0;
+	site->function = NULL;
 	site->n_words = 0;
-	if (!waits_add_words(site, thread->unwinder, frame))
+	if (frame != 0 && !waits_add_words(site, thread->unwinder, frame))
 		return true;
-	site->function = function;
-	site->node = *node;
-	site->context = waits_context_now(thread);
 	site->frame = frame;
+	site->node = *node;
+	site->generation = thread->waits->generation;
+	site->phase = thread->file->phase;
+	site->epoch = thread->file->modules.epoch;
+	site->function = function;
 	return true;
-}
-
-static struct bare *
-bare_of(const struct thread *thread, const void *function)
-{
-	return &thread->waits->sites->bare[waits_hash(0, function) % N_BARE];
 }
 
 /* Earns the time that has passed; whether the last walks have left enough. */
@@ -247,16 +213,15 @@ may_walk(struct thread *thread, uint64_t now_ns)
 	return thread->waits->allowance_ns >= 0;
 }
 
-/* Finds the node with signals blocked. */
+/* Finds the node with signals blocked; `frame` as for waits_walk. */
 static __attribute__((noinline)) uint64_t
 find_anew(struct thread *thread, uintptr_t frame, const void *function,
-    uint64_t now_ns, bool walks)
+    uint64_t now_ns)
 {
 	struct sample_guard guard;
 	struct node node;
 	uint64_t cost_ns;
 	void *memory;
-	bool ok;
 
 	if (thread->held_off > 0 || thread->is_sampling ||
 	    !sampling_is_own_process() || !sample_guard_begin(thread, &guard))
@@ -267,17 +232,8 @@ find_anew(struct thread *thread, uintptr_t frame, const void *function,
 		if (memory != MAP_FAILED)
 			thread->waits->sites = memory;
 	}
-	if (thread->waits->sites == NULL) {
-		ok = false;
-	} else if (walks) {
-		ok = waits_walk(thread, frame, function, &node);
-	} else {
-		ok = waits_enter(thread, function, NULL, &node) == STORE_OK;
-		if (ok)
-			*bare_of(thread, function) = (struct bare){ function,
-			    node, waits_context_now(thread) };
-	}
-	if (ok)
+	if (thread->waits->sites != NULL &&
+	    waits_walk(thread, frame, function, &node))
 		thread->waits->node = node;
 	sample_guard_end(thread, &guard);
 	/* At most what a walk can take; the rest was other threads'. */
@@ -294,28 +250,22 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
     uint64_t now_ns)
 {
 	const struct site *site = NULL;
-	const struct bare *bare;
-	bool walks;
 
 	thread->waits->node = TREE_ROOT;
 	if (!sampling_check_process())
 		return now_ns;
 	if (thread->waits->sites != NULL)
 		site = find_site(thread, frame, function);
-	if (site != NULL) {
-		thread->waits->node = site->node;
-		return now_ns;
+	/* Without time for a walk, only the function below is entered. */
+	if (site == NULL && !may_walk(thread, now_ns)) {
+		frame = 0;
+		if (thread->waits->sites != NULL)
+			site = find_site(thread, frame, function);
 	}
-	walks = may_walk(thread, now_ns);
-	if (!walks && thread->waits->sites != NULL) {
-		bare = bare_of(thread, function);
-		if (bare->function == function &&
-		    is_current(thread, &bare->context)) {
-			thread->waits->node = bare->node;
-			return now_ns;
-		}
-	}
-	return find_anew(thread, frame, function, now_ns, walks);
+	if (site == NULL)
+		return find_anew(thread, frame, function, now_ns);
+	thread->waits->node = site->node;
+	return now_ns;
 }
 
 /*

@@ -28,8 +28,10 @@
 #include "lib/base/thread.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/dispatch-sites.h"
+#include "lib/sources/perf.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/thread-meters.h"
+#include "lib/sources/usage.h"
 #include "lib/store/datafile.h"
 #include "lib/unwind/traits.h"
 
@@ -70,6 +72,22 @@ dispatch_again(void)
 {
 	if (is_dispatched)
 		selector = STOP;
+}
+
+void
+own_work_begin(struct thread *thread)
+{
+	thread->meters->own_work.dispatch = dispatch_pause();
+	perf_hold(thread);
+	usage_hold(thread);
+}
+
+void
+own_work_end(struct thread *thread)
+{
+	usage_release(thread);
+	perf_release(thread);
+	dispatch_resume(thread->meters->own_work.dispatch);
 }
 
 static bool

@@ -37,8 +37,6 @@ void dispatch_check_caller(const void *return_address);
  */
 void dispatch_again(void);
 
-/* ---- own-work.c ---- */
-
 /*
  * Excludes the collector's own work from what is counted.
  *

@@ -23,12 +23,6 @@ static __thread struct {
 
 static volatile bool was_tried;
 
-bool
-exceptions_are_wanted(void)
-{
-	return resource_is_wanted(RESOURCE_FP_EXCEPTIONS);
-}
-
 static void
 begin_step(void *context)
 {
@@ -178,7 +172,7 @@ const struct resource_source source_exceptions = {
 void
 exceptions_program_enables(void)
 {
-	if (sampling_is_on() && exceptions_are_wanted())
+	if (sampling_is_on() && resource_is_wanted(RESOURCE_FP_EXCEPTIONS))
 		fpu_mask();
 }
 

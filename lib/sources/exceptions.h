@@ -26,9 +26,6 @@
 
 extern const struct resource_source source_exceptions;
 
-/* Whether they are counted in this process. */
-bool exceptions_are_wanted(void);
-
 /*
  * In the handler of SIGFPE: whether it was caused by our unmasking.  If so,
  * starts the single step; if the thread is not sampled any more, masks the

@@ -113,12 +113,6 @@ paced(struct thread *thread, unsigned column, uint64_t hits)
 	return hits;
 }
 
-bool
-perf_clock_must_set(const struct thread *thread)
-{
-	return thread->meters->clock.must_set;
-}
-
 /*
  * Of the period up to the next boundary, a part may have passed, since the trap
  * was due or since the collector's own time was counted.  For an event that

@@ -318,7 +318,7 @@ set_clock(struct thread *thread, unsigned column)
 	const uint64_t least = resources.columns[column].row->least / 2;
 	const bool is_repeated = !resources.is_random &&
 	    account->n_traps >= (resources.columns[column].is_paced ?
-	    TRAPS_BY_HAND : TRAPS_AT_FIRST) && !perf_clock_must_set(thread);
+	    TRAPS_BY_HAND : TRAPS_AT_FIRST) && !thread->meters->clock.must_set;
 	const bool is_new = account->n_traps >= TRAPS_AT_FIRST &&
 	    perf_clock_settle(thread, column, is_repeated);
 	const bool is_by_hand = !is_repeated || is_new;
@@ -359,7 +359,7 @@ set_period(struct thread *thread, unsigned column)
 
 	account->n_traps++;
 	if (source->is_clock) {
-		if (account->fd >= 0 && !perf_clock_must_set(thread))
+		if (account->fd >= 0 && !thread->meters->clock.must_set)
 			set_clock(thread, column);
 	} else if (account->fd >= 0 &&
 	    (is_random || period != account->period) &&
@@ -577,7 +577,7 @@ perf_end_trap(struct thread *thread, unsigned column)
 	if ((int)column != clock_column(thread))
 		return;
 	check_clock(thread, column);
-	if (perf_clock_must_set(thread) &&
+	if (thread->meters->clock.must_set &&
 	    !thread->meters->clock.is_given_up)
 		set_clock(thread, column);
 	perf_clock_end_trap(thread);
@@ -678,35 +678,22 @@ const struct resource_source source_perf_user_clock = {
 	    probe_user_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU,
 	.is_clock = true, .needs_mode = true
 };
-const struct resource_source source_perf_faults = {
-	PERF_EVENT("perf event", perf_probe), SOFTWARE(PAGE_FAULTS),
-	.usage = USAGE_PAGE_FAULTS
+#define PERF_COUNT(name, which, usage_)					\
+const struct resource_source name = {					\
+	PERF_EVENT("perf event", perf_probe), which, .usage = usage_	\
 };
-const struct resource_source source_perf_major_faults = {
-	PERF_EVENT("perf event", perf_probe), SOFTWARE(PAGE_FAULTS_MAJ),
-	.usage = USAGE_MAJOR_FAULTS
-};
-const struct resource_source source_perf_minor_faults = {
-	PERF_EVENT("perf event", perf_probe), SOFTWARE(PAGE_FAULTS_MIN),
-	.usage = USAGE_MINOR_FAULTS
-};
-const struct resource_source source_perf_switches = {
-	PERF_EVENT("perf event", perf_probe), SOFTWARE(CONTEXT_SWITCHES),
-	.usage = USAGE_CONTEXT_SWITCHES
-};
+PERF_COUNT(source_perf_faults, SOFTWARE(PAGE_FAULTS), USAGE_PAGE_FAULTS)
+PERF_COUNT(source_perf_major_faults, SOFTWARE(PAGE_FAULTS_MAJ),
+    USAGE_MAJOR_FAULTS)
+PERF_COUNT(source_perf_minor_faults, SOFTWARE(PAGE_FAULTS_MIN),
+    USAGE_MINOR_FAULTS)
+PERF_COUNT(source_perf_switches, SOFTWARE(CONTEXT_SWITCHES),
+    USAGE_CONTEXT_SWITCHES)
+PERF_COUNT(source_perf_cycles, HARDWARE(CPU_CYCLES), USAGE_NONE)
+PERF_COUNT(source_perf_instructions, HARDWARE(INSTRUCTIONS), USAGE_NONE)
+PERF_COUNT(source_perf_cache_misses, HARDWARE(CACHE_MISSES), USAGE_NONE)
+PERF_COUNT(source_perf_branch_misses, HARDWARE(BRANCH_MISSES), USAGE_NONE)
 const struct resource_source source_perf_syscalls = {
 	PERF_EVENT("perf event", probe_calls), .release = perf_release,
 	.event_type = PERF_TYPE_TRACEPOINT
-};
-const struct resource_source source_perf_cycles = {
-	PERF_EVENT("perf event", perf_probe), HARDWARE(CPU_CYCLES)
-};
-const struct resource_source source_perf_instructions = {
-	PERF_EVENT("perf event", perf_probe), HARDWARE(INSTRUCTIONS)
-};
-const struct resource_source source_perf_cache_misses = {
-	PERF_EVENT("perf event", perf_probe), HARDWARE(CACHE_MISSES)
-};
-const struct resource_source source_perf_branch_misses = {
-	PERF_EVENT("perf event", perf_probe), HARDWARE(BRANCH_MISSES)
 };

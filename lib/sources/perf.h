@@ -28,8 +28,6 @@
 
 /* ---- perf-event.c ---- */
 
-/* Opens an event of the calling thread that traps. */
-
 /*
  * Opens a source's event, disabled.  Returns its descriptor, or -1 with errno
  * set.  *had_to: it excludes the kernel, as more is not allowed.
@@ -101,11 +99,6 @@ void perf_clock_start(struct thread *thread, unsigned column);
  */
 bool perf_clock_settle(struct thread *thread, unsigned column,
     bool is_repeated);
-
-/*
- * Whether the period in progress does not end at the meter's next boundary.
- */
-bool perf_clock_must_set(const struct thread *thread);
 
 /*
  * The period to set now, at least `least`, so that the event traps after

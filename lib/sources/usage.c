@@ -158,19 +158,11 @@ const struct resource_source source_user = {
 const struct resource_source source_system = {
 	COUNT_AT_TICKS(mode_hits), .needs_mode = true, .usage = USAGE_SYSTEM
 };
-const struct resource_source source_page_faults = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
-	.usage = USAGE_PAGE_FAULTS
+#define COUNT_COARSELY(name, what)					\
+const struct resource_source name = {					\
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = what	\
 };
-const struct resource_source source_major_faults = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
-	.usage = USAGE_MAJOR_FAULTS
-};
-const struct resource_source source_minor_faults = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
-	.usage = USAGE_MINOR_FAULTS
-};
-const struct resource_source source_context_switches = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
-	.usage = USAGE_CONTEXT_SWITCHES
-};
+COUNT_COARSELY(source_page_faults, USAGE_PAGE_FAULTS)
+COUNT_COARSELY(source_major_faults, USAGE_MAJOR_FAULTS)
+COUNT_COARSELY(source_minor_faults, USAGE_MINOR_FAULTS)
+COUNT_COARSELY(source_context_switches, USAGE_CONTEXT_SWITCHES)

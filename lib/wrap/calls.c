@@ -90,37 +90,28 @@ calls_hits(struct thread *thread, unsigned column, uint64_t expiries)
 static bool
 wants_entries(const struct link_map *module)
 {
-	const ElfW(Sym) *symbols = NULL;
 	const ElfW(Rela) *tables[2] = { NULL, NULL };
 	size_t sizes[2] = { 0, 0 }, i, j;
-	const char *names = NULL;
 	const ElfW(Dyn) *entry;
+	struct lookup symbols;
 
+	lookup_open(module, &symbols);
+	if (symbols.symbols == NULL || symbols.strings == NULL)
+		return false;
 	for (entry = module->l_ld; entry->d_tag != DT_NULL; entry++)
-		switch (entry->d_tag) {
-		case DT_SYMTAB:
-			symbols = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_STRTAB:
-			names = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_RELA:
+		if (entry->d_tag == DT_RELA)
 			tables[0] = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_RELASZ:
+		else if (entry->d_tag == DT_RELASZ)
 			sizes[0] = entry->d_un.d_val / sizeof **tables;
-			break;
-		case DT_JMPREL:
+		else if (entry->d_tag == DT_JMPREL)
 			tables[1] = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_PLTRELSZ:
+		else if (entry->d_tag == DT_PLTRELSZ)
 			sizes[1] = entry->d_un.d_val / sizeof **tables;
-			break;
-		}
-	for (i = 0; symbols != NULL && names != NULL && i < 2; i++)
+	for (i = 0; i < 2; i++)
 		for (j = 0; tables[i] != NULL && j < sizes[i]; j++) {
 			size_t symbol = ELF64_R_SYM(tables[i][j].r_info);
-			const char *name = names + symbols[symbol].st_name;
+			const char *name = symbols.strings +
+			    symbols.symbols[symbol].st_name;
 
 			if (symbol != 0 && (strcmp(name, "mcount") == 0 ||
 			    strcmp(name, "_mcount") == 0 ||

@@ -290,14 +290,26 @@ after_failed_exec(const struct undo *undo)
 	return -1;
 }
 
-EXPORTED int
-execve(const char *path, char *const words[], char *const variables[])
-{
-	const struct undo undo = before_exec(path, variables);
-
-	real()->execve(path, words, variables);
-	return after_failed_exec(&undo);
+#define EXECUTE(name, parameters, arguments, path)			\
+EXPORTED int								\
+name parameters								\
+{									\
+	const struct undo undo = before_exec(path, variables);		\
+									\
+	real()->name arguments;						\
+	return after_failed_exec(&undo);				\
 }
+EXECUTE(execve,
+    (const char *path, char *const words[], char *const variables[]),
+    (path, words, variables), path)
+EXECUTE(execvpe,
+    (const char *file, char *const words[], char *const variables[]),
+    (file, words, variables), file)
+EXECUTE(fexecve, (int fd, char *const words[], char *const variables[]),
+    (fd, words, variables), NULL)
+EXECUTE(execveat, (int folder, const char *path, char *const words[],
+    char *const variables[], int flags),
+    (folder, path, words, variables, flags), NULL)
 
 EXPORTED int
 execv(const char *path, char *const words[])
@@ -306,37 +318,9 @@ execv(const char *path, char *const words[])
 }
 
 EXPORTED int
-execvpe(const char *file, char *const words[], char *const variables[])
-{
-	const struct undo undo = before_exec(file, variables);
-
-	real()->execvpe(file, words, variables);
-	return after_failed_exec(&undo);
-}
-
-EXPORTED int
 execvp(const char *file, char *const words[])
 {
 	return execvpe(file, words, environ);
-}
-
-EXPORTED int
-fexecve(int fd, char *const words[], char *const variables[])
-{
-	const struct undo undo = before_exec(NULL, variables);
-
-	real()->fexecve(fd, words, variables);
-	return after_failed_exec(&undo);
-}
-
-EXPORTED int
-execveat(int folder, const char *path, char *const words[],
-    char *const variables[], int flags)
-{
-	const struct undo undo = before_exec(NULL, variables);
-
-	real()->execveat(folder, path, words, variables, flags);
-	return after_failed_exec(&undo);
 }
 
 /* The number of arguments, without the final NULL. */
