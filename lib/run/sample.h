@@ -45,9 +45,7 @@ struct thread_progress {
 /* Notes the context (a ucontext_t) that a signal has interrupted. */
 void progress_note(struct thread_progress *progress, const void *context);
 
-/* ---- thread-run ---- */
-
-/* How a thread is sampled: its stage and its budget. */
+/* ---- a thread's stage and budget ---- */
 
 /*
  * Other threads take only the first and the last step, each while the thread

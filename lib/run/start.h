@@ -62,8 +62,6 @@ bool own_resources_are_likely(void);
 
 /* ---- offer.c ---- */
 
-/* Lists for the launcher which resources are available here. */
-
 /*
  * Writes a line to standard output for each resource in a list (as in
  * CPPROF_RESOURCES; NULL: for all): name, source, flags, and why no better
@@ -75,11 +73,8 @@ int offer_resources(const char *list, bool is_random);
 /* ---- output.c ---- */
 
 /*
- * Creates the directory of a recording that the program itself starts.
- */
-
-/*
- * Creates the directory `name` (NULL: PROGRAM.cpprof) with access for the user
+ * For a recording that the program itself starts: creates the directory `name`
+ * (NULL: PROGRAM.cpprof) with access for the user
  * only, or uses an empty one or one into which processes that still run are
  * recording.  An earlier recording of that name is first renamed to
  * PROGRAM.1.cpprof, one that has that name to number 2, and so on.  Stores the
@@ -246,8 +241,6 @@ void start_wait_for_changes(void);
 void start_put_to_sleep(struct thread *thread);
 
 /* ---- control.c ---- */
-
-/* The functions of cpprof.h, and the end of sampling. */
 
 /*
  * Completes the recording and ends sampling for good in all threads.  `flag`,

@@ -256,45 +256,50 @@ chunk_header(const struct datafile_chunk *chunk)
 	};
 }
 
-static bool
-add_chunk(struct datafile_chunk *chunk)
-{
-	uint64_t *next_first = &chunks.next_first[chunk->type];
-	const uint64_t capacity = (chunk->size - sizeof *chunk->mapped) /
-	    chunk->record_size;
-	/* Slices leave room for nodes, which matter more. */
-	const uint64_t most = chunk->type == CPPROFDATA_SLICES ?
-	    process.max_size / 2 : process.max_size;
-
-	chunk->at = header.used;
-	chunk->first = *next_first;
-	chunk->count = 0;
-	if (!datafile_exists() || chunk->size > PROCESS_MAX_SIZE ||
-	    chunk->at + chunk->size > most ||
-	    *next_first + capacity >= CPPROFDATA_PHASE ||
-	    !disk_reserve(chunk->at + chunk->size))
-		return false;
-	chunk->mapped = disk_map(chunk->at, chunk->size);
-	if (chunk->mapped == NULL)
-		return false;
-	chunk->older = chunks.last;
-	atomic_store(&chunks.last, chunk);
-	*chunk->mapped = chunk_header(chunk);
-	*next_first += capacity;
-	datafile_set_number(&header.used, chunk->at + chunk->size);
-	return true;
-}
-
 bool
 datafile_add_chunk(struct datafile_chunk *chunk)
 {
+	uint64_t *next_first = &chunks.next_first[chunk->type];
+	/* Slices leave room for nodes, which matter more. */
+	const uint64_t most = chunk->type == CPPROFDATA_SLICES ?
+	    process.max_size / 2 : process.max_size;
+	uint64_t capacity, end;
 	bool ok;
 
 	chunk->size = (chunk->size + CPPROFDATA_PAGE - 1) &
 	    -(uint64_t)CPPROFDATA_PAGE;
-	ok = add_chunk(chunk);
+	capacity = (chunk->size - sizeof *chunk->mapped) / chunk->record_size;
+	chunk->at = header.used;
+	chunk->first = *next_first;
+	chunk->count = 0;
+	end = chunk->at + chunk->size;
+	ok = datafile_exists() && chunk->size <= PROCESS_MAX_SIZE &&
+	    end <= most && *next_first + capacity < CPPROFDATA_PHASE &&
+	    disk_reserve(end);
+	chunk->mapped = ok ? disk_map(chunk->at, chunk->size) : NULL;
+	if (chunk->mapped != NULL) {
+		chunk->older = chunks.last;
+		atomic_store(&chunks.last, chunk);
+		*chunk->mapped = chunk_header(chunk);
+		*next_first += capacity;
+		datafile_set_number(&header.used, end);
+	}
 	disk_close();
-	return ok;
+	return chunk->mapped != NULL;
+}
+
+void *
+datafile_new_chunk(const struct datafile_chunk *chunk, size_t memory)
+{
+	struct datafile_chunk *copy = datafile_private_memory(memory);
+
+	if (copy == NULL)
+		return NULL;
+	*copy = *chunk;
+	if (datafile_add_chunk(copy))
+		return copy;
+	files_unmap(copy, memory);
+	return NULL;
 }
 
 static void
@@ -317,19 +322,13 @@ add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 	if (size < chunk_size)
 		size = chunk_size;
 	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
-	twin = datafile_private_memory(sizeof *twin + size);
+	twin = datafile_new_chunk(&(struct datafile_chunk){
+	    .size = size, .type = type, .record_size = (uint32_t)record_size,
+	    .copy = copy_records }, sizeof *twin + size);
 	if (twin == NULL)
 		return NULL;
-	twin->file.size = size;
-	twin->file.type = type;
-	twin->file.record_size = (uint32_t)record_size;
-	twin->file.copy = copy_records;
 	twin->next = chunks.newest[type];
 	twin->size = size - sizeof(struct cpprofdata_chunk);
-	if (!datafile_add_chunk(&twin->file)) {
-		files_unmap(twin, sizeof *twin + size);
-		return NULL;
-	}
 	atomic_store(&chunks.newest[type], twin);
 	return twin;
 }

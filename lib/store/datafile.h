@@ -212,6 +212,12 @@ bool datafile_create(void);
  */
 bool datafile_add_chunk(struct datafile_chunk *chunk);
 
+/*
+ * The same for a copy of *chunk, at the start of private memory of that size,
+ * which is otherwise zero.  NULL: there is no room.
+ */
+void *datafile_new_chunk(const struct datafile_chunk *chunk, size_t memory);
+
 /* Publishes n records that were written after the chunk's last one. */
 static inline void
 datafile_publish_in(struct datafile_chunk *chunk, uint64_t n)

@@ -71,65 +71,24 @@ find_open(const void *map, uintptr_t at)
 }
 
 /*
- * Finds a module's program headers, and from them its build-id.  For the
- * executable also its extent: the kernel leaves gaps between its segments, and
- * the loader reports one segment at a time.
+ * Path, kind and build-id, and for the executable also its extent: the kernel
+ * leaves gaps between its segments, and the loader reports one segment at a
+ * time.  Uses a static buffer: lock held.
  */
-static void
-find_headers(const struct dl_find_object *object, struct identity *identity)
-{
-	const ElfW(Ehdr) *elf = object->dlfo_map_start;
-	const uintptr_t bias = object->dlfo_link_map->l_addr;
-	const ElfW(Phdr) *headers = NULL;
-	size_t n = 0, i;
-
-	if (identity->flags & CPPROFDATA_MODULE_MAIN) {
-		headers = (const void *)getauxval(AT_PHDR);
-		n = getauxval(AT_PHNUM);
-	} else if (identity->end - identity->start >= CPPROFDATA_PAGE &&
-	    memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 &&
-	    elf->e_phentsize == sizeof *headers &&
-	    elf->e_phoff % sizeof(uint64_t) == 0 &&
-	    elf->e_phoff < CPPROFDATA_PAGE && elf->e_phnum <=
-	    (CPPROFDATA_PAGE - elf->e_phoff) / sizeof *headers) {
-		headers = (const void *)(identity->start + elf->e_phoff);
-		n = elf->e_phnum;
-	}
-	for (i = 0; i < n; i++) {
-		uintptr_t at = bias + headers[i].p_vaddr;
-
-		if (headers[i].p_type != PT_LOAD ||
-		    !(identity->flags & CPPROFDATA_MODULE_MAIN))
-			continue;
-		if (at < identity->start)
-			identity->start = at;
-		if (at + headers[i].p_memsz > identity->end)
-			identity->end = at + headers[i].p_memsz;
-	}
-	for (i = 0; i < n && identity->build_id_size == 0; i++) {
-		uintptr_t at = bias + headers[i].p_vaddr;
-
-		if (headers[i].p_type == PT_NOTE && at >= identity->start &&
-		    at <= identity->end &&
-		    headers[i].p_filesz <= identity->end - at)
-			identity->build_id_size = mappings_find_build_id(
-			    (const unsigned char *)at, headers[i].p_filesz,
-			    &identity->build_id);
-	}
-}
-
-/* Path, kind and build-id.  Uses a static buffer: lock held. */
 static struct identity
 modules_identify(const struct dl_find_object *object)
 {
 	static char joined[2 * PATH_MAX] BIG_TABLE;
+	const ElfW(Ehdr) *elf = object->dlfo_map_start;
+	const uintptr_t bias = object->dlfo_link_map->l_addr;
+	const ElfW(Phdr) *headers = NULL;
 	struct identity identity = {
 		.start = (uintptr_t)object->dlfo_map_start,
 		.end = (uintptr_t)object->dlfo_map_end,
 		.path = object->dlfo_link_map->l_name,
 		.build_id = (const unsigned char *)""
 	};
-	size_t length;
+	size_t length, n = 0, i;
 
 	if (identity.path == NULL || identity.path[0] == '\0') {
 		identity.path = process_names.executable;
@@ -144,7 +103,38 @@ modules_identify(const struct dl_find_object *object)
 		strncpy(joined + length + 1, identity.path, PATH_MAX - 1);
 		identity.path = joined;
 	}
-	find_headers(object, &identity);
+	if (identity.flags & CPPROFDATA_MODULE_MAIN) {
+		headers = (const void *)getauxval(AT_PHDR);
+		n = getauxval(AT_PHNUM);
+	} else if (identity.end - identity.start >= CPPROFDATA_PAGE &&
+	    memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 &&
+	    elf->e_phentsize == sizeof *headers &&
+	    elf->e_phoff % sizeof(uint64_t) == 0 &&
+	    elf->e_phoff < CPPROFDATA_PAGE && elf->e_phnum <=
+	    (CPPROFDATA_PAGE - elf->e_phoff) / sizeof *headers) {
+		headers = (const void *)(identity.start + elf->e_phoff);
+		n = elf->e_phnum;
+	}
+	for (i = 0; i < n && identity.flags == CPPROFDATA_MODULE_MAIN; i++) {
+		uintptr_t at = bias + headers[i].p_vaddr;
+
+		if (headers[i].p_type != PT_LOAD)
+			continue;
+		if (at < identity.start)
+			identity.start = at;
+		if (at + headers[i].p_memsz > identity.end)
+			identity.end = at + headers[i].p_memsz;
+	}
+	for (i = 0; i < n && identity.build_id_size == 0; i++) {
+		uintptr_t at = bias + headers[i].p_vaddr;
+
+		if (headers[i].p_type == PT_NOTE && at >= identity.start &&
+		    at <= identity.end &&
+		    headers[i].p_filesz <= identity.end - at)
+			identity.build_id_size = mappings_find_build_id(
+			    (const unsigned char *)at, headers[i].p_filesz,
+			    &identity.build_id);
+	}
 	if (identity.build_id_size > MAX_BUILD_ID)
 		identity.build_id_size = MAX_BUILD_ID;
 	return identity;

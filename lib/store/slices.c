@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/store/datafile.h"
 
@@ -44,35 +43,25 @@ copy_slices(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 static bool
 slices_add_chunk(struct slices *slices, uint32_t owner)
 {
-	const struct slice_chunk *last = slices->chunk;
-	const size_t size = last == NULL ? SLICES_FIRST_CHUNK :
-	    last->file.size < SLICES_LAST_CHUNK ? last->file.size * 2 :
+	struct slice_chunk *chunk = slices->chunk;
+	const size_t size = chunk == NULL ? SLICES_FIRST_CHUNK :
+	    chunk->file.size < SLICES_LAST_CHUNK ? chunk->file.size * 2 :
 	    SLICES_LAST_CHUNK;
 	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
 	    sizeof(struct cpprofdata_slice);
-	const size_t memory = sizeof *last + room * sizeof *last->twins;
-	struct slice_chunk *chunk;
-	bool ok;
 
 	if (!datafile_lock())
 		return false;
-	chunk = datafile_private_memory(memory);
-	ok = chunk != NULL;
-	if (ok) {
-		chunk->file.size = size;
-		chunk->file.type = CPPROFDATA_SLICES;
-		chunk->file.record_size = sizeof(struct cpprofdata_slice);
-		chunk->file.owner = owner;
-		chunk->file.copy = copy_slices;
-		chunk->room = room;
-		ok = datafile_add_chunk(&chunk->file);
-		if (!ok)
-			files_unmap(chunk, memory);
-	}
+	chunk = datafile_new_chunk(&(struct datafile_chunk){ .size = size,
+	    .type = CPPROFDATA_SLICES, .owner = owner, .copy = copy_slices,
+	    .record_size = sizeof(struct cpprofdata_slice) },
+	    sizeof *chunk + room * sizeof *chunk->twins);
 	datafile_unlock();
-	if (ok)
-		slices->chunk = chunk;
-	return ok;
+	if (chunk == NULL)
+		return false;
+	chunk->room = room;
+	slices->chunk = chunk;
+	return true;
 }
 
 /* Publishes records that are free.  False if there is no room. */

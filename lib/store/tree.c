@@ -80,21 +80,13 @@ tree_new_chunk(size_t size, uint32_t owner)
 {
 	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
 	    tree_node_size();
-	struct tree_chunk *chunk = datafile_private_memory(sizeof *chunk +
-	    room * twin_size());
+	struct tree_chunk *chunk = datafile_new_chunk(&(struct datafile_chunk){
+	    .size = size, .type = CPPROFDATA_NODES, .owner = owner,
+	    .record_size = (uint32_t)tree_node_size(),
+	    .copy = tree_copy_nodes }, sizeof *chunk + room * twin_size());
 
-	if (chunk == NULL)
-		return NULL;
-	chunk->file.size = size;
-	chunk->file.type = CPPROFDATA_NODES;
-	chunk->file.record_size = (uint32_t)tree_node_size();
-	chunk->file.owner = owner;
-	chunk->file.copy = tree_copy_nodes;
-	chunk->room = room;
-	if (!datafile_add_chunk(&chunk->file)) {
-		files_unmap(chunk, sizeof *chunk + room * twin_size());
-		return NULL;
-	}
+	if (chunk != NULL)
+		chunk->room = room;
 	return chunk;
 }
 

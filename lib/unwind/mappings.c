@@ -156,30 +156,6 @@ is_of_file(const struct mappings_line *line, const struct mappings_file *file)
 	return line->inode == file->inode && line->device == file->device;
 }
 
-/*
- * The ELF address of code at a place in the file; false: in no segment of code.
- */
-static bool
-mappings_find_address(const struct mappings_file *file, uint64_t offset,
-                      uint64_t *address)
-{
-	size_t i;
-
-	for (i = 0; i < file->n_headers; i++) {
-		const ElfW(Phdr) *header = &file->headers[i];
-
-		/* Whole pages are mapped. */
-		if (header->p_type != PT_LOAD ||
-		    (header->p_flags & PF_X) == 0 ||
-		    offset - header->p_offset + header->p_offset % 4096 >=
-		    header->p_filesz + header->p_offset % 4096)
-			continue;
-		*address = header->p_vaddr + (offset - header->p_offset);
-		return true;
-	}
-	return false;
-}
-
 static bool
 mappings_read_part(int fd, void *to, size_t size, uint64_t offset)
 {
@@ -209,26 +185,6 @@ mappings_find_build_id(const unsigned char *notes, size_t size,
 		at += name_size + data_size;
 	}
 	return 0;
-}
-
-static void
-mappings_read_build_id(int fd, const ElfW(Phdr) *header,
-    struct mapped_file *file)
-{
-	unsigned char notes[1024];
-	const size_t size = header->p_filesz < sizeof notes ?
-	    header->p_filesz : sizeof notes;
-	const unsigned char *id;
-	size_t n = 0;
-
-	if (file->build_id_size == 0 &&
-	    mappings_read_part(fd, notes, size, header->p_offset))
-		n = mappings_find_build_id(notes, size, &id);
-	if (n > MAPPINGS_MAX_BUILD_ID)
-		n = MAPPINGS_MAX_BUILD_ID;
-	if (n > 0)
-		memcpy(file->build_id, id, n);
-	file->build_id_size += n;
 }
 
 /* Copies the segment with the unwind tables that `header` tells of. */
@@ -266,10 +222,13 @@ mappings_read_file(const char *path, struct mappings_file *file)
 	int fd = *path == '/' ? files_open(path, O_RDONLY | O_CLOEXEC |
 	    O_NONBLOCK | O_NOCTTY, 0) : -1;
 	const size_t length = strlen(path);
+	const ElfW(Phdr) *header;
 	struct mapped_file *mapped;
+	const unsigned char *id;
+	unsigned char notes[1024];
 	struct stat status;
 	ElfW(Ehdr) elf;
-	size_t i;
+	size_t size, i;
 
 	if (fd < 0)
 		return;
@@ -292,11 +251,22 @@ mappings_read_file(const char *path, struct mappings_file *file)
 	mapped->size = (uint64_t)status.st_size;
 	mapped->mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
 	    (uint64_t)status.st_mtim.tv_nsec;
-	for (i = 0; i < file->n_headers; i++)
-		if (file->headers[i].p_type == PT_NOTE)
-			mappings_read_build_id(fd, &file->headers[i], mapped);
-		else if (file->headers[i].p_type == PT_GNU_EH_FRAME)
-			copy_tables(fd, &file->headers[i], file);
+	for (i = 0; i < file->n_headers; i++) {
+		header = &file->headers[i];
+		if (header->p_type == PT_GNU_EH_FRAME)
+			copy_tables(fd, header, file);
+		size = header->p_filesz < sizeof notes ? header->p_filesz :
+		    sizeof notes;
+		if (header->p_type != PT_NOTE || mapped->build_id_size > 0 ||
+		    !mappings_read_part(fd, notes, size, header->p_offset))
+			continue;
+		size = mappings_find_build_id(notes, size, &id);
+		if (size > MAPPINGS_MAX_BUILD_ID)
+			size = MAPPINGS_MAX_BUILD_ID;
+		if (size > 0)
+			memcpy(mapped->build_id, id, size);
+		mapped->build_id_size = size;
+	}
 	file->file = mapped;
 	file->is_usable = true;
 end:
@@ -370,15 +340,24 @@ mappings_add_row(const struct mappings_line *line)
 	struct mapping *row = &next[n_next];
 	struct dl_find_object object;
 	struct mappings_file *file = mappings_find_file(line);
-	uint64_t address;
+	const ElfW(Phdr) *header, *end;
 
 	if (!line->is_executable || file == NULL || n_next == MAX_MAPPINGS ||
 	    mappings_is_loaded(line->start, &object))
 		return;
 	if (!file->is_usable && file->file == NULL && file->n_headers == 0)
 		mappings_read_file(line->path, file);
-	if (!file->is_usable ||
-	    !mappings_find_address(file, line->offset, &address))
+	if (!file->is_usable)
+		return;
+	/* The segment of code there.  Whole pages are mapped. */
+	header = file->headers;
+	end = header + file->n_headers;
+	while (header < end && (header->p_type != PT_LOAD ||
+	    (header->p_flags & PF_X) == 0 ||
+	    line->offset - header->p_offset + header->p_offset % 4096 >=
+	    header->p_filesz + header->p_offset % 4096))
+		header++;
+	if (header == end)
 		return;
 	/* The loader may have unloaded it since. */
 	if (file->is_loaded && (!mappings_is_loaded((uintptr_t)
@@ -386,7 +365,8 @@ mappings_add_row(const struct mappings_line *line)
 	    object.dlfo_link_map != file->object.dlfo_link_map))
 		return;
 	*row = (struct mapping){ .start = line->start, .end = line->end };
-	row->to_file = address - line->start;
+	row->to_file = header->p_vaddr + (line->offset - header->p_offset) -
+	    line->start;
 	row->object = file->object;
 	row->file = file->file;
 	row->to_object = row->to_file + (file->is_loaded ? file->bias :
@@ -426,27 +406,6 @@ mappings_read_all(void)
 		tables_new_epoch();
 }
 
-/* Unless another thread does it now. */
-static void
-read_if_older(uint64_t age_ns)
-{
-	const uint64_t now = process_clock(CLOCK_MONOTONIC);
-	const uint64_t last = atomic_load_explicit(&read_ns,
-	    memory_order_relaxed);
-	const uint64_t least = COST_PART * atomic_load_explicit(&cost_ns,
-	    memory_order_relaxed);
-
-	if ((last != 0 && now - last < (age_ns > least ? age_ns : least)) ||
-	    process.reads_no_files ||
-	    atomic_flag_test_and_set_explicit(&is_reading,
-	    memory_order_acquire))
-		return;
-	mappings_read_all();
-	cost_ns = process_clock(CLOCK_MONOTONIC) - now;
-	read_ns = now + cost_ns;
-	atomic_flag_clear_explicit(&is_reading, memory_order_release);
-}
-
 /* Copies the row that contains an address. */
 static bool
 mappings_find_row(uint64_t address, struct mapping *mapping)
@@ -470,10 +429,25 @@ bool
 mappings_find(uint64_t address, struct mapping *mapping)
 {
 	const int saved = errno;
+	const uint64_t now = process_clock(CLOCK_MONOTONIC);
+	const uint64_t last = atomic_load_explicit(&read_ns,
+	    memory_order_relaxed);
+	uint64_t least = COST_PART * atomic_load_explicit(&cost_ns,
+	    memory_order_relaxed);
 	bool is_found = mappings_find_row(address, mapping);
 
-	read_if_older(is_found ? HIT_NS : MISS_NS);
-	is_found = mappings_find_row(address, mapping);
+	if (least < (is_found ? HIT_NS : MISS_NS))
+		least = is_found ? HIT_NS : MISS_NS;
+	/* Unless another thread does it now. */
+	if ((last == 0 || now - last >= least) && !process.reads_no_files &&
+	    !atomic_flag_test_and_set_explicit(&is_reading,
+	    memory_order_acquire)) {
+		mappings_read_all();
+		cost_ns = process_clock(CLOCK_MONOTONIC) - now;
+		read_ns = now + cost_ns;
+		atomic_flag_clear_explicit(&is_reading, memory_order_release);
+		is_found = mappings_find_row(address, mapping);
+	}
 	errno = saved;
 	return is_found;
 }
