@@ -443,41 +443,32 @@ cfi_run_program(struct cfi_run *run, struct dwarf_input in)
 	return !in.failed;
 }
 
-/* Makes the row that a CIE's program leaves, once.  False if that fails. */
-static bool
-make_initial(const struct cfi_section *section, struct cfi_scratch *scratch)
-{
-	struct cfi_cie *cie = &scratch->cie;
-	/* The program does not advance and restores nothing. */
-	struct cfi_run run = { .section = section, .scratch = scratch };
-
-	if (cie->has_initial)
-		return true;
-	memset(scratch->row.kinds, CFI_UNSPECIFIED, sizeof scratch->row.kinds);
-	scratch->row.is_signal = cie->is_signal;
-	if (cie->return_register != CFI_RETURN ||
-	    !cfi_run_program(&run, cie->program))
-		return false;
-	cie->initial = scratch->row;
-	cie->has_initial = true;
-	return true;
-}
-
 enum cfi_result
 cfi_find_row(const struct cfi_section *section, const struct cfi_fde *fde,
     uint64_t address, struct cfi_scratch *scratch)
 {
 	struct cfi_run run = { .section = section, .scratch = scratch,
 	    .location = fde->start, .address = address };
+	/* A CIE's program does not advance and restores nothing. */
+	struct cfi_run initial = { .section = section, .scratch = scratch };
 	struct dwarf_input in = { .at = fde->rest, .end = fde->rest_end };
+	struct cfi_cie *cie = &scratch->cie;
 
 	if (address - fde->start >= fde->size)
 		return CFI_NO_TABLE;
-	if (!make_initial(section, scratch))
-		return CFI_BAD;
-	if (scratch->cie.has_augmentation)
+	if (!cie->has_initial) {
+		memset(scratch->row.kinds, CFI_UNSPECIFIED,
+		    sizeof scratch->row.kinds);
+		scratch->row.is_signal = cie->is_signal;
+		if (cie->return_register != CFI_RETURN ||
+		    !cfi_run_program(&initial, cie->program))
+			return CFI_BAD;
+		cie->initial = scratch->row;
+		cie->has_initial = true;
+	}
+	if (cie->has_augmentation)
 		dwarf_take(&in, dwarf_take_uleb(&in));
-	scratch->row = scratch->cie.initial;
+	scratch->row = cie->initial;
 	if (!cfi_run_program(&run, in) ||
 	    scratch->row.kinds[CFI_CFA] == CFI_UNSPECIFIED)
 		return CFI_BAD;

@@ -236,35 +236,29 @@ evaluate_rule(const struct cfi_row *row, unsigned reg,
 	    value);
 }
 
-/*
- * Reads what was saved at an address.  Epilogues pop registers without changing
- * the rule.  Below the stack pointer, where memory may not be known any more,
- * the register already has its old value again.
- */
-static bool
-read_saved(const struct cfi_machine *machine, unsigned reg, uint64_t address,
-    const struct cfi_registers *registers, uint64_t *value)
-{
-	if (machine->read(machine->context, address, 8, value))
-		return true;
-	*value = registers->value[reg];
-	return reg != CFI_RETURN && (registers->known >> reg & 1) != 0 &&
-	    (registers->known >> CFI_STACK & 1) != 0 &&
-	    address < registers->value[CFI_STACK];
-}
-
 /* The caller's value of a register.  False: not known. */
 static bool
 step_restore(const struct cfi_row *row, unsigned reg,
-             struct cfi_machine *machine, const struct cfi_registers *registers,
-             uint64_t cfa, uint64_t *value)
+    struct cfi_machine *machine, const struct cfi_registers *registers,
+    uint64_t cfa, uint64_t *value)
 {
 	const int64_t offset = row->operands[reg].offset;
 
 	switch (row->kinds[reg]) {
 	case CFI_OFFSET:
-		return read_saved(machine, reg, cfa + (uint64_t)offset,
-		    registers, value);
+		if (machine->read(machine->context, cfa + (uint64_t)offset, 8,
+		    value))
+			return true;
+		/*
+		 * Epilogues pop registers without changing the rule.  Below the
+		 * stack pointer, where memory may not be known any more, the
+		 * register already has its old value again.
+		 */
+		*value = registers->value[reg];
+		return reg != CFI_RETURN &&
+		    (registers->known >> reg & 1) != 0 &&
+		    (registers->known >> CFI_STACK & 1) != 0 &&
+		    cfa + (uint64_t)offset < registers->value[CFI_STACK];
 	case CFI_VALUE_OFFSET:
 		*value = cfa + (uint64_t)offset;
 		return true;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "lib/base/real.h"
 #include "lib/run/sample.h"
 #include "lib/run/start.h"
 #include "lib/sources/dispatch.h"
@@ -56,10 +57,25 @@ sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_BRANCH_MISSES] = { &source_perf_branch_misses },
 };
 
+/* All gates are closed if the process is not sampled. */
+static BEGINS void
+open_gates(bool is_sampled)
+{
+	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
+	    wrapped_counts_calls()))
+		real_prepare();
+	memory_begin(is_sampled);
+	calls_begin(is_sampled);
+	kernel_begin(is_sampled);
+	io_begin(is_sampled);
+	stdio_begin(is_sampled);
+	blocking_begin(is_sampled);
+}
+
 static void
 open_gates_anew(void)
 {
-	gates_begin(true);
+	open_gates(true);
 }
 
 static const struct resource_parts resource_parts_here = {
@@ -71,7 +87,7 @@ static const struct resource_parts resource_parts_here = {
 };
 
 static const struct start_parts start_parts_here = {
-	.open_gates = gates_begin,
+	.open_gates = open_gates,
 	.end_calls = wrapped_end_thread,
 };
 

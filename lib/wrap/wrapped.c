@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapped.c -- the gates of wrappers, and the time in calls and between them.
+/* wrapped.c -- which calls are measured; the time in calls and between them.
  *
  * A thread's wall time is divided in two.  Time in a measured call is charged
  * to the call's caller when the call returns; until then the file records when
@@ -33,7 +33,6 @@
 #include <time.h>
 
 #include "lib/base/meter.h"
-#include "lib/base/real.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
 #include "lib/sources/resource.h"
@@ -79,20 +78,6 @@ bool
 wrapped_is_preloaded(void)
 {
 	return wrapped_is_ours("vmsplice");
-}
-
-BEGINS void
-gates_begin(bool is_sampled)
-{
-	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
-	    wrapped_counts_calls()))
-		real_prepare();
-	memory_begin(is_sampled);
-	calls_begin(is_sampled);
-	kernel_begin(is_sampled);
-	io_begin(is_sampled);
-	stdio_begin(is_sampled);
-	blocking_begin(is_sampled);
 }
 
 bool

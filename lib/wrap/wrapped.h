@@ -121,8 +121,11 @@ extern const struct resource_source source_wall, source_bytes,
     source_calls, source_no_calls, source_kernel_calls;
 
 /*
- * Called by gates_begin, one for each group.  Marked cold so that the code lies
- * together: each page of code costs a short process a page fault.
+ * Open a group's gate if a resource that it measures is sampled, and close it
+ * otherwise.  From the constructor or cpprof_start, after resources were chosen,
+ * and again when one has changed its source.  Not from a handler.  Marked cold
+ * so that the code lies together: each page of code costs a short process a
+ * page fault.
  */
 #define BEGINS __attribute__((cold))
 BEGINS void memory_begin(bool is_sampled);
@@ -131,14 +134,6 @@ BEGINS void kernel_begin(bool is_sampled);
 BEGINS void io_begin(bool is_sampled);
 BEGINS void stdio_begin(bool is_sampled);
 BEGINS void blocking_begin(bool is_sampled);
-
-/*
- * Opens the gates of the resources that are sampled and closes the others; all,
- * if the process is not sampled.  From the constructor or cpprof_start, after
- * resources were chosen, and again when one has changed its source.  Not from a
- * handler.
- */
-void gates_begin(bool is_sampled);
 
 /* ---- io.c ---- */
 

@@ -48,28 +48,20 @@ renumber(const char *name, unsigned n, unsigned m)
 	return earlier_rename(from, to);
 }
 
-/* The first number that no file has; 0 if a name is too long. */
-static unsigned
-find_free(const char *name)
-{
-	char text[PATH_MAX];
-	struct stat status;
-
-	for (unsigned n = 1; n < UINT_MAX; n++) {
-		if (earlier_name(name, n, text, sizeof text) >= sizeof text)
-			return 0;
-		if (lstat(text, &status) != 0)
-			return n;
-	}
-	return 0;
-}
-
 unsigned
 earlier_move(const char *name, struct error *error)
 {
-	unsigned n = find_free(name);
-	int status = n == 0 ? ENAMETOOLONG : 0;
+	char text[PATH_MAX];
+	struct stat taken;
+	unsigned n = 0;
+	int status = 0;
 
+	/* The first number that no file has. */
+	do
+		if (++n == UINT_MAX ||
+		    earlier_name(name, n, text, sizeof text) >= sizeof text)
+			status = ENAMETOOLONG;
+	while (status == 0 && lstat(text, &taken) == 0);
 	for (unsigned i = n; status == 0 && i > 0; i--) {
 		status = renumber(name, i - 1, i);
 		for (unsigned k = i + 1; status != 0 && k <= n; k++)

@@ -54,20 +54,10 @@ file_watch_is_process_file(const struct file_watch *watch,
 }
 
 static void
-file_watch_note(const struct file_watch *watch,
-                const struct inotify_event *event)
-{
-	char path[PATH_MAX];
-
-	if (event->len != 0 &&
-	    file_watch_is_process_file(watch, event->name, path))
-		cpprofdata_note_gone(path);
-}
-
-static void
 file_watch_read_events(const struct file_watch *watch)
 {
 	_Alignas(struct inotify_event) char bytes[16384];
+	char path[PATH_MAX];
 	ssize_t size;
 
 	while ((size = read(watch->fd, bytes, sizeof bytes)) > 0 ||
@@ -75,7 +65,9 @@ file_watch_read_events(const struct file_watch *watch)
 		for (char *at = bytes; at < bytes + size;) {
 			const struct inotify_event *event = (void *)at;
 
-			file_watch_note(watch, event);
+			if (event->len != 0 && file_watch_is_process_file(watch,
+			        event->name, path))
+				cpprofdata_note_gone(path);
 			at += sizeof *event + event->len;
 		}
 }

@@ -46,32 +46,6 @@ keep_names_free_files(struct process_files *files)
 }
 
 static int
-keep_names_add_file(struct process_files *files, int directory,
-                    const char *entry, struct error *error)
-{
-	char *path;
-
-	if (memory_grow(&files->paths, &files->capacity, files->n + 1,
-	                sizeof path, error) != 0)
-		return -1;
-	if (asprintf(&path, "/proc/self/fd/%d/%s", directory, entry) < 0)
-		return error_out_of_memory(error);
-	files->paths[files->n++] = path;
-	return 0;
-}
-
-/* Not a pipe, which could block. */
-static bool
-keep_names_is_process_file(int directory, const char *entry)
-{
-	struct stat status;
-
-	return cpprofdata_is_file_name(entry, NULL) &&
-	    fstatat(directory, entry, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    S_ISREG(status.st_mode);
-}
-
-static int
 keep_names_list_files(struct process_files *files, int directory,
                       struct error *error)
 {
@@ -79,7 +53,9 @@ keep_names_list_files(struct process_files *files, int directory,
 	                        O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = descriptor < 0 ? NULL : fdopendir(descriptor);
 	const struct dirent *entry;
+	struct stat status;
 	int result = 0;
+	char *path;
 
 	if (entries == NULL) {
 		error_set(error, "names: %s", strerror(errno));
@@ -87,10 +63,21 @@ keep_names_list_files(struct process_files *files, int directory,
 			close(descriptor);
 		return -1;
 	}
-	while (result == 0 && (entry = readdir(entries)) != NULL)
-		if (keep_names_is_process_file(directory, entry->d_name))
-			result = keep_names_add_file(files, directory,
-			                             entry->d_name, error);
+	while (result == 0 && (entry = readdir(entries)) != NULL) {
+		/* Not a pipe, which could block. */
+		if (!cpprofdata_is_file_name(entry->d_name, NULL) ||
+		    fstatat(directory, entry->d_name, &status,
+		            AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(status.st_mode))
+			continue;
+		result = memory_grow(&files->paths, &files->capacity,
+		                     files->n + 1, sizeof path, error);
+		if (result == 0 && asprintf(&path, "/proc/self/fd/%d/%s",
+		                            directory, entry->d_name) < 0)
+			result = error_out_of_memory(error);
+		if (result == 0)
+			files->paths[files->n++] = path;
+	}
 	closedir(entries);
 	return result;
 }
@@ -106,29 +93,13 @@ keep_names_is_own(int directory)
 }
 
 static int
-write_names(struct writer *writer, const struct process_files *files,
-            bool wants_names, const struct symbol_search *search,
-            struct error *error)
-{
-	struct progress_line line;
-	int result;
-
-	if (!wants_names)
-		return names_file_write(NULL, writer, error);
-	result = recording_names_write((const char *const *)files->paths,
-	    files->n, search, progress_line_start(&line, "naming"), writer,
-	    error);
-	progress_line_end(&line);
-	return result;
-}
-
-static int
 write_new_file(int directory, const char *name,
                const struct process_files *files, bool wants_names,
                const struct symbol_search *search, struct error *error)
 {
 	int descriptor = openat(directory, name, O_WRONLY | O_CREAT |
 	    O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct progress_line line;
 	struct writer *writer;
 	int result = -1, number;
 
@@ -137,8 +108,15 @@ write_new_file(int directory, const char *name,
 	writer = memory_array(1, sizeof *writer, error);
 	if (writer != NULL) {
 		writer_start(writer, write_to_descriptor, &descriptor);
-		result = write_names(writer, files, wants_names, search,
-		                     error);
+		if (wants_names) {
+			result = recording_names_write(
+			    (const char *const *)files->paths, files->n,
+			    search, progress_line_start(&line, "naming"),
+			    writer, error);
+			progress_line_end(&line);
+		} else {
+			result = names_file_write(NULL, writer, error);
+		}
 		number = writer_flush(writer);
 		if (result == 0 && number != 0)
 			result = error_set(error, "names: %s",

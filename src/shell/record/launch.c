@@ -110,18 +110,6 @@ set_flag(const char *name, bool is_set)
 	return set_variable(name, is_set ? "1" : NULL);
 }
 
-/* Writes the present time by both clocks, as the collector wants it. */
-static void
-write_origin(char *text, size_t size)
-{
-	struct timespec utc = { 0 }, mono = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &utc);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	snprintf(text, size, "%lld%09ld:%lld%09ld", (long long)utc.tv_sec,
-	         utc.tv_nsec, (long long)mono.tv_sec, mono.tv_nsec);
-}
-
 /*
  * The variables that load the library and tell it what to do.
  * AddressSanitizer refuses to start after any preloaded library, because that
@@ -131,8 +119,13 @@ static int
 set_environment(const struct launch *launch)
 {
 	char launcher[24], size[24], origin[48];
+	struct timespec utc = { 0 }, mono = { 0 };
 
-	write_origin(origin, sizeof origin);
+	clock_gettime(CLOCK_REALTIME, &utc);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	snprintf(origin, sizeof origin, "%lld%09ld:%lld%09ld",
+	         (long long)utc.tv_sec, utc.tv_nsec,
+	         (long long)mono.tv_sec, mono.tv_nsec);
 	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
 	snprintf(size, sizeof size, "%" PRIu64, launch->max_size);
 	if (append_variable("LD_PRELOAD", launch->library) != 0 ||
@@ -192,17 +185,6 @@ execute(const struct launch *launch)
 	return why;
 }
 
-/* In the child.  Writes errno to the pipe if the program cannot start. */
-static void
-become_program(const struct launch *launch, int report)
-{
-	int why = execute(launch);
-
-	if (write(report, &why, sizeof why) < 0)
-		_exit(126);
-	_exit(127);
-}
-
 /* ENOENT is not about the program, which was found before. */
 static const char *
 why_not(int error)
@@ -260,8 +242,10 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 	change_signals(&saved);
 	pid = fork();
 	if (pid == 0) {
+		/* If the program cannot start, the pipe gets errno. */
 		launch_restore_signals(&saved);
-		become_program(launch, report[1]);
+		why = execute(launch);
+		_exit(write(report[1], &why, sizeof why) < 0 ? 126 : 127);
 	}
 	child = pid > 0 ? pid : 0;
 	sigprocmask(SIG_SETMASK, &saved.mask, NULL);

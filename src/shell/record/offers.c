@@ -72,20 +72,6 @@ offers_start(const char *library, const char *resources, bool is_random,
 	    error_set(error, "asking the collector: %s", strerror(why));
 }
 
-static void
-read_answer(struct text_buffer *text, int input)
-{
-	char bytes[4096];
-	ssize_t n;
-
-	do {
-		n = read(input, bytes, sizeof bytes);
-		if (n > 0 && text->length < MAX_ANSWER)
-			text_add(text, bytes, (size_t)n);
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	text_add_char(text, '\0');
-}
-
 /* Cuts the next field off, at a tab or the line's end. */
 static const char *
 offers_next_field(char **at)
@@ -99,13 +85,46 @@ offers_next_field(char **at)
 	return field;
 }
 
-/* NAME, SOURCE, "coarse" or "", "random" or "", WHY; a line each. */
-static int
-parse_answer(struct offers *offers, struct error *error)
+/*
+ * The answer has a line for each resource: NAME, SOURCE, "coarse" or "",
+ * "random" or "", WHY.
+ */
+int
+offers_ask(struct offers *offers, const char *library, const char *resources,
+           bool is_random, struct error *error)
 {
-	char *at = offers->text.bytes;
+	struct text_buffer *text = &offers->text;
+	int ends[2], status = 0, result;
+	char bytes[4096], *at;
+	pid_t pid;
+	ssize_t n;
 
-	while (*at != '\0') {
+	*offers = (struct offers){ 0 };
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return error_set(error, "pipe: %s", strerror(errno));
+	result = offers_start(library, resources, is_random, ends[1], &pid,
+	                      error);
+	close(ends[1]);
+	if (result == 0) {
+		do {
+			n = read(ends[0], bytes, sizeof bytes);
+			if (n > 0 && text->length < MAX_ANSWER)
+				text_add(text, bytes, (size_t)n);
+		} while (n > 0 || (n < 0 && errno == EINTR));
+		text_add_char(text, '\0');
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	close(ends[0]);
+	if (result != 0)
+		return -1;
+	if (text->failed)
+		return error_set(error, "out of memory");
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
+	    text->length <= 1)
+		return error_set(error, "the collector %s does not answer",
+		                 library);
+	for (at = text->bytes; *at != '\0';) {
 		struct offer *offer;
 
 		if (memory_grow(&offers->items, &offers->capacity,
@@ -119,45 +138,6 @@ parse_answer(struct offers *offers, struct error *error)
 		offer->why = offers_next_field(&at);
 	}
 	return 0;
-}
-
-static int
-ask(struct offers *offers, const int ends[2], const char *library,
-    const char *resources, bool is_random, struct error *error)
-{
-	int status = 0, result;
-	pid_t pid;
-
-	result = offers_start(library, resources, is_random, ends[1], &pid,
-	                      error);
-	close(ends[1]);
-	if (result == 0) {
-		read_answer(&offers->text, ends[0]);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-	}
-	close(ends[0]);
-	if (result != 0)
-		return -1;
-	if (offers->text.failed)
-		return error_set(error, "out of memory");
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
-	    offers->text.length <= 1)
-		return error_set(error, "the collector %s does not answer",
-		                 library);
-	return parse_answer(offers, error);
-}
-
-int
-offers_ask(struct offers *offers, const char *library, const char *resources,
-           bool is_random, struct error *error)
-{
-	int ends[2];
-
-	*offers = (struct offers){ 0 };
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return error_set(error, "pipe: %s", strerror(errno));
-	return ask(offers, ends, library, resources, is_random, error);
 }
 
 void

@@ -31,9 +31,13 @@
 
 enum { MAX_INTERPRETERS = 4, HEAD_SIZE = 4096 };
 
+/* Not for scripts, whose mode Linux ignores. */
 static int
-preload_check_rights(const char *path, int file, struct error *error)
+check_elf(const char *path, int file, const void *head, size_t size,
+          struct error *error)
 {
+	Elf64_Phdr segment = { 0 };
+	Elf64_Ehdr header = { 0 };
 	struct stat status;
 
 	if (fstat(file, &status) != 0)
@@ -48,57 +52,24 @@ preload_check_rights(const char *path, int file, struct error *error)
 	    fgetxattr(file, "security.capability", NULL, 0) > 0)
 		return error_set(error, "%s has file capabilities: the "
 		                 "collector cannot be preloaded", path);
-	return 0;
-}
-
-static bool
-has_interpreter(int file, const Elf64_Ehdr *header)
-{
-	for (unsigned i = 0; i < header->e_phnum; i++) {
-		Elf64_Phdr segment;
-		off_t at = (off_t)(header->e_phoff +
-		                   (uint64_t)i * header->e_phentsize);
-
-		if (pread(file, &segment, sizeof segment, at) !=
-		    (ssize_t)sizeof segment)
-			return false;
-		if (segment.p_type == PT_INTERP)
-			return true;
-	}
-	return false;
-}
-
-static int
-check_elf(const char *path, int file, const void *head, size_t size,
-          struct error *error)
-{
-	Elf64_Ehdr header = { 0 };
-
-	/* Not for scripts, whose mode Linux ignores. */
-	if (preload_check_rights(path, file, error) != 0)
-		return -1;
 	memcpy(&header, head, size < sizeof header ? size : sizeof header);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_machine != EM_X86_64)
 		return error_set(error, "%s is not an x86-64 program: the "
 		                 "collector cannot be loaded into it", path);
-	if (!has_interpreter(file, &header))
-		return error_set(error, "%s is statically linked: the "
-		                 "collector cannot be preloaded (link it "
-		                 "dynamically to profile it)", path);
-	return 0;
-}
+	for (unsigned i = 0; i < header.e_phnum; i++) {
+		off_t at = (off_t)(header.e_phoff +
+		                   (uint64_t)i * header.e_phentsize);
 
-/* The interpreter on a #! line, cut at its first blank, in place. */
-static char *
-interpreter_of(char *head)
-{
-	char *path = head + 2;
-
-	path[strcspn(path, "\n")] = '\0';
-	path += strspn(path, " \t");
-	path[strcspn(path, " \t\r")] = '\0';
-	return path;
+		if (pread(file, &segment, sizeof segment, at) !=
+		    (ssize_t)sizeof segment)
+			break;
+		if (segment.p_type == PT_INTERP)
+			return 0;
+	}
+	return error_set(error, "%s is statically linked: the collector "
+	                 "cannot be preloaded (link it dynamically to "
+	                 "profile it)", path);
 }
 
 /* Checks one file; *next is its interpreter in head, or NULL. */
@@ -121,8 +92,12 @@ preload_check_file(const char *path, char head[HEAD_SIZE + 1], char **next,
 	head[size] = '\0';
 	if (size >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
 		result = check_elf(path, file, head, (size_t)size, error);
-	else if (size >= 2 && memcmp(head, "#!", 2) == 0)
-		*next = interpreter_of(head);
+	else if (size >= 2 && memcmp(head, "#!", 2) == 0) {
+		/* The interpreter on that line, up to its first blank. */
+		head[strcspn(head, "\n")] = '\0';
+		*next = head + 2 + strspn(head + 2, " \t");
+		(*next)[strcspn(*next, " \t\r")] = '\0';
+	}
 	close(file);
 	return result;
 }
@@ -177,20 +152,6 @@ is_preloadable(const char *path)
 	return strpbrk(path, " :\t\n") == NULL;
 }
 
-/*
- * Whether no other user can replace what is in a folder: root would otherwise
- * load another user's library.
- */
-static bool
-preload_is_own(const char *folder)
-{
-	struct stat status;
-
-	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
-	       status.st_uid == geteuid() &&
-	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 /* Opens the directory for links, which only the user can write to. */
 static int
 open_own_folder(char *path, size_t size, struct error *error)
@@ -199,8 +160,15 @@ open_own_folder(char *path, size_t size, struct error *error)
 	struct stat status;
 	int folder;
 
+	/*
+	 * If another user could replace what is in it, root would load that
+	 * user's library.
+	 */
 	if (base == NULL || *base != '/' || !is_preloadable(base) ||
-	    !preload_is_own(base) || access(base, W_OK) != 0)
+	    lstat(base, &status) != 0 || !S_ISDIR(status.st_mode) ||
+	    status.st_uid != geteuid() ||
+	    (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+	    access(base, W_OK) != 0)
 		base = "/tmp";
 	if ((size_t)snprintf(path, size, "%s/cpprof-%ld", base,
 	                     (long)geteuid()) >= size)
@@ -217,17 +185,6 @@ open_own_folder(char *path, size_t size, struct error *error)
 		                 path);
 	}
 	return folder;
-}
-
-/* A file name for a path, always the same: its FNV-1a hash. */
-static void
-link_name(const char *path, char *name, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *path != '\0'; path++)
-		hash = (hash ^ (unsigned char)*path) * 0x100000001b3;
-	snprintf(name, size, "%016" PRIx64 "-" CPPROF_LIBRARY, hash);
 }
 
 static bool
@@ -248,12 +205,16 @@ link_library(char *path, size_t size, struct error *error)
 {
 	char place[PATH_MAX], name[64], target[PATH_MAX];
 	int folder = open_own_folder(place, sizeof place, error);
+	uint64_t hash = 0xcbf29ce484222325;
 	bool ok;
 
 	if (folder < 0)
 		return -1;
 	snprintf(target, sizeof target, "%s", path);
-	link_name(target, name, sizeof name);
+	/* Always the same for a path: its FNV-1a hash. */
+	for (const char *at = path; *at != '\0'; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
+	snprintf(name, sizeof name, "%016" PRIx64 "-" CPPROF_LIBRARY, hash);
 	ok = leads_to(folder, name, target) ||
 	    symlinkat(target, folder, name) == 0 ||
 	    (unlinkat(folder, name, 0) == 0 &&

@@ -124,30 +124,16 @@ remove_entry(const char *path, const char *entry, void *context,
 	return error_set(error, "%s: %s", path, strerror(errno));
 }
 
-/* Errors that are not about the name or what it stands for. */
-static bool
-is_of_machine(int number)
-{
-	switch (number) {
-	case EACCES:
-	case EDQUOT:
-	case EIO:
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-	case ENOSPC:
-	case EPERM:
-	case EROFS:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int
 recording_fail(struct recording *recording, int number, struct error *error)
 {
-	recording->is_impossible = is_of_machine(number);
+	static const int of_machine[] = { EACCES, EDQUOT, EIO, EMFILE, ENFILE,
+		ENOMEM, ENOSPC, EPERM, EROFS };
+
+	/* Not about the name or what it stands for. */
+	recording->is_impossible = false;
+	for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++)
+		recording->is_impossible |= number == of_machine[i];
 	return error_set(error, "%s: %s; choose another directory with "
 	                 "-o", recording->name, strerror(number));
 }
@@ -275,27 +261,11 @@ recording_open(struct recording *recording, const char *name,
 	                 name);
 }
 
-/*
- * If the directory itself cannot be renamed (it is a mount point, or another
- * user owns its parent), its contents are removed before the program starts.
- */
-static int
-move_aside(struct recording *recording, struct error *error)
-{
-	size_t size = sizeof recording->replaced;
-
-	if ((size_t)snprintf(recording->replaced, size, "%s.replaced-%ld",
-	                     recording->path, (long)getpid()) < size &&
-	    earlier_rename(recording->path, recording->replaced) == 0)
-		return 0;
-	recording->replaced[0] = '\0';
-	return for_each_entry(recording->path, remove_entry, NULL, error);
-}
-
 int
 recording_clear(struct recording *recording, enum earlier_recording earlier,
                 struct error *error)
 {
+	const size_t size = sizeof recording->replaced;
 	int old = recording->directory, result;
 
 	if (recording->is_empty)
@@ -304,11 +274,18 @@ recording_clear(struct recording *recording, enum earlier_recording earlier,
 		recording->n_moved = earlier_move(recording->name, error);
 		if (recording->n_moved == 0)
 			return -1;
-	} else {
-		if (move_aside(recording, error) != 0)
-			return -1;
-		if (recording->replaced[0] == '\0')
-			return 0;
+	} else if ((size_t)snprintf(recording->replaced, size,
+	               "%s.replaced-%ld", recording->path, (long)getpid()) >=
+	           size ||
+	           earlier_rename(recording->path, recording->replaced) != 0) {
+		/*
+		 * The directory itself cannot be renamed: it is a mount point,
+		 * or another user owns its parent.  Its contents are removed
+		 * before the program starts.
+		 */
+		recording->replaced[0] = '\0';
+		return for_each_entry(recording->path, remove_entry, NULL,
+		                      error);
 	}
 	recording->directory = -1;
 	result = recording_lock(recording, error);

@@ -60,16 +60,6 @@ recording_report_moved(const struct recording *recording)
 		             "(the latest) to %s", n, first, last);
 }
 
-static void
-report_none(const char *status, const struct sampled_time *time)
-{
-	struct text_buffer why = { 0 };
-
-	sampled_time_add_none(time, &why);
-	message_note("%sno samples: %s", status, text_string(&why));
-	text_free(&why);
-}
-
 static double
 lost_share(const struct cpprofdata_summary_resource *resource)
 {
@@ -135,9 +125,12 @@ report_samples(const struct recording_report *report,
 		snprintf(status, sizeof status, "exit status %d; ",
 		         report->status);
 	recording_report_add_samples(summary, &samples);
-	if (summary->n_processes == 0)
-		report_none(status, report->time);
-	else
+	if (summary->n_processes == 0) {
+		text_free(&samples);
+		sampled_time_add_none(report->time, &samples);
+		message_note("%sno samples: %s", status,
+		             text_string(&samples));
+	} else
 		message_note("%s%s in %s%s%s", status,
 		             text_string(&samples), name,
 		             report->opens ? "" : "; open them with: cpprof ",
@@ -145,42 +138,15 @@ report_samples(const struct recording_report *report,
 	text_free(&samples);
 }
 
-/*
- * Reports files that processes made but that are missing or unreadable.
- * n_made was read before the files were counted, because processes that still
- * run make more.
- */
-static void
-report_gone(uint64_t n_made,
-          const struct cpprofdata_summary *summary)
-{
-	const uint64_t n_found = summary->n_files + summary->n_briefs;
-
-	if (n_found > 0 && n_made > n_found)
-		message_note("the samples of %" PRIu64 " of %" PRIu64
-		             " processes are lost: their files were removed "
-		             "or overwritten while the program ran",
-		             n_made - n_found, n_made);
-}
-
-static void
-report_running(uint64_t n_running)
-{
-	if (n_running > 0)
-		message_note(n_running == 1 ?
-		             "%" PRIu64 " process is still running and will be "
-		             "recorded until it ends" :
-		             "%" PRIu64 " processes are still running and will "
-		             "be recorded until they end", n_running);
-}
-
 void
 recording_report(const struct recording_report *report)
 {
 	const struct sampled_time *time = report->time;
+	/* Read before files are counted: processes that still run make more. */
 	const uint64_t n_made = sampled_time_n_recorded(time);
 	struct cpprofdata_summary summary = { 0 };
 	const uint64_t n_rings = sampled_time_n_rings(time);
+	uint64_t n_found;
 	struct text_buffer missing = { 0 };
 	struct error unreadable = { 0 };
 
@@ -189,7 +155,12 @@ recording_report(const struct recording_report *report)
 		fputc('\n', stderr);
 	recording_summarise(report->recording->path, &summary, &unreadable);
 	report_samples(report, &summary);
-	report_gone(n_made, &summary);
+	n_found = summary.n_files + summary.n_briefs;
+	if (n_found > 0 && n_made > n_found)
+		message_note("the samples of %" PRIu64 " of %" PRIu64
+		             " processes are lost: their files were removed "
+		             "or overwritten while the program ran",
+		             n_made - n_found, n_made);
 	report_other_sources(report, &summary);
 	if (n_rings > 0)
 		message_note("%" PRIu64 " process%s used io_uring, whose I/O "
@@ -199,7 +170,12 @@ recording_report(const struct recording_report *report)
 	    sampled_time_add_missing(time, &missing))
 		message_note("%s", text_string(&missing));
 	text_free(&missing);
-	report_running(summary.n_running);
+	if (summary.n_running > 0)
+		message_note(summary.n_running == 1 ?
+		             "%" PRIu64 " process is still running and will be "
+		             "recorded until it ends" :
+		             "%" PRIu64 " processes are still running and will "
+		             "be recorded until they end", summary.n_running);
 	if (summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))

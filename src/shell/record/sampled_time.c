@@ -232,20 +232,6 @@ sampled_time_add_none(const struct sampled_time *time,
 		text_add_string(text, "almost no CPU time was used");
 }
 
-/*
- * What starts a container may leave it to others to wait for it.  Then its CPU
- * time is not in the kernel's sum.
- */
-static bool
-sampled_time_add_hidden(const struct cpprof_shared *shared,
-                        struct text_buffer *text)
-{
-	if (shared->n_reasons[CPPROF_SHARED_HIDDEN] == 0)
-		return false;
-	text_add_string(text, "not everything was sampled: ");
-	return add_reasons(shared, text);
-}
-
 bool
 sampled_time_add_missing(const struct sampled_time *time,
                          struct text_buffer *text)
@@ -260,8 +246,16 @@ sampled_time_add_missing(const struct sampled_time *time,
 	at_ends = shared.n_images < time->cpu_ns / EXIT_NS ?
 	    shared.n_images * EXIT_NS : time->cpu_ns;
 	if (missing < MUCH_NS + at_ends ||
-	    missing - at_ends < time->cpu_ns / LEAST_PART)
-		return sampled_time_add_hidden(&shared, text);
+	    missing - at_ends < time->cpu_ns / LEAST_PART) {
+		/*
+		 * What starts a container may leave it to others to wait for
+		 * it.  Then its CPU time is not in the kernel's sum.
+		 */
+		if (shared.n_reasons[CPPROF_SHARED_HIDDEN] == 0)
+			return false;
+		text_add_string(text, "not everything was sampled: ");
+		return add_reasons(&shared, text);
+	}
 	text_add_format(text, "%.2f of %.2f CPU s were not sampled: ",
 	                (double)missing / 1e9, (double)time->cpu_ns / 1e9);
 	if (!add_reasons(&shared, text))
