@@ -84,9 +84,18 @@ def in_two_places(sources, names_of):
             if len(paths) > 1}
 
 
+def undefined_in_rows(place="lib"):
+    """The macros that .def files take from the files that include them."""
+    return {name for folder, _, names in os.walk(place) for each in names
+            if each.endswith(".def")
+            for name in UNDEFINED.findall(open(os.path.join(folder, each),
+                                               encoding="utf-8").read())}
+
+
 def shared_names(sources):
     # The users of a .def file define what its rows become.
-    rows = set().union(*(one.undefined for one in sources))
+    rows = set().union(undefined_in_rows(),
+                       *(one.undefined for one in sources))
     return {
         "static functions": in_two_places(sources, Source.statics),
         "structures": in_two_places(sources, lambda one: one.structures),

@@ -65,7 +65,7 @@ static enum gate gate;
 	return result;							\
 }
 
-#define WRAPPER(function, type, name, parameters, arguments)		\
+#define BLOCKING_WRAPPER(function, type, name, parameters, arguments)		\
 EXPORTED type								\
 function parameters							\
 {									\
@@ -74,10 +74,10 @@ function parameters							\
 	WAIT(type, name, arguments)					\
 }
 #define BLOCKING(type, name, parameters, arguments)			\
-WRAPPER(name, type, name, parameters, arguments)
+BLOCKING_WRAPPER(name, type, name, parameters, arguments)
 #define BLOCKING_ANY(type, name, parameters, arguments)			\
 EXPORTED type blocking_##name parameters __asm__(#name);		\
-WRAPPER(blocking_##name, type, name, parameters, arguments)
+BLOCKING_WRAPPER(blocking_##name, type, name, parameters, arguments)
 
 /*
  * Locks are rarely contended: the clock is read only if the lock is taken.  If

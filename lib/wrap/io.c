@@ -224,7 +224,7 @@ io_sum_of(const struct mmsghdr *messages, int n)
 	return sum;
 }
 
-#define WRAPPER(function, type, kind, name, parameters, arguments, n_bytes) \
+#define IO_WRAPPER(function, type, kind, name, parameters, arguments, n_bytes) \
 EXPORTED type								\
 function parameters							\
 {									\
@@ -239,12 +239,12 @@ function parameters							\
 	return result;							\
 }
 #define IO(kind, name, parameters, arguments)				\
-WRAPPER(name, ssize_t, kind, name, parameters, arguments, result)
+IO_WRAPPER(name, ssize_t, kind, name, parameters, arguments, result)
 #define IO_ANY(kind, name, parameters, arguments)			\
 EXPORTED ssize_t io_##name parameters __asm__(#name);			\
-WRAPPER(io_##name, ssize_t, kind, name, parameters, arguments, result)
+IO_WRAPPER(io_##name, ssize_t, kind, name, parameters, arguments, result)
 #define IO_MESSAGES(kind, name, parameters, arguments)			\
-WRAPPER(name, int, kind, name, parameters, arguments,			\
+IO_WRAPPER(name, int, kind, name, parameters, arguments,			\
     io_sum_of(messages, result))
 #include "lib/wrap/io.def"
 

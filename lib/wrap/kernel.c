@@ -43,7 +43,7 @@ note_timer(void)
 
 typedef long kernel_call(long, long, long, long, long, long);
 
-#define WRAPPER(name, first)						\
+#define KERNEL_WRAPPER(name, first)						\
 EXPORTED kernel_call kernel_##name __asm__(#name);			\
 long									\
 kernel_##name(long a, long b, long c, long d, long e, long f)		\
@@ -57,8 +57,8 @@ kernel_##name(long a, long b, long c, long d, long e, long f)		\
 	wrapped_count_call((const void *)next.name);			\
 	return result;							\
 }
-#define KERNEL(name) WRAPPER(name, (void)0)
-#define KERNEL_TIMER(name) WRAPPER(name, note_timer())
+#define KERNEL(name) KERNEL_WRAPPER(name, (void)0)
+#define KERNEL_TIMER(name) KERNEL_WRAPPER(name, note_timer())
 #include "lib/wrap/kernel.def"
 
 const struct resource_source source_kernel_calls = {

@@ -54,7 +54,7 @@ is_memory(int protection, int flags)
 EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
     __asm__("mremap");
 
-#define WRAPPER(type, function, name, parameters, arguments, is_allocated, \
+#define MEMORY_WRAPPER(type, function, name, parameters, arguments, is_allocated, \
     size, last)								\
 EXPORTED type								\
 function parameters							\
@@ -70,9 +70,9 @@ function parameters							\
 	return result;							\
 }
 #define ALLOCATION(type, name, parameters, arguments, is_allocated, size) \
-WRAPPER(type, name, name, parameters, arguments, is_allocated, size, (void)0)
+MEMORY_WRAPPER(type, name, name, parameters, arguments, is_allocated, size, (void)0)
 #define MAPPING(function, name, parameters, arguments, is_allocated, size) \
-WRAPPER(void *, function, name, parameters, arguments, is_allocated, size, \
+MEMORY_WRAPPER(void *, function, name, parameters, arguments, is_allocated, size, \
     wrapped_count_call((const void *)next.name))
 #include "lib/wrap/memory.def"
 
