@@ -4,11 +4,11 @@
  * walk_out is the loop.  At each frame, find_remembered checks whether the walk
  * has reached a frame of the last sample, and find_changed whether the frames
  * from there outwards are unchanged; if so, the walk ends.  Otherwise
- * unwind_step_frame finds the caller: most frames by a compact rule (step_compact), frames with
- * other unwind tables by interpreting them (step_generic), and code without
- * tables by guessing (step_by_guess).  A walk follows only sp, fp and pc.  If
- * some frame needs another register, the walk starts again and follows all of
- * them (`careful`).
+ * unwind_step_frame finds the caller: most frames by a compact rule
+ * (step_compact), frames with other unwind tables by interpreting them
+ * (step_generic), and code without tables by guessing (step_by_guess).  A walk
+ * follows only sp, fp and pc.  If some frame needs another register, the walk
+ * starts again and follows all of them (`careful`).
  */
 #include "lib/unwind/unwind.h"
 

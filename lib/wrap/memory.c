@@ -54,8 +54,8 @@ is_memory(int protection, int flags)
 EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
     __asm__("mremap");
 
-#define MEMORY_WRAPPER(type, function, name, parameters, arguments, is_allocated, \
-    size, last)								\
+#define MEMORY_WRAPPER(type, function, name, parameters, arguments,	\
+    is_allocated, size, last)						\
 EXPORTED type								\
 function parameters							\
 {									\
@@ -70,10 +70,11 @@ function parameters							\
 	return result;							\
 }
 #define ALLOCATION(type, name, parameters, arguments, is_allocated, size) \
-MEMORY_WRAPPER(type, name, name, parameters, arguments, is_allocated, size, (void)0)
+MEMORY_WRAPPER(type, name, name, parameters, arguments, is_allocated,	\
+    size, (void)0)
 #define MAPPING(function, name, parameters, arguments, is_allocated, size) \
-MEMORY_WRAPPER(void *, function, name, parameters, arguments, is_allocated, size, \
-    wrapped_count_call((const void *)next.name))
+MEMORY_WRAPPER(void *, function, name, parameters, arguments,		\
+    is_allocated, size, wrapped_count_call((const void *)next.name))
 #include "lib/wrap/memory.def"
 
 /*
