@@ -17,12 +17,7 @@
 #include "lib/base/real.h"
 #include "lib/run/sample.h"
 #include "lib/run/start.h"
-#include "lib/sources/dispatch.h"
-#include "lib/sources/exceptions.h"
-#include "lib/sources/perf.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/timer.h"
-#include "lib/sources/usage.h"
+#include "lib/sources/sources.h"
 #include "lib/wrap/wrapped.h"
 
 /* Where each resource comes from, best first. */

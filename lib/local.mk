@@ -71,12 +71,8 @@ libcpprof_la_SOURCES = \
 	lib/store/tree.h \
 	\
 	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \
-	lib/sources/dispatch.h lib/sources/exceptions.h \
-	lib/sources/perf-event.c \
-	lib/sources/perf.h lib/sources/resource.h \
-	lib/sources/thread-meters.h \
-	lib/sources/tick-mode.h lib/sources/timer.h \
-	lib/sources/usage.h \
+	lib/sources/perf-event.c lib/sources/resource.h \
+	lib/sources/sources.h \
 	\
 	lib/run/offer.c lib/run/output.c \
 	lib/run/progress.c \

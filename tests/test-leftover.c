@@ -13,9 +13,7 @@
 
 #include "lib/base/process.h"
 #include "lib/base/thread.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/tick-mode.h"
+#include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 
 enum { OF_TICKS, OF_CALLS, N_COLUMNS };

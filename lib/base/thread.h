@@ -19,7 +19,7 @@
 struct thread {
 	struct unwinder *unwinder;	/* lib/unwind/unwinder.h */
 	struct thread_file *file;	/* lib/store/thread-file.h */
-	struct thread_meters *meters;	/* lib/sources/thread-meters.h */
+	struct thread_meters *meters;	/* lib/sources/sources.h */
 	struct thread_run *run;		/* lib/run/sample.h */
 	struct thread_waits *waits;	/* lib/run/sample.h */
 	struct thread *next;		/* list of all states ever created */

@@ -25,9 +25,7 @@
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/run/sample.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/timer.h"
+#include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 

@@ -12,7 +12,7 @@
 #include "lib/base/thread.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
-#include "lib/sources/thread-meters.h"
+#include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 
 #define TEXT_SIZE sizeof ((struct cpprofdata_resource *)NULL)->name

@@ -24,7 +24,7 @@
  * Whether a program makes progress between its samples.
  *
  * Nothing that the collector does should make a sample due
- * (lib/sources/dispatch.h).  If it did nevertheless, on some kernel or with
+ * (lib/sources/sources.h).  If it did nevertheless, on some kernel or with
  * some future source, the next signal would follow as soon as the handler
  * returns, and the program would never advance.  Its registers would then be
  * the same at every signal.  If that lasts, the thread gets pauses between its

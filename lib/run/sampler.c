@@ -17,12 +17,7 @@
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/dispatch.h"
-#include "lib/sources/exceptions.h"
-#include "lib/sources/perf.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/timer.h"
+#include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/unwind/unwind.h"
@@ -98,7 +93,7 @@ handle_trap(int number, siginfo_t *info, void *context)
 	}
 	if (has_raised)
 		exceptions_go_on(context);
-	/* An event has counted an interval (lib/sources/perf.h). */
+	/* An event has counted an interval (lib/sources/sources.h). */
 	thread = sampling_is_on() && !sampling_is_stopped() ? thread_self :
 	    NULL;
 	if (column >= 0 && thread != NULL) {

@@ -446,7 +446,7 @@ signals_install(enum our_signal which, struct sigaction *old)
 	}
 	/*
 	 * SIGSYS must not be blocked in handlers that may make system calls
-	 * (lib/sources/dispatch.h).  But a trap that comes together with a
+	 * (lib/sources/sources.h).  But a trap that comes together with a
 	 * stopped call is handled first, and the call's SIGSYS must wait until
 	 * the trap's handler has returned.
 	 */

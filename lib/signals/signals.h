@@ -98,7 +98,7 @@ size_t action_size_for_calls(void);
 /*
  * Alternate stacks with room for stopped system calls.
  *
- * A stopped system call (lib/sources/dispatch.h) raises a signal wherever it is
+ * A stopped system call (lib/sources/sources.h) raises a signal wherever it is
  * made, and the signal cannot wait.  In a handler of the program, a small
  * alternate stack has no room for it.  So a thread whose calls are stopped gets
  * a larger stack of ours in place of a small one.  The program sees its own.
@@ -132,7 +132,7 @@ void alternate_end(void);
 /*
  * Keeps SIGSYS unblocked and ours while system calls are stopped.
  *
- * In a thread whose calls are stopped (lib/sources/dispatch.h), SIGSYS must
+ * In a thread whose calls are stopped (lib/sources/sources.h), SIGSYS must
  * never be blocked, and its action must stay ours.  So system calls that would
  * change that are made here, or with another mask.  The program's own action
  * for SIGSYS is kept, and applied when a SIGSYS comes that is not ours (for

@@ -11,7 +11,7 @@
  * The kernel does not inherit dispatch to a new thread or process, or across
  * exec; each that is sampled turns it on for itself.
  */
-#include "lib/sources/dispatch.h"
+#include "lib/sources/sources.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,10 +28,6 @@
 #include "lib/base/thread.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/dispatch-sites.h"
-#include "lib/sources/perf.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/usage.h"
 #include "lib/store/datafile.h"
 #include "lib/unwind/traits.h"
 

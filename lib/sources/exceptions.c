@@ -4,7 +4,7 @@
  * Between the two signals of a fault, all signals are blocked except those that
  * instructions raise, so that no handler of the program can jump away.
  */
-#include "lib/sources/exceptions.h"
+#include "lib/sources/sources.h"
 
 #include <ucontext.h>
 
@@ -12,8 +12,6 @@
 #include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
 
 static __thread struct {
 	struct fpu_step step;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf-clock.c -- CPU time that a perf event does not see. */
-#include "lib/sources/perf.h"
+#include "lib/sources/sources.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,9 +12,6 @@
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/usage.h"
 
 #define CHECK_US 10000		/* CPU time between two checks of switches, */
 #define LONG_CHECK_US 200000	/* and while the event is closed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf-event.c -- opens perf events and recognises their signals. */
-#include "lib/sources/perf.h"
+#include "lib/sources/sources.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -11,7 +11,6 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/files.h"
-#include "lib/sources/usage.h"
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6

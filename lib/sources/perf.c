@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf.c -- the perf events of a thread: opened, counted, closed. */
-#include "lib/sources/perf.h"
+#include "lib/sources/sources.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>
@@ -9,10 +9,6 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/cpprofdata.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/timer.h"
-#include "lib/sources/usage.h"
 #include "lib/store/datafile.h"
 
 #define TRACEPOINT_MIN 16	/* system calls between its traps */

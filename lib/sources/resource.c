@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* resource.c -- chooses the resources to sample; the accounts of threads. */
-#include "lib/sources/resource.h"
+#include "lib/sources/sources.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "lib/base/process.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/tick-mode.h"
 #include "lib/store/datafile.h"
 
 #define TICK_NS 4000000		/* for sources that only need ticks */

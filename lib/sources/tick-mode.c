@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tick-mode.c -- reads the kernel's clocks that advance by ticks. */
-#include "lib/sources/tick-mode.h"
+#include "lib/sources/sources.h"
 
 #include <time.h>
 

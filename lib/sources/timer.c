@@ -23,7 +23,7 @@
  * next process of the same program (lib/base/shared.h), as does that of other
  * threads if it is less than a tick; more of it is reported as lost.
  */
-#include "lib/sources/timer.h"
+#include "lib/sources/sources.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -33,8 +33,6 @@
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

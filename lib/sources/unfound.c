@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* unfound.c -- real time of threads that is in no sample. */
-#include "lib/sources/timer.h"
+#include "lib/sources/sources.h"
 
 #include <stdatomic.h>
 
 #include "lib/base/files.h"
 #include "lib/base/process.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
 #include "lib/store/thread-file.h"
 
 #define MANY_SAMPLES 8	/* of a thread that counts all of its time itself */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* usage.c -- what the kernel counts for each thread. */
-#include "lib/sources/usage.h"
+#include "lib/sources/sources.h"
 
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "lib/base/process.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
 
 static uint64_t
 usage_microseconds(struct timeval time)

@@ -11,8 +11,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
+#include "lib/sources/sources.h"
 #include "lib/wrap/wrapped.h"
 
 /* Calls between two checks, on a thread that is not sampled. */

@@ -26,9 +26,7 @@
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
 #include "lib/run/start.h"
-#include "lib/sources/perf.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/timer.h"
+#include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 
 #define REFUSED SECCOMP_RET_KILL_PROCESS

@@ -37,10 +37,7 @@
 #include "lib/run/sample.h"
 #include "lib/run/start.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/dispatch.h"
-#include "lib/sources/perf.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/timer.h"
+#include "lib/sources/sources.h"
 #include "lib/wrap/wrapped.h"
 
 extern char **environ;

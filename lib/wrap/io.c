@@ -18,8 +18,7 @@
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
+#include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/wrap/wrapped.h"
 

@@ -15,7 +15,7 @@
  * No tick may find a short thread.  So, as with CPU time, the first tick that
  * finds a thread counts a whole tick.  What it and the thread's last tick leave
  * out, or have counted too much, passes to other threads with the same start
- * routine, or to the next process of the same program (lib/sources/timer.h,
+ * routine, or to the next process of the same program (lib/sources/sources.h,
  * lib/base/shared.h).  It must not count at the thread's own first tick: the
  * later that comes, the more it would count, although each moment of the thread
  * has the same right to be found.
@@ -35,9 +35,7 @@
 #include "lib/base/meter.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
-#include "lib/sources/resource.h"
-#include "lib/sources/thread-meters.h"
-#include "lib/sources/timer.h"
+#include "lib/sources/sources.h"
 #include "lib/unwind/unwinder.h"
 
 #define LONG_TICKS 10	/* off the processor for that long, a thread may have
