@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "lib/base/real.h"
+#include "lib/base/lookup.h"
 #include "lib/run/sample.h"
 #include "lib/run/start.h"
 #include "lib/sources/sources.h"

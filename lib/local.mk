@@ -51,7 +51,7 @@ libcpprof_la_SOURCES = \
 	lib/base/attributes.h lib/base/files.h \
 	lib/base/fpu-x86_64.c lib/base/fpu.h lib/base/lookup.h \
 	lib/base/meter.h lib/base/next.def lib/base/process.h lib/base/sampling.h \
-	lib/base/readable.h lib/base/real.def lib/base/real.h \
+	lib/base/readable.h lib/base/real.def \
 	lib/base/shared.h \
 	lib/base/thread.h \
 	\
@@ -62,7 +62,7 @@ libcpprof_la_SOURCES = \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
 	lib/unwind/trampoline.h \
-	lib/unwind/unwind.c lib/unwind/unwind.h lib/unwind/unwinder.h \
+	lib/unwind/unwind.c lib/unwind/unwind.h \
 	\
 	lib/store/datafile.h \
 	lib/store/insert.c \

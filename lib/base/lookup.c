@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #define HIDDEN_VERSION 0x8000	/* flag of a versym entry */
 #define BITS (8 * sizeof(ElfW(Addr)))

@@ -11,9 +11,16 @@
 #define CPPROF_LOOKUP_H
 
 #include <link.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <threads.h>
+#include <time.h>
 
 /* A module's tables of dynamic symbols, where they are mapped. */
 struct lookup {
@@ -55,5 +62,35 @@ void lookup_real(const char *name, void *place);
  * are never unloaded.  The constructor calls this first.
  */
 const struct link_map *lookup_loaded(size_t *n);
+
+/* ---- real.c ---- */
+
+/*
+ * The C library's own versions of functions that we wrap and also call
+ * ourselves.  Those with an ellipsis take the arguments that they may be given.
+ */
+struct real {
+#define NEXT(type, name, parameters, arguments) type (*name) parameters;
+#include "lib/base/real.def"
+#undef NEXT
+};
+
+/*
+ * The table of real functions.  Each is looked up when it is first called,
+ * because constructors of other libraries may call before ours runs.
+ */
+const struct real *real(void);
+
+/*
+ * Looks up the functions that samples show as frames, so that their addresses
+ * are known.
+ */
+void real_prepare(void);
+
+/*
+ * Looks up the functions that most forked children call, so that not every
+ * child has to.
+ */
+void real_prepare_for_children(void);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* real.c -- looks each real function up when it is first called. */
-#include "lib/base/real.h"
 
 #include "lib/base/lookup.h"
 

@@ -23,12 +23,10 @@
 #include "lib/run/sample.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "lib/base/arch.h"
 #include "lib/base/process.h"

@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "lib/base/fpu.h"
+#include "lib/base/lookup.h"
 #include "lib/base/process.h"
-#include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "lib/base/arch.h"
 #include "lib/base/attributes.h"

@@ -28,14 +28,13 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/base/arch.h"
 #include "lib/base/attributes.h"
 #include "lib/base/files.h"
+#include "lib/base/lookup.h"
 #include "lib/base/process.h"
-#include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprof-environment.h"

@@ -17,7 +17,7 @@
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/store/tree.h"
-#include "lib/unwind/unwinder.h"
+#include "lib/unwind/unwind.h"
 
 #define N_SETS 16		/* of sites; a power of two */
 #define N_WAYS 4		/* sites in each set; a power of two */

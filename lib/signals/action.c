@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-#include "lib/base/real.h"
+#include "lib/base/lookup.h"
 #include "lib/base/sampling.h"
 
 #define FRAME_SIZE_OLD 2048		/* reported by kernels before 5.14 */

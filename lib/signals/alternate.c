@@ -13,8 +13,8 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/files.h"
+#include "lib/base/lookup.h"
 #include "lib/base/readable.h"
-#include "lib/base/real.h"
 
 #define LEAST_SIZE 2048		/* the kernel refuses smaller ones */
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/real.h"
+#include "lib/base/lookup.h"
 #include "lib/base/sampling.h"
 
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */

@@ -9,7 +9,7 @@
 #include <ucontext.h>
 
 #include "lib/base/fpu.h"
-#include "lib/base/real.h"
+#include "lib/base/lookup.h"
 #include "lib/base/sampling.h"
 #include "lib/signals/signals.h"
 

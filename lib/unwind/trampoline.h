@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/unwind/unwinder.h"
+#include "lib/unwind/unwind.h"
 
 enum trampoline_use {
 	TRAMPOLINE_NEVER,	/* the default */

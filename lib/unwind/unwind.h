@@ -19,7 +19,83 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/unwind/unwinder.h"
+#include "dwarf/step.h"
+#include "lib/base/readable.h"
+
+/*
+ * What a thread remembers of its stack, which is the part of a thread's state
+ * that belongs to lib/unwind.  trampoline.h keeps it up to date between two
+ * samples.
+ */
+
+/* frame.flags */
+#define FRAME_EXACT 1u		/* address is a pc, not a return address - 1 */
+#define FRAME_UNCHECKED 2u	/* left by a rule that comparing slots cannot
+				   verify */
+#define FRAME_HAS_TABLE 4u	/* has a table, and is not a signal's */
+#define FRAME_IN_CALL 8u	/* by its tables, its return address lies right
+				   below its caller's sp.  May be replaced
+				   unless FRAME_EXACT */
+#define FRAME_UNWINDING 16u	/* it or one further out is an unwinder's, */
+#define FRAME_GUESSED 32u	/* or was left by a guess */
+#define FRAME_BY_FP 64u		/* its tables use the frame pointer */
+#define FRAME_HELPER 128u	/* called by the collector for itself */
+
+/*
+ * How often frames of one node have returned, as the trampoline counts it, and
+ * a copy of that in the file.  The first member of the node's structure in
+ * lib/store/tree.h.
+ */
+struct frame_returns {
+	uint64_t n;
+	uint64_t *copy;
+};
+
+struct walked_frame {
+	uint64_t address;	/* inside the executing instruction */
+	uint64_t sp, fp;	/* in this frame */
+	uint64_t fp_slot;	/* where the caller's fp is saved; 0: nowhere */
+	uint32_t flags;
+	uint32_t node, path;	/* its tree node's number and path hash, */
+	struct frame_returns *returns;	/* and returns; NULL: no node */
+};
+
+struct frames {
+	struct walked_frame *frames;
+	size_t n, capacity;
+};
+
+#define UNWIND_MANY_FRAMES 8192	/* half a megabyte */
+
+enum unwind_end {
+	UNWIND_COMPLETE,
+	UNWIND_NO_RULES,	/* code without tables, and no good guess */
+	UNWIND_BAD_RULES,
+	UNWIND_BAD_STACK,
+	UNWIND_TOO_DEEP		/* no memory */
+};
+
+/* An unwinder's mark. */
+struct trampoline {
+	uint64_t cfa;	/* right above the marked slot; 0: no mark */
+	size_t index;	/* the frame whose return address is replaced */
+	size_t stride;	/* how many frames further out the next mark is set */
+	uint32_t generation;	/* of the stack */
+};
+
+struct unwinder {
+	struct frames stack;	/* outermost first */
+	size_t n_kept;		/* remembered ones, which have nodes */
+	enum unwind_end end;	/* why the walk ended */
+	bool guessed;		/* some frame was left by a guess */
+	size_t n_walked;	/* frames walked for this sample */
+	size_t n_compared;	/* remembered frames compared for it */
+	struct frames fresh;	/* of this walk, innermost first */
+	struct trampoline trampoline;
+	struct readable readable;
+	struct cfi_scratch scratch;
+	struct cfi_machine machine;
+};
 
 /*
  * Walks the stack from a ucontext_t into unwinder->stack.  The frames from

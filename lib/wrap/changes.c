@@ -19,14 +19,13 @@
 #include <fenv.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
 #include "lib/base/fpu.h"
-#include "lib/base/real.h"
+#include "lib/base/lookup.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"

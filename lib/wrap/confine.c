@@ -19,9 +19,9 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/attributes.h"
+#include "lib/base/lookup.h"
 #include "lib/base/process.h"
 #include "lib/base/readable.h"
-#include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"

@@ -28,9 +28,9 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/files.h"
+#include "lib/base/lookup.h"
 #include "lib/base/process.h"
 #include "lib/base/readable.h"
-#include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprof-environment.h"

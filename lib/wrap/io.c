@@ -5,7 +5,6 @@
  * counted beyond that.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/sendfile.h>

@@ -13,7 +13,6 @@
  * sample CPU time, they may miss its handlers altogether, so the recording is
  * flagged.
  */
-#include <stddef.h>
 
 #include "lib/base/sampling.h"
 #include "lib/store/datafile.h"

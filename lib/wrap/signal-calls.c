@@ -14,8 +14,8 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
+#include "lib/base/lookup.h"
 #include "lib/base/readable.h"
-#include "lib/base/real.h"
 #include "lib/base/sampling.h"
 #include "lib/signals/signals.h"
 #include "lib/wrap/wrapped.h"

@@ -36,7 +36,7 @@
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
 #include "lib/sources/sources.h"
-#include "lib/unwind/unwinder.h"
+#include "lib/unwind/unwind.h"
 
 #define LONG_TICKS 10	/* off the processor for that long, a thread may have
 			   been blocked */
