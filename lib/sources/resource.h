@@ -135,7 +135,7 @@ struct sampled_resource {
 	uint64_t interval;
 	bool is_paced;			/* nobody chose the interval, so samples
 					   may stand for several, see
-					   perf.h */
+					   sources.h */
 	const char *why;		/* why no better source is used, or
 					   "" */
 };
@@ -151,7 +151,7 @@ extern struct resources {
 	bool is_random;			/* intervals are randomised if
 					   possible */
 	uint64_t tick_ns;		/* of CPU time */
-	bool needs_mode;			/* see TICK_* of tick-mode.h */
+	bool needs_mode;			/* see TICK_* of sources.h */
 	unsigned char place[RESOURCE_N];
 } resources;
 

@@ -3,7 +3,7 @@
  *
  * Each call's time is charged to its caller when the call returns.
  * lib/wrap/wrapped.c handles the time between calls.  Calls that wait for
- * signals are in lib/wrap/sigwait.c, calls that read and write in
+ * signals are in lib/wrap/signal-calls.c, calls that read and write in
  * lib/wrap/io.c.
  */
 #include <aio.h>

@@ -21,6 +21,12 @@
 #include "lib/store/datafile.h"
 #include "lib/wrap/wrapped.h"
 
+enum direction {
+	BYTES_READ,
+	BYTES_WRITTEN,
+	BYTES_DIRECTIONS
+};
+
 static __thread struct {
 	uint64_t seen;		/* part of the kernel's count already accounted
 				   for */
@@ -29,7 +35,8 @@ static __thread struct {
 
 uint64_t (*bytes_pending)(void);
 
-void
+/* The calling thread has moved n bytes in `function`. */
+static void
 bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
     const void *function)
 {

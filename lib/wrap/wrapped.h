@@ -117,8 +117,8 @@ void wrapped_end_thread(struct thread *thread);
 
 /* For the table in lib/collector.c. */
 extern const struct resource_source source_wall, source_bytes,
-    source_bytes_seen, source_io_time, source_memory, source_memory_partly, source_mappings,
-    source_calls, source_no_calls, source_kernel_calls;
+    source_bytes_seen, source_io_time, source_memory, source_memory_partly,
+    source_mappings, source_calls, source_no_calls, source_kernel_calls;
 
 /*
  * Open a group's gate if a resource that it measures is sampled, and close it
@@ -149,20 +149,6 @@ BEGINS void blocking_begin(bool is_sampled);
  * All functions: async-signal-safe, for the calling thread.
  */
 
-enum direction {
-	BYTES_READ,
-	BYTES_WRITTEN,
-	BYTES_DIRECTIONS
-};
-
-/*
- * The calling thread has moved n bytes in `function`.  is_in_kernels: the
- * kernel's count includes them, as it does for all bytes but those of the
- * sockets' own calls.
- */
-void bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
-    const void *function);
-
 /*
  * Returns the bytes in standard output's buffer that will be written at exit.
  * NULL: not known.  Set by stdio.c.
@@ -187,7 +173,8 @@ void io_note_ring(void);
 
 /*
  * Charges the call's time and bytes, then does what wrapped_leave does.
- * is_in_kernels: see lib/wrap/wrapped.h.  Preserves errno.
+ * is_in_kernels: the kernel's count includes the bytes, as it does for all but
+ * those of the sockets' own calls.  Preserves errno.
  */
 void io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
     bool is_in_kernels);
