@@ -89,12 +89,6 @@ lookup_symbol(const struct lookup *lookup, const char *name)
 	return lookup_find(lookup, name, gnu_hash(name), false);
 }
 
-const ElfW(Sym) *
-lookup_default(const struct lookup *lookup, const char *name)
-{
-	return lookup_find(lookup, name, gnu_hash(name), true);
-}
-
 /* The modules that were loaded when this was first called. */
 static struct {
 	const struct link_map *_Atomic own;

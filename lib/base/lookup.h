@@ -38,11 +38,6 @@ bool lookup_open(const struct link_map *map, struct lookup *lookup);
 const ElfW(Sym) *lookup_symbol(const struct lookup *lookup, const char *name);
 
 /*
- * The same, but not a version that is kept only for old programs.
- */
-const ElfW(Sym) *lookup_default(const struct lookup *lookup, const char *name);
-
-/*
  * What dlsym(RTLD_NEXT, name) would find when called from this library, or
  * NULL: the definition in the next library that was loaded with the program.
  * Such libraries are never unloaded.  If one of them has no tables, or the

@@ -66,17 +66,14 @@ shared_map(int fd, const struct stat *status)
 static struct cpprof_shared *
 map_file(const char *directory)
 {
-	static const char file[] = "/" CPPROF_SHARED_FILE;
-	const size_t length = strlen(directory);
 	struct cpprof_shared *memory = NULL;
 	char path[PATH_MAX];
 	struct stat status;
 	int fd;
 
-	if (length + sizeof file > sizeof path)
+	if (strlen(directory) + sizeof "/" CPPROF_SHARED_FILE > sizeof path)
 		return NULL;
-	memcpy(path, directory, length);
-	memcpy(path + length, file, sizeof file);
+	stpcpy(stpcpy(path, directory), "/" CPPROF_SHARED_FILE);
 	fd = files_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 	    O_CLOEXEC, 0);
 	if (fd < 0)

@@ -134,11 +134,10 @@ static bool
 settings_read_all(char **environment, char **words, const char *output,
     const char **problem)
 {
-	static const char file[] = "/" CPPROF_SHARED_FILE;
 	const bool is_from_environment = output == NULL;
 	const char *text;
 	struct dl_find_object object;
-	char *shared_file, *directory, *end;
+	char *directory, *end;
 	size_t size;
 
 	/*
@@ -208,9 +207,9 @@ settings_read_all(char **environment, char **words, const char *output,
 	resources_describe();
 	/* Copies of what will change later. */
 	process.output = memcpy(texts, output, size);
-	process.shared_file = shared_file = memcpy(texts + size, output, size);
-	memcpy(shared_file + size - 1, file, sizeof file);
-	process.arguments = shared_file + size - 1 + sizeof file;
+	process.shared_file = texts + size;
+	process.arguments = stpcpy(stpcpy(texts + size, output),
+	    "/" CPPROF_SHARED_FILE) + 1;
 	settings_read_arguments(words);
 	directory = process.arguments + process.arguments_size;
 	process.directory = directory;

@@ -316,7 +316,7 @@ set_up_child(void)
 	process.is_forked = true;
 	shared_forked();
 	process_begin();
-	datafile_forked();
+	disk_forked();
 	threads_forked();
 	if (process.is_alone) {
 		thread_self = NULL;

@@ -98,13 +98,6 @@ exceptions_stop(struct thread *thread, unsigned column)
 	fpu_mask();
 }
 
-static uint64_t
-no_hits(struct thread *thread, unsigned column, uint64_t expiries)
-{
-	(void)thread, (void)column, (void)expiries;
-	return 0;
-}
-
 /*
  * Whether the machine really traps; emulators may not.
  */
@@ -162,7 +155,6 @@ const struct resource_source source_exceptions = {
 	.probe = exceptions_probe,
 	.start = exceptions_start,
 	.stop = exceptions_stop,
-	.hits = no_hits,
 	.needs_ticks = true,
 	.can_be_random = true,
 };

@@ -242,7 +242,8 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 		if (!thread->meters->accounts[i].needs_ticks &&
 		    thread->meters->accounts[i].unsampled == 0)
 			continue;
-		n = source->hits(thread, i, expiries);
+		n = source->hits == NULL ? 0 :
+		    source->hits(thread, i, expiries);
 		thread->meters->accounts[i].pending += n;
 		*hits += n;
 		if (i + 1 == resources.place[RESOURCE_CPU] && n > 1)

@@ -75,7 +75,7 @@ struct resource_source {
 	/*
 	 * The hits of the calling thread since the last call, at a tick with
 	 * that many expiries of its timer; with 0 expiries, the thread ends.
-	 * In the handler, or with ticks stopped.
+	 * In the handler, or with ticks stopped.  NULL: none.
 	 */
 	uint64_t (*hits)(struct thread *thread, unsigned column,
 	    uint64_t expiries);

@@ -25,12 +25,9 @@
 static int
 brief_open_file(int flags)
 {
-	static const char name[] = "/" CPPROFDATA_BRIEF_FILE;
-	const size_t length = strlen(process.output);
 	char path[PATH_MAX];
 
-	memcpy(path, process.output, length);
-	memcpy(path + length, name, sizeof name);
+	stpcpy(stpcpy(path, process.output), "/" CPPROFDATA_BRIEF_FILE);
 	return files_open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
 	    O_NOCTTY | O_CLOEXEC | flags, 0600);
 }

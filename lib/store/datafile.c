@@ -758,9 +758,3 @@ datafile_resume(void)
 	datafile_set_number(&header.end_ns, 0);
 	datafile_set_number(&header.end_mono_ns, 0);
 }
-
-void
-datafile_forked(void)
-{
-	disk_forked();
-}

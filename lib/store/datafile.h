@@ -92,7 +92,8 @@ void disk_close(void);
 void disk_keep_open(void);
 
 /*
- * To be called in a forked child, which has no file yet: closes the parent's.
+ * To be called in a forked child, which has no file yet: closes the parent's,
+ * whose mappings are gone.
  */
 void disk_forked(void);
 
@@ -337,11 +338,5 @@ void datafile_flag(uint32_t flag);
 
 /* Takes back the note that the process has ended.  Not from a handler. */
 void datafile_resume(void);
-
-/*
- * To be called in a forked child, whose file is the parent's and whose mappings
- * are gone.  Closes the inherited descriptor, so that the child has no file.
- */
-void datafile_forked(void);
 
 #endif
