@@ -17,6 +17,7 @@
 #include "lib/base/lookup.h"
 #include "lib/run/sample.h"
 #include "lib/run/start.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/wrap/wrapped.h"
 

@@ -35,7 +35,7 @@ libcpprof_la_SOURCES = \
 	lib/store/thread-file.c lib/signals/action.c lib/signals/signals.c \
 	lib/base/meter.c lib/sources/tick-mode.c \
 	lib/sources/perf.c lib/sources/usage.c lib/sources/perf-clock.c \
-	lib/wrap/wrapped.c lib/base/real.c lib/store/modules.c \
+	lib/wrap/wrapped.c lib/store/modules.c \
 	lib/store/datafile.c lib/store/disk.c lib/store/brief.c \
 	lib/base/readable.c lib/unwind/trampoline.c \
 	lib/signals/alternate.c lib/signals/sigsys.c \
@@ -62,7 +62,7 @@ libcpprof_la_SOURCES = \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
 	lib/unwind/trampoline.h \
-	lib/unwind/unwind.c lib/unwind/unwind.h \
+	lib/unwind/unwind.c lib/unwind/unwinder.h \
 	\
 	lib/store/datafile.h \
 	lib/store/insert.c \

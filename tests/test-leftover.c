@@ -13,6 +13,7 @@
 
 #include "lib/base/process.h"
 #include "lib/base/thread.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 

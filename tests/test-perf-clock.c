@@ -19,6 +19,7 @@
 #include "lib/base/shared.h"
 #include "lib/base/thread.h"
 #include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 enum { TICK_US = 4000, STRETCH_US = 500, LONG_US = 400 * 1000 * 1000 };

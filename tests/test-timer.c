@@ -17,6 +17,7 @@
 #include "lib/base/shared.h"
 #include "lib/base/thread.h"
 #include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 enum { MAIN = 1, OTHER = 2, MOST = 400 };

@@ -34,7 +34,7 @@
 #include "lib/store/tree.h"
 #include "lib/unwind/rules.h"
 #include "lib/unwind/trampoline.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 #include "tests/programs/shapes.h"
 #include "tests/single-step.h"
 #include "tests/unwind-oracle.h"

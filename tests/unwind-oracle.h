@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 struct oracle_tally {
 	unsigned long n_stacks, n_frames, n_kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.c -- searches the GNU hash tables of modules.
+/* lookup.c -- searches the GNU hash tables of modules, also for real functions.
  *
  * Sources: the ELF specification, chapter 5; for the GNU hash table
  * https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html.
@@ -158,4 +158,44 @@ lookup_real(const char *name, void *place)
 	void *address = lookup_next(name);
 
 	memcpy(place, &address, sizeof address);
+}
+
+/* Each real function is looked up when it is first called. */
+static struct real next;
+
+#define NEXT(type, name, parameters, arguments)				\
+static type								\
+first_##name parameters							\
+{									\
+	lookup_real(#name, &next.name);					\
+	return next.name arguments;					\
+}
+#include "lib/base/real.def"
+#undef NEXT
+
+static struct real next = {
+#define NEXT(type, name, parameters, arguments) .name = first_##name,
+#include "lib/base/real.def"
+#undef NEXT
+};
+
+const struct real *
+real(void)
+{
+	return &next;
+}
+
+void
+real_prepare(void)
+{
+	lookup_real("sigtimedwait", &next.sigtimedwait);
+}
+
+void
+real_prepare_for_children(void)
+{
+	if (next.execve == first_execve)
+		lookup_real("execve", &next.execve);
+	if (next._exit == first__exit)
+		lookup_real("_exit", &next._exit);
 }

@@ -58,8 +58,6 @@ void lookup_real(const char *name, void *place);
  */
 const struct link_map *lookup_loaded(size_t *n);
 
-/* ---- real.c ---- */
-
 /*
  * The C library's own versions of functions that we wrap and also call
  * ourselves.  Those with an ellipsis take the arguments that they may be given.

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct thread {
-	struct unwinder *unwinder;	/* lib/unwind/unwind.h */
+	struct unwinder *unwinder;	/* lib/unwind/unwinder.h */
 	struct thread_file *file;	/* lib/store/thread-file.h */
 	struct thread_meters *meters;	/* lib/sources/sources.h */
 	struct thread_run *run;		/* lib/run/sample.h */

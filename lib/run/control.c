@@ -25,6 +25,7 @@
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/run/sample.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"

@@ -12,6 +12,7 @@
 #include "lib/base/thread.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 

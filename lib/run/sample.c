@@ -33,13 +33,14 @@
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/store/tree.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 #define BUDGET_PART 200			/* of the time may be spent on
 					   sampling */

@@ -17,10 +17,11 @@
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
 #include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 /* Functions of the files above this one. */
 static struct {

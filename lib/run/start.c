@@ -40,6 +40,7 @@
 #include "lib/cpprof-environment.h"
 #include "lib/run/sample.h"
 #include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"

@@ -13,7 +13,7 @@
 #include "lib/sources/sources.h"
 #include "lib/store/thread-file.h"
 #include "lib/unwind/trampoline.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 /* What sampling may cost at the beginning before it must pause. */
 #define FIRST_ALLOWANCE_NS 1000000

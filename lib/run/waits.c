@@ -13,11 +13,12 @@
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
 #include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/store/tree.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 #define N_SETS 16		/* of sites; a power of two */
 #define N_WAYS 4		/* sites in each set; a power of two */

@@ -11,6 +11,7 @@
  * The kernel does not inherit dispatch to a new thread or process, or across
  * exec; each that is sampled turns it on for itself.
  */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <errno.h>

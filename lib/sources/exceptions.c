@@ -4,6 +4,7 @@
  * Between the two signals of a fault, all signals are blocked except those that
  * instructions raise, so that no handler of the program can jump away.
  */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <ucontext.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf-clock.c -- CPU time that a perf event does not see. */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <signal.h>

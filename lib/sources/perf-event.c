@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf-event.c -- opens perf events and recognises their signals. */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <errno.h>

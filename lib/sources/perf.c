@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf.c -- the perf events of a thread: opened, counted, closed. */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <linux/perf_event.h>

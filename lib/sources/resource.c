@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* resource.c -- chooses the resources to sample; the accounts of threads. */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <errno.h>

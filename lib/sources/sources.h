@@ -15,8 +15,9 @@
 #include "lib/base/meter.h"
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
-#include "lib/sources/resource.h"
 #include "lib/store/tree.h"
+
+struct resource_source;
 
 /* ---- tick-mode.c ---- */
 

@@ -23,6 +23,7 @@
  * next process of the same program (lib/base/shared.h), as does that of other
  * threads if it is less than a tick; more of it is reported as lost.
  */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <stdatomic.h>

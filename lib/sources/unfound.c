@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unfound.c -- real time of threads that is in no sample. */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <stdatomic.h>

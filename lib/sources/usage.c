@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* usage.c -- what the kernel counts for each thread. */
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
 #include "lib/store/thread-file.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 #define AT_ONCE 32
 

@@ -25,7 +25,7 @@
 #include "lib/base/process.h"
 #include "lib/store/datafile.h"
 #include "lib/unwind/rules.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 #define MAX_MODULES 65536
 #define MAX_BUILD_ID 32

@@ -22,7 +22,7 @@
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
 #include "lib/store/datafile.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 /* ---- slices.c ---- */
 

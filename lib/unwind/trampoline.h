@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 enum trampoline_use {
 	TRAMPOLINE_NEVER,	/* the default */

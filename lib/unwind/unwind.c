@@ -10,7 +10,7 @@
  * follows only sp, fp and pc.  If some frame needs another register, the walk
  * starts again and follows all of them (`careful`).
  */
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -35,8 +35,9 @@
 #include "lib/base/meter.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
+#include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 #define LONG_TICKS 10	/* off the processor for that long, a thread may have
 			   been blocked */

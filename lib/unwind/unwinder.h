@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind.h -- walks the stack of the sampled thread, new frames only.
+/* unwinder.h -- walks the stack of the sampled thread, new frames only.
  *
  * An unwinder belongs to one thread and remembers the stack of its last sample.
  * A walk goes outwards from the interrupted instruction until it reaches a
@@ -12,8 +12,8 @@
  *
  * All functions: async-signal-safe, on the unwinder's thread.
  */
-#ifndef CPPROF_UNWIND_H
-#define CPPROF_UNWIND_H
+#ifndef CPPROF_UNWINDER_H
+#define CPPROF_UNWINDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
