@@ -21,13 +21,9 @@ mentions(const struct command *command, const char *word)
 	     row != NULL && !option_is_end(row); row++)
 		if (row->help != NULL && strcasestr(row->help, word) != NULL)
 			return true;
-	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
-		if (command->aliases[i] != NULL &&
-		    strcasestr(command->aliases[i], word) != NULL)
-			return true;
-	for (const struct command_word *row = command_words;
-	     row->word != NULL; row++)
-		if (command_of_word(row) == command &&
+	for (const struct command_word *row = command->words;
+	     row != NULL && row->word != NULL; row++)
+		if (row->use != WORD_SHORT &&
 		    strcasestr(row->word, word) != NULL)
 			return true;
 	return strcasestr(command->name, word) != NULL ||
@@ -55,6 +51,7 @@ apropos_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_apropos = {
 	.name = "apropos",
+	.words = COMMAND_WORDS(SHORT("a")),
 	.group = GROUP_PROMPT,
 	.summary = "lists the commands whose description contains a word",
 	.description =

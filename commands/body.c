@@ -4,6 +4,7 @@
 
 const struct command command_body = {
 	.name = "body",
+	.words = COMMAND_WORDS(SHORT("b")),
 	.group = GROUP_LOOK,
 	.summary = "what each function's own body used, callees left out",
 	.description =

@@ -10,6 +10,7 @@ static const struct argument callees_arguments[] = {
 
 const struct command command_callees = {
 	.name = "callees",
+	.words = COMMAND_WORDS(SHORT("callee")),
 	.group = GROUP_LOOK,
 	.summary = "whom a function calls: paths of two that begin with it",
 	.description =

@@ -10,6 +10,7 @@ static const struct argument callers_arguments[] = {
 
 const struct command command_callers = {
 	.name = "callers",
+	.words = COMMAND_WORDS(SHORT("caller")),
 	.group = GROUP_LOOK,
 	.summary = "who calls a function: paths of two that end in it",
 	.description =

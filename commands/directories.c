@@ -49,6 +49,7 @@ directories_set(struct session *session, const struct command *setting,
 
 const struct command command_directories = {
 	.name = "directories",
+	.words = COMMAND_WORDS(/* gdb */ MEANS("directory")),
 	.group = GROUP_FILES,
 	.summary = "where source files are searched first",
 	.description =

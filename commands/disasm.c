@@ -190,6 +190,7 @@ disasm_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_disasm = {
 	.name = "disasm",
+	.words = COMMAND_WORDS(/* gdb */ MEANS("disassemble")),
 	.group = GROUP_ASK,
 	.summary = "instructions of a function, with their hits",
 	.description =

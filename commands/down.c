@@ -10,6 +10,7 @@ static const struct argument down_arguments[] = {
 
 const struct command command_down = {
 	.name = "down",
+	.words = COMMAND_WORDS(SHORT("do")),
 	.group = GROUP_LOOK,
 	.summary = "downward call path profile: all paths that begin with the "
 	    "root",

@@ -22,6 +22,9 @@ drop_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_drop = {
 	.name = "drop",
+	.words = COMMAND_WORDS(
+	    /* pprof */ TYPE("ignore", "drop PATH"),
+	    TYPE("tagignore", "drop label KEY=VALUE")),
 	.group = GROUP_REFINE,
 	.summary = "removes the stacks that have a path, or of some threads",
 	.description =

@@ -85,6 +85,13 @@ export_write(struct session *session, const struct arguments *arguments,
 
 const struct command command_export = {
 	.name = "export",
+	.words = COMMAND_WORDS(
+	    SHORT("e"), /* pprof */ TYPE("dot", "export callgrind FILE"),
+	    TYPE("kcachegrind", "export callgrind FILE"),
+	    TYPE("callgrind", "export callgrind FILE"),
+	    TYPE("proto", "export pprof FILE"),
+	    TYPE("raw", "export cpprof-text"),
+	    /* perf */ TYPE("script", "export collapsed")),
 	.group = GROUP_FILES,
 	.summary = "writes the profile as a file for other tools",
 	.description =

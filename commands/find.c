@@ -9,6 +9,7 @@ static const struct argument find_arguments[] = {
 
 const struct command command_find = {
 	.name = "find",
+	.words = COMMAND_WORDS(SHORT("fi")),
 	.group = GROUP_ASK,
 	.summary = "finds functions by name, whatever they used",
 	.description =

@@ -68,6 +68,10 @@ flame_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_flame = {
 	.name = "flame",
+	.words = COMMAND_WORDS(
+	    /* pprof */ TYPE("web", "flame FILE.html"),
+	    TYPE("svg", "flame FILE.svg"), TYPE("png", "flame FILE.svg"),
+	    TYPE("pdf", "flame FILE.svg")),
 	.group = GROUP_LOOK,
 	.summary = "call paths as a picture, in the terminal or as SVG or HTML",
 	.description =

@@ -4,8 +4,8 @@
 
 const struct command command_flat = {
 	.name = "flat",
+	.words = COMMAND_WORDS(SHORT("fl")),
 	.group = GROUP_LOOK,
-	.short_forms = { "fl", "fla" },
 	.summary = "flat profile: self, cumulative, self with descendants",
 	.description =
 	    "Lists every function by what its own body used, in the columns "

@@ -4,8 +4,11 @@
 
 const struct command command_functions = {
 	.name = "functions",
+	.words = COMMAND_WORDS(
+	    ALIAS("body+descendants"), SHORT("fu"),
+	    /* pprof */ TYPE("cum", "functions"),
+	    /* gdb */ MEANS("info functions")),
 	.group = GROUP_LOOK,
-	.aliases = { "body+descendants" },
 	.summary = "what each function used, including all that it called",
 	.description =
 	    "Lists every function by body+descendants: the hits of the "

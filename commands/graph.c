@@ -30,6 +30,7 @@ graph_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_graph = {
 	.name = "graph",
+	.words = COMMAND_WORDS(SHORT("grap"), /* pprof */ MEANS("peek")),
 	.group = GROUP_LOOK,
 	.summary = "call graph profile: functions between callers and callees",
 	.description =

@@ -28,6 +28,8 @@ group_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_group = {
 	.name = "group",
+	.words = COMMAND_WORDS(
+	    /* pprof */ TYPE("hide", "group NAME = PATTERN")),
 	.group = GROUP_REFINE,
 	.summary = "gives many functions one name",
 	.description =

@@ -32,6 +32,8 @@ help_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_help = {
 	.name = "help",
+	.words = COMMAND_WORDS(
+	    SHORT("he"), MEANS("?"), MEANS("h"), MEANS("man")),
 	.group = GROUP_PROMPT,
 	.summary = "lists the commands, or describes one with an example",
 	.description =

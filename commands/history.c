@@ -25,6 +25,7 @@ history_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_history = {
 	.name = "history",
+	.words = COMMAND_WORDS(SHORT("hi")),
 	.group = GROUP_PROMPT,
 	.summary = "lists the lines typed at the prompt",
 	.description =

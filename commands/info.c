@@ -308,6 +308,7 @@ info_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_info = {
 	.name = "info",
+	.words = COMMAND_WORDS(SHORT("inf"), /* pprof */ MEANS("comments")),
 	.group = GROUP_FILES,
 	.summary = "what was profiled: program, host, time, resources, losses",
 	.description =

@@ -49,6 +49,7 @@ static const struct argument labels_arguments[] = {
 
 const struct command command_labels = {
 	.name = "labels",
+	.words = COMMAND_WORDS(/* pprof */ MEANS("tags")),
 	.group = GROUP_LOOK,
 	.summary = "what was used under each label of the samples",
 	.description =

@@ -161,6 +161,11 @@ list_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_list = {
 	.name = "list",
+	.words = COMMAND_WORDS(
+	    /* pprof */ MEANS("weblist"),
+	    /* gdb */ TYPE("info line", "list FUNCTION"),
+	    TYPE("info source", "list FUNCTION"),
+	    /* perf */ MEANS("annotate")),
 	.group = GROUP_ASK,
 	.summary = "source lines of a function or file, with their hits",
 	.description =

@@ -20,6 +20,8 @@ load_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_load = {
 	.name = "load",
+	.words = COMMAND_WORDS(
+	    SHORT("lo"), /* gdb */ TYPE("file", "load FILE")),
 	.group = GROUP_FILES,
 	.summary = "opens one or more profiles in place of the current one",
 	.description =

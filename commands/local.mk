@@ -1,63 +1,78 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-libcore_a_SOURCES += commands/list.def commands/settings.def \
-	commands/abbreviations.def commands/words.def \
-	commands/apropos.c \
-	commands/assert.c \
-	commands/base.c \
-	commands/body.c \
-	commands/budget.c \
-	commands/callees.c \
-	commands/callers.c \
-	commands/column.c \
-	commands/columns.c \
-	commands/commands.c \
-	commands/diff.c \
-	commands/directories.c \
-	commands/disasm.c \
-	commands/down.c \
-	commands/drop.c \
-	commands/explain.c \
-	commands/export.c \
-	commands/find.c \
-	commands/flame.c \
-	commands/flat.c \
-	commands/functions.c \
-	commands/graph.c \
-	commands/group.c \
-	commands/help.c \
-	commands/history.c \
-	commands/info.c \
-	commands/labels.c \
-	commands/list.c \
-	commands/load.c \
-	commands/members.c \
-	commands/merge.c \
-	commands/narrow.c \
-	commands/never.c \
-	commands/open.c \
-	commands/path.c \
-	commands/processes.c \
-	commands/quit.c \
-	commands/record.c \
-	commands/redo.c \
-	commands/reload.c \
-	commands/reset.c \
-	commands/watch.c \
-	commands/resource.c \
-	commands/root.c \
-	commands/scale.c \
-	commands/save.c \
-	commands/set.c \
-	commands/shell.c \
-	commands/show.c \
-	commands/source.c \
-	commands/specialise.c \
-	commands/steps.c \
-	commands/symfs.c \
-	commands/threads.c \
-	commands/timeline.c \
+# The commands, in the order of help and the manual: those of a group (enum
+# command_group) follow each other.
+command_sources = \
 	commands/top.c \
+	commands/explain.c \
+	commands/functions.c \
+	commands/body.c \
+	commands/flat.c \
+	commands/down.c \
+	commands/up.c \
 	commands/tree.c \
-	commands/undo.c \
+	commands/flame.c \
+	commands/callers.c \
+	commands/callees.c \
+	commands/graph.c \
+	commands/never.c \
+	commands/timeline.c \
+	commands/threads.c \
+	commands/processes.c \
+	commands/labels.c \
+	commands/path.c \
+	commands/specialise.c \
+	commands/find.c \
+	commands/members.c \
+	commands/open.c \
+	commands/list.c \
+	commands/disasm.c \
+	commands/narrow.c \
+	commands/drop.c \
+	commands/group.c \
 	commands/ungroup.c \
-	commands/up.c
+	commands/steps.c \
+	commands/undo.c \
+	commands/redo.c \
+	commands/reset.c \
+	commands/save.c \
+	commands/base.c \
+	commands/diff.c \
+	commands/scale.c \
+	commands/assert.c \
+	commands/budget.c \
+	commands/settings.def \
+	commands/set.c \
+	commands/show.c \
+	commands/info.c \
+	commands/record.c \
+	commands/merge.c \
+	commands/load.c \
+	commands/reload.c \
+	commands/watch.c \
+	commands/export.c \
+	commands/symfs.c \
+	commands/directories.c \
+	commands/source.c \
+	commands/help.c \
+	commands/apropos.c \
+	commands/history.c \
+	commands/shell.c \
+	commands/quit.c
+
+# Settings with code of their own; their place is in settings.def.
+libcore_a_SOURCES += $(command_sources) commands/commands.c \
+	commands/column.c commands/columns.c commands/resource.c \
+	commands/root.c
+
+commands/list.def: commands/local.mk
+	$(AM_V_GEN)$(MKDIR_P) commands && for source in $(command_sources); do \
+		case $$source in \
+		*.c) echo "$$source" | sed 's|.*/\(.*\)\.c|COMMAND(\1)|' ;; \
+		*) echo '#define SETTING(name, ...) COMMAND(name)'; \
+			echo "#include \"$$source\""; \
+			echo '#undef SETTING' ;; \
+		esac; \
+	done >$@
+$(libcore_a_OBJECTS) $(tests_test_commands_OBJECTS): | commands/list.def
+BUILT_SOURCES += commands/list.def
+CLEANFILES += commands/list.def

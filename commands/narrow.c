@@ -22,6 +22,10 @@ narrow_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_narrow = {
 	.name = "narrow",
+	.words = COMMAND_WORDS(
+	    /* pprof */ TYPE("focus", "narrow PATH"),
+	    TYPE("tagfocus", "narrow label KEY=VALUE"),
+	    /* gdb */ TYPE("thread", "narrow thread NAME")),
 	.group = GROUP_REFINE,
 	.summary = "keeps only the stacks that have a path, or of some threads",
 	.description =

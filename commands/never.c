@@ -4,6 +4,7 @@
 
 const struct command command_never = {
 	.name = "never",
+	.words = COMMAND_WORDS(SHORT("n")),
 	.group = GROUP_LOOK,
 	.summary = "functions of the program that were never called",
 	.description =

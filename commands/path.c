@@ -9,6 +9,7 @@ static const struct argument path_arguments[] = {
 
 const struct command command_path = {
 	.name = "path",
+	.words = COMMAND_WORDS(SHORT("pat")),
 	.group = GROUP_ASK,
 	.summary = "one call path: its hits, and the run's total without them",
 	.description =

@@ -15,8 +15,8 @@ quit_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_quit = {
 	.name = "quit",
+	.words = COMMAND_WORDS(ALIAS("exit"), ALIAS("q"), SHORT("qu")),
 	.group = GROUP_PROMPT,
-	.aliases = { "exit", "q" },
 	.summary = "leaves cpprof, as does Ctrl-D",
 	.description =
 	    "In a script, quit ends cpprof, not just the file that contains "

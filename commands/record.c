@@ -528,6 +528,9 @@ record_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_record = {
 	.name = "record",
+	.words = COMMAND_WORDS(
+	    SHORT("rec"), /* gdb */ TYPE("run", "record PROGRAM ARGUMENTS"),
+	    TYPE("start", "record PROGRAM ARGUMENTS")),
 	.group = GROUP_FILES,
 	.summary =
 	    "runs a program and samples its CPU time or another resource",

@@ -13,6 +13,7 @@ reload_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_reload = {
 	.name = "reload",
+	.words = COMMAND_WORDS(SHORT("rel")),
 	.group = GROUP_FILES,
 	.summary = "reads the profile's files again",
 	.description =

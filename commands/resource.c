@@ -76,6 +76,7 @@ resource_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_resource = {
 	.name = "resource",
+	.words = COMMAND_WORDS(SHORT("res"), /* pprof */ MEANS("sample_index")),
 	.group = GROUP_SETTINGS,
 	.summary = "the resource that views show; without NAME, lists all",
 	.description =

@@ -103,6 +103,8 @@ root_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_root = {
 	.name = "root",
+	.words = COMMAND_WORDS(
+	    SHORT("ro"), /* pprof */ TYPE("show_from", "root FUNCTION")),
 	.group = GROUP_SETTINGS,
 	.summary = "the function that paths begin with (down) or end in (up)",
 	.description =

@@ -134,6 +134,9 @@ scale_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_scale = {
 	.name = "scale",
+	.words = COMMAND_WORDS(
+	    TYPE("work", "scale work N"), TYPE("by", "scale by FUNCTION"),
+	    TYPE("robust", "scale robust")),
 	.group = GROUP_COMPARE,
 	.summary = "what diff compares the use of runs per: run, work, function",
 	.description =

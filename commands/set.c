@@ -31,6 +31,7 @@ set_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_set = {
 	.name = "set",
+	.words = COMMAND_WORDS(SHORT("se")),
 	.group = GROUP_SETTINGS,
 	.summary =
 	    "changes a setting: set NAME VALUE is the same as NAME VALUE",

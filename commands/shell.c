@@ -24,6 +24,7 @@ shell_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_shell = {
 	.name = "shell",
+	.words = COMMAND_WORDS(SHORT("she")),
 	.group = GROUP_PROMPT,
 	.summary = "runs a command in the system shell; short form: !COMMAND",
 	.description =

@@ -18,6 +18,8 @@ show_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_show = {
 	.name = "show",
+	.words = COMMAND_WORDS(
+	    SHORT("sho"), /* pprof */ MEANS("o"), MEANS("options")),
 	.group = GROUP_SETTINGS,
 	.summary = "shows the settings",
 	.description =

@@ -18,6 +18,7 @@ source_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_source = {
 	.name = "source",
+	.words = COMMAND_WORDS(SHORT("so")),
 	.group = GROUP_FILES,
 	.summary = "runs the commands in a file",
 	.description =

@@ -83,8 +83,8 @@ specialise_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_specialise = {
 	.name = "specialise",
+	.words = COMMAND_WORDS(ALIAS("specialize")),
 	.group = GROUP_ASK,
-	.aliases = { "specialize" },
 	.summary = "which copies of functions make a call path optimisable",
 	.description =
 	    "Says how to change the program so that the last function of a "

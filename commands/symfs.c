@@ -31,6 +31,8 @@ symfs_set(struct session *session, const struct command *setting,
 
 const struct command command_symfs = {
 	.name = "symfs",
+	.words = COMMAND_WORDS(
+	    SHORT("sy"), /* gdb */ TYPE("symbol-file", "symfs DIR")),
 	.group = GROUP_FILES,
 	.summary = "where programs and their debug files are searched first",
 	.description =

@@ -12,6 +12,7 @@ static const struct argument threads_arguments[] = {
 
 const struct command command_threads = {
 	.name = "threads",
+	.words = COMMAND_WORDS(/* gdb */ MEANS("info threads")),
 	.group = GROUP_LOOK,
 	.summary = "what the threads of each name used",
 	.description =

@@ -23,6 +23,7 @@ tree_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_tree = {
 	.name = "tree",
+	.words = COMMAND_WORDS(SHORT("tr"), /* pprof */ MEANS("traces")),
 	.group = GROUP_LOOK,
 	.summary = "sample tree: every sampled stack, indented by depth",
 	.description =

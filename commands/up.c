@@ -10,6 +10,10 @@ static const struct argument up_arguments[] = {
 
 const struct command command_up = {
 	.name = "up",
+	.words = COMMAND_WORDS(
+	    /* gdb */ TYPE("bt", "up FUNCTION, or tree for all stacks"),
+	    TYPE("backtrace", "up FUNCTION, or tree for all stacks"),
+	    TYPE("where", "up FUNCTION, or tree for all stacks")),
 	.group = GROUP_LOOK,
 	.summary = "upward call path profile: all paths that end in the root",
 	.description =

@@ -106,6 +106,7 @@ watch_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_watch = {
 	.name = "watch",
+	.words = COMMAND_WORDS(SHORT("w")),
 	.group = GROUP_FILES,
 	.summary = "repeats a command while the program runs",
 	.description =

@@ -24,7 +24,7 @@ for target; do
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
 		"$source"/src/formats/*.c "$source"/src/formats/*/*.c \
 		"$source"/dwarf/*.c $(find "$source/src/symbols" -name '*.c') \
-		$(pkg-config --cflags --libs capstone libdw libelf zlib libdeflate libzstd libxxhash yajl libpcre2-8) \
+		$(pkg-config --cflags --libs capstone libdw libelf zlib libdeflate libzstd libxxhash libmd yajl libpcre2-8) \
 		-liberty -lm
 	case $target in
 	callgrind)

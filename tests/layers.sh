@@ -107,10 +107,10 @@ includes 'output includes only base and output' src/output \
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
 includes 'of commands the shell includes lists, of lib what both share' \
 	'src/shell src/main.c' \
-	"src/.*|commands/(settings|words|abbreviations)\.def|$shared"
+	"src/.*|commands/settings\.def|$shared"
 below='src/(base|profile|refine|noise|views|formats|symbols|output)/.*'
 room='src/shell/('
-settings='commands/(settings|words|abbreviations)\.def'
+settings='commands/settings\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
 	! -path 'src/shell/*/*' ! -name local.mk | grep -vE \
 	'^src/shell/(terminal|line|record|session|command|help|input)$')"
@@ -157,6 +157,7 @@ one_user 'readline has one user, the shell' readline/ src/shell
 one_user 'libelf, libdw, capstone and the demangler have one user, symbols' \
 	'(libelf|gelf|elfutils|libiberty|demangle|capstone)[./]|dwarf\.' \
 	src/symbols
+one_user 'libmd has one user, source lines' '<md5\.h' src/symbols/lines
 one_user 'PCRE2 has one user, expressions' pcre2 src/base/expression.c
 one_user 'yajl has one user, the reader of JSON' yajl/ \
 	src/formats/json/json_reader.c

@@ -889,20 +889,6 @@ abbreviations_mean_what_they_meant(void **state)
 		}
 }
 
-static bool
-is_command(const char *name)
-{
-	for (size_t i = 0; commands[i] != NULL; i++) {
-		if (strcmp(commands[i]->name, name) == 0)
-			return true;
-		for (size_t k = 0; k < COMMAND_MAX_ALIASES; k++)
-			if (commands[i]->aliases[k] != NULL &&
-			    strcmp(commands[i]->aliases[k], name) == 0)
-				return true;
-	}
-	return false;
-}
-
 static void
 words_of_other_programs_are_understood(void **state)
 {
@@ -949,57 +935,62 @@ words_of_other_programs_are_understood(void **state)
 	}
 }
 
-/* A row of a command that does not exist is passed over. */
+/* What the line of the row names or means. */
 static void
-check_word(const struct command_word *row)
+check_word(const struct command *owner, const struct command_word *row)
 {
+	size_t n_name = strlen(owner->name), n, n_words;
 	struct error error = { 0 };
-	const struct command *command;
-	char name[40];
-	size_t n, n_words;
-	bool exists;
+	const struct command *command = command_of_line(row->word,
+	    strlen(row->word), &n, &n_words, &error);
 
-	snprintf(name, sizeof name, "%s", row->command != NULL ?
-	         row->command : row->type);
-	name[strcspn(name, " ,")] = '\0';
-	exists = is_command(name);
-	command = command_of_line(row->word, strlen(row->word), &n, &n_words,
-	                          &error);
-	if (exists && row->command != NULL &&
-	    (command == NULL || strcmp(command->name, name) != 0))
+	assert_int_equal(row->type != NULL, row->use == WORD_REPLACED);
+	if (row->use != WORD_REPLACED) {
+		if (command != owner)
+			fail_msg("%s: %s", row->word, error.text);
+		return;
+	}
+	if (command != NULL || strstr(error.text, row->type) == NULL)
 		fail_msg("%s: %s", row->word, error.text);
-	if (exists && row->command == NULL &&
-	    (command != NULL || strstr(error.text, row->type) == NULL))
-		fail_msg("%s: %s", row->word, error.text);
-	if (!exists && strchr(row->word, ' ') == NULL &&
-	    (command != NULL ||
-	     strstr(error.text, "there is no command") == NULL ||
-	     strstr(error.text, "; type") != NULL))
-		fail_msg("%s: %s is no command", row->word, name);
+	if (strncmp(row->type, owner->name, n_name) != 0 ||
+	    strchr(" ,", row->type[n_name]) == NULL)
+		fail_msg("%s is a row of %s", row->type, owner->name);
 }
 
 /* No row takes the place of something that worked. */
 static void
-words_of_other_programs_take_no_ones_place(void **state)
+check_others(const struct command *owner, const struct command_word *row)
+{
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command_word *other = commands[i]->words;
+
+		if (strcmp(commands[i]->name, row->word) == 0)
+			fail_msg("%s is a command", row->word);
+		for (; other != NULL && other->word != NULL; other++) {
+			size_t length = strlen(row->word);
+
+			if (other != row && strcmp(other->word, row->word) == 0)
+				fail_msg("%s has two rows", row->word);
+			if (other->use == WORD_SHORT && commands[i] != owner &&
+			    length >= strlen(other->word) &&
+			    strncmp(commands[i]->name, row->word, length) == 0)
+				fail_msg("%s is short for %s", row->word,
+				         commands[i]->name);
+		}
+	}
+}
+
+static void
+words_take_no_ones_place(void **state)
 {
 	(void)state;
-	for (const struct command_word *row = command_words;
-	     row->word != NULL; row++) {
-		size_t length = strlen(row->word);
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command_word *row = commands[i]->words;
 
-		if (is_command(row->word))
-			fail_msg("%s is a command", row->word);
-		check_word(row);
-		for (const struct command_word *kept = command_abbreviations;
-		     kept->word != NULL; kept++)
-			if (length >= strlen(kept->word) &&
-			    strncmp(kept->command, row->word, length) == 0)
-				fail_msg("%s is short for %s", row->word,
-				         kept->command);
-		for (const struct command_word *other = row + 1;
-		     other->word != NULL; other++)
-			if (strcmp(other->word, row->word) == 0)
-				fail_msg("%s has two rows", row->word);
+		for (; row != NULL && row->word != NULL; row++) {
+			check_word(commands[i], row);
+			check_others(commands[i], row);
+		}
 	}
 }
 
@@ -1072,7 +1063,7 @@ main(void)
 		cmocka_unit_test(commands_may_be_shortened),
 		cmocka_unit_test(abbreviations_mean_what_they_meant),
 		cmocka_unit_test(words_of_other_programs_are_understood),
-		cmocka_unit_test(words_of_other_programs_take_no_ones_place),
+		cmocka_unit_test(words_take_no_ones_place),
 		cmocka_unit_test(a_number_of_rows_may_stand_anywhere),
 		cmocka_unit_test(near_words_come_nearest_first),
 		cmocka_unit_test(few_long_words_are_shown),

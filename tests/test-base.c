@@ -12,7 +12,6 @@
 
 #include "src/base/bytes.h"
 #include "src/base/index.h"
-#include "src/base/md5.h"
 #include "src/base/memory.h"
 #include "src/base/names.h"
 #include "src/base/progress.h"
@@ -403,40 +402,6 @@ partition_point_counts_what_a_walk_counts(void **state)
 	}
 }
 
-/* By Python's hashlib, of the bytes 0, 1, ... 250, 0, 1, ... */
-static void
-md5_is_that_of_the_rfc(void **state)
-{
-	static const struct {
-		size_t n;
-		const char *digest;
-	} cases[] = {
-		{ 0, "d41d8cd98f00b204e9800998ecf8427e" },
-		{ 1, "93b885adfe0da089cdf634904fd59f71" },
-		{ 55, "6912ee65fff2d9f9ce2508cddf8bcda0" },
-		{ 56, "51fdd1acda72405dfdfa03fcb85896d7" },
-		{ 63, "48a6295221902e8e0938f773a7185e72" },
-		{ 64, "b2d3f56bc197fd985d5965079b5e7148" },
-		{ 65, "8bd7053801c768420faf816fadba971c" },
-		{ 119, "1c772251899a7ff007400b888d6b2042" },
-		{ 120, "b7ba1efc6022e9ed272f00b8831e26e6" },
-		{ 1000, "a24f1e3ef66950e1327f210e3997ba2c" },
-	};
-	unsigned char bytes[1000], digest[MD5_SIZE];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		bytes[i] = (unsigned char)(i % 251);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char text[2 * MD5_SIZE + 1];
-
-		md5_of(bytes, cases[i].n, digest);
-		for (int k = 0; k < MD5_SIZE; k++)
-			snprintf(text + 2 * k, 3, "%02x", digest[k]);
-		assert_string_equal(text, cases[i].digest);
-	}
-}
-
 static void
 text_lines_end_in_all_ways(void **state)
 {
@@ -483,7 +448,6 @@ main(void)
 		cmocka_unit_test(call_paths_walk_either_way),
 		cmocka_unit_test(table_keeps_rows_fields_and_lines),
 		cmocka_unit_test(partition_point_counts_what_a_walk_counts),
-		cmocka_unit_test(md5_is_that_of_the_rfc),
 		cmocka_unit_test(text_lines_end_in_all_ways),
 		cmocka_unit_test(progress_stops_when_asked),
 	};

@@ -97,21 +97,14 @@ each_name_finds_its_command(void **state)
 		assert_ptr_equal(command_lookup(command->name,
 		                                strlen(command->name),
 		                                &error), command);
-		for (size_t j = 0; j < COMMAND_MAX_ALIASES; j++)
-			if (command->aliases[j] != NULL)
-				assert_ptr_equal(command_lookup(
-				    command->aliases[j],
-				    strlen(command->aliases[j]), &error),
-				    command);
-		for (size_t j = 0; j < COMMAND_MAX_SHORT; j++) {
-			const char *word = command->short_forms[j];
-
-			if (word == NULL)
-				continue;
-			assert_int_equal(strncmp(word, command->name,
-			                         strlen(word)), 0);
-			assert_ptr_equal(command_lookup(word, strlen(word),
-			                                &error), command);
+		for (const struct command_word *row = command->words;
+		     row != NULL && row->word != NULL; row++) {
+			if (row->use == WORD_SHORT)
+				assert_int_equal(strncmp(row->word,
+				    command->name, strlen(row->word)), 0);
+			if (row->use == WORD_SHORT || row->use == WORD_ALIAS)
+				assert_ptr_equal(command_lookup(row->word,
+				    strlen(row->word), &error), command);
 		}
 	}
 }

@@ -8,7 +8,6 @@ libcore_a_SOURCES += \
 	src/base/forks.c \
 	src/base/index.c src/base/index.h \
 	src/base/json_string.c \
-	src/base/md5.c src/base/md5.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/name_parts.c \
 	src/base/names.c src/base/names.h \

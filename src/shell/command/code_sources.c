@@ -90,7 +90,7 @@ note_found(const struct session *session, const struct code_set *set,
 {
 	const struct profile *profile = session->subject->profile;
 	uint32_t number = module_with(profile, set, source->name);
-	unsigned char digest[MD5_SIZE];
+	unsigned char digest[MD5_DIGEST_LENGTH];
 	const char *doubt = "";
 
 	if (number != NO_MODULE) {
@@ -100,7 +100,7 @@ note_found(const struct session *session, const struct code_set *set,
 
 		if (source_digest_find(&wanted, source->name, digest)) {
 			if (memcmp(digest, source->file.digest,
-			           MD5_SIZE) != 0)
+			           MD5_DIGEST_LENGTH) != 0)
 				doubt = ", which is not what was compiled "
 				    "(by its MD5): lines may not match";
 		} else if (is_newer(session, module, &source->file)) {

@@ -29,9 +29,9 @@
  * A command is a row.
  *
  * Help, usage, completion, the manual's reference and the self-check of the
- * tests all read the rows.  A new command is a file in commands/, a line in
- * commands/list.def, at the place that help shows it at, and one in
- * commands/local.mk; see doc/adding-a-command.md.
+ * tests all read the rows.  A new command is a file in commands/ and a line in
+ * commands/local.mk, at the place that help shows it at; see
+ * doc/adding-a-command.md.
  */
 
 /*
@@ -68,8 +68,36 @@ struct argument {
 
 #define ARGUMENTS_END { NULL, NULL, 0, NULL }
 
-enum { COMMAND_MAX_ARGUMENTS = 3, COMMAND_MAX_ALIASES = 3,
-       COMMAND_MAX_SHORT = 4 };
+enum { COMMAND_MAX_ARGUMENTS = 3 };
+
+/*
+ * A word that means a command, besides its name.  No word means two commands
+ * (tests/test-arguments.c).
+ */
+struct command_word {
+	const char *word;	/* may be two, as in "info functions" */
+	enum {
+		WORD_ALIAS,	/* another name, which help shows, too */
+		WORD_SHORT,	/* a beginning of the name.  It and every
+				 * longer one mean this command, whatever other
+				 * commands begin likewise: scripts and fingers
+				 * know them.  A new command does not need
+				 * one. */
+		WORD_ELSEWHERE,	/* what another program calls the command */
+		WORD_REPLACED,	/* what another program calls a thing for which
+				 * one types something else here; an error says
+				 * so */
+	} use;
+	const char *type;	/* WORD_REPLACED: what to type */
+};
+
+/* For struct command: .words = COMMAND_WORDS(ALIAS("exit"), ...) */
+#define COMMAND_WORDS(...) \
+	(const struct command_word[]){ __VA_ARGS__, { NULL, 0, NULL } }
+#define ALIAS(word) { word, WORD_ALIAS, NULL }
+#define SHORT(word) { word, WORD_SHORT, NULL }
+#define MEANS(word) { word, WORD_ELSEWHERE, NULL }
+#define TYPE(word, line) { word, WORD_REPLACED, line }
 
 /* An answer that is no table but the bytes of a file. */
 struct file_answer {
@@ -80,12 +108,7 @@ struct file_answer {
 
 struct command {
 	const char *name;
-	const char *aliases[COMMAND_MAX_ALIASES];
-	/*
-	 * Beginnings of the name that mean this command although newer ones
-	 * begin so, too: what has once been unique stays.
-	 */
-	const char *short_forms[COMMAND_MAX_SHORT];
+	const struct command_word *words;	/* other words for it */
 	enum command_group group;
 	const char *summary;		/* one line, lower case, no full stop */
 	const char *description;	/* an empty line between paragraphs */
@@ -158,38 +181,30 @@ struct command {
 void text_add_description(struct text_buffer *text,
                           const struct command *command);
 
-/* The commands in the order of commands/list.def; ends with NULL. */
+/* The commands in the order of help; ends with NULL. */
 extern const struct command *const commands[];
 
 /*
- * The command with that name or alias; or what commands/words.def says; or the
- * one that commands/abbreviations.def says; or the only one whose name begins
- * with the word.  NULL with *error saying which commands an ambiguous word may
- * mean, what to type instead of the word of another program, or which names are
- * similar to an unknown one.
+ * The command of the word: the one that has it as its name or among its words,
+ * or else the only one whose name begins with it.  NULL with *error saying
+ * which commands an ambiguous word may mean, what to type instead of the word
+ * of another program, or which names are similar to an unknown one.
  */
 const struct command *command_lookup(const char *word, size_t length,
-                                   struct error *error);
+                                     struct error *error);
 
 /*
- * The same for the first word of line[length], or its first two if
- * commands/words.def has these.  *n: the bytes of the line up to the end of the
- * word or words; *n_words: how many they are.
+ * The same for the first word of line[length], or its first two if they are a
+ * word of a command.  *n: the bytes of the line up to the end of the word or
+ * words; *n_words: how many they are.
  */
 const struct command *command_of_line(const char *line, size_t length,
                                       size_t *n, size_t *n_words,
                                       struct error *error);
 
-/* The rows of the two files; each ends with a NULL word. */
-struct command_word {
-	const char *word;
-	const char *command;	/* a command's name, or NULL */
-	const char *type;	/* what to type instead, if command is NULL */
-};
-extern const struct command_word command_words[], command_abbreviations[];
-
-/* The command that a row of words.def runs or names; NULL: does not exist. */
-const struct command *command_of_word(const struct command_word *row);
+/* Adds the command's aliases with commas between them. */
+void text_add_aliases(struct text_buffer *text, const struct command *command,
+                      const char *quote);
 
 /* ---- handles.c ---- */
 

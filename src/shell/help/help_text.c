@@ -86,10 +86,7 @@ add_aliases(const struct command *command, struct table *table,
 	struct text_buffer names = { 0 };
 	int status = 0;
 
-	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
-		if (command->aliases[i] != NULL)
-			text_add_format(&names, "%s%s", i == 0 ? "" : ", ",
-			                command->aliases[i]);
+	text_add_aliases(&names, command, "");
 	if (names.length > 0)
 		status = table_add_header(table, error, "also: %s",
 		                          text_string(&names));

@@ -34,7 +34,7 @@ int help_wrap(const char *paragraphs, size_t width,
  * In Markdown for doc/manual.md, and as the man page doc/cpprof.1.
  */
 
-/* Adds the reference of all commands in the order of commands/list.def. */
+/* Adds the reference of all commands in the order of help. */
 void manual_add(struct text_buffer *text, enum manual_form form);
 
 /* Adds what --help prints of the formats, in the order of formats/list.def. */

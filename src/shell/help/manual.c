@@ -120,18 +120,6 @@ add_markdown_line(void *context, const char *line, size_t length)
 }
 
 static void
-add_markdown_aliases(struct text_buffer *text, const struct command *command)
-{
-	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
-		if (command->aliases[i] != NULL)
-			text_add_format(text, "%s`%s`",
-			                i == 0 ? "Also: " : ", ",
-			                command->aliases[i]);
-	if (command->aliases[0] != NULL)
-		text_add_string(text, ".\n\n");
-}
-
-static void
 add_markdown_arguments(struct text_buffer *text,
                        const struct command *command)
 {
@@ -150,14 +138,17 @@ add_markdown_arguments(struct text_buffer *text,
 static void
 add_markdown(struct text_buffer *text, const struct command *command)
 {
-	struct text_buffer description = { 0 };
+	struct text_buffer description = { 0 }, aliases = { 0 };
 
 	text_add_string(text, "#### `");
 	text_add_usage(text, command);
 	text_add_string(text, "`\n\n");
 	add_sentence(text, command->summary);
 	text_add_string(text, "\n\n");
-	add_markdown_aliases(text, command);
+	text_add_aliases(&aliases, command, "`");
+	if (aliases.length > 0)
+		text_add_format(text, "Also: %s.\n\n", text_string(&aliases));
+	text_free(&aliases);
 	add_markdown_arguments(text, command);
 	text_add_description(&description, command);
 	help_wrap(text_string(&description), WIDTH, add_markdown_line, text);

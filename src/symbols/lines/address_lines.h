@@ -6,12 +6,12 @@
 #define CPPROF_SYMBOLS_LINES_ADDRESS_LINES_H
 
 #include <limits.h>
+#include <md5.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/base/md5.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
 #include "src/profile/profile.h"
@@ -46,7 +46,7 @@ size_t source_path_clean(char *clean, size_t size, const char *directory,
  * number checked; not if they are compressed.  Whether there is one.
  */
 bool source_digest_find(const struct module_file *module, const char *path,
-                        unsigned char digest[MD5_SIZE]);
+                        unsigned char digest[MD5_DIGEST_LENGTH]);
 
 /* ---- source_file.c ---- */
 
@@ -73,7 +73,7 @@ struct source_file {
 	enum source_state state;
 	char path[PATH_MAX];	/* where it was found, unless missing */
 	uint64_t mtime_ns;	/* if it was read; likewise */
-	unsigned char digest[MD5_SIZE];
+	unsigned char digest[MD5_DIGEST_LENGTH];
 	struct text_lines text;
 };
 

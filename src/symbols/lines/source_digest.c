@@ -119,7 +119,7 @@ take_member(struct digest_table *table, const struct digest_format *format,
 		number = bytes_number(in, 8);
 		break;
 	case DW_FORM_data16:
-		block = bytes_take(in, MD5_SIZE);
+		block = bytes_take(in, MD5_DIGEST_LENGTH);
 		break;
 	case DW_FORM_block:
 		bytes_take(in, take_uleb(in));
@@ -185,7 +185,7 @@ is_path(const struct digest_table *table, const struct digest_entry *entry,
 /* Reads the header of a table of version 5; whether it has the digest. */
 static bool
 source_digest_read_table(struct digest_table *table, const char *path,
-                         unsigned char digest[MD5_SIZE])
+                         unsigned char digest[MD5_DIGEST_LENGTH])
 {
 	uint64_t n, opcode_base;
 
@@ -209,7 +209,7 @@ source_digest_read_table(struct digest_table *table, const char *path,
 		if (bytes_failed(&table->in) || entry.digest == NULL ||
 		    !is_path(table, &entry, path))
 			continue;
-		memcpy(digest, entry.digest, MD5_SIZE);
+		memcpy(digest, entry.digest, MD5_DIGEST_LENGTH);
 		return true;
 	}
 	return false;
@@ -217,7 +217,7 @@ source_digest_read_table(struct digest_table *table, const char *path,
 
 static bool
 source_digest_read_tables(struct digest_table *table, struct bytes section,
-                          const char *path, unsigned char digest[MD5_SIZE])
+                          const char *path, unsigned char digest[MD5_DIGEST_LENGTH])
 {
 	while (section.offset < section.size && !bytes_failed(&section)) {
 		uint64_t length = bytes_number(&section, 4);
@@ -251,7 +251,7 @@ source_digest_section_of(const struct elf_file *file, const char *name)
 
 bool
 source_digest_find(const struct module_file *module, const char *path,
-                   unsigned char digest[MD5_SIZE])
+                   unsigned char digest[MD5_DIGEST_LENGTH])
 {
 	struct digest_table table;
 	struct elf_file file;

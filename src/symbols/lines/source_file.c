@@ -91,6 +91,7 @@ source_file_read_file(struct source_file *source, int descriptor,
                       struct error *error)
 {
 	struct stat status;
+	MD5_CTX md5;
 	size_t size;
 	char *bytes;
 
@@ -105,7 +106,9 @@ source_file_read_file(struct source_file *source, int descriptor,
 	size = source_file_read_bytes(descriptor, bytes, size);
 	source->mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
 	                   (uint64_t)status.st_mtim.tv_nsec;
-	md5_of(bytes, size, source->digest);
+	MD5Init(&md5);
+	MD5Update(&md5, (const unsigned char *)bytes, size);
+	MD5Final(source->digest, &md5);
 	if (text_lines_split(&source->text, bytes, size, error) != 0)
 		return -1;
 	source->state = SOURCE_READ;
