@@ -157,7 +157,7 @@ one_user 'readline has one user, the shell' readline/ src/shell
 one_user 'libelf, libdw, capstone and the demangler have one user, symbols' \
 	'(libelf|gelf|elfutils|libiberty|demangle|capstone)[./]|dwarf\.' \
 	src/symbols
-one_user 'libmd has one user, source lines' '<md5\.h' src/symbols/lines
+one_user 'libmd has one user, source lines' 'md5\.h' src/symbols/lines
 one_user 'PCRE2 has one user, expressions' pcre2 src/base/expression.c
 one_user 'yajl has one user, the reader of JSON' yajl/ \
 	src/formats/json/json_reader.c
