@@ -16,40 +16,6 @@ base_is_word(const struct word *word, const char *text)
 	return !word->is_quoted && strcmp(word->text, text) == 0;
 }
 
-/* label KEY=GLOB [against [label] KEY=GLOB]: one or two pattern_words. */
-static int
-read_sides(struct reading *reading, struct value *value)
-{
-	const struct words *words = reading->words;
-	struct pattern_word *sides = arena_alloc(&reading->arguments->arena,
-	                                         2 * sizeof *sides,
-	                                         reading->error);
-	size_t begin = reading->at + 1, end = begin + 1, now;
-
-	if (sides == NULL)
-		return -1;
-	if (begin == words->n)
-		return error_set(reading->error, "which label? base label "
-		                 "KEY=GLOB; a file of that name is ./label");
-	while (end < words->n &&
-	       !base_is_word(&words->words[end], against_word))
-		end++;
-	value->text = label_word;
-	value->pattern_words = sides;
-	value->n_pattern_words = end < words->n ? 2 : 1;
-	now = end + 1;
-	if (now + 1 < words->n && base_is_word(&words->words[now], label_word))
-		now++;
-	if (end < words->n && now >= words->n)
-		return error_set(reading->error, "against needs a label: base "
-		                 "label KEY=OLD against KEY=NEW");
-	reading->at = words->n;
-	if (selection_read_words(reading, begin, end, &sides[0]) != 0)
-		return -1;
-	return end == words->n ? 0 :
-	    selection_read_words(reading, now, words->n, &sides[1]);
-}
-
 static int
 read_base(struct reading *reading, struct value *value)
 {
@@ -58,8 +24,42 @@ read_base(struct reading *reading, struct value *value)
 	};
 	const struct words *words = reading->words;
 
-	if (base_is_word(&words->words[reading->at], label_word))
-		return read_sides(reading, value);
+	if (base_is_word(&words->words[reading->at], label_word)) {
+		struct pattern_word *sides = arena_alloc(
+		    &reading->arguments->arena, 2 * sizeof *sides,
+		    reading->error);
+		size_t begin = reading->at + 1, end = begin + 1, now;
+
+		/*
+		 * label KEY=GLOB [against [label] KEY=GLOB]: one or two
+		 * pattern_words.
+		 */
+		if (sides == NULL)
+			return -1;
+		if (begin == words->n)
+			return error_set(reading->error, "which label? base "
+			                 "label KEY=GLOB; a file of that name "
+			                 "is ./label");
+		while (end < words->n &&
+		       !base_is_word(&words->words[end], against_word))
+			end++;
+		value->text = label_word;
+		value->pattern_words = sides;
+		value->n_pattern_words = end < words->n ? 2 : 1;
+		now = end + 1;
+		if (now + 1 < words->n &&
+		    base_is_word(&words->words[now], label_word))
+			now++;
+		if (end < words->n && now >= words->n)
+			return error_set(reading->error,
+			                 "against needs a label: base "
+			                 "label KEY=OLD against KEY=NEW");
+		reading->at = words->n;
+		if (selection_read_words(reading, begin, end, &sides[0]) != 0)
+			return -1;
+		return end == words->n ? 0 :
+		    selection_read_words(reading, now, words->n, &sides[1]);
+	}
 	reading->argument = &files;
 	return arg_file_or_off.read(reading, value);
 }
@@ -113,26 +113,13 @@ base_add_run(const char *side, const char *path, struct table *table,
 	    }, error);
 }
 
-/* The runs that the loaded profile's files stand for. */
-static int
-add_loaded(const struct session *session, struct table *table,
-           struct error *error)
-{
-	struct run_list list = { 0 };
-	int result = run_list_add_paths(&list,
-	    (const char *const *)session->files, session->n_files, error);
-
-	for (size_t i = 0; result == 0 && i < list.n; i++)
-		result = base_add_run("now", list.paths[i], table, error);
-	run_list_free(&list);
-	return result;
-}
-
 static int
 list_runs(const struct session *session, struct table *table,
           struct error *error)
 {
 	const struct runs *base = &session->comparison.base;
+	struct run_list list;
+	int result;
 
 	table->schema = "cpprof.runs/1";
 	table_add_column(table, "side", "side", CELL_TEXT);
@@ -140,7 +127,14 @@ list_runs(const struct session *session, struct table *table,
 	for (uint32_t i = 0; i < base->n; i++)
 		if (base_add_run("base", base->paths[i], table, error) != 0)
 			return -1;
-	return add_loaded(session, table, error);
+	/* The runs that the loaded profile's files stand for. */
+	list = (struct run_list){ 0 };
+	result = run_list_add_paths(&list, (const char *const *)session->files,
+	                            session->n_files, error);
+	for (size_t i = 0; result == 0 && i < list.n; i++)
+		result = base_add_run("now", list.paths[i], table, error);
+	run_list_free(&list);
+	return result;
 }
 
 /* The values of a label on both sides. */

@@ -85,28 +85,6 @@ budget_free(struct budget *budget)
 
 static const char below[] = " below ";
 
-static int
-add_claim_line(struct budget *budget, const char *claim, size_t length,
-               size_t line, struct error *error)
-{
-	uint32_t number, n = names_count(budget->claims);
-
-	if (memory_grow(&budget->last_of, &budget->last_of_capacity,
-	                n + (size_t)1, sizeof *budget->last_of, error) != 0 ||
-	    memory_grow(&budget->claim_lines, &budget->claim_lines_capacity,
-	                budget->n_claim_lines + 1, sizeof *budget->claim_lines,
-	                error) != 0)
-		return -1;
-	number = names_add(budget->claims, claim, length, error);
-	if (number == NO_NAME)
-		return -1;
-	budget->claim_lines[budget->n_claim_lines] = (struct claim_line){
-		line, number < n ? budget->last_of[number] : NO_NAME
-	};
-	budget->last_of[number] = (uint32_t)budget->n_claim_lines++;
-	return 0;
-}
-
 /* Enters the claims that a line may have; a name may have " below ", too. */
 static int
 index_line(struct budget *budget, size_t line, struct error *error)
@@ -118,9 +96,24 @@ index_line(struct budget *budget, size_t line, struct error *error)
 		return -1;
 	while ((at = strstr(at, below)) != NULL) {
 		size_t end = (size_t)(at - text) + sizeof below - 1;
+		uint32_t number, n = names_count(budget->claims);
 
-		if (add_claim_line(budget, text, end, line, error) != 0)
+		if (memory_grow(&budget->last_of, &budget->last_of_capacity,
+		                n + (size_t)1, sizeof *budget->last_of,
+		                error) != 0 ||
+		    memory_grow(&budget->claim_lines,
+		                &budget->claim_lines_capacity,
+		                budget->n_claim_lines + 1,
+		                sizeof *budget->claim_lines, error) != 0)
 			return -1;
+		number = names_add(budget->claims, text, end, error);
+		if (number == NO_NAME)
+			return -1;
+		budget->claim_lines[budget->n_claim_lines] =
+		    (struct claim_line){
+			line, number < n ? budget->last_of[number] : NO_NAME
+		    };
+		budget->last_of[number] = (uint32_t)budget->n_claim_lines++;
 		at++;
 	}
 	return 0;
@@ -420,17 +413,6 @@ bound_of(const struct asserting *asserting, const struct asserted *of)
 	       gticks * fmax(hits.value * LEAST_ROOM, hits.high);
 }
 
-/* "functions malloc below " */
-static void
-budget_add_claim(struct text_buffer *text, const struct names *names,
-                 enum assertion_view view, uint32_t name)
-{
-	text_add_format(text, "%s ", assertion_views[view]);
-	text_add_word(text, names_text(names, name),
-	              names_length(names, name));
-	text_add_string(text, below);
-}
-
 /*
  * Replaces the lines that begin with the claim by another one, if their bounds
  * are greater amounts.
@@ -506,8 +488,13 @@ write_one(struct budget *budget, const struct asserting *asserting,
 	    sampled.samples < FEWEST_SAMPLES;
 	int status = 0;
 
-	budget_add_claim(&text, asserting->request.set->names, view,
-	                 function->name);
+	/* "functions malloc below " */
+	text_add_format(&text, "%s ", assertion_views[view]);
+	text_add_word(&text,
+	              names_text(asserting->request.set->names, function->name),
+	              names_length(asserting->request.set->names,
+	                           function->name));
+	text_add_string(&text, below);
 	claim = text_string(&text);
 	if (text.failed)
 		status = error_out_of_memory(error);
@@ -526,36 +513,29 @@ budget_compare_names(const void *a, const void *b, void *context)
 	return names_compare(context, x->name, y->name);
 }
 
+/* An empty file gets a heading; one that was begun by hand, what it lacks. */
 static int
-write_all(struct budget *budget, struct asserting *asserting,
-          struct error *error)
+begin_file(struct budget *budget, const struct asserting *asserting,
+           struct error *error)
 {
-	struct names *names = asserting->session->subject->profile->names;
-	const uint32_t n = asserting->n_functions;
-	struct function_amount *functions = memory_copy(asserting->functions,
-	    n, sizeof *functions, error);
-	int status = functions != NULL ? 0 : -1;
-
-	if (status == 0)
-		qsort_r(functions, n, sizeof *functions, budget_compare_names,
-		        names);
-	for (int view = ASSERT_FUNCTIONS; view <= ASSERT_BODY; view++)
-		for (uint32_t i = 0; status == 0 && i < n; i++)
-			status = write_one(budget, asserting,
-			                   (enum assertion_view)view,
-			                   &functions[i], error);
-	free(functions);
-	return status;
-}
-
-/* What the bounds that follow are amounts of: the resource, how many runs. */
-static int
-budget_add_origin(struct budget *budget, const struct asserting *asserting,
-                  struct error *error)
-{
-	struct text_buffer text = { 0 };
+	static const char about[] =
+	    "# cpprof budget: each line is an assertion; budget check FILE";
+	struct budget_origin origin;
+	struct text_buffer text;
 	int status;
 
+	if (budget->n == 0 &&
+	    budget_add_line(budget, about, sizeof about - 1, error) != 0)
+		return -1;
+	if (read_origin(budget, &origin, error) != 0)
+		return -1;
+	if (origin.is_known)
+		return 0;
+	/*
+	 * What the bounds that follow are amounts of: the resource, how many
+	 * runs.
+	 */
+	text = (struct text_buffer){ 0 };
 	text_add_format(&text, "%s%s", resource_key,
 	                session_resource(asserting->session)->name);
 	status = text.failed ? error_out_of_memory(error) :
@@ -575,64 +555,6 @@ budget_add_origin(struct budget *budget, const struct asserting *asserting,
 	return status;
 }
 
-/* An empty file gets a heading; one that was begun by hand, what it lacks. */
-static int
-begin_file(struct budget *budget, const struct asserting *asserting,
-           struct error *error)
-{
-	static const char about[] =
-	    "# cpprof budget: each line is an assertion; budget check FILE";
-	struct budget_origin origin;
-
-	if (budget->n == 0 &&
-	    budget_add_line(budget, about, sizeof about - 1, error) != 0)
-		return -1;
-	if (read_origin(budget, &origin, error) != 0)
-		return -1;
-	return origin.is_known ? 0 :
-				 budget_add_origin(budget, asserting, error);
-}
-
-static int
-save(const struct budget *budget, struct error *error)
-{
-	struct new_file file;
-
-	if (new_file_open(&file, budget->name, error) != 0)
-		return -1;
-	for (size_t i = 0; i < budget->n; i++) {
-		writer_put(&file.writer, budget->lines[i].text,
-		           strlen(budget->lines[i].text));
-		writer_put(&file.writer, "\n", 1);
-	}
-	return new_file_close(&file, true, error);
-}
-
-/* What became of the lines: those before were n_old. */
-static int
-budget_show(const struct budget *budget, size_t n_old, struct table *table,
-            struct error *error)
-{
-	table->schema = "cpprof.budget/1";
-	table->is_plain = true;
-	table_add_column(table, "change", "change", CELL_TEXT);
-	table_add_column(table, "assertion", "assertion", CELL_TEXT);
-	for (size_t i = 0; i < budget->n; i++) {
-		const struct budget_line *line = &budget->lines[i];
-		const char *text;
-
-		if (!line->is_assertion)
-			continue;
-		text = table_text(table, error, "%s", line->text);
-		if (text == NULL || table_add_row(table, (struct cell[]){
-		        cell_text(i >= n_old ? "added" :
-		                  line->is_tightened ? "tightened" : "kept"),
-		        cell_text(text) }, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int
 write_budget(struct budget *budget, struct asserting *asserting,
              struct table *table, struct error *error)
@@ -640,6 +562,11 @@ write_budget(struct budget *budget, struct asserting *asserting,
 	struct session *session = asserting->session;
 	const struct view_request *request = &asserting->request;
 	size_t n_old;
+	struct names *names;
+	uint32_t n;
+	struct function_amount *functions;
+	int status;
+	struct new_file file;
 
 	if (asserting_count(asserting, error) != 0)
 		return -1;
@@ -658,10 +585,50 @@ write_budget(struct budget *budget, struct asserting *asserting,
 	    budget_take_origin(budget, asserting, error) != 0)
 		return -1;
 	n_old = budget->n;
-	return write_all(budget, asserting, error) == 0 &&
-		save(budget, error) == 0 ?
-	    budget_show(budget, n_old, table, error) :
-	    -1;
+	names = asserting->session->subject->profile->names;
+	n = asserting->n_functions;
+	functions = memory_copy(asserting->functions, n, sizeof *functions,
+	                        error);
+	status = functions != NULL ? 0 : -1;
+	if (status == 0)
+		qsort_r(functions, n, sizeof *functions, budget_compare_names,
+		        names);
+	for (int view = ASSERT_FUNCTIONS; view <= ASSERT_BODY; view++)
+		for (uint32_t i = 0; status == 0 && i < n; i++)
+			status = write_one(budget, asserting,
+			                   (enum assertion_view)view,
+			                   &functions[i], error);
+	free(functions);
+	if (status != 0)
+		return -1;
+	if (new_file_open(&file, budget->name, error) != 0)
+		return -1;
+	for (size_t i = 0; i < budget->n; i++) {
+		writer_put(&file.writer, budget->lines[i].text,
+		           strlen(budget->lines[i].text));
+		writer_put(&file.writer, "\n", 1);
+	}
+	if (new_file_close(&file, true, error) != 0)
+		return -1;
+	/* What became of the lines: those before were n_old. */
+	table->schema = "cpprof.budget/1";
+	table->is_plain = true;
+	table_add_column(table, "change", "change", CELL_TEXT);
+	table_add_column(table, "assertion", "assertion", CELL_TEXT);
+	for (size_t i = 0; i < budget->n; i++) {
+		const struct budget_line *line = &budget->lines[i];
+		const char *text;
+
+		if (!line->is_assertion)
+			continue;
+		text = table_text(table, error, "%s", line->text);
+		if (text == NULL || table_add_row(table, (struct cell[]){
+		        cell_text(i >= n_old ? "added" :
+		                  line->is_tightened ? "tightened" : "kept"),
+		        cell_text(text) }, error) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int

@@ -3,12 +3,12 @@
 #include "src/shell/command/command.h"
 
 #define COMMAND(name) extern const struct command command_##name;
-#include "commands/list.def"
+#include "commands/names.def"
 #undef COMMAND
 
 const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,
-#include "commands/list.def"
+#include "commands/names.def"
 #undef COMMAND
 	NULL
 };

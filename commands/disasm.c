@@ -26,15 +26,6 @@ struct gathering {
 	struct code_sources sources;
 };
 
-static void
-gathering_free(struct gathering *gathering)
-{
-	code_sources_free(&gathering->sources);
-	free(gathering->instructions);
-	free(gathering->hits);
-	function_code_free(&gathering->code);
-}
-
 static int
 list_instructions(struct gathering *gathering, struct error *error)
 {
@@ -70,19 +61,6 @@ list_instructions(struct gathering *gathering, struct error *error)
 
 /* ---- source lines ---- */
 
-/* The text of a line; NULL if it is not known, or with *error set. */
-static const char *
-source_line(struct gathering *gathering, const char *file, uint32_t line,
-            struct error *error)
-{
-	const struct code_source *source = code_sources_read(
-	    &gathering->sources, file, error);
-
-	return source != NULL && line >= 1 && line <= source->file.text.n ?
-	       table_text(gathering->table, error, "%s",
-	                  source->file.text.lines[line - 1]) : NULL;
-}
-
 static int
 disasm_take_line(void *context, size_t number, const struct location *chain,
                  size_t n, const struct names *names, struct error *error)
@@ -91,13 +69,19 @@ disasm_take_line(void *context, size_t number, const struct location *chain,
 	struct listed_instruction *instruction =
 	    &gathering->instructions[number];
 	const struct location *innermost = &chain[n - 1];
+	const uint32_t line = innermost->line;
+	const struct code_source *source;
 
-	if (innermost->file == NO_NAME || innermost->line == 0)
+	if (innermost->file == NO_NAME || line == 0)
 		return 0;
 	instruction->file = names_text(names, innermost->file);
-	instruction->line = innermost->line;
-	instruction->source = source_line(gathering, instruction->file,
-	                                  instruction->line, error);
+	instruction->line = line;
+	instruction->source = NULL;
+	source = code_sources_read(&gathering->sources, instruction->file,
+	                           error);
+	if (source != NULL && line <= source->file.text.n)
+		instruction->source = table_text(gathering->table, error, "%s",
+		    source->file.text.lines[line - 1]);
 	return error->is_set ? -1 : 0;
 }
 
@@ -184,7 +168,10 @@ disasm_run(struct session *session, const struct arguments *arguments,
 		         code_explain_no_code(session->subject->profile,
 		                              &gathering.code, error) :
 		         disasm_show(&gathering, has_lines, error);
-	gathering_free(&gathering);
+	code_sources_free(&gathering.sources);
+	free(gathering.instructions);
+	free(gathering.hits);
+	function_code_free(&gathering.code);
 	return status;
 }
 

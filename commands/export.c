@@ -15,25 +15,6 @@ static const struct argument export_arguments[] = {
 	ARGUMENTS_END
 };
 
-/* Says in one line what a reader of the file will not find. */
-static void
-note_losses(size_t format, const struct export_source *source,
-            uint64_t n_changed)
-{
-	struct text_buffer losses = { 0 };
-
-	exporter_add_losses(&losses, exporters[format], source);
-	if (n_changed > 0)
-		text_add_format(&losses, "%s%" PRIu64 " name%s as %s",
-		                losses.length > 0 ? ", " : "", n_changed,
-		                n_changed == 1 ? "" : "s",
-		                n_changed == 1 ? "it is" : "they are");
-	if (losses.length > 0)
-		message_note("%s cannot represent: %s", exporter_names[format],
-		             text_string(&losses));
-	text_free(&losses);
-}
-
 static int
 export_prepare(struct session *session, const struct arguments *arguments,
                struct file_answer *file, struct error *error)
@@ -77,8 +58,22 @@ export_write(struct session *session, const struct arguments *arguments,
 	if (status == 0)
 		status = exporters[format]->write(&source, writer, &n_changed,
 		                                  error);
-	if (status == 0)
-		note_losses(format, &source, n_changed);
+	if (status == 0) {
+		struct text_buffer losses = { 0 };
+
+		/* Says in one line what a reader of the file will not find. */
+		exporter_add_losses(&losses, exporters[format], &source);
+		if (n_changed > 0)
+			text_add_format(&losses, "%s%" PRIu64 " name%s as %s",
+			                losses.length > 0 ? ", " : "",
+			                n_changed, n_changed == 1 ? "" : "s",
+			                n_changed == 1 ? "it is" : "they are");
+		if (losses.length > 0)
+			message_note("%s cannot represent: %s",
+			             exporter_names[format],
+			             text_string(&losses));
+		text_free(&losses);
+	}
 	whole_stacks_free(&whole);
 	return status;
 }

@@ -18,23 +18,6 @@ static const struct argument flame_arguments[] = {
 	ARGUMENTS_END
 };
 
-/*
- * The parts of a terminal's width in which boxes are drawn: halves of columns,
- * or columns where there is no colour.
- */
-static uint32_t
-text_resolution(const struct session *session)
-{
-	bool is_terminal = terminal_is_output();
-	bool has_color = terminal_wants_color(session->settings.color,
-	                                      is_terminal);
-	size_t columns = PICTURE_COLUMNS, lines;
-
-	if (is_terminal)
-		terminal_size(&columns, &lines);
-	return (uint32_t)(has_color ? 2 * columns : columns - 1);
-}
-
 static int
 flame_run(struct session *session, const struct arguments *arguments,
           struct table *table, struct error *error)
@@ -61,8 +44,21 @@ flame_run(struct session *session, const struct arguments *arguments,
 	if (file->is_given)
 		return picture_file_write(session, "flame", views[choice],
 		                          &request, file->words[0], error);
-	if (session->settings.format->draw == output_text)
-		request.resolution = text_resolution(session);
+	if (session->settings.format->draw == output_text) {
+		bool is_terminal = terminal_is_output();
+		bool has_color = terminal_wants_color(session->settings.color,
+		                                      is_terminal);
+		size_t columns = PICTURE_COLUMNS, lines;
+
+		/*
+		 * The parts of a terminal's width in which boxes are drawn:
+		 * halves of columns, or columns where there is no colour.
+		 */
+		if (is_terminal)
+			terminal_size(&columns, &lines);
+		request.resolution = (uint32_t)(has_color ? 2 * columns :
+		                                            columns - 1);
+	}
 	return views[choice](&request, table, error);
 }
 

@@ -39,22 +39,6 @@ info_add_count(struct table *table, const char *key, const char *title,
 	return table_add_field(table, key, title, cell_count(count), error);
 }
 
-/* The earliest start and the latest end of all processes; 0: unknown. */
-static void
-find_times(const struct profile *profile, uint64_t *start, uint64_t *end)
-{
-	*start = *end = 0;
-	for (uint32_t i = 0; i < profile->n_processes; i++) {
-		const struct process *process = &profile->processes[i];
-
-		if (process->start_ns != 0 &&
-		    (*start == 0 || process->start_ns < *start))
-			*start = process->start_ns;
-		if (process->end_ns > *end)
-			*end = process->end_ns;
-	}
-}
-
 static int
 info_add_times(const struct profile *profile, struct table *table,
                struct error *error)
@@ -62,7 +46,19 @@ info_add_times(const struct profile *profile, struct table *table,
 	uint64_t start, end;
 	const char *start_text = NULL, *end_text = NULL;
 
-	find_times(profile, &start, &end);
+	/*
+	 * The earliest start and the latest end of all processes; 0: unknown.
+	 */
+	start = end = 0;
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		const struct process *process = &profile->processes[i];
+
+		if (process->start_ns != 0 &&
+		    (start == 0 || process->start_ns < start))
+			start = process->start_ns;
+		if (process->end_ns > end)
+			end = process->end_ns;
+	}
 	if (start != 0)
 		start_text = info_time_text(table, start, error);
 	if (end != 0)
@@ -124,20 +120,6 @@ count_continuing(const struct profile *profile)
 	return n < profile->n_processes ? n : 0;
 }
 
-/* Text shows the number only if it is not 0. */
-static int
-add_running(const struct profile *profile, struct table *table,
-            struct error *error)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < profile->n_processes; i++)
-		n += profile->processes[i].is_running;
-	return info_add_count(table, "running",
-	                      n > 0 ? "processes still running" : NULL, n,
-	                      error);
-}
-
 /*
  * The cost of sampling, if the collector recorded it: a share of the CPU time
  * of the processes whose CPU time is known.
@@ -170,24 +152,6 @@ info_add_cost(const struct profile *profile, struct table *table,
 	return table_add_field(table, "sampling_share",
 	                       "sampling overhead, as a fraction of that",
 	                       cell_fraction(sampling_ns / cpu_ns), error);
-}
-
-/* Of a merged profile. */
-static int
-info_add_members(const struct profile *profile, struct table *table,
-                 struct error *error)
-{
-	const struct fleet *fleet = profile->fleet;
-
-	if (fleet == NULL)
-		return 0;
-	return info_add_count(table, "members", "members of the merged profile",
-	                      fleet->n_members, error) == 0 ?
-	    info_add_count(table, "members_with_warnings",
-	                   fleet->n_warned > 0 ? "of these, with warnings" :
-	                                         NULL,
-	                   fleet->n_warned, error) :
-	    -1;
 }
 
 static int
@@ -223,24 +187,6 @@ info_add_counts(const struct session *session, struct table *table,
 		if (table_add_field(table, counts[i].key, counts[i].title,
 		                    counts[i].value, error) != 0)
 			return -1;
-	return 0;
-}
-
-/* Each is a member of the object "tallies". */
-static int
-info_add_tallies(const struct profile *profile, struct table *table,
-                 struct error *error)
-{
-	for (uint32_t i = 0; i < profile->n_tallies; i++) {
-		const struct tally *tally = &profile->tallies[i];
-		const char *key = table_text(table, error, "tallies.%s",
-		                             tally->what);
-
-		if (key == NULL ||
-		    info_add_count(table, key, tally->what, tally->count,
-		                   error) != 0)
-			return -1;
-	}
 	return 0;
 }
 
@@ -290,19 +236,50 @@ info_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
 {
 	const struct subject *subject = session->subject;
+	uint64_t n;
+	const struct fleet *fleet;
 
 	(void)arguments;
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	table->schema = "cpprof.info/1";
 	table->rows_key = "resources";
-	if (info_add_program(session, table, error) != 0 ||
-	    add_running(subject->profile, table, error) != 0 ||
-	    info_add_cost(subject->profile, table, error) != 0 ||
-	    info_add_counts(session, table, error) != 0 ||
-	    info_add_members(subject->profile, table, error) != 0 ||
-	    info_add_tallies(subject->profile, table, error) != 0)
+	if (info_add_program(session, table, error) != 0)
 		return -1;
+	/* Text shows the number only if it is not 0. */
+	n = 0;
+	for (uint32_t i = 0; i < subject->profile->n_processes; i++)
+		n += subject->profile->processes[i].is_running;
+	if (info_add_count(table, "running",
+	                   n > 0 ? "processes still running" : NULL, n,
+	                   error) != 0)
+		return -1;
+	if (info_add_cost(subject->profile, table, error) != 0 ||
+	    info_add_counts(session, table, error) != 0)
+		return -1;
+	/* Of a merged profile. */
+	fleet = subject->profile->fleet;
+	if (fleet != NULL) {
+		if (info_add_count(table, "members",
+		                   "members of the merged profile",
+		                   fleet->n_members, error) != 0 ||
+		    info_add_count(table, "members_with_warnings",
+		                   fleet->n_warned > 0 ?
+		                   "of these, with warnings" : NULL,
+		                   fleet->n_warned, error) != 0)
+			return -1;
+	}
+	/* Each is a member of the object "tallies". */
+	for (uint32_t i = 0; i < subject->profile->n_tallies; i++) {
+		const struct tally *tally = &subject->profile->tallies[i];
+		const char *key = table_text(table, error, "tallies.%s",
+		                             tally->what);
+
+		if (key == NULL ||
+		    info_add_count(table, key, tally->what, tally->count,
+		                   error) != 0)
+			return -1;
+	}
 	return info_add_resources(session, table, error);
 }
 

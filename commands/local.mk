@@ -64,7 +64,7 @@ libcore_a_SOURCES += $(command_sources) commands/commands.c \
 	commands/column.c commands/columns.c commands/resource.c \
 	commands/root.c
 
-commands/list.def: commands/local.mk
+commands/names.def: commands/local.mk
 	$(AM_V_GEN)$(MKDIR_P) commands && for source in $(command_sources); do \
 		case $$source in \
 		*.c) echo "$$source" | sed 's|.*/\(.*\)\.c|COMMAND(\1)|' ;; \
@@ -73,6 +73,6 @@ commands/list.def: commands/local.mk
 			echo '#undef SETTING' ;; \
 		esac; \
 	done >$@
-$(libcore_a_OBJECTS) $(tests_test_commands_OBJECTS): | commands/list.def
-BUILT_SOURCES += commands/list.def
-CLEANFILES += commands/list.def
+$(libcore_a_OBJECTS) $(tests_test_commands_OBJECTS): | commands/names.def
+BUILT_SOURCES += commands/names.def
+CLEANFILES += commands/names.def

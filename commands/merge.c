@@ -147,20 +147,6 @@ set_too_many(const struct merge_options *options, size_t n,
 	                 "%zu", options->id, n);
 }
 
-static int
-check_options(struct merge_options *options, struct error *error)
-{
-	if (options->output == NULL)
-		return error_set(error, "merge needs -o OUT, the file to write");
-	if (options->n_inputs == 0)
-		return error_set(error, "merge needs a profile to read");
-	if (options->id != NULL && options->n_inputs != 1)
-		return set_too_many(options, options->n_inputs, error);
-	if (!options->is_merged && options->format == NULL)
-		options->format = merging_exporter_of(options->output);
-	return 0;
-}
-
 /* inputs: room for all words. */
 static int
 parse_words(struct merge_options *options, char *const *words,
@@ -179,7 +165,18 @@ parse_words(struct merge_options *options, char *const *words,
 		if (*words != NULL)
 			inputs[options->n_inputs++] = *words++;
 	}
-	return options->wants_help ? 0 : check_options(options, error);
+	if (options->wants_help)
+		return 0;
+	if (options->output == NULL)
+		return error_set(error,
+		                 "merge needs -o OUT, the file to write");
+	if (options->n_inputs == 0)
+		return error_set(error, "merge needs a profile to read");
+	if (options->id != NULL && options->n_inputs != 1)
+		return set_too_many(options, options->n_inputs, error);
+	if (!options->is_merged && options->format == NULL)
+		options->format = merging_exporter_of(options->output);
+	return 0;
 }
 
 /* ---- merging ---- */
@@ -202,14 +199,63 @@ merge_warn(void *context, const char *text)
 }
 
 static int
-add_inputs(struct merge_state *run, struct error *error)
+merge_write_file(struct merge_state *run, struct error *error)
+{
+	struct new_file file;
+	bool is_whole;
+
+	if (strcmp(run->options->output, "-") == 0) {
+		int descriptor = STDOUT_FILENO, status;
+		struct writer writer;
+
+		if (isatty(descriptor))
+			return error_set(error, "-o -: the merged profile is "
+			                 "not text; send it to a file or a "
+			                 "pipe");
+		writer_start(&writer, write_to_descriptor, &descriptor);
+		if (merging_write(run->merging, run->options->format, &writer,
+		                  error) != 0 && error->is_set)
+			return -1;
+		status = writer_flush(&writer);
+		return status == 0 || status == EPIPE ? 0 :
+		    error_set(error, "standard output: %s", strerror(status));
+	}
+	if (new_file_open(&file, run->options->output, error) != 0)
+		return -1;
+	is_whole = merging_write(run->merging, run->options->format,
+	                         &file.writer, error) == 0;
+	/* A pipe may have lost its reader, which is no error. */
+	return new_file_close(&file, is_whole, error) != 0 || error->is_set ?
+	       -1 : 0;
+}
+
+static int
+merge_inputs(struct merge_state *run, const struct read_options *read,
+             struct error *error)
 {
 	const struct merge_options *options = run->options;
 	struct progress_line line;
-	const struct progress *progress = progress_line_start(&line,
-	                                                      "merging");
-	int result = 0;
+	const struct progress *progress;
+	int result;
+	struct error note;
 
+	for (size_t i = 0; i < options->n_inputs; i++)
+		if (run_list_add_members(&run->inputs, options->inputs[i],
+		                         error) != 0)
+			return -1;
+	if (run_list_check_distinct(&run->inputs, error) != 0)
+		return -1;
+	if (run->inputs.was_output_found)
+		message_note("%s: found in a directory, and not added to "
+		             "itself", strcmp(options->output, "-") == 0 ?
+		             "standard output" : options->output);
+	if (options->id != NULL && run->inputs.n != 1)
+		return set_too_many(options, run->inputs.n, error);
+	run->merging = merging_new(read, options->key, error);
+	if (run->merging == NULL)
+		return -1;
+	progress = progress_line_start(&line, "merging");
+	result = 0;
 	line.unit = "files";
 	for (size_t i = 0; result == 0 && i < run->inputs.n; i++) {
 		struct error why = { 0 };
@@ -237,83 +283,19 @@ add_inputs(struct merge_state *run, struct error *error)
 	if (run->n_warnings > WARNINGS_SHOWN)
 		message_note("%" PRIu64 " more warnings",
 		             run->n_warnings - WARNINGS_SHOWN);
-	return result;
-}
-
-static int
-write_to_output(struct merge_state *run, struct error *error)
-{
-	int descriptor = STDOUT_FILENO, status;
-	struct writer writer;
-
-	if (isatty(descriptor))
-		return error_set(error, "-o -: the merged profile is not text; "
-		                 "send it to a file or a pipe");
-	writer_start(&writer, write_to_descriptor, &descriptor);
-	if (merging_write(run->merging, run->options->format, &writer,
-	                  error) != 0 && error->is_set)
+	if (result != 0)
 		return -1;
-	status = writer_flush(&writer);
-	return status == 0 || status == EPIPE ? 0 :
-	       error_set(error, "standard output: %s", strerror(status));
-}
-
-static int
-merge_write_file(struct merge_state *run, struct error *error)
-{
-	struct new_file file;
-	bool is_whole;
-
-	if (strcmp(run->options->output, "-") == 0)
-		return write_to_output(run, error);
-	if (new_file_open(&file, run->options->output, error) != 0)
-		return -1;
-	is_whole = merging_write(run->merging, run->options->format,
-	                         &file.writer, error) == 0;
-	/* A pipe may have lost its reader, which is no error. */
-	return new_file_close(&file, is_whole, error) != 0 || error->is_set ?
-	       -1 : 0;
-}
-
-/* Says what is not known by the key; refuses where nothing is. */
-static int
-check_key(const struct merge_state *run, struct error *error)
-{
-	struct error note = { 0 };
-
+	if (run->lack.n_skipped == run->inputs.n)
+		return error_set(error, "nothing to write: no input could be "
+		                 "merged");
+	/* Says what is not known by the key; refuses where nothing is. */
+	note = (struct error){ 0 };
 	if (merging_check_key(run->merging, merging_without_key(run->merging),
 	                      &note, error) != 0)
 		return -1;
 	if (note.is_set)
 		message_note("%s", note.text);
-	return 0;
-}
-
-static int
-merge_inputs(struct merge_state *run, const struct read_options *read,
-             struct error *error)
-{
-	const struct merge_options *options = run->options;
-
-	for (size_t i = 0; i < options->n_inputs; i++)
-		if (run_list_add_members(&run->inputs, options->inputs[i],
-		                         error) != 0)
-			return -1;
-	if (run_list_check_distinct(&run->inputs, error) != 0)
-		return -1;
-	if (run->inputs.was_output_found)
-		message_note("%s: found in a directory, and not added to "
-		             "itself", strcmp(options->output, "-") == 0 ?
-		             "standard output" : options->output);
-	if (options->id != NULL && run->inputs.n != 1)
-		return set_too_many(options, run->inputs.n, error);
-	run->merging = merging_new(read, options->key, error);
-	if (run->merging == NULL || add_inputs(run, error) != 0)
-		return -1;
-	if (run->lack.n_skipped == run->inputs.n)
-		return error_set(error, "nothing to write: no input could be "
-		                 "merged");
-	if (check_key(run, error) != 0 || merge_write_file(run, error) != 0)
+	if (merge_write_file(run, error) != 0)
 		return -1;
 	return merging_check_whole(&run->lack, run->inputs.n, options->output,
 	                           error);

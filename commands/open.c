@@ -102,14 +102,27 @@ open_report_missing(const struct session *session,
 	    member->name);
 }
 
-/* id, path: of the member and its file, the table's own. */
 static int
-open_show(const struct found_member *member, const char *id,
-          const struct member_file *file, const char *path, struct table *table,
-          struct error *error)
+load_and_show(struct session *session, const struct found_member *member,
+              const struct member_file *file, struct table *table,
+              struct error *error)
 {
-	bool is_known = member->knowledge != MEMBER_OF_NODE;
+	const struct subject *subject = session->subject;
+	bool is_known;
 
+	/* The profile that has these texts is about to be replaced. */
+	const char *id = table_text(table, error, "%s", member->id);
+	const char *path = table_text(table, error, "%s", file->path);
+
+	table->gtick = table_text(table, error, "%s",
+	                          subject->set.resource->gtick);
+	table->interval = subject->set.resource->interval;
+	table->has_unit = hits_have_unit(&subject->set);
+	if (id == NULL || path == NULL || table->gtick == NULL ||
+	    session_load(session, &path, 1, error) != 0)
+		return -1;
+	/* id, path: of the member and its file, the table's own. */
+	is_known = member->knowledge != MEMBER_OF_NODE;
 	table->schema = "cpprof.open/1";
 	table_add_column(table, "hits", "hits", CELL_HITS);
 	table_add_column(table, "known", "known", CELL_TEXT);
@@ -124,27 +137,6 @@ open_show(const struct found_member *member, const char *id,
 		          "name"),
 		cell_text(id), cell_text(path),
 	}, error);
-}
-
-static int
-load_and_show(struct session *session, const struct found_member *member,
-              const struct member_file *file, struct table *table,
-              struct error *error)
-{
-	const struct subject *subject = session->subject;
-
-	/* The profile that has these texts is about to be replaced. */
-	const char *id = table_text(table, error, "%s", member->id);
-	const char *path = table_text(table, error, "%s", file->path);
-
-	table->gtick = table_text(table, error, "%s",
-	                          subject->set.resource->gtick);
-	table->interval = subject->set.resource->interval;
-	table->has_unit = hits_have_unit(&subject->set);
-	if (id == NULL || path == NULL || table->gtick == NULL ||
-	    session_load(session, &path, 1, error) != 0)
-		return -1;
-	return open_show(member, id, file, path, table, error);
 }
 
 static int

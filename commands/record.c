@@ -250,27 +250,6 @@ choose_prompt(const struct record_state *run)
 	return !run->terminal.saw_output;
 }
 
-/* Keeps names in the recording, which is usable without them, too. */
-static void
-name_samples(const struct record_state *run)
-{
-	struct error error = { 0 };
-	struct sigaction before;
-
-	/* Ctrl-C ends the naming, not the recording. */
-	sigaction(SIGINT, NULL, &before);
-	if (before.sa_handler == SIG_DFL)
-		interrupt_catch();
-	interrupt_requested = 0;
-	if (keep_names(run->recording.directory, !run->options->keeps_no_names,
-	               run->session->symfs, run->recording.program,
-	               &error) != 0)
-		message_note("%s; the recording needs its "
-		             "programs to be named", error.text);
-	interrupt_requested = 0;
-	sigaction(SIGINT, &before, NULL);
-}
-
 /* The program has ended.  Returns whether the recording is to be opened. */
 static bool
 complete(const struct record_state *run)
@@ -283,6 +262,8 @@ complete(const struct record_state *run)
 		.is_default = run->options->n_resources == 0,
 		.is_alone = run->options->is_alone,
 	};
+	struct error error;
+	struct sigaction before;
 
 	if (!recording_is_there(&run->recording)) {
 		message_note("%s was removed or moved while the "
@@ -290,7 +271,20 @@ complete(const struct record_state *run)
 		             run->recording.name);
 		return false;
 	}
-	name_samples(run);
+	/* Keeps names in the recording, which is usable without them, too. */
+	error = (struct error){ 0 };
+	/* Ctrl-C ends the naming, not the recording. */
+	sigaction(SIGINT, NULL, &before);
+	if (before.sa_handler == SIG_DFL)
+		interrupt_catch();
+	interrupt_requested = 0;
+	if (keep_names(run->recording.directory, !run->options->keeps_no_names,
+	               run->session->symfs, run->recording.program,
+	               &error) != 0)
+		message_note("%s; the recording needs its "
+		             "programs to be named", error.text);
+	interrupt_requested = 0;
+	sigaction(SIGINT, &before, NULL);
 	report.opens = choose_prompt(run);
 	recording_report(&report);
 	return report.opens;
@@ -421,27 +415,6 @@ record_several(struct session *session, const struct record_options *options,
 	return result;
 }
 
-static int
-record(struct session *session, const struct record_options *options,
-       struct error *error)
-{
-	char default_name[NAME_MAX + sizeof ".cpprof"];
-	const char *name = options->name, *base;
-	bool opens;
-
-	if (name == NULL) {
-		base = strrchr(*options->program, '/');
-		snprintf(default_name, sizeof default_name, "%s.cpprof",
-		         base != NULL ? base + 1 : *options->program);
-		name = default_name;
-	}
-	if ((options->n_runs > 0 ? record_several : record_into)(session,
-	        options, name, &opens, error) != 0)
-		return -1;
-	session->stays = opens;
-	return opens ? session_load(session, &name, 1, error) : 0;
-}
-
 /* "CPU time of each thread -- thread CPU timer" */
 static const char *
 offer_text(const struct offer *offer, const struct resource_kind *kind,
@@ -476,10 +449,16 @@ add_offer(const struct offer *offer, struct table *table, struct error *error)
 	return table_add_row(table, cells, error);
 }
 
-/* Text has a cell that says what a resource is and where it comes from. */
-static void
-start_list(struct table *table)
+static int
+record_list(struct table *table, struct error *error)
 {
+	char library[PATH_MAX];
+	struct offers offers = { 0 };
+	int result = preload_find_library(library, sizeof library, error);
+
+	/*
+	 * Text has a cell that says what a resource is and where it comes from.
+	 */
 	table->schema = "cpprof.offers/1";
 	table_add_column(table, "name", "resource", CELL_TEXT);
 	table_add_column(table, "gtick", "gtick", CELL_TEXT);
@@ -489,16 +468,6 @@ start_list(struct table *table)
 	table_add_column(table, "summary", "", CELL_TEXT)->is_data_only = true;
 	table_add_column(table, "text", "what it is", CELL_TEXT)->is_text_only =
 	    true;
-}
-
-static int
-record_list(struct table *table, struct error *error)
-{
-	char library[PATH_MAX];
-	struct offers offers = { 0 };
-	int result = preload_find_library(library, sizeof library, error);
-
-	start_list(table);
 	if (result == 0)
 		result = offers_ask(&offers, library, NULL, false, error);
 	for (size_t i = 0; result == 0 && i < offers.n; i++)
@@ -512,6 +481,9 @@ record_run(struct session *session, const struct arguments *arguments,
            struct table *table, struct error *error)
 {
 	struct record_options options;
+	char default_name[NAME_MAX + sizeof ".cpprof"];
+	const char *name, *base;
+	bool opens;
 
 	if (record_options_parse(&options,
 	        (char *const *)arguments->values[0].words, error) != 0) {
@@ -523,7 +495,18 @@ record_run(struct session *session, const struct arguments *arguments,
 		return help_describe(&command_record, table, error);
 	if (options.wants_list)
 		return record_list(table, error);
-	return record(session, &options, error);
+	name = options.name;
+	if (name == NULL) {
+		base = strrchr(*options.program, '/');
+		snprintf(default_name, sizeof default_name, "%s.cpprof",
+		         base != NULL ? base + 1 : *options.program);
+		name = default_name;
+	}
+	if ((options.n_runs > 0 ? record_several : record_into)(session,
+	        &options, name, &opens, error) != 0)
+		return -1;
+	session->stays = opens;
+	return opens ? session_load(session, &name, 1, error) : 0;
 }
 
 const struct command command_record = {

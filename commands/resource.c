@@ -34,24 +34,6 @@ resource_set(struct session *session, const struct command *setting,
 }
 
 static int
-resource_add_resource(const struct session *session, uint32_t r,
-                      struct table *table, struct error *error)
-{
-	const struct subject *subject = session->subject;
-	const struct resource *resource = &subject->profile->resources[r];
-	uint64_t samples, hits = profile_hits(subject->profile, r, &samples);
-	struct cell cells[] = {
-		cell_flag(r == subject->resource),
-		cell_count(hits),
-		cell_text(resource->gtick),
-		cell_count(resource->interval),
-		cell_text(resource->name),
-	};
-
-	return table_add_row(table, cells, error);
-}
-
-static int
 resource_run(struct session *session, const struct arguments *arguments,
              struct table *table, struct error *error)
 {
@@ -69,8 +51,19 @@ resource_run(struct session *session, const struct arguments *arguments,
 	table_add_column(table, "gtick", "gtick", CELL_TEXT);
 	table_add_column(table, "interval", "interval", CELL_COUNT);
 	table_add_column(table, "name", "resource", CELL_TEXT);
-	for (uint32_t r = 0; status == 0 && r < profile->n_resources; r++)
-		status = resource_add_resource(session, r, table, error);
+	for (uint32_t r = 0; status == 0 && r < profile->n_resources; r++) {
+		const struct resource *resource = &profile->resources[r];
+		uint64_t samples, hits = profile_hits(profile, r, &samples);
+		struct cell cells[] = {
+			cell_flag(r == session->subject->resource),
+			cell_count(hits),
+			cell_text(resource->gtick),
+			cell_count(resource->interval),
+			cell_text(resource->name),
+		};
+
+		status = table_add_row(table, cells, error);
+	}
 	return status;
 }
 

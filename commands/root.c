@@ -66,22 +66,6 @@ root_list_functions(const struct session *session, const struct value *value,
 	return 0;
 }
 
-/* As setting_show, which leaves out what has no value. */
-static int
-show_no_root(struct table *table, struct error *error)
-{
-	const struct cell cells[] = {
-		cell_text("root"),
-		{ .kind = CELL_EMPTY, .text = "none" },
-	};
-
-	table->schema = "cpprof.settings/1";
-	table->is_plain = true;
-	table_add_column(table, "name", "name", CELL_TEXT);
-	table_add_column(table, "value", "value", CELL_TEXT);
-	return table_add_row(table, cells, error);
-}
-
 static int
 root_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
@@ -91,8 +75,21 @@ root_run(struct session *session, const struct arguments *arguments,
 	if (!value->is_given) {
 		if (session_need_profile(session, error) != 0)
 			return -1;
-		if (session->subject->root == NO_NAME)
-			return show_no_root(table, error);
+		if (session->subject->root == NO_NAME) {
+			const struct cell cells[] = {
+				cell_text("root"),
+				{ .kind = CELL_EMPTY, .text = "none" },
+			};
+
+			/*
+			 * As setting_show, which leaves out what has no value.
+			 */
+			table->schema = "cpprof.settings/1";
+			table->is_plain = true;
+			table_add_column(table, "name", "name", CELL_TEXT);
+			table_add_column(table, "value", "value", CELL_TEXT);
+			return table_add_row(table, cells, error);
+		}
 		return setting_show(session, &command_root, table, error);
 	}
 	if (value->n_names > 1 &&

@@ -72,16 +72,6 @@ save_add_steps(const struct session *session, struct text_buffer *text,
 	    save_add_setting(session, setting, text, arena, error);
 }
 
-/* The word of a file for base, which takes "off" and "label" for no files. */
-static const char *
-base_word(const char *file, struct arena *arena, struct error *error)
-{
-	const char *path = strcmp(file, "off") == 0 ? "./off" :
-	    strcmp(file, "label") == 0 ? "./label" : file;
-
-	return setting_word(path, strlen(path), arena, error);
-}
-
 /* The base, if there is one; standard input cannot be read again. */
 static int
 add_base(const struct session *session, struct text_buffer *text,
@@ -106,9 +96,16 @@ add_base(const struct session *session, struct text_buffer *text,
 		}
 	text_add_string(text, "base");
 	for (size_t i = 0; i < comparison->n_files; i++) {
-		const char *word = base_word(comparison->files[i], arena,
-		                             error);
+		const char *word;
+		const char *file = comparison->files[i];
+		const char *path = strcmp(file, "off") == 0 ? "./off" :
+		    strcmp(file, "label") == 0 ? "./label" : file;
 
+		/*
+		 * The word of a file for base, which takes "off" and "label"
+		 * for no files.
+		 */
+		word = setting_word(path, strlen(path), arena, error);
 		if (word == NULL)
 			return -1;
 		text_add_format(text, " %s", word);

@@ -42,28 +42,6 @@ static const struct argument scale_arguments[] = {
 	ARGUMENTS_END
 };
 
-static int
-show_scale(const struct session *session, struct table *table,
-           struct error *error)
-{
-	const struct scale *scale = &session->scale;
-	const char *text = scale->kind == SCALE_WORK ?
-	    table_text(table, error, "work %.15g", scale->work) :
-	    scale->kind == SCALE_BY ?
-	    table_text(table, error, "by %s", scale->function) :
-	    scale_choices[scale->kind];
-
-	if (text == NULL)
-		return -1;
-	table->schema = "cpprof.settings/1";
-	table->is_plain = true;
-	table_add_column(table, "name", "name", CELL_TEXT);
-	table_add_column(table, "value", "value", CELL_TEXT);
-	return table_add_row(table, (struct cell[]){
-		cell_text("scale"), cell_text(text),
-	}, error);
-}
-
 /* Reads "1.5" or "1500/1000". */
 static int
 read_work(const char *text, double *work, struct error *error)
@@ -83,27 +61,6 @@ read_work(const char *text, double *work, struct error *error)
 }
 
 static int
-take_function(struct session *session, const struct value *value,
-              struct error *error)
-{
-	const struct word word = { .text = value->text,
-		                   .length = strlen(value->text) };
-	struct arena arena = { 0 };
-	size_t n;
-	uint32_t *found = resolve_functions(session, &word, &arena, &n, error);
-	int status = -1;
-
-	if (found != NULL && n > 1)
-		error_set(error, "%.60s matches %zu functions", value->text,
-		          n);
-	else if (found != NULL)
-		status = session_scale_by(session, names_text(
-		    session->subject->profile->names, found[0]), error);
-	arena_free(&arena);
-	return status;
-}
-
-static int
 scale_run(struct session *session, const struct arguments *arguments,
           struct table *table, struct error *error)
 {
@@ -112,8 +69,24 @@ scale_run(struct session *session, const struct arguments *arguments,
 	bool needs_value;
 	double work;
 
-	if (!choice->is_given)
-		return show_scale(session, table, error);
+	if (!choice->is_given) {
+		const struct scale *scale = &session->scale;
+		const char *text = scale->kind == SCALE_WORK ?
+		    table_text(table, error, "work %.15g", scale->work) :
+		    scale->kind == SCALE_BY ?
+		    table_text(table, error, "by %s", scale->function) :
+		    scale_choices[scale->kind];
+
+		if (text == NULL)
+			return -1;
+		table->schema = "cpprof.settings/1";
+		table->is_plain = true;
+		table_add_column(table, "name", "name", CELL_TEXT);
+		table_add_column(table, "value", "value", CELL_TEXT);
+		return table_add_row(table, (struct cell[]){
+			cell_text("scale"), cell_text(text),
+		}, error);
+	}
 	needs_value = choice->count == SCALE_WORK || choice->count == SCALE_BY;
 	if (needs_value != value->is_given)
 		return error_set(error, needs_value ? "scale %s needs %s" :
@@ -121,8 +94,24 @@ scale_run(struct session *session, const struct arguments *arguments,
 		                 scale_choices[choice->count],
 		                 choice->count == SCALE_BY ? "a function" :
 		                 "a number");
-	if (choice->count == SCALE_BY)
-		return take_function(session, value, error);
+	if (choice->count == SCALE_BY) {
+		const struct word word = { .text = value->text,
+			                   .length = strlen(value->text) };
+		struct arena arena = { 0 };
+		size_t n;
+		uint32_t *found = resolve_functions(session, &word, &arena, &n,
+		                                    error);
+		int status = -1;
+
+		if (found != NULL && n > 1)
+			error_set(error, "%.60s matches %zu functions",
+			          value->text, n);
+		else if (found != NULL)
+			status = session_scale_by(session, names_text(
+			    session->subject->profile->names, found[0]), error);
+		arena_free(&arena);
+		return status;
+	}
 	if (choice->count == SCALE_WORK) {
 		if (read_work(value->text, &work, error) != 0)
 			return -1;

@@ -129,7 +129,7 @@ includes 'help includes neither session nor input' src/shell/help \
 includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
 includes 'no command includes another' commands \
-	"src/.*|commands/list\.def|$settings|$shared"
+	"src/.*|commands/names\.def|$settings|$shared"
 room_headers="$shared|lib/cpprof\.h|dwarf/.*"
 for room in base signals unwind store sources run wrap; do
 	room_headers="$room_headers|lib/$room/.*"

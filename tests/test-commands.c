@@ -21,14 +21,14 @@
 #include "src/shell/session/session.h"
 
 #define COMMAND(name) extern const struct command command_##name;
-#include "commands/list.def"
+#include "commands/names.def"
 COMMAND(count)
 #undef COMMAND
 
 /* Replaces the list of commands/commands.c, which is then not linked. */
 const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,
-#include "commands/list.def"
+#include "commands/names.def"
 	COMMAND(count)
 #undef COMMAND
 	NULL

@@ -266,24 +266,6 @@ count_step(pcre2_callout_block *block, void *context)
 }
 
 static int
-set_limits(struct expression *expression, struct error *error)
-{
-	expression->limits = pcre2_match_context_create(NULL);
-	expression->counting = pcre2_match_context_create(NULL);
-	expression->found = pcre2_match_data_create_from_pattern(
-	    expression->code, NULL);
-	if (expression->limits == NULL || expression->counting == NULL ||
-	    expression->found == NULL)
-		return error_out_of_memory(error);
-	pcre2_set_match_limit(expression->limits, FAST_STEPS);
-	pcre2_set_heap_limit(expression->limits, FAST_HEAP);
-	pcre2_set_match_limit(expression->counting, UINT32_MAX);
-	pcre2_set_heap_limit(expression->counting, HEAP);
-	pcre2_set_callout(expression->counting, count_step, expression);
-	return 0;
-}
-
-static int
 expression_fill(struct expression *expression, const char *text, size_t length,
                 struct error *error)
 {
@@ -308,7 +290,19 @@ expression_fill(struct expression *expression, const char *text, size_t length,
 	                   &expression->n_groups);
 	pcre2_pattern_info(expression->code, PCRE2_INFO_BACKREFMAX,
 	                   &expression->has_references);
-	return set_limits(expression, error);
+	expression->limits = pcre2_match_context_create(NULL);
+	expression->counting = pcre2_match_context_create(NULL);
+	expression->found = pcre2_match_data_create_from_pattern(
+	    expression->code, NULL);
+	if (expression->limits == NULL || expression->counting == NULL ||
+	    expression->found == NULL)
+		return error_out_of_memory(error);
+	pcre2_set_match_limit(expression->limits, FAST_STEPS);
+	pcre2_set_heap_limit(expression->limits, FAST_HEAP);
+	pcre2_set_match_limit(expression->counting, UINT32_MAX);
+	pcre2_set_heap_limit(expression->counting, HEAP);
+	pcre2_set_callout(expression->counting, count_step, expression);
+	return 0;
 }
 
 struct expression *

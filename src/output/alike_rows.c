@@ -71,16 +71,6 @@ struct alike_run {
 	size_t fork_capacity, left_capacity, right_capacity;
 };
 
-static void
-run_free(struct alike_run *run)
-{
-	free(run->paths);
-	free(run->names);
-	free(run->fork);
-	free(run->left);
-	free(run->right);
-}
-
 static int
 alike_rows_add_path(struct alike_run *run, struct drawn_row *row,
                     const struct cell *cell, struct error *error)
@@ -173,29 +163,6 @@ set_must(struct alike_rows *alike, const struct alike_run *run, size_t i,
 	return 0;
 }
 
-/* Tells the paths of a run apart. */
-static int
-part_paths(struct alike_rows *alike, struct alike_run *run, struct error *error)
-{
-	if (sort_items(run->paths, run->n, sizeof *run->paths,
-	               alike_rows_compare_paths, run, error) != 0 ||
-	    memory_grow(&run->fork, &run->fork_capacity, run->n,
-	                sizeof *run->fork, error) != 0 ||
-	    memory_grow(&run->left, &run->left_capacity, run->n,
-	                sizeof *run->left, error) != 0 ||
-	    memory_grow(&run->right, &run->right_capacity, run->n,
-	                sizeof *run->right, error) != 0)
-		return -1;
-	for (size_t i = 1; i < run->n; i++)
-		run->fork[i] = alike_rows_common_length(run, &run->paths[i - 1],
-		                                        &run->paths[i]);
-	forks_link(run->fork, run->left, run->right, run->n);
-	for (size_t i = 0; i < run->n; i++)
-		if (set_must(alike, run, i, error) != 0)
-			return -1;
-	return 0;
-}
-
 /* Decides how n rows that look the same are drawn. */
 static int
 part_rows(struct alike_rows *alike, const struct table *table, size_t column,
@@ -217,7 +184,26 @@ part_rows(struct alike_rows *alike, const struct table *table, size_t column,
 		                             error) != 0)
 			return -1;
 	}
-	return run->n == 0 ? 0 : part_paths(alike, run, error);
+	if (run->n == 0)
+		return 0;
+	/* Tells the paths of a run apart. */
+	if (sort_items(run->paths, run->n, sizeof *run->paths,
+	               alike_rows_compare_paths, run, error) != 0 ||
+	    memory_grow(&run->fork, &run->fork_capacity, run->n,
+	                sizeof *run->fork, error) != 0 ||
+	    memory_grow(&run->left, &run->left_capacity, run->n,
+	                sizeof *run->left, error) != 0 ||
+	    memory_grow(&run->right, &run->right_capacity, run->n,
+	                sizeof *run->right, error) != 0)
+		return -1;
+	for (size_t i = 1; i < run->n; i++)
+		run->fork[i] = alike_rows_common_length(run, &run->paths[i - 1],
+		                                        &run->paths[i]);
+	forks_link(run->fork, run->left, run->right, run->n);
+	for (size_t i = 0; i < run->n; i++)
+		if (set_must(alike, run, i, error) != 0)
+			return -1;
+	return 0;
 }
 
 static uint64_t
@@ -268,7 +254,11 @@ alike_rows_part(struct alike_rows *alike, const struct table *table,
 		status = part_rows(alike, table, column, stage, rows + i,
 		                   end - i, &run, error);
 	}
-	run_free(&run);
+	free(run.paths);
+	free(run.names);
+	free(run.fork);
+	free(run.left);
+	free(run.right);
 	free(rows);
 	return status;
 }

@@ -113,62 +113,7 @@ add_cell(struct chart_drawing *to, const struct cell *cell,
 	return 0;
 }
 
-/* ---- the legend ---- */
-
-static int
-add_legend(struct chart_drawing *to, int *number, struct error *error)
-{
-	const struct chart *chart = to->chart;
-
-	for (uint32_t i = 0; i < chart->n_layers; i++) {
-		const struct chart_layer *layer = &chart->layers[i];
-		const struct cell fraction = cell_fraction(layer->fraction);
-		const struct cell hits = cell_hits(layer->hits);
-		const int y = SVG_PADDING + SVG_LINE * ++*number - 4;
-
-		if (chart_svg_set_name(to, layer, error) != 0)
-			return -1;
-		text_add_string(&to->text, "<rect");
-		chart_svg_add_class(&to->text, layer, i);
-		text_add_format(&to->text, " x=\"%d\" y=\"%d\" width=\"12\" "
-		    "height=\"12\"/><text x=\"%d\" y=\"%d\">", SVG_PADDING,
-		    y - 10, SVG_PADDING + 18, y);
-		if (add_cell(to, &fraction, error) != 0)
-			return -1;
-		text_add_format(&to->text, " %s [", text_string(&to->name));
-		if (add_cell(to, &hits, error) != 0)
-			return -1;
-		text_add_string(&to->text, "]</text>\n");
-	}
-	return 0;
-}
-
 /* ---- axes ---- */
-
-static int
-add_y_axis(struct chart_drawing *to, struct error *error)
-{
-	const uint64_t step = nice_step(to->most, Y_TICKS);
-
-	for (uint64_t hits = 0; hits <= to->most; hits += step) {
-		const struct cell cell = cell_hits(hits);
-		const double y = y_of(to, hits);
-
-		text_add_format(&to->text, "<line class=\"%s\" x1=\"%d\" "
-		    "x2=\"%d\" y1=\"%.5g\" y2=\"%.5g\"/><text x=\"%d\" "
-		    "y=\"%.5g\" text-anchor=\"end\">", hits == 0 ? "x" : "y",
-		    LEFT, LEFT + WIDTH, y, y, LEFT - 6, y + 4);
-		if (add_cell(to, &cell, error) != 0)
-			return -1;
-		text_add_string(&to->text, "</text>\n");
-		if (hits > UINT64_MAX - step)
-			break;
-	}
-	text_add_format(&to->text, "<text x=\"%d\" y=\"%d\">%s</text>\n",
-	    LEFT, to->top - 10, drawing_has_unit(&to->drawing, NULL) ?
-	    "per slice" : "hits per slice");
-	return 0;
-}
 
 static void
 add_x_axis(struct chart_drawing *to)
@@ -290,24 +235,14 @@ chart_svg_add_style(struct text_buffer *text, bool is_document)
 	text_add_string(text, "}\n</style>\n");
 }
 
-static int
-add_plot(struct chart_drawing *to, struct error *error)
-{
-	if (add_y_axis(to, error) != 0)
-		return -1;
-	for (uint32_t i = 0; i < to->chart->n_layers; i++)
-		if (chart_svg_add_layer(to, i, error) != 0)
-			return -1;
-	add_x_axis(to);
-	return 0;
-}
-
 /* All that is below the head, whose height depends on it. */
 static int
 add_content(struct chart_drawing *to, struct error *error)
 {
 	const struct table *table = to->drawing.table;
 	int number = 0;
+	const struct chart *chart;
+	uint64_t step;
 
 	for (size_t i = 0; i < table->n_header; i++)
 		svg_add_line(&to->text, ++number, i == 0 ? " class=\"t\"" : "",
@@ -322,32 +257,51 @@ add_content(struct chart_drawing *to, struct error *error)
 		to->top = SVG_PADDING + SVG_LINE * number - HEIGHT - BELOW;
 		return 0;
 	}
-	if (add_legend(to, &number, error) != 0)
-		return -1;
+	chart = to->chart;
+	for (uint32_t i = 0; i < chart->n_layers; i++) {
+		const struct chart_layer *layer = &chart->layers[i];
+		const struct cell fraction = cell_fraction(layer->fraction);
+		const struct cell hits = cell_hits(layer->hits);
+		const int y = SVG_PADDING + SVG_LINE * ++number - 4;
+
+		if (chart_svg_set_name(to, layer, error) != 0)
+			return -1;
+		text_add_string(&to->text, "<rect");
+		chart_svg_add_class(&to->text, layer, i);
+		text_add_format(&to->text, " x=\"%d\" y=\"%d\" width=\"12\" "
+		    "height=\"12\"/><text x=\"%d\" y=\"%d\">", SVG_PADDING,
+		    y - 10, SVG_PADDING + 18, y);
+		if (add_cell(to, &fraction, error) != 0)
+			return -1;
+		text_add_format(&to->text, " %s [", text_string(&to->name));
+		if (add_cell(to, &hits, error) != 0)
+			return -1;
+		text_add_string(&to->text, "]</text>\n");
+	}
 	to->top = SVG_PADDING + SVG_LINE * (number + 2);
-	return add_plot(to, error);
-}
+	step = nice_step(to->most, Y_TICKS);
+	for (uint64_t hits = 0; hits <= to->most; hits += step) {
+		const struct cell cell = cell_hits(hits);
+		const double y = y_of(to, hits);
 
-static void
-put_head(struct chart_drawing *to, bool is_document)
-{
-	const struct table *table = to->drawing.table;
-	const int height = to->top + HEIGHT + BELOW + SVG_PADDING;
-	struct text_buffer head = { 0 };
-
-	if (is_document)
-		text_add_string(&head, "<?xml version=\"1.0\" "
-		                "encoding=\"UTF-8\"?>\n");
-	text_add_format(&head, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-	    "id=\"cpprof-picture\" width=\"%d\" height=\"%d\" "
-	    "viewBox=\"0 0 %d %d\">\n<title>", SVG_PIXELS, height, SVG_PIXELS,
-	    height);
-	svg_add_untrusted(&head, table->header[0], strlen(table->header[0]));
-	text_add_string(&head, "</title>\n");
-	chart_svg_add_style(&head, is_document);
-	to->text.failed |= head.failed;
-	writer_put(to->drawing.writer, head.bytes, head.length);
-	text_free(&head);
+		text_add_format(&to->text, "<line class=\"%s\" x1=\"%d\" "
+		    "x2=\"%d\" y1=\"%.5g\" y2=\"%.5g\"/><text x=\"%d\" "
+		    "y=\"%.5g\" text-anchor=\"end\">", hits == 0 ? "x" : "y",
+		    LEFT, LEFT + WIDTH, y, y, LEFT - 6, y + 4);
+		if (add_cell(to, &cell, error) != 0)
+			return -1;
+		text_add_string(&to->text, "</text>\n");
+		if (hits > UINT64_MAX - step)
+			break;
+	}
+	text_add_format(&to->text, "<text x=\"%d\" y=\"%d\">%s</text>\n",
+	    LEFT, to->top - 10, drawing_has_unit(&to->drawing, NULL) ?
+	    "per slice" : "hits per slice");
+	for (uint32_t i = 0; i < to->chart->n_layers; i++)
+		if (chart_svg_add_layer(to, i, error) != 0)
+			return -1;
+	add_x_axis(to);
+	return 0;
 }
 
 int
@@ -362,7 +316,25 @@ draw_chart_svg(const struct table *table, const struct layout *layout,
 	int status = add_content(&to, error);
 
 	if (status == 0) {
-		put_head(&to, is_document);
+		const int height = to.top + HEIGHT + BELOW + SVG_PADDING;
+		struct text_buffer head = { 0 };
+
+		if (is_document)
+			text_add_string(&head, "<?xml version=\"1.0\" "
+			                "encoding=\"UTF-8\"?>\n");
+		text_add_format(
+		    &head,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		    "id=\"cpprof-picture\" width=\"%d\" height=\"%d\" "
+		    "viewBox=\"0 0 %d %d\">\n<title>",
+		    SVG_PIXELS, height, SVG_PIXELS, height);
+		svg_add_untrusted(&head, table->header[0],
+		                  strlen(table->header[0]));
+		text_add_string(&head, "</title>\n");
+		chart_svg_add_style(&head, is_document);
+		to.text.failed |= head.failed;
+		writer_put(to.drawing.writer, head.bytes, head.length);
+		text_free(&head);
 		writer_put(writer, to.text.bytes, to.text.length);
 		svg_put(writer, "</svg>\n");
 		if (to.text.failed || to.name.failed || to.drawing.rest.failed)

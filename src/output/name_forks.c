@@ -170,7 +170,7 @@ name_forks_find_words(struct fork_finding *finding, const uint32_t *run,
 }
 
 static int
-name_forks_find_last(struct fork_finding *finding)
+name_forks_find_all(struct fork_finding *finding)
 {
 	struct name_parts parts = { 0 };
 	int status = 0;
@@ -185,14 +185,9 @@ name_forks_find_last(struct fork_finding *finding)
 		};
 	}
 	name_parts_free(&parts);
-	return status;
-}
-
-static int
-name_forks_find_all(struct fork_finding *finding)
-{
-	if (name_forks_find_last(finding) != 0 ||
-	    sort_items(finding->order, finding->n, sizeof *finding->order,
+	if (status != 0)
+		return -1;
+	if (sort_items(finding->order, finding->n, sizeof *finding->order,
 	               name_forks_compare_names, finding, finding->error) != 0)
 		return -1;
 	for (size_t i = 0, end; i < finding->n; i = end) {

@@ -151,29 +151,6 @@ picture_svg_add_title(struct svg *svg, uint32_t number, const char *name,
 	return 0;
 }
 
-/* Adds the short name, if that is not the whole one. */
-static int
-add_short_name(struct svg *svg, const char *name, size_t n,
-               struct error *error)
-{
-	struct text_buffer *brief = &svg->drawing.rest;
-
-	text_clear(brief);
-	if (text_add_short_name(brief, &svg->parts, name, n, error) != 0)
-		return -1;
-	if (brief->length == n)
-		return 0;
-	text_clear(&svg->scratch);
-	text_add_printable(&svg->scratch, brief->bytes, brief->length);
-	text_clear(brief);
-	text_add_elided(brief, svg->scratch.bytes, svg->scratch.length,
-	                SHORT_COLUMNS);
-	text_add_string(&svg->boxes, "<desc>");
-	svg_add_escaped(&svg->boxes, brief->bytes, brief->length);
-	text_add_string(&svg->boxes, "</desc>");
-	return 0;
-}
-
 /* Adds the class of a box's colour. */
 static void
 picture_svg_add_class(struct svg *svg, const struct picture_box *box,
@@ -269,6 +246,8 @@ add_box(struct svg *svg, uint32_t number, struct error *error)
 	const char *bytes = names_text(paths->names, name);
 	size_t n = names_length(paths->names, name);
 	struct text_buffer *text = &svg->boxes;
+	struct text_buffer *brief;
+
 	/* Without stacks, boxes side by side may share any of their hits. */
 	uint64_t unshared = svg->picture->is_open_ended ? 0 : box->solid;
 
@@ -281,9 +260,23 @@ add_box(struct svg *svg, uint32_t number, struct error *error)
 	if (unshared < box->value)
 		text_add_format(text, " data-s=\"%" PRIu64 "\"", unshared);
 	text_add_char(text, '>');
-	if (picture_svg_add_title(svg, number, bytes, n, error) != 0 ||
-	    add_short_name(svg, bytes, n, error) != 0)
+	if (picture_svg_add_title(svg, number, bytes, n, error) != 0)
 		return -1;
+	/* Adds the short name, if that is not the whole one. */
+	brief = &svg->drawing.rest;
+	text_clear(brief);
+	if (text_add_short_name(brief, &svg->parts, bytes, n, error) != 0)
+		return -1;
+	if (brief->length != n) {
+		text_clear(&svg->scratch);
+		text_add_printable(&svg->scratch, brief->bytes, brief->length);
+		text_clear(brief);
+		text_add_elided(brief, svg->scratch.bytes, svg->scratch.length,
+		                SHORT_COLUMNS);
+		text_add_string(&svg->boxes, "<desc>");
+		svg_add_escaped(&svg->boxes, brief->bytes, brief->length);
+		text_add_string(&svg->boxes, "</desc>");
+	}
 	add_rectangles(svg, box, box_color(bytes, n));
 	if (picture_svg_add_label(svg, box, bytes, n, error) != 0)
 		return -1;
@@ -292,34 +285,6 @@ add_box(struct svg *svg, uint32_t number, struct error *error)
 	if (box->depth >= svg->n_levels)
 		svg->n_levels = box->depth + 1;
 	svg->n_drawn++;
-	return 0;
-}
-
-/* Draws all boxes that are wide enough; stops when there is no more room. */
-static int
-try_boxes(struct svg *svg, bool *fits, struct error *error)
-{
-	const struct picture *picture = svg->picture;
-
-	text_clear(&svg->boxes);
-	svg->n_drawn = svg->n_levels = 0;
-	svg->has_hatched = svg->has_overhang = svg->has_deeper = false;
-	*fits = true;
-	for (uint32_t i = 0; i < picture->n_boxes && *fits; i++) {
-		if (picture->boxes[i].value < svg->least)
-			continue;
-		if (picture->boxes[i].depth >= svg->most_levels) {
-			svg->has_deeper = true;
-			continue;
-		}
-		if (add_box(svg, i, error) != 0)
-			return -1;
-		*fits = svg->n_drawn <= FEWEST_BOXES ||
-		    svg->boxes.length <= ROOM_FOR_BOXES;
-	}
-	if (svg->boxes.failed || svg->scratch.failed ||
-	    svg->drawing.rest.failed)
-		return error_out_of_memory(error);
 	return 0;
 }
 
@@ -333,8 +298,32 @@ picture_svg_draw_boxes(struct svg *svg, struct error *error)
 		svg->least++;
 	svg->most_levels = MOST_LEVELS;
 	for (;;) {
-		if (try_boxes(svg, &fits, error) != 0 ||
-		    output_may_go_on(0, svg->drawing.writer, error) != 0)
+		const struct picture *picture = svg->picture;
+
+		/*
+		 * Draws all boxes that are wide enough; stops when there is no
+		 * more room.
+		 */
+		text_clear(&svg->boxes);
+		svg->n_drawn = svg->n_levels = 0;
+		svg->has_hatched = svg->has_overhang = svg->has_deeper = false;
+		fits = true;
+		for (uint32_t i = 0; i < picture->n_boxes && fits; i++) {
+			if (picture->boxes[i].value < svg->least)
+				continue;
+			if (picture->boxes[i].depth >= svg->most_levels) {
+				svg->has_deeper = true;
+				continue;
+			}
+			if (add_box(svg, i, error) != 0)
+				return -1;
+			fits = svg->n_drawn <= FEWEST_BOXES ||
+			    svg->boxes.length <= ROOM_FOR_BOXES;
+		}
+		if (svg->boxes.failed || svg->scratch.failed ||
+		    svg->drawing.rest.failed)
+			return error_out_of_memory(error);
+		if (output_may_go_on(0, svg->drawing.writer, error) != 0)
 			return -1;
 		if (fits)
 			return 0;
@@ -475,17 +464,6 @@ add_head(struct svg *svg, int top, bool is_document)
 	*lines = head;
 }
 
-static void
-put_script(struct writer *writer)
-{
-	svg_put(writer, "<script><![CDATA[\n");
-	for (size_t i = 0; picture_script[i] != NULL; i++) {
-		svg_put(writer, picture_script[i]);
-		svg_put(writer, "\n");
-	}
-	svg_put(writer, "]]></script>\n");
-}
-
 static int
 draw_svg(struct svg *svg, bool is_document, struct error *error)
 {
@@ -499,7 +477,12 @@ draw_svg(struct svg *svg, bool is_document, struct error *error)
 	writer_put(writer, svg->head.bytes, svg->head.length);
 	writer_put(writer, svg->boxes.bytes, svg->boxes.length);
 	svg_put(writer, "</svg>\n");
-	put_script(writer);
+	svg_put(writer, "<script><![CDATA[\n");
+	for (size_t i = 0; picture_script[i] != NULL; i++) {
+		svg_put(writer, picture_script[i]);
+		svg_put(writer, "\n");
+	}
+	svg_put(writer, "]]></script>\n");
 	svg_put(writer, "</svg>\n");
 	return 0;
 }

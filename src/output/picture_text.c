@@ -76,40 +76,6 @@ struct canvas {
 	bool has_hatched, has_overhang;
 };
 
-static int
-canvas_begin(struct canvas *canvas, struct drawing *drawing,
-             struct error *error)
-{
-	const struct layout *layout = drawing->layout;
-	const struct picture *picture = drawing->table->picture;
-
-	*canvas = (struct canvas){
-		.drawing = drawing,
-		.picture = picture,
-		.width = layout->width > 1 ? layout->width : PICTURE_COLUMNS,
-		.n_levels = picture->n_levels,
-		.ink = NO_COLOR,
-		.ground = NO_COLOR,
-	};
-	canvas->boxes = memory_array(picture->n_boxes, sizeof *canvas->boxes,
-	                             error);
-	canvas->first = memory_array((size_t)picture->n_levels + 2,
-	                             sizeof *canvas->first, error);
-	canvas->halves = memory_array(2 * canvas->width + 2,
-	                              sizeof *canvas->halves, error);
-	return canvas->boxes == NULL || canvas->first == NULL ||
-	    canvas->halves == NULL ? -1 : 0;
-}
-
-static void
-canvas_free(struct canvas *canvas)
-{
-	free(canvas->boxes);
-	free(canvas->first);
-	free(canvas->halves);
-	text_free(&canvas->label);
-}
-
 /* Counting sort by level; within one, boxes stay from left to right. */
 static void
 sort_by_level(struct canvas *canvas)
@@ -591,8 +557,26 @@ int
 draw_picture(struct drawing *drawing, struct error *error)
 {
 	struct canvas canvas;
-	int status = canvas_begin(&canvas, drawing, error);
+	int status;
+	const struct layout *layout = drawing->layout;
+	const struct picture *picture = drawing->table->picture;
 
+	canvas = (struct canvas){
+		.drawing = drawing,
+		.picture = picture,
+		.width = layout->width > 1 ? layout->width : PICTURE_COLUMNS,
+		.n_levels = picture->n_levels,
+		.ink = NO_COLOR,
+		.ground = NO_COLOR,
+	};
+	canvas.boxes = memory_array(picture->n_boxes, sizeof *canvas.boxes,
+	                            error);
+	canvas.first = memory_array((size_t)picture->n_levels + 2,
+	                            sizeof *canvas.first, error);
+	canvas.halves = memory_array(2 * canvas.width + 2,
+	                             sizeof *canvas.halves, error);
+	status = canvas.boxes == NULL || canvas.first == NULL ||
+	    canvas.halves == NULL ? -1 : 0;
 	if (status == 0) {
 		sort_by_level(&canvas);
 		fit_levels(&canvas);
@@ -602,6 +586,9 @@ draw_picture(struct drawing *drawing, struct error *error)
 		status = draw_levels(&canvas, error);
 	if (status == 0)
 		status = draw_legend(&canvas, error);
-	canvas_free(&canvas);
+	free(canvas.boxes);
+	free(canvas.first);
+	free(canvas.halves);
+	text_free(&canvas.label);
 	return status;
 }

@@ -89,19 +89,6 @@ shown_inner_name(const struct shown_names *shown, const struct cell *cell)
 	return found == NULL ? name : *found;
 }
 
-static int
-mark_text(struct shown_names *shown, const struct cell *cell,
-          struct error *error)
-{
-	if (cell->n_name == 0)
-		return 0;
-	if (memory_grow(&shown->inner, &shown->inner_capacity,
-	                shown->n_inner + 1, sizeof *shown->inner, error) != 0)
-		return -1;
-	shown->inner[shown->n_inner++] = name_in(cell);
-	return 0;
-}
-
 /* Marks the names of a cell; the first cell with a name says of which set. */
 static int
 mark_cell(struct shown_names *shown, const struct cell *cell,
@@ -109,8 +96,16 @@ mark_cell(struct shown_names *shown, const struct cell *cell,
 {
 	const struct call_paths *paths = cell->path.paths;
 
-	if (cell->kind == CELL_TEXT)
-		return mark_text(shown, cell, error);
+	if (cell->kind == CELL_TEXT) {
+		if (cell->n_name == 0)
+			return 0;
+		if (memory_grow(&shown->inner, &shown->inner_capacity,
+		                shown->n_inner + 1, sizeof *shown->inner,
+		                error) != 0)
+			return -1;
+		shown->inner[shown->n_inner++] = name_in(cell);
+		return 0;
+	}
 	if (cell->kind != CELL_NAME && cell->kind != CELL_PATH)
 		return 0;
 	if (shown->names == NULL) {
@@ -131,10 +126,11 @@ mark_cell(struct shown_names *shown, const struct cell *cell,
 	return 0;
 }
 
-static int
-mark_names(struct shown_names *shown, const struct table *table,
-           struct error *error)
+int
+shown_names_make(struct shown_names *shown, const struct table *table,
+                 bool are_short, struct error *error)
 {
+	uint32_t count, n = 0;
 	struct cell cells[TABLE_MAX_COLUMNS];
 
 	for (size_t i = 0; i < table->n_fields; i++)
@@ -151,17 +147,7 @@ mark_names(struct shown_names *shown, const struct table *table,
 		if (i % ROWS_A_STEP == 0 && interrupt_requested)
 			return error_set(error, "interrupted");
 	}
-	return 0;
-}
-
-int
-shown_names_make(struct shown_names *shown, const struct table *table,
-                 bool are_short, struct error *error)
-{
-	uint32_t count, n = 0;
-
-	if (mark_names(shown, table, error) != 0 ||
-	    settle_inner(shown, are_short, error) != 0)
+	if (settle_inner(shown, are_short, error) != 0)
 		return -1;
 	count = shown->names == NULL ? 0 : names_count(shown->names);
 	for (uint32_t name = 0; name < count; name++)

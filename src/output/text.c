@@ -97,40 +97,6 @@ draw_line_with_names(struct drawing *drawing, const char *style,
 }
 
 static int
-draw_header(struct drawing *drawing, struct error *error)
-{
-	const struct table *table = drawing->table;
-
-	for (size_t i = 0; i < table->n_header; i++)
-		if (draw_line_with_names(drawing, i == 0 && !table->is_plain ?
-		                         BOLD : "", table->header[i], false, i,
-		                         error) != 0)
-			return -1;
-	return 0;
-}
-
-static int
-draw_fields(struct drawing *drawing, struct error *error)
-{
-	for (size_t i = 0; i < drawing->table->n_fields; i++) {
-		const struct field *field = &drawing->table->fields[i];
-
-		if (field->title == NULL)
-			continue;
-		text_add_format(&drawing->line, "%s: ", field->title);
-		text_clear(&drawing->rest);
-		if (drawing_add_cell(drawing, &drawing->rest, &field->value,
-		                     0, error) != 0 ||
-		    drawing_add_wrapped(drawing, drawing->rest.bytes,
-		                        drawing->rest.length,
-		                        drawing_used(drawing), error) != 0 ||
-		    drawing_flush(drawing, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
 draw_rule(struct drawing *drawing, struct error *error)
 {
 	return draw_line(drawing, DIM, rule, error);
@@ -215,40 +181,39 @@ try_alike_rows(struct drawing *drawing, struct error *error)
 	return 0;
 }
 
-/* Finds out how paths and names must be cut so that no two look the same. */
-static int
-part_alike_rows(struct drawing *drawing, struct error *error)
-{
-	size_t n_alike = 0;
-	int status;
-
-	if (drawing->layout->width == 0 ||
-	    drawing->table->n_rows >= UINT32_MAX)
-		return 0;
-	drawing->is_trial = true;
-	status = try_all_rows(drawing, error);
-	for (int stage = 0; status == 0 && stage < ALIKE_STAGES; stage++) {
-		status = alike_rows_part(&drawing->alike, drawing->table,
-		                         drawing->cut_column,
-		                         (enum alike_stage)stage, &n_alike,
-		                         error);
-		if (status == 0 && n_alike > 0)
-			status = shown_names_find_forks(&drawing->shown, error);
-		if (status == 0 && n_alike > 0)
-			status = try_alike_rows(drawing, error);
-	}
-	drawing->is_trial = false;
-	return status;
-}
-
 static int
 text_draw_rows(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
 	struct cell group = { 0 };
+	size_t n_alike = 0;
+	int status;
 
-	if (part_alike_rows(drawing, error) != 0)
-		return -1;
+	/*
+	 * Finds out how paths and names must be cut so that no two look the
+	 * same.
+	 */
+	if (drawing->layout->width != 0 &&
+	    drawing->table->n_rows < UINT32_MAX) {
+		drawing->is_trial = true;
+		status = try_all_rows(drawing, error);
+		for (int stage = 0; status == 0 && stage < ALIKE_STAGES;
+		     stage++) {
+			status = alike_rows_part(&drawing->alike,
+			                         drawing->table,
+			                         drawing->cut_column,
+			                         (enum alike_stage)stage,
+			                         &n_alike, error);
+			if (status == 0 && n_alike > 0)
+				status = shown_names_find_forks(&drawing->shown,
+				                                error);
+			if (status == 0 && n_alike > 0)
+				status = try_alike_rows(drawing, error);
+		}
+		drawing->is_trial = false;
+		if (status != 0)
+			return -1;
+	}
 	for (size_t i = 0; i < table->n_rows; i++) {
 		table_get_row(table, i, drawing->cells);
 		if (draw_gap(drawing, i, &group, error) != 0 ||
@@ -281,42 +246,14 @@ text_measure_depths(struct drawing *drawing, uint64_t *deepest, size_t *room,
 	return 0;
 }
 
-/*
- * Decides how rows are indented, before any is drawn: on a terminal, so that
- * names have room.
- */
-static int
-text_fit_indent(struct drawing *drawing, struct error *error)
-{
-	const struct table *table = drawing->table;
-	bool is_last = table->indents_last;
-	uint64_t deepest;
-	size_t room, most;
-
-	drawing->indent_step = is_last ? LAST_INDENT_STEP : INDENT_STEP;
-	drawing->indent_most = is_last ? LAST_INDENT_MOST : INDENT_MOST;
-	if (drawing->layout->width == 0 ||
-	    drawing_depth_column(drawing) == table->n_columns)
-		return 0;
-	if (text_measure_depths(drawing, &deepest, &room, error) != 0)
-		return -1;
-	most = room / 2;
-	if (room < most + NAME_LEAST)
-		most = room > NAME_LEAST ? room - NAME_LEAST : 0;
-	if (most < INDENT_LEAST && table->suffix_key != NULL)
-		most = INDENT_LEAST;
-	if (drawing->indent_most > most)
-		drawing->indent_most = most;
-	if (deepest > drawing->indent_most / drawing->indent_step)
-		drawing->indent_step = 1;
-	return 0;
-}
-
 /* Headings or the format line, between rules; a plain table has only rows. */
 static int
 draw_body(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
+	bool is_last;
+	uint64_t deepest;
+	size_t room, most;
 
 	if (table->n_columns == 0)
 		return 0;
@@ -326,8 +263,27 @@ draw_body(struct drawing *drawing, struct error *error)
 	if ((table->pattern == NULL ? measure_columns(drawing, error) :
 	     fit_pattern(drawing, error)) != 0)
 		return -1;
-	if (text_fit_indent(drawing, error) != 0)
-		return -1;
+	/*
+	 * Decides how rows are indented, before any is drawn: on a terminal, so
+	 * that names have room.
+	 */
+	is_last = table->indents_last;
+	drawing->indent_step = is_last ? LAST_INDENT_STEP : INDENT_STEP;
+	drawing->indent_most = is_last ? LAST_INDENT_MOST : INDENT_MOST;
+	if (drawing->layout->width != 0 &&
+	    drawing_depth_column(drawing) != table->n_columns) {
+		if (text_measure_depths(drawing, &deepest, &room, error) != 0)
+			return -1;
+		most = room / 2;
+		if (room < most + NAME_LEAST)
+			most = room > NAME_LEAST ? room - NAME_LEAST : 0;
+		if (most < INDENT_LEAST && table->suffix_key != NULL)
+			most = INDENT_LEAST;
+		if (drawing->indent_most > most)
+			drawing->indent_most = most;
+		if (deepest > drawing->indent_most / drawing->indent_step)
+			drawing->indent_step = 1;
+	}
 	if (table->is_plain)
 		return text_draw_rows(drawing, error);
 	if (table->pattern != NULL) {
@@ -348,9 +304,27 @@ draw_text(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
 
-	if (draw_header(drawing, error) != 0 ||
-	    draw_fields(drawing, error) != 0 ||
-	    draw_body(drawing, error) != 0)
+	for (size_t i = 0; i < table->n_header; i++)
+		if (draw_line_with_names(drawing, i == 0 && !table->is_plain ?
+		                         BOLD : "", table->header[i], false, i,
+		                         error) != 0)
+			return -1;
+	for (size_t i = 0; i < drawing->table->n_fields; i++) {
+		const struct field *field = &drawing->table->fields[i];
+
+		if (field->title == NULL)
+			continue;
+		text_add_format(&drawing->line, "%s: ", field->title);
+		text_clear(&drawing->rest);
+		if (drawing_add_cell(drawing, &drawing->rest, &field->value,
+		                     0, error) != 0 ||
+		    drawing_add_wrapped(drawing, drawing->rest.bytes,
+		                        drawing->rest.length,
+		                        drawing_used(drawing), error) != 0 ||
+		    drawing_flush(drawing, error) != 0)
+			return -1;
+	}
+	if (draw_body(drawing, error) != 0)
 		return -1;
 	for (size_t i = 0; i < table->n_footer; i++)
 		if (draw_line_with_names(drawing, "", table->footer[i], true,

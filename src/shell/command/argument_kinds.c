@@ -595,13 +595,30 @@ read_digits(struct reading *reading, struct value *value)
 
 const struct argument_kind arg_digits = { .read = read_digits };
 
-/* The word is the beginning of no choice, or of several. */
+/* A choice may be shortened to a unique prefix. */
 static int
-report_choice(const struct reading *reading, const struct word *word,
-              bool is_ambiguous)
+read_choice(struct reading *reading, struct value *value)
 {
-	struct text_buffer known = { 0 };
+	const char *const *choices = reading->command->choices;
+	const struct word *word = argument_kinds_next_word(reading);
+	size_t n = 0;
+	bool is_ambiguous;
+	struct text_buffer known;
 
+	value->text = word->text;
+	for (size_t i = 0; choices[i] != NULL; i++) {
+		if (strncmp(choices[i], word->text, word->length) != 0)
+			continue;
+		value->count = i;
+		n++;
+		if (strlen(choices[i]) == word->length)
+			return 0;
+	}
+	if (n == 1 && word->length > 0)
+		return 0;
+	/* The word is the beginning of no choice, or of several. */
+	is_ambiguous = n > 1 && word->length > 0;
+	known = (struct text_buffer){ 0 };
 	for (size_t i = 0; reading->command->choices[i] != NULL; i++) {
 		const char *choice = reading->command->choices[i];
 
@@ -615,28 +632,6 @@ report_choice(const struct reading *reading, const struct word *word,
 	          SHOWN, word->text, text_string(&known));
 	text_free(&known);
 	return -1;
-}
-
-/* A choice may be shortened to a unique prefix. */
-static int
-read_choice(struct reading *reading, struct value *value)
-{
-	const char *const *choices = reading->command->choices;
-	const struct word *word = argument_kinds_next_word(reading);
-	size_t n = 0;
-
-	value->text = word->text;
-	for (size_t i = 0; choices[i] != NULL; i++) {
-		if (strncmp(choices[i], word->text, word->length) != 0)
-			continue;
-		value->count = i;
-		n++;
-		if (strlen(choices[i]) == word->length)
-			return 0;
-	}
-	if (n == 1 && word->length > 0)
-		return 0;
-	return report_choice(reading, word, n > 1 && word->length > 0);
 }
 
 /* Whether a word is a choice in full. */

@@ -4,31 +4,25 @@
 
 #include <string.h>
 
-static void
-text_add_argument(struct text_buffer *text, const struct command *command,
-                  const struct argument *argument)
-{
-	bool is_optional = argument->flags & ARG_OPTIONAL;
-
-	text_add_string(text, is_optional ? " [" : " ");
-	if (argument->kind->add_usage != NULL)
-		argument->kind->add_usage(text, command);
-	else
-		text_add_string(text, argument->name);
-	if (argument->flags & ARG_REPEATED)
-		text_add_string(text, "...");
-	if (is_optional)
-		text_add_char(text, ']');
-}
-
 void
 text_add_usage(struct text_buffer *text, const struct command *command)
 {
 	const struct argument *argument = command->arguments;
 
 	text_add_string(text, command->name);
-	for (; argument != NULL && argument->name != NULL; argument++)
-		text_add_argument(text, command, argument);
+	for (; argument != NULL && argument->name != NULL; argument++) {
+		bool is_optional = argument->flags & ARG_OPTIONAL;
+
+		text_add_string(text, is_optional ? " [" : " ");
+		if (argument->kind->add_usage != NULL)
+			argument->kind->add_usage(text, command);
+		else
+			text_add_string(text, argument->name);
+		if (argument->flags & ARG_REPEATED)
+			text_add_string(text, "...");
+		if (is_optional)
+			text_add_char(text, ']');
+	}
 }
 
 /* Says which argument is missing, and the usage if that says more. */
@@ -174,37 +168,6 @@ read_last(struct reading *reading)
 	return 0;
 }
 
-static int
-arguments_read_arguments(struct reading *reading)
-{
-	const struct command *command = reading->command;
-	const struct argument *argument = command->arguments;
-
-	for (; argument != NULL && argument->name != NULL; argument++) {
-		if (read_anywhere(reading) != 0)
-			return -1;
-		reading->argument = argument;
-		if ((argument->flags & ARG_ANYWHERE) != 0 ||
-		    is_passed_over(reading))
-			continue;
-		if (reading->at < reading->words->n) {
-			if (argument->kind->takes_rest &&
-			    read_last(reading) != 0)
-				return -1;
-			if (read_argument(reading, argument) != 0)
-				return -1;
-		} else if (!(argument->flags & ARG_OPTIONAL)) {
-			return arguments_report_missing(argument, command,
-			                                reading->error);
-		}
-	}
-	if (command->arguments != NULL && read_anywhere(reading) != 0)
-		return -1;
-	if (reading->at < reading->words->n)
-		return report_too_many(reading);
-	return 0;
-}
-
 /* The next argument in the fixed order from `argument` on; its name may be
  * NULL. */
 static const struct argument *
@@ -261,9 +224,33 @@ arguments_parse(struct arguments *arguments, const struct session *session,
 		.line = line,
 		.error = error,
 	};
+	const struct argument *argument;
 
 	*arguments = (struct arguments){ 0 };
-	return arguments_read_arguments(&reading);
+	argument = command->arguments;
+	for (; argument != NULL && argument->name != NULL; argument++) {
+		if (read_anywhere(&reading) != 0)
+			return -1;
+		reading.argument = argument;
+		if ((argument->flags & ARG_ANYWHERE) != 0 ||
+		    is_passed_over(&reading))
+			continue;
+		if (reading.at < reading.words->n) {
+			if (argument->kind->takes_rest &&
+			    read_last(&reading) != 0)
+				return -1;
+			if (read_argument(&reading, argument) != 0)
+				return -1;
+		} else if (!(argument->flags & ARG_OPTIONAL)) {
+			return arguments_report_missing(argument, command,
+			                                reading.error);
+		}
+	}
+	if (command->arguments != NULL && read_anywhere(&reading) != 0)
+		return -1;
+	if (reading.at < reading.words->n)
+		return report_too_many(&reading);
+	return 0;
 }
 
 int

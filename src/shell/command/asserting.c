@@ -61,20 +61,6 @@ asserting_hits(const struct asserting *asserting, const struct asserted *of,
 	return estimate;
 }
 
-static struct estimate
-asserting_estimate_share(const struct asserting *asserting,
-                         const struct asserted *of)
-{
-	const struct sampled part = of->amount->sampled;
-
-	if (of->groups != NULL)
-		return group_share_estimate(&asserting->noise, of->groups, part,
-		                            asserting->whole, ESTIMATE_95);
-	return of->runs != NULL ?
-	    run_share_estimate(of->runs, part, asserting->whole, ESTIMATE_95) :
-	    share_estimate(part, asserting->whole, ESTIMATE_95);
-}
-
 /* The value in the bound's unit, with an interval if chance has made it. */
 static struct estimate
 estimate_of(const struct asserting *asserting,
@@ -83,8 +69,19 @@ estimate_of(const struct asserting *asserting,
 	double gticks = asserting_interval_of(asserting);
 	struct estimate estimate;
 
-	if (assertion->is_share)
-		return asserting_estimate_share(asserting, of);
+	if (assertion->is_share) {
+		const struct sampled part = of->amount->sampled;
+
+		if (of->groups != NULL)
+			return group_share_estimate(&asserting->noise,
+			                            of->groups, part,
+			                            asserting->whole,
+			                            ESTIMATE_95);
+		return of->runs != NULL ?
+		    run_share_estimate(of->runs, part, asserting->whole,
+		                       ESTIMATE_95) :
+		    share_estimate(part, asserting->whole, ESTIMATE_95);
+	}
 	estimate = asserting_hits(asserting, of, ESTIMATE_95);
 	estimate.value *= gticks;
 	estimate.low *= gticks;
@@ -136,16 +133,6 @@ is_exact(const struct asserting *asserting, const struct asserted *of,
 	    of->groups == NULL && (of->runs == NULL || isnan(estimate->low));
 }
 
-static const char *
-why_undecided(const struct asserted *of)
-{
-	return of->groups != NULL ?
-	    "the bound is inside the interval: merge more members" :
-	    of->runs != NULL ?
-	    "the bound is inside the interval: record longer, or more runs" :
-	    "the bound is inside the interval: record longer";
-}
-
 static struct asserting_finding
 judge(const struct asserting *asserting, const struct assertion *assertion,
       const struct asserted *of)
@@ -171,7 +158,11 @@ judge(const struct asserting *asserting, const struct assertion *assertion,
 	finding.has_interval = true;
 	finding.verdict = asserting_decide(assertion, &finding.estimate);
 	if (finding.verdict == VERDICT_UNDECIDED)
-		finding.why = why_undecided(of);
+		finding.why = of->groups != NULL ?
+		    "the bound is inside the interval: merge more members" :
+		    of->runs != NULL ?
+		    "the bound is inside the interval: record longer, or more runs" :
+		    "the bound is inside the interval: record longer";
 	return finding;
 }
 
@@ -199,26 +190,6 @@ add_signed(struct text_buffer *text, const struct asserting *asserting,
 	add_quantity(text, asserting, assertion, fabs(quantity));
 }
 
-/*
- * What an amount is the sum of, if that is more than one run.  How many members
- * have a label is not known, as little as their groups.
- */
-static void
-add_sum_of(struct text_buffer *text, const struct asserting *asserting)
-{
-	if (asserting->n_runs > 1)
-		text_add_format(text, " in %zu runs together",
-		                asserting->n_runs);
-	else if (asserting->for_members != asserting->n_members)
-		text_add_format(text, " per %" PRIu64 " members (the profile "
-		                "has %" PRIu64 ")", asserting->for_members,
-		                asserting->n_members);
-	else if (asserting->n_members > 1 &&
-	         asserting->request.no_groups == NULL)
-		text_add_format(text, " in %" PRIu64 " members together",
-		                asserting->n_members);
-}
-
 /* "7.31% (95%: 6.5% to 8.2%)" */
 static void
 add_result(struct text_buffer *text, const struct asserting *asserting,
@@ -236,8 +207,28 @@ add_result(struct text_buffer *text, const struct asserting *asserting,
 		add_signed(text, asserting, assertion, estimate->high);
 		text_add_char(text, ')');
 	}
-	if (finding->has_value && !assertion->is_share && !assertion->is_change)
-		add_sum_of(text, asserting);
+	if (finding->has_value && !assertion->is_share &&
+	    !assertion->is_change) {
+		/*
+		 * What an amount is the sum of, if that is more than one run.
+		 * How many members have a label is not known, as little as
+		 * their groups.
+		 */
+		if (asserting->n_runs > 1)
+			text_add_format(text, " in %zu runs together",
+			                asserting->n_runs);
+		else if (asserting->for_members != asserting->n_members)
+			text_add_format(text,
+			                " per %" PRIu64 " members (the profile "
+			                "has %" PRIu64 ")",
+			                asserting->for_members,
+			                asserting->n_members);
+		else if (asserting->n_members > 1 &&
+		         asserting->request.no_groups == NULL)
+			text_add_format(text,
+			                " in %" PRIu64 " members together",
+			                asserting->n_members);
+	}
 	if (finding->why != NULL)
 		text_add_format(text, "%s%s", finding->has_value ? "; " : "",
 		                finding->why);
@@ -350,27 +341,23 @@ add_finding(struct asserting *asserting, const struct assertion *assertion,
 
 /* ---- all rows of an assertion ---- */
 
-/* How many runs were loaded, which views show as a sum. */
-static int
-asserting_count_runs(const struct session *session, size_t *n,
-                     struct error *error)
-{
-	struct run_list list = { 0 };
-	int status = run_list_add_paths(&list,
-	    (const char *const *)session->files, session->n_files, error);
-
-	*n = list.n;
-	run_list_free(&list);
-	return status;
-}
-
 int
 asserting_begin(struct asserting *asserting, struct session *session,
                 struct table *table, struct error *error)
 {
+	struct run_list list;
+	int status;
+
 	*asserting = (struct asserting){ .session = session, .table = table };
-	if (session_need_profile(session, error) != 0 ||
-	    asserting_count_runs(session, &asserting->n_runs, error) != 0)
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	/* How many runs were loaded, which views show as a sum. */
+	list = (struct run_list){ 0 };
+	status = run_list_add_paths(&list, (const char *const *)session->files,
+	                            session->n_files, error);
+	asserting->n_runs = list.n;
+	run_list_free(&list);
+	if (status != 0)
 		return -1;
 	asserting->request = session_request(session);
 	/* Several merged profiles are one of all their members. */
@@ -417,43 +404,21 @@ asserting_end(struct asserting *asserting)
 	session->has_undecided |= asserting->n_undecided > 0;
 }
 
-/* What shares are of, and the groups. */
-static int
-count_whole(struct asserting *asserting, struct error *error)
-{
-	if (asserting->has_whole)
-		return 0;
-	if (session_noise_request(asserting->session, &asserting->request,
-	                          error) != 0 ||
-	    amount_of_whole(&asserting->request, &asserting->whole,
-	                    error) != 0)
-		return -1;
-	asserting->noise = group_noise_of(&asserting->request);
-	asserting->has_whole = true;
-	return 0;
-}
-
-/* What each run has of the functions. */
-static int
-count_runs_apart(struct asserting *asserting, struct error *error)
-{
-	size_t n;
-	const struct sample_set *sets = session_runs(asserting->session, &n,
-	                                             error);
-
-	return sets == NULL ? -1 :
-	    run_noise_make(&asserting->runs, &asserting->request, sets, n,
-	                   asserting->whole, asserting->functions,
-	                   asserting->n_functions, error);
-}
-
 int
 asserting_count(struct asserting *asserting, struct error *error)
 {
 	const struct sample_set *set = asserting->request.set;
 
-	if (count_whole(asserting, error) != 0)
-		return -1;
+	/* What shares are of, and the groups. */
+	if (!asserting->has_whole) {
+		if (session_noise_request(asserting->session,
+		                          &asserting->request, error) != 0 ||
+		    amount_of_whole(&asserting->request, &asserting->whole,
+		                    error) != 0)
+			return -1;
+		asserting->noise = group_noise_of(&asserting->request);
+		asserting->has_whole = true;
+	}
 	if (asserting->functions != NULL)
 		return 0;
 	asserting->place = memory_array(names_count(set->names),
@@ -466,8 +431,17 @@ asserting_count(struct asserting *asserting, struct error *error)
 		return -1;
 	for (uint32_t i = 0; i < asserting->n_functions; i++)
 		asserting->place[asserting->functions[i].name] = i + 1;
-	if (asserting->n_runs > 1)
-		return count_runs_apart(asserting, error);
+	if (asserting->n_runs > 1) {
+		size_t n;
+		const struct sample_set *sets = session_runs(asserting->session,
+		                                             &n, error);
+
+		/* What each run has of the functions. */
+		return sets == NULL ? -1 :
+		    run_noise_make(&asserting->runs, &asserting->request, sets,
+		                   n, asserting->whole, asserting->functions,
+		                   asserting->n_functions, error);
+	}
 	if (asserting->noise.groups == NULL)
 		return 0;
 	asserting->group_functions = group_noise_functions(&asserting->noise,
@@ -836,43 +810,37 @@ check_functions(struct asserting *asserting,
 }
 
 static int
-check_path(struct asserting *asserting, const struct assertion *assertion,
-           const uint32_t *path, size_t n, struct error *error)
-{
-	const struct group_noise *noise = &asserting->noise;
-	struct amount amount;
-	struct group_hits groups;
-	struct run_spread runs;
-	struct asserted of = { .amount = &amount };
-	struct asserting_finding finding;
-
-	if (amount_of_path(asserting->request.set, path, n, &amount,
-	                   error) != 0)
-		return -1;
-	if (noise->groups != NULL) {
-		of.groups = &groups;
-		if (group_noise_path(noise, path, n, &groups, error) != 0)
-			return -1;
-	}
-	if (asserting->runs.n > 0) {
-		of.runs = &runs;
-		if (run_noise_path(&asserting->runs, path, n, amount.sampled,
-		                   &runs, error) != 0)
-			return -1;
-	}
-	finding = judge(asserting, assertion, &of);
-	return add_finding(asserting, assertion, &finding, path, n, error);
-}
-
-static int
 check_paths(struct asserting *asserting, const struct assertion *assertion,
             const struct claimed *claimed, struct error *error)
 {
 	for (size_t i = 0; i < claimed->n; i++) {
 		size_t n;
 		const uint32_t *path = claimed_path(claimed, i, &n);
+		const struct group_noise *noise = &asserting->noise;
+		struct amount amount;
+		struct group_hits groups;
+		struct run_spread runs;
+		struct asserted of = { .amount = &amount };
+		struct asserting_finding finding;
 
-		if (check_path(asserting, assertion, path, n, error) != 0)
+		if (amount_of_path(asserting->request.set, path, n, &amount,
+		                   error) != 0)
+			return -1;
+		if (noise->groups != NULL) {
+			of.groups = &groups;
+			if (group_noise_path(noise, path, n, &groups,
+			                     error) != 0)
+				return -1;
+		}
+		if (asserting->runs.n > 0) {
+			of.runs = &runs;
+			if (run_noise_path(&asserting->runs, path, n,
+			                   amount.sampled, &runs, error) != 0)
+				return -1;
+		}
+		finding = judge(asserting, assertion, &of);
+		if (add_finding(asserting, assertion, &finding, path, n,
+		                error) != 0)
 			return -1;
 	}
 	return 0;
@@ -917,19 +885,6 @@ asserting_find_functions(const struct asserting *asserting,
 	}
 	*n = 0;
 	return arena_alloc(arena, sizeof *found, error);
-}
-
-static int
-add_absent(struct asserting *asserting, const struct assertion *assertion,
-           const struct error *why, struct error *error)
-{
-	struct asserting_finding finding = {
-		.verdict = VERDICT_UNDECIDED,
-		.why = table_text(asserting->table, error, "%s", why->text),
-	};
-
-	return finding.why == NULL ? -1 :
-	    add_finding(asserting, assertion, &finding, NULL, 0, error);
 }
 
 static int
@@ -998,8 +953,17 @@ check_words(struct asserting *asserting, const struct assertion *assertion,
 
 		if (found == NULL)
 			return -1;
-		if (n == 0)
-			return add_absent(asserting, assertion, &why, error);
+		if (n == 0) {
+			struct asserting_finding finding = {
+				.verdict = VERDICT_UNDECIDED,
+				.why = table_text(asserting->table, error, "%s",
+				                  why.text),
+			};
+
+			return finding.why == NULL ? -1 :
+			    add_finding(asserting, assertion, &finding, NULL, 0,
+			                error);
+		}
 		if (assertion->view != ASSERT_PATH)
 			return (path_views[assertion->view] != NULL ?
 			        check_views : check_each)(asserting,

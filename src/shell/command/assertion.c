@@ -104,16 +104,34 @@ const struct argument_kind arg_bounded = {
 	.takes_rest = true,
 };
 
-/* "5%" or, in the resource's unit, "120ms". */
-static int
-read_bound(struct assertion *assertion, const struct session *session,
-           struct error *error)
+int
+assertion_of(struct assertion *assertion, const struct session *session,
+             const struct arguments *arguments, struct error *error)
 {
-	const struct resource *resource = session_resource(session);
-	const char *text = assertion->bound_text, *end;
-	const bool is_negative = assertion->is_change && *text == '-';
+	const struct value *claim = &arguments->values[1];
+	const struct resource *resource;
+	const char *text, *end;
+	bool is_negative;
 	size_t n;
 
+	*assertion = (struct assertion){
+		.view = (enum assertion_view)arguments->values[0].count,
+		.words = claim->pattern_words,
+		.n_words = claim->n_pattern_words,
+		.is_above = strcmp(claim->words[0], "above") == 0,
+		.bound_text = claim->words[1],
+		.is_change = claim->n_words > 2,
+	};
+	if (assertion->is_change)
+		assertion->view = assertion_find_view(claim->words[2]);
+	if (assertion->view != ASSERT_PATH && assertion->n_words > 1)
+		return error_set(error, "%s needs one function; put a name "
+		                 "with blanks between bars, and a path after "
+		                 "assert path", assertion_views[assertion->view]);
+	/* "5%" or, in the resource's unit, "120ms". */
+	resource = session_resource(session);
+	text = assertion->bound_text;
+	is_negative = assertion->is_change && *text == '-';
 	text += is_negative || (assertion->is_change && *text == '+');
 	n = strspn(text, "0123456789.");
 	assertion->is_share = n > 0 && strcmp(text + n, "%") == 0;
@@ -134,27 +152,4 @@ read_bound(struct assertion *assertion, const struct session *session,
 	                 "5%%, or an amount of %s such as %s",
 	                 assertion->bound_text, resource->name,
 	                 gticks_example(resource->gtick));
-}
-
-int
-assertion_of(struct assertion *assertion, const struct session *session,
-             const struct arguments *arguments, struct error *error)
-{
-	const struct value *claim = &arguments->values[1];
-
-	*assertion = (struct assertion){
-		.view = (enum assertion_view)arguments->values[0].count,
-		.words = claim->pattern_words,
-		.n_words = claim->n_pattern_words,
-		.is_above = strcmp(claim->words[0], "above") == 0,
-		.bound_text = claim->words[1],
-		.is_change = claim->n_words > 2,
-	};
-	if (assertion->is_change)
-		assertion->view = assertion_find_view(claim->words[2]);
-	if (assertion->view != ASSERT_PATH && assertion->n_words > 1)
-		return error_set(error, "%s needs one function; put a name "
-		                 "with blanks between bars, and a path after "
-		                 "assert path", assertion_views[assertion->view]);
-	return read_bound(assertion, session, error);
 }

@@ -197,20 +197,6 @@ report_form(const struct reading *reading)
 	                 "around the signs; or NAME off");
 }
 
-/* The place of the operator, or the number of words. */
-static size_t
-find_operator(const struct reading *reading)
-{
-	const struct words *words = reading->words;
-	size_t at = reading->at;
-
-	while (at < words->n &&
-	       !column_argument_is_word(&words->words[at], "/") &&
-	       !column_argument_is_word(&words->words[at], "-"))
-		at++;
-	return at;
-}
-
 static int
 read_factor(const struct reading *reading, const char *text, double *factor)
 {
@@ -259,21 +245,6 @@ column_argument_read_term(struct reading *reading, size_t end, char **resource,
 	return *resource == NULL ? -1 : 0;
 }
 
-/* A column has no name that something else has. */
-static int
-check_name(const struct reading *reading, const char *name)
-{
-	const struct profile *profile = reading->session->subject->profile;
-
-	if (strcmp(name, "off") == 0 || *name == '\0' || (profile != NULL &&
-	    profile_find_resource(profile, name) != NO_RESOURCE))
-		return error_set(reading->error, "%.*s is %s; give the column "
-		                 "another name", SHOWN, *name == '\0' ?
-		                 "empty" : name, strcmp(name, "off") == 0 ?
-		                 "not a name" : "a resource");
-	return 0;
-}
-
 static int
 column_argument_read_formula(struct reading *reading, struct value *value)
 {
@@ -281,6 +252,9 @@ column_argument_read_formula(struct reading *reading, struct value *value)
 	size_t left = words->n - reading->at, operator;
 	struct column_formula *formula = arena_alloc(
 	    &reading->arguments->arena, sizeof *formula, reading->error);
+	size_t at;
+	const char *name;
+	const struct profile *profile;
 
 	if (formula == NULL)
 		return -1;
@@ -304,9 +278,23 @@ column_argument_read_formula(struct reading *reading, struct value *value)
 	    !column_argument_is_word(&words->words[reading->at], "="))
 		return report_form(reading);
 	reading->at++;
-	operator = find_operator(reading);
-	if (check_name(reading, formula->name) != 0 ||
-	    column_argument_read_term(reading, operator, &formula->left,
+	/* The place of the operator, or the number of words. */
+	at = reading->at;
+	while (at < words->n &&
+	       !column_argument_is_word(&words->words[at], "/") &&
+	       !column_argument_is_word(&words->words[at], "-"))
+		at++;
+	operator = at;
+	/* A column has no name that something else has. */
+	name = formula->name;
+	profile = reading->session->subject->profile;
+	if (strcmp(name, "off") == 0 || *name == '\0' || (profile != NULL &&
+	    profile_find_resource(profile, name) != NO_RESOURCE))
+		return error_set(reading->error, "%.*s is %s; give the column "
+		                 "another name", SHOWN, *name == '\0' ?
+		                 "empty" : name, strcmp(name, "off") == 0 ?
+		                 "not a name" : "a resource");
+	if (column_argument_read_term(reading, operator, &formula->left,
 	                              &formula->left_factor) != 0)
 		return -1;
 	if (operator == words->n)

@@ -17,32 +17,6 @@ function_code_free(struct function_code *code)
 	disassembly_free(&code->disassembly);
 }
 
-static int
-function_code_find_frames(struct function_code *code,
-                          const struct profile *profile, struct error *error)
-{
-	code->frames = memory_array(profile->n_frames, sizeof *code->frames,
-	                            error);
-	code->place = memory_array(profile->n_frames, sizeof *code->place,
-	                           error);
-	code->modules = memory_array(profile->n_modules,
-	                             sizeof *code->modules, error);
-	if (code->frames == NULL || code->place == NULL ||
-	    code->modules == NULL)
-		return -1;
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-
-		code->place[i] = NO_PLACE;
-		if (frame->module != NO_MODULE &&
-		    profile->locations[frame->first_location].function ==
-		    code->function)
-			code->frames[code->n_frames++] = i;
-	}
-	profile_sort_frames(profile, code->frames, code->n_frames);
-	return 0;
-}
-
 /* Decodes the code of frames[n], all of one module. */
 static int
 decode_module(struct function_code *code, const struct session *session,
@@ -94,8 +68,25 @@ function_code_read(struct function_code *code, const struct session *session,
 		.function = function,
 		.without = NO_MODULE,
 	};
-	if (function_code_find_frames(code, profile, error) != 0)
+	code->frames = memory_array(profile->n_frames, sizeof *code->frames,
+	                            error);
+	code->place = memory_array(profile->n_frames, sizeof *code->place,
+	                           error);
+	code->modules = memory_array(profile->n_modules,
+	                             sizeof *code->modules, error);
+	if (code->frames == NULL || code->place == NULL ||
+	    code->modules == NULL)
 		return -1;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		code->place[i] = NO_PLACE;
+		if (frame->module != NO_MODULE &&
+		    profile->locations[frame->first_location].function ==
+		    code->function)
+			code->frames[code->n_frames++] = i;
+	}
+	profile_sort_frames(profile, code->frames, code->n_frames);
 	for (begin = 0; begin < code->n_frames; begin = end) {
 		uint32_t module = profile->frames[code->frames[begin]].module;
 

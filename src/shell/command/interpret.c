@@ -54,37 +54,6 @@ write_to_file(struct session *session, const struct command *command,
 	return written != 0 && error->is_set ? -1 : closed;
 }
 
-/* Runs a command that answers with the bytes of a file. */
-static int
-run_writing(struct session *session, const struct command *command,
-            const struct arguments *arguments, const struct words *words,
-            struct error *error)
-{
-	struct file_answer file = { .path = NULL };
-	struct sink sink;
-	int written, closed;
-
-	if (command->prepare(session, arguments, &file, error) != 0)
-		return -1;
-	if (file.path != NULL &&
-	    write_to_file(session, command, arguments, file.path, error) != 0)
-		return -1;
-	/* A redirection is opened even if nothing goes to it. */
-	if (sink_open(&sink, session, words->redirect, words->target,
-	              SINK_OF_COMMAND, error) != 0)
-		return -1;
-	if (file.path != NULL)
-		written = 0;
-	else if (file.is_binary && sink.is_terminal)
-		written = error_set(error, "these bytes are not for a "
-		                    "terminal; name a file");
-	else
-		written = write_to_sink(session, command, arguments, &sink,
-		                        error);
-	closed = sink_close(&sink, session, written == 0, error);
-	return written != 0 && error->is_set ? -1 : closed;
-}
-
 /*
  * Whether rows have numbers: at the prompt on a terminal, so that the output
  * of scripts, files and pipes does not change.
@@ -226,8 +195,33 @@ interpret_run(struct session *session, const struct command *command,
 	    command->arguments[0].kind->runs_program)
 		return run_redirected(session, command, arguments, words,
 		                      error);
-	if (command->write != NULL)
-		return run_writing(session, command, arguments, words, error);
+	if (command->write != NULL) {
+		struct file_answer file = { .path = NULL };
+		struct sink sink;
+		int written, closed;
+
+		/* Runs a command that answers with the bytes of a file. */
+		if (command->prepare(session, arguments, &file, error) != 0)
+			return -1;
+		if (file.path != NULL &&
+		    write_to_file(session, command, arguments, file.path,
+		                  error) != 0)
+			return -1;
+		/* A redirection is opened even if nothing goes to it. */
+		if (sink_open(&sink, session, words->redirect, words->target,
+		              SINK_OF_COMMAND, error) != 0)
+			return -1;
+		if (file.path != NULL)
+			written = 0;
+		else if (file.is_binary && sink.is_terminal)
+			written = error_set(error, "these bytes are not for a "
+			                    "terminal; name a file");
+		else
+			written = write_to_sink(session, command, arguments,
+			                        &sink, error);
+		closed = sink_close(&sink, session, written == 0, error);
+		return written != 0 && error->is_set ? -1 : closed;
+	}
 	status = interpret_fill(session, command, arguments, &table, error);
 	if (arguments_check_patterns(arguments, error) != 0) {
 		table_free(&table);

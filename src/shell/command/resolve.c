@@ -299,29 +299,6 @@ resolve_function(const struct session *session, const struct word *word,
 	return name;
 }
 
-/* A pattern for the functions for which a word is short; NULL: there is none,
- * or *error is set. */
-static struct pattern *
-short_pattern(const struct session *session, const struct word *word,
-              struct error *error)
-{
-	const struct names *names = session->subject->profile->names;
-	struct pattern *pattern = NULL;
-	bool lacks_scopes;
-	size_t n;
-	uint32_t *found = resolve_short_names(session, word->text,
-	                                      word->length, &n, &lacks_scopes,
-	                                      error);
-
-	if (n == 1)
-		pattern = pattern_new_exact(names_text(names, found[0]),
-		                            error);
-	else if (n > 1)
-		pattern = pattern_new_short(word->text, lacks_scopes, error);
-	free(found);
-	return pattern;
-}
-
 struct pattern *
 resolve_pattern(const struct session *session, const struct word *word,
                 struct error *error)
@@ -331,30 +308,30 @@ resolve_pattern(const struct session *session, const struct word *word,
 	if (session->subject->profile != NULL && session_find_function(session,
 	    word->text, word->length) != NO_NAME)
 		return pattern_new_exact(word->text, error);
-	if (session->subject->profile != NULL)
-		pattern = short_pattern(session, word, error);
+	if (session->subject->profile != NULL) {
+		const struct names *names = session->subject->profile->names;
+		bool lacks_scopes;
+		size_t n;
+		uint32_t *found = resolve_short_names(session, word->text,
+		                                      word->length, &n,
+		                                      &lacks_scopes, error);
+
+		/*
+		 * A pattern for the functions for which a word is short; NULL:
+		 * there is none, or *error is set.
+		 */
+		if (n == 1)
+			pattern = pattern_new_exact(names_text(names, found[0]),
+			                            error);
+		else if (n > 1)
+			pattern = pattern_new_short(word->text, lacks_scopes,
+			                            error);
+		free(found);
+	}
 	if (pattern != NULL || error->is_set)
 		return pattern;
 	return word->is_quoted ? pattern_new_exact(word->text, error)
 	    : pattern_new(word->text, error);
-}
-
-static void
-resolve_report_resource(const struct profile *profile, const char *text,
-                        size_t n, struct error *error)
-{
-	struct text_buffer known = { 0 };
-
-	for (uint32_t r = 0; r < profile->n_resources && r < 20; r++) {
-		const char *name = profile->resources[r].name;
-
-		text_add_string(&known, r == 0 ? "" : ", ");
-		text_add_word(&known, name, strlen(name));
-	}
-	error_set(error, "%s %.*s; the profile has %s",
-	          n == 0 ? "there is no resource" : "more than one resource "
-	          "begins with", SHOWN, text, text_string(&known));
-	text_free(&known);
 }
 
 uint32_t
@@ -364,6 +341,7 @@ resolve_resource(const struct session *session, const char *text,
 	const struct profile *profile = session->subject->profile;
 	size_t length = strlen(text), n = 0;
 	uint32_t found = UINT32_MAX;
+	struct text_buffer known;
 
 	if (session_need_profile(session, error) != 0)
 		return UINT32_MAX;
@@ -379,6 +357,16 @@ resolve_resource(const struct session *session, const char *text,
 	}
 	if (n == 1)
 		return found;
-	resolve_report_resource(profile, text, n, error);
+	known = (struct text_buffer){ 0 };
+	for (uint32_t r = 0; r < profile->n_resources && r < 20; r++) {
+		const char *name = profile->resources[r].name;
+
+		text_add_string(&known, r == 0 ? "" : ", ");
+		text_add_word(&known, name, strlen(name));
+	}
+	error_set(error, "%s %.*s; the profile has %s",
+	          n == 0 ? "there is no resource" : "more than one resource "
+	          "begins with", SHOWN, text, text_string(&known));
+	text_free(&known);
 	return UINT32_MAX;
 }

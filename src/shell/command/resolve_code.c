@@ -29,15 +29,6 @@ know(struct resolve_known *known, uint32_t function, uint32_t file)
 		known->is_file[file] = true;
 }
 
-static void
-know_graph(struct resolve_known *known, const struct call_graph *graph)
-{
-	for (uint32_t i = 0; i < graph->n_nodes; i++)
-		know(known, graph->nodes[i].name, graph->nodes[i].file);
-	for (uint32_t i = 0; graph->places != NULL && i < graph->places->n; i++)
-		know(known, NO_NAME, graph->places->items[i].file);
-}
-
 /* Call known_free even if it fails. */
 static int
 known_make(struct resolve_known *known, const struct profile *profile,
@@ -49,8 +40,15 @@ known_make(struct resolve_known *known, const struct profile *profile,
 	known->is_file = memory_array(known->n_names, sizeof(bool), error);
 	if (known->is_function == NULL || known->is_file == NULL)
 		return -1;
-	if (profile->graph != NULL)
-		know_graph(known, profile->graph);
+	if (profile->graph != NULL) {
+		const struct call_graph *graph = profile->graph;
+
+		for (uint32_t i = 0; i < graph->n_nodes; i++)
+			know(known, graph->nodes[i].name, graph->nodes[i].file);
+		for (uint32_t i = 0;
+		     graph->places != NULL && i < graph->places->n; i++)
+			know(known, NO_NAME, graph->places->items[i].file);
+	}
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
 
@@ -179,26 +177,6 @@ match_files(const struct resolve_known *known, const char *text, size_t n,
 	return n_found;
 }
 
-static size_t
-resolve_code_match_functions(const struct resolve_known *known,
-                             const struct pattern *pattern, bool *is_match,
-                             uint32_t *function)
-{
-	size_t n_found = 0;
-
-	for (uint32_t i = 0; i < known->n_names; i++) {
-		is_match[i] = known->is_function[i] &&
-		    pattern_matches_function(pattern,
-		        names_text(known->names, i),
-		        names_length(known->names, i));
-		if (is_match[i]) {
-			*function = i;
-			n_found++;
-		}
-	}
-	return n_found;
-}
-
 /* The length of FILE in FILE:LINE, and its *line; 0: it has another form. */
 static size_t
 split_line(const char *text, uint32_t *line)
@@ -285,8 +263,17 @@ resolve_pattern_function(const struct resolve_known *known, const char *text,
 
 	if (pattern == NULL)
 		return -1;
-	n_found = resolve_code_match_functions(known, pattern, is_match,
-	                                       &scope->function);
+	n_found = 0;
+	for (uint32_t i = 0; i < known->n_names; i++) {
+		is_match[i] = known->is_function[i] &&
+		    pattern_matches_function(pattern,
+		        names_text(known->names, i),
+		        names_length(known->names, i));
+		if (is_match[i]) {
+			scope->function = i;
+			n_found++;
+		}
+	}
 	status = pattern_check(pattern, error);
 	pattern_free(pattern);
 	if (status != 0)
@@ -353,25 +340,6 @@ resolve_code(const struct session *session, enum code_kinds kinds,
 	return status;
 }
 
-/* Offers the known functions. */
-static void
-resolve_code_offer_functions(const struct session *session,
-                             const struct resolve_known *known, bool are_short,
-                             struct completion *completion)
-{
-	struct function_set all = { .names = known->names };
-	uint32_t *functions = resolve_code_list_functions(known, &all.n,
-	                                                  &completion->error);
-	uint64_t *hits = resolve_function_hits(session);
-
-	all.functions = functions;
-	all.hits = hits;
-	if (functions != NULL)
-		resolve_offer_functions_of(all, are_short, completion);
-	free(functions);
-	free(hits);
-}
-
 void
 resolve_code_complete(const struct session *session, enum code_kinds kinds,
                       bool has_short_names, struct completion *completion)
@@ -380,8 +348,20 @@ resolve_code_complete(const struct session *session, enum code_kinds kinds,
 
 	if (known_make(&known, session->subject->profile, kinds,
 	               &completion->error) == 0) {
-		resolve_code_offer_functions(session, &known, has_short_names,
-		                             completion);
+		struct function_set all = { .names = known.names };
+		uint32_t *functions =
+		    resolve_code_list_functions(&known, &all.n,
+		                                &completion->error);
+		uint64_t *hits = resolve_function_hits(session);
+
+		/* Offers the known functions. */
+		all.functions = functions;
+		all.hits = hits;
+		if (functions != NULL)
+			resolve_offer_functions_of(all, has_short_names,
+			                           completion);
+		free(functions);
+		free(hits);
 		for (uint32_t i = 0; i < known.n_names; i++)
 			if (known.is_file[i])
 				completion_offer(completion,

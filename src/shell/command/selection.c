@@ -54,34 +54,32 @@ selection_read_words(const struct reading *reading, size_t begin, size_t end,
 	return word->text != NULL ? 0 : -1;
 }
 
-/* Names of threads have blanks, so all that is left of the line is one word. */
-static int
-selection_read_pattern(struct reading *reading, struct value *value)
-{
-	struct pattern_word *word = arena_alloc(&reading->arguments->arena,
-	                                        sizeof *word, reading->error);
-	size_t begin = reading->at;
-
-	if (word == NULL)
-		return -1;
-	reading->at = reading->words->n;
-	value->pattern_words = word;
-	value->n_pattern_words = 1;
-	return selection_read_words(reading, begin, reading->at, word);
-}
-
 static int
 read_selection(struct reading *reading, struct value *value)
 {
 	const struct words *words = reading->words;
 	size_t kind = words->n - reading->at < 2 ? 0 :
 	    find_kind(&words->words[reading->at]);
+	struct pattern_word *word;
+	size_t begin;
 
 	if (kind == 0)
 		return arg_path_pattern.read(reading, value);
 	value->count = kind;
 	value->text = words->words[reading->at++].text;
-	return selection_read_pattern(reading, value);
+	/*
+	 * Names of threads have blanks, so all that is left of the line is one
+	 * word.
+	 */
+	word = arena_alloc(&reading->arguments->arena, sizeof *word,
+	                   reading->error);
+	begin = reading->at;
+	if (word == NULL)
+		return -1;
+	reading->at = reading->words->n;
+	value->pattern_words = word;
+	value->n_pattern_words = 1;
+	return selection_read_words(reading, begin, reading->at, word);
 }
 
 /* "2s..5s", "..5s", "2s.." */
@@ -101,26 +99,23 @@ read_range(const char *text, uint64_t *begin_ns, uint64_t *end_ns)
 	return text != NULL && *text == '\0' && *begin_ns < *end_ns;
 }
 
-static struct step *
-time_step(bool drops, const struct value *value, struct error *error)
-{
-	const struct pattern_word *word = value->pattern_words;
-	uint64_t begin_ns, end_ns;
-
-	if (memchr(word->text, '\0', word->length) != NULL ||
-	    !read_range(word->text, &begin_ns, &end_ns)) {
-		error_set(error, "%.40s: expected a part of the run, such as "
-		          "2s..5s, 500ms.. or ..1.5s", word->text);
-		return NULL;
-	}
-	return step_new_time(drops, begin_ns, end_ns, error);
-}
-
 struct step *
 selection_step(bool drops, const struct value *value, struct error *error)
 {
-	if (value->count > 0 && kinds[value->count - 1].is_time)
-		return time_step(drops, value, error);
+	if (value->count > 0 && kinds[value->count - 1].is_time) {
+		const struct pattern_word *word = value->pattern_words;
+		uint64_t begin_ns, end_ns;
+
+		if (memchr(word->text, '\0', word->length) != NULL ||
+		    !read_range(word->text, &begin_ns, &end_ns)) {
+			error_set(error,
+			          "%.40s: expected a part of the run, such as "
+			          "2s..5s, 500ms.. or ..1.5s",
+			          word->text);
+			return NULL;
+		}
+		return step_new_time(drops, begin_ns, end_ns, error);
+	}
 	return value->count == 0 ?
 	    step_new_path(drops, value->pattern_words, value->n_pattern_words,
 	                  error) :

@@ -136,28 +136,6 @@ write_to_screen(void *context, const char *bytes, size_t n)
 	    : write_to_descriptor(&sink->descriptor, bytes, n);
 }
 
-static int
-open_target(struct sink *sink, enum sink_writer by, struct error *error)
-{
-	int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
-
-	if (sink->redirect == REDIRECT_PIPE)
-		return child_start(sink->target, true, &sink->descriptor,
-		                   &sink->child, error);
-	if (sink->redirect != REDIRECT_APPEND && by == SINK_OF_COMMAND) {
-		if (new_file_open(&sink->file, sink->target, error) != 0)
-			return -1;
-		sink->is_new_file = true;
-		sink->descriptor = sink->file.descriptor;
-		return 0;
-	}
-	how |= sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
-	sink->descriptor = open(sink->target, how, 0666);
-	if (sink->descriptor >= 0)
-		return 0;
-	return error_set(error, "%.200s: %s", sink->target, strerror(errno));
-}
-
 int
 sink_open(struct sink *sink, const struct session *session,
           enum redirect redirect, const char *target, enum sink_writer by,
@@ -173,8 +151,29 @@ sink_open(struct sink *sink, const struct session *session,
 	sink->in_escape = false;
 	sink->is_terminal = redirect == REDIRECT_NONE && terminal_is_output();
 	writer_start(&sink->writer, write_to_descriptor, &sink->descriptor);
-	if (redirect != REDIRECT_NONE)
-		return open_target(sink, by, error);
+	if (redirect != REDIRECT_NONE) {
+		int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+
+		if (sink->redirect == REDIRECT_PIPE)
+			return child_start(sink->target, true,
+			                   &sink->descriptor, &sink->child,
+			                   error);
+		if (sink->redirect != REDIRECT_APPEND &&
+		    by == SINK_OF_COMMAND) {
+			if (new_file_open(&sink->file, sink->target, error) !=
+			    0)
+				return -1;
+			sink->is_new_file = true;
+			sink->descriptor = sink->file.descriptor;
+			return 0;
+		}
+		how |= sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
+		sink->descriptor = open(sink->target, how, 0666);
+		if (sink->descriptor >= 0)
+			return 0;
+		return error_set(error, "%.200s: %s", sink->target,
+		                 strerror(errno));
+	}
 	sink->is_cut = redirect == REDIRECT_NONE && takes_screen(session);
 	if (sink->is_cut || has_pager(session)) {
 		terminal_size(&sink->columns, &sink->lines_left);

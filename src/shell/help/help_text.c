@@ -79,21 +79,6 @@ add_description_line(void *context, const char *text, size_t length)
 	                        (int)length, text);
 }
 
-static int
-add_aliases(const struct command *command, struct table *table,
-            struct error *error)
-{
-	struct text_buffer names = { 0 };
-	int status = 0;
-
-	text_add_aliases(&names, command, "");
-	if (names.length > 0)
-		status = table_add_header(table, error, "also: %s",
-		                          text_string(&names));
-	text_free(&names);
-	return status;
-}
-
 /* The width of the description, smaller on a narrow terminal. */
 static size_t
 line_width(void)
@@ -113,35 +98,28 @@ help_text_add_lines(const struct command *command, const char *usage,
                     const char *text, struct table *table, struct error *error)
 {
 	struct description description = { table, error };
+	struct text_buffer names;
+	int status;
 
 	if (table_add_header(table, error, "%s -- %s", usage,
-	                     command->summary) != 0 ||
-	    add_aliases(command, table, error) != 0 ||
-	    table_add_footer(table, error, "%s", "") != 0 ||
-	    help_wrap(text, line_width(), add_description_line,
-	              &description) != 0 ||
+	                     command->summary) != 0)
+		return -1;
+	names = (struct text_buffer){ 0 };
+	status = 0;
+	text_add_aliases(&names, command, "");
+	if (names.length > 0)
+		status = table_add_header(table, error, "also: %s",
+		                          text_string(&names));
+	text_free(&names);
+	if (status != 0)
+		return -1;
+	if (table_add_footer(table, error, "%s", "") != 0 ||
+	    help_wrap(text, line_width(), add_description_line, &description) !=
+	        0 ||
 	    table_add_footer(table, error, "%s", "") != 0)
 		return -1;
 	return table_add_footer(table, error, "example: %s",
 	                        command->example);
-}
-
-static int
-add_arguments(const struct command *command, struct table *table,
-              struct error *error)
-{
-	const struct argument *argument = command->arguments;
-
-	table_add_column(table, "argument", "argument", CELL_TEXT);
-	table_add_column(table, "help", "help", CELL_TEXT);
-	for (; argument != NULL && argument->name != NULL; argument++) {
-		struct cell cells[] = { cell_text(argument->name),
-			                cell_text(argument->help) };
-
-		if (table_add_row(table, cells, error) != 0)
-			return -1;
-	}
-	return 0;
 }
 
 /* The text that add adds, in the table's arena; NULL with *error set. */
@@ -170,15 +148,24 @@ help_describe(const struct command *command, struct table *table,
 		{ "description", NULL, cell_text(description) },
 		{ "example", NULL, cell_text(command->example) },
 	};
+	const struct argument *argument;
 
 	table->schema = "cpprof.help/1";
 	table->rows_key = "arguments";
 	table->is_plain = true;
 	if (usage == NULL || description == NULL ||
-	    help_text_add_lines(command, usage, description, table, error) !=
-	        0 ||
-	    add_arguments(command, table, error) != 0)
+	    help_text_add_lines(command, usage, description, table, error) != 0)
 		return -1;
+	argument = command->arguments;
+	table_add_column(table, "argument", "argument", CELL_TEXT);
+	table_add_column(table, "help", "help", CELL_TEXT);
+	for (; argument != NULL && argument->name != NULL; argument++) {
+		struct cell cells[] = { cell_text(argument->name),
+			                cell_text(argument->help) };
+
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
 	return table_add_fields(table, fields, sizeof fields / sizeof *fields,
 	                        error);
 }

@@ -61,23 +61,10 @@ add_sentence(struct text_buffer *text, const char *summary)
 }
 
 static void
-add_man_arguments(struct text_buffer *text, const struct command *command)
-{
-	const struct argument *argument = command->arguments;
-
-	for (; argument != NULL && argument->name != NULL; argument++) {
-		text_add_string(text, ".br\n\\fI");
-		add_roff_string(text, argument->name);
-		text_add_string(text, "\\fR: ");
-		add_roff_string(text, argument->help);
-		text_add_char(text, '\n');
-	}
-}
-
-static void
 add_man(struct text_buffer *text, const struct command *command)
 {
 	struct text_buffer usage = { 0 }, sentence = { 0 }, description = { 0 };
+	const struct argument *argument;
 
 	text_add_usage(&usage, command);
 	add_sentence(&sentence, command->summary);
@@ -86,7 +73,14 @@ add_man(struct text_buffer *text, const struct command *command)
 	text_add_char(text, '\n');
 	add_roff_string(text, text_string(&sentence));
 	text_add_char(text, '\n');
-	add_man_arguments(text, command);
+	argument = command->arguments;
+	for (; argument != NULL && argument->name != NULL; argument++) {
+		text_add_string(text, ".br\n\\fI");
+		add_roff_string(text, argument->name);
+		text_add_string(text, "\\fR: ");
+		add_roff_string(text, argument->help);
+		text_add_char(text, '\n');
+	}
 	text_add_string(text, ".IP\n");
 	text_add_description(&description, command);
 	help_wrap(text_string(&description), WIDTH, add_man_line, text);
@@ -120,25 +114,11 @@ add_markdown_line(void *context, const char *line, size_t length)
 }
 
 static void
-add_markdown_arguments(struct text_buffer *text,
-                       const struct command *command)
-{
-	const struct argument *argument = command->arguments;
-	bool has_any = argument != NULL && argument->name != NULL;
-
-	for (; argument != NULL && argument->name != NULL; argument++) {
-		text_add_format(text, "- `%s`: ", argument->name);
-		add_plain(text, argument->help, strlen(argument->help));
-		text_add_char(text, '\n');
-	}
-	if (has_any)
-		text_add_char(text, '\n');
-}
-
-static void
 add_markdown(struct text_buffer *text, const struct command *command)
 {
 	struct text_buffer description = { 0 }, aliases = { 0 };
+	const struct argument *argument;
+	bool has_any;
 
 	text_add_string(text, "#### `");
 	text_add_usage(text, command);
@@ -149,7 +129,15 @@ add_markdown(struct text_buffer *text, const struct command *command)
 	if (aliases.length > 0)
 		text_add_format(text, "Also: %s.\n\n", text_string(&aliases));
 	text_free(&aliases);
-	add_markdown_arguments(text, command);
+	argument = command->arguments;
+	has_any = argument != NULL && argument->name != NULL;
+	for (; argument != NULL && argument->name != NULL; argument++) {
+		text_add_format(text, "- `%s`: ", argument->name);
+		add_plain(text, argument->help, strlen(argument->help));
+		text_add_char(text, '\n');
+	}
+	if (has_any)
+		text_add_char(text, '\n');
 	text_add_description(&description, command);
 	help_wrap(text_string(&description), WIDTH, add_markdown_line, text);
 	text_add_format(text, "\nExample:\n\n    %s\n\n", command->example);
@@ -246,26 +234,6 @@ static const char man_tail[] =
     "libcpprof(3), gprof(1), perf(1)\n";
 
 static void
-add_man_options(struct text_buffer *text)
-{
-	const struct option_row *row = option_rows;
-	struct text_buffer option = { 0 };
-
-	for (; !option_is_end(row); row++) {
-		if (row->help == NULL)
-			continue;
-		text_add_option(&option, row);
-		text_add_string(text, ".TP\n.B ");
-		add_roff_string(text, text_string(&option));
-		text_add_char(text, '\n');
-		add_roff_string(text, row->help);
-		text_add_char(text, '\n');
-		text_clear(&option);
-	}
-	text_free(&option);
-}
-
-static void
 add_man_entry(struct text_buffer *text, const char *name, const char *summary)
 {
 	text_add_string(text, ".TP\n.B ");
@@ -273,17 +241,6 @@ add_man_entry(struct text_buffer *text, const char *name, const char *summary)
 	text_add_char(text, '\n');
 	add_roff_string(text, summary);
 	text_add_char(text, '\n');
-}
-
-static void
-add_man_formats(struct text_buffer *text)
-{
-	text_add_string(text, man_formats);
-	for (size_t i = 0; formats[i] != NULL; i++)
-		add_man_entry(text, formats[i]->name, formats[i]->summary);
-	text_add_string(text, man_exporters);
-	for (size_t i = 0; exporter_names[i] != NULL; i++)
-		add_man_entry(text, exporter_names[i], exporters[i]->summary);
 }
 
 void
@@ -299,51 +256,64 @@ manual_add_formats(struct text_buffer *text)
 		                exporters[i]->summary);
 }
 
-static void
-add_man_resources(struct text_buffer *text)
-{
-	const struct resource_kind *kind = resource_kinds;
-
-	text_add_string(text, man_resources);
-	for (; kind->name != NULL; kind++) {
-		text_add_string(text, ".TP\n.B ");
-		add_roff_string(text, kind->name);
-		text_add_char(text, '\n');
-		add_roff_string(text, kind->summary);
-		text_add_format(text, "; every %" PRIu64 " ",
-		                kind->interval);
-		text_add_gtick_name(text, kind->gtick, kind->interval);
-		text_add_char(text, '\n');
-	}
-}
-
-static void
-add_group(struct text_buffer *text, enum command_group group,
-          enum manual_form form)
-{
-	text_add_format(text, form == MANUAL_MARKDOWN ? "### %s\n\n" :
-	                ".SS %s\n", command_group_titles[group]);
-}
-
 void
 manual_add(struct text_buffer *text, enum manual_form form)
 {
 	if (form == MANUAL_MAN) {
+		const struct option_row *row;
+		struct text_buffer option;
+
 		text_add_string(text, man_head);
-		add_man_options(text);
+		row = option_rows;
+		option = (struct text_buffer){ 0 };
+		for (; !option_is_end(row); row++) {
+			if (row->help == NULL)
+				continue;
+			text_add_option(&option, row);
+			text_add_string(text, ".TP\n.B ");
+			add_roff_string(text, text_string(&option));
+			text_add_char(text, '\n');
+			add_roff_string(text, row->help);
+			text_add_char(text, '\n');
+			text_clear(&option);
+		}
+		text_free(&option);
 		text_add_string(text, man_language);
 	}
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		if (i == 0 || commands[i]->group != commands[i - 1]->group)
-			add_group(text, commands[i]->group, form);
+			text_add_format(text, form == MANUAL_MARKDOWN ?
+			                "### %s\n\n" : ".SS %s\n",
+			                command_group_titles[
+			                    commands[i]->group]);
 		if (form == MANUAL_MARKDOWN)
 			add_markdown(text, commands[i]);
 		else
 			add_man(text, commands[i]);
 	}
 	if (form == MANUAL_MAN) {
-		add_man_formats(text);
-		add_man_resources(text);
+		const struct resource_kind *kind;
+
+		text_add_string(text, man_formats);
+		for (size_t i = 0; formats[i] != NULL; i++)
+			add_man_entry(text, formats[i]->name,
+			              formats[i]->summary);
+		text_add_string(text, man_exporters);
+		for (size_t i = 0; exporter_names[i] != NULL; i++)
+			add_man_entry(text, exporter_names[i],
+			              exporters[i]->summary);
+		kind = resource_kinds;
+		text_add_string(text, man_resources);
+		for (; kind->name != NULL; kind++) {
+			text_add_string(text, ".TP\n.B ");
+			add_roff_string(text, kind->name);
+			text_add_char(text, '\n');
+			add_roff_string(text, kind->summary);
+			text_add_format(text, "; every %" PRIu64 " ",
+			                kind->interval);
+			text_add_gtick_name(text, kind->gtick, kind->interval);
+			text_add_char(text, '\n');
+		}
 		text_add_string(text, man_tail);
 	}
 }

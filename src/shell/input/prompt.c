@@ -68,34 +68,6 @@ catch_signal(int number, struct sigaction *saved)
 	sigaction(number, &action, saved);
 }
 
-/* Catches all but the first; old actions go to saved[N_WATCHED]. */
-static void
-catch_signals(struct sigaction *saved)
-{
-	sigaction(watched[0], NULL, &saved[0]);
-	for (size_t i = 1; i < N_WATCHED; i++)
-		catch_signal(watched[i], &saved[i]);
-}
-
-static void
-prompt_restore_signals(const struct sigaction *saved)
-{
-	for (size_t i = 0; i < N_WATCHED; i++)
-		sigaction(watched[i], &saved[i], NULL);
-}
-
-/* Blocks what is watched. */
-static void
-prompt_block_signals(void)
-{
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < N_WATCHED; i++)
-		sigaddset(&blocked, watched[i]);
-	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
-}
-
 /*
  * Reads a key.  After Ctrl-C it returns 'n', the answer to a question while
  * matches are listed; elsewhere the line is cleared, and the key with it.
@@ -219,33 +191,23 @@ prompt_take_line(char *line)
 }
 
 static void
-clear_line(void)
-{
-	rl_callback_sigcleanup();
-	rl_free_line_state();
-	rl_replace_line("", 0);
-	fputs("^C\n", rl_outstream);
-	rl_on_new_line();
-	rl_redisplay();
-}
-
-static void
-stop_and_go_on(void)
-{
-	rl_deprep_terminal();
-	raise(SIGSTOP);
-	rl_prep_terminal(1);
-	rl_forced_update_display();
-	window_changed = 1;	/* perhaps, while stopped */
-}
-
-static void
 handle_signals(void)
 {
-	if (interrupt_requested)
-		clear_line();
-	if (stop_requested)
-		stop_and_go_on();
+	if (interrupt_requested) {
+		rl_callback_sigcleanup();
+		rl_free_line_state();
+		rl_replace_line("", 0);
+		fputs("^C\n", rl_outstream);
+		rl_on_new_line();
+		rl_redisplay();
+	}
+	if (stop_requested) {
+		rl_deprep_terminal();
+		raise(SIGSTOP);
+		rl_prep_terminal(1);
+		rl_forced_update_display();
+		window_changed = 1;	/* perhaps, while stopped */
+	}
 	if (window_changed)
 		rl_resize_terminal();
 	interrupt_requested = window_changed = stop_requested = 0;
@@ -261,8 +223,13 @@ prompt_read_line(const char *prompt)
 	struct pollfd input = { fileno(rl_instream), POLLIN, 0 };
 	struct sigaction stop;
 	int ready = 0;
+	sigset_t blocked;
 
-	prompt_block_signals();
+	/* Blocks what is watched. */
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < N_WATCHED; i++)
+		sigaddset(&blocked, watched[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
 	catch_signal(SIGTSTP, &stop);
 	typed_line = NULL;
 	line_is_ready = false;
@@ -340,17 +307,6 @@ run_lines(struct session *session, const char *lines)
 }
 
 static void
-prompt_remember(struct session *session, const char *line)
-{
-	struct error error = { 0 };
-	size_t n = session->history.n;
-
-	if (history_add(&session->history, line, &error) == 0 &&
-	    session->history.n > n)
-		add_history(line);
-}
-
-static void
 set_up_readline(const struct session *session, FILE *input)
 {
 	rl_readline_name = "cpprof";
@@ -377,6 +333,9 @@ loop(struct session *session)
 	char *line;
 
 	while (!session->quit_requested && !end_requested) {
+		struct error error;
+		size_t n = session->history.n;
+
 		text_free(&prompt);
 		describe_prompt(session, &prompt);
 		line = prompt_read_line(text_string(&prompt));
@@ -385,7 +344,10 @@ loop(struct session *session)
 				fputc('\n', rl_outstream);
 			break;
 		}
-		prompt_remember(session, line);
+		error = (struct error){ 0 };
+		if (history_add(&session->history, line, &error) == 0 &&
+		    session->history.n > n)
+			add_history(line);
 		run_lines(session, line);
 		free(line);
 	}
@@ -404,14 +366,18 @@ prompt_run(struct session *session, FILE *input)
 	if (history_load(&session->history, &error) != 0)
 		message("cpprof", error.text);
 	set_up_readline(session, input);
-	catch_signals(saved);
+	/* Catches all but the first; old actions go to saved[N_WATCHED]. */
+	sigaction(watched[0], NULL, &saved[0]);
+	for (size_t i = 1; i < N_WATCHED; i++)
+		catch_signal(watched[i], &saved[i]);
 	if (!session->is_quiet) {
 		describe_welcome(session, fileno(rl_outstream));
 		summarise(session);
 		describe_commands(fileno(rl_outstream));
 	}
 	loop(session);
-	prompt_restore_signals(saved);
+	for (size_t i = 0; i < N_WATCHED; i++)
+		sigaction(watched[i], &saved[i], NULL);
 	error = (struct error){ 0 };
 	if (history_save(&session->history, &error) != 0)
 		message("cpprof", error.text);

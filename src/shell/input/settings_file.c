@@ -46,13 +46,20 @@ settings_file_check_line(const char *line, struct error *error)
 	              "prints it", command->name);
 }
 
-static void
-settings_file_run(struct session *session, FILE *file, const char *path)
+void
+settings_file_apply(struct session *session)
 {
+	char path[PATH_MAX];
+	FILE *file = settings_file_name("settings", path) ?
+	             fopen(path, "re") : NULL;
 	char *line = NULL, place[PATH_MAX + 24];
-	size_t capacity = 0;
+	size_t capacity;
 	ssize_t length;
 
+	if (file == NULL)
+		return;
+	session->reads_own_files = true;
+	capacity = 0;
 	for (size_t n = 1; (length = getline(&line, &capacity, file)) > 0;
 	     n++) {
 		struct error error = { 0 };
@@ -65,19 +72,6 @@ settings_file_run(struct session *session, FILE *file, const char *path)
 			script_run_line(session, line, (size_t)length, place);
 	}
 	free(line);
-}
-
-void
-settings_file_apply(struct session *session)
-{
-	char path[PATH_MAX];
-	FILE *file = settings_file_name("settings", path) ?
-	             fopen(path, "re") : NULL;
-
-	if (file == NULL)
-		return;
-	session->reads_own_files = true;
-	settings_file_run(session, file, path);
 	session->reads_own_files = false;
 	fclose(file);
 }

@@ -19,29 +19,27 @@ completion_free(struct completion *completion)
 	arena_free(&completion->arena);
 }
 
-/* Quotes for sh: a backslash before each byte that may be special. */
-static void
-add_for_sh(struct text_buffer *typed, const char *text, size_t length)
-{
-	static const char plain[] = "+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVW"
-	    "XYZ_abcdefghijklmnopqrstuvwxyz~";
-
-	for (size_t i = 0; i < length; i++) {
-		bool is_ascii = (unsigned char)text[i] < 0x80;
-
-		if (is_ascii && strchr(plain, text[i]) == NULL)
-			text_add_char(typed, '\\');
-		text_add_char(typed, text[i]);
-	}
-}
-
 /* Adds a word as it would be typed, also inside bars that are open. */
 static void
 add_typed(const struct completion *completion, struct text_buffer *typed,
           const char *text, size_t length)
 {
 	if (completion->is_for_sh) {
-		add_for_sh(typed, text, length);
+		static const char plain[] =
+		    "+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVW"
+		    "XYZ_abcdefghijklmnopqrstuvwxyz~";
+
+		/*
+		 * Quotes for sh: a backslash before each byte that may be
+		 * special.
+		 */
+		for (size_t i = 0; i < length; i++) {
+			bool is_ascii = (unsigned char)text[i] < 0x80;
+
+			if (is_ascii && strchr(plain, text[i]) == NULL)
+				text_add_char(typed, '\\');
+			text_add_char(typed, text[i]);
+		}
 		return;
 	}
 	/* Of group, where it is no redirection. */
@@ -128,31 +126,12 @@ completion_compare_candidates(const void *left, const void *right)
 	return strcmp(a->text, b->text);
 }
 
-/* The length of what n >= 1 candidates begin with, in whole characters. */
-static size_t
-completion_common_length(const struct completion_candidate *candidates,
-                         size_t n)
-{
-	const char *first = candidates[0].text;
-	size_t length = strlen(first);
-
-	for (size_t i = 1; i < n; i++) {
-		size_t same = 0;
-
-		while (same < length && candidates[i].text[same] == first[same])
-			same++;
-		length = same;
-	}
-	while (length > 0 && (first[length] & 0xc0) == 0x80)
-		length--;
-	return length;
-}
-
 void
 completion_finish(struct completion *completion)
 {
 	struct completion_candidate *all = completion->candidates;
 	size_t n = 0, n_like_first = 0, length;
+	const char *first;
 
 	if (completion->n == 0)
 		return;
@@ -164,7 +143,20 @@ completion_finish(struct completion *completion)
 	while (n_like_first < n &&
 	       all[n_like_first].is_inner == all[0].is_inner)
 		n_like_first++;
-	length = completion_common_length(all, n_like_first);
+	/*
+	 * The length of what n >= 1 candidates begin with, in whole characters.
+	 */
+	first = all[0].text;
+	length = strlen(first);
+	for (size_t i = 1; i < n_like_first; i++) {
+		size_t same = 0;
+
+		while (same < length && all[i].text[same] == first[same])
+			same++;
+		length = same;
+	}
+	while (length > 0 && (first[length] & 0xc0) == 0x80)
+		length--;
 	/* Scopes alone would take away what was typed. */
 	if (length > 0 && (n == 1 || !all[0].is_inner ||
 	    memmem(all[0].text, length, completion->prefix,

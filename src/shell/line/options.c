@@ -114,29 +114,63 @@ enum {
 	FIRST_NAME = UCHAR_MAX + 1,
 };
 
-/* optopt is the unknown letter; argv[optind - 1] may then be another word. */
-static int
-options_report_unknown(char **argv, struct error *error)
-{
-	if (optopt > 0 && optopt <= UCHAR_MAX)
-		return error_set(error, "there is no option -%c", optopt);
-	return error_set(error, "there is no option %.100s",
-	                 argv[optind - 1]);
-}
-
 /* The rows as getopt_long wants them. */
 struct getopt_tables {
 	char letters[2 * N_ROWS + 2];
 	struct option names[N_ROWS + 1];
 };
 
-/* getopt_long returns the letter, or FIRST_NAME plus the row's number. */
-static void
-fill_tables(struct getopt_tables *tables)
+static int
+take_option(struct options *options, int option, char **argv,
+            struct error *error)
 {
-	char *letter = tables->letters;
-	struct option *name = tables->names;
+	const struct option_row *row = option_rows;
 
+	if (option == ':')
+		return error_set(error, "%.100s needs an argument",
+		                 argv[optind - 1]);
+	if (option >= FIRST_NAME)
+		row += option - FIRST_NAME;
+	else
+		while (!option_is_end(row) &&
+		       (row->letter == NULL || row->letter[1] != option))
+			row++;
+	if (option_is_end(row)) {
+		/*
+		 * optopt is the unknown letter; argv[optind - 1] may then be
+		 * another word.
+		 */
+		if (optopt > 0 && optopt <= UCHAR_MAX)
+			return error_set(error, "there is no option -%c",
+			                 optopt);
+		return error_set(error, "there is no option %.100s",
+		                 argv[optind - 1]);
+	}
+	return option_take(row, options, optarg, error);
+}
+
+int
+options_parse(struct options *options, int argc, char **argv,
+              struct error *error)
+{
+	struct getopt_tables tables;
+	int option;
+	char *letter;
+	struct option *name;
+
+	*options = (struct options){ 0 };
+	options->actions = memory_array((size_t)argc,
+	                                sizeof *options->actions, error);
+	options->bases = memory_array((size_t)argc, sizeof *options->bases,
+	                              error);
+	if (options->actions == NULL || options->bases == NULL)
+		return -1;
+	opterr = 0;
+	/*
+	 * getopt_long returns the letter, or FIRST_NAME plus the row's number.
+	 */
+	letter = tables.letters;
+	name = tables.names;
 	*letter++ = ':';
 	for (size_t i = 0; !option_is_end(&option_rows[i]); i++) {
 		const struct option_row *row = &option_rows[i];
@@ -155,44 +189,6 @@ fill_tables(struct getopt_tables *tables)
 	}
 	*letter = '\0';
 	*name = (struct option){ 0 };
-}
-
-static int
-take_option(struct options *options, int option, char **argv,
-            struct error *error)
-{
-	const struct option_row *row = option_rows;
-
-	if (option == ':')
-		return error_set(error, "%.100s needs an argument",
-		                 argv[optind - 1]);
-	if (option >= FIRST_NAME)
-		row += option - FIRST_NAME;
-	else
-		while (!option_is_end(row) &&
-		       (row->letter == NULL || row->letter[1] != option))
-			row++;
-	if (option_is_end(row))
-		return options_report_unknown(argv, error);
-	return option_take(row, options, optarg, error);
-}
-
-int
-options_parse(struct options *options, int argc, char **argv,
-              struct error *error)
-{
-	struct getopt_tables tables;
-	int option;
-
-	*options = (struct options){ 0 };
-	options->actions = memory_array((size_t)argc,
-	                                sizeof *options->actions, error);
-	options->bases = memory_array((size_t)argc, sizeof *options->bases,
-	                              error);
-	if (options->actions == NULL || options->bases == NULL)
-		return -1;
-	opterr = 0;
-	fill_tables(&tables);
 	while ((option = getopt_long(argc, argv, tables.letters, tables.names,
 	                             NULL)) != -1)
 		if (take_option(options, option, argv, error) != 0)

@@ -59,24 +59,6 @@ child_find_program(const char *program, char *path, size_t size,
 	return error_set(error, "%s: no such program in PATH", program);
 }
 
-/* The command ignores, catches and blocks no signal that only we need. */
-static void
-reset_signals(posix_spawnattr_t *attributes)
-{
-	sigset_t all, none;
-
-	sigemptyset(&none);
-	sigemptyset(&all);
-	sigaddset(&all, SIGPIPE);
-	sigaddset(&all, SIGINT);
-	sigaddset(&all, SIGQUIT);
-	sigaddset(&all, SIGTSTP);
-	posix_spawnattr_setsigdefault(attributes, &all);
-	posix_spawnattr_setsigmask(attributes, &none);
-	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF |
-	                         POSIX_SPAWN_SETSIGMASK);
-}
-
 static int
 spawn(const char *command, const posix_spawn_file_actions_t *actions,
       pid_t *child)
@@ -85,10 +67,23 @@ spawn(const char *command, const posix_spawn_file_actions_t *actions,
 	char *arguments[] = { shell, flag, (char *)command, NULL };
 	posix_spawnattr_t attributes;
 	int status = posix_spawnattr_init(&attributes);
+	sigset_t all, none;
 
 	if (status != 0)
 		return status;
-	reset_signals(&attributes);
+	/*
+	 * The command ignores, catches and blocks no signal that only we need.
+	 */
+	sigemptyset(&none);
+	sigemptyset(&all);
+	sigaddset(&all, SIGPIPE);
+	sigaddset(&all, SIGINT);
+	sigaddset(&all, SIGQUIT);
+	sigaddset(&all, SIGTSTP);
+	posix_spawnattr_setsigdefault(&attributes, &all);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF |
+	                         POSIX_SPAWN_SETSIGMASK);
 	status = posix_spawn(child, "/bin/sh", actions, &attributes,
 	                     arguments, environ);
 	posix_spawnattr_destroy(&attributes);

@@ -141,23 +141,6 @@ rewrite_file(const struct history *history, const char *name)
 	free(new_name);
 }
 
-static int
-history_read_lines(struct history *history, FILE *file, struct error *error)
-{
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t length;
-	int status = 0;
-
-	while (status == 0 && (length = getline(&line, &size, file)) >= 0) {
-		if (length > 0 && line[length - 1] == '\n')
-			line[length - 1] = '\0';
-		status = history_add(history, line, error);
-	}
-	free(line);
-	return status;
-}
-
 int
 history_load(struct history *history, struct error *error)
 {
@@ -169,7 +152,17 @@ history_load(struct history *history, struct error *error)
 		return -1;
 	file = *name != '\0' ? fopen(name, "re") : NULL;
 	if (file != NULL) {
-		status = history_read_lines(history, file, error);
+		char *line = NULL;
+		size_t size = 0;
+		ssize_t length;
+
+		while (status == 0 &&
+		       (length = getline(&line, &size, file)) >= 0) {
+			if (length > 0 && line[length - 1] == '\n')
+				line[length - 1] = '\0';
+			status = history_add(history, line, error);
+		}
+		free(line);
 		fclose(file);
 	}
 	history->n_saved = history->n;
