@@ -80,7 +80,6 @@ libcore_a_SOURCES += \
 	src/formats/perf/perf_events.c \
 	src/formats/perf/perf_features.c \
 	src/formats/perf/perf_machine.c \
-	src/formats/perf/perf_queue.c \
 	src/formats/perf/perf_sample.c \
 	src/formats/perf/perf_script.c \
 	src/formats/perf/perf_script_line.c \
@@ -88,7 +87,6 @@ libcore_a_SOURCES += \
 	src/formats/perf/perf_session.c \
 	src/formats/perf/perf_stacks.c \
 	src/formats/perf/perf_tree.c \
-	src/formats/perf/perf_unpacker.c \
 	src/formats/phpspy/phpspy.c \
 	src/formats/pprof/export_pprof.c \
 	src/formats/pprof/pprof.c \

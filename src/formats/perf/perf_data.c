@@ -136,7 +136,7 @@ perf_data_read_events(struct perf_data_input *input, const struct bytes *front,
 
 	for (uint64_t i = 0; i < attrs->size / attr_size; i++) {
 		uint64_t offset = attrs->offset + i * attr_size;
-		size_t size = (size_t)attr_size - EXTENT_SIZE;
+		size_t attr_bytes = (size_t)attr_size - EXTENT_SIZE;
 		struct bytes in = *front;
 		struct error why = { 0 };
 		const unsigned char *attr;
@@ -144,9 +144,9 @@ perf_data_read_events(struct perf_data_input *input, const struct bytes *front,
 		uint32_t event;
 
 		in.offset = (size_t)offset;
-		attr = bytes_take(&in, size);
+		attr = bytes_take(&in, attr_bytes);
 		ids = take_extent(&in);
-		event = perf_events_add(events, attr, size, &why);
+		event = perf_events_add(events, attr, attr_bytes, &why);
 		if (event == UINT32_MAX)
 			return why.is_out_of_memory ? error_pass(error, &why) :
 			       perf_data_fail(input, offset, why.text, error);
@@ -194,22 +194,53 @@ end_of_events(const struct perf_data_extent *attrs, uint64_t attr_size,
 	    attrs->offset + attrs->size : 0;
 }
 
-/* The rest of a file's header, after its size, and the events. */
 static int
-read_file_header(struct perf_data_input *input, struct bytes *header,
-                 struct error *error)
+perf_data_read_header(struct perf_data_input *input, struct error *error)
 {
+	size_t size;
+	const unsigned char *bytes = peek(input, FILE_HEADER_SIZE, &size,
+	                                  error);
+	struct bytes header;
+	uint64_t header_size;
 	struct perf_data_extent attrs, data;
-	uint64_t attr_size = bytes_number(header, 8);
-	const unsigned char *features, *bytes;
+	uint64_t attr_size;
+	const unsigned char *features;
 	struct bytes front;
 	uint64_t end;
-	size_t size;
 
-	attrs = take_extent(header);
-	data = take_extent(header);
-	take_extent(header);
-	features = bytes_take(header, sizeof input->features);
+	if (bytes == NULL)
+		return -1;
+	header = bytes_of(bytes, size < FILE_HEADER_SIZE ? size :
+	                  FILE_HEADER_SIZE);
+	if (size >= MAGIC_SIZE &&
+	    memcmp(bytes, swapped_magic, MAGIC_SIZE) == 0)
+		return perf_data_fail(input, 0,
+		                      "of a big-endian machine, which cannot "
+		                      "be read",
+		                      error);
+	if (size >= MAGIC_SIZE && memcmp(bytes, first_magic, MAGIC_SIZE) == 0)
+		return perf_data_fail(input, 0,
+		                      "as perf wrote it before Linux 3.4, "
+		                      "which cannot be read",
+		                      error);
+	bytes_take(&header, MAGIC_SIZE);
+	header_size = bytes_number(&header, 8);
+	input->is_pipe = header_size == PIPE_HEADER_SIZE;
+	if (bytes_failed(&header) ||
+	    (!input->is_pipe && (header_size != FILE_HEADER_SIZE ||
+	                         size < FILE_HEADER_SIZE)))
+		return perf_data_fail(input, MAGIC_SIZE,
+		    "expected the header of a perf.data file", error);
+	if (input->is_pipe) {
+		input->data_end = UINT64_MAX;
+		skip(input, PIPE_HEADER_SIZE);
+		return 0;
+	}
+	attr_size = bytes_number(&header, 8);
+	attrs = take_extent(&header);
+	data = take_extent(&header);
+	take_extent(&header);
+	features = bytes_take(&header, sizeof input->features);
 	end = end_of_events(&attrs, attr_size, &data);
 	if (end == 0)
 		return perf_data_fail(input, MAGIC_SIZE,
@@ -237,48 +268,8 @@ read_file_header(struct perf_data_input *input, struct bytes *header,
 	if (perf_data_read_events(input, &front, &attrs, attr_size, error) != 0)
 		return -1;
 	/* A perf that was killed could not write the size. */
-	input->data_end = data.size > 0 ? data.offset + data.size :
-	                  UINT64_MAX;
+	input->data_end = data.size > 0 ? data.offset + data.size : UINT64_MAX;
 	skip(input, (size_t)data.offset);
-	return 0;
-}
-
-static int
-perf_data_read_header(struct perf_data_input *input, struct error *error)
-{
-	size_t size;
-	const unsigned char *bytes = peek(input, FILE_HEADER_SIZE, &size,
-	                                  error);
-	struct bytes header;
-	uint64_t header_size;
-
-	if (bytes == NULL)
-		return -1;
-	header = bytes_of(bytes, size < FILE_HEADER_SIZE ? size :
-	                  FILE_HEADER_SIZE);
-	if (size >= MAGIC_SIZE &&
-	    memcmp(bytes, swapped_magic, MAGIC_SIZE) == 0)
-		return perf_data_fail(input, 0,
-		                      "of a big-endian machine, which cannot "
-		                      "be read",
-		                      error);
-	if (size >= MAGIC_SIZE && memcmp(bytes, first_magic, MAGIC_SIZE) == 0)
-		return perf_data_fail(input, 0,
-		                      "as perf wrote it before Linux 3.4, "
-		                      "which cannot be read",
-		                      error);
-	bytes_take(&header, MAGIC_SIZE);
-	header_size = bytes_number(&header, 8);
-	input->is_pipe = header_size == PIPE_HEADER_SIZE;
-	if (bytes_failed(&header) ||
-	    (!input->is_pipe && (header_size != FILE_HEADER_SIZE ||
-	                         size < FILE_HEADER_SIZE)))
-		return perf_data_fail(input, MAGIC_SIZE,
-		    "expected the header of a perf.data file", error);
-	if (!input->is_pipe)
-		return read_file_header(input, &header, error);
-	input->data_end = UINT64_MAX;
-	skip(input, PIPE_HEADER_SIZE);
 	return 0;
 }
 
@@ -298,61 +289,10 @@ size_of_payload(const struct perf_record *record)
 	return 0;
 }
 
-/* Whether another file begins where a pipe may have its next record. */
-static bool
-is_next_pipe(const struct perf_data_input *input, const unsigned char *bytes)
-{
-	return input->is_pipe && memcmp(bytes, magic, MAGIC_SIZE) == 0;
-}
-
 /*
- * Reads the complete records among bytes[size], up to one with a payload.
- * *wanted: how many bytes the next call needs at least; *payload: how many to
- * skip before it.
+ * Reads all records, to their end or to where the input is cut short: each time
+ * the complete ones among the bytes at hand, up to one with a payload.
  */
-static int
-perf_data_read_records(struct perf_data_input *input,
-                       const unsigned char *bytes, size_t size, size_t *wanted,
-                       uint64_t *payload, struct error *error)
-{
-	uint64_t offset = input->offset;
-	size_t at = 0;
-
-	*payload = 0;
-	*wanted = PERF_HEADER_SIZE;
-	while (size - at >= PERF_HEADER_SIZE && *payload == 0) {
-		struct perf_record record = perf_record_at(bytes + at,
-		                                           offset + at);
-
-		if (is_next_pipe(input, bytes + at)) {
-			input->data_end = offset + at;
-			break;
-		}
-		if (record.type == PERF_COMPRESSED2) {
-			if (size - at < PERF_PACKED_HEADER_SIZE) {
-				*wanted = PERF_PACKED_HEADER_SIZE;
-				break;
-			}
-			record.size = perf_unpacker_size(&record);
-		}
-		if (record.size < PERF_HEADER_SIZE)
-			return perf_data_fail(input, record.offset,
-			    "expected a record of 8 bytes or more", error);
-		if (record.size > size - at) {
-			*wanted = record.size;
-			break;
-		}
-		if (perf_session_record(input->session, &record,
-		                        error) != 0)
-			return -1;
-		at += record.size;
-		*payload = size_of_payload(&record);
-	}
-	skip(input, at);
-	return perf_data_step(input, error);
-}
-
-/* Reads all records, to their end or to where the input is cut short. */
 static int
 perf_data_read_data(struct perf_data_input *input, struct error *error)
 {
@@ -362,13 +302,48 @@ perf_data_read_data(struct perf_data_input *input, struct error *error)
 		uint64_t left = input->data_end - input->offset, payload;
 		const unsigned char *bytes = peek(input, wanted, &size, error);
 		bool is_end = size < wanted;
+		uint64_t offset;
+		size_t at = 0;
 
 		if (bytes == NULL)
 			return -1;
 		if (size > left)
 			size = (size_t)left;
-		if (perf_data_read_records(input, bytes, size, &wanted,
-		                           &payload, error) != 0)
+		offset = input->offset;
+		payload = 0;
+		wanted = PERF_HEADER_SIZE;
+		while (size - at >= PERF_HEADER_SIZE && payload == 0) {
+			struct perf_record record = perf_record_at(bytes + at,
+			                                           offset + at);
+
+			if (input->is_pipe &&
+			    memcmp(bytes + at, magic, MAGIC_SIZE) == 0) {
+				input->data_end = offset + at;
+				break;
+			}
+			if (record.type == PERF_COMPRESSED2) {
+				if (size - at < PERF_PACKED_HEADER_SIZE) {
+					wanted = PERF_PACKED_HEADER_SIZE;
+					break;
+				}
+				record.size = perf_packed_record_size(&record);
+			}
+			if (record.size < PERF_HEADER_SIZE)
+				return perf_data_fail(input, record.offset,
+				    "expected a record of 8 bytes or more",
+				    error);
+			if (record.size > size - at) {
+				wanted = record.size;
+				break;
+			}
+			if (perf_session_record(input->session, &record,
+			                        error) != 0)
+				return -1;
+			at += record.size;
+			payload = size_of_payload(&record);
+		}
+		skip(input, at);
+		if (perf_data_step(input, error) != 0)
 			return -1;
 		if (payload > UINT64_MAX - input->offset)
 			return perf_data_fail(input, input->offset,

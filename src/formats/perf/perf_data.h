@@ -2,9 +2,10 @@
 /* perf_data.h -- the parts of the reader of perf.data, for the files of this
  * folder.
  *
- * perf_data.c reads the file's header and its records; a session sorts them by
- * time (perf_queue.c), keeps what the machine runs (perf_machine.c), and makes
- * stacks of samples (perf_stacks.c) and a tree of stacks (perf_tree.c).
+ * perf_data.c reads the file's header and its records; a session unpacks them
+ * and sorts them by time (perf_session.c), keeps what the machine runs
+ * (perf_machine.c), and makes stacks of samples (perf_stacks.c) and a tree of
+ * stacks (perf_tree.c).
  */
 #ifndef CPPROF_PERF_PERF_DATA_H
 #define CPPROF_PERF_PERF_DATA_H
@@ -308,36 +309,6 @@ int perf_sample_read_deferred(struct perf_sample *sample, uint64_t *cookie,
                               const struct perf_record *record,
                               struct error *error);
 
-/* What a sample stands for. */
-struct perf_value {
-	uint32_t event;
-	uint64_t hits;		/* gticks of the event */
-};
-
-struct perf_values;
-
-/* Freed with perf_values_free; NULL with *error set. */
-struct perf_values *perf_values_new(struct error *error);
-void perf_values_free(struct perf_values *values);
-
-/*
- * What a sample stands for.  Mostly that is its event's period.  Where an event
- * is sampled for its whole group (`{a,b}:S`), the sample has the counts of all
- * members so far, and stands for what each has counted since the sample before.
- * So samples must come in the order of time.
- * Source: linux 6.12, tools/perf/util/session.c, evlist__deliver_sample.
- *
- * Returns an array of *n values, valid until the next call; *n is 0 if no event
- * of the group has counted anything.  NULL with *error set.
- */
-const struct perf_value *perf_values_of(struct perf_values *values,
-                                        const struct perf_events *events,
-                                        const struct perf_sample *sample,
-                                        size_t *n, struct error *error);
-
-/* How many counts belonged to no event that the file describes. */
-uint64_t perf_values_unknown(const struct perf_values *values);
-
 /* ---- perf_machine.c ---- */
 
 /*
@@ -587,40 +558,6 @@ bool perf_deferred_find(const struct perf_deferred *deferred, uint32_t tid,
                         uint64_t cookie,
                         struct perf_labels *frames);
 
-/* ---- perf_queue.c ---- */
-
-/*
- * The records of a perf.data file in the order of their time.
- *
- * perf empties the buffers of the processors one after the other and marks the
- * end of each such round.  When a round ends, every record is there that was
- * made before that round began.
- */
-
-struct perf_queue;
-
-/* Freed with perf_queue_free; NULL with *error set. */
-struct perf_queue *perf_queue_new(struct error *error);
-void perf_queue_free(struct perf_queue *queue);
-
-/* Keeps a copy of a record. */
-int perf_queue_add(struct perf_queue *queue, const struct perf_record *record,
-                   uint64_t time, struct error *error);
-
-/* Takes a record.  0, or -1 with *error set, which ends the delivery. */
-typedef int perf_queue_deliver(void *context, const struct perf_record *record,
-                               struct error *error);
-
-/*
- * A round is over: delivers, in order of time, the records that are complete.
- */
-int perf_queue_round(struct perf_queue *queue, perf_queue_deliver *deliver,
-                     void *context, struct error *error);
-
-/* Delivers all other records. */
-int perf_queue_finish(struct perf_queue *queue, perf_queue_deliver *deliver,
-                      void *context, struct error *error);
-
 /* ---- perf_tree.c ---- */
 
 /*
@@ -668,50 +605,6 @@ bool perf_tree_is_empty(const struct perf_tree *tree);
 int perf_tree_finish(struct perf_tree *tree, struct error *error);
 int perf_tree_finish_frames(struct perf_tree *tree, struct error *error);
 
-/* ---- perf_unpacker.c ---- */
-
-/*
- * Records that perf compressed with zstd.
- *
- * All compressed records of a file contain one stream, which is cut anywhere.
- * Since Linux 6.16 they are of type PERF_COMPRESSED2 and have a size of their
- * part, so that zeros up to a multiple of 8 can follow it.  When perf
- * compresses more than 65,519 bytes at once, it writes the rest with a second
- * header; but the first header has the size of everything in its 16 bits, and
- * no zeros follow.  With --aio perf writes no such size and no zeros.
- * Source: linux 6.19, tools/perf/builtin-record.c, record__pushfn, and
- * tools/perf/util/zstd.c.
- */
-
-/* The head of a PERF_COMPRESSED2 record, with the size of its part. */
-enum { PERF_PACKED_HEADER_SIZE = 16 };
-
-struct perf_unpacker;
-
-/* Freed with perf_unpacker_free; NULL with *error set. */
-struct perf_unpacker *perf_unpacker_new(struct error *error);
-void perf_unpacker_free(struct perf_unpacker *unpacker);
-
-/*
- * How many bytes a PERF_COMPRESSED2 record has in the file, from its first
- * PERF_PACKED_HEADER_SIZE bytes.
- */
-uint32_t perf_unpacker_size(const struct perf_record *record);
-
-/*
- * Takes a PERF_COMPRESSED or PERF_COMPRESSED2 record, which must stay in place
- * until perf_unpacker_next has returned its last record.
- */
-void perf_unpacker_feed(struct perf_unpacker *unpacker,
-                        const struct perf_record *record);
-
-/*
- * The next complete record, valid until the next call: 1; 0: there is none; or
- * -1 with *error set to what is wrong.
- */
-int perf_unpacker_next(struct perf_unpacker *unpacker,
-                       struct perf_record *record, struct error *error);
-
 /* ---- perf_session.c ---- */
 
 /*
@@ -747,6 +640,15 @@ int perf_session_record(struct perf_session *session,
  */
 int perf_session_next_file(struct perf_session *session, const char *name,
                            struct error *error);
+
+/* The head of a PERF_COMPRESSED2 record, with the size of its part. */
+enum { PERF_PACKED_HEADER_SIZE = 16 };
+
+/*
+ * How many bytes a PERF_COMPRESSED2 record has in the file, from its first
+ * PERF_PACKED_HEADER_SIZE bytes.
+ */
+uint32_t perf_packed_record_size(const struct perf_record *record);
 
 /* Takes a feature section, bytes[size].  0, or -1 as above. */
 int perf_session_feature(struct perf_session *session, uint64_t feature,

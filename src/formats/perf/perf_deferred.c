@@ -72,15 +72,26 @@ perf_deferred_size_of(const struct perf_waiting *sample)
 	       sample->n_labels * sizeof *sample->labels;
 }
 
-static struct perf_waiting *
-copy_sample(const struct perf_waiting *sample, struct error *error)
+int
+perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
+                   const struct perf_waiting *sample, struct error *error)
 {
-	struct perf_waiting *copy = memory_array(1,
-	                                         perf_deferred_size_of(sample),
-	                                         error);
+	struct thread_queue *thread;
+	struct perf_waiting *copy;
+	uint32_t number = id_table_add(&deferred->tids, tid, error);
 
+	if (number == NO_ID ||
+	    memory_grow(&deferred->threads, &deferred->threads_capacity,
+	                (size_t)number + 1, sizeof *deferred->threads,
+	                error) != 0)
+		return -1;
+	while (deferred->n_threads <= number)
+		deferred->threads[deferred->n_threads++] =
+		    (struct thread_queue){ NULL, NULL };
+	thread = &deferred->threads[number];
+	copy = memory_array(1, perf_deferred_size_of(sample), error);
 	if (copy == NULL)
-		return NULL;
+		return -1;
 	*copy = *sample;
 	copy->amounts = (struct perf_amount *)(copy + 1);
 	copy->labels = (uint32_t *)(copy->amounts + copy->n_amounts);
@@ -91,39 +102,6 @@ copy_sample(const struct perf_waiting *sample, struct error *error)
 	if (copy->n_labels > 0)
 		memcpy(copy->labels, sample->labels,
 		       copy->n_labels * sizeof *copy->labels);
-	return copy;
-}
-
-/* The samples of a thread, which is added if new; NULL with *error set. */
-static struct thread_queue *
-enter_thread(struct perf_deferred *deferred, uint32_t tid,
-             struct error *error)
-{
-	uint32_t number = id_table_add(&deferred->tids, tid, error);
-
-	if (number == NO_ID ||
-	    memory_grow(&deferred->threads, &deferred->threads_capacity,
-	                (size_t)number + 1, sizeof *deferred->threads,
-	                error) != 0)
-		return NULL;
-	while (deferred->n_threads <= number)
-		deferred->threads[deferred->n_threads++] =
-		    (struct thread_queue){ NULL, NULL };
-	return &deferred->threads[number];
-}
-
-int
-perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
-                   const struct perf_waiting *sample, struct error *error)
-{
-	struct thread_queue *thread = enter_thread(deferred, tid, error);
-	struct perf_waiting *copy;
-
-	if (thread == NULL)
-		return -1;
-	copy = copy_sample(sample, error);
-	if (copy == NULL)
-		return -1;
 	copy->tid = tid;
 	deferred->size += perf_deferred_size_of(copy);
 	if (deferred->last != NULL)
@@ -138,20 +116,6 @@ perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
 		thread->first = copy;
 	thread->last = copy;
 	return 0;
-}
-
-static void
-unlink_from_all(struct perf_deferred *deferred, struct perf_waiting *sample)
-{
-	if (sample->previous != NULL)
-		sample->previous->next = sample->next;
-	else
-		deferred->first = sample->next;
-	if (sample->next != NULL)
-		sample->next->previous = sample->previous;
-	else
-		deferred->last = sample->previous;
-	deferred->size -= perf_deferred_size_of(sample);
 }
 
 struct perf_waiting *
@@ -170,7 +134,15 @@ perf_deferred_take(struct perf_deferred *deferred, uint32_t tid)
 	thread->first = sample->next_of_thread;
 	if (thread->first == NULL)
 		thread->last = NULL;
-	unlink_from_all(deferred, sample);
+	if (sample->previous != NULL)
+		sample->previous->next = sample->next;
+	else
+		deferred->first = sample->next;
+	if (sample->next != NULL)
+		sample->next->previous = sample->previous;
+	else
+		deferred->last = sample->previous;
+	deferred->size -= perf_deferred_size_of(sample);
 	return sample;
 }
 

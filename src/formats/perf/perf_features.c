@@ -70,24 +70,6 @@ add_build_id(struct perf_features *features, const unsigned char *bytes,
 	return 0;
 }
 
-static int
-add_build_ids(struct perf_features *features, const unsigned char *bytes,
-              size_t size, struct error *error)
-{
-	while (size >= PERF_HEADER_SIZE) {
-		struct perf_record record = perf_record_at(bytes, 0);
-
-		if (record.size > size || record.size < PERF_HEADER_SIZE)
-			return error_set(error, "expected build-ids");
-		if (add_build_id(features, bytes, record.size, record.misc,
-		                 error) != 0)
-			return -1;
-		bytes += record.size;
-		size -= record.size;
-	}
-	return 0;
-}
-
 /* ---- events ---- */
 
 /* All events once more, in the same order, with their names. */
@@ -216,7 +198,19 @@ perf_features_section(struct perf_features *features,
 {
 	switch (feature) {
 	case PERF_FEATURE_BUILD_ID:
-		return add_build_ids(features, bytes, size, error);
+		while (size >= PERF_HEADER_SIZE) {
+			struct perf_record record = perf_record_at(bytes, 0);
+
+			if (record.size > size ||
+			    record.size < PERF_HEADER_SIZE)
+				return error_set(error, "expected build-ids");
+			if (add_build_id(features, bytes, record.size,
+			                 record.misc, error) != 0)
+				return -1;
+			bytes += record.size;
+			size -= record.size;
+		}
+		return 0;
 	case PERF_FEATURE_HOSTNAME:
 		return perf_features_set_text(&features->host, bytes, size,
 		                              error);
@@ -274,28 +268,6 @@ perf_features_compare_paths(const void *left, const void *right)
 	return strcmp(path_of(left), path_of(right));
 }
 
-/* Sets the build-id of a module that has none. */
-static void
-set_build_id(const struct perf_features *features, struct module *module)
-{
-	struct perf_build_id wanted = { .path = (char *)(uintptr_t)
-		module->path };
-	const struct perf_build_id *known = NULL;
-
-	if (features->n_build_ids > 0)
-		known = bsearch(&wanted, features->build_ids,
-		                features->n_build_ids, sizeof wanted,
-		                perf_features_compare_paths);
-	if (known != NULL) {
-		memcpy(module->build_id, known->id, known->size);
-		module->build_id_size = known->size;
-	} else if (features->release != NULL && is_kernel_path(module->path)) {
-		module->build_id_size = (uint32_t)kernel_build_id(
-		    features->release, module->build_id,
-		    sizeof module->build_id);
-	}
-}
-
 int
 perf_features_apply(struct perf_features *features, struct profile *profile,
                     struct error *error)
@@ -304,8 +276,31 @@ perf_features_apply(struct perf_features *features, struct profile *profile,
 		qsort(features->build_ids, features->n_build_ids,
 		      sizeof *features->build_ids, perf_features_compare_paths);
 	for (uint32_t i = 0; i < profile->n_modules; i++)
-		if (profile->modules[i].build_id_size == 0)
-			set_build_id(features, &profile->modules[i]);
+		if (profile->modules[i].build_id_size == 0) {
+			struct perf_build_id wanted = {
+				.path = (char *)(uintptr_t)profile->modules[i]
+					    .path
+			};
+			const struct perf_build_id *known = NULL;
+
+			if (features->n_build_ids > 0)
+				known = bsearch(&wanted, features->build_ids,
+				                features->n_build_ids,
+				                sizeof wanted,
+				                perf_features_compare_paths);
+			if (known != NULL) {
+				memcpy(profile->modules[i].build_id, known->id,
+				       known->size);
+				profile->modules[i].build_id_size = known->size;
+			} else if (features->release != NULL &&
+			           is_kernel_path(profile->modules[i].path)) {
+				profile->modules[i].build_id_size = (uint32_t)
+				    kernel_build_id(
+					features->release,
+					profile->modules[i].build_id,
+					sizeof profile->modules[i].build_id);
+			}
+		}
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
 		struct process *process = &profile->processes[i];
 

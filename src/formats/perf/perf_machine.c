@@ -468,57 +468,6 @@ struct machine_mapping {
 };
 
 static int
-perf_machine_read_mapping(const struct perf_record *record,
-                          struct machine_mapping *mapping, struct error *error)
-{
-	struct bytes in = bytes_of(record->bytes, record->size);
-	struct perf_map *map = &mapping->map;
-
-	*mapping = (struct machine_mapping){ .map.module = NO_MODULE,
-		.map.name = NO_NAME, .id = (const unsigned char *)"" };
-	bytes_take(&in, PERF_HEADER_SIZE);
-	mapping->pid = (uint32_t)bytes_number(&in, 4);
-	bytes_take(&in, 4);
-	map->start = bytes_number(&in, 8);
-	map->end = map->start + bytes_number(&in, 8);
-	map->offset = bytes_number(&in, 8);
-	if (record->type == PERF_MMAP2 &&
-	    (record->misc & PERF_MISC_MMAP_BUILD_ID) != 0) {
-		mapping->id_size = bytes_number(&in, 4) & 0xff;
-		mapping->id = bytes_take(&in, BUILD_ID_SIZE);
-		bytes_take(&in, 8);
-	} else if (record->type == PERF_MMAP2) {
-		bytes_take(&in, 32);
-	}
-	mapping->path = perf_machine_take_text(&in);
-	if (bytes_failed(&in) || mapping->id_size > BUILD_ID_SIZE)
-		return error_set(error, "expected a mapping");
-	return 0;
-}
-
-/* The kernel, whose offset is where its text begins, or one of its modules. */
-static int
-apply_kernel_map(struct perf_machine *machine, struct machine_mapping *mapping,
-                 struct error *error)
-{
-	char path[PATH_SIZE];
-
-	if (strncmp(mapping->path, "[kernel.kallsyms]", 17) == 0) {
-		machine->kernel_base = mapping->map.offset;
-		machine->kernel.version = ++machine->version;
-	}
-	if (!perf_is_kernel_module(mapping->path, path, sizeof path) ||
-	    mapping->map.end <= mapping->map.start)
-		return 0;
-	mapping->map.offset = 0;
-	mapping->map.module = perf_machine_find_module(machine, path,
-	                                               mapping->id,
-	                                               mapping->id_size, error);
-	return mapping->map.module != NO_MODULE ?
-	    insert_map(machine, &machine->kernel, &mapping->map, error) : -1;
-}
-
-static int
 apply_map(struct perf_machine *machine, const struct perf_record *record,
           struct error *error)
 {
@@ -526,13 +475,52 @@ apply_map(struct perf_machine *machine, const struct perf_record *record,
 	/* Guests have processes of their own, by the number of the machine. */
 	bool is_guest = mode == PERF_MODE_GUEST_KERNEL ||
 	                mode == PERF_MODE_GUEST_USER;
-	struct machine_mapping mapping;
+	struct machine_mapping mapping = { .map.module = NO_MODULE,
+		.map.name = NO_NAME, .id = (const unsigned char *)"" };
 	struct perf_space *space;
+	struct bytes in = bytes_of(record->bytes, record->size);
+	struct perf_map *map = &mapping.map;
 
-	if (perf_machine_read_mapping(record, &mapping, error) != 0)
-		return -1;
-	if (mapping.pid == UINT32_MAX && !is_guest)
-		return apply_kernel_map(machine, &mapping, error);
+	bytes_take(&in, PERF_HEADER_SIZE);
+	mapping.pid = (uint32_t)bytes_number(&in, 4);
+	bytes_take(&in, 4);
+	map->start = bytes_number(&in, 8);
+	map->end = map->start + bytes_number(&in, 8);
+	map->offset = bytes_number(&in, 8);
+	if (record->type == PERF_MMAP2 &&
+	    (record->misc & PERF_MISC_MMAP_BUILD_ID) != 0) {
+		mapping.id_size = bytes_number(&in, 4) & 0xff;
+		mapping.id = bytes_take(&in, BUILD_ID_SIZE);
+		bytes_take(&in, 8);
+	} else if (record->type == PERF_MMAP2) {
+		bytes_take(&in, 32);
+	}
+	mapping.path = perf_machine_take_text(&in);
+	if (bytes_failed(&in) || mapping.id_size > BUILD_ID_SIZE)
+		return error_set(error, "expected a mapping");
+	if (mapping.pid == UINT32_MAX && !is_guest) {
+		char path[PATH_SIZE];
+
+		/*
+		 * The kernel, whose offset is where its text begins, or one of
+		 * its modules.
+		 */
+		if (strncmp(mapping.path, "[kernel.kallsyms]", 17) == 0) {
+			machine->kernel_base = mapping.map.offset;
+			machine->kernel.version = ++machine->version;
+		}
+		if (!perf_is_kernel_module(mapping.path, path, sizeof path) ||
+		    mapping.map.end <= mapping.map.start)
+			return 0;
+		mapping.map.offset = 0;
+		mapping.map.module = perf_machine_find_module(machine, path,
+		                                              mapping.id,
+		                                              mapping.id_size,
+		                                              error);
+		return mapping.map.module != NO_MODULE ?
+		    insert_map(machine, &machine->kernel, &mapping.map, error) :
+		    -1;
+	}
 	if ((record->misc & PERF_MISC_MMAP_DATA) != 0 ||
 	    mapping.map.end <= mapping.map.start || is_guest)
 		return 0;		/* not code of a process here */

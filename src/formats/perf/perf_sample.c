@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "src/base/bytes.h"
-#include "src/base/memory.h"
 
 /* Takes n items of size bytes. */
 static const unsigned char *
@@ -14,30 +13,6 @@ take_array(struct bytes *in, uint64_t n, size_t size)
 	if (n > in->size / size)
 		in->failed = true;
 	return bytes_take(in, (size_t)n * size);
-}
-
-/*
- * PERF_SAMPLE_READ: { count, times, id, lost }, or of a group { n, times, n x
- * { count, id, lost } }; times, id and lost may be missing.
- */
-static void
-perf_sample_read_counts(struct bytes *in, uint64_t format,
-                        struct perf_sample *sample)
-{
-	bool is_group = (format & PERF_READ_GROUP) != 0;
-	size_t times = perf_size_of_fields(format &
-	    (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
-
-	sample->n_counts = is_group ? bytes_number(in, 8) : 1;
-	sample->read_size = 8 + perf_size_of_fields(format &
-	    (PERF_READ_ID | PERF_READ_LOST));
-	if (is_group)
-		bytes_take(in, times);
-	else
-		sample->read_size += times;
-	if ((format & PERF_READ_ID) != 0)
-		sample->id_at = is_group ? 8 : 8 + times;
-	sample->counts = take_array(in, sample->n_counts, sample->read_size);
 }
 
 /* PERF_SAMPLE_BRANCH_STACK: { n, index, n x branch, n x counters }. */
@@ -119,8 +94,30 @@ perf_sample_read(struct perf_sample *sample, const struct perf_events *events,
 	    PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)));
 	if ((type & PERF_SAMPLE_PERIOD) != 0)
 		sample->period = bytes_number(&in, 8);
-	if ((type & PERF_SAMPLE_READ) != 0)
-		perf_sample_read_counts(&in, attr->read_format, sample);
+	if ((type & PERF_SAMPLE_READ) != 0) {
+		bool is_group = (attr->read_format & PERF_READ_GROUP) != 0;
+		size_t times = perf_size_of_fields(
+		    attr->read_format &
+		    (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
+
+		/*
+		 * PERF_SAMPLE_READ: { count, times, id, lost }, or of a group {
+		 * n, times, n x { count, id, lost } }; times, id and lost may
+		 * be missing.
+		 */
+		sample->n_counts = is_group ? bytes_number(&in, 8) : 1;
+		sample->read_size = 8 +
+		    perf_size_of_fields(attr->read_format &
+		                        (PERF_READ_ID | PERF_READ_LOST));
+		if (is_group)
+			bytes_take(&in, times);
+		else
+			sample->read_size += times;
+		if ((attr->read_format & PERF_READ_ID) != 0)
+			sample->id_at = is_group ? 8 : 8 + times;
+		sample->counts = take_array(&in, sample->n_counts,
+		                            sample->read_size);
+	}
 	if ((type & PERF_SAMPLE_CALLCHAIN) != 0) {
 		sample->has_chain = true;
 		sample->n_chain = bytes_number(&in, 8);
@@ -178,116 +175,4 @@ perf_sample_read_deferred(struct perf_sample *sample, uint64_t *cookie,
 	}
 	return bytes_failed(&in) ?
 	    error_set(error, "expected a deferred call chain") : 0;
-}
-
-/* ---- what a sample stands for ---- */
-
-/*
- * The last count is kept for each id of an event, since an event has one on
- * each processor or in each thread, and each counts for itself.  Where threads
- * inherit an event, each counts under the same id; so it is kept for each id
- * and thread.
- */
-struct perf_values {
-	struct perf_value *list;	/* of one sample */
-	size_t capacity;
-	struct id_table keys;		/* their numbers index: */
-	uint64_t *last;			/* the last count */
-	size_t last_capacity;
-	uint64_t n_unknown;
-};
-
-struct perf_values *
-perf_values_new(struct error *error)
-{
-	return memory_array(1, sizeof(struct perf_values), error);
-}
-
-void
-perf_values_free(struct perf_values *values)
-{
-	if (values == NULL)
-		return;
-	free(values->list);
-	free(values->last);
-	id_table_free(&values->keys);
-	free(values);
-}
-
-uint64_t
-perf_values_unknown(const struct perf_values *values)
-{
-	return values->n_unknown;
-}
-
-/* The last count of a key, at first 0; NULL with *error set. */
-static uint64_t *
-perf_sample_find_last(struct perf_values *values, uint64_t key,
-                      struct error *error)
-{
-	uint32_t n = values->keys.n, number;
-
-	number = id_table_add(&values->keys, key, error);
-	if (number == NO_ID ||
-	    memory_grow(&values->last, &values->last_capacity,
-	                (size_t)number + 1, sizeof *values->last, error) != 0)
-		return NULL;
-	if (number >= n)
-		values->last[number] = 0;
-	return &values->last[number];
-}
-
-/* Adds one count of a sample to the list, unless nothing was counted. */
-static int
-perf_sample_add_count(struct perf_values *values,
-                      const struct perf_events *events,
-                      const struct perf_sample *sample, const unsigned char *at,
-                      size_t *n, struct error *error)
-{
-	const uint64_t flags = events->attrs[sample->event].flags;
-	uint64_t count = perf_number_at(at);
-	uint64_t id = perf_number_at(at + sample->id_at);
-	uint32_t number = id_table_find(&events->ids, id);
-	uint64_t key, *last;
-
-	if (number == NO_ID) {
-		values->n_unknown++;
-		return 0;
-	}
-	key = (uint64_t)number << 32;
-	if ((flags & PERF_ATTR_INHERIT) != 0)
-		key |= sample->tid;
-	last = perf_sample_find_last(values, key, error);
-	if (last == NULL)
-		return -1;
-	/* A smaller count has started again from 0. */
-	values->list[*n] = (struct perf_value){ events->owners[number],
-		count >= *last ? count - *last : count };
-	*last = count;
-	*n += values->list[*n].hits > 0;
-	return 0;
-}
-
-const struct perf_value *
-perf_values_of(struct perf_values *values, const struct perf_events *events,
-               const struct perf_sample *sample, size_t *n,
-               struct error *error)
-{
-	*n = 0;
-	if (memory_grow(&values->list, &values->capacity,
-	                (size_t)sample->n_counts + 1, sizeof *values->list,
-	                error) != 0)
-		return NULL;
-	if (sample->id_at == 0) {
-		values->list[(*n)++] = (struct perf_value){ sample->event,
-			sample->period };
-		return values->list;
-	}
-	for (uint64_t i = 0; i < sample->n_counts; i++)
-		if (perf_sample_add_count(values, events, sample,
-		                          sample->counts +
-		                              i * sample->read_size,
-		                          n, error) != 0)
-			return NULL;
-	return values->list;
 }

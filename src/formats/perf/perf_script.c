@@ -89,31 +89,6 @@ perf_script_keep_text(struct script *script, const struct perf_text *text,
 	                  error);
 }
 
-/* Without periods, the unit is samples and not what the event counts. */
-static int
-perf_script_add_event(struct script *script, const struct perf_text *event,
-                      bool has_period, struct error *error)
-{
-	struct reader *reader = &script->reader;
-	const char *name = perf_script_keep_text(script, event, error);
-	uint32_t resource;
-
-	_Static_assert(RESOURCES_MAX == 256, "the message says so");
-	if (reader->profile->n_resources >= RESOURCES_MAX)
-		return reader_fail(reader, error,
-		                   "more than 256 different events");
-	if (name == NULL)
-		return -1;
-	resource = reader_add_resource(reader, name, has_period ?
-	                               perf_event_gtick(name, event->length) :
-	                               "", 1, error);
-	if (resource == NO_RESOURCE)
-		return -1;
-	reader->profile->resources[resource].counting =
-	    COUNTING_SAMPLED;
-	return 0;
-}
-
 /* The last process of a pid; 0 stands for all unknown ones. */
 static struct script_named_process *
 perf_script_find_process(struct script *script, uint64_t pid,
@@ -164,36 +139,6 @@ name_process(struct script *script, struct script_named_process *named,
 	return 0;
 }
 
-/* perf may know no name of the kernel's idle threads. */
-static bool
-is_idle(const struct perf_script_header *header)
-{
-	return header->tid == 0 && header->comm.length == 2 &&
-	       memcmp(header->comm.text, ":0", 2) == 0;
-}
-
-static int
-perf_script_add_thread(struct script *script,
-                       const struct perf_script_header *header,
-                       struct error *error)
-{
-	static const struct perf_text idle = { "swapper", 7 };
-	struct script_named_process *named =
-	    perf_script_find_process(script, header->pid, error);
-	struct thread thread = {
-		.tid = header->tid,
-		.name = perf_script_keep_text(script, is_idle(header) ? &idle :
-		                              &header->comm, error),
-	};
-
-	if (named == NULL || thread.name == NULL ||
-	    name_process(script, named, header, thread.name, error) != 0)
-		return -1;
-	thread.process = named->number;
-	return profile_add_thread(script->reader.profile, &thread, error) !=
-	       UINT32_MAX ? 0 : -1;
-}
-
 static int
 perf_script_find_thread(struct script *script,
                         const struct perf_script_header *header,
@@ -202,6 +147,9 @@ perf_script_find_thread(struct script *script,
 	size_t length = header->comm.length;
 	char *key = memory_array(length + 2 * sizeof(uint64_t), 1, error);
 	uint32_t n = names_count(script->threads);
+	static const struct perf_text idle = { "swapper", 7 };
+	struct script_named_process *process;
+	struct thread thread;
 
 	if (key == NULL)
 		return -1;
@@ -214,9 +162,23 @@ perf_script_find_thread(struct script *script,
 	free(key);
 	if (script->thread == NO_NAME)
 		return -1;
-	return script->thread < n ?
-	    0 :
-	    perf_script_add_thread(script, header, error);
+	if (script->thread < n)
+		return 0;
+	process = perf_script_find_process(script, header->pid, error);
+	thread = (struct thread){
+		.tid = header->tid,
+		/* perf may know no name of the kernel's idle threads. */
+		.name = perf_script_keep_text(script, header->tid == 0 &&
+		    header->comm.length == 2 &&
+		    memcmp(header->comm.text, ":0", 2) == 0 ? &idle :
+		    &header->comm, error),
+	};
+	if (process == NULL || thread.name == NULL ||
+	    name_process(script, process, header, thread.name, error) != 0)
+		return -1;
+	thread.process = process->number;
+	return profile_add_thread(script->reader.profile, &thread, error) !=
+	       UINT32_MAX ? 0 : -1;
 }
 
 static int
@@ -229,13 +191,32 @@ perf_script_find_event(struct script *script,
 	const struct perf_text *event = header->event.length > 0 ?
 	    &header->event : header->has_period ? &period : &samples;
 	uint32_t n = names_count(script->events);
+	struct reader *reader;
+	const char *name;
+	uint32_t resource;
 
 	script->event = names_add(script->events, event->text, event->length,
 	                          error);
 	if (script->event == NO_NAME)
 		return -1;
-	return script->event < n ? 0 :
-	       perf_script_add_event(script, event, header->has_period, error);
+	if (script->event < n)
+		return 0;
+	reader = &script->reader;
+	name = perf_script_keep_text(script, event, error);
+	_Static_assert(RESOURCES_MAX == 256, "the message says so");
+	if (reader->profile->n_resources >= RESOURCES_MAX)
+		return reader_fail(reader, error,
+		                   "more than 256 different events");
+	if (name == NULL)
+		return -1;
+	/* Without periods, the unit is samples, not what the event counts. */
+	resource = reader_add_resource(reader, name, header->has_period ?
+	                               perf_event_gtick(name, event->length) :
+	                               "", 1, error);
+	if (resource == NO_RESOURCE)
+		return -1;
+	reader->profile->resources[resource].counting = COUNTING_SAMPLED;
+	return 0;
 }
 
 /* ---- samples ---- */
@@ -263,25 +244,6 @@ perf_script_add_frame(struct script *script, const char *line, size_t length,
 		return -1;
 	labels[script->depth++] = label;
 	return 0;
-}
-
-/* Adds a frame whose line lacks its tab as if it had one. */
-static int
-add_frame_without_tab(struct script *script, const char *line, size_t length,
-                      struct error *error)
-{
-	struct text_buffer *copy = &script->copy;
-
-	while (length > 0 && *line == ' ') {
-		line++;
-		length--;
-	}
-	copy->length = 0;
-	text_add_char(copy, '\t');
-	text_add(copy, line, length);
-	if (copy->failed)
-		return error_out_of_memory(error);
-	return perf_script_add_frame(script, copy->bytes, copy->length, error);
 }
 
 static int
@@ -384,19 +346,6 @@ perf_script_begin_sample(struct script *script,
 	    0;
 }
 
-/*
- * Whether a line without a tab is a frame of the sample.  A command may look
- * like an address ("a 7 1.5: ..."), but then a time follows.
- */
-static bool
-is_frame_without_tab(const struct script *script, const char *line,
-                     size_t length, const struct perf_script_header *header)
-{
-	return script->is_inside && !script->is_one_line &&
-	       !script->is_flat && (header == NULL || !header->has_time) &&
-	       is_whole_frame(line, length);
-}
-
 static bool
 perf_script_is_blank(const struct perf_text *text)
 {
@@ -445,16 +394,6 @@ reject_brief(struct script *script, struct error *error)
 	return result;
 }
 
-static int
-keep_brief(struct script *script, const char *line, size_t length,
-           struct error *error)
-{
-	text_clear(&script->brief);
-	text_add(&script->brief, line, length);
-	script->has_brief = true;
-	return script->brief.failed ? error_out_of_memory(error) : 0;
-}
-
 /*
  * Of a text of stacks alone (-F ip,sym), each of which begins and ends with an
  * empty line: a sample without a stack is two such lines.
@@ -492,39 +431,6 @@ begin_brief(struct script *script, struct error *error)
 	perf_script_read_columns(line, script->brief.length,
 	                         script->layout.known, &header);
 	return perf_script_begin_sample(script, &header, error);
-}
-
-/*
- * An empty line after the one that is kept: a sample without a stack, if its
- * fields are those of the others and the last ends in perf's blank.
- */
-static int
-add_brief_alone(struct script *script, struct error *error)
-{
-	const char *line = text_string(&script->brief);
-	struct perf_script_header header;
-
-	if (line[script->brief.length - 1] != ' ' ||
-	    !perf_script_read_columns(line, script->brief.length,
-	        script->layout.known, &header) ||
-	    header.fields != script->layout.known)
-		return reject_brief(script, error);
-	script->has_brief = false;
-	return perf_script_begin_sample(script, &header, error) == 0 ?
-	       perf_script_end_sample(script, error) : -1;
-}
-
-/*
- * In a sample, lines that begin with blanks are perf's source lines, registers
- * or branches, which say nothing about the stack.
- */
-static bool
-is_remark(const struct script *script, const char *line, size_t length)
-{
-	return line[0] == '#' ||
-	       (script->is_inside && (line[0] == ' ' || line[0] == '|' ||
-	                              perf_script_is_branches(line, length))) ||
-	       (line[0] == '\t' && script->is_record);
 }
 
 /*
@@ -573,8 +479,28 @@ perf_script_read_line(void *context, const char *line, size_t length,
 		return -1;
 	if (length == 0) {
 		script->is_record = false;
-		if (script->has_brief)
-			return add_brief_alone(script, error);
+		if (script->has_brief) {
+			const char *brief = text_string(&script->brief);
+			struct perf_script_header columns;
+
+			/*
+			 * An empty line after the one that is kept: a sample
+			 * without a stack, if its fields are those of the
+			 * others and the last ends in perf's blank.
+			 */
+			if (brief[script->brief.length - 1] != ' ' ||
+			    !perf_script_read_columns(brief,
+			                              script->brief.length,
+			                              script->layout.known,
+			                              &columns) ||
+			    columns.fields != script->layout.known)
+				return reject_brief(script, error);
+			script->has_brief = false;
+			return perf_script_begin_sample(script, &columns,
+			                                error) == 0 ?
+			    perf_script_end_sample(script, error) :
+			    -1;
+		}
 		if (script->is_inside)
 			return script->depth > 0 ?
 			    perf_script_end_sample(script, error) : 0;
@@ -594,9 +520,27 @@ perf_script_read_line(void *context, const char *line, size_t length,
 	if (line[0] == '\t' && script->is_inside)
 		return perf_script_add_frame(script, line, length, error);
 	is_header = perf_script_read_header(line, length, &header);
-	if (is_frame_without_tab(script, line, length,
-	                         is_header ? &header : NULL))
-		return add_frame_without_tab(script, line, length, error);
+	/*
+	 * A command may look like an address ("a 7 1.5: ..."), but a time
+	 * follows.
+	 */
+	if (script->is_inside && !script->is_one_line && !script->is_flat &&
+	    (!is_header || !header.has_time) && is_whole_frame(line, length)) {
+		struct text_buffer *copy = &script->copy;
+
+		/* Adds a frame whose line lacks its tab as if it had one. */
+		while (length > 0 && *line == ' ') {
+			line++;
+			length--;
+		}
+		copy->length = 0;
+		text_add_char(copy, '\t');
+		text_add(copy, line, length);
+		if (copy->failed)
+			return error_out_of_memory(error);
+		return perf_script_add_frame(script, copy->bytes, copy->length,
+		                             error);
+	}
 	if (!is_header && script->depth > 0 && script->is_inside &&
 	    !script->is_one_line && ends_sample(line, length))
 		return perf_script_end_sample(script, error);
@@ -604,12 +548,23 @@ perf_script_read_line(void *context, const char *line, size_t length,
 		script->is_flat = !is_header;
 		return perf_script_begin_sample(script, &header, error);
 	}
-	if (is_remark(script, line, length))
+	/*
+	 * In a sample, lines that begin with blanks are perf's source lines,
+	 * registers or branches, which say nothing about the stack.
+	 */
+	if (line[0] == '#' ||
+	    (script->is_inside &&
+	     (line[0] == ' ' || line[0] == '|' ||
+	      perf_script_is_branches(line, length))) ||
+	    (line[0] == '\t' && script->is_record))
 		return 0;
 	if (script->layout.is_brief && line[0] != '\t') {
 		if (perf_script_end_sample(script, error) != 0)
 			return -1;
-		return keep_brief(script, line, length, error);
+		text_clear(&script->brief);
+		text_add(&script->brief, line, length);
+		script->has_brief = true;
+		return script->brief.failed ? error_out_of_memory(error) : 0;
 	}
 	return reader_reject(&script->reader, "expected a sample: COMMAND TID "
 	    "TIME: PERIOD EVENT:; perf script -F comm,tid,time,period,event,"
@@ -627,32 +582,6 @@ struct frame_maker {
 	bool has_symbols;	/* any frame with an address, */
 	bool has_bare_addresses;	/* and any without a symbol */
 };
-
-/* Adds a module; the offset is that of some code in it. */
-static int
-perf_script_add_module(struct frame_maker *maker,
-                       const struct perf_text *object, uint64_t offset,
-                       struct error *error)
-{
-	uint32_t n = maker->profile->n_modules;
-	char *path = memory_text(object->text, object->length, error);
-	int result = -1;
-
-	if (path == NULL)
-		return -1;
-	if (memory_grow(&maker->bias, &maker->bias_capacity, (size_t)n + 1,
-	                sizeof *maker->bias, error) == 0 &&
-	    profile_add_module(maker->profile, path, NULL, 0, error) !=
-	        NO_MODULE) {
-		maker->bias[n] = 0;
-		if (path[0] == '/')
-			maker->bias[n] = module_cache_address(maker->modules,
-			    path, NULL, 0, offset) - offset;
-		result = 0;
-	}
-	free(path);
-	return result;
-}
 
 static bool
 perf_script_is_known(const struct perf_text *object)
@@ -715,11 +644,35 @@ perf_script_enter_frame(struct frame_maker *maker, const char *line,
 		                               error) != UINT32_MAX ? 0 : -1;
 	module = names_add(maker->objects, frame.object.text,
 	                   frame.object.length, error);
-	if (module == NO_NAME ||
-	    (module == profile->n_modules &&
-	     perf_script_add_module(maker, &frame.object, frame.address,
-	                            error) != 0))
+	if (module == NO_NAME)
 		return -1;
+	if (module == profile->n_modules) {
+		uint32_t n = maker->profile->n_modules;
+		char *path = memory_text(frame.object.text, frame.object.length,
+		                         error);
+		int result = -1;
+
+		/* Adds a module; the offset is that of some code in it. */
+		if (path == NULL)
+			return -1;
+		if (memory_grow(&maker->bias, &maker->bias_capacity,
+		                (size_t)n + 1, sizeof *maker->bias,
+		                error) == 0 &&
+		    profile_add_module(maker->profile, path, NULL, 0, error) !=
+		        NO_MODULE) {
+			maker->bias[n] = 0;
+			if (path[0] == '/')
+				maker->bias[n] =
+				    module_cache_address(maker->modules, path,
+				                         NULL, 0,
+				                         frame.address) -
+				    frame.address;
+			result = 0;
+		}
+		free(path);
+		if (result != 0)
+			return -1;
+	}
 	return profile_add_frame(profile, module,
 	                         frame.address + maker->bias[module],
 	                         &location, 1, error) != UINT32_MAX ? 0 : -1;
@@ -783,22 +736,30 @@ perf_script_read_profile(struct script *script, struct error *error)
 
 /* ---- recognising ---- */
 
+/* The line that begins at *at, without its end; false: there is none. */
+static bool
+perf_script_take_line(const char **at, const char *end, struct perf_text *line)
+{
+	const char *stop;
+
+	if (*at >= end)
+		return false;
+	stop = memchr(*at, '\n', (size_t)(end - *at));
+	*line = (struct perf_text){ *at,
+		(size_t)((stop != NULL ? stop : end) - *at) };
+	*at += line->length + 1;
+	if (line->length > 0 && line->text[line->length - 1] == '\r')
+		line->length--;
+	return true;
+}
+
 /* The next line that is neither empty nor a comment; false: there is none. */
 static bool
 next_line(const char **at, const char *end, struct perf_text *line)
 {
-	while (*at < end) {
-		const char *text = *at;
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
-		size_t length = (size_t)((stop != NULL ? stop : end) - text);
-
-		*at = text + length + 1;
-		if (length > 0 && text[length - 1] == '\r')
-			length--;
-		*line = (struct perf_text){ text, length };
-		if (length > 0 && text[0] != '#')
+	while (perf_script_take_line(at, end, line))
+		if (line->length > 0 && line->text[0] != '#')
 			return true;
-	}
 	return false;
 }
 
@@ -873,23 +834,6 @@ survey_line(struct survey *survey, const struct perf_text *line,
 	} else if (line->text[0] == ' ' || line->text[0] == '|') {
 		survey->n_remarks++;
 	}
-}
-
-/* The line that begins at *at, without its end; false: there is none. */
-static bool
-perf_script_take_line(const char **at, const char *end, struct perf_text *line)
-{
-	const char *stop;
-
-	if (*at >= end)
-		return false;
-	stop = memchr(*at, '\n', (size_t)(end - *at));
-	*line = (struct perf_text){ *at,
-		(size_t)((stop != NULL ? stop : end) - *at) };
-	*at += line->length + 1;
-	if (line->length > 0 && line->text[line->length - 1] == '\r')
-		line->length--;
-	return true;
 }
 
 /*

@@ -4,10 +4,7 @@
 
 #include <string.h>
 
-/* What is left of a line. */
-struct scan {
-	const char *at, *end;
-};
+#include "src/formats/reader.h"
 
 static bool
 perf_script_line_is_blank(char c)
@@ -16,7 +13,7 @@ perf_script_line_is_blank(char c)
 }
 
 static void
-perf_script_line_skip_blanks(struct scan *scan)
+perf_script_line_skip_blanks(struct line_text *scan)
 {
 	while (scan->at < scan->end && perf_script_line_is_blank(*scan->at))
 		scan->at++;
@@ -24,16 +21,7 @@ perf_script_line_skip_blanks(struct scan *scan)
 
 /* Each takes what it names off the front, or nothing and returns false. */
 static bool
-take_char(struct scan *scan, char c)
-{
-	if (scan->at == scan->end || *scan->at != c)
-		return false;
-	scan->at++;
-	return true;
-}
-
-static bool
-perf_script_line_take_number(struct scan *scan, uint64_t *number)
+perf_script_line_take_number(struct line_text *scan, uint64_t *number)
 {
 	const char *at = scan->at;
 	uint64_t sum = 0;
@@ -58,7 +46,7 @@ perf_script_line_hex_digit(char c)
 }
 
 static bool
-take_hex(struct scan *scan, uint64_t *number)
+take_hex(struct line_text *scan, uint64_t *number)
 {
 	const char *at = scan->at;
 	uint64_t sum = 0;
@@ -90,7 +78,7 @@ enum {
 
 /* Where the first branch begins, "0x4005c8/0x4005dc/P/-/-/0"; or the end. */
 static const char *
-find_branches(struct scan scan)
+find_branches(struct line_text scan)
 {
 	const char *at = scan.at;
 
@@ -110,7 +98,7 @@ find_branches(struct scan scan)
 
 /* Where registers, instructions or branches begin, which end a line. */
 static const char *
-find_tail(struct scan scan)
+find_tail(struct line_text scan)
 {
 	static const char *const tails[] = { " ABI:", " insn:", " ilen:" };
 
@@ -128,10 +116,10 @@ find_tail(struct scan scan)
 bool
 perf_script_has_mark(const char *line, size_t length)
 {
-	const char *end = line + length, *at = find_tail((struct scan){ line,
-	    end });
+	const char *end = line + length,
+		   *at = find_tail((struct line_text){ line, end });
 
-	if (find_branches((struct scan){ line, end }) < end ||
+	if (find_branches((struct line_text){ line, end }) < end ||
 	    memmem(line, length, "|OP ", 4) != NULL)
 		return true;
 	if (end - at < 7 || (memcmp(at, " insn:", 6) != 0 &&
@@ -146,7 +134,7 @@ perf_script_has_mark(const char *line, size_t length)
 bool
 perf_script_is_branches(const char *line, size_t length)
 {
-	struct scan scan = { line, line + length };
+	struct line_text scan = { line, line + length };
 	const char *end = scan.end;
 
 	perf_script_line_skip_blanks(&scan);
@@ -158,7 +146,7 @@ perf_script_is_branches(const char *line, size_t length)
  * marked with (-F +misc).
  */
 static bool
-take_misc(struct scan *scan)
+take_misc(struct line_text *scan)
 {
 	const char *at = scan->at;
 
@@ -179,14 +167,14 @@ take_misc(struct scan *scan)
 static ptrdiff_t
 padding(const char *word, const char *end, ptrdiff_t column)
 {
-	struct scan scan = { word, end };
+	struct line_text scan = { word, end };
 	uint64_t number;
 	ptrdiff_t width = 0;
 
 	if (perf_script_line_take_number(&scan, &number) &&
-	    take_char(&scan, '/'))
+	    line_take(&scan, "/"))
 		width = column - (end - scan.at);
-	else if (take_misc(&(struct scan){ word, end }))
+	else if (take_misc(&(struct line_text){ word, end }))
 		width = MISC_WIDTH - (end - word);
 	return width > 0 ? width : 0;
 }
@@ -209,7 +197,7 @@ perf_script_line_is_hex(const char *word, const char *end)
  * before it.  *end: where the line's beginning ends.
  */
 static bool
-perf_script_line_find_frame(struct scan scan, bool is_beginning,
+perf_script_line_find_frame(struct line_text scan, bool is_beginning,
                             struct perf_text *frame, const char **end)
 {
 	enum { COLUMN = 1 + ADDRESS_WIDTH, EMPTY_FLAGS = 24 };
@@ -277,7 +265,7 @@ perf_script_find_frame(const struct perf_text *rest, struct perf_text *frame)
 {
 	const char *end;
 
-	return perf_script_line_find_frame((struct scan){ rest->text,
+	return perf_script_line_find_frame((struct line_text){ rest->text,
 	    rest->text + rest->length }, false, frame, &end);
 }
 
@@ -285,14 +273,14 @@ perf_script_find_frame(const struct perf_text *rest, struct perf_text *frame)
 
 /* "[003]": where it ran. */
 static bool
-take_cpu(struct scan *scan)
+take_cpu(struct line_text *scan)
 {
-	struct scan ahead = *scan;
+	struct line_text ahead = *scan;
 	uint64_t cpu;
 
-	if (!take_char(&ahead, '[') ||
+	if (!line_take(&ahead, "[") ||
 	    !perf_script_line_take_number(&ahead, &cpu) ||
-	    !take_char(&ahead, ']'))
+	    !line_take(&ahead, "]"))
 		return false;
 	perf_script_line_skip_blanks(&ahead);
 	*scan = ahead;
@@ -301,21 +289,21 @@ take_cpu(struct scan *scan)
 
 /* "1007.550442:", or with --ns nine decimals; *ns: UINT64_MAX if too large. */
 static bool
-perf_script_line_take_time(struct scan *scan, uint64_t *ns)
+perf_script_line_take_time(struct line_text *scan, uint64_t *ns)
 {
-	struct scan ahead = *scan;
+	struct line_text ahead = *scan;
 	uint64_t seconds, part;
 	const char *decimals;
 
 	if (!perf_script_line_take_number(&ahead, &seconds) ||
-	    !take_char(&ahead, '.'))
+	    !line_take(&ahead, "."))
 		return false;
 	decimals = ahead.at;
 	if (!perf_script_line_take_number(&ahead, &part))
 		return false;
 	for (ptrdiff_t n = ahead.at - decimals; n < 9; n++)
 		part *= 10;
-	if (!take_char(&ahead, ':'))
+	if (!line_take(&ahead, ":"))
 		return false;
 	if (part >= 1000000000 ||
 	    __builtin_mul_overflow(seconds, 1000000000, ns) ||
@@ -327,7 +315,7 @@ perf_script_line_take_time(struct scan *scan, uint64_t *ns)
 
 /* Up to the first ':' that ends a word: "sched:sched_switch:". */
 static bool
-take_event(struct scan *scan, struct perf_text *event)
+take_event(struct line_text *scan, struct perf_text *event)
 {
 	const char *at = scan->at;
 
@@ -347,9 +335,9 @@ take_event(struct scan *scan, struct perf_text *event)
  * address.
  */
 static void
-take_period(struct scan *scan, struct perf_script_header *header)
+take_period(struct line_text *scan, struct perf_script_header *header)
 {
-	struct scan column = *scan, ahead, behind;
+	struct line_text column = *scan, ahead, behind;
 	struct perf_text event;
 	uint64_t number;
 	const char *digits;
@@ -376,44 +364,33 @@ take_period(struct scan *scan, struct perf_script_header *header)
 	*scan = ahead;
 }
 
-/* Takes the text off the front, and blanks after it. */
-static bool
-perf_script_line_take_text(struct scan *scan, const char *text)
-{
-	size_t length = strlen(text);
-
-	if ((size_t)(scan->end - scan->at) < length ||
-	    memcmp(scan->at, text, length) != 0)
-		return false;
-	scan->at += length;
-	perf_script_line_skip_blanks(scan);
-	return true;
-}
-
 /* "PERF_RECORD_LOST lost 12", and likewise PERF_RECORD_LOST_SAMPLES */
 static bool
-perf_script_line_read_record(struct scan scan, uint64_t *n_lost)
+perf_script_line_read_record(struct line_text scan, uint64_t *n_lost)
 {
 	*n_lost = 0;
 	perf_script_line_skip_blanks(&scan);
-	if (!perf_script_line_take_text(&scan, "PERF_RECORD_"))
+	if (!line_take(&scan, "PERF_RECORD_"))
 		return false;
-	if (perf_script_line_take_text(&scan, "LOST")) {
-		perf_script_line_take_text(&scan, "_SAMPLES");
-		if (perf_script_line_take_text(&scan, "lost") &&
-		    !perf_script_line_take_number(&scan, n_lost))
-			*n_lost = 0;
+	if (line_take(&scan, "LOST")) {
+		line_take(&scan, "_SAMPLES");
+		perf_script_line_skip_blanks(&scan);
+		if (line_take(&scan, "lost")) {
+			perf_script_line_skip_blanks(&scan);
+			if (!perf_script_line_take_number(&scan, n_lost))
+				*n_lost = 0;
+		}
 	}
 	return true;
 }
 
 /* A process or thread; -1, of which perf knows nothing, becomes 0. */
 static bool
-take_task(struct scan *scan, uint64_t *number)
+take_task(struct line_text *scan, uint64_t *number)
 {
-	struct scan ahead = *scan;
+	struct line_text ahead = *scan;
 
-	if (!take_char(&ahead, '-'))
+	if (!line_take(&ahead, "-"))
 		return perf_script_line_take_number(scan, number);
 	if (!perf_script_line_take_number(&ahead, number) || *number != 1)
 		return false;
@@ -424,12 +401,12 @@ take_task(struct scan *scan, uint64_t *number)
 
 /* "TID " or "PID/TID " */
 static bool
-take_tasks(struct scan *scan, struct perf_script_header *header)
+take_tasks(struct line_text *scan, struct perf_script_header *header)
 {
 	header->pid = 0;
 	if (!take_task(scan, &header->tid))
 		return false;
-	if (take_char(scan, '/')) {
+	if (line_take(scan, "/")) {
 		header->pid = header->tid;
 		if (!take_task(scan, &header->tid))
 			return false;
@@ -442,23 +419,23 @@ take_tasks(struct scan *scan, struct perf_script_header *header)
 
 /* "2026-11-25 12:00:00.123456", the time of day (-F +tod) */
 static void
-skip_date(struct scan *scan)
+skip_date(struct line_text *scan)
 {
-	struct scan ahead = *scan;
+	struct line_text ahead = *scan;
 	uint64_t number;
 
 	if (perf_script_line_take_number(&ahead, &number) &&
-	    take_char(&ahead, '-') &&
+	    line_take(&ahead, "-") &&
 	    perf_script_line_take_number(&ahead, &number) &&
-	    take_char(&ahead, '-') &&
+	    line_take(&ahead, "-") &&
 	    perf_script_line_take_number(&ahead, &number) &&
-	    take_char(&ahead, ' ') &&
+	    line_take(&ahead, " ") &&
 	    perf_script_line_take_number(&ahead, &number) &&
-	    take_char(&ahead, ':') &&
+	    line_take(&ahead, ":") &&
 	    perf_script_line_take_number(&ahead, &number) &&
-	    take_char(&ahead, ':') &&
+	    line_take(&ahead, ":") &&
 	    perf_script_line_take_number(&ahead, &number) &&
-	    take_char(&ahead, '.') &&
+	    line_take(&ahead, ".") &&
 	    perf_script_line_take_number(&ahead, &number)) {
 		perf_script_line_skip_blanks(&ahead);
 		*scan = ahead;
@@ -467,9 +444,9 @@ skip_date(struct scan *scan)
 
 /* Reads what comes after the tasks; whether it can be that. */
 static bool
-read_behind_tasks(struct scan scan, struct perf_script_header *header)
+read_behind_tasks(struct line_text scan, struct perf_script_header *header)
 {
-	struct scan ahead;
+	struct line_text ahead;
 
 	header->period = 1;
 	header->has_period = header->is_doubtful = false;
@@ -502,9 +479,9 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
  * (-F -tid), which anything could be, it must have a time.
  */
 static bool
-read_behind_command(struct scan scan, struct perf_script_header *header)
+read_behind_command(struct line_text scan, struct perf_script_header *header)
 {
-	struct scan behind = scan;
+	struct line_text behind = scan;
 
 	if (take_tasks(&behind, header) && read_behind_tasks(behind, header))
 		return true;
@@ -554,7 +531,7 @@ bool
 perf_script_read_header(const char *line, size_t length,
                         struct perf_script_header *header)
 {
-	struct scan scan = { line, line + length };
+	struct line_text scan = { line, line + length };
 	struct perf_script_header found = { .has_time = false };
 	bool is_found = false;
 
@@ -579,7 +556,7 @@ perf_script_read_header(const char *line, size_t length,
 		while (perf_script_line_is_blank(
 		    found.comm.text[found.comm.length - 1]))
 			found.comm.length--;
-		if (!read_behind_command((struct scan){ scan.at + 1,
+		if (!read_behind_command((struct line_text){ scan.at + 1,
 		        scan.end }, &found) ||
 		    (!found.has_time && !found.is_record &&
 		     is_wide(line, scan.at + 1, scan.end)))
@@ -596,10 +573,10 @@ perf_script_read_header(const char *line, size_t length,
 /* ---- a first line that has neither a time nor both a thread and an event ---- */
 
 /* The last word and, as *width, its length with the blanks in front of it. */
-static struct scan
-last_word(const struct scan *scan, ptrdiff_t *width)
+static struct line_text
+last_word(const struct line_text *scan, ptrdiff_t *width)
 {
-	struct scan word = *scan;
+	struct line_text word = *scan;
 	const char *at;
 
 	while (word.end > word.at && perf_script_line_is_blank(word.end[-1]))
@@ -615,28 +592,15 @@ last_word(const struct scan *scan, ptrdiff_t *width)
 }
 
 /*
- * Whether the word is a weight and the first or last that there is: its column
- * is wider than a period's.
- */
-static bool
-is_weight(const struct scan *scan, const struct scan *word, ptrdiff_t width,
-          const char *line_end)
-{
-	return word->end - word->at < width &&
-	       ((word->end - width == scan->at && width == WEIGHT_WIDTH) ||
-	        (word->end == line_end && width >= WEIGHT_WIDTH));
-}
-
-/*
  * Takes a period off the end, or a weight; where a field stands before it, one
  * of the blanks ends that.
  */
 static void
-take_last_period(struct scan *scan, const char *line_end,
+take_last_period(struct line_text *scan, const char *line_end,
                  struct perf_script_header *header)
 {
 	ptrdiff_t width;
-	struct scan word = last_word(scan, &width), end = word;
+	struct line_text word = last_word(scan, &width), end = word;
 	uint64_t number;
 
 	if (width < PERIOD_WIDTH ||
@@ -644,30 +608,20 @@ take_last_period(struct scan *scan, const char *line_end,
 	    word.at != word.end)
 		return;
 	scan->end = end.at;
-	if (is_weight(scan, &end, width, line_end))
+	if (end.end - end.at < width &&
+	    ((end.end - width == scan->at && width == WEIGHT_WIDTH) ||
+	     (end.end == line_end && width >= WEIGHT_WIDTH)))
 		return;
 	header->period = number;
 	header->has_period = true;
 	header->fields |= PERF_SCRIPT_PERIOD;
 }
 
-/* Such letters in their column; without it they end a command's name. */
 static void
-take_last_misc(struct scan *scan)
+take_last_cpu(struct line_text *scan, struct perf_script_header *header)
 {
 	ptrdiff_t width;
-	struct scan word = last_word(scan, &width), end = word;
-
-	if (take_misc(&word) && word.at == word.end &&
-	    scan->end - end.at > MISC_WIDTH)
-		scan->end = end.at;
-}
-
-static void
-take_last_cpu(struct scan *scan, struct perf_script_header *header)
-{
-	ptrdiff_t width;
-	struct scan word = last_word(scan, &width), end = word;
+	struct line_text word = last_word(scan, &width), end = word;
 
 	if (!take_cpu(&word) || word.at != word.end)
 		return;
@@ -676,10 +630,10 @@ take_last_cpu(struct scan *scan, struct perf_script_header *header)
 }
 
 static void
-take_last_tasks(struct scan *scan, struct perf_script_header *header)
+take_last_tasks(struct line_text *scan, struct perf_script_header *header)
 {
 	ptrdiff_t width;
-	struct scan word = last_word(scan, &width), end = word;
+	struct line_text word = last_word(scan, &width), end = word;
 	bool is_column = end.end - width == scan->at ||
 	    width > OLD_TASK_WIDTH ||
 	    memchr(end.at, '/', (size_t)(end.end - end.at)) != NULL;
@@ -695,10 +649,10 @@ take_last_tasks(struct scan *scan, struct perf_script_header *header)
 
 /* Where a command would end at the first word that ends in ':', if any does. */
 static bool
-perf_script_line_find_event(const struct scan *scan, struct scan *event,
-                            struct perf_text *name)
+perf_script_line_find_event(const struct line_text *scan,
+                            struct line_text *event, struct perf_text *name)
 {
-	struct scan ahead = *scan;
+	struct line_text ahead = *scan;
 
 	for (perf_script_line_skip_blanks(&ahead); ahead.at < ahead.end;
 	     perf_script_line_skip_blanks(&ahead)) {
@@ -710,14 +664,6 @@ perf_script_line_find_event(const struct scan *scan, struct scan *event,
 			ahead.at++;
 	}
 	return false;
-}
-
-/* A command has no column of blanks in it, or it is something else. */
-static bool
-can_be_command(struct perf_text text)
-{
-	return text.length <= COMMAND_LENGTH &&
-	       memmem(text.text, text.length, "  ", 2) == NULL;
 }
 
 static const char *
@@ -732,7 +678,7 @@ first_word(const char *at, const char *end)
 static bool
 has_other_fields(const struct perf_text *rest)
 {
-	struct scan scan = { rest->text, rest->text + rest->length };
+	struct line_text scan = { rest->text, rest->text + rest->length };
 	struct perf_text frame;
 	const char *end;
 
@@ -754,7 +700,7 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
                          struct perf_script_header *header)
 {
 	static const struct perf_text unnamed = { "period", 6 };
-	struct scan scan = { line, line + length }, event;
+	struct line_text scan = { line, line + length }, event;
 	struct perf_text frame;
 	const char *end;
 
@@ -789,7 +735,15 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 		take_last_period(&scan, line + length, header);
 	if (header->has_period && header->event.length == 0)
 		header->event = unnamed;
-	take_last_misc(&scan);
+	/*
+	 * Such letters in their column; without it they end a command's name.
+	 */
+	ptrdiff_t width;
+	struct line_text word = last_word(&scan, &width), misc = word;
+
+	if (take_misc(&word) && word.at == word.end &&
+	    scan.end - misc.at > MISC_WIDTH)
+		scan.end = misc.at;
 	if (known & PERF_SCRIPT_CPU)
 		take_last_cpu(&scan, header);
 	if (known & PERF_SCRIPT_TASKS)
@@ -799,17 +753,19 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 		scan.end--;
 	header->comm = (struct perf_text){ scan.at,
 		(size_t)(scan.end - scan.at) };
-	return can_be_command(header->comm);
+	/* A command has no column of blanks in it, or it is something else. */
+	return header->comm.length <= COMMAND_LENGTH &&
+	    memmem(header->comm.text, header->comm.length, "  ", 2) == NULL;
 }
 
 bool
 perf_script_is_printed_frame(const char *line, size_t length)
 {
-	struct scan scan = { line, line + length };
+	struct line_text scan = { line, line + length };
 	const char *column;
 	uint64_t address;
 
-	if (!take_char(&scan, '\t'))
+	if (!line_take(&scan, "\t"))
 		return false;
 	column = scan.at;
 	perf_script_line_skip_blanks(&scan);
@@ -842,7 +798,7 @@ last_bracket(const char *text, const char *end)
 
 /* Takes " (OBJECT)" off the end. */
 static void
-perf_script_line_read_object(struct scan *scan, struct perf_text *object)
+perf_script_line_read_object(struct line_text *scan, struct perf_text *object)
 {
 	const char *bracket = last_bracket(scan->at, scan->end);
 
@@ -854,53 +810,30 @@ perf_script_line_read_object(struct scan *scan, struct perf_text *object)
 	scan->end = bracket > scan->at ? bracket - 1 : bracket;
 }
 
-/* Takes "+0x1f" off the end. */
-static void
-drop_offset(struct scan *scan)
-{
-	const char *at = scan->end;
-
-	while (at > scan->at && perf_script_line_hex_digit(at[-1]) >= 0)
-		at--;
-	if (at < scan->end && at - scan->at > 3 &&
-	    memcmp(at - 3, "+0x", 3) == 0)
-		scan->end = at - 3;
-}
-
-/*
- * Whether the number can be an address though no symbol follows it (perf script
- * -F ip,dso): "add (/lib/x)" is a symbol, whose name does not begin with a
- * digit.
- */
-static bool
-is_lone_address(const char *line, const char *number, const char *end)
-{
-	return *number <= '9' || end - number >= LONE_DIGITS ||
-	       (line[0] == '\t' && end - line > ADDRESS_WIDTH);
-}
-
 /* Whether a symbol follows the address that ends here, or nothing at all. */
 static bool
-ends_address(struct scan scan, const char *line, const char *number)
+ends_address(struct line_text scan, const char *line, const char *number)
 {
 	const char *end = scan.at;
 
 	if (scan.at == scan.end)
 		return true;
 	/* simpleperf's report_sample.py has a tab here. */
-	if ((!take_char(&scan, ' ') && !take_char(&scan, '\t')) ||
+	if ((!line_take(&scan, " ") && !line_take(&scan, "\t")) ||
 	    scan.at == scan.end)
 		return false;
 	/* "add (anonymous namespace)::f" has a symbol. */
 	return last_bracket(scan.at, scan.end) != scan.at ||
-	       is_lone_address(line, number, end);
+	    (*number <= '9' || end - number >= LONE_DIGITS ||
+	     (line[0] == '\t' && end - line > ADDRESS_WIDTH));
 }
 
 bool
 perf_script_read_frame(const char *line, size_t length,
                        struct perf_script_frame *frame)
 {
-	struct scan scan = { line, line + length }, behind;
+	struct line_text scan = { line, line + length }, behind;
+	const char *at;
 
 	while (scan.end > scan.at && perf_script_line_is_blank(scan.end[-1]))
 		scan.end--;
@@ -913,7 +846,12 @@ perf_script_read_frame(const char *line, size_t length,
 		scan = behind;
 	}
 	perf_script_line_read_object(&scan, &frame->object);
-	drop_offset(&scan);
+	/* Takes "+0x1f" off the end. */
+	at = scan.end;
+	while (at > scan.at && perf_script_line_hex_digit(at[-1]) >= 0)
+		at--;
+	if (at < scan.end && at - scan.at > 3 && memcmp(at - 3, "+0x", 3) == 0)
+		scan.end = at - 3;
 	frame->symbol = (struct perf_text){ scan.at,
 		(size_t)(scan.end - scan.at) };
 	frame->lacks_symbol = frame->symbol.length == 0;

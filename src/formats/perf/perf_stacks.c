@@ -106,27 +106,6 @@ perf_stacks_named_frame(struct perf_stacks *stacks, const char *name,
 	    address_frames_add_name(stacks->frames, number, error);
 }
 
-/* The map that a process wrote of its code; NULL with *error set. */
-static struct jit_map *
-find_jit_map(struct perf_stacks *stacks, uint32_t pid, struct error *error)
-{
-	struct symbol_search search = module_cache_search(stacks->modules);
-	uint32_t number = id_table_add(&stacks->pids, pid, error);
-
-	if (number == NO_ID)
-		return NULL;
-	if (number == stacks->n_jit_maps) {
-		if (memory_grow(&stacks->jit_maps, &stacks->jit_maps_capacity,
-		                stacks->n_jit_maps + 1,
-		                sizeof(struct jit_map *), error) != 0)
-			return NULL;
-		stacks->jit_maps[stacks->n_jit_maps++] = NULL;
-	}
-	if (stacks->jit_maps[number] == NULL)
-		stacks->jit_maps[number] = jit_map_new(&search, pid, error);
-	return stacks->jit_maps[number];
-}
-
 static uint32_t
 look_up_user(struct perf_stacks *stacks, uint32_t pid,
              const struct perf_space *space, uint64_t address,
@@ -141,7 +120,25 @@ look_up_user(struct perf_stacks *stacks, uint32_t pid,
 		    perf_machine_address(stacks->machine, map, address),
 		    error);
 	if (map != NULL) {
-		jit = find_jit_map(stacks, pid, error);
+		struct symbol_search search = module_cache_search(
+		    stacks->modules);
+		uint32_t number = id_table_add(&stacks->pids, pid, error);
+
+		/* The map that the process wrote of its code. */
+		if (number == NO_ID)
+			return UINT32_MAX;
+		if (number == stacks->n_jit_maps) {
+			if (memory_grow(&stacks->jit_maps,
+			                &stacks->jit_maps_capacity,
+			                stacks->n_jit_maps + 1,
+			                sizeof(struct jit_map *), error) != 0)
+				return UINT32_MAX;
+			stacks->jit_maps[stacks->n_jit_maps++] = NULL;
+		}
+		if (stacks->jit_maps[number] == NULL)
+			stacks->jit_maps[number] = jit_map_new(&search, pid,
+			                                       error);
+		jit = stacks->jit_maps[number];
 		if (jit == NULL)
 			return UINT32_MAX;
 		name = jit_map_find(jit, address);
@@ -249,45 +246,6 @@ context_of(const struct perf_record *record)
 }
 
 /*
- * Whether a word of a chain is neither an address nor a mark: something that a
- * program without frame pointers left where the kernel looked for one.
- */
-static bool
-perf_stacks_is_damaged(uint64_t word)
-{
-	return word >= PERF_CONTEXT_MAX &&
-	    word != PERF_CONTEXT_KERNEL && word != PERF_CONTEXT_USER &&
-	    word != PERF_CONTEXT_USER_DEFERRED &&
-	    word != PERF_CONTEXT_HYPERVISOR && word != PERF_CONTEXT_GUEST &&
-	    word != PERF_CONTEXT_GUEST_KERNEL &&
-	    word != PERF_CONTEXT_GUEST_USER;
-}
-
-/*
- * The process's frames from the calls that the processor recorded: first where
- * the process is, which the call chain gives, then the place of each call.
- */
-static int
-perf_stacks_add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
-                      const struct perf_sample *sample, uint64_t ip,
-                      struct error *error)
-{
-	stack->is_first = true;
-	if (perf_stacks_add_address(stacks, stack, ip, error) != 0)
-		return -1;
-	for (uint64_t i = 0; i < sample->n_calls; i++) {
-		stack->is_first = true;		/* the call itself */
-		if (perf_stacks_add_address(stacks, stack,
-		                            perf_number_at(
-						sample->calls +
-						i * PERF_BRANCH_SIZE),
-		                            error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/*
  * The call chain; if the process's stack was copied, without the process's
  * part.  A damaged word ends the chain: what follows it cannot be trusted.
  */
@@ -299,7 +257,17 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 	for (uint64_t i = 0; i < sample->n_chain; i++) {
 		uint64_t word = perf_number_at(sample->chain + 8 * i);
 
-		if (perf_stacks_is_damaged(word)) {
+		/*
+		 * Neither an address nor a mark: something that a program
+		 * without frame pointers left where the kernel looked for one.
+		 */
+		if (word >= PERF_CONTEXT_MAX && word != PERF_CONTEXT_KERNEL &&
+		    word != PERF_CONTEXT_USER &&
+		    word != PERF_CONTEXT_USER_DEFERRED &&
+		    word != PERF_CONTEXT_HYPERVISOR &&
+		    word != PERF_CONTEXT_GUEST &&
+		    word != PERF_CONTEXT_GUEST_KERNEL &&
+		    word != PERF_CONTEXT_GUEST_USER) {
 			stack->context = PERF_CONTEXT_MAX;
 			return perf_stacks_add_address(stacks, stack, word,
 			                               error);
@@ -324,9 +292,29 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 		}
 		if (stack->context == PERF_CONTEXT_USER && is_copied)
 			continue;
-		if (stack->context == PERF_CONTEXT_USER && sample->n_calls > 0)
-			return perf_stacks_add_calls(stacks, stack, sample,
-			                             word, error);
+		if (stack->context == PERF_CONTEXT_USER &&
+		    sample->n_calls > 0) {
+			/*
+			 * The process's frames from the calls that the
+			 * processor recorded: first where the process is, which
+			 * the call chain gives, then the place of each call.
+			 */
+			stack->is_first = true;
+			if (perf_stacks_add_address(stacks, stack, word,
+			                            error) != 0)
+				return -1;
+			for (uint64_t call = 0; call < sample->n_calls;
+			     call++) {
+				stack->is_first = true; /* the call itself */
+				if (perf_stacks_add_address(
+					stacks, stack,
+					perf_number_at(sample->calls +
+				                       call * PERF_BRANCH_SIZE),
+					error) != 0)
+					return -1;
+			}
+			return 0;
+		}
 		if (perf_stacks_add_address(stacks, stack, word, error) != 0)
 			return -1;
 	}
@@ -400,30 +388,6 @@ unwind_step(struct perf_stacks *stacks, const struct perf_stack *stack,
 	    perf_machine_address(stacks->machine, map, address), frame, error);
 }
 
-/* The frames of the process, from its copied stack. */
-static int
-add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
-           struct stack_frame *frame, struct error *error)
-{
-	size_t n = 0;
-	int found;
-
-	if (stacks->unwinder == NULL)
-		stacks->unwinder = stack_unwinder_new(error);
-	if (stacks->unwinder == NULL)
-		return -1;
-	stack->context = PERF_CONTEXT_USER;
-	do {
-		stack->is_first = frame->is_interrupted;
-		if (perf_stacks_add_address(stacks, stack,
-		                            frame->registers.value[X86_64_RIP],
-		                            error) != 0)
-			return -1;
-		found = unwind_step(stacks, stack, frame, error);
-	} while (found > 0 && ++n < UNWOUND_MAX);
-	return found < 0 ? -1 : 0;
-}
-
 /* An empty stack of a process. */
 static int
 begin_process(struct perf_stacks *stacks, const struct perf_sample *sample,
@@ -461,13 +425,34 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 	struct stack_frame frame;
 	bool is_copied = begin_stack(attr, sample, &frame);
 
-	if (begin_process(stacks, sample, context_of(record), stack,
-	                  error) != 0 ||
+	if (begin_process(stacks, sample, context_of(record), stack, error) !=
+	        0 ||
 	    (lacks_kernel(record, sample, is_copied) &&
 	     perf_stacks_add_address(stacks, stack, sample->ip, error) != 0) ||
-	    add_chain(stacks, stack, sample, is_copied, error) != 0 ||
-	    (is_copied && add_copied(stacks, stack, &frame, error) != 0))
+	    add_chain(stacks, stack, sample, is_copied, error) != 0)
 		return -1;
+	if (is_copied) {
+		size_t n = 0;
+		int found;
+
+		/* The frames of the process, from its copied stack. */
+		if (stacks->unwinder == NULL)
+			stacks->unwinder = stack_unwinder_new(error);
+		if (stacks->unwinder == NULL)
+			return -1;
+		stack->context = PERF_CONTEXT_USER;
+		do {
+			stack->is_first = frame.is_interrupted;
+			if (perf_stacks_add_address(stacks, stack,
+			                            frame.registers
+			                                .value[X86_64_RIP],
+			                            error) != 0)
+				return -1;
+			found = unwind_step(stacks, stack, &frame, error);
+		} while (found > 0 && ++n < UNWOUND_MAX);
+		if (found < 0)
+			return -1;
+	}
 	stack->is_ip_only = stack->n == 0;
 	if (stack->is_deferred)
 		stack->context = context_of(record);

@@ -13,12 +13,33 @@
 #define NO_SAMPLE UINT32_MAX
 #define NO_ROOM (UINT32_MAX - 1)
 
+/* What a sample stands for. */
+struct perf_value {
+	uint32_t event;
+	uint64_t hits;		/* gticks of the event */
+};
+
+/*
+ * The last count is kept for each id of an event, since an event has one on
+ * each processor or in each thread, and each counts for itself.  Where threads
+ * inherit an event, each counts under the same id; so it is kept for each id
+ * and thread.
+ */
+struct perf_values {
+	struct perf_value *list;	/* of one sample */
+	size_t capacity;
+	struct id_table keys;		/* their numbers index: */
+	uint64_t *last;			/* the last count */
+	size_t last_capacity;
+	uint64_t n_unknown;		/* counts of no event in the file */
+};
+
 struct perf_tree {
 	struct reader *reader;
 	const struct perf_events *events;
 	struct perf_machine *machine;
 	struct perf_stacks *stacks;
-	struct perf_values *values;
+	struct perf_values values;
 	struct perf_deferred *deferred;
 	uint32_t *process;		/* frames of a deferred call chain */
 	size_t process_capacity;
@@ -42,7 +63,6 @@ perf_tree_new(struct reader *reader, const struct perf_events *events,
 	tree->reader = reader;
 	tree->events = events;
 	tree->machine = machine;
-	tree->values = perf_values_new(error);
 	tree->deferred = perf_deferred_new(error);
 	tree->stacks = perf_stacks_new(reader->profile, machine,
 	                               reader->options->modules, error);
@@ -57,7 +77,9 @@ perf_tree_free(struct perf_tree *tree)
 {
 	if (tree == NULL)
 		return;
-	perf_values_free(tree->values);
+	free(tree->values.list);
+	free(tree->values.last);
+	id_table_free(&tree->values.keys);
 	perf_deferred_free(tree->deferred);
 	free(tree->process);
 	free(tree->resources);
@@ -99,6 +121,67 @@ perf_tree_add_hits(struct perf_tree *tree, uint32_t resource, uint64_t hits)
 }
 
 /*
+ * What a sample stands for.  Mostly that is its event's period.  Where an event
+ * is sampled for its whole group (`{a,b}:S`), the sample has the counts of all
+ * members so far, and stands for what each has counted since the sample before.
+ * So samples must come in the order of time.
+ * Source: linux 6.12, tools/perf/util/session.c, evlist__deliver_sample.
+ *
+ * Returns an array of *n values, valid until the next call; *n is 0 if no event
+ * of the group has counted anything.  NULL with *error set.
+ */
+static const struct perf_value *
+perf_values_of(struct perf_values *values, const struct perf_events *events,
+               const struct perf_sample *sample, size_t *n,
+               struct error *error)
+{
+	*n = 0;
+	if (memory_grow(&values->list, &values->capacity,
+	                (size_t)sample->n_counts + 1, sizeof *values->list,
+	                error) != 0)
+		return NULL;
+	if (sample->id_at == 0) {
+		values->list[(*n)++] = (struct perf_value){ sample->event,
+			sample->period };
+		return values->list;
+	}
+	for (uint64_t i = 0; i < sample->n_counts; i++) {
+		const uint64_t flags = events->attrs[sample->event].flags;
+		const unsigned char *at = sample->counts +
+		    i * sample->read_size;
+		uint64_t count = perf_number_at(at);
+		uint64_t id = perf_number_at(at + sample->id_at);
+		uint32_t number = id_table_find(&events->ids, id);
+		uint64_t key, *last;
+		uint32_t n_before, slot;
+
+		if (number == NO_ID) {
+			values->n_unknown++;
+			continue;
+		}
+		key = (uint64_t)number << 32;
+		if ((flags & PERF_ATTR_INHERIT) != 0)
+			key |= sample->tid;
+		n_before = values->keys.n;
+		slot = id_table_add(&values->keys, key, error);
+		if (slot == NO_ID ||
+		    memory_grow(&values->last, &values->last_capacity,
+		                (size_t)slot + 1, sizeof *values->last,
+		                error) != 0)
+			return NULL;
+		if (slot >= n_before)
+			values->last[slot] = 0;
+		last = &values->last[slot];
+		/* A smaller count has started again from 0. */
+		values->list[*n] = (struct perf_value){ events->owners[number],
+			count >= *last ? count - *last : count };
+		*last = count;
+		*n += values->list[*n].hits > 0;
+	}
+	return values->list;
+}
+
+/*
  * Notes in the reader's hits[] what a sample stands for.  Returns whether that
  * is anything, or -1 with *error set.
  */
@@ -107,7 +190,7 @@ note_values(struct perf_tree *tree, const struct perf_sample *sample,
             struct error *error)
 {
 	size_t n;
-	const struct perf_value *values = perf_values_of(tree->values,
+	const struct perf_value *values = perf_values_of(&tree->values,
 	    tree->events, sample, &n, error);
 	int found = 0;
 
@@ -387,7 +470,7 @@ perf_tree_finish_frames(struct perf_tree *tree, struct error *error)
 	struct perf_stacks_missed missed = perf_stacks_missed(tree->stacks);
 	struct reader *reader = tree->reader;
 	uint64_t n_unknown = tree->n_unknown +
-	                     perf_values_unknown(tree->values);
+	                     tree->values.n_unknown;
 
 	if (n_unknown > 0 && reader_warn(reader, error, "%" PRIu64 " samples "
 	        "are of no event that the file describes; left out",
