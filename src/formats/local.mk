@@ -63,10 +63,8 @@ libcore_a_SOURCES += \
 	src/formats/json/json_probe.c \
 	src/formats/json/json_reader.c src/formats/json/json_reader.h \
 	src/formats/legacy/legacy.c \
-	src/formats/legacy/legacy_addresses.c \
 	src/formats/legacy/legacy.h \
 	src/formats/legacy/legacy_lines.c \
-	src/formats/legacy/legacy_symbols.c \
 	src/formats/merged/merged.c \
 	src/formats/merged/merged_file.h \
 	src/formats/merged/merged_probe.c \

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* legacy.c -- text profiles of gperftools, jemalloc and Go, older than pprof.
  *
- * Heap, growth, contention, thread and goroutine profiles (legacy.h):
- * a header, samples, which are values and addresses, innermost first, and
- * perhaps what was mapped where (reader.h).  Each becomes the pprof profile
- * (pprof.h) that google/pprof would make of it, with the same values.
- * All addresses are return addresses, less one, except a thread's innermost,
- * which is where it was.
+ * Heap, growth, contention, thread and goroutine profiles: a header, samples,
+ * which are values and addresses, innermost first, and perhaps what was mapped
+ * where (reader.h).  Each becomes the pprof profile (pprof.h) that google/pprof
+ * would make of it, with the same values.  All addresses are return addresses,
+ * less one, except a thread's innermost, which is where it was.
  *
- * Names in the text are preferred to symbols of files (legacy.h):
- * those of a section before the profile (legacy.h), of the lines of a
- * thread, or of comments that Go writes after a sample.  Go writes none for
- * runtime.goexit, the outermost frame of all its stacks, nor for the innermost
- * frames if they are functions of its runtime.
+ * Names in the text are preferred to symbols of files: those of a section
+ * before the profile, of the lines of a thread, or of comments that Go writes
+ * after a sample.  Go writes none for runtime.goexit, the outermost frame of
+ * all its stacks, nor for the innermost frames if they are functions of its
+ * runtime.
  * Source: google/pprof, profile/legacy_profile.go; gperftools, src/pprof,
  * PrintSymbolizedProfile; Go, runtime/pprof, printStackRecord.
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/names.h"
 #include "src/formats/format.h"
 #include "src/formats/legacy/legacy.h"
 #include "src/formats/pprof/pprof.h"
@@ -44,10 +45,51 @@ struct stack {
 	uint64_t last_comment;	/* so far up to this one */
 };
 
+struct legacy_known_address {
+	uint64_t address;
+	size_t first_line, n_lines;
+};
+
+/*
+ * Addresses of a text profile, and what it calls them.
+ *
+ * Each address becomes a location of a pprof profile, whose id is known at
+ * once.  Addresses that the text does not name are looked up in the files of
+ * its memory map.
+ */
+struct legacy_addresses {
+	struct id_table ids;
+	struct legacy_known_address *known;	/* [ids.n] */
+	size_t known_capacity;
+	struct pprof_line *lines;
+	size_t n_lines, lines_capacity;
+	uint32_t naming;		/* the address that gets names, NO_ID */
+	bool is_naming_over;		/* it has all of them */
+};
+
+/*
+ * The section "--- symbol" of a text profile.
+ *
+ * pprof of gperftools writes it before the profile:
+ *
+ * 	--- symbol
+ * 	binary=/path
+ * 	0x000000000042ecc3 caller--inlined
+ * 	---
+ *
+ * Its addresses are those of the profile, or these less one.  Inlined calls are
+ * joined by "--", innermost last.
+ */
+struct legacy_symbols {
+	char *program;		/* "binary="; NULL: unknown */
+	struct names *lines;	/* NULL: none; kept until all addresses of the
+				 * profile are known */
+};
+
 struct legacy {
 	struct reader reader;
 	struct pprof_builder builder;
-	struct legacy_addresses *addresses;
+	struct legacy_addresses addresses;
 	struct memory_map *map;
 	enum legacy_part part;
 	struct legacy_header header;
@@ -62,19 +104,243 @@ struct legacy {
 				 * jemalloc: one whose values follow */
 };
 
-static int
-legacy_fail(const struct legacy *legacy, const struct error *why,
-            struct error *error)
+/* ---- addresses and their names ---- */
+
+/* The location of an address, never 0; 0 with *error set. */
+static uint64_t
+legacy_addresses_add(struct legacy_addresses *addresses, uint64_t address,
+                     struct error *error)
 {
-	return reader_pass_at(&legacy->reader, legacy->reader.place, why,
-	                      error);
+	uint32_t n = addresses->ids.n;
+	uint32_t number = id_table_add(&addresses->ids, address, error);
+
+	if (number == NO_ID ||
+	    memory_grow(&addresses->known, &addresses->known_capacity,
+	                (size_t)number + 1, sizeof *addresses->known,
+	                error) != 0)
+		return 0;
+	if (number == n)
+		addresses->known[number] = (struct legacy_known_address){
+			address, 0, 0
+		};
+	return (uint64_t)number + 1;
 }
 
-static int
-legacy_reject(struct legacy *legacy, const struct error *why,
-              struct error *error)
+/* The address that was named last keeps the names that it has. */
+static void
+legacy_addresses_end_names(struct legacy_addresses *addresses)
 {
-	return reader_reject_for(&legacy->reader, why, error);
+	addresses->naming = NO_ID;
+}
+
+/*
+ * Names one level of an address that was added: the function there, or an
+ * inlined call; innermost first, the levels of an address one after the other.
+ * The first names stay: an address that was named before the last
+ * legacy_addresses_end_names keeps its names, and a level that repeats the
+ * first one is the next activation of a recursion.  line: 0 unknown; file may
+ * be empty.
+ */
+static int
+legacy_addresses_name(struct legacy_addresses *addresses,
+                      struct pprof_builder *builder, uint64_t address,
+                      struct line_text name, struct line_text file,
+                      uint64_t line, struct error *error)
+{
+	uint32_t number = id_table_find(&addresses->ids, address);
+	struct pprof_line new = { .line = line };
+	struct legacy_known_address *known;
+
+	if (number == NO_ID)
+		return 0;
+	known = &addresses->known[number];
+	if (addresses->naming != number) {
+		addresses->naming = number;
+		addresses->is_naming_over = known->n_lines > 0;
+	}
+	if (addresses->is_naming_over)
+		return 0;
+	new.function = pprof_builder_function(builder, name.at,
+	    line_left(&name), file.at, line_left(&file), error);
+	if (new.function == 0 ||
+	    memory_grow(&addresses->lines, &addresses->lines_capacity,
+	                addresses->n_lines + 1, sizeof new, error) != 0)
+		return -1;
+	if (known->n_lines == 0)
+		known->first_line = addresses->n_lines;
+	else if (addresses->lines[known->first_line].function ==
+	         new.function &&
+	         addresses->lines[known->first_line].line == line) {
+		addresses->is_naming_over = true;
+		return 0;
+	}
+	addresses->lines[addresses->n_lines++] = new;
+	known->n_lines++;
+	return 0;
+}
+
+/* Whether an address has a name. */
+static bool
+legacy_addresses_is_named(const struct legacy_addresses *addresses,
+                          uint64_t address)
+{
+	uint32_t number = id_table_find(&addresses->ids, address);
+
+	return number != NO_ID && addresses->known[number].n_lines > 0;
+}
+
+/*
+ * Enters the mappings of the map; if there are none, one of the program over
+ * all addresses.
+ */
+static int
+legacy_addresses_enter_mappings(const struct memory_mapping *mappings, size_t n,
+                                const char *program,
+                                struct pprof_builder *builder,
+                                struct error *error)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct pprof_builder_mapping mapping = {
+			.id = i + 1,
+			.start = mappings[i].start,
+			.limit = mappings[i].limit,
+			.offset = mappings[i].offset,
+			.path = mappings[i].path,
+			.build_id = mappings[i].build_id,
+		};
+
+		if (pprof_builder_mapping(builder, &mapping, error) != 0)
+			return -1;
+	}
+	if (n == 0 && program != NULL) {
+		struct pprof_builder_mapping mapping = {
+			.id = 1, .limit = UINT64_MAX, .path = program,
+			.build_id = "",
+		};
+
+		return pprof_builder_mapping(builder, &mapping, error);
+	}
+	return 0;
+}
+
+/*
+ * Enters all locations and the map's mappings into the builder.  program: the
+ * whole path of the file of all addresses if the map is empty; may be NULL.
+ * *n_unnamed: addresses that have neither a name nor a file.
+ */
+static int
+legacy_addresses_finish(struct legacy_addresses *addresses,
+                        struct memory_map *map, const char *program,
+                        struct pprof_builder *builder, uint64_t *n_unnamed,
+                        struct error *error)
+{
+	size_t n_mappings;
+	const struct memory_mapping *mappings = memory_map_all(map,
+	                                                       &n_mappings);
+
+	*n_unnamed = 0;
+	if (legacy_addresses_enter_mappings(mappings, n_mappings, program,
+	                                    builder, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < addresses->ids.n; i++) {
+		const struct legacy_known_address *known = &addresses->known[i];
+		uint64_t mapping = n_mappings > 0 ?
+		    memory_map_find(map, known->address) + 1 :
+		    program != NULL;
+
+		*n_unnamed += n_mappings == 0 && program == NULL &&
+		    known->n_lines == 0;
+		if (pprof_builder_location(builder, (uint64_t)i + 1, mapping,
+		        known->address, known->n_lines > 0 ?
+		        addresses->lines + known->first_line : NULL,
+		        known->n_lines, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- symbols ---- */
+
+/* Adds a line of the section. */
+static int
+legacy_symbols_add(struct legacy_symbols *symbols, struct line_text line,
+                   struct error *error)
+{
+	if (line_take(&line, "binary=")) {
+		free(symbols->program);
+		symbols->program = memory_text(line.at, line_left(&line),
+		                               error);
+		return symbols->program != NULL ? 0 : -1;
+	}
+	if (symbols->lines == NULL)
+		symbols->lines = names_new(error);
+	return symbols->lines != NULL &&
+	    names_add(symbols->lines, line.at, line_left(&line), error) !=
+	    NO_NAME ? 0 : -1;
+}
+
+/* Drops the address that pprof puts at the end, "main<0000000000001254>". */
+static void
+drop_address(struct line_text *name)
+{
+	const char *at = name->end - 1;
+
+	if (name->at == name->end || *at != '>')
+		return;
+	while (at > name->at && line_is_hex_digit(at[-1]))
+		at--;
+	if (name->end - 1 - at >= 8 && at - 1 > name->at && at[-1] == '<')
+		name->end = at - 1;
+}
+
+/* Names an address by the parts of a text, of which the last is innermost. */
+static int
+name_parts(struct legacy_addresses *addresses, struct pprof_builder *builder,
+           uint64_t address, struct line_text names, struct error *error)
+{
+	legacy_addresses_end_names(addresses);
+	for (;;) {
+		struct line_text last = names;
+		const char *at = names.end;
+
+		while (at - names.at >= 2 && memcmp(at - 2, "--", 2) != 0)
+			at--;
+		if (at - names.at >= 2)
+			last.at = at;
+		drop_address(&last);
+		if (last.at < last.end &&
+		    legacy_addresses_name(addresses, builder, address, last,
+		                          line_nothing(), 0, error) != 0)
+			return -1;
+		if (at - names.at < 2)
+			return 0;
+		names.end = at - 2;
+	}
+}
+
+/* Names the addresses that have no name yet. */
+static int
+legacy_symbols_name(const struct legacy_symbols *symbols,
+                    struct legacy_addresses *addresses,
+                    struct pprof_builder *builder, struct error *error)
+{
+	uint32_t n = symbols->lines != NULL ? names_count(symbols->lines) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *text = names_text(symbols->lines, i);
+		struct line_text line = { text, text +
+			names_length(symbols->lines, i) };
+		uint64_t address;
+
+		if (!line_take(&line, "0x") || !line_take_hex(&line, &address))
+			continue;
+		line_trim(&line);
+		if (name_parts(addresses, builder, address, line, error) != 0 ||
+		    name_parts(addresses, builder, address - 1, line,
+		               error) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- types ---- */
@@ -87,18 +353,6 @@ legacy_add_type(struct legacy *legacy, const char *name, const char *unit,
 	                          strlen(unit), error);
 }
 
-static int
-add_heap_types(struct legacy *legacy, struct error *error)
-{
-	if (!legacy->header.has_allocated)
-		return legacy_add_type(legacy, "objects", "count", error) == 0 ?
-		       legacy_add_type(legacy, "space", "bytes", error) : -1;
-	return legacy_add_type(legacy, "alloc_objects", "count", error) == 0 &&
-	       legacy_add_type(legacy, "alloc_space", "bytes", error) == 0 &&
-	       legacy_add_type(legacy, "inuse_objects", "count", error) == 0 ?
-	       legacy_add_type(legacy, "inuse_space", "bytes", error) : -1;
-}
-
 /* What values are, once the header is known. */
 static int
 add_types(struct legacy *legacy, struct error *error)
@@ -109,7 +363,19 @@ add_types(struct legacy *legacy, struct error *error)
 	switch (legacy->header.kind) {
 	case LEGACY_HEAP:
 	case LEGACY_JEMALLOC:
-		return add_heap_types(legacy, error);
+		if (!legacy->header.has_allocated)
+			return legacy_add_type(legacy, "objects", "count",
+			                       error) == 0 ?
+			    legacy_add_type(legacy, "space", "bytes", error) :
+			    -1;
+		return legacy_add_type(legacy, "alloc_objects", "count",
+		                       error) == 0 &&
+			legacy_add_type(legacy, "alloc_space", "bytes",
+		                        error) == 0 &&
+			legacy_add_type(legacy, "inuse_objects", "count",
+		                        error) == 0 ?
+		    legacy_add_type(legacy, "inuse_space", "bytes", error) :
+		    -1;
 	case LEGACY_CONTENTION:
 		return legacy_add_type(legacy, "contentions", "count", error) ==
 			0 ?
@@ -146,7 +412,7 @@ legacy_read_addresses(struct legacy *legacy, struct line_text line,
 	}
 	if (found == 0)
 		return 0;
-	return legacy_reject(legacy, &why, error) == 0 ? 1 : -1;
+	return reader_reject_for(&legacy->reader, &why, error) == 0 ? 1 : -1;
 }
 
 /*
@@ -183,7 +449,7 @@ push_sample(struct legacy *legacy, const struct legacy_values *values,
 	pprof_builder_raw_samples(builder, values->n_raw);
 	pprof_builder_sample(builder);
 	for (size_t i = 0; i < stack->n; i++) {
-		uint64_t id = legacy_addresses_add(legacy->addresses,
+		uint64_t id = legacy_addresses_add(&legacy->addresses,
 		    stack->addresses[i], error);
 
 		if (id == 0)
@@ -199,7 +465,8 @@ push_sample(struct legacy *legacy, const struct legacy_values *values,
 	legacy->n_samples++;
 	if (pprof_builder_end_sample(builder, legacy->sample_line, &why) == 0)
 		return 0;
-	return legacy_fail(legacy, &why, error);
+	return reader_pass_at(&legacy->reader, legacy->reader.place, &why,
+	                      error);
 }
 
 /* "1: 9216 [1: 9216] @ 0xc635c8 0x42ecc3" and its like */
@@ -212,7 +479,7 @@ legacy_read_sample(struct legacy *legacy, struct line_text line,
 	int result;
 
 	if (legacy_read_values(&legacy->header, &line, &values, &why) != 0)
-		return legacy_reject(legacy, &why, error);
+		return reader_reject_for(&legacy->reader, &why, error);
 	legacy->stack.n = 0;
 	legacy->stack.has_comments = false;
 	legacy->sample_line = legacy->reader.place;
@@ -257,11 +524,12 @@ read_jemalloc(struct legacy *legacy, struct line_text line,
 		result = legacy_read_values(header, &line, &values, &why);
 		header->has_allocated = result == 0 &&
 		    (values.values[0] | values.values[1]) != 0;
-		return result != 0 ? legacy_reject(legacy, &why, error) :
-		       add_types(legacy, error);
+		return result != 0 ?
+		    reader_reject_for(&legacy->reader, &why, error) :
+		    add_types(legacy, error);
 	}
 	if (legacy_read_values(header, &line, &values, &why) != 0)
-		return legacy_reject(legacy, &why, error);
+		return reader_reject_for(&legacy->reader, &why, error);
 	if (!legacy->has_stack)
 		return 0;
 	legacy->has_stack = false;
@@ -269,23 +537,6 @@ read_jemalloc(struct legacy *legacy, struct line_text line,
 }
 
 /* ---- names ---- */
-
-/* A comment that names an address of the stack before it. */
-static int
-read_comment(struct legacy *legacy, struct line_text line,
-             struct error *error)
-{
-	struct legacy_comment comment;
-
-	if (!legacy_read_comment(line, &comment))
-		return 0;
-	legacy->stack.has_comments = true;
-	legacy->stack.last_comment = comment.address;
-	return comment.name.at == comment.name.end ? 0 :
-	       legacy_addresses_name(legacy->addresses, &legacy->builder,
-	                             comment.address, comment.name,
-	                             comment.file, comment.line, error);
-}
 
 /*
  * If comments named some of a stack's addresses but not the outermost one, that
@@ -298,12 +549,12 @@ end_comments(struct legacy *legacy, struct error *error)
 	const struct stack *stack = &legacy->stack;
 	bool is_exit = stack->has_comments && stack->n > 1 &&
 	    stack->last_comment != stack->addresses[stack->n - 1] &&
-	    !legacy_addresses_is_named(legacy->addresses,
+	    !legacy_addresses_is_named(&legacy->addresses,
 	                               stack->addresses[stack->n - 1]);
 
-	legacy_addresses_end_names(legacy->addresses);
+	legacy_addresses_end_names(&legacy->addresses);
 	legacy->stack.has_comments = false;
-	return !is_exit ? 0 : legacy_addresses_name(legacy->addresses,
+	return !is_exit ? 0 : legacy_addresses_name(&legacy->addresses,
 	    &legacy->builder, stack->addresses[stack->n - 1],
 	    (struct line_text){ exit_name, exit_name + strlen(exit_name) },
 	    line_nothing(), 0, error);
@@ -344,51 +595,14 @@ legacy_begin_thread(struct legacy *legacy, struct line_text name,
 	return legacy->thread != NULL ? 0 : -1;
 }
 
-/* The line of a frame may name its address. */
-static int
-name_thread_frame(struct legacy *legacy, struct line_text line,
-                  struct error *error)
-{
-	size_t n = legacy->stack.n;
-	struct line_text name;
-	uint64_t address;
-
-	if (n == 0 || !legacy_read_frame(line, &address, &name))
-		return 0;
-	address -= n > 1;
-	if (legacy_addresses_add(legacy->addresses, address, error) == 0)
-		return -1;
-	legacy_addresses_end_names(legacy->addresses);
-	return legacy_addresses_name(legacy->addresses, &legacy->builder,
-	    address, name, line_nothing(), 0, error);
-}
-
-/* Addresses of a thread; while it has none, it shares the last one's stack. */
-static int
-read_thread_frames(struct legacy *legacy, struct line_text line,
-                   struct error *error)
-{
-	size_t kept = legacy->stack.n;
-	int result;
-
-	if (!legacy->has_stack)
-		legacy->stack.n = 0;
-	result = legacy_read_addresses(legacy, line, error);
-	if (result < 0)
-		return -1;
-	legacy->has_stack |= legacy->stack.n > 0;
-	if (legacy->has_stack)
-		return name_thread_frame(legacy, line, error);
-	legacy->stack.n = kept;
-	return 0;
-}
-
 /* A line of a thread, or what comes before the first. */
 static int
 read_thread_line(struct legacy *legacy, struct line_text line,
                  struct error *error)
 {
 	struct line_text name;
+	size_t kept;
+	int result;
 
 	if (legacy_is_thread(line, &name))
 		return legacy_begin_thread(legacy, name, error);
@@ -406,7 +620,36 @@ read_thread_line(struct legacy *legacy, struct line_text line,
 	if (legacy->reader.is_unended)
 		return reader_reject(&legacy->reader, "expected an end of line",
 		                     error);
-	return read_thread_frames(legacy, line, error);
+	/*
+	 * Addresses of a thread; while it has none, it shares the last one's
+	 * stack.
+	 */
+	kept = legacy->stack.n;
+	if (!legacy->has_stack)
+		legacy->stack.n = 0;
+	result = legacy_read_addresses(legacy, line, error);
+	if (result < 0)
+		return -1;
+	legacy->has_stack |= legacy->stack.n > 0;
+	if (legacy->has_stack) {
+		size_t n = legacy->stack.n;
+		struct line_text function;
+		uint64_t address;
+
+		if (n == 0 || !legacy_read_frame(line, &address, &function))
+			return 0;
+		address -= n > 1;
+		if (legacy_addresses_add(&legacy->addresses, address, error) ==
+		    0)
+			return -1;
+		legacy_addresses_end_names(&legacy->addresses);
+		return legacy_addresses_name(&legacy->addresses,
+		                             &legacy->builder, address,
+		                             function, line_nothing(), 0,
+		                             error);
+	}
+	legacy->stack.n = kept;
+	return 0;
 }
 
 /* ---- lines ---- */
@@ -452,8 +695,20 @@ read_sample_line(struct legacy *legacy, struct line_text line,
 {
 	enum legacy_kind kind = legacy->header.kind;
 
-	if (line_begins_with(&line, "#"))
-		return read_comment(legacy, line, error);
+	if (line_begins_with(&line, "#")) {
+		struct legacy_comment comment;
+
+		/* A comment that names an address of the stack before it. */
+		if (!legacy_read_comment(line, &comment))
+			return 0;
+		legacy->stack.has_comments = true;
+		legacy->stack.last_comment = comment.address;
+		return comment.name.at == comment.name.end ?
+		    0 :
+		    legacy_addresses_name(&legacy->addresses, &legacy->builder,
+		                          comment.address, comment.name,
+		                          comment.file, comment.line, error);
+	}
 	line_trim(&line);
 	if (legacy_is_memory_map(line)) {
 		legacy->part = PART_MAP;
@@ -487,7 +742,8 @@ read_attribute(struct legacy *legacy, struct line_text line,
 	found = legacy_read_attribute(&legacy->header, line,
 	                              &legacy->n_discarded, &why);
 	if (found < 0)
-		return legacy_fail(legacy, &why, error);
+		return reader_pass_at(&legacy->reader, legacy->reader.place,
+		                      &why, error);
 	if (found > 0)
 		return 0;
 	legacy->part = PART_SAMPLES;
@@ -526,18 +782,6 @@ legacy_read_line(void *context, const char *bytes, size_t length,
 
 /* ---- the whole input ---- */
 
-/* If the input is cut short, the last thread's stack may be incomplete. */
-static int
-end_source(struct legacy *legacy, struct error *error)
-{
-	if (!legacy->reader.is_cut_short &&
-	    legacy_end_thread(legacy, error) != 0)
-		return -1;
-	return end_comments(legacy, error) == 0 ?
-	       legacy_symbols_name(&legacy->symbols, legacy->addresses,
-	                           &legacy->builder, error) : -1;
-}
-
 /*
  * Enters the addresses, with the program that the user gave.  Its path is made
  * whole, since relative paths in a file are not looked up.  Go's goroutines
@@ -552,7 +796,7 @@ enter_addresses(struct legacy *legacy, struct error *error)
 	const char *program = whole != NULL ? whole : legacy->symbols.program;
 	size_t n_mappings;
 	uint64_t n_unnamed;
-	int result = legacy_addresses_finish(legacy->addresses, legacy->map,
+	int result = legacy_addresses_finish(&legacy->addresses, legacy->map,
 	                                     program, &legacy->builder,
 	                                     &n_unnamed, error);
 
@@ -599,8 +843,14 @@ legacy_read_profile(struct legacy *legacy, struct error *error)
 	struct reader *reader = &legacy->reader;
 
 	if (reader_lines(reader, LINE_MAX_MIB, legacy_read_line, legacy,
-	                 error) != 0 ||
-	    end_source(legacy, error) != 0)
+	                 error) != 0)
+		return -1;
+	if (!legacy->reader.is_cut_short &&
+	    legacy_end_thread(legacy, error) != 0)
+		return -1;
+	if (end_comments(legacy, error) != 0 ||
+	    legacy_symbols_name(&legacy->symbols, &legacy->addresses,
+	                        &legacy->builder, error) != 0)
 		return -1;
 	if (legacy->n_samples == 0)
 		return reader_fail_empty(reader, error);
@@ -614,20 +864,23 @@ static struct profile *
 legacy_read(struct source *source, const struct read_options *options,
             struct error *error)
 {
-	struct legacy legacy = { .part = PART_HEADER };
+	struct legacy legacy = { .part = PART_HEADER,
+		.addresses.naming = NO_ID };
 	int result = reader_begin(&legacy.reader, source, options,
 	                          READER_LINES, error);
 
-	legacy.addresses = legacy_addresses_new(error);
 	legacy.map = memory_map_new(error);
 	if (error->is_set ||
 	    pprof_builder_begin(&legacy.builder, &legacy.reader, error) != 0 ||
 	    legacy_read_profile(&legacy, error) != 0)
 		result = -1;
 	pprof_builder_free(&legacy.builder);
-	legacy_addresses_free(legacy.addresses);
+	id_table_free(&legacy.addresses.ids);
+	free(legacy.addresses.known);
+	free(legacy.addresses.lines);
 	memory_map_free(legacy.map);
-	legacy_symbols_free(&legacy.symbols);
+	free(legacy.symbols.program);
+	names_free(legacy.symbols.lines);
 	free(legacy.stack.addresses);
 	free(legacy.thread);
 	return reader_end(&legacy.reader, result);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* legacy.h -- the parts of the text formats of gperftools and old Go, for the
- * files of this folder.
+/* legacy.h -- lines of the text formats of gperftools and old Go, for the files
+ * of this folder.
  */
 #ifndef CPPROF_LEGACY_LEGACY_H
 #define CPPROF_LEGACY_LEGACY_H
 
 #include "src/base/error.h"
-#include "src/base/names.h"
-#include "src/formats/pprof/pprof.h"
 #include "src/formats/reader.h"
 
 /* ---- legacy_lines.c ---- */
@@ -117,88 +115,5 @@ bool legacy_read_frame(struct line_text line, uint64_t *address,
  */
 int legacy_take_address(struct line_text *line, uint64_t *address,
                         struct error *error);
-
-/* ---- legacy_addresses.c ---- */
-
-/*
- * Addresses of a text profile, and what it calls them.
- *
- * Each address becomes a location of a pprof profile, whose id is known at
- * once.  Addresses that the text does not name are looked up in the files of
- * its memory map.
- */
-
-struct legacy_addresses;
-
-/* Freed with legacy_addresses_free; NULL with *error set. */
-struct legacy_addresses *legacy_addresses_new(struct error *error);
-void legacy_addresses_free(struct legacy_addresses *addresses);
-
-/* The location of an address, never 0; 0 with *error set. */
-uint64_t legacy_addresses_add(struct legacy_addresses *addresses,
-                              uint64_t address, struct error *error);
-
-/*
- * Names one level of an address that was added: the function there, or an
- * inlined call; innermost first, the levels of an address one after the other.
- * The first names stay: an address that was named before the last
- * legacy_addresses_end_names keeps its names, and a level that repeats the
- * first one is the next activation of a recursion.  line: 0 unknown; file may
- * be empty.
- */
-int legacy_addresses_name(struct legacy_addresses *addresses,
-                          struct pprof_builder *builder, uint64_t address,
-                          struct line_text name, struct line_text file,
-                          uint64_t line, struct error *error);
-void legacy_addresses_end_names(struct legacy_addresses *addresses);
-
-/* Whether an address has a name. */
-bool legacy_addresses_is_named(const struct legacy_addresses *addresses,
-                               uint64_t address);
-
-/*
- * Enters all locations and the map's mappings into the builder.  program: the
- * Enters all locations and the map's mappings into the builder.  program: the
- * whole path of the file of all addresses if the map is empty; may be NULL.
- * *n_unnamed: addresses that have neither a name nor a file.
- */
-int legacy_addresses_finish(struct legacy_addresses *addresses,
-                            struct memory_map *map, const char *program,
-                            struct pprof_builder *builder,
-                            uint64_t *n_unnamed, struct error *error);
-
-/* ---- legacy_symbols.c ---- */
-
-/*
- * The section "--- symbol" of a text profile.
- *
- * pprof of gperftools writes it before the profile:
- *
- * 	--- symbol
- * 	binary=/path
- * 	0x000000000042ecc3 caller--inlined
- * 	---
- *
- * Its addresses are those of the profile, or these less one.  Inlined calls are
- * joined by "--", innermost last.
- */
-
-/* Start with zeroes. */
-struct legacy_symbols {
-	char *program;		/* "binary="; NULL: unknown */
-	struct names *lines;	/* NULL: none; kept until all addresses of the
-				 * profile are known */
-};
-
-void legacy_symbols_free(struct legacy_symbols *symbols);
-
-/* Adds a line of the section. */
-int legacy_symbols_add(struct legacy_symbols *symbols, struct line_text line,
-                       struct error *error);
-
-/* Names the addresses that have no name yet. */
-int legacy_symbols_name(const struct legacy_symbols *symbols,
-                        struct legacy_addresses *addresses,
-                        struct pprof_builder *builder, struct error *error);
 
 #endif

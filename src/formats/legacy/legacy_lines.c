@@ -219,16 +219,6 @@ legacy_lines_scale(uint64_t rate, uint64_t *count, uint64_t *size,
 	return 0;
 }
 
-static int
-estimate_pair(const struct legacy_header *header, uint64_t *count,
-              uint64_t *size, struct error *error)
-{
-	if (*count == 0 && *size != 0)
-		return error_set(error, "0 blocks, but more than 0 bytes");
-	return *count != 0 && header->is_scaled ?
-	       legacy_lines_scale(header->rate, count, size, error) : 0;
-}
-
 /* Both pairs, what was allocated before what is in use, or the latter alone. */
 static int
 read_heap_values(const struct legacy_header *header, struct line_text *line,
@@ -245,10 +235,15 @@ read_heap_values(const struct legacy_header *header, struct line_text *line,
 	}
 	values->values[values->n++] = counts[0];
 	values->values[values->n++] = counts[1];
-	for (int i = 0; i < values->n; i += 2)
-		if (estimate_pair(header, &values->values[i],
-		                  &values->values[i + 1], error) != 0)
+	for (int i = 0; i < values->n; i += 2) {
+		if (values->values[i] == 0 && values->values[i + 1] != 0)
+			return error_set(error,
+			                 "0 blocks, but more than 0 bytes");
+		if (values->values[i] != 0 && header->is_scaled &&
+		    legacy_lines_scale(header->rate, &values->values[i],
+		                       &values->values[i + 1], error) != 0)
 			return -1;
+	}
 	return 0;
 }
 

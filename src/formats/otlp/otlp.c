@@ -73,7 +73,7 @@ struct otlp {
 	struct otlp_revision revision;
 	struct otlp_array strings, attributes, functions, locations, lines, stacks,
 	    indices, types;		/* of the structs above; lines are
-					 * pprof_builder_line, indices numbers */
+					 * pprof_line, indices numbers */
 	struct otlp_array numbers;		/* of the sample at hand */
 	uint64_t n_mappings, n_samples, n_frames, most_frames;
 	struct text_buffer path, build_id;	/* of the mapping at hand */
@@ -210,29 +210,6 @@ otlp_read_numbers(struct protobuf message, uint64_t *numbers, size_t n,
 
 /* ---- the dictionary ---- */
 
-static int
-read_value(struct otlp_attribute *attribute, struct protobuf message,
-           struct error *error)
-{
-	struct protobuf_field field = { 0 };
-	int found;
-
-	while ((found = otlp_next_field(&message, &field, "a value",
-	                                error)) > 0) {
-		if (field.number == OTLP_VALUE_TEXT &&
-		    field.wire == PROTOBUF_BYTES)
-			attribute->text = (struct otlp_string){
-				(const char *)field.bytes, field.value
-			};
-		if (field.number == OTLP_VALUE_INTEGER &&
-		    field.wire == PROTOBUF_VARINT) {
-			attribute->number = field.value;
-			attribute->is_number = true;
-		}
-	}
-	return found;
-}
-
 static struct otlp_string
 otlp_string_at(const struct otlp *input, uint64_t index)
 {
@@ -260,10 +237,28 @@ otlp_read_attribute(struct protobuf message, struct otlp_attribute *attribute,
 			};
 		else if (field.number == OTLP_ATTRIBUTE_KEY)
 			*key = field.value;
-		else if (field.number == OTLP_ATTRIBUTE_VALUE &&
-		         read_value(attribute, protobuf_message(&field),
-		                    error) != 0)
-			return -1;
+		else if (field.number == OTLP_ATTRIBUTE_VALUE) {
+			struct protobuf value = protobuf_message(&field);
+			struct protobuf_field part = { 0 };
+
+			while ((found = otlp_next_field(&value, &part,
+			                                "a value", error)) >
+			       0) {
+				if (part.number == OTLP_VALUE_TEXT &&
+				    part.wire == PROTOBUF_BYTES)
+					attribute->text = (struct otlp_string){
+						(const char *)part.bytes,
+						part.value
+					};
+				if (part.number == OTLP_VALUE_INTEGER &&
+				    part.wire == PROTOBUF_VARINT) {
+					attribute->number = part.value;
+					attribute->is_number = true;
+				}
+			}
+			if (found != 0)
+				return -1;
+		}
 	}
 	return found;
 }
@@ -299,7 +294,7 @@ otlp_add_location(struct otlp *input, struct protobuf message,
 	location->lines.first = input->lines.n;
 	while ((found = otlp_next_field(&message, &field, "a location",
 	                                error)) > 0) {
-		struct pprof_builder_line *line;
+		struct pprof_line *line;
 
 		if (field.number == OTLP_LOCATION_MAPPING)
 			location->mapping = field.value;
@@ -312,7 +307,7 @@ otlp_add_location(struct otlp *input, struct protobuf message,
 		    otlp_read_numbers(protobuf_message(&field), numbers, 2,
 		                      "a line", error) != 0)
 			return -1;
-		*line = (struct pprof_builder_line){
+		*line = (struct pprof_line){
 			.function = numbers[OTLP_LINE_FUNCTION - 1],
 			.line = numbers[OTLP_LINE_NUMBER - 1] };
 	}
@@ -504,32 +499,12 @@ otlp_enter_mappings(struct otlp *input, struct protobuf dictionary,
 }
 
 static int
-otlp_enter_function(struct otlp *input, struct otlp_function *function,
-                    struct error *error)
-{
-	struct otlp_string name = otlp_string_at(input, function->name);
-	struct otlp_string file = otlp_string_at(input, function->file);
-
-	if (name.length == 0)
-		name = otlp_string_at(input, function->system_name);
-	if (name.length == 0)
-		return 0;
-	if (count_frames(input, (name.length + file.length) / BYTES_A_FRAME,
-	                 error) != 0)
-		return -1;
-	function->id = pprof_builder_function(&input->builder, name.text,
-	                                      name.length, file.text,
-	                                      file.length, error);
-	return function->id != 0 ? 0 : -1;
-}
-
-static int
 enter_location(struct otlp *input, size_t i, struct error *error)
 {
 	const struct otlp_location *location =
 	    (struct otlp_location *)input->locations.items + i;
 	const struct otlp_function *functions = input->functions.items;
-	struct pprof_builder_line *lines = input->lines.items;
+	struct pprof_line *lines = input->lines.items;
 	uint64_t mapping = location->mapping < input->n_mappings ?
 	                   location->mapping + 1 : 0;
 	size_t n = 0;
@@ -537,7 +512,7 @@ enter_location(struct otlp *input, size_t i, struct error *error)
 	if (location->lines.n > 0)
 		lines += location->lines.first;
 	for (size_t l = 0; l < location->lines.n; l++) {
-		struct pprof_builder_line line = lines[l];
+		struct pprof_line line = lines[l];
 
 		line.function = line.function < input->functions.n ?
 		                functions[line.function].id : 0;
@@ -548,7 +523,7 @@ enter_location(struct otlp *input, size_t i, struct error *error)
 	if (location->mapping == 0)
 		mapping = 0;
 	if (n == 0 && mapping == 0 && location->address == 0) {
-		struct pprof_builder_line line = {
+		struct pprof_line line = {
 			.function = pprof_builder_function(&input->builder,
 			    "[unknown]", 9, "", 0, error)
 		};
@@ -658,43 +633,6 @@ otlp_add_part(struct otlp *input, const struct protobuf_field *field,
 	return 0;
 }
 
-static int
-otlp_read_sample(struct otlp *input, struct protobuf message,
-                 struct otlp_sample *sample, struct error *error)
-{
-	const struct otlp_revision *revision = &input->revision;
-	struct protobuf_field field = { 0 };
-	int found;
-
-	*sample = (struct otlp_sample){ 0 };
-	input->numbers.n = 0;
-	while ((found = otlp_next_field(&message, &field, "a sample",
-	                                error)) > 0) {
-		uint32_t number = field.number;
-		int result = 0;
-
-		if (number == revision->values)
-			result = otlp_add_part(input, &field, &sample->values,
-			                       error);
-		else if (number == revision->attributes)
-			result = otlp_add_part(input, &field,
-			                       &sample->attributes, error);
-		else if (number == revision->times)
-			sample->n_times += count_times(&field,
-			    revision->stack != 0 &&
-			    field.wire == PROTOBUF_BYTES);
-		else if (number == revision->stack)
-			sample->stack = field.value;
-		else if (number == revision->start)
-			sample->start = field.value;
-		else if (number == revision->length)
-			sample->length = field.value;
-		if (result != 0)
-			return -1;
-	}
-	return found;
-}
-
 /* The sum of the values of one type; without values each time counts. */
 static int
 sum_values(const struct otlp *input, const struct otlp_sample *sample, size_t type,
@@ -771,23 +709,6 @@ find_stack(const struct otlp *input, const struct otlp_sample *sample,
 }
 
 static int
-add_stack_of(struct otlp *input, struct otlp_span stack, struct error *error)
-{
-	if (count_frames(input, stack.n, error) != 0)
-		return -1;
-	for (size_t i = 0; i < stack.n; i++) {
-		uint64_t location = *otlp_number_at(&input->indices,
-		                                    stack.first + i);
-
-		if (location >= input->locations.n)
-			return error_set(error, "location %" PRIu64 " of %zu",
-			                 location, input->locations.n);
-		pprof_builder_stack(&input->builder, location + 1);
-	}
-	return 0;
-}
-
-static int
 otlp_add_labels(struct otlp *input, struct otlp_span attributes,
                 struct error *error)
 {
@@ -816,19 +737,58 @@ static int
 otlp_add_sample(struct otlp *input, struct protobuf message,
                 struct error *error)
 {
-	struct otlp_sample sample;
+	struct otlp_sample sample = { 0 };
 	struct otlp_span stack;
+	const struct otlp_revision *revision = &input->revision;
+	struct protobuf_field field = { 0 };
+	int found;
 
-	if (otlp_read_sample(input, message, &sample, error) != 0 ||
-	    find_stack(input, &sample, &stack, error) != 0)
+	input->numbers.n = 0;
+	while ((found = otlp_next_field(&message, &field, "a sample", error)) >
+	       0) {
+		uint32_t number = field.number;
+		int result = 0;
+
+		if (number == revision->values)
+			result = otlp_add_part(input, &field, &sample.values,
+			                       error);
+		else if (number == revision->attributes)
+			result = otlp_add_part(input, &field,
+			                       &sample.attributes, error);
+		else if (number == revision->times)
+			sample.n_times += count_times(&field,
+			    revision->stack != 0 &&
+			    field.wire == PROTOBUF_BYTES);
+		else if (number == revision->stack)
+			sample.stack = field.value;
+		else if (number == revision->start)
+			sample.start = field.value;
+		else if (number == revision->length)
+			sample.length = field.value;
+		if (result != 0)
+			return -1;
+	}
+	if (found != 0)
+		return -1;
+	if (find_stack(input, &sample, &stack, error) != 0)
 		return -1;
 	if (sample.values.n == 0 && sample.n_times == 0)
 		return 0;
 	if (!input->lacks_times)
 		pprof_builder_raw_samples(&input->builder, sample.n_times);
 	pprof_builder_sample(&input->builder);
-	if (add_stack_of(input, stack, error) != 0 ||
-	    otlp_add_values(input, &sample, error) != 0 ||
+	if (count_frames(input, stack.n, error) != 0)
+		return -1;
+	for (size_t i = 0; i < stack.n; i++) {
+		uint64_t location = *otlp_number_at(&input->indices,
+		                                    stack.first + i);
+
+		if (location >= input->locations.n)
+			return error_set(error, "location %" PRIu64 " of %zu",
+			                 location, input->locations.n);
+		pprof_builder_stack(&input->builder, location + 1);
+	}
+	if (otlp_add_values(input, &sample, error) != 0 ||
 	    otlp_add_labels(input, sample.attributes, error) != 0)
 		return -1;
 	input->n_samples++;
@@ -1064,7 +1024,7 @@ enter_types(struct otlp *input, struct error *error)
 	return 0;
 }
 
-/* Finds the dictionary, and where the message is cut. */
+/* Finds the dictionary, and where the message is cut short. */
 static int
 find_dictionary(struct otlp *input, struct protobuf message,
                 struct protobuf *dictionary, struct error *error)
@@ -1100,10 +1060,27 @@ enter_tables(struct otlp *input, struct protobuf dictionary,
 {
 	if (otlp_enter_mappings(input, dictionary, error) != 0)
 		return -1;
-	for (size_t i = 0; i < input->functions.n; i++)
-		if (otlp_enter_function(input, (struct otlp_function *)
-		                        input->functions.items + i, error) != 0)
+	for (size_t i = 0; i < input->functions.n; i++) {
+		struct otlp_function *function =
+		    (struct otlp_function *)input->functions.items + i;
+		struct otlp_string name = otlp_string_at(input, function->name);
+		struct otlp_string file = otlp_string_at(input, function->file);
+
+		if (name.length == 0)
+			name = otlp_string_at(input, function->system_name);
+		if (name.length == 0)
+			continue;
+		if (count_frames(input,
+		                 (name.length + file.length) / BYTES_A_FRAME,
+		                 error) != 0)
 			return -1;
+		function->id = pprof_builder_function(&input->builder,
+		                                      name.text, name.length,
+		                                      file.text, file.length,
+		                                      error);
+		if (function->id == 0)
+			return -1;
+	}
 	for (size_t i = 0; i < input->locations.n; i++)
 		if (enter_location(input, i, error) != 0)
 			return -1;
@@ -1240,17 +1217,6 @@ has_text(const char *head, size_t size, const char *text)
 	return memmem(head, size, text, strlen(text)) != NULL;
 }
 
-/* Whether JSON has the keys of the outermost objects. */
-static bool
-has_keys(const char *head, size_t size)
-{
-	return has_text(head, size, "\"resourceProfiles\"") ||
-	       has_text(head, size, "\"resource_profiles\"") ||
-	       (has_text(head, size, "\"dictionary\"") &&
-	        (has_text(head, size, "\"stringTable\"") ||
-	         has_text(head, size, "\"string_table\"")));
-}
-
 /*
  * Goes into the field of bytes of that number that comes next, after fields of
  * bytes of smaller numbers; what lies beyond the head counts as there.
@@ -1310,7 +1276,13 @@ otlp_probe(const void *head, size_t size)
 	if (size > FORMAT_HEAD_SIZE)
 		size = FORMAT_HEAD_SIZE;
 	if (otlp_is_json(head, size))
-		return has_keys(head, size) ? PROBE_SURE : PROBE_NO;
+		return (has_text(head, size, "\"resourceProfiles\"") ||
+		        has_text(head, size, "\"resource_profiles\"") ||
+		        (has_text(head, size, "\"dictionary\"") &&
+		         (has_text(head, size, "\"stringTable\"") ||
+		          has_text(head, size, "\"string_table\"")))) ?
+		    PROBE_SURE :
+		    PROBE_NO;
 	memcpy(copy, head, size);
 	memset(copy + size, 0, PROTOBUF_PADDING);
 	return has_sample_type((struct protobuf){ copy, copy + size }) ?

@@ -142,8 +142,7 @@ otlp_json_add_value(struct converter *converter, const struct json_token *token)
 		                   token->length);
 	} else if (key->kind == NUMBER &&
 	           otlp_json_read_number(token, &number)) {
-		protobuf_add_varint(&level->bytes, key->number << 3);
-		protobuf_add_varint(&level->bytes, number);
+		protobuf_add_value(&level->bytes, key->number, number);
 	} else {
 		json_fail(converter->json, token->offset, "expected %s as "
 		          "\"%s\"", key->kind == NUMBER ? "a whole number" :
@@ -228,25 +227,6 @@ read_token(struct converter *converter, const struct json_token *token)
 	return true;
 }
 
-/*
- * Where the text is cut, objects that are read in full count, and so do those
- * in which they are.
- */
-static void
-close_cut(struct converter *converter)
-{
-	while (converter->depth > 0) {
-		enum otlp_json_message message =
-		    converter->levels[converter->depth].message;
-
-		if (message == SAMPLE || message > DICTIONARY ||
-		    message == TYPE || message == RESOURCE)
-			converter->depth--;
-		else
-			close_object(converter);
-	}
-}
-
 void
 otlp_json_convert(struct json_reader *json, struct text_buffer *message,
                   struct error *error)
@@ -262,7 +242,20 @@ otlp_json_convert(struct json_reader *json, struct text_buffer *message,
 	       read_token(&converter, &token))
 		;
 	json_next(json, &token);	/* more is an error */
-	close_cut(&converter);
+	/*
+	 * Where the text is cut short, objects that are read in full count, and
+	 * so do those in which they are.
+	 */
+	while (converter.depth > 0) {
+		enum otlp_json_message kind = converter.levels[converter.depth]
+						  .message;
+
+		if (kind == SAMPLE || kind > DICTIONARY || kind == TYPE ||
+		    kind == RESOURCE)
+			converter.depth--;
+		else
+			close_object(&converter);
+	}
 	for (size_t i = 0; i < DEPTH_MAX; i++)
 		has_failed |= converter.levels[i].bytes.failed;
 	*message = converter.levels[0].bytes;

@@ -97,14 +97,6 @@ is_count(const struct resource *resource)
 	                                          "sample") == 0);
 }
 
-/* Go's name for the values beside; a resource may have that name itself. */
-static const char *
-samples_name(const struct profile *profile)
-{
-	return strcmp(profile->resources[0].name, "samples") == 0 ?
-	       "raw-samples" : "samples";
-}
-
 /* pprof's name for a gtick: known units are in the plural. */
 static uint64_t
 unit_id(struct encoding *encoding, const struct resource *resource,
@@ -141,11 +133,14 @@ write_types(struct encoding *encoding, struct error *error)
 	const struct sample_tree *tree = profile->tree;
 	const struct resource *current =
 	    &profile->resources[encoding->source->resource];
+	/* Go's name for the values beside; a resource may have it itself. */
+	const char *samples =
+	    strcmp(profile->resources[0].name, "samples") == 0 ?
+	    "raw-samples" : "samples";
 
 	if (encoding->counts_samples)
 		export_pprof_add_type(encoding, PROFILE_SAMPLE_TYPE,
-		                      text_id(encoding, samples_name(profile),
-		                              error),
+		                      text_id(encoding, samples, error),
 		                      text_id(encoding, "count", error));
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
@@ -216,50 +211,6 @@ write_comments(struct encoding *encoding, struct error *error)
 /* Flags of a mapping that hold for all of its locations. */
 enum { HAS_FILES = 1, HAS_LINES = 2, HAS_INLINES = 4 };
 
-static void
-inspect_frame(const struct encoding *encoding, const struct frame *frame,
-              unsigned char *has)
-{
-	const struct profile *profile = encoding->source->profile;
-	const struct location *locations =
-	    &profile->locations[frame->first_location];
-	uint32_t n = frame_shown_locations(frame, encoding->source->inlines);
-
-	*has |= n > 1 ? HAS_INLINES : 0;
-	for (uint32_t i = 0; i < n; i++)
-		*has |= (unsigned char)(
-		    (locations[i].file != NO_NAME ? HAS_FILES : 0) |
-		    (locations[i].line != 0 ? HAS_LINES : 0));
-}
-
-static int
-write_mapping(struct encoding *encoding, uint32_t number, unsigned char has,
-              struct error *error)
-{
-	const struct module *module =
-	    &encoding->source->profile->modules[number];
-	struct text_buffer *message = &encoding->message;
-	char build_id[2 * sizeof module->build_id + 1] = "";
-
-	for (uint32_t i = 0; i < module->build_id_size; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
-	protobuf_add_number(message, MAPPING_ID, (uint64_t)number + 1);
-	protobuf_add_number(message, MAPPING_MEMORY_LIMIT, UINT64_MAX);
-	protobuf_add_number(message, MAPPING_FILENAME,
-	                    text_id(encoding, module->path, error));
-	protobuf_add_number(message, MAPPING_BUILD_ID,
-	                    text_id(encoding, build_id, error));
-	protobuf_add_number(message, MAPPING_HAS_FUNCTIONS, 1);
-	protobuf_add_number(message, MAPPING_HAS_FILENAMES,
-	                    (has & HAS_FILES) != 0);
-	protobuf_add_number(message, MAPPING_HAS_LINE_NUMBERS,
-	                    (has & HAS_LINES) != 0);
-	protobuf_add_number(message, MAPPING_HAS_INLINE_FRAMES,
-	                    (has & HAS_INLINES) != 0);
-	export_pprof_end_message(encoding, PROFILE_MAPPING);
-	return export_pprof_flush(encoding, error);
-}
-
 static int
 write_mappings(struct encoding *encoding, struct error *error)
 {
@@ -270,11 +221,45 @@ write_mappings(struct encoding *encoding, struct error *error)
 	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
 
-		if (frame->module != NO_MODULE)
-			inspect_frame(encoding, frame, &has[frame->module]);
+		if (frame->module != NO_MODULE) {
+			const struct location *locations =
+			    &profile->locations[frame->first_location];
+			uint32_t n = frame_shown_locations(frame,
+			                                   encoding->source
+			                                       ->inlines);
+
+			has[frame->module] |= n > 1 ? HAS_INLINES : 0;
+			for (uint32_t l = 0; l < n; l++)
+				has[frame->module] |= (unsigned char)
+				    ((locations[l].file != NO_NAME ?
+				      HAS_FILES : 0) |
+				     (locations[l].line != 0 ? HAS_LINES : 0));
+		}
 	}
-	for (uint32_t i = 0; result == 0 && i < profile->n_modules; i++)
-		result = write_mapping(encoding, i, has[i], error);
+	for (uint32_t i = 0; result == 0 && i < profile->n_modules; i++) {
+		const struct module *module = &profile->modules[i];
+		struct text_buffer *message = &encoding->message;
+		char build_id[2 * sizeof module->build_id + 1] = "";
+
+		for (uint32_t b = 0; b < module->build_id_size; b++)
+			snprintf(build_id + 2 * b, 3, "%02x",
+			         module->build_id[b]);
+		protobuf_add_number(message, MAPPING_ID, (uint64_t)i + 1);
+		protobuf_add_number(message, MAPPING_MEMORY_LIMIT, UINT64_MAX);
+		protobuf_add_number(message, MAPPING_FILENAME,
+		                    text_id(encoding, module->path, error));
+		protobuf_add_number(message, MAPPING_BUILD_ID,
+		                    text_id(encoding, build_id, error));
+		protobuf_add_number(message, MAPPING_HAS_FUNCTIONS, 1);
+		protobuf_add_number(message, MAPPING_HAS_FILENAMES,
+		                    (has[i] & HAS_FILES) != 0);
+		protobuf_add_number(message, MAPPING_HAS_LINE_NUMBERS,
+		                    (has[i] & HAS_LINES) != 0);
+		protobuf_add_number(message, MAPPING_HAS_INLINE_FRAMES,
+		                    (has[i] & HAS_INLINES) != 0);
+		export_pprof_end_message(encoding, PROFILE_MAPPING);
+		result = export_pprof_flush(encoding, error);
+	}
 	free(has);
 	return result;
 }
@@ -304,19 +289,6 @@ function_id(struct encoding *encoding, const struct location *location,
 	return (uint64_t)number + 1;
 }
 
-static void
-export_pprof_add_line(struct encoding *encoding,
-                      const struct location *location, struct error *error)
-{
-	uint64_t function = function_id(encoding, location, error);
-	struct text_buffer *inner = &encoding->inner;
-
-	protobuf_add_number(inner, LINE_FUNCTION_ID, function);
-	protobuf_add_number(inner, LINE_LINE, location->line);
-	protobuf_add_message(&encoding->message, LOCATION_LINE, inner);
-	text_clear(inner);
-}
-
 static int
 write_locations(struct encoding *encoding, struct error *error)
 {
@@ -334,11 +306,21 @@ write_locations(struct encoding *encoding, struct error *error)
 			                    (uint64_t)frame->module + 1);
 		protobuf_add_number(message, LOCATION_ADDRESS,
 		                    frame->address);
-		while (n-- > 0)
-			export_pprof_add_line(
+		while (n-- > 0) {
+			uint64_t function = function_id(
 			    encoding,
 			    &profile->locations[frame->first_location + n],
 			    error);
+			struct text_buffer *inner = &encoding->inner;
+
+			protobuf_add_number(inner, LINE_FUNCTION_ID, function);
+			protobuf_add_number(
+			    inner, LINE_LINE,
+			    profile->locations[frame->first_location + n].line);
+			protobuf_add_message(&encoding->message, LOCATION_LINE,
+			                     inner);
+			text_clear(inner);
+		}
 		export_pprof_end_message(encoding, PROFILE_LOCATION);
 		if (export_pprof_flush(encoding, error) != 0)
 			return -1;
@@ -347,35 +329,6 @@ write_locations(struct encoding *encoding, struct error *error)
 }
 
 /* ---- samples ---- */
-
-static void
-export_pprof_add_stack(struct encoding *encoding, const struct stack_walk *walk)
-{
-	struct text_buffer *inner = &encoding->inner;
-
-	for (uint32_t i = walk->depth; i-- > 0;)
-		protobuf_add_varint(inner, (uint64_t)
-		    walk->tree->label[walk->nodes[i]] + 1);
-	protobuf_add_message(&encoding->message, SAMPLE_LOCATION_ID, inner);
-	text_clear(inner);
-}
-
-/* The total has been checked, so no product can overflow. */
-static void
-export_pprof_add_values(struct encoding *encoding, uint32_t node)
-{
-	const struct profile *profile = encoding->source->profile;
-	const struct sample_tree *tree = profile->tree;
-	struct text_buffer *inner = &encoding->inner;
-
-	if (encoding->counts_samples)
-		protobuf_add_varint(inner, sample_tree_samples(tree, 0, node));
-	for (uint32_t r = 0; r < tree->n_resources; r++)
-		protobuf_add_varint(inner, sample_tree_hits(tree, r, node) *
-		                    profile->resources[r].interval);
-	protobuf_add_message(&encoding->message, SAMPLE_VALUE, inner);
-	text_clear(inner);
-}
 
 /* The thread's name, or its number if it has none. */
 static void
@@ -434,15 +387,6 @@ export_pprof_add_labels(struct encoding *encoding, uint32_t number,
 	return has_thread;
 }
 
-/* A thread that came from labels is in them. */
-static void
-add_owner(struct encoding *encoding, struct section section,
-          struct error *error)
-{
-	if (!export_pprof_add_labels(encoding, section.label_set, error))
-		export_pprof_add_thread(encoding, section.thread, error);
-}
-
 /* The section of a node; *section is where its search begins. */
 static struct section
 section_of_node(const struct profile *profile, uint32_t node, uint32_t *section)
@@ -478,10 +422,35 @@ export_pprof_write_samples(struct encoding *encoding, struct error *error)
 	for (uint32_t n = 0; result == 0 && n < walk.tree->n_nodes; n++) {
 		stack_walk_to(&walk, n);
 		if (export_pprof_is_sample(walk.tree, n)) {
-			export_pprof_add_stack(encoding, &walk);
-			export_pprof_add_values(encoding, n);
-			add_owner(encoding, section_of_node(profile, n,
-			                                    &section), error);
+			struct section owner;
+			struct text_buffer *inner = &encoding->inner;
+
+			for (uint32_t i = walk.depth; i-- > 0;)
+				protobuf_add_varint(inner, (uint64_t)
+				    walk.tree->label[walk.nodes[i]] + 1);
+			protobuf_add_message(&encoding->message,
+			                     SAMPLE_LOCATION_ID, inner);
+			text_clear(inner);
+			/*
+			 * The total has been checked, so no product can
+			 * overflow.
+			 */
+			if (encoding->counts_samples)
+				protobuf_add_varint(inner,
+				    sample_tree_samples(walk.tree, 0, n));
+			for (uint32_t r = 0; r < walk.tree->n_resources; r++)
+				protobuf_add_varint(inner,
+				    sample_tree_hits(walk.tree, r, n) *
+				    profile->resources[r].interval);
+			protobuf_add_message(&encoding->message, SAMPLE_VALUE,
+			                     inner);
+			text_clear(inner);
+			/* A thread that came from labels is in them. */
+			owner = section_of_node(profile, n, &section);
+			if (!export_pprof_add_labels(encoding, owner.label_set,
+			                             error))
+				export_pprof_add_thread(encoding, owner.thread,
+				                        error);
 			export_pprof_end_message(encoding, PROFILE_SAMPLE);
 			result = export_pprof_flush(encoding, error);
 		}

@@ -2,10 +2,10 @@
 /* pprof.c -- profile.proto, which go tool pprof and many others read.
  *
  * One outermost message, read field by field while it is unpacked: samples go
- * into the tree at once (pprof.h), everything else is kept
- * (pprof.h) until the end, when names are known (pprof.h).  A
- * file that is cut gives its complete samples; the names at its end are then
- * lost.  Time O(bytes), memory that of the tree and the tables.
+ * into the tree at once, everything else is kept until the end, when names are
+ * known (pprof.h).  A file that is cut short gives its complete samples; the
+ * names at its end are then lost.  Time O(bytes), memory that of the tree and
+ * the tables.
  * Source: google/pprof, proto/profile.proto.
  */
 #include <stdlib.h>
@@ -26,55 +26,7 @@ struct pprof {
 	struct pprof_samples samples;
 };
 
-/* Enters the field at the offset. */
-static int
-read_field(struct pprof *pprof, const struct protobuf_field *field,
-           uint64_t offset, struct error *error)
-{
-	struct error why;
-	int result;
-
-	/* Its text need not be zeroed. */
-	why.is_set = why.is_out_of_memory = false;
-	result = field->number == PROFILE_SAMPLE ?
-	    pprof_samples_add(&pprof->samples, &pprof->tables, field, offset,
-	                      &why) :
-	    pprof_tables_read(&pprof->tables, field, &why);
-	return result == 0 ? 0 :
-	       reader_pass_at(&pprof->reader, offset, &why, error);
-}
-
-/*
- * Enters the complete fields in bytes[size] and skips them.  *wanted: the
- * bytes needed by the next call.
- */
-static int
-pprof_read_block(struct pprof *pprof, const unsigned char *bytes, size_t size,
-                 size_t *wanted, struct error *error)
-{
-	struct reader *reader = &pprof->reader;
-	struct protobuf message = { bytes, bytes + size };
-	struct protobuf_field field;
-	uint64_t at = reader->place;
-	int found;
-
-	while ((found = protobuf_next(&message, &field)) == PROTOBUF_FIELD) {
-		if (read_field(pprof, &field, at, error) != 0)
-			return -1;
-		at = reader->place + (uint64_t)(message.at - bytes);
-	}
-	if (found == PROTOBUF_MALFORMED)
-		return reader_fail_at(reader, at, error,
-		                      "expected a field of a profile");
-	if (field.number != 0 && field.value > FIELD_MAX)
-		return reader_fail_at(reader, at, error,
-		                      "a field of more than 256 MiB");
-	*wanted = HEADER_MAX + (field.number != 0 ? field.value : 0);
-	reader_skip(reader, (size_t)(message.at - bytes));
-	return reader_step(reader, error);
-}
-
-/* Reads to the end, or to where the input was cut. */
+/* Reads to the end, or to where the input is cut short. */
 static int
 pprof_read_source(struct pprof *pprof, struct error *error)
 {
@@ -85,9 +37,46 @@ pprof_read_source(struct pprof *pprof, struct error *error)
 	while ((bytes = reader_peek(reader, wanted, &size, error))) {
 		bool is_end = size < wanted;
 
-		if (size > 0 && pprof_read_block(pprof, bytes, size, &wanted,
-		                                 error) != 0)
-			return -1;
+		if (size > 0) {
+			struct protobuf message = { bytes, bytes + size };
+			struct protobuf_field field;
+			uint64_t at = reader->place;
+			int found;
+
+			/* The complete fields; samples go into the tree. */
+			while ((found = protobuf_next(&message, &field)) ==
+			       PROTOBUF_FIELD) {
+				struct error why;
+				int result;
+
+				/* Its text need not be zeroed. */
+				why.is_set = why.is_out_of_memory = false;
+				result = field.number == PROFILE_SAMPLE ?
+				    pprof_samples_add(&pprof->samples,
+				                      &pprof->tables, &field,
+				                      at, &why) :
+				    pprof_tables_read(&pprof->tables, &field,
+				                      &why);
+				if (result != 0)
+					return reader_pass_at(&pprof->reader,
+					                      at, &why, error);
+				at = reader->place +
+				    (uint64_t)(message.at - bytes);
+			}
+			if (found == PROTOBUF_MALFORMED)
+				return reader_fail_at(
+				    reader, at, error,
+				    "expected a field of a profile");
+			if (field.number != 0 && field.value > FIELD_MAX)
+				return reader_fail_at(
+				    reader, at, error,
+				    "a field of more than 256 MiB");
+			wanted = HEADER_MAX +
+			    (field.number != 0 ? field.value : 0);
+			reader_skip(reader, (size_t)(message.at - bytes));
+			if (reader_step(reader, error) != 0)
+				return -1;
+		}
 		if (!is_end)
 			continue;
 		if (reader_peek(reader, 0, &size, error) == NULL)

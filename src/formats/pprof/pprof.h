@@ -110,7 +110,7 @@ protobuf_varint(const unsigned char *at, uint64_t *value)
 enum {
 	PROTOBUF_FIELD,		/* *field is set, the message moved on */
 	PROTOBUF_END,		/* the message is over */
-	PROTOBUF_CUT_SHORT,		/* it ends inside a field */
+	PROTOBUF_CUT_SHORT,	/* it ends inside a field */
 	PROTOBUF_MALFORMED,	/* no field begins here */
 };
 
@@ -187,14 +187,20 @@ protobuf_add_varint(struct text_buffer *text, uint64_t value)
 	text_add_char(text, (char)value);
 }
 
-/* Adds a field that is a number; 0 is the default, and not written. */
+/* Adds a field that is a number, also if it is 0, as in lists. */
+static inline void
+protobuf_add_value(struct text_buffer *text, uint32_t field, uint64_t value)
+{
+	protobuf_add_varint(text, field << 3);
+	protobuf_add_varint(text, value);
+}
+
+/* The same, but 0 is the default, and not written. */
 static inline void
 protobuf_add_number(struct text_buffer *text, uint32_t field, uint64_t value)
 {
-	if (value == 0)
-		return;
-	protobuf_add_varint(text, field << 3);
-	protobuf_add_varint(text, value);
+	if (value != 0)
+		protobuf_add_value(text, field, value);
 }
 
 static inline void
@@ -242,7 +248,7 @@ struct pprof_mapping {
 
 struct pprof_line {
 	uint64_t function;	/* id */
-	uint64_t line;
+	uint64_t line;		/* 0: unknown */
 };
 
 struct pprof_location {
@@ -433,8 +439,8 @@ bool pprof_is_thread_key(const char *key);
 /*
  * Fills the profile of the samples' reader from tables and samples, at least
  * one.  may_lack: entries missing in the tables are named by their numbers,
- * since the file is cut or lines of it were skipped; otherwise they are an
- * error.  0, or -1 with *error set, which names the file and, if known, the
+ * since the file is cut short or lines of it were skipped; otherwise they are
+ * an error.  0, or -1 with *error set, which names the file and, if known, the
  * place.
  */
 int pprof_profile_fill(const struct pprof_tables *tables,
@@ -461,12 +467,6 @@ struct pprof_builder {
 	struct names *strings;		/* number i is string i of the tables */
 	struct names *functions;	/* of name and file; id is number + 1 */
 	struct text_buffer message, part;	/* being built */
-};
-
-/* One line of a location; function as pprof_builder_function gave it. */
-struct pprof_builder_line {
-	uint64_t function;
-	uint64_t line;		/* 0: unknown */
 };
 
 /* reader: gets the stacks; it must outlive the builder. */
@@ -511,10 +511,13 @@ uint64_t pprof_builder_function(struct pprof_builder *builder,
                                 const char *file, size_t file_length,
                                 struct error *error);
 
-/* lines[n]: innermost first; n is 0 if only the address is known. */
+/*
+ * lines[n]: innermost first, function as pprof_builder_function gave it; n is 0
+ * if only the address is known.
+ */
 int pprof_builder_location(struct pprof_builder *builder, uint64_t id,
                            uint64_t mapping, uint64_t address,
-                           const struct pprof_builder_line *lines, size_t n,
+                           const struct pprof_line *lines, size_t n,
                            struct error *error);
 
 /*

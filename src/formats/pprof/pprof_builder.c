@@ -187,7 +187,7 @@ pprof_builder_function(struct pprof_builder *builder, const char *name,
 int
 pprof_builder_location(struct pprof_builder *builder, uint64_t id,
                        uint64_t mapping, uint64_t address,
-                       const struct pprof_builder_line *lines, size_t n,
+                       const struct pprof_line *lines, size_t n,
                        struct error *error)
 {
 	struct text_buffer *message = &builder->message;
@@ -209,15 +209,6 @@ pprof_builder_location(struct pprof_builder *builder, uint64_t id,
 
 /* ---- samples ---- */
 
-/* Zeros must be written, too. */
-static void
-pprof_builder_add_value(struct text_buffer *text, uint32_t field,
-                        uint64_t value)
-{
-	protobuf_add_varint(text, field << 3);
-	protobuf_add_varint(text, value);
-}
-
 void
 pprof_builder_raw_samples(struct pprof_builder *builder, uint64_t n)
 {
@@ -234,14 +225,13 @@ pprof_builder_sample(struct pprof_builder *builder)
 void
 pprof_builder_value(struct pprof_builder *builder, uint64_t value)
 {
-	pprof_builder_add_value(&builder->message, SAMPLE_VALUE, value);
+	protobuf_add_value(&builder->message, SAMPLE_VALUE, value);
 }
 
 void
 pprof_builder_stack(struct pprof_builder *builder, uint64_t location)
 {
-	pprof_builder_add_value(&builder->message, SAMPLE_LOCATION_ID,
-	                        location);
+	protobuf_add_value(&builder->message, SAMPLE_LOCATION_ID, location);
 }
 
 int

@@ -128,7 +128,7 @@ pprof_frames_add_modules(struct maker *maker, struct error *error)
 
 /* ---- names ---- */
 
-/* "[function 12]" if the file was cut before it; otherwise an error. */
+/* "[function 12]" if the file is cut short before it; otherwise an error. */
 static uint32_t
 add_lost_name(struct maker *maker, const char *what, uint64_t number,
               struct error *error)
@@ -204,14 +204,6 @@ fill_location(struct maker *maker, const struct pprof_line *line,
 
 /* ---- frames ---- */
 
-/* A mapping of everything: addresses are those in the module already. */
-static bool
-is_whole_space(const struct pprof_mapping *mapping)
-{
-	return mapping->start == 0 && mapping->offset == 0 &&
-	       mapping->limit == UINT64_MAX;
-}
-
 /* Converts a location's address to one in its module, *module. */
 static uint64_t
 address_in_module(struct maker *maker, const struct pprof_location *location,
@@ -230,8 +222,10 @@ address_in_module(struct maker *maker, const struct pprof_location *location,
 	mapping = &maker->tables->mappings[number];
 	mapped = &maker->mapped[number];
 	*module = mapped->module;
-	if (mapped->module == NO_MODULE ||
-	    location->address < mapping->start || is_whole_space(mapping))
+	/* In a mapping of everything they are those in the module already. */
+	if (mapped->module == NO_MODULE || location->address < mapping->start ||
+	    (mapping->start == 0 && mapping->offset == 0 &&
+	     mapping->limit == UINT64_MAX))
 		return location->address;
 	offset = location->address - mapping->start + mapping->offset;
 	if (!mapped->has_bias) {
@@ -307,31 +301,6 @@ pprof_frames_add_lines(struct maker *maker,
 	return frame;
 }
 
-/* The frame of a location that the file lacks, or of stacks without any. */
-static uint32_t
-add_lost_location(struct maker *maker, uint32_t number, struct error *error)
-{
-	uint64_t id = maker->tables->location_ids.ids[number];
-	uint32_t name = id == PPROF_NO_STACK ?
-	    names_add(maker->profile->names, "[no stack]", 10, error) :
-	    add_lost_name(maker, "location", id, error);
-
-	return name == NO_NAME ? UINT32_MAX :
-	       profile_add_named_frame(maker->profile, name, error);
-}
-
-/* A frame like another one. */
-static uint32_t
-copy_frame(struct maker *maker, uint32_t number, struct error *error)
-{
-	struct profile *profile = maker->profile;
-	struct frame frame = profile->frames[number];
-	struct location location = profile->locations[frame.first_location];
-
-	return profile_add_frame(profile, frame.module, frame.address,
-	                         &location, 1, error);
-}
-
 /*
  * Makes the frames of all locations; is_used[n]: for the first n frames of the
  * profile.
@@ -344,14 +313,32 @@ pprof_frames_add_frames(struct maker *maker, bool *is_used, struct error *error)
 		    pprof_tables_location(maker->tables, i);
 		uint32_t *frame = &maker->frames[i];
 
-		if (location == NULL)
-			*frame = add_lost_location(maker, i, error);
-		else if (location->n_lines > 0)
+		if (location == NULL) {
+			uint64_t id = maker->tables->location_ids.ids[i];
+			uint32_t name = id == PPROF_NO_STACK ?
+			    names_add(maker->profile->names, "[no stack]", 10,
+			              error) :
+			    add_lost_name(maker, "location", id, error);
+
+			/* The file lacks it, or the stack has none. */
+			*frame = name == NO_NAME ?
+			    UINT32_MAX :
+			    profile_add_named_frame(maker->profile, name,
+			                            error);
+		} else if (location->n_lines > 0) {
 			*frame = pprof_frames_add_lines(maker, location, error);
-		else if (is_used[*frame])
-			*frame = copy_frame(maker, *frame, error);
-		else
+		} else if (is_used[*frame]) {
+			struct profile *profile = maker->profile;
+			struct frame like = profile->frames[*frame];
+			struct location first =
+			    profile->locations[like.first_location];
+
+			*frame = profile_add_frame(profile, like.module,
+			                           like.address, &first, 1,
+			                           error);
+		} else {
 			is_used[*frame] = true;
+		}
 		if (*frame == UINT32_MAX)
 			return -1;
 	}

@@ -43,7 +43,7 @@ struct pprof_entry {
 	struct profile *profile;
 	bool drops_numbers;
 	struct names *threads;	/* thread i by its name, id and process */
-	struct names *pids;	/* process i by its pid */
+	struct id_table pids;	/* number i is process i */
 	struct label *labels;	/* of one set */
 	size_t capacity;
 };
@@ -134,13 +134,12 @@ pprof_labels_find_process(struct pprof_entry *entry, uint64_t pid,
 {
 	struct profile *profile = entry->profile;
 	struct process process = { .pid = pid };
-	uint32_t n = names_count(entry->pids), number;
+	uint32_t n = entry->pids.n, number;
 
 	if (pid == 0)
 		return 0;
-	number = names_add(entry->pids, (const char *)&pid, sizeof pid,
-	                   error);
-	if (number == NO_NAME || number < n)
+	number = id_table_add(&entry->pids, pid, error);
+	if (number == NO_ID || number < n)
 		return number;
 	if (number > 0)
 		return profile_add_process(profile, &process, error);
@@ -217,22 +216,6 @@ enter_set(struct pprof_entry *entry, const unsigned char *bytes, size_t n,
 	return error->is_set ? -1 : 0;
 }
 
-static int
-pprof_labels_warn(const struct pprof_samples *samples, struct error *error)
-{
-	if (samples->has_too_many_sets &&
-	    reader_warn(samples->reader, error, "samples have more than %d "
-	                "combinations of labels; the threads and labels of the "
-	                "rest are unknown", PPROF_LABEL_SETS_MAX) != 0)
-		return -1;
-	if (samples->drops_numbers &&
-	    reader_warn(samples->reader, error, "labels that are numbers have "
-	                "more than %d combinations; they are not read",
-	                PPROF_NUMBER_SETS_MAX) != 0)
-		return -1;
-	return 0;
-}
-
 int
 pprof_labels_enter(const struct pprof_tables *tables,
                    const struct pprof_samples *samples,
@@ -244,7 +227,6 @@ pprof_labels_enter(const struct pprof_tables *tables,
 		.profile = samples->reader->profile,
 		.drops_numbers = samples->drops_numbers,
 		.threads = names_new(error),
-		.pids = names_new(error),
 	};
 	int result = error->is_set ? -1 : 0;
 
@@ -253,7 +235,22 @@ pprof_labels_enter(const struct pprof_tables *tables,
 		    (const unsigned char *)names_text(sets, i),
 		    names_length(sets, i), &sections[i], error);
 	names_free(entry.threads);
-	names_free(entry.pids);
+	id_table_free(&entry.pids);
 	free(entry.labels);
-	return result == 0 ? pprof_labels_warn(samples, error) : -1;
+	if (result != 0)
+		return -1;
+	if (samples->has_too_many_sets &&
+	    reader_warn(samples->reader, error,
+	                "samples have more than %d "
+	                "combinations of labels; the threads and labels of the "
+	                "rest are unknown",
+	                PPROF_LABEL_SETS_MAX) != 0)
+		return -1;
+	if (samples->drops_numbers &&
+	    reader_warn(samples->reader, error,
+	                "labels that are numbers have "
+	                "more than %d combinations; they are not read",
+	                PPROF_NUMBER_SETS_MAX) != 0)
+		return -1;
+	return 0;
 }

@@ -35,21 +35,6 @@ copy_string(const struct pprof_tables *tables, uint64_t index,
 	return memory_text(text, length, error);
 }
 
-/* Units are in the plural, but gticks in the singular; a count has none. */
-static void
-make_gtick(char *unit)
-{
-	static const char *const plurals[] = { "nanoseconds", "microseconds",
-		"milliseconds", "seconds", "bytes", "kilobytes", "megabytes",
-		NULL };
-
-	if (strcmp(unit, "count") == 0)
-		unit[0] = '\0';
-	for (size_t i = 0; plurals[i] != NULL; i++)
-		if (strcmp(unit, plurals[i]) == 0)
-			unit[strlen(unit) - 1] = '\0';
-}
-
 /*
  * Names a resource; by its column if the file has no name for it, or uses the
  * name twice.
@@ -66,7 +51,22 @@ pprof_profile_add_resource(struct filler *filler, uint32_t column,
 	int result = -1;
 
 	if (name != NULL && unit != NULL) {
-		make_gtick(unit);
+		static const char *const plurals[] = {
+			"nanoseconds",  "microseconds",
+			"milliseconds", "seconds",
+			"bytes",        "kilobytes",
+			"megabytes",    NULL
+		};
+
+		/*
+		 * Units are in the plural, but gticks in the singular; a count
+		 * has none.
+		 */
+		if (strcmp(unit, "count") == 0)
+			unit[0] = '\0';
+		for (size_t i = 0; plurals[i] != NULL; i++)
+			if (strcmp(unit, plurals[i]) == 0)
+				unit[strlen(unit) - 1] = '\0';
 		if (*name == '\0' || profile_find_resource(filler->profile,
 		                          name) != NO_RESOURCE)
 			unique = arena_format(&filler->profile->arena, error,
@@ -82,22 +82,28 @@ pprof_profile_add_resource(struct filler *filler, uint32_t column,
 	return result;
 }
 
+static bool
+is_same_string(const struct pprof_tables *tables, uint64_t a, uint64_t b)
+{
+	size_t length, other_length;
+	const char *text = pprof_tables_string(tables, a, &length);
+	const char *other = pprof_tables_string(tables, b, &other_length);
+
+	return text != NULL && other != NULL && length == other_length &&
+	       memcmp(text, other, length) == 0;
+}
+
 /* As in go tool pprof: the file's choice, otherwise the last type. */
 static uint32_t
 default_column(const struct pprof_tables *tables)
 {
-	size_t length, other_length;
-	const char *wanted = pprof_tables_string(tables, tables->default_type,
-	                                         &length);
+	size_t length;
 
-	for (size_t i = 0; length > 0 && i < tables->n_types; i++) {
-		const char *other = pprof_tables_string(tables,
-		    tables->types[i].name, &other_length);
-
-		if (other_length == length &&
-		    memcmp(other, wanted, length) == 0)
+	pprof_tables_string(tables, tables->default_type, &length);
+	for (size_t i = 0; length > 0 && i < tables->n_types; i++)
+		if (is_same_string(tables, tables->types[i].name,
+		                   tables->default_type))
 			return (uint32_t)i;
-	}
 	return (uint32_t)tables->n_types - 1;
 }
 
@@ -190,14 +196,22 @@ copy_samples(const uint64_t *hits, const uint64_t *counts,
 	return samples;
 }
 
+/*
+ * The type of values of a resource, after that of `front` moved to the front.
+ */
+static uint32_t
+type_of(uint32_t resource, uint32_t front)
+{
+	return resource == 0 ? front :
+	       resource <= front ? resource - 1 : resource;
+}
+
 /* The column of the samples without hits of a resource; NULL: there are none. */
 static const uint64_t *
 samples_without(const struct filler *filler, uint32_t resource)
 {
 	const struct pprof_samples *samples = filler->samples;
-	uint32_t front = default_column(filler->tables);
-	uint32_t value = resource == 0 ? front :
-	                 resource <= front ? resource - 1 : resource;
+	uint32_t value = type_of(resource, default_column(filler->tables));
 
 	/* A list tells them apart by its rows. */
 	return samples->list == NULL && value < PPROF_ZEROS_MAX &&
@@ -250,17 +264,6 @@ pprof_profile_is_string(const struct pprof_tables *tables, uint64_t index,
 
 	return text != NULL && length == strlen(what) &&
 	       memcmp(text, what, length) == 0;
-}
-
-static bool
-is_same_string(const struct pprof_tables *tables, uint64_t a, uint64_t b)
-{
-	size_t length, other_length;
-	const char *text = pprof_tables_string(tables, a, &length);
-	const char *other = pprof_tables_string(tables, b, &other_length);
-
-	return text != NULL && other != NULL && length == other_length &&
-	       memcmp(text, other, length) == 0;
 }
 
 /*
@@ -518,7 +521,7 @@ pprof_profile_drop_below_zero(struct filler *filler, uint32_t front,
 	if (columns == NULL)
 		return -1;
 	for (uint32_t r = 0; r < n; r++)
-		columns[r] = r == 0 ? front : r <= front ? r - 1 : r;
+		columns[r] = type_of(r, front);
 	result = reader_drop_below_zero(filler->samples->reader, columns,
 	                                error);
 	free(columns);

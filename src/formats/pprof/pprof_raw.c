@@ -46,15 +46,9 @@ struct raw {
 	uint64_t n_samples;
 	bool is_location;	/* one is read: */
 	uint64_t location, mapping, address;
-	struct pprof_builder_line *levels;	/* its lines */
+	struct pprof_line *levels;	/* its lines */
 	size_t n_levels, levels_capacity;
 };
-
-static int
-pprof_raw_reject(struct raw *raw, const char *what, struct error *error)
-{
-	return reader_reject(&raw->reader, what, error);
-}
 
 /* ---- head ---- */
 
@@ -91,24 +85,6 @@ pprof_raw_read_time(struct raw *raw, struct line_text line)
 		    (uint64_t)seconds * 1000000000 + fraction;
 }
 
-/* "cpu nanoseconds" */
-static int
-read_period_type(struct raw *raw, struct line_text line, struct error *error)
-{
-	struct line_text unit;
-
-	line_trim(&line);
-	unit = line;
-	unit.at = line.end;
-	while (unit.at > line.at && !line_is_blank(unit.at[-1]))
-		unit.at--;
-	line.end = unit.at;
-	line_trim(&line);
-	return pprof_builder_period_type(&raw->builder, line.at,
-	                                 line_left(&line), unit.at,
-	                                 line_left(&unit), error);
-}
-
 /* "samples/count cpu/nanoseconds[dflt]" */
 static int
 pprof_raw_read_types(struct raw *raw, struct line_text line,
@@ -121,10 +97,10 @@ pprof_raw_read_types(struct raw *raw, struct line_text line,
 		bool is_default;
 
 		if (slash == NULL)
-			return pprof_raw_reject(raw,
-			                        "expected types of values: "
-			                        "NAME/UNIT ...",
-			                        error);
+			return reader_reject(&raw->reader,
+			                     "expected types of values: "
+			                     "NAME/UNIT ...",
+			                     error);
 		name.end = slash;
 		line.at = slash + 1;
 		unit = line;
@@ -175,7 +151,8 @@ pprof_raw_begin_sample(struct raw *raw, struct line_text line,
 	if (pprof_raw_end_sample(raw, error) != 0)
 		return -1;
 	if (raw->reader.is_unended)
-		return pprof_raw_reject(raw, "expected an end of line", error);
+		return reader_reject(&raw->reader, "expected an end of line",
+		                     error);
 	pprof_builder_sample(&raw->builder);
 	do {
 		bool is_negative;
@@ -183,20 +160,20 @@ pprof_raw_begin_sample(struct raw *raw, struct line_text line,
 		line_skip_blanks(&line);
 		is_negative = line_take(&line, "-");
 		if (!line_take_number(&line, &number))
-			return pprof_raw_reject(raw,
-			                        "expected a sample: VALUES: "
-			                        "LOCATIONS",
-			                        error);
+			return reader_reject(&raw->reader,
+			                     "expected a sample: VALUES: "
+			                     "LOCATIONS",
+			                     error);
 		pprof_builder_value(&raw->builder,
 		                    is_negative ? -number : number);
 	} while (!line_take(&line, ":"));
 	for (line_skip_blanks(&line); line.at < line.end;
 	     line_skip_blanks(&line)) {
 		if (!line_take_number(&line, &number) || number == 0)
-			return pprof_raw_reject(raw,
-			                        "expected numbers of locations "
-			                        "after the ':'",
-			                        error);
+			return reader_reject(&raw->reader,
+			                     "expected numbers of locations "
+			                     "after the ':'",
+			                     error);
 		pprof_builder_stack(&raw->builder, number);
 	}
 	raw->sample_line = raw->reader.place;
@@ -216,26 +193,6 @@ pprof_raw_take_number(struct line_text *value, int64_t *number)
 	*number = is_negative ? -(int64_t)digits : (int64_t)digits;
 	line_skip_blanks(value);
 	return true;
-}
-
-static bool
-is_thread_key(const struct line_text *key)
-{
-	return line_begins_with(key, "thread") || line_is(key, "tid");
-}
-
-/*
- * The beginning of the last label's value; the line's beginning if there is
- * none.
- */
-static const char *
-find_last_value(const struct line_text *line)
-{
-	const char *at = line->end;
-
-	while (at - line->at >= 2 && memcmp(at - 2, ":[", 2) != 0)
-		at--;
-	return at - line->at >= 2 ? at : line->at;
 }
 
 /* The ']' that ends the value: the line's last, or one that a label follows. */
@@ -258,7 +215,8 @@ pprof_raw_add_label(struct raw *raw, const struct line_text *key,
 	struct line_text unit = *value;
 	int64_t number;
 
-	if (is_thread_key(key) || !pprof_raw_take_number(&unit, &number))
+	if ((line_begins_with(key, "thread") || line_is(key, "tid")) ||
+	    !pprof_raw_take_number(&unit, &number))
 		return pprof_builder_label(&raw->builder, key->at,
 		                           line_left(key), value->at,
 		                           line_left(value), error);
@@ -271,24 +229,32 @@ static int
 read_labels(struct raw *raw, struct line_text line, struct error *error)
 {
 	const char *last_value;
+	const char *at;
 
 	line_trim(&line);
-	last_value = find_last_value(&line);
+	/*
+	 * The beginning of the last label's value; the line's beginning if
+	 * there is none.
+	 */
+	at = line.end;
+	while (at - line.at >= 2 && memcmp(at - 2, ":[", 2) != 0)
+		at--;
+	last_value = at - line.at >= 2 ? at : line.at;
 	while (raw->sample_line != 0 && line.at < line.end) {
 		struct line_text key = line, value = line;
 		const char *sign = memmem(line.at, line_left(&line), ":[", 2);
 
 		if (sign == NULL)
-			return pprof_raw_reject(raw,
-			                        "expected labels: KEY:[VALUE]",
-			                        error);
+			return reader_reject(&raw->reader,
+			                     "expected labels: KEY:[VALUE]",
+			                     error);
 		key.end = sign;
 		value.at = sign + 2;
 		value.end = find_value_end(&value, last_value);
 		if (value.end == NULL)
-			return pprof_raw_reject(raw,
-			                        "expected labels: KEY:[VALUE]",
-			                        error);
+			return reader_reject(&raw->reader,
+			                     "expected labels: KEY:[VALUE]",
+			                     error);
 		line.at = value.end + 1;
 		line_skip_blanks(&line);
 		if (pprof_raw_add_label(raw, &key, &value, error) != 0)
@@ -383,7 +349,7 @@ static int
 pprof_raw_read_level(struct raw *raw, struct line_text line,
                      struct error *error)
 {
-	struct pprof_builder_line level = { 0 };
+	struct pprof_line level = { 0 };
 	struct line_text name, file = line_nothing();
 	uint64_t column;
 
@@ -392,8 +358,8 @@ pprof_raw_read_level(struct raw *raw, struct line_text line,
 	if (line.at == line.end)
 		return 0;
 	if (raw->n_levels >= INLINED_MAX)
-		return pprof_raw_reject(
-		    raw,
+		return reader_reject(
+		    &raw->reader,
 		    "an address of more than 10,000 inlined "
 		    "calls",
 		    error);
@@ -430,8 +396,8 @@ begin_location(struct raw *raw, struct line_text line,
 	if (!line_take_number(&line, &raw->location) ||
 	    raw->location == 0 || !line_take(&line, ": 0x") ||
 	    !line_take_hex(&line, &raw->address))
-		return pprof_raw_reject(
-		    raw,
+		return reader_reject(
+		    &raw->reader,
 		    "expected a location: NUMBER: 0xADDRESS "
 		    "M=MAPPING NAME FILE:LINE",
 		    error);
@@ -441,8 +407,10 @@ begin_location(struct raw *raw, struct line_text line,
 	line_skip_blanks(&line);
 	if (line_take(&line, "M=") &&
 	    !line_take_number(&line, &raw->mapping))
-		return pprof_raw_reject(raw, "expected the number of a mapping "
-		                        "after M=", error);
+		return reader_reject(&raw->reader,
+		                     "expected the number of a mapping "
+		                     "after M=",
+		                     error);
 	line_skip_blanks(&line);
 	if (line_take(&line, "[F] "))
 		line_skip_blanks(&line);
@@ -482,8 +450,10 @@ pprof_raw_read_mapping(struct raw *raw, struct line_text line,
 	    !line_take_hex(&line, &mapping.limit) ||
 	    !line_take(&line, "/0x") ||
 	    !line_take_hex(&line, &mapping.offset))
-		return pprof_raw_reject(raw, "expected a mapping: NUMBER: "
-		                        "0xSTART/0xLIMIT/0xOFFSET PATH", error);
+		return reader_reject(&raw->reader,
+		                     "expected a mapping: NUMBER: "
+		                     "0xSTART/0xLIMIT/0xOFFSET PATH",
+		                     error);
 	line_take(&line, " ");
 	flags = take_last_word(&line);
 	build_id = take_last_word(&line);
@@ -504,50 +474,6 @@ pprof_raw_read_mapping(struct raw *raw, struct line_text line,
 /* ---- lines ---- */
 
 static int
-pprof_raw_read_head(struct raw *raw, struct line_text line, struct error *error)
-{
-	if (line_is(&line, "Samples:"))
-		raw->part = PART_TYPES;
-	else if (line_take(&line, "Time: "))
-		pprof_raw_read_time(raw, line);
-	else if (line_take(&line, "PeriodType: "))
-		return read_period_type(raw, line, error);
-	else if (line_take(&line, "Period: "))
-		line_take_number(&line, &raw->builder.tables.period);
-	else if (line_take(&line, "Comment: "))
-		return pprof_builder_comment(&raw->builder, line.at,
-		                             line_left(&line), error);
-	return 0;
-}
-
-static int
-pprof_raw_read_samples(struct raw *raw, struct line_text line,
-                       struct error *error)
-{
-	if (line_is(&line, "Locations")) {
-		raw->part = PART_LOCATIONS;
-		return pprof_raw_end_sample(raw, error);
-	}
-	return is_indented(&line, LABEL_INDENT) ?
-	       read_labels(raw, line, error) :
-	       pprof_raw_begin_sample(raw, line, error);
-}
-
-static int
-read_locations(struct raw *raw, struct line_text line,
-               struct error *error)
-{
-	if (line_is(&line, "Mappings")) {
-		raw->part = PART_MAPPINGS;
-		return end_location(raw, error);
-	}
-	if (!is_indented(&line, LINE_INDENT))
-		return begin_location(raw, line, error);
-	line.at += LINE_INDENT;
-	return raw->is_location ? pprof_raw_read_level(raw, line, error) : 0;
-}
-
-static int
 pprof_raw_read_line(void *context, const char *bytes, size_t length,
                     struct error *error)
 {
@@ -560,13 +486,52 @@ pprof_raw_read_line(void *context, const char *bytes, size_t length,
 		return 0;
 	switch (raw->part) {
 	case PART_HEAD:
-		return pprof_raw_read_head(raw, line, error);
+		if (line_is(&line, "Samples:"))
+			raw->part = PART_TYPES;
+		else if (line_take(&line, "Time: "))
+			pprof_raw_read_time(raw, line);
+		else if (line_take(&line, "PeriodType: ")) {
+			struct line_text unit;
+
+			line_trim(&line);
+			unit = line;
+			unit.at = line.end;
+			while (unit.at > line.at && !line_is_blank(unit.at[-1]))
+				unit.at--;
+			line.end = unit.at;
+			line_trim(&line);
+			return pprof_builder_period_type(&raw->builder, line.at,
+			                                 line_left(&line),
+			                                 unit.at,
+			                                 line_left(&unit),
+			                                 error);
+		} else if (line_take(&line, "Period: "))
+			line_take_number(&line, &raw->builder.tables.period);
+		else if (line_take(&line, "Comment: "))
+			return pprof_builder_comment(&raw->builder, line.at,
+			                             line_left(&line), error);
+		return 0;
 	case PART_TYPES:
 		return pprof_raw_read_types(raw, line, error);
 	case PART_SAMPLES:
-		return pprof_raw_read_samples(raw, line, error);
+		if (line_is(&line, "Locations")) {
+			raw->part = PART_LOCATIONS;
+			return pprof_raw_end_sample(raw, error);
+		}
+		return is_indented(&line, LABEL_INDENT) ?
+		    read_labels(raw, line, error) :
+		    pprof_raw_begin_sample(raw, line, error);
 	case PART_LOCATIONS:
-		return read_locations(raw, line, error);
+		if (line_is(&line, "Mappings")) {
+			raw->part = PART_MAPPINGS;
+			return end_location(raw, error);
+		}
+		if (!is_indented(&line, LINE_INDENT))
+			return begin_location(raw, line, error);
+		line.at += LINE_INDENT;
+		return raw->is_location ?
+		    pprof_raw_read_level(raw, line, error) :
+		    0;
 	default:
 		return pprof_raw_read_mapping(raw, line, error);
 	}
@@ -583,8 +548,9 @@ pprof_raw_read_profile(struct raw *raw, struct error *error)
 	                 error) != 0)
 		return -1;
 	/*
-	 * All parts are printed, even if they are empty.  If the input is cut,
-	 * the last stack or location may be incomplete, so neither is entered.
+	 * All parts are printed, even if they are empty.  If the input is cut
+	 * short, the last stack or location may be incomplete, so neither is
+	 * entered.
 	 */
 	reader->is_cut_short |= raw->part != PART_MAPPINGS;
 	if (raw->n_samples == 0)

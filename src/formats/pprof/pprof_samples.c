@@ -55,20 +55,6 @@ add_ids(struct pprof_samples *samples, const unsigned char *bytes, size_t size,
 	                                error);
 }
 
-/* An id that is not packed is encoded as if it were. */
-static int
-pprof_samples_add_id(struct pprof_samples *samples, uint64_t id,
-                     struct error *error)
-{
-	unsigned char bytes[VARINT_MAX];
-	size_t n = 0;
-
-	for (; id >= 0x80; id >>= 7)
-		bytes[n++] = (unsigned char)(id | 0x80);
-	bytes[n++] = (unsigned char)id;
-	return add_ids(samples, bytes, n, error);
-}
-
 static int
 pprof_samples_add_value(struct pprof_samples *samples, uint64_t value,
                         uint32_t *n, struct error *error)
@@ -83,25 +69,6 @@ pprof_samples_add_value(struct pprof_samples *samples, uint64_t value,
 			return -1;
 	}
 	samples->reader->hits[(*n)++] = value;
-	return 0;
-}
-
-static int
-pprof_samples_add_values(struct pprof_samples *samples,
-                         const struct protobuf_field *field, uint32_t *n,
-                         struct error *error)
-{
-	const unsigned char *at = field->bytes, *end = at + field->value;
-
-	while (at < end) {
-		uint64_t value;
-
-		at = protobuf_varint(at, &value);
-		if (at == NULL || at > end)
-			return error_set(error, "expected values");
-		if (pprof_samples_add_value(samples, value, n, error) != 0)
-			return -1;
-	}
 	return 0;
 }
 
@@ -181,52 +148,69 @@ pprof_samples_add_field(struct pprof_samples *samples,
 	if (is_packed && field->number == SAMPLE_LOCATION_ID)
 		return add_ids(samples, field->bytes, (size_t)field->value,
 		               error);
-	if (is_packed && field->number == SAMPLE_VALUE)
-		return pprof_samples_add_values(samples, field, n_values,
-		                                error);
+	if (is_packed && field->number == SAMPLE_VALUE) {
+		const unsigned char *at = field->bytes,
+				    *end = at + field->value;
+
+		while (at < end) {
+			uint64_t value;
+
+			at = protobuf_varint(at, &value);
+			if (at == NULL || at > end)
+				return error_set(error, "expected values");
+			if (pprof_samples_add_value(samples, value, n_values,
+			                            error) != 0)
+				return -1;
+		}
+		return 0;
+	}
 	if (is_packed)
 		return pprof_samples_add_label(samples, field, error);
 	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_VALUE)
 		return pprof_samples_add_value(samples, field->value, n_values,
 		                               error);
-	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_LOCATION_ID)
-		return pprof_samples_add_id(samples, field->value, error);
+	if (field->wire == PROTOBUF_VARINT &&
+	    field->number == SAMPLE_LOCATION_ID) {
+		uint64_t id = field->value;
+		unsigned char bytes[VARINT_MAX];
+		size_t n = 0;
+
+		/* An id that is not packed is encoded as if it were. */
+		for (; id >= 0x80; id >>= 7)
+			bytes[n++] = (unsigned char)(id | 0x80);
+		bytes[n++] = (unsigned char)id;
+		return add_ids(samples, bytes, n, error);
+	}
 	return error_set(error, "expected a sample");
 }
 
 /* ---- the whole sample ---- */
-
-/*
- * The number of values in the first sample, which all samples must have; 0:
- * malformed.
- */
-static uint32_t
-pprof_samples_count_values(const struct protobuf_field *field)
-{
-	struct protobuf message = protobuf_message(field);
-	struct protobuf_field part;
-	size_t n = 0;
-
-	while (protobuf_next(&message, &part) == PROTOBUF_FIELD) {
-		if (part.number != SAMPLE_VALUE)
-			continue;
-		if (part.wire != PROTOBUF_BYTES)
-			n++;
-		/* Each number has exactly one last byte. */
-		else
-			for (size_t i = 0; i < part.value; i++)
-				n += part.bytes[i] < 0x80;
-	}
-	return n <= RESOURCES_MAX ? (uint32_t)n : 0;
-}
 
 static int
 pprof_samples_begin(struct pprof_samples *samples,
                     const struct pprof_tables *tables,
                     const struct protobuf_field *field, struct error *error)
 {
-	uint32_t n = pprof_samples_count_values(field);
+	uint32_t n;
+	struct protobuf message = protobuf_message(field);
+	struct protobuf_field part;
+	size_t count = 0;
 
+	/*
+	 * The number of values in the first sample, which all samples must
+	 * have; 0: malformed.
+	 */
+	while (protobuf_next(&message, &part) == PROTOBUF_FIELD) {
+		if (part.number != SAMPLE_VALUE)
+			continue;
+		if (part.wire != PROTOBUF_BYTES)
+			count++;
+		/* Each number has exactly one last byte. */
+		else
+			for (size_t i = 0; i < part.value; i++)
+				count += part.bytes[i] < 0x80;
+	}
+	n = count <= RESOURCES_MAX ? (uint32_t)count : 0;
 	if (n == 0)
 		return error_set(error, "expected a sample with 1 to %d "
 		                 "values", RESOURCES_MAX);
@@ -479,26 +463,6 @@ count_record(struct pprof_samples *samples)
 		hits[1] = 0;
 }
 
-/* Enters a stack that the list does not have; NO_INDEX with *error set. */
-static uint32_t
-list_stack(struct pprof_samples *samples, const XXH128_hash_t *digest,
-           struct id_table *table, struct error *error)
-{
-	uint32_t *labels = reader_frames(samples->reader, samples->n_ids + 1,
-	                                 error);
-	ssize_t n;
-
-	if (labels == NULL)
-		return NO_INDEX;
-	n = find_locations(labels, table, samples->ids, samples->n_ids, error);
-	if (n == 0)
-		labels[n++] = id_table_add(table, PPROF_NO_STACK, error);
-	if (error->is_set)
-		return NO_INDEX;
-	return stack_list_add(samples->list, digest, labels, (uint32_t)n,
-	                      error);
-}
-
 /* A bit for each value that is not 0. */
 static uint32_t
 which_values(const struct pprof_samples *samples)
@@ -527,7 +491,25 @@ push_to_list(struct pprof_samples *samples, struct id_table *table,
 
 	if (stack == NO_INDEX && are_ids_short(samples->ids, samples->n_ids) &&
 	    stack_list_has_room(samples->list, samples->n_ids + 1)) {
-		stack = list_stack(samples, &digest, table, error);
+		uint32_t *labels = reader_frames(samples->reader,
+		                                 samples->n_ids + 1, error);
+		ssize_t n;
+
+		/*
+		 * Enters a stack that the list does not have; NO_INDEX with
+		 * *error set.
+		 */
+		if (labels == NULL)
+			return -1;
+		n = find_locations(labels, table, samples->ids, samples->n_ids,
+		                   error);
+		if (n == 0)
+			labels[n++] = id_table_add(table, PPROF_NO_STACK,
+			                           error);
+		if (error->is_set)
+			return -1;
+		stack = stack_list_add(samples->list, &digest, labels,
+		                       (uint32_t)n, error);
 		if (stack == NO_INDEX)
 			return -1;
 	}

@@ -60,20 +60,6 @@ read_type(struct pprof_type *type, const struct protobuf_field *field,
 	                                 error);
 }
 
-static int
-pprof_tables_add_type(struct pprof_tables *tables,
-                      const struct protobuf_field *field, struct error *error)
-{
-	struct pprof_type type = { 0 };
-
-	if (read_type(&type, field, error) != 0 ||
-	    memory_grow(&tables->types, &tables->types_capacity,
-	                tables->n_types + 1, sizeof type, error) != 0)
-		return -1;
-	tables->types[tables->n_types++] = type;
-	return 0;
-}
-
 /*
  * The number of a new id, up to which the array *items is grown and zeroed;
  * NO_ID with *error set.
@@ -142,21 +128,6 @@ pprof_tables_add_function(struct pprof_tables *tables,
 }
 
 static int
-pprof_tables_add_line(struct pprof_tables *tables,
-                      const struct protobuf_field *field, struct error *error)
-{
-	struct pprof_line line = { 0 };
-	uint64_t *const values[] = { NULL, &line.function, &line.line };
-
-	if (pprof_tables_read_numbers(field, values, 3, "line", error) != 0 ||
-	    memory_grow(&tables->lines, &tables->lines_capacity,
-	                tables->n_lines + 1, sizeof line, error) != 0)
-		return -1;
-	tables->lines[tables->n_lines++] = line;
-	return 0;
-}
-
-static int
 pprof_tables_add_location(struct pprof_tables *tables,
                           const struct protobuf_field *field,
                           struct error *error)
@@ -173,9 +144,19 @@ pprof_tables_add_location(struct pprof_tables *tables,
 	if (pprof_tables_read_numbers(field, values, 4, "location", error) != 0)
 		return -1;
 	while (protobuf_next(&message, &part) == PROTOBUF_FIELD)
-		if (part.number == LOCATION_LINE &&
-		    pprof_tables_add_line(tables, &part, error) != 0)
-			return -1;
+		if (part.number == LOCATION_LINE) {
+			struct pprof_line line = { 0 };
+			uint64_t *const parts[] = { NULL, &line.function,
+				                    &line.line };
+
+			if (pprof_tables_read_numbers(&part, parts, 3, "line",
+			                              error) != 0 ||
+			    memory_grow(&tables->lines, &tables->lines_capacity,
+			                tables->n_lines + 1, sizeof line,
+			                error) != 0)
+				return -1;
+			tables->lines[tables->n_lines++] = line;
+		}
 	if (tables->n_lines - location.first_line > UINT32_MAX)
 		return error_set(error, "a location of too many lines");
 	location.n_lines = (uint32_t)(tables->n_lines - location.first_line);
@@ -185,27 +166,6 @@ pprof_tables_add_location(struct pprof_tables *tables,
 	if (number == NO_ID)
 		return -1;
 	tables->locations[number] = location;
-	return 0;
-}
-
-static int
-pprof_tables_add_string(struct pprof_tables *tables,
-                        const struct protobuf_field *field, struct error *error)
-{
-	size_t length = (size_t)field->value;
-
-	if (field->wire != PROTOBUF_BYTES)
-		return error_set(error, "expected a string");
-	if (memory_grow(&tables->text, &tables->text_capacity,
-	                tables->text_size + length + 1, 1, error) != 0 ||
-	    memory_grow(&tables->strings, &tables->strings_capacity,
-	                tables->n_strings + 1, sizeof *tables->strings,
-	                error) != 0)
-		return -1;
-	memcpy(tables->text + tables->text_size, field->bytes, length);
-	tables->strings[tables->n_strings++] =
-	    (struct pprof_string){ tables->text_size, length };
-	tables->text_size += length;
 	return 0;
 }
 
@@ -223,9 +183,17 @@ int
 pprof_tables_read(struct pprof_tables *tables,
                   const struct protobuf_field *field, struct error *error)
 {
+	struct pprof_type type = { 0 };
+	size_t length;
+
 	switch (field->number) {
 	case PROFILE_SAMPLE_TYPE:
-		return pprof_tables_add_type(tables, field, error);
+		if (read_type(&type, field, error) != 0 ||
+		    memory_grow(&tables->types, &tables->types_capacity,
+		                tables->n_types + 1, sizeof type, error) != 0)
+			return -1;
+		tables->types[tables->n_types++] = type;
+		return 0;
 	case PROFILE_MAPPING:
 		return pprof_tables_add_mapping(tables, field, error);
 	case PROFILE_LOCATION:
@@ -233,7 +201,22 @@ pprof_tables_read(struct pprof_tables *tables,
 	case PROFILE_FUNCTION:
 		return pprof_tables_add_function(tables, field, error);
 	case PROFILE_STRING_TABLE:
-		return pprof_tables_add_string(tables, field, error);
+		length = (size_t)field->value;
+		if (field->wire != PROTOBUF_BYTES)
+			return error_set(error, "expected a string");
+		if (memory_grow(&tables->text, &tables->text_capacity,
+		                tables->text_size + length + 1, 1,
+		                error) != 0 ||
+		    memory_grow(&tables->strings, &tables->strings_capacity,
+		                tables->n_strings + 1, sizeof *tables->strings,
+		                error) != 0)
+			return -1;
+		memcpy(tables->text + tables->text_size, field->bytes, length);
+		tables->strings[tables->n_strings++] = (struct pprof_string){
+			tables->text_size, length
+		};
+		tables->text_size += length;
+		return 0;
 	case PROFILE_TIME_NANOS:
 		return pprof_tables_read_number(field, &tables->time_ns, error);
 	case PROFILE_DURATION_NANOS:
