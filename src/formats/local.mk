@@ -56,8 +56,6 @@ libcore_a_SOURCES += \
 	src/formats/firefox/firefox_thread.c \
 	src/formats/firefox/firefox_tree.c \
 	src/formats/gmon/gmon.c \
-	src/formats/gmon/gmon_histogram.c \
-	src/formats/gmon/gmon_reader.h \
 	src/formats/gperftools/gperftools.c \
 	src/formats/json/json_number.c \
 	src/formats/json/json_probe.c \

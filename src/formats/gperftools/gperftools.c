@@ -102,7 +102,7 @@ gperftools_read_header(struct gperftools *input, struct error *error)
 /* Enters a sample whose addresses are the words after the second. */
 static int
 gperftools_add_sample(struct gperftools *input, const unsigned char *bytes,
-                      size_t depth, uint64_t offset, struct error *error)
+                      uint64_t depth, uint64_t offset, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	uint32_t *labels = reader_frames(reader, depth, error);
@@ -123,45 +123,6 @@ gperftools_add_sample(struct gperftools *input, const unsigned char *bytes,
 	return reader_push(reader, depth, offset, 0, error);
 }
 
-/*
- * Enters the whole samples among bytes[size] and skips them; *wanted becomes
- * how many bytes the next look needs.
- */
-static int
-gperftools_read_block(struct gperftools *input, const unsigned char *bytes,
-                      size_t size, size_t *wanted, struct error *error)
-{
-	const size_t word = input->words.size;
-	struct reader *reader = &input->reader;
-	size_t at = 0;
-
-	*wanted = 3 * word;
-	while (size - at >= 3 * word && !input->has_end) {
-		const unsigned char *sample = bytes + at;
-		uint64_t offset = reader->place + at;
-		uint64_t depth = gperftools_word_at(&input->words, sample, 1);
-
-		if (depth == 0 || depth > DEPTH_MAX)
-			return reader_fail_at(reader, offset, error, "expected "
-			                      "a sample of 1 to 1048576 "
-			                      "addresses");
-		if (size - at < (2 + depth) * word) {
-			*wanted = (size_t)(2 + depth) * word;
-			break;
-		}
-		input->has_end = depth == 1 &&
-		    gperftools_word_at(&input->words, sample, 0) == 0 &&
-		    gperftools_word_at(&input->words, sample, 2) == 0;
-		if (!input->has_end &&
-		    gperftools_add_sample(input, sample, (size_t)depth, offset,
-		                          error) != 0)
-			return -1;
-		at += (size_t)(2 + depth) * word;
-	}
-	reader_skip(reader, at);
-	return reader_step(reader, error);
-}
-
 static int
 gperftools_read_samples(struct gperftools *input, struct error *error)
 {
@@ -172,9 +133,44 @@ gperftools_read_samples(struct gperftools *input, struct error *error)
 		const unsigned char *bytes = reader_peek(reader, wanted,
 		                                         &size, error);
 		bool is_end = size < wanted;
+		size_t word;
+		size_t at = 0;
 
-		if (bytes == NULL || gperftools_read_block(input, bytes, size,
-		                                           &wanted, error) != 0)
+		if (bytes == NULL)
+			return -1;
+		/*
+		 * Enters the whole samples among bytes[size] and skips them;
+		 * *wanted becomes how many bytes the next look needs.
+		 */
+		word = input->words.size;
+		wanted = 3 * word;
+		while (size - at >= 3 * word && !input->has_end) {
+			const unsigned char *sample = bytes + at;
+			uint64_t offset = reader->place + at;
+			uint64_t depth = gperftools_word_at(&input->words,
+			                                    sample, 1);
+
+			if (depth == 0 || depth > DEPTH_MAX)
+				return reader_fail_at(
+				    reader, offset, error,
+				    "expected "
+				    "a sample of 1 to 1048576 "
+				    "addresses");
+			if (size - at < (2 + depth) * word) {
+				wanted = (size_t)(2 + depth) * word;
+				break;
+			}
+			input->has_end = depth == 1 &&
+			    gperftools_word_at(&input->words, sample, 0) == 0 &&
+			    gperftools_word_at(&input->words, sample, 2) == 0;
+			if (!input->has_end &&
+			    gperftools_add_sample(input, sample, depth, offset,
+			                          error) != 0)
+				return -1;
+			at += (size_t)(2 + depth) * word;
+		}
+		reader_skip(reader, at);
+		if (reader_step(reader, error) != 0)
 			return -1;
 		if (is_end && !input->has_end) {
 			reader->is_cut_short = true;
