@@ -269,7 +269,7 @@ is_perf_fields(struct foreign_text text)
 
 		if (!is_ended && text.size > 0)
 			return false;
-		n += is_ended;	/* the last line may be cut */
+		n += is_ended;	/* the last line may be cut short */
 	}
 	return n >= 2;
 }

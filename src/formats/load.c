@@ -148,19 +148,6 @@ add_recording(struct file_list *files, const char *path, struct error *error)
 	return result;
 }
 
-/* The files of several recordings that are in one directory. */
-static int
-add_runs(struct file_list *files, const char *path, struct error *error)
-{
-	struct run_list runs = { 0 };
-	int result = run_list_add_directory(&runs, path, error);
-
-	for (size_t i = 0; result == 0 && i < runs.n; i++)
-		result = add_recording(files, runs.paths[i], error);
-	run_list_free(&runs);
-	return result;
-}
-
 static int
 add_directory(struct file_list *files, const char *path, struct error *error)
 {
@@ -169,8 +156,15 @@ add_directory(struct file_list *files, const char *path, struct error *error)
 
 	if (result == 0 && files->n == first)
 		result = add_perf_data(files, path, error);
-	if (result == 0 && files->n == first)
-		result = add_runs(files, path, error);
+	if (result == 0 && files->n == first) {
+		struct run_list runs = { 0 };
+
+		/* The files of several recordings that are in one directory. */
+		result = run_list_add_directory(&runs, path, error);
+		for (size_t i = 0; result == 0 && i < runs.n; i++)
+			result = add_recording(files, runs.paths[i], error);
+		run_list_free(&runs);
+	}
 	if (result == 0 && files->n == first)
 		result = set_no_profile(path, error);
 	return result;
@@ -227,33 +221,6 @@ take_program(struct file_list *files, struct read_options *options,
 		          "cpprof record %s", options->program,
 		          options->program);
 	return error->is_set ? -1 : 0;
-}
-
-static int
-warn_of_program(struct profile *profile, const char *program,
-                struct error *error)
-{
-	return profile_warn(profile, error, "%s: not used: this profile says "
-	                    "itself where its names are; if files were moved, "
-	                    "name their new folder with --symfs", program);
-}
-
-/* All files of a recording's directory may be named: one of them is names. */
-static void
-drop_names(struct file_list *files)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < files->n; i++) {
-		struct load_input file = files->files[i];
-
-		if ((n > 0 || i + 1 < files->n) && !file.was_found &&
-		    recording_names_is_file(file.path))
-			free(file.path);
-		else
-			files->files[n++] = file;
-	}
-	files->n = n;
 }
 
 /* A byte that is not text is most often what is wrong. */
@@ -315,18 +282,6 @@ peek_head(struct source *source, size_t *size, struct error *error)
 	return source_peek(source, FORMAT_HEAD_SIZE, size, error);
 }
 
-static void
-fail_empty(const struct source *source, struct error *error)
-{
-	const char *damage = source_damage(source);
-
-	if (damage != NULL)
-		error_set(error, "%s: %s before its first line",
-		          source_name(source), damage);
-	else
-		error_set(error, "%s: the file is empty", source_name(source));
-}
-
 static const struct format *
 find_format(struct source *source, struct error *error)
 {
@@ -338,7 +293,14 @@ find_format(struct source *source, struct error *error)
 	if (head == NULL)
 		return NULL;
 	if (size == 0) {
-		fail_empty(source, error);
+		const char *damage = source_damage(source);
+
+		if (damage != NULL)
+			error_set(error, "%s: %s before its first line",
+			          source_name(source), damage);
+		else
+			error_set(error, "%s: the file is empty",
+			          source_name(source));
 		return NULL;
 	}
 	if (size > FORMAT_HEAD_SIZE)
@@ -368,17 +330,6 @@ set_origin(struct profile *profile, const struct source *source,
 	profile->n_files = 1;
 	profile->name = arena_text(&profile->arena, name, strlen(name), error);
 	return profile->name != NULL ? 0 : -1;
-}
-
-/* Says what to do with a packed file of which only the first part was read. */
-static int
-tell_too_much(struct profile *profile, const struct source *source,
-              struct error *error)
-{
-	return profile_warn(profile, error, "%s: unpacks to more than %d times "
-	                    "its size, and was read so far; if that is right, "
-	                    "unpack it first", source_name(source),
-	                    UNPACKED_RATIO);
 }
 
 /* Adds a file to the hash: that of several is made of theirs, in order. */
@@ -419,7 +370,11 @@ load_file(const char *path, const struct read_options *options,
 	if (profile != NULL &&
 	    (set_origin(profile, source, error) != 0 ||
 	     (source_is_too_much(source) &&
-	      tell_too_much(profile, source, error) != 0) ||
+	      profile_warn(profile, error,
+	                   "%s: unpacks to more than %d times "
+	                   "its size, and was read so far; if that is right, "
+	                   "unpack it first",
+	                   source_name(source), UNPACKED_RATIO) != 0) ||
 	     (options->content != NULL &&
 	      hash_content(options->content, source, error) != 0))) {
 		profile_free(profile);
@@ -427,13 +382,6 @@ load_file(const char *path, const struct read_options *options,
 	}
 	source_close(source);
 	return profile;
-}
-
-static void
-loaded_free(struct load_loaded *loaded)
-{
-	profile_adder_free(&loaded->adder);
-	free(loaded->left_out);
 }
 
 /* A pipe that lies in a directory must not make us wait for a writer. */
@@ -520,7 +468,8 @@ load_files(const struct file_list *files, const struct read_options *options,
 		i++;
 	if (i == files->n)
 		sum = load_sum_up(&loaded, error);
-	loaded_free(&loaded);
+	profile_adder_free(&loaded.adder);
+	free(loaded.left_out);
 	return sum;
 }
 
@@ -534,6 +483,7 @@ load_profiles(const char *const *paths, size_t n,
 	struct profile *profile = NULL;
 	bool is_program_used = false;
 	size_t i = 0;
+	size_t kept = 0;
 
 	if (options->modules == NULL)
 		shared.modules = module_cache_new(&search, error);
@@ -546,7 +496,20 @@ load_profiles(const char *const *paths, size_t n,
 	}
 	while (i < n && load_add_path(&files, paths[i], error) == 0)
 		i++;
-	drop_names(&files);
+	/*
+	 * All files of a recording's directory may be named: one of them is
+	 * names.
+	 */
+	for (size_t k = 0; k < files.n; k++) {
+		struct load_input file = files.files[k];
+
+		if ((kept > 0 || k + 1 < files.n) && !file.was_found &&
+		    recording_names_is_file(file.path))
+			free(file.path);
+		else
+			files.files[kept++] = file;
+	}
+	files.n = kept;
 	shared.is_program_used = &is_program_used;
 	if (i == n && take_program(&files, &shared, error) == 0) {
 		/* What is merged with others needs a tree. */
@@ -555,7 +518,11 @@ load_profiles(const char *const *paths, size_t n,
 		profile = load_files(&files, &shared, error);
 	}
 	if (profile != NULL && shared.program != NULL && !is_program_used &&
-	    warn_of_program(profile, shared.program, error) != 0) {
+	    profile_warn(profile, error,
+	                 "%s: not used: this profile says "
+	                 "itself where its names are; if files were moved, "
+	                 "name their new folder with --symfs",
+	                 shared.program) != 0) {
 		profile_free(profile);
 		profile = NULL;
 	}

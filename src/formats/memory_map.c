@@ -215,35 +215,6 @@ memory_map_read_mapping(struct line_text text, struct memory_mapping *mapping,
 	return true;
 }
 
-/* "build=/home/me" */
-static int
-memory_map_add_attribute(struct memory_map *map, const struct line_text *line,
-                         struct error *error)
-{
-	struct line_text name = *line, value;
-	const char *sign = memchr(line->at, '=', line_left(line));
-	struct attribute attribute;
-
-	if (sign == NULL || map->n_attributes == ATTRIBUTES_MAX)
-		return 0;
-	value = (struct line_text){ sign + 1, line->end };
-	name.end = sign;
-	line_trim(&name);
-	line_trim(&value);
-	if (name.at == name.end || line_left(&value) > VALUE_MAX)
-		return 0;
-	attribute.name_length = line_left(&name);
-	attribute.name = arena_text(&map->arena, name.at, line_left(&name),
-	                            error);
-	attribute.value_length = line_left(&value);
-	attribute.value = arena_text(&map->arena, value.at,
-	                             line_left(&value), error);
-	if (attribute.name == NULL || attribute.value == NULL)
-		return -1;
-	map->attributes[map->n_attributes++] = attribute;
-	return 0;
-}
-
 int
 memory_map_add_line(struct memory_map *map, const char *line, size_t length,
                     struct error *error)
@@ -255,8 +226,31 @@ memory_map_add_line(struct memory_map *map, const char *line, size_t length,
 	line_trim(&text);
 	pass_log_prefix(&text);
 	text = replace_attributes(map, text, buffer);
-	if (!memory_map_read_mapping(text, &mapping, &path, &build_id))
-		return memory_map_add_attribute(map, &text, error);
+	if (!memory_map_read_mapping(text, &mapping, &path, &build_id)) {
+		struct line_text name = text, value;
+		const char *sign = memchr(text.at, '=', line_left(&text));
+		struct attribute attribute;
+
+		/* "build=/home/me" */
+		if (sign == NULL || map->n_attributes == ATTRIBUTES_MAX)
+			return 0;
+		value = (struct line_text){ sign + 1, text.end };
+		name.end = sign;
+		line_trim(&name);
+		line_trim(&value);
+		if (name.at == name.end || line_left(&value) > VALUE_MAX)
+			return 0;
+		attribute.name_length = line_left(&name);
+		attribute.name = arena_text(&map->arena, name.at,
+		                            line_left(&name), error);
+		attribute.value_length = line_left(&value);
+		attribute.value = arena_text(&map->arena, value.at,
+		                             line_left(&value), error);
+		if (attribute.name == NULL || attribute.value == NULL)
+			return -1;
+		map->attributes[map->n_attributes++] = attribute;
+		return 0;
+	}
 	if (path.at == path.end || mapping.limit <= mapping.start)
 		return 0;
 	mapping.path = arena_text(&map->arena, path.at, line_left(&path),
@@ -281,37 +275,33 @@ compare_mappings(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/*
- * Some writers leave out the first part of a file that is mapped in adjacent
- * parts: what lies before one, as far as its offset reaches back and nothing
- * else is mapped, is of that file.
- */
-static void
-extend_to_front(struct memory_map *map)
-{
-	uint64_t last_limit = 0;
-
-	for (size_t i = 0; i < map->n; i++) {
-		struct memory_mapping *mapping = &map->mappings[i];
-		uint64_t limit = mapping->limit;
-
-		if (mapping->offset != 0 && mapping->offset <= mapping->start &&
-		    mapping->start - mapping->offset >= last_limit) {
-			mapping->start -= mapping->offset;
-			mapping->offset = 0;
-		}
-		if (limit > last_limit)
-			last_limit = limit;
-	}
-}
-
 const struct memory_mapping *
 memory_map_all(struct memory_map *map, size_t *n)
 {
 	if (!map->is_sorted && map->n > 0) {
+		uint64_t last_limit = 0;
+
 		qsort(map->mappings, map->n, sizeof *map->mappings,
 		      compare_mappings);
-		extend_to_front(map);
+		/*
+		 * Some writers leave out the first part of a file that is
+		 * mapped in adjacent parts: what lies before one, as far as its
+		 * offset reaches back and nothing else is mapped, is of that
+		 * file.
+		 */
+		for (size_t i = 0; i < map->n; i++) {
+			struct memory_mapping *mapping = &map->mappings[i];
+			uint64_t limit = mapping->limit;
+
+			if (mapping->offset != 0 &&
+			    mapping->offset <= mapping->start &&
+			    mapping->start - mapping->offset >= last_limit) {
+				mapping->start -= mapping->offset;
+				mapping->offset = 0;
+			}
+			if (limit > last_limit)
+				last_limit = limit;
+		}
 	}
 	map->is_sorted = true;
 	*n = map->n;

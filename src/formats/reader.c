@@ -281,30 +281,6 @@ read_whole_lines(struct reader *reader, reader_line *read, void *context,
 	return line - bytes;
 }
 
-/*
- * Reads a last line without a newline from a copy that has one, which readers
- * may rely on.  What is wrong with it is an error only if it is not the end of
- * the line that is missing.
- */
-static int
-read_unended(struct reader *reader, reader_line *read, void *context,
-             const char *text, size_t length, struct error *error)
-{
-	struct error wrong = { 0 };
-	char *copy = memory_array(length + 1, 1, error);
-	int result;
-
-	if (copy == NULL)
-		return -1;
-	memcpy(copy, text, length);
-	copy[length] = '\n';
-	result = read(context, copy, length, &wrong);
-	free(copy);
-	return result == 0 ||
-	       (reader->is_cut_short && !wrong.is_out_of_memory) ? 0 :
-	       error_pass(error, &wrong);
-}
-
 /* The source is at its end and has text[length] after the last newline. */
 static int
 reader_end_lines(struct reader *reader, reader_line *read, void *context,
@@ -316,10 +292,26 @@ reader_end_lines(struct reader *reader, reader_line *read, void *context,
 		reader->place++;
 		reader->is_unended = true;
 		reader->is_cut_short = source_is_cut_short(reader->source);
-		if (!reader->is_cut_short &&
-		    read_unended(reader, read, context, text, length,
-		                 error) != 0)
-			return -1;
+		if (!reader->is_cut_short) {
+			struct error wrong = { 0 };
+			char *copy = memory_array(length + 1, 1, error);
+			int result;
+
+			/*
+			 * Readers may rely on a newline, so they get a copy
+			 * that has one.  What is wrong with the line is an
+			 * error only if it is not its end that is missing.
+			 */
+			if (copy == NULL)
+				return -1;
+			memcpy(copy, text, length);
+			copy[length] = '\n';
+			result = read(context, copy, length, &wrong);
+			free(copy);
+			if (result != 0 && (!reader->is_cut_short ||
+			                    wrong.is_out_of_memory))
+				return error_pass(error, &wrong);
+		}
 	}
 	source_skip(reader->source, length);
 	/* Packed input that is damaged says so here. */
@@ -518,34 +510,25 @@ reader_named_frame(struct reader *reader, const char *name, size_t length,
 /* Fewer are allowed in any case, which saves asking. */
 enum { FEW_FRAMES = 1 << 20 };
 
-static struct stack_input *
-begin_stacks(struct reader *reader, struct error *error)
-{
-	struct stack_input *stacks = memory_array(1, sizeof *stacks, error);
-
-	if (stacks == NULL)
-		return NULL;
-	stacks->was_scattered = true;
-	stacks->writer = stack_writer_new(reader->source,
-	    reader->places == READER_LINES ? STACK_LINES : STACK_OFFSETS,
-	    reader->n_columns, error);
-	if (stacks->writer == NULL) {
-		free(stacks);
-		return NULL;
-	}
-	reader->stacks = stacks;
-	return stacks;
-}
-
 uint32_t *
 reader_frames(struct reader *reader, size_t n, struct error *error)
 {
 	struct stack_input *stacks = reader->stacks;
 
-	if (stacks == NULL)
-		stacks = begin_stacks(reader, error);
-	if (stacks == NULL)
-		return NULL;
+	if (stacks == NULL) {
+		stacks = memory_array(1, sizeof *stacks, error);
+		if (stacks == NULL)
+			return NULL;
+		stacks->was_scattered = true;
+		stacks->writer = stack_writer_new(reader->source,
+		    reader->places == READER_LINES ? STACK_LINES :
+		    STACK_OFFSETS, reader->n_columns, error);
+		if (stacks->writer == NULL) {
+			free(stacks);
+			return NULL;
+		}
+		reader->stacks = stacks;
+	}
 	if (n >= UINT32_MAX / 2) {
 		error_set(error, "a stack of %zu frames", n);
 		return NULL;
@@ -562,22 +545,6 @@ reader_frames(struct reader *reader, size_t n, struct error *error)
 	return stacks->room;
 }
 
-/* Replaces the frames of the last stack after the shared ones by the room's. */
-static int
-replace_end(struct stack_input *stacks, size_t n_shared, size_t n,
-            struct error *error)
-{
-	if (n > UINT32_MAX / 2 - n_shared)
-		return error_set(error, "a stack of %zu frames", n_shared + n);
-	if (memory_grow(&stacks->last, &stacks->last_capacity, n_shared + n,
-	                sizeof *stacks->last, error) != 0)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		stacks->last[n_shared + i] = stacks->room[n - 1 - i];
-	stacks->n_last = n_shared + n;
-	return 0;
-}
-
 /* As reader_push_rest, but the thread counts as the outermost frame. */
 static int
 push_rest(struct reader *reader, size_t n_shared, size_t n_more,
@@ -590,8 +557,17 @@ push_rest(struct reader *reader, size_t n_shared, size_t n_more,
 	/* The innermost frame is entered in any case. */
 	size_t begin = is_whole ? 0 : n_more > 0 ? n_shared : n - 1;
 
-	if (replace_end(stacks, n_shared, n_more, error) != 0 ||
-	    stack_batch_reserve(batch, n, reader->n_columns, error) != 0)
+	/* The room's frames replace those after the shared ones. */
+	if (n_more > UINT32_MAX / 2 - n_shared)
+		return error_set(error, "a stack of %zu frames",
+		                 n_shared + n_more);
+	if (memory_grow(&stacks->last, &stacks->last_capacity,
+	                n_shared + n_more, sizeof *stacks->last, error) != 0)
+		return -1;
+	for (size_t i = 0; i < n_more; i++)
+		stacks->last[n_shared + i] = stacks->room[n_more - 1 - i];
+	stacks->n_last = n_shared + n_more;
+	if (stack_batch_reserve(batch, n, reader->n_columns, error) != 0)
 		return -1;
 	reader->n_frames += n - begin;
 	if (reader->n_frames > FEW_FRAMES &&
@@ -747,31 +723,6 @@ stack_rows_reset(struct stack_rows *rows)
 		rows->nodes[rows->entered[--rows->n_entered]] = ROW_UNKNOWN;
 }
 
-/* Fills the chain with the row and its callers that have no node, *n rows. */
-static int
-follow_callers(struct stack_rows *rows, uint32_t row, size_t *n,
-               struct error *error)
-{
-	for (*n = 0; row != NO_ROW && rows->nodes[row] == ROW_UNKNOWN;) {
-		uint32_t parent = rows->parent[row];
-
-		if (parent != NO_ROW && parent >= rows->n)
-			return error_set(error, "row %" PRIu32 " of the stacks "
-			                 "is called by row %" PRIu32 " of %"
-			                 PRIu32, row, parent, rows->n);
-		if (memory_grow(&rows->chain, &rows->chain_capacity, *n + 1,
-		                sizeof *rows->chain, error) != 0)
-			return -1;
-		rows->chain[(*n)++] = row;
-		rows->nodes[row] = ROW_ON_THE_WAY;
-		row = parent;
-	}
-	if (row != NO_ROW && rows->nodes[row] == ROW_ON_THE_WAY)
-		return error_set(error, "row %" PRIu32 " of the stacks calls "
-		                 "itself", row);
-	return 0;
-}
-
 static uint32_t
 node_of_row(const struct stack_rows *rows, uint32_t row)
 {
@@ -785,6 +736,7 @@ reader_enter_row(struct reader *reader, struct stack_rows *rows,
                  uint32_t row, uint32_t *node, struct error *error)
 {
 	size_t n;
+	uint32_t caller;
 
 	if (rows->nodes == NULL) {
 		rows->nodes = memory_array(rows->n, sizeof *rows->nodes,
@@ -793,8 +745,26 @@ reader_enter_row(struct reader *reader, struct stack_rows *rows,
 			return -1;
 		memset(rows->nodes, 0xff, rows->n * sizeof *rows->nodes);
 	}
-	if (follow_callers(rows, row, &n, error) != 0 ||
-	    memory_grow(&rows->entered, &rows->entered_capacity,
+	/* The chain gets the row and its callers that have no node. */
+	caller = row;
+	for (n = 0; caller != NO_ROW && rows->nodes[caller] == ROW_UNKNOWN;) {
+		uint32_t parent = rows->parent[caller];
+
+		if (parent != NO_ROW && parent >= rows->n)
+			return error_set(error, "row %" PRIu32 " of the stacks "
+			                 "is called by row %" PRIu32 " of %"
+			                 PRIu32, caller, parent, rows->n);
+		if (memory_grow(&rows->chain, &rows->chain_capacity, n + 1,
+		                sizeof *rows->chain, error) != 0)
+			return -1;
+		rows->chain[n++] = caller;
+		rows->nodes[caller] = ROW_ON_THE_WAY;
+		caller = parent;
+	}
+	if (caller != NO_ROW && rows->nodes[caller] == ROW_ON_THE_WAY)
+		return error_set(error, "row %" PRIu32 " of the stacks calls "
+		                 "itself", caller);
+	if (memory_grow(&rows->entered, &rows->entered_capacity,
 	                rows->n_entered + n, sizeof *rows->entered,
 	                error) != 0)
 		return -1;
@@ -817,35 +787,29 @@ reader_enter_row(struct reader *reader, struct stack_rows *rows,
 
 /* ---- the end ---- */
 
-/* Moves the nodes [begin, end), which lie below node begin - 1. */
-static void
-reader_move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
-                  uint32_t down)
+int
+reader_finish_stacks(struct reader *reader,
+                     const struct reader_section *sections,
+                     struct error *error)
 {
-	for (uint32_t n = begin; n < end; n++) {
-		uint32_t parent = tree->parent[n];
+	struct profile *profile = reader->profile;
+	struct sample_tree *tree;
+	uint32_t n_nodes, down;
 
-		tree->parent[n - down] = parent == begin - 1 ? NO_NODE :
-		                         parent - down;
-		tree->end[n - down] = tree->end[n] - down;
-		tree->label[n - down] = tree->label[n];
-		tree->row[n - down] = tree->row[n];
-	}
-}
-
-/*
- * Takes the threads' nodes, which have no hits, off the tree and makes the
- * nodes below each a section; none if no stack has a thread.  In depth-first
- * order the subtree of thread number k (from 0) is a run, all of which moves
- * down by k + 1.
- */
-static int
-split_threads(struct profile *profile, const struct reader_section *sections,
-              struct error *error)
-{
-	struct sample_tree *tree = profile->tree;
-	uint32_t n_nodes = tree->n_nodes, down = 0;
-
+	profile->tree = reader->stacks != NULL ?
+	    stack_writer_finish(reader->stacks->writer, error) :
+	    tree_builder_finish(reader->builder, error);
+	if (profile->tree == NULL)
+		return -1;
+	/*
+	 * Take the threads' nodes, which have no hits, off the tree and make
+	 * the nodes below each a section; none if no stack has a thread.  In
+	 * depth-first order the subtree of thread number k (from 0) is a run,
+	 * all of which moves down by k + 1.
+	 */
+	tree = profile->tree;
+	n_nodes = tree->n_nodes;
+	down = 0;
 	for (uint32_t root = 0, end; root < n_nodes; root = end) {
 		uint32_t thread = tree->label[root] - 1, number;
 		struct reader_section section = { thread, NO_LABELS };
@@ -855,12 +819,20 @@ split_threads(struct profile *profile, const struct reader_section *sections,
 			section = sections[thread];
 		end = tree->end[root];
 		down++;
-		reader_move_nodes(tree, root + 1, end, down);
+		for (uint32_t n = root + 1; n < end; n++) {
+			uint32_t parent = tree->parent[n];
+
+			tree->parent[n - down] = parent == root ? NO_NODE :
+			                         parent - down;
+			tree->end[n - down] = tree->end[n] - down;
+			tree->label[n - down] = tree->label[n];
+			tree->row[n - down] = tree->row[n];
+		}
 		if (section.thread == NO_THREAD &&
 		    section.label_set == NO_LABELS && is_only)
 			continue;
 		number = profile_add_section(profile, root + 1 - down,
-		    end - down, section.thread, error);
+		                             end - down, section.thread, error);
 		if (number == UINT32_MAX)
 			return -1;
 		profile->sections[number].label_set = section.label_set;
@@ -869,18 +841,4 @@ split_threads(struct profile *profile, const struct reader_section *sections,
 	if (tree->deepest > 0)
 		tree->deepest--;
 	return 0;
-}
-
-int
-reader_finish_stacks(struct reader *reader,
-                     const struct reader_section *sections,
-                     struct error *error)
-{
-	struct profile *profile = reader->profile;
-
-	profile->tree = reader->stacks != NULL ?
-	    stack_writer_finish(reader->stacks->writer, error) :
-	    tree_builder_finish(reader->builder, error);
-	return profile->tree != NULL ?
-	       split_threads(profile, sections, error) : -1;
 }

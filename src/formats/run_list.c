@@ -179,24 +179,13 @@ add_possible_members(struct run_list *runs, const char *path,
 	return 0;
 }
 
-/* Drops paths that have become NULL, from there on. */
-static void
-drop_gaps(struct run_list *runs, size_t first)
-{
-	size_t n = first;
-
-	for (size_t i = first; i < runs->n; i++)
-		if (runs->paths[i] != NULL)
-			runs->paths[n++] = runs->paths[i];
-	runs->n = n;
-}
-
 int
 run_list_add_members(struct run_list *runs, const char *path,
                      struct error *error)
 {
 	size_t first = runs->n;
 	int result = run_list_add(runs, strdup(path), error);
+	size_t n;
 
 	/* What lies in a directory comes after it, until all are searched. */
 	for (size_t i = first; result == 0 && i < runs->n; i++) {
@@ -213,7 +202,12 @@ run_list_add_members(struct run_list *runs, const char *path,
 		runs->paths[i] = NULL;
 		free(name);
 	}
-	drop_gaps(runs, first);
+	/* Drop the paths that have become NULL. */
+	n = first;
+	for (size_t i = first; i < runs->n; i++)
+		if (runs->paths[i] != NULL)
+			runs->paths[n++] = runs->paths[i];
+	runs->n = n;
 	if (result == 0 && runs->n == first)
 		result = run_list_add(runs, strdup(path), error);
 	if (runs->n > first)

@@ -407,19 +407,6 @@ source_of_memory(const char *name, const void *data, size_t size,
 	return source;
 }
 
-/*
- * Inside packed data damage is like an early end.  Where the data ended and its
- * checksum is wrong, or something else follows, nothing says what is whole.
- */
-static void
-set_damage(struct source *source, const struct unpacker_damage *damage)
-{
-	error_set(&source->damage, "0x%llx: damaged: %s",
-	          (unsigned long long)(source->done - source->n_packed),
-	          damage->what);
-	source->is_cut_short = damage->is_inside;
-}
-
 /* Cuts input that was made to become huge when it is unpacked. */
 static void
 check_amount(struct source *source)
@@ -454,10 +441,20 @@ source_unpack_some(struct source *source, char *to, size_t n,
 		if (damage.is_out_of_memory)
 			return error_out_of_memory(error);
 		source->n_unpacked += got;
-		if (damage.what != NULL)
-			set_damage(source, &damage);
-		else
+		if (damage.what != NULL) {
+			/*
+			 * Inside packed data damage is like an early end.
+			 * Where the data ended and its checksum is wrong, or
+			 * something else follows, nothing says what is whole.
+			 */
+			error_set(&source->damage, "0x%llx: damaged: %s",
+			          (unsigned long long)(source->done -
+			                               source->n_packed),
+			          damage.what);
+			source->is_cut_short = damage.is_inside;
+		} else {
 			check_amount(source);
+		}
 		if (got == 0 && starved && source->n_packed == 0 &&
 		    (source->fd < 0 || source->fd_ended)) {
 			source->is_cut_short = unpacker_is_inside(unpacker);
@@ -599,38 +596,6 @@ take_ahead(struct source *source, struct error *error)
 	return source->n_ahead;
 }
 
-static int
-source_fill(struct source *source, size_t wanted, struct error *error)
-{
-	while (source->n_bytes < wanted && !source->bytes_ended) {
-		ssize_t got;
-
-		if (source->is_ahead) {
-			got = take_ahead(source, error);
-		} else {
-			if (room_left(source) < block_size(source) &&
-			    source_make_room(source, error) != 0)
-				return -1;
-			got = source_read_block(source,
-			                        source->buffer +
-			                            (source->bytes -
-			                             source->buffer) +
-			                            source->n_bytes,
-			                        error);
-		}
-		if (got < 0)
-			return -1;
-		source->n_bytes += (size_t)got;
-		/* Whoever looks at whole blocks looks past the end too. */
-		memset(source->buffer + (source->bytes - source->buffer) +
-		       source->n_bytes, 0, SOURCE_PADDING);
-		source->bytes_ended = got == 0;
-		if (got > 0 && start_ahead(source, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* Has all of a file that is as large as it was in packed; 0 or -1. */
 static int
 read_all_packed(struct source *source, struct error *error)
@@ -703,8 +668,33 @@ source_peek(struct source *source, size_t wanted, size_t *size,
 	if (source->buffer == NULL && (take_whole(source, error) != 0 ||
 	    (source->buffer == NULL && source_make_room(source, error) != 0)))
 		return NULL;
-	if (source_fill(source, wanted, error) != 0)
-		return NULL;
+	while (source->n_bytes < wanted && !source->bytes_ended) {
+		ssize_t got;
+
+		if (source->is_ahead) {
+			got = take_ahead(source, error);
+		} else {
+			if (room_left(source) < block_size(source) &&
+			    source_make_room(source, error) != 0)
+				return NULL;
+			got = source_read_block(source,
+			                        source->buffer +
+			                            (source->bytes -
+			                             source->buffer) +
+			                            source->n_bytes,
+			                        error);
+		}
+		if (got < 0)
+			return NULL;
+		source->n_bytes += (size_t)got;
+		/* Whoever looks at whole blocks looks past the end too. */
+		memset(source->buffer + (source->bytes - source->buffer) +
+		           source->n_bytes,
+		       0, SOURCE_PADDING);
+		source->bytes_ended = got == 0;
+		if (got > 0 && start_ahead(source, error) != 0)
+			return NULL;
+	}
 	if (source->n_bytes == 0 && source->bytes_ended &&
 	    source->damage.is_set && !source->is_cut_short) {
 		error_set(error, "%s: %s", source->name, source->damage.text);

@@ -230,23 +230,6 @@ make_slots(struct writer_label_set *set, unsigned bits, struct error *error)
 	return 0;
 }
 
-/* Moves the few labels to the table; a small one is used again. */
-static int
-begin_table(struct writer_label_set *set, struct error *error)
-{
-	if (set->slots != NULL && set->bits <= KEPT_BITS) {
-		memset(set->slots, 0, sizeof *set->slots << set->bits);
-	} else {
-		free(set->slots);
-		set->slots = NULL;
-		if (make_slots(set, FIRST_BITS, error) != 0)
-			return -1;
-	}
-	for (size_t i = 0; i < FEW; i++)
-		*stack_writer_find_slot(set, set->few[i]) = set->few[i] + 1;
-	return 0;
-}
-
 static int
 double_table(struct writer_label_set *set, struct error *error)
 {
@@ -278,8 +261,20 @@ stack_writer_add_label(struct writer_label_set *set, uint32_t n, uint32_t label,
 		set->few[n] = label;
 		return 1;
 	}
-	if (n == FEW && begin_table(set, error) != 0)
-		return -1;
+	if (n == FEW) {
+		/* They move to the table; a small one is used again. */
+		if (set->slots != NULL && set->bits <= KEPT_BITS) {
+			memset(set->slots, 0, sizeof *set->slots << set->bits);
+		} else {
+			free(set->slots);
+			set->slots = NULL;
+			if (make_slots(set, FIRST_BITS, error) != 0)
+				return -1;
+		}
+		for (size_t i = 0; i < FEW; i++)
+			*stack_writer_find_slot(set,
+			                        set->few[i]) = set->few[i] + 1;
+	}
 	slot = stack_writer_find_slot(set, label);
 	if (*slot != 0)
 		return 0;
@@ -320,20 +315,6 @@ stack_writer_add_child(struct writer_children *children,
 
 /* ---- stacks ---- */
 
-/* Of nodes[n] that have been entered with their labels; new: from there on. */
-static void
-note_children(struct writer_children *children, const uint32_t *nodes,
-              const uint32_t *labels, uint32_t n, uint32_t first_new)
-{
-	for (uint32_t i = 1; i < n; i++)
-		children[i] = (struct writer_children){
-			nodes[i - 1] >= first_new ? 1 : N_UNKNOWN, labels[i],
-		};
-	children[n] = (struct writer_children){
-		nodes[n - 1] >= first_new ? 0 : N_UNKNOWN, NO_LABEL,
-	};
-}
-
 /*
  * Enters the n labels of a stack that continues the one before; its node, or
  * NO_NODE if that failed.
@@ -366,7 +347,14 @@ continue_stack(struct stack_writer *writer, uint32_t at,
 	    tree_builder_chain(writer->builder, parent, labels, n, nodes,
 	                       &writer->error)) != 0)
 		return NO_NODE;
-	note_children(children, nodes, labels, n, first_new);
+	/* What is known of the children of what has been entered. */
+	for (uint32_t i = 1; i < n; i++)
+		children[i] = (struct writer_children){
+			nodes[i - 1] >= first_new ? 1 : N_UNKNOWN, labels[i],
+		};
+	children[n] = (struct writer_children){
+		nodes[n - 1] >= first_new ? 0 : N_UNKNOWN, NO_LABEL,
+	};
 	return nodes[n - 1];
 }
 

@@ -40,22 +40,6 @@ struct unpacker {
 };
 
 static bool
-is_gzip(const unsigned char *head, size_t n)
-{
-	return n >= 2 && head[0] == 0x1f && head[1] == 0x8b;
-}
-
-/* zstd's magic, or one of those of its skippable frames. */
-static bool
-is_zstd(const unsigned char *head, size_t n)
-{
-	return n >= 4 && (head[0] == 0x28 || (head[0] & 0xf0) == 0x50) &&
-	       head[1] == (head[0] == 0x28 ? 0xb5 : 0x2a) &&
-	       head[2] == (head[0] == 0x28 ? 0x2f : 0x4d) &&
-	       head[3] == (head[0] == 0x28 ? 0xfd : 0x18);
-}
-
-static bool
 is_utf16(const unsigned char *head, size_t n)
 {
 	return n >= 2 && ((head[0] == 0xff && head[1] == 0xfe) ||
@@ -65,9 +49,13 @@ is_utf16(const unsigned char *head, size_t n)
 static enum packing
 unpacker_find_packing(const unsigned char *head, size_t n)
 {
-	if (is_gzip(head, n))
+	if (n >= 2 && head[0] == 0x1f && head[1] == 0x8b)
 		return PACKING_GZIP;
-	if (is_zstd(head, n))
+	/* zstd's magic, or one of those of its skippable frames. */
+	if (n >= 4 && (head[0] == 0x28 || (head[0] & 0xf0) == 0x50) &&
+	    head[1] == (head[0] == 0x28 ? 0xb5 : 0x2a) &&
+	    head[2] == (head[0] == 0x28 ? 0x2f : 0x4d) &&
+	    head[3] == (head[0] == 0x28 ? 0xfd : 0x18))
 		return PACKING_ZSTD;
 	return is_utf16(head, n) ? PACKING_UTF16 : PACKING_NONE;
 }
@@ -157,31 +145,6 @@ unpacker_take_whole(const struct unpacker *unpacker, const char *packed,
 	return is_whole;
 }
 
-static struct unpacker_damage
-gzip_damage(const z_stream *gzip)
-{
-	const char *what = gzip->msg != NULL ? gzip->msg : "gzip";
-
-	return (struct unpacker_damage){
-		.what = what,
-		.is_inside = gzip->total_out > 0 &&
-		    strcmp(what, "incorrect data check") != 0 &&
-		    strcmp(what, "incorrect length check") != 0,
-	};
-}
-
-static struct unpacker_damage
-zstd_damage(size_t status)
-{
-	ZSTD_ErrorCode code = ZSTD_getErrorCode(status);
-
-	return (struct unpacker_damage){
-		.what = ZSTD_getErrorName(status),
-		.is_inside = code != ZSTD_error_checksum_wrong &&
-		    code != ZSTD_error_prefix_unknown,
-	};
-}
-
 static size_t
 take_gzip(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
           size_t room, struct unpacker_damage *damage)
@@ -207,7 +170,14 @@ take_gzip(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
 		unpacker->is_inside = false;
 		inflateReset(gzip);
 	} else if (status != Z_OK && status != Z_BUF_ERROR) {
-		*damage = gzip_damage(gzip);
+		const char *what = gzip->msg != NULL ? gzip->msg : "gzip";
+
+		*damage = (struct unpacker_damage){
+			.what = what,
+			.is_inside = gzip->total_out > 0 &&
+			    strcmp(what, "incorrect data check") != 0 &&
+			    strcmp(what, "incorrect length check") != 0,
+		};
 	}
 	return (size_t)((char *)gzip->next_out - to);
 }
@@ -222,10 +192,17 @@ take_zstd(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
 
 	*packed += in.pos;
 	*n -= in.pos;
-	if (ZSTD_isError(status))
-		*damage = zstd_damage(status);
-	else
+	if (ZSTD_isError(status)) {
+		ZSTD_ErrorCode code = ZSTD_getErrorCode(status);
+
+		*damage = (struct unpacker_damage){
+			.what = ZSTD_getErrorName(status),
+			.is_inside = code != ZSTD_error_checksum_wrong &&
+			    code != ZSTD_error_prefix_unknown,
+		};
+	} else {
 		unpacker->is_inside = status != 0;
+	}
 	return out.pos;
 }
 
