@@ -6,40 +6,20 @@ Where hits are weights, text has time; other formats stay exact.  The threshold 
 a share of what the refinement left.  A saving is promised only where there is
 one.
 """
-import json
 import os
 import random
 import re
-import subprocess
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import pprof_writer  # noqa: E402
-from claims import Claims  # noqa: E402
+import cpprof
+import pprof_writer
+from claims import Claims
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
                        "sample-data")
 FORMS = os.path.join(SAMPLES, "forms.folded")
 SERVER = os.path.join(SAMPLES, "server.pb.gz")
 claims = Claims()
-
-
-def run(path, *lines):
-    done = subprocess.run(
-        [CPPROF, "-q", *[word for line in lines for word in ("-e", line)],
-         *(path if isinstance(path, list) else [path])],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, timeout=120, check=False)
-    assert done.returncode == 0, (lines, done.stderr)
-    return done.stdout.decode()
-
-
-def tables(path, *lines):
-    return [json.loads(line)
-            for line in run(path, "format json", *lines).splitlines()]
 
 
 def save(folder, name, text):
@@ -84,26 +64,26 @@ VIEWS = ("top", "flat", "body", "functions", "find *", "down", "up work",
 
 def check_perf(folder):
     path = plain_perf(folder)
-    text = run(path, "functions")
+    text = cpprof.text(path, "functions")
     assert "\n164 samples, 656 ms\n" in text, text
     assert "\npercentages of the whole run (656 ms)\n" in text, text
     assert "\n0.9695 work [636 ms]\n" in text, text
     assert "[used]" in text, text
-    text = run(path, "narrow work", "down")
+    text = cpprof.text(path, "narrow work", "down")
     assert "\nrefined: 636 ms of 656 ms (97.0% of the run)\n" in text, text
     for view in VIEWS:
-        text = run(path, "narrow main", "noise on", view)
+        text = cpprof.text(path, "narrow main", "noise on", view)
         long = [word for word in re.findall(r"\d+", text) if len(word) > 6]
         assert not long, (view, long, text)
-    exact = tables(path, *VIEWS)
+    exact = cpprof.documents(path, *VIEWS)
     for unit in ("hits", "gticks", "auto"):
-        assert tables(path, f"unit {unit}", *VIEWS) == exact, unit
+        assert cpprof.documents(path, f"unit {unit}", *VIEWS) == exact, unit
     rows = {row["path"][-1]: row["hits"] for row in exact[3]["rows"]}
     assert rows == {"main": 656000000, "work": 636000000,
                     "idle": 20000000}, rows
     assert exact[3]["resource"] == {"name": "cpu-clock",
                                     "gtick": "nanosecond", "interval": 1}
-    text = run(path, "unit hits", "functions")
+    text = cpprof.text(path, "unit hits", "functions")
     assert "\n0.9695 work [636000000]\n" in text, text
 
 
@@ -111,7 +91,7 @@ def check_pictures(folder):
     path = plain_perf(folder)
     for name, what in (("x.svg", "[636 ms]"), ("x.html", "own 636 ms")):
         file = os.path.join(folder, name)
-        run(path, f"flame {file}")
+        cpprof.text(path, f"flame {file}")
         with open(file, encoding="utf-8") as text:
             got = text.read()
         assert what in got and "656 ms" in got, name
@@ -120,7 +100,7 @@ def check_pictures(folder):
 
 def check_diff(folder):
     path = plain_perf(folder)
-    text = run(path, f"base {path}", "diff functions", "diff down")
+    text = cpprof.text(path, f"base {path}", "diff functions", "diff down")
     assert re.search(r"636 ms +636 ms +0 ", text), text
     assert not re.search(r"\d{7}", text), text
 
@@ -130,22 +110,22 @@ def check_weights(folder):
     path = folded(folder, "bytes.folded",
                   {"main;grow": 3 << 20, "main": 1 << 20},
                   "alloc-bytes", "byte", 1)
-    text = run(path, "functions")
+    text = cpprof.text(path, "functions")
     assert "\n4 MiB\n" in text and "grow [3.00 MiB]" in text, text
     path = os.path.join(folder, "ns.pb.gz")
     pprof_writer.write(path, [((2, 1), 1500000, []), ((1,), 500000, [])],
                        names={1: "main", 2: "f"},
                        types=(("wall", "nanoseconds"),))
-    text = run(path, "functions")
+    text = cpprof.text(path, "functions")
     assert re.search(r"\n(2 samples, )?2 ms\n", text), text
     assert "f [1.50 ms]" in text and "main [2.00 ms]" in text, text
     # Others have no unit that is shorter than the number.
     path = perf_script(folder, "cycles.txt",
                        [("prog", 100, ("main",), 1000)] * 3, "cycles")
-    text = run(path, "functions")
+    text = cpprof.text(path, "functions")
     assert "\n3 samples, 3000 cycles\n" in text, text
     assert "main [3000 cycles]" in text, text
-    text = run(path, "narrow main", "functions")
+    text = cpprof.text(path, "narrow main", "functions")
     assert "\nrefined: 3000 of 3000 cycles (100.0% of the run)\n" in text, text
 
 
@@ -156,19 +136,19 @@ def check_clusters(folder):
         path, [((1,), (1, 1000), [])] * 600 + [((1,), (1, 4000), [])] * 111,
         names={1: "main"}, types=(("samples", "count"),
                                   ("cpu", "microseconds")))
-    text = run(path, "resource cpu", "body")
+    text = cpprof.text(path, "resource cpu", "body")
     assert "\n711 samples, 1.044 s\n" in text, text
     assert "main [1.04 s]" in text, text
 
 
 def check_paper():
     """Where one hit is one sample, the paper's formats stay."""
-    text = run(FORMS, "down")
+    text = cpprof.text(FORMS, "down")
     assert ("\n614 samples, one per 200 ms\n"
             "percentages of the whole run (614 hits)\n") in text, text
     assert "format: usage_fraction (call path) [#hits]\n" in text, text
     assert "\n1.0000 (main) [614]\n" in text, text
-    assert run(FORMS, "unit hits", "down") == text
+    assert cpprof.text(FORMS, "unit hits", "down") == text
     assert "\n1.0000 (main) [122.8 s]\n" not in text
 
 
@@ -190,8 +170,8 @@ def check_threshold(folder, seed):
     inclusive = {name: sum(hits for stack, hits in kept.items()
                            if name in stack.split(";")) for name in names}
     for percent, whole in (("total", total), ("refined", left)):
-        table, = tables(path, f"threshold {threshold}", f"percent {percent}",
-                        "narrow e", "functions")
+        table, = cpprof.documents(path, f"threshold {threshold}", f"percent {percent}",
+                                  "narrow e", "functions")
         rows = {row["path"][0]: row for row in table["rows"]}
         want = {name for name, hits in inclusive.items()
                 if hits >= threshold * left and hits > 0}
@@ -199,7 +179,7 @@ def check_threshold(folder, seed):
         for name, row in rows.items():
             assert row["hits"] == inclusive[name], (seed, name)
             assert abs(row["fraction"] - row["hits"] / whole) < 1e-12
-    text = run(path, f"threshold {threshold}", "narrow e", "functions")
+    text = cpprof.text(path, f"threshold {threshold}", "narrow e", "functions")
     if want != {name for name, hits in inclusive.items() if hits}:
         assert f"below threshold {threshold} of what is left" in text, text
 
@@ -207,11 +187,11 @@ def check_threshold(folder, seed):
 def check_threshold_of_diff(folder):
     stacks = {"main;big": 100000, "main;f;g": 30, "main;f;h": 70}
     path = folded(folder, "base.folded", stacks, "cpu", "microsecond", 1000)
-    table, = tables(path, f"base {path}", "narrow f", "diff functions")
+    table, = cpprof.documents(path, f"base {path}", "narrow f", "diff functions")
     assert {row["path"][0] for row in table["rows"]} == {
         "main", "f", "g", "h"}, table
     for view in ("down", "tree", "flame", "graph", "callees f", "top"):
-        table, = tables(path, "narrow f", view)
+        table, = cpprof.documents(path, "narrow f", view)
         found = {row["path"][-1] for row in table["rows"]}
         assert {"g", "h"} <= found, (view, found)
 
@@ -219,11 +199,11 @@ def check_threshold_of_diff(folder):
 # ---- savings ----
 
 def check_saving(path, lines, expected, has_saving=True):
-    text = run(path, *lines)
+    text = cpprof.text(path, *lines)
     assert expected in text, (lines, expected, text)
     assert ("would take" in text or "would use" in text) == has_saving, text
     assert ("is not known" in text) != has_saving, text
-    table = tables(path, *lines)[-1]
+    table = cpprof.documents(path, *lines)[-1]
     assert (table["saved"] is not None) == has_saving, table
     assert (table["new_total_gticks"] is not None) == has_saving, table
 

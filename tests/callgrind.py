@@ -20,7 +20,9 @@ import subprocess
 import sys
 import tempfile
 
-CPPROF = os.environ.get("CPPROF", "./cpprof")
+import cpprof
+
+CPPROF = cpprof.CPPROF
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The start of a program, seen twice; that of a thread, which nothing calls;
 # and its end, which does not return.
@@ -60,13 +62,10 @@ def oracle(path):
 
 
 def ask(path, view, granularity="function"):
-    answer = subprocess.run(
-        [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
-         "-e", f"granularity {granularity}", "-e", view, path],
-        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        timeout=120).stdout
+    answer = cpprof.table(path, "threshold 0", f"granularity {granularity}",
+                          view)
     return {row["path"][0]: (row["hits"], row["estimated"])
-            for row in json.loads(answer)["rows"]}
+            for row in answer["rows"]}
 
 
 def check_bodies(profile, rows):

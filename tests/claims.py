@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """claims.py -- the output of a test: TAP, a line for each claim."""
+import os
 import subprocess
 import sys
+
+
+def rounds(n):
+    """How often to try something at random: n times in `make check`, and as
+    many times more as TEST_ROUNDS says in `make check-rounds`."""
+    return n * int(os.environ.get("TEST_ROUNDS", "1"))
 
 
 class Claims:

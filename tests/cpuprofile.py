@@ -16,24 +16,19 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 DATA = os.path.join(HERE, "data", "node")
 
 
 def answers(profile, *commands):
     """{path: hits} for each command that is a view."""
-    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
-    for command in commands:
-        arguments += ["-e", command]
-    out = subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, check=True, text=True,
-                         timeout=120).stdout
-    return [{tuple(row["path"]): row["hits"] for row in json.loads(line)["rows"]
-             if row["hits"]} for line in out.splitlines()]
+    return [{tuple(row["path"]): row["hits"] for row in view["rows"]
+             if row["hits"]}
+            for view in cpprof.documents(profile, "threshold 0", *commands)]
 
 
 def name_of(frame):

@@ -6,6 +6,7 @@ them.
 Exports random profiles, heavily recursive and with odd names, and sample-data.
 Checks with tools that are not installed are skipped.
 """
+import functools
 import glob
 import json
 import os
@@ -15,12 +16,12 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims, rounds
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
-N_RANDOM = 25
+CPPROF = cpprof.CPPROF
+N_RANDOM = rounds(8)
 VIEWS = ["threshold 0", "top", "functions", "flat", "down", "up", "tree",
          "info"]
 
@@ -31,17 +32,10 @@ def run(*arguments):
                           text=True, timeout=120).stdout
 
 
-def answers(profile, *commands):
-    """The documents that commands print."""
-    arguments = [CPPROF, "-q", "-F", "json"]
-    for command in commands:
-        arguments += ["-e", command]
-    return [json.loads(line)
-            for line in run(*arguments, profile).splitlines()]
-
-
+# Of profiles that do not change, and are checked many times.
+@functools.cache
 def default_root(profile):
-    return answers(profile, "root")[0]["rows"][0]["value"]
+    return cpprof.documents(profile, "root")[0]["rows"][0]["value"]
 
 
 def views(profile):
@@ -51,7 +45,7 @@ def views(profile):
 
 
 def resources(profile):
-    return answers(profile, "resource")[0]["rows"]
+    return cpprof.documents(profile, "resource")[0]["rows"]
 
 
 def export(profile, form, resource=None):
@@ -67,7 +61,7 @@ def text_comes_back(profile):
     back = export(profile, "cpprof-text")
     for resource in resources(profile):
         commands = [f"resource |{resource['name']}|", *views(profile)]
-        assert answers(profile, *commands) == answers(back, *commands)
+        assert cpprof.documents(profile, *commands) == cpprof.documents(back, *commands)
 
 
 def pprof_comes_back(profile):
@@ -76,7 +70,7 @@ def pprof_comes_back(profile):
         commands = [f"resource |{resource['name']}|", *views(profile)[:-1]]
         if default_root(profile) is not None:
             commands.insert(1, f"root {default_root(profile)}")
-        assert answers(profile, *commands) == answers(back, *commands)
+        assert cpprof.documents(profile, *commands) == cpprof.documents(back, *commands)
 
 
 def has_hits(rows):
@@ -92,8 +86,8 @@ def speedscope_comes_back(profile):
         factor = ours["interval"] * (10 if ours["gtick"] == "centisecond"
                                      else 1)
         commands = [f"resource |{ours['name']}|", *views(profile)[:-1]]
-        for document, other in zip(answers(profile, *commands),
-                                   answers(back, *commands), strict=True):
+        for document, other in zip(cpprof.documents(profile, *commands),
+                                   cpprof.documents(back, *commands), strict=True):
             assert document.get("root") == other.get("root")
             for row in document["rows"]:
                 for column in ("hits", "cumulative", "inclusive"):
@@ -180,7 +174,7 @@ def names_come_back(form, written_as):
     n_changed = sum(written_as(name) != name for name in ODD_NAMES)
     assert n_changed == 0 or f"{n_changed} names as they are" in note, note
     for view in ("functions", "body"):
-        ours, theirs = ({row["path"][0]: row["hits"] for row in answers(
+        ours, theirs = ({row["path"][0]: row["hits"] for row in cpprof.documents(
             path, "threshold 0", view)[-1]["rows"]} for path in (path, back))
         wanted = {}
         for name in ODD_NAMES:
@@ -212,7 +206,7 @@ def resources_come_back(form, types, written_as):
 
 
 def raw_samples_come_back(profile):
-    samples = [answers(path, "info")[0]["rows"][0]["samples"]
+    samples = [cpprof.documents(path, "info")[0]["rows"][0]["samples"]
                for path in (profile, export(profile, "pprof"))]
     assert samples[0] == samples[1], samples
 
@@ -260,7 +254,7 @@ def callgrind_has_bodies_and_outermost_calls(profile):
     for resource, parts in zip(resources(profile), events.values()):
         total, own, arcs = parts
         setting = f"resource |{resource['name']}|"
-        bodies, functions, tree = answers(
+        bodies, functions, tree = cpprof.documents(
             profile, setting, "threshold 0", "body", "functions", "tree")
         assert total == sum(own.values()) == bodies["total"]
         for row in bodies["rows"]:
@@ -282,28 +276,32 @@ def callgrind_comes_back(profile):
     back = export(profile, "callgrind")
     assert resources(profile) == resources(back)
     for name in [resource["name"] for resource in resources(profile)]:
-        for view in ("functions", "flat", "body"):
-            ours, theirs = (
-                [(row["path"], row["hits"]) for row in answers(
-                    path, f"resource |{name}|", "threshold 0",
-                    view)[-1]["rows"]] for path in (profile, back))
-            assert ours == theirs, (view, ours, theirs)
+        ours, theirs = (
+            [[(row["path"], row["hits"]) for row in view["rows"]]
+             for view in cpprof.documents(path, f"resource |{name}|", "threshold 0",
+                                          "functions", "flat", "body")]
+            for path in (profile, back))
+        assert ours == theirs, (ours, theirs)
 
 
 def graph_comes_back(profile):
     """A profile of functions and calls comes back completely."""
     back = export(profile, "callgrind")
-    for by in ("function", "module", "file", "line", "callsite"):
-        for view in ("functions", "flat", "body", "down", "up"):
-            if view == "up" and default_root(profile) is None:
-                continue
-            ours, theirs = (
-                answers(path, "threshold 0.0001", f"granularity {by}",
-                        view)[-1]["rows"] for path in (profile, back))
-            differences = [pair for pair in zip(ours, theirs)
-                           if pair[0] != pair[1]]
-            assert ours == theirs, (by, view, len(ours), len(theirs),
-                                    differences[:2])
+    shown = ["functions", "flat", "body", "down"]
+    if default_root(profile) is not None:
+        shown.append("up")
+    asked = [(by, view) for by in ("function", "module", "file", "line",
+                                   "callsite") for view in shown]
+    commands = [line for by, view in asked
+                for line in (f"granularity {by}", view)]
+    for (by, view), ours, theirs in zip(
+            asked, *(cpprof.documents(path, "threshold 0.0001", *commands)
+                     for path in (profile, back)), strict=True):
+        ours, theirs = ours["rows"], theirs["rows"]
+        differences = [pair for pair in zip(ours, theirs)
+                       if pair[0] != pair[1]]
+        assert ours == theirs, (by, view, len(ours), len(theirs),
+                                differences[:2])
 
 
 def annotate(path, inclusive):
@@ -322,7 +320,7 @@ def annotate(path, inclusive):
 
 def annotate_has_bodies(profile):
     """callgrind_annotate's own costs equal ours; f'2 is part of f's body."""
-    bodies = answers(profile, "threshold 0", "body")[-1]
+    bodies = cpprof.documents(profile, "threshold 0", "body")[-1]
     total, rows = annotate(export(profile, "callgrind"), "no")
     theirs = {}
     for name, hits in rows.items():
@@ -336,7 +334,7 @@ def annotate_has_bodies(profile):
 def annotate_has_descendants(profile):
     """Likewise inclusive costs, unless an outermost function is called as
     well."""
-    functions = answers(profile, "threshold 0", "functions")[-1]
+    functions = cpprof.documents(profile, "threshold 0", "functions")[-1]
     total, rows = annotate(export(profile, "callgrind"), "yes")
     theirs = {name: hits for name, hits in rows.items()
               if not name.endswith("'2")}
@@ -394,13 +392,13 @@ def what_steps_left_comes_back(profile, form, step, by):
     run(CPPROF, "-q", "-e", step, "-e", f"export {form} {path}", profile)
     ours, theirs = (
         [[(row["hits"], row["path"]) for row in document["rows"]]
-         for document in answers(file, *before, f"granularity {by}", *views)
+         for document in cpprof.documents(file, *before, f"granularity {by}", *views)
          if document["schema"] != "cpprof.settings/1"]
         for file, before in ((profile, [step]), (path, [])))
     assert len(ours) == 3 and ours == theirs, (ours, theirs)
     assert ours[0] and ours != [
         [(row["hits"], row["path"]) for row in document["rows"]]
-        for document in answers(profile, f"granularity {by}", *views)]
+        for document in cpprof.documents(profile, f"granularity {by}", *views)]
 
 
 def main():

@@ -12,25 +12,21 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
-from pprof_writer import write  # noqa: E402
+import cpprof
+from claims import Claims
+from pprof_writer import write
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 NONE = "[none]"
 claims = Claims()
 
 
 def run(profile, *commands, check=True):
-    words = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
-    for command in commands:
-        words += ["-e", command]
-    return subprocess.run([*words, profile], capture_output=True, text=True,
-                          timeout=60, check=check)
+    return cpprof.ask(profile, "threshold 0", *commands,
+                      options=("-F", "json"), status=0 if check else None)
 
 
 def rows(profile, command):

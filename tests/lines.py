@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import tempfile
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+import cpprof
+
+CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get("builddir", "."))
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "sample-data",
                       "sites.c")
@@ -27,12 +29,8 @@ def check(claim, is_true, *why):
 
 def ask(profile, *commands, options=()):
     """The rows of the last command, by path, and its notes."""
-    words = [CPPROF, "-q", *options, "-e", "threshold 0", "-e", "format json"]
-    for command in commands:
-        words += ["-e", command]
-    answer = subprocess.run(words + [profile], stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, check=True,
-                            timeout=120)
+    answer = cpprof.ask(profile, "threshold 0", "format json", *commands,
+                        options=options)
     last = json.loads(answer.stdout.splitlines()[-1])
     return ({tuple(row["path"]): row["hits"] for row in last["rows"]},
             last["total"], answer.stderr)

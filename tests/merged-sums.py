@@ -8,30 +8,19 @@ is decoded by tests/merged_file.py, and exported and read again.  Speaks TAP.
 """
 import collections
 import gzip
-import json
 import os
 import random
-import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
-import merged_file  # noqa: E402
-from pprof_writer import Strings, message, number, varint  # noqa: E402
+import cpprof
+from claims import Claims, rounds
+import merged_file
+from pprof_writer import Strings, message, number, varint
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
-PAIRS = 150
+PAIRS = rounds(40)
 THREADS = ("worker", "io loop", "main")
 NAMES = ("a", "b", "c", "operator new(unsigned long)", "x y", "\u00e9\u4e2d")
 claims = Claims()
-
-
-def run(*words):
-    done = subprocess.run([CPPROF, *words], capture_output=True, check=False,
-                          timeout=120)
-    assert done.returncode == 0, (words, done.stderr)
-    return done.stdout
 
 
 class Member:
@@ -149,7 +138,7 @@ def in_gticks(sums):
 def text_of(path):
     """What export cpprof-text writes, in gticks."""
     kinds, sums = [], collections.Counter()
-    for line in run("-q", "-e", "export cpprof-text", path).decode() \
+    for line in cpprof.run("-q", "-e", "export cpprof-text", path).stdout \
             .splitlines():
         if line.startswith("# resource: "):
             name, gtick, interval = line[12:].split("; ")
@@ -164,7 +153,7 @@ def text_of(path):
 
 
 def resources_of(path):
-    answer = json.loads(run("-q", "-F", "json", "-e", "info", path))
+    answer = cpprof.table(path, "info")
     return {row["name"]: (row["hits"], row["samples"])
             for row in answer["rows"]}
 
@@ -172,7 +161,7 @@ def resources_of(path):
 def check_samples(member):
     """As many are shown of the file as of what it is merged to."""
     shown = resources_of(member.path)
-    run("merge", "-o", "one", member.path)
+    cpprof.run("merge", "-o", "one", member.path)
     assert resources_of("one") == shown, (shown, resources_of("one"))
     if member.samples is not None:
         assert +member.samples == +collections.Counter(
@@ -184,9 +173,9 @@ def check_pair(source):
     paths = [member.path for member in members]
     check_samples(members[0])
     expected = members[0].sums() + members[1].sums()
-    run("merge", "-o", "sum", *paths)
+    cpprof.run("merge", "-o", "sum", *paths)
     assert merged_file.read("sum").sums() == expected
-    run("merge", "--by", "id", "-o", "ids", *paths)
+    cpprof.run("merge", "--by", "id", "-o", "ids", *paths)
     found = merged_file.read("ids")
     assert found.sums() == expected
     parts = [collections.Counter() for _ in found.values]
@@ -195,9 +184,9 @@ def check_pair(source):
     assert sorted(sorted((+part).items()) for part in parts) == sorted(
         sorted(member.sums().items()) for member in members if member.sums())
     assert text_of("sum") == text_of("ids") == in_gticks(expected)
-    run("-q", "-e", "export pprof again.pb.gz", "sum")
+    cpprof.run("-q", "-e", "export pprof again.pb.gz", "sum")
     assert text_of("again.pb.gz") == in_gticks(expected)
-    run("merge", "-o", "again", "again.pb.gz")
+    cpprof.run("merge", "-o", "again", "again.pb.gz")
     assert in_gticks(merged_file.read("again").sums()) == \
         in_gticks(expected)
     threads = collections.Counter()
@@ -206,7 +195,7 @@ def check_pair(source):
             if thread is not None:
                 threads[kind, stack, thread] += n
     if threads:
-        run("merge", "--by", "thread", "-o", "threads", *paths)
+        cpprof.run("merge", "--by", "thread", "-o", "threads", *paths)
         found = merged_file.read("threads")
         assert found.sums() == expected
         assert by_thread(found) == +threads, (by_thread(found), +threads)

@@ -10,38 +10,25 @@ import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import types
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import oracle  # noqa: E402
-from claims import Claims  # noqa: E402
-from terminal import Terminal, has_terminals  # noqa: E402
+import cpprof
+import oracle
+from claims import Claims
+from terminal import Terminal, has_terminals
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 HEADER = "# cpprof 1\n# resource: cpu; gtick=microsecond; interval=1000\n"
 claims = Claims()
 
 
 def run(*words, status=0, folder=None):
-    done = subprocess.run([CPPROF, *words], stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=120, check=False,
-                          cwd=folder)
-    assert done.returncode == status, (words, done)
-    return done
-
-
-def ask(path, *lines, folder=None):
-    words = ["-q", "-F", "json"]
-    for line in lines:
-        words += ["-e", line]
-    out = run(*words, path, folder=folder).stdout.decode()
-    return [json.loads(line) for line in out.splitlines()]
+    return cpprof.run(*words, status=status, cwd=folder, text=False)
 
 
 def opened(path, *lines, folder=None):
-    return ask(path, *lines, folder=folder)[-1]["rows"][0]
+    return cpprof.documents(path, *lines, cwd=folder)[-1]["rows"][0]
 
 
 def refused(path, *lines, folder=None):
@@ -188,8 +175,8 @@ def check_what_is_opened(folder):
     for options in [], ["--by", "id"]:
         fleet, members = random_fleet(rng, folder, *options)
         for path in some_paths(rng, members):
-            first, functions = ask(fleet, f"open member of "
-                                   f"{' '.join(path)}", "functions")
+            first, functions = cpprof.documents(fleet, f"open member of "
+                                                f"{' '.join(path)}", "functions")
             own = members[first["rows"][0]["member"]]
             if functions["total"] != sum(own.values()):
                 wrong.append((path, first, functions))
@@ -308,7 +295,7 @@ def check_files(folder):
     claims.check("or named, if there is no other", "one.folded has changed "
                  "since it was merged" in text and
                  f"load {home}/one.folded" in text, text)
-    text = ask(fleet, "functions", folder=folder)
+    text = cpprof.documents(fleet, "functions", cwd=folder)
     claims.check("the profile stays after an error",
                  text[0]["total"] == 3, text)
 

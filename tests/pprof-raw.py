@@ -9,38 +9,28 @@ tests/data/raw/NAME.raw.gz was printed from NAME.pb.gz, there or in
 tests/data/go.  Where go is installed, it prints it again.
 """
 import glob
-import json
 import os
 import shutil
 import subprocess
 import tempfile
 
+import cpprof
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-CPPROF = os.environ.get("CPPROF", "./cpprof")
 DATA = os.path.join(HERE, "data")
-
-
-def run(profile, *commands):
-    """The output of the commands, a line each."""
-    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
-    for command in commands:
-        arguments += ["-e", command]
-    return subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, check=True,
-                          timeout=120).stdout.splitlines()
 
 
 def rows(profile, *commands):
     """Rows of the last view; pprof prints no samples that are 0."""
-    answer = json.loads(run(profile, *commands)[-1])
+    answer = cpprof.table(profile, "threshold 0", *commands)
     return answer["total"], [row for row in answer["rows"] if row["hits"] > 0]
 
 
 def facts(profile):
     """The facts in which both must agree, by name."""
     found = {}
-    names = [row for row in run(profile, "export cpprof-text")
+    text = cpprof.text(profile, "export cpprof-text")
+    names = [row for row in text.splitlines()
              if row.startswith("# resource: ")]
     for line in names:
         name = line[len("# resource: "):].partition(";")[0]
@@ -51,9 +41,11 @@ def facts(profile):
             found[f"{name} {view}"] = rows(profile, "resource " + name, view)
         found[f"{name} lines"] = rows(profile, "resource " + name,
                                       "granularity line", "functions")
-    found["threads"] = [row for row in run(profile, "set format text", "info")
+    found["threads"] = [row for row in
+                        cpprof.text(profile, "info").splitlines()
                         if row.startswith("threads")]
-    found["stacks"] = sorted(run(profile, "export collapsed"))
+    found["stacks"] = sorted(
+        cpprof.text(profile, "export collapsed").splitlines())
     return found
 
 

@@ -11,28 +11,19 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
                        "sample-data")
 claims = Claims()
 
 
-def run(path, *lines, status=0):
-    done = subprocess.run(
-        [CPPROF, "-q", *[word for line in lines for word in ("-e", line)],
-         *(path if isinstance(path, list) else [path])],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, timeout=120, check=False)
-    assert done.returncode == status, (lines, done.stderr)
-    return (done.stdout if status == 0 else done.stderr).decode()
+def run(paths, *lines, status=0):
+    done = cpprof.ask(paths, *lines, status=status)
+    return done.stdout if status == 0 else done.stderr
 
 
 def tables(path, *lines):

@@ -6,17 +6,13 @@ Random stacks below frames as stackcollapse-perf.pl and async-profiler write
 them are added up line by line.  Speaks TAP.
 """
 import collections
-import json
 import os
 import random
-import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 # A frame with the name, process and thread that it stands for.
 FRAMES = [
     ("java-4711/4712", "java", 4711, 4712),
@@ -37,12 +33,7 @@ claims = Claims()
 
 
 def run(path, *commands, options=("--thread-frames",)):
-    words = [CPPROF, "-q", "-F", "json", *options, "-e", "threshold 0"]
-    for command in commands:
-        words += ["-e", command]
-    answer = subprocess.run([*words, path], capture_output=True, text=True,
-                            timeout=60, check=True)
-    return json.loads(answer.stdout.splitlines()[-1])
+    return cpprof.table(path, "threshold 0", *commands, options=options)
 
 
 def check(path, seed):

@@ -7,29 +7,22 @@ it show these times for each name, and perf report the same for each thread.
 Speaks TAP.
 """
 import collections
-import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
                       "named.c")
 claims = Claims()
 
 
 def rows(profile, command, *before):
-    words = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
-    for line in (*before, command):
-        words += ["-e", line]
-    run = subprocess.run([*words, profile], capture_output=True, text=True,
-                         timeout=60, check=True)
-    return json.loads(run.stdout.splitlines()[-1])
+    return cpprof.table(profile, "threshold 0", *before, command)
 
 
 def sums(table, *keys):

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""cpprof.py -- runs of cpprof, for tests."""
+import json
+import os
+import subprocess
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+
+
+def is_open_to(user, *files):
+    """Whether a user can execute files of the build: another one can have no
+    way into the directories above it."""
+    return all(subprocess.run(["test", "-x", file], user=user, group=user,
+                              extra_groups=[], check=False).returncode == 0
+               for file in (CPPROF, *files))
+
+
+def run(*words, status=0, text=True, timeout=120, **options):
+    """A finished run of cpprof, without input unless options give it some.
+    status: what it must exit with: a number, several, or None for any."""
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    done = subprocess.run([CPPROF, *words], capture_output=True, text=text,
+                          timeout=timeout, check=False, **options)
+    allowed = (status,) if isinstance(status, int) else status
+    assert allowed is None or done.returncode in allowed, (
+        words, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    return done
+
+
+def ask(paths, *commands, options=(), **more):
+    """A run on a profile, or a list of them, without the first screen."""
+    return run("-q", *options,
+               *(word for command in commands for word in ("-e", command)),
+               *([paths] if isinstance(paths, (str, os.PathLike)) else paths),
+               **more)
+
+
+def text(paths, *commands, **more):
+    """What the commands print."""
+    return ask(paths, *commands, **more).stdout
+
+
+def documents(paths, *commands, options=(), **more):
+    """What they print as JSON: a document for each that shows something."""
+    return [json.loads(line) for line in
+            text(paths, *commands, options=("-F", "json", *options), **more)
+            .splitlines()]
+
+
+def table(paths, *commands, **more):
+    """The document of the last command that shows something."""
+    return documents(paths, *commands, **more)[-1]

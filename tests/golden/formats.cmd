@@ -1,0 +1,22 @@
+# arguments: --symfs /nonexistent
+startup show
+load forms.folded
+functions 4
+load ../tests/data/go/cpu.pb.gz
+functions 4
+load ../tests/data/raw/cpu.raw.gz
+functions 4
+load ../tests/data/callgrind/recs.out.gz
+functions 4
+load ../tests/data/callgrind/cachegrind.out.gz
+functions 4
+load ../tests/data/gperftools/rec.prof
+functions 4
+load ../tests/data/legacy/go-heap.txt
+functions 4
+load ../tests/data/node/busy.cpuprofile.gz
+functions 4
+load ../tests/data/perf/rec.data
+functions 4
+load ../tests/data/perf/rec.script
+functions 4
