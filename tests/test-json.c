@@ -133,22 +133,20 @@ static void
 json_nests_deeply_but_not_without_end(void **state)
 {
 	const size_t n = (1 << 22) + 1;
-	char *bytes = malloc(n);
 	size_t n_tokens;
 	struct text text;
+	char *bytes;
 
 	(void)state;
+	skip_if_quick();
 #ifdef __SANITIZE_ADDRESS__
-	free(bytes);
 	skip_since("yajl's stack grows in small steps, which "
 	           "AddressSanitizer copies it for");
 #endif
+	bytes = malloc(n);
 	memset(bytes, '[', n);
-	text = read_all(bytes, n - 1, &n_tokens);
-	assert_int_equal(n_tokens, n - 1);
-	assert_false(text.error.is_set);
-	close_text(&text);
 	text = read_all(bytes, n, &n_tokens);
+	assert_int_equal(n_tokens, n - 1);
 	assert_non_null(strstr(text.error.text,
 	                       "in: 0x400001: values nested deeper"));
 	close_text(&text);

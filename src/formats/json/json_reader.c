@@ -296,8 +296,15 @@ check_progress(struct json_reader *json)
 static void
 parse_block(struct json_reader *json)
 {
+	/*
+	 * yajl reads a token from its beginning again with each block that it
+	 * goes on in.  Such blocks double, so that long strings take time in
+	 * proportion to their length.
+	 */
+	uint64_t size_max = BLOCK_SIZE + json->reader->place - json->last_token;
 	size_t size;
-	const char *bytes = source_peek(json->source, 1, &size, json->error);
+	const char *bytes = source_peek(json->source, size_max, &size,
+	                                json->error);
 	yajl_status status;
 
 	json->at = json->n_tokens = json->n_texts = 0;
@@ -307,8 +314,8 @@ parse_block(struct json_reader *json)
 		end_text(json);
 		return;
 	}
-	if (size > BLOCK_SIZE)
-		size = BLOCK_SIZE;
+	if (size > size_max)
+		size = size_max;
 	status = yajl_parse(json->parser, (const unsigned char *)bytes, size);
 	if (status == yajl_status_error && !json->error->is_set) {
 		if (json_reader_is_damaged(json))
