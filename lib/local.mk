@@ -322,6 +322,7 @@ check-compat: all
 	options='-r cpu -r real -r alloc-bytes -r page-faults' \
 	$(SHELL) $(srcdir)/tests/compat.sh
 
-check-long: check-storm check-kills check-suites check-stacks check-compat
+check-long: check-storm check-kills check-suites check-stacks check-compat \
+	check-rounds
 .PHONY: check-storm check-kills check-suites check-stacks check-compat \
 	check-long

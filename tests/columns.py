@@ -18,17 +18,14 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import oracle  # noqa: E402  (found by the line above)
-from claims import Claims  # noqa: E402
-from terminal import Terminal, has_terminals  # noqa: E402
+import cpprof
+import oracle
+from claims import Claims
+from terminal import Terminal, has_terminals
 
-CPPROF = os.environ.get("CPPROF", "./cpprof")
 SOURCE = os.environ.get("srcdir", ".")
 SAMPLES = os.path.join(SOURCE, "sample-data")
 PROCESS_DB = os.path.join(SAMPLES, "process_db-recorded.folded")
@@ -39,15 +36,9 @@ claims = Claims()
 
 def run(arguments, commands, status=0, script=None):
     """Standard output and error of cpprof with these commands."""
-    words = [CPPROF, "-q", *arguments]
-    if script is None:
-        for command in commands:
-            words += ["-e", command]
-    done = subprocess.run(words, input=script or "", text=True, timeout=300,
-                          capture_output=True, check=False)
-    if status is not None and done.returncode != status:
-        raise AssertionError(f"{commands}: status {done.returncode}\n"
-                             f"{done.stdout}{done.stderr}")
+    words = [word for command in commands for word in ("-e", command)]
+    done = cpprof.run("-q", *arguments, *(words if script is None else ()),
+                      status=status, input=script or "")
     return done.stdout, done.stderr
 
 

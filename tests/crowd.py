@@ -6,16 +6,14 @@ Most of it are waits for a processor.  tests/programs/crowd.c prints how long
 its threads were in each of its parts by their own clocks, and a recording must
 say the same.  Speaks TAP.
 """
-import json
 import os
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 CROWD = os.path.join(os.path.abspath(os.environ.get("builddir", "build")),
                      "tests", "programs", "crowd")
 # A sample stands for waits of very different lengths, so that there are fewer
@@ -28,13 +26,8 @@ claims = Claims()
 
 
 def rows(recording, *commands):
-    words = []
-    for line in ("resource real", "threshold 0", "limit off", *commands):
-        words += ["-e", line]
-    run = subprocess.run([CPPROF, "-q", "-F", "json", *words, recording],
-                         capture_output=True, text=True, timeout=60,
-                         check=True)
-    return json.loads(run.stdout.splitlines()[-1])["rows"]
+    return cpprof.table(recording, "resource real", "threshold 0", "limit off",
+                        *commands)["rows"]
 
 
 def record(directory, *words):

@@ -5,7 +5,6 @@ However a program ends, `info` shows its CPU time, as the kernel reports it to
 its parent, and the cost of sampling as a share of that.  The heading of views
 shows hits that are missing from all stacks.  Speaks TAP.
 """
-import json
 import os
 import resource
 import signal
@@ -14,10 +13,10 @@ import sys
 import tempfile
 import traceback
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collector_file import Profile  # noqa: E402
+import cpprof
+from collector_file import Profile
 
-CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
@@ -42,18 +41,8 @@ if sys.argv[1] != 'exit':
 '''
 
 
-def run(path, *commands):
-    words = [word for command in commands for word in ('-e', command)]
-    result = subprocess.run([CPPROF, '-q', *words, path], text=True,
-                            capture_output=True, timeout=PATIENCE,
-                            stdin=subprocess.DEVNULL)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
 def as_json(path, *commands):
-    return [json.loads(line) for line in
-            run(path, 'format json', *commands).splitlines()]
+    return cpprof.documents(path, *commands)
 
 
 def children_seconds():
@@ -74,7 +63,7 @@ def cpu_time_of(how):
         most = children_seconds() - before
         first, used = map(float, result.stdout.split())
         info, = as_json(path, 'info')
-        text = run(path, 'info')
+        text = cpprof.text(path, 'info')
     killed = how not in ('exit', '_exit')
     assert ('CPU time in seconds, at least' in text) == killed, text
     assert ('cpu_at_least' in info) == killed, info
@@ -118,7 +107,7 @@ def what_was_lost_is_in_the_heading():
         dropped = sum(file.lost() for file in files)
         had = sum(file.of('allocs').hits for file in files)
         flat, functions, info = as_json(path, 'flat', 'functions', 'info')
-        text = run(path, 'flat')
+        text = cpprof.text(path, 'flat')
     assert lost > 100 and lost > had, (lost, had)
     assert flat['lost'] == functions['lost'] == lost, (flat, lost)
     assert '\n%d of %d hits lost: no room to store them\n' % (
@@ -139,7 +128,7 @@ def what_was_put_off(how):
                  'end-deep-' + how], capture_output=True, timeout=PATIENCE,
                 stdin=subprocess.DEVNULL)
             flat, info = as_json(path, 'flat', 'info')
-            text = run(path, 'flat')
+            text = cpprof.text(path, 'flat')
         lost, all = flat.get('lost', 0), flat.get('lost', 0) + flat['total']
         assert 1000 <= all <= 1100, flat
         assert lost <= all / 100 or \
@@ -157,7 +146,7 @@ def what_was_not_lost_is_not():
              '-c', 'print(1)'], capture_output=True, timeout=PATIENCE,
             stdin=subprocess.DEVNULL)
         flat, = as_json(path, 'flat')
-        text = run(path, 'flat')
+        text = cpprof.text(path, 'flat')
     assert 'lost' not in flat and 'lost' not in text, text
 
 

@@ -17,25 +17,22 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import oracle  # noqa: E402
-from claims import Claims  # noqa: E402
-from terminal import Terminal, has_terminals  # noqa: E402
+import cpprof
+import oracle
+from claims import Claims
+from terminal import Terminal, has_terminals
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+CPPROF = cpprof.CPPROF
 SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
                        "sample-data")
 claims = Claims()
 
 
 def run(path, *lines):
-    done = subprocess.run(
-        [CPPROF, "-q", *[word for line in lines for word in ("-e", line)],
-         path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, timeout=120, check=False)
-    assert done.returncode == 0 and not done.stderr, (lines, done.stderr)
-    return done.stdout.decode()
+    done = cpprof.ask(path, *lines)
+    assert not done.stderr, (lines, done.stderr)
+    return done.stdout
 
 
 def explain(path, *lines, command="explain"):

@@ -23,13 +23,13 @@ import tempfile
 import unicodedata
 import xml.etree.ElementTree as ElementTree
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import oracle  # noqa: E402
-from claims import Claims  # noqa: E402
-from terminal import Terminal, has_terminals  # noqa: E402
+import cpprof
+import oracle
+from claims import Claims
+from terminal import Terminal, has_terminals
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+CPPROF = cpprof.CPPROF
 SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
                        "sample-data")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -38,10 +38,7 @@ claims = Claims()
 
 
 def run(*arguments, **options):
-    return subprocess.run([CPPROF, "-q", *arguments],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120, check=False,
-                          **options)
+    return cpprof.run("-q", *arguments, text=False, status=None, **options)
 
 
 def ask(*arguments):

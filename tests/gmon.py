@@ -7,7 +7,6 @@ program and at fixed addresses, and profiled.  Every figure of gprof's flat
 profile and of its call graph profile must be there, in seconds to two decimal
 places; also for two runs, summed by gprof and by cpprof.
 """
-import json
 import os
 import re
 import shutil
@@ -15,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+import cpprof
+
+CPPROF = cpprof.CPPROF
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..", "sample-data", "rdparse.c")
 CALLED = r"(\d+)(?:([+/])(\d+))?"
@@ -27,8 +28,7 @@ def run(*command, **options):
 
 
 def ask(folder, command, *files):
-    return json.loads(run(CPPROF, "-q", "-F", "json", "-e", "threshold 0",
-                          "-e", command, *files, cwd=folder))
+    return cpprof.table(files, "threshold 0", command, cwd=folder)
 
 
 def near(hits, interval, seconds):

@@ -9,14 +9,13 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
 SAMPLES = os.path.join(SOURCE, "sample-data")
 N_RANDOM = 40
@@ -129,12 +128,8 @@ def expected(stacks, wanted, inlines=True):
 
 def ask(profile, *commands):
     """The documents of the commands that print one, and the notes."""
-    words = [CPPROF, "-q", "-F", "json"]
-    for command in commands:
-        words += ["-e", command]
-    answer = subprocess.run(words + [profile], stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, timeout=120,
-                            check=False)
+    answer = cpprof.ask(profile, *commands, options=("-F", "json"),
+                        status=None)
     return ([json.loads(line) for line in answer.stdout.splitlines()],
             answer.stderr)
 

@@ -14,10 +14,10 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from terminal import PATIENCE, Terminal, has_terminals  # noqa: E402
+import cpprof
+from terminal import PATIENCE, Terminal, has_terminals
 
-CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 TARGET = os.path.join(BUILD, 'tests', 'programs', 'target')
 CLEAR = '\x1b[H\x1b[J'
@@ -60,9 +60,7 @@ class Recording:
 
 
 def run(*arguments, **keywords):
-    return subprocess.run([CPPROF, '-q', *arguments], capture_output=True,
-                          text=True, timeout=60, stdin=subprocess.DEVNULL,
-                          **keywords)
+    return cpprof.run('-q', *arguments, status=None, **keywords)
 
 
 def counts(text):

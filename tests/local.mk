@@ -33,6 +33,29 @@ unit_libs = $(core_libs) $(case_libs)
 failing_memory = -Wl,--wrap=malloc,--wrap=calloc -Wl,--wrap=realloc \
 	-Wl,--wrap=reallocarray,--wrap=aligned_alloc -Wl,--wrap=progress_step
 
+# The longest first, so that no processor is idle at the end.
+script_tests = \
+	tests/fleet-noise.py tests/round-trips.py tests/hostile.py \
+	tests/export.py tests/merge.py tests/merged-sums.py tests/members.py \
+	tests/assert.py tests/grouped-calls.py tests/merged-hostile.py \
+	tests/diff.py tests/sides.py tests/random-calls.py tests/times.py \
+	tests/refinements.py tests/pprof-samples.py tests/names.py \
+	tests/noise.py tests/random-oracle.py tests/flame.py tests/fleet.py \
+	tests/gmon.py tests/labels.py tests/many-paths.py tests/explain.py \
+	tests/section-steps.py tests/short-names.py tests/ci.py \
+	tests/record.sh tests/test-prompt.py tests/firefox.py tests/open.py \
+	tests/columns.py tests/jit.py tests/quickstart.sh tests/threads.py \
+	tests/recordings.sh tests/test-shell.sh tests/list.py tests/disasm.py \
+	tests/mapped.py tests/specialise.py tests/cpuprofile.py \
+	tests/layers.sh tests/thread-frames.py tests/amounts.py \
+	tests/lines.py tests/roots.py tests/callgrind.py tests/pprof-raw.py \
+	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
+	tests/namespaces.py tests/reference.sh tests/golden.sh \
+	tests/legacy.py tests/other-tools.py tests/dist.sh
+
+check_SCRIPTS += $(script_tests)
+TESTS += $(script_tests)
+
 unit_tests = \
 	tests/test-address-lines \
 	tests/test-arguments \
@@ -365,73 +388,14 @@ tests_test_views_properties_SOURCES = tests/test-views-properties.c \
 tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
-script_tests = \
-	tests/callgrind.py \
-	tests/cpuprofile.py \
-	tests/diff.py \
-	tests/visible.py \
-	tests/disasm.py \
-	tests/dist.sh \
-	tests/assert.py \
-	tests/ci.py \
-	tests/explain.py \
-	tests/roots.py \
-	tests/amounts.py \
-	tests/export.py \
-	tests/firefox.py \
-	tests/flame.py \
-	tests/gmon.py \
-	tests/golden.sh \
-	tests/grouped-calls.py \
-	tests/hostile.py \
-	tests/jit.py \
-	tests/columns.py \
-	tests/labels.py \
-	tests/layers.sh \
-	tests/legacy.py \
-	tests/lines.py \
-	tests/list.py \
-	tests/manual.py \
-	tests/limits.py tests/mapped.py tests/names.py tests/namespaces.py \
-	tests/fleet.py \
-	tests/noise.py \
-	tests/fleet-noise.py \
-	tests/members.py \
-	tests/sides.py \
-	tests/many-paths.py \
-	tests/open.py \
-	tests/merge.py \
-	tests/merged-hostile.py \
-	tests/merged-sums.py \
-	tests/other-tools.py \
-	tests/pprof-raw.py \
-	tests/pprof-samples.py \
-	tests/quickstart.sh \
-	tests/random-calls.py \
-	tests/random-oracle.py \
-	tests/record.sh \
-	tests/recordings.sh \
-	tests/recursion.py \
-	tests/refinements.py \
-	tests/reference.sh \
-	tests/round-trips.py \
-	tests/section-steps.py \
-	tests/short-names.py \
-	tests/specialise.py \
-	tests/test-prompt.py \
-	tests/test-shell.sh \
-	tests/thread-frames.py \
-	tests/threads.py \
-	tests/times.py
-
-check_SCRIPTS += $(script_tests)
-TESTS += $(script_tests)
 EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
-	tests/claims.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+	tests/claims.py tests/cpprof.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \
+	tests/golden/compare.cmd tests/golden/compare.out \
 	tests/golden/flame.cmd tests/golden/flame.out \
+	tests/golden/formats.cmd tests/golden/formats.out \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \
@@ -439,32 +403,37 @@ EXTRA_DIST += \
 	tests/golden/list.cmd tests/golden/list.out \
 	tests/golden/process_db.cmd tests/golden/process_db.out \
 	tests/golden/refine.cmd tests/golden/refine.out \
-	tests/golden/separated.cmd tests/golden/separated.out
+	tests/golden/separated.cmd tests/golden/separated.out \
+	tests/golden/views.cmd tests/golden/views.out
 
-# Part of check, to be run after each change: what fits into 90 seconds of two
-# cores.  It builds only what these tests need, and uses all cores unless told.
-quick_scripts = tests/golden.sh tests/layers.sh
-slow_unit_tests = \
-	tests/test-address-lines \
-	tests/test-debug-lines \
-	tests/test-json \
-	tests/test-out-of-memory \
-	tests/test-unwind \
-	tests/test-views-properties
-quick_unit_tests = $(filter-out $(slow_unit_tests:=$(EXEEXT)),$(unit_tests) \
-	$(collector_unit_tests))
-quick_tests = $(filter $(TESTS),$(quick_unit_tests) $(quick_scripts))
+# Part of check, to be run after each change: all unit tests without the cases
+# that skip_if_quick of tests/skip.h leaves out, and golden scripts.  It builds
+# only what these need, and uses all cores unless told.
+quick_tests = $(filter $(TESTS),tests/golden.sh tests/layers.sh \
+	$(unit_tests) $(collector_unit_tests))
 quick_make = $(MAKE) $(AM_MAKEFLAGS) \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j`nproc`)
 check-quick:
 	$(quick_make) cpprof$(EXEEXT) $(filter $(check_PROGRAMS),$(quick_tests))
 	@start=`date +%s`; \
-	$(quick_make) check-TESTS TESTS='$(quick_tests)' check_PROGRAMS= \
+	CHECK_QUICK=1 $(quick_make) check-TESTS TESTS='$(quick_tests)' check_PROGRAMS= \
 		check_LIBRARIES= check_LTLIBRARIES= check_SCRIPTS=; \
 	status=$$?; \
 	echo "check-quick ran its tests in $$((`date +%s` - start)) s"; \
 	exit $$status
 .PHONY: check-quick
+
+# Not part of check: tests that draw at random, ten times as long.
+random_tests = tests/assert.py tests/brief.py tests/diff.py tests/export.py \
+	tests/grouped-calls.py tests/members.py tests/merge.py \
+	tests/merged-sums.py tests/pprof-samples.py tests/random-calls.py \
+	tests/random-oracle.py tests/refinements.py tests/section-steps.py \
+	tests/sides.py tests/test-resources.py
+check-rounds: all
+	TEST_ROUNDS=10 TEST_TIME_LIMIT=36000 TEST_CASE_LIMIT=36000 \
+		$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(filter $(TESTS),$(random_tests))'
+.PHONY: check-rounds
 
 # It counts ticks of CPU time: best with the machine to itself.
 tests/test-collector.log: $(filter-out tests/test-collector.log,$(TEST_LOGS))

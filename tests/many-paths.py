@@ -9,14 +9,13 @@ which there is room.  Rows and values must be those that are computed here, of
 all paths and in fractions.  A search with room for all of its paths must show
 the same rows.
 """
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from fractions import Fraction
 
-CPPROF = os.environ.get("CPPROF", "./cpprof")
+import cpprof
+
 ROOM = 1 << 17
 LAYERS = 17
 HITS = 10_000_000
@@ -75,10 +74,7 @@ def all_paths(calls, inclusive, root, is_up):
 
 
 def ask(path, *commands):
-    options = [part for command in commands for part in ("-e", command)]
-    answer = subprocess.run([CPPROF, "-q", "-F", "json", *options, path],
-                            check=True, capture_output=True, text=True).stdout
-    view = json.loads(answer)
+    view = cpprof.table(path, *commands)
     return view, {tuple(row["path"]): row["hits"] for row in view["rows"]}
 
 

@@ -5,6 +5,7 @@
     mutate.py [--count N] [--seed S] [--copy FOLDER] [PATH...]
     mutate.py --replay FILE [--copy FOLDER] [PATH...]
     mutate.py --plain ...
+    mutate.py --quick ...
 
 `make mutate` runs it in the build directory; MUTATE holds the arguments.  A
 PATH is a file or a folder of the sources; SCOPE has the default.  The sources
@@ -26,7 +27,8 @@ that changes nothing a user can see; only a reader can tell.
 
 --replay repeats the survivors in the output of an earlier run.  --plain builds
 without the sanitizers, which takes a third of the time: a quick first run, whose
-survivors are then repeated with them.
+survivors are then repeated with them.  --quick runs only the tests that are part
+of `make check-quick`.
 """
 import argparse
 import glob
@@ -507,15 +509,19 @@ def tests_of(path):
                      key=len)]
 
 
-def attempt(copy, path, first, last, new, slowest):
+def is_quick(test):
+    """Whether it is part of check-quick."""
+    return not test.endswith((".py", ".sh")) or test == "tests/golden.sh"
+
+
+def attempt(copy, path, first, last, new, tests, slowest):
     """One mutation: "noticed", "survived", "same", or None if there is none."""
     whole = os.path.join(copy.source, path)
     text = read(whole)
     lines = text.split("\n")
     old = lines[first:last + 1]
     changed = [*lines[:first], new, *[""] * (last - first), *lines[last + 1:]]
-    tests = [test for test in tests_of(path)
-             if copy.times.get(test, 0) <= slowest]
+    tests = [test for test in tests if copy.times.get(test, 0) <= slowest]
     copy.measure(tests)
     tests = [test for test in tests if copy.times[test] <= slowest]
     place = f"{path}:{first + 1}: "
@@ -549,10 +555,13 @@ def main():
     parser.add_argument("--copy")
     parser.add_argument("--replay")
     parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--slowest", type=float, default=1000,
                         help="leave tests out that take more seconds")
     parser.add_argument("paths", nargs="*")
     arguments = parser.parse_args()
+    if arguments.quick:
+        os.environ["CHECK_QUICK"] = "1"
     count = {"noticed": 0, "survived": 0, "same": 0, None: 0}
     if arguments.replay:
         chosen = survivors(arguments.replay, arguments.paths)
@@ -565,7 +574,9 @@ def main():
             if not arguments.replay and arguments.count == \
                     count["noticed"] + count["survived"]:
                 break
-            count[attempt(copy, *mutation, arguments.slowest)] += 1
+            tests = [test for test in tests_of(mutation[0])
+                     if is_quick(test) or not arguments.quick]
+            count[attempt(copy, *mutation, tests, arguments.slowest)] += 1
     n = count["noticed"] + count["survived"]
     print(f"{count['noticed']} of {n} mutations noticed; not counted: "
           f"{count['same']} of the same machine code, {count[None]} that do "

@@ -15,11 +15,11 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
-from collector_file import Profile  # noqa: E402
+import cpprof
+from claims import Claims
+from collector_file import Profile
 
-CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
 LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
@@ -199,14 +199,9 @@ def python(user):
                 name == 'python3')
 
 
-def may_read(user):
-    return run(['test', '-x', BRIEF], user).returncode == 0 and \
-        run(['test', '-r', LIBRARY], user).returncode == 0
-
-
 def attempt(name, who, user, command, check, *more):
     claim = f'{name}, {who}'
-    if not may_read(user):
+    if not cpprof.is_open_to(user, BRIEF, LIBRARY):
         claims.skip(claim, 'another user cannot read the build')
     elif not works(command, user):
         claims.skip(claim, 'not possible here')

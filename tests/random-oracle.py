@@ -16,9 +16,10 @@ import subprocess
 import sys
 import tempfile
 
+import cpprof
+from claims import rounds
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-CPPROF = os.environ.get("CPPROF", "./cpprof")
-sys.path.insert(0, HERE)
 
 
 def stacks_of(seed):
@@ -33,9 +34,8 @@ def stacks_of(seed):
 
 def ask(script, *files):
     """The program's output for a script, as bytes."""
-    return subprocess.run([CPPROF, "-q", "-F", "json", "-x", script, *files],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          check=True, timeout=120).stdout
+    return cpprof.run("-q", "-F", "json", "-x", script, *files,
+                      text=False).stdout
 
 
 def oracle(view, path):
@@ -107,7 +107,7 @@ def check(seed, folder):
 
 def main():
     first, count = (int(argument) for argument in
-                    (sys.argv[1:] + ["1", "60"][len(sys.argv) - 1:]))
+                    (sys.argv[1:] + ["1", rounds(24)][len(sys.argv) - 1:]))
     for number, seed in enumerate(range(first, first + count), 1):
         with tempfile.TemporaryDirectory() as folder:
             wrong = check(seed, folder)

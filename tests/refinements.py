@@ -25,10 +25,8 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import oracle  # noqa: E402  (found by the line above)
-from claims import Claims  # noqa: E402
+import oracle
+from claims import Claims, rounds
 
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 PROFILES_A_BATCH = 60
@@ -1054,7 +1052,7 @@ def check_ready_groups(folder):
 
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    wanted = int(os.environ.get("ORACLE_CASES", "20000"))
+    wanted = int(os.environ.get("ORACLE_CASES", rounds(8000)))
     claims, done, seed = Claims(), 0, first
     while done < wanted:
         with tempfile.TemporaryDirectory() as folder:

@@ -3,6 +3,7 @@
  * that lies and whatever its state.
  */
 #include "tests/module-fixture.h"
+#include "tests/skip.h"
 
 #include <sys/mman.h>
 
@@ -441,6 +442,7 @@ a_damaged_file_does_no_harm(void **state)
 	size_t size = read_small_program(&image);
 
 	(void)state;
+	skip_if_quick();
 	for (size_t i = 0; i < PLACES; i++) {
 		size_t at = size * i / PLACES;
 		unsigned char before = image[at];

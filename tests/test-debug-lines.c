@@ -8,6 +8,7 @@
  * files after whole-program optimisation.
  */
 #include "tests/module-fixture.h"
+#include "tests/skip.h"
 
 #include <sys/mman.h>
 
@@ -298,6 +299,7 @@ static void
 lines_of_compressed_sections_agree(void **state)
 {
 	(void)state;
+	skip_if_quick();
 	assert_compiled_agrees("cc -g -gz", "inlines.c");
 	assert_compiled_agrees("c++ -g -gz", "inlines.cc");
 	assert_compiled_agrees("c++ -gdwarf-4 -gz=zlib-gnu", "inlines.cc");
@@ -326,6 +328,7 @@ lines_of_sections_that_zstd_packed_agree(void **state)
 	char directory[64], path[80], packed[80];
 
 	(void)state;
+	skip_if_quick();
 	make_directory(directory);
 	compile(directory, "c++ -g", "inlines.cc");
 	snprintf(path, sizeof path, "%s/program", directory);
@@ -364,6 +367,7 @@ static void
 lines_of_fixed_addresses_and_many_sections_agree(void **state)
 {
 	(void)state;
+	skip_if_quick();
 	assert_compiled_agrees("c++ -g -no-pie -ffunction-sections "
 	                       "-Wl,--gc-sections", "inlines.cc");
 }
@@ -373,6 +377,7 @@ static void
 lines_of_programs_optimised_as_a_whole_agree(void **state)
 {
 	(void)state;
+	skip_if_quick();
 	if (!has_llvm())
 		skip_since("llvm-addr2line not found");
 	assert_compiled_agrees("cc -g -flto", "inlines.c");
@@ -383,6 +388,7 @@ static void
 lines_of_clang_agree(void **state)
 {
 	(void)state;
+	skip_if_quick();
 	if (!has_llvm())
 		skip_since("llvm-addr2line not found");
 	assert_compiled_agrees("clang -gdwarf-4", "inlines.c");
