@@ -9,14 +9,13 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
-from terminal import ESCAPES, Terminal, has_terminals  # noqa: E402
+import cpprof
+from claims import Claims
+from terminal import ESCAPES, Terminal, has_terminals
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
 FUNCTIONS = ["qsort", "printf", "getenv", "strtol", "fread", "system",
              "regcomp", "vfprintf"]
@@ -126,10 +125,8 @@ def run(*words, check=True):
 
 
 def ask(profile, *commands):
-    words = [CPPROF, "-q", "-F", "json"]
-    for command in commands:
-        words += ["-e", command]
-    answer = run(*words, profile, check=False)
+    answer = cpprof.ask(profile, *commands, options=("-F", "json"),
+                        status=None)
     return ([json.loads(line) for line in answer.stdout.splitlines()],
             answer.stderr)
 

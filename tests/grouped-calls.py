@@ -20,16 +20,15 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
+from claims import Claims, rounds
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-from claims import Claims  # noqa: E402
 
 calls = importlib.import_module("random-calls")
 CPPROF = calls.CPPROF
-PROGRAMS = int(os.environ.get("PROGRAMS", "60"))
+PROGRAMS = int(os.environ.get("PROGRAMS", rounds(20)))
 claims = Claims()
 
 

@@ -16,9 +16,11 @@ import subprocess
 import sys
 import tempfile
 
+from claims import rounds
+
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 SEED = int(os.environ.get("SEED", "1"))
-PROGRAMS = int(os.environ.get("PROGRAMS", "60"))
+PROGRAMS = int(os.environ.get("PROGRAMS", rounds(24)))
 
 
 GRANULARITIES = ("function", "module", "file", "line", "callsite")

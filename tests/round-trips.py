@@ -7,6 +7,7 @@ each view of what is read back must equal that of the profile, except for what
 the writer reports as left out.  `export` reports that in one line; PARDONS
 says what each of its words excuses.  Speaks TAP.
 """
+import functools
 import gzip
 import json
 import os
@@ -60,9 +61,21 @@ def answers(profile, *commands):
             for line in run(profile, *commands).stdout.splitlines()]
 
 
+def once(ask):
+    """Asks a profile only once, with each setting for inlined calls, although
+    it is exported to all formats.  Not for what is read back."""
+    @functools.cache
+    def keep(inlines, *question):
+        return ask(*question)
+    return lambda *question: keep(inlines, *question)
+
+
 def resources(profile):
     rows = answers(profile, "resource")[0]["rows"]
     return {row["name"]: row for row in rows}
+
+
+resources_once = once(resources)
 
 
 def export(profile, form, path):
@@ -89,9 +102,10 @@ def what_is_to_come_back(profile, pardons, *setup):
             if (granularity not in pardons and view not in pardons and
                     is_told and (has_stacks or view != "tree")):
                 wanted.append((granularity, view))
-    return wanted
+    return tuple(wanted)
 
 
+@once
 def roots(profile, *setup):
     """The granularities that a profile has, each with its root or None."""
     commands = [command for granularity in GRANULARITIES for command in
@@ -105,6 +119,7 @@ def roots(profile, *setup):
             if has_it == granularity]
 
 
+@once
 def has(profile, command):
     try:
         run(profile, command)
@@ -125,6 +140,10 @@ def tables(profile, resource, root, wanted):
             [] or "path" in document["rows"][0]]
 
 
+tables_once = once(tables)
+
+
+@once
 def largest(profile, resource):
     rows = answers(profile, f"resource |{resource}|", "functions")[0]["rows"]
     return rows[0]["path"][0] if rows and rows[0]["hits"] else None
@@ -146,12 +165,14 @@ def check_resource(profile, back, one, other, pardons):
     root = largest(profile, one["name"])
     if root is None:
         return
-    wanted = what_is_to_come_back(profile, pardons,
-                                  f"resource |{one['name']}|", f"root |{root}|")
-    both = [tables(path, resource["name"], root, wanted)
-            for path, resource in ((profile, one), (back, other))]
-    assert len(both[0]) == len(both[1]) == len(wanted), list(map(len, both))
-    for name, ours, theirs in zip(wanted, *both):
+    setup = f"resource |{one['name']}|", f"root |{root}|"
+    wanted = what_is_to_come_back(profile, pardons, *setup)
+    everything = what_is_to_come_back(profile, frozenset(), *setup)
+    shown = dict(zip(everything, tables_once(profile, one["name"], root,
+                                             everything), strict=True))
+    for name, theirs in zip(wanted, tables(back, other["name"], root, wanted),
+                            strict=True):
+        ours = shown[name]
         ours = {path: [hits * factor for hits in pair]
                 for path, pair in ours.items()}
         differing = [(path, ours.get(path), theirs.get(path))
@@ -160,12 +181,17 @@ def check_resource(profile, back, one, other, pardons):
         assert not differing, (one["name"], *name, differing[:3])
 
 
+@once
+def bodies(profile):
+    return run(profile, "functions", "body").stdout
+
+
 def comes_back(profile, form):
     """Checks each setting for inlined calls that shows something different."""
     global inlines
     seen = []
     for inlines in INLINES:
-        shown = run(profile, "functions", "body").stdout
+        shown = bodies(profile)
         if shown not in seen:
             comes_back_so(profile, form)
         seen.append(shown)
@@ -182,7 +208,7 @@ def comes_back_so(profile, form):
                 if form + " holds" in line or "what " + form in line]
         assert len(told) == 1, refused.stderr
         return
-    ours, theirs = resources(profile), resources(back)
+    ours, theirs = resources_once(profile), resources(back)
     for name, one in ours.items():
         if "resources" not in pardons:
             check_resource(profile, back, one, theirs[name], pardons)

@@ -13,12 +13,10 @@ import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
-from pprof_writer import write  # noqa: E402
+from claims import Claims, rounds
+from pprof_writer import write
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 # Locations 8 and 9 are inlined chains, innermost first; 10 starts threads.
@@ -174,7 +172,7 @@ def check(path, seed):
 
 
 def main():
-    n = int(os.environ.get("SEEDS", "300"))
+    n = int(os.environ.get("SEEDS", rounds(80)))
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
         path = os.path.join(directory, "p.pb.gz")
         wrong = [why for seed in range(n) if (why := check(path, seed))]

@@ -12,26 +12,21 @@ import random
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+import cpprof
+from claims import Claims
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CPPROF = cpprof.CPPROF
 claims = Claims()
 
 
 def run(path, *commands):
-    words = [CPPROF, "-q", "-n", "-F", "json", "-e", "threshold 0", "-e",
-             "inlines off"]
-    for command in commands:
-        words += ["-e", command]
-    return subprocess.run([*words, path], capture_output=True, text=True,
-                          timeout=60, stdin=subprocess.DEVNULL)
+    return cpprof.ask(path, "threshold 0", "inlines off", *commands,
+                      options=("-n", "-F", "json"), status=None)
 
 
 def run_text(path, *commands):

@@ -2,7 +2,8 @@
 // storm.cc [NAME...] -- threads, each doing what disturbs a sampler, all at
 // once, or only those named.  Everyone allocates all the time, so that a
 // collector of allocations can take a sample at every step.  Prints a number
-// that is the same every time.
+// that is the same every time.  STORM_SHARE: percent of the rounds, 100 by
+// default.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -14,6 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +28,15 @@
 namespace {
 
 std::atomic<unsigned long> total;
+
+// That many rounds, or the share of them that is asked for.
+int
+rounds(int n)
+{
+	const char *share = std::getenv("STORM_SHARE");
+
+	return share == nullptr ? n : std::max(1, n * std::atoi(share) / 100);
+}
 
 void
 work(int n)
@@ -94,7 +105,7 @@ sink(int n, int step)
 void
 throws()
 {
-	for (int i = 0; i < 8000; i++) {
+	for (int i = 0, n = rounds(8000); i < n; i++) {
 		try {
 			thrower(i % 20);
 		} catch (const std::exception &) {
@@ -109,7 +120,7 @@ loads()
 	static const char *const names[] = { "libm.so.6", "libutil.so.1",
 	    "libanl.so.1", "libnss_compat.so.2", "librt.so.1" };
 
-	for (int i = 0; i < 1500; i++) {
+	for (int i = 0, n = rounds(1500); i < n; i++) {
 		void *handle = dlopen(names[i % 5], RTLD_NOW);
 
 		total++;
@@ -121,14 +132,14 @@ loads()
 void
 starts()
 {
-	for (int i = 0; i < 600; i++)
+	for (int i = 0, n = rounds(600); i < n; i++)
 		std::thread([] { work(100000); total++; }).join();
 }
 
 void
 forks()
 {
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0, n = rounds(60); i < n; i++) {
 		int status = 0;
 		pid_t child = fork();
 
@@ -171,7 +182,7 @@ switches()
 	inside.uc_stack.ss_size = stack.size();
 	inside.uc_link = nullptr;
 	makecontext(&inside, coroutine, 0);
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0, n = rounds(20000); i < n; i++) {
 		leave(i % 30);
 		total++;
 	}
@@ -191,9 +202,10 @@ jump_from(int depth)
 void
 jumps()
 {
+	int n = rounds(100000);
 	volatile int i;
 
-	for (i = 0; i < 100000; i = i + 1) {
+	for (i = 0; i < n; i = i + 1) {
 		if (setjmp(back) == 0)
 			jump_from(i % 40);
 		total++;
@@ -225,6 +237,7 @@ interrupts()
 	std::vector<char> memory(1 << 16);
 	stack_t stack = {}, none = {};
 	struct sigaction action = {};
+	int n = rounds(20000);
 	volatile int i;
 
 	stack.ss_sp = memory.data();
@@ -233,7 +246,7 @@ interrupts()
 	action.sa_handler = jump_out;
 	action.sa_flags = SA_ONSTACK;
 	sigaction(SIGUSR1, &action, nullptr);
-	for (i = 0; i < 20000; i = i + 1) {
+	for (i = 0; i < n; i = i + 1) {
 		if (sigsetjmp(interrupted, 1) == 0)
 			raise_from(i % 30);
 		total++;
@@ -262,7 +275,7 @@ trace_from(int depth)
 void
 traces()
 {
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0, n = rounds(20000); i < n; i++)
 		total += trace_from(i % 60) > i % 60;
 }
 
@@ -310,7 +323,7 @@ end_by_cancel(void *depth)
 void
 ends()
 {
-	for (intptr_t i = 0; i < 500; i++) {
+	for (intptr_t i = 0, n = rounds(500); i < n; i++) {
 		pthread_t exiting, cancelled;
 
 		pthread_create(&exiting, nullptr, end_by_exit,
@@ -332,7 +345,7 @@ spawns()
 	static char *arguments[] = { name, nullptr };
 	char *environment[] = { nullptr };
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0, n = rounds(60); i < n; i++) {
 		int status = 0;
 		pid_t child = 0;
 
@@ -353,7 +366,7 @@ spawns()
 void
 dives()
 {
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0, n = rounds(60); i < n; i++) {
 		climb(i % 7 * 3000);
 		sink(20000, i % 5 * 1999);
 		total++;
@@ -363,7 +376,7 @@ dives()
 void
 allocates()
 {
-	for (int i = 0; i < 400000; i++) {
+	for (int i = 0, n = rounds(400000); i < n; i++) {
 		volatile char *block = new char[i % 5000 + 1];
 
 		block[0] = 1;
