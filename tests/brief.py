@@ -2,7 +2,7 @@
 """brief.py -- processes and threads that live for a millisecond, and programs
 that the collector cannot follow.
 
-tests/programs/brief.c uses as much CPU time in a thousand threads or processes
+tests/programs/brief.c uses as much CPU time in hundreds of threads or processes
 as in the main thread, and prints how much.  So the shares must agree,
 whichever of them the ticks happen to find.  What cannot be sampled must be
 reported.  Speaks TAP.
@@ -19,12 +19,14 @@ import sys
 import tempfile
 import traceback
 
+from claims import rounds
+
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 NOBODY = 65534
-N = 1000
+N = rounds(500)
 
 
 class Skip(Exception):
@@ -647,17 +649,17 @@ def run(n):
         os.waitpid(pid, 0)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
 before = run(10)
-print((run(200) - before) / 200)
+print((run(120) - before) / 120)
 '''
 
 
 def faults_more(*program):
-    """Page faults that recording adds to a child: the least of five runs,
+    """Page faults that recording adds to a child: the least of three runs,
     since the kernel also maps the neighbours of a page, and these depend on
     where the program lies."""
     command = [sys.executable, '-c', FAULTS, *program]
     more = []
-    for _ in range(5):
+    for _ in range(3):
         plain = float(subprocess.run(command, capture_output=True, text=True,
                                      check=True, timeout=120).stdout)
         # A child that is sampled has a file, too; at this interval none is.

@@ -9,12 +9,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-from claims import Claims  # noqa: E402
+from claims import Claims
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 BUILD = os.path.dirname(CPPROF)

@@ -12,12 +12,10 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collector_file import Profile  # noqa: E402
+from collector_file import Profile
 
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')

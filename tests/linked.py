@@ -15,8 +15,7 @@ import tempfile
 import time
 import traceback
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collector_file import Profile  # noqa: E402
+from collector_file import Profile
 
 SOURCE = os.environ.get('srcdir', '.')
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))

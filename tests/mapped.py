@@ -10,11 +10,9 @@ import math
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+from claims import Claims
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 SOURCE = os.path.abspath(os.path.join(os.environ.get('srcdir', '.'), 'tests',

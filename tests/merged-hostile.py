@@ -14,19 +14,17 @@ import random
 import re
 import resource
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
-import merged_file  # noqa: E402
-from merged_file import MAGIC, MergedFile, Refused  # noqa: E402
-import pprof_writer  # noqa: E402
-from pprof_writer import varint  # noqa: E402
+from claims import Claims
+import merged_file
+from merged_file import MAGIC, MergedFile, Refused
+import pprof_writer
+from pprof_writer import varint
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 BATCH = 400                 # files that are merged at once
-VIEWED = 120                # files that are shown one by one
+VIEWED = 40                 # files that are shown one by one
 MEMORY = 1 << 30
 # What merging adds up must not pass 64 bits, so larger sums are read alone.
 LARGE = 1 << 48

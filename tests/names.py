@@ -16,8 +16,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+from claims import Claims
 
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 BUILD = os.environ.get("builddir", ".")

@@ -14,8 +14,7 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+from claims import Claims
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPPROF = os.environ.get("CPPROF", "./cpprof")

@@ -25,11 +25,9 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import oracle  # noqa: E402
-from claims import Claims  # noqa: E402
-from terminal import Terminal, has_terminals  # noqa: E402
+import oracle
+from claims import Claims
+from terminal import Terminal, has_terminals
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),

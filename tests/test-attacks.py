@@ -18,8 +18,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collector_file import Profile  # noqa: E402
+from collector_file import Profile
 collector = importlib.import_module('test-collector')
 Skip = collector.Skip
 

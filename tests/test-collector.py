@@ -16,8 +16,7 @@ import tempfile
 import time
 import traceback
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collector_file import Profile  # noqa: E402
+from collector_file import Profile
 
 BUILD = os.environ.get('builddir', '.')
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs')

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 collector = importlib.import_module('test-collector')
 resources = importlib.import_module('test-resources')
 Run, Skip = collector.Run, collector.Skip

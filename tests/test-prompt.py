@@ -11,8 +11,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from terminal import CPPROF, ESCAPES, PATIENCE, Terminal, has_terminals  # noqa: E402
+from terminal import CPPROF, ESCAPES, PATIENCE, Terminal, has_terminals
 
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
 FORMS = os.path.join(SOURCE, "sample-data/forms.folded")

@@ -13,7 +13,8 @@ import struct
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import rounds
+
 collector = importlib.import_module('test-collector')
 Run, Skip = collector.Run, collector.Skip
 
@@ -103,7 +104,7 @@ def faults_are_where_they_happen():
 
 def all_at_once_begin_well():
     need_events('page-faults:1')
-    for _ in range(30):
+    for _ in range(rounds(12)):
         run = consume('page-faults:1,cpu:100,context-switches:1,user',
                       'faults', 1)
         assert run.status == 0 and run.profiles
@@ -347,7 +348,7 @@ def exec_takes_no_trap_along():
                           capture_output=True, timeout=120).returncode != 0:
             raise Skip('no static libc')
         for resources in ('page-faults:1', 'context-switches:1', 'cpu:100'):
-            for _ in range(20):
+            for _ in range(rounds(8)):
                 run = consume(resources, 'exec', 5, CONSUMER_EXEC=program)
                 assert run.status == 43, (resources, run.status)
         profile = consume('page-faults:1', 'exec', 5,

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 collector = importlib.import_module('test-collector')
 times = importlib.import_module('times')
 Run = collector.Run

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 collector = importlib.import_module('test-collector')
 resources = importlib.import_module('test-resources')
 Run, Skip = collector.Run, collector.Skip

@@ -8,13 +8,10 @@ about a share that views show.  Speaks TAP.
 """
 import json
 import math
-import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from brief import BRIEF, CPPROF, Recording  # noqa: E402
-from claims import Claims  # noqa: E402
+from brief import BRIEF, CPPROF, Recording
+from claims import Claims
 
 HIT_MS = 1          # of cpu
 REAL_MS = 4

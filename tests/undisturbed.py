@@ -15,8 +15,8 @@ import sys
 import tempfile
 import traceback
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collector_file import Profile  # noqa: E402
+from claims import rounds
+from collector_file import Profile
 
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
@@ -55,7 +55,8 @@ def sampled(command, **keywords):
 
 def mode_is_undisturbed(mode):
     plain = run([HOSTILE, mode])
-    for chosen in 'cpu:100', 'cpu:1000', 'cpu:4000', EVERYTHING:
+    for chosen in ['cpu:100', 'cpu:4000', EVERYTHING, 'cpu:1000'][
+            :rounds(3)]:
         got, found = sampled([HOSTILE, mode], CPPROF_RESOURCES=chosen)
         assert got == plain, (chosen, got, plain)
         assert found

@@ -16,8 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import Claims  # noqa: E402
+from claims import Claims
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 claims = Claims()
