@@ -30,26 +30,21 @@ fuzz_read(const struct format *format, const struct read_options *options,
 	source_close(source);
 }
 
-/* Probes and reads the bytes; returns 0, as a fuzz target must. */
-static inline int
-fuzz_reader(const struct format *format, const uint8_t *data, size_t size)
-{
-	const struct read_options options = { 0 };
-
-	format->probe(data, size);
-	fuzz_read(format, &options, data, size);
-	return 0;
-}
-
-/* Likewise, for a format that can skip lines. */
+/*
+ * Probes and reads the bytes, strictly and leniently; returns 0, as a fuzz
+ * target must.
+ */
 static inline int
 fuzz_lines_reader(const struct format *format, const uint8_t *data,
                   size_t size)
 {
-	const struct read_options options = { .lenient = true };
+	const struct read_options strict = { 0 };
+	const struct read_options lenient = { .lenient = true };
 
-	fuzz_read(format, &options, data, size);
-	return fuzz_reader(format, data, size);
+	format->probe(data, size);
+	fuzz_read(format, &lenient, data, size);
+	fuzz_read(format, &strict, data, size);
+	return 0;
 }
 
 #endif

@@ -2,30 +2,45 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # fuzz.sh [SECONDS [TARGET...]] -- runs each reader's fuzz target for a while.
 #
+# A target is a row of src/formats/list.def, or a fuzz-TARGET.c.  The seeds of a
+# format are also what its unit test reads, if that is built.
 # Needs clang with libFuzzer.  Builds in ./fuzz, with ASan and UBSan; new
 # inputs are kept in fuzz/corpus-TARGET, failing ones in fuzz/.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle \
-	dwarf firefox foreign gmon gperftools jit legacy lines merged names perfdata \
-	otlp perfscript phpspy pprof pprofraw speedscope symbols xhprof
+# shellcheck disable=SC2046 # words
+[ $# -gt 0 ] || set -- demangle dwarf foreign jit lines names symbols \
+	$(sed -n 's/^FORMAT(\(.*\))$/\1/p' "$source/src/formats/list.def")
 mkdir -p fuzz
 cd fuzz
 
 for target; do
 	mkdir -p "corpus-$target"
+	main=$source/tests/fuzz-$target.c
+	[ -f "$main" ] || main=$source/tests/fuzz-format.c
 	# shellcheck disable=SC2046 # flags
 	clang -std=gnu11 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 \
 		-fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=all -I"$source" \
-		-o "fuzz-$target" "$source/tests/fuzz-$target.c" \
+		-DROW="$target" -o "fuzz-$target" "$main" \
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
 		"$source"/src/formats/*.c "$source"/src/formats/*/*.c \
 		"$source"/dwarf/*.c $(find "$source/src/symbols" -name '*.c') \
 		$(pkg-config --cflags --libs capstone libdw libelf zlib libdeflate libzstd libxxhash libmd yajl libpcre2-8) \
 		-liberty -lm
+	case $target in
+	chrome_trace) test=../tests/test-cpuprofile ;;
+	*) test=../tests/test-$(echo "$target" | tr _ -) ;;
+	esac
+	if [ -x "$test" ]; then
+		rm -rf seeds
+		mkdir seeds
+		CPPROF_SEEDS=seeds srcdir="$source" "$test" >seeds.log 2>&1 ||
+			:
+		find seeds -type f -size -20k -exec cp {} "corpus-$target/" \;
+	fi
 	case $target in
 	callgrind)
 		for file in "$source"/tests/data/callgrind/*.out.gz; do
@@ -33,39 +48,10 @@ for target; do
 				>"corpus-$target/$(basename "$file" .gz)"
 		done ;;
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
-	cpuprofile)	# one byte that says which reader's
-		gzip -dc "$source/tests/data/node/busy.cpuprofile.gz" |
-			head -c 4000 | sed 's/^/0/' >"corpus-$target/node"
-		printf '%s' '0{"head":{"functionName":"f","children":[{"id":2' \
-			'}],"hitCount":3,"id":1},"timestamps":[1,3],' \
-			'"samples":[2,1],"endTime":7}' >"corpus-$target/old"
-		printf '%s' '1[{"args":{"data":{"cpuProfile":{"nodes":[{"id":1' \
-			'},{"id":2,"parent":1}],"samples":[2]},"timeDeltas":' \
-			'[4]}},"id":"0x1","name":"ProfileChunk","pid":1}]' \
-			>"corpus-$target/trace"
-		;;
 	demangle)	# a byte that says whose, then a name without its head
 		printf '\000NK2db6record4findIJiEEEvDpRKT_' >"corpus-$target/c++"
 		printf '\001NvXNtC1a1bINtC4core3fmtE1c' >"corpus-$target/rust"
 		printf '\0023std5stdio7writelnFAyaZv' >"corpus-$target/d"
-		;;
-	firefox)
-		printf '%s' '{"meta":{"interval":1,"sampleUnits":{"threadCPU' \
-			'Delta":"ns"}},"threads":[{"samples":{"stack":[1,null' \
-			'],"weight":[1,2.5],"weightType":"bytes","threadCPUDe' \
-			'lta":[1,2]},"stackTable":{"frame":[0,1],"prefix":[nu' \
-			'll,0]},"frameTable":{"func":[0,1],"address":[-1,7],"' \
-			'line":[null,3]},"funcTable":{"name":[0,1],"resource"' \
-			':[-1,0],"fileName":[null,0]},"resourceTable":{"lib":' \
-			'[0]},"libs":[{"path":"/a","codeId":"ab"}],"stringArr' \
-			'ay":["f","0x7"],"name":"t","pid":"1","tid":2}]}' \
-			>"corpus-$target/own"
-		printf '%s' '{"threads":[{"samples":{"stack":[1,0]}},{"sample' \
-			's":{"stack":[1]}}],"shared":{"stackTable":{"frame":[' \
-			'0,1],"prefixOffset":[0,1]},"frameTable":{"func":[0,0' \
-			'],"lib":[-1,-1]},"funcTable":{"name":[0],"source":[0' \
-			']},"sources":{"filename":[0]},"stringArray":["f"]}}' \
-			>"corpus-$target/shared"
 		;;
 	foreign)
 		printf '\377\376a\0;\0b\0 \0001\0\n\0' >"corpus-$target/utf16"
@@ -90,7 +76,7 @@ for target; do
 			printf 'name of code\0......'
 		} >"corpus-$target/load"
 		;;
-	pprofraw) cp "$source"/tests/data/legacy/*.raw "corpus-$target/" ;;
+	pprof_raw) cp "$source"/tests/data/legacy/*.raw "corpus-$target/" ;;
 	legacy) cp "$source"/tests/data/legacy/*.* "corpus-$target/" ;;
 	lines)
 		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz'; do
@@ -104,63 +90,17 @@ for target; do
 				"$source/tests/programs/inlines.c"
 		done
 		;;
-	merged)		# what its test builds
-		if [ -x ../tests/test-merged ]; then
-			mkdir -p seeds-merged
-			CPPROF_SEEDS=seeds-merged srcdir="$source" \
-				../tests/test-merged >seeds-merged.log 2>&1 || :
-			cp seeds-merged/* "corpus-$target/"
-		fi
-		;;
 	names) head -c 6000 /dev/zero >"corpus-$target/whole" ;;
-	perfdata)
+	perf_data)
 		cp "$source"/tests/data/perf/*.data "corpus-$target/"
 		gzip -dc "$source"/tests/data/perf/rec-dwarf.data.gz |
 			head -c 12000 >"corpus-$target/dwarf"
-		# What its test builds, of kinds that few machines record.
-		if [ -x ../tests/test-perf-data ]; then
-			mkdir -p seeds
-			CPPROF_SEEDS=seeds srcdir="$source" \
-				../tests/test-perf-data >seeds.log 2>&1 || :
-			find seeds -type f -size -20k -exec cp {} "corpus-$target/" \;
-		fi
 		;;
-	perfscript) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
+	perf_script) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
 	pprof)
 		for profile in "$source"/tests/data/go/*.gz; do
 			gzip -dc "$profile" >"corpus-pprof/$(basename "$profile")"
 		done
-		;;
-	speedscope)
-		printf '%s' '{"profiles":[{"unit":"seconds","samples":[[0,1],' \
-			'[]],"weights":[1,2.5e-3]},{"name":"t","endValue":9,' \
-			'"events":[{"type":"O","frame":0,"at":5},{"type":"C",' \
-			'"frame":0,"at":9}],"unit":"none"}],"shared":{"frames"' \
-			':[{"name":"a","file":"f","line":1},{"name":"b"}]}}' \
-			>"corpus-$target/small"
-		;;
-	otlp)
-		printf '%s' '{"resourceProfiles":[{"scopeProfiles":[{"profiles":' \
-			'[{"sampleType":{"typeStrindex":1},"samples":[{"stackIndex"' \
-			':1,"values":["3"]}]}]}]}],"dictionary":{"stringTable":["",' \
-			'"cpu","f"],"functionTable":[{},{"nameStrindex":2}],' \
-			'"locationTable":[{},{"lines":[{"functionIndex":1}]}],' \
-			'"stackTable":[{},{"locationIndices":[1]}]}}' \
-			>"corpus-$target/small.json"
-		if [ -x ../tests/test-otlp ]; then
-			mkdir -p seeds
-			CPPROF_SEEDS=seeds ../tests/test-otlp >seeds.log 2>&1 || :
-			find seeds -type f -size -20k -exec cp {} "corpus-$target/" \;
-		fi
-		;;
-	phpspy)
-		printf '0 f <internal>:-1\n1 <main> /a.php:3\n# pid = 7\n\n' \
-			>"corpus-$target/small"
-		;;
-	xhprof)
-		printf '%s' '{"main()":{"ct":1,"wt":100,"mu":9},"main()==>f":' \
-			'{"ct":3,"wt":60,"mu":-1},"f==>f@1":{"ct":1,"wt":1}}' \
-			>"corpus-$target/small"
 		;;
 	symbols)	# one byte, then a module
 		echo 'int main(void) { return 0; }' | clang -s -o program -x c -

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Unit tests are tests/test-MODULE.c (cmocka), whole-program tests
-# tests/*.sh; all speak TAP.  A unit test is one line in unit_tests.
+# tests/*.sh; all speak TAP.  A unit test is one line in unit_tests; those of
+# formats are in src/formats/local.mk.
 TEST_EXTENSIONS = .sh .py
 TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
 	$(top_srcdir)/build-aux/tap-driver.sh
@@ -56,19 +57,14 @@ script_tests = \
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 
-unit_tests = \
+unit_tests = $(format_tests) \
 	tests/test-address-lines \
 	tests/test-arguments \
 	tests/test-base \
 	tests/test-call-flow \
 	tests/test-change \
 	tests/test-outliers \
-	tests/test-callgrind \
-	tests/test-gmon \
-	tests/test-collapsed \
 	tests/test-commands \
-	tests/test-cpprofdata \
-	tests/test-cpuprofile \
 	tests/test-debug-lines \
 	tests/test-demangle \
 	tests/test-distributions \
@@ -77,36 +73,24 @@ unit_tests = \
 	tests/test-earlier \
 	tests/test-export \
 	tests/test-foreign \
-	tests/test-legacy \
-	tests/test-firefox \
 	tests/test-formats \
 	tests/test-function-ranges \
 	tests/test-json \
-	tests/test-merged \
 	tests/test-module-symbols \
 	tests/test-names \
 	tests/test-naming \
 	tests/test-out-of-memory \
 	tests/test-output \
 	tests/test-pattern \
-	tests/test-gperftools \
-	tests/test-perf-data \
-	tests/test-otlp \
-	tests/test-perf-script \
-	tests/test-phpspy \
-	tests/test-pprof \
-	tests/test-pprof-raw \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-sections \
 	tests/test-timeline \
 	tests/test-short-names \
 	tests/test-source \
-	tests/test-speedscope \
 	tests/test-reader \
 	tests/test-symbol-table \
 	tests/test-views \
-	tests/test-xhprof \
 	tests/test-views-properties
 
 # It traces instructions of x86-64.
@@ -163,33 +147,6 @@ tests_test_estimate_SOURCES = tests/test-estimate.c tests/random-numbers.h
 tests_test_estimate_CFLAGS = $(unit_cflags)
 tests_test_estimate_LDADD = $(unit_libs)
 
-tests_test_callgrind_SOURCES = tests/test-callgrind.c
-tests_test_callgrind_CFLAGS = $(unit_cflags)
-tests_test_callgrind_LDADD = $(unit_libs)
-tests_test_callgrind_LDFLAGS = $(failing_memory)
-
-tests_test_gmon_SOURCES = tests/test-gmon.c
-tests_test_gmon_CFLAGS = $(unit_cflags)
-tests_test_gmon_LDADD = $(unit_libs)
-tests_test_gmon_LDFLAGS = $(failing_memory)
-
-tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
-tests_test_cpprofdata_CFLAGS = $(unit_cflags)
-tests_test_cpprofdata_LDADD = $(unit_libs)
-tests_test_cpprofdata_LDFLAGS = $(failing_memory)
-
-tests_test_cpuprofile_SOURCES = tests/test-cpuprofile.c \
-	tests/reader-fixture.h
-tests_test_cpuprofile_CFLAGS = $(unit_cflags)
-tests_test_cpuprofile_LDADD = $(unit_libs)
-tests_test_cpuprofile_LDFLAGS = $(failing_memory)
-
-tests_test_collapsed_SOURCES = tests/test-collapsed.c \
-	tests/failing-memory.h
-tests_test_collapsed_CFLAGS = $(unit_cflags)
-tests_test_collapsed_LDADD = $(unit_libs)
-tests_test_collapsed_LDFLAGS = $(failing_memory)
-
 tests_test_earlier_SOURCES = tests/test-earlier.c
 tests_test_earlier_CFLAGS = $(unit_cflags)
 tests_test_earlier_LDADD = $(unit_libs)
@@ -200,48 +157,11 @@ tests_test_short_names_CFLAGS = $(unit_cflags)
 tests_test_short_names_LDADD = $(unit_libs)
 tests_test_short_names_LDFLAGS = $(failing_memory)
 
-tests_test_gperftools_SOURCES = tests/test-gperftools.c \
-	tests/reader-fixture.h tests/failing-memory.h \
-	tests/profile-digest.h tests/reading-again.h
-tests_test_gperftools_CFLAGS = $(unit_cflags)
-tests_test_gperftools_LDADD = $(unit_libs)
-tests_test_gperftools_LDFLAGS = $(failing_memory)
-
-tests_test_merged_SOURCES = tests/test-merged.c \
-	tests/reader-fixture.h tests/failing-memory.h \
-	tests/profile-digest.h tests/reading-again.h
-tests_test_merged_CFLAGS = $(unit_cflags)
-tests_test_merged_LDADD = $(unit_libs)
-tests_test_merged_LDFLAGS = $(failing_memory)
-
 tests_test_json_SOURCES = tests/test-json.c tests/reader-fixture.h \
 	tests/skip.h
 tests_test_json_CFLAGS = $(unit_cflags)
 tests_test_json_LDADD = $(unit_libs)
 tests_test_json_LDFLAGS = $(failing_memory)
-
-tests_test_perf_data_SOURCES = tests/test-perf-data.c \
-	tests/reader-fixture.h
-tests_test_perf_data_CFLAGS = $(unit_cflags)
-tests_test_perf_data_LDADD = $(unit_libs)
-tests_test_perf_data_LDFLAGS = $(failing_memory)
-
-tests_test_perf_script_SOURCES = tests/test-perf-script.c \
-	tests/reader-fixture.h
-tests_test_perf_script_CFLAGS = $(unit_cflags)
-tests_test_perf_script_LDADD = $(unit_libs)
-tests_test_perf_script_LDFLAGS = $(failing_memory)
-
-tests_test_pprof_SOURCES = tests/test-pprof.c tests/reader-fixture.h
-tests_test_pprof_CFLAGS = $(unit_cflags)
-tests_test_pprof_LDADD = $(unit_libs)
-tests_test_pprof_LDFLAGS = $(failing_memory)
-
-tests_test_pprof_raw_SOURCES = tests/test-pprof-raw.c \
-	tests/reader-fixture.h
-tests_test_pprof_raw_CFLAGS = $(unit_cflags)
-tests_test_pprof_raw_LDADD = $(unit_libs)
-tests_test_pprof_raw_LDFLAGS = $(failing_memory)
 
 tests_test_profile_SOURCES = tests/test-profile.c
 tests_test_profile_CFLAGS = $(unit_cflags)
@@ -262,27 +182,6 @@ tests_test_sections_LDADD = $(unit_libs)
 tests_test_source_SOURCES = tests/test-source.c
 tests_test_source_CFLAGS = $(unit_cflags)
 tests_test_source_LDADD = $(unit_libs)
-
-tests_test_speedscope_SOURCES = tests/test-speedscope.c \
-	tests/reader-fixture.h
-tests_test_speedscope_CFLAGS = $(unit_cflags)
-tests_test_speedscope_LDADD = $(unit_libs)
-tests_test_speedscope_LDFLAGS = $(failing_memory)
-
-tests_test_otlp_SOURCES = tests/test-otlp.c tests/reader-fixture.h
-tests_test_otlp_CFLAGS = $(unit_cflags)
-tests_test_otlp_LDADD = $(unit_libs)
-tests_test_otlp_LDFLAGS = $(failing_memory)
-
-tests_test_xhprof_SOURCES = tests/test-xhprof.c tests/reader-fixture.h
-tests_test_xhprof_CFLAGS = $(unit_cflags)
-tests_test_xhprof_LDADD = $(unit_libs)
-tests_test_xhprof_LDFLAGS = $(failing_memory)
-
-tests_test_phpspy_SOURCES = tests/test-phpspy.c tests/reader-fixture.h
-tests_test_phpspy_CFLAGS = $(unit_cflags)
-tests_test_phpspy_LDADD = $(unit_libs)
-tests_test_phpspy_LDFLAGS = $(failing_memory)
 
 tests_test_reader_SOURCES = tests/test-reader.c tests/reader-fixture.h
 tests_test_reader_CFLAGS = $(unit_cflags)
@@ -324,20 +223,10 @@ tests_test_foreign_SOURCES = tests/test-foreign.c tests/skip.h
 tests_test_foreign_CFLAGS = $(unit_cflags)
 tests_test_foreign_LDADD = $(unit_libs)
 
-tests_test_firefox_SOURCES = tests/test-firefox.c tests/reader-fixture.h
-tests_test_firefox_CFLAGS = $(unit_cflags)
-tests_test_firefox_LDADD = $(unit_libs)
-tests_test_firefox_LDFLAGS = $(failing_memory)
-
 tests_test_function_ranges_SOURCES = tests/test-function-ranges.c \
 	tests/module-fixture.h
 tests_test_function_ranges_CFLAGS = $(unit_cflags)
 tests_test_function_ranges_LDADD = $(unit_libs)
-
-tests_test_legacy_SOURCES = tests/test-legacy.c tests/reader-fixture.h
-tests_test_legacy_CFLAGS = $(unit_cflags)
-tests_test_legacy_LDADD = $(unit_libs)
-tests_test_legacy_LDFLAGS = $(failing_memory)
 
 tests_test_module_symbols_SOURCES = tests/test-module-symbols.c \
 	tests/module-fixture.h
@@ -466,15 +355,10 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.inclusive.txt.gz \
 	$(callgrind_data)/uncompressed.out.lines.txt.gz
 
-EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-cpuprofile.c tests/fuzz-demangle.c \
-	tests/fuzz-firefox.c tests/fuzz-foreign.c tests/fuzz-gmon.c tests/fuzz-legacy.c \
-	tests/fuzz-pprofraw.c
-EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
-	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
-	tests/fuzz-merged.c tests/fuzz-perfdata.c \
-	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h tests/fuzz-speedscope.c \
-	tests/fuzz-otlp.c tests/fuzz-phpspy.c tests/fuzz-symbols.c \
-	tests/fuzz-xhprof.c
+EXTRA_DIST += tests/fuzz.sh tests/fuzz-callgrind.c tests/fuzz-collapsed.c \
+	tests/fuzz-cpprofdata.c tests/fuzz-demangle.c tests/fuzz-foreign.c \
+	tests/fuzz-format.c tests/fuzz-gmon.c tests/fuzz-jit.c tests/fuzz-names.c \
+	tests/fuzz-perf_data.c tests/fuzz-reader.h tests/fuzz-symbols.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
 .PHONY: fuzz

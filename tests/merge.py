@@ -810,7 +810,7 @@ def damaged_files_are_refused(source, folder):
             file.write(plain[:end])
         done = run("-e", "top", bad)
         assert done.returncode == 1 and \
-            b"ends within its first line" in done.stderr, done
+            b"cut short in its first line" in done.stderr, done
     for at in range(len("cpprof merged profile 1\n")):
         for line in plain[:at], plain[:at] + b"x", plain[:at] + b"a;b 3\n":
             with open(bad, "wb") as file:

@@ -161,7 +161,6 @@ TESTS = {
                               "tests/random-calls.py", *FORMATS],
     "src/formats/chrome": ["tests/test-cpuprofile", "tests/cpuprofile.py",
                            *FORMATS],
-    "src/formats/collapsed": ["tests/test-collapsed", *FORMATS],
     "src/formats/cpprofdata": ["tests/test-cpprofdata", "tests/test-names",
                                "tests/names.py", "tests/jit.py",
                                "tests/recordings.sh", "tests/record.sh",
@@ -177,16 +176,13 @@ TESTS = {
                          "tests/test-cpuprofile", "tests/test-speedscope",
                          *FORMATS],
     "src/formats/legacy": ["tests/test-legacy", "tests/legacy.py", *FORMATS],
-    "src/formats/otlp": ["tests/test-otlp", *FORMATS],
     "src/formats/perf": ["tests/test-perf-data", "tests/test-perf-script",
                          "tests/jit.py", *FORMATS],
-    "src/formats/phpspy": ["tests/test-phpspy", *FORMATS],
     "src/formats/pprof": ["tests/test-pprof", "tests/test-pprof-raw",
                           "tests/pprof-raw.py", "tests/test-legacy",
                           *FORMATS],
     "src/formats/speedscope": ["tests/test-speedscope", "tests/test-json",
                                *FORMATS],
-    "src/formats/xhprof": ["tests/test-xhprof", *FORMATS],
     "dwarf": ["tests/test-dwarf", "tests/test-stack-unwinder",
               "tests/test-function-ranges", "tests/test-unwind"],
     "lib": ["tests/test-unwind", "tests/test-progress",
@@ -196,6 +192,10 @@ TESTS = {
                   "tests/test-stacks.py",
                   "tests/test-collector.py"],
 }
+for folder in os.listdir(os.path.join(SOURCE, "src/formats")):
+    if os.path.isdir(os.path.join(SOURCE, "src/formats", folder)):
+        TESTS.setdefault(f"src/formats/{folder}",
+                         [f"tests/test-{folder}", *FORMATS])
 # They measure time: a failure counts if it happens twice.
 UNSTEADY = {"tests/test-stacks.py", "tests/test-collector.py",
             "tests/real-stacks.py", "tests/jit.py", "tests/record.sh",

@@ -119,7 +119,8 @@ check_tree(const struct profile *profile)
 
 /*
  * Reads bytes that must be valid, and again with failing allocations: then the
- * reader must say so.
+ * reader must say so.  They are seeds for fuzzing, and the first ones are the
+ * format's sample in round-trips.py.
  */
 static inline struct profile *
 must_read(const struct format *format, const void *bytes, size_t n)
@@ -128,6 +129,7 @@ must_read(const struct format *format, const void *bytes, size_t n)
 	struct error error = { 0 };
 	struct profile *profile = read_memory(format, bytes, n, &error);
 
+	keep_seed(bytes, n);
 	if (profile == NULL)
 		fail_msg("%s", error.text);
 	check_tree(profile);

@@ -8,6 +8,7 @@ the writer reports as left out.  `export` reports that in one line; PARDONS
 says what each of its words excuses.  Speaks TAP.
 """
 import functools
+import glob
 import gzip
 import json
 import os
@@ -20,6 +21,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
 SAMPLES = os.path.join(HERE, "../sample-data")
+FORMATS_SOURCE = os.path.join(HERE, "../src/formats")
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 WRITERS = ("collapsed", "cpprof-text", "pprof", "callgrind", "speedscope",
            "cpprofdata")
@@ -358,9 +360,31 @@ def profiles():
         "cpuprofile": node,
         "Chrome trace": [chrome_trace(node[0])],
         "OTLP profiles": [written("otlp.json", OTLP)],
-        "xhprof": [written("xhprof.json", XHPROF)],
-        "phpspy": [written("phpspy.txt", PHPSPY)],
     }
+
+
+def profiles_of_tests(known):
+    """Of each other format, the first profile that its unit test reads."""
+    found = {}
+    with open(os.path.join(FORMATS_SOURCE, "list.def"),
+              encoding="utf-8") as file:
+        rows = re.findall(r"^FORMAT\((\w+)\)", file.read(), re.M)
+    for row in rows:
+        source, = glob.glob(os.path.join(FORMATS_SOURCE, "*", row + ".c"))
+        with open(source, encoding="utf-8") as file:
+            name = re.search(r'\bformat_%s = \{\s*\.name = "([^"]+)"' % row,
+                             file.read())[1]
+        test = os.path.join(os.path.dirname(CPPROF), "tests",
+                            "test-" + row.replace("_", "-"))
+        if name in known or not os.path.exists(test):
+            continue
+        folder = os.path.join(WORK, row)
+        os.mkdir(folder)
+        subprocess.run([test], env={**os.environ, "CPPROF_SEEDS": folder},
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       check=False, timeout=120)
+        found[name] = [os.path.join(folder, "seed-0")]
+    return found
 
 
 OTLP = """{"resourceProfiles":[{"scopeProfiles":[{"profiles":[
@@ -371,16 +395,6 @@ OTLP = """{"resourceProfiles":[{"scopeProfiles":[{"profiles":[
 "locationTable":[{},{"lines":[{"functionIndex":1}]},
 {"lines":[{"functionIndex":2}]},{"lines":[{"functionIndex":3}]}],
 "stackTable":[{},{"locationIndices":[2,1]},{"locationIndices":[3,2,1]}]}}"""
-XHPROF = """{"main()":{"ct":1,"wt":100},"main()==>f":{"ct":3,"wt":60},
-"f==>g":{"ct":7,"wt":15},"main()==>g":{"ct":1,"wt":5}}"""
-PHPSPY = """0 f /a.php:3
-1 <main> /a.php:9
-
-0 g /a.php:5
-1 f /a.php:3
-2 <main> /a.php:9
-
-"""
 
 
 def written(name, text):
@@ -401,7 +415,9 @@ def all_formats():
 
 def main():
     number = 0
-    for name, paths in sorted(profiles().items()):
+    samples = profiles()
+    samples.update(profiles_of_tests(samples))
+    for name, paths in sorted(samples.items()):
         FORMATS.discard(name)
         for path in paths:
             for form in WRITERS:

@@ -1068,7 +1068,7 @@ cpprofdata_refuses_a_damaged_header(void **state)
 
 	(void)state;
 	whole_image(&image);
-	assert_refused(&image, 4095, "f: 0xfff: ends in the header, expected "
+	assert_refused(&image, 4095, "f: 0xfff: cut short in the header, expected "
 	               "4096 bytes of it");
 	header->version = 2;
 	assert_refused(&image, image.used, "f: 0x8: cpprofdata version 2, "

@@ -138,35 +138,6 @@ words_of(const char *name)
 	return text;
 }
 
-static void
-add_name(char *list, size_t size, const char *name)
-{
-	size_t n = strlen(list);
-
-	snprintf(list + n, size - n, "%s%s", n > 0 ? ", " : "", name);
-}
-
-static void
-readme_lists_the_formats_in_their_order(void **state)
-{
-	char *page = words_of("README.md"), list[1000] = "", sentence[1100];
-
-	(void)state;
-	for (size_t i = 0; formats[i] != NULL; i++)
-		if (formats[i] != &format_trail)
-			add_name(list, sizeof list, formats[i]->name);
-	snprintf(sentence, sizeof sentence, "in these formats: %s.", list);
-	if (strstr(page, sentence) == NULL)
-		fail_msg("README.md lacks \"%s\"", sentence);
-	list[0] = '\0';
-	for (size_t i = 0; exporter_names[i] != NULL; i++)
-		add_name(list, sizeof list, exporter_names[i]);
-	snprintf(sentence, sizeof sentence, "`export` writes %s.", list);
-	if (strstr(page, sentence) == NULL)
-		fail_msg("README.md lacks \"%s\"", sentence);
-	free(page);
-}
-
 /* The rows of formats.md's table begin "| [NAME](". */
 static void
 formats_md_has_a_row_for_each_format(void **state)
@@ -217,7 +188,6 @@ main(void)
 		cmocka_unit_test(the_example_is_found_by_its_probe_and_read),
 		cmocka_unit_test(the_example_names_lines_and_cuts),
 		cmocka_unit_test(the_page_shows_the_files_as_they_are),
-		cmocka_unit_test(readme_lists_the_formats_in_their_order),
 		cmocka_unit_test(formats_md_has_a_row_for_each_format),
 		cmocka_unit_test(formats_fit_a_line_of_help),
 	};

@@ -12,6 +12,7 @@ read_text(const char *text)
 	struct profile *profile = read_memory(&format_xhprof, text,
 	                                      strlen(text), &error);
 
+	keep_seed(text, strlen(text));
 	if (profile == NULL)
 		fail_msg("%s", error.text);
 	return profile;

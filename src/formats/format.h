@@ -30,7 +30,7 @@
  *    file is refused by that name.
  * 3. Else the surest reader takes it: collapsed stacks, if at least half of
  *    its first lines are stacks, or fewer but one of them joins names with
- *    ';' (collapsed.h).  So one bad line is an error at that line, never
+ *    ';' (collapsed.c).  So one bad line is an error at that line, never
  *    another format.
  * 4. Vague signatures (JSON, XML, HTML, a few letters) count only where no
  *    reader was at least PROBE_LIKELY: a stack may begin with '[' or '<'.

@@ -17,55 +17,32 @@ libcore_a_SOURCES += \
 	src/formats/stack_writer.c \
 	src/formats/unpacker.c \
 	src/formats/callgrind/callgrind.c \
-	src/formats/callgrind/callgrind_contexts.c \
 	src/formats/callgrind/callgrind.h \
-	src/formats/callgrind/callgrind_costs.c \
-	src/formats/callgrind/callgrind_events.c \
 	src/formats/callgrind/callgrind_names.c \
-	src/formats/callgrind/callgrind_output.c \
-	src/formats/callgrind/callgrind_words.c \
 	src/formats/callgrind/export_callgrind.c \
 	src/formats/chrome/chrome_trace.c \
-	src/formats/chrome/cpuprofile.c \
-	src/formats/chrome/v8_profile.c src/formats/chrome/v8_profile.h \
-	src/formats/chrome/v8_tree.c \
+	src/formats/chrome/cpuprofile.c src/formats/chrome/cpuprofile.h \
 	src/formats/collapsed/collapsed.c \
-	src/formats/collapsed/collapsed_header.c \
-	src/formats/collapsed/collapsed_lines.c \
-	src/formats/collapsed/collapsed_probe.c \
-	src/formats/collapsed/collapsed_stack.c \
-	src/formats/collapsed/collapsed_threads.c \
 	src/formats/collapsed/export_collapsed.c \
 	src/formats/cpprofdata/cpprofdata.c \
-	src/formats/cpprofdata/cpprofdata_code.c \
 	src/formats/cpprofdata/cpprofdata_internal.h \
 	src/formats/cpprofdata/cpprofdata_file.c \
 	src/formats/cpprofdata/cpprofdata_file.h \
 	src/formats/cpprofdata/cpprofdata_process.c \
-	src/formats/cpprofdata/cpprofdata_slices.c \
 	src/formats/cpprofdata/cpprofdata_summary.c \
 	src/formats/cpprofdata/export_cpprofdata.c \
 	src/formats/cpprofdata/names_file.c \
 	src/formats/cpprofdata/names_writer.c \
 	src/formats/cpprofdata/recording_names.c \
-	src/formats/cpprofdata/slices_writer.c \
 	src/formats/firefox/firefox.c \
-	src/formats/firefox/firefox_frames.c \
-	src/formats/firefox/firefox.h \
-	src/formats/firefox/firefox_tables.c \
-	src/formats/firefox/firefox_thread.c \
-	src/formats/firefox/firefox_tree.c \
 	src/formats/gmon/gmon.c \
 	src/formats/gperftools/gperftools.c \
-	src/formats/json/json_number.c \
-	src/formats/json/json_probe.c \
 	src/formats/json/json_reader.c src/formats/json/json_reader.h \
 	src/formats/legacy/legacy.c \
 	src/formats/legacy/legacy.h \
 	src/formats/legacy/legacy_lines.c \
 	src/formats/merged/merged.c \
 	src/formats/merged/merged_file.h \
-	src/formats/merged/merged_probe.c \
 	src/formats/merged/merged_write.c \
 	src/formats/merged/merging.c src/formats/merged/merging.h \
 	src/formats/otlp/otlp.c \
@@ -95,7 +72,118 @@ libcore_a_SOURCES += \
 	src/formats/pprof/pprof_tables.c \
 	src/formats/speedscope/export_speedscope.c \
 	src/formats/speedscope/speedscope.c \
-	src/formats/speedscope/speedscope_stacks.c \
-	src/formats/speedscope/speedscope.h \
-	src/formats/speedscope/speedscope_times.c \
 	src/formats/xhprof/xhprof.c
+
+# Their unit tests.
+format_tests = tests/test-callgrind \
+	tests/test-collapsed \
+	tests/test-cpprofdata \
+	tests/test-cpuprofile \
+	tests/test-firefox \
+	tests/test-gmon \
+	tests/test-gperftools \
+	tests/test-legacy \
+	tests/test-merged \
+	tests/test-otlp \
+	tests/test-perf-data \
+	tests/test-perf-script \
+	tests/test-phpspy \
+	tests/test-pprof \
+	tests/test-pprof-raw \
+	tests/test-speedscope \
+	tests/test-xhprof
+
+tests_test_callgrind_SOURCES = tests/test-callgrind.c
+tests_test_callgrind_CFLAGS = $(unit_cflags)
+tests_test_callgrind_LDADD = $(unit_libs)
+tests_test_callgrind_LDFLAGS = $(failing_memory)
+
+tests_test_collapsed_SOURCES = tests/test-collapsed.c \
+	tests/failing-memory.h
+tests_test_collapsed_CFLAGS = $(unit_cflags)
+tests_test_collapsed_LDADD = $(unit_libs)
+tests_test_collapsed_LDFLAGS = $(failing_memory)
+
+tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
+tests_test_cpprofdata_CFLAGS = $(unit_cflags)
+tests_test_cpprofdata_LDADD = $(unit_libs)
+tests_test_cpprofdata_LDFLAGS = $(failing_memory)
+
+tests_test_cpuprofile_SOURCES = tests/test-cpuprofile.c \
+	tests/reader-fixture.h
+tests_test_cpuprofile_CFLAGS = $(unit_cflags)
+tests_test_cpuprofile_LDADD = $(unit_libs)
+tests_test_cpuprofile_LDFLAGS = $(failing_memory)
+
+tests_test_firefox_SOURCES = tests/test-firefox.c tests/reader-fixture.h
+tests_test_firefox_CFLAGS = $(unit_cflags)
+tests_test_firefox_LDADD = $(unit_libs)
+tests_test_firefox_LDFLAGS = $(failing_memory)
+
+tests_test_gmon_SOURCES = tests/test-gmon.c
+tests_test_gmon_CFLAGS = $(unit_cflags)
+tests_test_gmon_LDADD = $(unit_libs)
+tests_test_gmon_LDFLAGS = $(failing_memory)
+
+tests_test_gperftools_SOURCES = tests/test-gperftools.c \
+	tests/reader-fixture.h tests/failing-memory.h \
+	tests/profile-digest.h tests/reading-again.h
+tests_test_gperftools_CFLAGS = $(unit_cflags)
+tests_test_gperftools_LDADD = $(unit_libs)
+tests_test_gperftools_LDFLAGS = $(failing_memory)
+
+tests_test_legacy_SOURCES = tests/test-legacy.c tests/reader-fixture.h
+tests_test_legacy_CFLAGS = $(unit_cflags)
+tests_test_legacy_LDADD = $(unit_libs)
+tests_test_legacy_LDFLAGS = $(failing_memory)
+
+tests_test_merged_SOURCES = tests/test-merged.c \
+	tests/reader-fixture.h tests/failing-memory.h \
+	tests/profile-digest.h tests/reading-again.h
+tests_test_merged_CFLAGS = $(unit_cflags)
+tests_test_merged_LDADD = $(unit_libs)
+tests_test_merged_LDFLAGS = $(failing_memory)
+
+tests_test_otlp_SOURCES = tests/test-otlp.c tests/reader-fixture.h
+tests_test_otlp_CFLAGS = $(unit_cflags)
+tests_test_otlp_LDADD = $(unit_libs)
+tests_test_otlp_LDFLAGS = $(failing_memory)
+
+tests_test_perf_data_SOURCES = tests/test-perf-data.c \
+	tests/reader-fixture.h
+tests_test_perf_data_CFLAGS = $(unit_cflags)
+tests_test_perf_data_LDADD = $(unit_libs)
+tests_test_perf_data_LDFLAGS = $(failing_memory)
+
+tests_test_perf_script_SOURCES = tests/test-perf-script.c \
+	tests/reader-fixture.h
+tests_test_perf_script_CFLAGS = $(unit_cflags)
+tests_test_perf_script_LDADD = $(unit_libs)
+tests_test_perf_script_LDFLAGS = $(failing_memory)
+
+tests_test_phpspy_SOURCES = tests/test-phpspy.c tests/reader-fixture.h
+tests_test_phpspy_CFLAGS = $(unit_cflags)
+tests_test_phpspy_LDADD = $(unit_libs)
+tests_test_phpspy_LDFLAGS = $(failing_memory)
+
+tests_test_pprof_SOURCES = tests/test-pprof.c tests/reader-fixture.h
+tests_test_pprof_CFLAGS = $(unit_cflags)
+tests_test_pprof_LDADD = $(unit_libs)
+tests_test_pprof_LDFLAGS = $(failing_memory)
+
+tests_test_pprof_raw_SOURCES = tests/test-pprof-raw.c \
+	tests/reader-fixture.h
+tests_test_pprof_raw_CFLAGS = $(unit_cflags)
+tests_test_pprof_raw_LDADD = $(unit_libs)
+tests_test_pprof_raw_LDFLAGS = $(failing_memory)
+
+tests_test_speedscope_SOURCES = tests/test-speedscope.c \
+	tests/reader-fixture.h
+tests_test_speedscope_CFLAGS = $(unit_cflags)
+tests_test_speedscope_LDADD = $(unit_libs)
+tests_test_speedscope_LDFLAGS = $(failing_memory)
+
+tests_test_xhprof_SOURCES = tests/test-xhprof.c tests/reader-fixture.h
+tests_test_xhprof_CFLAGS = $(unit_cflags)
+tests_test_xhprof_LDADD = $(unit_libs)
+tests_test_xhprof_LDFLAGS = $(failing_memory)

@@ -3,7 +3,7 @@
  *
  * {"traceEvents": [event, ...], ...}, or the array alone.  The events
  * "Profile", "ProfileChunk" and "CpuProfile" each hold a piece of a profile of
- * V8 (v8_profile.h): {"args": {"data": {"cpuProfile": {"nodes", "samples"},
+ * V8 (cpuprofile.h): {"args": {"data": {"cpuProfile": {"nodes", "samples"},
  * "timeDeltas", "startTime"}}, "id", "name", "pid", "tid"}.  "thread_name"
  * names a thread; all other events are skipped.  Pieces with the same process
  * and id make one profile.  "args" usually comes before "name", so each event
@@ -15,8 +15,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/chrome/v8_profile.h"
-#include "src/formats/json/json_reader.h"
+#include "src/formats/chrome/cpuprofile.h"
 
 enum event_name { EVENT_OTHER, EVENT_PROFILE, EVENT_THREAD_NAME };
 
@@ -35,9 +34,9 @@ struct traced {				/* a profile of the trace */
 };
 
 struct trace {
-	struct error *error;
-	struct v8_tree tree;
-	struct json_reader *json;	/* the tree's */
+	struct v8_reader input;
+	struct json_reader *json;	/* the input's */
+	struct error *error;		/* likewise */
 	struct names *texts;		/* ids of profiles, as in the file */
 	struct id_table pids;		/* process i by its pid */
 	struct names *keys;		/* profile i by its process and id, */
@@ -83,11 +82,11 @@ chrome_trace_read_data(struct trace *trace, struct trace_event *event)
 			                      "object"))
 				continue;
 			while (json_next_key(json, &key))
-				if (!v8_profile_read_key(&trace->piece, json,
-				                         &key, trace->error))
+				if (!v8_read_key(&trace->input,
+				                 &trace->piece, &key))
 					json_skip_value(json);
-		} else if (!is_own || !v8_profile_read_key(&trace->piece,
-		           json, &key, trace->error)) {
+		} else if (!is_own || !v8_read_key(&trace->input,
+		           &trace->piece, &key)) {
 			json_skip_value(json);
 		}
 	}
@@ -104,68 +103,47 @@ chrome_trace_read_text(struct trace *trace, struct names *names)
 	return names_add(names, token.text, token.length, trace->error);
 }
 
-static void
-read_args(struct trace *trace, struct trace_event *event)
-{
-	struct json_token key;
-
-	if (!chrome_trace_open_object(trace->json))
-		return;
-	while (json_next_key(trace->json, &key)) {
-		if (json_is(&key, "data"))
-			chrome_trace_read_data(trace, event);
-		else if (json_is(&key, "name"))
-			event->label = chrome_trace_read_text(trace,
-			    trace->tree.reader.profile->names);
-		else
-			json_skip_value(trace->json);
-	}
-}
-
-static void
-read_event_name(struct trace *trace, struct trace_event *event)
-{
-	struct json_token token;
-
-	if (!json_get_value(trace->json, &token) ||
-	    token.type != JSON_STRING)
-		return;
-	if (json_is(&token, "thread_name"))
-		event->name = EVENT_THREAD_NAME;
-	else if (json_is(&token, "Profile") ||
-	         json_is(&token, "ProfileChunk") ||
-	         json_is(&token, "CpuProfile"))
-		event->name = EVENT_PROFILE;
-}
-
-static void
-chrome_trace_read_number(struct trace *trace, uint64_t *number)
-{
-	struct json_token token;
-
-	if (json_get_value(trace->json, &token))
-		json_whole_number(&token, INT64_MAX, number);
-}
-
 /* An event whose object is open; false: the input ends in it. */
 static bool
 chrome_trace_read_event(struct trace *trace, struct trace_event *event)
 {
-	struct json_token key;
+	struct names *names = trace->input.reader.profile->names;
+	struct json_token key, token;
 
 	while (json_next_key(trace->json, &key)) {
-		if (json_is(&key, "args"))
-			read_args(trace, event);
-		else if (json_is(&key, "name"))
-			read_event_name(trace, event);
-		else if (json_is(&key, "id"))
+		if (json_is(&key, "args")) {
+			if (!chrome_trace_open_object(trace->json))
+				continue;
+			while (json_next_key(trace->json, &key)) {
+				if (json_is(&key, "data"))
+					chrome_trace_read_data(trace, event);
+				else if (json_is(&key, "name"))
+					event->label = chrome_trace_read_text(
+					    trace, names);
+				else
+					json_skip_value(trace->json);
+			}
+		} else if (json_is(&key, "name")) {
+			if (!json_get_value(trace->json, &token) ||
+			    token.type != JSON_STRING)
+				continue;
+			if (json_is(&token, "thread_name"))
+				event->name = EVENT_THREAD_NAME;
+			else if (json_is(&token, "Profile") ||
+			         json_is(&token, "ProfileChunk") ||
+			         json_is(&token, "CpuProfile"))
+				event->name = EVENT_PROFILE;
+		} else if (json_is(&key, "id")) {
 			event->id = chrome_trace_read_text(trace, trace->texts);
-		else if (json_is(&key, "pid"))
-			chrome_trace_read_number(trace, &event->pid);
-		else if (json_is(&key, "tid"))
-			chrome_trace_read_number(trace, &event->tid);
-		else
+		} else if (json_is(&key, "pid") || json_is(&key, "tid")) {
+			uint64_t *number = json_is(&key, "pid") ? &event->pid :
+			                   &event->tid;
+
+			if (json_get_value(trace->json, &token))
+				json_whole_number(&token, INT64_MAX, number);
+		} else {
 			json_skip_value(trace->json);
+		}
 	}
 	return key.type == JSON_OBJECT_END;
 }
@@ -203,25 +181,11 @@ find_profile(struct trace *trace, const struct trace_event *event)
 		return NULL;
 	if (number == trace->n_profiles) {
 		trace->profiles[number] = (struct traced){
-			.v8.names = trace->tree.reader.profile->names,
+			.v8.names = trace->input.reader.profile->names,
 			.pid = event->pid, .tid = event->tid };
 		trace->n_profiles++;
 	}
 	return &trace->profiles[number];
-}
-
-static void
-chrome_trace_apply_event(struct trace *trace, const struct trace_event *event)
-{
-	struct traced *traced;
-
-	if (event->name == EVENT_THREAD_NAME)
-		name_thread(trace, event);
-	if (event->name != EVENT_PROFILE)
-		return;
-	traced = find_profile(trace, event);
-	if (traced != NULL)
-		v8_profile_append(&traced->v8, &trace->piece, trace->error);
 }
 
 /* ---- the file ---- */
@@ -233,9 +197,17 @@ chrome_trace_read_events(struct trace *trace)
 
 	while (json_next_object(trace->json, &token, "an event, an object")) {
 		struct trace_event event = { .id = NO_NAME, .label = NO_NAME };
+		struct traced *traced = NULL;
 
-		if (chrome_trace_read_event(trace, &event) || event.has_piece)
-			chrome_trace_apply_event(trace, &event);
+		if (chrome_trace_read_event(trace, &event) || event.has_piece) {
+			if (event.name == EVENT_THREAD_NAME)
+				name_thread(trace, &event);
+			if (event.name == EVENT_PROFILE)
+				traced = find_profile(trace, &event);
+		}
+		if (traced != NULL)
+			v8_profile_append(&traced->v8, &trace->piece,
+			                  trace->error);
 		v8_profile_clear(&trace->piece);
 	}
 }
@@ -266,34 +238,22 @@ chrome_trace_read_file(struct trace *trace)
 
 /* ---- the profile ---- */
 
-/* The number of a process, made if new; UINT32_MAX with *error set. */
-static uint32_t
-chrome_trace_find_process(struct trace *trace, uint64_t pid,
-                          struct error *error)
-{
-	struct profile *profile = trace->tree.reader.profile;
-	struct process process = { .pid = pid };
-	uint32_t number = id_table_add(&trace->pids, pid, error);
-
-	return number == NO_ID || number < profile->n_processes ? number :
-	       profile_add_process(profile, &process, error);
-}
-
 /* The thread of a traced profile, as a new one; NO_THREAD with *error set. */
 static uint32_t
 chrome_trace_add_thread(struct trace *trace, const struct traced *traced,
                         struct error *error)
 {
-	struct profile *profile = trace->tree.reader.profile;
+	struct profile *profile = trace->input.reader.profile;
 	const uint64_t key[] = { traced->pid, traced->tid };
 	uint32_t number = names_find(trace->threads, (const char *)key,
 	                             sizeof key);
-	struct thread thread = {
-		.process = chrome_trace_find_process(trace, traced->pid, error),
-		.tid = traced->tid,
-	};
+	const struct process process = { .pid = traced->pid };
+	struct thread thread = { .tid = traced->tid };
 
-	if (thread.process == UINT32_MAX)
+	thread.process = id_table_add(&trace->pids, traced->pid, error);
+	if (thread.process == NO_ID ||
+	    (thread.process == profile->n_processes &&
+	     profile_add_process(profile, &process, error) == UINT32_MAX))
 		return NO_THREAD;
 	if (number != NO_NAME && trace->labels[number] != NO_NAME)
 		thread.name = names_text(profile->names,
@@ -304,16 +264,16 @@ chrome_trace_add_thread(struct trace *trace, const struct traced *traced,
 static int
 add_profiles(struct trace *trace, struct error *error)
 {
-	struct reader *reader = &trace->tree.reader;
+	struct reader *reader = &trace->input.reader;
 
 	for (size_t i = 0; i < trace->n_profiles; i++)
-		v8_tree_announce(&trace->tree, &trace->profiles[i].v8);
+		v8_announce(&trace->input, &trace->profiles[i].v8);
 	for (size_t i = 0; i < trace->n_profiles; i++) {
 		const struct traced *traced = &trace->profiles[i];
 
 		reader->thread = chrome_trace_add_thread(trace, traced, error);
 		if (reader->thread == NO_THREAD ||
-		    v8_tree_add(&trace->tree, &traced->v8) != 0)
+		    v8_enter(&trace->input, &traced->v8) != 0)
 			return -1;
 	}
 	return reader_count_nodes(reader) > 0 ? 0 :
@@ -329,13 +289,13 @@ chrome_trace_read(struct source *source, const struct read_options *options,
 	struct trace trace = { .error = error };
 	int result = -1;
 
-	v8_tree_begin(&trace.tree, source, options, error);
+	v8_begin(&trace.input, source, options, error);
 	trace.texts = names_new(error);
 	trace.keys = names_new(error);
 	trace.threads = names_new(error);
 	if (!error->is_set) {
-		trace.json = trace.tree.json;
-		trace.piece.names = trace.tree.reader.profile->names;
+		trace.json = trace.input.json;
+		trace.piece.names = trace.input.reader.profile->names;
 		chrome_trace_read_file(&trace);
 		if (!error->is_set)
 			result = add_profiles(&trace, error);
@@ -349,7 +309,7 @@ chrome_trace_read(struct source *source, const struct read_options *options,
 	names_free(trace.keys);
 	names_free(trace.threads);
 	free(trace.labels);
-	return v8_tree_end(&trace.tree, result, error);
+	return v8_end(&trace.input, result);
 }
 
 static int

@@ -1,48 +1,893 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cpuprofile.c -- the .cpuprofile of Chrome, Node.js, Deno and v8-profiler.
  *
- * One profile of V8 (v8_profile.h).
+ * {"nodes": [{"id", "callFrame": {"functionName", "url", "lineNumber",
+ * "columnNumber"}, "hitCount", "children": [id, ...]}, ...], "startTime",
+ * "endTime", "samples": [id, ...], "timeDeltas": [...]}, the keys in any order.
+ * In traces nodes have "parent" instead of "children".  In the older form
+ * "children" holds the nodes themselves, nested as deep as the stacks were; an
+ * array of open nodes replaces recursion.
+ *
+ * Hits are summed up by node, then nodes with hits are entered.  A sample is
+ * charged with the time until the next one, as in DevTools: a delta belongs to
+ * the sample before it.  Times may go back a little, since V8 takes them on
+ * another thread.  A sample before the latest time so far then counts as taken
+ * at that time, as in speedscope, so that no time counts twice.
+ *
+ * A sample's time is spread over the slices of the timeline, which may be
+ * narrower.  The sample itself is in the first of them.
  */
-#include "src/formats/chrome/v8_profile.h"
-#include "src/formats/json/json_reader.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/formats/chrome/cpuprofile.h"
+#include "src/symbols/names/program.h"
+
+/* Rows between two checks for an interrupt. */
+enum { ROWS_A_STEP = 1 << 16 };
+
+/* Later times, in microseconds, are not noted: 285 years. */
+#define MOST_TIME ((int64_t)9000000000000000)
+
+/* Time and samples of a node. */
+struct charge {
+	uint64_t time, samples;
+};
+
+/* A profile of V8 that is being entered. */
+struct entering {
+	struct v8_reader *input;
+	const struct v8_profile *v8;
+	bool has_hits;
+	bool is_endless;		/* the end of the last sample is not
+					 * known */
+	int64_t first, last;		/* times of samples; first > last: there
+					 * are none by a common clock */
+	uint64_t width_ns;		/* of the parts over which a sample's
+					 * time is spread */
+	uint32_t *parent, *label;	/* [n_rows] */
+	uint32_t *nodes;		/* [n_rows], the reader's, of rows that
+					 * were entered */
+	struct charge *charges;		/* [n_rows] */
+	uint32_t n_rows;		/* nodes, then sampled ids without a
+					 * node */
+	uint32_t *rows_of_ids;		/* [v8->id_numbers.n] */
+};
+
+void
+v8_profile_free(struct v8_profile *v8)
+{
+	id_table_free(&v8->id_numbers);
+	free(v8->nodes);
+	free(v8->ids);
+	free(v8->samples);
+	free(v8->times);
+	free(v8->open);
+}
+
+void
+v8_profile_clear(struct v8_profile *v8)
+{
+	struct v8_profile empty = {
+		.names = v8->names,
+		.nodes = v8->nodes, .nodes_capacity = v8->nodes_capacity,
+		.ids = v8->ids, .ids_capacity = v8->ids_capacity,
+		.samples = v8->samples,
+		.samples_capacity = v8->samples_capacity,
+		.times = v8->times, .times_capacity = v8->times_capacity,
+		.open = v8->open, .open_capacity = v8->open_capacity,
+	};
+
+	id_table_free(&v8->id_numbers);
+	*v8 = empty;
+}
+
+int
+v8_begin(struct v8_reader *input, struct source *source,
+         const struct read_options *options, struct error *error)
+{
+	*input = (struct v8_reader){ .error = error };
+	if (reader_begin(&input->reader, source, options, READER_OFFSETS,
+	                 error) != 0)
+		return -1;
+	input->json = json_reader_new(&input->reader, error);
+	return input->json != NULL ? 0 : -1;
+}
+
+/* ---- ids and nodes ---- */
+
+/* The index of an id, added if new; NO_ID with *error set. */
+static uint32_t
+v8_profile_add_id(struct v8_profile *v8, uint64_t id, struct error *error)
+{
+	uint32_t n = v8->id_numbers.n, number;
+
+	/* Room first: every number must have its place. */
+	if (n >= v8->ids_capacity &&
+	    memory_grow(&v8->ids, &v8->ids_capacity, (size_t)n + 1,
+	                sizeof *v8->ids, error) != 0)
+		return NO_ID;
+	number = id_table_add(&v8->id_numbers, id, error);
+	if (number != NO_ID && number >= n)
+		v8->ids[number] = (struct v8_id){ id, NO_ROW, NO_ROW };
+	return number;
+}
+
+static uint32_t
+v8_read_id(struct v8_reader *input, struct v8_profile *v8,
+           const struct json_token *token)
+{
+	uint64_t id;
+
+	if (json_whole_number(token, INT64_MAX, &id))
+		return v8_profile_add_id(v8, id, input->error);
+	json_fail(input->json, token->offset, "expected the id of a node");
+	return NO_ID;
+}
+
+/* A new node, called by `parent`; NO_ROW with *error set. */
+static uint32_t
+v8_profile_add_node(struct v8_profile *v8, uint32_t parent, struct error *error)
+{
+	if (v8->n_nodes >= NO_ROW - 1) {
+		error_set(error, "more than 4,294,967,293 nodes");
+		return NO_ROW;
+	}
+	if (memory_grow(&v8->nodes, &v8->nodes_capacity,
+	                (size_t)v8->n_nodes + 1, sizeof *v8->nodes,
+	                error) != 0)
+		return NO_ROW;
+	v8->nodes[v8->n_nodes] = (struct v8_node){ .id = NO_ID,
+		.parent = parent, .parent_id = NO_ID, .function = NO_NAME,
+		.file = NO_NAME };
+	return v8->n_nodes++;
+}
+
+/* Gives a node an id.  If several nodes claim it, the first one has it. */
+static void
+set_id(struct v8_profile *v8, uint32_t node, uint32_t id)
+{
+	if (id == NO_ID)
+		return;
+	v8->nodes[node].id = id;
+	if (v8->ids[id].node == NO_ROW)
+		v8->ids[id].node = node;
+}
+
+/* Notes that a node lists the id as a child; the first one to do so counts. */
+static void
+set_child(struct v8_profile *v8, uint32_t node, uint32_t id)
+{
+	if (id != NO_ID && v8->ids[id].parent == NO_ROW)
+		v8->ids[id].parent = node;
+}
+
+/* ---- reading ---- */
+
+static uint32_t
+v8_read_name(struct v8_reader *input, struct v8_profile *v8)
+{
+	struct json_token token;
+
+	if (!json_get_string(input->json, &token, "a name") ||
+	    token.length == 0)
+		return NO_NAME;
+	return names_add(v8->names, token.text, token.length, input->error);
+}
+
+/* A line or column, the first being `first`: from 1 on, 0 where unknown. */
+static uint32_t
+read_place(struct json_reader *json, int first)
+{
+	struct json_token token;
+	struct decimal number;
+	int64_t place;
+
+	if (!json_get_value(json, &token) || !json_decimal(&token, &number) ||
+	    !decimal_scale(number, 0, &place, NULL) || place < first ||
+	    place >= UINT32_MAX)
+		return 0;
+	return (uint32_t)(place + 1 - first);
+}
+
+/* Reads a key that describes a function; false: it is any other key. */
+static bool
+read_frame_key(struct v8_reader *input, struct v8_profile *v8,
+               struct v8_node *node, const struct json_token *key,
+               int first_line)
+{
+	if (json_is(key, "functionName"))
+		node->function = v8_read_name(input, v8);
+	else if (json_is(key, "url"))
+		node->file = v8_read_name(input, v8);
+	else if (json_is(key, "lineNumber"))
+		node->line = read_place(input->json, first_line);
+	else if (json_is(key, "columnNumber"))
+		node->column = read_place(input->json, first_line);
+	else
+		return false;
+	return true;
+}
+
+/* Reads any key of an open node but "children". */
+static void
+read_node_key(struct v8_reader *input, struct v8_profile *v8, uint32_t number,
+              const struct json_token *key)
+{
+	struct json_reader *json = input->json;
+	struct v8_node *node = &v8->nodes[number];
+	struct json_token token;
+	struct decimal decimal;
+
+	if (json_is(key, "callFrame")) {
+		/* In this newer form lines count from 0. */
+		if (!json_open_object(json, "a function, an object"))
+			return;
+		while (json_next_key(json, &token))
+			if (!read_frame_key(input, v8, node, &token, 0))
+				json_skip_value(json);
+	} else if (json_is(key, "id")) {
+		if (json_next(json, &token))
+			set_id(v8, number, v8_read_id(input, v8, &token));
+	} else if (json_is(key, "parent")) {
+		if (json_next(json, &token) && token.type != JSON_NULL)
+			node->parent_id = v8_read_id(input, v8, &token);
+	} else if (json_is(key, "hitCount")) {
+		if (!json_next(json, &token) || token.type == JSON_NULL)
+			return;
+		if (json_decimal(&token, &decimal) && decimal.digits < 0)
+			v8->hits_below_zero = token.offset + 1;
+		else if (!json_whole_number(&token, INT64_MAX, &node->hits))
+			json_fail(json, token.offset, "expected how often a "
+			          "node was hit");
+	} else if (!read_frame_key(input, v8, node, key, 1)) {
+		json_skip_value(json);
+	}
+}
+
+static void
+open_node(struct v8_reader *input, struct v8_profile *v8, size_t *depth)
+{
+	uint32_t node = v8_profile_add_node(v8, *depth > 0 ?
+	                                    v8->open[*depth - 1] : NO_ROW,
+	                                    input->error);
+
+	if (node != NO_ROW &&
+	    memory_grow(&v8->open, &v8->open_capacity, *depth + 1,
+	                sizeof *v8->open, input->error) == 0)
+		v8->open[(*depth)++] = node;
+}
+
+/*
+ * Reads a node whose object is open, and those nested in it.  The values of
+ * other keys are read with the keys, so the rest is in "children".  A node
+ * without any key is none, of which a packed file can have millions.
+ */
+static void
+read_node(struct v8_reader *input, struct v8_profile *v8)
+{
+	struct json_token token;
+	size_t depth = 0;
+	bool is_empty = true;
+
+	open_node(input, v8, &depth);
+	while (depth > 0 && json_next(input->json, &token)) {
+		uint32_t node = v8->open[depth - 1];
+
+		if (token.type == JSON_OBJECT_END) {
+			v8->n_nodes -= is_empty;
+			depth--;
+		} else if (token.type == JSON_OBJECT)
+			open_node(input, v8, &depth);
+		else if (token.type == JSON_NUMBER)
+			set_child(v8, node, v8_read_id(input, v8, &token));
+		else if (token.type == JSON_KEY && json_is(&token, "children"))
+			json_open_array(input->json, "an array of nodes");
+		else if (token.type == JSON_KEY)
+			read_node_key(input, v8, node, &token);
+		else if (token.type != JSON_ARRAY_END)
+			json_fail(input->json, token.offset,
+			          "expected a node or its id");
+		is_empty = token.type == JSON_OBJECT;
+	}
+}
+
+static void
+v8_read_samples(struct v8_reader *input, struct v8_profile *v8)
+{
+	struct json_token token;
+
+	if (!json_open_array(input->json, "an array of nodes' ids"))
+		return;
+	while (json_next_element(input->json, &token)) {
+		uint32_t id = v8_read_id(input, v8, &token);
+
+		if (v8->n_samples == 0)
+			v8->samples_offset = token.offset;
+		if (id != NO_ID &&
+		    memory_grow(&v8->samples, &v8->samples_capacity,
+		                v8->n_samples + 1, sizeof *v8->samples,
+		                input->error) == 0)
+			v8->samples[v8->n_samples++] = id;
+	}
+}
+
+static void
+v8_read_times(struct v8_reader *input, struct v8_profile *v8,
+              bool are_absolute)
+{
+	struct json_token token;
+	struct decimal number;
+	int64_t time;
+
+	if (v8->n_times > 0) {	/* Hermes writes them twice */
+		json_skip_value(input->json);
+		return;
+	}
+	if (!json_open_array(input->json, "an array of times"))
+		return;
+	v8->has_times = true;
+	v8->are_absolute = are_absolute;
+	while (json_next_element(input->json, &token)) {
+		if (!json_decimal(&token, &number) ||
+		    !decimal_scale(number, 0, &time, NULL) ||
+		    time > INT64_MAX / 2 || time < -INT64_MAX / 2)
+			json_fail(input->json, token.offset,
+			          "expected a time in microseconds");
+		else if (memory_grow(&v8->times, &v8->times_capacity,
+		                     v8->n_times + 1, sizeof *v8->times,
+		                     input->error) == 0)
+			v8->times[v8->n_times++] = time;
+	}
+}
+
+static bool
+v8_read_time(struct json_reader *json, struct decimal *time)
+{
+	struct json_token token;
+
+	return json_get_value(json, &token) && json_decimal(&token, time);
+}
+
+bool
+v8_read_key(struct v8_reader *input, struct v8_profile *v8,
+            const struct json_token *key)
+{
+	struct json_reader *json = input->json;
+	struct json_token token;
+
+	if (v8->samples_offset == 0 &&
+	    (json_is(key, "nodes") || json_is(key, "head")))
+		v8->samples_offset = key->offset;
+	if (json_is(key, "nodes")) {
+		if (!json_open_array(json, "an array of nodes"))
+			return true;
+		while (json_next_object(json, &token, "a node, an object"))
+			read_node(input, v8);
+	} else if (json_is(key, "head")) {
+		v8->is_old = true;
+		if (json_open_object(json, "a node, an object"))
+			read_node(input, v8);
+	} else if (json_is(key, "samples")) {
+		v8_read_samples(input, v8);
+	} else if (json_is(key, "timeDeltas")) {
+		v8_read_times(input, v8, false);
+	} else if (json_is(key, "timestamps")) {
+		v8_read_times(input, v8, true);
+	} else if (json_is(key, "startTime")) {
+		v8->has_start = v8_read_time(json, &v8->start);
+	} else if (json_is(key, "endTime")) {
+		v8->has_end = v8_read_time(json, &v8->end);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int
+v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
+                  struct error *error)
+{
+	bool has_begun = v8->n_samples > 0;
+	uint32_t base = v8->n_nodes;
+
+	for (uint32_t i = 0; i < piece->n_nodes; i++) {
+		const struct v8_node *from = &piece->nodes[i];
+		uint32_t parent = from->parent == NO_ROW ? NO_ROW :
+		                  base + from->parent;
+		uint32_t number = v8_profile_add_node(v8, parent, error);
+		struct v8_node *node;
+
+		if (number == NO_ROW)
+			return -1;
+		node = &v8->nodes[number];
+		*node = *from;
+		node->parent = parent;
+		node->id = NO_ID;
+		if (from->id != NO_ID)
+			set_id(v8, number,
+			       v8_profile_add_id(v8, piece->ids[from->id].id,
+			                         error));
+		if (from->parent_id != NO_ID)
+			node->parent_id = v8_profile_add_id(v8,
+			    piece->ids[from->parent_id].id, error);
+	}
+	for (uint32_t i = 0; i < piece->id_numbers.n; i++)
+		if (piece->ids[i].parent != NO_ROW)
+			set_child(v8, base + piece->ids[i].parent,
+			          v8_profile_add_id(v8, piece->ids[i].id,
+			                            error));
+	if (error->is_set ||
+	    memory_grow(&v8->samples, &v8->samples_capacity,
+	                v8->n_samples + piece->n_samples,
+	                sizeof *v8->samples, error) != 0 ||
+	    memory_grow(&v8->times, &v8->times_capacity,
+	                v8->n_times + piece->n_times, sizeof *v8->times,
+	                error) != 0)
+		return -1;
+	for (size_t i = 0; i < piece->n_samples; i++) {
+		uint32_t id = v8_profile_add_id(v8,
+		    piece->ids[piece->samples[i]].id, error);
+
+		if (id == NO_ID)
+			return -1;
+		v8->samples[v8->n_samples++] = id;
+	}
+	if (piece->n_times > 0)
+		memcpy(v8->times + v8->n_times, piece->times,
+		       piece->n_times * sizeof *v8->times);
+	v8->n_times += piece->n_times;
+	v8->has_times |= piece->has_times;
+	v8->are_absolute |= piece->are_absolute;
+	v8->is_old |= piece->is_old;
+	if (v8->samples_offset == 0)
+		v8->samples_offset = piece->samples_offset;
+	/* "Profile" may have 0 and the piece with the samples the time. */
+	if (piece->has_start && (!v8->has_start || !has_begun)) {
+		v8->start = piece->start;
+		v8->has_start = true;
+	}
+	if (piece->has_end) {
+		v8->end = piece->end;
+		v8->has_end = true;
+	}
+	return 0;
+}
+
+/* ---- times ---- */
+
+/* Seconds in the older form, microseconds in the newer one; false: too many. */
+static bool
+find_bound(const struct v8_profile *v8, struct decimal bound, int64_t *time)
+{
+	return decimal_scale(bound, v8->is_old ? 6 : 0, time, NULL) &&
+	       *time <= INT64_MAX / 2 && *time >= -INT64_MAX / 2;
+}
+
+/* When a sample was taken, if that of the one before is `last`. */
+static bool
+find_time(const struct v8_profile *v8, size_t sample, int64_t last,
+          int64_t *time)
+{
+	if (!v8->are_absolute)
+		return !__builtin_add_overflow(last, v8->times[sample], time);
+	*time = v8->times[sample];
+	return true;
+}
+
+/* Whether times count from the same as those of the file's other profiles. */
+static bool
+has_clock(const struct v8_profile *v8)
+{
+	return v8->has_times && (v8->has_start || v8->are_absolute);
+}
+
+void
+v8_announce(struct v8_reader *input, const struct v8_profile *v8)
+{
+	int64_t time = 0;
+
+	if (!has_clock(v8) || v8->n_samples == 0 || v8->n_times == 0 ||
+	    (v8->has_start && !find_bound(v8, v8->start, &time)) ||
+	    !find_time(v8, 0, time, &time) || time < 0 ||
+	    (input->has_earliest && time >= input->earliest))
+		return;
+	input->earliest = time;
+	input->has_earliest = true;
+}
+
+/* The row of a sample, which was taken at `begin` and lasted until `end`. */
+typedef int timed_sample(struct entering *entering, uint32_t row,
+                         int64_t begin, int64_t end, struct error *error);
+
+/*
+ * Calls `use` for each sample whose time is known.  latest: the greatest time
+ * so far, since the clock must not go back.  If there is one time more than
+ * samples, it says when the last sample ended (Chromium's DevTools,
+ * CPUProfileDataModel.ts).  Else the profile's end does, if it is known by the
+ * clock of the samples: deltas count from a start, which must be in the file.
+ */
+static int
+each_timed_sample(struct entering *entering, timed_sample *use,
+                  struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+	int64_t time = 0, latest = 0, end = 0;
+
+	if (v8->has_start && !find_bound(v8, v8->start, &time))
+		return error_set(error, "a start time that exceeds 63 bits");
+	for (size_t i = 0; i <= v8->n_samples && i < v8->n_times; i++) {
+		if (i % ROWS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		if (!find_time(v8, i, time, &time))
+			return error_set(error, "the time of sample %zu exceeds "
+			                 "63 bits", i);
+		if (i > 0 && use(entering, entering->rows_of_ids[
+		        v8->samples[i - 1]], latest,
+		        time > latest ? time : latest, error) != 0)
+			return -1;
+		if (i == 0 || time > latest)
+			latest = time;
+	}
+	if (v8->n_times != v8->n_samples || v8->n_samples == 0)
+		return 0;
+	entering->is_endless = !v8->has_end ||
+	    (!v8->has_start && !v8->are_absolute) ||
+	    !find_bound(v8, v8->end, &end);
+	if (entering->is_endless || end < latest)
+		end = latest;
+	return use(entering, entering->rows_of_ids[
+	    v8->samples[v8->n_samples - 1]], latest, end, error);
+}
 
 static int
-cpuprofile_read_file(struct v8_tree *tree, struct v8_profile *v8,
-                     struct error *error)
+charge_sample(struct entering *entering, uint32_t row, int64_t begin,
+              int64_t end, struct error *error)
+{
+	(void)error;
+	entering->charges[row].time += (uint64_t)end - (uint64_t)begin;
+	if (entering->first > entering->last)
+		entering->first = begin;
+	entering->last = end;
+	return 0;
+}
+
+/* The nanoseconds of a time; the microseconds are from 0 to MOST_TIME. */
+static uint64_t
+ns_of(int64_t time)
+{
+	return (uint64_t)time * 1000;
+}
+
+/*
+ * Notes when a sample was taken, and spreads its time.  The parts of one that
+ * lasts long begin where slices of the timeline do, which may be wider.
+ */
+static int
+note_sample(struct entering *entering, uint32_t row, int64_t begin,
+            int64_t end, struct error *error)
+{
+	struct v8_reader *input = entering->input;
+	const uint64_t from = ns_of(input->earliest);
+	uint64_t done = 0, at = ns_of(begin);
+	uint32_t node = entering->nodes[row];
+
+	if (reader_add_time(&input->reader, node, input->samples - 1, at, 1, 1,
+	                    error) != 0)
+		return -1;
+	do {
+		/* The next part begins at a multiple of the width. */
+		const uint64_t next = at + entering->width_ns -
+		    (at - from) % entering->width_ns;
+		const uint64_t until = next < ns_of(end) ?
+		    next / 1000 - (uint64_t)begin :
+		    (uint64_t)end - (uint64_t)begin;
+
+		if (reader_add_time(&input->reader, node, input->time - 1, at,
+		        until - done, at == ns_of(begin), error) != 0)
+			return -1;
+		done = until;
+		at = next;
+	} while (done < (uint64_t)end - (uint64_t)begin);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+/* A frame of the profile for a row; UINT32_MAX with *error set. */
+static uint32_t
+v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
+{
+	static const char scheme[] = "file:///";
+	const size_t n = sizeof scheme - 1;
+	const struct v8_profile *v8 = entering->v8;
+	struct profile *profile = entering->input->reader.profile;
+	struct location location = { .file = NO_NAME };
+	const struct v8_node *node;
+	const char *url = "", *slash;
+
+	if (row >= v8->n_nodes) {
+		location.function = names_add(v8->names, "[unknown node]", 14,
+		                              error);
+	} else {
+		node = &v8->nodes[row];
+		if (node->file != NO_NAME)
+			url = names_text(v8->names, node->file);
+		slash = strrchr(url, '/');
+		/* Functions of WebAssembly can have mangled names. */
+		if (node->function != NO_NAME)
+			location.function = demangle_and_add(v8->names,
+			    names_text(v8->names, node->function),
+			    names_length(v8->names, node->function), error);
+		else if (node->file == NO_NAME)
+			location.function = names_add(v8->names, "(anonymous)",
+			                              11, error);
+		else	/* File, line and column tell them apart. */
+			location.function = names_add_format(v8->names, error,
+			    "(anonymous %s:%" PRIu32 ":%" PRIu32 ")",
+			    slash != NULL && slash[1] != '\0' ? slash + 1 :
+			    url, node->line, node->column);
+		location.line = node->line;
+		location.file = node->file;
+		/* A file: URL becomes the path, as in other formats. */
+		if (strncmp(url, scheme, n) == 0 &&
+		    names_length(v8->names, node->file) > n)
+			location.file = names_add(v8->names, url + n - 1,
+			    names_length(v8->names, node->file) - n + 1, error);
+	}
+	return error->is_set ? UINT32_MAX :
+	       profile_add_frame(profile, NO_MODULE, 0, &location, 1, error);
+}
+
+static bool
+is_root(const struct v8_profile *v8, const struct v8_node *node)
+{
+	static const char name[] = "(root)";
+
+	return node->function != NO_NAME &&
+	       names_length(v8->names, node->function) == sizeof name - 1 &&
+	       memcmp(names_text(v8->names, node->function), name,
+	              sizeof name - 1) == 0;
+}
+
+/*
+ * Makes rows of the nodes, and of sampled ids without a node.  "(root)", which
+ * calls all others, has no frame.
+ */
+static int
+v8_make_rows(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+
+	entering->n_rows = v8->n_nodes;
+	entering->rows_of_ids = memory_array(v8->id_numbers.n,
+	                                     sizeof(uint32_t), error);
+	if (entering->rows_of_ids == NULL)
+		return -1;
+	for (uint32_t i = 0; i < v8->id_numbers.n; i++)
+		entering->rows_of_ids[i] = v8->ids[i].node;
+	for (size_t i = 0; i < v8->n_samples; i++) {
+		uint32_t *row = &entering->rows_of_ids[v8->samples[i]];
+
+		if (*row < v8->n_nodes)
+			continue;
+		if (*row == NO_ROW)
+			*row = entering->n_rows++;
+		entering->input->n_unknown++;
+	}
+	entering->parent = memory_array(entering->n_rows, sizeof(uint32_t),
+	                                error);
+	entering->label = memory_array(entering->n_rows, sizeof(uint32_t),
+	                               error);
+	entering->charges = memory_array(entering->n_rows,
+	                                 sizeof *entering->charges, error);
+	entering->nodes = memory_array(entering->n_rows, sizeof(uint32_t),
+	                               error);
+	if (error->is_set)
+		return -1;
+	for (uint32_t i = 0; i < entering->n_rows; i++) {
+		const struct v8_node *node = i < v8->n_nodes ? &v8->nodes[i] :
+		                             NULL;
+		uint32_t parent = NO_ROW;
+
+		if (node != NULL && node->parent != NO_ROW)
+			parent = node->parent;
+		else if (node != NULL && node->parent_id != NO_ID)
+			parent = v8->ids[node->parent_id].node;
+		else if (node != NULL && node->id != NO_ID)
+			parent = v8->ids[node->id].parent;
+		entering->parent[i] = parent;
+		entering->label[i] = node != NULL && parent == NO_ROW &&
+		    is_root(v8, node) ? NO_LABEL :
+		    v8_add_frame(entering, i, error);
+	}
+	return error->is_set ? -1 : 0;
+}
+
+/* Sums up the samples of each row, and their times. */
+static int
+charge_samples(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+
+	entering->last = -1;	/* before the first */
+	for (uint32_t i = 0; i < v8->n_nodes; i++)
+		entering->has_hits |= v8->nodes[i].hits > 0;
+	for (size_t i = 0; i < v8->n_samples; i++)
+		entering->charges[entering->rows_of_ids[
+		    v8->samples[i]]].samples++;
+	if (!v8->has_times)
+		return 0;
+	if (v8->n_times != v8->n_samples && v8->n_times != v8->n_samples + 1 &&
+	    !entering->input->reader.is_cut_short)
+		return error_set(error, "%zu samples have %zu times",
+		                 v8->n_samples, v8->n_times);
+	return each_timed_sample(entering, charge_sample, error);
+}
+
+/* Hits of "(root)" itself need a node, which it has only then. */
+static int
+v8_enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
+             struct error *error)
+{
+	struct v8_reader *input = entering->input;
+	const struct v8_profile *v8 = entering->v8;
+	const struct charge *charge = &entering->charges[row];
+	uint64_t hits = charge->samples;
+	uint32_t node, frame;
+
+	if (reader_enter_row(&input->reader, rows, row, &node, error) != 0)
+		return -1;
+	if (node == NO_NODE) {
+		frame = v8_add_frame(entering, row, error);
+		if (frame == UINT32_MAX)
+			return -1;
+		node = reader_child(&input->reader, NO_NODE, frame, error);
+	}
+	entering->nodes[row] = node;
+	if (node == NO_NODE)
+		return -1;
+	if (entering->has_hits)
+		hits = row < v8->n_nodes ? v8->nodes[row].hits : 0;
+	if (v8->has_times &&
+	    reader_add_hits(&input->reader, node, input->time - 1,
+	                    charge->time, charge->samples, error) != 0)
+		return -1;
+	return reader_add_hits(&input->reader, node, input->samples - 1, hits,
+	                       hits, error);
+}
+
+static int
+enter_rows(struct entering *entering, struct error *error)
+{
+	struct v8_reader *input = entering->input;
+	const struct v8_profile *v8 = entering->v8;
+	struct stack_rows rows = { .parent = entering->parent,
+		.label = entering->label, .n = entering->n_rows };
+	uint64_t length_ns;
+	int result = 0;
+
+	if (v8->has_times &&
+	    reader_need_resource(&input->reader, &input->time, "time",
+	                         "microsecond", 1, error) == NO_RESOURCE)
+		return -1;
+	if (reader_need_resource(&input->reader, &input->samples, "samples",
+	                         "", 1, error) == NO_RESOURCE)
+		return -1;
+	for (uint32_t i = 0; result == 0 && i < entering->n_rows; i++) {
+		if (i % ROWS_A_STEP == 0)
+			result = progress_step(NULL, 0, 0, error);
+		if (result == 0 && (entering->charges[i].samples > 0 ||
+		    (i < v8->n_nodes && v8->nodes[i].hits > 0)))
+			result = v8_enter_row(entering, &rows, i, error);
+	}
+	stack_rows_free(&rows);
+	if (result != 0)
+		return -1;
+	if (has_clock(v8) && entering->first <= entering->last &&
+	    entering->first >= 0 && entering->last <= MOST_TIME) {
+		length_ns = ns_of(entering->last) - ns_of(input->earliest);
+		entering->width_ns = timeline_width(length_ns > 0 ?
+		                                    length_ns - 1 : 0);
+		if (each_timed_sample(entering, note_sample, error) != 0)
+			return -1;
+	}
+	return v8->hits_below_zero == 0 ? 0 :
+	    reader_note_below_zero(&input->reader, input->samples - 1,
+	                           v8->hits_below_zero - 1, error);
+}
+
+int
+v8_enter(struct v8_reader *input, const struct v8_profile *v8)
+{
+	struct entering entering = { .input = input, .v8 = v8 };
+	struct error why = { 0 };
+	int result = -1;
+
+	if (v8_make_rows(&entering, &why) == 0 &&
+	    charge_samples(&entering, &why) == 0 &&
+	    enter_rows(&entering, &why) == 0)
+		result = 0;
+	else
+		json_pass(input->json, v8->samples_offset, &why);
+	input->n_profiles++;
+	input->n_endless += entering.is_endless && !input->reader.is_cut_short;
+	free(entering.parent);
+	free(entering.label);
+	free(entering.charges);
+	free(entering.nodes);
+	free(entering.rows_of_ids);
+	return result;
+}
+
+struct profile *
+v8_end(struct v8_reader *input, int result)
+{
+	struct reader *reader = &input->reader;
+	struct error *error = input->error;
+
+	if (result == 0)
+		result = reader_warn_cut_short(reader, "", error);
+	if (result == 0 && input->n_endless > 0)
+		result = reader_warn(reader, error, "the last sample has no "
+		                     "time in %" PRIu64 " of %" PRIu64
+		                     " profiles, of which the file lacks the "
+		                     "start or the end", input->n_endless,
+		                     input->n_profiles);
+	if (result == 0 && input->n_unknown > 0)
+		result = reader_warn(reader, error, "samples of nodes that are "
+		                     "not in the file: %" PRIu64 ", shown as "
+		                     "[unknown node]", input->n_unknown);
+	if (result == 0)
+		result = reader_finish_stacks(reader, NULL, error);
+	if (result == 0)
+		result = reader_drop_below_zero(reader, NULL, error);
+	json_reader_free(input->json);
+	return reader_end(reader, result);
+}
+
+/* ---- the format ---- */
+
+static int
+cpuprofile_read_file(struct v8_reader *input, struct v8_profile *v8)
 {
 	const struct process process = { 0 };
 	struct json_token key;
 
-	if (json_open_object(tree->json, "an object")) {
-		while (json_next_key(tree->json, &key))
-			if (!v8_profile_read_key(v8, tree->json, &key, error))
-				json_skip_value(tree->json);
+	if (json_open_object(input->json, "an object")) {
+		while (json_next_key(input->json, &key))
+			if (!v8_read_key(input, v8, &key))
+				json_skip_value(input->json);
 		/* Anything after the object is an error. */
-		json_next(tree->json, &key);
+		json_next(input->json, &key);
 	}
-	v8_tree_announce(tree, v8);
-	if (error->is_set || v8_tree_add(tree, v8) != 0)
+	v8_announce(input, v8);
+	if (input->error->is_set || v8_enter(input, v8) != 0)
 		return -1;
-	if (reader_count_nodes(&tree->reader) == 0)
-		return reader_fail_empty(&tree->reader, error);
-	return profile_add_process(tree->reader.profile, &process, error) !=
-	       UINT32_MAX ? 0 : -1;
+	if (reader_count_nodes(&input->reader) == 0)
+		return reader_fail_empty(&input->reader, input->error);
+	return profile_add_process(input->reader.profile, &process,
+	                           input->error) != UINT32_MAX ? 0 : -1;
 }
 
 static struct profile *
 cpuprofile_read(struct source *source, const struct read_options *options,
                 struct error *error)
 {
-	struct v8_tree tree;
+	struct v8_reader input;
 	struct v8_profile v8 = { .names = NULL };
-	int result = v8_tree_begin(&tree, source, options, error);
+	int result = v8_begin(&input, source, options, error);
 
 	if (result == 0) {
-		v8.names = tree.reader.profile->names;
-		result = cpuprofile_read_file(&tree, &v8, error);
+		v8.names = input.reader.profile->names;
+		result = cpuprofile_read_file(&input, &v8);
 	}
 	v8_profile_free(&v8);
-	return v8_tree_end(&tree, result, error);
+	return v8_end(&input, result);
 }
 
 static int

@@ -3,7 +3,7 @@
  *
  * Bare: one count per line, of one resource, and no header, which other tools
  * would take for a stack.  Complete: a column for each resource, and the
- * header that describes them (collapsed.h).  Neither has escapes:
+ * header that describes them (collapsed.c).  Neither has escapes:
  * characters that would end a name or a line are replaced.
  */
 #include <inttypes.h>
@@ -14,29 +14,6 @@
 #include "src/formats/collapsed/collapsed.h"
 #include "src/formats/exporter.h"
 #include "src/profile/stack_list.h"
-
-struct collapsing {
-	const struct export_source *source;
-	struct writer *writer;
-	uint32_t first, end;		/* the resources to be written */
-	struct stack_walk walk;
-	struct text_buffer stack;	/* the walk's */
-	size_t *ends;			/* [deepest] of its frames in it */
-	struct text_buffer counts;
-	bool *is_changed;		/* [names] already counted */
-	uint64_t n_changed;
-};
-
-/* The replacement of a byte of a name; the byte itself if it is allowed. */
-static char
-replacement(char byte)
-{
-	if (byte == ';')
-		return ':';
-	if (((unsigned char)byte < ' ' && byte != '\t') || byte == 0x7f)
-		return '?';
-	return byte;
-}
 
 /* Appends a frame's name; returns whether it was changed. */
 static bool
@@ -53,8 +30,14 @@ export_collapsed_add_frame(struct text_buffer *stack, const char *name,
 		return true;
 	}
 	text_add(stack, name, length);
-	for (size_t i = begin; i < stack->length; i++)
-		stack->bytes[i] = replacement(stack->bytes[i]);
+	for (size_t i = begin; i < stack->length; i++) {
+		unsigned char byte = (unsigned char)stack->bytes[i];
+
+		if (byte == ';')
+			stack->bytes[i] = ':';
+		else if ((byte < ' ' && byte != '\t') || byte == 0x7f)
+			stack->bytes[i] = '?';
+	}
 	if (begin == 0 && !stack->failed &&
 	    collapsed_is_comment(name, length))
 		stack->bytes[0] = '_';
@@ -62,104 +45,69 @@ export_collapsed_add_frame(struct text_buffer *stack, const char *name,
 	       memcmp(stack->bytes + begin, name, length) != 0;
 }
 
-/* Makes the text of the node's stack from that of the previous node. */
-static void
-export_collapsed_add_node(struct collapsing *collapsing, uint32_t node)
-{
-	const struct sample_tree *tree = collapsing->source->named;
-	const struct names *names = collapsing->source->profile->names;
-	struct text_buffer *stack = &collapsing->stack;
-	uint32_t name = tree->label[node], depth;
-
-	stack_walk_to(&collapsing->walk, node);
-	depth = collapsing->walk.depth;
-	if (!stack->failed)
-		stack->length = depth > 1 ? collapsing->ends[depth - 2] : 0;
-	if (export_collapsed_add_frame(stack, names_text(names, name),
-	                               names_length(names, name)) &&
-	    !collapsing->is_changed[name]) {
-		collapsing->is_changed[name] = true;
-		collapsing->n_changed++;
-	}
-	collapsing->ends[depth - 1] = stack->length;
-}
-
-/* Nodes without hits are part of the stacks of others, except leaves. */
+/*
+ * Whether the node's stack has a line.  Nodes without hits are part of the
+ * stacks of others, except leaves.
+ */
 static bool
-export_collapsed_is_line(const struct collapsing *collapsing, uint32_t node)
+export_collapsed_is_line(const struct sample_tree *tree, uint32_t node,
+                         uint32_t first, uint32_t end)
 {
-	const struct sample_tree *tree = collapsing->source->named;
-	uint32_t n = collapsing->end - collapsing->first;
-
-	for (uint32_t r = collapsing->first; r < collapsing->end; r++)
+	for (uint32_t r = first; r < end; r++)
 		if (sample_tree_hits(tree, r, node) > 0)
 			return true;
-	return n == tree->n_resources && tree->end[node] == node + 1;
+	return end - first == tree->n_resources && tree->end[node] == node + 1;
 }
 
-static int
-export_collapsed_write_line(struct collapsing *collapsing, uint32_t node,
-                            struct error *error)
-{
-	const struct sample_tree *tree = collapsing->source->named;
-	struct text_buffer *counts = &collapsing->counts;
-
-	if (collapsing->stack.failed)
-		return error_out_of_memory(error);
-	for (uint32_t r = collapsing->first; r < collapsing->end; r++)
-		text_add_format(counts, " %" PRIu64,
-		                sample_tree_hits(tree, r, node));
-	text_add_char(counts, '\n');
-	writer_put(collapsing->writer, collapsing->stack.bytes,
-	           collapsing->stack.length);
-	return export_flush(counts, collapsing->writer, error);
-}
-
-static int
-write_lines(struct collapsing *collapsing, struct error *error)
-{
-	const struct sample_tree *tree = collapsing->source->named;
-
-	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		export_collapsed_add_node(collapsing, node);
-		if (export_collapsed_is_line(collapsing, node) &&
-		    export_collapsed_write_line(collapsing, node, error) != 0)
-			return -1;
-		if (export_may_go_on(node, collapsing->writer, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Writes the stacks, after the header, if there is one. */
+/* Writes the stacks with the counts of these resources. */
 static int
 export_collapsed_write_stacks(const struct export_source *source,
                               uint32_t first, uint32_t end,
                               struct writer *writer, uint64_t *n_changed,
                               struct error *error)
 {
-	struct collapsing collapsing = {
-		.source = source,
-		.writer = writer,
-		.first = first,
-		.end = end,
-		.walk = { .tree = source->named },
-	};
-	int result = -1;
+	const struct sample_tree *tree = source->named;
+	const struct names *names = source->profile->names;
+	struct stack_walk walk = { .tree = tree };
+	struct text_buffer stack = { 0 }, counts = { 0 };
+	/* Where the frames of the walk end in its text. */
+	size_t *ends = memory_array(tree->deepest, sizeof *ends, error);
+	bool *is_changed = memory_array(names_count(names), sizeof *is_changed,
+	                                error);
+	int result = error->is_set ? -1 : stack_walk_begin(&walk, error);
 
-	collapsing.ends = memory_array(source->named->deepest,
-	                               sizeof *collapsing.ends, error);
-	collapsing.is_changed = memory_array(
-	    names_count(source->profile->names), sizeof(bool), error);
-	if (stack_walk_begin(&collapsing.walk, error) == 0 &&
-	    collapsing.ends != NULL && collapsing.is_changed != NULL)
-		result = write_lines(&collapsing, error);
-	*n_changed = collapsing.n_changed;
-	free(collapsing.walk.nodes);
-	free(collapsing.ends);
-	free(collapsing.is_changed);
-	text_free(&collapsing.stack);
-	text_free(&collapsing.counts);
+	*n_changed = 0;
+	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++) {
+		uint32_t name = tree->label[node];
+
+		stack_walk_to(&walk, node);
+		if (!stack.failed)
+			stack.length = walk.depth > 1 ? ends[walk.depth - 2] :
+			               0;
+		if (export_collapsed_add_frame(&stack, names_text(names, name),
+		                               names_length(names, name)) &&
+		    !is_changed[name]) {
+			is_changed[name] = true;
+			++*n_changed;
+		}
+		ends[walk.depth - 1] = stack.length;
+		if (export_collapsed_is_line(tree, node, first, end)) {
+			for (uint32_t r = first; r < end; r++)
+				text_add_format(&counts, " %" PRIu64,
+				    sample_tree_hits(tree, r, node));
+			text_add_char(&counts, '\n');
+			writer_put(writer, stack.bytes, stack.length);
+			result = stack.failed ? error_out_of_memory(error) :
+			         export_flush(&counts, writer, error);
+		}
+		if (result == 0)
+			result = export_may_go_on(node, writer, error);
+	}
+	free(walk.nodes);
+	free(ends);
+	free(is_changed);
+	text_free(&stack);
+	text_free(&counts);
 	return result;
 }
 

@@ -4,10 +4,10 @@
  * Reads lib/cpprofdata.h's format, also while it is being written: one
  * process, each thread record a section, frames named by the modules' symbols
  * (see symbols/address_frames.h).  "[partial]" stands for the outer frames of
- * a stack that could not be walked to its end.  A file that is cut or damaged
- * after its header gives what is complete, and a warning; a node without all
- * its ancestors is left out with its hits.  Time O(bytes), memory a small
- * multiple of the bytes.
+ * a stack that could not be walked to its end.  A file that is cut short or
+ * damaged after its header gives what is complete, and a warning; a node
+ * without all its ancestors is left out with its hits.  Time O(bytes), memory a
+ * small multiple of the bytes.
  *
  * The nodes of a thread are entered in the order of their numbers, in which a
  * parent comes before its children.  Threads follow each other, since a
@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
@@ -32,6 +34,7 @@
 enum {
 	COMMAND_MAX = 65536,		/* of a command line */
 	PHASE_MAX = 255,		/* of a phase's name */
+	HOST_MAX = 256,
 	NODES_A_STEP = 65536,		/* between checks for Ctrl-C */
 };
 
@@ -239,12 +242,12 @@ cpprofdata_add_losses(const struct cpprofdata_file *file, bool is_running,
 }
 
 /*
- * Adds a tally for each reason, of hits or of samples, whichever is more
- * informative.
+ * Adds a tally for each reason why samples were late or incomplete, of hits or
+ * of samples, whichever is more informative, and what the flags say.
  */
 static int
-add_drops(const struct cpprofdata_file *file, struct profile *profile,
-          struct error *error)
+cpprofdata_add_tallies(const struct cpprofdata_file *file,
+                       struct profile *profile, struct error *error)
 {
 	static const struct {
 		const char *what;
@@ -268,6 +271,21 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 		    { "stacks partly guessed: code without unwind tables",
 		      false },
 	};
+	static const struct {
+		uint32_t flag;
+		const char *what;
+	} flags[] = {
+		{ CPPROFDATA_CONFINED, "processes not sampled to the "
+		  "end: they forbade themselves system calls" },
+		{ CPPROFDATA_IO_URING, "processes whose I/O by io_uring is "
+		  "not counted" },
+		{ CPPROFDATA_CLOCK_GIVEN_UP, "processes with CPU time by ticks "
+		  "in threads that switched often" },
+		{ CPPROFDATA_TIMERS_AT_TICKS, "processes whose timers' handlers "
+		  "ticks can miss: allow perf events" },
+		{ CPPROFDATA_TRUNCATED, "files truncated while recorded, "
+		  "written again when the process ended" },
+	};
 	const struct cpprofdata_header *header = &file->header;
 	/* The file that this one continues has counted the first thread. */
 	uint64_t n_threads = header->n_threads - (header->n_threads > 0 &&
@@ -287,28 +305,10 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	if (n_threads > 0 && profile_add_tally(profile, "threads started",
 	                                       n_threads, error) != 0)
 		return -1;
-	if ((header->flags & CPPROFDATA_CONFINED) != 0 &&
-	    profile_add_tally(profile, "processes not sampled to the "
-	                      "end: they forbade themselves system calls", 1,
-	                      error) != 0)
-		return -1;
-	if ((header->flags & CPPROFDATA_IO_URING) != 0 &&
-	    profile_add_tally(profile, "processes whose I/O by io_uring is "
-	                      "not counted", 1, error) != 0)
-		return -1;
-	if ((header->flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0 &&
-	    profile_add_tally(profile, "processes with CPU time by ticks in "
-	                      "threads that switched often", 1, error) != 0)
-		return -1;
-	if ((header->flags & CPPROFDATA_TIMERS_AT_TICKS) != 0 &&
-	    profile_add_tally(profile, "processes whose timers' handlers ticks "
-	                      "can miss: allow perf events", 1, error) != 0)
-		return -1;
-	if ((header->flags & CPPROFDATA_TRUNCATED) != 0 &&
-	    profile_add_tally(profile, "files truncated while recorded, "
-	                      "written again when the process ended", 1,
-	                      error) != 0)
-		return -1;
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if ((header->flags & flags[i].flag) != 0 &&
+		    profile_add_tally(profile, flags[i].what, 1, error) != 0)
+			return -1;
 	if (header->n_threads_unsampled > 0 &&
 	    profile_add_tally(profile,
 	                      "threads not sampled: no timer available",
@@ -317,26 +317,91 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	return 0;
 }
 
-/*
- * Gives the profile its process, its resources, numbered as in the file, and
- * the tallies of what was dropped, late or truncated.
- */
-static int
-add_facts(struct cpprofdata_recording *input, struct error *error)
-{
-	const struct cpprofdata_file *file = &input->file;
-	struct profile *profile = input->reader.profile;
+/* ---- code: modules, and what the process generated at run time ---- */
 
-	if (((file->header.flags & CPPROFDATA_BRIEF) == 0 &&
-	     cpprofdata_add_process(file, &input->end, profile, error) != 0) ||
-	    cpprofdata_add_resources(file, profile, error) != 0 ||
-	    cpprofdata_add_losses(file, input->end.is_running, profile,
-	                          error) != 0)
-		return -1;
-	return add_drops(file, profile, error);
+uint32_t
+cpprofdata_add_module(const struct cpprofdata_file *file,
+                      const unsigned char *bytes, struct profile *profile,
+                      struct names *known, struct error *error)
+{
+	struct cpprofdata_module record;
+	struct module module = { 0 };
+	unsigned char build[MODULE_BUILD_MAX];
+	uint32_t number = profile->n_modules;
+	char *path;
+
+	memcpy(&record, bytes, sizeof record);
+	path = cpprofdata_copy_string(file, le32toh(record.path), error);
+	if (path == NULL)
+		return UINT32_MAX;
+	module.path = *path != '\0' ? path : "[unknown]";
+	module.build_id_size = le32toh(record.build_id_size);
+	if (module.build_id_size > sizeof module.build_id)
+		module.build_id_size = 0;	/* only its beginning is known */
+	memcpy(module.build_id, record.build_id, module.build_id_size);
+	module.file_size = le64toh(record.file_size);
+	module.file_mtime_ns = le64toh(record.file_mtime_ns);
+	if (known != NULL) {
+		size_t size = module_build(&module, build);
+
+		number = names_add_pair(known, module.path,
+		    strlen(module.path), build, size, error);
+	}
+	if (number == profile->n_modules) {
+		number = profile_add_module(profile, module.path,
+		    module.build_id, module.build_id_size, error);
+		if (number != UINT32_MAX) {
+			profile->modules[number].file_size = module.file_size;
+			profile->modules[number].file_mtime_ns =
+			    module.file_mtime_ns;
+		}
+	}
+	free(path);
+	return number;
 }
 
-/* ---- modules, threads and nodes ---- */
+static bool
+is_of_this_machine(const struct cpprofdata_file *file)
+{
+	char own[HOST_MAX + 1] = "";
+	size_t length;
+	const char *host = cpprofdata_string(file, file->header.host, HOST_MAX,
+	                                     &length);
+
+	return gethostname(own, HOST_MAX) == 0 && length > 0 &&
+	    strlen(own) == length && memcmp(own, host, length) == 0;
+}
+
+struct jit_map *
+cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
+{
+	struct jit_process process = {
+		.pid = file->header.pid,
+		.begin_ns = file->header.start_ns,
+		.end_ns = cpprofdata_find_end(file).utc_ns,
+		/* Then nothing was written. */
+		.owner = (uid_t)-1,
+	};
+	char *directory;
+	struct jit_map *map;
+	struct stat status;
+
+	if (!is_of_this_machine(file) || stat(file->name, &status) != 0)
+		process.begin_ns = UINT64_MAX / 2;
+	else
+		process.owner = status.st_uid;
+	directory = cpprofdata_copy_string(file, file->header.directory,
+	                                   error);
+	if (directory == NULL)
+		return NULL;
+	if (directory[0] == '/')
+		process.directory = directory;
+	map = jit_map_of_process(&process, error);
+	free(directory);
+	return map;
+}
+
+/* ---- threads and nodes ---- */
 
 /* The index in the profile of record `number`, or UINT32_MAX. */
 static uint32_t
@@ -348,21 +413,22 @@ index_of(const struct cpprofdata_runs *runs, uint32_t number)
 	    (uint32_t)(run->n_before + (number - run->first)) : UINT32_MAX;
 }
 
-static int
-add_module(void *context, const unsigned char *bytes, struct error *error)
+/* The builder's node of a node record of that owner; NO_NODE: it has none. */
+static uint32_t
+built_node(const struct cpprofdata_recording *input, uint32_t number,
+           uint32_t owner)
 {
-	struct cpprofdata_recording *input = context;
+	const struct cpprofdata_run *run = cpprofdata_runs_find(
+	    &input->file.runs[CPPROFDATA_NODES], number);
 
-	return cpprofdata_add_module(&input->file,
-	    (size_t)(bytes - input->file.bytes), input->reader.profile, NULL,
-	    error) != UINT32_MAX ? 0 : -1;
+	return run != NULL && run->owner == owner ?
+	       input->built[run->n_before + (number - run->first)] : NO_NODE;
 }
 
 static int
-cpprofdata_add_thread(void *context, const unsigned char *bytes,
-                      struct error *error)
+cpprofdata_add_thread(struct cpprofdata_recording *input,
+                      const unsigned char *bytes, struct error *error)
 {
-	struct cpprofdata_recording *input = context;
 	struct cpprofdata_thread raw;
 	char name[sizeof raw.name + 1] = "";
 	struct thread thread = { .process = 0 };
@@ -390,32 +456,26 @@ cpprofdata_named_frame(struct cpprofdata_recording *input, const char *text,
 	    address_frames_add_name(input->frames, name, error);
 }
 
-/* A phase is no function, so its name is put in brackets. */
-static uint32_t
-phase_frame(struct cpprofdata_recording *input, uint64_t string,
-            struct error *error)
-{
-	char text[PHASE_MAX + 3];
-	size_t length;
-	const char *name = cpprofdata_string(&input->file, string, PHASE_MAX,
-	                                     &length);
-
-	if (length == 0)
-		return cpprofdata_named_frame(input, "[unknown]", error);
-	snprintf(text, sizeof text, "[%.*s]", (int)length, name);
-	return cpprofdata_named_frame(input, text, error);
-}
-
 static uint32_t
 cpprofdata_frame_of(struct cpprofdata_recording *input,
                     const struct cpprofdata_node *node, struct error *error)
 {
 	uint32_t number = le32toh(node->module), module = NO_MODULE;
+	char text[PHASE_MAX + 3] = "[unknown]";
+	size_t length;
+	const char *name;
 
 	if (number == CPPROFDATA_PARTIAL)
 		return cpprofdata_named_frame(input, "[partial]", error);
-	if (number == CPPROFDATA_PHASE)
-		return phase_frame(input, le64toh(node->offset), error);
+	if (number == CPPROFDATA_PHASE) {
+		/* A phase is no function, so its name is put in brackets. */
+		name = cpprofdata_string(&input->file, le64toh(node->offset),
+		                         PHASE_MAX, &length);
+		if (length > 0)
+			snprintf(text, sizeof text, "[%.*s]", (int)length,
+			         name);
+		return cpprofdata_named_frame(input, text, error);
+	}
 	if (number == CPPROFDATA_NO_MODULE) {
 		input->n_outside++;
 	} else {
@@ -423,69 +483,36 @@ cpprofdata_frame_of(struct cpprofdata_recording *input,
 		                  number);
 		if (module == UINT32_MAX) {
 			input->n_unknown++;
-			return cpprofdata_named_frame(input, "[unknown]",
-			                              error);
+			return cpprofdata_named_frame(input, text, error);
 		}
 	}
 	return address_frames_add(input->frames, module,
 	                          le64toh(node->offset), error);
 }
 
-/* Whether the parent was entered; *parent is then the builder's node. */
-static bool
-cpprofdata_find_parent(const struct cpprofdata_recording *input,
-                       uint32_t number, uint64_t child, uint32_t owner,
-                       uint32_t *parent)
-{
-	const struct cpprofdata_run *run;
-
-	*parent = NO_NODE;
-	if (number == CPPROFDATA_NO_NODE)
-		return true;
-	run = cpprofdata_runs_find(&input->file.runs[CPPROFDATA_NODES],
-	                           number);
-	if (number >= child || run == NULL || run->owner != owner)
-		return false;
-	*parent = input->built[run->n_before + (number - run->first)];
-	return *parent != NO_NODE;
-}
-
-static int
-cpprofdata_add_counts(struct cpprofdata_recording *input, uint32_t built,
-                      const unsigned char *bytes, struct error *error)
-{
-	for (uint32_t r = 0; r < input->file.n_named; r++) {
-		struct cpprofdata_count count;
-		uint64_t hits, samples;
-
-		memcpy(&count, bytes + r * sizeof count, sizeof count);
-		hits = le64toh(count.hits);
-		samples = le64toh(count.samples);
-		if ((hits | samples) != 0 &&
-		    tree_builder_add(input->builder, built, r, hits, samples,
-		                     error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
+/* Adds a node record, at an offset, with its counts. */
 static int
 cpprofdata_add_node(struct cpprofdata_recording *input,
                     const struct cpprofdata_run *run, uint64_t k,
-                    struct error *error)
+                    size_t offset, struct error *error)
 {
-	size_t offset = run->offset + k * input->file.header.node_size;
 	const unsigned char *bytes = input->file.bytes + offset;
 	struct cpprofdata_node node;
-	uint32_t parent, frame, *built = &input->built[run->n_before + k];
+	uint32_t number, parent = NO_NODE, frame;
+	uint32_t *built = &input->built[run->n_before + k];
 
 	memcpy(&node, bytes, sizeof node);
+	bytes += sizeof node;
+	number = le32toh(node.parent);
 	*built = NO_NODE;
-	if (!cpprofdata_find_parent(input, le32toh(node.parent), run->first + k,
-	                            run->owner, &parent)) {
-		if (input->n_left_out++ == 0)
-			input->first_left_out = offset;
-		return 0;
+	if (number != CPPROFDATA_NO_NODE) {
+		if (number < run->first + k)
+			parent = built_node(input, number, run->owner);
+		if (parent == NO_NODE) {
+			if (input->n_left_out++ == 0)
+				input->first_left_out = offset;
+			return 0;
+		}
 	}
 	frame = cpprofdata_frame_of(input, &node, error);
 	if (frame == UINT32_MAX)
@@ -497,24 +524,17 @@ cpprofdata_add_node(struct cpprofdata_recording *input,
 	    tree_builder_add_returns(input->builder, *built,
 	                             le64toh(node.returns), error) != 0)
 		return -1;
-	return cpprofdata_add_counts(input, *built, bytes + sizeof node, error);
-}
+	for (uint32_t r = 0; r < input->file.n_named; r++) {
+		struct cpprofdata_count count;
+		uint64_t hits, samples;
 
-static int
-add_run_of_nodes(struct cpprofdata_recording *input,
-                 const struct cpprofdata_run *run, struct error *error)
-{
-	for (uint64_t k = 0; k < run->n; k++) {
-		struct error why = { 0 };
-
-		if (input->n_seen++ % NODES_A_STEP == 0 &&
-		    progress_step(input->reader.options->progress, run->offset +
-		                  k * input->file.header.node_size,
-		                  input->file.header.used, error) != 0)
+		memcpy(&count, bytes + r * sizeof count, sizeof count);
+		hits = le64toh(count.hits);
+		samples = le64toh(count.samples);
+		if ((hits | samples) != 0 &&
+		    tree_builder_add(input->builder, *built, r, hits, samples,
+		                     error) != 0)
 			return -1;
-		if (cpprofdata_add_node(input, run, k, &why) != 0)
-			return reader_pass_at(&input->reader, run->offset +
-			    k * input->file.header.node_size, &why, error);
 	}
 	return 0;
 }
@@ -531,27 +551,137 @@ cpprofdata_compare_runs(const void *left, const void *right)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* The builder's node for a charge; NO_NODE with *error set. */
-static uint32_t
-node_of_charge(struct cpprofdata_recording *input,
-               const struct cpprofdata_charge *charge, uint32_t owner,
-               struct error *error)
-{
-	const struct cpprofdata_run *run = cpprofdata_runs_find(
-	    &input->file.runs[CPPROFDATA_NODES], charge->node);
-	uint32_t built = NO_NODE, frame;
+/* ---- when hits were counted ---- */
 
-	if (charge->node != CPPROFDATA_NO_NODE && run != NULL &&
-	    run->owner == owner)
-		built = input->built[run->n_before +
-		    (charge->node - run->first)];
-	if (built != NO_NODE)
-		return built;
-	frame = cpprofdata_named_frame(input, charge->is_wait ? "[unknown]" :
-	                               "[no sample]", error);
-	return frame == UINT32_MAX ? NO_NODE :
-	    tree_builder_child(input->builder, NO_NODE, frame, error);
+/* A record of a slice that is valid by itself. */
+struct slices_found {
+	uint32_t number;	/* of the node's record */
+	uint32_t node;		/* the builder's */
+	uint32_t resource;
+	uint64_t begin_ns, width_ns;
+	struct cpprofdata_count count;
+};
+
+/* By node, resource and time; the widest first. */
+static int
+cpprofdata_slices_compare(const void *left, const void *right)
+{
+	const struct slices_found *a = left, *b = right;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (a->resource != b->resource)
+		return a->resource < b->resource ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->width_ns > b->width_ns ? -1 : a->width_ns < b->width_ns;
 }
+
+/*
+ * Adds the times of all nodes' hits.  Records that are invalid are ignored.
+ *
+ * The collector folds a node's records into wider ones while it may be killed,
+ * or read, at any moment.  So a record that lies in a wider one of the same
+ * node and resource is ignored, too: its counts are in the wider one.
+ */
+static int
+cpprofdata_add_slices(struct cpprofdata_recording *input, struct error *error)
+{
+	const struct cpprofdata_file *file = &input->file;
+	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_SLICES];
+	const uint64_t width = file->header.slice_ns;
+	struct cpprofdata_record record = { 0 };
+	const struct slices_found *last = NULL;
+	struct slices_found *found;
+	size_t n = 0;
+
+	if (width == 0)
+		return 0;
+	tree_builder_set_origin(input->builder, file->header.origin_ns);
+	found = memory_array(cpprofdata_runs_count(runs), sizeof *found, error);
+	if (found == NULL)
+		return -1;
+	while (cpprofdata_next(runs, file->bytes, &record)) {
+		struct cpprofdata_slice raw;
+		uint32_t slice;
+
+		memcpy(&raw, record.bytes, sizeof raw);
+		slice = le16toh(raw.slice);
+		if (raw.doublings > CPPROFDATA_MAX_DOUBLINGS ||
+		    raw.resource >= file->n_named ||
+		    slice >= CPPROFDATA_N_SLICES ||
+		    width > (UINT64_MAX / CPPROFDATA_N_SLICES) >>
+		        raw.doublings)
+			continue;
+		found[n] = (struct slices_found){
+			.number = le32toh(raw.node),
+			.node = built_node(input, le32toh(raw.node),
+			                   record.owner),
+			.resource = raw.resource,
+			.begin_ns = (width << raw.doublings) * slice,
+			.width_ns = width << raw.doublings,
+			.count = { le64toh(raw.count.hits),
+			           le64toh(raw.count.samples) },
+		};
+		n += found[n].node != NO_NODE;
+	}
+	qsort(found, n, sizeof *found, cpprofdata_slices_compare);
+	for (size_t i = 0; i < n && !error->is_set; i++) {
+		if (last != NULL && last->number == found[i].number &&
+		    last->resource == found[i].resource &&
+		    found[i].begin_ns < last->begin_ns + last->width_ns)
+			continue;
+		last = &found[i];
+		tree_builder_add_time(input->builder, last->node,
+		    last->resource, last->begin_ns, last->width_ns,
+		    last->count.hits, last->count.samples, error);
+	}
+	free(found);
+	return error->is_set ? -1 : 0;
+}
+
+/*
+ * Adds the times of a charge's hits, which the builder's node has already:
+ * evenly from its beginning to its end.
+ */
+static int
+cpprofdata_add_charge_times(struct cpprofdata_recording *input,
+                            const struct cpprofdata_charge *charge,
+                            uint32_t node, struct error *error)
+{
+	const struct cpprofdata_header *header = &input->file.header;
+	const uint64_t origin_ns = header->origin_mono_ns;
+	const uint64_t begin_ns = charge->begin_ns > origin_ns ?
+	    charge->begin_ns - origin_ns : 0;
+	const uint64_t end_ns = charge->end_ns > origin_ns ?
+	    charge->end_ns - origin_ns : 0;
+	uint64_t done = 0, width = header->slice_ns, at;
+
+	if (width == 0)
+		return 0;
+	/* Slices reach up to the end. */
+	while (end_ns / width >= CPPROFDATA_N_SLICES &&
+	       width <= UINT64_MAX / CPPROFDATA_N_SLICES / 2)
+		width *= 2;
+	for (at = begin_ns / width * width; done < charge->hits;
+	     at += width) {
+		const uint64_t passed_ns = at + width - begin_ns;
+		const uint64_t whole_ns = end_ns - begin_ns;
+		const uint64_t until = passed_ns >= whole_ns ? charge->hits :
+		    (uint64_t)((unsigned __int128)charge->hits * passed_ns /
+		               whole_ns);
+		const bool is_last = until == charge->hits;
+
+		if (until > done && tree_builder_add_time(input->builder, node,
+		        charge->resource, at, width, until - done,
+		        is_last && charge->is_wait, error) != 0)
+			return -1;
+		done = until;
+	}
+	return 0;
+}
+
+/* ---- sections ---- */
 
 /* Adds what a thread waited for until the end, after its nodes. */
 static int
@@ -565,47 +695,82 @@ add_wait(struct cpprofdata_recording *input, uint32_t owner,
 
 	input->n_waiting += waits;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t node;
+		const struct cpprofdata_charge *charge = &charges[i];
+		uint32_t node = NO_NODE, frame;
 
-		if (charges[i].hits == 0)
+		if (charge->hits == 0)
 			continue;
-		node = node_of_charge(input, &charges[i], owner, error);
-		if (node == NO_NODE || tree_builder_add(input->builder, node,
-		        charges[i].resource, charges[i].hits,
-		        charges[i].is_wait, error) != 0 ||
-		    cpprofdata_add_charge_times(&input->file, &charges[i],
-		                                node, input->builder,
+		if (charge->node != CPPROFDATA_NO_NODE)
+			node = built_node(input, charge->node, owner);
+		if (node == NO_NODE) {
+			frame = cpprofdata_named_frame(input, charge->is_wait ?
+			                               "[unknown]" :
+			                               "[no sample]", error);
+			if (frame == UINT32_MAX)
+				return -1;
+			node = tree_builder_child(input->builder, NO_NODE,
+			                          frame, error);
+		}
+		if (node == NO_NODE ||
+		    tree_builder_add(input->builder, node, charge->resource,
+		                     charge->hits, charge->is_wait,
+		                     error) != 0 ||
+		    cpprofdata_add_charge_times(input, charge, node,
 		                                error) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-/*
- * Enters the runs of nodes sorted[n], in which those of a thread are
- * neighbours.
- */
+/* Enters the nodes, thread by thread. */
 static int
-add_sections(struct cpprofdata_recording *input, struct cpprofdata_run **sorted,
-             size_t n, struct error *error)
+cpprofdata_add_nodes(struct cpprofdata_recording *input, struct error *error)
 {
+	struct cpprofdata_runs *runs = &input->file.runs[CPPROFDATA_NODES];
+	const struct cpprofdata_runs *threads =
+	    &input->file.runs[CPPROFDATA_THREADS];
+	const struct progress *progress = input->reader.options->progress;
+	struct cpprofdata_run **sorted = memory_array(runs->n, sizeof *sorted,
+	                                              error);
+	struct error why = { 0 };
 	size_t i = 0;
 
-	while (i < n) {
+	input->built = memory_array(cpprofdata_runs_count(runs),
+	                             sizeof *input->built, error);
+	if (!error->is_set) {
+		for (size_t run = 0; run < runs->n; run++)
+			sorted[run] = &runs->items[run];
+		qsort(sorted, runs->n, sizeof(struct cpprofdata_run *),
+		      cpprofdata_compare_runs);
+	}
+	while (!error->is_set && i < runs->n) {
 		uint32_t owner = sorted[i]->owner;
 		uint32_t begin = tree_builder_begin_section(input->builder);
 
-		for (; i < n && sorted[i]->owner == owner; i++)
-			if (add_run_of_nodes(input, sorted[i], error) != 0)
-				return -1;
-		if (add_wait(input, owner, error) != 0 ||
-		    profile_add_section(input->reader.profile, begin,
-		        tree_builder_count(input->builder),
-		        index_of(&input->file.runs[CPPROFDATA_THREADS],
-		                 owner), error) == UINT32_MAX)
-			return -1;
+		for (; i < runs->n && sorted[i]->owner == owner; i++) {
+			const struct cpprofdata_run *run = sorted[i];
+			size_t offset = run->offset;
+
+			for (uint64_t k = 0; k < run->n && !error->is_set;
+			     k++, offset += runs->record_size) {
+				if (input->n_seen++ % NODES_A_STEP == 0 &&
+				    progress_step(progress, offset,
+				                  input->file.header.used,
+				                  error) != 0)
+					break;
+				if (cpprofdata_add_node(input, run, k, offset,
+				                        &why) != 0)
+					reader_pass_at(&input->reader, offset,
+					               &why, error);
+			}
+		}
+		if (!error->is_set && add_wait(input, owner, error) == 0)
+			profile_add_section(input->reader.profile, begin,
+			                    tree_builder_count(input->builder),
+			                    index_of(threads, owner), error);
 	}
-	return 0;
+	free(sorted);
+	return error->is_set ? -1 : 0;
 }
 
 /* Enters the waits of threads that have no nodes. */
@@ -617,8 +782,8 @@ add_waits_without_nodes(struct cpprofdata_recording *input, struct error *error)
 	const struct cpprofdata_runs *nodes =
 	    &input->file.runs[CPPROFDATA_NODES];
 	struct tree_builder *builder = input->builder;
+	struct cpprofdata_record record = { 0 };
 	bool *has_nodes;
-	int result = 0;
 
 	if ((input->file.header.flags & CPPROFDATA_WAITS) == 0)
 		return 0;
@@ -632,47 +797,21 @@ add_waits_without_nodes(struct cpprofdata_recording *input, struct error *error)
 		if (thread != UINT32_MAX)
 			has_nodes[thread] = true;
 	}
-	for (size_t i = 0; result == 0 && i < threads->n; i++) {
-		const struct cpprofdata_run *run = &threads->items[i];
+	while (!error->is_set &&
+	       cpprofdata_next(threads, input->file.bytes, &record)) {
+		uint32_t begin;
 
-		for (uint64_t k = 0; result == 0 && k < run->n; k++) {
-			uint32_t thread = (uint32_t)(run->n_before + k), begin;
-
-			if (has_nodes[thread])
-				continue;
-			begin = tree_builder_begin_section(builder);
-			if (add_wait(input, (uint32_t)(run->first + k),
-			             error) != 0 ||
-			    (tree_builder_count(builder) > begin &&
-			     profile_add_section(input->reader.profile, begin,
-			         tree_builder_count(builder), thread,
-			         error) == UINT32_MAX))
-				result = -1;
-		}
+		if (has_nodes[record.index])
+			continue;
+		begin = tree_builder_begin_section(builder);
+		if (add_wait(input, (uint32_t)record.number, error) == 0 &&
+		    tree_builder_count(builder) > begin)
+			profile_add_section(input->reader.profile, begin,
+			                    tree_builder_count(builder),
+			                    (uint32_t)record.index, error);
 	}
 	free(has_nodes);
-	return result;
-}
-
-static int
-cpprofdata_add_nodes(struct cpprofdata_recording *input, struct error *error)
-{
-	struct cpprofdata_runs *runs = &input->file.runs[CPPROFDATA_NODES];
-	struct cpprofdata_run **sorted = memory_array(runs->n, sizeof *sorted,
-	                                              error);
-	int result = -1;
-
-	input->built = memory_array(cpprofdata_runs_count(runs),
-	                             sizeof *input->built, error);
-	if (sorted != NULL && input->built != NULL) {
-		for (size_t i = 0; i < runs->n; i++)
-			sorted[i] = &runs->items[i];
-		qsort(sorted, runs->n, sizeof(struct cpprofdata_run *),
-		      cpprofdata_compare_runs);
-		result = add_sections(input, sorted, runs->n, error);
-	}
-	free(sorted);
-	return result;
+	return error->is_set ? -1 : 0;
 }
 
 /* ---- briefs: processes that left a single record ---- */
@@ -685,6 +824,7 @@ cpprofdata_add_brief(struct cpprofdata_recording *input,
 {
 	struct profile *profile = input->reader.profile;
 	struct tree_builder *builder = input->builder;
+	const uint64_t origin_ns = input->file.header.origin_ns;
 	char executable[sizeof brief->executable + 1] = "";
 	char name[sizeof brief->name + 1] = "";
 	struct process process = {
@@ -716,10 +856,16 @@ cpprofdata_add_brief(struct cpprofdata_recording *input,
 	begin = tree_builder_begin_section(builder);
 	node = tree_builder_child(builder, NO_NODE, frame, error);
 	if (node == NO_NODE || tree_builder_add(builder, node, 0,
-	        count.hits, count.samples, error) != 0 ||
-	    cpprofdata_add_brief_time(&input->file, process.start_ns, &count,
-	                              node, builder, error) != 0)
+	        count.hits, count.samples, error) != 0)
 		return -1;
+	if (input->file.header.slice_ns != 0) {
+		tree_builder_set_origin(builder, origin_ns);
+		if (tree_builder_add_time(builder, node, 0,
+		        process.start_ns > origin_ns ?
+		        process.start_ns - origin_ns : 0, 0, count.hits,
+		        count.samples, error) != 0)
+			return -1;
+	}
 	return profile_add_section(profile, begin, tree_builder_count(builder),
 	                           number, error) != UINT32_MAX ? 0 : -1;
 }
@@ -792,37 +938,17 @@ warn_of_damage(struct cpprofdata_recording *input, struct error *error)
 }
 
 /*
- * Names code generated at run time, by kept names or by the files that its
+ * Names frames by the names that the file or the recording keeps.  Code
+ * generated at run time is named by these, too, or by the files that its
  * process wrote.
  */
 static int
-find_jit(struct cpprofdata_recording *input, const struct kept_names *kept,
-         struct error *error)
-{
-	const struct cpprofdata_header *header = &input->file.header;
-	const struct kept_range *range = kept == NULL ? NULL :
-	    kept_names_process(kept, header->pid, header->start_ns);
-	const char *problem = NULL;
-
-	if (input->n_outside > 0 && range == NULL) {
-		input->jit = cpprofdata_jit_map(&input->file, error);
-		if (input->jit == NULL)
-			return -1;
-		problem = jit_map_problem(input->jit);
-	}
-	if (problem != NULL &&
-	    reader_warn(&input->reader, error, "code generated at run time may "
-	                "lack names: %s", problem) != 0)
-		return -1;
-	address_frames_use_jit(input->frames, range, input->jit);
-	return 0;
-}
-
-/* Names frames by the names that the file or the recording keeps. */
-static int
 name_frames(struct cpprofdata_recording *input, struct error *error)
 {
+	const struct cpprofdata_header *header = &input->file.header;
 	const struct kept_names *kept;
+	const struct kept_range *range = NULL;
+	const char *problem = NULL;
 	struct error damage = { 0 };
 
 	kept = input->own_names = names_file_within(&input->file, &damage,
@@ -838,47 +964,56 @@ name_frames(struct cpprofdata_recording *input, struct error *error)
 	                           &kept, error) != 0)
 		return -1;
 	address_frames_use(input->frames, kept);
-	if (find_jit(input, kept, error) != 0)
+	if (kept != NULL)
+		range = kept_names_process(kept, header->pid,
+		                           header->start_ns);
+	if (input->n_outside > 0 && range == NULL) {
+		input->jit = cpprofdata_jit_map(&input->file, error);
+		if (input->jit == NULL)
+			return -1;
+		problem = jit_map_problem(input->jit);
+	}
+	if (problem != NULL &&
+	    reader_warn(&input->reader, error, "code generated at run time may "
+	                "lack names: %s", problem) != 0)
 		return -1;
+	address_frames_use_jit(input->frames, range, input->jit);
 	return address_frames_finish(input->frames, input->reader.profile,
 	                             input->reader.options->modules, error);
-}
-
-/* What is damaged so early that it has no sample is no profile. */
-static int
-check_damaged(struct cpprofdata_recording *input, struct error *error)
-{
-	const struct profile *profile = input->reader.profile;
-	const struct error *damage = &input->file.damage;
-	uint64_t samples = 0;
-
-	if (!damage->is_set)
-		return 0;
-	for (uint32_t r = 0; r < profile->n_resources && samples == 0; r++)
-		profile_hits(profile, r, &samples);
-	return samples > 0 ? 0 :
-	    reader_fail_file(&input->reader, error, "%s; no samples before "
-	                     "that", damage->text);
 }
 
 static int
 fill_profile(struct cpprofdata_recording *input, struct error *error)
 {
+	const struct cpprofdata_file *file = &input->file;
 	struct profile *profile = input->reader.profile;
+	struct cpprofdata_record record = { 0 };
+	uint64_t samples = 0;
 
-	input->builder = tree_builder_new(input->file.n_named, error);
+	input->builder = tree_builder_new(file->n_named, error);
 	input->frames = address_frames_new(error);
 	if (input->builder == NULL || input->frames == NULL)
 		return -1;
-	input->end = cpprofdata_find_end(&input->file);
-	if (add_facts(input, error) != 0 ||
-	    cpprofdata_file_each(&input->file, CPPROFDATA_MODULES,
-	                         add_module, input, error) != 0 ||
-	    cpprofdata_file_each(&input->file, CPPROFDATA_THREADS,
-	                         cpprofdata_add_thread, input, error) != 0 ||
-	    cpprofdata_add_nodes(input, error) != 0 ||
-	    cpprofdata_add_slices(&input->file, input->built, input->builder,
+	input->end = cpprofdata_find_end(file);
+	if (((file->header.flags & CPPROFDATA_BRIEF) == 0 &&
+	     cpprofdata_add_process(file, &input->end, profile, error) != 0) ||
+	    cpprofdata_add_resources(file, profile, error) != 0 ||
+	    cpprofdata_add_losses(file, input->end.is_running, profile,
 	                          error) != 0 ||
+	    cpprofdata_add_tallies(file, profile, error) != 0)
+		return -1;
+	while (cpprofdata_next(&file->runs[CPPROFDATA_MODULES], file->bytes,
+	                       &record))
+		if (cpprofdata_add_module(file, record.bytes, profile, NULL,
+		                          error) == UINT32_MAX)
+			return -1;
+	record = (struct cpprofdata_record){ 0 };
+	while (cpprofdata_next(&file->runs[CPPROFDATA_THREADS], file->bytes,
+	                       &record))
+		if (cpprofdata_add_thread(input, record.bytes, error) != 0)
+			return -1;
+	if (cpprofdata_add_nodes(input, error) != 0 ||
+	    cpprofdata_add_slices(input, error) != 0 ||
 	    add_briefs(input, error) != 0 ||
 	    add_waits_without_nodes(input, error) != 0 ||
 	    add_waiting_tally(input, error) != 0 ||
@@ -886,7 +1021,14 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 	    name_frames(input, error) != 0)
 		return -1;
 	profile->tree = tree_builder_finish(input->builder, error);
-	return profile->tree != NULL ? check_damaged(input, error) : -1;
+	if (profile->tree == NULL)
+		return -1;
+	/* What is damaged so early that it has no sample is no profile. */
+	for (uint32_t r = 0; r < profile->n_resources && samples == 0; r++)
+		profile_hits(profile, r, &samples);
+	return !file->damage.is_set || samples > 0 ? 0 :
+	    reader_fail_file(&input->reader, error, "%s; no samples before "
+	                     "that", file->damage.text);
 }
 
 static struct profile *

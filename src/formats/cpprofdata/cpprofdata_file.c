@@ -63,10 +63,30 @@ swap_header(struct cpprofdata_header *h)
 }
 
 static int
-check_resources(const struct cpprofdata_file *file, struct error *error)
+check_header(const struct cpprofdata_file *file, bool is_names,
+             struct error *error)
 {
 	const struct cpprofdata_header *header = &file->header;
 
+	if (memcmp(header->magic, CPPROFDATA_MAGIC, sizeof header->magic) != 0)
+		return error_set(error, "%s: 0x0: not a cpprofdata file",
+		                 file->name);
+	if (header->version != CPPROFDATA_VERSION)
+		return error_set(error,
+		    "%s: 0x8: cpprofdata version %u, expected %u", file->name,
+		    header->version, CPPROFDATA_VERSION);
+	if (header->header_size != CPPROFDATA_HEADER_SIZE)
+		return error_set(error,
+		    "%s: 0xc: header of %u bytes, expected %u", file->name,
+		    header->header_size, CPPROFDATA_HEADER_SIZE);
+	if (is_names && (header->flags & CPPROFDATA_NAMES) == 0)
+		return error_set(error, "%s: 0x10: samples, expected names",
+		                 file->name);
+	if (!is_names && (header->flags & CPPROFDATA_NAMES) != 0)
+		return error_set(error, "%s: 0x10: only the names of a "
+		                 "recording; load its directory", file->name);
+	if (is_names)
+		return 0;
 	if (header->n_resources < 1 ||
 	    header->n_resources > CPPROFDATA_MAX_RESOURCES)
 		return error_set(error,
@@ -92,32 +112,6 @@ check_resources(const struct cpprofdata_file *file, struct error *error)
 }
 
 static int
-check_header(const struct cpprofdata_file *file, bool is_names,
-             struct error *error)
-{
-	const struct cpprofdata_header *header = &file->header;
-
-	if (memcmp(header->magic, CPPROFDATA_MAGIC, sizeof header->magic) != 0)
-		return error_set(error, "%s: 0x0: not a cpprofdata file",
-		                 file->name);
-	if (header->version != CPPROFDATA_VERSION)
-		return error_set(error,
-		    "%s: 0x8: cpprofdata version %u, expected %u", file->name,
-		    header->version, CPPROFDATA_VERSION);
-	if (header->header_size != CPPROFDATA_HEADER_SIZE)
-		return error_set(error,
-		    "%s: 0xc: header of %u bytes, expected %u", file->name,
-		    header->header_size, CPPROFDATA_HEADER_SIZE);
-	if (is_names && (header->flags & CPPROFDATA_NAMES) == 0)
-		return error_set(error, "%s: 0x10: samples, expected names",
-		                 file->name);
-	if (!is_names && (header->flags & CPPROFDATA_NAMES) != 0)
-		return error_set(error, "%s: 0x10: only the names of a "
-		                 "recording; load its directory", file->name);
-	return is_names ? 0 : check_resources(file, error);
-}
-
-static int
 cpprofdata_file_read_header(struct cpprofdata_file *file, struct source *source,
                             bool is_names, struct error *error)
 {
@@ -130,7 +124,7 @@ cpprofdata_file_read_header(struct cpprofdata_file *file, struct source *source,
 		return -1;
 	if (size < CPPROFDATA_HEADER_SIZE)
 		return error_set(error,
-		    "%s: 0x%zx: ends in the header, expected %d bytes of it",
+		    "%s: 0x%zx: cut short in the header, expected %d bytes of it",
 		    file->name, size, CPPROFDATA_HEADER_SIZE);
 	used = load_published((const unsigned char *)bytes +
 	    offsetof(struct cpprofdata_header, used));
@@ -144,28 +138,6 @@ cpprofdata_file_read_header(struct cpprofdata_file *file, struct source *source,
 	if (file->header.slice_ns > CPPROFDATA_SLICE_MAX_NS)
 		file->header.slice_ns = 0;
 	return check_header(file, is_names, error);
-}
-
-/*
- * Makes the bytes in use available, as far as they exist; returns their
- * number.  In a damaged header `used` may be any number, so the request grows
- * with what there is.
- */
-static size_t
-cpprofdata_file_read_bytes(struct cpprofdata_file *file, struct source *source,
-                           struct error *error)
-{
-	uint64_t used = file->header.used;
-	size_t wanted = CPPROFDATA_HEADER_SIZE, size = 0;
-
-	do {
-		wanted = used / 2 < wanted ? (size_t)used : 2 * wanted;
-		file->bytes = (const unsigned char *)source_peek(source,
-		    wanted, &size, error);
-		if (file->bytes == NULL)
-			return 0;
-	} while (size >= wanted && size < used);
-	return size < used ? size : (size_t)used;
 }
 
 /* A chunk's header, the numbers in this machine's order. */
@@ -230,53 +202,58 @@ cpprofdata_file_add_run(struct cpprofdata_file *file,
 	return 0;
 }
 
-/* The size of the chunk at offset; 0: the walk ends. */
-static uint64_t
-read_chunk(struct cpprofdata_file *file, const unsigned char *bytes,
-           size_t offset, size_t left, struct error *error)
-{
-	struct cpprofdata_chunk chunk = load_chunk(bytes);
-
-	if (chunk.magic != CPPROFDATA_CHUNK_MAGIC) {
-		error_set(&file->damage, "0x%zx: not the start of a chunk",
-		          offset);
-		return 0;
-	}
-	if (chunk.size < CPPROFDATA_PAGE ||
-	    chunk.size % CPPROFDATA_PAGE != 0) {
-		error_set(&file->damage, "0x%zx: chunk of %" PRIu64
-		    " bytes, expected a multiple of %d", offset, chunk.size,
-		    CPPROFDATA_PAGE);
-		return 0;
-	}
-	if (chunk.type < CPPROFDATA_N_TYPES &&
-	    file->runs[chunk.type].record_size > 0 &&
-	    cpprofdata_file_add_run(file, &chunk, offset, left, error) != 0)
-		return 0;
-	return chunk.size;
-}
-
+/*
+ * Finds the runs of all chunks, as far as they exist.  In a damaged header
+ * `used` may be any number, so the request grows with what there is.
+ */
 static void
-walk_chunks(struct cpprofdata_file *file, size_t size, struct error *error)
+walk_chunks(struct cpprofdata_file *file, struct source *source,
+            struct error *error)
 {
+	const uint64_t used = file->header.used;
+	size_t wanted = CPPROFDATA_HEADER_SIZE, size = 0;
 	size_t offset = CPPROFDATA_HEADER_SIZE;
 
+	do {
+		wanted = used / 2 < wanted ? (size_t)used : 2 * wanted;
+		file->bytes = (const unsigned char *)source_peek(source,
+		    wanted, &size, error);
+		if (file->bytes == NULL)
+			return;
+	} while (size >= wanted && size < used);
+	if (size > used)
+		size = (size_t)used;
 	while (size > offset &&
 	       size - offset >= sizeof(struct cpprofdata_chunk)) {
-		uint64_t chunk_size = read_chunk(file, file->bytes + offset,
-		    offset, size - offset, error);
+		struct cpprofdata_chunk chunk = load_chunk(file->bytes +
+		                                           offset);
 
-		if (chunk_size == 0 || chunk_size >= size - offset)
+		if (chunk.magic != CPPROFDATA_CHUNK_MAGIC) {
+			error_set(&file->damage,
+			          "0x%zx: not the start of a chunk", offset);
 			break;
-		offset += (size_t)chunk_size;
+		}
+		if (chunk.size < CPPROFDATA_PAGE ||
+		    chunk.size % CPPROFDATA_PAGE != 0) {
+			error_set(&file->damage, "0x%zx: chunk of %" PRIu64
+			    " bytes, expected a multiple of %d", offset,
+			    chunk.size, CPPROFDATA_PAGE);
+			break;
+		}
+		if ((chunk.type < CPPROFDATA_N_TYPES &&
+		     file->runs[chunk.type].record_size > 0 &&
+		     cpprofdata_file_add_run(file, &chunk, offset,
+		                             size - offset, error) != 0) ||
+		    chunk.size >= size - offset)
+			break;
+		offset += (size_t)chunk.size;
 	}
-	if (file->header.used < CPPROFDATA_HEADER_SIZE)
+	if (used < CPPROFDATA_HEADER_SIZE)
 		error_set(&file->damage, "0x20: %" PRIu64 " bytes in use, "
-		          "expected %d or more", file->header.used,
-		          CPPROFDATA_HEADER_SIZE);
-	if (size < file->header.used)
+		          "expected %d or more", used, CPPROFDATA_HEADER_SIZE);
+	if (size < used)
 		error_set(&file->damage, "0x%zx: cut short, expected %" PRIu64
-		          " bytes", size, file->header.used);
+		          " bytes", size, used);
 }
 
 static void
@@ -330,19 +307,14 @@ static int
 open_as(struct cpprofdata_file *file, struct source *source, bool is_names,
         struct error *error)
 {
-	size_t size;
-
 	*file = (struct cpprofdata_file){ .name = source_name(source) };
 	if (cpprofdata_file_read_header(file, source, is_names, error) != 0)
 		return -1;
 	set_record_sizes(file, is_names);
-	if (!is_names && (file->header.flags & CPPROFDATA_BRIEF) != 0) {
+	if (!is_names && (file->header.flags & CPPROFDATA_BRIEF) != 0)
 		read_briefs(file, source, error);
-	} else {
-		size = cpprofdata_file_read_bytes(file, source, error);
-		if (file->bytes != NULL)
-			walk_chunks(file, size, error);
-	}
+	else
+		walk_chunks(file, source, error);
 	if (!error->is_set)
 		return 0;
 	cpprofdata_file_close(file);
@@ -370,25 +342,26 @@ cpprofdata_file_close(struct cpprofdata_file *file)
 		free(file->runs[type].items);
 }
 
-int
-cpprofdata_file_each(const struct cpprofdata_file *file,
-                     enum cpprofdata_chunk_type type,
-                     int (*each)(void *context, const unsigned char *bytes,
-                                 struct error *error),
-                     void *context, struct error *error)
+bool
+cpprofdata_next(const struct cpprofdata_runs *runs, const unsigned char *bytes,
+                struct cpprofdata_record *record)
 {
-	const struct cpprofdata_runs *runs = &file->runs[type];
+	const struct cpprofdata_run *run;
 
-	for (size_t i = 0; i < runs->n; i++) {
-		const unsigned char *bytes = file->bytes +
-		    runs->items[i].offset;
-
-		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			if (each(context, bytes + k * runs->record_size,
-			         error) != 0)
-				return -1;
+	while (record->run < runs->n &&
+	       record->n_done == runs->items[record->run].n) {
+		record->run++;
+		record->n_done = 0;
 	}
-	return 0;
+	if (record->run == runs->n)
+		return false;
+	run = &runs->items[record->run];
+	record->bytes = bytes + run->offset +
+	                record->n_done * runs->record_size;
+	record->number = run->first + record->n_done;
+	record->index = run->n_before + record->n_done++;
+	record->owner = run->owner;
+	return true;
 }
 
 bool
@@ -424,6 +397,17 @@ cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number)
 	return &runs->items[n - 1];
 }
 
+const unsigned char *
+cpprofdata_record_at(const struct cpprofdata_file *file,
+                     enum cpprofdata_chunk_type type, uint64_t number)
+{
+	const struct cpprofdata_runs *runs = &file->runs[type];
+	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
+
+	return run == NULL ? NULL : file->bytes + run->offset +
+	       (size_t)(number - run->first) * runs->record_size;
+}
+
 const char *
 cpprofdata_string(const struct cpprofdata_file *file, uint64_t number,
                   size_t max, size_t *length)
@@ -456,4 +440,41 @@ cpprofdata_copy_string(const struct cpprofdata_file *file, uint64_t number,
 	const char *text = cpprofdata_string(file, number, TEXT_MAX, &length);
 
 	return memory_text(text, length, error);
+}
+
+uint64_t
+cpprofdata_chunk_size(uint64_t n, size_t record_size)
+{
+	uint64_t size = sizeof(struct cpprofdata_chunk) + n * record_size;
+
+	return (size + CPPROFDATA_PAGE - 1) / CPPROFDATA_PAGE *
+	       CPPROFDATA_PAGE;
+}
+
+void
+cpprofdata_begin_chunk(struct writer *writer, uint32_t type, uint64_t first,
+                       uint64_t n, size_t record_size, uint32_t owner)
+{
+	const struct cpprofdata_chunk chunk = {
+		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
+		.type = htole32(type),
+		.size = htole64(cpprofdata_chunk_size(n, record_size)),
+		.first = htole64(first),
+		.record_size = htole32((uint32_t)record_size),
+		.owner = htole32(owner),
+		.count = htole64(n),
+	};
+
+	writer_put(writer, (const char *)&chunk, sizeof chunk);
+}
+
+void
+cpprofdata_end_chunk(struct writer *writer, uint64_t n, size_t record_size)
+{
+	static const char zeros[CPPROFDATA_PAGE];
+
+	writer_put(writer, zeros,
+	           (size_t)(cpprofdata_chunk_size(n, record_size) -
+	                    sizeof(struct cpprofdata_chunk) -
+	                    n * record_size));
 }

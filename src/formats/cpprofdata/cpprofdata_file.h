@@ -72,7 +72,7 @@ struct cpprofdata_file {
 };
 
 /*
- * Finds the parts.  A damaged header is an error; a file that is cut or
+ * Finds the parts.  A damaged header is an error; a file that is cut short or
  * damaged after it gives what comes before, and sets `damage`.  0, to be
  * followed by cpprofdata_file_close, or -1 with *error set.
  */
@@ -97,21 +97,32 @@ bool cpprofdata_is_file_name(const char *entry, uint64_t *pid);
 uint64_t cpprofdata_runs_count(const struct cpprofdata_runs *runs);
 
 /*
- * Calls `each` for all records of a type, in the order of their numbers, with
- * the record's bytes in the file.  Stops when `each` returns -1 with *error
- * set, and returns that.
+ * Goes through the records of a type in the order of their numbers: start with
+ * { 0 }.  bytes: the file's.  false: there is no other record.
  */
-int cpprofdata_file_each(const struct cpprofdata_file *file,
-                         enum cpprofdata_chunk_type type,
-                         int (*each)(void *context, const unsigned char *bytes,
-                                     struct error *error),
-                         void *context, struct error *error);
+struct cpprofdata_record {
+	const unsigned char *bytes;	/* in the file */
+	uint64_t number;
+	uint64_t index;			/* among the records of its type */
+	uint32_t owner;
+	size_t run;			/* where the next one is */
+	uint64_t n_done;
+};
+
+bool cpprofdata_next(const struct cpprofdata_runs *runs,
+                     const unsigned char *bytes,
+                     struct cpprofdata_record *record);
 
 /*
  * The run with record `number`; NULL if there is no such record.  O(log runs).
  */
 const struct cpprofdata_run *
 cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number);
+
+/* The bytes of a record in the file; NULL if there is no such record. */
+const unsigned char *cpprofdata_record_at(const struct cpprofdata_file *file,
+                                          enum cpprofdata_chunk_type type,
+                                          uint64_t number);
 
 /*
  * The string with a number, in place, at most max bytes of it; sets *length.
@@ -126,6 +137,19 @@ const char *cpprofdata_string(const struct cpprofdata_file *file,
  */
 char *cpprofdata_copy_string(const struct cpprofdata_file *file,
                              uint64_t number, struct error *error);
+
+/* The size of a chunk with n records. */
+uint64_t cpprofdata_chunk_size(uint64_t n, size_t record_size);
+
+/*
+ * Write its header; and, after the records, zeros up to the end of its last
+ * page.  first: the number of the first record.
+ */
+void cpprofdata_begin_chunk(struct writer *writer, uint32_t type,
+                            uint64_t first, uint64_t n, size_t record_size,
+                            uint32_t owner);
+void cpprofdata_end_chunk(struct writer *writer, uint64_t n,
+                          size_t record_size);
 
 /* ---- cpprofdata_process.c ---- */
 

@@ -139,30 +139,23 @@ inner_process_maps(uint64_t pid, const struct process_mapped_file *file)
 	return mapped;
 }
 
-/* Whether a process of this namespace is meant, or that is not known. */
-static bool
-is_of_this_namespace(uint32_t pid_namespace)
-{
-	struct stat status;
-
-	return pid_namespace == 0 || stat("/proc/self/ns/pid", &status) != 0 ||
-	    (uint32_t)status.st_ino == pid_namespace;
-}
-
-/* pid_namespace: of the pid, little-endian as in a header. */
+/* pid_namespace: of the pid, little-endian as in a header; 0: unknown. */
 static enum process_mapped
 is_mapped_by(const char *path, uint64_t pid, uint32_t pid_namespace)
 {
 	char *whole = realpath(path, NULL);
 	enum process_mapped mapped = MAPPED_NOT;
-	struct stat status;
+	struct stat status, own;
+	bool is_ours = pid_namespace == 0 ||
+	    stat("/proc/self/ns/pid", &own) != 0 ||
+	    (uint32_t)own.st_ino == le32toh(pid_namespace);
 
 	if (whole != NULL && stat(whole, &status) == 0) {
 		const struct process_mapped_file file = { whole,
 			                                  status.st_ino };
 
-		mapped = is_of_this_namespace(le32toh(pid_namespace)) ?
-		    process_maps(pid, &file) : inner_process_maps(pid, &file);
+		mapped = is_ours ? process_maps(pid, &file) :
+		         inner_process_maps(pid, &file);
 	}
 	free(whole);
 	return mapped;
@@ -251,22 +244,13 @@ cpprofdata_note_seen(const char *path)
 
 /* ---- ends and waits ---- */
 
-/*
- * Loads a thread's wait; false if there is none, or it is just being written.
- */
+/* Loads a thread's wait; false if there is none, or it is being written. */
 static bool
-load_wait(const struct cpprofdata_file *file, uint32_t number,
+load_wait(const struct cpprofdata_file *file, const unsigned char *thread,
           struct cpprofdata_wait *wait)
 {
-	const struct cpprofdata_runs *runs =
-	    &file->runs[CPPROFDATA_THREADS];
-	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
-
-	if (run == NULL)
-		return false;
-	memcpy(wait, file->bytes + run->offset +
-	       (number - run->first) * runs->record_size +
-	       offsetof(struct cpprofdata_thread, wait), sizeof *wait);
+	memcpy(wait, thread + offsetof(struct cpprofdata_thread, wait),
+	       sizeof *wait);
 	wait->since_ns = le64toh(wait->since_ns);
 	wait->node = le32toh(wait->node);
 	wait->columns = le32toh(wait->columns);
@@ -285,8 +269,7 @@ static uint64_t
 last_sign_of_life(const struct cpprofdata_file *file)
 {
 	const struct cpprofdata_header *header = &file->header;
-	const struct cpprofdata_runs *runs =
-	    &file->runs[CPPROFDATA_THREADS];
+	struct cpprofdata_record record = { 0 };
 	uint64_t last = header->start_mono_ns;
 	struct cpprofdata_wait wait;
 
@@ -294,11 +277,11 @@ last_sign_of_life(const struct cpprofdata_file *file)
 		last += header->last_sample_ns - header->start_ns;
 	if (header->seen_mono_ns > last)
 		last = header->seen_mono_ns;
-	for (size_t i = 0; i < runs->n; i++)
-		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			if (load_wait(file, (uint32_t)(runs->items[i].first +
-			        k), &wait) && wait.since_ns > last)
-				last = wait.since_ns;
+	while (cpprofdata_next(&file->runs[CPPROFDATA_THREADS], file->bytes,
+	                       &record))
+		if (load_wait(file, record.bytes, &wait) &&
+		    wait.since_ns > last)
+			last = wait.since_ns;
 	return last;
 }
 
@@ -369,13 +352,15 @@ cpprofdata_wait_charges(const struct cpprofdata_file *file,
                         const struct cpprofdata_end *end, uint32_t number,
                         struct cpprofdata_charge *charges, bool *waits)
 {
+	const unsigned char *thread = cpprofdata_record_at(file,
+	    CPPROFDATA_THREADS, number);
 	struct cpprofdata_wait wait;
 	uint64_t passed_us, gathered_ns, gathered_until;
 	size_t n = 0;
 
 	*waits = false;
-	if ((file->header.flags & CPPROFDATA_WAITS) == 0 ||
-	    !load_wait(file, number, &wait) || end->mono_ns < wait.since_ns)
+	if ((file->header.flags & CPPROFDATA_WAITS) == 0 || thread == NULL ||
+	    !load_wait(file, thread, &wait) || end->mono_ns < wait.since_ns)
 		return 0;
 	*waits = wait.columns != 0;
 	passed_us = (end->mono_ns - wait.since_ns) / 1000;

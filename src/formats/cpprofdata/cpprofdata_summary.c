@@ -7,27 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of a file, by its column of the resource. */
-struct samples {
-	uint64_t of[CPPROFDATA_MAX_RESOURCES];
-	uint64_t hits[CPPROFDATA_MAX_RESOURCES];
-};
-
-static void
-cpprofdata_summary_add_node(const struct cpprofdata_file *file, size_t offset,
-                            struct samples *samples)
-{
-	offset += sizeof(struct cpprofdata_node);
-	for (uint32_t r = 0; r < file->header.n_resources; r++) {
-		struct cpprofdata_count count;
-
-		memcpy(&count, file->bytes + offset, sizeof count);
-		samples->of[r] += le64toh(count.samples);
-		samples->hits[r] += le64toh(count.hits);
-		offset += sizeof count;
-	}
-}
-
 /* The resource of that name, a new one if there is none; NULL: no room. */
 static struct cpprofdata_summary_resource *
 cpprofdata_summary_find_resource(const char *name,
@@ -66,19 +45,6 @@ cpprofdata_summary_add_samples(const char *name, uint64_t n_samples,
 	resource->lost += lost;
 }
 
-/* Hits of a column that are in no stack. */
-static uint64_t
-lost_hits(const struct cpprofdata_header *header, uint32_t column,
-          bool is_running)
-{
-	uint64_t lost = 0;
-
-	for (size_t i = 0; i < CPPROFDATA_N_LOST; i++)
-		lost += header->lost[i][column];
-	return lost + (!is_running && header->pending[column] > 0 ?
-	    (uint64_t)header->pending[column] : 0);
-}
-
 static void
 cpprofdata_summary_add_source(const struct cpprofdata_file *file, uint32_t r,
                               struct cpprofdata_summary *summary)
@@ -107,73 +73,70 @@ cpprofdata_summary_add_source(const struct cpprofdata_file *file, uint32_t r,
 	summary->n_sources++;
 }
 
-/* Waits that have not ended count as one sample each. */
-static void
-add_waits(const struct cpprofdata_file *file, const struct cpprofdata_end *end,
-          struct samples *samples)
-{
-	const struct cpprofdata_runs *runs =
-	    &file->runs[CPPROFDATA_THREADS];
-
-	if ((file->header.flags & CPPROFDATA_WAITS) == 0)
-		return;
-	for (size_t i = 0; i < runs->n; i++)
-		for (uint64_t k = 0; k < runs->items[i].n; k++) {
-			struct cpprofdata_charge
-			    charges[CPPROFDATA_CHARGES_MAX];
-			bool waits;
-			size_t n_charges = cpprofdata_wait_charges(file, end,
-			    (uint32_t)(runs->items[i].first + k), charges,
-			    &waits);
-
-			for (size_t j = 0; j < n_charges; j++) {
-				samples->of[charges[j].resource] +=
-				    charges[j].is_wait &&
-				    charges[j].hits > 0;
-				samples->hits[charges[j].resource] +=
-				    charges[j].hits;
-			}
-		}
-}
-
 static void
 cpprofdata_summary_add_file(const struct cpprofdata_file *file,
                             struct cpprofdata_summary *summary)
 {
-	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
+	const struct cpprofdata_header *header = &file->header;
+	const struct cpprofdata_runs *threads =
+	    &file->runs[CPPROFDATA_THREADS];
+	const struct cpprofdata_runs *nodes = &file->runs[CPPROFDATA_NODES];
 	const struct cpprofdata_end end = cpprofdata_find_end(file);
-	struct samples samples = { .of = { 0 } };
+	uint64_t samples[CPPROFDATA_MAX_RESOURCES] = { 0 };
+	uint64_t hits[CPPROFDATA_MAX_RESOURCES] = { 0 };
+	struct cpprofdata_record record = { 0 };
 
-	if ((file->header.flags & CPPROFDATA_BRIEF) != 0) {
+	if ((header->flags & CPPROFDATA_BRIEF) != 0) {
 		summary->n_processes += file->n_briefs;
 		summary->n_briefs += file->n_briefs;
-		cpprofdata_summary_add_samples(file->header.resources[0].name,
+		cpprofdata_summary_add_samples(header->resources[0].name,
 		                               file->n_briefs, file->n_briefs,
 		                               0, summary);
 		return;
 	}
 	summary->n_files++;
 	summary->n_running += end.is_running;
-	summary->n_processes +=
-	    (file->header.flags & CPPROFDATA_CONTINUES) == 0;
-	summary->n_lost +=
-	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
+	summary->n_processes += (header->flags & CPPROFDATA_CONTINUES) == 0;
+	summary->n_lost += header->drops[CPPROFDATA_LOST_FULL].samples;
 	summary->n_by_ticks +=
-	    (file->header.flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
-	add_waits(file, &end, &samples);
-	for (size_t i = 0; i < runs->n; i++)
-		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			cpprofdata_summary_add_node(file,
-			                            runs->items[i].offset +
-			                                (size_t)k *
-			                                    runs->record_size,
-			                            &samples);
+	    (header->flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
+	/* Waits that have not ended count as one sample each. */
+	while ((header->flags & CPPROFDATA_WAITS) != 0 &&
+	       cpprofdata_next(threads, file->bytes, &record)) {
+		struct cpprofdata_charge charges[CPPROFDATA_CHARGES_MAX];
+		bool waits;
+		size_t n = cpprofdata_wait_charges(file, &end,
+		    (uint32_t)record.number, charges, &waits);
+
+		for (size_t i = 0; i < n; i++) {
+			samples[charges[i].resource] += charges[i].is_wait &&
+			    charges[i].hits > 0;
+			hits[charges[i].resource] += charges[i].hits;
+		}
+	}
+	record = (struct cpprofdata_record){ 0 };
+	while (cpprofdata_next(nodes, file->bytes, &record)) {
+		const unsigned char *counts = record.bytes +
+		    sizeof(struct cpprofdata_node);
+
+		for (uint32_t r = 0; r < header->n_resources; r++) {
+			struct cpprofdata_count count;
+
+			memcpy(&count, counts + r * sizeof count, sizeof count);
+			samples[r] += le64toh(count.samples);
+			hits[r] += le64toh(count.hits);
+		}
+	}
 	for (uint32_t r = 0; r < file->n_named; r++) {
+		uint64_t lost = 0;
+
+		for (size_t i = 0; i < CPPROFDATA_N_LOST; i++)
+			lost += header->lost[i][r];
+		if (!end.is_running && header->pending[r] > 0)
+			lost += (uint64_t)header->pending[r];
 		cpprofdata_summary_add_source(file, r, summary);
-		cpprofdata_summary_add_samples(file->header.resources[r].name,
-		                               samples.of[r], samples.hits[r],
-		                               lost_hits(&file->header, r,
-		                                         end.is_running),
+		cpprofdata_summary_add_samples(header->resources[r].name,
+		                               samples[r], hits[r], lost,
 		                               summary);
 	}
 }

@@ -51,7 +51,11 @@ struct export_recording {
 	size_t n_pieces, pieces_capacity;
 	uint64_t *addresses;		/* [n_frames] as names_file has them */
 	struct names_chunks *names;
-	struct slices_writer slices;
+	uint64_t slice_ns;		/* 0: no slices */
+	uint8_t doublings;		/* of all records of slices */
+	uint32_t end_mark;		/* a node with an empty record in the
+					 * last slice, where no node has hits;
+					 * or NO_NODE */
 	uint64_t used;			/* of the file, in bytes */
 	uint64_t n_changed;		/* names of resources that were cut,
 					 * and frames that lost their addresses
@@ -159,29 +163,21 @@ export_cpprofdata_compare_frames(const void *left, const void *right,
 	return order != 0 ? order : compare_contents(profile, a, b);
 }
 
-/* The first artificial address, after all those of the profile. */
-static uint64_t
-first_number(const struct profile *profile)
-{
-	uint64_t number = FIRST_NUMBER;
-
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		uint64_t address = profile->frames[i].address;
-
-		if (address >= number && address - FIRST_NUMBER <= UINT32_MAX)
-			number = address + 1;
-	}
-	return number;
-}
-
 /* Gives the frames sorted[n], without pseudo frames, their addresses. */
 static void
 number_frames(struct export_recording *recording, const uint32_t *sorted,
               size_t n)
 {
 	const struct profile *profile = recording->source->profile;
-	uint64_t number = first_number(profile), address = 0;
+	uint64_t number = FIRST_NUMBER, address = 0;
 	const struct frame *last = NULL;
+
+	/* The first artificial address is after all those of the profile. */
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		address = profile->frames[i].address;
+		if (address >= number && address - FIRST_NUMBER <= UINT32_MAX)
+			number = address + 1;
+	}
 
 	for (size_t i = 0; i < n; i++) {
 		const struct frame *frame = &profile->frames[sorted[i]];
@@ -266,22 +262,131 @@ check_nodes(const struct export_recording *recording, struct error *error)
 	        profile->locations[name->first_location].function));
 }
 
-/* ---- chunks ---- */
+/* ---- when hits were counted ----
+ *
+ * A timeline has one width, so the records of all nodes have the same number
+ * of doublings.  What is read back must last as long: if the refinement left
+ * no hits in the last slice, an empty record there says how long that is.
+ */
 
-static uint64_t
-export_cpprofdata_chunk_size(uint64_t n, size_t record_size)
+/* What a record of a slice is made of. */
+struct slices_part {
+	uint32_t resource, slice;
+	struct cpprofdata_count count;
+};
+
+/* The places of a node's parts, in its row of the timeline. */
+struct slices_place {
+	size_t entry, end;
+	uint32_t resource;
+};
+
+static struct slices_place
+first_place(const struct sample_tree *tree, uint32_t node)
 {
-	uint64_t size = sizeof(struct cpprofdata_chunk) + n * record_size;
+	const uint32_t row = tree->row[node];
 
-	return (size + CPPROFDATA_PAGE - 1) / CPPROFDATA_PAGE *
-	       CPPROFDATA_PAGE;
+	return (struct slices_place){ tree->timeline->first[row],
+		tree->timeline->first[row + 1], 0 };
 }
+
+/* The next part that is not empty; false after the last one. */
+static bool
+slices_next_part(const struct timeline *timeline, struct slices_place *place,
+                 struct slices_part *part)
+{
+	while (place->entry < place->end) {
+		const size_t entry = place->entry;
+		const uint32_t r = place->resource++;
+
+		if (r == timeline->n_resources) {
+			place->entry++;
+			place->resource = 0;
+			continue;
+		}
+		*part = (struct slices_part){ r, timeline->slice[entry],
+			{ timeline->hits[r][entry],
+			  timeline->samples[r][entry] } };
+		if ((part->count.hits | part->count.samples) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Finds the width, and the node that marks the end.  O(nodes + entries). */
+static void
+begin_slices(struct export_recording *recording)
+{
+	const struct sample_tree *tree = recording->source->profile->tree;
+	const struct timeline *timeline = tree->timeline;
+
+	recording->end_mark = NO_NODE;
+	if (timeline == NULL)
+		return;
+	recording->slice_ns = timeline->width_ns;
+	/* It came from a file with narrower slices, or by doubling. */
+	while (recording->slice_ns > CPPROFDATA_SLICE_MAX_NS) {
+		recording->slice_ns /= 2;
+		recording->doublings++;
+	}
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		struct slices_place place = first_place(tree, node);
+		struct slices_part part;
+
+		while (slices_next_part(timeline, &place, &part)) {
+			if (part.slice + 1 == timeline->n_slices) {
+				recording->end_mark = NO_NODE;
+				return;
+			}
+			recording->end_mark = node;
+		}
+	}
+}
+
+/* The number of records of nodes [begin, end), one for each resource. */
+static uint64_t
+count_slices(const struct export_recording *recording, uint32_t begin,
+             uint32_t end)
+{
+	const struct sample_tree *tree = recording->source->profile->tree;
+	uint64_t n = 0;
+
+	if (recording->slice_ns == 0)
+		return 0;
+	for (uint32_t node = begin; node < end; node++) {
+		struct slices_place place = first_place(tree, node);
+		struct slices_part part;
+
+		while (slices_next_part(tree->timeline, &place, &part))
+			n++;
+		n += node == recording->end_mark;
+	}
+	return n;
+}
+
+static void
+write_slice(const struct export_recording *recording, uint64_t number,
+            const struct slices_part *part)
+{
+	const struct cpprofdata_slice record = {
+		.node = htole32((uint32_t)number),
+		.resource = (uint8_t)part->resource,
+		.doublings = recording->doublings,
+		.slice = htole16((uint16_t)part->slice),
+		.count = { htole64(part->count.hits),
+		           htole64(part->count.samples) },
+	};
+
+	writer_put(recording->writer, (const char *)&record, sizeof record);
+}
+
+/* ---- chunks ---- */
 
 /* The records that a chunk with n of them has room for. */
 static uint64_t
 chunk_capacity(uint64_t n, size_t record_size)
 {
-	return (export_cpprofdata_chunk_size(n, record_size) -
+	return (cpprofdata_chunk_size(n, record_size) -
 	        sizeof(struct cpprofdata_chunk)) /
 	    record_size;
 }
@@ -316,14 +421,14 @@ add_piece(struct export_recording *recording, uint32_t begin, uint32_t end,
 			piece.first_slice += chunk_capacity(last->n_slices,
 			    sizeof(struct cpprofdata_slice));
 	}
-	piece.n_slices = slices_writer_count(&recording->slices, begin, end);
+	piece.n_slices = count_slices(recording, begin, end);
 	if (memory_grow(&recording->pieces, &recording->pieces_capacity,
 	                recording->n_pieces + 1, sizeof piece, error) != 0)
 		return -1;
 	recording->pieces[recording->n_pieces++] = piece;
-	recording->used += export_cpprofdata_chunk_size(end - begin, size);
+	recording->used += cpprofdata_chunk_size(end - begin, size);
 	if (piece.n_slices > 0)
-		recording->used += export_cpprofdata_chunk_size(piece.n_slices,
+		recording->used += cpprofdata_chunk_size(piece.n_slices,
 		    sizeof(struct cpprofdata_slice));
 	/* The last three numbers have other meanings. */
 	if (piece.first + (end - begin) > CPPROFDATA_PHASE)
@@ -355,37 +460,6 @@ add_pieces(struct export_recording *recording, struct error *error)
 	                 error);
 }
 
-static void
-write_chunk_header(struct export_recording *recording, uint32_t type,
-                   uint64_t first, uint64_t n, size_t record_size,
-                   uint32_t owner)
-{
-	struct cpprofdata_chunk chunk = {
-		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
-		.type = htole32(type),
-		.size = htole64(export_cpprofdata_chunk_size(n, record_size)),
-		.first = htole64(first),
-		.record_size = htole32((uint32_t)record_size),
-		.owner = htole32(owner),
-		.count = htole64(n),
-	};
-
-	export_cpprofdata_put(recording, &chunk, sizeof chunk);
-}
-
-/* Zeros up to the end of the chunk's last page. */
-static void
-write_chunk_end(struct export_recording *recording, uint64_t n,
-                size_t record_size)
-{
-	static const char zeros[CPPROFDATA_PAGE];
-
-	export_cpprofdata_put(recording, zeros,
-	                      export_cpprofdata_chunk_size(n, record_size) -
-	                          sizeof(struct cpprofdata_chunk) -
-	                          n * record_size);
-}
-
 /* ---- names ---- */
 
 static int
@@ -406,7 +480,7 @@ make_names(struct export_recording *recording, struct error *error)
 
 	/* The first chunk of strings numbers up to its end. */
 	recording->names = names_chunks_new(&names,
-	    export_cpprofdata_chunk_size(recording->strings.length, 1) -
+	    cpprofdata_chunk_size(recording->strings.length, 1) -
 	    sizeof(struct cpprofdata_chunk), error);
 	return recording->names != NULL ? 0 : -1;
 }
@@ -414,22 +488,12 @@ make_names(struct export_recording *recording, struct error *error)
 /* ---- records ---- */
 
 static void
-export_cpprofdata_write_strings(struct export_recording *recording)
-{
-	size_t n = recording->strings.length;
-
-	write_chunk_header(recording, CPPROFDATA_STRINGS, 0, n, 1, 0);
-	export_cpprofdata_put(recording, recording->strings.bytes, n);
-	write_chunk_end(recording, n, 1);
-}
-
-static void
 write_modules(struct export_recording *recording)
 {
 	const struct profile *profile = recording->source->profile;
 	uint32_t n = profile->n_modules;
 
-	write_chunk_header(recording, CPPROFDATA_MODULES, 0, n,
+	cpprofdata_begin_chunk(recording->writer, CPPROFDATA_MODULES, 0, n,
 	                   sizeof(struct cpprofdata_module), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct module *module = &profile->modules[i];
@@ -445,7 +509,7 @@ write_modules(struct export_recording *recording)
 		       sizeof record.build_id);
 		export_cpprofdata_put(recording, &record, sizeof record);
 	}
-	write_chunk_end(recording, n, sizeof(struct cpprofdata_module));
+	cpprofdata_end_chunk(recording->writer, n, sizeof(struct cpprofdata_module));
 }
 
 static void
@@ -454,7 +518,7 @@ write_threads(struct export_recording *recording)
 	const struct profile *profile = recording->source->profile;
 	uint32_t n = profile->n_threads;
 
-	write_chunk_header(recording, CPPROFDATA_THREADS, 0, n,
+	cpprofdata_begin_chunk(recording->writer, CPPROFDATA_THREADS, 0, n,
 	                   sizeof(struct cpprofdata_thread), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *thread = &profile->threads[i];
@@ -469,7 +533,7 @@ write_threads(struct export_recording *recording)
 			       sizeof record.name));
 		export_cpprofdata_put(recording, &record, sizeof record);
 	}
-	write_chunk_end(recording, n, sizeof(struct cpprofdata_thread));
+	cpprofdata_end_chunk(recording->writer, n, sizeof(struct cpprofdata_thread));
 }
 
 static void
@@ -507,7 +571,7 @@ write_pieces(struct export_recording *recording, struct error *error)
 		const struct export_piece *piece = &recording->pieces[i];
 		uint32_t n = piece->end - piece->begin;
 
-		write_chunk_header(recording, CPPROFDATA_NODES, piece->first, n,
+		cpprofdata_begin_chunk(recording->writer, CPPROFDATA_NODES, piece->first, n,
 		                   export_cpprofdata_node_size(recording),
 		                   piece->owner);
 		for (uint32_t node = piece->begin; node < piece->end; node++) {
@@ -516,7 +580,7 @@ write_pieces(struct export_recording *recording, struct error *error)
 			                     error) != 0)
 				return -1;
 		}
-		write_chunk_end(recording, n,
+		cpprofdata_end_chunk(recording->writer, n,
 		                export_cpprofdata_node_size(recording));
 	}
 	return 0;
@@ -526,6 +590,7 @@ write_pieces(struct export_recording *recording, struct error *error)
 static int
 write_slices(struct export_recording *recording, struct error *error)
 {
+	const struct sample_tree *tree = recording->source->profile->tree;
 	const size_t size = sizeof(struct cpprofdata_slice);
 
 	for (size_t i = 0; i < recording->n_pieces; i++) {
@@ -533,14 +598,28 @@ write_slices(struct export_recording *recording, struct error *error)
 
 		if (piece->n_slices == 0)
 			continue;
-		write_chunk_header(recording, CPPROFDATA_SLICES,
+		cpprofdata_begin_chunk(recording->writer, CPPROFDATA_SLICES,
 		                   piece->first_slice, piece->n_slices, size,
 		                   piece->owner);
-		if (slices_writer_put(&recording->slices, piece->begin,
-		                      piece->end, (uint32_t)piece->first,
-		                      recording->writer, error) != 0)
-			return -1;
-		write_chunk_end(recording, piece->n_slices, size);
+		for (uint32_t node = piece->begin; node < piece->end; node++) {
+			const uint64_t number = piece->first +
+			                        (node - piece->begin);
+			struct slices_place place = first_place(tree, node);
+			struct slices_part part;
+
+			if (export_may_go_on(node, recording->writer,
+			                     error) != 0)
+				return -1;
+			while (slices_next_part(tree->timeline, &place, &part))
+				write_slice(recording, number, &part);
+			if (node != recording->end_mark)
+				continue;
+			part = (struct slices_part){
+				.slice = tree->timeline->n_slices - 1
+			};
+			write_slice(recording, number, &part);
+		}
+		cpprofdata_end_chunk(recording->writer, piece->n_slices, size);
 	}
 	return 0;
 }
@@ -655,10 +734,10 @@ set_header(struct export_recording *recording, struct error *error)
 	for (uint32_t r = 0; r < profile->n_resources; r++)
 		set_resource(recording, r);
 	set_process(recording);
-	slices_writer_begin(&recording->slices, profile->tree);
-	if (recording->slices.width_ns != 0) {
+	begin_slices(recording);
+	if (recording->slice_ns != 0) {
 		header->origin_ns = htole64(profile->tree->timeline->origin_ns);
-		header->slice_ns = htole64(recording->slices.width_ns);
+		header->slice_ns = htole64(recording->slice_ns);
 	}
 	return 0;
 }
@@ -693,10 +772,10 @@ export_cpprofdata_prepare(struct export_recording *recording,
 		return -1;
 	recording->used = CPPROFDATA_HEADER_SIZE +
 	    names_chunks_size(recording->names) +
-	    export_cpprofdata_chunk_size(recording->strings.length, 1) +
-	    export_cpprofdata_chunk_size(profile->n_modules,
+	    cpprofdata_chunk_size(recording->strings.length, 1) +
+	    cpprofdata_chunk_size(profile->n_modules,
 	                                 sizeof(struct cpprofdata_module)) +
-	    export_cpprofdata_chunk_size(profile->n_threads,
+	    cpprofdata_chunk_size(profile->n_threads,
 	                                 sizeof(struct cpprofdata_thread));
 	if (add_pieces(recording, error) != 0)
 		return -1;
@@ -720,7 +799,11 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 	if (export_cpprofdata_prepare(recording, error) == 0) {
 		export_cpprofdata_put(recording, &recording->header,
 		                      sizeof recording->header);
-		export_cpprofdata_write_strings(recording);
+		cpprofdata_begin_chunk(writer, CPPROFDATA_STRINGS, 0,
+		                       recording->strings.length, 1, 0);
+		export_cpprofdata_put(recording, recording->strings.bytes,
+		                      recording->strings.length);
+		cpprofdata_end_chunk(writer, recording->strings.length, 1);
 		write_modules(recording);
 		write_threads(recording);
 		names_chunks_write(recording->names, recording->writer);

@@ -32,18 +32,6 @@ struct names_reader {
 	size_t n_names, names_capacity;
 };
 
-/* A record of a type; NULL if there is none. */
-static const unsigned char *
-record_of(const struct names_reader *reader, enum cpprofdata_chunk_type type,
-          uint64_t number)
-{
-	const struct cpprofdata_runs *runs = &reader->file->runs[type];
-	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
-
-	return run == NULL ? NULL : reader->file->bytes + run->offset +
-	       (size_t)(number - run->first) * runs->record_size;
-}
-
 /*
  * The name of a string in the store; NO_NAME if it is empty or invalid.
  * Strings that are ends of each other are refused, since a small file could
@@ -96,30 +84,6 @@ names_file_take_string(struct names_reader *reader, uint32_t number,
 	return 0;
 }
 
-static int
-take_location(struct names_reader *reader, uint64_t number,
-              struct location *location, struct error *error)
-{
-	const unsigned char *bytes = record_of(reader,
-	    CPPROFDATA_NAMED_LOCATIONS, number);
-	struct cpprofdata_named_location record;
-
-	*location = (struct location){ NO_NAME, NO_NAME, 0 };
-	if (bytes == NULL) {
-		error_set(reader->damage, "there is no location %" PRIu64,
-		          number);
-		return 0;
-	}
-	memcpy(&record, bytes, sizeof record);
-	location->line = le32toh(record.line);
-	if (names_file_take_string(reader, le32toh(record.function),
-	                           &location->function, error) != 0 ||
-	    names_file_take_string(reader, le32toh(record.file),
-	                           &location->file, error) != 0)
-		return -1;
-	return 0;
-}
-
 /*
  * Adds an address if it is above *last.  *is_good: whether to go on with the
  * following ones.
@@ -128,7 +92,7 @@ static int
 names_file_take_address(struct names_reader *reader, uint64_t number,
                         uint64_t *last, bool *is_good, struct error *error)
 {
-	const unsigned char *bytes = record_of(reader,
+	const unsigned char *bytes = cpprofdata_record_at(reader->file,
 	    CPPROFDATA_NAMED_ADDRESSES, number);
 	struct location locations[KEPT_CHAIN_MAX];
 	struct cpprofdata_named_address record = { 0 };
@@ -161,10 +125,26 @@ names_file_take_address(struct names_reader *reader, uint64_t number,
 	                         CPPROFDATA_NAMED_ONLY) != 0;
 	address.offset = le32toh(record.in_function);
 	first = le32toh(record.first_location);
-	for (uint32_t i = 0; i < address.n; i++)
-		if (take_location(reader, first + i, &locations[i],
-		                  error) != 0)
+	for (uint32_t i = 0; i < address.n; i++) {
+		struct cpprofdata_named_location location;
+
+		locations[i] = (struct location){ NO_NAME, NO_NAME, 0 };
+		bytes = cpprofdata_record_at(reader->file,
+		    CPPROFDATA_NAMED_LOCATIONS, first + i);
+		if (bytes == NULL) {
+			error_set(reader->damage, "there is no location %"
+			          PRIu64, first + i);
+			continue;
+		}
+		memcpy(&location, bytes, sizeof location);
+		locations[i].line = le32toh(location.line);
+		if (names_file_take_string(reader, le32toh(location.function),
+		                           &locations[i].function,
+		                           error) != 0 ||
+		    names_file_take_string(reader, le32toh(location.file),
+		                           &locations[i].file, error) != 0)
 			return -1;
+	}
 	if (names_file_take_string(reader, le32toh(record.function),
 	                           &address.function, error) != 0)
 		return -1;
@@ -189,10 +169,9 @@ names_file_take_range(struct names_reader *reader, uint64_t first, uint64_t n,
 }
 
 static int
-names_file_take_module(void *context, const unsigned char *bytes,
+names_file_take_module(struct names_reader *reader, const unsigned char *bytes,
                        struct error *error)
 {
-	struct names_reader *reader = context;
 	struct cpprofdata_named_module record;
 	struct module module = { 0 };
 	uint32_t id_size;
@@ -217,42 +196,44 @@ names_file_take_module(void *context, const unsigned char *bytes,
 	                          le64toh(record.n_addresses), error);
 }
 
-static int
-take_process(void *context, const unsigned char *bytes, struct error *error)
-{
-	struct names_reader *reader = context;
-	struct cpprofdata_named_process record;
-
-	memcpy(&record, bytes, sizeof record);
-	if (kept_names_begin_process(reader->kept, le32toh(record.pid),
-	                             le64toh(record.start_ns), error) != 0)
-		return -1;
-	return names_file_take_range(reader, le64toh(record.first_address),
-	                             le64toh(record.n_addresses), error);
-}
-
 static struct kept_names *
 names_file_take_names(const struct cpprofdata_file *file, struct error *damage,
                       struct error *error)
 {
-	struct names_reader reader = { .file = file, .damage = damage };
+	const struct cpprofdata_runs *runs = file->runs;
+	struct names_reader reader = {
+		.file = file,
+		.damage = damage,
+		.kept = kept_names_new(error),
+		.n_addresses_left = cpprofdata_runs_count(
+		    &runs[CPPROFDATA_NAMED_ADDRESSES]),
+		.n_locations_left = cpprofdata_runs_count(
+		    &runs[CPPROFDATA_NAMED_LOCATIONS]),
+	};
+	struct cpprofdata_record at = { 0 };
+	struct cpprofdata_named_process process;
 
-	reader.n_addresses_left = cpprofdata_runs_count(
-	    &file->runs[CPPROFDATA_NAMED_ADDRESSES]);
-	reader.n_locations_left = cpprofdata_runs_count(
-	    &file->runs[CPPROFDATA_NAMED_LOCATIONS]);
-	reader.kept = kept_names_new(error);
-	if (reader.kept == NULL ||
-	    cpprofdata_file_each(file, CPPROFDATA_NAMED_MODULES,
-	                         names_file_take_module, &reader, error) != 0 ||
-	    cpprofdata_file_each(file, CPPROFDATA_NAMED_PROCESSES, take_process,
-	                         &reader, error) != 0) {
-		kept_names_free(reader.kept);
-		reader.kept = NULL;
+	while (!error->is_set && cpprofdata_next(
+	           &runs[CPPROFDATA_NAMED_MODULES], file->bytes, &at))
+		names_file_take_module(&reader, at.bytes, error);
+	at = (struct cpprofdata_record){ 0 };
+	while (!error->is_set && cpprofdata_next(
+	           &runs[CPPROFDATA_NAMED_PROCESSES], file->bytes, &at)) {
+		memcpy(&process, at.bytes, sizeof process);
+		if (kept_names_begin_process(reader.kept, le32toh(process.pid),
+		                             le64toh(process.start_ns),
+		                             error) == 0)
+			names_file_take_range(&reader,
+			                      le64toh(process.first_address),
+			                      le64toh(process.n_addresses),
+			                      error);
 	}
 	id_table_free(&reader.strings);
 	free(reader.names);
-	return reader.kept;
+	if (!error->is_set)
+		return reader.kept;
+	kept_names_free(reader.kept);
+	return NULL;
 }
 
 struct kept_names *

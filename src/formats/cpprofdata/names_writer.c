@@ -66,87 +66,60 @@ address_of(const struct names_file *names, uint32_t frame)
 	    names->profile->frames[frame].address;
 }
 
-/* Of a longer chain only the outer ones are kept. */
-static uint32_t
-n_kept_locations(const struct names_file *names, const struct frame *frame)
-{
-	if (names->omits_deferred && frame->is_deferred)
-		return 1;
-	return frame->n_locations < KEPT_CHAIN_MAX ? frame->n_locations :
-	       KEPT_CHAIN_MAX;
-}
-
 static void
-names_writer_add_locations(struct names_chunks *writer,
-                           const struct frame *frame)
+names_writer_add_location(struct names_chunks *writer, uint32_t function,
+                          uint32_t file, uint32_t line)
 {
-	const struct profile *profile = writer->names->profile;
-	uint32_t n = n_kept_locations(writer->names, frame);
+	struct cpprofdata_named_location record = { .line = htole32(line) };
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct location *location =
-		    &profile->locations[frame->first_location + i];
-		struct cpprofdata_named_location record = {
-			.file = htole32(
-			    names_writer_add_name(writer, location->file)),
-			.line = htole32(location->line),
-		};
-
-		if (i > 0)
-			record.function = htole32(names_writer_add_name(writer,
-			    location->function));
-		text_add(&writer->locations, (const char *)&record,
-		         sizeof record);
-	}
-	writer->n_locations += n;
+	record.file = htole32(names_writer_add_name(writer, file));
+	record.function = htole32(names_writer_add_name(writer, function));
+	text_add(&writer->locations, (const char *)&record, sizeof record);
+	writer->n_locations++;
 }
 
 /*
- * Whether the frame has lines, from debug information or from another format.
+ * If the name is not a symbol's, the module's file may still have one.  Of a
+ * long chain of calls only the outer ones are kept.
  */
-static bool
-names_writer_has_lines(const struct names_chunks *writer,
-                       const struct frame *frame)
-{
-	const struct location *locations =
-	    &writer->names->profile->locations[frame->first_location];
-
-	return frame->has_debug_lines || (writer->names->keeps_lines &&
-	    (frame->n_locations > 1 || locations[0].file != NO_NAME ||
-	     locations[0].line != 0));
-}
-
-/* If the name is not a symbol's, the module's file may still have one. */
 static void
 names_writer_add_address(struct names_chunks *writer, uint32_t number,
                          bool lines_were_read)
 {
-	const struct profile *profile = writer->names->profile;
-	const struct frame *frame = &profile->frames[number];
-	uint32_t function =
-	    profile->locations[frame->first_location].function;
+	const struct names_file *names = writer->names;
+	const struct frame *frame = &names->profile->frames[number];
+	const struct location *locations =
+	    &names->profile->locations[frame->first_location];
 	struct cpprofdata_named_address record = {
-		.offset = htole64(address_of(writer->names, number)),
-		.function = htole32(names_writer_add_name(writer, function)),
+		.offset = htole64(address_of(names, number)),
+		.function = htole32(names_writer_add_name(writer,
+		    locations[0].function)),
 		.in_function = htole32(frame->function_offset),
 		.first_location = htole32((uint32_t)writer->n_locations),
 	};
-	bool has_own_lines = names_writer_has_lines(writer, frame);
-	uint32_t flags = 0;
+	/* From debug information, or from another format. */
+	bool has_lines = frame->has_debug_lines || (names->keeps_lines &&
+	    (frame->n_locations > 1 || locations[0].file != NO_NAME ||
+	     locations[0].line != 0));
+	uint32_t flags = 0, n = 0;
 
 	if (!frame->is_made_up)
 		flags |= CPPROFDATA_NAMED_SYMBOL;
-	if (has_own_lines || lines_were_read)
+	if (has_lines || lines_were_read)
 		flags |= CPPROFDATA_NAMED_LINES;
-	if (has_own_lines && !frame->has_debug_lines)
+	if (has_lines && !frame->has_debug_lines)
 		flags |= CPPROFDATA_NAMED_FOREIGN;
-	if (address_of(writer->names, number) != frame->address)
+	if (address_of(names, number) != frame->address)
 		flags |= CPPROFDATA_NAMED_ONLY;
-	if (has_own_lines) {
-		record.n_locations = htole32(n_kept_locations(writer->names,
-		                                               frame));
-		names_writer_add_locations(writer, frame);
-	}
+	if (has_lines)
+		n = names->omits_deferred && frame->is_deferred ? 1 :
+		    frame->n_locations < KEPT_CHAIN_MAX ? frame->n_locations :
+		    KEPT_CHAIN_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		names_writer_add_location(writer, i > 0 ?
+		                          locations[i].function : NO_NAME,
+		                          locations[i].file, locations[i].line);
+	record.n_locations = htole32(n);
 	record.flags = htole32(flags);
 	text_add(&writer->addresses, (const char *)&record, sizeof record);
 	writer->n_addresses++;
@@ -216,32 +189,6 @@ names_writer_add_modules(struct names_chunks *writer)
 	return begin;
 }
 
-static void
-add_code(struct names_chunks *writer, const struct named_code *code)
-{
-	struct cpprofdata_named_address record = {
-		.offset = htole64(code->address),
-		.function = htole32(
-		    names_writer_add_name(writer, code->function)),
-		.in_function = htole32(code->offset),
-		.first_location = htole32((uint32_t)writer->n_locations),
-		.flags = htole32(CPPROFDATA_NAMED_SYMBOL),
-	};
-	struct cpprofdata_named_location location = {
-		.file = htole32(names_writer_add_name(writer, code->file)),
-		.line = htole32(code->line),
-	};
-
-	if (code->file != NO_NAME) {
-		record.n_locations = htole32(1);
-		text_add(&writer->locations, (const char *)&location,
-		         sizeof location);
-		writer->n_locations++;
-	}
-	text_add(&writer->addresses, (const char *)&record, sizeof record);
-	writer->n_addresses++;
-}
-
 /* Makes the records of outside[n], the sorted frames without a module. */
 static void
 names_writer_add_processes(struct names_chunks *writer, const uint32_t *outside,
@@ -257,8 +204,28 @@ names_writer_add_processes(struct names_chunks *writer, const uint32_t *outside,
 			.first_address = htole64(writer->n_addresses),
 		};
 
-		for (size_t k = 0; k < process->n; k++)
-			add_code(writer, &names->codes[process->first + k]);
+		for (size_t k = 0; k < process->n; k++) {
+			const struct named_code *code =
+			    &names->codes[process->first + k];
+			struct cpprofdata_named_address address = {
+				.offset = htole64(code->address),
+				.function = htole32(names_writer_add_name(
+				    writer, code->function)),
+				.in_function = htole32(code->offset),
+				.first_location = htole32(
+				    (uint32_t)writer->n_locations),
+				.n_locations = htole32(code->file != NO_NAME),
+				.flags = htole32(CPPROFDATA_NAMED_SYMBOL),
+			};
+
+			if (code->file != NO_NAME)
+				names_writer_add_location(writer, NO_NAME,
+				                          code->file,
+				                          code->line);
+			text_add(&writer->addresses, (const char *)&address,
+			         sizeof address);
+			writer->n_addresses++;
+		}
 		if (i == 0)
 			names_writer_add_addresses(writer, outside, n, false);
 		record.n_addresses = htole64(writer->n_addresses -
@@ -283,20 +250,11 @@ compare_kept(const void *left, const void *right, void *context)
 	return address_a < address_b ? -1 : address_a > address_b;
 }
 
-static bool
-names_writer_is_kept(const struct names_file *names, uint32_t number)
-{
-	const struct frame *frame = &names->profile->frames[number];
-
-	return frame->stand_in == FRAME_IS_NAMED &&
-	    (frame->module != NO_MODULE || (names->addresses != NULL &&
-	     names->addresses[number] != 0));
-}
-
 static int
 names_writer_prepare(struct names_chunks *writer, struct error *error)
 {
 	const struct profile *profile = writer->names->profile;
+	const uint64_t *addresses = writer->names->addresses;
 	size_t n_in_modules;
 
 	writer->string_of = memory_array(names_count(profile->names),
@@ -305,9 +263,14 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	                              sizeof *writer->sorted, error);
 	if (writer->string_of == NULL || writer->sorted == NULL)
 		return -1;
-	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (names_writer_is_kept(writer->names, i))
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		if (frame->stand_in == FRAME_IS_NAMED &&
+		    (frame->module != NO_MODULE || (addresses != NULL &&
+		     addresses[i] != 0)))
 			writer->sorted[writer->n_sorted++] = i;
+	}
 	if (writer->n_sorted > 0)
 		qsort_r(writer->sorted, writer->n_sorted,
 		        sizeof *writer->sorted, compare_kept,
@@ -324,14 +287,6 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	return 0;
 }
 
-static uint64_t
-names_writer_chunk_size(uint64_t size)
-{
-	size += sizeof(struct cpprofdata_chunk);
-	return (size + CPPROFDATA_PAGE - 1) / CPPROFDATA_PAGE *
-	       CPPROFDATA_PAGE;
-}
-
 enum { N_PARTS = 5 };
 
 /* The parts of the file, one chunk each. */
@@ -341,26 +296,6 @@ struct names_part {
 	uint64_t first;
 	const struct text_buffer *records;
 };
-
-static void
-write_part(struct writer *writer, const struct names_part *part)
-{
-	static const char zeros[CPPROFDATA_PAGE];
-	size_t n = part->records->length;
-	uint64_t size = names_writer_chunk_size(n);
-	struct cpprofdata_chunk chunk = {
-		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
-		.type = htole32(part->type),
-		.size = htole64(size),
-		.first = htole64(part->first),
-		.record_size = htole32(part->record_size),
-		.count = htole64(n / part->record_size),
-	};
-
-	writer_put(writer, (const char *)&chunk, sizeof chunk);
-	writer_put(writer, part->records->bytes, n);
-	writer_put(writer, zeros, (size_t)(size - sizeof chunk - n));
-}
 
 static void
 list_parts(const struct names_chunks *chunks, struct names_part parts[N_PARTS])
@@ -426,7 +361,7 @@ names_chunks_size(const struct names_chunks *chunks)
 
 	list_parts(chunks, parts);
 	for (int i = 0; i < N_PARTS; i++)
-		size += names_writer_chunk_size(parts[i].records->length);
+		size += cpprofdata_chunk_size(parts[i].records->length, 1);
 	return size;
 }
 
@@ -436,8 +371,16 @@ names_chunks_write(const struct names_chunks *chunks, struct writer *writer)
 	struct names_part parts[N_PARTS];
 
 	list_parts(chunks, parts);
-	for (int i = 0; i < N_PARTS; i++)
-		write_part(writer, &parts[i]);
+	for (int i = 0; i < N_PARTS; i++) {
+		const struct names_part *part = &parts[i];
+		uint64_t n = part->records->length / part->record_size;
+
+		cpprofdata_begin_chunk(writer, part->type, part->first, n,
+		                       part->record_size, 0);
+		writer_put(writer, part->records->bytes,
+		           part->records->length);
+		cpprofdata_end_chunk(writer, n, part->record_size);
+	}
 }
 
 int

@@ -200,65 +200,60 @@ collect_modules(struct collecting *collecting,
                 const struct cpprofdata_file *file, struct error *error)
 {
 	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_MODULES];
-	size_t n = 0;
+	struct cpprofdata_record record = { 0 };
 
 	if (memory_grow(&collecting->numbers, &collecting->numbers_capacity,
 	                cpprofdata_runs_count(runs) + 1,
 	                sizeof *collecting->numbers, error) != 0)
 		return -1;
-	for (size_t i = 0; i < runs->n; i++)
-		for (uint64_t k = 0; k < runs->items[i].n; k++) {
-			uint32_t number = cpprofdata_add_module(file,
-			    runs->items[i].offset + k * runs->record_size,
-			    collecting->profile, collecting->modules, error);
+	while (cpprofdata_next(runs, file->bytes, &record)) {
+		uint32_t number = cpprofdata_add_module(file, record.bytes,
+		    collecting->profile, collecting->modules, error);
 
-			if (number == UINT32_MAX)
-				return -1;
-			collecting->numbers[n++] = number;
-		}
+		if (number == UINT32_MAX)
+			return -1;
+		collecting->numbers[record.index] = number;
+	}
 	return 0;
 }
 
-static int
-collect_node(struct collecting *collecting, const struct cpprofdata_file *file,
-             size_t offset, struct error *error)
-{
-	const struct cpprofdata_run *run;
-	struct cpprofdata_node node;
-	uint32_t module;
-
-	memcpy(&node, file->bytes + offset, sizeof node);
-	module = le32toh(node.module);
-	if (module == CPPROFDATA_NO_MODULE) {
-		if (memory_grow(&collecting->outside,
-		                &collecting->outside_capacity,
-		                collecting->n_outside + 1,
-		                sizeof *collecting->outside, error) != 0)
-			return -1;
-		collecting->outside[collecting->n_outside++] =
-		    le64toh(node.offset);
-		return 0;
-	}
-	run = cpprofdata_runs_find(&file->runs[CPPROFDATA_MODULES], module);
-	if (run == NULL)
-		return 0;
-	module = collecting->numbers[run->n_before + (module - run->first)];
-	return address_frames_add(collecting->frames, module,
-	    le64toh(node.offset), error) == UINT32_MAX ? -1 : 0;
-}
-
+/* Enters the addresses of its nodes. */
 static int
 collect_nodes(struct collecting *collecting,
               const struct cpprofdata_file *file, struct error *error)
 {
-	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
+	struct cpprofdata_record record = { 0 };
 
-	for (size_t i = 0; i < runs->n; i++)
-		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			if (collect_node(collecting, file,
-			        runs->items[i].offset +
-			        (size_t)k * runs->record_size, error) != 0)
+	while (cpprofdata_next(&file->runs[CPPROFDATA_NODES], file->bytes,
+	                       &record)) {
+		const struct cpprofdata_run *run;
+		struct cpprofdata_node node;
+		uint32_t module;
+
+		memcpy(&node, record.bytes, sizeof node);
+		module = le32toh(node.module);
+		if (module == CPPROFDATA_NO_MODULE) {
+			if (memory_grow(&collecting->outside,
+			                &collecting->outside_capacity,
+			                collecting->n_outside + 1,
+			                sizeof *collecting->outside,
+			                error) != 0)
 				return -1;
+			collecting->outside[collecting->n_outside++] =
+			    le64toh(node.offset);
+			continue;
+		}
+		run = cpprofdata_runs_find(&file->runs[CPPROFDATA_MODULES],
+		                           module);
+		if (run == NULL)
+			continue;
+		module = collecting->numbers[run->n_before +
+		                             (module - run->first)];
+		if (address_frames_add(collecting->frames, module,
+		                       le64toh(node.offset), error) ==
+		    UINT32_MAX)
+			return -1;
+	}
 	return 0;
 }
 
@@ -319,32 +314,6 @@ find_code(struct collecting *collecting, const struct kept_range *range,
 	return true;
 }
 
-static int
-add_codes(struct collecting *collecting, const struct kept_range *range,
-          const struct jit_map *map, struct named_process *process,
-          struct error *error)
-{
-	const uint64_t *outside = collecting->outside;
-
-	for (size_t i = 0; i < collecting->n_outside; i++) {
-		struct named_code code = { outside[i], NO_NAME, NO_NAME, 0,
-			NO_OFFSET };
-
-		if ((i > 0 && outside[i] == outside[i - 1]) ||
-		    !find_code(collecting, range, map, &code, error))
-			continue;
-		if (error->is_set ||
-		    memory_grow(&collecting->codes,
-		                &collecting->codes_capacity,
-		                collecting->n_codes + 1, sizeof code,
-		                error) != 0)
-			return -1;
-		collecting->codes[collecting->n_codes++] = code;
-		process->n++;
-	}
-	return 0;
-}
-
 /*
  * A process is entered even if nothing is known of its addresses, since a
  * later process with its pid may write names that are not its own.
@@ -358,8 +327,8 @@ name_outside(struct collecting *collecting, const struct cpprofdata_file *file,
 	const struct kept_range *range = collecting->kept == NULL ? NULL :
 	    kept_names_process(collecting->kept, process.pid,
 	                       process.start_ns);
+	const uint64_t *outside = collecting->outside;
 	struct jit_map *map;
-	int result;
 
 	if (collecting->n_outside == 0)
 		return 0;
@@ -368,10 +337,25 @@ name_outside(struct collecting *collecting, const struct cpprofdata_file *file,
 	map = cpprofdata_jit_map(file, error);
 	if (map == NULL)
 		return -1;
-	result = add_codes(collecting, range, map, &process, error);
+	for (size_t i = 0; i < collecting->n_outside; i++) {
+		struct named_code code = { outside[i], NO_NAME, NO_NAME, 0,
+			NO_OFFSET };
+
+		if ((i > 0 && outside[i] == outside[i - 1]) ||
+		    !find_code(collecting, range, map, &code, error))
+			continue;
+		if (error->is_set ||
+		    memory_grow(&collecting->codes,
+		                &collecting->codes_capacity,
+		                collecting->n_codes + 1, sizeof code,
+		                error) != 0)
+			break;
+		collecting->codes[collecting->n_codes++] = code;
+		process.n++;
+	}
 	jit_map_free(map);
 	collecting->n_outside = 0;
-	if (result != 0 ||
+	if (error->is_set ||
 	    memory_grow(&collecting->processes,
 	                &collecting->processes_capacity,
 	                collecting->n_processes + 1, sizeof process,

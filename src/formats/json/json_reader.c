@@ -21,6 +21,9 @@ enum {
 	BLOCKS_A_STEP = 32,		/* of progress */
 	DEPTH_MAX = 1 << 22,
 	STRING_MAX_MIB = 64,
+	EXPONENT_MAX = 1 << 20, SMALL_DIGITS = 18,
+	/* Of the probe: */
+	LEVELS_MAX = 4, PATH_MAX_SIZE = 200,
 };
 
 /* A queued token.  Its text is an index, since the buffer may move. */
@@ -259,59 +262,42 @@ json_reader_is_damaged(struct json_reader *json)
 	return source_damage(json->source) != NULL;
 }
 
-/*
- * The parser can still hold a number, whose end it has not seen.  It is dropped
- * if the text is cut, since digits may be missing.
- */
-static void
-end_text(struct json_reader *json)
-{
-	size_t n_tokens = json->n_tokens;
-	bool was_complete = json->is_complete;
-	yajl_status status = yajl_complete_parse(json->parser);
-
-	json->is_end = true;
-	json->reader->is_cut_short = !json->is_complete ||
-	               source_is_cut_short(json->source);
-	if (was_complete && !json->reader->is_cut_short &&
-	    status != yajl_status_ok)
-		fail_malformed(json, json->last_token);
-	if (json->reader->is_cut_short)
-		json->n_tokens = n_tokens;
-}
-
-/* Limits what yajl collects of one token. */
-static void
-check_progress(struct json_reader *json)
-{
-	if (json->reader->place - json->last_token >
-	    (uint64_t)STRING_MAX_MIB << 20)
-		json_fail(json, json->last_token, "a string, a number or "
-		          "white space of more than %d MiB", STRING_MAX_MIB);
-	else if (++json->n_blocks % BLOCKS_A_STEP == 0)
-		reader_step(json->reader, json->error);
-}
-
 /* Queues the tokens of the next block; failures set json->error. */
 static void
 parse_block(struct json_reader *json)
 {
+	struct reader *reader = json->reader;
 	/*
 	 * yajl reads a token from its beginning again with each block that it
 	 * goes on in.  Such blocks double, so that long strings take time in
 	 * proportion to their length.
 	 */
-	uint64_t size_max = BLOCK_SIZE + json->reader->place - json->last_token;
+	uint64_t size_max = BLOCK_SIZE + reader->place - json->last_token;
 	size_t size;
 	const char *bytes = source_peek(json->source, size_max, &size,
 	                                json->error);
 	yajl_status status;
+	bool was_complete;
 
 	json->at = json->n_tokens = json->n_texts = 0;
 	if (bytes == NULL)
 		return;
 	if (size == 0) {
-		end_text(json);
+		/*
+		 * The parser can still hold a number, whose end it has not
+		 * seen.  It is dropped if the text is cut short, since digits
+		 * may be missing.
+		 */
+		was_complete = json->is_complete;
+		status = yajl_complete_parse(json->parser);
+		json->is_end = true;
+		reader->is_cut_short = !json->is_complete ||
+		                 source_is_cut_short(json->source);
+		if (was_complete && !reader->is_cut_short &&
+		    status != yajl_status_ok)
+			fail_malformed(json, json->last_token);
+		if (reader->is_cut_short)
+			json->n_tokens = 0;
 		return;
 	}
 	if (size > size_max)
@@ -319,15 +305,20 @@ parse_block(struct json_reader *json)
 	status = yajl_parse(json->parser, (const unsigned char *)bytes, size);
 	if (status == yajl_status_error && !json->error->is_set) {
 		if (json_reader_is_damaged(json))
-			json->is_end = json->reader->is_cut_short = true;
+			json->is_end = reader->is_cut_short = true;
 		json->is_malformed = !json->is_end;
-		json->malformed = json->reader->place +
+		json->malformed = reader->place +
 		                  yajl_get_bytes_consumed(json->parser) - 1;
 		return;
 	}
 	source_skip(json->source, size);
-	json->reader->place += size;
-	check_progress(json);
+	reader->place += size;
+	/* Limits what yajl collects of one token. */
+	if (reader->place - json->last_token > (uint64_t)STRING_MAX_MIB << 20)
+		json_fail(json, json->last_token, "a string, a number or "
+		          "white space of more than %d MiB", STRING_MAX_MIB);
+	else if (++json->n_blocks % BLOCKS_A_STEP == 0)
+		reader_step(reader, json->error);
 }
 
 bool
@@ -466,4 +457,237 @@ json_is(const struct json_token *token, const char *text)
 {
 	return strlen(text) == token->length &&
 	       memcmp(token->text, text, token->length) == 0;
+}
+
+/* ---- decimal numbers as exact integers ---- */
+
+/* The fast path: up to 18 digits and nothing else.  false: any other token. */
+static bool
+get_small(const struct json_token *token, int64_t *number)
+{
+	int64_t digits = 0;
+
+	if (token->type != JSON_NUMBER || token->length > SMALL_DIGITS)
+		return false;
+	for (size_t i = 0; i < token->length; i++) {
+		unsigned digit = (unsigned char)token->text[i] - '0';
+
+		if (digit > 9)
+			return false;
+		digits = 10 * digits + digit;
+	}
+	*number = digits;
+	return true;
+}
+
+/* The exponent after the 'e'.  Past EXPONENT_MAX the digits do not matter. */
+static int32_t
+parse_exponent(const char *at, const char *end)
+{
+	bool is_negative = at < end && *at == '-';
+	int32_t exponent = 0;
+
+	if (at < end && (*at == '-' || *at == '+'))
+		at++;
+	for (; at < end && exponent < EXPONENT_MAX; at++)
+		exponent = 10 * exponent + (*at - '0');
+	return is_negative ? -exponent : exponent;
+}
+
+/* yajl has checked that the text of a number is well-formed. */
+bool
+json_decimal(const struct json_token *token, struct decimal *decimal)
+{
+	const char *at = token->text, *end = at + token->length;
+	bool is_negative = token->length > 0 && *at == '-', is_fraction = false;
+	bool is_full = false, is_rounded = false;
+	int64_t digits = 0, more;
+	int32_t exponent = 0;
+
+	if (token->type != JSON_NUMBER)
+		return false;
+	if (get_small(token, &digits)) {
+		*decimal = (struct decimal){ .digits = digits };
+		return true;
+	}
+	for (at += is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
+		if (*at == '.') {
+			is_fraction = true;
+			continue;
+		}
+		is_full = is_full ||
+		    __builtin_mul_overflow(digits, 10, &more) ||
+		    __builtin_add_overflow(more, *at - '0', &more);
+		if (!is_full) {
+			digits = more;
+			exponent -= is_fraction;
+		} else {
+			is_rounded |= *at != '0';
+			if (!is_fraction && exponent < EXPONENT_MAX)
+				exponent++;
+		}
+	}
+	if (at < end)
+		exponent += parse_exponent(at + 1, end);
+	*decimal = (struct decimal){ is_negative ? -digits : digits,
+		exponent, is_rounded };
+	return true;
+}
+
+bool
+decimal_scale(struct decimal decimal, int power, int64_t *integer,
+              bool *is_exact)
+{
+	int64_t number = decimal.digits;
+	int32_t exponent = decimal.exponent + power;
+	int64_t divisor = 1, rest;
+	bool is_half;
+
+	if (is_exact != NULL)
+		*is_exact = !decimal.is_rounded;
+	if (exponent == 0) {
+		*integer = number;
+		return true;
+	}
+	for (; exponent > 0 && number != 0; exponent--)
+		if (__builtin_mul_overflow(number, 10, &number))
+			return false;
+	for (; exponent < 0 && divisor <= INT64_MAX / 10; exponent++)
+		divisor *= 10;
+	/* A number of 19 digits can still be more than half of 10^19. */
+	rest = exponent < 0 ? number : number % divisor;
+	number = exponent < 0 ? 0 : number / divisor;
+	is_half = exponent == 0 ? llabs(rest) >= divisor / 2 :
+	          exponent == -1 && llabs(rest) >= 5 * divisor;
+	if (rest != 0 && is_exact != NULL)
+		*is_exact = false;
+	if (rest != 0 && is_half)
+		number += rest > 0 ? 1 : -1;
+	*integer = number;
+	return true;
+}
+
+bool
+json_whole_number(const struct json_token *token, uint64_t most,
+                  uint64_t *number)
+{
+	struct decimal decimal;
+	int64_t integer;
+	bool is_exact;
+
+	if (get_small(token, &integer)) {
+		*number = (uint64_t)integer;
+		return (uint64_t)integer <= most;
+	}
+	if (!json_decimal(token, &decimal) ||
+	    !decimal_scale(decimal, 0, &integer, &is_exact) || !is_exact ||
+	    integer < 0 || (uint64_t)integer > most)
+		return false;
+	*number = (uint64_t)integer;
+	return true;
+}
+
+void
+json_get_number(struct json_reader *json, uint64_t most, const char *what,
+                uint64_t *number)
+{
+	struct json_token token;
+
+	if (!json_next(json, &token) || token.type == JSON_NULL)
+		return;
+	if (!json_whole_number(&token, most, number))
+		json_fail(json, token.offset, "expected %s", what);
+}
+
+/* ---- the probe: formats are known by their keys ---- */
+
+/* Where in the text the reader is. */
+struct probe_place {
+	char path[PATH_MAX_SIZE];
+	size_t length;			/* of the path, with the last key */
+	size_t begin[LEVELS_MAX + 1];	/* its length at each level */
+	unsigned level;			/* may be above LEVELS_MAX */
+};
+
+static void
+json_probe_add_text(struct probe_place *place, const char *text, size_t length)
+{
+	if (length > sizeof place->path - place->length)
+		length = sizeof place->path - place->length;
+	memcpy(place->path + place->length, text, length);
+	place->length += length;
+}
+
+/*
+ * Goes on to a token; whether it is a key of one of these paths.  In an array
+ * the next value is another of the same path.
+ */
+static bool
+probe_token(struct probe_place *place, const struct json_token *token,
+            const char *const *paths)
+{
+	switch (token->type) {
+	case JSON_KEY:
+		if (place->level > LEVELS_MAX)
+			return false;
+		place->length = place->begin[place->level];
+		if (place->length > 0)
+			json_probe_add_text(place, ".", 1);
+		json_probe_add_text(place, token->text, token->length);
+		for (; *paths != NULL; paths++)
+			if (strlen(*paths) == place->length &&
+			    memcmp(*paths, place->path, place->length) == 0)
+				return true;
+		return false;
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		if (place->level == 0)
+			place->length = 0;
+		if (token->type == JSON_ARRAY && place->level < LEVELS_MAX)
+			json_probe_add_text(place, "[]", 2);
+		if (++place->level <= LEVELS_MAX)
+			place->begin[place->level] = place->length;
+		return false;
+	case JSON_OBJECT_END:
+	case JSON_ARRAY_END:
+		if (place->level <= LEVELS_MAX)
+			place->length = place->begin[place->level];
+		place->level--;
+		if (place->level > 0 && place->level <= LEVELS_MAX)
+			place->length = place->begin[place->level];
+		return false;
+	default:
+		return false;
+	}
+}
+
+int
+json_probe(const void *head, size_t size, const char *const *paths)
+{
+	const char *at = head, *end = at + size;
+	struct error error = { 0 };
+	const struct read_options options = { .lenient = false };
+	struct reader reader = { .options = &options,
+		.places = READER_OFFSETS };
+	struct probe_place place = { .length = 0 };
+	struct json_reader *json = NULL;
+	struct json_token token;
+	int answer = PROBE_NO;
+
+	while (at < end && memchr(" \t\r\n", *at, 4) != NULL)
+		at++;
+	if (at == end || (*at != '{' && *at != '['))
+		return PROBE_NO;
+	reader.source = source_of_memory("head", head, size, &error);
+	if (reader.source != NULL)
+		json = json_reader_new(&reader, &error);
+	while (json != NULL && answer == PROBE_NO && json_next(json, &token))
+		if (probe_token(&place, &token, paths))
+			answer = PROBE_SURE;
+	/* What is wrong with the text is the reader's to say. */
+	if (error.is_out_of_memory)
+		answer = PROBE_OUT_OF_MEMORY;
+	json_reader_free(json);
+	source_close(reader.source);
+	return answer;
 }

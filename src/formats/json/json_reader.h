@@ -10,8 +10,6 @@
 #include "src/base/error.h"
 #include "src/formats/reader.h"
 
-/* ---- json_reader.c ---- */
-
 /*
  * The tokens of a JSON text, one after the other.
  *
@@ -50,9 +48,9 @@ struct json_reader;
 
 /*
  * Reads the source of a reader, from its beginning or after its byte-order
- * mark.  After JSON_END the reader says whether the text is cut, and where.
- * reader and error must outlive the result, which json_reader_free frees.  NULL
- * with *error set when memory runs out.
+ * mark.  After JSON_END the reader says whether the text is cut short, and
+ * where.  reader and error must outlive the result, which json_reader_free
+ * frees.  NULL with *error set when memory runs out.
  */
 struct json_reader *json_reader_new(struct reader *reader,
                                     struct error *error);
@@ -121,11 +119,9 @@ void json_pass(struct json_reader *json, uint64_t offset,
 bool json_is_cut_short(const struct json_reader *json);
 uint64_t json_offset(const struct json_reader *json);
 
-/* ---- json_number.c ---- */
+/* ---- decimal numbers as exact integers ---- */
 
 /*
- * JSON's decimal numbers as exact integers.
- *
  * Times are written in seconds, 1717171717.123456, and counted in nanoseconds:
  * a double would lose some of these.
  */
@@ -162,9 +158,7 @@ bool json_whole_number(const struct json_token *token, uint64_t most,
 void json_get_number(struct json_reader *json, uint64_t most,
                      const char *what, uint64_t *number);
 
-/* ---- json_probe.c ---- */
-
-/* Recognises JSON formats by their keys. */
+/* ---- the probe ---- */
 
 /*
  * PROBE_SURE if the first bytes of an input (see struct format) are JSON and

@@ -2,7 +2,7 @@
 /* merged.c -- reads the file of a merged profile.
  *
  * doc/merged.md describes it.  A sum of which a part is missing is wrong, not
- * incomplete: so a file that is cut or damaged is refused.  Every number is
+ * incomplete: so a file that is cut short or damaged is refused.  Every number is
  * checked: counts of things against the bytes that are left, of which each
  * thing has at least one; numbers of things against their counts; and what
  * should be in ascending order for being so, which makes it unique.
@@ -22,6 +22,10 @@ enum {
 	NAMES_ALWAYS = 64 << 20, NAMES_A_BYTE = 100,
 	TALLIES_MAX = 1000,	/* each is looked for among all;
 				 * there are fewer than 100 */
+	/* Of the probe: */
+	WRONG_BYTES_MAX = 8,	/* of the first line */
+	LINE_MAX_SIZE = 128,	/* bytes in which the tables begin */
+	TEXT_MAX = 512,		/* the first tables have no more text */
 };
 
 struct merged_reading {
@@ -53,7 +57,7 @@ merged_take(struct merged_reading *input)
 		unsigned char byte;
 
 		if (input->at == input->end) {
-			merged_reject(input, "the file ends within a number");
+			merged_reject(input, "the file is cut short within a number");
 			return 0;
 		}
 		byte = *input->at++;
@@ -134,14 +138,19 @@ take_agreed(struct merged_reading *input, struct error *error)
 
 /* ---- what is small ---- */
 
-/* The groups are all members. */
-static void
-check_groups(struct merged_reading *input)
+static int
+read_summary(struct merged_reading *input, struct error *error)
 {
-	const struct fleet *fleet = input->fleet;
-	uint64_t left = fleet->n_members;
+	struct fleet *fleet = input->fleet;
+	struct fleet_process *process = &fleet->process;
+	uint32_t flags;
+	uint64_t left;
 
+	fleet->n_members = left = merged_take(input);
+	fleet->n_warned = merged_take(input);
+	/* The groups are all members. */
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++) {
+		fleet->group_members[g] = merged_take(input);
 		if (fleet->group_members[g] > left)
 			merged_reject(input,
 			              "groups that are more than all members");
@@ -153,20 +162,6 @@ check_groups(struct merged_reading *input)
 		merged_reject(input, "no member");
 	if (fleet->n_warned > fleet->n_members)
 		merged_reject(input, "more warnings than members");
-}
-
-static int
-read_summary(struct merged_reading *input, struct error *error)
-{
-	struct fleet *fleet = input->fleet;
-	struct fleet_process *process = &fleet->process;
-	uint32_t flags;
-
-	fleet->n_members = merged_take(input);
-	fleet->n_warned = merged_take(input);
-	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
-		fleet->group_members[g] = merged_take(input);
-	check_groups(input);
 	process->program = take_agreed(input, error);
 	process->command = take_agreed(input, error);
 	process->host = take_agreed(input, error);
@@ -200,25 +195,6 @@ read_tallies(struct merged_reading *input, struct error *error)
 		                    tally.what) >= 0)
 			merged_reject(input, "statistics out of order");
 		else if (profile_copy_tally(profile, &tally, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-read_sources(struct merged_reading *input, struct error *error)
-{
-	struct fleet *fleet = input->fleet;
-	uint32_t n = take_count(input);
-
-	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		const char *text = merged_take_text(input, error);
-		uint32_t r = take_below(input, fleet->n_resources,
-		                        "no such resource");
-
-		if (text == NULL ||
-		    names_add_pair(fleet->sources, text, strlen(text), &r,
-		                   sizeof r, error) == NO_NAME)
 			return -1;
 	}
 	return 0;
@@ -275,32 +251,18 @@ read_resources(struct merged_reading *input, struct error *error)
 		for (int loss = 0; loss < N_LOSSES; loss++)
 			resource->lost[loss] = merged_take(input);
 	}
-	return read_sources(input, error);
-}
-
-static int
-read_values(struct merged_reading *input, struct error *error)
-{
-	struct fleet *fleet = input->fleet;
-	uint32_t n;
-
-	fleet->key = take_agreed(input, error);
-	if (fleet->key == fleet_several)
-		merged_reject(input, "expected a key");
 	n = take_count(input);
-	if (n > 0 && (fleet->key == NULL || n > FLEET_VALUES_MAX))
-		merged_reject(input, "too many values of a key");
 	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
-		size_t size;
-		const char *bytes = take_bytes(input, &size);
+		const char *text = merged_take_text(input, error);
+		uint32_t r = take_below(input, fleet->n_resources,
+		                        "no such resource");
 
-		if (names_add(fleet->values, bytes, size, error) == NO_NAME)
+		if (text == NULL ||
+		    names_add_pair(fleet->sources, text, strlen(text), &r,
+		                   sizeof r, error) == NO_NAME)
 			return -1;
-		if (names_count(fleet->values) != i + 1 ||
-		    (i > 0 && names_compare(fleet->values, i - 1, i) >= 0))
-			merged_reject(input, "values out of order");
 	}
-	return error->is_set ? -1 : 0;
+	return 0;
 }
 
 static int
@@ -321,7 +283,23 @@ read_members(struct merged_reading *input, struct error *error)
 		if (fleet->members[i].name == NULL)
 			return -1;
 	}
-	return read_values(input, error);
+	fleet->key = take_agreed(input, error);
+	if (fleet->key == fleet_several)
+		merged_reject(input, "expected a key");
+	n = take_count(input);
+	if (n > 0 && (fleet->key == NULL || n > FLEET_VALUES_MAX))
+		merged_reject(input, "too many values of a key");
+	for (uint32_t i = 0; i < n && input->wrong == NULL; i++) {
+		size_t size;
+		const char *bytes = take_bytes(input, &size);
+
+		if (names_add(fleet->values, bytes, size, error) == NO_NAME)
+			return -1;
+		if (names_count(fleet->values) != i + 1 ||
+		    (i > 0 && names_compare(fleet->values, i - 1, i) >= 0))
+			merged_reject(input, "values out of order");
+	}
+	return error->is_set ? -1 : 0;
 }
 
 /* ---- names, modules, frames ---- */
@@ -334,7 +312,7 @@ take_column(struct merged_reading *input, uint32_t n, uint64_t limit,
 	uint32_t *column;
 
 	if (n > (size_t)(input->end - input->at)) {
-		merged_reject(input, "the file ends within a column");
+		merged_reject(input, "the file is cut short within a column");
 		n = 0;
 	}
 	column = memory_array(n, sizeof *column, error);
@@ -425,35 +403,6 @@ struct frame_columns {
 	size_t n_all;			/* locations */
 };
 
-static void
-take_addresses(struct merged_reading *input, struct frame_columns *columns)
-{
-	for (uint32_t i = 0; i < columns->n; i++) {
-		uint64_t more = merged_take(input);
-
-		columns->address[i] = more;
-		if (i > 0 && columns->module[i] == columns->module[i - 1] &&
-		    __builtin_add_overflow(columns->address[i - 1], more,
-		                           &columns->address[i]))
-			merged_reject(input, "addresses out of order");
-	}
-}
-
-static void
-take_modules(struct merged_reading *input, struct frame_columns *columns)
-{
-	uint64_t module = 0;
-
-	for (uint32_t i = 0; i < columns->n; i++) {
-		module += columns->module[i];
-		if (module > input->fleet->profile->n_modules) {
-			merged_reject(input, "no such module");
-			module = 0;
-		}
-		columns->module[i] = (uint32_t)module;
-	}
-}
-
 static int
 take_locations(struct merged_reading *input, struct frame_columns *columns,
                struct error *error)
@@ -491,6 +440,7 @@ merged_take_frames(struct merged_reading *input, struct frame_columns *columns,
 {
 	const uint64_t any = (uint64_t)UINT32_MAX + 1;
 	uint32_t n = columns->n = take_count(input);
+	uint64_t module = 0;
 
 	columns->module = take_column(input, n, any, "no such module", error);
 	if (columns->module == NULL)
@@ -500,8 +450,23 @@ merged_take_frames(struct merged_reading *input, struct frame_columns *columns,
 	columns->address = memory_array(n, sizeof *columns->address, error);
 	if (columns->address == NULL)
 		return -1;
-	take_modules(input, columns);
-	take_addresses(input, columns);
+	for (uint32_t i = 0; i < n; i++) {
+		module += columns->module[i];
+		if (module > input->fleet->profile->n_modules) {
+			merged_reject(input, "no such module");
+			module = 0;
+		}
+		columns->module[i] = (uint32_t)module;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t more = merged_take(input);
+
+		columns->address[i] = more;
+		if (i > 0 && columns->module[i] == columns->module[i - 1] &&
+		    __builtin_add_overflow(columns->address[i - 1], more,
+		                           &columns->address[i]))
+			merged_reject(input, "addresses out of order");
+	}
 	columns->offset = take_column(input, n, any, "no such offset", error);
 	if (columns->offset == NULL)
 		return -1;
@@ -519,40 +484,33 @@ merged_take_frames(struct merged_reading *input, struct frame_columns *columns,
 }
 
 static int
-merged_add_frames(struct merged_reading *input,
-                  const struct frame_columns *columns, struct error *error)
+merged_read_frames(struct merged_reading *input, struct error *error)
 {
 	struct profile *profile = input->fleet->profile;
-	const struct location *locations = columns->locations;
+	struct frame_columns columns = { 0 };
+	int result = merged_take_frames(input, &columns, error);
+	const struct location *locations = columns.locations;
 
-	for (uint32_t i = 0; i < columns->n; i++) {
-		uint32_t flags = columns->flags[i];
+	for (uint32_t i = 0; result == 0 && input->wrong == NULL &&
+	     i < columns.n; i++) {
+		uint32_t flags = columns.flags[i];
 		struct frame *frame;
 
-		if (profile_add_frame(profile, columns->module[i] - 1,
-		                      columns->address[i], locations,
-		                      columns->n_locations[i], error) ==
-		    UINT32_MAX)
-			return -1;
-		locations += columns->n_locations[i];
+		if (profile_add_frame(profile, columns.module[i] - 1,
+		                      columns.address[i], locations,
+		                      columns.n_locations[i], error) ==
+		    UINT32_MAX) {
+			result = -1;
+			break;
+		}
+		locations += columns.n_locations[i];
 		frame = &profile->frames[i];
-		frame->function_offset = columns->offset[i] - 1;
+		frame->function_offset = columns.offset[i] - 1;
 		frame->is_made_up = (flags & MERGED_MADE_UP) != 0;
 		frame->has_debug_lines = (flags & MERGED_DEBUG_LINES) != 0;
 		frame->stand_in = (enum frame_stand_in)(flags /
 		                                        MERGED_STAND_IN);
 	}
-	return 0;
-}
-
-static int
-merged_read_frames(struct merged_reading *input, struct error *error)
-{
-	struct frame_columns columns = { 0 };
-	int result = merged_take_frames(input, &columns, error);
-
-	if (result == 0 && input->wrong == NULL)
-		result = merged_add_frames(input, &columns, error);
 	free(columns.module);
 	free(columns.offset);
 	free(columns.flags);
@@ -640,32 +598,6 @@ merged_read_nodes(struct merged_reading *input, struct error *error)
 	return result;
 }
 
-/* The counts of one resource. */
-static int
-merged_read_counts(struct merged_reading *input, uint32_t r,
-                   struct error *error)
-{
-	struct fleet *fleet = input->fleet;
-	uint64_t *hits = fleet->resources[r].hits;
-	uint64_t *samples = fleet->resources[r].samples;
-	bool is_same;
-	int result = 0;
-
-	for (uint32_t row = 1; row < fleet->n_rows; row++)
-		hits[row] = merged_take(input);
-	is_same = take_below(input, 2, "expected 0 or 1") != 0;
-	for (uint32_t row = 1; row < fleet->n_rows; row++)
-		samples[row] = is_same ? hits[row] : merged_take(input);
-	for (uint32_t row = 1; row < fleet->n_rows && result == 0; row++) {
-		uint64_t own_hits = hits[row], own_samples = samples[row];
-
-		hits[row] = samples[row] = 0;
-		result = fleet_add_counts(fleet, row, r, own_hits, own_samples,
-		                          error);
-	}
-	return result;
-}
-
 static int
 merged_read_rows(struct merged_reading *input, struct error *error)
 {
@@ -683,9 +615,27 @@ merged_read_rows(struct merged_reading *input, struct error *error)
 			return -1;
 	}
 	for (uint32_t r = 0; r < fleet->n_resources && input->wrong == NULL;
-	     r++)
-		if (merged_read_counts(input, r, error) != 0)
-			return -1;
+	     r++) {
+		uint64_t *hits = fleet->resources[r].hits;
+		uint64_t *samples = fleet->resources[r].samples;
+		bool is_same;
+
+		for (uint32_t row = 1; row < fleet->n_rows; row++)
+			hits[row] = merged_take(input);
+		is_same = take_below(input, 2, "expected 0 or 1") != 0;
+		for (uint32_t row = 1; row < fleet->n_rows; row++)
+			samples[row] = is_same ? hits[row] :
+			               merged_take(input);
+		for (uint32_t row = 1; row < fleet->n_rows; row++) {
+			uint64_t own_hits = hits[row];
+			uint64_t own_samples = samples[row];
+
+			hits[row] = samples[row] = 0;
+			if (fleet_add_counts(fleet, row, r, own_hits,
+			                     own_samples, error) != 0)
+				return -1;
+		}
+	}
 	return 0;
 }
 
@@ -776,17 +726,6 @@ take_cells(struct merged_reading *input, struct fleet_cells *cells,
 	return 0;
 }
 
-static void
-check_groups_of_hits(struct merged_reading *input)
-{
-	const struct fleet *fleet = input->fleet;
-
-	for (size_t i = 0; i < fleet->groups.n; i++)
-		if (fleet->group_members[fleet_part(
-		        fleet->groups.cells[i].code)] == 0)
-			merged_reject(input, "hits of a group without members");
-}
-
 /* What is left of the counts of one kind without all cells. */
 static int
 check_cells(struct merged_reading *input, const struct fleet_cells *cells,
@@ -843,7 +782,10 @@ read_parts(struct merged_reading *input, struct error *error)
 			"more bytes than the profile has");
 	if (input->wrong != NULL)
 		return 0;
-	check_groups_of_hits(input);
+	for (size_t i = 0; i < fleet->groups.n; i++)
+		if (fleet->group_members[fleet_part(
+		        fleet->groups.cells[i].code)] == 0)
+			merged_reject(input, "hits of a group without members");
 	if (check_cells(input, &fleet->groups, false, true, error) != 0 ||
 	    check_cells(input, &fleet->by, false, false, error) != 0)
 		return -1;
@@ -875,18 +817,7 @@ merged_read_tables(struct merged_reading *input, struct error *error)
 	return 0;
 }
 
-/* Errors of the profile's functions do not say which file it was. */
-static int
-name_error(const struct reader *reader, const struct error *why,
-           struct error *error)
-{
-	const char *name = source_name(reader->source);
-
-	return strncmp(why->text, name, strlen(name)) == 0 ?
-	    error_pass(error, why) : reader_pass_file(reader, why, error);
-}
-
-/* Says what is wrong with the first line: cut, of another version, damaged. */
+/* Says what is wrong with the first line: cut short, of another version or damaged. */
 static int
 refuse_first_line(const struct reader *reader, const unsigned char *bytes,
                   size_t size, struct error *error)
@@ -900,7 +831,7 @@ refuse_first_line(const struct reader *reader, const unsigned char *bytes,
 	if (memcmp(bytes, MERGED_MAGIC, size < strlen(MERGED_MAGIC) ? size :
 	           strlen(MERGED_MAGIC)) == 0)
 		return reader_fail_file(reader, error, "not a whole merged "
-		    "profile: the file ends within its first line");
+		    "profile: the file is cut short in its first line");
 	if (memcmp(bytes, name, same) == 0 && end != NULL)
 		n_digits = strspn((const char *)bytes + length, "0123456789");
 	if (n_digits > 0 && bytes + length + n_digits == end)
@@ -945,12 +876,100 @@ merged_read(struct source *source, const struct read_options *options,
 {
 	struct merged_reading input = { .wrong = NULL };
 	struct error why = { 0 };
+	const char *name = source_name(source);
 	int result = reader_begin(&input.reader, source, options,
 	                          READER_OFFSETS, error);
 
+	/* Errors of the profile's functions do not say which file it was. */
 	if (result == 0 && merged_read_file(&input, &why) != 0)
-		result = name_error(&input.reader, &why, error);
+		result = strncmp(why.text, name, strlen(name)) == 0 ?
+		    error_pass(error, &why) :
+		    reader_pass_file(&input.reader, &why, error);
 	return reader_end(&input.reader, result);
+}
+
+/* ---- the probe ----
+ *
+ * The first line and a newline or two look like collapsed stacks.  So a merged
+ * profile whose first line is damaged must not be left to that format: it would
+ * read a few of the bytes and call them a profile.  It is known by a line that
+ * is almost the right one, or by its first tables, wherever they begin.  Both
+ * need bytes that no text has.
+ */
+
+/* Takes a text; whether it is not empty. */
+static bool
+skip_text(struct merged_reading *input)
+{
+	size_t n;
+	const char *bytes = take_bytes(input, &n);
+
+	if (n > 0 && memchr(bytes, '\0', n) != NULL)
+		merged_reject(input, "a NUL in a text");
+	return n > 0;
+}
+
+/* Whether these are the first tables, up to the first resource. */
+static bool
+are_tables(const unsigned char *at, const unsigned char *end)
+{
+	struct merged_reading input = { .begin = at, .at = at, .end = end };
+	uint64_t n_members = merged_take(&input), left = n_members, n;
+
+	/* The groups have all members, and then there is a process. */
+	if (n_members == 0 || merged_take(&input) > n_members)
+		return false;
+	for (int g = 0; g < FLEET_GROUPS; g++) {
+		n = merged_take(&input);
+		if (n > left)
+			return false;
+		left -= n;
+	}
+	if (left != 0)
+		return false;
+	for (int text = 0; text < 3; text++) {
+		n = merged_take(&input);
+		if (n > MERGED_TEXT)
+			return false;
+		if (n == MERGED_TEXT)
+			skip_text(&input);
+	}
+	for (int number = 0; number < 4; number++)
+		merged_take(&input);
+	if (merged_take(&input) > (MERGED_CPU_UNKNOWN | MERGED_CPU_LEAST))
+		return false;
+	for (n = merged_take(&input); n > 0 && input.wrong == NULL; n--) {
+		skip_text(&input);
+		merged_take(&input);
+		if (merged_take(&input) > N_LOSSES)
+			return false;
+	}
+	n = merged_take(&input);
+	return n > 0 && n <= RESOURCES_MAX && skip_text(&input) &&
+	       skip_text(&input) && merged_take(&input) > 0;
+}
+
+static int
+merged_probe(const void *head, size_t size)
+{
+	const size_t length = strlen(MERGED_MAGIC), least = strlen("cpprof ");
+	const unsigned char *at = head, *end = at + size;
+	size_t n_text = size < TEXT_MAX ? size : TEXT_MAX, n_wrong = 0;
+
+	/* One cut short in its first line would be taken for a stack. */
+	if (size >= least &&
+	    memcmp(head, MERGED_MAGIC, size < length ? size : length) == 0)
+		return PROBE_SURE;
+	if (line_find_binary(head, n_text) == n_text)
+		return PROBE_NO;
+	for (size_t i = 0; i < length && i < size; i++)
+		n_wrong += at[i] != (unsigned char)MERGED_MAGIC[i];
+	if (size >= length && n_wrong <= WRONG_BYTES_MAX)
+		return PROBE_SURE;
+	for (size_t i = 0; i < LINE_MAX_SIZE && i < size; i++)
+		if (are_tables(at + i, end))
+			return PROBE_SURE;
+	return PROBE_NO;
 }
 
 const struct format format_merged = {

@@ -3,8 +3,6 @@
 #ifndef CPPROF_FORMATS_MERGED_FILE_H
 #define CPPROF_FORMATS_MERGED_FILE_H
 
-#include <stddef.h>
-
 #include "src/base/error.h"
 #include "src/base/writer.h"
 #include "src/profile/fleet.h"
@@ -19,9 +17,6 @@ enum { MERGED_MADE_UP = 1, MERGED_DEBUG_LINES = 2, MERGED_STAND_IN = 4 };
 
 /* Bits of the process's flags. */
 enum { MERGED_CPU_UNKNOWN = 1, MERGED_CPU_LEAST = 2 };
-
-/* Also of a damaged one, see merged_probe.c; as struct format says. */
-int merged_probe(const void *head, size_t size);
 
 /*
  * Writes an ordered fleet, packed.  0, or -1 with *error set, or unset where

@@ -203,22 +203,6 @@ put_modules(struct output *output)
 	}
 }
 
-static void
-put_locations(struct output *output)
-{
-	const struct profile *profile = output->profile;
-
-	for (uint32_t i = 0; i < profile->n_frames; i++)
-		merged_write_put(output, profile->frames[i].n_locations);
-	for (uint32_t i = 0; i < profile->n_locations; i++)
-		merged_write_put(output, profile->locations[i].function);
-	for (uint32_t i = 0; i < profile->n_locations; i++)
-		merged_write_put(output,
-		                 (uint32_t)(profile->locations[i].file + 1));
-	for (uint32_t i = 0; i < profile->n_locations; i++)
-		merged_write_put(output, profile->locations[i].line);
-}
-
 /* Sorted by module and address, so both are differences. */
 static void
 put_frames(struct output *output)
@@ -252,21 +236,18 @@ put_frames(struct output *output)
 		                          0) |
 		                     (uint64_t)frames[i].stand_in *
 		                         MERGED_STAND_IN);
-	put_locations(output);
+	for (uint32_t i = 0; i < n; i++)
+		merged_write_put(output, frames[i].n_locations);
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		merged_write_put(output, profile->locations[i].function);
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		merged_write_put(output,
+		                 (uint32_t)(profile->locations[i].file + 1));
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		merged_write_put(output, profile->locations[i].line);
 }
 
 /* ---- nodes, rows, cells ---- */
-
-/* How many levels a node is further out than a child of the one before. */
-static uint32_t
-count_levels(const struct fleet *fleet, uint32_t n)
-{
-	uint32_t levels = 0, above = n - 1;	/* NO_NODE for n = 0 */
-
-	for (; above != fleet->parent[n]; above = fleet->parent[above])
-		levels++;
-	return levels;
-}
 
 static void
 put_nodes(struct output *output)
@@ -274,8 +255,14 @@ put_nodes(struct output *output)
 	const struct fleet *fleet = output->fleet;
 
 	merged_write_put(output, fleet->n_nodes);
-	for (uint32_t n = 0; n < fleet->n_nodes; n++)
-		merged_write_put(output, count_levels(fleet, n));
+	/* How many levels it is further out than a child of the one before. */
+	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
+		uint32_t levels = 0, above = n - 1;	/* NO_NODE for n = 0 */
+
+		for (; above != fleet->parent[n]; above = fleet->parent[above])
+			levels++;
+		merged_write_put(output, levels);
+	}
 	for (uint32_t n = 0; n < fleet->n_nodes; n++)
 		merged_write_put(output, fleet->label[n]);
 	merged_write_put(output, fleet->returns != NULL);

@@ -29,23 +29,12 @@ struct merging {
 					 * it is known; NULL: no key */
 };
 
-/* The keys that are no labels. */
-static int
-begin_keys(struct merging *merging, struct error *error)
-{
-	static const char *const always[] = { "host", "process", "thread", "id" };
-
-	merging->keys = names_new(error);
-	for (size_t i = 0; merging->keys != NULL && !error->is_set &&
-	     i < sizeof always / sizeof *always; i++)
-		names_add(merging->keys, always[i], strlen(always[i]), error);
-	return error->is_set ? -1 : 0;
-}
-
 struct merging *
 merging_new(const struct read_options *options, const char *key,
             struct error *error)
 {
+	/* The keys that are no labels. */
+	static const char *const always[] = { "host", "process", "thread", "id" };
 	struct merging *merging = memory_array(1, sizeof *merging, error);
 
 	if (merging == NULL)
@@ -53,8 +42,14 @@ merging_new(const struct read_options *options, const char *key,
 	merging->options = *options;
 	merging->key = key;
 	merging->sum = profile_new(error);
-	if (merging->sum != NULL && fleet_new(merging->sum, error) != NULL &&
-	    (key == NULL || begin_keys(merging, error) == 0))
+	if (merging->sum != NULL)
+		fleet_new(merging->sum, error);
+	if (key != NULL)
+		merging->keys = names_new(error);
+	for (size_t i = 0; merging->keys != NULL && !error->is_set &&
+	     i < sizeof always / sizeof *always; i++)
+		names_add(merging->keys, always[i], strlen(always[i]), error);
+	if (!error->is_set)
 		return merging;
 	merging_free(merging);
 	return NULL;
@@ -125,22 +120,22 @@ merging_check_key(const struct merging *merging, uint64_t n_without_key,
 	return 0;
 }
 
-/* Members of a profile that has been added, if no counts by a key came of it. */
-static uint64_t
-count_without_key(const struct merging *merging, const struct profile *profile)
+/*
+ * Notes what is to be said of the sum's key once a profile has been added: its
+ * members of which no counts by a key came, and the keys of its labels.
+ */
+static int
+merging_note_key(struct merging *merging, const struct profile *profile,
+                 struct error *error)
 {
 	const struct fleet *fleet = profile->fleet;
+	uint64_t n = merging->key == NULL ? 1 : 0;
 
 	if (fleet != NULL)
-		return fleet->key == NULL ? fleet->n_members : 0;
-	return merging->key == NULL ? 1 : 0;
-}
-
-/* Keeps the keys of a profile's labels, for a message. */
-static int
-add_keys(struct merging *merging, const struct profile *profile,
-         struct error *error)
-{
+		n = fleet->key == NULL ? fleet->n_members : 0;
+	merging->n_without_key = fleet_sum(merging->n_without_key, n);
+	if (merging->keys == NULL || merging->sum->fleet->by.n > 0)
+		return 0;
 	for (uint32_t i = 0; i < profile->n_labels; i++) {
 		uint32_t key = profile->labels[i].key;
 
@@ -208,12 +203,8 @@ merging_add(struct merging *merging, const char *path, const char *id,
 	else
 		result = merging_add_file(merging, profile, path, id, &content,
 		                          error);
-	if (result == MERGED_ADDED)
-		merging->n_without_key = fleet_sum(merging->n_without_key,
-		    count_without_key(merging, profile));
-	if (result == MERGED_ADDED && merging->keys != NULL &&
-	    merging->sum->fleet->by.n == 0 &&
-	    add_keys(merging, profile, error) != 0)
+	if (result == MERGED_ADDED &&
+	    merging_note_key(merging, profile, error) != 0)
 		result = MERGED_FAILED;
 	if (result == MERGED_ADDED && profile->is_cut_short)
 		result = MERGED_CUT_SHORT;
@@ -255,20 +246,10 @@ merging_add_written(struct merging *merging, const char *name,
 	return result == MERGED_ADDED ? 0 : -1;
 }
 
-static const struct exporter *
-find_exporter(const char *name)
-{
-	size_t i = 0;
-
-	while (strcmp(exporter_names[i], name) != 0)
-		i++;
-	return exporters[i];
-}
-
 /* Writes the sum as views would see it. */
 static int
-export_sum(struct merging *merging, const struct exporter *exporter,
-           struct writer *writer, struct error *error)
+export_sum(struct merging *merging, const char *name, struct writer *writer,
+           struct error *error)
 {
 	const struct naming_rule rule = { GRANULARITY_FUNCTION, INLINES_AUTO };
 	struct profile *sum = merging->sum;
@@ -276,8 +257,11 @@ export_sum(struct merging *merging, const struct exporter *exporter,
 	struct sample_tree *named;
 	uint64_t n_changed;
 	bool is_own = false;
+	size_t i = 0;
 	int result;
 
+	while (strcmp(exporter_names[i], name) != 0)
+		i++;
 	if (fleet_make_tree(sum->fleet, error) != 0)
 		return -1;
 	named = profile_named_tree(sum, &rule, &is_own, error);
@@ -285,7 +269,7 @@ export_sum(struct merging *merging, const struct exporter *exporter,
 		return -1;
 	source.named = named;
 	source.inlines = rule.inlines;
-	result = exporter->write(&source, writer, &n_changed, error);
+	result = exporters[i]->write(&source, writer, &n_changed, error);
 	if (is_own)
 		sample_tree_free(named);
 	return result;
@@ -314,5 +298,5 @@ merging_write(struct merging *merging, const char *exporter,
 		return -1;
 	return exporter == NULL ?
 	       merged_write(merging->sum->fleet, writer, error) :
-	       export_sum(merging, find_exporter(exporter), writer, error);
+	       export_sum(merging, exporter, writer, error);
 }

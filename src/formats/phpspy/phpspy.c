@@ -88,34 +88,16 @@ phpspy_read_frame(struct phpspy *input, uint64_t number, struct line_text text,
 
 /* ---- samples ---- */
 
-/* "pid = 1234": the process. */
-static int
-read_pid(struct phpspy *input, struct line_text pid, struct error *error)
-{
-	struct profile *profile = input->reader.profile;
-	uint32_t n = names_count(input->pids);
-	struct process process = { 0 };
-	struct thread thread = { 0 };
-
-	input->thread = names_add(input->pids, pid.at, line_left(&pid), error);
-	if (input->thread == NO_NAME)
-		return -1;
-	if (input->thread < n)
-		return 0;
-	if (!line_take_number(&pid, &process.pid))
-		process.pid = 0;
-	thread.tid = process.pid;
-	thread.process = profile_add_process(profile, &process, error);
-	return thread.process != UINT32_MAX &&
-	       profile_add_thread(profile, &thread, error) != UINT32_MAX ? 0 :
-	       -1;
-}
-
+/* KEY = VALUE; only that of the process, "pid = 1234", is read. */
 static int
 read_remark(struct phpspy *input, struct line_text text, struct error *error)
 {
+	struct profile *profile = input->reader.profile;
 	struct line_text key = text;
 	const char *sign = memchr(text.at, '=', line_left(&text));
+	uint32_t n = names_count(input->pids);
+	struct process process = { 0 };
+	struct thread thread = { 0 };
 
 	if (sign == NULL)
 		return 0;
@@ -123,7 +105,21 @@ read_remark(struct phpspy *input, struct line_text text, struct error *error)
 	line_trim(&key);
 	text.at = sign + 1;
 	line_trim(&text);
-	return line_is(&key, "pid") ? read_pid(input, text, error) : 0;
+	if (!line_is(&key, "pid"))
+		return 0;
+	input->thread = names_add(input->pids, text.at, line_left(&text),
+	                          error);
+	if (input->thread == NO_NAME)
+		return -1;
+	if (input->thread < n)
+		return 0;
+	if (!line_take_number(&text, &process.pid))
+		process.pid = 0;
+	thread.tid = process.pid;
+	thread.process = profile_add_process(profile, &process, error);
+	return thread.process != UINT32_MAX &&
+	       profile_add_thread(profile, &thread, error) != UINT32_MAX ? 0 :
+	       -1;
 }
 
 static int

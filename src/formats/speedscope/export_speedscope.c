@@ -65,6 +65,7 @@ holds_units(const struct resource *resource)
 	    unit->factor == 1;
 }
 
+/* Hits as a weight. */
 static int
 export_speedscope_weigh(const struct resource *resource, uint64_t hits,
                         uint64_t *weight, struct error *error)
@@ -76,12 +77,6 @@ export_speedscope_weigh(const struct resource *resource, uint64_t hits,
 		return -1;
 	*weight *= unit->factor;
 	return 0;
-}
-
-static int
-export_speedscope_flush(struct scoping *scoping, struct error *error)
-{
-	return export_flush(&scoping->text, scoping->writer, error);
 }
 
 /* Each name of the tree once, in order of first appearance. */
@@ -103,27 +98,10 @@ write_frames(struct scoping *scoping, struct error *error)
 		text_add_json_string(&scoping->text, names_text(names, name),
 		                     names_length(names, name));
 		text_add_char(&scoping->text, '}');
-		if (export_speedscope_flush(scoping, error) != 0)
+		if (export_flush(&scoping->text, scoping->writer, error) != 0)
 			return -1;
 	}
 	return 0;
-}
-
-static int
-write_stack(struct scoping *scoping, const struct stack_walk *walk,
-            struct error *error)
-{
-	for (uint32_t i = 0; i < walk->depth; i++) {
-		text_add_format(&scoping->text, "%c%" PRIu32,
-		    i == 0 ? '[' : ',',
-		    scoping->frame[walk->tree->label[walk->nodes[i]]]);
-		if (i % FRAMES_A_STEP == 0 &&
-		    (export_speedscope_flush(scoping, error) != 0 ||
-		     progress_step(NULL, 0, 0, error) != 0))
-			return -1;
-	}
-	text_add_char(&scoping->text, ']');
-	return export_speedscope_flush(scoping, error);
 }
 
 /* Whether a stack is a sample of resource r. */
@@ -141,83 +119,77 @@ export_speedscope_is_sample(const struct sample_tree *tree, uint32_t r,
 	return true;
 }
 
+/* The stacks of the samples of resource r. */
 static int
-export_speedscope_write_samples(struct scoping *scoping, uint32_t r,
-                                struct error *error)
+write_samples(struct scoping *scoping, uint32_t r, struct error *error)
 {
 	const struct sample_tree *tree = scoping->source->named;
+	struct text_buffer *text = &scoping->text;
 	struct stack_walk walk = { .tree = tree };
 	const char *separator = "";
 	int result = stack_walk_begin(&walk, error);
 
 	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
 		stack_walk_to(&walk, n);
-		if (export_speedscope_is_sample(tree, r, n)) {
-			text_add_string(&scoping->text, separator);
-			separator = ",";
-			result = write_stack(scoping, &walk, error);
+		result = export_may_go_on(n, scoping->writer, error);
+		if (!export_speedscope_is_sample(tree, r, n))
+			continue;
+		text_add_string(text, separator);
+		separator = ",";
+		for (uint32_t i = 0; i < walk.depth && result == 0; i++) {
+			text_add_format(text, "%c%" PRIu32, i == 0 ? '[' : ',',
+			    scoping->frame[tree->label[walk.nodes[i]]]);
+			if (i % FRAMES_A_STEP == 0 &&
+			    (export_flush(text, scoping->writer, error) != 0 ||
+			     progress_step(NULL, 0, 0, error) != 0))
+				result = -1;
 		}
+		text_add_char(text, ']');
 		if (result == 0)
-			result = export_may_go_on(n, scoping->writer, error);
+			result = export_flush(text, scoping->writer, error);
 	}
 	free(walk.nodes);
 	return result;
 }
 
 static int
-write_weights(struct scoping *scoping, uint32_t r, struct error *error)
+write_profile(struct scoping *scoping, uint32_t r, struct error *error)
 {
 	const struct sample_tree *tree = scoping->source->named;
 	const struct resource *resource =
 	    &scoping->source->profile->resources[r];
+	struct text_buffer *text = &scoping->text;
 	const char *separator = "";
+	uint64_t weight;
 
+	if (export_speedscope_weigh(resource,
+	                            sample_tree_total(tree, tree->hits[r]),
+	                            &weight, error) != 0)
+		return -1;
+	text_add_format(text, "%s{\"type\":\"sampled\",\"name\":",
+	                r > 0 ? "," : "");
+	text_add_json_string(text, resource->name, strlen(resource->name));
+	text_add_format(text, ",\"unit\":\"%s\",\"startValue\":0,"
+	                "\"endValue\":%" PRIu64 ",\"samples\":[",
+	                find_unit(resource)->unit, weight);
+	if (export_flush(text, scoping->writer, error) != 0 ||
+	    write_samples(scoping, r, error) != 0)
+		return -1;
+	text_add_string(text, "],\"weights\":[");
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint64_t weight;
-
 		if (!export_speedscope_is_sample(tree, r, n))
 			continue;
 		if (export_speedscope_weigh(resource,
 		                            sample_tree_hits(tree, r, n),
 		                            &weight, error) != 0)
 			return -1;
-		text_add_format(&scoping->text, "%s%" PRIu64, separator,
-		                weight);
+		text_add_format(text, "%s%" PRIu64, separator, weight);
 		separator = ",";
-		if (export_speedscope_flush(scoping, error) != 0)
+		if (export_flush(text, scoping->writer, error) != 0)
 			return -1;
 	}
-	return 0;
-}
-
-static int
-export_speedscope_write_profile(struct scoping *scoping, uint32_t r,
-                                struct error *error)
-{
-	const struct sample_tree *tree = scoping->source->named;
-	const struct resource *resource =
-	    &scoping->source->profile->resources[r];
-	uint64_t total;
-
-	if (export_speedscope_weigh(resource,
-	                            sample_tree_total(tree, tree->hits[r]),
-	                            &total, error) != 0)
-		return -1;
-	text_add_format(&scoping->text, "%s{\"type\":\"sampled\",\"name\":",
-	                r > 0 ? "," : "");
-	text_add_json_string(&scoping->text, resource->name,
-	                     strlen(resource->name));
-	text_add_format(&scoping->text, ",\"unit\":\"%s\",\"startValue\":0,"
-	                "\"endValue\":%" PRIu64 ",\"samples\":[",
-	                find_unit(resource)->unit, total);
-	if (export_speedscope_flush(scoping, error) != 0 ||
-	    export_speedscope_write_samples(scoping, r, error) != 0)
-		return -1;
-	text_add_string(&scoping->text, "],\"weights\":[");
-	if (write_weights(scoping, r, error) != 0)
-		return -1;
-	text_add_string(&scoping->text, "]}");
-	return export_speedscope_flush(scoping, error);
+	text_add_string(text, "]}");
+	return export_flush(text, scoping->writer, error);
 }
 
 static int
@@ -225,25 +197,26 @@ write_document(struct scoping *scoping, struct error *error)
 {
 	const struct export_source *source = scoping->source;
 	const struct profile *profile = source->profile;
+	struct text_buffer *text = &scoping->text;
 	const char *program = profile->n_processes > 0 ?
 	    profile->processes[0].program : NULL;
 
-	text_add_string(&scoping->text, "{\"$schema\":\"https://www.speedscope"
+	text_add_string(text, "{\"$schema\":\"https://www.speedscope"
 	    ".app/file-format-schema.json\",\"exporter\":\"cpprof\"");
 	if (program != NULL) {
-		text_add_string(&scoping->text, ",\"name\":");
-		text_add_json_string(&scoping->text, program, strlen(program));
+		text_add_string(text, ",\"name\":");
+		text_add_json_string(text, program, strlen(program));
 	}
-	text_add_format(&scoping->text, ",\"activeProfileIndex\":%" PRIu32
+	text_add_format(text, ",\"activeProfileIndex\":%" PRIu32
 	                ",\"shared\":{\"frames\":[", source->resource);
 	if (write_frames(scoping, error) != 0)
 		return -1;
-	text_add_string(&scoping->text, "]},\"profiles\":[");
+	text_add_string(text, "]},\"profiles\":[");
 	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (export_speedscope_write_profile(scoping, r, error) != 0)
+		if (write_profile(scoping, r, error) != 0)
 			return -1;
-	text_add_string(&scoping->text, "]}\n");
-	return export_speedscope_flush(scoping, error);
+	text_add_string(text, "]}\n");
+	return export_flush(text, scoping->writer, error);
 }
 
 static int

@@ -5,6 +5,17 @@
  * "profiles": [...], "exporter", ...}, the keys in any order.  Profiles are
  * threads.  In a file of export speedscope they are resources, and the exporter
  * comes before them.
+ *
+ * A profile is {"type": "sampled", "name", "unit", "samples": [[frame, ...],
+ * ...], "weights": [...]}, or {"type": "evented", ..., "events": [{"type": "O",
+ * "frame", "at"}, {"type": "C", ...}, ...]}.  A frame is open from O to C; the
+ * time between two events is charged to the innermost open frame.  Samples have
+ * no times of their own; as in speedscope, each begins where the last one
+ * ended.
+ *
+ * Frames are numbers, since their names may come later in the file.  The keys
+ * of a profile come in any order, too: samples and weights that cannot be added
+ * yet are kept until the profile ends.
  * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
@@ -12,23 +23,116 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/json/json_reader.h"
 #include "src/formats/reader.h"
-#include "src/formats/speedscope/speedscope.h"
 #include "src/symbols/names/program.h"
+
+enum {
+	STRETCHES_A_STEP = 1 << 16,
+	/* Of a run, so many stretches are hardly ever all of other stacks. */
+	STRETCHES_OF_A_SUM = 64,
+};
+
+/* The label of a sample without frames; frames have smaller labels. */
+#define SPEEDSCOPE_NO_STACK (UINT32_MAX - 1)
+
+/* What weights are. */
+enum speedscope_kind { SPEEDSCOPE_NUMBERS, SPEEDSCOPE_TIME, SPEEDSCOPE_BYTES,
+                       N_SPEEDSCOPE_KINDS };
+
+static const struct speedscope_unit {
+	const char *name;		/* in the file */
+	enum speedscope_kind kind;
+	const char *gtick;
+	int power;			/* one is 10^power nanoseconds */
+} units[] = {
+	{ "none", SPEEDSCOPE_NUMBERS, "", 0 },
+	{ "nanoseconds", SPEEDSCOPE_TIME, "nanosecond", 0 },
+	{ "microseconds", SPEEDSCOPE_TIME, "microsecond", 3 },
+	{ "milliseconds", SPEEDSCOPE_TIME, "millisecond", 6 },
+	{ "seconds", SPEEDSCOPE_TIME, "second", 9 },
+	{ "bytes", SPEEDSCOPE_BYTES, "byte", 0 },
+};
+
+/* Resources of files that export speedscope did not write. */
+static const struct {
+	const char *name, *gtick;
+} speedscope_kinds[N_SPEEDSCOPE_KINDS] = {
+	[SPEEDSCOPE_NUMBERS] = { "samples", "" },
+	[SPEEDSCOPE_TIME] = { "time", "nanosecond" },
+	[SPEEDSCOPE_BYTES] = { "bytes", "byte" },
+};
+
+/* A profile of the file that has been read. */
+struct speedscope_part {
+	const char *name;
+	bool has_nodes;
+};
 
 struct speedscope {
 	struct reader reader;
 	struct json_reader *json;
-	struct speedscope_stacks stacks;
-	struct error *error;
-	struct speedscope_part {
-		const char *name;
-		bool has_nodes;
-	} *parts;			/* the file's profiles; their numbers
-					 * are the reader's threads */
-	size_t n_parts, parts_capacity;
+	struct error *error;		/* the JSON reader's, too */
 	const char *program;
+	bool is_own;			/* export speedscope wrote the file, and
+					 * each profile is a resource; else each
+					 * kind is */
+	struct speedscope_part *parts;	/* their numbers are the reader's
+					 * threads */
+	size_t n_parts, parts_capacity;
+
+	uint32_t resource_of[N_SPEEDSCOPE_KINDS];	/* + 1; 0: none yet */
+	bool has_frames;		/* "frames" has been read */
+	uint32_t n_frames;		/* how many it has */
+	uint32_t greatest;		/* the greatest frame in a sample, */
+	uint64_t greatest_offset;	/* and its offset */
+	uint64_t n_rounded;		/* weights that were no integers */
+	uint64_t n_open;		/* frames that no event closed */
+	uint64_t strange_unit_offset;	/* of the first unit that speedscope
+					 * does not have; 0: none */
+
+	/* The profile that is being read. */
+	struct {
+		const char *name;	/* "": not yet known */
+		const struct speedscope_unit *unit;	/* NULL: likewise */
+		uint32_t resource;	/* its own, if profiles are resources:
+					 * number + 1; 0: none yet */
+		uint64_t offset;	/* where it begins */
+		bool has_samples, has_weights, has_events;
+		struct decimal start, end;	/* "startValue", "endValue" */
+		bool has_start, has_end;
+		struct decimal first, last;	/* when these events were */
+		bool has_event;
+		size_t first_stretch;
+		int64_t clock_ns;	/* from its start */
+		bool is_beyond;		/* the clock passed 63 bits */
+	} part;
+
+	/* The last stack; the next one often has the same outer frames. */
+	uint32_t *labels, *nodes;
+	size_t n, labels_capacity, nodes_capacity;
+
+	/*
+	 * Nodes and their weights, to be added when the profile ends; NO_NODE:
+	 * time without a stack.
+	 */
+	uint32_t *waiting;
+	struct decimal *weights;
+	size_t n_waiting, n_weights, waiting_capacity, weights_capacity;
+
+	/*
+	 * How long stacks lasted, in order, of the resource SPEEDSCOPE_TIME
+	 * unless is_own.  What a moment counts from is known when a profile has
+	 * ended, and how wide the timeline's slices are when all have, so the
+	 * stretches of time are kept until then.
+	 */
+	struct stretch {
+		int64_t begin_ns;
+		uint64_t length_ns;	/* the hits that were added */
+		uint32_t node;
+	} *stretches;
+	size_t n_stretches, stretches_capacity;
 };
 
 /* ---- frames ---- */
@@ -49,100 +153,660 @@ speedscope_read_text(struct speedscope *input, const char *what,
 	              input->error);
 }
 
-/* Reads a frame, whose object is open. */
-static void
-speedscope_read_frame(struct speedscope *input)
-{
-	struct location location = { .function = NO_NAME, .file = NO_NAME };
-	struct json_token key;
-	uint64_t line = 0;
-
-	while (json_next_key(input->json, &key)) {
-		if (json_is(&key, "name"))
-			location
-			    .function = speedscope_read_text(input,
-			                                     "the name of a "
-			                                     "frame",
-			                                     true);
-		else if (json_is(&key, "file"))
-			location.file = speedscope_read_text(input,
-			                                     "the file of a "
-			                                     "frame",
-			                                     false);
-		else if (json_is(&key, "line"))
-			json_get_number(input->json, UINT32_MAX, "the number "
-			                "of a line", &line);
-		else
-			json_skip_value(input->json);
-	}
-	if (key.type != JSON_OBJECT_END)
-		return;
-	if (location.function == NO_NAME)
-		location.function = names_add(input->reader.profile->names,
-		                              "[unknown]", 9, input->error);
-	location.line = (uint32_t)line;
-	if (location.function != NO_NAME)
-		profile_add_frame(input->reader.profile, NO_MODULE, 0,
-		                  &location, 1, input->error);
-}
-
 static void
 speedscope_read_frames(struct speedscope *input)
 {
-	struct json_token token;
+	struct json_token token, key;
 
 	if (!json_open_array(input->json, "an array of frames"))
 		return;
-	while (json_next_object(input->json, &token, "a frame, an object"))
-		speedscope_read_frame(input);
+	while (json_next_object(input->json, &token, "a frame, an object")) {
+		struct location location = { .function = NO_NAME,
+			.file = NO_NAME };
+		uint64_t line = 0;
+
+		while (json_next_key(input->json, &key)) {
+			if (json_is(&key, "name"))
+				location.function = speedscope_read_text(input,
+				    "the name of a frame", true);
+			else if (json_is(&key, "file"))
+				location.file = speedscope_read_text(input,
+				    "the file of a frame", false);
+			else if (json_is(&key, "line"))
+				json_get_number(input->json, UINT32_MAX,
+				    "the number of a line", &line);
+			else
+				json_skip_value(input->json);
+		}
+		if (key.type != JSON_OBJECT_END)
+			return;
+		if (location.function == NO_NAME)
+			location.function = names_add(
+			    input->reader.profile->names, "[unknown]", 9,
+			    input->error);
+		location.line = (uint32_t)line;
+		if (location.function != NO_NAME)
+			profile_add_frame(input->reader.profile, NO_MODULE, 0,
+			                  &location, 1, input->error);
+	}
 	if (token.type != JSON_ARRAY_END)
 		return;
-	input->stacks.has_frames = true;
-	input->stacks.n_frames = input->reader.profile->n_frames;
+	input->has_frames = true;
+	input->n_frames = input->reader.profile->n_frames;
+}
+
+/* ---- hits, and when they were ---- */
+
+/*
+ * The resource of the profile, whose name and unit must be known; NO_RESOURCE
+ * with the error set.
+ */
+static uint32_t
+speedscope_find_resource(struct speedscope *input)
+{
+	enum speedscope_kind kind = input->part.unit->kind;
+
+	if (!input->is_own)
+		return reader_need_resource(&input->reader,
+		    &input->resource_of[kind], speedscope_kinds[kind].name,
+		    speedscope_kinds[kind].gtick, 1, input->error);
+	if (input->part.resource == 0 &&
+	    input->reader.profile->n_resources == RESOURCES_MAX) {
+		json_fail(input->json, input->part.offset,
+		          "more than %d profiles that are resources",
+		          RESOURCES_MAX);
+		return NO_RESOURCE;
+	}
+	return reader_need_resource(&input->reader, &input->part.resource,
+	    input->part.name, input->part.unit->gtick, 1, input->error);
+}
+
+/* Whether weights are times, one after the other. */
+static bool
+speedscope_has_times(const struct speedscope *input)
+{
+	return input->part.unit != NULL &&
+	       input->part.unit->kind == SPEEDSCOPE_TIME && !input->is_own;
+}
+
+/* Sets the clock forward; or back, by less than 0. */
+static void
+speedscope_pass_time(struct speedscope *input, int64_t length_ns)
+{
+	input->part.is_beyond |= __builtin_add_overflow(input->part.clock_ns,
+	    length_ns, &input->part.clock_ns);
+}
+
+/* Passes time of which no stack is known. */
+static void
+pass_nothing(struct speedscope *input, struct decimal passed)
+{
+	int64_t length;
+
+	if (!speedscope_has_times(input))
+		return;
+	if (decimal_scale(passed, input->part.unit->power, &length, NULL))
+		speedscope_pass_time(input, length);
+	else
+		input->part.is_beyond = true;
+}
+
+/* Adds a weight to a node's hits. */
+static void
+speedscope_add_hits(struct speedscope *input, uint32_t node,
+                    struct decimal weight, uint64_t offset)
+{
+	uint32_t resource = speedscope_find_resource(input);
+	struct error why = { 0 };
+	bool is_exact;
+	int64_t hits;
+
+	if (resource == NO_RESOURCE)
+		return;
+	if (!decimal_scale(weight, input->is_own ? 0 : input->part.unit->power,
+	                   &hits, &is_exact)) {
+		json_fail(input->json, offset, "a weight that exceeds 63 bits");
+	} else if (weight.digits < 0) {
+		reader_note_below_zero(&input->reader, resource, offset,
+		                       input->error);
+	} else if ((hits != 0 || !input->is_own) &&
+	           reader_add_hits(&input->reader, node, resource,
+	                           (uint64_t)hits, 1, &why) != 0) {
+		json_pass(input->json, offset, &why);
+	} else if (speedscope_has_times(input) && !input->part.is_beyond &&
+	           memory_grow(&input->stretches, &input->stretches_capacity,
+	                       input->n_stretches + 1,
+	                       sizeof *input->stretches, input->error) == 0) {
+		input->stretches[input->n_stretches++] = (struct stretch){
+			input->part.clock_ns, (uint64_t)hits, node };
+		speedscope_pass_time(input, hits);
+	}
+	input->n_rounded += !is_exact &&
+	                    input->part.unit->kind != SPEEDSCOPE_TIME;
+}
+
+/* Whether weights can be added at once. */
+static bool
+speedscope_is_known(const struct speedscope *input)
+{
+	return input->part.unit != NULL &&
+	       (!input->is_own || input->part.name[0] != '\0');
 }
 
 static void
-speedscope_read_shared(struct speedscope *input)
+keep_waiting(struct speedscope *input, uint32_t node)
 {
-	struct json_token key;
+	if (memory_grow(&input->waiting, &input->waiting_capacity,
+	                input->n_waiting + 1, sizeof *input->waiting,
+	                input->error) == 0)
+		input->waiting[input->n_waiting++] = node;
+}
 
-	if (!json_open_object(input->json, "an object with frames"))
+static void
+keep_weight(struct speedscope *input, struct decimal weight)
+{
+	if (memory_grow(&input->weights, &input->weights_capacity,
+	                input->n_weights + 1, sizeof *input->weights,
+	                input->error) == 0)
+		input->weights[input->n_weights++] = weight;
+}
+
+/*
+ * Whether the profile's stretches are the stacks of a sum, such as one that
+ * was converted from a format without times: many stacks, and each comes once.
+ * Then their order says nothing.
+ */
+static bool
+speedscope_is_sum(const struct speedscope *input)
+{
+	const struct stretch *stretches = input->stretches +
+	                                  input->part.first_stretch;
+	const size_t n = input->n_stretches - input->part.first_stretch;
+	uint32_t least = NO_NODE, most = 0;
+	bool *is_seen;
+	size_t i = 0;
+
+	if (n < STRETCHES_OF_A_SUM)
+		return false;
+	for (i = 0; i < n; i++) {
+		if (stretches[i].node < least)
+			least = stretches[i].node;
+		if (stretches[i].node > most)
+			most = stretches[i].node;
+	}
+	is_seen = memory_array((size_t)(most - least) + 1, sizeof *is_seen,
+	                       input->error);
+	for (i = 0; is_seen != NULL && i < n &&
+	     !is_seen[stretches[i].node - least]; i++)
+		is_seen[stretches[i].node - least] = true;
+	free(is_seen);
+	return i == n;
+}
+
+/*
+ * Lets the times of the profile's stretches count from that of all profiles, or
+ * drops them if that is not known.  Samples follow each other from the start,
+ * which is 0 if the profile has none; events have their own times.
+ */
+static void
+speedscope_end_times(struct speedscope *input, bool is_whole)
+{
+	const size_t first = input->part.first_stretch;
+	int64_t start = 0, end;
+	bool is_known = speedscope_has_times(input) && !input->part.is_beyond &&
+	    (input->part.has_events || input->part.has_start || is_whole) &&
+	    decimal_scale(input->part.has_events ? input->part.first :
+	                  input->part.start, input->part.unit->power, &start,
+	                  NULL) &&
+	    !speedscope_is_sum(input);
+
+	for (size_t i = first; is_known && i < input->n_stretches; i++) {
+		struct stretch *stretch = &input->stretches[i];
+
+		is_known = !__builtin_add_overflow(stretch->begin_ns, start,
+		                                   &stretch->begin_ns) &&
+		           !__builtin_add_overflow(stretch->begin_ns,
+		                                   stretch->length_ns, &end);
+	}
+	if (!is_known)
+		input->n_stretches = first;
+}
+
+/*
+ * Notes the times of all stretches.  A stretch is spread over the slices that
+ * it lasts; a part of it begins where a slice of the timeline does, which may
+ * be wider.
+ */
+static int
+speedscope_note_times(struct speedscope *input, struct error *error)
+{
+	const uint32_t column = input->resource_of[SPEEDSCOPE_TIME] - 1;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	uint64_t length, width;
+
+	if (input->n_stretches == 0)
+		return 0;
+	for (size_t i = 0; i < input->n_stretches; i++) {
+		const struct stretch *stretch = &input->stretches[i];
+		const int64_t end = stretch->begin_ns +
+		                    (int64_t)stretch->length_ns;
+
+		if (stretch->begin_ns < first)
+			first = stretch->begin_ns;
+		if (end > last)
+			last = end;
+	}
+	length = (uint64_t)last - (uint64_t)first;
+	width = timeline_width(length > 0 ? length - 1 : 0);
+	for (size_t i = 0; i < input->n_stretches; i++) {
+		const struct stretch *stretch = &input->stretches[i];
+		uint64_t at = (uint64_t)stretch->begin_ns - (uint64_t)first;
+		uint64_t left = stretch->length_ns, n_samples = 1;
+
+		if (i % STRETCHES_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		do {
+			const uint64_t next = width - at % width;
+			const uint64_t part = left < next ? left : next;
+
+			if (reader_add_time(&input->reader, stretch->node,
+			                    column, at, part, n_samples,
+			                    error) != 0)
+				return -1;
+			n_samples = 0;
+			at += part;
+			left -= part;
+		} while (left > 0);
+	}
+	return 0;
+}
+
+/* ---- samples ---- */
+
+/* The number of a frame; UINT32_MAX with the error set. */
+static uint32_t
+speedscope_read_label(struct speedscope *input,
+                             const struct json_token *token)
+{
+	uint64_t number;
+
+	if (!json_whole_number(token, SPEEDSCOPE_NO_STACK - 1, &number)) {
+		json_fail(input->json, token->offset,
+		          "expected the number of a frame");
+		return UINT32_MAX;
+	}
+	if (input->has_frames && number >= input->n_frames) {
+		json_fail(input->json, token->offset, "frame %" PRIu64
+		          " of %" PRIu32, number, input->n_frames);
+		return UINT32_MAX;
+	}
+	if (input->greatest_offset == 0 || number > input->greatest) {
+		input->greatest = (uint32_t)number;
+		input->greatest_offset = token->offset;
+	}
+	return (uint32_t)number;
+}
+
+/*
+ * Adds a frame to the stack at `depth`.  Up to there it has the frames of the
+ * last stack; the new one may be the same, too.
+ */
+static void
+push_frame(struct speedscope *input, size_t depth, uint32_t label)
+{
+	uint32_t node;
+
+	if (depth < input->n && input->labels[depth] == label)
 		return;
-	while (json_next_key(input->json, &key)) {
-		if (json_is(&key, "frames"))
-			speedscope_read_frames(input);
+	node = reader_child(&input->reader,
+	    depth > 0 ? input->nodes[depth - 1] : NO_NODE, label,
+	    input->error);
+	if (node == NO_NODE ||
+	    memory_grow(&input->labels, &input->labels_capacity, depth + 1,
+	                sizeof *input->labels, input->error) != 0 ||
+	    memory_grow(&input->nodes, &input->nodes_capacity, depth + 1,
+	                sizeof *input->nodes, input->error) != 0)
+		return;
+	input->labels[depth] = label;
+	input->nodes[depth] = node;
+	input->n = depth + 1;
+}
+
+/* The node of a sample, whose array is open; NO_NODE: the input ends in it. */
+static uint32_t
+speedscope_read_stack(struct speedscope *input)
+{
+	struct json_token token;
+	size_t depth = 0;
+
+	while (json_next_element(input->json, &token)) {
+		uint32_t label = speedscope_read_label(input, &token);
+
+		if (label == UINT32_MAX)
+			return NO_NODE;
+		push_frame(input, depth++, label);
+	}
+	if (token.type != JSON_ARRAY_END)
+		return NO_NODE;
+	if (depth == 0)
+		push_frame(input, depth++, SPEEDSCOPE_NO_STACK);
+	return input->error->is_set ? NO_NODE : input->nodes[depth - 1];
+}
+
+static void
+speedscope_read_samples(struct speedscope *input)
+{
+	struct json_token token;
+
+	if (!json_open_array(input->json, "an array of samples"))
+		return;
+	input->part.has_samples = true;
+	while (json_next_element(input->json, &token)) {
+		uint32_t node;
+
+		if (token.type != JSON_ARRAY) {
+			json_fail(input->json, token.offset, "expected a "
+			          "sample, an array of frames' numbers");
+			return;
+		}
+		node = speedscope_read_stack(input);
+		if (node != NO_NODE)
+			keep_waiting(input, node);
+	}
+}
+
+/* Weights after the samples are added at once, others are kept. */
+static void
+read_weights(struct speedscope *input)
+{
+	bool is_at_once = input->part.has_samples && speedscope_is_known(input);
+	struct json_token token;
+	struct decimal weight;
+	size_t n = 0;
+
+	if (!json_open_array(input->json, "an array of weights"))
+		return;
+	input->part.has_weights = true;
+	while (json_next_element(input->json, &token)) {
+		if (!json_decimal(&token, &weight))
+			json_fail(input->json, token.offset,
+			          "expected a weight, a number");
+		else if (!is_at_once)
+			keep_weight(input, weight);
+		else if (n == input->n_waiting)
+			json_fail(input->json, token.offset, "more weights "
+			          "than samples, of which there are %zu", n);
 		else
-			json_skip_value(input->json);
+			speedscope_add_hits(input, input->waiting[n++], weight,
+			                    token.offset);
+	}
+	if (!is_at_once)
+		return;
+	if (token.type == JSON_ARRAY_END && n < input->n_waiting)
+		json_fail(input->json, token.offset, "%zu samples have %zu "
+		          "weights", input->n_waiting, n);
+	input->n_waiting = 0;
+}
+
+/* ---- events ---- */
+
+struct speedscope_event {
+	uint64_t offset;
+	char type;			/* 'O', 'C', or 0 */
+	uint32_t frame;			/* UINT32_MAX: it has none */
+	struct decimal at;
+	bool has_at;
+};
+
+/* The time of a key; false: there is none, which may be an error. */
+static bool
+speedscope_read_time(struct json_reader *json, struct decimal *time)
+{
+	struct json_token token;
+
+	if (!json_next(json, &token) || token.type == JSON_NULL)
+		return false;
+	if (json_decimal(&token, time))
+		return true;
+	json_fail(json, token.offset, "expected a time, a number");
+	return false;
+}
+
+/* An event whose object is open; false: the input ends in it. */
+static bool
+speedscope_read_event(struct speedscope *input, struct speedscope_event *event)
+{
+	struct json_reader *json = input->json;
+	struct json_token key, token;
+
+	while (json_next_key(json, &key)) {
+		if (json_is(&key, "at"))
+			event->has_at = speedscope_read_time(json, &event->at);
+		else if (!json_is(&key, "type") && !json_is(&key, "frame"))
+			json_skip_value(json);
+		else if (!json_next(json, &token))
+			break;
+		else if (json_is(&key, "frame"))
+			event->frame = speedscope_read_label(input,
+			                                            &token);
+		else if (token.type == JSON_STRING && (json_is(&token, "O") ||
+		                                       json_is(&token, "C")))
+			event->type = token.text[0];
+		else
+			json_fail(json, token.offset, "expected \"O\" or "
+			          "\"C\", the type of an event");
+	}
+	if (key.type != JSON_OBJECT_END)
+		return false;
+	if (event->type == 0 || event->frame == UINT32_MAX || !event->has_at)
+		json_fail(json, event->offset, "expected an event with a "
+		          "type, a frame and a time, \"at\"");
+	return true;
+}
+
+/*
+ * to - from; false if that exceeds 63 bits.  Both are taken in the smallest
+ * unit that 63 bits can hold, and rounded to it: a double is often written
+ * with more digits than that, 0.00499999988824129 before 123.4.
+ */
+static bool
+subtract(struct decimal to, struct decimal from, struct decimal *difference)
+{
+	int exponent = to.exponent < from.exponent ? to.exponent :
+	               from.exponent;
+
+	if (exponent < -18)
+		exponent = -18;
+	for (; exponent <= 18; exponent++) {
+		int64_t a, b;
+
+		difference->exponent = exponent;
+		if (decimal_scale(to, -exponent, &a, NULL) &&
+		    decimal_scale(from, -exponent, &b, NULL))
+			return !__builtin_sub_overflow(a, b,
+			                               &difference->digits);
+	}
+	return false;
+}
+
+/* Charges what has passed until `at` to the innermost open frame. */
+static void
+pass_time(struct speedscope *input, struct decimal at, uint64_t offset)
+{
+	struct decimal passed = { .digits = 0 };
+	uint32_t node = input->n > 0 ? input->nodes[input->n - 1] : NO_NODE;
+
+	if (!input->part.has_event) {
+		input->part.has_event = true;
+		input->part.first = at;
+	} else if (!subtract(at, input->part.last, &passed)) {
+		if (input->n > 0)
+			json_fail(input->json, offset, "a time that exceeds "
+			          "63 bits");
+		input->part.is_beyond = true;
+	} else if (input->n > 0 && passed.digits < 0) {
+		json_fail(input->json, offset, "a time before that of the "
+		          "previous event");
+	} else if (passed.digits != 0 && !speedscope_is_known(input)) {
+		keep_waiting(input, node);
+		keep_weight(input, passed);
+	} else if (passed.digits != 0 && node != NO_NODE) {
+		speedscope_add_hits(input, node, passed, offset);
+	} else if (passed.digits != 0) {
+		pass_nothing(input, passed);
+	}
+	input->part.last = at;
+}
+
+static void
+speedscope_read_events(struct speedscope *input)
+{
+	struct json_token token;
+
+	if (!json_open_array(input->json, "an array of events"))
+		return;
+	input->part.has_events = true;
+	input->n = 0;
+	while (json_next_object(input->json, &token, "an event, an object")) {
+		struct speedscope_event event = { .offset = token.offset,
+			.frame = UINT32_MAX };
+
+		if (!speedscope_read_event(input, &event) ||
+		    input->error->is_set)
+			continue;
+		pass_time(input, event.at, event.offset);
+		if (event.type == 'O')
+			push_frame(input, input->n, event.frame);
+		else if (input->n > 0 &&
+		         input->labels[input->n - 1] == event.frame)
+			input->n--;
+		else
+			json_fail(input->json, event.offset, "the end of frame "
+			          "%" PRIu32 ", which is not the innermost open "
+			          "one", event.frame);
 	}
 }
 
 /* ---- profiles ---- */
 
+/* speedscope shows the numbers of any other unit as they are. */
+static void
+speedscope_read_unit(struct speedscope *input)
+{
+	struct json_token token;
+
+	if (!json_next(input->json, &token))
+		return;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (token.type == JSON_STRING &&
+		    json_is(&token, units[i].name))
+			input->part.unit = &units[i];
+	if (input->part.unit != NULL)
+		return;
+	if (token.type != JSON_STRING) {
+		json_fail(input->json, token.offset, "expected a unit: none, "
+		          "nanoseconds, microseconds, milliseconds, seconds or "
+		          "bytes");
+		return;
+	}
+	input->part.unit = &units[0];
+	if (!json_is(&token, "samples") && input->strange_unit_offset == 0)
+		input->strange_unit_offset = token.offset;
+}
+
+static void
+speedscope_read_name(struct speedscope *input)
+{
+	struct json_token token;
+	const char *name;
+
+	if (!json_get_string(input->json, &token, "a name"))
+		return;
+	name = arena_text(&input->reader.profile->arena, token.text,
+	                  token.length, input->error);
+	if (name != NULL)
+		input->part.name = name;
+}
+
+/* Adds nodes and weights that were kept; of an input cut short, whole pairs. */
+static void
+add_waiting(struct speedscope *input, uint64_t offset, bool is_whole)
+{
+	size_t n = input->n_waiting < input->n_weights ?
+	           input->n_waiting : input->n_weights;
+
+	if (is_whole && input->n_waiting != input->n_weights)
+		json_fail(input->json, offset, "%zu samples have %zu weights",
+		          input->n_waiting, input->n_weights);
+	if (n > 0 && input->part.unit == NULL && is_whole)
+		json_fail(input->json, offset, "the profile has no unit");
+	for (size_t i = 0; i < n && input->part.unit != NULL &&
+	     !input->error->is_set; i++) {
+		if (input->waiting[i] != NO_NODE)
+			speedscope_add_hits(input, input->waiting[i],
+			                    input->weights[i], offset);
+		else
+			pass_nothing(input, input->weights[i]);
+	}
+	input->n_waiting = input->n_weights = 0;
+}
+
+/* Reads a profile, whose object is open. */
 static void
 speedscope_read_profile(struct speedscope *input)
 {
 	uint32_t n_nodes = reader_count_nodes(&input->reader);
-	struct speedscope_part part = { .name = "" };
+	struct json_reader *json = input->json;
+	struct json_token key;
+	bool is_whole;
 
 	/* Resources share their stacks. */
-	if (!input->stacks.is_own)
+	if (!input->is_own)
 		input->reader.thread = (uint32_t)input->n_parts;
-	speedscope_stacks_read(&input->stacks, &part.name);
-	part.has_nodes = reader_count_nodes(&input->reader) > n_nodes;
+	input->n = 0;		/* stacks of another section are not shared */
+	memset(&input->part, 0, sizeof input->part);
+	input->part.name = "";
+	input->part.offset = input->reader.place;
+	input->part.first_stretch = input->n_stretches;
+	while (json_next_key(json, &key)) {
+		if (json_is(&key, "name"))
+			speedscope_read_name(input);
+		else if (json_is(&key, "unit"))
+			speedscope_read_unit(input);
+		else if (json_is(&key, "samples") && !input->part.has_samples)
+			speedscope_read_samples(input);
+		else if (json_is(&key, "weights") && !input->part.has_weights)
+			read_weights(input);
+		else if (json_is(&key, "events") && !input->part.has_events)
+			speedscope_read_events(input);
+		else if (json_is(&key, "startValue"))
+			input->part.has_start = speedscope_read_time(json,
+			    &input->part.start);
+		else if (json_is(&key, "endValue"))
+			input->part.has_end = speedscope_read_time(json,
+			    &input->part.end);
+		else
+			json_skip_value(json);
+	}
+	is_whole = key.type == JSON_OBJECT_END;
+	if (is_whole && input->part.has_events && input->n > 0) {
+		input->n_open += input->n;
+		if (input->part.has_end)
+			pass_time(input, input->part.end, key.offset);
+	}
+	add_waiting(input, key.offset, is_whole);
+	speedscope_end_times(input, is_whole);
+	/* An empty profile has its resource, too. */
+	if (is_whole && input->part.unit != NULL && !input->error->is_set)
+		speedscope_find_resource(input);
 	if (memory_grow(&input->parts, &input->parts_capacity,
-	                input->n_parts + 1, sizeof part, input->error) == 0)
-		input->parts[input->n_parts++] = part;
-}
-
-static void
-read_profiles(struct speedscope *input)
-{
-	struct json_token token;
-
-	if (!json_open_array(input->json, "an array of profiles"))
-		return;
-	while (json_next_object(input->json, &token, "a profile, an object"))
-		speedscope_read_profile(input);
+	                input->n_parts + 1, sizeof *input->parts,
+	                input->error) == 0)
+		input->parts[input->n_parts++] = (struct speedscope_part){
+			input->part.name,
+			reader_count_nodes(&input->reader) > n_nodes
+		};
 }
 
 /* ---- the file ---- */
@@ -159,83 +823,84 @@ read_string(struct speedscope *input)
 	                  input->error);
 }
 
-/* Says whether profiles are threads or resources, so it must come first. */
-static void
-read_exporter(struct speedscope *input, uint64_t offset)
-{
-	const char *exporter = read_string(input);
-
-	if (exporter == NULL || strcmp(exporter, "cpprof") != 0)
-		return;
-	if (input->n_parts > 0)
-		json_fail(input->json, offset, "expected the exporter, "
-		          "cpprof, before the profiles");
-	input->stacks.is_own = true;
-}
-
 static void
 speedscope_read_file(struct speedscope *input)
 {
-	struct json_token key;
+	struct json_reader *json = input->json;
+	struct json_token key, token;
+	const char *exporter;
 
-	if (!json_open_object(input->json, "an object"))
+	if (!json_open_object(json, "an object"))
 		return;
-	while (json_next_key(input->json, &key)) {
-		if (json_is(&key, "shared"))
-			speedscope_read_shared(input);
-		else if (json_is(&key, "profiles"))
-			read_profiles(input);
-		else if (json_is(&key, "exporter"))
-			read_exporter(input, key.offset);
-		else if (json_is(&key, "name"))
+	while (json_next_key(json, &key)) {
+		if (json_is(&key, "shared")) {
+			if (!json_open_object(json, "an object with frames"))
+				continue;
+			while (json_next_key(json, &key)) {
+				if (json_is(&key, "frames"))
+					speedscope_read_frames(input);
+				else
+					json_skip_value(json);
+			}
+		} else if (json_is(&key, "profiles")) {
+			if (!json_open_array(json, "an array of profiles"))
+				continue;
+			while (json_next_object(json, &token,
+			                        "a profile, an object"))
+				speedscope_read_profile(input);
+		} else if (json_is(&key, "exporter")) {
+			/* It says whether profiles are threads. */
+			exporter = read_string(input);
+			if (exporter == NULL || strcmp(exporter, "cpprof") != 0)
+				continue;
+			if (input->n_parts > 0)
+				json_fail(json, key.offset, "expected the "
+				          "exporter, cpprof, before the "
+				          "profiles");
+			input->is_own = true;
+		} else if (json_is(&key, "name")) {
 			input->program = read_string(input);
-		else
-			json_skip_value(input->json);
+		} else {
+			json_skip_value(json);
+		}
 	}
 	/* Anything after the object is an error. */
-	json_next(input->json, &key);
+	json_next(json, &key);
 }
 
 /* ---- the profile ---- */
 
-/* Makes a frame for a label without one: of an empty stack, of a cut file. */
-static uint32_t
-speedscope_add_frame(struct profile *profile, uint32_t label,
-                     struct error *error)
-{
-	uint32_t name = label == SPEEDSCOPE_NO_STACK ?
-	    names_add(profile->names, "[no stack]", 10, error) :
-	    names_add_format(profile->names, error, "[frame %" PRIu32 "]",
-	                     label);
-
-	return name == NO_NAME ? UINT32_MAX :
-	       profile_add_named_frame(profile, name, error);
-}
-
-/* Turns labels into frames, which a cut file may lack. */
+/*
+ * Turns labels into frames.  Those of a sample without frames and, in a file
+ * that is cut short, of frames that are missing are made.
+ */
 static int
 speedscope_make_labels(struct profile *profile, struct error *error)
 {
 	struct sample_tree *tree = profile->tree;
 	uint32_t n_frames = profile->n_frames;
 	struct id_table others = { 0 };
-	int result = 0;
 
-	for (uint32_t i = 0; i < tree->n_nodes && result == 0; i++) {
-		uint32_t label = tree->label[i], number;
+	for (uint32_t i = 0; i < tree->n_nodes && !error->is_set; i++) {
+		uint32_t label = tree->label[i], number, name;
 
 		if (label < n_frames)
 			continue;
 		number = id_table_add(&others, label, error);
-		if (number == NO_ID ||
-		    (number >= profile->n_frames - n_frames &&
-		     speedscope_add_frame(profile, label, error) == UINT32_MAX))
-			result = -1;
-		else
-			tree->label[i] = n_frames + number;
+		if (number == NO_ID)
+			break;
+		tree->label[i] = n_frames + number;
+		if (number < profile->n_frames - n_frames)
+			continue;
+		name = label == SPEEDSCOPE_NO_STACK ?
+		    names_add(profile->names, "[no stack]", 10, error) :
+		    names_add_format(profile->names, error, "[frame %" PRIu32
+		                     "]", label);
+		if (name != NO_NAME)
+			profile_add_named_frame(profile, name, error);
 	}
 	id_table_free(&others);
-	return result;
+	return error->is_set ? -1 : 0;
 }
 
 /* The threads of the profile that parts are: sections[n_parts]. */
@@ -243,7 +908,7 @@ static int
 add_threads(struct speedscope *input, struct reader_section *sections,
             struct error *error)
 {
-	bool are_threads = !input->stacks.is_own && input->n_parts > 1;
+	bool are_threads = !input->is_own && input->n_parts > 1;
 
 	for (size_t i = 0; i < input->n_parts; i++) {
 		struct thread thread = { .name = input->parts[i].name };
@@ -260,77 +925,50 @@ add_threads(struct speedscope *input, struct reader_section *sections,
 }
 
 static int
-speedscope_note_times(struct speedscope *input, struct error *error)
-{
-	const struct speedscope_stacks *stacks = &input->stacks;
-	const uint32_t resource = stacks->resource_of[SPEEDSCOPE_TIME];
-
-	return resource == 0 ? 0 : speedscope_times_note(&stacks->times,
-	    &input->reader, resource - 1, error);
-}
-
-static int
-speedscope_make_tree(struct speedscope *input, struct error *error)
-{
-	struct process process = { .program = input->program };
-	struct reader_section *sections = memory_array(input->n_parts,
-	    sizeof *sections, error);
-	int result = -1;
-
-	if (sections != NULL && speedscope_note_times(input, error) == 0 &&
-	    profile_add_process(input->reader.profile, &process, error) !=
-	        UINT32_MAX && add_threads(input, sections, error) == 0 &&
-	    reader_finish_stacks(&input->reader, sections, error) == 0 &&
-	    reader_drop_below_zero(&input->reader, NULL, error) == 0)
-		result = speedscope_make_labels(input->reader.profile, error);
-	free(sections);
-	return result;
-}
-
-static int
-speedscope_warn(struct speedscope *input, struct error *error)
-{
-	const struct speedscope_stacks *stacks = &input->stacks;
-	struct reader *reader = &input->reader;
-
-	if (reader_warn_cut_short(reader,
-	                    stacks->has_frames ? "" : ", but the names "
-	                    "of the frames are missing", error) != 0)
-		return -1;
-	if (stacks->strange_unit_offset > 0 &&
-	    reader_warn(reader, error, "0x%" PRIx64 ": a unit unknown to "
-	                "speedscope; its weights are read as plain numbers",
-	                stacks->strange_unit_offset) != 0)
-		return -1;
-	if (stacks->n_rounded > 0 &&
-	    reader_warn(reader, error, "weights rounded to whole "
-	                "numbers: %" PRIu64, stacks->n_rounded) != 0)
-		return -1;
-	return stacks->n_open == 0 ? 0 :
-	    reader_warn(reader, error, "frames without a closing event: %" PRIu64
-	                "; they end with their profiles", stacks->n_open);
-}
-
-static int
 speedscope_finish(struct speedscope *input, struct error *error)
 {
-	const struct speedscope_stacks *stacks = &input->stacks;
 	struct reader *reader = &input->reader;
+	struct process process = { .program = input->program };
+	struct reader_section *sections;
+	int result = -1;
 
 	if (error->is_set)
 		return -1;
 	if (reader->profile->n_resources == 0 ||
 	    reader_count_nodes(reader) == 0)
 		return reader_fail_empty(reader, error);
-	if (stacks->greatest_offset > 0 && !reader->is_cut_short &&
-	    stacks->greatest >= reader->profile->n_frames)
-		return reader_fail_at(reader, stacks->greatest_offset, error,
+	if (input->greatest_offset > 0 && !reader->is_cut_short &&
+	    input->greatest >= reader->profile->n_frames)
+		return reader_fail_at(reader, input->greatest_offset, error,
 		                      "frame %" PRIu32 " of %" PRIu32,
-		                      stacks->greatest,
+		                      input->greatest,
 		                      reader->profile->n_frames);
-	return speedscope_warn(input, error) == 0 ?
-	    speedscope_make_tree(input, error) :
-	    -1;
+	if (reader_warn_cut_short(reader, input->has_frames ? "" :
+	                          ", but the names of the frames are missing",
+	                          error) != 0)
+		return -1;
+	if (input->strange_unit_offset > 0 &&
+	    reader_warn(reader, error, "0x%" PRIx64 ": a unit unknown to "
+	                "speedscope; its weights are read as plain numbers",
+	                input->strange_unit_offset) != 0)
+		return -1;
+	if (input->n_rounded > 0 &&
+	    reader_warn(reader, error, "weights rounded to whole "
+	                "numbers: %" PRIu64, input->n_rounded) != 0)
+		return -1;
+	if (input->n_open > 0 &&
+	    reader_warn(reader, error, "frames without a closing event: %" PRIu64
+	                "; they end with their profiles", input->n_open) != 0)
+		return -1;
+	sections = memory_array(input->n_parts, sizeof *sections, error);
+	if (sections != NULL && speedscope_note_times(input, error) == 0 &&
+	    profile_add_process(reader->profile, &process, error) !=
+	        UINT32_MAX && add_threads(input, sections, error) == 0 &&
+	    reader_finish_stacks(reader, sections, error) == 0 &&
+	    reader_drop_below_zero(reader, NULL, error) == 0)
+		result = speedscope_make_labels(reader->profile, error);
+	free(sections);
+	return result;
 }
 
 static struct profile *
@@ -343,16 +981,16 @@ speedscope_read(struct source *source, const struct read_options *options,
 
 	if (result == 0)
 		input.json = json_reader_new(&input.reader, error);
-	if (input.json != NULL) {
-		input.stacks.reader = &input.reader;
-		input.stacks.json = input.json;
-		input.stacks.error = error;
+	if (input.json != NULL)
 		speedscope_read_file(&input);
-	}
-	result = input.json != NULL ? speedscope_finish(&input, error) : -1;
-	speedscope_stacks_free(&input.stacks);
-	json_reader_free(input.json);
+	result = speedscope_finish(&input, error);
+	free(input.labels);
+	free(input.nodes);
+	free(input.waiting);
+	free(input.weights);
+	free(input.stretches);
 	free(input.parts);
+	json_reader_free(input.json);
 	return reader_end(&input.reader, result);
 }
 

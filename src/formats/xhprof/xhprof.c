@@ -220,61 +220,47 @@ xhprof_read_object(struct xhprof *input, struct error *error)
 
 /* ---- the profile ---- */
 
-/* Own amounts become hits; small differences of clocks can be below zero. */
-static int
-xhprof_set_hits(struct xhprof *input, struct error *error)
-{
-	struct call_graph *graph = input->reader.profile->graph;
-
-	for (uint32_t node = 0; node < graph->n_nodes; node++) {
-		uint64_t *self = call_graph_self(graph, node);
-		bool is_below = false;
-
-		for (int i = 0; i < N_METRICS; i++) {
-			int64_t value = input->own[node].values[i];
-
-			if (value < 0 && !metrics[i].is_time &&
-			    reader_note_below_zero(&input->reader, (uint32_t)i,
-			        input->reader.place, error) != 0)
-				return -1;
-			is_below |= value < 0 && metrics[i].is_time;
-			self[i] = value > 0 ? (uint64_t)value : 0;
-		}
-		input->n_below_calls += is_below;
-	}
-	return 0;
-}
-
-/* Leaves the metrics that the file has. */
-static int
-drop_metrics(struct xhprof *input, struct error *error)
-{
-	struct profile *profile = input->reader.profile;
-	uint32_t columns[N_METRICS], n = 0;
-
-	for (uint32_t i = 0; i < N_METRICS; i++)
-		if (input->has_metric[i])
-			columns[n++] = i;
-		else
-			profile_drop_resource(profile, n);
-	return n == 0 ? reader_fail_empty(&input->reader, error) :
-	       reader_drop_below_zero(&input->reader, columns, error);
-}
-
 static int
 xhprof_finish(struct xhprof *input, struct error *error)
 {
 	const struct process process = { 0 };
 	struct reader *reader = &input->reader;
+	struct call_graph *graph = reader->profile->graph;
+	uint32_t columns[N_METRICS], n = 0;
 	struct error why = { 0 };
 
 	reader->is_cut_short = json_is_cut_short(input->json);
 	reader->place = json_offset(input->json);
 	if (input->n_keys == 0)
 		return reader_fail_empty(reader, error);
-	if (reader_warn_cut_short(reader, "", error) != 0 ||
-	    xhprof_set_hits(input, error) != 0 ||
-	    drop_metrics(input, error) != 0)
+	if (reader_warn_cut_short(reader, "", error) != 0)
+		return -1;
+	/* Own amounts become hits; clocks can make them less than 0. */
+	for (uint32_t node = 0; node < graph->n_nodes; node++) {
+		uint64_t *self = call_graph_self(graph, node);
+		bool is_below = false;
+
+		for (uint32_t i = 0; i < N_METRICS; i++) {
+			int64_t value = input->own[node].values[i];
+
+			if (value < 0 && !metrics[i].is_time &&
+			    reader_note_below_zero(reader, i, reader->place,
+			                           error) != 0)
+				return -1;
+			is_below |= value < 0 && metrics[i].is_time;
+			self[i] = value > 0 ? (uint64_t)value : 0;
+		}
+		input->n_below_calls += is_below;
+	}
+	/* Only the metrics that the file has stay. */
+	for (uint32_t i = 0; i < N_METRICS; i++)
+		if (input->has_metric[i])
+			columns[n++] = i;
+		else
+			profile_drop_resource(reader->profile, n);
+	if (n == 0)
+		return reader_fail_empty(reader, error);
+	if (reader_drop_below_zero(reader, columns, error) != 0)
 		return -1;
 	if (input->n_below_calls > 0 &&
 	    reader_warn(reader, error, "%" PRIu64 " function%s less time than "
@@ -282,7 +268,7 @@ xhprof_finish(struct xhprof *input, struct error *error)
 	        input->n_below_calls, input->n_below_calls == 1 ? " has" :
 	        "s have") != 0)
 		return -1;
-	if (call_graph_check(reader->profile->graph, &why) != 0)
+	if (call_graph_check(graph, &why) != 0)
 		return reader_pass_file(reader, &why, error);
 	return profile_add_process(reader->profile, &process, error) !=
 	       UINT32_MAX ? 0 : -1;

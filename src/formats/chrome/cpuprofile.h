@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* v8_profile.h -- V8's profiles, which .cpuprofile files and Chrome traces
- * hold.
+/* cpuprofile.h -- V8's profiles, which .cpuprofile files and Chrome traces hold.
+ *
+ * Chrome, Node.js and Deno write one, alone (.cpuprofile) or in pieces in a
+ * trace: nodes, and which was sampled when.  A node is a function called by
+ * another one, with an id that the file chose; ids may be named before their
+ * nodes come.  Samples are ids of nodes.
+ * Sources: Chrome DevTools Protocol, Profiler domain (nodes in an array, times
+ * in microseconds); V8's older form is a tree "head", with times "timestamps".
  */
-#ifndef CPPROF_FORMATS_CHROME_V8_PROFILE_H
-#define CPPROF_FORMATS_CHROME_V8_PROFILE_H
+#ifndef CPPROF_FORMATS_CHROME_CPUPROFILE_H
+#define CPPROF_FORMATS_CHROME_CPUPROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,18 +20,6 @@
 #include "src/formats/json/json_reader.h"
 #include "src/formats/reader.h"
 #include "src/profile/profile.h"
-
-/* ---- v8_profile.c ---- */
-
-/*
- * One CPU profile of V8: nodes, and which was sampled when.
- *
- * Chrome, Node.js and Deno write it, alone (.cpuprofile) or in pieces in a
- * trace.  A node is a function called by another one, with an id that the file
- * chose; ids may be named before their nodes come.  Samples are ids of nodes.
- * Sources: Chrome DevTools Protocol, Profiler domain (nodes in an array, times
- * in microseconds); V8's older form is a tree "head", with times "timestamps".
- */
 
 struct v8_node {
 	uint32_t id;		/* index in ids[], or NO_ID */
@@ -74,26 +68,15 @@ void v8_profile_free(struct v8_profile *v8);
 /* Empties it, so that another one can be read. */
 void v8_profile_clear(struct v8_profile *v8);
 
-/*
- * Reads the value of a key of a profile and adds it to what was read before;
- * but times are read only once.  false: a profile has no such key, and the
- * value has not been read.  Failures set *error, which is the reader's.
- */
-bool v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
-                         const struct json_token *key, struct error *error);
-
 /* Adds a later piece of the profile. */
 int v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
                       struct error *error);
 
-/* ---- v8_tree.c ---- */
-
-/* CPU profiles of V8 as the tree of a profile. */
-
-/* Start with v8_tree_begin. */
-struct v8_tree {
+/* What is read of a file.  Start with v8_begin. */
+struct v8_reader {
 	struct reader reader;
-	struct json_reader *json;	/* of the file */
+	struct json_reader *json;
+	struct error *error;		/* the JSON reader's, too */
 	uint32_t time, samples;		/* resources, + 1; 0: none yet */
 	int64_t earliest;		/* time of a sample of what was
 					 * announced, */
@@ -103,15 +86,20 @@ struct v8_tree {
 	uint64_t n_endless;		/* of them: no end of the last sample */
 };
 
+/* v8_end must be called also after a failure.  0, or -1 with *error set. */
+int v8_begin(struct v8_reader *input, struct source *source,
+             const struct read_options *options, struct error *error);
+
 /*
- * Begins to read; v8_tree_end must be called also after a failure.  0, or -1
- * with *error set; it is the JSON reader's error, too.
+ * Reads the value of a key of a profile and adds it to what was read before;
+ * but times are read only once.  false: a profile has no such key, and the
+ * value has not been read.  Failures set the reader's error.
  */
-int v8_tree_begin(struct v8_tree *tree, struct source *source,
-                  const struct read_options *options, struct error *error);
+bool v8_read_key(struct v8_reader *input, struct v8_profile *v8,
+                 const struct json_token *key);
 
 /* Announces a profile; all are before the first is entered. */
-void v8_tree_announce(struct v8_tree *tree, const struct v8_profile *v8);
+void v8_announce(struct v8_reader *input, const struct v8_profile *v8);
 
 /*
  * Enters the samples of a profile of V8 for the reader's thread.  Its names
@@ -121,15 +109,14 @@ void v8_tree_announce(struct v8_tree *tree, const struct v8_profile *v8);
  * they were taken is noted if the file has their times and what these count
  * from.  "(root)", which calls all others, is left out.  Samples of an id
  * without a node are "[unknown node]".  The file must have been read; if it is
- * cut, times may be missing.  0, or -1 with the reader's error set.
+ * cut short, times may be missing.  0, or -1 with the reader's error set.
  */
-int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8);
+int v8_enter(struct v8_reader *input, const struct v8_profile *v8);
 
 /*
- * As reader_end.  The profile gets its tree, and warnings of a cut input, of
- * unknown ends and of unknown nodes.
+ * As reader_end.  The profile gets its tree, and warnings of an input cut
+ * short, of unknown ends and of unknown nodes.
  */
-struct profile *v8_tree_end(struct v8_tree *tree, int result,
-                            struct error *error);
+struct profile *v8_end(struct v8_reader *input, int result);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-perfdata.c -- the reader of perf.data, on any bytes.
+/* fuzz-perf_data.c -- the reader of perf.data, on any bytes.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */
