@@ -35,7 +35,7 @@ struct stack_unwinder {
 
 /* ---- the stack ---- */
 
-/* A cfi_machine's reader: of the copy, and nothing beyond it. */
+/* A cfi_machine's reader: of the copy, or what the frame has beside it. */
 static bool
 stack_unwinder_read_stack(void *context, uint64_t address, size_t size,
                           uint64_t *number)
@@ -45,7 +45,8 @@ stack_unwinder_read_stack(void *context, uint64_t address, size_t size,
 
 	if (address < frame->stack_start || frame->stack_size < size ||
 	    at > frame->stack_size - size)
-		return false;
+		return frame->read_outside != NULL &&
+		    frame->read_outside(frame->context, address, size, number);
 	*number = 0;
 	memcpy(number, frame->stack + at, size);
 	*number = le64toh(*number);
@@ -139,6 +140,10 @@ step_by_pointer(struct stack_frame *frame)
 	uint64_t *registers = frame->registers.value;
 	uint64_t pointer = registers[X86_64_RBP];
 
+	/* The ABI's mark of the outermost frame is a pointer of 0. */
+	frame->end = (frame->registers.known >> X86_64_RBP & 1) == 0 ?
+	    STACK_END_NO_RULES : pointer == 0 ? STACK_END_OUTERMOST :
+	    STACK_END_NO_MEMORY;
 	if ((frame->registers.known >> X86_64_RBP & 1) == 0 ||
 	    !stack_unwinder_read_stack(frame, pointer, 8,
 	                               &registers[X86_64_RBP]) ||
@@ -158,6 +163,7 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
 {
 	const uint64_t *registers = frame->registers.value;
 	uint64_t before = registers[X86_64_RSP], cfa;
+	enum cfi_step_result step;
 	bool was_interrupted = frame->is_interrupted;
 	const struct unwinder_recent *recent = NULL;
 
@@ -169,13 +175,19 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
 	if (recent == NULL || !recent->has_row) {
 		if (!step_by_pointer(frame))
 			return 0;
+		frame->was_guessed |= module != NULL;
 	} else {
 		unwinder->machine.context = frame;
-		if (cfi_step(&recent->row, &unwinder->machine,
-		             &frame->registers, &cfa) != CFI_STEP_DONE)
+		step = cfi_step(&recent->row, &unwinder->machine,
+		                &frame->registers, &cfa);
+		frame->end = step == CFI_STEP_OUTERMOST ?
+		    STACK_END_OUTERMOST : STACK_END_NO_MEMORY;
+		if (step != CFI_STEP_DONE)
 			return 0;
 		frame->is_interrupted = recent->row.is_signal;
 	}
+	frame->end = registers[X86_64_RIP] == 0 ? STACK_END_OUTERMOST :
+	    STACK_END_NO_MEMORY;
 	/* longjmp's last instructions run on their caller's stack. */
 	return registers[X86_64_RIP] != 0 &&
 	    (registers[X86_64_RSP] > before ||

@@ -66,14 +66,33 @@ bool unwind_table_find(const struct unwind_table *table, uint64_t address,
  * not trusted: damaged tables end a stack early, and nothing else.
  */
 
-/* A frame, and the part of the stack that was copied; memory elsewhere is not
- * known.  The stack pointer, frame pointer and rip are. */
+/* Why a frame has no caller. */
+enum stack_end {
+	STACK_END_OUTERMOST,	/* the program says that there is none */
+	STACK_END_NO_RULES,	/* code without unwind tables, and no frame
+				 * pointer */
+	STACK_END_NO_MEMORY,	/* the stack is not known there, or its frames
+				 * do not rise */
+};
+
+/* A frame, and the part of the stack that was copied.  The stack pointer, frame
+ * pointer and rip are known. */
 struct stack_frame {
 	struct cfi_registers registers;
 	bool is_interrupted;	/* its rip is where it is, not where it will
 				 * return to */
 	const unsigned char *stack;	/* [stack_size] */
 	uint64_t stack_start, stack_size;
+	/*
+	 * Reads memory outside the copy, like the reader of a cfi_machine;
+	 * NULL: that memory is not known.
+	 */
+	bool (*read_outside)(void *context, uint64_t address, size_t size,
+	                     uint64_t *number);
+	void *context;
+	enum stack_end end;	/* set if there is no caller */
+	bool was_guessed;	/* set if a caller was found by the frame
+				 * pointer, in a file */
 };
 
 struct stack_unwinder;
@@ -89,8 +108,8 @@ void stack_unwinder_free(struct stack_unwinder *unwinder);
  *
  * 1; 0 where the frame is the outermost or its caller cannot be found, which
  * is also so where the stack would grow, or stay as it is but for a frame that
- * was interrupted; -1 with *error set for want of memory.  Without 1, *frame's
- * registers mean nothing.
+ * was interrupted; frame->end then says why; -1 with *error set for want of
+ * memory.  Without 1, *frame's registers mean nothing.
  */
 int stack_unwinder_step(struct stack_unwinder *unwinder,
                         const struct module_file *module, uint32_t number,

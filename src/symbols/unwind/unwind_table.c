@@ -10,7 +10,10 @@
 
 #include "src/base/memory.h"
 
-enum { SECTIONS = 2 };		/* .eh_frame is asked before .debug_frame */
+enum {
+	SECTIONS = 2,		/* .eh_frame is asked before .debug_frame */
+	UNWIND_SECTION_MAX = 256 << 20,	/* bytes, uncompressed */
+};
 
 struct unwind_range {
 	uint64_t start, end;
@@ -29,6 +32,24 @@ struct unwind_table {
 };
 
 /*
+ * The contents of a section; compressed ones, as Go's linker writes, are
+ * decompressed in memory.  NULL: there are none that can be used.
+ */
+static Elf_Data *
+unwind_section_contents(Elf_Scn *section, const GElf_Shdr *header)
+{
+	GElf_Chdr compressed;
+
+	if ((header->sh_flags & SHF_COMPRESSED) == 0)
+		return elf_file_contents(section);
+	if (gelf_getchdr(section, &compressed) == NULL ||
+	    compressed.ch_size > UNWIND_SECTION_MAX ||
+	    elf_compress(section, 0, 0) < 0)
+		return NULL;
+	return elf_file_contents(section);
+}
+
+/*
  * Finds .eh_frame, which every program carries, or .debug_frame, which is debug
  * information.  The bytes live as long as the file is open.  False where there
  * is no such section, or its numbers are big-endian.
@@ -41,7 +62,8 @@ find_section(struct cfi_section *section, const struct elf_file *file,
 	GElf_Ehdr file_header;
 	Elf_Scn *found = elf_file_named_section(file, is_debug_frame ?
 	    ".debug_frame" : ".eh_frame", &header);
-	Elf_Data *data = found != NULL ? elf_file_contents(found) : NULL;
+	Elf_Data *data = found != NULL ?
+	    unwind_section_contents(found, &header) : NULL;
 
 	if (data == NULL || data->d_size == 0 ||
 	    gelf_getehdr(file->elf, &file_header) == NULL ||
