@@ -13,8 +13,8 @@
 extern const struct format format_perf_data;
 
 enum {
-	TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-	       PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
+	TYPE = PERF_FIELD_IDENTIFIER | PERF_FIELD_IP | PERF_FIELD_TID |
+	       PERF_FIELD_TIME | PERF_FIELD_PERIOD | PERF_FIELD_CALLCHAIN,
 };
 
 /* ---- writing records ---- */
@@ -523,7 +523,7 @@ perf_data_leaders_sample_their_whole_group(void **state)
 	buffer_add(&buffer, "PERFILE2", 8);
 	buffer_number(&buffer, 16, 8);
 	for (uint64_t i = 0; i < 3; i++)
-		put_event_of(&buffer, i, 5 + i, PERF_SAMPLE_READ, format, 0);
+		put_event_of(&buffer, i, 5 + i, PERF_FIELD_READ, format, 0);
 	put_group_sample(&buffer, 7, COUNTS(100, 5, 0, 3, 6, 0, 0, 7, 0), 3, 1);
 	put_group_sample(&buffer, 8, COUNTS(150, 5, 0, 3, 6, 0, 0, 7, 0), 3, 2);
 	put_group_sample(&buffer, 7, COUNTS(151, 5, 0, 8, 6, 0), 2, 3);
@@ -552,7 +552,7 @@ perf_data_counts_of_inherited_events_are_each_threads_own(void **state)
 	buffer.n = 0;
 	buffer_add(&buffer, "PERFILE2", 8);
 	buffer_number(&buffer, 16, 8);
-	put_event_of(&buffer, 0, 5, PERF_SAMPLE_READ, PERF_READ_GROUP |
+	put_event_of(&buffer, 0, 5, PERF_FIELD_READ, PERF_READ_GROUP |
 	    PERF_READ_ID | PERF_READ_LOST | PERF_READ_TIME_ENABLED,
 	    PERF_ATTR_INHERIT);
 	put_event(&buffer, 2, 6);
@@ -575,7 +575,7 @@ perf_data_counts_need_no_group(void **state)
 
 	(void)state;
 	begin_pipe(&buffer);
-	put_event_of(&buffer, 2, 6, PERF_SAMPLE_READ,
+	put_event_of(&buffer, 2, 6, PERF_FIELD_READ,
 	             PERF_READ_ID | PERF_READ_TIME_RUNNING, 0);
 	for (uint64_t i = 1; i <= 3; i++) {
 		begin = begin_record(&buffer, PERF_SAMPLE, mode);
@@ -802,8 +802,8 @@ put_copied_stack(struct buffer *buffer, uint64_t id, uint64_t registers,
 	buffer_number(buffer, 96, 4);
 	buffer_number(buffer, 0, 8);
 	buffer_number(buffer, 10, 8);
-	buffer_number(buffer, TYPE | PERF_SAMPLE_REGS_USER |
-	              PERF_SAMPLE_STACK_USER, 8);
+	buffer_number(buffer, TYPE | PERF_FIELD_REGS_USER |
+	              PERF_FIELD_STACK_USER, 8);
 	for (int i = 0; i < 6; i++)
 		buffer_number(buffer, 0, 8);
 	buffer_number(buffer, registers, 8);
@@ -923,12 +923,12 @@ perf_data_reads_time_off_the_processor(void **state)
 	(void)state;
 	begin_pipe(&buffer);
 	begin = begin_record(&buffer, PERF_ATTR, 0);
-	buffer_number(&buffer, PERF_TYPE_SOFTWARE, 4);
+	buffer_number(&buffer, PERF_ATTR_SOFTWARE, 4);
 	buffer_number(&buffer, 64, 4);
 	buffer_number(&buffer, PERF_BPF_OUTPUT, 8);
 	buffer_number(&buffer, 1, 8);
-	buffer_number(&buffer, (TYPE & ~PERF_SAMPLE_CALLCHAIN) |
-	              PERF_SAMPLE_RAW, 8);
+	buffer_number(&buffer, (TYPE & ~PERF_FIELD_CALLCHAIN) |
+	              PERF_FIELD_RAW, 8);
 	for (int i = 0; i < 4; i++)
 		buffer_number(&buffer, 0, 8);
 	buffer_number(&buffer, 6, 8);
@@ -1417,8 +1417,8 @@ perf_data_takes_the_calls_that_processors_keep(void **state)
 	buffer_number(&buffer, 96, 4);
 	buffer_number(&buffer, 0, 8);
 	buffer_number(&buffer, 10, 8);
-	buffer_number(&buffer, TYPE | PERF_SAMPLE_BRANCH_STACK |
-	              PERF_SAMPLE_STACK_USER, 8);
+	buffer_number(&buffer, TYPE | PERF_FIELD_BRANCH_STACK |
+	              PERF_FIELD_STACK_USER, 8);
 	for (int i = 0; i < 5; i++)
 		buffer_number(&buffer, 0, 8);
 	buffer_number(&buffer, branches, 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_data.h -- the parts of the reader of perf.data, for the files of this
- * folder.
+ * folder and for src/sample, to which the kernel gives the same records.
  *
  * perf_data.c reads the file's header and its records; a session unpacks them
  * and sorts them by time (perf_session.c), keeps what the machine runs
@@ -20,6 +20,7 @@
 #include "src/formats/reader.h"
 #include "src/profile/profile.h"
 #include "src/symbols/names/program.h"
+#include "src/symbols/unwind/stack_unwinder.h"
 
 /* ---- perf_records ---- */
 
@@ -132,26 +133,26 @@ enum {
 
 /* The fields of a sample, in their order. */
 enum {
-	PERF_SAMPLE_IDENTIFIER = 1 << 16,
-	PERF_SAMPLE_IP = 1 << 0,
-	PERF_SAMPLE_TID = 1 << 1,
-	PERF_SAMPLE_TIME = 1 << 2,
-	PERF_SAMPLE_ADDR = 1 << 3,
-	PERF_SAMPLE_ID = 1 << 6,
-	PERF_SAMPLE_STREAM_ID = 1 << 9,
-	PERF_SAMPLE_CPU = 1 << 7,
-	PERF_SAMPLE_PERIOD = 1 << 8,
-	PERF_SAMPLE_READ = 1 << 4,
-	PERF_SAMPLE_CALLCHAIN = 1 << 5,
-	PERF_SAMPLE_RAW = 1 << 10,
-	PERF_SAMPLE_BRANCH_STACK = 1 << 11,
-	PERF_SAMPLE_REGS_USER = 1 << 12,
-	PERF_SAMPLE_STACK_USER = 1 << 13,
+	PERF_FIELD_IDENTIFIER = 1 << 16,
+	PERF_FIELD_IP = 1 << 0,
+	PERF_FIELD_TID = 1 << 1,
+	PERF_FIELD_TIME = 1 << 2,
+	PERF_FIELD_ADDR = 1 << 3,
+	PERF_FIELD_ID = 1 << 6,
+	PERF_FIELD_STREAM_ID = 1 << 9,
+	PERF_FIELD_CPU = 1 << 7,
+	PERF_FIELD_PERIOD = 1 << 8,
+	PERF_FIELD_READ = 1 << 4,
+	PERF_FIELD_CALLCHAIN = 1 << 5,
+	PERF_FIELD_RAW = 1 << 10,
+	PERF_FIELD_BRANCH_STACK = 1 << 11,
+	PERF_FIELD_REGS_USER = 1 << 12,
+	PERF_FIELD_STACK_USER = 1 << 13,
 };
 
 /* Of perf_event_attr. */
 enum {
-	PERF_TYPE_SOFTWARE = 1,
+	PERF_ATTR_SOFTWARE = 1,
 	PERF_BPF_OUTPUT = 10,		/* its config for what BPF writes */
 	PERF_ATTR_SIZE_MIN = 64,	/* the first version's */
 	PERF_ATTR_SIZE_MAX = 4096,	/* larger ones are damaged */
@@ -414,6 +415,25 @@ bool perf_is_kernel_module(const char *path, char *place, size_t size);
  * file, in the kernel, in code that a runtime made and wrote a map of, or
  * "[unknown]".
  */
+
+/*
+ * The innermost frame from the registers and the stack that the kernel copied
+ * of an x86-64 process; false: they are of no use.
+ */
+bool perf_frame_begin(const struct perf_attr *attr,
+                      const struct perf_sample *sample,
+                      struct stack_frame *frame);
+
+/*
+ * Makes *frame its caller's, as stack_unwinder_step does.  map: the mapping
+ * that its code is in, of a space of the machine; profile, modules: the
+ * machine's.
+ */
+int perf_frame_step(struct stack_unwinder *unwinder,
+                    struct perf_machine *machine,
+                    const struct profile *profile,
+                    const struct module_cache *modules, struct perf_map *map,
+                    struct stack_frame *frame, struct error *error);
 
 struct perf_stacks;
 

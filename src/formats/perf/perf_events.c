@@ -102,11 +102,11 @@ perf_events_of_sample(const struct perf_events *events,
 	if (events->n <= 1)
 		return events->n > 0 ? 0 : UINT32_MAX;
 	type = events->attrs[0].sample_type;
-	if ((type & PERF_SAMPLE_IDENTIFIER) == 0) {
-		if ((type & PERF_SAMPLE_ID) == 0)
+	if ((type & PERF_FIELD_IDENTIFIER) == 0) {
+		if ((type & PERF_FIELD_ID) == 0)
 			return 0;
-		before = type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-		                 PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR);
+		before = type & (PERF_FIELD_IP | PERF_FIELD_TID |
+		                 PERF_FIELD_TIME | PERF_FIELD_ADDR);
 		at += perf_size_of_fields(before);
 	}
 	if (record->size < at + 8)
@@ -129,8 +129,8 @@ perf_events_time(const struct perf_events *events,
 			return 0;
 		attr = &events->attrs[event];
 		at = PERF_HEADER_SIZE + perf_size_of_fields(attr->sample_type &
-		    (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
-		     PERF_SAMPLE_TID));
+		    (PERF_FIELD_IDENTIFIER | PERF_FIELD_IP |
+		     PERF_FIELD_TID));
 		if (record->size < at + 8)
 			return 0;
 	} else {
@@ -141,13 +141,13 @@ perf_events_time(const struct perf_events *events,
 		    (attr->flags & PERF_ATTR_SAMPLE_ID_ALL) == 0)
 			return 0;
 		left = 8 + perf_size_of_fields(attr->sample_type &
-		    (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
-		     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER));
+		    (PERF_FIELD_ID | PERF_FIELD_STREAM_ID |
+		     PERF_FIELD_CPU | PERF_FIELD_IDENTIFIER));
 		if (record->size < PERF_HEADER_SIZE + left)
 			return 0;
 		at = record->size - left;
 	}
-	return (attr->sample_type & PERF_SAMPLE_TIME) != 0 ?
+	return (attr->sample_type & PERF_FIELD_TIME) != 0 ?
 	    perf_number_at(record->bytes + at) : 0;
 }
 

@@ -15,7 +15,7 @@ take_array(struct bytes *in, uint64_t n, size_t size)
 	return bytes_take(in, (size_t)n * size);
 }
 
-/* PERF_SAMPLE_BRANCH_STACK: { n, index, n x branch, n x counters }. */
+/* PERF_FIELD_BRANCH_STACK: { n, index, n x branch, n x counters }. */
 static void
 read_branches(struct bytes *in, const struct perf_attr *attr,
               struct perf_sample *sample)
@@ -80,28 +80,28 @@ perf_sample_read(struct perf_sample *sample, const struct perf_events *events,
 	sample->period = (attr->flags & PERF_ATTR_FREQ) != 0 ? 1 :
 	                 attr->period;
 	bytes_take(&in, PERF_HEADER_SIZE);
-	if ((type & PERF_SAMPLE_IDENTIFIER) != 0)
+	if ((type & PERF_FIELD_IDENTIFIER) != 0)
 		bytes_take(&in, 8);
-	if ((type & PERF_SAMPLE_IP) != 0)
+	if ((type & PERF_FIELD_IP) != 0)
 		sample->ip = bytes_number(&in, 8);
-	if ((type & PERF_SAMPLE_TID) != 0) {
+	if ((type & PERF_FIELD_TID) != 0) {
 		sample->pid = (uint32_t)bytes_number(&in, 4);
 		sample->tid = (uint32_t)bytes_number(&in, 4);
 	}
-	if ((type & PERF_SAMPLE_TIME) != 0)
+	if ((type & PERF_FIELD_TIME) != 0)
 		sample->time = bytes_number(&in, 8);
-	bytes_take(&in, perf_size_of_fields(type & (PERF_SAMPLE_ADDR |
-	    PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)));
-	if ((type & PERF_SAMPLE_PERIOD) != 0)
+	bytes_take(&in, perf_size_of_fields(type & (PERF_FIELD_ADDR |
+	    PERF_FIELD_ID | PERF_FIELD_STREAM_ID | PERF_FIELD_CPU)));
+	if ((type & PERF_FIELD_PERIOD) != 0)
 		sample->period = bytes_number(&in, 8);
-	if ((type & PERF_SAMPLE_READ) != 0) {
+	if ((type & PERF_FIELD_READ) != 0) {
 		bool is_group = (attr->read_format & PERF_READ_GROUP) != 0;
 		size_t times = perf_size_of_fields(
 		    attr->read_format &
 		    (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
 
 		/*
-		 * PERF_SAMPLE_READ: { count, times, id, lost }, or of a group {
+		 * PERF_FIELD_READ: { count, times, id, lost }, or of a group {
 		 * n, times, n x { count, id, lost } }; times, id and lost may
 		 * be missing.
 		 */
@@ -118,28 +118,28 @@ perf_sample_read(struct perf_sample *sample, const struct perf_events *events,
 		sample->counts = take_array(&in, sample->n_counts,
 		                            sample->read_size);
 	}
-	if ((type & PERF_SAMPLE_CALLCHAIN) != 0) {
+	if ((type & PERF_FIELD_CALLCHAIN) != 0) {
 		sample->has_chain = true;
 		sample->n_chain = bytes_number(&in, 8);
 		sample->chain = take_array(&in, sample->n_chain, 8);
 	}
-	if ((type & PERF_SAMPLE_RAW) != 0) {
+	if ((type & PERF_FIELD_RAW) != 0) {
 		uint64_t size = bytes_number(&in, 4);
 		const unsigned char *raw = take_array(&in, size, 1);
 
-		if (raw != NULL && attr->type == PERF_TYPE_SOFTWARE &&
+		if (raw != NULL && attr->type == PERF_ATTR_SOFTWARE &&
 		    attr->config == PERF_BPF_OUTPUT && !sample->has_chain)
 			read_off_cpu(raw, (size_t)size, sample);
 	}
-	if ((type & PERF_SAMPLE_BRANCH_STACK) != 0)
+	if ((type & PERF_FIELD_BRANCH_STACK) != 0)
 		read_branches(&in, attr, sample);
-	if ((type & PERF_SAMPLE_REGS_USER) != 0) {
+	if ((type & PERF_FIELD_REGS_USER) != 0) {
 		sample->abi = bytes_number(&in, 8);
 		if (sample->abi != 0)
 			sample->registers = take_array(&in, (uint64_t)
 			    __builtin_popcountll(attr->user_registers), 8);
 	}
-	if ((type & PERF_SAMPLE_STACK_USER) != 0) {
+	if ((type & PERF_FIELD_STACK_USER) != 0) {
 		uint64_t room = bytes_number(&in, 8);
 
 		sample->stack = take_array(&in, room, 1);
@@ -169,7 +169,7 @@ perf_sample_read_deferred(struct perf_sample *sample, uint64_t *cookie,
 	sample->n_chain = bytes_number(&in, 8);
 	sample->chain = take_array(&in, sample->n_chain, 8);
 	if (events->n > 0 && (attr->flags & PERF_ATTR_SAMPLE_ID_ALL) != 0 &&
-	    (attr->sample_type & PERF_SAMPLE_TID) != 0) {
+	    (attr->sample_type & PERF_FIELD_TID) != 0) {
 		sample->pid = (uint32_t)bytes_number(&in, 4);
 		sample->tid = (uint32_t)bytes_number(&in, 4);
 	}

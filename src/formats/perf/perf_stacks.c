@@ -321,13 +321,9 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 	return 0;
 }
 
-/*
- * The innermost frame from the registers and the stack that the kernel copied
- * of an x86-64 process; false: they are of no use.
- */
-static bool
-begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
-            struct stack_frame *frame)
+bool
+perf_frame_begin(const struct perf_attr *attr, const struct perf_sample *sample,
+                 struct stack_frame *frame)
 {
 	/* In the kernel's order; 99: a segment or flags. */
 	static const uint8_t numbers[] = { X86_64_RAX, X86_64_RBX, X86_64_RCX,
@@ -363,29 +359,38 @@ begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
 	return true;
 }
 
+int
+perf_frame_step(struct stack_unwinder *unwinder, struct perf_machine *machine,
+                const struct profile *profile,
+                const struct module_cache *modules, struct perf_map *map,
+                struct stack_frame *frame, struct error *error)
+{
+	uint64_t address = frame->registers.value[X86_64_RIP] -
+	                   !frame->is_interrupted;
+	struct module_file file = { .search = module_cache_search(modules) };
+	const struct module *module;
+
+	if (map->module == NO_MODULE)
+		return stack_unwinder_step(unwinder, NULL, 0, 0, frame, error);
+	module = &profile->modules[map->module];
+	file.path = module->path;
+	file.build_id = module->build_id;
+	file.build_id_size = module->build_id_size;
+	return stack_unwinder_step(unwinder, &file, map->module,
+	    perf_machine_address(machine, map, address), frame, error);
+}
+
 /* Goes on to the caller's frame: 1, 0 at the end, or -1 with *error set. */
 static int
 unwind_step(struct perf_stacks *stacks, const struct perf_stack *stack,
             struct stack_frame *frame, struct error *error)
 {
-	uint64_t address = frame->registers.value[X86_64_RIP] -
-	                   !frame->is_interrupted;
-	struct perf_map *map = perf_space_find(stack->space, address);
-	struct module_file file = { .search = module_cache_search(
-		stacks->modules) };
-	const struct module *module;
+	struct perf_map *map = perf_space_find(stack->space,
+	    frame->registers.value[X86_64_RIP] - !frame->is_interrupted);
 
-	if (map == NULL)
-		return 0;
-	if (map->module == NO_MODULE)
-		return stack_unwinder_step(stacks->unwinder, NULL, 0, 0, frame,
-		                           error);
-	module = &stacks->profile->modules[map->module];
-	file.path = module->path;
-	file.build_id = module->build_id;
-	file.build_id_size = module->build_id_size;
-	return stack_unwinder_step(stacks->unwinder, &file, map->module,
-	    perf_machine_address(stacks->machine, map, address), frame, error);
+	return map == NULL ? 0 : perf_frame_step(stacks->unwinder,
+	    stacks->machine, stacks->profile, stacks->modules, map, frame,
+	    error);
 }
 
 /* An empty stack of a process. */
@@ -423,7 +428,7 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
                  struct error *error)
 {
 	struct stack_frame frame;
-	bool is_copied = begin_stack(attr, sample, &frame);
+	bool is_copied = perf_frame_begin(attr, sample, &frame);
 
 	if (begin_process(stacks, sample, context_of(record), stack, error) !=
 	        0 ||
