@@ -22,7 +22,8 @@ extern const struct command command_record;
 
 static const struct argument record_arguments[] = {
 	{ "[OPTIONS] [--] PROGRAM ARGUMENTS", &arg_words, 0,
-	  "the program to run, after any of the options below" },
+	  "the program to run, after any of the options below; or -p and the "
+	  "processes to sample" },
 	ARGUMENTS_END
 };
 
@@ -122,6 +123,10 @@ struct record_state {
 					 * but the program may run there */
 	char program[PATH_MAX];		/* the file to execute */
 	char library[PATH_MAX];		/* the collector's, see recording.h */
+	const struct attach *attach;	/* processes that are sampled from
+					 * outside; NULL: a program is run */
+	bool is_outside;		/* the program is sampled from there */
+	struct sampler_result outside;	/* what became of that */
 };
 
 /*
@@ -188,6 +193,52 @@ launch(struct record_state *run, const char *resources, struct error *error)
 	return result;
 }
 
+/*
+ * Runs a program that the collector cannot be loaded into, and samples it from
+ * outside.  *error says why it cannot; if it cannot be sampled from outside,
+ * either, what to do is added.
+ */
+static int
+launch_outside(struct record_state *run, struct error *error)
+{
+	const struct record_options *options = run->options;
+	const struct error inside = *error;
+	struct error outside = { 0 };
+	struct launch launch = {
+		.cpu_ns = &run->time.cpu_ns,
+		.program = run->program,
+		.words = options->program,
+		.started = has_started,
+		.context = &run->recording,
+		.resets_sigpipe = !run->session->is_lone_command,
+		.on_limit = run->recording.on_limit,
+	};
+	int result;
+
+	if (options->counts_returns || options->is_random)
+		return error_set(error, "%s; %s needs the collector inside",
+		                 inside.text, options->is_random ?
+		                 "--random" : "--returns");
+	if (recording_clear(&run->recording, run->earlier, error) != 0)
+		return -1;
+	run->recording.program = open(run->program, O_RDONLY | O_CLOEXEC);
+	run->is_outside = true;
+	terminal_watch_start(&run->terminal);
+	result = attach_launch(&launch, options, &run->recording,
+	                       run->session->symfs, &run->session->status,
+	                       &run->outside, &outside);
+	terminal_watch_end(&run->terminal);
+	*error = (struct error){ 0 };
+	if (result == 0) {
+		message_note("%s: it is sampled from outside", inside.text);
+		return 0;
+	}
+	return error_set(error, "%s, and from outside it is impossible: %s; "
+	                 "or record it with perf record or, if it is a Go "
+	                 "program, with its pprof, and open that file",
+	                 inside.text, outside.text);
+}
+
 /* Checks what can go wrong, and runs the program; the directory is locked. */
 static int
 record_run_program(struct record_state *run, struct error *error)
@@ -197,10 +248,13 @@ record_run_program(struct record_state *run, struct error *error)
 
 	record_options_add_resources(run->options, &resources);
 	if (child_find_program(*run->options->program, run->program,
-	                       sizeof run->program, error) == 0 &&
-	    preload_check(run->program, error) == 0 &&
-	    preload_find_library(run->library, sizeof run->library,
-	                         error) == 0) {
+	                       sizeof run->program, error) != 0) {
+		result = -1;
+	} else if (preload_check(run->program, error) != 0) {
+		if (access(run->program, X_OK) == 0)
+			result = launch_outside(run, error);
+	} else if (preload_find_library(run->library, sizeof run->library,
+	                                error) == 0) {
 		if (offers_ask(&run->offers, run->library,
 		               text_string(&resources),
 		               run->options->is_random, error) != 0)
@@ -218,6 +272,22 @@ record_run_program(struct record_state *run, struct error *error)
 		sampled_time_end(&run->time);
 		recording_undo(&run->recording);
 	}
+	return result;
+}
+
+/* Samples processes that run already; the directory is locked. */
+static int
+record_attach(struct record_state *run, struct error *error)
+{
+	int result = recording_clear(&run->recording, run->earlier, error);
+
+	if (result == 0)
+		result = attach_run(run->attach, run->options, &run->recording,
+		                    run->session->symfs, &run->outside, error);
+	if (result == 0)
+		recording_started(&run->recording);
+	else
+		recording_undo(&run->recording);
 	return result;
 }
 
@@ -261,6 +331,8 @@ complete(const struct record_state *run)
 		.status = run->session->status,
 		.is_default = run->options->n_resources == 0,
 		.is_alone = run->options->is_alone,
+		.outside = run->attach != NULL || run->is_outside ?
+		    &run->outside : NULL,
 	};
 	struct error error;
 	struct sigaction before;
@@ -292,11 +364,13 @@ complete(const struct record_state *run)
 
 static int
 record_into(struct session *session, const struct record_options *options,
-            const char *name, bool *opens, struct error *error)
+            const struct attach *attach, const char *name, bool *opens,
+            struct error *error)
 {
 	struct record_state run = {
 		.session = session,
 		.options = options,
+		.attach = attach,
 		.earlier = choose_earlier(options),
 		.recording = { .directory = -1, .program = -1 },
 	};
@@ -312,13 +386,15 @@ record_into(struct session *session, const struct record_options *options,
 	run.recording.on_limit = signal(SIGXFSZ, SIG_IGN);
 	sampled_time_start(&run.time);
 	if (result == 0)
-		result = record_run_program(&run, error);
+		result = (attach != NULL ? record_attach :
+		          record_run_program)(&run, error);
 	*opens = result == 0 && complete(&run);
 	if (run.recording.needs_force && session->is_lone_command)
 		session->status = EXIT_USAGE;
 	recording_close(&run.recording);
 	sampled_time_end(&run.time);
-	if (result != 0 && run.is_impossible && options->n_runs == 0)
+	if (result != 0 && run.is_impossible && options->n_runs == 0 &&
+	    attach == NULL)
 		result = run_bare(&run, error);
 	signal(SIGXFSZ, run.recording.on_limit);
 	offers_free(&run.offers);
@@ -370,7 +446,8 @@ record_runs(struct session *session, const struct record_options *options,
 		    sizeof name)
 			return error_set(error, "%s: path too long",
 			                 directory->name);
-		if (record_into(session, &one, name, &opens, error) != 0)
+		if (record_into(session, &one, NULL, name, &opens,
+		                error) != 0)
 			return -1;
 		recording_started(directory);
 		if (session->status != 0)
@@ -415,6 +492,52 @@ record_several(struct session *session, const struct record_options *options,
 	return result;
 }
 
+/* The name of the directory, where -o gives none. */
+static const char *
+default_name(const struct record_options *options,
+             const struct attach *attach, char *place, size_t size)
+{
+	const char *program = attach != NULL ? attach->name :
+	    *options->program;
+	const char *base = strrchr(program, '/');
+
+	snprintf(place, size, "%s.cpprof", base != NULL ? base + 1 : program);
+	return place;
+}
+
+static int
+record_as(struct session *session, const struct record_options *options,
+          const struct attach *attach, struct error *error)
+{
+	char place[NAME_MAX + sizeof ".cpprof"];
+	const char *name = options->name != NULL ? options->name :
+	    default_name(options, attach, place, sizeof place);
+	bool opens;
+
+	if ((options->n_runs > 0 ? record_several(session, options, name,
+	        &opens, error) : record_into(session, options, attach, name,
+	        &opens, error)) != 0)
+		return -1;
+	session->stays = opens;
+	return opens ? session_load(session, &name, 1, error) : 0;
+}
+
+static int
+record(struct session *session, const struct record_options *options,
+       struct error *error)
+{
+	struct attach attach = { 0 };
+	int result;
+
+	if (options->processes == NULL)
+		return record_as(session, options, NULL, error);
+	result = attach_find(&attach, options->processes, error);
+	if (result == 0)
+		result = record_as(session, options, &attach, error);
+	attach_free(&attach);
+	return result;
+}
+
 /* "CPU time of each thread -- thread CPU timer" */
 static const char *
 offer_text(const struct offer *offer, const struct resource_kind *kind,
@@ -426,7 +549,8 @@ offer_text(const struct offer *offer, const struct resource_kind *kind,
 }
 
 static int
-add_offer(const struct offer *offer, struct table *table, struct error *error)
+add_offer(const struct offer *offer, uint64_t interval, struct table *table,
+          struct error *error)
 {
 	const struct resource_kind *kind = resource_kind_find(offer->name,
 	    strlen(offer->name), error);
@@ -436,7 +560,7 @@ add_offer(const struct offer *offer, struct table *table, struct error *error)
 		return -1;
 	cells[0] = cell_text(kind->name);
 	cells[1] = cell_text(kind->gtick);
-	cells[2] = cell_count(kind->interval);
+	cells[2] = cell_count(interval != 0 ? interval : kind->interval);
 	cells[3] = cell_text(table_text(table, error, "%s",
 	                                *offer->source != '\0' ?
 	                                offer->source : "not here"));
@@ -449,16 +573,10 @@ add_offer(const struct offer *offer, struct table *table, struct error *error)
 	return table_add_row(table, cells, error);
 }
 
-static int
-record_list(struct table *table, struct error *error)
+/* Text has a cell that says what a resource is and where it comes from. */
+static void
+start_list(struct table *table)
 {
-	char library[PATH_MAX];
-	struct offers offers = { 0 };
-	int result = preload_find_library(library, sizeof library, error);
-
-	/*
-	 * Text has a cell that says what a resource is and where it comes from.
-	 */
 	table->schema = "cpprof.offers/1";
 	table_add_column(table, "name", "resource", CELL_TEXT);
 	table_add_column(table, "gtick", "gtick", CELL_TEXT);
@@ -468,10 +586,45 @@ record_list(struct table *table, struct error *error)
 	table_add_column(table, "summary", "", CELL_TEXT)->is_data_only = true;
 	table_add_column(table, "text", "what it is", CELL_TEXT)->is_text_only =
 	    true;
+}
+
+/* What can be sampled of processes that run already. */
+static int
+record_list_outside(const char *processes, struct table *table,
+                    struct error *error)
+{
+	struct attach attach = { 0 };
+	int result = attach_find(&attach, processes, error);
+
+	attach_free(&attach);
+	start_list(table);
+	for (const struct resource_kind *kind = resource_kinds;
+	     result == 0 && kind->name != NULL; kind++) {
+		struct text_buffer why = { 0 };
+		struct offer offer = { .name = kind->name };
+
+		offer.source = attach_offer(kind, &why);
+		offer.why = text_string(&why);
+		result = add_offer(&offer, sample_kind_find(kind->name) != NULL
+		    ? sample_kind_find(kind->name)->interval : kind->interval,
+		    table, error);
+		text_free(&why);
+	}
+	return result;
+}
+
+static int
+record_list(struct table *table, struct error *error)
+{
+	char library[PATH_MAX];
+	struct offers offers = { 0 };
+	int result = preload_find_library(library, sizeof library, error);
+
+	start_list(table);
 	if (result == 0)
 		result = offers_ask(&offers, library, NULL, false, error);
 	for (size_t i = 0; result == 0 && i < offers.n; i++)
-		result = add_offer(&offers.items[i], table, error);
+		result = add_offer(&offers.items[i], 0, table, error);
 	offers_free(&offers);
 	return result;
 }
@@ -481,9 +634,6 @@ record_run(struct session *session, const struct arguments *arguments,
            struct table *table, struct error *error)
 {
 	struct record_options options;
-	char default_name[NAME_MAX + sizeof ".cpprof"];
-	const char *name, *base;
-	bool opens;
 
 	if (record_options_parse(&options,
 	        (char *const *)arguments->values[0].words, error) != 0) {
@@ -493,20 +643,11 @@ record_run(struct session *session, const struct arguments *arguments,
 	}
 	if (options.wants_help)
 		return help_describe(&command_record, table, error);
+	if (options.wants_list && options.processes != NULL)
+		return record_list_outside(options.processes, table, error);
 	if (options.wants_list)
 		return record_list(table, error);
-	name = options.name;
-	if (name == NULL) {
-		base = strrchr(*options.program, '/');
-		snprintf(default_name, sizeof default_name, "%s.cpprof",
-		         base != NULL ? base + 1 : *options.program);
-		name = default_name;
-	}
-	if ((options.n_runs > 0 ? record_several : record_into)(session,
-	        &options, name, &opens, error) != 0)
-		return -1;
-	session->stays = opens;
-	return opens ? session_load(session, &name, 1, error) : 0;
+	return record(session, &options, error);
 }
 
 const struct command command_record = {
@@ -529,12 +670,25 @@ const struct command command_record = {
 	    "record sh -c |sleep 1; sort big|. With > FILE or a pipe after "
 	    "them, the program's output goes there.\n\n"
 	    "The program keeps its input, output and signals. Ctrl-C ends it "
-	    "as usual, and what was sampled is kept. Programs that are "
-	    "statically linked, or that run with other rights than the "
-	    "caller's, cannot be sampled and are not started. If the machine "
+	    "as usual, and what was sampled is kept. A program that the "
+	    "collector cannot be loaded into, because it is statically "
+	    "linked, uses musl, or runs with other rights than the caller's, "
+	    "is sampled from outside by perf events, if the kernel allows "
+	    "that; else it is not started. If the machine "
 	    "does not let a recording be made (limits of ulimit, a full disk, "
 	    "a directory that cannot be written), the program runs without "
 	    "the collector, and a line says why.\n\n"
+	    "-p attaches to processes that run already. They are sampled from "
+	    "outside, as by perf, and neither stopped nor changed. Stacks are "
+	    "unwound while they run, so their depth has no limit and the "
+	    "recording is as small as any. Your own processes need "
+	    "kernel.perf_event_paranoid 2 or less; root may sample all, and "
+	    "sees time in the kernel at the function that entered it. For an "
+	    "ordinary user that time has no stack and is [partial]. record "
+	    "--list -p PID says what can be sampled: cpu, page-faults, "
+	    "context-switches and the processor's events. In containers perf "
+	    "events are mostly forbidden; the message says what allows "
+	    "them.\n\n"
 	    "Code that a JIT compiler makes at run time has names if the "
 	    "runtime writes them: node --perf-basic-prof "
 	    "--interpreted-frames-native-stack, java "

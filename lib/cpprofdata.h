@@ -112,6 +112,12 @@ enum cpprofdata_drop {
 	CPPROFDATA_GUESSED,		/* whole, but a frame without unwind
 					   tables was left by its frame
 					   pointer */
+	CPPROFDATA_PARTIAL_LATE,	/* outer frames had changed before a
+					   recorder outside could read them */
+	CPPROFDATA_PARTIAL_UNSEEN,	/* CPU time for which a recorder outside
+					   got no sample: in the kernel, where
+					   it may not look, or in threads that
+					   ended too soon */
 	CPPROFDATA_N_DROPS
 };
 
@@ -143,6 +149,9 @@ struct cpprofdata_drops {
 						   instead of by the perf
 						   event */
 
+#define CPPROFDATA_OUTSIDE 0x4000u	/* a recorder outside the process wrote
+					   the file; writer_pid and user are
+					   valid */
 #define CPPROFDATA_TIMERS_AT_TICKS 0x2000u	/* the program has set timers,
 						   and CPU time was sampled at
 						   ticks */
@@ -188,7 +197,11 @@ struct cpprofdata_header {
 					   itself, in place of its arguments or,
 					   in a forked child, of its name; 0: it
 					   does not */
-	uint8_t reserved1[32];
+	uint32_t writer_pid;	/* of the process that writes the file, in the
+				   recorder's namespace; see
+				   CPPROFDATA_OUTSIDE */
+	uint32_t user;		/* likewise, the user whose process it is */
+	uint8_t reserved1[24];
 	/* By the clock of threads' waits, CLOCK_MONOTONIC: */
 	uint64_t start_mono_ns;		/* at start_ns */
 	uint64_t end_mono_ns;		/* at end_ns, _exit or exec; 0: none of

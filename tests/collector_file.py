@@ -18,8 +18,10 @@ PARTIAL, PHASE = 0xfffffffe, 0xfffffffd
 WAITS = 0x40
 STRINGS, MODULES, THREADS, NODES, SLICES = 1, 2, 3, 4, 9
 N_SLICES = 64
+OUTSIDE = 0x4000
 DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
-         'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed')
+         'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed', 'late',
+         'unseen')
 
 Module = collections.namedtuple(
     'Module', 'start end bias opened closed path flags n_opened build_id')
@@ -131,7 +133,9 @@ class Profile:
         (self.n_threads, self.n_unsampled, self.n_closed, self.sampling_ns,
          self.cpu_ns) = self.unpack('5Q', 96)
         self.started_as_at, self.title_at = self.unpack('2I', 136)
-        assert not any(self.data[144:176]) and not any(self.data[240:256])
+        assert not any(self.data[152:176]) and not any(self.data[240:256])
+        # Who wrote it, if that is a recorder outside the process.
+        assert self.flags & OUTSIDE or not any(self.data[144:152])
         (self.start_mono, self.end_mono, self.gone_mono,
          self.cpu_sampling_ns, self.seen_mono) = self.unpack('5Q', 176)
         (self.origin, self.origin_mono, self.slice_ns) = self.unpack('3Q', 216)

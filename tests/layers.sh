@@ -74,7 +74,7 @@ circles() {
 }
 
 claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
-	grep -vE '^src/(base|formats|noise|output|profile|refine|shell|symbols|views)$'
+	grep -vE '^src/(base|formats|noise|output|profile|refine|sample|shell|symbols|views)$'
 	find src/symbols -mindepth 1 -type d |
 	grep -vE '^src/symbols/(code|elf|lines|names|unwind)$'
 	find lib -mindepth 1 -type d |
@@ -102,13 +102,15 @@ includes 'of symbols, code include only elf, names and code' \
 	src/symbols/code 'src/(base|profile|symbols/(elf|names|code))/.*'
 includes 'formats include no view, output, shell or command' src/formats \
 	'src/(base|profile|symbols|formats)/.*|lib/cpprofdata\.h'
+includes 'the sampler includes no view, output, shell or command' src/sample \
+	'src/(base|profile|symbols|formats|sample)/.*|lib/cpprofdata\.h|dwarf/.*'
 includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
 includes 'of commands the shell includes lists, of lib what both share' \
 	'src/shell src/main.c' \
 	"src/.*|commands/settings\.def|$shared"
-below='src/(base|profile|refine|noise|views|formats|symbols|output)/.*'
+below='src/(base|profile|refine|noise|views|formats|symbols|sample|output)/.*'
 room='src/shell/('
 settings='commands/settings\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
@@ -166,7 +168,7 @@ word='(^|[^A-Za-z0-9_])'
 end='([^A-Za-z0-9_]|$)'
 # (debug_lines_child.c is a child process, which ends by _exit.)
 claim 'only main and the shell print or exit' "$(sources src/base src/profile \
-	src/refine src/noise src/views src/formats src/symbols src/output commands | search \
+	src/refine src/noise src/views src/formats src/symbols src/sample src/output commands | search \
 	"$word(printf|vprintf|puts|putchar|perror|psignal|errx?|warnx|error) ?\(|$(
 	)$word(exit|_exit|_Exit|quick_exit|abort) ?\(|$(
 	)$word(stdout|stderr)$end|$(

@@ -38,7 +38,7 @@ failing_memory = -Wl,--wrap=malloc,--wrap=calloc -Wl,--wrap=realloc \
 script_tests = \
 	tests/fleet-noise.py tests/round-trips.py tests/hostile.py \
 	tests/export.py tests/merge.py tests/merged-sums.py tests/members.py \
-	tests/assert.py tests/grouped-calls.py tests/merged-hostile.py \
+	tests/assert.py tests/attach.py tests/grouped-calls.py tests/merged-hostile.py \
 	tests/diff.py tests/sides.py tests/random-calls.py tests/times.py \
 	tests/refinements.py tests/pprof-samples.py tests/names.py \
 	tests/noise.py tests/random-oracle.py tests/flame.py tests/fleet.py \
@@ -95,7 +95,7 @@ unit_tests = $(format_tests) \
 
 # It traces instructions of x86-64.
 if COLLECTOR
-unit_tests += tests/test-stack-unwinder
+unit_tests += tests/test-stack-unwinder tests/test-sample
 endif
 
 if HAVE_CMOCKA
@@ -195,6 +195,12 @@ tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \
 tests_test_stack_unwinder_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
 tests_test_stack_unwinder_LDADD = $(unit_libs)
 EXTRA_DIST += tests/circles.awk tests/fuzz-dwarf.c
+
+# It has addresses in its own code.
+tests_test_sample_SOURCES = tests/test-sample.c tests/reader-fixture.h
+tests_test_sample_CFLAGS = $(unit_cflags)
+tests_test_sample_LDADD = $(unit_libs)
+tests_test_sample_LDFLAGS = $(failing_memory)
 
 tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h

@@ -427,6 +427,11 @@ cpprofdata_tells_what_was_late_or_incomplete(void **state)
 		{ CPPROFDATA_OVERRUN, "hits counted with the next sample", 8 },
 		{ CPPROFDATA_GUESSED,
 		  "stacks partly guessed: code without unwind tables", 3 },
+		{ CPPROFDATA_PARTIAL_LATE,
+		  "stacks incomplete: changed before all was read", 3 },
+		{ CPPROFDATA_PARTIAL_UNSEEN,
+		  "hits without a stack: in the kernel, unseen, or in short "
+		  "threads", 8 },
 		{ CPPROFDATA_MAX_DROPS - 1,
 		  "samples marked for a reason not known here", 3 },
 	};

@@ -270,6 +270,12 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		[CPPROFDATA_GUESSED] =
 		    { "stacks partly guessed: code without unwind tables",
 		      false },
+		[CPPROFDATA_PARTIAL_LATE] =
+		    { "stacks incomplete: changed before all was read",
+		      false },
+		[CPPROFDATA_PARTIAL_UNSEEN] =
+		    { "hits without a stack: in the kernel, unseen, or in "
+		      "short threads", true },
 	};
 	static const struct {
 		uint32_t flag;
@@ -389,7 +395,8 @@ cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
 	if (!is_of_this_machine(file) || stat(file->name, &status) != 0)
 		process.begin_ns = UINT64_MAX / 2;
 	else
-		process.owner = status.st_uid;
+		process.owner = (file->header.flags & CPPROFDATA_OUTSIDE) !=
+		    0 ? (uid_t)file->header.user : status.st_uid;
 	directory = cpprofdata_copy_string(file, file->header.directory,
 	                                   error);
 	if (directory == NULL)

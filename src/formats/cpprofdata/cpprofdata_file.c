@@ -34,7 +34,7 @@ swap_header(struct cpprofdata_header *h)
 		&h->machine, &h->n_resources, &h->node_size, &h->pid,
 		&h->parent_pid, &h->arguments, &h->n_arguments, &h->host,
 		&h->executable, &h->directory, &h->pid_namespace,
-		&h->started_as, &h->title };
+		&h->started_as, &h->title, &h->writer_pid, &h->user };
 	uint64_t *const longs[] = { &h->start_ns, &h->end_ns,
 		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
 		&h->n_closed, &h->sampling_ns, &h->cpu_ns,

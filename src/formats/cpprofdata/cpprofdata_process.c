@@ -191,12 +191,21 @@ cpprofdata_process_read_header(const char *path,
 	return ok;
 }
 
+/* The process that has the file of the header's process mapped. */
+static uint64_t
+cpprofdata_process_writer(const struct cpprofdata_header *header, uint64_t pid)
+{
+	return (le32toh(header->flags) & CPPROFDATA_OUTSIDE) != 0 ?
+	    le32toh(header->writer_pid) : pid;
+}
+
 bool
 cpprofdata_is_written_by(const char *path, uint64_t pid)
 {
 	struct cpprofdata_header header = { .pid_namespace = 0 };
 
-	cpprofdata_process_read_header(path, &header);
+	if (cpprofdata_process_read_header(path, &header))
+		pid = cpprofdata_process_writer(&header, pid);
 	return is_mapped_by(path, pid, header.pid_namespace) == MAPPED;
 }
 
@@ -221,8 +230,8 @@ cpprofdata_note_gone(const char *path)
 
 	if (cpprofdata_process_read_header(path, &header) &&
 	    lacks_end(&header) &&
-	    is_mapped_by(path, le32toh(header.pid), header.pid_namespace) ==
-	        MAPPED_NOT)
+	    is_mapped_by(path, cpprofdata_process_writer(&header,
+	        le32toh(header.pid)), header.pid_namespace) == MAPPED_NOT)
 		write_now(path, offsetof(struct cpprofdata_header,
 		                         gone_mono_ns));
 }
@@ -235,8 +244,8 @@ cpprofdata_note_seen(const char *path)
 	if (!cpprofdata_process_read_header(path, &header))
 		return true;
 	if (lacks_end(&header) &&
-	    is_mapped_by(path, le32toh(header.pid),
-	                 header.pid_namespace) == MAPPED)
+	    is_mapped_by(path, cpprofdata_process_writer(&header,
+	        le32toh(header.pid)), header.pid_namespace) == MAPPED)
 		write_now(path, offsetof(struct cpprofdata_header,
 		                         seen_mono_ns));
 	return (le32toh(header.flags) & CPPROFDATA_WAITS) != 0;

@@ -225,17 +225,37 @@ launch_wait_for(pid_t pid, struct file_watch *watch, int *status,
 	return 0;
 }
 
+/* Lets the child run, once its follower is ready. */
+static int
+launch_permit(const struct launch *launch, pid_t pid, int permit,
+              struct error *error)
+{
+	if (launch->prepare == NULL)
+		return 0;
+	if (launch->prepare(launch->follower, pid, error) != 0)
+		return -1;
+	return write(permit, "", 1) == 1 ? 0 :
+	    error_set(error, "%s: %s", launch->program, strerror(errno));
+}
+
 int
 launch_program(const struct launch *launch, int *status, struct error *error)
 {
 	struct file_watch watch = { .fd = -1 };
 	struct saved_signals saved;
-	int report[2], why = 0, result;
-	ssize_t size;
+	int report[2], permit[2] = { -1, -1 }, why = 0, result = 0;
+	char may_run;
+	ssize_t size = 0;
 	pid_t pid;
 
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return error_set(error, "pipe: %s", strerror(errno));
+	if (launch->prepare != NULL && pipe2(permit, O_CLOEXEC) != 0) {
+		error_set(error, "pipe: %s", strerror(errno));
+		close(report[0]);
+		close(report[1]);
+		return -1;
+	}
 	fflush(NULL);
 	if (launch->library != NULL)
 		file_watch_begin(&watch, launch->output);
@@ -244,6 +264,11 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 	if (pid == 0) {
 		/* If the program cannot start, the pipe gets errno. */
 		launch_restore_signals(&saved);
+		/* Whoever is to follow the program is ready then. */
+		if (permit[1] >= 0)
+			close(permit[1]);
+		if (permit[0] >= 0 && read(permit[0], &may_run, 1) != 1)
+			_exit(127);
 		why = execute(launch);
 		_exit(write(report[1], &why, sizeof why) < 0 ? 126 : 127);
 	}
@@ -254,13 +279,21 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 		result = error_set(error, "%s: %s", launch->program,
 		                   strerror(errno));
 	} else {
+		result = launch_permit(launch, pid, permit[1], error);
+		if (permit[1] >= 0)
+			close(permit[1]);
+		permit[1] = -1;
 		do
 			size = read(report[0], &why, sizeof why);
 		while (size < 0 && errno == EINTR);
-		if (size != (ssize_t)sizeof why && launch->started != NULL)
+		if (result == 0 && size != (ssize_t)sizeof why &&
+		    launch->started != NULL)
 			launch->started(launch->context);
-		result = launch_wait_for(pid, &watch, status,
-		                         launch->cpu_ns, error);
+		if (result == 0 && launch->follow != NULL)
+			launch->follow(launch->follower);
+		if (launch_wait_for(pid, &watch, status, launch->cpu_ns,
+		                    error) != 0)
+			result = -1;
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,
 			                   why_not(why));
@@ -268,6 +301,9 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 	launch_restore_signals(&saved);
 	file_watch_end(&watch);
 	close(report[0]);
+	for (int i = 0; i < 2; i++)
+		if (permit[i] >= 0)
+			close(permit[i]);
 	return result;
 }
 

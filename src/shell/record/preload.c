@@ -38,7 +38,9 @@ check_elf(const char *path, int file, const void *head, size_t size,
 {
 	Elf64_Phdr segment = { 0 };
 	Elf64_Ehdr header = { 0 };
+	char loader[PATH_MAX];
 	struct stat status;
+	ssize_t length;
 
 	if (fstat(file, &status) != 0)
 		return error_set(error, "%s: %s", path, strerror(errno));
@@ -64,12 +66,18 @@ check_elf(const char *path, int file, const void *head, size_t size,
 		if (pread(file, &segment, sizeof segment, at) !=
 		    (ssize_t)sizeof segment)
 			break;
-		if (segment.p_type == PT_INTERP)
+		if (segment.p_type != PT_INTERP)
+			continue;
+		length = pread(file, loader, sizeof loader - 1,
+		               (off_t)segment.p_offset);
+		loader[length > 0 ? length : 0] = '\0';
+		if (strstr(loader, "/ld-musl-") == NULL)
 			return 0;
+		return error_set(error, "%s uses musl: the collector needs "
+		                 "glibc", path);
 	}
 	return error_set(error, "%s is statically linked: the collector "
-	                 "cannot be preloaded (link it dynamically to "
-	                 "profile it)", path);
+	                 "cannot be preloaded", path);
 }
 
 /* Checks one file; *next is its interpreter in head, or NULL. */

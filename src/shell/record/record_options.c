@@ -84,6 +84,31 @@ take_repeat(void *all, const char *word, struct error *error)
 	return 0;
 }
 
+/* "1234,redis-server": numbers of processes, or names. */
+static int
+take_processes(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+
+	if (*word == '\0')
+		return error_set(error, "-p: expected processes, like -p 1234 "
+		                 "or -p 1234,redis-server");
+	options->processes = word;
+	return 0;
+}
+
+static int
+take_duration(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+	uint64_t us;
+
+	if (resource_kind_time(word, &us, error) != 0)
+		return -1;
+	options->duration_ns = us * 1000;
+	return 0;
+}
+
 static int
 take_prompt(void *all, const char *word, struct error *error)
 {
@@ -132,6 +157,15 @@ const struct option_row record_option_rows[] = {
 	{ NULL, "--no-children", NULL,
 	  "samples only the program, not its child processes",
 	  RECORD_FLAG(is_alone) },
+	{ "-p", NULL, "PID[,PID...]",
+	  "samples processes that run already, all their threads and what they "
+	  "start, from outside: they are neither stopped nor changed. A name "
+	  "stands for all processes of that name. Ends when they end, after "
+	  "--for, or at Ctrl-C. The directory is NAME-PID.cpprof unless -o "
+	  "names another",
+	  take_processes, 0 },
+	{ NULL, "--for", "TIME", "with -p: how long to sample, like 10s",
+	  take_duration, 0 },
 	{ NULL, "--returns", NULL,
 	  "counts how often calls return, so that views show how often each "
 	  "path was taken", RECORD_FLAG(counts_returns) },
@@ -153,7 +187,8 @@ const struct option_row record_option_rows[] = {
 	  RECORD_FLAG(keeps_no_names) },
 	{ NULL, "--list", NULL,
 	  "lists every resource, its source on this machine, and why a better "
-	  "source is not used; runs nothing", RECORD_FLAG(wants_list) },
+	  "source is not used; runs nothing. With -p: what can be sampled of "
+	  "these processes", RECORD_FLAG(wants_list) },
 	{ NULL, "--help", NULL, "prints this help", RECORD_FLAG(wants_help) },
 	OPTIONS_END
 };
@@ -186,6 +221,27 @@ apply_frequency(struct record_options *options, struct error *error)
 	return 0;
 }
 
+/* With -p, some options have no meaning. */
+static int
+check_attach(const struct record_options *options, struct error *error)
+{
+	if (options->program != NULL)
+		return error_set(error, "-p %s: expected no program to run, "
+		                 "but there is %s", options->processes,
+		                 *options->program);
+	if (options->counts_returns)
+		return error_set(error, "--returns: returns can only be "
+		                 "counted inside a program that record starts");
+	if (options->is_random)
+		return error_set(error, "--random: intervals can only be "
+		                 "randomised inside a program that record "
+		                 "starts");
+	if (options->n_runs > 0)
+		return error_set(error, "--repeat: with -p nothing is run; "
+		                 "record several times, each with its own -o");
+	return 0;
+}
+
 int
 record_options_parse(struct record_options *options, char *const *words,
                      struct error *error)
@@ -200,8 +256,14 @@ record_options_parse(struct record_options *options, char *const *words,
 		return -1;
 	if (*words != NULL)
 		options->program = words;
-	else if (!options->wants_list && !options->wants_help)
-		return error_set(error, "expected a program to run");
+	if (options->processes != NULL)
+		return check_attach(options, error);
+	if (options->duration_ns != 0)
+		return error_set(error, "--for: only with -p, which samples "
+		                 "processes that run already");
+	if (*words == NULL && !options->wants_list && !options->wants_help)
+		return error_set(error, "expected a program to run, or -p PID "
+		                 "for one that runs already");
 	return 0;
 }
 
@@ -243,6 +305,8 @@ record_options_complete(struct completion *completion,
 		for (size_t i = 0; resource_kinds[i].name != NULL; i++)
 			completion_offer(completion, resource_kinds[i].name,
 			                 strlen(resource_kinds[i].name));
+	} else if (row != NULL && row->take == take_processes) {
+		attach_complete(completion);
 	} else if (takes_options && completion->prefix[0] == '-') {
 		for (row = record_option_rows; !option_is_end(row); row++)
 			completion_offer(completion, option_word(row),

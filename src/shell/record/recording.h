@@ -15,6 +15,7 @@
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/sample/sample.h"
 #include "src/shell/line/options.h"
 #include "src/shell/line/words.h"
 
@@ -44,6 +45,9 @@ const struct resource_kind *resource_kind_find(const char *name, size_t length,
 int resource_kind_interval(const struct resource_kind *kind, const char *text,
                            uint64_t *interval, struct error *error);
 
+/* Reads a time, in microseconds, in the same way; a bare number is seconds. */
+int resource_kind_time(const char *text, uint64_t *us, struct error *error);
+
 /* Reads a number of bytes in the same way. */
 int resource_kind_bytes(const char *text, uint64_t *bytes,
                         struct error *error);
@@ -68,9 +72,11 @@ struct record_options {
 	bool keeps_no_names;
 	uint64_t max_size;	/* of a file; 0: no limit */
 	unsigned n_runs;	/* of --repeat; 0: not given */
+	const char *processes;	/* of -p; NULL: a program is run */
+	uint64_t duration_ns;	/* of --for; 0: not given */
 	bool wants_list, wants_help;
 	char *const *program;	/* its words, then NULL; itself NULL only if
-				 * the list or help is wanted */
+				 * the list or help is wanted, or -p given */
 };
 
 /* The rows; their options are a struct record_options. */
@@ -98,7 +104,8 @@ void record_options_complete(struct completion *completion,
 /*
  * 0 when a library can be preloaded into the program in that file, or into
  * the interpreter that its #! line names; -1 with *error saying why not:
- * statically linked, set-user-ID, another machine's, not executable.
+ * statically linked, of another C library, set-user-ID, another machine's, not
+ * executable.  Such a program may still be sampled from outside.
  */
 int preload_check(const char *path, struct error *error);
 
@@ -141,6 +148,55 @@ struct offers {
 int offers_ask(struct offers *offers, const char *library,
                const char *resources, bool is_random, struct error *error);
 void offers_free(struct offers *offers);
+
+/* ---- attach.c ---- */
+
+/* Samples processes that run already, from outside (src/sample/sample.h). */
+
+struct recording;
+
+struct attach {
+	pid_t *pids;		/* [n] */
+	size_t n, capacity;
+	char name[NAME_MAX];	/* of the first, followed by its pid */
+};
+
+/*
+ * Finds the processes that -p names, "1234,redis-server", and checks whether
+ * they can be sampled.  Call attach_free even if it fails.
+ */
+int attach_find(struct attach *attach, const char *processes,
+                struct error *error);
+void attach_free(struct attach *attach);
+
+struct launch;
+
+/*
+ * Runs a program that the collector cannot be loaded into, and samples it and
+ * its child processes from outside, from the start on.  launch: as for
+ * launch_program, with the collector's parts unset.  *status: as there.  -1
+ * with *error set, also if perf events are forbidden; then it was not run.
+ */
+int attach_launch(struct launch *launch, const struct record_options *options,
+                  const struct recording *recording, const char *symfs,
+                  int *status, struct sampler_result *result,
+                  struct error *error);
+
+/* Samples them into the recording's directory; Ctrl-C ends it. */
+int attach_run(const struct attach *attach,
+               const struct record_options *options,
+               const struct recording *recording, const char *symfs,
+               struct sampler_result *result, struct error *error);
+
+/*
+ * Whether a resource can be sampled from outside: its source; "" if it cannot,
+ * and *why says so.
+ */
+const char *attach_offer(const struct resource_kind *kind,
+                         struct text_buffer *why);
+
+/* Offers the names and numbers of the processes that are running. */
+void attach_complete(struct completion *completion);
 
 /* ---- file_watch.c ---- */
 
@@ -367,6 +423,9 @@ struct recording_report {
 	bool opens;		/* the recording will be opened */
 	bool is_default;	/* no resource was asked for */
 	bool is_alone;		/* --no-children */
+	const struct sampler_result *outside;	/* of processes sampled from
+						 * outside; NULL: a program was
+						 * run */
 };
 
 /*
@@ -399,6 +458,14 @@ struct launch {
 				 * ends with NULL */
 	void (*started)(void *context);	/* called once the program runs */
 	void *context;
+	/*
+	 * If not NULL: called with the child before it becomes the program;
+	 * unless it returns 0, the program does not run.
+	 */
+	int (*prepare)(void *follower, pid_t child, struct error *error);
+	void (*follow)(void *follower);	/* called while the program runs;
+					 * returns once it has ended */
+	void *follower;
 	bool resets_sigpipe;	/* this process ignores SIGPIPE, but the
 				 * program should not */
 	void (*on_limit)(int);	/* what SIGXFSZ does in the program */

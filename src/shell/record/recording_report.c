@@ -2,6 +2,7 @@
 /* recording_report.c -- reports on a recording in a few lines. */
 #include "src/shell/record/recording.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -125,7 +126,10 @@ report_samples(const struct recording_report *report,
 		snprintf(status, sizeof status, "exit status %d; ",
 		         report->status);
 	recording_report_add_samples(summary, &samples);
-	if (summary->n_processes == 0) {
+	if (summary->n_processes == 0 && report->outside != NULL) {
+		message_note("no samples: nothing of the resource was used "
+		             "while the processes were sampled");
+	} else if (summary->n_processes == 0) {
 		text_free(&samples);
 		sampled_time_add_none(report->time, &samples);
 		message_note("%sno samples: %s", status,
@@ -136,6 +140,29 @@ report_samples(const struct recording_report *report,
 		             report->opens ? "" : "; open them with: cpprof ",
 		             report->opens ? "" : name);
 	text_free(&samples);
+}
+
+/* CPU time without samples, if it is more than noise. */
+static void
+report_unseen(const struct recording_report *report)
+{
+	const struct sampler_result *outside = report->outside;
+	struct text_buffer why = { 0 };
+
+	if (outside == NULL || outside->unseen_ns < 10000000 ||
+	    outside->unseen_ns < outside->cpu_ns / 20)
+		return;
+	if (outside->sees_kernel)
+		text_add_string(&why, "threads ended before their next sample, "
+		                "or timers were late; -F 1000 samples more "
+		                "often");
+	else
+		sample_events_explain(EACCES, &why);
+	message_note("%.2f CPU s have no sample%s, and are shown as "
+	             "[partial]: %s", (double)outside->unseen_ns / 1e9,
+	             outside->sees_kernel ? "" : ", mostly in the kernel",
+	             text_string(&why));
+	text_free(&why);
 }
 
 void
@@ -166,8 +193,8 @@ recording_report(const struct recording_report *report)
 		message_note("%" PRIu64 " process%s used io_uring, whose I/O "
 		             "is not counted", n_rings,
 		             n_rings == 1 ? "" : "es");
-	if (!report->is_alone && summary.n_processes > 0 &&
-	    sampled_time_add_missing(time, &missing))
+	if (report->outside == NULL && !report->is_alone &&
+	    summary.n_processes > 0 && sampled_time_add_missing(time, &missing))
 		message_note("%s", text_string(&missing));
 	text_free(&missing);
 	if (summary.n_running > 0)
@@ -176,7 +203,9 @@ recording_report(const struct recording_report *report)
 		             "recorded until it ends" :
 		             "%" PRIu64 " processes are still running and will "
 		             "be recorded until they end", summary.n_running);
-	if (summary.n_running == 0 && report->is_default &&
+	report_unseen(report);
+	if (report->outside == NULL &&
+	    summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))
 		message_note("almost no CPU time was used; try "

@@ -31,6 +31,12 @@ static const struct resource_unit time_units[] = {
 	{ "", 1 }, { "us", 1 }, { "ms", 1e3 }, { "s", 1e6 }, { NULL, 0 }
 };
 
+/* Of how long something takes. */
+static const struct resource_unit duration_units[] = {
+	{ "", 1e6 }, { "us", 1 }, { "ms", 1e3 }, { "s", 1e6 }, { "min", 6e7 },
+	{ "h", 3.6e9 }, { NULL, 0 }
+};
+
 static const struct resource_unit byte_units[] = {
 	{ "", 1 }, { "B", 1 },
 	{ "K", 0x1p10 }, { "k", 0x1p10 }, { "KiB", 0x1p10 },
@@ -111,6 +117,14 @@ resource_kind_interval(const struct resource_kind *kind, const char *text,
 	          text_string(&gticks), example);
 	text_free(&gticks);
 	return -1;
+}
+
+int
+resource_kind_time(const char *text, uint64_t *us, struct error *error)
+{
+	if (resource_kinds_read_amount(text, duration_units, 1, us))
+		return 0;
+	return error_set(error, "%s: expected a time, like 10s or 500ms", text);
 }
 
 int

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+libcore_a_SOURCES += \
+	src/sample/sample.h \
+	src/sample/sample_events.c \
+	src/sample/sample_file.c \
+	src/sample/sample_stack.c \
+	src/sample/sample_target.c \
+	src/sample/sampler.c

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sample.h -- the sampler outside the program: it records processes that run.
+ *
+ * The kernel samples the threads of a process by perf events and copies their
+ * registers and the top of their stacks.  The sampler unwinds these copies while
+ * the process runs, and counts the stacks in the same file that the collector
+ * writes from inside (lib/cpprofdata.h).  It neither stops nor changes the
+ * process.
+ *
+ *	sample_target.c	whether a process can be sampled, and if not, what to do
+ *	sample_events.c	perf events: of which threads, and what they give
+ *	sample_stack.c	from the copy of a stack to its frames
+ *	sample_file.c	the file of one process
+ *	sampler.c	processes and threads from the beginning to the end
+ */
+#ifndef CPPROF_SAMPLE_SAMPLE_H
+#define CPPROF_SAMPLE_SAMPLE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/cpprofdata.h"
+#include "src/base/error.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/perf/perf_data.h"
+#include "src/symbols/unwind/stack_unwinder.h"
+
+/* ---- sample_events.c ---- */
+
+/*
+ * The kernel's events, which are sampled for threads and all that these start.
+ *
+ * Each thread has an event on each processor, since only then are events
+ * inherited; all events of a processor write to one ring buffer.
+ */
+
+/* A resource that can be sampled from outside. */
+struct sample_kind {
+	const char *name;	/* as in lib/resources.def */
+	const char *source;	/* for people */
+	uint32_t type;		/* of struct perf_event_attr */
+	uint64_t config;
+	uint64_t scale;		/* what the event counts in a gtick */
+	uint64_t interval;	/* the default, in gticks */
+	bool is_kernel;		/* happens only in the kernel */
+};
+
+/* Ends with a NULL name. */
+extern const struct sample_kind sample_kinds[];
+
+/* The row of a resource; NULL: it cannot be sampled from outside. */
+const struct sample_kind *sample_kind_find(const char *name);
+
+/*
+ * Whether this machine has the event and this user may sample it in their own
+ * processes: 0, or an errno.  *sees_kernel: also in the kernel.
+ */
+int sample_kind_try(const struct sample_kind *kind, bool *sees_kernel);
+
+/* Says what forbids perf events, by the errno of a failed attempt. */
+void sample_events_explain(int number, struct text_buffer *text);
+
+struct sample_events_options {
+	unsigned n_kinds;
+	struct {
+		const struct sample_kind *kind;
+		uint64_t interval;	/* in gticks */
+	} kinds[CPPROFDATA_MAX_RESOURCES];
+	bool is_alone;		/* child processes are not sampled */
+	bool starts_at_exec;	/* events count from the thread's next exec */
+};
+
+struct sample_events;
+
+/*
+ * Asks nothing of the kernel yet.  Freed with sample_events_free; NULL with
+ * *error set.
+ */
+struct sample_events *sample_events_new(
+    const struct sample_events_options *options, struct error *error);
+void sample_events_free(struct sample_events *events);
+
+/*
+ * Whether what happens in the kernel is sampled, too; known once there is a
+ * thread.
+ */
+bool sample_events_see_kernel(const struct sample_events *events);
+
+/* On how many processors threads are sampled. */
+size_t sample_events_n_processors(const struct sample_events *events);
+
+/*
+ * Begins to sample a thread: 1, or 0 if there is no such thread any more.  -1
+ * with *error set: what forbids it, and the way on.
+ */
+int sample_events_add(struct sample_events *events, pid_t tid,
+                      struct error *error);
+
+/*
+ * Delivers all records that the kernel has written so far, in the order of
+ * time.  0, or -1 as soon as `deliver` returns that.
+ */
+typedef int sample_deliver(void *context, const struct perf_record *record,
+                           struct error *error);
+int sample_events_drain(struct sample_events *events, sample_deliver *deliver,
+                        void *context, struct error *error);
+
+/*
+ * Waits for some milliseconds; if is_eager, only until there is a sample.
+ * Returns early if a signal was handled.
+ */
+void sample_events_wait(const struct sample_events *events, int timeout_ms,
+                        bool is_eager);
+
+/* The events as the reader of perf.data knows them: event i is kind i. */
+const struct perf_events *sample_events_table(
+    const struct sample_events *events);
+
+/* ---- sample_stack.c ---- */
+
+/* From a sample to the frames of its stack. */
+
+/* What frames are looked up in; borrowed. */
+struct sample_space {
+	struct perf_machine *machine;
+	const struct profile *profile;	/* has the machine's modules */
+	struct module_cache *modules;
+};
+
+struct sample_frame {
+	uint32_t module;	/* of the profile, or NO_MODULE */
+	uint64_t address;	/* in the module */
+};
+
+struct sample_stack {
+	struct sample_frame *frames;	/* [n] innermost first */
+	size_t n, capacity;
+	bool is_partial;
+	enum cpprofdata_drop why;	/* if it is */
+	bool was_guessed;
+	bool was_late;		/* the copy did not reach to its end */
+};
+
+struct sample_walker;
+
+/* Freed with sample_walker_free; NULL with *error set. */
+struct sample_walker *sample_walker_new(const struct sample_space *space,
+                                        struct error *error);
+void sample_walker_free(struct sample_walker *walker);
+
+/*
+ * Walks the stack of a sample.  What the copy does not have is read from the
+ * thread's memory as it is now, and counts only if the return addresses in the
+ * outer part of the copy are still there: then the frames outside it have not
+ * been left.  The result belongs to the walker and is valid until its next
+ * call; NULL with *error set for want of memory.
+ */
+const struct sample_stack *sample_walk(struct sample_walker *walker,
+                                       const struct perf_attr *attr,
+                                       const struct perf_sample *sample,
+                                       struct error *error);
+
+/* ---- sample_file.c ---- */
+
+/*
+ * The file of one process, which is a whole profile at every instant.
+ *
+ * Unlike the collector's store, there are many files at a time in one process,
+ * which has one thread and may allocate memory.  What lib/cpprofdata.h says of
+ * the order of writing holds here, too.
+ */
+
+/* What all files of a recording have in common. */
+struct sample_recording {
+	int directory;		/* open; files are made there */
+	unsigned n_resources;
+	struct sample_resource {
+		const char *name, *gtick, *source;
+		uint64_t interval;
+	} resources[CPPROFDATA_MAX_RESOURCES];
+	uint64_t max_size;	/* of a file; 0: no limit */
+	uint64_t origin_ns, origin_mono_ns;	/* when it began: UTC, and by
+						 * CLOCK_MONOTONIC */
+};
+
+/* What is known of a process.  Texts are borrowed, and "" if unknown. */
+struct sample_facts {
+	uint32_t pid, parent_pid, user;
+	uint64_t start_mono_ns;		/* when it began, or its program */
+	const char *executable, *directory;
+	const char *arguments;		/* [arguments_size], each with a NUL */
+	size_t arguments_size;
+	bool continues;			/* it ran another program before, which
+					 * has a file */
+};
+
+struct sample_file;
+
+/* Freed with sample_file_free; NULL with *error set. */
+struct sample_file *sample_file_new(const struct sample_recording *recording,
+                                    const struct sample_facts *facts,
+                                    struct error *error);
+
+/* Closes the file as it is. */
+void sample_file_free(struct sample_file *file);
+
+/*
+ * The number of a module, added if its key is new.  UINT32_MAX with *error set
+ * if there is no room.
+ */
+uint32_t sample_file_module(struct sample_file *file, uint32_t key,
+                            const struct cpprofdata_module *module,
+                            const char *path, struct error *error);
+
+struct sample_thread;
+
+/*
+ * A record for a thread that begins to be sampled.  It may be that of a thread
+ * of the same name that has ended.  NULL with *error set if there is no room.
+ */
+struct sample_thread *sample_file_thread(struct sample_file *file,
+                                         uint32_t tid, const char *name,
+                                         struct error *error);
+
+/* Notes that the thread has another name, or has ended. */
+void sample_thread_rename(struct sample_thread *thread, const char *name);
+void sample_thread_end(struct sample_file *file, struct sample_thread *thread,
+                       uint64_t mono_ns);
+
+/* A frame as nodes hold it. */
+struct sample_place {
+	uint32_t module;	/* a number, or CPPROFDATA_NO_MODULE, ... */
+	uint64_t offset;
+};
+
+/*
+ * Counts a sample with `hits` hits of a resource at the end of a path, its
+ * outermost frame first, n > 0.  If there is no room, the hits are counted as
+ * lost.
+ */
+void sample_file_count(struct sample_file *file, struct sample_thread *thread,
+                       const struct sample_place *path, size_t n,
+                       unsigned resource, uint64_t hits, uint64_t mono_ns);
+
+/* Counts samples under a reason; those that are lost, of a resource. */
+void sample_file_drop(struct sample_file *file, enum cpprofdata_drop reason,
+                      unsigned resource, uint64_t samples, uint64_t hits);
+
+/* Notes the CPU time that the process has used while it was sampled. */
+void sample_file_note_cpu(struct sample_file *file, uint64_t cpu_ns,
+                          uint64_t sampling_ns);
+
+/* How many threads were seen. */
+void sample_file_note_threads(struct sample_file *file, uint64_t n);
+
+/* The process, or its sampling, has ended. */
+void sample_file_finish(struct sample_file *file, uint64_t mono_ns);
+
+/* Hits of a resource that are in the tree. */
+uint64_t sample_file_hits(const struct sample_file *file, unsigned resource);
+
+/* ---- sample_target.c ---- */
+
+/* Whether a process can be sampled. */
+
+/*
+ * 0; or -1 with *error saying why it cannot, and the shortest way on: no such
+ * process, a zombie, a kernel thread, a 32-bit process, another user's, or
+ * cpprof itself.
+ */
+int sample_target_check(pid_t pid, struct error *error);
+
+/* ---- sampler.c ---- */
+
+/* Processes and their threads, from the beginning to the end. */
+
+struct sampler_options {
+	const struct sample_recording *recording;
+	struct sample_events_options events;
+	uint64_t duration_ns;	/* 0: no limit */
+	bool ends_with_first;	/* when the process that was added first ends,
+				 * though others still run */
+	const char *symfs;	/* as in read_options */
+};
+
+/* What became of it. */
+struct sampler_result {
+	uint64_t n_samples, n_processes, n_lost;
+	uint64_t own_cpu_ns;	/* of the sampler */
+	uint64_t cpu_ns;	/* of the processes, while they were sampled */
+	uint64_t unseen_ns;	/* the part of it without samples */
+	bool sees_kernel;
+};
+
+struct sampler;
+
+/*
+ * Prepares to sample; nothing is sampled yet.  The options must outlive the
+ * result, which sampler_free frees.  NULL with *error set.
+ */
+struct sampler *sampler_new(const struct sampler_options *options,
+                            struct error *error);
+void sampler_free(struct sampler *sampler);
+
+/* Begins to sample all threads of a process. */
+int sampler_add(struct sampler *sampler, pid_t pid, struct error *error);
+
+/*
+ * Takes a record of the kernel, at its turn.  (sampler_run takes all; this is
+ * for tests.)  *sampler is a struct sampler.
+ */
+int sampler_take(void *sampler, const struct perf_record *record,
+                 struct error *error);
+
+/* The layout of the records: event 0 reports what processes do. */
+const struct perf_events *sampler_events(const struct sampler *sampler);
+
+/*
+ * Samples until the time is over, all processes have ended, or
+ * interrupt_requested is set (src/base/progress.h).
+ */
+int sampler_run(struct sampler *sampler, struct sampler_result *result,
+                struct error *error);
+
+#endif

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sample_events.c -- opens perf events and empties their ring buffers.
+ *
+ * The owner of a processor's ring buffer is an event of this process that never
+ * happens.  So the buffer stays when sampled threads end, and polling it does
+ * not report their end.  Descriptors of ended threads stay open: what their
+ * events' heirs count is written through them.
+ */
+/* Before perf_data.h, whose marks of call chains have the same names. */
+#include <linux/perf_event.h>
+
+#include "src/sample/sample.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+
+enum {
+	SAMPLE_COPY = 8192,		/* bytes of a stack that are copied */
+	SAMPLE_RING_PAGES = 128,	/* what every user may lock */
+	SAMPLE_RING_LEAST = 8,
+	SAMPLE_CPUS_MAX = 4096,
+	SAMPLE_EAGER_MAX = 64,	/* threads; with more, waking up this process
+				 * would cost them too much */
+};
+
+/*
+ * The registers to be copied, by processor.  perf_frame_begin reads them.
+ */
+#if defined __x86_64__
+/* All but flags and segments. */
+enum { SAMPLE_REGISTERS = 0xff01ff };
+#else
+#error "the registers of this processor are not known"
+#endif
+
+const struct sample_kind sample_kinds[] = {
+	{ "cpu", "perf event cpu-clock, from outside", PERF_TYPE_SOFTWARE,
+	  PERF_COUNT_SW_CPU_CLOCK, 1000, 4000, false },
+	{ "page-faults", "perf event page-faults, from outside",
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, 50, false },
+	{ "major-faults", "perf event major-faults, from outside",
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, 1, false },
+	{ "minor-faults", "perf event minor-faults, from outside",
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, 50, false },
+	{ "context-switches", "perf event context-switches, from outside",
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 10, true },
+	{ "cycles", "perf event cycles:u, from outside", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_CPU_CYCLES, 1, 10000000, false },
+	{ "instructions", "perf event instructions:u, from outside",
+	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1, 10000000, false },
+	{ "cache-misses", "perf event cache-misses:u, from outside",
+	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 1, 10000, false },
+	{ "branch-misses", "perf event branch-misses:u, from outside",
+	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 1, 10000, false },
+	{ NULL, NULL, 0, 0, 0, 0, false }
+};
+
+/* The ring buffer of a processor. */
+struct sample_ring {
+	int cpu, owner;
+	struct perf_event_mmap_page *page;
+	size_t size;		/* of the data, a power of two */
+};
+
+/* A record that was taken out of a ring. */
+struct sample_taken {
+	uint64_t time;
+	size_t begin;		/* in the bytes taken */
+};
+
+struct sample_events {
+	struct sample_events_options options;
+	bool sees_kernel;
+	struct perf_event_attr attrs[CPPROFDATA_MAX_RESOURCES];
+	struct perf_events table;
+	struct sample_ring *rings;	/* [n_rings] */
+	size_t n_rings;
+	int *fds;			/* [n_fds] */
+	size_t n_fds, fds_capacity;
+	size_t n_threads;
+	unsigned char *bytes;		/* [n_bytes] records of this round */
+	size_t n_bytes, bytes_capacity;
+	struct sample_taken *taken;	/* [n_taken] */
+	size_t n_taken, taken_capacity;
+	unsigned char whole[PERF_RECORD_SIZE_MAX + 1];	/* a record that was
+							 * in two pieces */
+};
+
+const struct sample_kind *
+sample_kind_find(const char *name)
+{
+	for (const struct sample_kind *kind = sample_kinds; kind->name != NULL;
+	     kind++)
+		if (strcmp(kind->name, name) == 0)
+			return kind;
+	return NULL;
+}
+
+static int
+sample_event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1,
+	                    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The fields that all events and the owners of rings have in common. */
+static struct perf_event_attr
+sample_event_attr(uint32_t type, uint64_t config)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = type,
+		.config = config,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+		    PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.exclude_hv = 1,
+		.exclude_guest = 1,
+	};
+}
+
+static struct perf_event_attr
+sample_kind_attr(const struct sample_kind *kind, bool sees_kernel)
+{
+	struct perf_event_attr attr = sample_event_attr(kind->type,
+	                                                kind->config);
+
+	attr.sample_period = kind->interval * kind->scale;
+	/* As the resources of this type are defined. */
+	attr.exclude_kernel = !sees_kernel || kind->type == PERF_TYPE_HARDWARE;
+	return attr;
+}
+
+int
+sample_kind_try(const struct sample_kind *kind, bool *sees_kernel)
+{
+	int fd = -1, why = 0;
+
+	for (int kernel = 1; fd < 0 && kernel >= kind->is_kernel; kernel--) {
+		struct perf_event_attr attr = sample_kind_attr(kind,
+		                                               kernel != 0);
+
+		*sees_kernel = kernel != 0;
+		fd = sample_event_open(&attr, 0, -1);
+		why = fd < 0 ? errno : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return why;
+}
+
+/* The number in a file of /proc; INT_MIN: there is none. */
+static int
+sample_events_setting(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int number = INT_MIN;
+
+	if (file == NULL)
+		return INT_MIN;
+	if (fscanf(file, "%d", &number) != 1)
+		number = INT_MIN;
+	fclose(file);
+	return number;
+}
+
+void
+sample_events_explain(int number, struct text_buffer *text)
+{
+	const int paranoid = sample_events_setting(
+	    "/proc/sys/kernel/perf_event_paranoid");
+
+	if (number == ENOSYS || paranoid == INT_MIN)
+		text_add_string(text, "this kernel has no perf events");
+	else if (number == ENOENT || number == ENODEV ||
+	         number == EOPNOTSUPP)
+		text_add_string(text, "this machine has no such event");
+	else if (number == EMFILE || number == ENFILE)
+		text_add_string(text, "too many open files: raise the limit "
+		                "with ulimit -n, or sample fewer threads");
+	else if (number == ENOMEM || number == ENOSPC)
+		text_add_format(text, "the kernel has no room for more perf "
+		                "events (%s)", strerror(number));
+	else if (number == EACCES && paranoid > 2)
+		text_add_format(text, "kernel.perf_event_paranoid is %d, which "
+		                "forbids perf events: run cpprof as root, or "
+		                "set it to 2 with sysctl -w "
+		                "kernel.perf_event_paranoid=2", paranoid);
+	else if (number == EACCES && paranoid > 1)
+		text_add_format(text, "kernel.perf_event_paranoid is %d, which "
+		                "hides the kernel: run cpprof as root, or set "
+		                "it to 1 with sysctl -w "
+		                "kernel.perf_event_paranoid=1", paranoid);
+	else if (number == EPERM)
+		text_add_string(text, "perf events are forbidden here, as "
+		                "seccomp does in most containers: run cpprof "
+		                "outside the container, or start that with "
+		                "--cap-add PERFMON or --security-opt "
+		                "seccomp=unconfined");
+	else
+		text_add_format(text, "perf events are forbidden (%s)",
+		                strerror(number));
+}
+
+/* ---- rings ---- */
+
+/* Maps as large a buffer as the user may lock. */
+static bool
+sample_ring_map(struct sample_ring *ring, size_t page_size)
+{
+	for (size_t pages = SAMPLE_RING_PAGES; pages >= SAMPLE_RING_LEAST;
+	     pages /= 2) {
+		void *at = mmap(NULL, (pages + 1) * page_size, PROT_READ |
+		                PROT_WRITE, MAP_SHARED, ring->owner, 0);
+
+		if (at == MAP_FAILED)
+			continue;
+		ring->page = at;
+		ring->size = pages * page_size;
+		return true;
+	}
+	return false;
+}
+
+static int
+sample_events_open_rings(struct sample_events *events, struct error *error)
+{
+	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	const long n = sysconf(_SC_NPROCESSORS_CONF);
+	struct text_buffer why = { 0 };
+	int number = ENODEV;
+
+	events->rings = memory_array((size_t)(n > 0 ? n : 1),
+	                             sizeof *events->rings, error);
+	if (events->rings == NULL)
+		return -1;
+	for (int cpu = 0; cpu < n && cpu < SAMPLE_CPUS_MAX; cpu++) {
+		struct sample_ring *ring = &events->rings[events->n_rings];
+		struct perf_event_attr attr = sample_event_attr(
+		    PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+
+		attr.exclude_kernel = 1;
+		*ring = (struct sample_ring){ .cpu = cpu,
+			.owner = sample_event_open(&attr, 0, cpu) };
+		number = ring->owner < 0 ? errno : 0;
+		if (number == ENODEV)
+			continue;	/* the processor is off */
+		if (number == 0 && !sample_ring_map(ring, page_size)) {
+			number = errno;
+			close(ring->owner);
+			error_set(error, "no memory for the samples of a "
+			          "processor (%s): raise "
+			          "kernel.perf_event_mlock_kb, or end other "
+			          "recordings", strerror(number));
+			return -1;
+		}
+		if (number != 0)
+			break;
+		events->n_rings++;
+	}
+	if (number == 0 || (number == ENODEV && events->n_rings > 0))
+		return 0;
+	sample_events_explain(number, &why);
+	error_set(error, "%s", text_string(&why));
+	text_free(&why);
+	return -1;
+}
+
+/* ---- events ---- */
+
+static void
+sample_events_fill_attr(const struct sample_events *events, unsigned i,
+                        struct perf_event_attr *attr)
+{
+	const struct sample_events_options *options = &events->options;
+
+	*attr = sample_kind_attr(options->kinds[i].kind, events->sees_kernel);
+	attr->sample_period = options->kinds[i].interval *
+	    options->kinds[i].kind->scale;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = SAMPLE_REGISTERS;
+	attr->sample_stack_user = SAMPLE_COPY;
+	attr->inherit = 1;
+	attr->inherit_thread = options->is_alone;
+	attr->wakeup_events = 1;
+	if (options->starts_at_exec) {
+		attr->disabled = 1;
+		attr->enable_on_exec = 1;
+	}
+	if (i > 0)
+		return;
+	/* One event reports what the process does. */
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->build_id = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+}
+
+struct sample_events *
+sample_events_new(const struct sample_events_options *options,
+                  struct error *error)
+{
+	struct sample_events *events = memory_array(1, sizeof *events, error);
+
+	if (events == NULL)
+		return NULL;
+	events->options = *options;
+	events->sees_kernel = true;
+	for (unsigned i = 0; i < options->n_kinds; i++) {
+		sample_events_fill_attr(events, i, &events->attrs[i]);
+		perf_events_add(&events->table, (const unsigned char *)
+		                &events->attrs[i], sizeof events->attrs[i],
+		                error);
+	}
+	if (!error->is_set)
+		return events;
+	sample_events_free(events);
+	return NULL;
+}
+
+/* Tries each event, and whether it may be sampled in the kernel. */
+static int
+sample_events_try(struct sample_events *events, struct error *error)
+{
+	for (unsigned i = 0; i < events->options.n_kinds; i++) {
+		const struct sample_kind *kind =
+		    events->options.kinds[i].kind;
+		struct text_buffer why = { 0 };
+		bool sees_kernel;
+		int number = sample_kind_try(kind, &sees_kernel);
+
+		events->sees_kernel &= sees_kernel;
+		if (number == 0)
+			continue;
+		sample_events_explain(number, &why);
+		error_set(error, "%s cannot be sampled from outside: %s",
+		          kind->name, text_string(&why));
+		text_free(&why);
+		return -1;
+	}
+	for (unsigned i = 0; i < events->options.n_kinds; i++)
+		sample_events_fill_attr(events, i, &events->attrs[i]);
+	return 0;
+}
+
+/* Before the first thread. */
+static int
+sample_events_open(struct sample_events *events, struct error *error)
+{
+	struct rlimit limit;
+
+	/* Each thread takes a file for each processor. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return sample_events_try(events, error) == 0 ?
+	    sample_events_open_rings(events, error) : -1;
+}
+
+void
+sample_events_free(struct sample_events *events)
+{
+	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (events == NULL)
+		return;
+	for (size_t i = 0; i < events->n_fds; i++)
+		close(events->fds[i]);
+	for (size_t i = 0; i < events->n_rings; i++) {
+		munmap(events->rings[i].page, events->rings[i].size +
+		       page_size);
+		close(events->rings[i].owner);
+	}
+	free(events->bytes);
+	free(events->taken);
+	perf_events_free(&events->table);
+	free(events->rings);
+	free(events->fds);
+	free(events);
+}
+
+bool
+sample_events_see_kernel(const struct sample_events *events)
+{
+	return events->sees_kernel;
+}
+
+size_t
+sample_events_n_processors(const struct sample_events *events)
+{
+	return events->n_rings;
+}
+
+const struct perf_events *
+sample_events_table(const struct sample_events *events)
+{
+	return &events->table;
+}
+
+/* Opens the event of a kind on a processor; an errno. */
+static int
+sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
+                       const struct sample_ring *ring, struct error *error)
+{
+	struct perf_event_attr *attr = &events->attrs[i];
+	uint64_t id;
+	int fd;
+
+	if (memory_grow(&events->fds, &events->fds_capacity, events->n_fds + 1,
+	                sizeof *events->fds, error) != 0)
+		return ENOMEM;
+	fd = sample_event_open(attr, tid, ring->cpu);
+	/* Before Linux 5.12 there are no build-ids, before 5.13 no threads
+	 * without children. */
+	if (fd < 0 && errno == EINVAL && attr->build_id) {
+		attr->build_id = 0;
+		fd = sample_event_open(attr, tid, ring->cpu);
+	}
+	if (fd < 0 && errno == EINVAL && attr->inherit_thread) {
+		attr->inherit_thread = 0;
+		fd = sample_event_open(attr, tid, ring->cpu);
+	}
+	if (fd < 0)
+		return errno;
+	events->fds[events->n_fds++] = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->owner) != 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+		return errno;
+	return perf_events_add_id(&events->table, id, i, error) == 0 ? 0 :
+	    ENOMEM;
+}
+
+int
+sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
+{
+	const size_t n_before = events->n_fds;
+	struct text_buffer why = { 0 };
+	int number = 0;
+
+	if (events->n_rings == 0 && sample_events_open(events, error) != 0)
+		return -1;
+	for (size_t k = 0; number == 0 && k < events->n_rings; k++)
+		for (unsigned i = 0; number == 0 &&
+		     i < events->options.n_kinds; i++)
+			number = sample_events_open_one(events, i, tid,
+			    &events->rings[k], error);
+	if (number == 0) {
+		events->n_threads++;
+		return 1;
+	}
+	while (events->n_fds > n_before)
+		close(events->fds[--events->n_fds]);
+	if (number == ESRCH)
+		return 0;
+	sample_events_explain(number, &why);
+	error_set(error, "thread %ld: %s", (long)tid, text_string(&why));
+	text_free(&why);
+	return -1;
+}
+
+/* ---- records ---- */
+
+/* Keeps a copy of a record. */
+static int
+sample_events_take(struct sample_events *events,
+                   const struct perf_record *record, struct error *error)
+{
+	if (memory_grow(&events->taken, &events->taken_capacity,
+	                events->n_taken + 1, sizeof *events->taken,
+	                error) != 0 ||
+	    memory_grow(&events->bytes, &events->bytes_capacity,
+	                events->n_bytes + record->size, 1, error) != 0)
+		return -1;
+	memcpy(events->bytes + events->n_bytes, record->bytes, record->size);
+	events->taken[events->n_taken++] = (struct sample_taken){
+		perf_events_time(&events->table, record), events->n_bytes
+	};
+	events->n_bytes += record->size;
+	return 0;
+}
+
+/* By time; of one time, as they were taken. */
+static int
+sample_events_compare(const void *left, const void *right)
+{
+	const struct sample_taken *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* Takes all records out of a ring. */
+static int
+sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
+                  struct error *error)
+{
+	const unsigned char *data = (const unsigned char *)ring->page +
+	    ring->page->data_offset;
+	const uint64_t head = __atomic_load_n(&ring->page->data_head,
+	                                      __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->page->data_tail;
+	int result = 0;
+
+	while (result == 0 && tail < head) {
+		const size_t at = (size_t)tail & (ring->size - 1);
+		const size_t left = ring->size - at;
+		struct perf_record record = perf_record_at(data + at, tail);
+
+		/* The kernel writes multiples of 8, so the head is whole. */
+		if (record.size < PERF_HEADER_SIZE || record.size > head - tail)
+			break;
+		if (record.size > left) {
+			memcpy(events->whole, data + at, left);
+			memcpy(events->whole + left, data, record.size - left);
+			record.bytes = events->whole;
+		}
+		result = sample_events_take(events, &record, error);
+		tail += record.size;
+	}
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+	return result;
+}
+
+int
+sample_events_drain(struct sample_events *events, sample_deliver *deliver,
+                    void *context, struct error *error)
+{
+	int result = 0;
+
+	events->n_taken = events->n_bytes = 0;
+	for (size_t i = 0; i < events->n_rings; i++)
+		if (sample_ring_drain(events, &events->rings[i], error) != 0)
+			return -1;
+	if (events->n_taken > 0)
+		qsort(events->taken, events->n_taken, sizeof *events->taken,
+		      sample_events_compare);
+	for (size_t i = 0; result == 0 && i < events->n_taken; i++) {
+		const struct perf_record record = perf_record_at(
+		    events->bytes + events->taken[i].begin, 0);
+
+		result = deliver(context, &record, error);
+	}
+	return result;
+}
+
+void
+sample_events_wait(const struct sample_events *events, int timeout_ms,
+                   bool is_eager)
+{
+	enum { POLLED_MAX = 1024 };
+	struct pollfd polled[POLLED_MAX];
+	nfds_t n = 0;
+
+	if (is_eager && events->n_threads > SAMPLE_EAGER_MAX)
+		timeout_ms = 1;
+	else if (is_eager)
+		for (; n < events->n_rings && n < POLLED_MAX; n++)
+			polled[n] = (struct pollfd){ events->rings[n].owner,
+				POLLIN, 0 };
+	poll(polled, n, timeout_ms);
+}

@@ -1,0 +1,937 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sampler.c -- processes and threads, from the beginning to the end.
+ *
+ * The kernel's records say which threads start, end, execute programs and map
+ * files.  They are applied in the order of time, and each sample is walked in
+ * the machine as it is then (src/formats/perf/perf_machine.c).  A process gets
+ * its file with its first sample; when it executes another program it begins a
+ * new one.
+ */
+#include "src/sample/sample.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/bytes.h"
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/formats/reader.h"
+
+enum {
+	SAMPLER_NAME = 16,		/* of a thread, as the kernel has it */
+	SAMPLER_WAIT_MS = 20,
+	SAMPLER_ARGUMENTS_MAX = 65536,
+	SAMPLER_SCANS_MAX = 100,	/* of a process that starts threads all
+					 * the time */
+};
+
+#define SAMPLER_EAGER_NS UINT64_C(1000000000)	/* after a late read */
+#define SAMPLER_MUCH_NS UINT64_C(50000000)	/* CPU time of a process that
+						 * should have a sample */
+#define SAMPLER_CHECK_NS UINT64_C(250000000)	/* between two looks at CPU
+						 * times and for processes that
+						 * are gone */
+
+struct sampler_process;
+
+struct sampler_thread {
+	uint32_t tid;
+	char name[SAMPLER_NAME + 1];
+	struct sampler_process *process;
+	struct sampler_thread *next;	/* of the process */
+	struct sample_thread *record;	/* NULL: no sample yet */
+};
+
+struct sampler_process {
+	uint32_t pid, parent_pid;
+	struct sampler_thread *threads;
+	uint64_t n_live, n_started;
+	uint64_t start_mono_ns;		/* of its program, or of sampling */
+	bool continues;			/* ran another program before */
+	struct sample_file *file;	/* NULL: no sample yet */
+	uint64_t n_samples;		/* of this file */
+	/* CPU time of the process when its file began, at the last look, and
+	 * how much of it was charged to no stack. */
+	uint64_t cpu_begin_ns, cpu_ns, unseen_ns;
+	bool has_cpu;
+};
+
+struct sampler {
+	const struct sampler_options *options;
+	struct sample_events *events;
+	struct profile *profile;	/* has the machine's modules */
+	struct module_cache *modules;
+	struct perf_machine *machine;
+	struct sample_walker *walker;
+	struct id_table pids, tids;	/* their numbers index: */
+	struct sampler_process **processes;	/* NULL: ended */
+	struct sampler_thread **threads;
+	size_t processes_capacity, threads_capacity;
+	size_t n_live;			/* processes */
+	struct sample_place *path;
+	size_t path_capacity;
+	uint64_t now_ns;		/* of the last record */
+	uint64_t eager_until_ns, next_check_ns;
+	uint64_t lost;			/* records, not in any file yet */
+	uint64_t own_begin_ns;
+	uint32_t first;		/* process that was added first */
+	uint32_t n_checks;
+	struct sampler_result result;
+};
+
+static uint64_t
+sampler_clock(clockid_t clock)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what is there ---- */
+
+static struct sampler_process *
+sampler_find_process(const struct sampler *sampler, uint32_t pid)
+{
+	uint32_t number = id_table_find(&sampler->pids, pid);
+
+	return number == NO_ID ? NULL : sampler->processes[number];
+}
+
+static struct sampler_thread *
+sampler_find_thread(const struct sampler *sampler, uint32_t tid)
+{
+	uint32_t number = id_table_find(&sampler->tids, tid);
+
+	return number == NO_ID ? NULL : sampler->threads[number];
+}
+
+/* CPU time of a process so far; false: it is gone. */
+static bool
+sampler_cpu_time(uint32_t pid, uint64_t *ns)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid((pid_t)pid, &clock) != 0 ||
+	    clock_gettime(clock, &time) != 0)
+		return false;
+	*ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return true;
+}
+
+/* The process of a pid, added if it is not there; NULL with *error set. */
+static struct sampler_process *
+sampler_need_process(struct sampler *sampler, uint32_t pid,
+                     uint32_t parent_pid, struct error *error)
+{
+	const uint32_t n = sampler->pids.n;
+	uint32_t number = id_table_add(&sampler->pids, pid, error);
+	struct sampler_process *process;
+
+	if (number == NO_ID ||
+	    memory_grow(&sampler->processes, &sampler->processes_capacity,
+	                (size_t)number + 1, sizeof(struct sampler_process *),
+	                error) != 0)
+		return NULL;
+	if (number >= n)
+		sampler->processes[number] = NULL;
+	if (sampler->processes[number] != NULL)
+		return sampler->processes[number];
+	process = memory_array(1, sizeof *process, error);
+	if (process == NULL)
+		return NULL;
+	process->pid = pid;
+	process->parent_pid = parent_pid;
+	process->start_mono_ns = sampler->now_ns;
+	sampler->processes[number] = process;
+	sampler->n_live++;
+	return process;
+}
+
+/* Likewise a thread. */
+static struct sampler_thread *
+sampler_need_thread(struct sampler *sampler, uint32_t pid, uint32_t parent_pid,
+                    uint32_t tid, struct error *error)
+{
+	const uint32_t n = sampler->tids.n;
+	struct sampler_process *process = sampler_need_process(sampler, pid,
+	                                                       parent_pid,
+	                                                       error);
+	uint32_t number = id_table_add(&sampler->tids, tid, error);
+	struct sampler_thread *thread;
+
+	if (process == NULL || number == NO_ID ||
+	    memory_grow(&sampler->threads, &sampler->threads_capacity,
+	                (size_t)number + 1, sizeof(struct sampler_thread *),
+	                error) != 0)
+		return NULL;
+	if (number >= n)
+		sampler->threads[number] = NULL;
+	if (sampler->threads[number] != NULL)
+		return sampler->threads[number];
+	thread = memory_array(1, sizeof *thread, error);
+	if (thread == NULL)
+		return NULL;
+	thread->tid = tid;
+	thread->process = process;
+	thread->next = process->threads;
+	process->threads = thread;
+	process->n_live++;
+	process->n_started++;
+	sampler->threads[number] = thread;
+	return thread;
+}
+
+/* ---- files ---- */
+
+/* What a link of /proc/PID leads to, in place[size]; "" if it is not known. */
+static void
+sampler_read_link(uint32_t pid, const char *link, char *place, size_t size)
+{
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "/proc/%u/%s", pid, link);
+	length = readlink(path, place, size - 1);
+	place[length > 0 ? length : 0] = '\0';
+}
+
+static size_t
+sampler_read_file(uint32_t pid, const char *name, char *place, size_t size)
+{
+	char path[64];
+	ssize_t length = 0;
+	size_t n = 0;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%u/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && n < size &&
+	       (length = read(fd, place + n, size - n)) > 0)
+		n += (size_t)length;
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
+/* The path of the module that a process's program was mapped from, if known. */
+static const char *
+sampler_program_path(const struct sampler *sampler, uint32_t pid)
+{
+	struct error ignored = { 0 };
+	const struct perf_space *space = perf_machine_space(sampler->machine,
+	                                                    pid, &ignored);
+
+	for (size_t i = 0; space != NULL && i < space->n; i++)
+		if (space->maps[i].module != NO_MODULE)
+			return sampler->profile->modules[space->maps[i].module]
+			    .path;
+	return "";
+}
+
+static int
+sampler_begin_file(struct sampler *sampler, struct sampler_process *process,
+                   struct error *error)
+{
+	char executable[PATH_MAX], directory[PATH_MAX];
+	char *arguments = memory_array(SAMPLER_ARGUMENTS_MAX, 1, error);
+	struct sample_facts facts = {
+		.pid = process->pid,
+		.parent_pid = process->parent_pid,
+		.start_mono_ns = process->start_mono_ns,
+		.executable = executable,
+		.directory = directory,
+		.arguments = arguments,
+		.continues = process->continues,
+	};
+	struct stat status;
+	char path[64];
+
+	if (arguments == NULL)
+		return -1;
+	snprintf(path, sizeof path, "/proc/%u", process->pid);
+	facts.user = stat(path, &status) == 0 ? status.st_uid : (uid_t)-1;
+	sampler_read_link(process->pid, "exe", executable, sizeof executable);
+	if (executable[0] == '\0')	/* it has ended */
+		snprintf(executable, sizeof executable, "%s",
+		         sampler_program_path(sampler, process->pid));
+	sampler_read_link(process->pid, "cwd", directory, sizeof directory);
+	facts.arguments_size = sampler_read_file(process->pid, "cmdline",
+	    arguments, SAMPLER_ARGUMENTS_MAX);
+	process->file = sample_file_new(sampler->options->recording, &facts,
+	                                error);
+	free(arguments);
+	if (process->file == NULL)
+		return -1;
+	sampler->result.n_processes += !process->continues;
+	return 0;
+}
+
+/*
+ * Charges CPU time that went by without samples: in the kernel, where that may
+ * not be seen, and in threads that ended before their next sample.  It belongs
+ * to no stack that is known.
+ */
+static void
+sampler_charge_unseen(struct sampler *sampler, struct sampler_process *process)
+{
+	const struct sample_recording *recording = sampler->options->recording;
+	const struct sample_place partial = { CPPROFDATA_PARTIAL, 0 };
+	const uint64_t used = process->cpu_ns - process->cpu_begin_ns;
+	struct error ignored = { 0 };
+	uint64_t interval_ns, seen_ns, hits;
+	struct sampler_thread *thread = process->threads;
+
+	if (thread == NULL || strcmp(recording->resources[0].name, "cpu") != 0)
+		return;
+	interval_ns = recording->resources[0].interval * 1000;
+	/* What each thread has used on each processor since its last sample
+	 * there is not missing. */
+	seen_ns = (sample_file_hits(process->file, 0) + process->n_live *
+	           sample_events_n_processors(sampler->events)) * interval_ns;
+	if (used < seen_ns + interval_ns)
+		return;
+	hits = (used - seen_ns) / interval_ns;
+	while (thread->next != NULL && thread->record == NULL)
+		thread = thread->next;
+	if (thread->record == NULL)
+		thread->record = sample_file_thread(process->file, thread->tid,
+		                                    thread->name, &ignored);
+	if (thread->record == NULL)
+		return;
+	sample_file_count(process->file, thread->record, &partial, 1, 0, hits,
+	                  sampler->now_ns);
+	sample_file_drop(process->file, CPPROFDATA_PARTIAL_UNSEEN, 0, 1, hits);
+	process->unseen_ns += hits * interval_ns;
+	sampler->result.unseen_ns += hits * interval_ns;
+}
+
+/*
+ * Notes the CPU time of a process in its file.  Gives it a file if it has none
+ * and has used so much that there should be samples.
+ */
+static void
+sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
+{
+	struct error ignored = { 0 };
+	uint64_t own, share;
+	bool has_cpu = process->has_cpu &&
+	    sampler_cpu_time(process->pid, &process->cpu_ns);
+
+	if (process->file == NULL && has_cpu && process->cpu_ns -
+	        process->cpu_begin_ns > SAMPLER_MUCH_NS)
+		sampler_begin_file(sampler, process, &ignored);
+	if (process->file == NULL)
+		return;
+	if (has_cpu)
+		sampler_charge_unseen(sampler, process);
+	own = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_begin_ns;
+	share = sampler->result.n_samples == 0 ? 0 :
+	    (uint64_t)((double)own * (double)process->n_samples /
+	               (double)sampler->result.n_samples);
+	sample_file_note_cpu(process->file, process->cpu_ns -
+	                     process->cpu_begin_ns, share);
+	sample_file_note_threads(process->file, process->n_started);
+}
+
+static void
+sampler_end_file(struct sampler *sampler, struct sampler_process *process,
+                 uint64_t mono_ns)
+{
+	if (process->file == NULL)
+		return;
+	sampler_note_cpu(sampler, process);
+	sampler->result.cpu_ns += process->cpu_ns - process->cpu_begin_ns;
+	sample_file_finish(process->file, mono_ns);
+	sample_file_free(process->file);
+	process->file = NULL;
+	process->n_samples = 0;
+	for (struct sampler_thread *thread = process->threads; thread != NULL;
+	     thread = thread->next)
+		thread->record = NULL;
+}
+
+/* ---- ends and beginnings ---- */
+
+static void
+sampler_remove_thread(struct sampler *sampler, struct sampler_thread *thread,
+                      uint64_t mono_ns)
+{
+	struct sampler_process *process = thread->process;
+	struct sampler_thread **link = &process->threads;
+
+	while (*link != thread)
+		link = &(*link)->next;
+	*link = thread->next;
+	if (thread->record != NULL && process->file != NULL)
+		sample_thread_end(process->file, thread->record, mono_ns);
+	sampler->threads[id_table_find(&sampler->tids, thread->tid)] = NULL;
+	process->n_live--;
+	free(thread);
+}
+
+static void
+sampler_remove_process(struct sampler *sampler,
+                       struct sampler_process *process, uint64_t mono_ns)
+{
+	while (process->threads != NULL)
+		sampler_remove_thread(sampler, process->threads, mono_ns);
+	sampler_end_file(sampler, process, mono_ns);
+	sampler->processes[id_table_find(&sampler->pids, process->pid)] = NULL;
+	sampler->n_live--;
+	free(process);
+}
+
+/* A PERF_FORK or PERF_EXIT record: { pid, ppid, tid, ptid, time }. */
+static int
+sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
+                   struct error *error)
+{
+	struct bytes in = bytes_of(record->bytes + PERF_HEADER_SIZE,
+	                           record->size - PERF_HEADER_SIZE);
+	const uint32_t pid = (uint32_t)bytes_number(&in, 4);
+	const uint32_t parent_pid = (uint32_t)bytes_number(&in, 4);
+	const uint32_t tid = (uint32_t)bytes_number(&in, 4);
+	const uint32_t parent_tid = (uint32_t)bytes_number(&in, 4);
+	struct sampler_thread *thread = sampler_find_thread(sampler, tid);
+	const struct sampler_thread *parent;
+	struct sampler_process *process;
+
+	if (bytes_failed(&in))
+		return 0;
+	if (record->type == PERF_EXIT) {
+		if (thread == NULL)
+			return 0;
+		process = thread->process;
+		if (process->n_live == 1)
+			sampler_note_cpu(sampler, process);
+		sampler_remove_thread(sampler, thread, sampler->now_ns);
+		if (process->n_live == 0)
+			sampler_remove_process(sampler, process,
+			                       sampler->now_ns);
+		return 0;
+	}
+	if (pid != parent_pid && sampler->options->events.is_alone)
+		return 0;
+	/* If its end was lost, another thread had this id before. */
+	if (thread != NULL && thread->process->pid != pid)
+		sampler_remove_thread(sampler, thread, sampler->now_ns);
+	parent = sampler_find_thread(sampler, parent_tid);
+	thread = sampler_need_thread(sampler, pid, pid != parent_pid ?
+	                             parent_pid : 0, tid, error);
+	if (thread == NULL)
+		return -1;
+	if (parent != NULL)
+		memcpy(thread->name, parent->name, sizeof thread->name);
+	if (pid != parent_pid)
+		thread->process->has_cpu = true;
+	return 0;
+}
+
+/* A PERF_COMM record: { pid, tid, name }. */
+static int
+sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
+                   struct error *error)
+{
+	struct bytes in = bytes_of(record->bytes + PERF_HEADER_SIZE,
+	                           record->size - PERF_HEADER_SIZE);
+	const uint32_t pid = (uint32_t)bytes_number(&in, 4);
+	const uint32_t tid = (uint32_t)bytes_number(&in, 4);
+	const char *name = (const char *)in.data + in.offset;
+	struct sampler_thread *thread;
+	struct sampler_process *process;
+
+	if (bytes_failed(&in) || sampler_find_process(sampler, pid) == NULL)
+		return 0;
+	thread = sampler_need_thread(sampler, pid, 0, tid, error);
+	if (thread == NULL)
+		return -1;
+	process = thread->process;
+	if ((record->misc & PERF_MISC_COMM_EXEC) != 0) {
+		/* The samples of the program before are complete. */
+		process->continues |= process->file != NULL;
+		sampler_end_file(sampler, process, sampler->now_ns);
+		process->start_mono_ns = sampler->now_ns;
+		process->cpu_begin_ns = process->cpu_ns;
+		process->has_cpu = sampler_cpu_time(pid,
+		                                    &process->cpu_begin_ns);
+		process->cpu_ns = process->cpu_begin_ns;
+		process->n_started = 1;
+	}
+	snprintf(thread->name, sizeof thread->name, "%.*s",
+	         (int)strnlen(name, in.size - in.offset), name);
+	/* Views tell threads of one process apart by their present names. */
+	if (thread->record != NULL)
+		sample_thread_rename(thread->record, thread->name);
+	return 0;
+}
+
+/* ---- samples ---- */
+
+/* The module's number in the process's file; UINT32_MAX: no room for it. */
+static uint32_t
+sampler_module(struct sampler *sampler, struct sampler_process *process,
+               uint32_t number)
+{
+	const struct module *module = &sampler->profile->modules[number];
+	struct cpprofdata_module record = {
+		.opened_ns = sampler->options->recording->origin_ns,
+		.n_opened = 1,
+		.build_id_size = module->build_id_size,
+		.flags = strcmp(module->path, "[vdso]") == 0 ?
+		    CPPROFDATA_MODULE_VDSO : 0,
+	};
+	struct error ignored = { 0 };
+	struct stat status;
+
+	memcpy(record.build_id, module->build_id, sizeof record.build_id);
+	if (record.build_id_size == 0 && module->path[0] == '/' &&
+	    stat(module->path, &status) == 0) {
+		record.file_size = (uint64_t)status.st_size;
+		record.file_mtime_ns = (uint64_t)status.st_mtim.tv_sec *
+		    1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+		record.file_inode = status.st_ino;
+	}
+	return sample_file_module(process->file, number, &record, module->path,
+	                          &ignored);
+}
+
+/* Makes the path of a stack in the process's file; its length. */
+static size_t
+sampler_make_path(struct sampler *sampler, struct sampler_process *process,
+                  const struct sample_stack *stack, struct error *error)
+{
+	size_t n = 0;
+
+	if (memory_grow(&sampler->path, &sampler->path_capacity, stack->n + 1,
+	                sizeof *sampler->path, error) != 0)
+		return 0;
+	if (stack->is_partial)
+		sampler->path[n++] = (struct sample_place){
+			CPPROFDATA_PARTIAL, 0
+		};
+	for (size_t i = stack->n; i-- > 0;) {
+		const struct sample_frame *frame = &stack->frames[i];
+		struct sample_place place = { CPPROFDATA_NO_MODULE,
+			frame->address };
+
+		if (frame->module != NO_MODULE)
+			place.module = sampler_module(sampler, process,
+			                              frame->module);
+		sampler->path[n++] = place;
+	}
+	return n;
+}
+
+static int
+sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
+                   struct error *error)
+{
+	const struct perf_events *events =
+	    sample_events_table(sampler->events);
+	const struct sample_stack *stack;
+	struct sampler_thread *thread;
+	struct sampler_process *process;
+	struct perf_sample sample;
+	size_t n;
+
+	/* What cannot be read is no sample of these events. */
+	if (perf_sample_read(&sample, events, record, error) != 0 ||
+	    sample.event == UINT32_MAX || sample.pid == 0)
+		return error->is_set ? -1 : 0;
+	/* A thread that has left its process has no number any more. */
+	if (sample.pid == UINT32_MAX || sample.tid == UINT32_MAX) {
+		sampler->lost++;
+		return 0;
+	}
+	/* Before Linux 5.13, child processes inherit the events. */
+	if (sampler->options->events.is_alone &&
+	    sampler_find_process(sampler, sample.pid) == NULL)
+		return 0;
+	thread = sampler_need_thread(sampler, sample.pid, 0, sample.tid,
+	                             error);
+	if (thread == NULL)
+		return -1;
+	process = thread->process;
+	if (process->file == NULL &&
+	    sampler_begin_file(sampler, process, error) != 0)
+		return -1;
+	if (thread->record == NULL) {
+		struct error full = { 0 };
+
+		thread->record = sample_file_thread(process->file, thread->tid,
+		                                    thread->name, &full);
+		if (thread->record == NULL) {
+			sample_file_drop(process->file, CPPROFDATA_LOST_FULL,
+			                 sample.event, 1, 1);
+			return 0;
+		}
+	}
+	stack = sample_walk(sampler->walker, &events->attrs[sample.event],
+	                    &sample, error);
+	if (stack == NULL)
+		return -1;
+	if (stack->was_late)
+		sampler->eager_until_ns = sampler->now_ns + SAMPLER_EAGER_NS;
+	n = sampler_make_path(sampler, process, stack, error);
+	if (n == 0)
+		return error->is_set ? -1 : 0;
+	sample_file_count(process->file, thread->record, sampler->path, n,
+	                  sample.event, 1, sample.time);
+	if (stack->is_partial)
+		sample_file_drop(process->file, stack->why, sample.event, 1, 1);
+	else if (stack->was_guessed)
+		sample_file_drop(process->file, CPPROFDATA_GUESSED,
+		                 sample.event, 1, 1);
+	if (sampler->lost > 0) {
+		sample_file_drop(process->file, CPPROFDATA_LOST_FULL,
+		                 sample.event, sampler->lost, sampler->lost);
+		sampler->lost = 0;
+	}
+	process->n_samples++;
+	sampler->result.n_samples++;
+	return 0;
+}
+
+int
+sampler_take(void *context, const struct perf_record *record,
+             struct error *error)
+{
+	struct sampler *sampler = context;
+	const uint64_t time = perf_events_time(
+	    sample_events_table(sampler->events), record);
+	struct error damage = { 0 };
+
+	if (time > sampler->now_ns)
+		sampler->now_ns = time;
+	switch (record->type) {
+	case PERF_SAMPLE:
+		return sampler_add_sample(sampler, record, error);
+	case PERF_LOST:
+		if (record->size >= PERF_HEADER_SIZE + 16) {
+			const uint64_t n = perf_number_at(record->bytes +
+			    PERF_HEADER_SIZE + 8);
+
+			sampler->lost += n;
+			sampler->result.n_lost += n;
+		}
+		return 0;
+	case PERF_FORK:
+		if (sampler_apply_task(sampler, record, error) != 0)
+			return -1;
+		break;
+	case PERF_EXIT:
+		return sampler_apply_task(sampler, record, error);
+	case PERF_COMM:
+		if (sampler_apply_name(sampler, record, error) != 0)
+			return -1;
+		break;
+	}
+	if (perf_machine_apply(sampler->machine, record, &damage) != 0 &&
+	    damage.is_out_of_memory)
+		return error_pass(error, &damage);
+	return 0;
+}
+
+/* ---- processes that run already ---- */
+
+/* Applies a mapping as the kernel would report it. */
+static int
+sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
+                      const struct memory_mapping *mapping,
+                      struct error *error)
+{
+	unsigned char bytes[PERF_HEADER_SIZE + 64 + PATH_MAX] = { 0 };
+	unsigned char id[BUILD_ID_MAX];
+	const size_t length = strlen(mapping->path) + 1;
+	const uint64_t numbers[] = { mapping->start,
+		mapping->limit - mapping->start, mapping->offset };
+	uint32_t type = PERF_MMAP2, ids[] = { pid, pid };
+	uint16_t misc = PERF_MODE_USER, size;
+	struct elf_file file;
+	size_t id_size = 0;
+	struct perf_record record;
+
+	if (length > PATH_MAX)
+		return 0;
+	if (mapping->path[0] == '/' &&
+	    elf_file_open(&file, mapping->path) == ELF_FILE_OPEN) {
+		id_size = elf_file_build_id(&file, id);
+		elf_file_close(&file);
+	}
+	/* The kernel's records have up to 20 bytes of it. */
+	if (id_size > 0 && id_size <= 20) {
+		misc |= PERF_MISC_MMAP_BUILD_ID;
+		bytes[PERF_HEADER_SIZE + 32] = (unsigned char)id_size;
+		memcpy(bytes + PERF_HEADER_SIZE + 36, id, id_size);
+	}
+	size = (uint16_t)(PERF_HEADER_SIZE + 64 + (length + 7) / 8 * 8);
+	memcpy(bytes, &type, 4);
+	memcpy(bytes + 4, &misc, 2);
+	memcpy(bytes + 6, &size, 2);
+	memcpy(bytes + PERF_HEADER_SIZE, ids, 8);
+	memcpy(bytes + PERF_HEADER_SIZE + 8, numbers, sizeof numbers);
+	memcpy(bytes + PERF_HEADER_SIZE + 64, mapping->path, length);
+	record = perf_record_at(bytes, 0);
+	return perf_machine_apply(sampler->machine, &record, error);
+}
+
+/* Applies all mappings of code that the process has. */
+static int
+sampler_read_maps(struct sampler *sampler, uint32_t pid, pid_t tid,
+                  struct error *error)
+{
+	struct memory_map *map = memory_map_new(error);
+	const struct memory_mapping *mappings;
+	char path[64], *line = NULL;
+	size_t capacity = 0, n = 0;
+	ssize_t length;
+	int result = map != NULL ? 0 : -1;
+	FILE *file;
+
+	/* A process whose first thread has ended has them in the others. */
+	snprintf(path, sizeof path, "/proc/%u/task/%ld/maps", pid, (long)tid);
+	file = fopen(path, "re");
+	while (result == 0 && file != NULL &&
+	       (length = getline(&line, &capacity, file)) > 0)
+		result = memory_map_add_line(map, line, (size_t)length -
+		    (line[length - 1] == '\n'), error);
+	if (file != NULL)
+		fclose(file);
+	free(line);
+	mappings = result == 0 ? memory_map_all(map, &n) : NULL;
+	for (size_t i = 0; result == 0 && i < n; i++)
+		result = sampler_apply_mapping(sampler, pid, &mappings[i],
+		                               error);
+	memory_map_free(map);
+	return result;
+}
+
+/*
+ * Adds the threads of a process that are not sampled yet; *n_new: how many
+ * there were.
+ */
+static int
+sampler_scan(struct sampler *sampler, uint32_t pid, size_t *n_new,
+             struct error *error)
+{
+	char path[64], name[SAMPLER_NAME + 1];
+	const struct dirent *entry;
+	DIR *directory;
+	int result = 0;
+
+	snprintf(path, sizeof path, "/proc/%u/task", pid);
+	directory = opendir(path);
+	*n_new = 0;
+	while (result >= 0 && directory != NULL &&
+	       (entry = readdir(directory)) != NULL) {
+		const long tid = strtol(entry->d_name, NULL, 10);
+		struct sampler_thread *thread;
+
+		if (tid <= 0 || sampler_find_thread(sampler,
+		                                    (uint32_t)tid) != NULL)
+			continue;
+		result = sample_events_add(sampler->events, (pid_t)tid, error);
+		if (result <= 0)
+			continue;
+		thread = sampler_need_thread(sampler, pid, 0, (uint32_t)tid,
+		                             error);
+		if (thread == NULL) {
+			result = -1;
+			continue;
+		}
+		snprintf(path, sizeof path, "task/%ld/comm", tid);
+		name[sampler_read_file(pid, path, name, SAMPLER_NAME)] = '\0';
+		name[strcspn(name, "\n")] = '\0';
+		snprintf(thread->name, sizeof thread->name, "%s", name);
+		if (++*n_new == 1 && thread->process->n_live == 1)
+			result = sampler_read_maps(sampler, pid, (pid_t)tid,
+			                           error);
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return result < 0 ? -1 : 0;
+}
+
+int
+sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
+{
+	struct sampler_process *process;
+	size_t n_new = 1;
+	uint64_t cpu_ns = 0;
+
+	sampler->now_ns = sampler_clock(CLOCK_MONOTONIC);
+	if (sampler_find_process(sampler, (uint32_t)pid) != NULL)
+		return 0;
+	sampler_cpu_time((uint32_t)pid, &cpu_ns);
+	/*
+	 * Threads that are started meanwhile by one that is sampled already are
+	 * reported, those of others are found by looking again.
+	 */
+	for (int i = 0; n_new > 0 && i < SAMPLER_SCANS_MAX; i++) {
+		if (sampler_scan(sampler, (uint32_t)pid, &n_new, error) != 0)
+			return -1;
+		if (n_new > 0 && sample_events_drain(sampler->events,
+		        sampler_take, sampler, error) != 0)
+			return -1;
+	}
+	process = sampler_find_process(sampler, (uint32_t)pid);
+	if (sampler->first == 0)
+		sampler->first = (uint32_t)pid;
+	if (process == NULL)
+		return error_set(error, "process %ld has just ended",
+		                 (long)pid);
+	process->has_cpu = true;
+	process->cpu_begin_ns = process->cpu_ns = cpu_ns;
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+struct sampler *
+sampler_new(const struct sampler_options *options, struct error *error)
+{
+	struct sampler *sampler = memory_array(1, sizeof *sampler, error);
+	const struct symbol_search search = { .root = options->symfs };
+	struct sample_space space;
+
+	if (sampler == NULL)
+		return NULL;
+	sampler->options = options;
+	sampler->own_begin_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID);
+	sampler->profile = profile_new(error);
+	sampler->modules = module_cache_new(&search, error);
+	if (sampler->profile != NULL && sampler->modules != NULL)
+		sampler->machine = perf_machine_new(sampler->profile,
+		                                    sampler->modules, error);
+	space = (struct sample_space){ sampler->machine, sampler->profile,
+		sampler->modules };
+	if (sampler->machine != NULL)
+		sampler->walker = sample_walker_new(&space, error);
+	if (sampler->walker != NULL)
+		sampler->events = sample_events_new(&options->events, error);
+	if (sampler->events != NULL)
+		return sampler;
+	sampler_free(sampler);
+	return NULL;
+}
+
+const struct perf_events *
+sampler_events(const struct sampler *sampler)
+{
+	return sample_events_table(sampler->events);
+}
+
+void
+sampler_free(struct sampler *sampler)
+{
+	if (sampler == NULL)
+		return;
+	for (uint32_t i = 0; i < sampler->pids.n; i++)
+		if (sampler->processes[i] != NULL)
+			sampler_remove_process(sampler, sampler->processes[i],
+			                       sampler->now_ns);
+	sample_events_free(sampler->events);
+	sample_walker_free(sampler->walker);
+	perf_machine_free(sampler->machine);
+	module_cache_free(sampler->modules);
+	profile_free(sampler->profile);
+	id_table_free(&sampler->pids);
+	id_table_free(&sampler->tids);
+	free(sampler->processes);
+	free(sampler->threads);
+	free(sampler->path);
+	free(sampler);
+}
+
+/*
+ * Whether nothing of a process runs: it is gone, or nobody has waited for it
+ * yet.  (A first thread that has ended before others is a zombie, too.)
+ */
+static bool
+sampler_is_over(uint32_t pid)
+{
+	char stat[1024], *end, state;
+	const size_t n = sampler_read_file(pid, "stat", stat, sizeof stat - 1);
+	long n_threads;
+
+	stat[n] = '\0';
+	end = strrchr(stat, ')');
+	return end == NULL || (sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u "
+	    "%*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
+	    &n_threads) == 2 && state == 'Z' && n_threads <= 1);
+}
+
+/*
+ * Notes CPU times, and removes a process whose end was not reported: one of
+ * them is looked at in turn.
+ */
+static void
+sampler_check(struct sampler *sampler)
+{
+	const uint32_t turn = sampler->n_checks++ % (sampler->pids.n + 1);
+
+	for (uint32_t i = 0; i < sampler->pids.n; i++) {
+		struct sampler_process *process = sampler->processes[i];
+
+		if (process == NULL)
+			continue;
+		if ((kill((pid_t)process->pid, 0) != 0 && errno == ESRCH) ||
+		    (i == turn && sampler_is_over(process->pid)))
+			sampler_remove_process(sampler, process,
+			                       sampler->now_ns);
+		else
+			sampler_note_cpu(sampler, process);
+	}
+}
+
+int
+sampler_run(struct sampler *sampler, struct sampler_result *result,
+            struct error *error)
+{
+	const uint64_t begin_ns = sampler_clock(CLOCK_MONOTONIC);
+	const uint64_t duration_ns = sampler->options->duration_ns;
+	int status = 0;
+
+	while (status == 0 && sampler->n_live > 0 && !interrupt_requested) {
+		const uint64_t now_ns = sampler_clock(CLOCK_MONOTONIC);
+		uint64_t wait_ms = SAMPLER_WAIT_MS;
+
+		if ((duration_ns != 0 && now_ns - begin_ns >= duration_ns) ||
+		    (sampler->options->ends_with_first &&
+		     sampler_find_process(sampler, sampler->first) == NULL))
+			break;
+		if (duration_ns != 0 &&
+		    (begin_ns + duration_ns - now_ns) / 1000000 < wait_ms)
+			wait_ms = (begin_ns + duration_ns - now_ns) / 1000000 +
+			    1;
+		sample_events_wait(sampler->events, (int)wait_ms,
+		                   now_ns < sampler->eager_until_ns);
+		status = sample_events_drain(sampler->events, sampler_take,
+		                             sampler, error);
+		if (status == 0 && now_ns >= sampler->next_check_ns) {
+			sampler_check(sampler);
+			sampler->next_check_ns = now_ns + SAMPLER_CHECK_NS;
+		}
+	}
+	sampler->now_ns = sampler_clock(CLOCK_MONOTONIC);
+	for (uint32_t i = 0; i < sampler->pids.n; i++)
+		if (sampler->processes[i] != NULL)
+			sampler_remove_process(sampler, sampler->processes[i],
+			                       sampler->now_ns);
+	sampler->result.own_cpu_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) -
+	    sampler->own_begin_ns;
+	sampler->result.sees_kernel =
+	    sample_events_see_kernel(sampler->events);
+	*result = sampler->result;
+	return status;
+}

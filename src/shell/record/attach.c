@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* attach.c -- samples processes that run already, from outside. */
+#include "src/shell/record/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/shell/terminal/terminal.h"
+
+/* ---- which processes ---- */
+
+/* The name of a process; false: there is none with that number. */
+static bool
+attach_read_name(const char *pid, char *name, size_t size)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%.20s/comm", pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	if (fgets(name, (int)size, file) == NULL)
+		*name = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+	return true;
+}
+
+static int
+attach_add(struct attach *attach, pid_t pid, struct error *error)
+{
+	if (memory_grow(&attach->pids, &attach->capacity, attach->n + 1,
+	                sizeof *attach->pids, error) != 0)
+		return -1;
+	attach->pids[attach->n++] = pid;
+	return 0;
+}
+
+/* Adds all processes of a name, but not this one. */
+static int
+attach_add_named(struct attach *attach, const char *name, size_t length,
+                 struct error *error)
+{
+	const size_t n_before = attach->n;
+	const struct dirent *entry;
+	DIR *processes = opendir("/proc");
+	char other[64];
+	int result = 0;
+
+	while (result == 0 && processes != NULL &&
+	       (entry = readdir(processes)) != NULL) {
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid() &&
+		    attach_read_name(entry->d_name, other, sizeof other) &&
+		    strlen(other) == length && memcmp(other, name, length) == 0)
+			result = attach_add(attach, pid, error);
+	}
+	if (processes != NULL)
+		closedir(processes);
+	if (result == 0 && attach->n == n_before)
+		return error_set(error, "-p %.*s: no process has that name; "
+		                 "see ps -e", (int)length, name);
+	return result;
+}
+
+int
+attach_find(struct attach *attach, const char *processes, struct error *error)
+{
+	char number[24], name[64];
+
+	for (const char *at = processes; *at != '\0';) {
+		const size_t length = strcspn(at, ",");
+		const size_t n_digits = strspn(at, "0123456789");
+		int result = 0;
+
+		if (length > 0 && n_digits == length && length < 10)
+			result = attach_add(attach, (pid_t)strtol(at, NULL,
+			                                          10), error);
+		else if (length > 0)
+			result = attach_add_named(attach, at, length, error);
+		if (result != 0)
+			return -1;
+		at += length;
+		at += *at == ',';
+	}
+	if (attach->n == 0)
+		return error_set(error, "-p %s: expected processes, like "
+		                 "-p 1234 or -p 1234,redis-server", processes);
+	for (size_t i = 0; i < attach->n; i++)
+		if (sample_target_check(attach->pids[i], error) != 0)
+			return -1;
+	snprintf(number, sizeof number, "%ld", (long)attach->pids[0]);
+	if (!attach_read_name(number, name, sizeof name))
+		strcpy(name, "process");
+	for (char *c = name; *c != '\0'; c++)
+		if (*c == '/' || *c == '.' || (unsigned char)*c <= ' ')
+			*c = '_';
+	snprintf(attach->name, sizeof attach->name, "%s-%s", name, number);
+	return 0;
+}
+
+void
+attach_free(struct attach *attach)
+{
+	free(attach->pids);
+}
+
+void
+attach_complete(struct completion *completion)
+{
+	const struct dirent *entry;
+	DIR *processes = opendir("/proc");
+	char name[64];
+
+	while (processes != NULL && (entry = readdir(processes)) != NULL) {
+		if (*entry->d_name < '1' || *entry->d_name > '9' ||
+		    !attach_read_name(entry->d_name, name, sizeof name))
+			continue;
+		completion_offer(completion, entry->d_name,
+		                 strlen(entry->d_name));
+		completion_offer(completion, name, strlen(name));
+	}
+	if (processes != NULL)
+		closedir(processes);
+}
+
+/* ---- resources ---- */
+
+const char *
+attach_offer(const struct resource_kind *kind, struct text_buffer *why)
+{
+	const struct sample_kind *event = sample_kind_find(kind->name);
+	bool sees_kernel;
+	int number;
+
+	if (event == NULL) {
+		text_add_string(why, "only the collector inside a program that "
+		                "record starts counts it");
+		return "";
+	}
+	number = sample_kind_try(event, &sees_kernel);
+	if (number == 0)
+		return event->source;
+	sample_events_explain(number, why);
+	return "";
+}
+
+/* The resources that were asked for, or cpu. */
+static int
+attach_choose(const struct record_options *options,
+              struct sample_events_options *events,
+              struct sample_recording *recording, struct error *error)
+{
+	const struct chosen_resource cpu = { &resource_kinds[0], 0 };
+	const size_t n = options->n_resources > 0 ? options->n_resources : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct chosen_resource *chosen =
+		    options->n_resources > 0 ? &options->resources[i] : &cpu;
+		const struct sample_kind *kind =
+		    sample_kind_find(chosen->kind->name);
+		const uint64_t interval = chosen->interval != 0 || kind == NULL ?
+		    chosen->interval : kind->interval;
+
+		if (kind == NULL)
+			return error_set(error, "-r %s cannot be sampled from "
+			                 "outside: only the collector inside "
+			                 "a program that record starts counts "
+			                 "it; see record --list -p PID",
+			                 chosen->kind->name);
+		events->kinds[events->n_kinds].kind = kind;
+		events->kinds[events->n_kinds++].interval = interval;
+		recording->resources[recording->n_resources++] =
+		    (struct sample_resource){ kind->name, chosen->kind->gtick,
+			kind->source, interval };
+	}
+	events->is_alone = options->is_alone;
+	return 0;
+}
+
+/* ---- the run ---- */
+
+/* SIGTERM ends the sampling as Ctrl-C does, so that names are kept. */
+static void
+attach_end(int number)
+{
+	(void)number;
+	interrupt_requested = 1;
+}
+
+static uint64_t
+attach_clock(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A program that is sampled from outside while it runs. */
+struct attach_follower {
+	struct sampler *sampler;
+	struct sampler_result *result;
+	struct error error;	/* of sampling, while the program runs on */
+};
+
+static int
+attach_prepare(void *context, pid_t child, struct error *error)
+{
+	struct attach_follower *follower = context;
+
+	return sampler_add(follower->sampler, child, error);
+}
+
+static void
+attach_follow(void *context)
+{
+	struct attach_follower *follower = context;
+
+	sampler_run(follower->sampler, follower->result, &follower->error);
+}
+
+/* What the files of a recording have in common, but for their resources. */
+static struct sample_recording
+attach_recording(const struct record_options *options,
+                 const struct recording *recording)
+{
+	return (struct sample_recording){
+		.directory = recording->directory,
+		.max_size = options->max_size,
+		.origin_ns = attach_clock(CLOCK_REALTIME),
+		.origin_mono_ns = attach_clock(CLOCK_MONOTONIC),
+	};
+}
+
+int
+attach_launch(struct launch *launch, const struct record_options *options,
+              const struct recording *recording, const char *symfs,
+              int *status, struct sampler_result *result, struct error *error)
+{
+	struct sample_recording files = attach_recording(options, recording);
+	struct sampler_options sampling = {
+		.recording = &files,
+		.symfs = symfs,
+		.ends_with_first = true,
+	};
+	struct attach_follower follower = { .result = result };
+	int answer;
+
+	if (attach_choose(options, &sampling.events, &files, error) != 0)
+		return -1;
+	sampling.events.starts_at_exec = true;
+	follower.sampler = sampler_new(&sampling, error);
+	if (follower.sampler == NULL)
+		return -1;
+	launch->prepare = attach_prepare;
+	launch->follow = attach_follow;
+	launch->follower = &follower;
+	interrupt_requested = 0;
+	answer = launch_program(launch, status, error);
+	sampler_free(follower.sampler);
+	if (follower.error.is_set)
+		message_note("sampling ended early: %s", follower.error.text);
+	return answer;
+}
+
+static int
+attach_sample(const struct attach *attach,
+              const struct sampler_options *options,
+              struct sampler_result *result, struct error *error)
+{
+	struct sampler *sampler = sampler_new(options, error);
+	int status = sampler != NULL ? 0 : -1;
+
+	for (size_t i = 0; status == 0 && i < attach->n; i++)
+		status = sampler_add(sampler, attach->pids[i], error);
+	if (status == 0)
+		status = sampler_run(sampler, result, error);
+	sampler_free(sampler);
+	return status;
+}
+
+int
+attach_run(const struct attach *attach, const struct record_options *options,
+           const struct recording *recording, const char *symfs,
+           struct sampler_result *result, struct error *error)
+{
+	struct sample_recording files = attach_recording(options, recording);
+	struct sampler_options sampling = {
+		.recording = &files,
+		.duration_ns = options->duration_ns,
+		.symfs = symfs,
+	};
+	struct sigaction end = { .sa_handler = attach_end };
+	struct sigaction interrupt, terminate;
+	int status;
+
+	if (attach_choose(options, &sampling.events, &files, error) != 0)
+		return -1;
+	sigemptyset(&end.sa_mask);
+	sigaction(SIGINT, &end, &interrupt);
+	sigaction(SIGTERM, &end, &terminate);
+	interrupt_requested = 0;
+	status = attach_sample(attach, &sampling, result, error);
+	if (interrupt_requested && isatty(STDERR_FILENO))
+		fputc('\n', stderr);	/* after the ^C that is shown */
+	interrupt_requested = 0;
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGTERM, &terminate, NULL);
+	return status;
+}

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""attach.py -- record -p: processes that run already, sampled from outside.
+
+The programs measure themselves, as for the collector inside.  They are linked
+dynamically and statically; the recorder is root or an ordinary user.  Where
+perf events are forbidden, only refusals are tested.  Speaks TAP.
+"""
+import contextlib
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+from collector_file import Profile  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+SOURCE = os.path.abspath(os.environ.get('srcdir', '.'))
+PROGRAMS = os.path.join(BUILD, 'tests', 'programs')
+NOBODY = 65534
+PATIENCE = 120
+claims = Claims()
+
+
+def cpu_seconds(pid):
+    """CPU time of a process so far; None: it is gone."""
+    try:
+        with open(f'/proc/{pid}/stat') as file:
+            fields = file.read().rpartition(')')[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+@contextlib.contextmanager
+def started(*words, user=None):
+    """A program that has begun to use CPU time."""
+    process = subprocess.Popen(words, stdout=subprocess.PIPE,
+                               stdin=subprocess.PIPE, text=True, user=user,
+                               group=user, extra_groups=[] if user else None)
+    try:
+        until = time.monotonic() + PATIENCE
+        while (cpu_seconds(process.pid) or 0) < 0.05:
+            assert time.monotonic() < until and process.poll() is None
+            time.sleep(0.01)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def record(*words, user=None, cpprof=CPPROF):
+    return subprocess.run([cpprof, 'record', '--no-prompt', *words],
+                          capture_output=True, text=True, timeout=PATIENCE,
+                          stdin=subprocess.DEVNULL, user=user, group=user,
+                          extra_groups=[] if user else None)
+
+
+def view(path, command):
+    result = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', command, path],
+                            capture_output=True, text=True, timeout=PATIENCE)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def hits(path):
+    """Hits of each function with its descendants, and of all."""
+    answer = view(path, 'functions 1000')
+    rows = {row['path'][0]: row['hits'] for row in answer['rows']}
+    return rows, answer['total']
+
+
+def files(path):
+    return sorted(name for name in os.listdir(path)
+                  if name.startswith('cpprofdata.'))
+
+
+def may_sample(pid, user=None):
+    """'': cpu can be sampled from outside; else why not."""
+    result = subprocess.run([CPPROF, '-q', '-F', 'json', '-e',
+                             f'record --list -p {pid}'], capture_output=True,
+                            text=True, timeout=PATIENCE, user=user,
+                            group=user, extra_groups=[] if user else None)
+    if result.returncode != 0:
+        return result.stderr
+    cpu = next(row for row in json.loads(result.stdout)['rows']
+               if row['name'] == 'cpu')
+    return '' if cpu['source'] != 'not here' else cpu['why']
+
+
+def truth(output):
+    parts = {}
+    for line in output.splitlines():
+        words = line.split()
+        if len(words) == 2 and words[0].startswith('part_'):
+            parts[words[0]] = int(words[1])
+    return parts
+
+
+def differences(path, parts, names):
+    """Parts whose share is not the program's own."""
+    found, all_hits = hits(path)
+    whole = sum(parts.values())
+    wrong = []
+    for name in names:
+        share = parts[name] / whole
+        seen = found.get(name, 0) / all_hits
+        error = 5 * math.sqrt(share * (1 - share) / all_hits) + 0.01
+        if abs(seen - share) > error:
+            wrong.append(f'{name}: {seen:.4f} of {all_hits} hits, '
+                         f'truth {share:.4f}, allowed {error:.4f}')
+    return wrong
+
+
+# ---- shares ----
+
+def check_shares(directory, how, program, user=None, cpprof=CPPROF):
+    """The recorded shares are those that the program measures."""
+    claim = f'{how}: shares are those that the program measures itself'
+    path = os.path.join(directory, how.replace(' ', '-'))
+    with started(program, '2500', 'user', 'read', 'faults', 'calls',
+                 user=user) as process:
+        why = may_sample(process.pid)
+        if why:
+            claims.skip(claim, why)
+            return None
+        result = record('-F', '1000', '-o', path, '-p', str(process.pid),
+                        user=user, cpprof=cpprof)
+        output = process.communicate()[0]
+        status = process.returncode
+    claims.check(f'{how}: the program ends as without cpprof',
+                 status == 0 and 'part_user' in output, (status, output))
+    claims.check(f'{how}: the recorder ends when the program does',
+                 result.returncode == 0, result.stderr)
+    parts = {name: ns for name, ns in truth(output).items() if ns > 0}
+    names = ['part_user'] if user else sorted(parts)
+    claims.make(claim, differences(path, parts, names))
+    return path
+
+
+def static_program(directory):
+    """The same program without a loader; None: it cannot be built."""
+    path = os.path.join(directory, 'parts-static')
+    compiler = shutil.which('cc') or shutil.which('gcc')
+    if compiler is None:
+        return None
+    built = subprocess.run([compiler, '-O2', '-g', '-static', '-pthread',
+                            '-D_GNU_SOURCE', '-I', SOURCE, '-o', path,
+                            os.path.join(SOURCE, 'tests/programs/parts.c')],
+                           capture_output=True)
+    return path if built.returncode == 0 else None
+
+
+def check_all_shares(directory):
+    parts = os.path.join(PROGRAMS, 'parts')
+    path = check_shares(directory, 'a dynamic program', parts)
+    if path is not None:
+        profile = Profile(os.path.join(path, files(path)[0]))
+        claims.check('the file is whole, by a reader of its own, and complete',
+                     profile.end > 0 and profile.flags & 0x4000 != 0)
+        info = view(path, 'info')
+        claims.check('info says that it was sampled from outside',
+                     'from outside' in json.dumps(info), info)
+    static = static_program(directory)
+    if static is None:
+        claims.skip('a static program: shares', 'no static libc')
+    else:
+        check_shares(directory, 'a static program', static)
+    if os.geteuid() != 0:
+        claims.skip('an ordinary user: shares', 'only root becomes another')
+        return
+    with tempfile.TemporaryDirectory() as shared:
+        os.chmod(shared, 0o777)
+        for program in CPPROF, parts:
+            shutil.copy(program, shared)
+        check_shares(shared, 'an ordinary user',
+                     os.path.join(shared, 'parts'), user=NOBODY,
+                     cpprof=os.path.join(shared, os.path.basename(CPPROF)))
+
+
+# ---- threads and processes ----
+
+def check_processes(directory):
+    script = ('sleep 0.2; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; '
+              f'{PROGRAMS}/parts 150 user >/dev/null; '
+              f'exec {PROGRAMS}/parts 150 calls')
+    for alone in False, True:
+        path = os.path.join(directory, f'processes-{alone}')
+        shell = subprocess.Popen(['sh', '-c', script],
+                                 stdout=subprocess.DEVNULL)
+        result = record('-F', '1000', '-o', path, '-p', str(shell.pid),
+                        *(['--no-children'] if alone else []))
+        shell.wait()
+        if result.returncode != 0:
+            claims.check('processes are recorded', False, result.stderr)
+            return
+        found, _ = hits(path)
+        names = files(path)
+        claims.check(f'exec begins a file of its own ({alone=})',
+                     f'cpprofdata.{shell.pid}.1' in names, names)
+        claims.check('after exec the other program is sampled',
+                     found.get('part_calls', 0) > 20, found)
+        claims.check('children are sampled unless --no-children is given',
+                     (found.get('part_user', 0) > 20) != alone, found)
+
+
+def check_short_threads(directory):
+    """Threads of a millisecond: their time counts, if not their stacks."""
+    path = os.path.join(directory, 'short')
+    with started(os.path.join(PROGRAMS, 'brief'), 'threads',
+                 '1500') as process:
+        result = record('-o', path, '-p', str(process.pid))
+        output = process.communicate()[0]
+    used = sum(float(word) for word in output.split()) / 1e6
+    found, all_hits = hits(path)
+    # Starting threads takes time, too.
+    claims.check('what threads too short for a sample use is not missing',
+                 result.returncode == 0 and
+                 0.85 * used < all_hits * 0.004 < 1.5 * used,
+                 (output, found, all_hits))
+
+
+def check_started_outside(directory):
+    """A program that nothing can be preloaded into, from its start on."""
+    claim = 'record PROGRAM samples a static program from its start on'
+    static = static_program(directory)
+    if static is None:
+        claims.skip(claim, 'no static libc')
+        return
+    path = os.path.join(directory, 'outside')
+    result = record('-F', '1000', '-o', path, static, '1500', 'user', 'read')
+    parts = {name: ns for name, ns in truth(result.stdout).items() if ns > 0}
+    claims.check('its output and exit status are its own',
+                 result.returncode == 0 and 'part_user' in parts,
+                 (result.returncode, result.stderr))
+    claims.make(claim, differences(path, parts, sorted(parts)))
+    claims.check('record says that it is sampled from outside, and why',
+                 'statically linked' in result.stderr and
+                 'from outside' in result.stderr, result.stderr)
+    result = record('-o', os.path.join(directory, 'fails'), static)
+    claims.check('its exit status is handed on', result.returncode == 2,
+                 (result.returncode, result.stderr))
+
+
+def check_recursion(directory):
+    path = os.path.join(directory, 'recursion')
+    with started(os.path.join(PROGRAMS, 'target'), 'recursion',
+                 '10000') as process:
+        result = record('-o', path, '-p', str(process.pid))
+    info = view(path, 'info')
+    claims.check('stacks of 10,000 frames come whole',
+                 result.returncode == 0 and
+                 info['deepest_stack'] > 10000, (result.stderr, info))
+
+
+# ---- ends ----
+
+def check_ends(directory):
+    spin = [os.path.join(PROGRAMS, 'target'), 'spin', '20000']
+    path = os.path.join(directory, 'time')
+    with started(*spin) as process:
+        begin = time.monotonic()
+        result = record('-o', path, '--for', '300ms', '-p', str(process.pid))
+        claims.check('--for ends the sampling and not the program',
+                     result.returncode == 0 and process.poll() is None and
+                     time.monotonic() - begin > 0.3, result.stderr)
+        before = cpu_seconds(process.pid)
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGKILL:
+            name = signal.Signals(number).name
+            path = os.path.join(directory, name)
+            recorder = subprocess.Popen(
+                [CPPROF, 'record', '--no-prompt', '-o', path, '-p',
+                 str(process.pid)], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            until = time.monotonic() + PATIENCE
+            while not (os.path.isdir(path) and files(path) and
+                       view(path, 'info')['samples'] >= 5):
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            running = view(path, 'info')
+            claims.check(f'before {name} the recording opens, and runs',
+                         running['running'] == 1, running)
+            recorder.send_signal(number)
+            recorder.wait(timeout=PATIENCE)
+            after = view(path, 'info')
+            claims.check(f'after {name} it is whole',
+                         after['samples'] >= running['samples'] and
+                         after['running'] == 0, after)
+            if number != signal.SIGKILL:
+                claims.check(f'{name} ends the recorder in order',
+                             recorder.returncode == 0, recorder.returncode)
+            with open(f'/proc/{process.pid}/status') as status:
+                traced = re.search(r'TracerPid:\s*(\d+)', status.read())
+            claims.check(f'after {name} the program runs on, not traced',
+                         process.poll() is None and traced[1] == '0')
+        assert cpu_seconds(process.pid) >= before
+        path = os.path.join(directory, 'killed')
+        recorder = subprocess.Popen(
+            [CPPROF, 'record', '--no-prompt', '-o', path, '-p',
+             str(process.pid)], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        process.kill()
+        said = recorder.communicate(timeout=PATIENCE)[1]
+        claims.check('if the program is killed, the recorder ends in order',
+                     recorder.returncode == 0 and
+                     view(path, 'info')['samples'] > 0, said)
+
+
+# ---- refusals ----
+
+def check_refusals():
+    def refused(pid, *needed, user=None):
+        result = record('-p', str(pid), '-o', '/nonexistent/x', user=user)
+        return result.returncode != 0 and all(
+            word in result.stderr for word in needed), result.stderr
+
+    with open('/proc/sys/kernel/pid_max') as file:
+        claims.check('a process that is not there is named',
+                     *refused(int(file.read()) - 1, 'no process'))
+    claims.check('a name that no process has is named',
+                 *refused('no-such-process', 'no process has that name'))
+    child = subprocess.Popen(['true'], stdout=subprocess.DEVNULL)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    claims.check('a zombie is told from a process',
+                 *refused(child.pid, 'has ended'))
+    child.wait()
+    if os.path.exists('/proc/2/comm') and not os.path.exists('/proc/2/exe') \
+            and os.geteuid() == 0:
+        claims.check('a thread of the kernel is told, and the way on',
+                     *refused(2, 'kernel', 'perf record'))
+    else:
+        claims.skip('a thread of the kernel is told', 'none is seen')
+    if os.geteuid() == 0:
+        with tempfile.TemporaryDirectory() as shared:
+            os.chmod(shared, 0o755)
+            shutil.copy(CPPROF, shared)
+            result = record('-p', str(os.getpid()), user=NOBODY,
+                            cpprof=os.path.join(shared,
+                                                os.path.basename(CPPROF)))
+            claims.check("another user's process is told, and the way on",
+                         result.returncode != 0 and
+                         'another user' in result.stderr and
+                         'root' in result.stderr, result.stderr)
+    else:
+        claims.check("another user's process is told, and the way on",
+                     *refused(1, 'root'))
+    for words, needed in ((['-p', '1', 'true'], 'no program to run'),
+                          (['--for', '1s', 'true'], 'only with -p'),
+                          (['-p', '1', '--repeat', '2'], '--repeat'),
+                          (['-p', '1', '--for', 'x'], 'expected a time'),
+                          (['-p', str(os.getpid()), '-r', 'alloc-bytes'],
+                           'outside')):
+        result = record(*words)
+        claims.check(f'record {" ".join(words[:1] + words[-2:])}: refused',
+                     result.returncode != 0 and needed in result.stderr,
+                     result.stderr)
+
+
+def main():
+    check_refusals()
+    with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory:
+        why = may_sample(os.getpid())
+        if why:
+            claims.skip('processes are sampled from outside', why)
+        else:
+            check_all_shares(directory)
+            check_processes(directory)
+            check_short_threads(directory)
+            check_started_outside(directory)
+            check_recursion(directory)
+            check_ends(directory)
+    claims.end()
+
+
+main()
