@@ -85,8 +85,7 @@ def work(is_sampled, rounds):
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 8
     print('program\toptions\town CPU of the program\'s\tto start, s')
-    for words in ([TARGET, 'spin', '100000'], [*FIXED, '1000000'],
-                  [TARGET, 'recursion', '10000']):
+    for words in [TARGET, 'spin', '100000'], [*FIXED, '1000000']:
         for options in ((), ('-F', '1000')):
             cost, start = own_cost(words, seconds, *options)
             print(f'{os.path.basename(words[0])} {words[1][:9]}\t'

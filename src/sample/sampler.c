@@ -894,6 +894,22 @@ sampler_check(struct sampler *sampler)
 	}
 }
 
+/*
+ * How long to wait for samples: so long that a processor's ring buffer, which
+ * holds some sixty, is half full at the rate of CPU time.
+ */
+static uint64_t
+sampler_wait_ms(const struct sampler *sampler)
+{
+	enum { HALF_FULL = 30 };
+	const struct sample_resource *resource =
+	    &sampler->options->recording->resources[0];
+	const uint64_t ms = strcmp(resource->name, "cpu") == 0 ?
+	    HALF_FULL * resource->interval / 1000 : SAMPLER_WAIT_MS;
+
+	return ms < 1 ? 1 : ms < SAMPLER_WAIT_MS ? ms : SAMPLER_WAIT_MS;
+}
+
 int
 sampler_run(struct sampler *sampler, struct sampler_result *result,
             struct error *error)
@@ -904,7 +920,7 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 
 	while (status == 0 && sampler->n_live > 0 && !interrupt_requested) {
 		const uint64_t now_ns = sampler_clock(CLOCK_MONOTONIC);
-		uint64_t wait_ms = SAMPLER_WAIT_MS;
+		uint64_t wait_ms = sampler_wait_ms(sampler);
 
 		if ((duration_ns != 0 && now_ns - begin_ns >= duration_ns) ||
 		    (sampler->options->ends_with_first &&
