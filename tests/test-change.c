@@ -735,6 +735,34 @@ what_is_visible_is_not_within_the_interval(void **state)
 	assert_true(change.visible >= (change.high - change.low) / 2);
 }
 
+/* Where whole runs vary by half of their use, no growth would be named. */
+static void
+what_could_not_be_seen_has_no_amount(void **state)
+{
+	static const uint64_t then = 168, first = 32, second = 30;
+	static const uint64_t *base[] = { &then }, *now[] = { &first, &second };
+	static const struct change_columns columns = {
+		.n_rows = 1, .n_base = 1, .n_now = 2, .base = base, .now = now,
+		.sample = &one,
+	};
+	struct change_noise noise = {
+		.ratio = 1, .inflation = 1, .common = 1, .df = 2, .most_df = 2,
+		.typical = 50,
+	};
+	struct error error = { 0 };
+	struct change change;
+
+	(void)state;
+	assert_int_equal(change_test(&columns, &noise, 0.05, &change, &error),
+	                 0);
+	assert_true(change.visible > 0 && change.visible < 1000);
+	noise.shared = 0.3;
+	noise.shared_df = 1;
+	assert_int_equal(change_test(&columns, &noise, 0.05, &change, &error),
+	                 0);
+	assert_true(isnan(change.visible));
+}
+
 static void
 weights_of_unknown_origin_need_replicates(void **state)
 {
@@ -1028,6 +1056,7 @@ main(void)
 		    few_samples_of_several_runs_are_tested_exactly),
 		cmocka_unit_test(samples_of_many_hits_say_less),
 		cmocka_unit_test(what_is_visible_is_not_within_the_interval),
+		cmocka_unit_test(what_could_not_be_seen_has_no_amount),
 		cmocka_unit_test(weights_of_unknown_origin_need_replicates),
 		cmocka_unit_test(runs_that_never_vary_show_any_difference),
 		cmocka_unit_test(equal_runs_of_some_rows_leave_a_common_phi),

@@ -890,7 +890,8 @@ errors_of(const struct visibility *seen, struct pair *pair, double *phi)
 }
 
 /*
- * The growth of so many standard errors.  Of equal work and a constant phi, a
+ * The growth of so many standard errors; NAN if none has, since few replicates
+ * that differ much allow for any growth.  Of equal work and a constant phi, a
  * change has (sqrt(now) - sqrt(base)) / sqrt(phi / 2) of them.
  */
 static double
@@ -899,17 +900,16 @@ growth_of(const struct visibility *seen, double phi)
 	const struct pair *pair = seen->pair;
 	const double root = sqrt(pair->base.sum) + seen->needed * sqrt(phi / 2);
 	double growth = (root * root - pair->base.sum) / pair->now.work;
+	double factor = 2;
 
-	for (size_t i = 0; i < 50; i++) {
+	for (size_t i = 0; i < 50 && fabs(factor - 1) >= 1e-4; i++) {
 		struct pair more = grown(pair, growth);
 		const double errors = errors_of(seen, &more, &phi);
-		const double factor = errors > 0 ? seen->needed / errors : 2;
 
+		factor = errors > 0 ? seen->needed / errors : 2;
 		growth *= factor;
-		if (fabs(factor - 1) < 1e-4)
-			break;
 	}
-	return growth;
+	return fabs(factor - 1) < 0.01 ? growth : NAN;
 }
 
 /*
@@ -958,7 +958,7 @@ static double
 visible_growth(struct visibility *seen, const struct change *change,
                double bound)
 {
-	double df;
+	double df, growth;
 
 	if (isnan(change->phi))
 		return NAN;
@@ -976,8 +976,9 @@ visible_growth(struct visibility *seen, const struct change *change,
 		    normal_two_sided_quantile(bound) :
 		    student_two_sided_quantile(bound, df), df);
 	}
-	return seen->is_replicated ? growth_of(seen, change->phi) :
-	    fmax(growth_of(seen, change->phi), growth_between_runs(seen));
+	growth = growth_of(seen, change->phi);
+	return seen->is_replicated || isnan(growth) ? growth :
+	    fmax(growth, growth_between_runs(seen));
 }
 
 static int

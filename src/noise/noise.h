@@ -289,7 +289,8 @@ struct change {
 				 * the noise of the work */
 	double visible;		/* the smallest growth from the base that would
 				 * be called one in 80 of 100 cases, if the other
-				 * rows are as they are */
+				 * rows are as they are; NAN also if none
+				 * would */
 	double p;		/* of a difference like this by noise alone */
 	double sampling_p;	/* the same of sampling alone; for one run a
 				 * side, else p */
