@@ -57,8 +57,9 @@ flow_hits_node_of(const struct hits_making *hits, uint32_t node)
 static struct flow_function *
 function_of(const struct hits_making *hits, uint32_t node)
 {
-	return &hits->making->flow
-		    ->functions[flow_hits_node_of(hits, node)->name];
+	const uint32_t name = flow_hits_node_of(hits, node)->name;
+
+	return &hits->making->flow->functions[name];
 }
 
 static long double
@@ -254,8 +255,8 @@ find_siblings(struct hits_making *hits, struct error *error)
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		uint32_t *first = &part[flow_hits_node_of(hits,
 		    graph->arcs[i].caller)->name];
-		uint32_t name = flow_hits_node_of(hits, graph->arcs[i].callee)
-				    ->name;
+		uint32_t callee = graph->arcs[i].callee;
+		uint32_t name = flow_hits_node_of(hits, callee)->name;
 
 		if (leads_to_part(hits, i))
 			*first = *first == 0 || *first == name + 1 ? name + 1 :

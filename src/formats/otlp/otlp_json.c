@@ -247,8 +247,9 @@ otlp_json_convert(struct json_reader *json, struct text_buffer *message,
 	 * so do those in which they are.
 	 */
 	while (converter.depth > 0) {
-		enum otlp_json_message kind = converter.levels[converter.depth]
-						  .message;
+		const struct level *level =
+		    &converter.levels[converter.depth];
+		const enum otlp_json_message kind = level->message;
 
 		if (kind == SAMPLE || kind > DICTIONARY || kind == TYPE ||
 		    kind == RESOURCE)

@@ -277,10 +277,9 @@ perf_features_apply(struct perf_features *features, struct profile *profile,
 		      sizeof *features->build_ids, perf_features_compare_paths);
 	for (uint32_t i = 0; i < profile->n_modules; i++)
 		if (profile->modules[i].build_id_size == 0) {
+			const char *path = profile->modules[i].path;
 			struct perf_build_id wanted = {
-				.path = (char *)(uintptr_t)profile->modules[i]
-					    .path
-			};
+				.path = (char *)(uintptr_t)path };
 			const struct perf_build_id *known = NULL;
 
 			if (features->n_build_ids > 0)

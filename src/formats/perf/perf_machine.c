@@ -630,16 +630,13 @@ apply_fork(struct perf_machine *machine, const struct perf_record *record,
 	if (pid != parent_pid) {
 		struct perf_space *space = perf_machine_space(machine,
 		    parent_pid, error);
-		struct process_state *child = perf_machine_find_process(machine,
-		                                                        pid,
-		                                                        error);
+		struct process_state *child = perf_machine_find_process(
+		    machine, pid, error), *parent;
 
 		if (space == NULL || child == NULL)
 			return -1;
-		memcpy(child->program,
-		       perf_machine_find_process(machine, parent_pid, error)
-		           ->program,
-		       sizeof child->program);
+		parent = perf_machine_find_process(machine, parent_pid, error);
+		memcpy(child->program, parent->program, sizeof child->program);
 		space->n_users++;
 		release_space(child->space);
 		child->space = space;

@@ -225,8 +225,7 @@ write_mappings(struct encoding *encoding, struct error *error)
 			const struct location *locations =
 			    &profile->locations[frame->first_location];
 			uint32_t n = frame_shown_locations(frame,
-			                                   encoding->source
-			                                       ->inlines);
+			    encoding->source->inlines);
 
 			has[frame->module] |= n > 1 ? HAS_INLINES : 0;
 			for (uint32_t l = 0; l < n; l++)
