@@ -6,12 +6,15 @@ dynamically and statically; the recorder is root or an ordinary user.  Where
 perf events are forbidden, only refusals are tested.  Speaks TAP.
 """
 import contextlib
+import ctypes
 import json
 import math
 import os
+import platform
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -58,11 +61,27 @@ def started(*words, user=None):
         process.communicate()
 
 
-def record(*words, user=None, cpprof=CPPROF):
+def record(*words, user=None, cpprof=CPPROF, before=None):
     return subprocess.run([cpprof, 'record', '--no-prompt', *words],
                           capture_output=True, text=True, timeout=PATIENCE,
                           stdin=subprocess.DEVNULL, user=user, group=user,
-                          extra_groups=[] if user else None)
+                          extra_groups=[] if user else None,
+                          preexec_fn=before)
+
+
+def forbid_perf_events():
+    """As containers do: perf_event_open fails with EPERM, on x86-64."""
+    load, if_equal, answer = 0x20, 0x15, 0x06   # of BPF
+    filters = b''.join(struct.pack('HBBI', *line) for line in (
+        (load, 0, 0, 0), (if_equal, 0, 1, 298),
+        (answer, 0, 0, 0x00050001), (answer, 0, 0, 0x7fff0000)))
+    text = ctypes.create_string_buffer(filters)
+    program = ctypes.create_string_buffer(
+        struct.pack('HP', 4, ctypes.addressof(text)))
+    libc = ctypes.CDLL(None)
+    no_new_privs, set_seccomp, mode_filter = 38, 22, 2
+    libc.prctl(no_new_privs, 1, 0, 0, 0)
+    libc.prctl(set_seccomp, mode_filter, program)
 
 
 def view(path, command):
@@ -366,9 +385,31 @@ def check_refusals():
                      result.stderr)
 
 
+def check_forbidden(directory):
+    """Where perf events are forbidden, nothing runs, and the way on is told."""
+    if platform.machine() != 'x86_64':
+        claims.skip('where perf events are forbidden', 'no filter for it')
+        return
+    result = record('-p', str(os.getpid()), before=forbid_perf_events)
+    claims.check('where perf events are forbidden, -p says what allows them',
+                 result.returncode == 1 and 'seccomp' in result.stderr and
+                 '--cap-add PERFMON' in result.stderr, result)
+    static = static_program(directory)
+    if static is None:
+        claims.skip('and a static program does not run', 'no static libc')
+        return
+    result = record('-o', os.path.join(directory, 'forbidden'), static, '10',
+                    'user', before=forbid_perf_events)
+    claims.check('and a static program does not run',
+                 result.returncode == 1 and result.stdout == '' and
+                 '--cap-add PERFMON' in result.stderr and
+                 'perf record' in result.stderr, result)
+
+
 def main():
     check_refusals()
     with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory:
+        check_forbidden(directory)
         why = may_sample(os.getpid())
         if why:
             claims.skip('processes are sampled from outside', why)

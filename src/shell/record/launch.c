@@ -244,6 +244,7 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 	struct file_watch watch = { .fd = -1 };
 	struct saved_signals saved;
 	int report[2], permit[2] = { -1, -1 }, why = 0, result = 0;
+	bool is_permitted;
 	char may_run;
 	ssize_t size = 0;
 	pid_t pid;
@@ -280,6 +281,7 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 		                   strerror(errno));
 	} else {
 		result = launch_permit(launch, pid, permit[1], error);
+		is_permitted = result == 0;
 		if (permit[1] >= 0)
 			close(permit[1]);
 		permit[1] = -1;
@@ -294,6 +296,8 @@ launch_program(const struct launch *launch, int *status, struct error *error)
 		if (launch_wait_for(pid, &watch, status, launch->cpu_ns,
 		                    error) != 0)
 			result = -1;
+		if (!is_permitted)
+			*status = 0;	/* of a program that never ran */
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,
 			                   why_not(why));
