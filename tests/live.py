@@ -35,9 +35,10 @@ class Recording:
             stderr=subprocess.DEVNULL)
 
     def __enter__(self):
+        # By then the loader has too little for main not to be the root.
         until = time.monotonic() + PATIENCE
-        while self.samples() < 5:
-            assert time.monotonic() < until, 'no samples'
+        while self.samples() < 300:
+            assert time.monotonic() < until, 'too few samples'
             time.sleep(0.05)
         return self
 
