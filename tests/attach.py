@@ -270,6 +270,23 @@ def check_started_outside(directory):
                  (result.returncode, result.stderr))
 
 
+def check_names(directory):
+    """Of a name, what can be sampled is, and what cannot is told."""
+    program = os.path.join(directory, 'two-of-a-name')
+    shutil.copy(os.path.join(PROGRAMS, 'target'), program)
+    ended = subprocess.Popen([program], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    with started(program, 'spin', '60000'):
+        result = record('-o', os.path.join(directory, 'named'), '-p',
+                        'two-of-a-name', '--for', '0.5s')
+    ended.wait()
+    claims.check('of a name, what runs is sampled, and a zombie is told',
+                 result.returncode == 0 and
+                 f'process {ended.pid} ' in result.stderr and
+                 'of 1 process' in result.stderr, result)
+
+
 def check_recursion(directory):
     path = os.path.join(directory, 'recursion')
     with started(os.path.join(PROGRAMS, 'target'), 'recursion',
@@ -350,6 +367,8 @@ def check_refusals():
                  *refused('no-such-process', 'no process has that name'))
     child = subprocess.Popen(['true'], stdout=subprocess.DEVNULL)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    claims.check('and by its name, if no other has that',
+                 *refused('true', 'has ended'))
     claims.check('a zombie is told from a process',
                  *refused(child.pid, 'has ended'))
     child.wait()
@@ -418,6 +437,7 @@ def main():
             check_processes(directory)
             check_short_threads(directory)
             check_started_outside(directory)
+            check_names(directory)
             check_recursion(directory)
             check_ends(directory)
     claims.end()

@@ -46,7 +46,10 @@ attach_add(struct attach *attach, pid_t pid, struct error *error)
 	return 0;
 }
 
-/* Adds all processes of a name, but not this one. */
+/*
+ * Adds all processes of a name that can be sampled, but not this one; a note says
+ * what stands in the way of others.
+ */
 static int
 attach_add_named(struct attach *attach, const char *name, size_t length,
                  struct error *error)
@@ -54,6 +57,7 @@ attach_add_named(struct attach *attach, const char *name, size_t length,
 	const size_t n_before = attach->n;
 	const struct dirent *entry;
 	DIR *processes = opendir("/proc");
+	struct error why = { 0 };	/* of the first that cannot */
 	char other[64];
 	int result = 0;
 
@@ -63,11 +67,17 @@ attach_add_named(struct attach *attach, const char *name, size_t length,
 
 		if (pid > 0 && pid != getpid() &&
 		    attach_read_name(entry->d_name, other, sizeof other) &&
-		    strlen(other) == length && memcmp(other, name, length) == 0)
+		    strlen(other) == length &&
+		    memcmp(other, name, length) == 0 &&
+		    sample_target_check(pid, &why) == 0)
 			result = attach_add(attach, pid, error);
 	}
 	if (processes != NULL)
 		closedir(processes);
+	if (result == 0 && why.is_set && attach->n == n_before)
+		return error_pass(error, &why);
+	if (result == 0 && why.is_set)
+		message_note("not sampled: %s", why.text);
 	if (result == 0 && attach->n == n_before)
 		return error_set(error, "-p %.*s: no process has that name; "
 		                 "see ps -e", (int)length, name);
