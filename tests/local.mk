@@ -51,7 +51,7 @@ script_tests = \
 	tests/layers.sh tests/thread-frames.py tests/amounts.py \
 	tests/lines.py tests/roots.py tests/callgrind.py tests/pprof-raw.py \
 	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
-	tests/namespaces.py tests/reference.sh tests/golden.sh \
+	tests/kernel.py tests/namespaces.py tests/reference.sh tests/golden.sh \
 	tests/legacy.py tests/other-tools.py tests/dist.sh
 
 check_SCRIPTS += $(script_tests)

@@ -227,6 +227,7 @@ steps_change_nothing_when_memory_is_short(void **state)
 		{ "ungroup db", "undo" },
 		{ "reset", "undo" },
 		{ "startup show", "startup hide" },
+		{ "kernel hide", "kernel show" },
 	};
 
 	(void)state;

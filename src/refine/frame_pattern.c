@@ -193,6 +193,14 @@ matches_file(const struct frame_pattern *pattern, const char *file)
 	}
 }
 
+bool
+frame_pattern_has(const struct frame_pattern *group, const char *module,
+                  const char *name, size_t length)
+{
+	return module != NULL ? matches_module(group, module) :
+	    any_matches(group->names, pattern_matches_function, name, length);
+}
+
 int
 frame_pattern_is_ready(const char *module, const char *name, size_t length,
                        struct error *error)
@@ -209,9 +217,7 @@ frame_pattern_is_ready(const char *module, const char *name, size_t length,
 		group = frame_pattern_new(&word, error);
 		if (group == NULL)
 			return -1;
-		found = module != NULL ? matches_module(group, module) :
-		    any_matches(group->names, pattern_matches_function, name,
-		                length);
+		found = frame_pattern_has(group, module, name, length);
 		frame_pattern_free(group);
 	}
 	return found;
@@ -473,6 +479,13 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		return error_set(error, "no frame is called %.*s: start-up "
 		                 "frames are not shown; say \"startup show\"",
 		                 SHOWN, wanted);
+	if (pattern->subject == OF_NAME && refining->stacks->joined != NULL &&
+	    hidden_has_function(refining->stacks->profile, HIDES_KERNEL,
+	        names_find(refining->stacks->profile->names, wanted,
+	                   strlen(wanted))))
+		return error_set(error, "no frame is called %.*s: frames of "
+		                 "the kernel are not shown; say \"kernel "
+		                 "show\"", SHOWN, wanted);
 	start_near(&near, pattern, wanted);
 	if (pattern->subject == OF_NAME)
 		frame_pattern_offer_functions(refining, &near);

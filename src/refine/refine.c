@@ -34,6 +34,11 @@ refine_begin(struct refining *refining, const struct stacks *stacks,
 		refining->flags[node] = NODE_LEFT;
 		if (stacks->is_joined != NULL && stacks->is_joined[element])
 			refining->flags[node] |= NODE_JOINED;
+		if (stacks->joined != NULL && stacks->joined[node]) {
+			refining->flags[node] |= NODE_JOINED;
+			refining->kind[node] =
+			    refining->kind[tree->parent[node]];
+		}
 	}
 	return 0;
 }
@@ -181,7 +186,8 @@ has_distinct_siblings(const struct refining *refining, struct error *error)
 	int is_distinct = true;
 
 	if (refining->has_groups || stacks->spread != NULL ||
-	    stacks->is_joined != NULL || stacks->profile->n_sections > 1 ||
+	    stacks->is_joined != NULL || stacks->joined != NULL ||
+	    stacks->profile->n_sections > 1 ||
 	    granularity_is_whole(refining->by))
 		return false;
 	seen = memory_array(names_count(stacks->profile->names), 1, error);

@@ -20,6 +20,54 @@
 #include "src/profile/sections.h"
 #include "src/refine/refining.h"
 
+/* ---- hidden.c ---- */
+
+/*
+ * Frames that views do not show.
+ *
+ * Those of start-up code are taken off the outer ends of stacks.  Others are
+ * inside stacks or at their inner ends: they belong to the frame that called
+ * them, which gets their hits.  So neither changes the paths and the inclusive
+ * values of the functions that are shown.
+ */
+enum hidden_frames {
+	HIDES_STARTUP = 1 << 0,		/* startup.def */
+	HIDES_KERNEL = 1 << 1,		/* @kernel, and what it calls */
+	HIDES_INNER = HIDES_KERNEL,	/* all kinds inside stacks */
+};
+
+/*
+ * Whether views of a profile with a tree differ where such frames (1 << each)
+ * are hidden.  O(frames + outermost nodes); -1 with *error set.
+ */
+int hidden_is_present(const struct profile *profile, unsigned hidden,
+                      struct error *error);
+
+/* Whether all frames of a function are hidden ones of HIDES_INNER. */
+bool hidden_has_function(const struct profile *profile, unsigned hidden,
+                         uint32_t function);
+
+/*
+ * Finds the nodes whose frames are hidden and belong to their parents' frames:
+ * (*joined)[n_nodes], 0 or 1, freed with large_array_free; NULL: there are
+ * none.  Outermost hidden frames, such as those of the kernel's threads, stay.
+ * frame_of[label] is the frame of a node.  O(nodes + frames + names).
+ */
+int hidden_join(const struct profile *profile, const struct sample_tree *tree,
+                const uint32_t *frame_of, unsigned hidden,
+                unsigned char **joined, struct error *error);
+
+/* What has been found out of a profile's frames; freed with hidden_known_free,
+ * NULL with *error set. */
+struct hidden_known;
+
+struct hidden_known *hidden_known_new(const struct profile *profile,
+                                      struct error *error);
+void hidden_known_free(struct hidden_known *known);
+
+/* Of which kinds in HIDES_INNER a frame is, by its module or its name. */
+unsigned hidden_kinds_of(struct hidden_known *known, uint32_t number);
+
 /* ---- startup.c ---- */
 
 /* Frames that every stack begins with, folded away. */
@@ -35,7 +83,8 @@ bool startup_has_name(const char *name, size_t n);
 
 /*
  * A tree without the start-up frames at the outer ends of stacks; *folded stays
- * NULL if there are none.  A stack that has no other frames keeps them.  To cut
+ * NULL if there are none.  A stack that has no other frames of the program, at
+ * most the kernel's, keeps them: so it does not depend on HIDES_KERNEL.  To cut
  * a stack at its outer end invents no call path.  frame_of[label] is the frame
  * of a node.  Two outermost nodes of the tree may have the same label, and it
  * borrows the counts.  *part, unless it is NULL, has a number for each node,
@@ -86,6 +135,13 @@ const char *frame_pattern_ready_group(size_t i);
  */
 int frame_pattern_is_ready(const char *module, const char *name,
                            size_t length, struct error *error);
+
+/*
+ * The same for the pattern of one ready group: whether a function belongs to
+ * it.
+ */
+bool frame_pattern_has(const struct frame_pattern *group, const char *module,
+                       const char *name, size_t length);
 
 /* Copies the word.  Freed with frame_pattern_free; NULL with *error set. */
 struct frame_pattern *frame_pattern_new(const struct pattern_word *word,

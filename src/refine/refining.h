@@ -39,6 +39,8 @@ struct stacks {
 	struct sample_tree *spread;	/* a tree of its own, with chains and
 					 * the profile's counts */
 	struct sample_tree *folded;	/* likewise, without start-up frames */
+	unsigned char *joined;	/* [n_nodes of tree] 1: its frame is hidden and
+				 * one with its parent's; NULL: none is */
 	uint32_t *section;	/* [n_nodes of tree] of the profile, n_sections
 				 * for none; NULL: not asked for */
 	enum granularity granularity;	/* of the names that views will see */
@@ -71,8 +73,8 @@ stacks_continue_frame(const struct stacks *stacks, uint32_t element)
 /*
  * The stacks of a profile that has a tree, with the names of a rule and those
  * of other granularities, 1 << each.  `tree` is profile->tree or has the same
- * nodes and other counts, and must outlive the stacks.  hides_startup: without
- * the frames of startup.def at their outer ends, unless they have no others.
+ * nodes and other counts, and must outlive the stacks.  hidden: the frames that
+ * are not shown (enum hidden_frames).
  * section[n_nodes of tree]: those of the nodes (sections_of_nodes), which are
  * then kept apart; NULL: no step or caller asks for them.  Call stacks_free
  * even if it fails.  O(nodes + frames).
@@ -80,7 +82,7 @@ stacks_continue_frame(const struct stacks *stacks, uint32_t element)
 int stacks_make(struct stacks *stacks, struct profile *profile,
                 const struct sample_tree *tree, const uint32_t *section,
                 const struct naming_rule *rule, unsigned granularities,
-                bool hides_startup, struct error *error);
+                unsigned hidden, struct error *error);
 void stacks_free(struct stacks *stacks);
 
 /*
@@ -94,7 +96,7 @@ int stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
                              const uint32_t *section,
                              const uint32_t *frame_of,
                              const struct naming_rule *rule,
-                             unsigned granularities, bool hides_startup,
+                             unsigned granularities, unsigned hidden,
                              struct error *error);
 
 /* ---- refining.c ---- */

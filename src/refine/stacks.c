@@ -174,11 +174,26 @@ spread_chains(struct stacks *stacks, const struct sample_tree *tree,
 	return stacks->tree != NULL ? 0 : -1;
 }
 
+/* Hides frames of these kinds. */
+static int
+stacks_hide(struct stacks *stacks, unsigned hidden, struct error *error)
+{
+	if ((hidden & HIDES_STARTUP) != 0 &&
+	    startup_fold(stacks->profile, stacks->tree, stacks->frame_of,
+	                 &stacks->folded, &stacks->section, error) != 0)
+		return -1;
+	if (stacks->folded != NULL)
+		stacks->tree = stacks->folded;
+	return (hidden & HIDES_INNER) == 0 ? 0 :
+	    hidden_join(stacks->profile, stacks->tree, stacks->frame_of,
+	                hidden, &stacks->joined, error);
+}
+
 int
 stacks_make(struct stacks *stacks, struct profile *profile,
             const struct sample_tree *tree, const uint32_t *section,
             const struct naming_rule *rule, unsigned granularities,
-            bool hides_startup, struct error *error)
+            unsigned hidden, struct error *error)
 {
 	struct all_labels labels = { 0 };
 	int result = -1;
@@ -206,13 +221,7 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 	for (int g = 0; g < N_GRANULARITIES; g++)
 		frame_labels_free(&labels.of[g]);
 	free(labels.modules);
-	if (result == 0 && hides_startup)
-		result = startup_fold(profile, stacks->tree, stacks->frame_of,
-		                      &stacks->folded, &stacks->section,
-		                      error);
-	if (result == 0 && stacks->folded != NULL)
-		stacks->tree = stacks->folded;
-	return result;
+	return result == 0 ? stacks_hide(stacks, hidden, error) : -1;
 }
 
 /* Gives the locations of a frame the kinds of the names that it is shown by. */
@@ -248,7 +257,7 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
                          const struct sample_tree *tree,
                          const uint32_t *section, const uint32_t *frame_of,
                          const struct naming_rule *rule,
-                         unsigned granularities, bool hides_startup,
+                         unsigned granularities, unsigned hidden,
                          struct error *error)
 {
 	struct all_labels labels = { 0 };
@@ -279,13 +288,7 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 	for (int g = 0; g < N_GRANULARITIES; g++)
 		frame_labels_free(&labels.of[g]);
 	free(labels.modules);
-	if (result == 0 && hides_startup)
-		result = startup_fold(profile, tree, stacks->frame_of,
-		                      &stacks->folded, &stacks->section,
-		                      error);
-	if (result == 0 && stacks->folded != NULL)
-		stacks->tree = stacks->folded;
-	return result;
+	return result == 0 ? stacks_hide(stacks, hidden, error) : -1;
 }
 
 void
@@ -293,6 +296,7 @@ stacks_free(struct stacks *stacks)
 {
 	sample_tree_free(stacks->folded);
 	sample_tree_free(stacks->spread);
+	large_array_free(stacks->joined);
 	large_array_free(stacks->section);
 	free(stacks->frame_of);
 	free(stacks->kind_of);

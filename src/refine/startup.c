@@ -155,14 +155,15 @@ enum fate {
 	STAYS,			/* a user's frame, or below one */
 	GOES,			/* a start-up frame */
 	LEADS,			/* likewise, but stacks of nothing else end in
-				 * it or below it */
+				 * it or below it; or the kernel's, entered from
+				 * such a frame */
 };
 
 /* Returns how many nodes go or lead. */
 static uint32_t
 choose_fates(const struct profile *profile, const struct sample_tree *tree,
              const uint32_t *frame_of, const struct startup_known *known,
-             unsigned char *fates)
+             struct hidden_known *hidden, unsigned char *fates)
 {
 	uint32_t n = 0;
 
@@ -173,7 +174,14 @@ choose_fates(const struct profile *profile, const struct sample_tree *tree,
 			fates[node++] = GOES;
 			n++;
 		} else {
-			memset(fates + node, STAYS, tree->end[node] - node);
+			const uint32_t frame = frame_of_node(tree, frame_of,
+			                                     node);
+			const bool is_kernel = tree->parent[node] != NO_NODE &&
+			    (hidden_kinds_of(hidden, frame) & HIDES_KERNEL) !=
+			    0;
+
+			memset(fates + node, is_kernel ? LEADS : STAYS,
+			       tree->end[node] - node);
 			node = tree->end[node];
 		}
 	}
@@ -251,14 +259,18 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 {
 	struct folding folding = { .from = tree, .part = *part };
 	unsigned char *fates = NULL;
+	struct hidden_known *hidden = NULL;
 	struct startup_known known;
 	int result = -1;
 
-	if (known_begin(&known, profile, error) == 0 &&
+	if (known_begin(&known, profile, error) == 0)
+		hidden = hidden_known_new(profile, error);
+	if (hidden != NULL &&
 	    large_array_reserve(&fates, tree->n_nodes, 1, error) == 0)
 		result = 0;
 	if (result == 0 &&
-	    choose_fates(profile, tree, frame_of, &known, fates) > 0) {
+	    choose_fates(profile, tree, frame_of, &known, hidden,
+	                 fates) > 0) {
 		folding.to = sample_tree_borrow(tree, tree->n_nodes, error);
 		if (folding.to == NULL ||
 		    large_array_reserve(&folding.place, tree->n_nodes,
@@ -280,6 +292,7 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 	}
 	large_array_free(folding.place);
 	large_array_free(fates);
+	hidden_known_free(hidden);
 	known_end(&known);
 	return result;
 }

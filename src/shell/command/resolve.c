@@ -52,6 +52,10 @@ report_hidden(const struct session *session, const char *text, size_t length,
 	    startup_has_name(text, length))
 		error_set(error, "%.*s is a start-up function, and these are "
 		          "not shown; say \"startup show\"", SHOWN, text);
+	else if (session->settings.kernel == KERNEL_HIDE &&
+	         hidden_has_function(profile, HIDES_KERNEL, name))
+		error_set(error, "%.*s is a function of the kernel, and these "
+		          "are not shown; say \"kernel show\"", SHOWN, text);
 	else if (n_steps > 0)
 		error_set(error, "the steps left no function %.*s; \"steps\" "
 		          "lists them, \"undo\" takes back the last", SHOWN,

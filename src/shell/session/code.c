@@ -15,6 +15,7 @@ code_free(struct code *code)
 	sample_tree_free(code->tree);
 	large_array_free(code->section);
 	free(code->row);
+	large_array_free(code->label);
 	tree_time_free(code->timed);
 	free(code->weight);
 	free(code->frame);
@@ -123,7 +124,7 @@ code_apply_steps(struct code *code, const struct naming_request *request,
 	                             code->section, code->frame, &request->rule,
 	                             steps_granularities(request->steps,
 	                                                 request->n_steps),
-	                             request->hides_startup, error) == 0)
+	                             request->hidden, error) == 0)
 		refining = refine_stacks(&stacks, request->steps,
 		                         request->n_steps, NULL, &why, error);
 	if (refining != NULL) {
@@ -140,6 +141,30 @@ code_apply_steps(struct code *code, const struct naming_request *request,
 	return status;
 }
 
+/* What hidden frames did is done by the place that entered them. */
+static int
+code_hide_frames(struct code *code, const struct naming_request *request,
+                 struct error *error)
+{
+	const struct sample_tree *tree = code->tree;
+	unsigned char *joined;
+
+	if ((request->hidden & HIDES_INNER) == 0)
+		return 0;
+	if (hidden_join(request->profile, tree, code->frame, request->hidden,
+	                &joined, error) != 0)
+		return -1;
+	if (joined != NULL &&
+	    large_array_reserve(&code->label, tree->n_nodes,
+	                        sizeof *code->label, error) == 0)
+		for (uint32_t node = 0; node < tree->n_nodes; node++)
+			code->label[node] = joined[node] ?
+			    code->label[tree->parent[node]] :
+			    tree->label[node];
+	large_array_free(joined);
+	return error->is_set ? -1 : 0;
+}
+
 static int
 code_refine(struct code *code, const struct naming_request *request,
             struct error *error)
@@ -149,11 +174,17 @@ code_refine(struct code *code, const struct naming_request *request,
 	code->row = NULL;
 	tree_time_free(code->timed);
 	code->timed = NULL;
-	if (request->n_steps > 0 && code_apply_steps(code, request, error) != 0)
+	large_array_free(code->label);
+	code->label = NULL;
+	if ((request->n_steps > 0 &&
+	     code_apply_steps(code, request, error) != 0) ||
+	    code_hide_frames(code, request, error) != 0)
 		return -1;
 	code->refined = code->timed != NULL ? *code->timed : *code->tree;
 	if (code->row != NULL)
 		code->refined.row = code->row;
+	if (code->label != NULL)
+		code->refined.label = code->label;
 	sample_tree_weights(&code->refined,
 	                    code->refined.hits[request->resource],
 	                    code->weight);

@@ -183,7 +183,7 @@ make_stacks(const struct naming_request *request,
 	}
 	result = stacks_make(stacks, profile, tree, section, &request->rule,
 	    steps_granularities(request->steps, request->n_steps),
-	    request->hides_startup, error);
+	    request->hidden, error);
 	large_array_free(section);
 	return result;
 }
@@ -215,7 +215,7 @@ stacks_fit(const struct naming *naming, const struct naming_request *request)
 	    kept->groups == naming->groups &&
 	    kept->rule.granularity == request->rule.granularity &&
 	    kept->rule.inlines == request->rule.inlines &&
-	    kept->hides_startup == request->hides_startup &&
+	    kept->hidden == request->hidden &&
 	    (steps_granularities(request->steps, request->n_steps) &
 	     ~kept->granularities) == 0 &&
 	    (kept->has_sections ||
@@ -257,7 +257,7 @@ take_stacks(struct naming *naming, const struct naming_request *request,
 		.rule = request->rule,
 		.granularities = steps_granularities(request->steps,
 		                                     request->n_steps),
-		.hides_startup = request->hides_startup,
+		.hidden = request->hidden,
 		.has_sections = steps_need_sections(request->steps,
 		                                    request->n_steps),
 		.groups = fleet_groups_share(naming->groups),
@@ -329,8 +329,9 @@ naming_make_tree(struct naming *naming, const struct naming_request *request,
 
 	if (naming_take_groups(naming, request, error) != 0)
 		return -1;
-	if (!is_refined && request->hides_startup)
-		is_refined = startup_is_present(request->profile, error);
+	if (!is_refined && request->hidden != 0)
+		is_refined = hidden_is_present(request->profile,
+		                               request->hidden, error);
 	if (is_refined < 0 ||
 	    (is_refined && naming_refine(naming, request, error) != 0))
 		return -1;

@@ -37,7 +37,7 @@ struct naming_column {
 struct naming_request {
 	struct profile *profile;
 	struct naming_rule rule;
-	bool hides_startup;
+	unsigned hidden;		/* enum hidden_frames, 1 << each */
 	struct step *const *steps;	/* [n_steps] of the refinement */
 	size_t n_steps;
 	uint32_t resource;		/* one of the profile's */
@@ -64,7 +64,8 @@ struct kept_stacks {
 					 * profile's */
 	struct naming_rule rule;
 	unsigned granularities;		/* of the steps, 1 << each */
-	bool hides_startup, has_sections;
+	unsigned hidden;		/* frames */
+	bool has_sections;
 	unsigned n_owners;
 };
 

@@ -261,6 +261,14 @@ read_lines(struct session *session, struct profile *profile,
 	return result;
 }
 
+unsigned
+session_hidden_frames(const struct session *session)
+{
+	return (session->settings.startup == STARTUP_HIDE ? HIDES_STARTUP :
+	        0) |
+	    (session->settings.kernel == KERNEL_HIDE ? HIDES_KERNEL : 0);
+}
+
 struct naming_request
 session_naming_request(const struct session *session, struct profile *profile,
                        uint32_t resource)
@@ -268,7 +276,7 @@ session_naming_request(const struct session *session, struct profile *profile,
 	struct naming_request request = {
 		.profile = profile,
 		.rule = session->settings.naming,
-		.hides_startup = session->settings.startup == STARTUP_HIDE,
+		.hidden = session_hidden_frames(session),
 		.resource = resource,
 		.wants_noise = session->settings.has_noise,
 		.has_static = session->settings.has_static,

@@ -44,8 +44,11 @@ struct code {
 	bool has_inlines;
 
 	/* What the refinement leaves. */
-	struct sample_tree refined;	/* the tree with other rows */
+	struct sample_tree refined;	/* the tree with other rows and labels */
 	uint32_t *row;			/* its rows; NULL: those of the tree */
+	uint32_t *label;		/* its labels: a hidden frame has that of
+					 * the frame that it belongs to; NULL:
+					 * those of the tree */
 	struct sample_tree *timed;	/* the tree with the hits of some time
 					 * only; NULL: of all times */
 	uint64_t *weight;		/* of the resource */
@@ -212,6 +215,8 @@ enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
 
 /* Whether views show the start-up frames at the outer ends of stacks. */
 enum startup_choice { STARTUP_HIDE, STARTUP_SHOW };
+/* Whether views show the frames of the kernel below those that entered it. */
+enum kernel_choice { KERNEL_HIDE, KERNEL_SHOW };
 /* Which names text shows; NAMES_AUTO: short ones on a terminal. */
 enum names_choice { NAMES_AUTO, NAMES_SHORT, NAMES_FULL };
 
@@ -243,6 +248,7 @@ struct settings {
 	enum chains_choice chains;
 	bool has_static;		/* also calls that never happened */
 	enum startup_choice startup;
+	enum kernel_choice kernel;
 	bool has_pager;
 	enum color_choice color;
 	enum bars_choice bars;
@@ -489,6 +495,9 @@ const struct resource *session_resource(const struct session *session);
  * if no process is known.
  */
 const struct process *session_first_process(const struct session *session);
+
+/* The frames that the settings hide: enum hidden_frames, 1 << each. */
+unsigned session_hidden_frames(const struct session *session);
 
 /*
  * How the session names the stacks of a profile: by its settings and steps, for

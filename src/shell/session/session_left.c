@@ -52,7 +52,7 @@ session_whole_stacks(const struct session *session,
 		return group_whole_graph(whole, &request, error);
 	if (!subject->naming.is_refined)
 		return 0;
-	request.hides_startup = false;
+	request.hidden = 0;
 	request.n_columns = 0;
 	if (naming_make(&whole->naming, &request, error) != 0)
 		return -1;
@@ -330,12 +330,13 @@ session_module_hits(const struct session *session, uint64_t **hits,
 	*hits = NULL;
 	if (subject->profile->tree == NULL || subject->profile->n_modules < 2)
 		return 0;
-	if (request.n_steps == 0) {
+	if (request.n_steps == 0 && (request.hidden & HIDES_INNER) == 0) {
 		*hits = whole_module_hits(session, error);
 		return *hits != NULL ? 0 : -1;
 	}
 	if (refining == NULL) {
-		request.hides_startup = false;	/* no stack ends there */
+		/* No stack ends there. */
+		request.hidden &= ~(unsigned)HIDES_STARTUP;
 		if (naming_stacks(&request, false, &stacks, error) == 0)
 			refining = own = refine_stacks(&stacks, request.steps,
 			    request.n_steps, NULL, &why, error);
@@ -361,7 +362,7 @@ session_module_in_groups(const struct session *session, uint32_t module,
 	struct error why;
 	int result;
 
-	request.hides_startup = false;
+	request.hidden &= ~(unsigned)HIDES_STARTUP;
 	if (naming_stacks_of(&request, of->tree, &stacks, error) == 0)
 		refining = refine_stacks(&stacks, request.steps,
 		                         request.n_steps, NULL, &why, error);
