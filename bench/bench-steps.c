@@ -20,7 +20,7 @@
 #include "src/refine/refine.h"
 #include "src/shell/session/session.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/view.h"
+#include "src/views/advice/advice.h"
 
 enum { RUNS = 5, MOST_WORDS = 8, SITES = 8, MOST_THREADS = 64 };
 

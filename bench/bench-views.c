@@ -22,8 +22,8 @@
 #include "src/base/memory.h"
 #include "src/formats/format.h"
 #include "src/output/output.h"
-#include "src/views/paths.h"
-#include "src/views/view.h"
+#include "src/views/advice/advice.h"
+#include "src/views/hits/hits.h"
 
 enum { RUNS = 5, ROOTS = 10, N_COLUMNS = 3 };
 

@@ -5,7 +5,7 @@
 #include "src/base/memory.h"
 #include "src/shell/command/command.h"
 #include "src/shell/command/resolve.h"
-#include "src/views/code_hits.h"
+#include "src/views/code/code.h"
 
 static const char *const disasm_choices[] = { "--source", NULL };
 

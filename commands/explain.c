@@ -8,8 +8,7 @@
 #include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/paths.h"
-#include "src/views/view.h"
+#include "src/views/advice/advice.h"
 
 static bool
 is_words(const struct word *word)

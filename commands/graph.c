@@ -2,7 +2,7 @@
 /* commands/graph.c -- every function between its callers and its callees. */
 #include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
-#include "src/views/view.h"
+#include "src/views/lists/lists.h"
 
 static const char *const graph_choices[] = { "--gprof", NULL };
 

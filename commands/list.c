@@ -5,7 +5,7 @@
 #include "src/base/memory.h"
 #include "src/shell/command/command.h"
 #include "src/shell/command/resolve.h"
-#include "src/views/code_hits.h"
+#include "src/views/code/code.h"
 
 static const struct argument list_arguments[] = {
 	{ "FUNCTION|FILE:LINE|FILE", &arg_code, 0,

@@ -5,7 +5,7 @@
 #include "src/profile/fleet.h"
 #include "src/shell/command/view_command.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/view.h"
+#include "src/views/lists/lists.h"
 
 static const struct argument members_arguments[] = {
 	{ "PATH", &arg_selection, 0,

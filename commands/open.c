@@ -6,7 +6,7 @@
 #include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 #include "src/shell/session/session.h"
-#include "src/views/rows.h"
+#include "src/views/rows/rows.h"
 
 /* What comes before the path. */
 static const char *const openings[] = { "member", "of" };

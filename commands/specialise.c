@@ -5,7 +5,7 @@
 
 #include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
-#include "src/views/specialise.h"
+#include "src/views/advice/advice.h"
 
 static const double DEFAULT_TIMES = 2, MOST_TIMES = 1e9;
 

@@ -4,7 +4,7 @@
 
 #include "src/shell/command/command.h"
 #include "src/shell/session/session_left.h"
-#include "src/views/rows.h"
+#include "src/views/rows/rows.h"
 
 static int
 steps_run(struct session *session, const struct arguments *arguments,

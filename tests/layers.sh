@@ -77,6 +77,8 @@ claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
 	grep -vE '^src/(base|formats|noise|output|profile|refine|sample|shell|symbols|views)$'
 	find src/symbols -mindepth 1 -type d |
 	grep -vE '^src/symbols/(code|elf|lines|names|unwind)$'
+	find src/views -mindepth 1 -type d | grep -vE \
+	'^src/views/(hits|rows|comparison|lists|paths|pictures|code|advice)$'
 	find lib -mindepth 1 -type d |
 	grep -vE '^lib/(base|signals|unwind|store|sources|run|wrap)$')"
 includes 'base includes only base' src/base 'src/base/.*'
@@ -88,6 +90,24 @@ includes 'noise includes only base and noise, and no tables' src/noise \
 	'src/(base|noise)/.*' 'src/base/table\.h'
 includes 'views include only base, profile, noise and views' src/views \
 	'src/(base|profile|noise|views)/.*'
+views='src/(base|profile|noise)/.*|src/views/(view\.h'
+includes 'of views, hits include no other room' src/views/hits \
+	"$views|hits/.*)"
+includes 'of views, rows include only hits' src/views/rows \
+	"$views|(hits|rows)/.*)"
+includes 'of views, comparison includes only hits and rows' \
+	src/views/comparison "$views|(hits|rows|comparison)/.*)"
+includes 'of views, lists include only hits, rows and comparison' \
+	src/views/lists "$views|(hits|rows|comparison|lists)/.*)"
+includes 'of views, code includes only hits and rows' src/views/code \
+	"$views|(hits|rows|code)/.*)"
+includes 'of views, paths include only what lists do, and lists' \
+	src/views/paths "$views|(hits|rows|comparison|lists|paths)/.*)"
+includes 'of views, pictures include only what paths do, and paths' \
+	src/views/pictures \
+	"$views|(hits|rows|comparison|lists|paths|pictures)/.*)"
+includes 'of views, advice includes neither code nor pictures' \
+	src/views/advice "$views|(hits|rows|comparison|lists|paths|advice)/.*)"
 includes 'symbols include only base, profile, symbols and dwarf' src/symbols \
 	'src/(base|profile|symbols)/.*|dwarf/.*'
 includes 'of symbols, elf includes no other room' src/symbols/elf \

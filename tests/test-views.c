@@ -5,7 +5,7 @@
 #include "src/profile/large_array.h"
 #include "tests/view-fixture.h"
 
-#include "src/views/rows.h"
+#include "src/views/paths/paths.h"
 
 /* Section 4.4 and figure 1 of the paper; the last caller is assumed. */
 static const char forms[] =

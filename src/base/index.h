@@ -9,7 +9,7 @@
  *
  * Three loops that see each frame of a large input have tables of their own:
  * src/formats/frame_names.c, src/profile/tree_children.c and
- * src/views/path_trie.c say what these gain.
+ * src/views/paths/path_trie.c say what these gain.
  */
 #ifndef CPPROF_BASE_INDEX_H
 #define CPPROF_BASE_INDEX_H

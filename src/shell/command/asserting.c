@@ -13,8 +13,8 @@
 #include "src/formats/format.h"
 #include "src/profile/fleet.h"
 #include "src/shell/command/resolve.h"
-#include "src/views/compare.h"
-#include "src/views/paths.h"
+#include "src/views/comparison/comparison.h"
+#include "src/views/hits/hits.h"
 
 enum verdict { VERDICT_HOLDS, VERDICT_VIOLATED, VERDICT_UNDECIDED };
 

@@ -6,7 +6,7 @@
 #define CPPROF_SHELL_COMMAND_ASSERTING_H
 
 #include "src/shell/command/command.h"
-#include "src/views/view.h"
+#include "src/views/hits/hits.h"
 
 /* ---- assertion.c ---- */
 

@@ -21,7 +21,7 @@
 #include "src/shell/line/options.h"
 #include "src/shell/line/words.h"
 #include "src/shell/session/session.h"
-#include "src/views/view.h"
+#include "src/views/lists/lists.h"
 
 /* ---- command.c ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/views/code_hits.h"
+#include "src/views/code/code.h"
 
 void
 function_code_free(struct function_code *code)

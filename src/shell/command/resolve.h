@@ -19,7 +19,7 @@
 #include "src/shell/session/session.h"
 #include "src/symbols/code/disassembly.h"
 #include "src/symbols/lines/address_lines.h"
-#include "src/views/code_hits.h"
+#include "src/views/code/code.h"
 
 /* ---- resolve.c ---- */
 

@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/base/short_name.h"
 #include "src/base/text_buffer.h"
-#include "src/views/paths.h"
+#include "src/views/hits/hits.h"
 
 /* Bytes of a word and of the names that an error shows. */
 enum { SHOWN = 80, LISTED_SIZE = 700 };

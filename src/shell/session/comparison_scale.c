@@ -8,7 +8,7 @@
 #include "src/base/units.h"
 #include "src/profile/large_array.h"
 #include "src/shell/session/comparison.h"
-#include "src/views/compare.h"
+#include "src/views/comparison/comparison.h"
 
 void
 comparison_scale_none(struct comparison *comparison)

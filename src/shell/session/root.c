@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "src/views/paths.h"
-#include "src/views/rows.h"
+#include "src/views/hits/hits.h"
 
 /* Whether a name is "function:line" or "function+0xoffset". */
 static bool

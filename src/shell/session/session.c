@@ -17,7 +17,7 @@
 #include "src/shell/record/recording.h"
 #include "src/shell/terminal/terminal.h"
 #include "src/symbols/lines/address_lines.h"
-#include "src/views/rows.h"
+#include "src/views/rows/rows.h"
 
 void
 session_start(struct session *session)

@@ -22,7 +22,7 @@
 #include "src/shell/session/naming.h"
 #include "src/shell/terminal/terminal.h"
 #include "src/symbols/lines/address_lines.h"
-#include "src/views/code_hits.h"
+#include "src/views/code/code.h"
 #include "src/views/view.h"
 
 /* ---- code.c ---- */
@@ -39,7 +39,7 @@
 struct code {
 	struct sample_tree *tree;	/* NULL: not made yet */
 	uint32_t *section;		/* [n_nodes] of the profile */
-	uint32_t *frame;		/* [n_locations] see code_hits.h */
+	uint32_t *frame;		/* [n_locations] see code.h */
 	uint32_t n_locations;		/* of the profile when it was made */
 	bool has_inlines;
 

@@ -9,7 +9,7 @@
 #include "src/profile/sections.h"
 #include "src/refine/refine.h"
 #include "src/shell/session/session.h"
-#include "src/views/view.h"
+#include "src/views/hits/hits.h"
 
 /* What an export writes: what the steps left, with start-up frames. */
 struct whole_stacks {

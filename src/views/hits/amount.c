@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* amount.c -- hits of functions and paths, with the samples they came in. */
+
+#include "src/views/hits/hits.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/profile/large_array.h"
+
+int
+sample_counts_make(struct sample_counts *counts,
+                   const struct sample_set *set, struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+
+	*counts = (struct sample_counts){ .set = *set };
+	if (set->flow != NULL || tree->samples == NULL ||
+	    tree->samples[set->resource_number] == NULL)
+		return 0;
+	counts->set.self = tree->samples[set->resource_number];
+	counts->weight = sample_tree_new_weights(tree, counts->set.self,
+	                                         error);
+	if (counts->weight == NULL)
+		return -1;
+	counts->set.weight = counts->weight;
+	counts->set.total = set->n_samples;
+	counts->set.left = sample_tree_total(tree, counts->set.self);
+	return 0;
+}
+
+void
+sample_counts_free(struct sample_counts *counts)
+{
+	large_array_free(counts->weight);
+}
+
+/* Both totals come from one tree, so their functions have one order. */
+static struct function_amount *
+amount_join(const struct function_total *hits,
+            const struct function_total *samples, uint32_t n,
+            struct error *error)
+{
+	struct function_amount *amounts = memory_array(n, sizeof *amounts,
+	                                               error);
+
+	for (uint32_t i = 0; amounts != NULL && i < n; i++)
+		amounts[i] = (struct function_amount){
+			.name = hits[i].name,
+			.place = i,
+			.body = { { hits[i].self, samples[i].self }, true,
+			          false },
+			.inclusive = { { hits[i].inclusive,
+			                 samples[i].inclusive }, true,
+			               hits[i].is_estimated },
+		};
+	return amounts;
+}
+
+struct function_amount *
+amounts_of_functions(const struct sample_set *set, uint32_t *n,
+                     struct error *error)
+{
+	struct function_amount *amounts = NULL;
+	struct function_total *hits = function_totals(set, n, error), *samples;
+	struct sample_counts counts = { 0 };
+
+	if (hits != NULL &&
+	    sample_counts_make(&counts, set, error) == 0) {
+		samples = counts.weight == NULL ? hits :
+		    function_totals(&counts.set, n, error);
+		if (samples != NULL)
+			amounts = amount_join(hits, samples, *n, error);
+		if (samples != hits)
+			free(samples);
+	}
+	sample_counts_free(&counts);
+	free(hits);
+	return amounts;
+}
+
+static int
+add_path_samples(const struct sample_set *set, const uint32_t *path, size_t n,
+                 struct amount *amount, struct error *error)
+{
+	struct sample_counts counts;
+	struct path_hits found = { .hits = amount->sampled.hits };
+	int status = sample_counts_make(&counts, set, error);
+
+	if (status == 0 && counts.weight != NULL)
+		status = path_hits_find(&counts.set, path, n, &found, NULL,
+		                        error);
+	amount->sampled.samples = found.hits;
+	sample_counts_free(&counts);
+	return status;
+}
+
+int
+amount_of_path(const struct sample_set *set, const uint32_t *path, size_t n,
+               struct amount *amount, struct error *error)
+{
+	struct path_hits found;
+
+	*amount = (struct amount){ 0 };
+	if (set->flow != NULL) {
+		if (path_is_canonical(set, path, n, &amount->is_seen,
+		                      error) != 0 ||
+		    (amount->is_seen &&
+		     flow_path_value(set->flow, path, n, &amount->sampled.hits,
+		                     &amount->is_estimated, error) != 0))
+			return -1;
+		amount->sampled.samples = amount->sampled.hits;
+		return 0;
+	}
+	if (path_hits_find(set, path, n, &found, NULL, error) != 0)
+		return -1;
+	amount->sampled.hits = found.hits;
+	amount->is_seen = found.is_seen;
+	return add_path_samples(set, path, n, amount, error);
+}
+
+int
+amount_of_whole(const struct view_request *request, struct sampled *whole,
+                struct error *error)
+{
+	struct view_request of_samples = *request;
+	struct sample_counts counts;
+	int status = sample_counts_make(&counts, request->set, error);
+
+	if (status == 0) {
+		of_samples.set = &counts.set;
+		*whole = (struct sampled){
+			.hits = measure_of(request).denominator,
+			.samples = measure_of(&of_samples).denominator,
+		};
+	}
+	sample_counts_free(&counts);
+	return status;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* times.c -- a run, or one call path in it, from its start to its end.
+ *
+ * One row for each slice of the timeline.  Cost: one pass over the nodes and
+ * the entries of the timeline.
+ */
+#include "src/views/pictures/pictures.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "src/base/units.h"
+#include "src/profile/sample_tree.h"
+
+static const struct view_kind times_kind = {
+	.schema = "cpprof.times/1",
+	.title = "Timeline",
+};
+
+enum { BAR_WIDTH = 30 };
+
+/* Right-aligned in `width` columns. */
+static const char *
+times_time_text(struct table *table, uint64_t ns, int decimals, int width,
+                struct error *error)
+{
+	struct text_buffer text = { 0 };
+	const char *seconds, *aligned = NULL;
+
+	text_add_seconds(&text, ns, decimals);
+	seconds = text_string(&text);
+	if (text.failed)
+		error_out_of_memory(error);
+	else
+		aligned = table_text(table, error, "%*s s", width, seconds);
+	text_free(&text);
+	return aligned;
+}
+
+static const char *
+bar_text(struct table *table, uint64_t hits, uint64_t most,
+         struct error *error)
+{
+	static const char bar[BAR_WIDTH + 1] =
+	    "##############################";
+	int n = most == 0 ? 0 :
+	    (int)(((unsigned __int128)hits * BAR_WIDTH + most / 2) / most);
+
+	return table_text(table, error, "%.*s", n, bar);
+}
+
+static int
+times_describe(const struct view_request *request,
+               const struct timeline *timeline, uint64_t hits, uint64_t timed,
+               struct table *table, struct error *error)
+{
+	int decimals = seconds_decimals(timeline->width_ns);
+
+	if (table_add_header(table, error,
+	                     "slices of %s, from the start of "
+	                     "the recording",
+	                     times_time_text(table, timeline->width_ns,
+	                                     decimals, 0, error)) != 0 ||
+	    table_add_field(table, "width_ns", NULL,
+	                    cell_count(timeline->width_ns), error) != 0 ||
+	    table_add_field(table, "origin_ns", NULL,
+	                    timeline->origin_ns != 0 ?
+	                        cell_count(timeline->origin_ns) :
+	                        (struct cell){ .kind = CELL_EMPTY },
+	                    error) != 0 ||
+	    table_add_field(table, "hits", NULL, cell_count(hits), error) !=
+	        0 ||
+	    table_add_field(table, "without_time", NULL,
+	                    cell_count(hits - timed), error) != 0)
+		return -1;
+	if (hits > timed) {
+		const char *text = hits_text_of(request->set, hits - timed,
+		                                hits, table, error);
+
+		if (text == NULL ||
+		    table_add_footer(table, error, "%s have no time",
+		                     text) != 0)
+			return -1;
+	}
+	return request->n_path > 0 && hits == 0 ?
+	    table_add_footer(table, error, "no stack has this path") : 0;
+}
+
+static void
+times_add_columns(struct table *table, bool has_path)
+{
+	struct column *bar;
+
+	table_add_column(table, "begin_ns", "", CELL_COUNT)->is_data_only =
+	    true;
+	table_add_column(table, "end_ns", "", CELL_COUNT)->is_data_only = true;
+	table_add_column(table, "begin", "from", CELL_TEXT)->is_text_only =
+	    true;
+	table_add_column(table, "end", "to", CELL_TEXT)->is_text_only = true;
+	table_add_column(table, "hits", "#hits", CELL_HITS);
+	table_add_column(table, "fraction", "usage_fraction",
+	                 CELL_FRACTION)->short_title = "fraction";
+	if (has_path)
+		table_add_column(table, "of_slice", "of_slice", CELL_PERCENT);
+	bar = table_add_column(table, "bar", "", CELL_TEXT);
+	bar->is_text_only = true;
+	bar->room = BAR_WIDTH;
+}
+
+static int
+times_add_rows(const struct view_request *request,
+               const struct measure *measure, const uint64_t *times,
+               const uint64_t *all, struct table *table, struct error *error)
+{
+	const struct timeline *timeline = request->set->tree->timeline;
+	const uint64_t width = timeline->width_ns;
+	const int decimals = seconds_decimals(width);
+	const int columns = snprintf(NULL, 0, "%" PRIu64,
+	    timeline->n_slices * width / 1000000000) +
+	    (decimals > 0 ? 1 + decimals : 0);
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < timeline->n_slices; i++)
+		if (times[i] > most)
+			most = times[i];
+	for (uint32_t i = 0; i < timeline->n_slices; i++) {
+		const struct measure of_slice = { .denominator = all[i] };
+		struct cell cells[8];
+		size_t n = 0;
+
+		cells[n++] = cell_count(i * width);
+		cells[n++] = cell_count((i + 1) * width);
+		cells[n++] = cell_text(times_time_text(table, i * width,
+		                                       decimals, columns,
+		                                       error));
+		cells[n++] = cell_text(times_time_text(table, (i + 1) * width,
+		                                       decimals, columns,
+		                                       error));
+		cells[n++] = cell_hits(times[i]);
+		cells[n++] = cell_fraction(measure_fraction(measure,
+		                                            times[i]));
+		if (request->n_path > 0)
+			cells[n++] = cell_percent(measure_fraction(&of_slice,
+			                                           times[i]));
+		cells[n++] = cell_text(bar_text(table, times[i], most, error));
+		if (error->is_set || table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The path as a line of the heading. */
+static int
+describe_path(const struct view_request *request, struct table *table,
+              struct error *error)
+{
+	const struct names *names = request->set->names;
+	struct text_buffer text = { 0 };
+	const char *line;
+
+	if (request->n_path == 0)
+		return 0;
+	text_add_string(&text, "path: (");
+	for (size_t i = 0; i < request->n_path; i++) {
+		if (i > 0)
+			text_add_char(&text, ' ');
+		text_add(&text, names_text(names, request->path[i]),
+		         names_length(names, request->path[i]));
+	}
+	text_add_char(&text, ')');
+	line = text_move(&text, &table->arena, error);
+	return line == NULL ? -1 : table_add_header(table, error, "%s", line);
+}
+
+int
+view_timeline(const struct view_request *request, struct table *table,
+              struct error *error)
+{
+	const struct sample_set *set = request->set;
+	struct measure measure = measure_of(request);
+	struct when_times times = { 0 }, all = { 0 };
+	struct path_hits found = { .hits = set->left };
+	struct hidden hidden = { 0 };
+	uint64_t timed = 0;
+
+	if (when_need(set, error) != 0)
+		return -1;
+	tree_time_add(set->tree, set->resource_number, 0, set->tree->n_nodes,
+	              all.hits);
+	if (request->n_path == 0)
+		times = all;
+	else if (path_hits_find(set, request->path, request->n_path, &found,
+	                        times.hits, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < TIMELINE_SLICES; i++)
+		timed += times.hits[i];
+	if (view_describe(request, &times_kind, &measure, &hidden, table,
+	                  error) != 0 ||
+	    describe_path(request, table, error) != 0 ||
+	    times_describe(request, set->tree->timeline, found.hits, timed,
+	                   table, error) != 0)
+		return -1;
+	times_add_columns(table, request->n_path > 0);
+	if (times_add_rows(request, &measure, times.hits, all.hits, table,
+	                   error) != 0)
+		return -1;
+	return request->resolution > 0 ?
+	    times_add_chart(request, &measure, &times, &all, table, error) : 0;
+}
