@@ -17,4 +17,5 @@ const struct command command_body = {
 	.example = "body",
 	.arguments = listing_arguments,
 	.view = view_body,
+	.is_compared = true,
 };

@@ -20,4 +20,5 @@ const struct command command_callees = {
 	.example = "callees main",
 	.arguments = callees_arguments,
 	.view = view_callees,
+	.is_compared = true,
 };

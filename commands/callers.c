@@ -20,4 +20,5 @@ const struct command command_callers = {
 	.example = "callers db_get_property",
 	.arguments = callers_arguments,
 	.view = view_callers,
+	.is_compared = true,
 };

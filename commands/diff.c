@@ -5,12 +5,6 @@
 #include "src/shell/command/command.h"
 #include "src/shell/command/interpret.h"
 
-/* The views that have rows for both sides. */
-static const char *const views[] = {
-	"top", "functions", "body", "flat", "down", "up", "tree", "callers",
-	"callees", "path", "find", "flame", NULL
-};
-
 static int
 read_view(struct reading *reading, struct value *value)
 {
@@ -24,8 +18,10 @@ complete_views(struct completion *completion, const struct session *session,
 {
 	(void)session;
 	(void)command;
-	for (size_t i = 0; views[i] != NULL; i++)
-		completion_offer(completion, views[i], strlen(views[i]));
+	for (size_t i = 0; commands[i] != NULL; i++)
+		if (commands[i]->is_compared)
+			completion_offer(completion, commands[i]->name,
+			                 strlen(commands[i]->name));
 }
 
 /* From the view on it is a command line of its own. */
@@ -61,13 +57,12 @@ check_view(const char *line, struct error *error)
 
 	if (command == NULL)
 		return -1;
-	for (size_t i = 0; views[i] != NULL; i++) {
-		if (strcmp(views[i], command->name) == 0) {
-			text_free(&known);
-			return 0;
-		}
-		text_add_format(&known, "%s%s", i == 0 ? "" : ", ", views[i]);
-	}
+	if (command->is_compared)
+		return 0;
+	for (size_t i = 0; commands[i] != NULL; i++)
+		if (commands[i]->is_compared)
+			text_add_format(&known, "%s%s", known.length ==
+			                0 ? "" : ", ", commands[i]->name);
 	error_set(error, "diff cannot compare %s; it takes %s", command->name,
 	          text_string(&known));
 	text_free(&known);

@@ -30,4 +30,5 @@ const struct command command_down = {
 	.example = "down address_information",
 	.arguments = down_arguments,
 	.view = view_down,
+	.is_compared = true,
 };

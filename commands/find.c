@@ -20,4 +20,5 @@ const struct command command_find = {
 	.example = "find /^db_.*record$/",
 	.arguments = find_arguments,
 	.view = view_find,
+	.is_compared = true,
 };

@@ -98,4 +98,5 @@ const struct command command_flame = {
 	.arguments = flame_arguments,
 	.choices = flame_choices,
 	.run = flame_run,
+	.is_compared = true,
 };

@@ -22,4 +22,5 @@ const struct command command_flat = {
 	.example = "flat",
 	.arguments = listing_arguments,
 	.view = view_flat,
+	.is_compared = true,
 };

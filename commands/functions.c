@@ -22,4 +22,5 @@ const struct command command_functions = {
 	.example = "functions db_*",
 	.arguments = listing_arguments,
 	.view = view_functions,
+	.is_compared = true,
 };

@@ -25,4 +25,5 @@ const struct command command_path = {
 	.example = "path (address_information db_get_property)",
 	.arguments = path_arguments,
 	.view = view_path,
+	.is_compared = true,
 };

@@ -27,4 +27,5 @@ const struct command command_top = {
 	.example = "top 5",
 	.arguments = listing_arguments,
 	.view = view_top,
+	.is_compared = true,
 };

@@ -38,4 +38,5 @@ const struct command command_tree = {
 	    "line.",
 	.example = "tree",
 	.run = tree_run,
+	.is_compared = true,
 };

@@ -26,4 +26,5 @@ const struct command command_up = {
 	.example = "up db_read_record",
 	.arguments = up_arguments,
 	.view = view_up,
+	.is_compared = true,
 };

@@ -23,17 +23,13 @@ libcore_a_SOURCES += src/views/view.h \
 	src/views/comparison/compared_table.c \
 	src/views/comparison/work.c \
 	src/views/lists/lists.h \
-	src/views/lists/bodies.c \
-	src/views/lists/flat.c \
 	src/views/lists/functions.c \
 	src/views/lists/graph.c \
 	src/views/lists/graph_entries.c \
-	src/views/lists/list_show.c \
+	src/views/lists/lists.c \
 	src/views/lists/members.c \
 	src/views/lists/neighbours.c \
-	src/views/lists/never.c \
 	src/views/lists/sections.c \
-	src/views/lists/top.c \
 	src/views/paths/paths.h \
 	src/views/paths/down.c \
 	src/views/paths/flow_paths.c \

@@ -588,20 +588,15 @@ asserting_find_rows(const struct asserting *asserting, enum assertion_view view,
 
 /* What the runs have of the rows. */
 struct counts {
-	uint64_t **columns;	/* [n_columns][n] hits */
-	bool *is_estimated;	/* [n] in one of them */
+	struct rows rows;	/* columns: hits in the runs; is_estimated: in
+				 * one of them */
 	bool *occurs;		/* [n] in a stack with hits of one of them */
-	size_t n_columns;
 };
 
 static void
 counts_free(struct counts *counts)
 {
-	for (size_t i = 0; counts->columns != NULL && i < counts->n_columns;
-	     i++)
-		free(counts->columns[i]);
-	free(counts->columns);
-	free(counts->is_estimated);
+	rows_free(&counts->rows);
 	free(counts->occurs);
 }
 
@@ -628,7 +623,7 @@ asserting_count_functions(const struct sample_set *run,
 		column[row] = is_body ? totals[at - 1].self :
 		    totals[at - 1].inclusive;
 		counts->occurs[row] |= totals[at - 1].inclusive > 0;
-		counts->is_estimated[row] |= !is_body &&
+		counts->rows.items[row].is_estimated |= !is_body &&
 		    totals[at - 1].is_estimated;
 	}
 	free(totals);
@@ -650,7 +645,7 @@ asserting_count_paths(const struct sample_set *run,
 			return -1;
 		column[row] = amount.sampled.hits;
 		counts->occurs[row] |= amount.sampled.hits > 0;
-		counts->is_estimated[row] |= amount.is_estimated;
+		counts->rows.items[row].is_estimated |= amount.is_estimated;
 	}
 	return 0;
 }
@@ -664,26 +659,21 @@ count_rows(const struct view_request *request,
 	const bool are_paths = assertion->view == ASSERT_PATH;
 
 	*counts = (struct counts){
-		.columns = memory_array(request->n_columns,
-		                        sizeof *counts->columns, error),
-		.is_estimated = memory_array(claimed->n,
-		                             sizeof *counts->is_estimated,
-		                             error),
 		.occurs = memory_array(claimed->n, sizeof *counts->occurs,
 		                       error),
-		.n_columns = request->n_columns,
 	};
-	if (counts->columns == NULL || counts->is_estimated == NULL ||
-	    counts->occurs == NULL)
+	if (counts->occurs == NULL ||
+	    rows_make(&counts->rows, request->set, (uint32_t)claimed->n,
+	              error) != 0 ||
+	    rows_make_columns(&counts->rows, request, (uint32_t)claimed->n,
+	                      error) != 0)
 		return -1;
+	counts->rows.n = (uint32_t)claimed->n;
 	for (size_t i = 0; i < request->n_columns; i++) {
 		const struct sample_set *run = &request->columns[i];
-		uint64_t *column = memory_array(claimed->n, sizeof *column,
-		                                error);
+		uint64_t *column = counts->rows.columns[i];
 
-		counts->columns[i] = column;
-		if (column == NULL ||
-		    (are_paths ?
+		if ((are_paths ?
 		         asserting_count_paths(run, claimed, counts, column,
 		                               error) :
 		         asserting_count_functions(run, assertion, claimed,
@@ -766,13 +756,11 @@ check_changes(struct asserting *asserting, const struct assertion *assertion,
 	int status = count_rows(request, assertion, claimed, &counts, error);
 
 	if (status == 0)
-		status = compare_rows(request, counts.columns, NULL,
-		                      counts.is_estimated, (uint32_t)claimed->n,
-		                      &compared, error);
+		status = compare_rows(request, &counts.rows, &compared, error);
 	for (size_t i = 0; status == 0 && i < claimed->n; i++) {
 		const struct asserting_finding finding = judge_change(asserting,
 		    assertion, &compared.changes[i], counts.occurs[i],
-		    counts.is_estimated[i]);
+		    counts.rows.items[i].is_estimated);
 		size_t n;
 		const uint32_t *path = claimed_path(claimed, i, &n);
 

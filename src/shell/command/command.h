@@ -21,7 +21,7 @@
 #include "src/shell/line/options.h"
 #include "src/shell/line/words.h"
 #include "src/shell/session/session.h"
-#include "src/views/lists/lists.h"
+#include "src/views/view.h"
 
 /* ---- command.c ---- */
 
@@ -142,6 +142,7 @@ struct command {
 	 */
 	view_function *view;
 	section_view *section_view;
+	bool is_compared;	/* diff can show it: its rows have both sides */
 
 	/*
 	 * A command that answers with the bytes of a file, whatever the output

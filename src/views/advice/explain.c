@@ -333,7 +333,7 @@ list_children(struct explain_children *children, const struct rows *rows,
 	for (uint32_t i = 0; i < rows->n; i++)
 		children->first[i] = NO_RECORD;
 	for (uint32_t i = rows->n; i-- > 0;) {
-		uint32_t parent = rows->parent[i];
+		uint32_t parent = rows->items[i].parent;
 
 		if (parent == NO_RECORD)
 			continue;
@@ -341,12 +341,6 @@ list_children(struct explain_children *children, const struct rows *rows,
 		children->first[parent] = i;
 	}
 	return 0;
-}
-
-static bool
-is_estimated(const struct rows *rows, uint32_t row)
-{
-	return rows->is_estimated != NULL && rows->is_estimated[row];
 }
 
 /*
@@ -364,10 +358,10 @@ rank_callees(const struct rows *rows, const struct explain_children *children,
 	*back = (struct explain_candidate){ 0 };
 	for (uint32_t child = children->first[row]; child != NO_RECORD;
 	     child = children->next[child]) {
-		uint32_t name = rows->name[child];
-		uint64_t hits = rows->hits[child];
+		uint32_t name = rows->items[child].name;
+		uint64_t hits = rows->items[child].hits;
 		struct explain_candidate found = { .hits = hits, .name = name,
-			.is_estimated = is_estimated(rows, child) };
+			.is_estimated = rows->items[child].is_estimated };
 
 		if (children->is_on_path[name]) {
 			if (back->hits < hits || (back->hits == hits &&
@@ -396,8 +390,8 @@ hot_names(struct explanation *explanation, const struct rows *rows,
 	uint32_t *path = arena_alloc(&explanation->table->arena,
 	                             (n + 1) * sizeof *path, error);
 
-	for (size_t i = n; path != NULL && i-- > 0; row = rows->parent[row])
-		path[i] = rows->name[row];
+	for (size_t i = n; path != NULL && i-- > 0; row = rows->items[row].parent)
+		path[i] = rows->items[row].name;
 	return path;
 }
 
@@ -494,28 +488,28 @@ follow_hot_path(struct explanation *explanation, const struct rows *rows,
 	struct explain_candidate back;
 	size_t n = 0;
 
-	while (row < rows->n && rows->parent[row] != NO_RECORD)
+	while (row < rows->n && rows->items[row].parent != NO_RECORD)
 		row++;
 	if (row == rows->n)
 		return 0;
 	for (;;) {
 		n++;
-		children->is_on_path[rows->name[row]] = true;
+		children->is_on_path[rows->items[row].name] = true;
 		rank_callees(rows, children, names, row, &callees, &callee,
 		             &back);
 		if (callee == NO_RECORD ||
-		    !is_most(rows->hits[callee], rows->hits[row]))
+		    !is_most(rows->items[callee].hits, rows->items[row].hits))
 			break;
 		row = callee;
 	}
 	explanation->hot = hot_names(explanation, rows, row, n, error);
 	explanation->n_hot = n;
-	explanation->hot_hits = rows->hits[row];
-	explanation->hot_is_estimated = is_estimated(rows, row);
+	explanation->hot_hits = rows->items[row].hits;
+	explanation->hot_is_estimated = rows->items[row].is_estimated;
 	if (explanation->hot == NULL || show_hot_path(explanation, error) != 0)
 		return -1;
-	return show_stop(explanation, &callees, rows->own == NULL ? 0 :
-	                 rows->own[row], &back, error);
+	return show_stop(explanation, &callees, rows->disjoint == NULL ?
+	                 0 : rows->disjoint[row].own, &back, error);
 }
 
 static int

@@ -122,16 +122,16 @@ compare_are_exact(const struct view_request *request)
 
 /*
  * What such counts say: each difference is one, but of values that are
- * estimates (is_estimated[n] or NULL) nothing is known.
+ * estimates nothing is known.  rows[n]; NULL: none is an estimate.
  */
 static void
-take_as_exact(struct change *changes, const bool *is_estimated, uint32_t n)
+take_as_exact(struct change *changes, const struct row *rows, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct change *change = &changes[i];
 		double rounding = 1e-9 * fmax(change->base, change->now);
 
-		if (is_estimated != NULL && is_estimated[i])
+		if (rows != NULL && rows[i].is_estimated)
 			continue;
 		change->low = change->high = change->change;
 		change->verdict = fabs(change->change) <= rounding ?
@@ -318,7 +318,7 @@ direction(const struct compared_rows *compared, uint32_t row)
 
 /* Rows that did not change, though their extensions did, up and down. */
 static int
-find_moved(struct compared_rows *compared, const uint32_t *parent,
+find_moved(struct compared_rows *compared, const struct row *rows,
            struct error *error)
 {
 	enum { UP = 1, DOWN = 2 };
@@ -329,8 +329,8 @@ find_moved(struct compared_rows *compared, const uint32_t *parent,
 	for (uint32_t i = 0; i < compared->n; i++) {
 		int way = direction(compared, i);
 
-		if (parent[i] != NO_RECORD && way != 0)
-			seen[parent[i]] |= way > 0 ? UP : DOWN;
+		if (rows[i].parent != NO_RECORD && way != 0)
+			seen[rows[i].parent] |= way > 0 ? UP : DOWN;
 	}
 	for (uint32_t i = 0; i < compared->n; i++)
 		if (compared->verdicts[i] == ROW_NOISE && seen[i] == (UP | DOWN))
@@ -349,12 +349,12 @@ struct chain {
 
 /* Rows come after their parents. */
 static void
-compare_follow(const struct compared_rows *compared, const uint32_t *parent,
+compare_follow(const struct compared_rows *compared, const struct row *rows,
                struct chain *chains, uint32_t row)
 {
 	struct chain *chain = &chains[row];
 	double change = fabs(compared->changes[row].change), last;
-	uint32_t before = parent[row];
+	uint32_t before = rows[row].parent;
 	struct chain *first;
 
 	*chain = (struct chain){ .first = row, .has_most = true, .last = row };
@@ -374,7 +374,7 @@ compare_follow(const struct compared_rows *compared, const uint32_t *parent,
 }
 
 static int
-find_roles(struct compared_rows *compared, const uint32_t *parent,
+find_roles(struct compared_rows *compared, const struct row *rows,
            struct error *error)
 {
 	struct chain *chains = memory_array(compared->n, sizeof *chains,
@@ -384,7 +384,7 @@ find_roles(struct compared_rows *compared, const uint32_t *parent,
 		return -1;
 	for (uint32_t i = 0; i < compared->n; i++)
 		if (direction(compared, i) != 0)
-			compare_follow(compared, parent, chains, i);
+			compare_follow(compared, rows, chains, i);
 	for (uint32_t i = 0; i < compared->n; i++) {
 		if (direction(compared, i) == 0 || chains[i].first != i)
 			continue;
@@ -400,10 +400,11 @@ find_roles(struct compared_rows *compared, const uint32_t *parent,
 }
 
 int
-compare_rows(const struct view_request *request, uint64_t *const *columns,
-             const uint32_t *parent, const bool *is_estimated, uint32_t n,
+compare_rows(const struct view_request *request, const struct rows *rows,
              struct compared_rows *compared, struct error *error)
 {
+	const uint32_t n = rows->n;
+
 	*compared = (struct compared_rows){
 		.n = n,
 		.are_exact = compare_are_exact(request),
@@ -414,15 +415,15 @@ compare_rows(const struct view_request *request, uint64_t *const *columns,
 	compared->roles = memory_array(n, sizeof *compared->roles, error);
 	if (error->is_set || fit_noise(request, &compared->noise, error) != 0 ||
 	    test_whole(request, compared, error) != 0 ||
-	    compare_test_rows(request, columns, n, &compared->noise,
+	    compare_test_rows(request, rows->columns, n, &compared->noise,
 	                      compared->changes, error) != 0)
 		return -1;
 	if (compared->are_exact)
-		take_as_exact(compared->changes, is_estimated, n);
+		take_as_exact(compared->changes, rows->items, n);
 	for (uint32_t i = 0; i < n; i++)
 		compared->verdicts[i] = compare_verdict(&compared->changes[i]);
-	if (parent == NULL)
+	if (!rows->are_paths)
 		return 0;
-	return find_moved(compared, parent, error) != 0 ? -1 :
-	    find_roles(compared, parent, error);
+	return find_moved(compared, rows->items, error) != 0 ? -1 :
+	    find_roles(compared, rows->items, error);
 }

@@ -41,15 +41,9 @@ drop_small(struct rows *rows, const struct view_request *request,
 			continue;
 		}
 		place[i] = n;
-		rows->name[n] = rows->name[i];
-		rows->hits[n] = rows->hits[i];
-		if (rows->is_estimated != NULL)
-			rows->is_estimated[n] = rows->is_estimated[i];
-		if (rows->record != NULL)
-			rows->record[n] = rows->record[i];
-		if (rows->parent != NULL)
-			rows->parent[n] = rows->parent[i] == NO_RECORD ?
-			    NO_RECORD : place[rows->parent[i]];
+		rows->items[n] = rows->items[i];
+		if (rows->items[n].parent != NO_RECORD)
+			rows->items[n].parent = place[rows->items[n].parent];
 		for (size_t k = 0; k < rows->n_columns; k++)
 			rows->columns[k][n] = rows->columns[k][i];
 		n++;
@@ -95,12 +89,12 @@ compared_table_group_of(const struct compared_rows *compared, uint32_t row)
 
 /* The shortest of the paths that changed like a row with a role. */
 static uint32_t
-first_of(const struct compared_rows *compared, const uint32_t *parent,
+first_of(const struct compared_rows *compared, const struct row *rows,
          uint32_t row)
 {
 	while (compared->roles[row] != ROLE_FIRST &&
 	       compared->roles[row] != ROLE_BOTH)
-		row = parent[row];
+		row = rows[row].parent;
 	return row;
 }
 
@@ -119,7 +113,7 @@ sort_by_change(struct rows *rows, const struct compared_rows *compared,
 		int group = compared_table_group_of(compared, row);
 
 		if (group == 0)
-			first = first_of(compared, rows->parent, row);
+			first = first_of(compared, rows->items, row);
 		keys[i] = (struct sort_key){
 			.row = row,
 			.group = group,
@@ -139,7 +133,6 @@ sort_by_change(struct rows *rows, const struct compared_rows *compared,
 /* ---- the table ---- */
 
 struct compared_row_source {
-	struct call_paths paths;
 	struct rows rows;
 	struct compared_rows compared;
 	uint32_t *depth;		/* [rows.n], or NULL: not indented */
@@ -173,8 +166,6 @@ compared_table_get_row(const struct table *table, size_t i, struct cell *cells)
 	uint32_t row = source->rows.order[i];
 	const struct change *change = &source->compared.changes[row];
 	enum row_role role = source->compared.roles[row];
-	const struct cell name = cell_name(&source->paths,
-	                                   source->rows.name[row]);
 	size_t n = 0;
 
 	cells[n++] = cell_amount(change->base);
@@ -189,20 +180,18 @@ compared_table_get_row(const struct table *table, size_t i, struct cell *cells)
 	cells[n++] = number_or_nothing(change->q);
 	cells[n++] = cell_text(row_verdict_names[
 	    source->compared.verdicts[row]]);
-	if (source->rows.is_estimated != NULL)
-		cells[n++] = cell_flag(source->rows.is_estimated[row]);
-	if (source->rows.parent != NULL) {
+	if (source->rows.has_estimates)
+		cells[n++] = cell_flag(source->rows.items[row].is_estimated);
+	if (source->rows.are_paths) {
 		cells[n++] = text_or_nothing(role_names[role]);
 		cells[n++] = cell_text(role_marks[role]);
 	}
 	if (source->depth != NULL)
 		cells[n++] = cell_count(source->depth[row]);
-	cells[n++] = source->rows.record != NULL ?
-	    cell_path(source->rows.paths, source->rows.record[row]) :
-	    source->rows.parent == NULL ? name :
-	    cell_path(&source->paths, row);
+	cells[n++] = rows_path(&source->rows, row);
 	if (source->depth != NULL)
-		cells[n++] = name;
+		cells[n++] = cell_name(&source->rows.paths,
+		                       source->rows.items[row].name);
 }
 
 static void
@@ -220,8 +209,7 @@ static void
 compared_table_add_columns(struct table *table,
                            const struct compared_row_source *source)
 {
-	bool are_functions = source->rows.parent == NULL &&
-	                     source->rows.record == NULL;
+	bool are_functions = !rows_show_paths(&source->rows);
 	struct column *fraction;
 
 	table_add_column(table, "base", "base", CELL_AMOUNT);
@@ -243,10 +231,10 @@ compared_table_add_columns(struct table *table,
 	table_add_column(table, "p", "p", CELL_NUMBER)->is_data_only = true;
 	table_add_column(table, "q", "q", CELL_NUMBER)->is_data_only = true;
 	table_add_column(table, "verdict", "verdict", CELL_TEXT);
-	if (source->rows.is_estimated != NULL)
+	if (source->rows.has_estimates)
 		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
 		    '~';
-	if (source->rows.parent != NULL) {
+	if (source->rows.are_paths) {
 		table_add_column(table, "role", "", CELL_TEXT)->is_data_only =
 		    true;
 		table_add_column(table, "mark", "", CELL_TEXT)->is_text_only =
@@ -268,78 +256,32 @@ compared_table_add_columns(struct table *table,
 
 /* ---- all together ---- */
 
-/* Depths of rows by their parents, which come before them. */
+/*
+ * Puts the rows in the order in which they are shown.  A tree is in preorder,
+ * and a row's depth is one more than its parent's, which comes before it.
+ */
 static int
-find_depths(struct compared_row_source *source, struct error *error)
-{
-	const uint32_t *parent = source->rows.parent;
-
-	source->depth = memory_array(source->rows.n, sizeof *source->depth,
-	                             error);
-	for (uint32_t i = 0; source->depth != NULL && i < source->rows.n; i++)
-		source->depth[i] = parent[i] == NO_RECORD ? 0 :
-		    source->depth[parent[i]] + 1;
-	return source->depth != NULL ? 0 : -1;
-}
-
-/* The order of the rows, and how many of them are shown; or UINT32_MAX. */
-static uint32_t
-choose_rows(struct compared_row_source *source,
-            const struct view_request *request, struct hidden *hidden,
-            struct error *error)
-{
-	struct rows *rows = &source->rows;
-	uint32_t n = rows->n;
-
-	if (rows_sort(rows, request->set->names, error) != 0)
-		return UINT32_MAX;
-	if (source->depth != NULL) {
-		if (order_preorder(rows->order, rows->n, rows->parent,
-		                   error) != 0)
-			return UINT32_MAX;
-	} else if (sort_by_change(rows, &source->compared, error) != 0) {
-		return UINT32_MAX;
-	}
-	return rows_limit(request, n, hidden);
-}
-
-static int
-compared_table_show(struct compared_row_source *source,
-                    const struct view_request *request,
-                    const struct view_kind *kind, const struct measure *measure,
-                    bool is_tree, struct hidden *hidden, struct table *table,
+compared_table_sort(struct compared_row_source *source,
+                    const struct view_request *request, bool is_tree,
                     struct error *error)
 {
 	struct rows *rows = &source->rows;
-	bool has_paths = rows->parent != NULL;
-	uint32_t n_shown;
+	uint32_t *parent;
+	int status;
 
-	if ((measure->least > 0 &&
-	     drop_small(rows, request, hidden, error) != 0) ||
-	    compare_rows(request, rows->columns, rows->parent,
-	                 rows->is_estimated, rows->n, &source->compared,
-	                 error) != 0 ||
-	    (is_tree && find_depths(source, error) != 0))
+	if (rows_sort(rows, request->set->names, error) != 0)
 		return -1;
-	n_shown = choose_rows(source, request, hidden, error);
-	if (n_shown == UINT32_MAX)
-		return -1;
-	source->paths = (struct call_paths){
-		.names = request->set->names,
-		.parent = rows->parent,
-		.name = rows->name,
-		.is_innermost_first = rows->is_innermost_first,
-	};
-	if (compared_describe(request, kind, &source->compared, hidden, table,
-	                      error) != 0 ||
-	    (has_paths && table_add_header(table, error, "marks: > the "
-	        "shortest path that changed, >> the longest with most of "
-	        "it") != 0))
-		return -1;
-	compared_table_add_columns(table, source);
-	table->row = compared_table_get_row;
-	table->n_rows = n_shown;
-	return 0;
+	if (!is_tree)
+		return sort_by_change(rows, &source->compared, error);
+	source->depth = memory_array(rows->n, sizeof *source->depth, error);
+	parent = rows_parents(rows, error);
+	status = error->is_set ? -1 :
+	    order_preorder(rows->order, rows->n, parent, error);
+	for (uint32_t i = 0; status == 0 && i < rows->n; i++)
+		source->depth[i] = parent[i] == NO_RECORD ? 0 :
+		    source->depth[parent[i]] + 1;
+	free(parent);
+	return status;
 }
 
 int
@@ -350,6 +292,7 @@ rows_compare(struct rows *rows, const struct view_request *request,
 {
 	struct compared_row_source *source = memory_array(1, sizeof *source,
 	                                                  error);
+	uint32_t n_shown;
 
 	if (source == NULL) {
 		rows_free(rows);
@@ -357,8 +300,24 @@ rows_compare(struct rows *rows, const struct view_request *request,
 	}
 	source->rows = *rows;
 	*rows = (struct rows){ 0 };
+	rows = &source->rows;
 	table->row_source = source;
 	table->row_source_free = compared_table_free_source;
-	return compared_table_show(source, request, kind, measure, is_tree,
-	                           hidden, table, error);
+	if ((measure->least > 0 &&
+	     drop_small(rows, request, hidden, error) != 0) ||
+	    compare_rows(request, rows, &source->compared, error) != 0 ||
+	    compared_table_sort(source, request, is_tree, error) != 0)
+		return -1;
+	n_shown = rows_limit(request, rows->n, hidden);
+	if (rows_make_paths(rows, request->set->names, error) != 0 ||
+	    compared_describe(request, kind, &source->compared, hidden, table,
+	                      error) != 0 ||
+	    (rows->are_paths && table_add_header(table, error, "marks: > the "
+	        "shortest path that changed, >> the longest with most of "
+	        "it") != 0))
+		return -1;
+	compared_table_add_columns(table, source);
+	table->row = compared_table_get_row;
+	table->n_rows = n_shown;
+	return 0;
 }

@@ -97,12 +97,10 @@ struct compared_rows {
 };
 
 /*
- * Compares n rows.  columns[request->n_columns][n]: hits in each run; parent:
- * as in struct rows, or NULL; is_estimated: likewise.  Call compared_rows_free
- * even if it fails.  O(nodes + rows) for each run.
+ * Compares rows with their columns, which are hits in each run.  Call
+ * compared_rows_free even if it fails.  O(nodes + rows) for each run.
  */
-int compare_rows(const struct view_request *request, uint64_t *const *columns,
-                 const uint32_t *parent, const bool *is_estimated, uint32_t n,
+int compare_rows(const struct view_request *request, const struct rows *rows,
                  struct compared_rows *compared, struct error *error);
 void compared_rows_free(struct compared_rows *compared);
 

@@ -14,129 +14,98 @@
 #include "src/views/rows/rows.h"
 #include "src/views/view.h"
 
-/* ---- list_show.c ---- */
+/* ---- lists.c ---- */
 
-/* The usual columns, depending on what the rows have. */
-struct row_shape {
-	struct column_view columns;
-	bool has_paths;		/* else rows are functions */
-	bool has_returns, has_estimates;
-	struct when when;	/* n is 0: no such column */
+/*
+ * The view that all lists are.  A list collects rows; sorting, the threshold's
+ * and the limit's footers, the columns of other resources, `when` and the
+ * comparison with a base are the same for all.
+ */
+
+enum { LIST_COLUMNS_MAX = 16 };
+
+struct list;
+struct list_view;
+
+/* A list while it is made, and then what the rows of its table come from. */
+struct list {
+	const struct list_view *view;
+	const struct view_request *request;	/* until the view returns */
+	const struct sample_set *set;
+	struct measure measure;
+	struct hidden hidden;
+	struct rows rows;
+	struct function_total *totals;	/* [rows.n] for columns of functions;
+					 * else NULL */
+	uint64_t *sums;			/* [n_shown] hits of this row shown and
+					 * of all before it */
+	uint32_t n_shown;
+	struct column_view columns;	/* of other resources */
+	const struct list_column *own_columns;
+	bool is_there[LIST_COLUMNS_MAX];	/* of these */
+	struct when when;
+	const struct when_text *texts;	/* [n_shown] if when.n > 0 */
+	const char *lack;		/* path: why it has no hits; else
+					 * NULL */
 };
 
-/* What of a row goes into its cells. */
-struct row_values {
-	uint64_t hits[COLUMN_SETS_MAX + 1];	/* of the request's own set, and
-						 * of each of its columns */
-	struct cell path;
-	uint64_t returns;
-	bool is_estimated;
-	const char *when;
+/* A column that the view has whatever `columns` says. */
+struct list_column {
+	const char *key, *title;
+	enum cell_kind kind;
+	/* The cell of the i-th row shown. */
+	struct cell (*cell)(const struct list *list, uint32_t i);
+	bool (*is_there)(const struct list *list);	/* NULL: always */
+	const char *beside;		/* the title beside other resources;
+					 * NULL: the same */
+	const char *short_title;	/* as in struct column */
+	bool names_resource;		/* that title is the resource's name */
+	bool is_data_beside;		/* in text there is no room beside
+					 * these */
+	bool gives_way;			/* as in struct column */
+	bool is_after;			/* it follows their columns */
 };
 
-/*
- * Adds the columns hits, fraction and path, for a flow also estimated, where
- * has_returns also returns, and the pattern of a row; or, if the request shows
- * columns, those as well, in aligned text.  Also does when_add_column.  *shape:
- * what row_shape_cells needs.
- */
-int rows_add_columns(struct row_shape *shape,
-                     const struct view_request *request,
-                     const struct measure *measure, bool has_paths,
-                     bool has_returns, struct table *table,
-                     struct error *error);
-
-/* Writes the cells of a row in the order of these columns. */
-void row_shape_cells(const struct row_shape *shape,
-                     const struct row_values *values, struct cell *cells);
-
-/*
- * When the hits of the first n_rows rows came, which are functions, in their
- * order: those of their bodies, or with their descendants.  Lives as long as
- * the table; NULL with *error set.
- */
-struct when_text *rows_draw_functions(const struct rows *rows,
-                                      uint32_t n_rows,
-                                      const struct sample_set *set,
-                                      bool are_bodies,
-                                      const struct when *when,
-                                      struct table *table,
-                                      struct error *error);
-
-/*
- * Sorts the rows, applies the limit, and hands the rows to the table, with the
- * columns of rows_add_columns and everything that view_describe adds.  With
- * `when`, O(nodes) for each row that is a path.  Takes the arrays over, even if
- * it fails.
- */
-int rows_show(struct rows *rows, const struct view_request *request,
-              const struct view_kind *kind, const struct measure *measure,
-              struct hidden *hidden, struct table *table,
-              struct error *error);
-
-/* ---- bodies.c ---- */
-
-/*
- * Views with a row for each function, by its own body: top and flat.
- */
-
-struct body_row {
-	const struct function_total *total;
-	uint64_t cumulative;	/* bodies of this row and of all before it */
-};
-
-/* What such a view has of its own. */
-struct body_view {
-	const struct view_kind *kind;
-	bool compares_totals;	/* equal bodies are in the order of their
-				 * functions' totals, then of names; else of
-				 * names */
-	/* The columns of the request's own set. */
-	void (*add_columns)(struct table *table,
-	                    const struct view_request *request);
-	/* Fills in the cells of these; returns their number. */
-	uint32_t (*fill)(struct cell *cells, const struct body_row *row,
-	                 const struct sample_set *set,
-	                 const struct measure *measure);
+/* A row of the table of lists. */
+struct list_view {
+	struct view_kind kind;
+	bool needs_root;
+	enum hidden_path row_is;	/* for footers; of functions and calls */
+	/* Fills in list->rows, and counts in list->hidden what it leaves out. */
+	int (*collect)(struct list *list, struct table *table,
+	               struct error *error);
+	const struct list_column *columns;	/* up to one without a key;
+						 * NULL: hits, share and path,
+						 * where there are any returns
+						 * and estimates */
+	bool orders_by_totals;		/* of equal hits, the larger of
+					 * list->totals comes first */
+	/* Adds to the heading and the footers; NULL: nothing. */
+	int (*describe)(const struct list *list, struct table *table,
+	                struct error *error);
+	/*
+	 * When the hits of the rows with these names came, to be freed; NULL:
+	 * those of the paths or of the functions.
+	 */
+	struct when_times *(*times)(const struct list *list,
+	                            const uint32_t *names, uint32_t n,
+	                            struct error *error);
 };
 
 /* The whole view, see view_function. */
-int view_bodies(const struct view_request *request,
-                const struct body_view *view, struct table *table,
-                struct error *error);
+int list_show(const struct list_view *view, const struct view_request *request,
+              struct table *table, struct error *error);
+
+/* Cells and conditions of columns that several lists have. */
+struct cell list_when(const struct list *list, uint32_t i);
+struct cell list_path(const struct list *list, uint32_t i);
+bool list_is_alone(const struct list *list);
+bool list_is_of_flow(const struct list *list);
 
 /* ---- functions.c ---- */
 
 /* The outermost functions with their hits: what down shows if there is no root. */
 view_function view_outermost;
-
-/* ---- sections.c ---- */
-
-/* Who used it: threads, processes, labels. */
-
-/* What is shown of the profile's sections (profile/sections.h).  Borrowed. */
-struct section_request {
-	const struct section_total *totals;	/* [n_sections + 1] what the
-						 * refinement left of each;
-						 * NULL: no stacks */
-	/* [n_columns] the same of each of the request's columns. */
-	const struct section_total *const *columns;
-	bool is_each;		/* threads, processes: a row for each, not for
-				 * each name */
-	const char *label_key;	/* labels: the one to show; NULL: all */
-};
-
-/*
- * Fills an empty table as view.h says, but rows have no path.  They sum to the
- * hits that the set's stacks have, except that a stack with two values of a
- * label counts for both.  0, or -1 with *error set, also if the profile has no
- * stacks or none of what is asked for.
- */
-typedef int section_view(const struct view_request *request,
-                         const struct section_request *wanted,
-                         struct table *table, struct error *error);
-
-section_view view_threads, view_processes, view_labels;
 
 /* ---- members.c ---- */
 

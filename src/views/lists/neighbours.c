@@ -15,21 +15,6 @@
 
 #include "src/base/memory.h"
 #include "src/profile/sample_tree.h"
-#include "src/views/comparison/comparison.h"
-
-static const struct view_kind callers_kind = {
-	.schema = "cpprof.paths/1",
-	.title = "Caller Profile",
-	.has_root = true,
-	.has_columns = true,
-};
-
-static const struct view_kind callees_kind = {
-	.schema = "cpprof.paths/1",
-	.title = "Callee Profile",
-	.has_root = true,
-	.has_columns = true,
-};
 
 struct neighbour {
 	uint64_t hits;
@@ -147,41 +132,11 @@ neighbours_count_all(const struct view_request *request, bool wants_callers,
 	return status;
 }
 
-/* Rows hold only the neighbours: the function is the same in every path. */
-static int
-keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
-                const struct view_request *request, uint64_t least,
-                struct hidden *hidden, struct error *error)
-{
-	uint32_t n_names = names_count(request->set->names), n = 0;
-
-	for (uint32_t name = 0; name < n_names; name++)
-		n += neighbours[name].is_met;
-	if (rows_of_functions(rows, request->set, n, error) != 0)
-		return -1;
-	rows->n = 0;
-	for (uint32_t name = 0; name < n_names; name++) {
-		if (!neighbours[name].is_met)
-			continue;
-		if (neighbours[name].hits < least) {
-			hidden_add_small(hidden, name, neighbours[name].hits);
-		} else if (request->depth < 2) {
-			hidden->too_long++;
-		} else {
-			rows->name[rows->n] = name;
-			if (rows->is_estimated != NULL)
-				rows->is_estimated[rows->n] =
-				    neighbours[name].is_estimated;
-			rows->hits[rows->n++] = neighbours[name].hits;
-		}
-	}
-	return 0;
-}
-
 /* The hits of the same calls in the request's columns. */
 static int
-keep_columns(struct rows *rows, const struct view_request *request,
-             bool wants_callers, struct error *error)
+neighbours_count_columns(struct rows *rows,
+                         const struct view_request *request,
+                         bool wants_callers, struct error *error)
 {
 	uint32_t n_names = names_count(request->set->names);
 	int status = rows_make_columns(rows, request, rows->n, error);
@@ -194,57 +149,95 @@ keep_columns(struct rows *rows, const struct view_request *request,
 		    count_neighbours(&request->columns[i], request->root,
 		                     wants_callers, neighbours, error);
 		for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
-			uint32_t name = rows->name[row];
+			struct row *item = &rows->items[row];
 
-			rows->columns[i][row] = neighbours[name].hits;
-			if (rows->is_estimated != NULL)
-				rows->is_estimated[row] |=
-				    neighbours[name].is_estimated;
+			rows->columns[i][row] = neighbours[item->name].hits;
+			item->is_estimated |=
+			    neighbours[item->name].is_estimated;
 		}
 		free(neighbours);
 	}
 	return status;
 }
 
-/* Record 0 is the function, record i + 1 its path with row i's name. */
-static struct call_paths *
-make_paths(const struct rows *rows, uint32_t n_rows,
-           const struct view_request *request, bool wants_callers,
-           struct table *table, struct error *error)
+/* Rows hold only the neighbours: the function is the same in every path. */
+static int
+neighbours_collect(struct list *list, bool wants_callers,
+                   struct neighbour *neighbours, struct error *error)
 {
-	size_t size = ((size_t)n_rows + 1) * sizeof(uint32_t);
-	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
-	                                       error);
-	uint32_t *parent = arena_alloc(&table->arena, size, error);
-	uint32_t *name = arena_alloc(&table->arena, size, error);
+	const struct view_request *request = list->request;
+	uint32_t n_names = names_count(request->set->names), n = 0;
+	struct rows *rows = &list->rows;
 
-	if (paths == NULL || parent == NULL || name == NULL)
-		return NULL;
-	parent[0] = NO_RECORD;
-	name[0] = request->root;
-	for (uint32_t i = 0; i < n_rows; i++)
-		name[i + 1] = rows->name[rows->order[i]];
-	*paths = (struct call_paths){
-		.names = request->set->names,
-		.parent = parent,
-		.name = name,
-		.is_innermost_first = wants_callers,
-	};
-	return paths;
+	if (neighbours_count_all(request, wants_callers, neighbours,
+	                         error) != 0)
+		return -1;
+	for (uint32_t name = 0; name < n_names; name++)
+		n += neighbours[name].is_met;
+	if (rows_make(rows, request->set, n, error) != 0)
+		return -1;
+	rows->are_calls = true;
+	rows->has_returns = false;
+	rows->function = request->root;
+	for (uint32_t name = 0; name < n_names; name++) {
+		const struct neighbour *neighbour = &neighbours[name];
+
+		if (!neighbour->is_met)
+			continue;
+		if (neighbour->hits < list->measure.least)
+			hidden_add_small(&list->hidden, name, neighbour->hits);
+		else if (request->depth < 2)
+			list->hidden.too_long++;
+		else
+			rows->items[rows->n++] = (struct row){
+				.hits = neighbour->hits,
+				.is_estimated = neighbour->is_estimated,
+				.name = name,
+				.parent = NO_RECORD,
+			};
+	}
+	return neighbours_count_columns(rows, request, wants_callers, error);
+}
+
+static int
+neighbours_collect_side(struct list *list, bool wants_callers,
+                        struct error *error)
+{
+	struct neighbour *neighbours = memory_array(
+	    names_count(list->set->names), sizeof *neighbours, error);
+	int status = neighbours == NULL ? -1 :
+	    neighbours_collect(list, wants_callers, neighbours, error);
+
+	list->rows.are_outer = wants_callers;
+	free(neighbours);
+	return status;
+}
+
+static int
+collect_callers(struct list *list, struct table *table, struct error *error)
+{
+	(void)table;
+	return neighbours_collect_side(list, true, error);
+}
+
+static int
+collect_callees(struct list *list, struct table *table, struct error *error)
+{
+	(void)table;
+	return neighbours_collect_side(list, false, error);
 }
 
 /*
- * When the hits of the first n_rows rows came, in their order; to be freed.  As
- * in count_calls, of a call within a call of the same neighbour only the outer
- * one counts.  NULL with *error set.
+ * As in count_calls, of a call within a call of the same neighbour only the
+ * outer one counts.
  */
 static struct when_times *
-times_of_rows(const struct view_request *request, const struct rows *rows,
-              uint32_t n_rows, bool wants_callers, struct error *error)
+neighbours_times(const struct list *list, const uint32_t *names, uint32_t n,
+                 struct error *error)
 {
-	const struct sample_set *set = request->set;
+	const struct sample_set *set = list->set;
 	const struct sample_tree *tree = set->tree;
-	struct when_times *times = memory_array(n_rows, sizeof *times, error);
+	struct when_times *times = memory_array(n, sizeof *times, error);
 	struct neighbours_shown {
 		uint32_t place;		/* of its row, from 1; 0: none */
 		uint32_t until;
@@ -255,11 +248,11 @@ times_of_rows(const struct view_request *request, const struct rows *rows,
 		free(shown);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < n_rows; i++)
-		shown[rows->name[rows->order[i]]].place = i + 1;
+	for (uint32_t i = 0; i < n; i++)
+		shown[names[i]].place = i + 1;
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		const uint32_t name = neighbour_at(tree, node, request->root,
-		                                   wants_callers);
+		const uint32_t name = neighbour_at(tree, node,
+		    list->rows.function, list->rows.are_outer);
 
 		if (name == NO_NAME || shown[name].place == 0 ||
 		    node < shown[name].until)
@@ -271,59 +264,6 @@ times_of_rows(const struct view_request *request, const struct rows *rows,
 	}
 	free(shown);
 	return times;
-}
-
-/* The text of each row; NULL with *error set. */
-static struct when_text *
-neighbours_draw_when(const struct view_request *request,
-                     const struct when *when, const struct rows *rows,
-                     uint32_t n_rows, bool wants_callers, struct table *table,
-                     struct error *error)
-{
-	struct when_times *times = times_of_rows(request, rows, n_rows,
-	                                         wants_callers, error);
-	struct when_text *texts = times == NULL ? NULL :
-	    when_draw_rows(when, times, n_rows, table, error);
-
-	free(times);
-	return texts;
-}
-
-static int
-neighbours_add_rows(const struct view_request *request, const struct rows *rows,
-                    uint32_t n_rows, const struct call_paths *paths,
-                    const struct measure *measure, struct table *table,
-                    struct error *error)
-{
-	struct when_text *texts = NULL;
-	struct row_shape shape;
-
-	if (rows_add_columns(&shape, request, measure, true, false, table,
-	                     error) != 0)
-		return -1;
-	if (shape.when.n > 0) {
-		texts = neighbours_draw_when(request, &shape.when, rows, n_rows,
-		                             paths->is_innermost_first, table,
-		                             error);
-		if (texts == NULL)
-			return -1;
-	}
-	for (uint32_t i = 0; i < n_rows; i++) {
-		uint32_t row = rows->order[i];
-		struct cell cells[TABLE_MAX_COLUMNS];
-		struct row_values values = {
-			.path = cell_path(paths, i + 1),
-			.is_estimated = rows->is_estimated != NULL &&
-			                rows->is_estimated[row],
-			.when = texts != NULL ? texts[i].text : NULL,
-		};
-
-		rows_get_hits(rows, row, values.hits);
-		row_shape_cells(&shape, &values, cells);
-		if (table_add_row(table, cells, error) != 0)
-			return -1;
-	}
-	return 0;
 }
 
 static uint64_t
@@ -341,15 +281,19 @@ neighbours_body_of(const struct sample_set *set, uint32_t function)
 
 /* Adds the function's own body and total to the fields. */
 static int
-neighbours_describe_function(const struct view_request *request,
-                             struct table *table, struct error *error)
+neighbours_describe(const struct list *list, struct table *table,
+                    struct error *error)
 {
+	const struct view_request *request = list->request;
 	const struct sample_set *set = request->set;
-	uint64_t inclusive = measure_function(set, request->root);
-	uint64_t body = neighbours_body_of(set, request->root);
 	bool is_estimated = set->flow != NULL &&
 	    set->flow->functions[request->root].is_estimated;
+	uint64_t inclusive, body;
 
+	if (request->compared != NULL)
+		return 0;
+	inclusive = measure_function(set, request->root);
+	body = neighbours_body_of(set, request->root);
 	if (table_add_field(table, "body", "root's body", cell_hits(body),
 	                    error) != 0)
 		return -1;
@@ -359,102 +303,36 @@ neighbours_describe_function(const struct view_request *request,
 	                       cell_hits(inclusive), error);
 }
 
-/* Hands the rows to a comparison of the request's columns. */
-static int
-neighbours_compare(const struct view_request *request,
-                   const struct view_kind *kind, struct rows *rows,
-                   const struct measure *measure, struct hidden *hidden,
-                   struct table *table, struct error *error)
-{
-	rows->order = memory_array(rows->n, sizeof *rows->order, error);
-	rows->record = memory_array(rows->n, sizeof *rows->record, error);
-	if (rows->order == NULL || rows->record == NULL)
-		return -1;
-	for (uint32_t i = 0; i < rows->n; i++) {
-		rows->order[i] = i;
-		rows->record[i] = i + 1;
-	}
-	rows->paths = make_paths(rows, rows->n, request,
-	                         kind == &callers_kind, table, error);
-	free(rows->order);
-	rows->order = NULL;
-	return rows->paths == NULL ? -1 :
-	    rows_compare(rows, request, kind, measure, false, hidden, table,
-	                 error);
-}
+static const struct list_view callers_list = {
+	.kind = { .schema = "cpprof.paths/1", .title = "Caller Profile",
+	          .has_root = true, .has_columns = true },
+	.needs_root = true,
+	.row_is = HIDDEN_CALLER,
+	.collect = collect_callers,
+	.describe = neighbours_describe,
+	.times = neighbours_times,
+};
 
-static int
-neighbours_show(const struct view_request *request,
-                const struct view_kind *kind,
-                const struct neighbour *neighbours, struct rows *rows,
-                struct table *table, struct error *error)
-{
-	bool wants_callers = kind == &callers_kind;
-	struct measure measure = measure_of(request);
-	struct hidden hidden = { 0 };
-	struct call_paths *paths;
-	uint32_t n_rows;
-
-	if (keep_neighbours(rows, neighbours, request, measure.least, &hidden,
-	                    error) != 0 ||
-	    keep_columns(rows, request, wants_callers, error) != 0)
-		return -1;
-	if (request->compared != NULL)
-		return neighbours_compare(request, kind, rows, &measure,
-		                          &hidden, table, error);
-	if (rows_sort(rows, request->set->names, error) != 0 ||
-	    rows_sort_by_column(rows, request, rows->hits, error) != 0)
-		return -1;
-	n_rows = rows_limit(request, rows->n, &hidden);
-	paths = make_paths(rows, n_rows, request, wants_callers, table,
-	                   error);
-	if (paths == NULL ||
-	    view_describe(request, kind, &measure, &hidden, table,
-	                  error) != 0 ||
-	    neighbours_describe_function(request, table, error) != 0 ||
-	    view_explain_hidden_rows(request, &measure, &hidden, rows->n,
-	                             wants_callers ? HIDDEN_CALLER :
-	                             HIDDEN_CALLEE, table, error) != 0)
-		return -1;
-	return neighbours_add_rows(request, rows, n_rows, paths, &measure,
-	                           table, error);
-}
-
-static int
-show_neighbours(const struct view_request *request,
-                const struct view_kind *kind, struct table *table,
-                struct error *error)
-{
-	uint32_t n_names = names_count(request->set->names);
-	struct neighbour *neighbours;
-	struct rows rows = { 0 };
-	int status;
-
-	if (view_need_root(request, table, error) != 0)
-		return -1;
-	neighbours = memory_array(n_names, sizeof *neighbours, error);
-	if (neighbours == NULL)
-		return -1;
-	status = neighbours_count_all(request, kind == &callers_kind,
-	                              neighbours, error);
-	if (status == 0)
-		status = neighbours_show(request, kind, neighbours, &rows,
-		                         table, error);
-	rows_free(&rows);
-	free(neighbours);
-	return status;
-}
+static const struct list_view callees_list = {
+	.kind = { .schema = "cpprof.paths/1", .title = "Callee Profile",
+	          .has_root = true, .has_columns = true },
+	.needs_root = true,
+	.row_is = HIDDEN_CALLEE,
+	.collect = collect_callees,
+	.describe = neighbours_describe,
+	.times = neighbours_times,
+};
 
 int
 view_callers(const struct view_request *request, struct table *table,
              struct error *error)
 {
-	return show_neighbours(request, &callers_kind, table, error);
+	return list_show(&callers_list, request, table, error);
 }
 
 int
 view_callees(const struct view_request *request, struct table *table,
              struct error *error)
 {
-	return show_neighbours(request, &callees_kind, table, error);
+	return list_show(&callees_list, request, table, error);
 }

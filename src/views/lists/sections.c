@@ -145,30 +145,31 @@ static int
 sections_sort_by_column(struct groups *groups, struct error *error)
 {
 	const struct view_request *request = groups->request;
-	uint32_t n = groups->n_shown;
-	uint32_t *order = memory_array(n, sizeof *order, error);
-	uint64_t *hits = memory_array(n, (request->n_columns + 1) *
-	                              sizeof *hits, error);
-	uint64_t *others[COLUMN_SETS_MAX];
+	const uint32_t n = groups->n_shown;
+	struct rows rows = { 0 };
 	int status = -1;
 
-	if (order != NULL && hits != NULL) {
-		for (size_t c = 0; c < request->n_columns; c++)
-			others[c] = hits + (c + 1) * n;
-		for (uint32_t i = 0; i < n; i++) {
-			order[i] = i;
-			for (size_t c = 0; c <= request->n_columns; c++)
-				hits[c * n + i] =
-				    groups->items[groups->shown[i]].hits[c];
+	if (request->n_shown == 0)
+		return 0;
+	rows.items = memory_array(n, sizeof *rows.items, error);
+	rows.order = memory_array(n, sizeof *rows.order, error);
+	if (rows.items != NULL && rows.order != NULL &&
+	    rows_make_columns(&rows, request, n, error) == 0) {
+		for (rows.n = 0; rows.n < n; rows.n++) {
+			const uint64_t *hits =
+			    groups->items[groups->shown[rows.n]].hits;
+
+			rows.order[rows.n] = rows.n;
+			rows.items[rows.n].hits = hits[0];
+			for (size_t c = 0; c < rows.n_columns; c++)
+				rows.columns[c][rows.n] = hits[c + 1];
 		}
-		status = columns_sort(&groups->columns, order, n, hits, others,
-		                      error);
+		status = columns_sort(&groups->columns, &rows, error);
 		for (uint32_t i = 0; i < n; i++)
-			order[i] = groups->shown[order[i]];
-		memcpy(groups->shown, order, n * sizeof *order);
+			rows.order[i] = groups->shown[rows.order[i]];
+		memcpy(groups->shown, rows.order, n * sizeof *rows.order);
 	}
-	free(order);
-	free(hits);
+	rows_free(&rows);
 	return status;
 }
 

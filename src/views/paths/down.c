@@ -21,13 +21,6 @@
 #include "src/profile/large_array.h"
 #include "src/views/lists/lists.h"
 
-static const struct view_kind down_kind = {
-	.schema = "cpprof.paths/1",
-	.title = "Downward Call Path Profile",
-	.has_root = true,
-	.has_columns = true,
-};
-
 /* Instead of a record: that of a path without one, see struct down_walk. */
 enum { LEFT_OUT = NO_RECORD - 1 };
 
@@ -281,24 +274,29 @@ rows_down(struct rows *rows, const struct view_request *request,
 	return status;
 }
 
+static int
+collect_down_paths(struct list *list, struct table *table, struct error *error)
+{
+	(void)table;
+	return list->set->flow != NULL ?
+	    flow_paths_down(&list->rows, list->request, &list->measure,
+	                    &list->hidden, error) :
+	    rows_down(&list->rows, list->request, &list->measure, false,
+	              &list->hidden, error);
+}
+
+static const struct list_view down_list = {
+	.kind = { .schema = "cpprof.paths/1",
+	          .title = "Downward Call Path Profile",
+	          .has_root = true, .has_columns = true },
+	.collect = collect_down_paths,
+};
+
 int
 view_down(const struct view_request *request, struct table *table,
           struct error *error)
 {
-	struct measure measure = measure_of(request);
-	struct hidden hidden = { 0 };
-	struct rows rows = { 0 };
-	int status;
-
-	if (request->root == NO_NAME)
-		return view_outermost(request, table, error);
-	status = request->set->flow != NULL ?
-	    flow_paths_down(&rows, request, &measure, &hidden, error) :
-	    rows_down(&rows, request, &measure, false, &hidden, error);
-	if (status != 0) {
-		rows_free(&rows);
-		return -1;
-	}
-	return rows_show(&rows, request, &down_kind, &measure, &hidden, table,
-	                 error);
+	return request->root == NO_NAME ?
+	    view_outermost(request, table, error) :
+	    list_show(&down_list, request, table, error);
 }

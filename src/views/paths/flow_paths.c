@@ -369,7 +369,7 @@ count_column(struct flow_search *search, const struct call_flow *flow,
 			status = flow_steps_value(&steps, search->path,
 			    search->records[row].length, &column[row],
 			    &is_estimated, error);
-		rows->is_estimated[row] |= is_estimated;
+		rows->items[row].is_estimated |= is_estimated;
 		if (status == 0 && row % ROWS_A_STEP == 0)
 			status = progress_step(NULL, 0, 0, error);
 	}
@@ -404,18 +404,18 @@ flow_paths_make_rows(const struct flow_search *search,
 		limits->hidden->too_long += !is_hidden;
 		n = 0;
 	}
-	if (rows_of_functions(rows, limits->request->set, n, error) != 0)
-		return -1;
-	rows->parent = memory_array(n, sizeof *rows->parent, error);
-	if (rows->parent == NULL)
+	rows->are_paths = true;
+	if (rows_make(rows, limits->request->set, n, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct flow_record *record = &search->records[i];
 
-		rows->parent[i] = record->parent;
-		rows->name[i] = record->name;
-		rows->hits[i] = record->hits;
-		rows->is_estimated[i] = record->is_estimated;
+		rows->items[rows->n++] = (struct row){
+			.hits = record->hits,
+			.is_estimated = record->is_estimated,
+			.name = record->name,
+			.parent = record->parent,
+		};
 	}
 	return 0;
 }
@@ -520,9 +520,9 @@ static void
 sum_columns(struct rows *rows)
 {
 	for (uint32_t row = 0; row < rows->n; row++) {
-		rows->hits[row] = 0;
+		rows->items[row].hits = 0;
 		for (size_t i = 0; i < rows->n_columns; i++)
-			rows->hits[row] += rows->columns[i][row];
+			rows->items[row].hits += rows->columns[i][row];
 	}
 }
 

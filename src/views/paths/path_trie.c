@@ -284,34 +284,26 @@ path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t name,
 
 /* ---- records as rows ---- */
 
-static uint32_t
-count_kept(const struct path_trie *trie, uint64_t least)
-{
-	uint32_t n = 0;
-
-	for (uint32_t r = 0; r < trie->n_records; r++)
-		n += trie->records[r].hits >= least;
-	return n;
-}
-
-/* Whether record 0 stands above all stacks, and so is no row. */
-static bool
-has_no_root(const struct path_trie *trie)
-{
-	return trie->n_records > 0 && trie->records[0].name == NO_NAME;
-}
-
 /*
- * The field `until` of a record is no longer needed and holds its row's
- * number.  A row is one longer than its parent; all descendants of rows that
- * are too long are too long.
+ * Copies the records of at least measure->least hits to rows, which have room
+ * for them.  The field `until` of a record is no longer needed and holds its
+ * row's number.  A row is one longer than its parent; all descendants of rows
+ * that are too long are too long.
  */
-static void
-keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
-             uint64_t least, size_t *length)
+static int
+path_trie_fill_rows(const struct path_trie *trie, struct rows *rows,
+                    const struct view_request *request, uint32_t n_rows,
+                    uint64_t least, struct error *error)
 {
-	const bool is_forest = has_no_root(trie);
+	/* Record 0 can stand above all stacks, and so is no row. */
+	const bool is_forest = trie->n_records > 0 &&
+	                       trie->records[0].name == NO_NAME;
+	const bool has_limit = request->depth != SIZE_MAX;
+	uint32_t *length = NULL;
 
+	if (has_limit &&
+	    (length = memory_array(n_rows, sizeof *length, error)) == NULL)
+		return -1;
 	if (is_forest)
 		trie->records[0].until = NO_RECORD;
 	for (uint32_t r = is_forest; r < trie->n_records; r++) {
@@ -327,55 +319,51 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
 			parent = trie->records[parent].until;
 			if (parent == NO_RECORD)
 				continue;
-			length[row] = length[parent] + 1;
-		} else {
-			length[row] = 1;
 		}
-		if (length[row] > depth)
-			continue;
+		if (has_limit) {
+			length[row] = parent == NO_RECORD ? 1 :
+			              length[parent] + 1;
+			if (length[row] > request->depth)
+				continue;
+		}
 		record->until = row;
-		rows->parent[row] = parent;
-		rows->name[row] = record->name;
-		rows->hits[row] = record->hits;
-		if (rows->returns != NULL)
-			rows->returns[row] = trie->returns[r];
-		if (rows->own != NULL)
-			rows->own[row] = trie->own[r];
+		rows->items[row] = (struct row){
+			.hits = record->hits,
+			.returns = trie->returns != NULL ? trie->returns[r] : 0,
+			.name = record->name,
+			.parent = parent,
+		};
+		if (rows->disjoint != NULL)
+			rows->disjoint[row].own = trie->own[r];
 		for (size_t i = 0; i < rows->n_columns; i++)
 			rows->columns[i][row] =
 			    trie->columns[r * trie->n_columns + i];
 		rows->n++;
 	}
+	free(length);
+	return 0;
 }
 
+/*
+ * Gives the rows all hits of their paths and of the extensions, each hit
+ * counted for one path only.  Returns the number of records without hits.
+ */
 static uint32_t
-rows_count_empty(const struct path_trie *trie)
+path_trie_sum_disjoint(struct path_trie *trie, struct rows *rows,
+                       uint64_t least)
 {
-	uint32_t n = 0;
+	uint32_t n_empty = 0;
 
-	for (uint32_t r = 0; r < trie->n_records; r++)
-		n += trie->records[r].hits == 0;
-	return n;
-}
-
-/* Adds each record's own hits to those of all that it extends. */
-static void
-sum_own(struct path_trie *trie)
-{
 	for (uint32_t r = trie->n_records; r-- > 1;)
 		trie->own[trie->records[r].parent] += trie->own[r];
-}
-
-/* For the rows that keep_records has made. */
-static void
-keep_solid(struct rows *rows, const struct path_trie *trie, uint64_t least)
-{
 	for (uint32_t r = 0; r < trie->n_records; r++) {
-		uint32_t row = trie->records[r].until;
+		const struct path_record *record = &trie->records[r];
 
-		if (trie->records[r].hits >= least && row != NO_RECORD)
-			rows->solid[row] = trie->own[r];
+		n_empty += record->hits == 0;
+		if (record->hits >= least && record->until != NO_RECORD)
+			rows->disjoint[record->until].all = trie->own[r];
 	}
+	return n_empty;
 }
 
 int
@@ -384,37 +372,28 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
                const struct measure *measure, struct hidden *hidden,
                struct error *error)
 {
-	uint32_t n_kept = count_kept(trie, measure->least);
-	uint32_t n = n_kept - has_no_root(trie);
-	size_t *length = memory_array(n, sizeof *length, error);
+	const uint64_t least = measure->least;
+	uint32_t n_kept = 0, n_empty, n;
 
-	rows->parent = memory_array(n, sizeof *rows->parent, error);
-	rows->name = memory_array(n, sizeof *rows->name, error);
-	rows->hits = memory_array(n, sizeof *rows->hits, error);
-	if (trie->returns != NULL)
-		rows->returns = memory_array(n, sizeof *rows->returns, error);
-	if (trie->own != NULL) {
-		rows->own = memory_array(n, sizeof *rows->own, error);
-		rows->solid = memory_array(n, sizeof *rows->solid, error);
-	}
-	if (length == NULL || rows->parent == NULL || rows->name == NULL ||
-	    rows->hits == NULL ||
-	    rows_make_columns(rows, request, n, error) != 0 ||
-	    (trie->returns != NULL && rows->returns == NULL) ||
-	    (trie->own != NULL &&
-	     (rows->own == NULL || rows->solid == NULL))) {
-		free(length);
+	for (uint32_t r = 0; r < trie->n_records; r++)
+		n_kept += trie->records[r].hits >= least;
+	n = n_kept - (trie->n_records > 0 && trie->records[0].name == NO_NAME);
+	rows->are_paths = true;
+	if (rows_make(rows, request->set, n, error) != 0 ||
+	    rows_make_columns(rows, request, n, error) != 0)
 		return -1;
-	}
-	keep_records(rows, trie, request->depth, measure->least, length);
-	free(length);
+	rows->has_returns = trie->returns != NULL;
+	if (trie->own != NULL && (rows->disjoint = memory_array(n,
+	        sizeof *rows->disjoint, error)) == NULL)
+		return -1;
+	if (path_trie_fill_rows(trie, rows, request, n, least, error) != 0)
+		return -1;
 	if (hidden == NULL)
 		return 0;
 	if (trie->own != NULL) {
-		if (measure->least > 0)
-			hidden->empty = rows_count_empty(trie);
-		sum_own(trie);
-		keep_solid(rows, trie, measure->least);
+		n_empty = path_trie_sum_disjoint(trie, rows, least);
+		if (least > 0)
+			hidden->empty = n_empty;
 	}
 	hidden->below_threshold = trie->n_records - n_kept;
 	hidden->too_long = n - rows->n;

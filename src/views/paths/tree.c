@@ -143,41 +143,46 @@ select_nodes(struct selection *selection, const struct view_request *request,
 	return 0;
 }
 
-/* The nodes' weights in the request's columns. */
+/* The nodes as rows with the request's columns, to be freed even if it fails. */
 static int
-take_columns(struct rows *rows, const struct selection *selection,
-             const struct view_request *request, struct error *error)
+tree_make_rows(const struct selection *selection,
+               const struct view_request *request, struct rows *rows,
+               struct error *error)
 {
-	int status = rows_make_columns(rows, request, rows->n, error);
+	const uint32_t n = selection->n;
 
-	for (size_t i = 0; status == 0 && i < rows->n_columns; i++)
-		for (uint32_t row = 0; row < rows->n; row++)
+	*rows = (struct rows){ .are_paths = true };
+	if (rows_make(rows, request->set, n, error) != 0 ||
+	    rows_make_columns(rows, request, n, error) != 0)
+		return -1;
+	rows->n = n;
+	for (uint32_t row = 0; row < n; row++) {
+		rows->items[row] = (struct row){
+			.hits = selection->weight[row],
+			.name = selection->name[row],
+			.parent = selection->parent[row],
+		};
+		for (size_t i = 0; i < rows->n_columns; i++)
 			rows->columns[i][row] = request->columns[i].weight[
 			    selection->nodes[row].node];
-	return status;
+	}
+	return 0;
 }
 
-/*
- * Sorts nodes by the first column shown, if it is another than their weight,
- * and then puts parents before their children.
- */
+/* Sorts the nodes by the first column shown, if that is not their weight. */
 static int
 tree_sort_by_column(struct selection *selection,
                     const struct view_request *request, struct error *error)
 {
-	struct rows rows = {
-		.n = selection->n,
-		.hits = selection->weight,
-		.order = selection->order,
-	};
-	int status = take_columns(&rows, selection, request, error);
+	struct rows rows;
+	int status;
 
+	if (request->n_shown == 0)
+		return 0;
+	status = tree_make_rows(selection, request, &rows, error);
+	rows.order = selection->order;
 	if (status == 0)
-		status = rows_sort_by_column(&rows, request, rows.hits, error);
-	if (status == 0)
-		status = order_preorder(rows.order, rows.n, selection->parent,
-		                        error);
-	rows.hits = NULL;
+		status = rows_sort_by_column(&rows, request, error);
 	rows.order = NULL;
 	rows_free(&rows);
 	return status;
@@ -201,8 +206,10 @@ tree_sort_nodes(struct selection *selection, const struct view_request *request,
 	if (n_ranks != UINT32_MAX &&
 	    order_ascending(selection->order, n, rank, n_ranks, error) == 0 &&
 	    order_descending(selection->order, n, selection->weight,
-	                     error) == 0)
-		status = tree_sort_by_column(selection, request, error);
+	                     error) == 0 &&
+	    tree_sort_by_column(selection, request, error) == 0)
+		status = order_preorder(selection->order, n,
+		                        selection->parent, error);
 	free(rank);
 	return status;
 }
@@ -324,35 +331,13 @@ tree_add_columns(const struct view_request *request,
 	return 0;
 }
 
-/* Hands the nodes to a comparison of the request's columns. */
-static int
-tree_compare(const struct view_request *request, struct selection *selection,
-             const struct measure *measure, struct hidden *hidden,
-             struct table *table, struct error *error)
-{
-	struct rows rows = {
-		.n = selection->n,
-		.name = selection->name,
-		.parent = selection->parent,
-		.hits = selection->weight,
-	};
-
-	selection->name = selection->parent = NULL;
-	selection->weight = NULL;
-	if (take_columns(&rows, selection, request, error) != 0) {
-		rows_free(&rows);
-		return -1;
-	}
-	return rows_compare(&rows, request, &tree_kind, measure, true, hidden,
-	                    table, error);
-}
-
 static int
 tree_show(const struct view_request *request, struct selection *selection,
           struct table *table, struct error *error)
 {
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
+	struct rows rows;
 	struct when when;
 	uint32_t n_rows;
 
@@ -361,9 +346,14 @@ tree_show(const struct view_request *request, struct selection *selection,
 	    (request->compared == NULL &&
 	     tree_sort_nodes(selection, request, error) != 0))
 		return -1;
-	if (request->compared != NULL)
-		return tree_compare(request, selection, &measure, &hidden,
-		                    table, error);
+	if (request->compared != NULL) {
+		if (tree_make_rows(selection, request, &rows, error) == 0)
+			return rows_compare(&rows, request, &tree_kind,
+			                    &measure, true, &hidden, table,
+			                    error);
+		rows_free(&rows);
+		return -1;
+	}
 	n_rows = rows_limit(request, selection->n, &hidden);
 	if (view_describe(request, &tree_kind, &measure, &hidden, table,
 	                  error) != 0)

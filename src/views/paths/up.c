@@ -26,13 +26,6 @@
 #include "src/profile/large_array.h"
 #include "src/views/lists/lists.h"
 
-static const struct view_kind up_kind = {
-	.schema = "cpprof.paths/1",
-	.title = "Upward Call Path Profile",
-	.has_root = true,
-	.has_columns = true,
-};
-
 /*
  * A name on the stack, in a ring that starts with the most recently activated
  * name.
@@ -325,24 +318,29 @@ rows_up(struct rows *rows, const struct view_request *request,
 	return status;
 }
 
+static int
+collect_up_paths(struct list *list, struct table *table, struct error *error)
+{
+	(void)table;
+	list->rows.is_innermost_first = true;
+	return list->set->flow != NULL ?
+	    flow_paths_up(&list->rows, list->request, &list->measure,
+	                  &list->hidden, error) :
+	    rows_up(&list->rows, list->request, &list->measure, false,
+	            &list->hidden, error);
+}
+
+static const struct list_view up_list = {
+	.kind = { .schema = "cpprof.paths/1",
+	          .title = "Upward Call Path Profile",
+	          .has_root = true, .has_columns = true },
+	.needs_root = true,
+	.collect = collect_up_paths,
+};
+
 int
 view_up(const struct view_request *request, struct table *table,
         struct error *error)
 {
-	struct measure measure = measure_of(request);
-	struct hidden hidden = { 0 };
-	struct rows rows = { .is_innermost_first = true };
-	int status;
-
-	if (view_need_root(request, table, error) != 0)
-		return -1;
-	status = request->set->flow != NULL ?
-	    flow_paths_up(&rows, request, &measure, &hidden, error) :
-	    rows_up(&rows, request, &measure, false, &hidden, error);
-	if (status != 0) {
-		rows_free(&rows);
-		return -1;
-	}
-	return rows_show(&rows, request, &up_kind, &measure, &hidden, table,
-	                 error);
+	return list_show(&up_list, request, table, error);
 }

@@ -37,6 +37,7 @@
 struct box_source {
 	struct picture picture;
 	struct call_paths paths;
+	uint32_t *parent, *name;	/* of these, [rows.n] */
 	struct rows rows;
 	struct measure measure;
 	struct picture_box *boxes;
@@ -87,10 +88,15 @@ keep_node(struct rows *rows, const struct sample_set *set,
 {
 	uint32_t row = rows->n++;
 
-	rows->parent[row] = parent;
-	rows->name[row] = set->tree->label[node];
-	rows->hits[row] = rows->solid[row] = set->weight[node];
-	rows->own[row] = set->self[set->tree->row[node]];
+	rows->items[row] = (struct row){
+		.hits = set->weight[node],
+		.name = set->tree->label[node],
+		.parent = parent,
+	};
+	rows->disjoint[row] = (struct disjoint_hits){
+		.own = set->self[set->tree->row[node]],
+		.all = set->weight[node],
+	};
 	for (size_t i = 0; i < rows->n_columns; i++)
 		rows->columns[i][row] = columns[i].weight[node];
 }
@@ -142,13 +148,10 @@ rows_tree(struct rows *rows, const struct view_request *request,
 
 	if (measure->least > 0)
 		hidden->empty = icicle_count_empty(request->set);
-	rows->parent = memory_array(n, sizeof *rows->parent, error);
-	rows->name = memory_array(n, sizeof *rows->name, error);
-	rows->hits = memory_array(n, sizeof *rows->hits, error);
-	rows->own = memory_array(n, sizeof *rows->own, error);
-	rows->solid = memory_array(n, sizeof *rows->solid, error);
-	if (open != NULL && rows->parent != NULL && rows->name != NULL &&
-	    rows->hits != NULL && rows->own != NULL && rows->solid != NULL &&
+	rows->are_paths = true;
+	rows->disjoint = memory_array(n, sizeof *rows->disjoint, error);
+	if (open != NULL && rows->disjoint != NULL &&
+	    rows_make(rows, request->set, n, error) == 0 &&
 	    rows_make_columns(rows, request, n, error) == 0)
 		status = keep_nodes(rows, request, measure->least, open,
 		                    hidden, error);
@@ -162,18 +165,20 @@ rows_tree(struct rows *rows, const struct view_request *request,
 static int
 share_flow(struct rows *rows, struct error *error)
 {
-	rows->own = memory_copy(rows->hits, rows->n, sizeof *rows->own, error);
-	rows->solid = memory_copy(rows->hits, rows->n, sizeof *rows->solid,
-	                          error);
-	if (rows->own == NULL || rows->solid == NULL)
+	rows->disjoint = memory_array(rows->n, sizeof *rows->disjoint, error);
+	if (rows->disjoint == NULL)
 		return -1;
+	for (uint32_t row = 0; row < rows->n; row++)
+		rows->disjoint[row].own = rows->disjoint[row].all =
+		    rows->items[row].hits;
 	for (uint32_t row = rows->n; row-- > 0;) {
-		uint32_t parent = rows->parent[row];
+		uint32_t parent = rows->items[row].parent;
+		uint64_t hits = rows->items[row].hits, *own;
 
 		if (parent == NO_RECORD)
 			continue;
-		rows->own[parent] -= rows->own[parent] < rows->hits[row] ?
-		                     rows->own[parent] : rows->hits[row];
+		own = &rows->disjoint[parent].own;
+		*own -= *own < hits ? *own : hits;
 	}
 	return 0;
 }
@@ -207,28 +212,27 @@ icicle_test_rows(struct box_source *source, const struct view_request *request,
 	int status;
 
 	compare_least(request, least);
-	tested.parent = memory_array(rows->n, sizeof *tested.parent, error);
-	tested.is_estimated = memory_array(rows->n,
-	                                   sizeof *tested.is_estimated, error);
-	if (tested.parent == NULL || tested.is_estimated == NULL ||
+	tested.are_paths = true;
+	tested.has_estimates = rows->has_estimates;
+	tested.items = memory_array(rows->n, sizeof *tested.items, error);
+	if (tested.items == NULL ||
 	    rows_make_columns(&tested, request, rows->n, error) != 0) {
 		rows_free(&tested);
 		return -1;
 	}
 	for (uint32_t row = 0; row < rows->n; row++) {
+		struct row *item = &tested.items[tested.n];
+
 		if (!compare_is_shown(request, rows->columns, row, least))
 			continue;
 		for (size_t i = 0; i < rows->n_columns; i++)
 			tested.columns[i][tested.n] = rows->columns[i][row];
-		if (rows->is_estimated != NULL)
-			tested.is_estimated[tested.n] = rows->is_estimated[row];
-		tested.parent[tested.n] = rows->parent[row] == NO_RECORD ?
-		    NO_RECORD : place[rows->parent[row]] - 1;
+		*item = rows->items[row];
+		if (item->parent != NO_RECORD)
+			item->parent = place[item->parent] - 1;
 		place[row] = ++tested.n;
 	}
-	status = compare_rows(request, tested.columns, tested.parent,
-	                      tested.is_estimated, tested.n, &source->compared,
-	                      error);
+	status = compare_rows(request, &tested, &source->compared, error);
 	rows_free(&tested);
 	return status;
 }
@@ -245,13 +249,13 @@ typedef int rows_function(struct rows *rows,
                           struct hidden *hidden, struct error *error);
 
 /*
- * Adds the mean solid hits of each row to solid[n], for the runs [begin, end).
+ * Adds the mean disjoint hits of each row to sums[n], for the runs [begin, end).
  * Each run has all paths of the tree, in the same order.
  */
 static int
-add_solid(const struct view_request *request, rows_function *paths,
-          size_t begin, size_t end, uint32_t n, double *solid,
-          struct error *error)
+add_disjoint(const struct view_request *request, rows_function *paths,
+             size_t begin, size_t end, uint32_t n, double *sums,
+             struct error *error)
 {
 	const struct measure all = { .least = 0 };
 	const double *work = request->compared->work;
@@ -269,7 +273,8 @@ add_solid(const struct view_request *request, rows_function *paths,
 		one.n_columns = one.samples = 0;
 		status = paths(&rows, &one, &all, true, &hidden, error);
 		for (uint32_t row = 0; status == 0 && row < n; row++)
-			solid[row] += (double)rows.solid[row] / all_work;
+			sums[row] += (double)rows.disjoint[row].all /
+			             all_work;
 		rows_free(&rows);
 		if (status != 0)
 			return -1;
@@ -277,10 +282,10 @@ add_solid(const struct view_request *request, rows_function *paths,
 	return 0;
 }
 
-/* Makes the solid part of each box that of its larger side. */
+/* Makes the disjoint hits of each row those of its larger side. */
 static int
-compare_solid(struct box_source *source, const struct view_request *request,
-              rows_function *paths, struct error *error)
+compare_disjoint(struct box_source *source, const struct view_request *request,
+                 rows_function *paths, struct error *error)
 {
 	struct rows *rows = &source->rows;
 	size_t n_base = request->compared->n_base;
@@ -289,17 +294,17 @@ compare_solid(struct box_source *source, const struct view_request *request,
 	int status = -1;
 
 	if (base != NULL && now != NULL &&
-	    add_solid(request, paths, 0, n_base, rows->n, base, error) == 0 &&
-	    add_solid(request, paths, n_base, view_count_runs(request),
+	    add_disjoint(request, paths, 0, n_base, rows->n, base,
+	                 error) == 0 &&
+	    add_disjoint(request, paths, n_base, view_count_runs(request),
 	              rows->n, now, error) == 0)
 		status = 0;
 	for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
 		bool grew = source->changes[row].change > 0;
-		uint64_t solid = (uint64_t)llround(grew ? now[row] :
-		                                   base[row]);
+		uint64_t hits = rows->items[row].hits;
+		uint64_t all = (uint64_t)llround(grew ? now[row] : base[row]);
 
-		rows->solid[row] = solid < rows->hits[row] ? solid :
-		                   rows->hits[row];
+		rows->disjoint[row].all = all < hits ? all : hits;
 	}
 	free(base);
 	free(now);
@@ -321,15 +326,17 @@ compare_boxes(struct box_source *source, const struct view_request *request,
 	if (source->place == NULL ||
 	    icicle_test_rows(source, request, source->place, error) != 0)
 		return -1;
-	status = compare_rows(request, rows->columns, NULL, rows->is_estimated,
-	                      rows->n, &all, error);
+	rows->are_paths = false;	/* each row is tested by itself */
+	status = compare_rows(request, rows, &all, error);
+	rows->are_paths = true;
 	for (uint32_t row = 0; status == 0 && row < rows->n; row++) {
-		rows->hits[row] = larger_side(&all.changes[row]);
+		uint64_t hits = larger_side(&all.changes[row]);
+
 		/* A list, unlike a picture, has a threshold. */
 		if (request->resolution == 0 && source->place[row] == 0)
-			rows->hits[row] = 0;
-		rows->solid[row] = rows->hits[row];
-		rows->own[row] = 0;
+			hits = 0;
+		rows->items[row].hits = hits;
+		rows->disjoint[row] = (struct disjoint_hits){ 0, hits };
 	}
 	source->changes = all.changes;
 	all.changes = NULL;
@@ -337,7 +344,7 @@ compare_boxes(struct box_source *source, const struct view_request *request,
 	source->measure.denominator = larger_side(&source->compared.whole);
 	source->measure.least = 1;
 	return status != 0 || paths == NULL ? status :
-	    compare_solid(source, request, paths, error);
+	    compare_disjoint(source, request, paths, error);
 }
 
 static enum row_verdict
@@ -380,24 +387,28 @@ tint_of(const struct box_source *source, uint32_t row)
 static int
 sort_boxes(struct rows *rows, const struct names *names, struct error *error)
 {
-	uint32_t n = rows->n, n_ranks;
-	uint32_t *rank = memory_array(n, sizeof *rank, error);
+	const uint32_t n = rows->n;
+	uint32_t *rank = memory_array(n, sizeof *rank, error), n_ranks;
+	uint32_t *name = rows_names(rows, error);
+	uint32_t *parent = rows_parents(rows, error);
+	uint64_t *disjoint = memory_array(n, sizeof *disjoint, error);
 	int status = -1;
 
 	rows->order = memory_array(n, sizeof *rows->order, error);
-	if (rank == NULL || rows->order == NULL) {
-		free(rank);
-		return -1;
-	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; !error->is_set && i < n; i++) {
 		rows->order[i] = i;
-	n_ranks = order_rank_names(names, rows->name, n, rank, error);
-	if (n_ranks != UINT32_MAX &&
+		disjoint[i] = rows->disjoint[i].all;
+	}
+	if (!error->is_set && (n_ranks = order_rank_names(names, name, n, rank,
+	        error)) != UINT32_MAX &&
 	    order_ascending(rows->order, n, rank, n_ranks, error) == 0 &&
-	    order_descending(rows->order, n, rows->hits, error) == 0 &&
-	    order_descending(rows->order, n, rows->solid, error) == 0)
-		status = order_preorder(rows->order, n, rows->parent, error);
+	    rows_order_by_hits(rows, error) == 0 &&
+	    order_descending(rows->order, n, disjoint, error) == 0)
+		status = order_preorder(rows->order, n, parent, error);
 	free(rank);
+	free(name);
+	free(parent);
+	free(disjoint);
 	return status;
 }
 
@@ -412,13 +423,13 @@ measure_extents(const struct rows *rows, uint64_t least, uint64_t *extent,
 	*all = 0;
 	memset(extent, 0, rows->n * sizeof *extent);
 	for (uint32_t row = rows->n; row-- > 0;) {
-		uint32_t parent = rows->parent[row];
+		uint32_t parent = rows->items[row].parent;
 		uint64_t *sum = parent == NO_RECORD ? all : &extent[parent];
 
-		if (rows->hits[row] < least)
+		if (rows->items[row].hits < least)
 			continue;
-		if (extent[row] < rows->hits[row])
-			extent[row] = rows->hits[row];
+		if (extent[row] < rows->items[row].hits)
+			extent[row] = rows->items[row].hits;
 		if (__builtin_add_overflow(*sum, extent[row], sum))
 			return error_set(error, "the picture is too wide: the "
 			                 "boxes below one box have more than "
@@ -457,10 +468,12 @@ place_boxes(struct box_source *source, uint64_t least, const uint64_t *extent,
 	uint64_t top = 0;
 
 	for (uint32_t i = 0; i < rows->n; i++) {
-		uint32_t row = rows->order[i], parent = rows->parent[row];
+		uint32_t row = rows->order[i];
+		const struct row *item = &rows->items[row];
+		const uint32_t parent = item->parent;
 		uint64_t *begin = parent == NO_RECORD ? &top : &next[parent];
 
-		if (rows->hits[row] < least) {
+		if (item->hits < least) {
 			picture->n_left_out++;
 			continue;
 		}
@@ -470,13 +483,12 @@ place_boxes(struct box_source *source, uint64_t least, const uint64_t *extent,
 		source->boxes[picture->n_boxes++] = (struct picture_box){
 			.begin = *begin,
 			.extent = extent[row],
-			.value = rows->hits[row],
-			.solid = rows->solid[row],
-			.own = rows->own[row],
+			.value = item->hits,
+			.solid = rows->disjoint[row].all,
+			.own = rows->disjoint[row].own,
 			.record = row,
 			.depth = depth[row],
-			.is_estimated = rows->is_estimated != NULL &&
-			                rows->is_estimated[row],
+			.is_estimated = item->is_estimated,
 			.tint = tint_of(source, row),
 		};
 		next[row] = *begin;
@@ -520,6 +532,8 @@ icicle_free_source(void *row_source)
 	compared_rows_free(&source->compared);
 	free(source->place);
 	free(source->changes);
+	free(source->parent);
+	free(source->name);
 	free(source->boxes);
 	free(source);
 }
@@ -539,7 +553,7 @@ icicle_get_row(const struct table *table, size_t i, struct cell *cells)
 	cells[3] = cell_hits(box->own);
 	cells[4] = cell_hits(box->begin);
 	cells[5] = cell_count(box->depth);
-	if (source->rows.is_estimated != NULL)
+	if (source->rows.has_estimates)
 		cells[n++] = cell_flag(box->is_estimated);
 	if (source->place != NULL) {
 		change = &source->changes[box->record];
@@ -597,10 +611,14 @@ icicle_give_to_table(struct box_source *source,
 	struct picture *picture = &source->picture;
 	uint32_t n_rows = 0;
 
+	source->parent = rows_parents(&source->rows, error);
+	source->name = rows_names(&source->rows, error);
+	if (source->parent == NULL || source->name == NULL)
+		return -1;
 	source->paths = (struct call_paths){
 		.names = request->set->names,
-		.parent = source->rows.parent,
-		.name = source->rows.name,
+		.parent = source->parent,
+		.name = source->name,
 		.is_innermost_first = source->rows.is_innermost_first,
 	};
 	picture->paths = &source->paths;

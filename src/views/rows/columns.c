@@ -478,11 +478,11 @@ sort_key(const struct cell *cell)
 }
 
 int
-columns_sort(const struct column_view *view, uint32_t *items, uint32_t n,
-             const uint64_t *own, uint64_t *const *others,
+columns_sort(const struct column_view *view, struct rows *rows,
              struct error *error)
 {
 	const struct shown_column *first = view->shown;
+	const uint32_t n = rows->n;
 	uint64_t values[COLUMN_SETS_MAX + 1] = { 0 }, *keys;
 	struct cell cells[2];
 	int status;
@@ -496,12 +496,13 @@ columns_sort(const struct column_view *view, uint32_t *items, uint32_t n,
 		const uint32_t sets[] = { first->left, first->right };
 
 		for (int k = 0; k < 2; k++)
-			values[sets[k]] = sets[k] == 0 ? own[i] :
-			                  others[sets[k] - 1][i];
+			values[sets[k]] = sets[k] == 0 ?
+			    rows->items[i].hits :
+			    rows->columns[sets[k] - 1][i];
 		make_cells(view, 0, 1, values, cells);
 		keys[i] = sort_key(&cells[0]);
 	}
-	status = order_descending(items, n, keys, error);
+	status = order_descending(rows->order, n, keys, error);
 	free(keys);
 	return status;
 }

@@ -346,52 +346,65 @@ size_t columns_cells(const struct column_view *view, const uint64_t *values,
                      struct cell *cells);
 
 /*
- * Sorts items[n], numbers of rows, by the first column, the largest first and
- * those without a value last; equal ones stay in their order.  own and
- * others[set - 1]: the values by row.  Does nothing if the first column is the
- * request's own set.
+ * Sorts the order of the rows by the first column, the largest first and those
+ * without a value last; equal ones stay in their order.  Does nothing if the
+ * first column is the request's own set.
  */
-int columns_sort(const struct column_view *view, uint32_t *items, uint32_t n,
-                 const uint64_t *own, uint64_t *const *others,
+struct rows;
+int columns_sort(const struct column_view *view, struct rows *rows,
                  struct error *error);
 
 /* ---- rows.c ---- */
 
 /*
- * Records turned into the rows of a table, in order.
+ * The records to show, in order.
  *
  * A row stays what was counted, a name and its parent's number; the table asks
  * for one row at a time.
  */
 
+struct row {
+	uint64_t hits;
+	uint64_t returns : 63;	/* 0: none were seen, or not counted */
+	bool is_estimated : 1;	/* the hits are */
+	uint32_t name;
+	uint32_t parent;	/* the row of the path without this name;
+				 * NO_RECORD: there is none */
+};
+
 /*
- * The records to show; the arrays are on the heap, freed by rows_free (or by
- * the table, once rows_show has taken them over).
+ * Hits of the root by path, each of which is counted for one path only; see
+ * rows_down.
  */
+struct disjoint_hits {
+	uint64_t own;		/* of the stacks that end in the path */
+	uint64_t all;		/* own, and that of all extensions, hidden ones
+				 * too */
+};
+
+/* On the heap, freed by rows_free. */
 struct rows {
 	uint32_t n;
-	uint32_t *name;		/* [n] */
-	uint32_t *parent;	/* [n], or NULL: rows are functions */
-	uint64_t *hits;		/* [n] */
-	uint64_t *returns;	/* [n], or NULL: not counted */
-	uint64_t *own;		/* [n], likewise: hits of the stacks that end
-				 * in the path, see rows_down */
-	uint64_t *solid;	/* [n], likewise: own and that of all
-				 * extensions, hidden ones too */
-	uint64_t **columns;	/* [n_columns][n] hits of the request's columns;
-				 * NULL before they are counted */
+	struct row *items;		/* [n] */
+	struct disjoint_hits *disjoint;	/* [n]; NULL: not counted */
+	uint64_t **columns;		/* [n_columns][n] hits of the request's
+					 * columns, as tests of change want
+					 * them */
 	size_t n_columns;
-	bool *is_estimated;	/* [n], or NULL: nothing is */
-	/*
-	 * For rows_compare, of paths that are not made of other rows: row i is
-	 * record[i] of paths, which are the table's.  NULL: they are.
-	 */
-	uint32_t *record;
-	const struct call_paths *paths;
-	uint32_t *order;	/* [n], the order shown; NULL before
-				 * rows_sort */
+	uint32_t *order;		/* [n] the order shown; NULL before
+					 * rows_sort */
+	bool are_paths;			/* else functions, without parents */
+	bool has_returns, has_estimates;
 	bool is_innermost_first;	/* as in call_paths */
-	bool are_bodies;	/* of functions, the hits are their own alone */
+	bool are_bodies;		/* of functions, the hits are their own
+					 * alone */
+	bool are_calls;			/* paths of two names: of `function`
+					 * and their own */
+	bool are_outer;			/* their own is the caller */
+	uint32_t function;
+	struct cell path;		/* of the only row; else empty */
+	struct call_paths paths;	/* see rows_make_paths */
+	uint32_t *path_parent, *path_name;	/* of these */
 };
 
 void rows_free(struct rows *rows);
@@ -408,9 +421,34 @@ int rows_count_functions(struct rows *rows,
                          const struct view_request *request, bool are_bodies,
                          struct error *error);
 
-/* Makes room for n functions of the set, to be filled in. */
-int rows_of_functions(struct rows *rows, const struct sample_set *set,
-                      uint32_t n, struct error *error);
+/* Makes room for n rows of the set, all 0, to be filled in; rows->n is 0. */
+int rows_make(struct rows *rows, const struct sample_set *set, uint32_t n,
+              struct error *error);
+
+/*
+ * The parents and the names of the rows as arrays of their own, [n], to be
+ * freed; NULL with *error set.
+ */
+uint32_t *rows_parents(const struct rows *rows, struct error *error);
+uint32_t *rows_names(const struct rows *rows, struct error *error);
+
+/* What rows_path returns, once there are all rows. */
+int rows_make_paths(struct rows *rows, const struct names *names,
+                    struct error *error);
+
+/* Whether rows are shown as paths: CELL_PATH, not CELL_NAME. */
+static inline bool
+rows_show_paths(const struct rows *rows)
+{
+	return rows->are_paths || rows->are_calls ||
+	       rows->path.kind != CELL_EMPTY;
+}
+
+/* The cell of a row's path or function; it borrows the rows. */
+struct cell rows_path(const struct rows *rows, uint32_t row);
+
+/* A stable sort of the order by hits, the most first.  O(n). */
+int rows_order_by_hits(struct rows *rows, struct error *error);
 
 /*
  * Leaves out each path that exactly one other path here extends by one name, if
@@ -429,10 +467,10 @@ int rows_sort(struct rows *rows, const struct names *names,
 
 /*
  * Sorts that order by the first of the columns shown, if the request wants
- * another than its own set: see columns_sort.  own: the hits by row.
+ * another than its own set: see columns_sort.
  */
 int rows_sort_by_column(struct rows *rows, const struct view_request *request,
-                        const uint64_t *own, struct error *error);
+                        struct error *error);
 
 /* The number of rows within the limit; counts the others as hidden. */
 uint32_t rows_limit(const struct view_request *request, uint32_t n,
