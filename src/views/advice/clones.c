@@ -19,7 +19,6 @@
  * Of several paths, an activation has a level for each.  A copy of an xk ends
  * what is distinguished: all below it is saved.
  */
-
 #include "src/views/advice/advice.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* counted.c -- which stacks a row of explain counts, and in which groups. */
-
 #include "src/views/advice/advice.h"
 
 #include <string.h>

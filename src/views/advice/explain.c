@@ -28,7 +28,6 @@
  * each.  Cost: that of down, and some passes over the nodes; with groups, one
  * more for each row.
  */
-
 #include "src/views/advice/advice.h"
 
 #include <inttypes.h>

@@ -145,7 +145,7 @@ path_describe_saving(const struct sample_set *set, const struct row *value,
 }
 
 static int
-describe_path(const struct list *list, struct table *table,
+describe_called_path(const struct list *list, struct table *table,
               struct error *error)
 {
 	if (list->request->compared == NULL &&
@@ -160,12 +160,12 @@ static const struct list_view path_list = {
 	.kind = { .schema = "cpprof.paths/1", .title = "Call Path",
 	          .has_columns = true },
 	.collect = collect_path,
-	.describe = describe_path,
+	.describe = describe_called_path,
 };
 
 int
 view_path(const struct view_request *request, struct table *table,
           struct error *error)
 {
-	return list_show(&path_list, request, table, error);
+	return list_show(&path_list, request, NULL, table, error);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* saving.c -- what a run would gain without some of its hits. */
-
 #include "src/views/advice/advice.h"
 
 #include <inttypes.h>

@@ -10,7 +10,6 @@
  * Then clones.c says which functions to copy, and which calls to change; a row
  * is one of these.  Cost: O(nodes log path), and that of clones_make.
  */
-
 #include "src/views/advice/advice.h"
 
 #include <inttypes.h>

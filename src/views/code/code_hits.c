@@ -9,7 +9,6 @@
  * A graph has no stacks: a line has what the input recorded for it and for the
  * calls that were made from it.
  */
-
 #include "src/views/code/code.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  *
  * Cost, once the hits are known: O(n log n) for n instructions.
  */
-
 #include "src/views/code/code.h"
 
 #include <inttypes.h>

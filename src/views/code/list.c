@@ -4,7 +4,6 @@
  * Cost, once the hits are known: O(lines of the files + n log n) for n lines
  * with hits.
  */
-
 #include "src/views/code/code.h"
 
 #include <inttypes.h>

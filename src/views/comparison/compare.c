@@ -10,7 +10,6 @@
  * one direction, each beginning with the one before, two say most: the
  * shortest, and the longest that still has most of the change.
  */
-
 #include "src/views/comparison/comparison.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compared_heading.c -- the heading of a comparison of two sets of runs. */
-
 #include "src/views/comparison/comparison.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* work.c -- how much work each of several runs did. */
-
 #include "src/views/comparison/comparison.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* amount.c -- hits of functions and paths, with the samples they came in. */
-
 #include "src/views/hits/hits.h"
 
 #include <stdlib.h>

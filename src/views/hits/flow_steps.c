@@ -3,7 +3,6 @@
  * flow_steps.c -- how much of an amount goes along calls, one call after the
  * other.
  */
-
 #include "src/views/hits/hits.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* group_noise.c -- how far off numbers of a merged profile may be. */
-
 #include "src/views/hits/hits.h"
 
 #include <math.h>

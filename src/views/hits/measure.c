@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c -- what fractions are relative to, and which rows are shown. */
-
 #include "src/views/hits/hits.h"
 
 #include <float.h>

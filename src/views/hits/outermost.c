@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outermost.c -- the functions that stacks begin with. */
-
 #include "src/views/hits/hits.h"
 
 #include <stdlib.h>

@@ -8,7 +8,6 @@
  * detour), from where only a return to one of those names leads back.  A stack
  * counts once, at its outermost match, below which nothing is visited.
  */
-
 #include "src/views/hits/hits.h"
 
 #include <stdlib.h>

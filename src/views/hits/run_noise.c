@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run_noise.c -- how far off numbers of several loaded runs may be. */
-
 #include "src/views/hits/hits.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* totals.c -- body and body+descendants of every function. */
-
 #include "src/views/hits/hits.h"
 
 #include <stdlib.h>

@@ -94,9 +94,9 @@ describe_outermost(const struct list *list, struct table *table,
                    struct error *error)
 {
 	(void)list;
-	return table_add_footer(table, error, "\"down FUNCTION\" lists the paths "
-	                        "below a function, \"root FUNCTION\" makes it the "
-	                        "root");
+	return table_add_footer(table, error, "\"down FUNCTION\" lists the "
+	                        "paths below a function, \"root FUNCTION\" "
+	                        "makes it the root");
 }
 
 /* Whether the input knows functions that were not called. */
@@ -236,36 +236,42 @@ list_saw_returns(const struct list *list)
 
 /* Beside other resources there is less room. */
 static const struct list_column top_columns[] = {
-	{ "hits", "self", CELL_HITS, cell_self },
-	{ "fraction", "%", CELL_PERCENT, cell_self_share, .gives_way = true },
-	{ "inclusive", "self+descendants", CELL_HITS, cell_inclusive,
+	{ "hits", "self", CELL_HITS, .cell = cell_self },
+	{ "fraction", "%", CELL_PERCENT, .cell = cell_self_share,
+	  .gives_way = true },
+	{ "inclusive", "self+descendants", CELL_HITS, .cell = cell_inclusive,
 	  .beside = "self+desc", .short_title = "self+desc" },
-	{ "inclusive_fraction", "%", CELL_PERCENT, cell_inclusive_share,
+	{ "inclusive_fraction", "%", CELL_PERCENT, .cell = cell_inclusive_share,
 	  .is_data_beside = true, .gives_way = true },
-	{ "estimated", "~", CELL_FLAG, cell_estimated, list_is_of_flow },
-	{ "when", "when", CELL_TEXT, list_when, .is_after = true },
-	{ "path", "name", CELL_NAME, list_path, .is_after = true },
+	{ "estimated", "~", CELL_FLAG, .cell = cell_estimated,
+	  .is_there = list_is_of_flow },
+	{ "when", "when", CELL_TEXT, .cell = list_when, .is_after = true },
+	{ "path", "name", CELL_NAME, .cell = list_path, .is_after = true },
 	{ .key = NULL }
 };
 
 /* Source: Graham, Kessler & McKusick 1982, with the true totals beside. */
 static const struct list_column flat_columns[] = {
-	{ "fraction", "%", CELL_PERCENT, cell_self_share, .gives_way = true },
-	{ "cumulative", "cumulative", CELL_HITS, cell_sum,
+	{ "fraction", "%", CELL_PERCENT, .cell = cell_self_share,
+	  .gives_way = true },
+	{ "cumulative", "cumulative", CELL_HITS, .cell = cell_sum,
 	  .is_data_beside = true },
-	{ "hits", "self", CELL_HITS, cell_self },
-	{ "inclusive", "self+descendants", CELL_HITS, cell_inclusive,
+	{ "hits", "self", CELL_HITS, .cell = cell_self },
+	{ "inclusive", "self+descendants", CELL_HITS, .cell = cell_inclusive,
 	  .beside = "self+desc", .short_title = "self+desc" },
-	{ "estimated", "~", CELL_FLAG, cell_estimated, list_is_of_flow },
-	{ "calls", "calls", CELL_COUNT, cell_calls, list_has_calls },
-	{ "self_per_call", "self/call", CELL_FRACTION, cell_self_per_call,
-	  list_has_calls },
+	{ "estimated", "~", CELL_FLAG, .cell = cell_estimated,
+	  .is_there = list_is_of_flow },
+	{ "calls", "calls", CELL_COUNT, .cell = cell_calls,
+	  .is_there = list_has_calls },
+	{ "self_per_call", "self/call", CELL_FRACTION,
+	  .cell = cell_self_per_call,
+	  .is_there = list_has_calls },
 	{ "inclusive_per_call", "total/call", CELL_FRACTION,
-	  cell_inclusive_per_call, list_has_calls },
-	{ "returns", "returns", CELL_COUNT, cell_returns_seen,
-	  list_saw_returns },
-	{ "when", "when", CELL_TEXT, list_when, .is_after = true },
-	{ "path", "name", CELL_NAME, list_path, .is_after = true },
+	  .cell = cell_inclusive_per_call, .is_there = list_has_calls },
+	{ "returns", "returns", CELL_COUNT, .cell = cell_returns_seen,
+	  .is_there = list_saw_returns },
+	{ "when", "when", CELL_TEXT, .cell = list_when, .is_after = true },
+	{ "path", "name", CELL_NAME, .cell = list_path, .is_after = true },
 	{ .key = NULL }
 };
 
@@ -328,28 +334,28 @@ int
 view_body(const struct view_request *request, struct table *table,
           struct error *error)
 {
-	return list_show(&body_list, request, table, error);
+	return list_show(&body_list, request, NULL, table, error);
 }
 
 int
 view_functions(const struct view_request *request, struct table *table,
                struct error *error)
 {
-	return list_show(&functions_list, request, table, error);
+	return list_show(&functions_list, request, NULL, table, error);
 }
 
 int
 view_find(const struct view_request *request, struct table *table,
           struct error *error)
 {
-	return list_show(&find_list, request, table, error);
+	return list_show(&find_list, request, NULL, table, error);
 }
 
 int
 view_outermost(const struct view_request *request, struct table *table,
                struct error *error)
 {
-	return list_show(&outermost_list, request, table, error);
+	return list_show(&outermost_list, request, NULL, table, error);
 }
 
 /* There are no hits at all, so none of other resources either. */
@@ -361,19 +367,19 @@ view_never(const struct view_request *request, struct table *table,
 
 	plain.lacks_columns = plain.n_shown > 0;
 	plain.n_columns = plain.n_shown = 0;
-	return list_show(&never_list, &plain, table, error);
+	return list_show(&never_list, &plain, NULL, table, error);
 }
 
 int
 view_top(const struct view_request *request, struct table *table,
          struct error *error)
 {
-	return list_show(&top_list, request, table, error);
+	return list_show(&top_list, request, NULL, table, error);
 }
 
 int
 view_flat(const struct view_request *request, struct table *table,
           struct error *error)
 {
-	return list_show(&flat_list, request, table, error);
+	return list_show(&flat_list, request, NULL, table, error);
 }

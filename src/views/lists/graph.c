@@ -13,7 +13,6 @@
  *
  * Cost: O(functions + calls) and the sorting of what is shown.
  */
-
 #include "src/views/lists/lists.h"
 
 #include <inttypes.h>

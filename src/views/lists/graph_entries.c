@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* graph_entries.c -- functions, cycles and the calls among them. */
-
 #include "src/views/lists/lists.h"
 
 #include <stdlib.h>

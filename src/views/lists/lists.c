@@ -13,6 +13,8 @@ list_free(void *row_source)
 {
 	struct list *list = row_source;
 
+	if (list->view->free_found != NULL && list->found != NULL)
+		list->view->free_found(list->found);
 	rows_free(&list->rows);
 	free(list->totals);
 	free(list->sums);
@@ -21,19 +23,13 @@ list_free(void *row_source)
 
 /* ---- cells ---- */
 
-static const struct row *
-list_row(const struct list *list, uint32_t i)
-{
-	return &list->rows.items[list->rows.order[i]];
-}
-
-static struct cell
+struct cell
 list_hits(const struct list *list, uint32_t i)
 {
 	return cell_hits(list_row(list, i)->hits);
 }
 
-static struct cell
+struct cell
 list_fraction(const struct list *list, uint32_t i)
 {
 	return cell_fraction(measure_fraction(&list->measure,
@@ -126,23 +122,29 @@ list_is_of_flow(const struct list *list)
  * resources it is aligned, with the path at the end.
  */
 static const struct list_column usual_columns[] = {
-	{ "hits", "#hits", CELL_HITS, list_hits, .names_resource = true },
-	{ "fraction", "usage_fraction", CELL_FRACTION, list_fraction,
-	  list_is_alone },
-	{ "fraction", "%", CELL_PERCENT, list_percent, list_is_beside },
-	{ "path", "call path", CELL_PATH, list_path, list_shows_path_first,
+	{ "hits", "#hits", CELL_HITS, .cell = list_hits,
+	  .names_resource = true },
+	{ "fraction", "usage_fraction", CELL_FRACTION, .cell = list_fraction,
+	  .is_there = list_is_alone },
+	{ "fraction", "%", CELL_PERCENT, .cell = list_percent,
+	  .is_there = list_is_beside },
+	{ "path", "call path", CELL_PATH, .cell = list_path,
+	  .is_there = list_shows_path_first,
 	  .is_after = true },
-	{ "path", "function_name", CELL_NAME, list_path,
-	  list_shows_name_first, .is_after = true },
-	{ "returns", "#returns", CELL_COUNT, list_returns, list_has_returns,
+	{ "path", "function_name", CELL_NAME, .cell = list_path,
+	  .is_there = list_shows_name_first, .is_after = true },
+	{ "returns", "#returns", CELL_COUNT, .cell = list_returns,
+	  .is_there = list_has_returns,
 	  .beside = "returns", .is_after = true },
-	{ "estimated", "~", CELL_FLAG, list_estimated, list_is_of_flow,
+	{ "estimated", "~", CELL_FLAG, .cell = list_estimated,
+	  .is_there = list_is_of_flow,
 	  .is_after = true },
-	{ "when", "when", CELL_TEXT, list_when, .is_after = true },
-	{ "path", "call path", CELL_PATH, list_path, list_shows_path_last,
+	{ "when", "when", CELL_TEXT, .cell = list_when, .is_after = true },
+	{ "path", "call path", CELL_PATH, .cell = list_path,
+	  .is_there = list_shows_path_last,
 	  .is_after = true },
-	{ "path", "function_name", CELL_NAME, list_path,
-	  list_shows_name_last, .is_after = true },
+	{ "path", "function_name", CELL_NAME, .cell = list_path,
+	  .is_there = list_shows_name_last, .is_after = true },
 	{ .key = NULL }
 };
 
@@ -163,7 +165,7 @@ list_set_pattern(const struct list *list, struct table *table,
 }
 
 static int
-list_add_columns(struct list *list, struct table *table, struct error *error)
+lists_add_columns(struct list *list, struct table *table, struct error *error)
 {
 	const struct view_request *request = list->request;
 	const struct list_column *columns = list->own_columns;
@@ -203,6 +205,7 @@ list_add_columns(struct list *list, struct table *table, struct error *error)
 			added->title = list->set->resource->name;
 		added->short_title = column->short_title;
 		added->gives_way = column->gives_way;
+		added->is_elastic = column->is_elastic;
 		added->is_data_only = column->is_data_beside && !is_alone;
 		if (column->kind == CELL_FLAG)
 			added->mark = '~';
@@ -295,14 +298,39 @@ list_draw_when(struct list *list, struct table *table, struct error *error)
 /* ---- the whole ---- */
 
 static int
+compare_rows_of_list(const void *left, const void *right, void *context)
+{
+	const struct list *list = context;
+	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+	const struct row *a = &list->rows.items[i], *b = &list->rows.items[j];
+	int order;
+
+	if (a->hits != b->hits)
+		return a->hits > b->hits ? -1 : 1;
+	order = list->view->compare(list, a->name, b->name);
+	return order != 0 ? order : i < j ? -1 : i > j;
+}
+
+static int
 list_sort(struct list *list, struct error *error)
 {
 	struct rows *rows = &list->rows;
 	uint64_t *totals;
 	int status;
 
-	if (rows_sort(rows, list->set->names, error) != 0)
+	if (list->view->compare != NULL) {
+		rows->order = memory_array(rows->n, sizeof *rows->order,
+		                           error);
+		if (rows->order == NULL)
+			return -1;
+		for (uint32_t i = 0; i < rows->n; i++)
+			rows->order[i] = i;
+		if (rows->n > 1)
+			qsort_r(rows->order, rows->n, sizeof *rows->order,
+			        compare_rows_of_list, list);
+	} else if (rows_sort(rows, list->set->names, error) != 0) {
 		return -1;
+	}
 	if (list->view->orders_by_totals) {
 		totals = memory_array(rows->n, sizeof *totals, error);
 		if (totals == NULL)
@@ -337,7 +365,9 @@ list_fill(struct list *list, struct table *table, struct error *error)
 	    view_describe(request, &view->kind, &list->measure, &list->hidden,
 	                  table, error) != 0)
 		return -1;
-	if (view->kind.has_root && !list->rows.are_calls) {
+	if (view->compare != NULL) {
+		/* Groups have no names to be found by. */
+	} else if (view->kind.has_root && !list->rows.are_calls) {
 		if (n_kept == 0 && request->root != NO_NAME &&
 		    view_explain_hidden_root(request, &list->measure, table,
 		                             error) != 0)
@@ -350,20 +380,24 @@ list_fill(struct list *list, struct table *table, struct error *error)
 	if (view->describe != NULL && view->describe(list, table, error) != 0)
 		return -1;
 	list->columns = columns_of(request, &list->measure);
-	list->columns.shows_percent |= view->columns != NULL;
+	list->columns.shows_percent |= list->totals != NULL;
 	list->own_columns = view->columns != NULL ? view->columns :
 	                    usual_columns;
-	list->sums = memory_array(list->n_shown, sizeof *list->sums, error);
-	for (uint32_t i = 0; list->sums != NULL && i < list->n_shown; i++)
-		list->sums[i] = sum += list_row(list, i)->hits;
-	return list->sums == NULL ||
-	    list_add_columns(list, table, error) != 0 ||
-	    list_draw_when(list, table, error) != 0 ? -1 : 0;
+	if (list->totals != NULL) {
+		list->sums = memory_array(list->n_shown, sizeof *list->sums,
+		                          error);
+		if (list->sums == NULL)
+			return -1;
+		for (uint32_t i = 0; i < list->n_shown; i++)
+			list->sums[i] = sum += list_row(list, i)->hits;
+	}
+	return lists_add_columns(list, table, error) != 0 ? -1 :
+	    list_draw_when(list, table, error);
 }
 
 int
 list_show(const struct list_view *view, const struct view_request *request,
-          struct table *table, struct error *error)
+          const void *wanted, struct table *table, struct error *error)
 {
 	struct list *list;
 	int status;
@@ -376,6 +410,7 @@ list_show(const struct list_view *view, const struct view_request *request,
 	list->view = view;
 	list->request = request;
 	list->set = request->set;
+	list->wanted = wanted;
 	list->measure = measure_of(request);
 	status = view->collect(list, table, error);
 	if (status == 0 && request->compared != NULL) {

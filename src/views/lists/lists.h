@@ -37,14 +37,16 @@ struct list {
 	struct rows rows;
 	struct function_total *totals;	/* [rows.n] for columns of functions;
 					 * else NULL */
-	uint64_t *sums;			/* [n_shown] hits of this row shown and
-					 * of all before it */
+	uint64_t *sums;			/* [n_shown] of this row's hits and of
+					 * all before it; NULL without totals */
 	uint32_t n_shown;
 	struct column_view columns;	/* of other resources */
 	const struct list_column *own_columns;
 	bool is_there[LIST_COLUMNS_MAX];	/* of these */
 	struct when when;
 	const struct when_text *texts;	/* [n_shown] if when.n > 0 */
+	const void *wanted;		/* what list_show was given, and what */
+	void *found;			/* the view's collect found */
 	const char *lack;		/* path: why it has no hits; else
 					 * NULL */
 };
@@ -62,7 +64,7 @@ struct list_column {
 	bool names_resource;		/* that title is the resource's name */
 	bool is_data_beside;		/* in text there is no room beside
 					 * these */
-	bool gives_way;			/* as in struct column */
+	bool gives_way, is_elastic;	/* as in struct column */
 	bool is_after;			/* it follows their columns */
 };
 
@@ -80,6 +82,12 @@ struct list_view {
 						 * and estimates */
 	bool orders_by_totals;		/* of equal hits, the larger of
 					 * list->totals comes first */
+	/*
+	 * The order of two rows with the same hits, by their `name`, which is
+	 * then no name of a function; NULL: by names.
+	 */
+	int (*compare)(const struct list *list, uint32_t a, uint32_t b);
+	void (*free_found)(void *found);	/* NULL: there is nothing */
 	/* Adds to the heading and the footers; NULL: nothing. */
 	int (*describe)(const struct list *list, struct table *table,
 	                struct error *error);
@@ -92,11 +100,20 @@ struct list_view {
 	                            struct error *error);
 };
 
-/* The whole view, see view_function. */
+/* The whole view, see view_function.  wanted: for list->wanted. */
 int list_show(const struct list_view *view, const struct view_request *request,
-              struct table *table, struct error *error);
+              const void *wanted, struct table *table, struct error *error);
+
+/* The i-th row shown. */
+static inline const struct row *
+list_row(const struct list *list, uint32_t i)
+{
+	return &list->rows.items[list->rows.order[i]];
+}
 
 /* Cells and conditions of columns that several lists have. */
+struct cell list_hits(const struct list *list, uint32_t i);
+struct cell list_fraction(const struct list *list, uint32_t i);
 struct cell list_when(const struct list *list, uint32_t i);
 struct cell list_path(const struct list *list, uint32_t i);
 bool list_is_alone(const struct list *list);

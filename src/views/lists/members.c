@@ -6,7 +6,6 @@
  * (noise/noise.h), so one in 20 questions has a false answer.  Cost:
  * O(sections) after the totals of sections, and the test.
  */
-
 #include "src/views/lists/lists.h"
 
 #include <math.h>

@@ -327,12 +327,12 @@ int
 view_callers(const struct view_request *request, struct table *table,
              struct error *error)
 {
-	return list_show(&callers_list, request, table, error);
+	return list_show(&callers_list, request, NULL, table, error);
 }
 
 int
 view_callees(const struct view_request *request, struct table *table,
              struct error *error)
 {
-	return list_show(&callees_list, request, table, error);
+	return list_show(&callees_list, request, NULL, table, error);
 }

@@ -7,7 +7,6 @@
  * name, or for each of them.  Cost: one pass over the nodes, O(N), and over the
  * sections.
  */
-
 #include "src/views/lists/lists.h"
 
 #include <inttypes.h>
@@ -28,6 +27,7 @@ struct sections_group {
 	uint64_t samples;
 	uint64_t n_threads, n_processes, n_values;
 	uint32_t last_section;	/* keys: the last that was added, + 1 */
+	const char *text;	/* labels: the key, or the value */
 };
 
 struct groups {
@@ -37,31 +37,16 @@ struct groups {
 	struct names *keys;		/* group i by what it has in common */
 	struct sections_group *items;		/* [n] */
 	size_t n, capacity;
-	uint32_t *shown;		/* [n_shown] in order */
-	uint32_t n_shown;
-	struct column_view columns;
 };
 
 static void
-groups_free(struct groups *groups)
+groups_free(void *found)
 {
+	struct groups *groups = found;
+
 	names_free(groups->keys);
 	free(groups->items);
-	free(groups->shown);
-}
-
-static int
-groups_start(struct groups *groups, const struct view_request *request,
-             const struct section_request *wanted, const char *what,
-             struct error *error)
-{
-	*groups = (struct groups){ .request = request, .wanted = wanted,
-		.profile = request->set->profile };
-	if (wanted->totals == NULL)
-		return error_set(error, "the profile has calls between "
-		    "functions and no stacks, so it has no %s", what);
-	groups->keys = names_new(error);
-	return groups->keys != NULL ? 0 : -1;
+	free(groups);
 }
 
 /* The group of a key, made if new; NULL with *error set. */
@@ -116,127 +101,69 @@ sections_add_total(const struct groups *groups, struct sections_group *group,
 
 /* ---- sorting and showing ---- */
 
-struct sections_comparison {
-	const struct groups *groups;
-	/* The order of two groups with the same hits. */
-	int (*compare)(const struct groups *groups,
-	               const struct sections_group *a,
-	               const struct sections_group *b);
-};
-
+/*
+ * Collects groups by `collect`, and has a row for each above the threshold; the
+ * row's name is the group's number.
+ */
 static int
-compare_groups(const void *left, const void *right, void *context)
+sections_collect(struct list *list, const char *what,
+                 int (*collect)(struct groups *groups, struct error *error),
+                 struct error *error)
 {
-	const struct sections_comparison *comparison = context;
-	const struct groups *groups = comparison->groups;
-	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
-	const struct sections_group *a = &groups->items[i],
-				    *b = &groups->items[j];
-	int order;
+	const struct section_request *wanted = list->wanted;
+	struct rows *rows = &list->rows;
+	struct groups *groups;
 
-	if (a->hits[0] != b->hits[0])
-		return a->hits[0] > b->hits[0] ? -1 : 1;
-	order = comparison->compare(groups, a, b);
-	return order != 0 ? order : i < j ? -1 : i > j;
-}
+	if (wanted->totals == NULL)
+		return error_set(error, "the profile has calls between "
+		    "functions and no stacks, so it has no %s", what);
+	list->found = groups = memory_array(1, sizeof *groups, error);
+	if (groups == NULL)
+		return -1;
+	groups->request = list->request;
+	groups->wanted = wanted;
+	groups->profile = list->set->profile;
+	groups->keys = names_new(error);
+	if (groups->keys == NULL || collect(groups, error) != 0 ||
+	    rows_make(rows, list->set, (uint32_t)groups->n, error) != 0 ||
+	    rows_make_columns(rows, list->request, (uint32_t)groups->n,
+	                      error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < groups->n; i++) {
+		const uint64_t *hits = groups->items[i].hits;
 
-/* Sorts groups by the first column, if it is not the request's own set. */
-static int
-sections_sort_by_column(struct groups *groups, struct error *error)
-{
-	const struct view_request *request = groups->request;
-	const uint32_t n = groups->n_shown;
-	struct rows rows = { 0 };
-	int status = -1;
-
-	if (request->n_shown == 0)
-		return 0;
-	rows.items = memory_array(n, sizeof *rows.items, error);
-	rows.order = memory_array(n, sizeof *rows.order, error);
-	if (rows.items != NULL && rows.order != NULL &&
-	    rows_make_columns(&rows, request, n, error) == 0) {
-		for (rows.n = 0; rows.n < n; rows.n++) {
-			const uint64_t *hits =
-			    groups->items[groups->shown[rows.n]].hits;
-
-			rows.order[rows.n] = rows.n;
-			rows.items[rows.n].hits = hits[0];
-			for (size_t c = 0; c < rows.n_columns; c++)
-				rows.columns[c][rows.n] = hits[c + 1];
+		if (hits[0] < list->measure.least) {
+			list->hidden.below_threshold++;
+			continue;
 		}
-		status = columns_sort(&groups->columns, &rows, error);
-		for (uint32_t i = 0; i < n; i++)
-			rows.order[i] = groups->shown[rows.order[i]];
-		memcpy(groups->shown, rows.order, n * sizeof *rows.order);
+		for (size_t c = 0; c < rows->n_columns; c++)
+			rows->columns[c][rows->n] = hits[c + 1];
+		rows->items[rows->n++] = (struct row){
+			.hits = hits[0], .name = i, .parent = NO_RECORD,
+		};
 	}
-	rows_free(&rows);
-	return status;
+	return 0;
 }
 
-/* The columns that all rows begin with. */
+static const struct groups *
+groups_of(const struct list *list)
+{
+	return list->found;
+}
+
+static const struct sections_group *
+group_of(const struct list *list, uint32_t i)
+{
+	return &groups_of(list)->items[list_row(list, i)->name];
+}
+
+/* A footer if the profile cannot answer. */
 static int
-sections_add_columns(const struct view_request *request, struct table *table,
-                     struct error *error)
+sections_describe(const struct list *list, enum section_kind kind,
+                  const char *lack, struct table *table, struct error *error)
 {
-	if (columns_add_before(request, table, error) != 0)
-		return -1;
-	table_add_column(table, "fraction", "share", CELL_FRACTION);
-	table_add_column(table, "hits", request->n_shown > 0 ?
-	                 request->set->resource->name : "hits", CELL_HITS);
-	table_add_column(table, "samples", "samples", CELL_COUNT);
-	return columns_add_after(request, table, error);
-}
-
-/* Sorts what is above the threshold, and describes the view in the table. */
-static int
-sections_show(struct groups *groups, const struct view_kind *kind,
-              int (*compare)(const struct groups *groups,
-                             const struct sections_group *a,
-                             const struct sections_group *b),
-              struct measure *measure, struct table *table, struct error *error)
-{
-	struct sections_comparison comparison = { groups, compare };
-	struct hidden hidden = { 0 };
-
-	*measure = measure_of(groups->request);
-	groups->shown = memory_array(groups->n, sizeof *groups->shown, error);
-	if (groups->shown == NULL)
-		return -1;
-	for (uint32_t i = 0; i < groups->n; i++)
-		if (groups->items[i].hits[0] >= measure->least)
-			groups->shown[groups->n_shown++] = i;
-		else
-			hidden.below_threshold++;
-	if (groups->n_shown > 1)
-		qsort_r(groups->shown, groups->n_shown, sizeof *groups->shown,
-		        compare_groups, &comparison);
-	groups->columns = columns_of(groups->request, measure);
-	if (sections_sort_by_column(groups, error) != 0)
-		return -1;
-	if (groups->n_shown > groups->request->limit) {
-		hidden.beyond_limit = groups->n_shown -
-		                      groups->request->limit;
-		groups->n_shown = (uint32_t)groups->request->limit;
-	}
-	if (view_describe(groups->request, kind, measure, &hidden, table,
-	                  error) != 0)
-		return -1;
-	return sections_add_columns(groups->request, table, error);
-}
-
-/* Writes the cells that all rows begin with; returns their number. */
-static size_t
-sections_begin_row(const struct groups *groups,
-                   const struct sections_group *group, struct cell *cells)
-{
-	const struct column_view *columns = &groups->columns;
-	size_t n = columns_cells_before(columns, group->hits, cells);
-
-	cells[n++] = cell_fraction(measure_fraction(&columns->measures[0],
-	                                            group->hits[0]));
-	cells[n++] = cell_hits(group->hits[0]);
-	cells[n++] = cell_count(group->samples);
-	return n + columns_cells_after(columns, group->hits, &cells[n]);
+	return sections_know(list->set->profile, kind) ? 0 :
+	    table_add_footer(table, error, "the profile %s", lack);
 }
 
 /* A number that is known, or nothing. */
@@ -247,14 +174,38 @@ sections_cell_known(uint64_t number)
 	       (struct cell){ .kind = CELL_EMPTY };
 }
 
-/* ---- threads ---- */
+static struct cell
+cell_samples(const struct list *list, uint32_t i)
+{
+	return cell_count(group_of(list, i)->samples);
+}
 
-static const struct view_kind threads_kind = {
-	.schema = "cpprof.threads/1",
-	.title = "Thread Profile",
-	.has_columns = true,
-	.ignores_inlined = true,
-};
+static struct cell
+cell_threads(const struct list *list, uint32_t i)
+{
+	return sections_cell_known(group_of(list, i)->n_threads);
+}
+
+static bool
+is_each(const struct list *list)
+{
+	return groups_of(list)->wanted->is_each;
+}
+
+static bool
+is_by_name(const struct list *list)
+{
+	return !is_each(list);
+}
+
+/* The columns that all three begin with. */
+#define SECTION_COLUMNS \
+	{ "fraction", "share", CELL_FRACTION, .cell = list_fraction }, \
+	{ "hits", "hits", CELL_HITS, .cell = list_hits, \
+	  .names_resource = true }, \
+	{ "samples", "samples", CELL_COUNT, .cell = cell_samples }
+
+/* ---- threads ---- */
 
 /* The group of a thread: with others of its name and program, or its own. */
 static struct sections_group *
@@ -319,9 +270,11 @@ pid_of(const struct groups *groups, const struct sections_group *group)
 }
 
 static int
-compare_threads(const struct groups *groups, const struct sections_group *a,
-                const struct sections_group *b)
+compare_threads(const struct list *list, uint32_t left, uint32_t right)
 {
+	const struct groups *groups = groups_of(list);
+	const struct sections_group *a = &groups->items[left];
+	const struct sections_group *b = &groups->items[right];
 	const struct profile *profile = groups->profile;
 	int order = strcmp(thread_title(profile, a->item),
 	                   thread_title(profile, b->item));
@@ -338,70 +291,83 @@ compare_threads(const struct groups *groups, const struct sections_group *a,
 	return tid_a < tid_b ? -1 : tid_a > tid_b;
 }
 
-static int
-add_thread_rows(const struct groups *groups, struct table *table,
-                struct error *error)
+static struct cell
+cell_pid_of_thread(const struct list *list, uint32_t i)
 {
-	const struct profile *profile = groups->profile;
-	bool is_each = groups->wanted->is_each;
-
-	table_add_column(table, "threads", "threads", CELL_COUNT);
-	if (is_each) {
-		table_add_column(table, "pid", "pid", CELL_COUNT);
-		table_add_column(table, "tid", "tid", CELL_COUNT);
-	}
-	table_add_column(table, "program", "program", CELL_TEXT);
-	table_add_column(table, "name", "name", CELL_TEXT);
-	table->handle_key = "name";
-	for (uint32_t i = 0; i < groups->n_shown; i++) {
-		const struct sections_group
-		    *group = &groups->items[groups->shown[i]];
-		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = sections_begin_row(groups, group, cells);
-
-		cells[n++] = sections_cell_known(group->n_threads);
-		if (is_each) {
-			cells[n++] = sections_cell_known(pid_of(groups, group));
-			cells[n++] = sections_cell_known(tid_of(groups, group));
-		}
-		cells[n++] = cell_text(process_title(profile, group->process));
-		cells[n++] = cell_text(thread_title(profile, group->item));
-		if (table_add_row(table, cells, error) != 0)
-			return -1;
-	}
-	return 0;
+	return sections_cell_known(pid_of(groups_of(list), group_of(list, i)));
 }
+
+static struct cell
+cell_tid(const struct list *list, uint32_t i)
+{
+	return sections_cell_known(tid_of(groups_of(list), group_of(list, i)));
+}
+
+static struct cell
+cell_program_of_thread(const struct list *list, uint32_t i)
+{
+	return cell_text(process_title(groups_of(list)->profile,
+	                               group_of(list, i)->process));
+}
+
+static struct cell
+cell_thread_name(const struct list *list, uint32_t i)
+{
+	return cell_text(thread_title(groups_of(list)->profile,
+	                              group_of(list, i)->item));
+}
+
+static int
+collect_thread_rows(struct list *list, struct table *table,
+                    struct error *error)
+{
+	table->handle_key = "name";
+	return sections_collect(list, "threads", collect_threads, error);
+}
+
+static int
+describe_threads(const struct list *list, struct table *table,
+                 struct error *error)
+{
+	return sections_describe(list, SECTION_THREAD,
+	                         "does not tell threads apart", table, error);
+}
+
+static const struct list_column thread_columns[] = {
+	SECTION_COLUMNS,
+	{ "threads", "threads", CELL_COUNT, .cell = cell_threads,
+	  .is_after = true },
+	{ "pid", "pid", CELL_COUNT, .cell = cell_pid_of_thread,
+	  .is_there = is_each,
+	  .is_after = true },
+	{ "tid", "tid", CELL_COUNT, .cell = cell_tid, .is_there = is_each,
+	  .is_after = true },
+	{ "program", "program", CELL_TEXT, .cell = cell_program_of_thread,
+	  .is_after = true },
+	{ "name", "name", CELL_TEXT, .cell = cell_thread_name,
+	  .is_after = true },
+	{ .key = NULL }
+};
+
+static const struct list_view threads_list = {
+	.kind = { .schema = "cpprof.threads/1", .title = "Thread Profile",
+	          .has_columns = true, .ignores_inlined = true },
+	.collect = collect_thread_rows,
+	.columns = thread_columns,
+	.compare = compare_threads,
+	.describe = describe_threads,
+	.free_found = groups_free,
+};
 
 int
 view_threads(const struct view_request *request,
              const struct section_request *wanted, struct table *table,
              struct error *error)
 {
-	struct measure measure;
-	struct groups groups;
-	int result = -1;
-
-	if (groups_start(&groups, request, wanted, "threads", error) == 0 &&
-	    collect_threads(&groups, error) == 0 &&
-	    sections_show(&groups, &threads_kind, compare_threads, &measure,
-	                  table, error) == 0 &&
-	    add_thread_rows(&groups, table, error) == 0)
-		result = sections_know(request->set->profile,
-		                       SECTION_THREAD) ? 0 :
-		    table_add_footer(table, error, "the profile does not tell "
-		                     "threads apart");
-	groups_free(&groups);
-	return result;
+	return list_show(&threads_list, request, wanted, table, error);
 }
 
 /* ---- processes ---- */
-
-static const struct view_kind processes_kind = {
-	.schema = "cpprof.processes/1",
-	.title = "Process Profile",
-	.has_columns = true,
-	.ignores_inlined = true,
-};
 
 static struct sections_group *
 group_of_process(struct groups *groups, uint32_t process, struct error *error)
@@ -449,10 +415,11 @@ collect_processes(struct groups *groups, struct error *error)
 }
 
 static int
-sections_compare_processes(const struct groups *groups,
-                           const struct sections_group *a,
-                           const struct sections_group *b)
+sections_compare_processes(const struct list *list, uint32_t left, uint32_t right)
 {
+	const struct groups *groups = groups_of(list);
+	const struct sections_group *a = &groups->items[left];
+	const struct sections_group *b = &groups->items[right];
 	const struct profile *profile = groups->profile;
 	int order = strcmp(process_title(profile, a->item),
 	                   process_title(profile, b->item));
@@ -465,77 +432,99 @@ sections_compare_processes(const struct groups *groups,
 	return pid_a < pid_b ? -1 : pid_a > pid_b;
 }
 
-static int
-add_process_rows(const struct groups *groups, struct table *table,
-                 struct error *error)
+static const struct process *
+process_of(const struct list *list, uint32_t i)
 {
-	const struct profile *profile = groups->profile;
-	bool is_each = groups->wanted->is_each;
+	uint32_t item = group_of(list, i)->item;
 
-	if (!is_each)
-		table_add_column(table, "processes", "processes", CELL_COUNT);
-	table_add_column(table, "threads", "threads", CELL_COUNT);
-	if (is_each)
-		table_add_column(table, "pid", "pid", CELL_COUNT);
-	table_add_column(table, "program", "program", CELL_TEXT);
-	table->handle_key = "program";
-	if (is_each)
-		table_add_column(table, "command", "command",
-		                 CELL_TEXT)->is_elastic = true;
-	for (uint32_t i = 0; i < groups->n_shown; i++) {
-		const struct sections_group
-		    *group = &groups->items[groups->shown[i]];
-		const struct process *process = group->item == NO_ITEM ? NULL :
-		    &profile->processes[group->item];
-		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = sections_begin_row(groups, group, cells);
-
-		if (!is_each)
-			cells[n++] = sections_cell_known(group->n_processes);
-		cells[n++] = sections_cell_known(group->n_threads);
-		if (is_each)
-			cells[n++] = sections_cell_known(process == NULL ? 0 :
-			                         process->pid);
-		cells[n++] = cell_text(process_title(profile, group->item));
-		cells[n++] = process != NULL && process->command != NULL ?
-		    cell_text(process->command) :
-		    (struct cell){ .kind = CELL_EMPTY };
-		if (table_add_row(table, cells, error) != 0)
-			return -1;
-	}
-	return 0;
+	return item == NO_ITEM ? NULL :
+	       &groups_of(list)->profile->processes[item];
 }
+
+static struct cell
+cell_processes(const struct list *list, uint32_t i)
+{
+	return sections_cell_known(group_of(list, i)->n_processes);
+}
+
+static struct cell
+cell_pid(const struct list *list, uint32_t i)
+{
+	const struct process *process = process_of(list, i);
+
+	return sections_cell_known(process == NULL ? 0 : process->pid);
+}
+
+static struct cell
+cell_program(const struct list *list, uint32_t i)
+{
+	return cell_text(process_title(groups_of(list)->profile,
+	                               group_of(list, i)->item));
+}
+
+static struct cell
+cell_command(const struct list *list, uint32_t i)
+{
+	const struct process *process = process_of(list, i);
+
+	return process != NULL && process->command != NULL ?
+	       cell_text(process->command) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+static int
+collect_process_rows(struct list *list, struct table *table,
+                     struct error *error)
+{
+	table->handle_key = "program";
+	return sections_collect(list, "processes", collect_processes, error);
+}
+
+static int
+describe_processes(const struct list *list, struct table *table,
+                   struct error *error)
+{
+	return sections_describe(list, SECTION_PROCESS,
+	                         "does not tell processes apart", table,
+	                         error);
+}
+
+static const struct list_column process_columns[] = {
+	SECTION_COLUMNS,
+	{ "processes", "processes", CELL_COUNT, .cell = cell_processes,
+	  .is_there = is_by_name,
+	  .is_after = true },
+	{ "threads", "threads", CELL_COUNT, .cell = cell_threads,
+	  .is_after = true },
+	{ "pid", "pid", CELL_COUNT, .cell = cell_pid, .is_there = is_each,
+	  .is_after = true },
+	{ "program", "program", CELL_TEXT, .cell = cell_program,
+	  .is_after = true },
+	{ "command", "command", CELL_TEXT, .cell = cell_command,
+	  .is_there = is_each,
+	  .is_after = true, .is_elastic = true },
+	{ .key = NULL }
+};
+
+static const struct list_view processes_list = {
+	.kind = { .schema = "cpprof.processes/1", .title = "Process Profile",
+	          .has_columns = true, .ignores_inlined = true },
+	.collect = collect_process_rows,
+	.columns = process_columns,
+	.compare = sections_compare_processes,
+	.describe = describe_processes,
+	.free_found = groups_free,
+};
 
 int
 view_processes(const struct view_request *request,
                const struct section_request *wanted, struct table *table,
                struct error *error)
 {
-	struct measure measure;
-	struct groups groups;
-	int result = -1;
-
-	if (groups_start(&groups, request, wanted, "processes", error) == 0 &&
-	    collect_processes(&groups, error) == 0 &&
-	    sections_show(&groups, &processes_kind, sections_compare_processes,
-	                  &measure, table, error) == 0 &&
-	    add_process_rows(&groups, table, error) == 0)
-		result = sections_know(request->set->profile,
-		                       SECTION_PROCESS) ? 0 :
-		    table_add_footer(table, error, "the profile does not tell "
-		                     "processes apart");
-	groups_free(&groups);
-	return result;
+	return list_show(&processes_list, request, wanted, table, error);
 }
 
 /* ---- labels ---- */
-
-static const struct view_kind labels_kind = {
-	.schema = "cpprof.labels/1",
-	.title = "Label Profile",
-	.has_columns = true,
-	.ignores_inlined = true,
-};
 
 /* A number with its unit, or a text; NULL with *error set. */
 static const char *
@@ -647,78 +636,112 @@ sections_count_values(struct groups *groups, struct error *error)
 }
 
 static int
-compare_label_groups(const struct groups *groups,
-                     const struct sections_group *a,
-                     const struct sections_group *b)
+compare_label_groups(const struct list *list, uint32_t left, uint32_t right)
 {
+	const struct groups *groups = groups_of(list);
+	const struct sections_group *a = &groups->items[left];
+	const struct sections_group *b = &groups->items[right];
 	const struct profile *profile = groups->profile;
-	const struct label *left, *right;
+	const struct label *x, *y;
 
 	if (a->item == NO_ITEM || b->item == NO_ITEM)
 		return a->item == NO_ITEM ? 1 : -1;
-	left = &profile->labels[a->item];
-	right = &profile->labels[b->item];
+	x = &profile->labels[a->item];
+	y = &profile->labels[b->item];
 	return groups->wanted->label_key == NULL ?
-	    names_compare(profile->names, left->key, right->key) :
-	    names_compare(profile->names, left->value, right->value);
+	    names_compare(profile->names, x->key, y->key) :
+	    names_compare(profile->names, x->value, y->value);
+}
+
+static struct cell
+cell_values(const struct list *list, uint32_t i)
+{
+	return cell_count(group_of(list, i)->n_values);
+}
+
+static struct cell
+cell_label(const struct list *list, uint32_t i)
+{
+	return cell_text(group_of(list, i)->text);
+}
+
+static bool
+are_keys(const struct list *list)
+{
+	return groups_of(list)->wanted->label_key == NULL;
+}
+
+static bool
+are_values(const struct list *list)
+{
+	return !are_keys(list);
 }
 
 static int
-add_label_rows(const struct groups *groups, struct table *table,
-               struct error *error)
+collect_label_rows(struct list *list, struct table *table,
+                   struct error *error)
 {
-	const struct profile *profile = groups->profile;
-	bool are_keys = groups->wanted->label_key == NULL;
+	const struct profile *profile = list->set->profile;
+	struct groups *groups;
 
-	if (are_keys)
-		table_add_column(table, "values", "values", CELL_COUNT);
-	table_add_column(table, are_keys ? "key" : "value",
-	                 are_keys ? "key" : "value", CELL_TEXT);
-	for (uint32_t i = 0; i < groups->n_shown; i++) {
-		const struct sections_group
-		    *group = &groups->items[groups->shown[i]];
+	if (sections_collect(list, "labels", collect_labels, error) != 0)
+		return -1;
+	groups = list->found;
+	if (are_keys(list) && sections_count_values(groups, error) != 0)
+		return -1;
+	for (size_t i = 0; i < groups->n; i++) {
+		struct sections_group *group = &groups->items[i];
 		const struct label *label = group->item == NO_ITEM ? NULL :
 		    &profile->labels[group->item];
-		struct cell cells[TABLE_MAX_COLUMNS];
-		size_t n = sections_begin_row(groups, group, cells);
-		const char *text = label == NULL ? NO_VALUE : are_keys ?
+
+		group->text = label == NULL ? NO_VALUE : are_keys(list) ?
 		    names_text(profile->names, label->key) :
 		    value_text(profile, label, table, error);
-
-		if (text == NULL)
-			return -1;
-		if (are_keys)
-			cells[n++] = cell_count(group->n_values);
-		cells[n++] = cell_text(text);
-		if (table_add_row(table, cells, error) != 0)
+		if (group->text == NULL)
 			return -1;
 	}
 	return 0;
 }
+
+static int
+describe_labels(const struct list *list, struct table *table,
+                struct error *error)
+{
+	if (are_values(list) &&
+	    table_add_header(table, error, "label: %s",
+	                     groups_of(list)->wanted->label_key) != 0)
+		return -1;
+	return sections_describe(list, SECTION_LABEL, "has no labels", table,
+	                         error);
+}
+
+static const struct list_column label_columns[] = {
+	SECTION_COLUMNS,
+	{ "values", "values", CELL_COUNT, .cell = cell_values,
+	  .is_there = are_keys,
+	  .is_after = true },
+	{ "key", "key", CELL_TEXT, .cell = cell_label, .is_there = are_keys,
+	  .is_after = true },
+	{ "value", "value", CELL_TEXT, .cell = cell_label,
+	  .is_there = are_values,
+	  .is_after = true },
+	{ .key = NULL }
+};
+
+static const struct list_view labels_list = {
+	.kind = { .schema = "cpprof.labels/1", .title = "Label Profile",
+	          .has_columns = true, .ignores_inlined = true },
+	.collect = collect_label_rows,
+	.columns = label_columns,
+	.compare = compare_label_groups,
+	.describe = describe_labels,
+	.free_found = groups_free,
+};
 
 int
 view_labels(const struct view_request *request,
             const struct section_request *wanted, struct table *table,
             struct error *error)
 {
-	struct measure measure;
-	struct groups groups;
-	int result = -1;
-
-	if (groups_start(&groups, request, wanted, "labels", error) == 0 &&
-	    collect_labels(&groups, error) == 0 &&
-	    (wanted->label_key != NULL ||
-	     sections_count_values(&groups, error) == 0) &&
-	    sections_show(&groups, &labels_kind, compare_label_groups, &measure,
-	                  table, error) == 0 &&
-	    (wanted->label_key == NULL ||
-	     table_add_header(table, error, "label: %s", wanted->label_key) ==
-	         0) &&
-	    add_label_rows(&groups, table, error) == 0)
-		result = sections_know(request->set->profile,
-		                       SECTION_LABEL) ? 0 :
-		    table_add_footer(table, error, "the profile has no "
-		                     "labels");
-	groups_free(&groups);
-	return result;
+	return list_show(&labels_list, request, wanted, table, error);
 }

@@ -298,5 +298,5 @@ view_down(const struct view_request *request, struct table *table,
 {
 	return request->root == NO_NAME ?
 	    view_outermost(request, table, error) :
-	    list_show(&down_list, request, table, error);
+	    list_show(&down_list, request, NULL, table, error);
 }

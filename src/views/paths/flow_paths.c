@@ -9,7 +9,6 @@
  * then computed from the outermost name, so that it equals that of the
  * downward profile to the last digit.
  */
-
 #include "src/views/paths/paths.h"
 
 #include <limits.h>

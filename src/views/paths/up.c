@@ -342,5 +342,5 @@ int
 view_up(const struct view_request *request, struct table *table,
         struct error *error)
 {
-	return list_show(&up_list, request, table, error);
+	return list_show(&up_list, request, NULL, table, error);
 }

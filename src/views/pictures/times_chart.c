@@ -4,7 +4,6 @@
  * Bodies partition the hits, so a layer is the body of a function: its hits are
  * in no other one.  Cost: two passes over the nodes.
  */
-
 #include "src/views/pictures/pictures.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* columns.c -- several resources side by side, and what they say together. */
-
 #include "src/views/rows/rows.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* heading.c -- the header and footer lines and the fields of every view. */
-
 #include "src/views/rows/rows.h"
 
 #include <inttypes.h>

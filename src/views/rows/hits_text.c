@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hits_text.c -- hits in sentences: as a number, or in the resource's unit. */
-
 #include "src/views/rows/rows.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jit_runtimes.c -- recognises runtimes by their programs and modules. */
-
 #include "src/views/rows/rows.h"
 
 #include <fnmatch.h>

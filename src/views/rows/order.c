@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* order.c -- the order of rows: by hits, then by names as bytes. */
-
 #include "src/views/rows/rows.h"
 
 #include <endian.h>

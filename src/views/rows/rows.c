@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rows.c -- records turned into the rows of a table, in order. */
-
 #include "src/views/rows/rows.h"
 
 #include <stdlib.h>

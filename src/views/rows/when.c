@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* when.c -- when hits came, as a line of characters. */
-
 #include "src/views/rows/rows.h"
 
 #include <stdlib.h>
