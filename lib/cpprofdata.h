@@ -152,6 +152,8 @@ struct cpprofdata_drops {
 #define CPPROFDATA_OUTSIDE 0x4000u	/* a recorder outside the process wrote
 					   the file; writer_pid and user are
 					   valid */
+#define CPPROFDATA_KERNEL_FRAMES 0x8000u	/* stacks end with frames of the
+						   kernel where that ran */
 #define CPPROFDATA_TIMERS_AT_TICKS 0x2000u	/* the program has set timers,
 						   and CPU time was sampled at
 						   ticks */

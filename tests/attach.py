@@ -84,8 +84,10 @@ def forbid_perf_events():
     libc.prctl(set_seccomp, mode_filter, program)
 
 
-def view(path, command):
-    result = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', command, path],
+def view(path, command, *settings):
+    words = [word for line in ('threshold 0', *settings, command)
+             for word in ('-e', line)]
+    result = subprocess.run([CPPROF, '-q', '-F', 'json', *words, path],
                             capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
@@ -204,6 +206,71 @@ def check_all_shares(directory):
         check_shares(shared, 'an ordinary user',
                      os.path.join(shared, 'parts'), user=NOBODY,
                      cpprof=os.path.join(shared, os.path.basename(CPPROF)))
+
+
+# ---- the kernel ----
+
+def is_kernel(module):
+    return module.startswith('[') and module != '[vdso]'
+
+
+def kernel_share(path):
+    """The share of hits in the kernel, where stacks end."""
+    answer = view(path, 'body 1000', 'granularity module')
+    return sum(row['hits'] for row in answer['rows']
+               if is_kernel(row['path'][0])) / answer['total'], answer['total']
+
+
+def kernel_seconds(pid):
+    """CPU time of a process in the kernel, and all of it."""
+    with open(f'/proc/{pid}/stat') as file:
+        fields = file.read().rpartition(')')[2].split()
+    return int(fields[12]), int(fields[11]) + int(fields[12])
+
+
+def check_kernel(directory):
+    claim = 'kernel: its share is what the kernel accounts'
+    path = os.path.join(directory, 'kernel')
+    with started(os.path.join(PROGRAMS, 'parts'), '60000', 'user', 'read',
+                 'faults') as process:
+        before = kernel_seconds(process.pid)
+        result = record('-F', '1000', '-o', path, '--for', '2.5s', '-p',
+                        str(process.pid))
+        after = kernel_seconds(process.pid)
+    info = view(path, 'info')
+    if info['tallies'].get('processes with frames of the kernel') != 1:
+        claims.skip(claim, 'the kernel does not show its frames')
+        return
+    share, n = kernel_share(path)
+    wanted = (after[0] - before[0]) / (after[1] - before[1])
+    # The kernel divides by its ticks, at best one in ms.
+    ticks = (after[1] - before[1])
+    error = 5 * math.sqrt(wanted * (1 - wanted) * (1 / n + 1 / ticks)) + 0.02
+    claims.check(claim, result.returncode == 0 and
+                 abs(share - wanted) < error, (share, wanted, error))
+    shown = view(path, 'functions 1000')['rows']
+    hidden = view(path, 'functions 1000', 'kernel hide')['rows']
+    kernel = {row['path'][0] for row in
+              view(path, 'functions 1000', 'narrow @kernel')['rows']} - \
+        {row['path'][0] for row in hidden}
+    claims.check('kernel hide: functions of the program have the same hits',
+                 len(kernel) > 5 and hidden == [
+                     row for row in shown if row['path'][0] not in kernel],
+                 (shown, hidden))
+    own = {}
+    for kernel in 'kernel show', 'kernel hide':
+        body = {row['path'][0]: row['hits'] for row in
+                view(path, 'body 1000', kernel)['rows']}
+        listing = view(path, 'list part_faults', kernel)
+        code = view(path, 'disasm part_faults', kernel)
+        own[kernel] = body['part_faults']
+        claims.check(f'{kernel}: list and disasm agree with body',
+                     body['part_faults'] == listing['self'] ==
+                     sum(row['self'] for row in listing['rows']) ==
+                     sum(row['self'] for row in code['rows']),
+                     (body, listing['self'], code['self']))
+    claims.check('kernel hide: the line that faults has what it cost',
+                 own['kernel hide'] > own['kernel show'], own)
 
 
 # ---- threads and processes ----
@@ -434,6 +501,7 @@ def main():
             claims.skip('processes are sampled from outside', why)
         else:
             check_all_shares(directory)
+            check_kernel(directory)
             check_processes(directory)
             check_short_threads(directory)
             check_started_outside(directory)

@@ -143,10 +143,12 @@ named(struct fixture *fixture, uint32_t pid, uint32_t tid, const char *name,
 	end_record(fixture, pid, tid, time);
 }
 
-/* registers: by DWARF's numbers. */
+/* registers: by DWARF's numbers.  chain[n]: the kernel's frames. */
 static void
-sample(struct fixture *fixture, uint32_t pid, uint32_t tid, uint64_t time,
-       const uint64_t registers[X86_64_REGISTERS], const void *stack, size_t size)
+sample_in_kernel(struct fixture *fixture, uint32_t pid, uint32_t tid,
+                 uint64_t time, const uint64_t *chain, size_t n,
+                 const uint64_t registers[X86_64_REGISTERS], const void *stack,
+                 size_t size)
 {
 	static const unsigned order[] = { X86_64_RAX, X86_64_RBX, X86_64_RCX,
 		X86_64_RDX, X86_64_RSI, X86_64_RDI, X86_64_RBP, X86_64_RSP,
@@ -163,6 +165,9 @@ sample(struct fixture *fixture, uint32_t pid, uint32_t tid, uint64_t time,
 	buffer_number(buffer, pid, 4);
 	buffer_number(buffer, tid, 4);
 	buffer_number(buffer, time, 8);
+	buffer_number(buffer, n, 8);
+	for (size_t i = 0; i < n; i++)
+		buffer_number(buffer, chain[i], 8);
 	buffer_number(buffer, 2, 8);
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
 		buffer_number(buffer, registers[order[i]], 8);
@@ -170,6 +175,14 @@ sample(struct fixture *fixture, uint32_t pid, uint32_t tid, uint64_t time,
 	buffer_add(buffer, stack, size);
 	buffer_number(buffer, size, 8);
 	take(fixture);
+}
+
+static void
+sample(struct fixture *fixture, uint32_t pid, uint32_t tid, uint64_t time,
+       const uint64_t registers[X86_64_REGISTERS], const void *stack, size_t size)
+{
+	sample_in_kernel(fixture, pid, tid, time, NULL, 0, registers, stack,
+	                 size);
 }
 
 /* A sample of one frame at an address in no module: the outermost one. */
@@ -196,7 +209,9 @@ load(const struct fixture *fixture)
 
 	assert_string_equal(error.text, "");
 	assert_non_null(profile);
-	assert_int_equal(profile->n_warnings, 0);
+	/* The kernel may hide its symbols. */
+	for (uint32_t i = 0; i < profile->n_warnings; i++)
+		assert_non_null(strstr(profile->warnings[i], "[kernel]"));
 	return profile;
 }
 
@@ -370,6 +385,48 @@ file_stays_below_its_limit(void **state)
 	assert_true(hits > 100 && hits < 5000);
 	assert_int_equal(hits + profile->resources[0].lost[LOSS_NO_ROOM],
 	                 5000);
+	profile_free(profile);
+}
+
+/* ---- the kernel ---- */
+
+/*
+ * Where the kernel was loaded is this machine's, if it shows that.  Otherwise
+ * its frames are one.
+ */
+static void
+kernel_frames_are_below_the_process(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t registers[X86_64_REGISTERS] = {
+		[X86_64_RIP] = 0x1000, [X86_64_RSP] = 0x7000 };
+	const uint64_t stack[2] = { 0 };
+	const uint64_t base = kernel_base();
+	const uint64_t text = base != 0 ? base : UINT64_C(0xffffffff81000000);
+	const uint64_t chain[] = { PERF_CONTEXT_KERNEL, text + 0x30,
+		text + 0x21, text + 0x11 };
+	const uint64_t offsets[] = { 0x10, 0x20, 0x30 };
+	struct profile *profile;
+	const struct sample_tree *tree;
+
+	sample_in_kernel(fixture, PID, PID, 2 * SECOND, chain, 4, registers,
+	                 stack, sizeof stack);
+	profile = load(fixture);
+	tree = profile->tree;
+	assert_int_equal(tree->n_nodes, base != 0 ? 4 : 2);
+	assert_int_equal(profile->frames[tree->label[0]].module, NO_MODULE);
+	for (uint32_t node = 1; node < tree->n_nodes; node++) {
+		const struct frame *frame =
+		    &profile->frames[tree->label[node]];
+
+		assert_int_equal(tree->parent[node], node - 1);
+		assert_string_equal(profile->modules[frame->module].path,
+		                    "[kernel]");
+		assert_int_equal(frame->address, base == 0 ? 0 :
+		                 offsets[node - 1]);
+		assert_int_equal(sample_tree_hits(tree, 0, node),
+		                 node + 1 == tree->n_nodes);
+	}
 	profile_free(profile);
 }
 
@@ -564,6 +621,7 @@ main(void)
 		CASE(lost_samples_are_counted),
 		CASE(slices_add_up_while_they_widen),
 		CASE(file_stays_below_its_limit),
+		CASE(kernel_frames_are_below_the_process),
 		CASE(stack_comes_whole_beyond_its_copy),
 		cmocka_unit_test(refusals_name_what_to_do),
 	};

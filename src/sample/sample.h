@@ -152,7 +152,8 @@ struct sample_walker *sample_walker_new(const struct sample_space *space,
 void sample_walker_free(struct sample_walker *walker);
 
 /*
- * Walks the stack of a sample.  What the copy does not have is read from the
+ * Walks the stack of a sample.  The kernel's frames are those that it found
+ * itself, innermost first; the process's are unwound.  What the copy does not have is read from the
  * thread's memory as it is now, and counts only if the return addresses in the
  * outer part of the copy are still there: then the frames outside it have not
  * been left.  The result belongs to the walker and is valid until its next
@@ -195,6 +196,7 @@ struct sample_facts {
 	size_t arguments_size;
 	bool continues;			/* it ran another program before, which
 					 * has a file */
+	bool has_kernel;		/* stacks have frames of the kernel */
 };
 
 struct sample_file;

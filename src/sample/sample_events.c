@@ -290,7 +290,11 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	*attr = sample_kind_attr(options->kinds[i].kind, events->sees_kernel);
 	attr->sample_period = options->kinds[i].interval *
 	    options->kinds[i].kind->scale;
-	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
+	    PERF_SAMPLE_CALLCHAIN;
+	/* The process's frames are unwound, the kernel's are not. */
+	attr->exclude_callchain_user = 1;
+	attr->exclude_callchain_kernel = attr->exclude_kernel;
 	attr->sample_regs_user = SAMPLE_REGISTERS;
 	attr->sample_stack_user = SAMPLE_COPY;
 	attr->inherit = 1;
@@ -309,6 +313,7 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
+	attr->ksymbol = events->sees_kernel;
 }
 
 struct sample_events *

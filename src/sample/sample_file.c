@@ -288,7 +288,8 @@ sample_file_fill_header(struct sample_file *file,
 		                                strlen(from->source));
 	}
 	header->flags = CPPROFDATA_OUTSIDE |
-	    (facts->continues ? CPPROFDATA_CONTINUES : 0);
+	    (facts->continues ? CPPROFDATA_CONTINUES : 0) |
+	    (facts->has_kernel ? CPPROFDATA_KERNEL_FRAMES : 0);
 	header->machine = 62;
 	header->pid = facts->pid;
 	header->parent_pid = facts->parent_pid;

@@ -6,6 +6,8 @@
  * So memory outside the copy is read first, and then the return addresses in
  * the outer part of the copy are read again.  If they are still there, the
  * frames that they belong to were not left.
+ *
+ * The kernel's own frames are in the sample, as addresses.
  */
 #include "src/sample/sample.h"
 
@@ -215,6 +217,67 @@ sample_stack_end(struct sample_stack *stack, enum cpprofdata_drop why)
 	stack->why = why;
 }
 
+/*
+ * The frame of an address in the kernel.  If it hides where it is, all its
+ * addresses are one frame, in a module without a build-id.
+ */
+static int
+sample_walk_add_kernel(struct sample_walker *walker, uint64_t address,
+                       struct error *error)
+{
+	struct sample_stack *stack = &walker->stack;
+	struct perf_machine *machine = walker->space.machine;
+	const struct perf_map *map = perf_space_find(
+	    perf_machine_kernel_space(machine), address);
+	uint64_t base;
+	uint32_t module;
+
+	if (map != NULL && map->module != NO_MODULE)
+		return sample_stack_add(stack, map->module, address -
+		                        map->start + map->offset, error);
+	if (map != NULL) {
+		module = perf_machine_module(machine, "[bpf]", error);
+		base = address;
+	} else {
+		module = perf_machine_kernel(machine, &base, error);
+	}
+	if (error->is_set)
+		return -1;
+	if (module == NO_MODULE) {
+		module = perf_machine_module(machine, KERNEL_PATH, error);
+		base = address;
+		if (module == NO_MODULE || (stack->n > 0 &&
+		    stack->frames[stack->n - 1].module == module))
+			return module == NO_MODULE ? -1 : 0;
+	}
+	return sample_stack_add(stack, module, address - base, error);
+}
+
+/* Adds the frames of the kernel, innermost first. */
+static int
+sample_walk_kernel(struct sample_walker *walker,
+                   const struct perf_sample *sample, struct error *error)
+{
+	uint64_t context = PERF_CONTEXT_USER;
+	bool is_first = true;
+
+	for (uint64_t i = 0; i < sample->n_chain; i++) {
+		const uint64_t word = perf_number_at(sample->chain + 8 * i);
+
+		if (word >= PERF_CONTEXT_MAX) {
+			context = word;
+			continue;
+		}
+		/* The others are addresses to return to. */
+		if (context == PERF_CONTEXT_KERNEL &&
+		    sample_walk_add_kernel(walker, word - !is_first,
+		                           error) != 0)
+			return -1;
+		is_first = false;
+	}
+	return 0;
+}
+
 /* Adds the frames of the process, innermost first. */
 static int
 sample_walk_process(struct sample_walker *walker,
@@ -285,6 +348,8 @@ sample_walk(struct sample_walker *walker, const struct perf_attr *attr,
 	walker->tid = (pid_t)sample->tid;
 	walker->n_blocks = 0;
 	walker->n_slots = 0;
+	if (sample_walk_kernel(walker, sample, error) != 0)
+		return NULL;
 	if (!perf_frame_begin(attr, sample, &frame)) {
 		sample_stack_end(stack, CPPROFDATA_PARTIAL_BAD_STACK);
 		return stack;

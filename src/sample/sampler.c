@@ -258,6 +258,7 @@ sampler_begin_file(struct sampler *sampler, struct sampler_process *process,
 
 	if (arguments == NULL)
 		return -1;
+	facts.has_kernel = sample_events_see_kernel(sampler->events);
 	snprintf(path, sizeof path, "/proc/%u", process->pid);
 	facts.user = stat(path, &status) == 0 ? status.st_uid : (uid_t)-1;
 	sampler_read_link(process->pid, "exe", executable, sizeof executable);
@@ -644,30 +645,22 @@ sampler_take(void *context, const struct perf_record *record,
 
 /* ---- processes that run already ---- */
 
-/* Applies a mapping as the kernel would report it. */
+/* Applies a mapping with a build-id, as the kernel would report it. */
 static int
-sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
-                      const struct memory_mapping *mapping,
-                      struct error *error)
+sampler_apply_map(struct sampler *sampler, uint32_t pid, uint16_t misc,
+                  const struct memory_mapping *mapping,
+                  const unsigned char *id, size_t id_size, struct error *error)
 {
 	unsigned char bytes[PERF_HEADER_SIZE + 64 + PATH_MAX] = { 0 };
-	unsigned char id[BUILD_ID_MAX];
 	const size_t length = strlen(mapping->path) + 1;
 	const uint64_t numbers[] = { mapping->start,
 		mapping->limit - mapping->start, mapping->offset };
-	uint32_t type = PERF_MMAP2, ids[] = { pid, pid };
-	uint16_t misc = PERF_MODE_USER, size;
-	struct elf_file file;
-	size_t id_size = 0;
+	const uint32_t type = PERF_MMAP2, ids[] = { pid, pid };
 	struct perf_record record;
+	uint16_t size;
 
 	if (length > PATH_MAX)
 		return 0;
-	if (mapping->path[0] == '/' &&
-	    elf_file_open(&file, mapping->path) == ELF_FILE_OPEN) {
-		id_size = elf_file_build_id(&file, id);
-		elf_file_close(&file);
-	}
 	/* The kernel's records have up to 20 bytes of it. */
 	if (id_size > 0 && id_size <= 20) {
 		misc |= PERF_MISC_MMAP_BUILD_ID;
@@ -683,6 +676,62 @@ sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
 	memcpy(bytes + PERF_HEADER_SIZE + 64, mapping->path, length);
 	record = perf_record_at(bytes, 0);
 	return perf_machine_apply(sampler->machine, &record, error);
+}
+
+static int
+sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
+                      const struct memory_mapping *mapping,
+                      struct error *error)
+{
+	unsigned char id[BUILD_ID_MAX];
+	struct elf_file file;
+	size_t id_size = 0;
+
+	if (mapping->path[0] == '/' &&
+	    elf_file_open(&file, mapping->path) == ELF_FILE_OPEN) {
+		id_size = elf_file_build_id(&file, id);
+		elf_file_close(&file);
+	}
+	return sampler_apply_map(sampler, pid, PERF_MODE_USER, mapping, id,
+	                         id_size, error);
+}
+
+/*
+ * Applies where the kernel and its modules are.  If that is hidden, the machine
+ * has no kernel.
+ */
+static int
+sampler_apply_kernel(struct sampler *sampler, struct error *error)
+{
+	struct memory_mapping mapping = { .path = "[kernel.kallsyms]_text" };
+	struct kernel_module module = { 0 };
+	struct module *kernel;
+	uint64_t base = kernel_base();
+	uint32_t number;
+	int result;
+
+	if (base == 0)
+		return 0;
+	mapping.start = mapping.offset = base;
+	mapping.limit = UINT64_MAX;
+	result = sampler_apply_map(sampler, UINT32_MAX, PERF_MODE_KERNEL,
+	                           &mapping, NULL, 0, error);
+	number = perf_machine_kernel(sampler->machine, &base, error);
+	if (result != 0 || number == NO_MODULE)
+		return -1;
+	kernel = &sampler->profile->modules[number];
+	kernel->build_id_size = (uint32_t)kernel_build_id(NULL,
+	    kernel->build_id, sizeof kernel->build_id);
+	while (kernel_module_next(&module)) {
+		mapping = (struct memory_mapping){ .path = module.path,
+			.start = module.start,
+			.limit = module.start + module.size };
+		if (result == 0)
+			result = sampler_apply_map(sampler, UINT32_MAX,
+			    PERF_MODE_KERNEL, &mapping, module.build_id,
+			    module.build_id_size, error);
+	}
+	return result;
 }
 
 /* Applies all mappings of code that the process has. */
@@ -815,7 +864,8 @@ sampler_new(const struct sampler_options *options, struct error *error)
 		                                    sampler->modules, error);
 	space = (struct sample_space){ sampler->machine, sampler->profile,
 		sampler->modules };
-	if (sampler->machine != NULL)
+	if (sampler->machine != NULL &&
+	    sampler_apply_kernel(sampler, error) == 0)
 		sampler->walker = sample_walker_new(&space, error);
 	if (sampler->walker != NULL)
 		sampler->events = sample_events_new(&options->events, error);

@@ -281,6 +281,9 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		uint32_t flag;
 		const char *what;
 	} flags[] = {
+		{ CPPROFDATA_OUTSIDE, "processes sampled from outside" },
+		{ CPPROFDATA_KERNEL_FRAMES, "processes with frames of the "
+		  "kernel" },
 		{ CPPROFDATA_CONFINED, "processes not sampled to the "
 		  "end: they forbade themselves system calls" },
 		{ CPPROFDATA_IO_URING, "processes whose I/O by io_uring is "

@@ -387,6 +387,13 @@ uint32_t perf_machine_kernel(struct perf_machine *machine, uint64_t *base,
                              struct error *error);
 
 /*
+ * A module by its path, without a build-id, added if new; NO_MODULE with *error
+ * set.
+ */
+uint32_t perf_machine_module(struct perf_machine *machine, const char *path,
+                             struct error *error);
+
+/*
  * The thread of the profile that a sample belongs to, under its current name;
  * added if new.  UINT32_MAX with *error set.
  */

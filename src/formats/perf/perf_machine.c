@@ -299,14 +299,20 @@ perf_machine_find_module(struct perf_machine *machine, const char *path,
 }
 
 uint32_t
+perf_machine_module(struct perf_machine *machine, const char *path,
+                    struct error *error)
+{
+	return perf_machine_find_module(machine, path,
+	                                (const unsigned char *)"", 0, error);
+}
+
+uint32_t
 perf_machine_kernel(struct perf_machine *machine, uint64_t *base,
                     struct error *error)
 {
 	*base = machine->kernel_base;
-	if (*base == 0)
-		return NO_MODULE;
-	return perf_machine_find_module(machine, KERNEL_PATH,
-	                                (const unsigned char *)"", 0, error);
+	return *base == 0 ? NO_MODULE :
+	    perf_machine_module(machine, KERNEL_PATH, error);
 }
 
 uint64_t

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "src/base/error.h"
 #include "src/profile/profile.h"
@@ -298,6 +299,27 @@ bool is_kernel_module_path(const char *path);
 int kernel_symbols_add(struct symbol_table *table,
                        const struct module_file *module,
                        enum module_file_state *state, struct error *error);
+
+/*
+ * Where the running kernel was loaded: the address of _text.  0: the kernel
+ * hides that from this user (kernel.kptr_restrict).
+ */
+uint64_t kernel_base(void);
+
+/*
+ * A loaded module of the running kernel, with its path as above.  Starts with
+ * file NULL; kernel_module_next returns false after the last one, or if where
+ * they are is hidden, and has closed the file then.
+ */
+struct kernel_module {
+	FILE *file;
+	char path[64 + 2];		/* "[ext4]" */
+	unsigned char build_id[20];
+	size_t build_id_size;		/* 0: unknown */
+	uint64_t start, size;
+};
+
+bool kernel_module_next(struct kernel_module *module);
 
 /*
  * The build-id of the running kernel, if its release is this one ("6.1.0-18")

@@ -76,19 +76,26 @@ name_length(const char *path)
 	return (int)strlen(path) - 2;
 }
 
+/* The same for a loaded module, by its path "[name]". */
+static size_t
+kernel_module_build_id(const char *path, unsigned char *id, size_t max)
+{
+	char notes[NAME_MAX + 64];
+
+	snprintf(notes, sizeof notes,
+	         "/sys/module/%.*s/notes/.note.gnu.build-id",
+	         name_length(path), path + 1);
+	return kernel_symbols_read_build_id(notes, id, max);
+}
+
 static bool
 is_running(const struct module_file *module)
 {
 	unsigned char id[ID_SIZE];
-	char notes[NAME_MAX + 64];
-	size_t size;
-
-	snprintf(notes, sizeof notes,
-	         "/sys/module/%.*s/notes/.note.gnu.build-id",
-	         name_length(module->path), module->path + 1);
-	size = is_kernel_path(module->path) ?
+	size_t size = is_kernel_path(module->path) ?
 	    kernel_build_id(NULL, id, sizeof id) :
-	    kernel_symbols_read_build_id(notes, id, sizeof id);
+	    kernel_module_build_id(module->path, id, sizeof id);
+
 	return size > 0 && size == module->build_id_size &&
 	    memcmp(id, module->build_id, size) == 0;
 }
@@ -325,4 +332,61 @@ kernel_symbols_add(struct symbol_table *table,
 	}
 	fclose(file);
 	return result;
+}
+
+uint64_t
+kernel_base(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	struct symbol symbol = { 0 };
+	char *line = NULL;
+	size_t capacity = 0;
+	uint64_t base = 0;
+
+	while (base == 0 && file != NULL &&
+	       getline(&line, &capacity, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "0000000000000000 ", 17) == 0 &&
+		    strstr(line, " _text") != NULL)
+			break;
+		if (kernel_symbols_read_line(line, &symbol) &&
+		    strcmp(symbol.name, "_text") == 0)
+			base = symbol.start;
+	}
+	free(line);
+	if (file != NULL)
+		fclose(file);
+	return base;
+}
+
+bool
+kernel_module_next(struct kernel_module *module)
+{
+	char *line = NULL, name[NAME_MAX];
+	size_t capacity = 0;
+	bool found = false;
+
+	if (module->file == NULL)
+		module->file = fopen("/proc/modules", "re");
+	while (!found && module->file != NULL &&
+	       getline(&line, &capacity, module->file) > 0) {
+		const char *address = strstr(line, " 0x");
+		unsigned long size;
+
+		if (address == NULL ||
+		    sscanf(line, "%63s %lu", name, &size) != 2)
+			continue;
+		kernel_symbols_take_number(address + 3, &module->start);
+		module->size = size;
+		snprintf(module->path, sizeof module->path, "[%s]", name);
+		found = module->start != 0 && module->size != 0 &&
+		    is_kernel_module_path(module->path);
+	}
+	free(line);
+	if (found)
+		module->build_id_size = kernel_module_build_id(module->path,
+		    module->build_id, sizeof module->build_id);
+	else if (module->file != NULL)
+		fclose(module->file);
+	return found;
 }
