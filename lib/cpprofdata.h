@@ -69,6 +69,17 @@
 #define CPPROFDATA_PHASE (UINT32_MAX - 2)
 
 /*
+ * Module of a frame of an interpreter.  Its offset is the number of a
+ * struct cpprofdata_function << 32 | its instruction: bytes from the start of
+ * the function's code plus CPPROFDATA_BEFORE_CODE, or CPPROFDATA_NO_INSTRUCTION.
+ * It stands below the native frame of the interpreter that runs it, or below
+ * another frame of an interpreter.
+ */
+#define CPPROFDATA_INTERPRETED (UINT32_MAX - 3)
+#define CPPROFDATA_BEFORE_CODE 2u
+#define CPPROFDATA_NO_INSTRUCTION UINT32_MAX	/* not known */
+
+/*
  * A resource: something that a program uses up.  Texts are NUL-padded.  The
  * last ones may have no name: they were reserved for the program's own
  * resources and not used.
@@ -118,6 +129,10 @@ enum cpprofdata_drop {
 					   got no sample: in the kernel, where
 					   it may not look, or in threads that
 					   ended too soon */
+	CPPROFDATA_PARTIAL_INTERPRETED,	/* an interpreter's frames could not be
+					   placed on the stack; its part from
+					   the innermost one outwards is
+					   missing */
 	CPPROFDATA_N_DROPS
 };
 
@@ -249,7 +264,10 @@ enum cpprofdata_chunk_type {
 	CPPROFDATA_NAMED_PROCESSES = 8,
 
 	CPPROFDATA_SLICES = 9,
-	CPPROFDATA_COLUMNS = 10	/* reserved: struct cpprofdata_column */
+	CPPROFDATA_COLUMNS = 10,	/* reserved: struct cpprofdata_column */
+
+	CPPROFDATA_FUNCTIONS = 11,
+	CPPROFDATA_LINES = 12	/* bytes */
 };
 
 #define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
@@ -339,6 +357,23 @@ struct cpprofdata_thread {
 	uint64_t reserved[3];
 };
 
+/* function.language */
+#define CPPROFDATA_PYTHON 1u	/* CPython 3.11 or later */
+
+/*
+ * A function that an interpreter ran.  Its line table lies whole in one chunk of
+ * CPPROFDATA_LINES.  That of Python is a code object's co_linetable.
+ */
+struct cpprofdata_function {
+	uint32_t name;		/* string, UTF-8: of Python, co_qualname */
+	uint32_t file;		/* string, UTF-8: of Python, co_filename */
+	uint32_t first_line;	/* 0: not known */
+	uint32_t language;
+	uint32_t lines;		/* number of the table's first byte */
+	uint32_t lines_size;	/* 0: none */
+	uint64_t reserved[5];
+};
+
 struct cpprofdata_count {
 	uint64_t hits;		/* intervals of the resource */
 	uint64_t samples;	/* raw samples that gave these hits */
@@ -350,7 +385,8 @@ struct cpprofdata_count {
  */
 struct cpprofdata_node {
 	uint32_t parent;	/* node of the same thread, or NO_NODE */
-	uint32_t module;	/* number, NO_MODULE, PARTIAL or PHASE */
+	uint32_t module;	/* number, NO_MODULE, PARTIAL, PHASE or
+				   INTERPRETED */
 	uint64_t offset;	/* inside the instruction: its own address in an
 				   innermost frame, the return address minus 1
 				   in a caller */
@@ -397,6 +433,9 @@ struct cpprofdata_named_module {
 #define CPPROFDATA_NAMED_ONLY 8u	/* the offset is only a number: for a
 					   frame of another format, only the
 					   names are known */
+
+#define CPPROFDATA_NAMED_INTERPRETED 16u	/* a frame of an interpreter, whose
+						   module is its source file */
 
 /*
  * The names of an address: an offset in the module, or an address in a process.
@@ -482,6 +521,7 @@ _Static_assert(sizeof(struct cpprofdata_named_address) == 32, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_location) == 16, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_process) == 64, "name size");
 _Static_assert(sizeof(struct cpprofdata_slice) == 24, "slice size");
+_Static_assert(sizeof(struct cpprofdata_function) == 64, "function size");
 _Static_assert(sizeof(struct cpprofdata_column) == 24, "column size");
 
 #endif

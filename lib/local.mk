@@ -64,7 +64,10 @@ libcpprof_la_SOURCES = \
 	lib/unwind/trampoline.h \
 	lib/unwind/unwind.c lib/unwind/unwinder.h \
 	\
+	lib/python/python-layout.c lib/python/python.c lib/python/python.h \
+	\
 	lib/store/datafile.h \
+	lib/store/functions.c \
 	lib/store/insert.c \
 	lib/store/slices.c \
 	lib/store/thread-file.h lib/store/tree.c \

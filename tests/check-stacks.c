@@ -77,7 +77,7 @@ set_mark(struct unwinder *unwinder)
 	size_t i;
 
 	for (i = unwinder->n_kept; i < unwinder->stack.n; i++)
-		unwinder->stack.frames[i].returns = &node.returns;
+		unwinder->stack.frames[i].at.returns = &node.returns;
 	trampoline_place(unwinder);
 }
 

@@ -14,14 +14,15 @@ import struct
 import subprocess
 
 NO_NODE = NO_MODULE = 0xffffffff
-PARTIAL, PHASE = 0xfffffffe, 0xfffffffd
+PARTIAL, PHASE, INTERPRETED = 0xfffffffe, 0xfffffffd, 0xfffffffc
 WAITS = 0x40
 STRINGS, MODULES, THREADS, NODES, SLICES = 1, 2, 3, 4, 9
+FUNCTIONS, LINES = 11, 12
 N_SLICES = 64
 OUTSIDE = 0x4000
 DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
          'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed', 'late',
-         'unseen')
+         'unseen', 'interpreted')
 
 Module = collections.namedtuple(
     'Module', 'start end bias opened closed path flags n_opened build_id')
@@ -169,7 +170,8 @@ class Profile:
             assert magic == 0x6b637063 and size >= 4096 and size % 4096 == 0
             assert record_size == {STRINGS: 1, MODULES: 128, THREADS: 128,
                                    NODES: self.node_size,
-                                   SLICES: 24}[kind]
+                                   SLICES: 24, FUNCTIONS: 64,
+                                   LINES: 1}[kind]
             capacity = (size - 64) // record_size
             assert number == first[kind] and count <= capacity
             first[kind] += capacity
@@ -180,6 +182,7 @@ class Profile:
     def read_records(self, kind, number, count, at, owner):
         if kind == STRINGS:
             self.strings.append((number, self.data[at:at + count]))
+        if kind in (STRINGS, FUNCTIONS, LINES):
             return
         for i in range(count):
             if kind == MODULES:
@@ -204,7 +207,7 @@ class Profile:
         for number, node in self.nodes.items():
             assert node.owner in self.threads
             assert node.module in self.modules or \
-                node.module in (NO_MODULE, PARTIAL, PHASE)
+                node.module in (NO_MODULE, PARTIAL, PHASE, INTERPRETED)
             if node.module == PARTIAL:
                 assert node.offset == 0 and (
                     node.parent == NO_NODE or
@@ -302,6 +305,8 @@ class Profile:
             return '[partial]'
         if node.module == NO_MODULE:
             return '[unknown]'
+        if node.module == INTERPRETED:
+            return '[python]'
         if node.module == PHASE:
             return '[%s]' % self.string(node.offset)
         module = self.modules[node.module]

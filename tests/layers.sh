@@ -80,7 +80,7 @@ claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
 	find src/views -mindepth 1 -type d | grep -vE \
 	'^src/views/(hits|rows|comparison|lists|paths|pictures|code|advice)$'
 	find lib -mindepth 1 -type d |
-	grep -vE '^lib/(base|signals|unwind|store|sources|run|wrap)$')"
+	grep -vE '^lib/(base|signals|unwind|python|store|sources|run|wrap)$')"
 includes 'base includes only base' src/base 'src/base/.*'
 includes 'profile includes only base, without tables, and profile' \
 	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'
@@ -153,7 +153,7 @@ includes 'input includes nothing of recordings' src/shell/input \
 includes 'no command includes another' commands \
 	"src/.*|commands/names\.def|$settings|$shared"
 room_headers="$shared|lib/cpprof\.h|dwarf/.*"
-for room in base signals unwind store sources run wrap; do
+for room in base signals unwind python store sources run wrap; do
 	room_headers="$room_headers|lib/$room/.*"
 	includes "of the collector lib/$room includes only the rooms below it" \
 		"lib/$room" "$room_headers"

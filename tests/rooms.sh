@@ -9,7 +9,7 @@
 # functions.
 set -u
 
-rooms='dwarf base signals unwind store sources run wrap'
+rooms='dwarf base signals unwind python store sources run wrap'
 # Only those whose source still is there.
 objects=$(find dwarf lib -name 'libcpprof_la-*.o' -path '*/.libs/*' | sort |
 	while read -r object; do
@@ -112,7 +112,7 @@ replaced='fstat|stat|lstat|open|openat|close|read|write|pread|pwrite|lseek|fcntl
 replaced="$replaced|mmap|munmap|mremap|mprotect|madvise|prctl|malloc|calloc|free"
 replaced="$replaced|pthread_mutex_lock|pthread_mutex_trylock|sigaction|sigprocmask"
 handlers=$(printf '%s\n' "$objects" |
-	grep -E '^lib/(store|unwind)/|^lib/run/.*-(sample|sampler|waits)\.o$')
+	grep -E '^lib/(store|unwind|python)/|^lib/run/.*-(sample|sampler|waits)\.o$')
 # shellcheck disable=SC2086 # a list of files
 claim 4 'what runs in a handler calls no function that a sanitizer replaces' "$(
 	readelf -sW $handlers | awk -v replaced="^($replaced)(@.*)?\$" '

@@ -228,6 +228,7 @@ steps_change_nothing_when_memory_is_short(void **state)
 		{ "reset", "undo" },
 		{ "startup show", "startup hide" },
 		{ "kernel hide", "kernel show" },
+		{ "interpreter show", "interpreter hide" },
 	};
 
 	(void)state;

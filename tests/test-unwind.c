@@ -69,7 +69,7 @@ set_mark(void)
 	size_t i;
 
 	for (i = remembering.n_kept; i < remembering.stack.n; i++)
-		remembering.stack.frames[i].returns = &node.returns;
+		remembering.stack.frames[i].at.returns = &node.returns;
 	random = random * 1664525 + 1013904223;
 	if (random >> 24 < 16 || is_ticking)
 		trampoline_place(&remembering);

@@ -18,6 +18,7 @@
 
 struct thread {
 	struct unwinder *unwinder;	/* lib/unwind/unwinder.h */
+	struct python *python;		/* lib/python/python.h */
 	struct thread_file *file;	/* lib/store/thread-file.h */
 	struct thread_meters *meters;	/* lib/sources/sources.h */
 	struct thread_run *run;		/* lib/run/sample.h */

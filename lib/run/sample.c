@@ -202,6 +202,7 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 		[UNWIND_BAD_RULES] = CPPROFDATA_PARTIAL_BAD_RULES,
 		[UNWIND_BAD_STACK] = CPPROFDATA_PARTIAL_BAD_STACK,
 		[UNWIND_TOO_DEEP] = CPPROFDATA_PARTIAL_TOO_DEEP,
+		[UNWIND_NO_PYTHON] = CPPROFDATA_PARTIAL_INTERPRETED,
 	};
 	const struct unwinder *unwinder = thread->unwinder;
 	enum store_result result;

@@ -9,6 +9,7 @@
 #include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
+#include "lib/python/python.h"
 #include "lib/run/sample.h"
 #include "lib/sources/sources.h"
 #include "lib/store/thread-file.h"
@@ -30,6 +31,7 @@ struct threads_thread_state {
 	struct leftover leftover;	/* of the first state of a routine */
 	struct thread_file file;
 	struct unwinder unwinder;
+	struct python python;
 };
 
 static struct thread *_Atomic all;
@@ -59,6 +61,7 @@ make_state(const void *routine)
 	first_is_taken = true;
 	state->thread = (struct thread){
 		.unwinder = &state->unwinder,
+		.python = &state->python,
 		.file = &state->file,
 		.meters = &state->meters,
 		.run = &state->run,
@@ -155,6 +158,8 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	trampoline_forget(thread->unwinder);
 	if (thread->unwinder->stack.n > 0)
 		unwind_remember(thread->unwinder, 0);
+	if (thread->python->n_walks > 0)
+		python_begin(thread->python);
 	readable_init(&thread->unwinder->readable, (uintptr_t)stack,
 	    (uintptr_t)stack_end);
 	trampoline_attach(thread->unwinder);
@@ -208,6 +213,8 @@ threads_forked(void)
 		if (unwinder->stack.frames != NULL ||
 		    unwinder->fresh.frames != NULL)
 			unwind_forked(unwinder);
+		if (thread->python->n_walks > 0)
+			python_begin(thread->python);
 		perf_forked(thread);
 		waits_forget(thread);
 		start_afresh(thread);

@@ -12,6 +12,7 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
+#include "lib/python/python.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
@@ -38,6 +39,7 @@ struct site {
 	struct node node;
 	uint32_t generation, phase;	/* that the node depends on, */
 	uint64_t epoch;			/* and of modules */
+	uint64_t python;		/* signature of its Python frames */
 	uint32_t n_words;
 	struct waits_word {
 		uintptr_t at;
@@ -60,19 +62,38 @@ waits_set_of(const struct thread *thread, uintptr_t frame,
 	return thread->waits->sites->sites[(size_t)(h >> 40) % N_SETS];
 }
 
+/*
+ * A number for the Python frames of the present stack.  False: there are some
+ * that cannot be told.
+ */
+static bool
+waits_sign_python(struct thread *thread, uint64_t *signature)
+{
+	bool ok;
+
+	thread_hold_off();
+	ok = python_signature(thread->python, thread->unwinder, thread->tid,
+	    signature);
+	thread_resume();
+	return ok;
+}
+
 /* The site that remembers the present stack. */
 static const struct site *
-find_site(const struct thread *thread, uintptr_t frame, const void *function)
+find_site(struct thread *thread, uintptr_t frame, const void *function)
 {
 	const struct site *site = waits_set_of(thread, frame, function);
 	const struct site *const end = site + N_WAYS;
+	uint64_t python = 0;
 	uint32_t i;
 
+	if (frame != 0 && !waits_sign_python(thread, &python))
+		return NULL;
 	for (; site < end; site++) {
 		if (site->frame != frame || site->function != function ||
 		    site->generation != thread->waits->generation ||
 		    site->epoch != modules_epoch() ||
-		    site->phase != phase_current())
+		    site->phase != phase_current() || site->python != python)
 			continue;
 		for (i = 0; i < site->n_words; i++) {
 			uint64_t word;
@@ -185,7 +206,9 @@ waits_walk(struct thread *thread, uintptr_t frame, const void *function,
 	    thread->waits->sites->next_way++ % N_WAYS;
 	site->function = NULL;
 	site->n_words = 0;
-	if (frame != 0 && !waits_add_words(site, thread->unwinder, frame))
+	site->python = 0;
+	if (frame != 0 && (!waits_add_words(site, thread->unwinder, frame) ||
+	    !waits_sign_python(thread, &site->python)))
 		return true;
 	site->frame = frame;
 	site->node = *node;

@@ -27,7 +27,7 @@
 #define FIRST_SIZE (6 * (size_t)CPPROFDATA_PAGE)
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* calls of process_pause */
-#define N_TYPES (CPPROFDATA_SLICES + 1)
+#define N_TYPES (CPPROFDATA_LINES + 1)
 #define TITLE_SIZE 128
 #define CPU_NOTE_NS 4000000		/* least time between two notes of the
 					   CPU time, */
@@ -39,6 +39,8 @@ static const size_t chunk_sizes[N_TYPES] = {
 	[CPPROFDATA_STRINGS] = 8192,
 	[CPPROFDATA_MODULES] = 8192,
 	[CPPROFDATA_THREADS] = 4096,
+	[CPPROFDATA_FUNCTIONS] = 16384,
+	[CPPROFDATA_LINES] = 65536,
 };
 
 /* A chunk of a shared type and the private copy of its records. */
@@ -274,7 +276,7 @@ datafile_add_chunk(struct datafile_chunk *chunk)
 	chunk->count = 0;
 	end = chunk->at + chunk->size;
 	ok = datafile_exists() && chunk->size <= PROCESS_MAX_SIZE &&
-	    end <= most && *next_first + capacity < CPPROFDATA_PHASE &&
+	    end <= most && *next_first + capacity < CPPROFDATA_INTERPRETED &&
 	    disk_reserve(end);
 	chunk->mapped = ok ? disk_map(chunk->at, chunk->size) : NULL;
 	if (chunk->mapped != NULL) {

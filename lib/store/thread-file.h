@@ -117,6 +117,25 @@ bool phase_refresh(uint32_t *phase);
 enum store_result phase_node(struct tree *tree, uint32_t phase,
     struct node *node);
 
+/* ---- functions.c ---- */
+
+/*
+ * Functions that an interpreter runs.
+ *
+ * A function gets its record when a frame of it is first sampled.  It is
+ * recognised by the address and the tag of its code object.  If a program makes
+ * the same code again and again, its code objects share a record.
+ */
+
+struct python_frame;
+
+/*
+ * Sets frame->function, a number in the file; 0 stands for functions that are
+ * not known.  Async-signal-safe, on the thread.
+ */
+enum store_result functions_find(struct thread *thread,
+    struct python_frame *frame);
+
 /* ---- thread-file.c ---- */
 
 /* The part of a thread's state that belongs to lib/store. */

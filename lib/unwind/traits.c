@@ -26,6 +26,8 @@ struct cached_traits {
 
 static struct cached_traits cached[N_CACHED] BIG_TABLE;
 static _Atomic bool forbidden;
+static const struct link_map *_Atomic python;
+static void *_Atomic python_at;	/* an address in that module */
 
 /* Defined by Go's runtime if it can call C or be called from C. */
 static const char go_runtime[] = "crosscall2";
@@ -136,6 +138,7 @@ classify(const struct link_map *map)
 {
 	const char *name = map->l_name != NULL ? map->l_name : "";
 	const char *slash = strrchr(name, '/');
+	const ElfW(Sym) *runtime;
 	struct lookup symbols;
 	unsigned i;
 
@@ -150,6 +153,12 @@ classify(const struct link_map *map)
 		return HAS_SENSITIVE;
 	if (!lookup_open(map, &symbols))
 		return 0;
+	if (atomic_load_explicit(&python, memory_order_relaxed) == NULL &&
+	    (runtime = lookup_symbol(&symbols, "_PyRuntime")) != NULL) {
+		atomic_store(&python_at, (void *)(symbols.bias +
+		    runtime->st_value));
+		atomic_store(&python, map);
+	}
 	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
 		if (lookup_symbol(&symbols, forbidding[i]) != NULL)
 			forbidden = true;
@@ -253,11 +262,22 @@ traits_forbid_trampoline(void)
 	return atomic_load_explicit(&forbidden, memory_order_relaxed);
 }
 
+const struct link_map *
+traits_python(void)
+{
+	return atomic_load_explicit(&python, memory_order_acquire);
+}
+
 void
 traits_new_epoch(void)
 {
+	struct dl_find_object object;
 	unsigned i;
 
+	if (atomic_load(&python) != NULL &&
+	    (_dl_find_object(atomic_load(&python_at), &object) != 0 ||
+	    object.dlfo_link_map != atomic_load(&python)))
+		atomic_store(&python, NULL);
 	for (i = 0; i < N_CACHED; i++)
 		atomic_store_explicit(&cached[i].key, 0,
 		    memory_order_relaxed);

@@ -71,6 +71,12 @@ bool traits_have_go(void);
 bool traits_is_go(const void *address);
 
 /*
+ * The first module seen so far that has a CPython interpreter; NULL: none.  A
+ * module is seen before the walk of a stack leaves its first frame there.
+ */
+const struct link_map *traits_python(void);
+
+/*
  * The address of a symbol that a module defines, NULL if it does not.  Takes no
  * lock.
  */

@@ -181,7 +181,7 @@ move_mark(struct unwinder *unwinder)
 		 * In a child of a raw fork, the memory that it points to does
 		 * not exist.
 		 */
-		returns = unwinder->stack.frames[index].returns;
+		returns = unwinder->stack.frames[index].at.returns;
 		if (returns != NULL && sampling_same_process != 0) {
 			__atomic_store_n(&returns->n, returns->n + 1,
 			    __ATOMIC_RELAXED);

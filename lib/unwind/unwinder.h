@@ -51,13 +51,21 @@ struct frame_returns {
 	uint64_t *copy;
 };
 
+/* A frame's tree node: number, path hash, and returns; NULL: no node. */
+struct frame_node {
+	uint32_t number, path;
+	struct frame_returns *returns;
+};
+
 struct walked_frame {
 	uint64_t address;	/* inside the executing instruction */
 	uint64_t sp, fp;	/* in this frame */
 	uint64_t fp_slot;	/* where the caller's fp is saved; 0: nowhere */
 	uint32_t flags;
-	uint32_t node, path;	/* its tree node's number and path hash, */
-	struct frame_returns *returns;	/* and returns; NULL: no node */
+	uint32_t loops;		/* for lib/python: how many frames from the
+				   outermost one to this one are an
+				   interpreter's evaluation loop */
+	struct frame_node at;
 };
 
 struct frames {
@@ -72,7 +80,8 @@ enum unwind_end {
 	UNWIND_NO_RULES,	/* code without tables, and no good guess */
 	UNWIND_BAD_RULES,
 	UNWIND_BAD_STACK,
-	UNWIND_TOO_DEEP		/* no memory */
+	UNWIND_TOO_DEEP,	/* no memory */
+	UNWIND_NO_PYTHON	/* its interpreted frames could not be placed */
 };
 
 /* An unwinder's mark. */

@@ -979,6 +979,48 @@ order_parts(struct name_parts *parts)
 	parts->n = n;
 }
 
+/*
+ * "Parser.parse (app.py:7)": where the place begins with which interpreted
+ * functions are named; 0 for other names.  It has a dot, or is in "<>", and
+ * neither blank, comma nor bracket.
+ */
+static size_t
+source_place(const char *name, size_t n)
+{
+	bool has_dot = false;
+	size_t i = n - 1;
+
+	if (n < 5 || name[i] != ')')
+		return 0;
+	while (i > 0 && strchr("(), ", name[i - 1]) == NULL) {
+		has_dot |= name[i - 1] == '.';
+		i--;
+	}
+	if (i < 3 || name[i - 1] != '(' || name[i - 2] != ' ' ||
+	    i + 1 >= n || !(has_dot || name[i] == '<'))
+		return 0;
+	return i - 2;
+}
+
+/* The parts of such a name: only its scopes, up to the place. */
+static int
+find_source_name(struct parts_finding *finding, uint32_t end)
+{
+	unsigned depth = 0;
+
+	for (uint32_t i = 0; i < end; i++) {
+		if (finding->name[i] == '<')
+			depth++;
+		else if (finding->name[i] == '>' && depth > 0)
+			depth--;
+		else if (finding->name[i] == '.' && depth == 0 && i > 0 &&
+		         add_scope(finding, i, i + 1) != 0)
+			return -1;
+	}
+	finding->parts->last_end = end;
+	return name_parts_add_part(finding, NAME_PLACE, end, finding->n, 0);
+}
+
 int
 name_parts_find(struct name_parts *parts, const char *name, size_t n,
                 struct error *error)
@@ -991,6 +1033,14 @@ name_parts_find(struct name_parts *parts, const char *name, size_t n,
 	if (n > NAME_PARTS_MAX || n == 0) {
 		parts->begin = parts->last_begin = 0;
 		parts->last_end = n > NAME_PARTS_MAX ? NAME_PARTS_MAX : 0;
+		return 0;
+	}
+	if (source_place(name, n) > 0) {
+		parts->begin = parts->last_begin = 0;
+		if (find_source_name(&finding,
+		                     (uint32_t)source_place(name, n)) != 0)
+			return -1;
+		order_parts(parts);
 		return 0;
 	}
 	if (find_tokens(&finding) != 0 || find_lists(&finding) != 0 ||

@@ -59,7 +59,7 @@ short_name_is_kept(const struct short_showing *showing,
 {
 	if (short_name_is_blank(showing, part))
 		return false;
-	if (showing->keeps_all)
+	if (showing->keeps_all || part->kind == NAME_PLACE)
 		return true;
 	if (part->kind == NAME_DECLARATOR)
 		return showing->keeps_declarators;

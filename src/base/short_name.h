@@ -33,6 +33,8 @@ enum name_part_kind {
 	NAME_ITEM,	/* of a list, with the comma before it */
 	NAME_EXTRA,	/* return type, " const", "[abi:cxx11]", hash,
 			 * ".constprop.0" */
+	NAME_PLACE,	/* " (app.py)" of an interpreted function: can be left
+			 * out where the name is typed, and is always shown */
 	NAME_DECLARATOR	/* "void (*" and ")(int)" around "f(char)": shown
 			 * together or not at all */
 };

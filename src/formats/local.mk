@@ -27,6 +27,7 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/cpprofdata.c \
 	src/formats/cpprofdata/cpprofdata_internal.h \
 	src/formats/cpprofdata/cpprofdata_file.c \
+	src/formats/cpprofdata/cpprofdata_functions.c \
 	src/formats/cpprofdata/cpprofdata_file.h \
 	src/formats/cpprofdata/cpprofdata_process.c \
 	src/formats/cpprofdata/cpprofdata_summary.c \

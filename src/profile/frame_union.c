@@ -145,7 +145,8 @@ make_frame_key(struct frame_union *frames, const struct frame *frame,
 		.module = module,
 		.function_offset = frame->function_offset,
 		.stand_in = frame->stand_in,
-		.flags = frame->is_made_up | frame->has_debug_lines << 1,
+		.flags = frame->is_made_up | frame->has_debug_lines << 1 |
+		    frame->is_interpreted << 2,
 	};
 	size_t locations_size = frame->n_locations *
 	                        sizeof *frames->locations;
@@ -194,5 +195,6 @@ frame_union_frame(struct frame_union *frames, const struct profile *from,
 	sum->frames[*number].is_deferred = frame->is_deferred;
 	sum->frames[*number].stand_in = frame->stand_in;
 	sum->frames[*number].is_made_up = frame->is_made_up;
+	sum->frames[*number].is_interpreted = frame->is_interpreted;
 	return 0;
 }

@@ -132,6 +132,9 @@ struct frame {
 	enum frame_stand_in stand_in;	/* whose stand-in its name is */
 	bool is_made_up;	/* its name is made up, since it has no
 				 * symbol */
+	bool is_interpreted;	/* an interpreter ran it: its module is its
+				 * source file, and its address only
+				 * distinguishes it from others there */
 	bool has_debug_lines;	/* lines and inlined locations come from debug
 				 * information, not from the input */
 	bool lacked_lines;	/* when the profile was loaded */

@@ -486,6 +486,13 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		return error_set(error, "no frame is called %.*s: frames of "
 		                 "the kernel are not shown; say \"kernel "
 		                 "show\"", SHOWN, wanted);
+	if (pattern->subject == OF_NAME && refining->stacks->joined != NULL &&
+	    hidden_has_function(refining->stacks->profile, HIDES_INTERPRETER,
+	        names_find(refining->stacks->profile->names, wanted,
+	                   strlen(wanted))))
+		return error_set(error, "no frame is called %.*s: the "
+		                 "interpreter's own frames are not shown; say "
+		                 "\"interpreter show\"", SHOWN, wanted);
 	start_near(&near, pattern, wanted);
 	if (pattern->subject == OF_NAME)
 		frame_pattern_offer_functions(refining, &near);

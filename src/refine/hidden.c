@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hidden.c -- frames inside stacks that views do not show.
  *
- * A kind of them is a ready group.  Where a hidden frame has a caller, the two
+ * A kind of them is a ready group, or the functions of an interpreter that run
+ * other functions.  Where a hidden frame has a caller, the two
  * become one frame, the caller's: hits of the one are hits of the other, and
  * what the one calls is called by the other.
  */
@@ -12,6 +13,12 @@
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
+
+static const char *const interpreter_globs[] = {
+#define INTERPRETER(glob) glob,
+#include "src/refine/interpreter.def"
+#undef INTERPRETER
+};
 
 static const struct {
 	unsigned kind;		/* of enum hidden_frames */
@@ -24,6 +31,8 @@ static const struct {
 
 enum {
 	N_HIDDEN_KINDS = sizeof hidden_kinds / sizeof *hidden_kinds,
+	N_INTERPRETER_GLOBS = sizeof interpreter_globs /
+	                      sizeof *interpreter_globs,
 	HIDDEN_IS_KNOWN = 1 << 7,	/* in the arrays below */
 };
 
@@ -32,7 +41,44 @@ struct hidden_known {
 	struct frame_pattern *groups[N_HIDDEN_KINDS];
 	unsigned char *by_name, *by_module;	/* [names], [n_modules] the
 						 * kinds, once known */
+	/* Of interpreters; NULL: no frame is interpreted. */
+	struct pattern *globs[N_INTERPRETER_GLOBS];
+	bool *has_interpreter;		/* [n_modules] */
+	unsigned char *runs;		/* [names] likewise HIDES_INTERPRETER */
 };
+
+/* Finds the modules that have interpreters, if any frame is interpreted. */
+static int
+hidden_find_interpreters(struct hidden_known *known, struct error *error)
+{
+	static const char loop[] = "_PyEval_EvalFrameDefault";
+	const struct profile *profile = known->profile;
+	const uint32_t name = names_find(profile->names, loop,
+	                                 sizeof loop - 1);
+	bool found = false;
+
+	for (uint32_t i = 0; i < profile->n_frames && !found; i++)
+		found = profile->frames[i].is_interpreted;
+	if (!found || name == NO_NAME)
+		return 0;
+	known->has_interpreter = memory_array(profile->n_modules,
+	    sizeof *known->has_interpreter, error);
+	known->runs = memory_array(names_count(profile->names), 1, error);
+	if (error->is_set)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		if (frame->module != NO_MODULE && profile->locations[
+		        frame->first_location].function == name)
+			known->has_interpreter[frame->module] = true;
+	}
+	for (size_t i = 0; i < N_INTERPRETER_GLOBS; i++)
+		if ((known->globs[i] = pattern_new(interpreter_globs[i],
+		                                   error)) == NULL)
+			return -1;
+	return 0;
+}
 
 struct hidden_known *
 hidden_known_new(const struct profile *profile, struct error *error)
@@ -52,7 +98,7 @@ hidden_known_new(const struct profile *profile, struct error *error)
 
 		known->groups[i] = frame_pattern_new(&word, error);
 	}
-	if (!error->is_set)
+	if (!error->is_set && hidden_find_interpreters(known, error) == 0)
 		return known;
 	hidden_known_free(known);
 	return NULL;
@@ -65,9 +111,69 @@ hidden_known_free(struct hidden_known *known)
 		return;
 	for (size_t i = 0; i < N_HIDDEN_KINDS; i++)
 		frame_pattern_free(known->groups[i]);
+	for (size_t i = 0; i < N_INTERPRETER_GLOBS; i++)
+		pattern_free(known->globs[i]);
 	free(known->by_name);
 	free(known->by_module);
+	free(known->has_interpreter);
+	free(known->runs);
 	free(known);
+}
+
+/* Whether a module is "python3.11", which beside a library only has main. */
+static bool
+is_python(const struct profile *profile, uint32_t module)
+{
+	return strncmp(profile_module_name(profile, module), "python",
+	               strlen("python")) == 0;
+}
+
+/* Whether a function of that name runs others, if it is an interpreter's. */
+static bool
+runs_functions(struct hidden_known *known, uint32_t name)
+{
+	const struct names *names = known->profile->names;
+	unsigned char *runs = &known->runs[name];
+
+	if (*runs == 0) {
+		*runs = HIDDEN_IS_KNOWN;
+		for (size_t i = 0; i < N_INTERPRETER_GLOBS; i++)
+			if (pattern_matches(known->globs[i],
+			                    names_text(names, name),
+			                    names_length(names, name)))
+				*runs |= HIDES_INTERPRETER;
+	}
+	return (*runs & HIDES_INTERPRETER) != 0;
+}
+
+/* Whether location k of a frame is an interpreter's own. */
+static bool
+is_interpreters(struct hidden_known *known, const struct frame *frame,
+                uint32_t k)
+{
+	const uint32_t name = known->profile->locations[
+	    frame->first_location + k].function;
+
+	if (known->runs == NULL || frame->module == NO_MODULE ||
+	    frame->is_interpreted)
+		return false;
+	if (known->has_interpreter[frame->module])
+		return frame->is_made_up || runs_functions(known, name) ||
+		    strcmp(names_text(known->profile->names, name),
+		           "main") == 0;
+	return is_python(known->profile, frame->module) &&
+	    strcmp(names_text(known->profile->names, name), "main") == 0;
+}
+
+unsigned
+hidden_kinds_of_location(struct hidden_known *known, uint32_t number,
+                         uint32_t k)
+{
+	const struct frame *frame = &known->profile->frames[number];
+	const unsigned kinds = hidden_kinds_of(known, number);
+
+	return k > 0 && is_interpreters(known, frame, k) ?
+	    kinds | HIDES_INTERPRETER : kinds;
 }
 
 unsigned
@@ -91,7 +197,8 @@ hidden_kinds_of(struct hidden_known *known, uint32_t number)
 			        names_length(profile->names, name)))
 				*kinds |= (unsigned char)hidden_kinds[i].kind;
 	}
-	return *kinds & ~(unsigned)HIDDEN_IS_KNOWN;
+	return (*kinds & ~(unsigned)HIDDEN_IS_KNOWN) |
+	    (is_interpreters(known, frame, 0) ? HIDES_INTERPRETER : 0);
 }
 
 int
@@ -99,7 +206,7 @@ hidden_is_present(const struct profile *profile, unsigned hidden,
                   struct error *error)
 {
 	int found = (hidden & HIDES_STARTUP) != 0 ?
-	    startup_is_present(profile, error) : 0;
+	    startup_is_present(profile, hidden, error) : 0;
 	struct hidden_known *known;
 
 	if (found != 0 || (hidden & HIDES_INNER) == 0)
@@ -107,7 +214,9 @@ hidden_is_present(const struct profile *profile, unsigned hidden,
 	known = hidden_known_new(profile, error);
 	for (uint32_t i = 0; known != NULL && found == 0 &&
 	     i < profile->n_frames; i++)
-		found = (hidden_kinds_of(known, i) & hidden) != 0;
+		for (uint32_t k = 0; k < profile->frames[i].n_locations; k++)
+			found |= (hidden_kinds_of_location(known, i, k) &
+			          hidden) != 0;
 	hidden_known_free(known);
 	return known != NULL ? found : -1;
 }
@@ -128,7 +237,7 @@ hidden_has_function(const struct profile *profile, unsigned hidden,
 			        k].function != function)
 				continue;
 			found = true;
-			is_hidden &= (hidden_kinds_of(known, i) &
+			is_hidden &= (hidden_kinds_of_location(known, i, k) &
 			              hidden) != 0;
 		}
 	}
@@ -136,12 +245,22 @@ hidden_has_function(const struct profile *profile, unsigned hidden,
 	return found && is_hidden;
 }
 
-/* The kinds of a node, by its frame and by its caller's kinds. */
+/*
+ * The kinds of a node, by its location and by its caller's kinds.  A frame's
+ * locations have consecutive labels.
+ */
 static unsigned
-hidden_kinds_of_node(struct hidden_known *known, uint32_t frame,
-                     unsigned caller)
+hidden_kinds_of_node(struct hidden_known *known, const uint32_t *frame_of,
+                     uint32_t label, unsigned caller)
 {
-	unsigned kinds = hidden_kinds_of(known, frame);
+	const uint32_t frame = frame_of[label];
+	unsigned kinds;
+	uint32_t k = 0;
+
+	while (k < label && k + 1 < known->profile->frames[frame].n_locations &&
+	       frame_of[label - k - 1] == frame)
+		k++;
+	kinds = hidden_kinds_of_location(known, frame, k);
 
 	if (known->profile->frames[frame].module != NO_MODULE)
 		return kinds;
@@ -173,7 +292,7 @@ hidden_join(const struct profile *profile, const struct sample_tree *tree,
 		const bool has_caller = parent != NO_NODE;
 
 		kinds[node] = (unsigned char)hidden_kinds_of_node(known,
-		    frame_of[tree->label[node]],
+		    frame_of, tree->label[node],
 		    has_caller ? kinds[parent] : 0);
 		/* Without a caller that is shown, it stays. */
 		if (!has_caller || (kinds[node] & hidden) == 0 ||

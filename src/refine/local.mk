@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
 	src/refine/frame_pattern.c \
-	src/refine/hidden.c \
+	src/refine/hidden.c src/refine/interpreter.def \
 	src/refine/path_chains.c \
 	src/refine/path_pattern.c \
 	src/refine/ready_groups.def \

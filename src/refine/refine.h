@@ -33,7 +33,12 @@
 enum hidden_frames {
 	HIDES_STARTUP = 1 << 0,		/* startup.def */
 	HIDES_KERNEL = 1 << 1,		/* @kernel, and what it calls */
-	HIDES_INNER = HIDES_KERNEL,	/* all kinds inside stacks */
+	HIDES_INTERPRETER = 1 << 2,	/* interpreter.def, and functions
+					 * without a name in that module, of
+					 * profiles with interpreted frames;
+					 * also at the outer ends of stacks */
+	HIDES_INNER = HIDES_KERNEL | HIDES_INTERPRETER,	/* all kinds inside
+							 * stacks */
 };
 
 /*
@@ -68,22 +73,31 @@ void hidden_known_free(struct hidden_known *known);
 /* Of which kinds in HIDES_INNER a frame is, by its module or its name. */
 unsigned hidden_kinds_of(struct hidden_known *known, uint32_t number);
 
+/*
+ * The same of location k of the frame: an inlined function may be hidden where
+ * its caller is not.
+ */
+unsigned hidden_kinds_of_location(struct hidden_known *known, uint32_t number,
+                                  uint32_t k);
+
 /* ---- startup.c ---- */
 
 /* Frames that every stack begins with, folded away. */
 
 /*
- * Whether some stack begins with a start-up frame.  O(outermost nodes + names
- * of these); -1 with *error set.
+ * Whether some stack begins with a start-up frame, if HIDES_STARTUP is among the
+ * hidden ones, or an interpreter's.  O(outermost nodes + names of these); -1
+ * with *error set.
  */
-int startup_is_present(const struct profile *profile, struct error *error);
+int startup_is_present(const struct profile *profile, unsigned hidden,
+                       struct error *error);
 
 /* Whether a function of that name is one of those, by its name alone. */
 bool startup_has_name(const char *name, size_t n);
 
 /*
- * A tree without the start-up frames at the outer ends of stacks; *folded stays
- * NULL if there are none.  A stack that has no other frames of the program, at
+ * A tree without these frames at the outer ends of stacks; *folded stays NULL if
+ * there are none.  A stack that has no other frames of the program, at
  * most the kernel's, keeps them: so it does not depend on HIDES_KERNEL.  To cut
  * a stack at its outer end invents no call path.  frame_of[label] is the frame
  * of a node.  Two outermost nodes of the tree may have the same label, and it
@@ -93,8 +107,8 @@ bool startup_has_name(const char *name, size_t n);
  */
 int startup_fold(const struct profile *profile,
                  const struct sample_tree *tree, const uint32_t *frame_of,
-                 struct sample_tree **folded, uint32_t **part,
-                 struct error *error);
+                 unsigned hidden, struct sample_tree **folded,
+                 uint32_t **part, struct error *error);
 
 /* ---- frame_pattern.c ---- */
 

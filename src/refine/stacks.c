@@ -178,9 +178,10 @@ spread_chains(struct stacks *stacks, const struct sample_tree *tree,
 static int
 stacks_hide(struct stacks *stacks, unsigned hidden, struct error *error)
 {
-	if ((hidden & HIDES_STARTUP) != 0 &&
+	if ((hidden & (HIDES_STARTUP | HIDES_INTERPRETER)) != 0 &&
 	    startup_fold(stacks->profile, stacks->tree, stacks->frame_of,
-	                 &stacks->folded, &stacks->section, error) != 0)
+	                 hidden, &stacks->folded, &stacks->section,
+	                 error) != 0)
 		return -1;
 	if (stacks->folded != NULL)
 		stacks->tree = stacks->folded;

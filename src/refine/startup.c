@@ -34,6 +34,8 @@ startup_has_name(const char *name, size_t n)
 
 /* Which names are start-up functions', as far as they have been asked for. */
 struct startup_known {
+	unsigned hidden;	/* enum hidden_frames */
+	struct hidden_known *others;	/* which are not start-up code */
 	struct pattern *globs[N_GLOBS];
 	unsigned char *by_name;	/* [names] UNKNOWN, STARTUP or OTHER */
 };
@@ -42,9 +44,11 @@ enum { UNKNOWN, IS_STARTUP, IS_OTHER };
 
 static int
 known_begin(struct startup_known *known, const struct profile *profile,
-            struct error *error)
+            unsigned hidden, struct error *error)
 {
 	*known = (struct startup_known){
+		.hidden = hidden,
+		.others = hidden_known_new(profile, error),
 		.by_name = memory_array(names_count(profile->names), 1,
 		                        error),
 	};
@@ -53,7 +57,7 @@ known_begin(struct startup_known *known, const struct profile *profile,
 		if (known->globs[i] == NULL)
 			return -1;
 	}
-	return known->by_name != NULL ? 0 : -1;
+	return known->by_name != NULL && known->others != NULL ? 0 : -1;
 }
 
 static void
@@ -62,6 +66,7 @@ known_end(struct startup_known *known)
 	for (size_t i = 0; i < N_GLOBS; i++)
 		pattern_free(known->globs[i]);
 	free(known->by_name);
+	hidden_known_free(known->others);
 }
 
 static uint32_t
@@ -124,24 +129,33 @@ is_nameless_start(const struct profile *profile,
 	return false;
 }
 
-/* Whether a node that is outermost, or below such nodes, is start-up code. */
+/*
+ * Whether a node that is outermost, or below such nodes, is start-up code or an
+ * interpreter's.
+ */
 static bool
 is_startup_node(const struct startup_known *known,
                 const struct profile *profile, const struct sample_tree *tree,
                 const uint32_t *frame_of, uint32_t node)
 {
-	return is_startup(known, profile,
-	                  frame_of_node(tree, frame_of, node)) ||
-	    (tree->parent[node] == NO_NODE &&
-	     is_nameless_start(profile, tree, frame_of, node));
+	const uint32_t frame = frame_of_node(tree, frame_of, node);
+
+	if ((hidden_kinds_of(known->others, frame) & known->hidden &
+	     HIDES_INTERPRETER) != 0)
+		return true;
+	return (known->hidden & HIDES_STARTUP) != 0 &&
+	    (is_startup(known, profile, frame) ||
+	     (tree->parent[node] == NO_NODE &&
+	      is_nameless_start(profile, tree, frame_of, node)));
 }
 
 int
-startup_is_present(const struct profile *profile, struct error *error)
+startup_is_present(const struct profile *profile, unsigned hidden,
+                   struct error *error)
 {
 	const struct sample_tree *tree = profile->tree;
 	struct startup_known known;
-	int result = known_begin(&known, profile, error);
+	int result = known_begin(&known, profile, hidden, error);
 
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes;
 	     node = tree->end[node])
@@ -163,7 +177,7 @@ enum fate {
 static uint32_t
 choose_fates(const struct profile *profile, const struct sample_tree *tree,
              const uint32_t *frame_of, const struct startup_known *known,
-             struct hidden_known *hidden, unsigned char *fates)
+             unsigned char *fates)
 {
 	uint32_t n = 0;
 
@@ -177,8 +191,8 @@ choose_fates(const struct profile *profile, const struct sample_tree *tree,
 			const uint32_t frame = frame_of_node(tree, frame_of,
 			                                     node);
 			const bool is_kernel = tree->parent[node] != NO_NODE &&
-			    (hidden_kinds_of(hidden, frame) & HIDES_KERNEL) !=
-			    0;
+			    (hidden_kinds_of(known->others, frame) &
+			     HIDES_KERNEL) != 0;
 
 			memset(fates + node, is_kernel ? LEADS : STAYS,
 			       tree->end[node] - node);
@@ -254,23 +268,20 @@ startup_copy_nodes(struct folding *folding, const unsigned char *fates)
 
 int
 startup_fold(const struct profile *profile, const struct sample_tree *tree,
-             const uint32_t *frame_of, struct sample_tree **folded,
-             uint32_t **part, struct error *error)
+             const uint32_t *frame_of, unsigned hidden,
+             struct sample_tree **folded, uint32_t **part,
+             struct error *error)
 {
 	struct folding folding = { .from = tree, .part = *part };
 	unsigned char *fates = NULL;
-	struct hidden_known *hidden = NULL;
 	struct startup_known known;
 	int result = -1;
 
-	if (known_begin(&known, profile, error) == 0)
-		hidden = hidden_known_new(profile, error);
-	if (hidden != NULL &&
+	if (known_begin(&known, profile, hidden, error) == 0 &&
 	    large_array_reserve(&fates, tree->n_nodes, 1, error) == 0)
 		result = 0;
 	if (result == 0 &&
-	    choose_fates(profile, tree, frame_of, &known, hidden,
-	                 fates) > 0) {
+	    choose_fates(profile, tree, frame_of, &known, fates) > 0) {
 		folding.to = sample_tree_borrow(tree, tree->n_nodes, error);
 		if (folding.to == NULL ||
 		    large_array_reserve(&folding.place, tree->n_nodes,
@@ -292,7 +303,6 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 	}
 	large_array_free(folding.place);
 	large_array_free(fates);
-	hidden_known_free(hidden);
 	known_end(&known);
 	return result;
 }

@@ -44,6 +44,7 @@ struct cpprofdata_recording {
 	struct tree_builder *builder;	/* its own, since a thread's nodes are
 					 * a section and may count returns */
 	struct address_frames *frames;
+	struct interpreted_functions *functions;
 	uint32_t *built;		/* the builder's node of each node
 					 * record, or NO_NODE */
 	struct cpprofdata_end end;	/* of the process */
@@ -273,6 +274,8 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		[CPPROFDATA_PARTIAL_LATE] =
 		    { "stacks incomplete: changed before all was read",
 		      false },
+		[CPPROFDATA_PARTIAL_INTERPRETED] =
+		    { "stacks incomplete: Python frames unknown", false },
 		[CPPROFDATA_PARTIAL_UNSEEN] =
 		    { "hits without a stack: in the kernel, unseen, or in "
 		      "short threads", true },
@@ -485,6 +488,14 @@ cpprofdata_frame_of(struct cpprofdata_recording *input,
 			snprintf(text, sizeof text, "[%.*s]", (int)length,
 			         name);
 		return cpprofdata_named_frame(input, text, error);
+	}
+	if (number == CPPROFDATA_INTERPRETED) {
+		struct interpreted_frame frame;
+
+		return interpreted_functions_find(input->functions,
+		    le64toh(node->offset), &frame, error) != 0 ? UINT32_MAX :
+		    address_frames_add_interpreted(input->frames, &frame,
+		                                   error);
 	}
 	if (number == CPPROFDATA_NO_MODULE) {
 		input->n_outside++;
@@ -1017,6 +1028,9 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 		if (cpprofdata_add_module(file, record.bytes, profile, NULL,
 		                          error) == UINT32_MAX)
 			return -1;
+	input->functions = interpreted_functions_new(file, profile, error);
+	if (input->functions == NULL)
+		return -1;
 	record = (struct cpprofdata_record){ 0 };
 	while (cpprofdata_next(&file->runs[CPPROFDATA_THREADS], file->bytes,
 	                       &record))
@@ -1058,6 +1072,7 @@ cpprofdata_read(struct source *source, const struct read_options *options,
 	kept_names_free(input.own_names);
 	tree_builder_free(input.builder);
 	address_frames_free(input.frames);
+	interpreted_functions_free(input.functions);
 	cpprofdata_file_close(&input.file);
 	return reader_end(&input.reader, result);
 }

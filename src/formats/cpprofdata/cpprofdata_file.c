@@ -278,6 +278,9 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	    sizeof(struct cpprofdata_thread);
 	runs[CPPROFDATA_NODES].record_size = file->header.node_size;
 	runs[CPPROFDATA_SLICES].record_size = sizeof(struct cpprofdata_slice);
+	runs[CPPROFDATA_FUNCTIONS].record_size =
+	    sizeof(struct cpprofdata_function);
+	runs[CPPROFDATA_LINES].record_size = 1;
 }
 
 /*

@@ -29,4 +29,37 @@ uint32_t cpprofdata_add_module(const struct cpprofdata_file *file,
 struct jit_map *cpprofdata_jit_map(const struct cpprofdata_file *file,
                                    struct error *error);
 
+/* ---- cpprofdata_functions.c ---- */
+
+/* The functions that an interpreter ran. */
+struct interpreted_functions;
+
+/*
+ * Those of a file, which adds the modules of their source files after all others
+ * of the profile.  Freed with interpreted_functions_free; NULL with *error set.
+ */
+struct interpreted_functions *
+interpreted_functions_new(const struct cpprofdata_file *file,
+                          struct profile *profile, struct error *error);
+void interpreted_functions_free(struct interpreted_functions *functions);
+
+/*
+ * Describes the frame of a node with that offset.  One that is not in the file
+ * is "[python]".  0, or -1 with *error set for want of memory.
+ */
+int interpreted_functions_find(struct interpreted_functions *functions,
+                               uint64_t offset,
+                               struct interpreted_frame *frame,
+                               struct error *error);
+
+/*
+ * Decodes a line table of CPython 3.11 or later.  Entry i covers the
+ * instructions from begins[i], in bytes, to that of the next one, and has
+ * lines[i], 0 for none.  Both arrays have room for `size` entries; returns how
+ * many there are.
+ */
+size_t line_table_decode(const unsigned char *table, size_t size,
+                         uint32_t first_line, uint32_t *begins,
+                         uint32_t *lines);
+
 #endif

@@ -470,8 +470,8 @@ merged_take_frames(struct merged_reading *input, struct frame_columns *columns,
 	columns->offset = take_column(input, n, any, "no such offset", error);
 	if (columns->offset == NULL)
 		return -1;
-	columns->flags = take_column(input, n, N_FRAME_STAND_INS *
-	    MERGED_STAND_IN, "unknown flags of a frame", error);
+	columns->flags = take_column(input, n, MERGED_FRAME_FLAGS,
+	                             "unknown flags of a frame", error);
 	if (columns->flags == NULL)
 		return -1;
 	columns->n_locations = take_column(input, n, any, "too many locations",
@@ -508,8 +508,13 @@ merged_read_frames(struct merged_reading *input, struct error *error)
 		frame->function_offset = columns.offset[i] - 1;
 		frame->is_made_up = (flags & MERGED_MADE_UP) != 0;
 		frame->has_debug_lines = (flags & MERGED_DEBUG_LINES) != 0;
-		frame->stand_in = (enum frame_stand_in)(flags /
-		                                        MERGED_STAND_IN);
+		frame->is_interpreted = (flags & MERGED_INTERPRETED) != 0;
+		frame->stand_in = (enum frame_stand_in)(
+		    (flags & (MERGED_INTERPRETED - 1)) / MERGED_STAND_IN);
+		if (frame->stand_in >= N_FRAME_STAND_INS) {
+			frame->stand_in = FRAME_IS_NAMED;
+			merged_reject(input, "unknown flags of a frame");
+		}
 	}
 	free(columns.module);
 	free(columns.offset);

@@ -13,7 +13,11 @@
 enum merged_text { MERGED_NO_TEXT, MERGED_TEXTS_DIFFER, MERGED_TEXT };
 
 /* Bits of a frame's flags; the stand-in begins at the third. */
-enum { MERGED_MADE_UP = 1, MERGED_DEBUG_LINES = 2, MERGED_STAND_IN = 4 };
+enum {
+	MERGED_MADE_UP = 1, MERGED_DEBUG_LINES = 2,
+	MERGED_STAND_IN = 4,		/* times enum frame_stand_in */
+	MERGED_INTERPRETED = 16, MERGED_FRAME_FLAGS = 32
+};
 
 /* Bits of the process's flags. */
 enum { MERGED_CPU_UNKNOWN = 1, MERGED_CPU_LEAST = 2 };

@@ -234,6 +234,9 @@ put_frames(struct output *output)
 		                     (frames[i].has_debug_lines ?
 		                          MERGED_DEBUG_LINES :
 		                          0) |
+		                     (frames[i].is_interpreted ?
+		                          MERGED_INTERPRETED :
+		                          0) |
 		                     (uint64_t)frames[i].stand_in *
 		                         MERGED_STAND_IN);
 	for (uint32_t i = 0; i < n; i++)

@@ -56,6 +56,11 @@ report_hidden(const struct session *session, const char *text, size_t length,
 	         hidden_has_function(profile, HIDES_KERNEL, name))
 		error_set(error, "%.*s is a function of the kernel, and these "
 		          "are not shown; say \"kernel show\"", SHOWN, text);
+	else if (session->settings.interpreter == INTERPRETER_HIDE &&
+	         hidden_has_function(profile, HIDES_INTERPRETER, name))
+		error_set(error, "%.*s is a function by which the interpreter "
+		          "runs others, and these are not shown; say "
+		          "\"interpreter show\"", SHOWN, text);
 	else if (n_steps > 0)
 		error_set(error, "the steps left no function %.*s; \"steps\" "
 		          "lists them, \"undo\" takes back the last", SHOWN,

@@ -266,7 +266,9 @@ session_hidden_frames(const struct session *session)
 {
 	return (session->settings.startup == STARTUP_HIDE ? HIDES_STARTUP :
 	        0) |
-	    (session->settings.kernel == KERNEL_HIDE ? HIDES_KERNEL : 0);
+	    (session->settings.kernel == KERNEL_HIDE ? HIDES_KERNEL : 0) |
+	    (session->settings.interpreter == INTERPRETER_HIDE ?
+	     HIDES_INTERPRETER : 0);
 }
 
 struct naming_request

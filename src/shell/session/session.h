@@ -217,6 +217,8 @@ enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
 enum startup_choice { STARTUP_HIDE, STARTUP_SHOW };
 /* Whether views show the frames of the kernel below those that entered it. */
 enum kernel_choice { KERNEL_HIDE, KERNEL_SHOW };
+/* Whether views show the functions by which an interpreter runs others. */
+enum interpreter_choice { INTERPRETER_HIDE, INTERPRETER_SHOW };
 /* Which names text shows; NAMES_AUTO: short ones on a terminal. */
 enum names_choice { NAMES_AUTO, NAMES_SHORT, NAMES_FULL };
 
@@ -249,6 +251,7 @@ struct settings {
 	bool has_static;		/* also calls that never happened */
 	enum startup_choice startup;
 	enum kernel_choice kernel;
+	enum interpreter_choice interpreter;
 	bool has_pager;
 	enum color_choice color;
 	enum bars_choice bars;

@@ -20,6 +20,9 @@
 /* The module of a frame that has only a name; its address is the name. */
 #define BARE_NAME (NO_MODULE - 1)
 
+/* That of an interpreted frame; its address is the key. */
+#define INTERPRETED (NO_MODULE - 2)
+
 enum { WARNINGS_MAX = 10 };
 
 struct address {
@@ -31,6 +34,7 @@ struct address {
 	bool is_made_up;	/* its name is, for want of a symbol */
 	uint8_t stand_in;	/* enum frame_stand_in */
 	const struct kept_address *kept;	/* NULL: not kept */
+	uint32_t interpreted;	/* number in frames->interpreted */
 };
 
 struct address_frames {
@@ -43,6 +47,8 @@ struct address_frames {
 	bool is_jit;
 	const struct kept_range *kept_jit;
 	const struct jit_map *jit;
+	struct interpreted_frame *interpreted;
+	size_t n_interpreted, interpreted_capacity;
 };
 
 struct address_frames *
@@ -57,6 +63,7 @@ address_frames_free(struct address_frames *frames)
 	if (frames == NULL)
 		return;
 	free(frames->items);
+	free(frames->interpreted);
 	index_free(&frames->index);
 	free(frames);
 }
@@ -93,7 +100,7 @@ address_frames_add(struct address_frames *frames, uint32_t module,
                    uint64_t address, struct error *error)
 {
 	const struct address new = { address, module, NO_NAME, NO_OFFSET,
-		false, false, FRAME_IS_NAMED, NULL };
+		false, false, FRAME_IS_NAMED, NULL, 0 };
 	const uint64_t key[2] = { address, module };
 	uint32_t hash = (uint32_t)XXH3_64bits(key, sizeof key);
 	struct index_slot *slot = index_seek(&frames->index, hash,
@@ -121,6 +128,27 @@ address_frames_add_name(struct address_frames *frames, uint32_t name,
                         struct error *error)
 {
 	return address_frames_add(frames, BARE_NAME, name, error);
+}
+
+uint32_t
+address_frames_add_interpreted(struct address_frames *frames,
+                               const struct interpreted_frame *frame,
+                               struct error *error)
+{
+	size_t n = frames->n;
+	uint32_t number;
+
+	if (memory_grow(&frames->interpreted, &frames->interpreted_capacity,
+	                frames->n_interpreted + 1,
+	                sizeof *frames->interpreted, error) != 0)
+		return UINT32_MAX;
+	number = address_frames_add(frames, INTERPRETED, frame->key, error);
+	if (number == UINT32_MAX || frames->n == n)
+		return number;
+	frames->items[number].function = frame->location.function;
+	frames->items[number].interpreted = (uint32_t)frames->n_interpreted;
+	frames->interpreted[frames->n_interpreted++] = *frame;
+	return number;
 }
 
 /*
@@ -382,6 +410,8 @@ name_all(struct address_frames *frames, struct profile *profile,
 		end = begin + 1;
 		if (item->module == BARE_NAME) {
 			item->function = (uint32_t)item->address;
+		} else if (item->module == INTERPRETED) {
+			continue;
 		} else if (item->module == NO_MODULE && frames->is_jit) {
 			result = name_jit(frames, profile, item, error);
 		} else if (item->module == NO_MODULE) {
@@ -479,6 +509,15 @@ address_frames_enter_frames(const struct address_frames *frames,
 
 		if (module == BARE_NAME)
 			module = NO_MODULE;
+		if (item->module == INTERPRETED) {
+			const struct interpreted_frame *interpreted =
+			    &frames->interpreted[item->interpreted];
+
+			module = interpreted->module;
+			location = interpreted->location;
+			address = (uint64_t)interpreted->first_line << 32 |
+			    location.line;
+		}
 		if (item->module == BARE_NAME ||
 		    (item->kept != NULL && item->kept->is_only_names))
 			address = 0;
@@ -492,6 +531,9 @@ address_frames_enter_frames(const struct address_frames *frames,
 		profile->frames[i].function_offset = item->offset;
 		profile->frames[i].stand_in = item->stand_in;
 		profile->frames[i].is_made_up = item->is_made_up;
+		profile->frames[i].is_interpreted =
+		    item->module == INTERPRETED ||
+		    (item->kept != NULL && item->kept->is_interpreted);
 		if (item->kept != NULL && item->kept->has_lines &&
 		    enter_lines(frames, profile, (uint32_t)i, error) != 0)
 			return -1;

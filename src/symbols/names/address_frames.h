@@ -153,6 +153,7 @@ struct kept_address {
 				 * format instead */
 	bool is_only_names;	/* the address is only a number, and no code is
 				 * there */
+	bool is_interpreted;	/* as in struct frame */
 };
 
 /* The addresses of one module, or of one process outside all modules. */
@@ -229,6 +230,21 @@ uint32_t address_frames_add(struct address_frames *frames, uint32_t module,
 /* Likewise the frame that has only a name, one of the profile's names. */
 uint32_t address_frames_add_name(struct address_frames *frames, uint32_t name,
                                  struct error *error);
+
+/*
+ * Likewise the frame of an interpreted function: what is known of it is given.
+ * The key distinguishes it from the set's other interpreted frames.
+ */
+struct interpreted_frame {
+	uint64_t key;
+	uint32_t module;	/* of the profile: the function's source file */
+	uint32_t first_line;	/* of the function */
+	struct location location;	/* names of the profile */
+};
+
+uint32_t address_frames_add_interpreted(struct address_frames *frames,
+                                        const struct interpreted_frame *frame,
+                                        struct error *error);
 
 /*
  * Uses the names that a recording keeps, before the modules' files are

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* python.h -- the frames of CPython's interpreter on a sampled stack.
+ *
+ * CPython 3.11 and later run many Python frames in one native frame, that of
+ * the evaluation loop, and keep them in a list of their own.  The list and the
+ * native stack are put together by addresses, never by guess: in each native
+ * frame of the loop lies a structure, the anchor, that the list names, and the
+ * Python frames of that native frame are those up to the anchor.  In 3.11 this
+ * is the loop's _PyCFrame, from 3.12 on its entry frame.
+ *
+ *	native stack			the thread's list, innermost first
+ *	  loop	[ anchor B ]	<--	g, f, entry frame B
+ *	  sort
+ *	  loop	[ anchor A ]	<--	main, <module>, entry frame A
+ *	  main
+ *
+ * If the two do not fit together, the Python frames are unknown.
+ *
+ * Nothing of the interpreter is called, no lock is taken, and nothing is
+ * changed.  All memory is probed before it is read (lib/base/readable.h).  The
+ * frame that the list begins with, and its code object, are probed each time,
+ * because they may just have been freed.  Frames further out are in use, so
+ * they keep themselves and their code objects alive; a page where these lie is
+ * probed again after PYTHON_PROBE_EVERY samples.
+ *
+ * Where the fields are is known for 3.11 and 3.12.  From 3.13 on the
+ * interpreter has a table of that, _Py_DebugOffsets, at the start of
+ * _PyRuntime.
+ *
+ * All functions: async-signal-safe, on the thread, unless stated otherwise.
+ */
+#ifndef CPPROF_PYTHON_H
+#define CPPROF_PYTHON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/unwind/unwinder.h"
+
+#define PYTHON_PROBE_EVERY 64		/* samples */
+#define PYTHON_MAX_STATES 4		/* of one thread, one for each
+					   interpreter that it has run in */
+#define PYTHON_MAX_LINES ((uint64_t)1 << 20)	/* bytes of a line table */
+#define PYTHON_N_PAGES 128		/* whose probe is remembered */
+
+/* Added to the offset of an instruction, as a frame may be before its first. */
+#define PYTHON_BEFORE_CODE 2u
+#define PYTHON_NO_OFFSET UINT32_MAX	/* it is not in the code object */
+
+struct python_frame {
+	uint64_t frame, code;	/* where they are */
+	uint64_t tag;		/* differs if there is another code object at
+				   the same address, as far as can be told */
+	uint32_t offset;	/* of the instruction, in bytes, plus
+				   PYTHON_BEFORE_CODE; or PYTHON_NO_OFFSET */
+	uint32_t native;	/* index of the native frame that runs it */
+	uint32_t function;	/* number in the file */
+	uint32_t parent;	/* node of the native frame, if it is the first
+				   one there */
+	struct frame_node at;	/* its node in the tree */
+};
+
+struct python_frames {
+	struct python_frame *frames;
+	size_t n, capacity;
+};
+
+enum python_result {
+	PYTHON_NONE,		/* no Python frames here */
+	PYTHON_FOUND,
+	PYTHON_UNKNOWN,		/* there are some, and they cannot be told */
+	PYTHON_BUSY		/* the list is just being changed */
+};
+
+/* The part of a thread's state that belongs to lib/python. */
+struct python {
+	struct python_frames stack;	/* of the last sample, outermost
+					   first; the nodes of all are set */
+	struct python_frames fresh;	/* of this walk, innermost first */
+	size_t n_kept;		/* frames of the stack that are as before */
+	size_t changed;		/* the first native frame whose Python frames
+				   are not; SIZE_MAX: none */
+	uint32_t owner;		/* of the tree in which the nodes are */
+	uint64_t states[PYTHON_MAX_STATES];	/* of this thread */
+	unsigned n_states;
+	uint32_t n_searched, n_misses;	/* how long the last search was; in
+					   vain */
+	size_t n_counted;	/* native frames whose `loops` are set */
+	uint64_t n_walks;
+	uint64_t pages[PYTHON_N_PAGES];	/* page | walk, modulo a page */
+};
+
+/* What the collector has of a code object, in the interpreter's memory. */
+struct python_code {
+	uint64_t name, file;	/* strings of the interpreter */
+	uint64_t lines;		/* the first byte of the line table */
+	uint64_t lines_size;
+	uint32_t first_line;
+};
+
+/*
+ * Finds the Python frames of the stack that the unwinder has walked, in
+ * python->stack, of which the n_kept outermost ones are as in the last sample.
+ * The other ones have no nodes yet.  *innermost is the index of the innermost
+ * native frame of an evaluation loop; set unless the result is PYTHON_NONE.
+ */
+enum python_result python_walk(struct python *python,
+    struct unwinder *unwinder, uint32_t tid, size_t *innermost);
+
+/*
+ * Stores a number that is the same while the thread's Python frames are; 0 if
+ * there are none.  False if that cannot be told.  With ticks held off.
+ */
+bool python_signature(struct python *python, struct unwinder *unwinder,
+    uint32_t tid, uint64_t *signature);
+
+/*
+ * Describes the code object of a frame.  False if there is none any more.
+ */
+bool python_describe(struct python *python, struct unwinder *unwinder,
+    const struct python_frame *frame, struct python_code *code);
+
+/*
+ * Writes a string of the interpreter to text[size] as UTF-8, cut at a character
+ * that does not fit, and ended by a NUL.  Returns the length, or SIZE_MAX if it
+ * is no string.
+ */
+size_t python_copy_text(struct python *python, struct unwinder *unwinder,
+    uint64_t string, char *text, size_t size);
+
+/* The address that stands for all native frames of the evaluation loop. */
+uint64_t python_loop(void);
+
+/* Forgets the frames, whose nodes are invalid. */
+static inline void
+python_forget(struct python *python)
+{
+	python->stack.n = 0;
+}
+
+/* Forgets all for another thread, or in a forked child. */
+static inline void
+python_begin(struct python *python)
+{
+	python->stack.n = python->n_counted = 0;
+	python->n_states = 0;
+	python->n_searched = python->n_misses = 0;
+}
+
+/* ---- python-layout.c ---- */
+
+/*
+ * Where an interpreter has what; offsets in bytes.  PYTHON_NO_FIELD: it has no
+ * such field.
+ */
+#define PYTHON_NO_FIELD UINT32_MAX
+
+struct python_layout {
+	uint32_t interpreters;		/* of the runtime: the first one */
+	uint32_t next_interpreter, threads;	/* of an interpreter */
+	uint32_t next_thread, ident, tid;	/* of a thread state */
+	uint32_t current;	/* of a thread state: its frame, or the
+				   _PyCFrame that has it */
+	uint32_t cframe_current, cframe_previous;	/* of a _PyCFrame */
+	uint32_t code, previous, instruction, owner;	/* of a frame */
+	uint32_t is_entry;	/* of a frame in 3.11 */
+	uint32_t entry_owner;	/* `owner` of entry frames */
+	uint32_t type;		/* of any object */
+	uint32_t units;		/* of a code object: how long its code is, */
+	uint32_t first_line, version, file, name, lines, instructions;
+	uint32_t length, state, ascii, compact;	/* of a string */
+	uint32_t kind_shift;	/* of its state */
+	uint32_t hash;		/* of a string, if code has no version */
+	uint32_t size, bytes;	/* of a bytes object */
+};
+
+struct python_runtime {
+	const void *map;	/* the loader's, of its module */
+	uint64_t runtime, code_type;	/* _PyRuntime, PyCode_Type */
+	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault */
+	struct python_layout layout;
+};
+
+/*
+ * The interpreter that the process has loaded; NULL: none that is known.
+ * PYTHON_RUNTIME_BUSY: another thread is about to find it.
+ */
+extern const struct python_runtime python_runtime_busy;
+#define PYTHON_RUNTIME_BUSY (&python_runtime_busy)
+
+const struct python_runtime *python_runtime(void);
+
+#endif
