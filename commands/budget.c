@@ -400,14 +400,13 @@ budget_check(const struct budget *budget, struct asserting *asserting,
  * the runs, do not show how far off it is.
  */
 static double
-bound_of(const struct asserting *asserting, const struct asserted *of)
+bound_of(const struct asserting *asserting, const struct noisy_amount *of)
 {
 	const struct resource *resource = asserting->request.set->resource;
 	double gticks = (double)resource->interval;
 	struct estimate hits = asserting_hits(asserting, of, MARGIN);
 
-	if (resource->counting == COUNTING_EXACT && of->groups == NULL &&
-	    (of->runs == NULL || isnan(hits.high)))
+	if (asserting_is_exact(asserting, &hits))
 		return hits.value * gticks * LEAST_ROOM;
 	return isnan(hits.high) ? NAN :
 	       gticks * fmax(hits.value * LEAST_ROOM, hits.high);
@@ -449,7 +448,7 @@ tighten(struct budget *budget, const char *claim, double bound,
 /* Adds a line with that claim, or tightens those that there are. */
 static int
 budget_write_line(struct budget *budget, const struct asserting *asserting,
-                  const struct asserted *of, const char *claim,
+                  const struct noisy_amount *of, const char *claim,
                   struct error *error)
 {
 	const char *gtick = asserting->request.set->resource->gtick;
@@ -478,16 +477,18 @@ write_one(struct budget *budget, const struct asserting *asserting,
           enum assertion_view view, const struct function_amount *function,
           struct error *error)
 {
-	const struct asserted of = asserting_function(asserting, function,
-	                                              view == ASSERT_BODY);
-	const struct sampled sampled = of.amount->sampled;
+	const struct noise *noise = &asserting->noise;
+	const struct sampled sampled = view == ASSERT_BODY ?
+	    function->body.sampled : function->inclusive.sampled;
+	struct noisy_amount of;
 	struct text_buffer text = { 0 };
 	const char *claim;
 	bool is_small = (double)sampled.hits <
-	    asserting->request.threshold * (double)asserting->whole.hits ||
+	    asserting->request.threshold * (double)noise->whole.hits ||
 	    sampled.samples < FEWEST_SAMPLES;
 	int status = 0;
 
+	noise_function(noise, function->name, view == ASSERT_BODY, &of);
 	/* "functions malloc below " */
 	text_add_format(&text, "%s ", assertion_views[view]);
 	text_add_word(&text,
@@ -573,11 +574,11 @@ write_budget(struct budget *budget, struct asserting *asserting,
 	if (request->no_groups != NULL)
 		return error_set(error, "no budget can be written: %s",
 		                 request->no_groups);
-	if (request->groups == NULL && asserting->runs.n == 0 &&
+	if (request->groups == NULL && asserting->noise.source != NOISE_OF_RUNS &&
 	    session_resource(session)->counting == COUNTING_UNKNOWN)
 		return error_set(error, "no budget can be written: the file "
 		                 "does not say how its numbers were sampled");
-	if (asserting->whole.hits == 0)
+	if (asserting->noise.whole.hits == 0)
 		return error_set(error, "no budget can be written: there are "
 		                 "no hits");
 	if (begin_file(budget, asserting, error) != 0 ||
@@ -586,8 +587,8 @@ write_budget(struct budget *budget, struct asserting *asserting,
 		return -1;
 	n_old = budget->n;
 	names = asserting->session->subject->profile->names;
-	n = asserting->n_functions;
-	functions = memory_copy(asserting->functions, n, sizeof *functions,
+	n = asserting->noise.n_functions;
+	functions = memory_copy(asserting->noise.functions, n, sizeof *functions,
 	                        error);
 	status = functions != NULL ? 0 : -1;
 	if (status == 0)

@@ -2,6 +2,7 @@
 libcore_a_SOURCES += src/views/view.h \
 	src/views/hits/hits.h \
 	src/views/hits/amount.c \
+	src/views/hits/amount_noise.c \
 	src/views/hits/flow_steps.c \
 	src/views/hits/group_noise.c \
 	src/views/hits/measure.c \

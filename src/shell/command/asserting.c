@@ -45,14 +45,10 @@ asserting_part_of(const struct asserting *asserting)
 }
 
 struct estimate
-asserting_hits(const struct asserting *asserting, const struct asserted *of,
-               double z)
+asserting_hits(const struct asserting *asserting,
+               const struct noisy_amount *of, double z)
 {
-	const struct sampled part_hits = of->amount->sampled;
-	struct estimate estimate = of->groups != NULL ?
-	    group_hits_estimate(&asserting->noise, of->groups, part_hits, z) :
-	    of->runs != NULL ? run_hits_estimate(of->runs, part_hits, z) :
-	    hits_estimate(part_hits, asserting->whole, z);
+	struct estimate estimate = noise_hits(&asserting->noise, of, z);
 	double part = asserting_part_of(asserting);
 
 	estimate.value *= part;
@@ -64,24 +60,13 @@ asserting_hits(const struct asserting *asserting, const struct asserted *of,
 /* The value in the bound's unit, with an interval if chance has made it. */
 static struct estimate
 estimate_of(const struct asserting *asserting,
-            const struct assertion *assertion, const struct asserted *of)
+            const struct assertion *assertion, const struct noisy_amount *of)
 {
 	double gticks = asserting_interval_of(asserting);
 	struct estimate estimate;
 
-	if (assertion->is_share) {
-		const struct sampled part = of->amount->sampled;
-
-		if (of->groups != NULL)
-			return group_share_estimate(&asserting->noise,
-			                            of->groups, part,
-			                            asserting->whole,
-			                            ESTIMATE_95);
-		return of->runs != NULL ?
-		    run_share_estimate(of->runs, part, asserting->whole,
-		                       ESTIMATE_95) :
-		    share_estimate(part, asserting->whole, ESTIMATE_95);
-	}
+	if (assertion->is_share)
+		return noise_share(&asserting->noise, of, ESTIMATE_95);
 	estimate = asserting_hits(asserting, of, ESTIMATE_95);
 	estimate.value *= gticks;
 	estimate.low *= gticks;
@@ -104,52 +89,56 @@ asserting_decide(const struct assertion *assertion,
 
 /* Why nothing is known of how far off a value may be; NULL: it is known. */
 static const char *
-why_unknown(const struct asserting *asserting, const struct asserted *of,
+why_unknown(const struct asserting *asserting, const struct noisy_amount *of,
             const struct estimate *estimate)
 {
 	const struct view_request *request = &asserting->request;
+	const enum noise_source source = asserting->noise.source;
 
-	if (of->amount->is_estimated)
+	if (of->amount.is_estimated)
 		return "its value is an estimate";
 	if (request->no_groups != NULL)
 		return request->no_groups;
 	if (isnan(estimate->low))
-		return of->runs != NULL ? "no run has hits of it, and the "
-		    "files do not say how their numbers were sampled" :
+		return source == NOISE_OF_RUNS ? "no run has hits of it, and "
+		    "the files do not say how their numbers were sampled" :
 		    "fewer than two random groups of the members have hits "
 		    "of it";
-	if (of->groups == NULL && of->runs == NULL &&
+	if (source == NOISE_OF_SAMPLING &&
 	    request->set->resource->counting == COUNTING_UNKNOWN)
 		return "the file does not say how its numbers were sampled";
 	return NULL;
 }
 
-/* Whether the number decides by itself: nothing but the program made it. */
-static bool
-is_exact(const struct asserting *asserting, const struct asserted *of,
-         const struct estimate *estimate)
+bool
+asserting_is_exact(const struct asserting *asserting,
+                   const struct estimate *estimate)
 {
+	const enum noise_source source = asserting->noise.source;
+
 	return asserting->request.set->resource->counting == COUNTING_EXACT &&
-	    of->groups == NULL && (of->runs == NULL || isnan(estimate->low));
+	    (source == NOISE_OF_SAMPLING ||
+	     (source == NOISE_OF_RUNS && isnan(estimate->low)));
 }
 
 static struct asserting_finding
 judge(const struct asserting *asserting, const struct assertion *assertion,
-      const struct asserted *of)
+      const struct noisy_amount *of)
 {
+	const enum noise_source source = asserting->noise.source;
 	struct asserting_finding finding = { .verdict = VERDICT_UNDECIDED };
 
-	if (!of->amount->is_seen) {
+	if (!of->amount.is_seen) {
 		finding.why = "no stack has it";
 		return finding;
 	}
-	if (assertion->is_share && asserting->whole.hits == 0) {
+	if (assertion->is_share && asserting->noise.whole.hits == 0) {
 		finding.why = "there are no hits, so there are no shares";
 		return finding;
 	}
 	finding.has_value = true;
 	finding.estimate = estimate_of(asserting, assertion, of);
-	if (is_exact(asserting, of, &finding.estimate))
+	if (asserting_is_exact(asserting, &finding.estimate))
 		finding.estimate.low = finding.estimate.high =
 		    finding.estimate.value;
 	finding.why = why_unknown(asserting, of, &finding.estimate);
@@ -158,9 +147,9 @@ judge(const struct asserting *asserting, const struct assertion *assertion,
 	finding.has_interval = true;
 	finding.verdict = asserting_decide(assertion, &finding.estimate);
 	if (finding.verdict == VERDICT_UNDECIDED)
-		finding.why = of->groups != NULL ?
+		finding.why = source == NOISE_OF_GROUPS ?
 		    "the bound is inside the interval: merge more members" :
-		    of->runs != NULL ?
+		    source == NOISE_OF_RUNS ?
 		    "the bound is inside the interval: record longer, or more runs" :
 		    "the bound is inside the interval: record longer";
 	return finding;
@@ -394,10 +383,7 @@ asserting_end(struct asserting *asserting)
 {
 	struct session *session = asserting->session;
 
-	free(asserting->functions);
-	free(asserting->place);
-	free(asserting->group_functions);
-	run_noise_free(&asserting->runs);
+	noise_free(&asserting->noise);
 	if (session->is_interactive)
 		return;
 	session->has_violated |= asserting->n_violated > 0;
@@ -407,71 +393,25 @@ asserting_end(struct asserting *asserting)
 int
 asserting_count(struct asserting *asserting, struct error *error)
 {
-	const struct sample_set *set = asserting->request.set;
+	const struct sample_set *runs = NULL;
+	size_t n_runs = 0;
 
-	/* What shares are of, and the groups. */
-	if (!asserting->has_whole) {
-		if (session_noise_request(asserting->session,
-		                          &asserting->request, error) != 0 ||
-		    amount_of_whole(&asserting->request, &asserting->whole,
-		                    error) != 0)
-			return -1;
-		asserting->noise = group_noise_of(&asserting->request);
-		asserting->has_whole = true;
-	}
-	if (asserting->functions != NULL)
+	if (asserting->is_counted)
 		return 0;
-	asserting->place = memory_array(names_count(set->names),
-	                                sizeof *asserting->place, error);
-	if (asserting->place == NULL)
+	if (session_noise_request(asserting->session, &asserting->request,
+	                          error) != 0)
 		return -1;
-	asserting->functions = amounts_of_functions(set,
-	    &asserting->n_functions, error);
-	if (asserting->functions == NULL)
-		return -1;
-	for (uint32_t i = 0; i < asserting->n_functions; i++)
-		asserting->place[asserting->functions[i].name] = i + 1;
 	if (asserting->n_runs > 1) {
-		size_t n;
-		const struct sample_set *sets = session_runs(asserting->session,
-		                                             &n, error);
-
-		/* What each run has of the functions. */
-		return sets == NULL ? -1 :
-		    run_noise_make(&asserting->runs, &asserting->request, sets,
-		                   n, asserting->whole, asserting->functions,
-		                   asserting->n_functions, error);
+		runs = session_runs(asserting->session, &n_runs, error);
+		if (runs == NULL)
+			return -1;
 	}
-	if (asserting->noise.groups == NULL)
-		return 0;
-	asserting->group_functions = group_noise_functions(&asserting->noise,
-	                                                   error);
-	return asserting->group_functions == NULL ? -1 : 0;
-}
-
-struct asserted
-asserting_function(const struct asserting *asserting,
-                   const struct function_amount *function, bool is_body)
-{
-	const uint32_t place = function->place;
-	struct asserted of = { .amount = is_body ? &function->body :
-		                   &function->inclusive };
-
-	if (asserting->group_functions != NULL)
-		of.groups = is_body ? &asserting->group_functions[place].body :
-		    &asserting->group_functions[place].inclusive;
-	if (asserting->runs.n > 0)
-		of.runs = is_body ? &asserting->runs.body[place] :
-		    &asserting->runs.inclusive[place];
-	return of;
-}
-
-static const struct function_amount *
-find_amount(const struct asserting *asserting, uint32_t name)
-{
-	const uint32_t place = asserting->place[name];
-
-	return place == 0 ? NULL : &asserting->functions[place - 1];
+	asserting->is_counted = noise_make(&asserting->noise,
+	                                   &asserting->request, runs, n_runs,
+	                                   error) == 0;
+	if (!asserting->is_counted)
+		noise_free(&asserting->noise);
+	return asserting->is_counted ? 0 : -1;
 }
 
 /* ---- rows ---- */
@@ -775,57 +715,21 @@ check_changes(struct asserting *asserting, const struct assertion *assertion,
 /* ---- values ---- */
 
 static int
-check_functions(struct asserting *asserting,
-                const struct assertion *assertion,
-                const struct claimed *claimed, struct error *error)
-{
-	for (size_t i = 0; i < claimed->n; i++) {
-		const struct function_amount *found = find_amount(asserting,
-		    claimed->names[i]);
-		const struct amount none = { 0 };
-		const struct asserted of = found == NULL ?
-		    (struct asserted){ .amount = &none } :
-		    asserting_function(asserting, found, assertion->view ==
-		                       ASSERT_BODY);
-		const struct asserting_finding finding = judge(asserting,
-		                                               assertion, &of);
-
-		if (add_finding(asserting, assertion, &finding,
-		                &claimed->names[i], 1, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-check_paths(struct asserting *asserting, const struct assertion *assertion,
-            const struct claimed *claimed, struct error *error)
+check_values(struct asserting *asserting, const struct assertion *assertion,
+             const struct claimed *claimed, struct error *error)
 {
 	for (size_t i = 0; i < claimed->n; i++) {
 		size_t n;
 		const uint32_t *path = claimed_path(claimed, i, &n);
-		const struct group_noise *noise = &asserting->noise;
-		struct amount amount;
-		struct group_hits groups;
-		struct run_spread runs;
-		struct asserted of = { .amount = &amount };
+		struct noisy_amount of;
 		struct asserting_finding finding;
 
-		if (amount_of_path(asserting->request.set, path, n, &amount,
-		                   error) != 0)
+		if (assertion->view != ASSERT_PATH)
+			noise_function(&asserting->noise, *path,
+			               assertion->view == ASSERT_BODY, &of);
+		else if (noise_path(&asserting->noise, path, n, &of,
+		                    error) != 0)
 			return -1;
-		if (noise->groups != NULL) {
-			of.groups = &groups;
-			if (group_noise_path(noise, path, n, &groups,
-			                     error) != 0)
-				return -1;
-		}
-		if (asserting->runs.n > 0) {
-			of.runs = &runs;
-			if (run_noise_path(&asserting->runs, path, n,
-			                   amount.sampled, &runs, error) != 0)
-				return -1;
-		}
 		finding = judge(asserting, assertion, &of);
 		if (add_finding(asserting, assertion, &finding, path, n,
 		                error) != 0)
@@ -838,10 +742,8 @@ static int
 check_claimed(struct asserting *asserting, const struct assertion *assertion,
               const struct claimed *claimed, struct error *error)
 {
-	if (assertion->is_change)
-		return check_changes(asserting, assertion, claimed, error);
-	return (assertion->view == ASSERT_PATH ? check_paths :
-	        check_functions)(asserting, assertion, claimed, error);
+	return (assertion->is_change ? check_changes :
+	        check_values)(asserting, assertion, claimed, error);
 }
 
 /*

@@ -76,17 +76,8 @@ struct asserting {
 	uint64_t for_members;		/* of how many members amounts are
 					 * shown and bounds are; n_members
 					 * until the caller says else */
-	struct function_amount *functions;	/* [n_functions], by place;
-						 * NULL: not counted yet */
-	uint32_t n_functions;
-	uint32_t *place;		/* [names] of each in these, from 1;
-					 * 0: it is not there */
-	struct sampled whole;		/* what shares are of */
-	bool has_whole;
-	/* Of a merged profile, if its groups are known; else groups is NULL. */
-	struct group_noise noise;
-	struct group_function *group_functions;	/* [n_functions], by place */
-	struct run_noise runs;		/* of several runs; else n is 0 */
+	struct noise noise;		/* after asserting_count */
+	bool is_counted;
 	uint64_t n_violated, n_undecided;
 };
 
@@ -101,26 +92,18 @@ int asserting_check(struct asserting *asserting,
 /* Leaves the session to know what a script found. */
 void asserting_end(struct asserting *asserting);
 
-/* All functions, counted once. */
+/* All functions and their noise, counted once. */
 int asserting_count(struct asserting *asserting, struct error *error);
-
-/* What is asserted of, and what is known of its noise besides sampling. */
-struct asserted {
-	const struct amount *amount;
-	const struct group_hits *groups;	/* of a merged profile, or NULL */
-	const struct run_spread *runs;		/* of several runs, or NULL */
-};
-
-/* A function's body, or it with its descendants; after asserting_count. */
-struct asserted asserting_function(const struct asserting *asserting,
-                                   const struct function_amount *function,
-                                   bool is_body);
 
 /*
  * An amount in hits with an interval of z standard errors; low and high are
  * NAN where groups or runs do not show it.
  */
 struct estimate asserting_hits(const struct asserting *asserting,
-                               const struct asserted *of, double z);
+                               const struct noisy_amount *of, double z);
+
+/* Whether a number decides by itself: nothing but the program made it. */
+bool asserting_is_exact(const struct asserting *asserting,
+                        const struct estimate *estimate);
 
 #endif

@@ -136,14 +136,6 @@ share(const struct explanation *explanation, uint64_t hits)
 	return measure_fraction(&explanation->measure, hits);
 }
 
-/* Whether hits are counts of samples, which have an error by chance. */
-static bool
-is_sampled(const struct sample_set *set)
-{
-	return set->flow == NULL && set->n_samples > 0 &&
-	    set->resource->counting == COUNTING_SAMPLED;
-}
-
 /* Of threads, one may have many hits a sample and another one each. */
 static uint64_t
 count_samples_left(const struct sample_set *set)
@@ -184,9 +176,7 @@ static bool
 explain_has_errors(const struct explanation *explanation)
 {
 	return explanation->measure.denominator > 0 &&
-	    (explanation->noise.groups != NULL ||
-	     (explanation->request->no_groups == NULL &&
-	      is_sampled(explanation->set)));
+	    noise_is_known(explanation->request);
 }
 
 /* Begins a finding, which is shown with its first row.  text: one line. */
@@ -254,7 +244,7 @@ make_error(const struct explanation *explanation, const uint32_t *path,
 		found = &hits;
 	}
 	deviation = found == NULL ? NAN :
-	    group_share_error(&explanation->noise, found);
+	    group_share_error(&explanation->noise, found->hits);
 	*cell = isnan(deviation) ? cell_unknown() : cell_percent(deviation);
 	return 0;
 }

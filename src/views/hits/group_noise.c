@@ -58,13 +58,12 @@ group_noise_functions(const struct group_noise *noise, struct error *error)
 }
 
 double
-group_share_error(const struct group_noise *noise,
-                  const struct group_hits *part)
+group_share_error(const struct group_noise *noise, const uint64_t *part)
 {
 	return jackknife_share_error(&(struct jackknife){
 		.n = noise->groups->n,
 		.members = noise->groups->members,
-		.part = part->hits,
+		.part = part,
 		.whole = noise->whole.hits,
 	});
 }
@@ -138,7 +137,7 @@ group_share_estimate(const struct group_noise *noise,
 {
 	double share = of_whole.hits == 0 ? 0 :
 	    (double)of_part.hits / (double)of_whole.hits;
-	double error = group_share_error(noise, part);
+	double error = group_share_error(noise, part->hits);
 	double t = group_noise_student_of(noise->groups->n, z);
 
 	if (isnan(error))

@@ -338,11 +338,11 @@ struct group_function *group_noise_functions(const struct group_noise *noise,
                                              struct error *error);
 
 /*
- * The standard error of the share of the whole; NAN if fewer than two groups
- * have hits of the part, so that it is unknown.
+ * The standard error of the share of the whole that the groups have part[n] of;
+ * NAN if fewer than two of them have hits of it, so that it is unknown.
  */
 double group_share_error(const struct group_noise *noise,
-                         const struct group_hits *part);
+                         const uint64_t *part);
 
 /*
  * That share, and the sum of the part's hits, with intervals that contain the
@@ -417,5 +417,68 @@ struct estimate run_hits_estimate(const struct run_spread *spread,
 struct estimate run_share_estimate(const struct run_spread *spread,
                                    struct sampled part, struct sampled whole,
                                    double z);
+
+/* ---- amount_noise.c ---- */
+
+/*
+ * How far off the numbers of a request may be, whatever makes them vary: chance
+ * in sampling; members of a merged profile that differ, by its random groups;
+ * runs that differ, if several are loaded.
+ */
+
+/*
+ * Whether the errors of its shares are known.  The request is one for noise
+ * (session_noise_request).
+ */
+bool noise_is_known(const struct view_request *request);
+
+enum noise_source { NOISE_OF_SAMPLING, NOISE_OF_GROUPS, NOISE_OF_RUNS };
+
+struct noise {
+	enum noise_source source;
+	const struct sample_set *set;
+	struct sampled whole;		/* what shares are of */
+	struct function_amount *functions;	/* [n_functions], by place */
+	uint32_t n_functions;
+	uint32_t *place;		/* [names] of each in these, from 1;
+					 * 0: it does not occur */
+	struct group_noise groups;
+	struct group_function *group_functions;	/* [n_functions], by place */
+	struct run_noise runs;
+};
+
+/*
+ * Counts all functions of a request for noise, which must outlive it.
+ * runs[n_runs]: those that were loaded, if there are several; else n_runs is 0.
+ * Call noise_free even if it fails.  O(nodes) for each run or group.
+ */
+int noise_make(struct noise *noise, const struct view_request *request,
+               const struct sample_set *runs, size_t n_runs,
+               struct error *error);
+void noise_free(struct noise *noise);
+
+/* An amount, with what its source of noise shows of it. */
+struct noisy_amount {
+	struct amount amount;
+	struct group_hits groups;	/* NOISE_OF_GROUPS */
+	struct run_spread runs;		/* NOISE_OF_RUNS */
+};
+
+/* A function's body, or it with its descendants; of any name. */
+void noise_function(const struct noise *noise, uint32_t name, bool is_body,
+                    struct noisy_amount *found);
+
+/* A path of n >= 1 names.  O(nodes) for each run or group. */
+int noise_path(const struct noise *noise, const uint32_t *path, size_t n,
+               struct noisy_amount *found, struct error *error);
+
+/*
+ * The hits and the share of the whole, with intervals of z standard errors;
+ * low and high are NAN where nothing shows them.
+ */
+struct estimate noise_hits(const struct noise *noise,
+                           const struct noisy_amount *of, double z);
+struct estimate noise_share(const struct noise *noise,
+                            const struct noisy_amount *of, double z);
 
 #endif

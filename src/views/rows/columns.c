@@ -23,14 +23,11 @@ columns_is_own(const struct shown_column *column)
 	return column->kind == SHOWN_HITS && column->left == 0;
 }
 
-/* Whether the errors of shares are known. */
+/* Whether shares are to have errors, and these are known. */
 static bool
 columns_has_errors(const struct view_request *request)
 {
-	if (!request->has_noise || request->no_groups != NULL)
-		return false;
-	return request->groups != NULL || (request->set->flow == NULL &&
-	    request->set->resource->counting == COUNTING_SAMPLED);
+	return request->has_noise && noise_is_known(request);
 }
 
 struct column_view
@@ -43,14 +40,14 @@ columns_of(const struct view_request *request, const struct measure *measure)
 		.has_error = columns_has_errors(request),
 		.shows_percent = request->n_shown > 0,
 		.samples = request->samples,
-		.groups = request->groups,
+		.groups = group_noise_of(request),
 	};
 	struct view_request other = *request;
 
-	if (view.groups != NULL)
-		view.first_group = request->n_columns - view.groups->n + 1;
+	if (request->groups != NULL)
+		view.first_group = request->n_columns - request->groups->n + 1;
 	for (size_t i = 0; (view.n_shown > 0 || view.samples > 0 ||
-	     view.groups != NULL) && i < request->n_columns; i++) {
+	     request->groups != NULL) && i < request->n_columns; i++) {
 		other.set = &request->columns[i];
 		view.measures[i + 1] = measure_of(&other);
 	}
@@ -376,23 +373,6 @@ columns_cells_before(const struct column_view *view, const uint64_t *values,
 	return make_cells(view, 0, view->own, values, cells);
 }
 
-/* The error of a merged profile's share; NAN: unknown. */
-static double
-group_error(const struct column_view *view, const uint64_t *values)
-{
-	uint64_t whole[FLEET_GROUPS];
-	const struct jackknife groups = {
-		.n = view->groups->n,
-		.members = view->groups->members,
-		.part = &values[view->first_group],
-		.whole = whole,
-	};
-
-	for (size_t g = 0; g < groups.n; g++)
-		whole[g] = view->measures[view->first_group + g].denominator;
-	return jackknife_share_error(&groups);
-}
-
 /* The error by the samples that the hits came in. */
 static double
 columns_sampling_error(const struct column_view *view, const uint64_t *values)
@@ -407,8 +387,9 @@ columns_sampling_error(const struct column_view *view, const uint64_t *values)
 static struct cell
 error_cell(const struct column_view *view, const uint64_t *values)
 {
-	double error = view->groups != NULL ? group_error(view, values) :
-	               columns_sampling_error(view, values);
+	double error = view->groups.groups == NULL ?
+	    columns_sampling_error(view, values) :
+	    group_share_error(&view->groups, &values[view->first_group]);
 
 	if (isnan(error))
 		return cell_unknown();

@@ -292,7 +292,7 @@ struct column_view {
 	bool has_error;			/* beside the own set's share */
 	bool shows_percent;		/* as hundredths, like that share */
 	size_t samples;			/* see view_request */
-	const struct fleet_groups *groups;	/* likewise */
+	struct group_noise groups;	/* groups is NULL: there are none */
 	size_t first_group;		/* the set of the first of them */
 };
 
