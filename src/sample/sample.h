@@ -109,11 +109,12 @@ int sample_events_drain(struct sample_events *events, sample_deliver *deliver,
                         void *context, struct error *error);
 
 /*
- * Waits for some milliseconds; if is_eager, only until there is a sample.
- * Returns early if a signal was handled.
+ * Waits for some milliseconds, or until a buffer is half full, a process ends
+ * (by its pidfd; -1: none) or a signal was handled.  Whether the process has
+ * ended.
  */
-void sample_events_wait(const struct sample_events *events, int timeout_ms,
-                        bool is_eager);
+bool sample_events_wait(const struct sample_events *events, int process,
+                        int timeout_ms);
 
 /* The events as the reader of perf.data knows them: event i is kind i. */
 const struct perf_events *sample_events_table(

@@ -30,8 +30,6 @@ enum {
 	SAMPLE_RING_PAGES = 128,	/* what every user may lock */
 	SAMPLE_RING_LEAST = 8,
 	SAMPLE_CPUS_MAX = 4096,
-	SAMPLE_EAGER_MAX = 64,	/* threads; with more, waking up this process
-				 * would cost them too much */
 };
 
 /*
@@ -88,7 +86,6 @@ struct sample_events {
 	size_t n_rings;
 	int *fds;			/* [n_fds] */
 	size_t n_fds, fds_capacity;
-	size_t n_threads;
 	unsigned char *bytes;		/* [n_bytes] records of this round */
 	size_t n_bytes, bytes_capacity;
 	struct sample_taken *taken;	/* [n_taken] */
@@ -299,7 +296,8 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	attr->sample_stack_user = SAMPLE_COPY;
 	attr->inherit = 1;
 	attr->inherit_thread = options->is_alone;
-	attr->wakeup_events = 1;
+	/* Only a buffer that is half full wakes this process. */
+	attr->watermark = 1;
 	if (options->starts_at_exec) {
 		attr->disabled = 1;
 		attr->enable_on_exec = 1;
@@ -465,10 +463,8 @@ sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
 		     i < events->options.n_kinds; i++)
 			number = sample_events_open_one(events, i, tid,
 			    &events->rings[k], error);
-	if (number == 0) {
-		events->n_threads++;
+	if (number == 0)
 		return 1;
-	}
 	while (events->n_fds > n_before)
 		close(events->fds[--events->n_fds]);
 	if (number == ESRCH)
@@ -565,19 +561,17 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 	return result;
 }
 
-void
-sample_events_wait(const struct sample_events *events, int timeout_ms,
-                   bool is_eager)
+bool
+sample_events_wait(const struct sample_events *events, int process,
+                   int timeout_ms)
 {
-	enum { POLLED_MAX = 1024 };
-	struct pollfd polled[POLLED_MAX];
+	struct pollfd polled[SAMPLE_CPUS_MAX + 1];
 	nfds_t n = 0;
 
-	if (is_eager && events->n_threads > SAMPLE_EAGER_MAX)
-		timeout_ms = 1;
-	else if (is_eager)
-		for (; n < events->n_rings && n < POLLED_MAX; n++)
-			polled[n] = (struct pollfd){ events->rings[n].owner,
-				POLLIN, 0 };
-	poll(polled, n, timeout_ms);
+	/* poll() passes over -1. */
+	polled[n++] = (struct pollfd){ process, POLLIN, 0 };
+	for (size_t i = 0; i < events->n_rings; i++)
+		polled[n++] = (struct pollfd){ events->rings[i].owner, POLLIN,
+			0 };
+	return poll(polled, n, timeout_ms) > 0 && polled[0].revents != 0;
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,13 +28,17 @@
 
 enum {
 	SAMPLER_NAME = 16,		/* of a thread, as the kernel has it */
-	SAMPLER_WAIT_MS = 20,
+	SAMPLER_WAIT_MS = 100,		/* between two looks at the buffers */
+	SAMPLER_WAIT_CHANGING_MS = 20,	/* while processes start, of which /proc
+					 * must tell before they are gone */
+	SAMPLER_WAIT_EAGER_MS = 4,	/* while stacks change before they are
+					 * read */
 	SAMPLER_ARGUMENTS_MAX = 65536,
 	SAMPLER_SCANS_MAX = 100,	/* of a process that starts threads all
 					 * the time */
 };
 
-#define SAMPLER_EAGER_NS UINT64_C(1000000000)	/* after a late read */
+#define SAMPLER_HURRY_NS UINT64_C(1000000000)	/* how long waits stay short */
 #define SAMPLER_MUCH_NS UINT64_C(50000000)	/* CPU time of a process that
 						 * should have a sample */
 #define SAMPLER_CHECK_NS UINT64_C(250000000)	/* between two looks at CPU
@@ -79,10 +84,11 @@ struct sampler {
 	struct sample_place *path;
 	size_t path_capacity;
 	uint64_t now_ns;		/* of the last record */
-	uint64_t eager_until_ns, next_check_ns;
+	uint64_t eager_until_ns, changing_until_ns, next_check_ns;
 	uint64_t lost;			/* records, not in any file yet */
 	uint64_t own_begin_ns;
 	uint32_t first;		/* process that was added first */
+	int first_fd;		/* its pidfd; -1: none */
 	uint32_t n_checks;
 	struct sampler_result result;
 };
@@ -581,8 +587,8 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 	                    &sample, error);
 	if (stack == NULL)
 		return -1;
-	if (stack->was_late)
-		sampler->eager_until_ns = sampler->now_ns + SAMPLER_EAGER_NS;
+	if (stack->is_partial && stack->why == CPPROFDATA_PARTIAL_LATE)
+		sampler->eager_until_ns = sampler->now_ns + SAMPLER_HURRY_NS;
 	n = sampler_make_path(sampler, process, stack, error);
 	if (n == 0)
 		return error->is_set ? -1 : 0;
@@ -627,6 +633,8 @@ sampler_take(void *context, const struct perf_record *record,
 		}
 		return 0;
 	case PERF_FORK:
+		sampler->changing_until_ns = sampler->now_ns +
+		    SAMPLER_HURRY_NS;
 		if (sampler_apply_task(sampler, record, error) != 0)
 			return -1;
 		break;
@@ -834,8 +842,10 @@ sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
 			return -1;
 	}
 	process = sampler_find_process(sampler, (uint32_t)pid);
-	if (sampler->first == 0)
+	if (sampler->first == 0) {
 		sampler->first = (uint32_t)pid;
+		sampler->first_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	}
 	if (process == NULL)
 		return error_set(error, "process %ld has just ended",
 		                 (long)pid);
@@ -856,6 +866,7 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	if (sampler == NULL)
 		return NULL;
 	sampler->options = options;
+	sampler->first_fd = -1;
 	sampler->own_begin_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID);
 	sampler->profile = profile_new(error);
 	sampler->modules = module_cache_new(&search, error);
@@ -890,6 +901,8 @@ sampler_free(struct sampler *sampler)
 		if (sampler->processes[i] != NULL)
 			sampler_remove_process(sampler, sampler->processes[i],
 			                       sampler->now_ns);
+	if (sampler->first_fd >= 0)
+		close(sampler->first_fd);
 	sample_events_free(sampler->events);
 	sample_walker_free(sampler->walker);
 	perf_machine_free(sampler->machine);
@@ -944,44 +957,39 @@ sampler_check(struct sampler *sampler)
 	}
 }
 
-/*
- * How long to wait for samples: so long that a processor's ring buffer, which
- * holds some sixty, is half full at the rate of CPU time.
- */
-static uint64_t
-sampler_wait_ms(const struct sampler *sampler)
+/* How long to wait for samples; what is left of the time, if that is less. */
+static int
+sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
+                uint64_t end_ns)
 {
-	enum { HALF_FULL = 30 };
-	const struct sample_resource *resource =
-	    &sampler->options->recording->resources[0];
-	const uint64_t ms = strcmp(resource->name, "cpu") == 0 ?
-	    HALF_FULL * resource->interval / 1000 : SAMPLER_WAIT_MS;
+	const int wait_ms = now_ns < sampler->eager_until_ns ?
+	    SAMPLER_WAIT_EAGER_MS : now_ns < sampler->changing_until_ns ?
+	    SAMPLER_WAIT_CHANGING_MS : SAMPLER_WAIT_MS;
 
-	return ms < 1 ? 1 : ms < SAMPLER_WAIT_MS ? ms : SAMPLER_WAIT_MS;
+	return (end_ns - now_ns) / 1000000 < (uint64_t)wait_ms ?
+	    (int)((end_ns - now_ns) / 1000000) + 1 : wait_ms;
 }
 
 int
 sampler_run(struct sampler *sampler, struct sampler_result *result,
             struct error *error)
 {
-	const uint64_t begin_ns = sampler_clock(CLOCK_MONOTONIC);
 	const uint64_t duration_ns = sampler->options->duration_ns;
+	const uint64_t end_ns = duration_ns == 0 ? UINT64_MAX :
+	    sampler_clock(CLOCK_MONOTONIC) + duration_ns;
 	int status = 0;
 
 	while (status == 0 && sampler->n_live > 0 && !interrupt_requested) {
 		const uint64_t now_ns = sampler_clock(CLOCK_MONOTONIC);
-		uint64_t wait_ms = sampler_wait_ms(sampler);
 
-		if ((duration_ns != 0 && now_ns - begin_ns >= duration_ns) ||
-		    (sampler->options->ends_with_first &&
-		     sampler_find_process(sampler, sampler->first) == NULL))
+		if (now_ns >= end_ns || (sampler->options->ends_with_first &&
+		    sampler_find_process(sampler, sampler->first) == NULL))
 			break;
-		if (duration_ns != 0 &&
-		    (begin_ns + duration_ns - now_ns) / 1000000 < wait_ms)
-			wait_ms = (begin_ns + duration_ns - now_ns) / 1000000 +
-			    1;
-		sample_events_wait(sampler->events, (int)wait_ms,
-		                   now_ns < sampler->eager_until_ns);
+		if (sample_events_wait(sampler->events, sampler->first_fd,
+		        sampler_wait_ms(sampler, now_ns, end_ns))) {
+			close(sampler->first_fd);
+			sampler->first_fd = -1;
+		}
 		status = sample_events_drain(sampler->events, sampler_take,
 		                             sampler, error);
 		if (status == 0 && now_ns >= sampler->next_check_ns) {
