@@ -365,6 +365,27 @@ def check_recursion(directory):
                  info['deepest_stack'] > 10000, (result.stderr, info))
 
 
+def check_growing(directory):
+    """Copies of stacks grow until what changes is in them."""
+    path = os.path.join(directory, 'growing')
+    with started(os.path.join(PROGRAMS, 'target'), 'wander',
+                 '2500') as process:
+        before = cpu_seconds(process.pid)
+        result = record('-F', '1000', '-o', path, '-p', str(process.pid))
+        process.communicate()
+    info = view(path, 'info')
+    late = info['tallies'].get(
+        'stacks incomplete: changed before all was read', 0)
+    # With copies of one size, most of them are.
+    claims.check('copies grow until deep stacks that change come whole',
+                 result.returncode == 0 and process.returncode == 3 and
+                 late < 0.25 * info['samples'], (result.stderr, info))
+    # No sample counts twice while threads have both kinds of event.
+    claims.check('meanwhile each sample counts once',
+                 0.8 < info['samples'] / 1000 / (2.5 - before + 0.05) < 1.2,
+                 (before, info))
+
+
 # ---- ends ----
 
 def check_ends(directory):
@@ -507,6 +528,7 @@ def main():
             check_started_outside(directory)
             check_names(directory)
             check_recursion(directory)
+            check_growing(directory)
             check_ends(directory)
     claims.end()
 

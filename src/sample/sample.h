@@ -100,6 +100,15 @@ int sample_events_add(struct sample_events *events, pid_t tid,
                       struct error *error);
 
 /*
+ * Makes copies of stacks larger: sample_events_grow, then sample_events_add for
+ * all threads again, then sample_events_grown with whether all could be added;
+ * those that ended meanwhile could.  Between these calls and afterwards, what
+ * is counted is counted once.  grow returns false if copies cannot be larger.
+ */
+bool sample_events_grow(struct sample_events *events);
+void sample_events_grown(struct sample_events *events, bool has_all);
+
+/*
  * Delivers all records that the kernel has written so far, in the order of
  * time.  0, or -1 as soon as `deliver` returns that.
  */

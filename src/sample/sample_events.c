@@ -5,6 +5,12 @@
  * happens.  So the buffer stays when sampled threads end, and polling it does
  * not report their end.  Descriptors of ended threads stay open: what their
  * events' heirs count is written through them.
+ *
+ * The size of a copy cannot be changed.  To make copies larger, all threads get
+ * new events, a generation of them.  Both generations count for a while, and
+ * records are taken of the old one up to a moment and of the new one from then
+ * on.  A thread that is started meanwhile may inherit new events besides having
+ * its own; then only its own count.
  */
 /* Before perf_data.h, whose marks of call chains have the same names. */
 #include <linux/perf_event.h>
@@ -27,7 +33,11 @@
 
 enum {
 	SAMPLE_COPY = 8192,		/* bytes of a stack that are copied */
+	SAMPLE_COPY_MAX = 61440,	/* a record has 64 KiB at most */
+	SAMPLE_GENERATIONS = 4,
 	SAMPLE_RING_PAGES = 128,	/* what every user may lock */
+	SAMPLE_RING_PAGES_ROOT = 512,	/* on few processors */
+	SAMPLE_CPUS_FEW = 16,
 	SAMPLE_RING_LEAST = 8,
 	SAMPLE_CPUS_MAX = 4096,
 };
@@ -77,6 +87,18 @@ struct sample_taken {
 	size_t begin;		/* in the bytes taken */
 };
 
+/* The thread that an event was opened for. */
+struct sample_owner {
+	pid_t tid;
+	unsigned generation;
+};
+
+/* A thread that has events of its own. */
+struct sample_opened {
+	unsigned generation;	/* of the newest */
+	uint64_t time_ns;	/* when they were opened; 0: it has ended */
+};
+
 struct sample_events {
 	struct sample_events_options options;
 	bool sees_kernel;
@@ -86,6 +108,19 @@ struct sample_events {
 	size_t n_rings;
 	int *fds;			/* [n_fds] */
 	size_t n_fds, fds_capacity;
+	size_t n_old;			/* while both generations are open:
+					 * those of the old one, the first */
+	bool cannot_grow;
+	uint32_t copy;			/* bytes of a stack that are copied */
+	unsigned generation;		/* of the newest events */
+	uint64_t begin_ns[SAMPLE_GENERATIONS + 1];	/* records of each are
+							 * taken from here to
+							 * the next one's */
+	struct sample_owner *owners;	/* by number in table.ids */
+	size_t owners_capacity;
+	struct id_table tids;		/* their numbers index: */
+	struct sample_opened *opened;
+	size_t opened_capacity;
 	unsigned char *bytes;		/* [n_bytes] records of this round */
 	size_t n_bytes, bytes_capacity;
 	struct sample_taken *taken;	/* [n_taken] */
@@ -216,9 +251,12 @@ sample_events_explain(int number, struct text_buffer *text)
 
 /* Maps as large a buffer as the user may lock. */
 static bool
-sample_ring_map(struct sample_ring *ring, size_t page_size)
+sample_ring_map(struct sample_ring *ring, size_t page_size, long n_cpus)
 {
-	for (size_t pages = SAMPLE_RING_PAGES; pages >= SAMPLE_RING_LEAST;
+	const size_t most = geteuid() == 0 && n_cpus <= SAMPLE_CPUS_FEW ?
+	    SAMPLE_RING_PAGES_ROOT : SAMPLE_RING_PAGES;
+
+	for (size_t pages = most; pages >= SAMPLE_RING_LEAST;
 	     pages /= 2) {
 		void *at = mmap(NULL, (pages + 1) * page_size, PROT_READ |
 		                PROT_WRITE, MAP_SHARED, ring->owner, 0);
@@ -255,7 +293,7 @@ sample_events_open_rings(struct sample_events *events, struct error *error)
 		number = ring->owner < 0 ? errno : 0;
 		if (number == ENODEV)
 			continue;	/* the processor is off */
-		if (number == 0 && !sample_ring_map(ring, page_size)) {
+		if (number == 0 && !sample_ring_map(ring, page_size, n)) {
 			number = errno;
 			close(ring->owner);
 			error_set(error, "no memory for the samples of a "
@@ -293,12 +331,12 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	attr->exclude_callchain_user = 1;
 	attr->exclude_callchain_kernel = attr->exclude_kernel;
 	attr->sample_regs_user = SAMPLE_REGISTERS;
-	attr->sample_stack_user = SAMPLE_COPY;
+	attr->sample_stack_user = events->copy;
 	attr->inherit = 1;
 	attr->inherit_thread = options->is_alone;
 	/* Only a buffer that is half full wakes this process. */
 	attr->watermark = 1;
-	if (options->starts_at_exec) {
+	if (options->starts_at_exec && events->generation == 0) {
 		attr->disabled = 1;
 		attr->enable_on_exec = 1;
 	}
@@ -324,6 +362,8 @@ sample_events_new(const struct sample_events_options *options,
 		return NULL;
 	events->options = *options;
 	events->sees_kernel = true;
+	events->copy = SAMPLE_COPY;
+	events->begin_ns[1] = UINT64_MAX;
 	for (unsigned i = 0; i < options->n_kinds; i++) {
 		sample_events_fill_attr(events, i, &events->attrs[i]);
 		perf_events_add(&events->table, (const unsigned char *)
@@ -390,6 +430,9 @@ sample_events_free(struct sample_events *events)
 		       page_size);
 		close(events->rings[i].owner);
 	}
+	free(events->owners);
+	id_table_free(&events->tids);
+	free(events->opened);
 	free(events->bytes);
 	free(events->taken);
 	perf_events_free(&events->table);
@@ -445,28 +488,75 @@ sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->owner) != 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
 		return errno;
-	return perf_events_add_id(&events->table, id, i, error) == 0 ? 0 :
-	    ENOMEM;
+	if (perf_events_add_id(&events->table, id, i, error) != 0 ||
+	    memory_grow(&events->owners, &events->owners_capacity,
+	                events->table.ids.n, sizeof *events->owners,
+	                error) != 0)
+		return ENOMEM;
+	events->owners[id_table_find(&events->table.ids, id)] =
+	    (struct sample_owner){ tid, events->generation };
+	return 0;
 }
 
-int
-sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
+static uint64_t
+sample_events_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Notes that a thread has events of its own. */
+static int
+sample_events_note(struct sample_events *events, pid_t tid,
+                   struct error *error)
+{
+	const uint32_t number = id_table_add(&events->tids, (uint64_t)tid,
+	                                     error);
+
+	if (number == NO_ID ||
+	    memory_grow(&events->opened, &events->opened_capacity,
+	                (size_t)number + 1, sizeof *events->opened,
+	                error) != 0)
+		return -1;
+	events->opened[number] = (struct sample_opened){
+		events->generation, sample_events_clock()
+	};
+	return 0;
+}
+
+/* Opens all events of a thread; an errno. */
+static int
+sample_events_open_thread(struct sample_events *events, pid_t tid,
+                          struct error *error)
 {
 	const size_t n_before = events->n_fds;
-	struct text_buffer why = { 0 };
 	int number = 0;
 
-	if (events->n_rings == 0 && sample_events_open(events, error) != 0)
-		return -1;
 	for (size_t k = 0; number == 0 && k < events->n_rings; k++)
 		for (unsigned i = 0; number == 0 &&
 		     i < events->options.n_kinds; i++)
 			number = sample_events_open_one(events, i, tid,
 			    &events->rings[k], error);
+	if (number == 0 && sample_events_note(events, tid, error) != 0)
+		number = ENOMEM;
+	while (number != 0 && events->n_fds > n_before)
+		close(events->fds[--events->n_fds]);
+	return number;
+}
+
+int
+sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
+{
+	struct text_buffer why = { 0 };
+	int number;
+
+	if (events->n_rings == 0 && sample_events_open(events, error) != 0)
+		return -1;
+	number = sample_events_open_thread(events, tid, error);
 	if (number == 0)
 		return 1;
-	while (events->n_fds > n_before)
-		close(events->fds[--events->n_fds]);
 	if (number == ESRCH)
 		return 0;
 	sample_events_explain(number, &why);
@@ -475,13 +565,100 @@ sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
 	return -1;
 }
 
+/* ---- larger copies ---- */
+
+bool
+sample_events_grow(struct sample_events *events)
+{
+	if (events->cannot_grow || events->n_rings == 0 ||
+	    events->generation + 1 >= SAMPLE_GENERATIONS)
+		return false;
+	events->generation++;
+	events->begin_ns[events->generation] = UINT64_MAX;
+	events->begin_ns[events->generation + 1] = UINT64_MAX;
+	events->copy = events->copy * 2 < SAMPLE_COPY_MAX ? events->copy * 2 :
+	    SAMPLE_COPY_MAX;
+	for (unsigned i = 0; i < events->options.n_kinds; i++) {
+		events->attrs[i].sample_stack_user = events->copy;
+		events->attrs[i].disabled = 0;
+		events->attrs[i].enable_on_exec = 0;
+	}
+	events->n_old = events->n_fds;
+	return true;
+}
+
+void
+sample_events_grown(struct sample_events *events, bool has_all)
+{
+	const size_t n_new = events->n_fds - events->n_old;
+
+	/* Then the old ones go on, and nothing is ever taken of the new. */
+	events->cannot_grow = !has_all;
+	while (!has_all && events->n_fds > events->n_old)
+		close(events->fds[--events->n_fds]);
+	if (!has_all)
+		return;
+	events->begin_ns[events->generation] = sample_events_clock();
+	for (size_t i = 0; i < events->n_old; i++)
+		close(events->fds[i]);
+	memmove(events->fds, events->fds + events->n_old,
+	        n_new * sizeof *events->fds);
+	events->n_fds = n_new;
+}
+
 /* ---- records ---- */
+
+/*
+ * Whether a record is of the generation that counts at its time and, of a
+ * thread with events of its own, of these.
+ */
+static bool
+sample_events_counts(struct sample_events *events,
+                     const struct perf_record *record, uint64_t time)
+{
+	const bool is_sample = record->type == PERF_SAMPLE;
+	const size_t least = PERF_HEADER_SIZE + (is_sample ? 16 : 8);
+	const struct sample_owner *owner;
+	struct sample_opened *opened;
+	uint32_t number, tid;
+
+	if (events->generation == 0 || record->type == PERF_LOST ||
+	    record->size < least)
+		return true;
+	number = id_table_find(&events->table.ids, perf_number_at(
+	    record->bytes + (is_sample ? PERF_HEADER_SIZE :
+	                     record->size - 8)));
+	if (number == NO_ID)
+		return true;
+	owner = &events->owners[number];
+	if (time < events->begin_ns[owner->generation] ||
+	    time >= events->begin_ns[owner->generation + 1])
+		return false;
+	if (!is_sample && record->type != PERF_FORK)
+		return true;
+	/* Of a sample { id, pid, tid }, of a new thread { pid, ppid, tid }. */
+	memcpy(&tid, record->bytes + PERF_HEADER_SIZE + (is_sample ? 12 : 8),
+	       sizeof tid);
+	number = id_table_find(&events->tids, tid);
+	opened = number == NO_ID ? NULL : &events->opened[number];
+	if (opened == NULL || opened->time_ns == 0)
+		return true;
+	/* A new thread that has the number of one that has ended. */
+	if (!is_sample && time > opened->time_ns)
+		opened->time_ns = 0;
+	return !is_sample || opened->generation != owner->generation ||
+	    owner->tid == (pid_t)tid;
+}
 
 /* Keeps a copy of a record. */
 static int
 sample_events_take(struct sample_events *events,
                    const struct perf_record *record, struct error *error)
 {
+	const uint64_t time = perf_events_time(&events->table, record);
+
+	if (!sample_events_counts(events, record, time))
+		return 0;
 	if (memory_grow(&events->taken, &events->taken_capacity,
 	                events->n_taken + 1, sizeof *events->taken,
 	                error) != 0 ||
@@ -490,7 +667,7 @@ sample_events_take(struct sample_events *events,
 		return -1;
 	memcpy(events->bytes + events->n_bytes, record->bytes, record->size);
 	events->taken[events->n_taken++] = (struct sample_taken){
-		perf_events_time(&events->table, record), events->n_bytes
+		time, events->n_bytes
 	};
 	events->n_bytes += record->size;
 	return 0;

@@ -33,6 +33,7 @@ enum {
 					 * must tell before they are gone */
 	SAMPLER_WAIT_EAGER_MS = 4,	/* while stacks change before they are
 					 * read */
+	SAMPLER_LATE_MAX = 5,		/* stacks, before copies grow */
 	SAMPLER_ARGUMENTS_MAX = 65536,
 	SAMPLER_SCANS_MAX = 100,	/* of a process that starts threads all
 					 * the time */
@@ -53,6 +54,8 @@ struct sampler_thread {
 	struct sampler_process *process;
 	struct sampler_thread *next;	/* of the process */
 	struct sample_thread *record;	/* NULL: no sample yet */
+	unsigned n_grown;		/* how often copies had grown when it
+					 * got its events */
 };
 
 struct sampler_process {
@@ -89,6 +92,9 @@ struct sampler {
 	uint64_t own_begin_ns;
 	uint32_t first;		/* process that was added first */
 	int first_fd;		/* its pidfd; -1: none */
+	unsigned n_late;	/* stacks that changed before they were read,
+				 * since copies grew */
+	unsigned n_grown;	/* how often they have */
 	uint32_t n_checks;
 	struct sampler_result result;
 };
@@ -587,8 +593,10 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 	                    &sample, error);
 	if (stack == NULL)
 		return -1;
-	if (stack->is_partial && stack->why == CPPROFDATA_PARTIAL_LATE)
+	if (stack->is_partial && stack->why == CPPROFDATA_PARTIAL_LATE) {
 		sampler->eager_until_ns = sampler->now_ns + SAMPLER_HURRY_NS;
+		sampler->n_late++;
+	}
 	n = sampler_make_path(sampler, process, stack, error);
 	if (n == 0)
 		return error->is_set ? -1 : 0;
@@ -970,6 +978,42 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
 	    (int)((end_ns - now_ns) / 1000000) + 1 : wait_ms;
 }
 
+/*
+ * Makes copies of stacks larger.  Threads that are started meanwhile are known
+ * after the records have been taken.
+ */
+static int
+sampler_grow(struct sampler *sampler, struct error *error)
+{
+	struct error why = { 0 };
+	bool has_all = true, found = true;
+	int status = 0;
+
+	sampler->n_late = 0;
+	if (!sample_events_grow(sampler->events))
+		return 0;
+	sampler->n_grown++;
+	for (int i = 0; status == 0 && has_all && found &&
+	     i < SAMPLER_SCANS_MAX; i++) {
+		found = false;
+		for (uint32_t k = 0; has_all && k < sampler->tids.n; k++) {
+			struct sampler_thread *thread = sampler->threads[k];
+
+			if (thread == NULL ||
+			    thread->n_grown == sampler->n_grown)
+				continue;
+			thread->n_grown = sampler->n_grown;
+			found = true;
+			has_all = sample_events_add(sampler->events,
+			    (pid_t)thread->tid, &why) >= 0;
+		}
+		status = sample_events_drain(sampler->events, sampler_take,
+		                             sampler, error);
+	}
+	sample_events_grown(sampler->events, has_all && !found);
+	return status;
+}
+
 int
 sampler_run(struct sampler *sampler, struct sampler_result *result,
             struct error *error)
@@ -992,6 +1036,8 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 		}
 		status = sample_events_drain(sampler->events, sampler_take,
 		                             sampler, error);
+		if (status == 0 && sampler->n_late >= SAMPLER_LATE_MAX)
+			status = sampler_grow(sampler, error);
 		if (status == 0 && now_ns >= sampler->next_check_ns) {
 			sampler_check(sampler);
 			sampler->next_check_ns = now_ns + SAMPLER_CHECK_NS;

@@ -47,6 +47,43 @@ run_spin(long ms)
 	return 3;
 }
 
+/*
+ * Goes down and up all the time, some 60 frames of 500 bytes deep, so that
+ * outer frames are others a little later.
+ */
+static NOINLINE void
+wander(int depth, unsigned choice)
+{
+	volatile char frame[400];
+
+	frame[0] = (char)depth;
+	for (int i = 0; depth == 0 && i < 100; i++)
+		sink++;
+	if (depth > 0)
+		wander(depth - 1, choice * 1103515245 + 12345);
+	if (depth > 0 && (choice >> 16 & 7) == 0)
+		wander(depth - 1, choice * 22695477 + 1);
+	sink += (unsigned)frame[0];
+}
+
+static int
+run_wander(long ms)
+{
+	struct timespec now;
+	uint64_t end_ns = 0, now_ns = 0;
+
+	for (unsigned i = 0; now_ns <= end_ns; i++) {
+		wander(60, i * 7919);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+		now_ns = (uint64_t)now.tv_sec * 1000000000 +
+		    (uint64_t)now.tv_nsec;
+		if (i == 0)
+			end_ns = now_ns + (uint64_t)ms * 1000000;
+	}
+	puts("wandered");
+	return 3;
+}
+
 static void *
 recurse_in_thread(void *depth)
 {
@@ -482,6 +519,7 @@ static const struct {
 } modes[] = {
 	{ "spin", run_spin },
 	{ "recursion", run_recursion },
+	{ "wander", run_wander },
 	{ "threads", run_threads },
 	{ "ends", run_ends },
 	{ "fork", run_fork },
