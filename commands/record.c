@@ -529,9 +529,9 @@ record(struct session *session, const struct record_options *options,
 	struct attach attach = { 0 };
 	int result;
 
-	if (options->processes == NULL)
+	if (!attach_is_wanted(options))
 		return record_as(session, options, NULL, error);
-	result = attach_find(&attach, options->processes, error);
+	result = attach_find(&attach, options, error);
 	if (result == 0)
 		result = record_as(session, options, &attach, error);
 	attach_free(&attach);
@@ -590,11 +590,11 @@ start_list(struct table *table)
 
 /* What can be sampled of processes that run already. */
 static int
-record_list_outside(const char *processes, struct table *table,
-                    struct error *error)
+record_list_outside(const struct record_options *options,
+                    struct table *table, struct error *error)
 {
 	struct attach attach = { 0 };
-	int result = attach_find(&attach, processes, error);
+	int result = attach_find(&attach, options, error);
 
 	attach_free(&attach);
 	start_list(table);
@@ -643,8 +643,8 @@ record_run(struct session *session, const struct arguments *arguments,
 	}
 	if (options.wants_help)
 		return help_describe(&command_record, table, error);
-	if (options.wants_list && options.processes != NULL)
-		return record_list_outside(options.processes, table, error);
+	if (options.wants_list && attach_is_wanted(&options))
+		return record_list_outside(&options, table, error);
 	if (options.wants_list)
 		return record_list(table, error);
 	return record(session, &options, error);
@@ -690,6 +690,11 @@ const struct command command_record = {
 	    "context-switches and the processor's events. In containers perf "
 	    "events are mostly forbidden; the message says what allows "
 	    "them.\n\n"
+	    "-a samples all processes of the machine and the kernel's own "
+	    "threads, which needs root or kernel.perf_event_paranoid 0 or "
+	    "less. --cgroup samples the processes that a cgroup has when the "
+	    "recording begins, and all that they start: those of a "
+	    "container, say. processes shows what each program used.\n\n"
 	    "Code that a JIT compiler makes at run time has names if the "
 	    "runtime writes them: node --perf-basic-prof "
 	    "--interpreted-frames-native-stack, java "

@@ -354,6 +354,99 @@ def check_names(directory):
                  'of 1 process' in result.stderr, result)
 
 
+def programs(path):
+    """Hits of each program of a recording."""
+    return {row['program']: row['hits']
+            for row in view(path, 'processes')['rows']}
+
+
+def check_cgroup(directory):
+    """A cgroup is its files cgroup.procs, here and below."""
+    cgroup = os.path.join(directory, 'group')
+    os.makedirs(os.path.join(cgroup, 'below'))
+    path = os.path.join(directory, 'group-recording')
+    spin = os.path.join(PROGRAMS, 'target')
+    brief = os.path.join(directory, 'not-in-it')
+    shutil.copy(spin, brief)
+    with started(spin, 'spin', '60000') as first, \
+            started('sh', '-c', 'while :; do i=0; while [ $i -lt 20000 ]; '
+                    f'do i=$((i+1)); done; {spin} spin 100 >/dev/null; '
+                    'done') as second, started(brief, 'spin', '60000'):
+        for place, process in ('cgroup.procs', first), \
+                ('below/cgroup.procs', second):
+            with open(os.path.join(cgroup, place), 'w') as file:
+                file.write(f'{process.pid}\n')
+        result = record('-o', path, '--cgroup', cgroup, '--for', '1.5s')
+        found = programs(path)
+        claims.check('--cgroup samples its processes and what they start, '
+                     'and no others',
+                     result.returncode == 0 and len(files(path)) >= 3 and
+                     'target' in found and 'not-in-it' not in found,
+                     (result.stderr, found, files(path)))
+    result = record('--cgroup', os.path.join(directory, 'nothing'))
+    claims.check('--cgroup without processes says what is expected',
+                 result.returncode != 0 and
+                 '/sys/fs/cgroup' in result.stderr, result.stderr)
+
+
+def check_machine(directory):
+    claim = '-a samples all that runs, and says which program used what'
+    with tempfile.TemporaryDirectory() as shared:
+        os.chmod(shared, 0o777)
+        path = os.path.join(shared, 'r')
+        if os.geteuid() == 0:
+            shutil.copy(CPPROF, shared)
+            result = record('-a', '--for', '1s', '-o', path, user=NOBODY,
+                            cpprof=os.path.join(shared,
+                                                os.path.basename(CPPROF)))
+            with open('/proc/sys/kernel/perf_event_paranoid') as file:
+                forbidden = int(file.read()) > 0
+            claims.check('-a says what an ordinary user needs',
+                         not forbidden or (result.returncode == 1 and
+                                           'root' in result.stderr),
+                         result.stderr)
+    if os.geteuid() != 0:
+        claims.skip(claim, 'only root may')
+        return
+    path = os.path.join(directory, 'machine')
+    names = ['one-program', 'two-program']
+    for name in names:
+        shutil.copy(os.path.join(PROGRAMS, 'target'),
+                    os.path.join(directory, name))
+    with started(os.path.join(directory, names[0]), 'spin', '60000') as one, \
+            started(os.path.join(directory, names[1]), 'spin',
+                    '60000') as two:
+        recorder = subprocess.Popen(
+            [CPPROF, 'record', '--no-prompt', '-o', path, '-a', '--for',
+             '2s'], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True)
+        before = [cpu_seconds(process.pid) for process in (one, two)]
+        while not (os.path.isdir(path) and files(path)):
+            time.sleep(0.05)
+        late = subprocess.run([os.path.join(PROGRAMS, 'target'), 'spin',
+                               '300'], stdout=subprocess.DEVNULL)
+        said = recorder.communicate(timeout=PATIENCE)[1]
+        used = [cpu_seconds(process.pid) - start
+                for process, start in zip((one, two), before)]
+    found = programs(path)
+    main = view(path, 'functions 1000', 'narrow process one-program')
+    # cpprof takes time for names, too, in which these run on.
+    hits_of = [found.get(name, 0) for name in names]
+    wanted = used[0] / sum(used)
+    got = hits_of[0] / max(1, sum(hits_of))
+    error = 5 * math.sqrt(wanted * (1 - wanted) / max(1, sum(hits_of))) + 0.1
+    claims.check(claim, recorder.returncode == 0 and late.returncode == 3 and
+                 min(hits_of) > 20 and abs(got - wanted) < error and
+                 sum(hits_of) * 0.004 < 1.1 * sum(used) and
+                 found.get('target', 0) > 5 and
+                 f'cpprofdata.{recorder.pid}' not in files(path),
+                 (said, found, used))
+    claims.check('-a: programs that ran before have whole stacks',
+                 any(row['path'][0] == 'main' and
+                     row['hits'] > 0.9 * found['one-program']
+                     for row in main['rows']), main['rows'][:9])
+
+
 def check_recursion(directory):
     path = os.path.join(directory, 'recursion')
     with started(os.path.join(PROGRAMS, 'target'), 'recursion',
@@ -484,6 +577,9 @@ def check_refusals():
                           (['--for', '1s', 'true'], 'only with -p'),
                           (['-p', '1', '--repeat', '2'], '--repeat'),
                           (['-p', '1', '--for', 'x'], 'expected a time'),
+                          (['-a', '--for', '1s', 'true'], 'no program'),
+                          (['-p', '1', '-a'], 'one of'),
+                          (['-a', '--no-children'], 'all processes'),
                           (['-p', str(os.getpid()), '-r', 'alloc-bytes'],
                            'outside')):
         result = record(*words)
@@ -527,6 +623,8 @@ def main():
             check_short_threads(directory)
             check_started_outside(directory)
             check_names(directory)
+            check_cgroup(directory)
+            check_machine(directory)
             check_recursion(directory)
             check_growing(directory)
             check_ends(directory)

@@ -70,6 +70,8 @@ struct sample_events_options {
 		uint64_t interval;	/* in gticks */
 	} kinds[CPPROFDATA_MAX_RESOURCES];
 	bool is_alone;		/* child processes are not sampled */
+	bool is_system;		/* whatever runs is sampled: -1 is added in
+				 * place of threads */
 	bool starts_at_exec;	/* events count from the thread's next exec */
 };
 
@@ -316,6 +318,12 @@ struct sampler;
 struct sampler *sampler_new(const struct sampler_options *options,
                             struct error *error);
 void sampler_free(struct sampler *sampler);
+
+/*
+ * Begins to sample whatever runs, but this process (is_system).  Processes that
+ * run already are to be added afterwards, so that their code is known.
+ */
+int sampler_add_system(struct sampler *sampler, struct error *error);
 
 /* Begins to sample all threads of a process. */
 int sampler_add(struct sampler *sampler, pid_t pid, struct error *error);

@@ -332,8 +332,9 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	attr->exclude_callchain_kernel = attr->exclude_kernel;
 	attr->sample_regs_user = SAMPLE_REGISTERS;
 	attr->sample_stack_user = events->copy;
-	attr->inherit = 1;
+	attr->inherit = !options->is_system;
 	attr->inherit_thread = options->is_alone;
+	attr->exclude_idle = options->is_system;
 	/* Only a buffer that is half full wakes this process. */
 	attr->watermark = 1;
 	if (options->starts_at_exec && events->generation == 0) {
@@ -539,7 +540,8 @@ sample_events_open_thread(struct sample_events *events, pid_t tid,
 		     i < events->options.n_kinds; i++)
 			number = sample_events_open_one(events, i, tid,
 			    &events->rings[k], error);
-	if (number == 0 && sample_events_note(events, tid, error) != 0)
+	if (number == 0 && tid > 0 &&
+	    sample_events_note(events, tid, error) != 0)
 		number = ENOMEM;
 	while (number != 0 && events->n_fds > n_before)
 		close(events->fds[--events->n_fds]);
@@ -559,8 +561,18 @@ sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
 		return 1;
 	if (number == ESRCH)
 		return 0;
+	if (tid < 0 && number == EACCES)
+		return error_set(error, "the whole machine is sampled only for "
+		                 "root, and where "
+		                 "kernel.perf_event_paranoid is 0 or less: run "
+		                 "cpprof as root, or sample your own processes "
+		                 "with -p");
 	sample_events_explain(number, &why);
-	error_set(error, "thread %ld: %s", (long)tid, text_string(&why));
+	if (tid < 0)
+		error_set(error, "the whole machine: %s", text_string(&why));
+	else
+		error_set(error, "thread %ld: %s", (long)tid,
+		          text_string(&why));
 	text_free(&why);
 	return -1;
 }

@@ -350,6 +350,9 @@ sample_walk(struct sample_walker *walker, const struct perf_attr *attr,
 	walker->n_slots = 0;
 	if (sample_walk_kernel(walker, sample, error) != 0)
 		return NULL;
+	/* A thread of the kernel has no other frames. */
+	if (sample->abi == 0 && stack->n > 0)
+		return stack;
 	if (!perf_frame_begin(attr, sample, &frame)) {
 		sample_stack_end(stack, CPPROFDATA_PARTIAL_BAD_STACK);
 		return stack;

@@ -277,6 +277,9 @@ sampler_begin_file(struct sampler *sampler, struct sampler_process *process,
 	if (executable[0] == '\0')	/* it has ended */
 		snprintf(executable, sizeof executable, "%s",
 		         sampler_program_path(sampler, process->pid));
+	if (executable[0] == '\0' && process->threads != NULL)
+		snprintf(executable, sizeof executable, "%s",
+		         process->threads->name);
 	sampler_read_link(process->pid, "cwd", directory, sizeof directory);
 	facts.arguments_size = sampler_read_file(process->pid, "cmdline",
 	    arguments, SAMPLER_ARGUMENTS_MAX);
@@ -304,7 +307,10 @@ sampler_charge_unseen(struct sampler *sampler, struct sampler_process *process)
 	uint64_t interval_ns, seen_ns, hits;
 	struct sampler_thread *thread = process->threads;
 
-	if (thread == NULL || strcmp(recording->resources[0].name, "cpu") != 0)
+	/* Of the whole machine, samples are by processor: a process may have
+	 * none by chance. */
+	if (thread == NULL || sampler->options->events.is_system ||
+	    strcmp(recording->resources[0].name, "cpu") != 0)
 		return;
 	interval_ns = recording->resources[0].interval * 1000;
 	/* What each thread has used on each processor since its last sample
@@ -566,6 +572,9 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 		sampler->lost++;
 		return 0;
 	}
+	if (sampler->options->events.is_system &&
+	    sample.pid == (uint32_t)getpid())
+		return 0;
 	/* Before Linux 5.13, child processes inherit the events. */
 	if (sampler->options->events.is_alone &&
 	    sampler_find_process(sampler, sample.pid) == NULL)
@@ -694,15 +703,36 @@ sampler_apply_map(struct sampler *sampler, uint32_t pid, uint16_t misc,
 	return perf_machine_apply(sampler->machine, &record, error);
 }
 
+/* The module of a file that is mapped already and has a build-id, or NULL. */
+static const struct module *
+sampler_find_module(const struct sampler *sampler, const char *path)
+{
+	for (uint32_t i = 0; i < sampler->profile->n_modules; i++) {
+		const struct module *module = &sampler->profile->modules[i];
+
+		if (module->build_id_size > 0 &&
+		    strcmp(module->path, path) == 0)
+			return module;
+	}
+	return NULL;
+}
+
 static int
 sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
                       const struct memory_mapping *mapping,
                       struct error *error)
 {
+	const struct module *known = sampler_find_module(sampler,
+	                                                 mapping->path);
 	unsigned char id[BUILD_ID_MAX];
 	struct elf_file file;
 	size_t id_size = 0;
 
+	/* Most processes have the same libraries. */
+	if (known != NULL)
+		return sampler_apply_map(sampler, pid, PERF_MODE_USER, mapping,
+		                         known->build_id,
+		                         known->build_id_size, error);
 	if (mapping->path[0] == '/' &&
 	    elf_file_open(&file, mapping->path) == ELF_FILE_OPEN) {
 		id_size = elf_file_build_id(&file, id);
@@ -805,7 +835,8 @@ sampler_scan(struct sampler *sampler, uint32_t pid, size_t *n_new,
 		if (tid <= 0 || sampler_find_thread(sampler,
 		                                    (uint32_t)tid) != NULL)
 			continue;
-		result = sample_events_add(sampler->events, (pid_t)tid, error);
+		result = sampler->options->events.is_system ? 1 :
+		    sample_events_add(sampler->events, (pid_t)tid, error);
 		if (result <= 0)
 			continue;
 		thread = sampler_need_thread(sampler, pid, 0, (uint32_t)tid,
@@ -828,6 +859,12 @@ sampler_scan(struct sampler *sampler, uint32_t pid, size_t *n_new,
 }
 
 int
+sampler_add_system(struct sampler *sampler, struct error *error)
+{
+	return sample_events_add(sampler->events, -1, error) < 0 ? -1 : 0;
+}
+
+int
 sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
 {
 	struct sampler_process *process;
@@ -838,6 +875,15 @@ sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
 	if (sampler_find_process(sampler, (uint32_t)pid) != NULL)
 		return 0;
 	sampler_cpu_time((uint32_t)pid, &cpu_ns);
+	/*
+	 * What a process does meanwhile is in the buffers, and is applied after
+	 * what is read here.
+	 */
+	if (sampler->options->events.is_system) {
+		if (sampler_scan(sampler, (uint32_t)pid, &n_new, error) != 0)
+			return -1;
+		n_new = 0;
+	}
 	/*
 	 * Threads that are started meanwhile by one that is sampled already are
 	 * reported, those of others are found by looking again.
@@ -850,7 +896,7 @@ sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
 			return -1;
 	}
 	process = sampler_find_process(sampler, (uint32_t)pid);
-	if (sampler->first == 0) {
+	if (sampler->first == 0 && !sampler->options->events.is_system) {
 		sampler->first = (uint32_t)pid;
 		sampler->first_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	}
@@ -993,6 +1039,10 @@ sampler_grow(struct sampler *sampler, struct error *error)
 	if (!sample_events_grow(sampler->events))
 		return 0;
 	sampler->n_grown++;
+	if (sampler->options->events.is_system) {
+		has_all = sample_events_add(sampler->events, -1, &why) > 0;
+		found = false;
+	}
 	for (int i = 0; status == 0 && has_all && found &&
 	     i < SAMPLER_SCANS_MAX; i++) {
 		found = false;

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -84,11 +85,98 @@ attach_add_named(struct attach *attach, const char *name, size_t length,
 	return result;
 }
 
-int
-attach_find(struct attach *attach, const char *processes, struct error *error)
+/* Adds the processes of a cgroup and of those below it. */
+static int
+attach_add_cgroup(struct attach *attach, const char *path,
+                  struct error *error)
 {
+	char *const roots[] = { (char *)(uintptr_t)path, NULL };
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	struct error why = { 0 };
+	FTSENT *entry;
+	long pid;
+	int result = 0;
+
+	while (result == 0 && walk != NULL && (entry = fts_read(walk)) != NULL) {
+		FILE *file = entry->fts_info != FTS_D &&
+		    strcmp(entry->fts_name, "cgroup.procs") == 0 ?
+		    fopen(entry->fts_accpath, "re") : NULL;
+
+		while (result == 0 && file != NULL &&
+		       fscanf(file, "%ld", &pid) == 1)
+			if (pid > 0 && pid != getpid() &&
+			    sample_target_check((pid_t)pid, &why) == 0)
+				result = attach_add(attach, (pid_t)pid, error);
+		if (file != NULL)
+			fclose(file);
+	}
+	if (walk != NULL)
+		fts_close(walk);
+	if (result != 0 || attach->n > 0) {
+		if (result == 0 && why.is_set)
+			message_note("not sampled: %s", why.text);
+		return result;
+	}
+	if (why.is_set)
+		return error_pass(error, &why);
+	return error_set(error, "--cgroup %s: no process is in it: expected "
+	                 "the directory of a cgroup, which has a file "
+	                 "cgroup.procs, below /sys/fs/cgroup; "
+	                 "/proc/PID/cgroup says where a process is", path);
+}
+
+/* Adds all processes but this one, and those that have ended. */
+static int
+attach_add_all(struct attach *attach, struct error *error)
+{
+	const struct dirent *entry;
+	DIR *processes = opendir("/proc");
+	int result = 0;
+
+	while (result == 0 && processes != NULL &&
+	       (entry = readdir(processes)) != NULL) {
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid())
+			result = attach_add(attach, pid, error);
+	}
+	if (processes != NULL)
+		closedir(processes);
+	return result;
+}
+
+bool
+attach_is_wanted(const struct record_options *options)
+{
+	return options->processes != NULL || options->cgroup != NULL ||
+	    options->wants_all;
+}
+
+static int
+attach_find_many(struct attach *attach, const struct record_options *options,
+                 struct error *error)
+{
+	const char *name = options->wants_all ? "machine" :
+	    last_component(options->cgroup);
+
+	attach->may_miss = true;
+	attach->is_system = options->wants_all;
+	snprintf(attach->name, sizeof attach->name, "%s",
+	         *name == '.' || *name == '/' || *name == '\0' ? "cgroup" :
+	         name);
+	return options->wants_all ? attach_add_all(attach, error) :
+	    attach_add_cgroup(attach, options->cgroup, error);
+}
+
+int
+attach_find(struct attach *attach, const struct record_options *options,
+            struct error *error)
+{
+	const char *processes = options->processes;
 	char number[24], name[64];
 
+	if (processes == NULL)
+		return attach_find_many(attach, options, error);
 	for (const char *at = processes; *at != '\0';) {
 		const size_t length = strcspn(at, ",");
 		const size_t n_digits = strspn(at, "0123456789");
@@ -293,8 +381,16 @@ attach_sample(const struct attach *attach,
 	struct sampler *sampler = sampler_new(options, error);
 	int status = sampler != NULL ? 0 : -1;
 
-	for (size_t i = 0; status == 0 && i < attach->n; i++)
+	if (status == 0 && attach->is_system)
+		status = sampler_add_system(sampler, error);
+	for (size_t i = 0; status == 0 && i < attach->n; i++) {
 		status = sampler_add(sampler, attach->pids[i], error);
+		if (status != 0 && attach->may_miss &&
+		    kill(attach->pids[i], 0) != 0 && errno == ESRCH) {
+			*error = (struct error){ 0 };
+			status = 0;
+		}
+	}
 	if (status == 0)
 		status = sampler_run(sampler, result, error);
 	sampler_free(sampler);
@@ -318,6 +414,7 @@ attach_run(const struct attach *attach, const struct record_options *options,
 
 	if (attach_choose(options, &sampling.events, &files, error) != 0)
 		return -1;
+	sampling.events.is_system = attach->is_system;
 	sigemptyset(&end.sa_mask);
 	sigaction(SIGINT, &end, &interrupt);
 	sigaction(SIGTERM, &end, &terminate);

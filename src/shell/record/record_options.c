@@ -98,6 +98,16 @@ take_processes(void *all, const char *word, struct error *error)
 }
 
 static int
+take_cgroup(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+
+	(void)error;
+	options->cgroup = word;
+	return 0;
+}
+
+static int
 take_duration(void *all, const char *word, struct error *error)
 {
 	struct record_options *options = all;
@@ -164,7 +174,16 @@ const struct option_row record_option_rows[] = {
 	  "--for, or at Ctrl-C. The directory is NAME-PID.cpprof unless -o "
 	  "names another",
 	  take_processes, 0 },
-	{ NULL, "--for", "TIME", "with -p: how long to sample, like 10s",
+	{ "-a", NULL, NULL,
+	  "samples all processes of the machine, as -p does, until --for is "
+	  "over or Ctrl-C; see processes. The directory is machine.cpprof",
+	  RECORD_FLAG(wants_all) },
+	{ NULL, "--cgroup", "PATH",
+	  "samples the processes of a cgroup and what they start, as -p does: "
+	  "its directory, like /sys/fs/cgroup/system.slice/ssh.service",
+	  take_cgroup, 0 },
+	{ NULL, "--for", "TIME",
+	  "with -p, -a and --cgroup: how long to sample, like 10s",
 	  take_duration, 0 },
 	{ NULL, "--returns", NULL,
 	  "counts how often calls return, so that views show how often each "
@@ -225,10 +244,21 @@ apply_frequency(struct record_options *options, struct error *error)
 static int
 check_attach(const struct record_options *options, struct error *error)
 {
+	const char *what = options->processes != NULL ? options->processes :
+	    options->cgroup != NULL ? options->cgroup : "";
+	const char *option = options->wants_all ? "-a" :
+	    options->cgroup != NULL ? "--cgroup " : "-p ";
+
+	if ((options->processes != NULL) + (options->cgroup != NULL) +
+	    options->wants_all > 1)
+		return error_set(error, "expected one of -p, -a and --cgroup");
 	if (options->program != NULL)
-		return error_set(error, "-p %s: expected no program to run, "
-		                 "but there is %s", options->processes,
+		return error_set(error, "%s%s: expected no program to run, "
+		                 "but there is %s", option, what,
 		                 *options->program);
+	if (options->wants_all && options->is_alone)
+		return error_set(error, "--no-children: -a samples all "
+		                 "processes, also those that are started");
 	if (options->counts_returns)
 		return error_set(error, "--returns: returns can only be "
 		                 "counted inside a program that record starts");
@@ -237,7 +267,7 @@ check_attach(const struct record_options *options, struct error *error)
 		                 "randomised inside a program that record "
 		                 "starts");
 	if (options->n_runs > 0)
-		return error_set(error, "--repeat: with -p nothing is run; "
+		return error_set(error, "--repeat: nothing is run; "
 		                 "record several times, each with its own -o");
 	return 0;
 }
@@ -256,7 +286,7 @@ record_options_parse(struct record_options *options, char *const *words,
 		return -1;
 	if (*words != NULL)
 		options->program = words;
-	if (options->processes != NULL)
+	if (attach_is_wanted(options))
 		return check_attach(options, error);
 	if (options->duration_ns != 0)
 		return error_set(error, "--for: only with -p, which samples "

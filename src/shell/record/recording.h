@@ -72,7 +72,10 @@ struct record_options {
 	bool keeps_no_names;
 	uint64_t max_size;	/* of a file; 0: no limit */
 	unsigned n_runs;	/* of --repeat; 0: not given */
-	const char *processes;	/* of -p; NULL: a program is run */
+	/* What is sampled from outside; none of the three: a program is run. */
+	const char *processes;	/* of -p */
+	const char *cgroup;	/* of --cgroup, a directory */
+	bool wants_all;		/* -a: the whole machine */
 	uint64_t duration_ns;	/* of --for; 0: not given */
 	bool wants_list, wants_help;
 	char *const *program;	/* its words, then NULL; itself NULL only if
@@ -158,14 +161,21 @@ struct recording;
 struct attach {
 	pid_t *pids;		/* [n] */
 	size_t n, capacity;
-	char name[NAME_MAX];	/* of the first, followed by its pid */
+	bool is_system;		/* others are sampled, too */
+	bool may_miss;		/* those that have ended are passed over */
+	char name[NAME_MAX];	/* of the first, followed by its pid; or of
+				 * them all */
 };
+
+/* Whether processes that run already are to be sampled. */
+bool attach_is_wanted(const struct record_options *options);
 
 /*
  * Finds the processes that -p names, "1234,redis-server", and checks whether
- * they can be sampled.  Call attach_free even if it fails.
+ * they can be sampled; or those of the cgroup; or all.  Call attach_free even if
+ * it fails.
  */
-int attach_find(struct attach *attach, const char *processes,
+int attach_find(struct attach *attach, const struct record_options *options,
                 struct error *error);
 void attach_free(struct attach *attach);
 
