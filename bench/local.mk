@@ -65,6 +65,12 @@ bench-collector: all
 		-n $${ROUNDS:-5} $${SHORT:-}
 .PHONY: bench-collector
 
+# Stacks from outside beside gdb's, and kills of record -p: see the scripts.
+EXTRA_DIST += bench/gdb-stacks.py bench/outside-kills.py
+EXTRA_PROGRAMS += bench/unwind-stopped
+bench_unwind_stopped_SOURCES = bench/unwind-stopped.c
+bench_unwind_stopped_LDADD = $(core_libs)
+
 # What slices of time add to a sample.
 EXTRA_DIST += bench/slices.py
 bench-slices: all
