@@ -173,6 +173,8 @@ launch(struct record_state *run, const char *resources, struct error *error)
 		.is_random = options->is_random,
 		.is_alone = options->is_alone,
 		.counts_returns = options->counts_returns,
+		.names_node = options->names_node,
+		.names_java = options->names_java,
 		.max_size = options->max_size,
 		.program = run->program,
 		.words = options->program,
@@ -206,6 +208,8 @@ launch_outside(struct record_state *run, struct error *error)
 	struct error outside = { 0 };
 	struct launch launch = {
 		.cpu_ns = &run->time.cpu_ns,
+		.names_node = options->names_node,
+		.names_java = options->names_java,
 		.program = run->program,
 		.words = options->program,
 		.started = has_started,
@@ -696,11 +700,9 @@ const struct command command_record = {
 	    "recording begins, and all that they start: those of a "
 	    "container, say. processes shows what each program used.\n\n"
 	    "Code that a JIT compiler makes at run time has names if the "
-	    "runtime writes them: node --perf-basic-prof "
-	    "--interpreted-frames-native-stack, java "
-	    "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
-	    "-XX:+PreserveFramePointer (JDK 17), php -d "
-	    "opcache.jit_debug=16, DOTNET_PerfMapEnabled=1, python3 -X perf, "
+	    "runtime writes them. --node and --java switch that on in all "
+	    "that the program starts; others need a switch of their own: "
+	    "php -d opcache.jit_debug=16, DOTNET_PerfMapEnabled=1, "
 	    "ruby --yjit-perf. Otherwise it is [jit], and the headings of "
 	    "views say what to do for the runtime that was found.",
 	.options = record_option_rows,

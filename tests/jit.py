@@ -23,12 +23,43 @@ BUILD = os.environ.get("builddir", ".")
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
                       "jit.c")
 NODE = """
-function spin(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7;
-                   return s; }
-const end = Date.now() + 600;
-let sum = 0;
-while (Date.now() < end) sum += spin(1000000);
-console.log(process.pid);
+// Two functions take turns; their own clock says how long each one ran.
+function threeQuarters(n) { let s = 0; for (let i = 0; i < 3 * n; i++)
+                            s += i % 7; return s; }
+class Work { oneQuarter(n) { let s = 0; for (let i = 0; i < n; i++)
+                             s += i % 7; return s; } }
+const work = new Work();
+const used = [0, 0];
+const cpu = () => process.cpuUsage().user + process.cpuUsage().system;
+let sum = 0, now = cpu();
+while (used[0] + used[1] < 900000) {
+    sum += threeQuarters(4000000);
+    used[0] += cpu() - now; now = cpu();
+    sum += work.oneQuarter(4000000);
+    used[1] += cpu() - now; now = cpu();
+}
+console.log(process.pid, used[0] / (used[0] + used[1]));
+"""
+JAVA = """
+public class Turns {
+    static long threeQuarters(int n) { long s = 0; for (int i = 0; i < 3 * n;
+        i++) s += i % 7 ^ s >> 3; return s; }
+    static long oneQuarter(int n) { long s = 0; for (int i = 0; i < n; i++)
+        s += i % 7 ^ s >> 3; return s; }
+    static long cpu() { return java.lang.management.ManagementFactory.
+        getThreadMXBean().getCurrentThreadCpuTime(); }
+    public static void main(String[] words) {
+        long sum = 0, now = cpu(), first = 0, second = 0;
+        while (first + second < 900000000L) {
+            sum += threeQuarters(4000000);
+            first += cpu() - now; now = cpu();
+            sum += oneQuarter(4000000);
+            second += cpu() - now; now = cpu();
+        }
+        System.out.println(ProcessHandle.current().pid() + " " +
+            (double)first / (first + second) + " " + sum);
+    }
+}
 """
 claims = Claims()
 check = claims.check
@@ -215,19 +246,60 @@ def check_two_processes():
           0.3 * total < hits.get("[jit]", 0), hits)
 
 
+def check_turns(runtime, hits, total, share, names):
+    """Two functions that take turns, in which most of the time is spent."""
+    first, second = (hits.get(name, 0) for name in names)
+    both = first + second
+    # A clock that is read by other code takes a little time of both.
+    error = 0.02 + 4.5 * math.sqrt(share * (1 - share) / max(both, 1))
+    check(f"functions of {runtime} have their names and shares",
+          both > 0.5 * total and abs(first / both - share) < error,
+          (share, names, sorted(hits.items(), key=lambda row: -row[1])[:20]))
+
+
 def check_node():
     if not shutil.which("node"):
-        check("node's functions are named # SKIP no node", True)
+        check("functions of node have their names and shares "
+              "# SKIP no node", True)
         return
-    with open("spin.js", "w") as script:
+    with open("turns.js", "w") as script:
         script.write(NODE)
-    out = record("node", "node", "--perf-basic-prof", "spin.js")
-    pid = int(out.stdout)
-    remove(pid)
+    out = record("node", "node", "turns.js", options=["--node"])
+    if not out.stdout:
+        check("node runs with --node", False, out.stderr)
+        return
+    pid, share = out.stdout.split()
+    remove(int(pid))
     hits, total = functions("node")
-    found = sum(count for name, count in hits.items()
-                if name.startswith("JS:") and "spin " in name)
-    check("node's functions are named", found > 0.3 * total, hits)
+    check_turns("node", hits, total, float(share),
+                ("threeQuarters (turns.js:3)", "oneQuarter (turns.js:5)"))
+    ways = [name for name in hits if "Quarter" in name]
+    check("however they were compiled", len(ways) == 2, ways)
+    stacks, _ = functions("node", "narrow file:turns.js")
+    check("and their file", stacks.get("oneQuarter (turns.js:5)") ==
+          hits.get("oneQuarter (turns.js:5)"), stacks)
+    _, why = ask("node", "up oneQuarter")
+    check("and can be typed without it", not why, why)
+
+
+def check_java():
+    with open("Turns.java", "w") as source:
+        source.write(JAVA)
+    if not shutil.which("javac") or subprocess.run(
+            ["javac", "Turns.java"], capture_output=True,
+            timeout=120).returncode != 0:
+        check("functions of java have their names and shares "
+              "# SKIP no JDK", True)
+        return
+    out = record("java", "java", "-cp", ".", "Turns", options=["--java"])
+    if not out.stdout:
+        check("java runs with --java", False, out.stderr)
+        return
+    pid, share, _ = out.stdout.split()
+    remove(int(pid))
+    hits, total = functions("java")
+    check_turns("java", hits, total, float(share),
+                ("long Turns.threeQuarters(int)", "long Turns.oneQuarter(int)"))
 
 
 def main():
@@ -253,6 +325,7 @@ def main():
         check_named_again()
         check_two_processes()
         check_node()
+        check_java()
         os.chdir("/")
     claims.end()
 

@@ -452,6 +452,74 @@ jit_code_that_came_last_counts(void **state)
 	jit_map_free(map);
 }
 
+/* One name for a JavaScript function, however it is compiled. */
+static void
+jit_names_of_v8_are_those_of_the_source(void **state)
+{
+	static const char *const rows[][3] = {
+		{ "JS:~round /srv/app.js:13:15", "round (app.js:13)",
+		  "/srv/app.js" },
+		{ "JS:^round /srv/app.js:13:15", "round (app.js:13)",
+		  "/srv/app.js" },
+		{ "JS:*round /srv/app.js:13:15", "round (app.js:13)",
+		  "/srv/app.js" },
+		{ "LazyCompile:*round /srv/app.js:13:15", "round (app.js:13)",
+		  "/srv/app.js" },
+		{ "JS:+get size /srv/my app/x.js:7:9", "get size (x.js:7)",
+		  "/srv/my app/x.js" },
+		{ "JS:~ /srv/app.js:1:1", "(anonymous) (app.js:1:1)",
+		  "/srv/app.js" },
+		{ "JS:*e /srv/app.min.js:1:70123", "e (app.min.js:1:70123)",
+		  "/srv/app.min.js" },
+		{ "JS:*e file:///srv/app.mjs:4:9", "e (app.mjs:4)",
+		  "/srv/app.mjs" },
+		{ "JS:~Module._load node:internal/modules/cjs/loader:1003:24",
+		  "Module._load (node:internal/modules/cjs/loader:1003)",
+		  "node:internal/modules/cjs/loader" },
+		{ "JS:*next /a/node_modules/b/node_modules/express/lib/index.js"
+		  ":2:3", "next (express/lib/index.js:2)",
+		  "/a/node_modules/b/node_modules/express/lib/index.js" },
+		{ "JS:*next /a/router/index.js:2:3", "next (router/index.js:2)",
+		  "/a/router/index.js" },
+		{ "Eval:~ evalmachine.<anonymous>:1:1",
+		  "(anonymous) (evalmachine.<anonymous>:1:1)",
+		  "evalmachine.<anonymous>" },
+		{ "JS:*", "JS:*", NULL },
+		{ "JS:*f", "JS:*f", NULL },
+		{ "JS:*f :1:2", "JS:*f :1:2", NULL },
+		{ "JS:*f a.js:1", "JS:*f a.js:1", NULL },
+		{ "JS::1:2", "JS::1:2", NULL },
+		{ "RegExp:a b.js:1:2", "RegExp:a b.js:1:2", NULL },
+		{ "made::f /a.js:1:2", "made::f /a.js:1:2", NULL },
+	};
+	const struct jit_process process = this_process();
+	struct error error = { 0 };
+	struct jit_map *map;
+	char lines[4096];
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		n += (size_t)snprintf(lines + n, sizeof lines - n,
+		                      "%zx 10 %s\n", 0x1000 + i * 16,
+		                      rows[i][0]);
+	write_file(map_path(), lines, n);
+	map = jit_map_of_process(&process, &error);
+	unlink(map_path());
+	assert_non_null(map);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct jit_code code;
+
+		assert_true(jit_map_at(map, 0x1000 + i * 16, &code));
+		assert_string_equal(code.name, rows[i][1]);
+		if (rows[i][2] == NULL)
+			assert_null(code.file);
+		else
+			assert_string_equal(code.file, rows[i][2]);
+	}
+	jit_map_free(map);
+}
+
 /* Nothing is known, and the reader does not wait, even for a pipe. */
 static void
 expect_refused(const struct jit_process *process)
@@ -779,6 +847,7 @@ main(void)
 		    names_have_no_longer_chains_than_there_may_be),
 		cmocka_unit_test(names_do_not_begin_within_others),
 		cmocka_unit_test(jit_code_that_came_last_counts),
+		cmocka_unit_test(jit_names_of_v8_are_those_of_the_source),
 		cmocka_unit_test(jit_maps_of_others_are_not_read),
 		cmocka_unit_test(jit_maps_of_other_users_are_not_read),
 		cmocka_unit_test(jit_maps_that_are_not_read_are_told),

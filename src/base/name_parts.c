@@ -981,23 +981,24 @@ order_parts(struct name_parts *parts)
 
 /*
  * "Parser.parse (app.py:7)": where the place begins with which interpreted
- * functions are named; 0 for other names.  It has a dot, or is in "<>", and
- * neither blank, comma nor bracket.
+ * functions are named; 0 for other names.  It has a dot or a line, or is in
+ * "<>", and neither blank, comma nor bracket.
  */
 static size_t
 source_place(const char *name, size_t n)
 {
-	bool has_dot = false;
+	bool is_file = false;
 	size_t i = n - 1;
 
 	if (n < 5 || name[i] != ')')
 		return 0;
 	while (i > 0 && strchr("(), ", name[i - 1]) == NULL) {
-		has_dot |= name[i - 1] == '.';
+		is_file |= name[i - 1] == '.' ||
+		    (name[i - 1] == ':' && name[i] >= '0' && name[i] <= '9');
 		i--;
 	}
 	if (i < 3 || name[i - 1] != '(' || name[i - 2] != ' ' ||
-	    i + 1 >= n || !(has_dot || name[i] == '<'))
+	    i + 1 >= n || !(is_file || name[i] == '<'))
 		return 0;
 	return i - 2;
 }

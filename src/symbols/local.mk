@@ -29,6 +29,7 @@ libcore_a_SOURCES += \
 	src/symbols/names/module_symbols.c \
 	src/symbols/names/program.c src/symbols/names/program.h \
 	src/symbols/names/static_calls.c \
+	src/symbols/names/v8_name.c \
 	src/symbols/unwind/stack_unwinder.c \
 	src/symbols/unwind/stack_unwinder.h \
 	src/symbols/unwind/unwind_table.c

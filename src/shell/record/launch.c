@@ -80,17 +80,17 @@ launch_restore_signals(const struct saved_signals *saved)
 	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-/* Appends a word to a variable that is a list with colons. */
+/* Appends words to a variable that is a list. */
 static int
-append_variable(const char *name, const char *word)
+append_variable(const char *name, char separator, const char *words)
 {
 	const char *had = getenv(name);
 	char *list;
 	int result;
 
 	if (had == NULL || *had == '\0')
-		return setenv(name, word, 1);
-	if (asprintf(&list, "%s:%s", had, word) < 0)
+		return setenv(name, words, 1);
+	if (asprintf(&list, "%s%c%s", had, separator, words) < 0)
 		return -1;
 	result = setenv(name, list, 1);
 	free(list);
@@ -128,8 +128,9 @@ set_environment(const struct launch *launch)
 	         (long long)mono.tv_sec, mono.tv_nsec);
 	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
 	snprintf(size, sizeof size, "%" PRIu64, launch->max_size);
-	if (append_variable("LD_PRELOAD", launch->library) != 0 ||
-	    append_variable("ASAN_OPTIONS", "verify_asan_link_order=0") != 0 ||
+	if (append_variable("LD_PRELOAD", ':', launch->library) != 0 ||
+	    append_variable("ASAN_OPTIONS", ':',
+	                    "verify_asan_link_order=0") != 0 ||
 	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) != 0 ||
 	    setenv(CPPROF_ENVIRONMENT_ORIGIN, origin, 1) != 0 ||
 	    setenv(CPPROF_ENVIRONMENT_RESOURCES, launch->resources, 1) != 0 ||
@@ -143,6 +144,20 @@ set_environment(const struct launch *launch)
 	                 *launch->shared != '\0' ? launch->shared : NULL) != 0)
 		return -1;
 	return setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1);
+}
+
+/* Switches by which runtimes write the names of the code that they make. */
+static int
+set_runtimes(const struct launch *launch)
+{
+	return (launch->names_node &&
+	        append_variable("NODE_OPTIONS", ' ', "--perf-basic-prof "
+	                        "--interpreted-frames-native-stack") != 0) ||
+	    (launch->names_java &&
+	     append_variable("JAVA_TOOL_OPTIONS", ' ',
+	                     "-XX:+UnlockDiagnosticVMOptions "
+	                     "-XX:+DumpPerfMapAtExit "
+	                     "-XX:+PreserveFramePointer") != 0) ? -1 : 0;
 }
 
 /*
@@ -175,7 +190,8 @@ execute(const struct launch *launch)
 	if (launch->resets_sigpipe)
 		signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, launch->on_limit);
-	if (launch->library == NULL || set_environment(launch) == 0)
+	if (set_runtimes(launch) == 0 &&
+	    (launch->library == NULL || set_environment(launch) == 0))
 		execv(launch->program, launch->words);
 	why = errno;
 	if (why == ENOEXEC && !is_binary(launch->program)) {

@@ -204,6 +204,16 @@ const struct option_row record_option_rows[] = {
 	  "calls and lines are added when the program ends, so that the "
 	  "recording shows the same after a rebuild and on another machine",
 	  RECORD_FLAG(keeps_no_names) },
+	{ NULL, "--node", NULL,
+	  "names JavaScript functions: adds --perf-basic-prof and "
+	  "--interpreted-frames-native-stack to NODE_OPTIONS, so that node and "
+	  "what it starts write /tmp/perf-PID.map", RECORD_FLAG(names_node) },
+	{ NULL, "--java", NULL,
+	  "names Java methods: adds -XX:+DumpPerfMapAtExit and "
+	  "-XX:+PreserveFramePointer to JAVA_TOOL_OPTIONS, which JDK 17 and "
+	  "later take; they write /tmp/perf-PID.map when they end, and say on "
+	  "standard error that they picked the options up",
+	  RECORD_FLAG(names_java) },
 	{ NULL, "--list", NULL,
 	  "lists every resource, its source on this machine, and why a better "
 	  "source is not used; runs nothing. With -p: what can be sampled of "
@@ -266,6 +276,10 @@ check_attach(const struct record_options *options, struct error *error)
 		return error_set(error, "--random: intervals can only be "
 		                 "randomised inside a program that record "
 		                 "starts");
+	if (options->names_node || options->names_java)
+		return error_set(error, "%s: a runtime takes its options when "
+		                 "it starts; record a program",
+		                 options->names_node ? "--node" : "--java");
 	if (options->n_runs > 0)
 		return error_set(error, "--repeat: nothing is run; "
 		                 "record several times, each with its own -o");

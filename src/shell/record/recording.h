@@ -70,6 +70,7 @@ struct record_options {
 	bool is_alone;		/* children are not sampled */
 	bool counts_returns;
 	bool keeps_no_names;
+	bool names_node, names_java;	/* JavaScript, Java code has names */
 	uint64_t max_size;	/* of a file; 0: no limit */
 	unsigned n_runs;	/* of --repeat; 0: not given */
 	/* What is sampled from outside; none of the three: a program is run. */
@@ -459,6 +460,7 @@ struct launch {
 	const char *output;	/* absolute path of an existing directory */
 	const char *resources;	/* the value of CPPROF_RESOURCES */
 	bool is_random, is_alone, counts_returns;
+	bool names_node, names_java;	/* its runtimes write names */
 	uint64_t max_size;	/* 0: no limit */
 	const char *shared;	/* see sampled_time.c; "": none */
 	uint64_t *cpu_ns;	/* set to the CPU time of the program and of

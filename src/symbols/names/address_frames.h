@@ -37,6 +37,7 @@ struct jit_line {
 struct jit_entry {
 	uint64_t start, size;
 	const char *name;
+	const char *file;	/* of all of it; NULL: see the lines */
 	const struct jit_line *lines;	/* [n_lines], by offset */
 	size_t n_lines;
 };
@@ -50,7 +51,7 @@ struct jit_entries {
 
 void jit_entries_free(struct jit_entries *entries);
 
-/* Adds a piece, with a copy of name[length]. */
+/* Adds a piece, with a copy of name[length], or what v8_name_shown makes of it. */
 int jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
                     const char *name, size_t length, struct error *error);
 
@@ -60,6 +61,42 @@ int jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
  */
 int jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
                   struct error *error);
+
+/* ---- v8_name.c ---- */
+
+/*
+ * The names that V8 (node, Chromium, deno) gives to JavaScript functions:
+ *
+ *	JS:*sortAll /home/me/app.js:11:17
+ *
+ * That is what has been compiled, how (interpreted ~, baseline ^, mid-tier +,
+ * optimised *), the function's name, which may be empty, and where it begins.
+ * Source: V8, src/logging/log.cc, and code-kind.cc for the marks.
+ */
+
+/* Parts of the text, of which only `place` is ended by a NUL. */
+struct v8_name {
+	const char *function, *file;
+	size_t function_length, file_length;
+	const char *place;	/* "11:17" */
+	size_t line_length, place_length;
+};
+
+/* Whether the text is such a name. */
+bool v8_name_read(const char *text, struct v8_name *found);
+
+/*
+ * The name that a programmer expects, one for all ways of compiling the
+ * function: "sortAll (app.js:11)".  Those without a name, and those far to the
+ * right as in minified files, have their column, too: "(anonymous)
+ * (app.js:3:21)".  In the arena; NULL with *error set.
+ */
+const char *v8_name_shown(const struct v8_name *name, struct arena *arena,
+                          struct error *error);
+
+/* The file's path, without "file://".  Likewise. */
+const char *v8_name_file(const struct v8_name *name, struct arena *arena,
+                         struct error *error);
 
 /* ---- jit_map.c ---- */
 

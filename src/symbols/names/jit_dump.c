@@ -75,6 +75,7 @@ jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
                 const char *name, size_t length, struct error *error)
 {
 	struct jit_entry *new;
+	struct v8_name v8;
 
 	if (memory_grow(&entries->items, &entries->capacity, entries->n + 1,
 	                sizeof *new, error) != 0)
@@ -83,6 +84,11 @@ jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
 	*new = *entry;
 	new->name = arena_text(&entries->arena, name,
 	                       strnlen(name, length), error);
+	if (new->name != NULL && v8_name_read(new->name, &v8)) {
+		new->file = v8_name_file(&v8, &entries->arena, error);
+		new->name = new->file == NULL ? NULL :
+		    v8_name_shown(&v8, &entries->arena, error);
+	}
 	if (new->name == NULL)
 		return -1;
 	entries->n++;

@@ -535,7 +535,7 @@ jit_map_at(const struct jit_map *map, uint64_t address, struct jit_code *found)
 	if (n == 0 || map->cuts[n - 1].entry == SIZE_MAX)
 		return false;
 	entry = &map->entries.items[map->cuts[n - 1].entry];
-	*found = (struct jit_code){ entry->name, entry->start, NULL, 0 };
+	*found = (struct jit_code){ entry->name, entry->start, entry->file, 0 };
 
 	n = partition_point(entry->n_lines, i,
 	                    entry->lines[i].offset <= address - entry->start);

@@ -13,16 +13,20 @@ static const struct {
 	const char *pattern, *remedy;
 } runtimes[] = {
 	{ "node",
-	  "run node --perf-basic-prof --interpreted-frames-native-stack" },
+	  "run node --perf-basic-prof --interpreted-frames-native-stack, or "
+	  "record --node" },
 	{ "nodejs",
-	  "run node --perf-basic-prof --interpreted-frames-native-stack" },
+	  "run node --perf-basic-prof --interpreted-frames-native-stack, or "
+	  "record --node" },
 	{ "libnode.so*",
-	  "run node --perf-basic-prof --interpreted-frames-native-stack" },
+	  "run node --perf-basic-prof --interpreted-frames-native-stack, or "
+	  "record --node" },
 	{ "deno", "run deno --v8-flags=--perf-basic-prof" },
 	{ "d8", "run d8 --perf-basic-prof" },
 	{ "libjvm.so",
 	  "run java -XX:+UnlockDiagnosticVMOptions "
-	  "-XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer (JDK 17)" },
+	  "-XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer (JDK 17), or "
+	  "record --java" },
 	{ "libcoreclr.so", "set DOTNET_PerfMapEnabled=1" },
 	{ "mono", "run mono --jitmap" },
 	{ "mono-sgen*", "run mono --jitmap" },
