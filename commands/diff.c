@@ -99,7 +99,7 @@ const struct command command_diff = {
 	    "canonical on both sides, functions match by name, and steps, "
 	    "groups and settings apply to both. What appeared or vanished has "
 	    "a row. A row is shown if it has the threshold's share of either "
-	    "side.\n\n"
+	    "side; a number of rows does not change that.\n\n"
 	    "base and now: what a run used, on average. change: their "
 	    "difference, in units and as a percentage of the base; +-: half "
 	    "of its 95% interval. visible: the smallest growth of the row that "

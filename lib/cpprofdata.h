@@ -18,8 +18,7 @@
  * chunk are not (yet) records.  Strings are records of one byte.
  *
  * doc/cpprofdata.md has the same as tables, and says what a reader must check.
- * This header needs only <stdint.h> and is the only one that the collector and
- * the analyser share.
+ * This header needs only <stdint.h>.
  */
 #ifndef CPPROFDATA_H
 #define CPPROFDATA_H
@@ -80,7 +79,8 @@
 #define CPPROFDATA_NO_INSTRUCTION UINT32_MAX	/* not known */
 
 /*
- * A resource: something that a program uses up.  Texts are NUL-padded.  The
+ * A resource: something that a program uses up.  A gtick is one unit of it, such
+ * as a microsecond or a byte (Hall & Goldberg 1993).  Texts are NUL-padded.  The
  * last ones may have no name: they were reserved for the program's own
  * resources and not used.
  */
@@ -100,8 +100,8 @@ struct cpprofdata_resource {
 #define CPPROFDATA_MAX_RESOURCES 8
 
 /*
- * Ticks whose stack is not recorded as it should be, by reason.  lost: their
- * hits are in no tree.  deferred: no stack was taken, and the hits were added
+ * Samples that were lost, late or incomplete, by reason.  lost: their hits are
+ * in no tree.  deferred: no stack was taken, and the hits were added
  * to the thread's next sample, or to one of another thread with the same start
  * routine.  partial: recorded below a CPPROFDATA_PARTIAL frame.  overrun: hits
  * of recorded samples beyond the first, because several intervals passed

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.h -- beginning and end of processes and threads. */
+/* start.h -- settings, handlers, threads: what runs from start to end. */
 #ifndef CPPROF_START_H
 #define CPPROF_START_H
 
@@ -86,7 +86,7 @@ bool output_prepare(const char *name, char *path, size_t size);
 /* ---- sampler.c ---- */
 
 /*
- * The handlers of our signals, each of which takes a sample.
+ * The handlers of our signals.  Ticks and traps can take a sample.
  *
  * All functions: not from a handler, unless stated otherwise.
  */

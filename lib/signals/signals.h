@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h -- our signals (signals.h), and the program's own use of them.
+/* signals.h -- our signals, and the program's own use of them.
  *
  * The program may use these signals as it likes: it sees the masks and actions
  * that it asked for, while the kernel has our handlers and the signals stay

@@ -43,7 +43,8 @@
  *  - spending: wrappers of library functions call resource_spend_in.  Such a
  *   source has no functions but perhaps `probe`.
  *  - counts: `hits` is called at every tick of the thread's CPU timer, and what
- *   was spent between two ticks is charged to the stack of the second.
+ *   was spent between two ticks is charged to the stack of the second.  The CPU
+ *   timer is one: it also sets the ticks at which it is asked.
  *  - events: the kernel signals the thread at each interval (`start`, `stop`),
  *   and `hits` returns the number of intervals that have passed.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sources.h -- the sources of resources, and what they keep for a thread.
  *
- * lib/sources/resource.h has what all sources are.
+ * lib/sources/resource.h has what all sources are.  A tick is a signal of a
+ * thread's timer.  It can bring several expiries, one for each interval.
  */
 #ifndef CPPROF_SOURCES_H
 #define CPPROF_SOURCES_H
@@ -107,11 +108,12 @@ void usage_release(struct thread *thread);
 /*
  * A timer on each thread's CPU clock.
  *
- * Expiries are exact multiples of the interval.  So those of a thread add up to
- * its CPU time at any tick rate of the kernel: a late tick brings the ones it
- * missed as its overrun.  The first comes at a random point of the first
- * interval, so that on average a thread or process shorter than an interval
- * counts as much as it uses.
+ * It only says when to look: at each tick, timer.c converts the CPU time since
+ * the last tick into hits.  So the hits of a thread add up to its CPU time at
+ * any tick rate of the kernel.  The first expiry is at once, or if an interval
+ * is longer than a tick of the kernel, at a random one of these, so that on
+ * average a thread or process shorter than an interval counts as much as it
+ * uses.
  *
  * A timer's signal is allocated in advance, so none is lost and signals cannot
  * pile up.  It does not make system calls fail with EINTR: Linux on x86 (5.9
@@ -121,7 +123,7 @@ void usage_release(struct thread *thread);
 
 struct leftover;
 
-/* CPU time: counts the expiries themselves. */
+/* CPU time, as the thread's clock shows it at each tick; see timer.c. */
 extern const struct resource_source source_timer;
 
 /*

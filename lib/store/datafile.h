@@ -281,7 +281,8 @@ void datafile_keep_open(void);
 void datafile_note_own_resource(unsigned column);
 
 /*
- * Counts ticks under a reason.  The next sample writes the counts to the file.
+ * Counts samples under a reason.  The next sample writes the counts to the
+ * file.
  */
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);

@@ -33,9 +33,9 @@
  * time alone, so nothing happens when they double.  A node notices when it is
  * next counted that its records are too narrow, and folds them.
  *
- * A record in the file has a twin in private memory, as a node has
- * (lib/store/tree.h).  The twins of a node's records of one resource form a
- * list, newest slice first.  Usually the first one is the present slice's, and
+ * A record in the file has a twin in private memory, as a node has (see tree.c
+ * below).  The twins of a node's records of one resource form a list, newest
+ * slice first.  Usually the first one is the present slice's, and
  * counting takes one comparison.
  *
  * The file is valid at every instant: a record that is new, or used again, gets

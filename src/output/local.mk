@@ -5,10 +5,10 @@ libcore_a_SOURCES += \
 	src/output/chart_svg.c \
 	src/output/drawing.c src/output/drawing.h \
 	src/output/json.c \
-	src/output/kinds.c \
 	src/output/name_forks.c \
 	src/output/number_text.c \
 	src/output/output.c src/output/output.h \
+	src/output/output_formats.c \
 	src/output/path_text.c \
 	src/output/picture_script.c \
 	src/output/picture_svg.c \

@@ -50,15 +50,16 @@ enum counting {
 	COUNTING_EXACT,		/* the program alone: each gtick was seen */
 };
 
-/* Something whose use only grows.  One hit stands for `interval` gticks. */
 /*
- * A column of counts: a resource, or a part of it.
+ * A column of counts: of a resource, which is something whose use only grows,
+ * or of a part of it.  One hit stands for `interval` gticks.  A gtick is one
+ * unit of a resource, such as a microsecond or a byte (Hall & Goldberg 1993).
  */
 struct resource {
 	const char *name;	/* "cpu" */
-	uint32_t part;		/* 0; or the number of a run, a group of
-				 * members or a value of a label, where each
-				 * is counted by itself */
+	uint32_t part;		/* which run, group of members or value of a
+				 * label is counted, from 0; 0 also if the
+				 * resource is not divided */
 	const char *gtick;	/* "microsecond", "fault", "byte"; "":
 				 * unknown */
 	uint64_t interval;	/* gticks, at least 1 */

@@ -17,8 +17,8 @@ const struct argument listing_arguments[] = {
 };
 
 /*
- * 0, or -1 with *error set: no function matches.  Of two sides either may have
- * what matches; then a name that is unknown is only noted.
+ * Fails if no function matches.  In a comparison a function can be on one side
+ * only, so an unknown name is only noted.
  */
 static int
 check_matches(const struct session *session,

@@ -12,10 +12,10 @@
  * Runs a command that has a view or a section_view in place of run.
  *
  * An argument that was given takes the place of what the session has:
- * arg_function of the root, arg_rows of limit and threshold.  arg_pattern says
- * which functions the rows are of, and it is an error if none matches; arg_path
- * is the path.  The argument of a section view is its choice `all`, or the key
- * of a label.
+ * arg_function of the root, arg_rows of the limit and, unless runs are
+ * compared, of the threshold.  arg_pattern says which functions the rows are
+ * of, and it is an error if none matches; arg_path is the path.  The argument
+ * of a section view is its choice `all`, or the key of a label.
  */
 int view_command(struct session *session, const struct command *command,
                  const struct arguments *arguments, struct table *table,

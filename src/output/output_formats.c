@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kinds.c -- the table of output formats, and pictures as files. */
+/* output_formats.c -- the table of output formats, and pictures as files. */
 #include "src/output/output.h"
 
 #include "src/output/drawing.h"
@@ -13,7 +13,7 @@ const struct output_format output_formats[] = {
 };
 
 static int
-kinds_draw_svg(const struct table *table, const struct layout *layout,
+output_draw_svg(const struct table *table, const struct layout *layout,
                 struct writer *writer, bool is_document, struct error *error)
 {
 	return table->chart != NULL ?
@@ -25,7 +25,7 @@ int
 output_svg(const struct table *table, const struct layout *layout,
            struct writer *writer, struct error *error)
 {
-	return kinds_draw_svg(table, layout, writer, true, error);
+	return output_draw_svg(table, layout, writer, true, error);
 }
 
 int
@@ -40,7 +40,7 @@ output_html(const struct table *table, const struct layout *layout,
 	    "#cpprof-picture { width: 100%; display: block }\n"
 	    "@media (prefers-color-scheme: dark) "
 	    "{ html { background: #1b1b1d } }</style>\n</head>\n<body>\n");
-	if (kinds_draw_svg(table, layout, writer, false, error) != 0)
+	if (output_draw_svg(table, layout, writer, false, error) != 0)
 		return -1;
 	svg_put(writer, "</body>\n</html>\n");
 	return 0;
