@@ -16,8 +16,10 @@ static const struct python_layout layout_3_11 = {
 	.cframe_current = 8, .cframe_previous = 16,
 	.code = 32, .previous = 48, .instruction = 56, .owner = 69,
 	.is_entry = 68, .entry_owner = PYTHON_NO_FIELD,
+	.stack_pointer = 64, .chunk = 296, .chunk_size = 8,
 	.type = 8, .units = 16, .first_line = 72, .version = PYTHON_NO_FIELD,
-	.file = 112, .name = 128, .lines = 136, .instructions = 184,
+	.mark = 128, .file = 112, .name = 128, .lines = 136,
+	.instructions = 184,
 	.length = 16, .hash = 24, .state = 32, .ascii = 48, .compact = 72,
 	.kind_shift = 2, .size = 16, .bytes = 32
 };
@@ -29,7 +31,8 @@ static const struct python_layout layout_3_12 = {
 	.code = 0, .previous = 8, .instruction = 56, .owner = 70,
 	.is_entry = PYTHON_NO_FIELD, .entry_owner = 3,
 	.type = 8, .units = 16, .first_line = 68, .version = 92,
-	.file = 112, .name = 128, .lines = 136, .instructions = 192,
+	.mark = 88, .file = 112, .name = 128, .lines = 136,
+	.instructions = 192,
 	.length = 16, .hash = PYTHON_NO_FIELD, .state = 32, .ascii = 40,
 	.compact = 56, .kind_shift = 2, .size = 16, .bytes = 32
 };
@@ -102,6 +105,7 @@ read_debug_offsets(const uint64_t *table, struct python_layout *layout)
 	};
 	/* A code object has its version 24 bytes after its first line. */
 	layout->version = layout->first_line + 24;
+	layout->mark = layout->version & -8u;
 	/* A string that is not ASCII has two more words before its text. */
 	layout->compact = layout->ascii + 16;
 	return true;

@@ -8,7 +8,9 @@
  */
 #include "lib/python/python.h"
 
+#include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -32,7 +34,10 @@
 #define ENTRY_SIZE 0xb0
 /* The outermost frame, or one at the end of a signal stack, reaches so far. */
 #define LAST_FRAME_SIZE 4096
+#define NEAR_FRAMES 8	/* in which a remembered frame is looked for */
+#define AHEAD_FRAMES 4	/* that are fetched before they are needed */
 #define NOT_PLACED SIZE_MAX
+#define NO_KEY UINT_MAX
 
 /* What the functions below work on. */
 struct python_reading {
@@ -40,6 +45,8 @@ struct python_reading {
 	const struct python_layout *layout;
 	struct python *python;
 	struct unwinder *unwinder;
+	uint64_t state;		/* whose list is read */
+	size_t candidate;	/* remembered frames not yet passed */
 	size_t n_placed;	/* anchors that are in native frames of the loop */
 	size_t innermost;	/* native frame with an anchor; NOT_PLACED */
 	bool is_partial;	/* the native stack is, so anchors may be lost */
@@ -129,28 +136,67 @@ load_byte(uint64_t at)
 }
 
 static bool
-python_read_word(struct python_reading *reading, uint64_t at, uint64_t *word)
+read_live_word(struct python_reading *reading, uint64_t at, uint64_t *word,
+    bool is_live)
 {
 	if (at % sizeof *word != 0 || !can_read(reading->python,
-	    reading->unwinder, at, sizeof *word, false))
+	    reading->unwinder, at, sizeof *word, is_live))
 		return false;
 	*word = load(at);
 	return true;
+}
+
+static bool
+python_read_word(struct python_reading *reading, uint64_t at, uint64_t *word)
+{
+	return read_live_word(reading, at, word, false);
 }
 
 /*
  * The thread's states.
  */
 
+/*
+ * The key by which the C library keeps each thread's state for the interpreter,
+ * found by trying all; NO_KEY: not known.  A state that is there is in use: the
+ * interpreter takes it away before it frees it.
+ */
+static _Atomic unsigned state_key = NO_KEY;
+
+static void
+find_key(uint64_t state)
+{
+	unsigned key;
+
+	if (atomic_load_explicit(&state_key, memory_order_relaxed) != NO_KEY)
+		return;
+	for (key = 0; key < PTHREAD_KEYS_MAX; key++)
+		if ((uint64_t)(uintptr_t)pthread_getspecific(key) == state)
+			atomic_store_explicit(&state_key, key,
+			    memory_order_relaxed);
+}
+
+static bool
+is_state_live(uint64_t state)
+{
+	const unsigned key = atomic_load_explicit(&state_key,
+	    memory_order_relaxed);
+
+	return key != NO_KEY &&
+	    (uint64_t)(uintptr_t)pthread_getspecific(key) == state;
+}
+
 static bool
 is_own_state(struct python_reading *reading, uint64_t state, uint32_t tid)
 {
 	const struct python_layout *layout = reading->layout;
+	const bool is_live = is_state_live(state);
 	uint64_t ident, number;
 
-	return python_read_word(reading, state + layout->ident, &ident) &&
-	    python_read_word(reading, state + layout->tid, &number) &&
-	    ident == (uint64_t)(uintptr_t)pthread_self() && number == tid;
+	return read_live_word(reading, state + layout->ident, &ident,
+	    is_live) && read_live_word(reading, state + layout->tid, &number,
+	    is_live) && ident == (uint64_t)(uintptr_t)pthread_self() &&
+	    number == tid;
 }
 
 /*
@@ -205,6 +251,8 @@ have_states(struct python_reading *reading, uint32_t tid)
 	    python->n_misses++ % SEARCH_EVERY != 0)
 		return false;
 	find_states(reading, tid);
+	if (python->n_states == 1)
+		find_key(python->states[0]);
 	return python->n_states > 0;
 }
 
@@ -217,6 +265,27 @@ mix(uint64_t tag, uint64_t word)
 {
 	tag = (tag ^ word) * 0x9e3779b97f4a7c15u;
 	return tag ^ tag >> 29;
+}
+
+/*
+ * The mark of a code object, which can be read.  Strings that were freed are
+ * often followed by others at the same address, so in 3.11, which does not
+ * number its code objects, the name's hash is part of it.
+ */
+static bool
+read_mark(struct python_reading *reading, uint64_t code, uint64_t *mark)
+{
+	const struct python_layout *layout = reading->layout;
+	const uint64_t first = load(code + layout->mark);
+
+	*mark = first ^ load(code + layout->mark + sizeof first) << 1;
+	if (layout->hash == PYTHON_NO_FIELD)
+		return true;
+	if (!can_read(reading->python, reading->unwinder, first, STRING_SIZE,
+	    true))
+		return false;
+	*mark ^= load(first + layout->hash) << 2;
+	return true;
 }
 
 /*
@@ -245,10 +314,66 @@ python_read_code(struct python_reading *reading, struct python_frame *frame,
 	    STRING_SIZE, is_live))
 		tag = mix(tag, load(name + layout->hash));
 	frame->tag = tag;
+	if (!is_live || !read_mark(reading, code, &frame->mark))
+		frame->mark = 0;
 	offset = instruction - (code + layout->instructions) +
 	    PYTHON_BEFORE_CODE;
 	frame->offset = offset <= 2 * load(code + layout->units) &&
 	    offset < PYTHON_NO_OFFSET ? (uint32_t)offset : PYTHON_NO_OFFSET;
+	return true;
+}
+
+/*
+ * The remembered frame at an address, or NULL.  Frames of one chunk of the
+ * interpreter's memory have rising addresses; those of generators may have any.
+ */
+static const struct python_frame *
+find_same(struct python_reading *reading, uint64_t at)
+{
+	const struct python_frame *frames = reading->python->stack.frames;
+	size_t from = reading->candidate, i;
+
+	while (from > 0 && frames[from - 1].frame > at)
+		from--;
+	for (i = from; i > 0 && from - i < NEAR_FRAMES; i--) {
+		if (frames[i - 1].frame != at)
+			continue;
+		reading->candidate = i - 1;
+		if (i > AHEAD_FRAMES) {
+			const struct python_frame *ahead =
+			    &frames[i - 1 - AHEAD_FRAMES];
+
+			__builtin_prefetch((const void *)(uintptr_t)
+			    (ahead->frame + reading->layout->instruction));
+			__builtin_prefetch((const void *)(uintptr_t)
+			    (ahead->code + reading->layout->mark));
+		}
+		return &frames[i - 1];
+	}
+	return NULL;
+}
+
+/*
+ * Whether a frame is as it was in the last sample; fills in what is known of its
+ * code object then.
+ */
+static bool
+is_as_before(struct python_reading *reading, struct python_frame *frame,
+    uint64_t instruction)
+{
+	const struct python_layout *layout = reading->layout;
+	const struct python_frame *same = find_same(reading, frame->frame);
+	uint64_t mark;
+
+	if (same == NULL || same->code != frame->code || instruction -
+	    (frame->code + layout->instructions) + PYTHON_BEFORE_CODE !=
+	    same->offset || !can_read(reading->python, reading->unwinder,
+	    frame->code + layout->mark, 2 * sizeof mark, true) ||
+	    !read_mark(reading, frame->code, &mark) || mark != same->mark)
+		return false;
+	frame->tag = same->tag;
+	frame->mark = same->mark;
+	frame->offset = same->offset;
 	return true;
 }
 
@@ -324,6 +449,27 @@ place_frames(struct python_reading *reading, size_t from, uint64_t anchor)
 }
 
 /*
+ * Whether the frame that the list begins with is in use, and with it its code
+ * object.  3.11 frees a frame before it takes it off the list.  The frame is in
+ * the newest chunk of the thread's stack of frames then, or was, and its stack
+ * pointer is set.
+ */
+static bool
+is_first_live(struct python_reading *reading, uint64_t at)
+{
+	const struct python_layout *layout = reading->layout;
+	uint64_t chunk, size;
+
+	if (layout->is_entry == PYTHON_NO_FIELD)
+		return true;
+	return read_live_word(reading, reading->state + layout->chunk, &chunk,
+	    true) && read_live_word(reading, chunk + layout->chunk_size,
+	    &size, true) && at - chunk < size && can_read(reading->python,
+	    reading->unwinder, at, FRAME_SIZE, true) &&
+	    load_half(at + layout->stack_pointer) == UINT32_MAX;
+}
+
+/*
  * Reads a frame of the list; *next is the one further out.  The innermost one
  * may be about to be freed: then frame->code is 0, as it is for an entry frame,
  * which runs no code.
@@ -334,9 +480,10 @@ read_frame(struct python_reading *reading, uint64_t at, bool is_innermost,
 {
 	const struct python_layout *layout = reading->layout;
 	const bool has_entry_frames = layout->is_entry == PYTHON_NO_FIELD;
+	const bool is_live = !is_innermost || is_first_live(reading, at);
 
 	if (at % sizeof at != 0 || !can_read(reading->python,
-	    reading->unwinder, at, FRAME_SIZE, !is_innermost))
+	    reading->unwinder, at, FRAME_SIZE, is_live))
 		return false;
 	*next = load(at + layout->previous);
 	*is_entry = has_entry_frames ?
@@ -347,8 +494,11 @@ read_frame(struct python_reading *reading, uint64_t at, bool is_innermost,
 	if (*is_entry && has_entry_frames)
 		return true;
 	frame->code = load(at + layout->code);
+	if (is_live && !is_innermost && is_as_before(reading, frame,
+	    load(at + layout->instruction)))
+		return true;
 	if (python_read_code(reading, frame, load(at + layout->instruction),
-	    !is_innermost))
+	    is_live))
 		return true;
 	frame->code = 0;
 	return is_innermost;
@@ -434,7 +584,8 @@ read_start(struct python_reading *reading, uint64_t state, uint64_t *start)
 {
 	const struct python_layout *layout = reading->layout;
 
-	if (!python_read_word(reading, state + layout->current, start))
+	if (!read_live_word(reading, state + layout->current, start,
+	    is_state_live(state)))
 		return false;
 	if (layout->cframe_current == PYTHON_NO_FIELD ||
 	    layout->is_entry != PYTHON_NO_FIELD)
@@ -473,6 +624,7 @@ read_states(struct python_reading *reading)
 
 	python->fresh.n = 0;
 	for (i = 0; i < python->n_states; i++) {
+		reading->state = python->states[i];
 		if (!read_start(reading, python->states[i], &start))
 			return PYTHON_UNKNOWN;
 		if (start == 0)
@@ -587,6 +739,7 @@ read_all(struct python_reading *reading, uint32_t tid, size_t n_loops,
 	enum python_result result = PYTHON_FOUND;
 
 	reading->python->fresh.n = 0;
+	reading->candidate = reading->python->stack.n;
 	reading->n_placed = 0;
 	reading->innermost = NOT_PLACED;
 	if (have_states(reading, tid))
@@ -654,6 +807,7 @@ python_signature(struct python *python, struct unwinder *unwinder,
 	if (!have_states(&reading, tid))
 		return true;
 	for (i = 0; i < python->n_states; i++) {
+		reading.state = python->states[i];
 		if (!read_start(&reading, python->states[i], &at))
 			return false;
 		if (reading.layout->is_entry != PYTHON_NO_FIELD &&
@@ -661,9 +815,10 @@ python_signature(struct python *python, struct unwinder *unwinder,
 		    &at))
 			return false;
 		for (; at != 0; at = next) {
-			if (n++ == MAX_SIGNED || !read_frame(&reading, at,
-			    true, &frame, &is_entry, &next))
+			if (n == MAX_SIGNED || !read_frame(&reading, at,
+			    n == 0, &frame, &is_entry, &next))
 				return false;
+			n++;
 			*signature = mix(*signature, at);
 			if (frame.code == 0)
 				continue;

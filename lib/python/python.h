@@ -17,11 +17,11 @@
  * If the two do not fit together, the Python frames are unknown.
  *
  * Nothing of the interpreter is called, no lock is taken, and nothing is
- * changed.  All memory is probed before it is read (lib/base/readable.h).  The
- * frame that the list begins with, and its code object, are probed each time,
- * because they may just have been freed.  Frames further out are in use, so
- * they keep themselves and their code objects alive; a page where these lie is
- * probed again after PYTHON_PROBE_EVERY samples.
+ * changed.  All memory is probed before it is read (lib/base/readable.h), which
+ * takes a system call.  A thread state, a frame and its code object that are in
+ * use cannot be freed meanwhile, because this is their thread: a page where they
+ * lie is probed again after PYTHON_PROBE_EVERY samples.  What may just have been
+ * freed is probed each time.
  *
  * Where the fields are is known for 3.11 and 3.12.  From 3.13 on the
  * interpreter has a table of that, _Py_DebugOffsets, at the start of
@@ -38,11 +38,11 @@
 
 #include "lib/unwind/unwinder.h"
 
-#define PYTHON_PROBE_EVERY 64		/* samples */
+#define PYTHON_PROBE_EVERY 1024		/* samples */
 #define PYTHON_MAX_STATES 4		/* of one thread, one for each
 					   interpreter that it has run in */
 #define PYTHON_MAX_LINES ((uint64_t)1 << 20)	/* bytes of a line table */
-#define PYTHON_N_PAGES 128		/* whose probe is remembered */
+#define PYTHON_N_PAGES 512		/* whose probe is remembered */
 
 /* Added to the offset of an instruction, as a frame may be before its first. */
 #define PYTHON_BEFORE_CODE 2u
@@ -51,7 +51,8 @@
 struct python_frame {
 	uint64_t frame, code;	/* where they are */
 	uint64_t tag;		/* differs if there is another code object at
-				   the same address, as far as can be told */
+				   the same address, as far as can be told; */
+	uint64_t mark;		/* likewise, but found with a single load */
 	uint32_t offset;	/* of the instruction, in bytes, plus
 				   PYTHON_BEFORE_CODE; or PYTHON_NO_OFFSET */
 	uint32_t native;	/* index of the native frame that runs it */
@@ -164,13 +165,19 @@ struct python_layout {
 				   _PyCFrame that has it */
 	uint32_t cframe_current, cframe_previous;	/* of a _PyCFrame */
 	uint32_t code, previous, instruction, owner;	/* of a frame */
-	uint32_t is_entry;	/* of a frame in 3.11 */
+	uint32_t is_entry;	/* of a frame in 3.11; and what says whether
+				   the frame is in use: */
+	uint32_t stack_pointer;		/* of a frame */
+	uint32_t chunk;		/* of a thread state: memory for frames, */
+	uint32_t chunk_size;	/* its size */
 	uint32_t entry_owner;	/* `owner` of entry frames */
 	uint32_t type;		/* of any object */
 	uint32_t units;		/* of a code object: how long its code is, */
 	uint32_t first_line, version, file, name, lines, instructions;
 	uint32_t length, state, ascii, compact;	/* of a string */
 	uint32_t kind_shift;	/* of its state */
+	uint32_t mark;		/* of a code object: two words that hardly any
+				   other has; in 3.11 the first is its name */
 	uint32_t hash;		/* of a string, if code has no version */
 	uint32_t size, bytes;	/* of a bytes object */
 };
