@@ -245,14 +245,17 @@ have_states(struct python_reading *reading, uint32_t tid)
 	for (i = 0; i < python->n_states; i++)
 		if (!is_own_state(reading, python->states[i], tid))
 			break;
-	if (python->n_states > 0 && i == python->n_states)
+	if (python->n_states > 0 && i == python->n_states) {
+		/* A thread that is about to begin has no key yet. */
+		if (python->n_states == 1 &&
+		    (python->n_walks & (python->n_walks - 1)) == 0)
+			find_key(python->states[0]);
 		return true;
+	}
 	if (python->n_searched > MANY_THREADS &&
 	    python->n_misses++ % SEARCH_EVERY != 0)
 		return false;
 	find_states(reading, tid);
-	if (python->n_states == 1)
-		find_key(python->states[0]);
 	return python->n_states > 0;
 }
 
@@ -268,24 +271,19 @@ mix(uint64_t tag, uint64_t word)
 }
 
 /*
- * The mark of a code object, which can be read.  Strings that were freed are
- * often followed by others at the same address, so in 3.11, which does not
- * number its code objects, the name's hash is part of it.
+ * The mark of a code object.  Strings that were freed are often followed by
+ * others at the same address, so in 3.11, which does not number its code
+ * objects, the name's hash is part of it.
  */
-static bool
-read_mark(struct python_reading *reading, uint64_t code, uint64_t *mark)
+static uint64_t
+load_mark(const struct python_layout *layout, uint64_t code)
 {
-	const struct python_layout *layout = reading->layout;
 	const uint64_t first = load(code + layout->mark);
+	const uint64_t mark = first ^
+	    load(code + layout->mark + sizeof first) << 1;
 
-	*mark = first ^ load(code + layout->mark + sizeof first) << 1;
-	if (layout->hash == PYTHON_NO_FIELD)
-		return true;
-	if (!can_read(reading->python, reading->unwinder, first, STRING_SIZE,
-	    true))
-		return false;
-	*mark ^= load(first + layout->hash) << 2;
-	return true;
+	return layout->hash == PYTHON_NO_FIELD ? mark :
+	    mark ^ load(first + layout->hash) << 2;
 }
 
 /*
@@ -298,6 +296,7 @@ python_read_code(struct python_reading *reading, struct python_frame *frame,
 {
 	const struct python_layout *layout = reading->layout;
 	const uint64_t code = frame->code;
+	bool has_name = true;
 	uint64_t tag, name, offset;
 
 	if (code % sizeof(uint64_t) != 0 || !can_read(reading->python,
@@ -310,12 +309,14 @@ python_read_code(struct python_reading *reading, struct python_frame *frame,
 	tag = mix(tag, load_half(code + layout->first_line));
 	if (layout->version != PYTHON_NO_FIELD)
 		tag = mix(tag, load_half(code + layout->version));
-	else if (can_read(reading->python, reading->unwinder, name,
-	    STRING_SIZE, is_live))
+	if (layout->hash != PYTHON_NO_FIELD)
+		has_name = can_read(reading->python, reading->unwinder, name,
+		    STRING_SIZE, is_live);
+	if (layout->hash != PYTHON_NO_FIELD && has_name)
 		tag = mix(tag, load(name + layout->hash));
 	frame->tag = tag;
-	if (!is_live || !read_mark(reading, code, &frame->mark))
-		frame->mark = 0;
+	frame->mark = has_name ? load_mark(layout, code) : 0;
+	frame->probed = reading->python->n_walks;
 	offset = instruction - (code + layout->instructions) +
 	    PYTHON_BEFORE_CODE;
 	frame->offset = offset <= 2 * load(code + layout->units) &&
@@ -363,16 +364,16 @@ is_as_before(struct python_reading *reading, struct python_frame *frame,
 {
 	const struct python_layout *layout = reading->layout;
 	const struct python_frame *same = find_same(reading, frame->frame);
-	uint64_t mark;
 
 	if (same == NULL || same->code != frame->code || instruction -
 	    (frame->code + layout->instructions) + PYTHON_BEFORE_CODE !=
-	    same->offset || !can_read(reading->python, reading->unwinder,
-	    frame->code + layout->mark, 2 * sizeof mark, true) ||
-	    !read_mark(reading, frame->code, &mark) || mark != same->mark)
+	    same->offset || reading->python->n_walks - same->probed >=
+	    PYTHON_PROBE_EVERY || same->mark == 0 ||
+	    load_mark(layout, frame->code) != same->mark)
 		return false;
 	frame->tag = same->tag;
 	frame->mark = same->mark;
+	frame->probed = same->probed;
 	frame->offset = same->offset;
 	return true;
 }
@@ -524,14 +525,15 @@ read_cframes(struct python_reading *reading, uint64_t cframe)
 {
 	const struct python_layout *layout = reading->layout;
 	struct python_frames *fresh = &reading->python->fresh;
+	const bool is_live = is_state_live(reading->state);
 	bool is_innermost = true, is_entry;
 	uint64_t previous, frame, outer;
 	size_t from;
 
 	for (;; cframe = previous) {
-		if (!python_read_word(reading, cframe + layout->cframe_previous,
-		    &previous) || !python_read_word(reading, cframe +
-		    layout->cframe_current, &frame))
+		if (!read_live_word(reading, cframe + layout->cframe_previous,
+		    &previous, is_live) || !read_live_word(reading, cframe +
+		    layout->cframe_current, &frame, is_live))
 			return false;
 		if (previous == 0)
 			return frame == 0;
@@ -544,8 +546,8 @@ read_cframes(struct python_reading *reading, uint64_t cframe)
 			frame = outer;
 		} while (!is_entry);
 		/* The list goes on where the outer loop is. */
-		if (!python_read_word(reading, previous + layout->cframe_current,
-		    &outer) || outer != frame)
+		if (!read_live_word(reading, previous + layout->cframe_current,
+		    &outer, is_live) || outer != frame)
 			return false;
 		if (!place_frames(reading, from, cframe)) {
 			fresh->n = from;
@@ -590,8 +592,8 @@ read_start(struct python_reading *reading, uint64_t state, uint64_t *start)
 	if (layout->cframe_current == PYTHON_NO_FIELD ||
 	    layout->is_entry != PYTHON_NO_FIELD)
 		return true;
-	return *start == 0 || python_read_word(reading, *start +
-	    layout->cframe_current, start);
+	return *start == 0 || read_live_word(reading, *start +
+	    layout->cframe_current, start, is_state_live(state));
 }
 
 /*
@@ -681,6 +683,7 @@ compare_stack(struct python *python)
 		if (!is_same_frame(&stack->frames[i], --new))
 			break;
 		stack->frames[i].native = new->native;
+		stack->frames[i].probed = new->probed;
 	}
 	python->n_kept = i;
 	python->changed = SIZE_MAX;

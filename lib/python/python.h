@@ -52,7 +52,8 @@ struct python_frame {
 	uint64_t frame, code;	/* where they are */
 	uint64_t tag;		/* differs if there is another code object at
 				   the same address, as far as can be told; */
-	uint64_t mark;		/* likewise, but found with a single load */
+	uint64_t mark;		/* likewise, but found faster; 0: not known */
+	uint64_t probed;	/* in which walk its code object was */
 	uint32_t offset;	/* of the instruction, in bytes, plus
 				   PYTHON_BEFORE_CODE; or PYTHON_NO_OFFSET */
 	uint32_t native;	/* index of the native frame that runs it */
