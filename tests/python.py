@@ -97,6 +97,103 @@ def check_stacks(directory, version, python):
                        wrong[:3])
 
 
+def check_names(directory, version, python):
+    """After check_stacks.  Functions that share a name are told apart."""
+    places = collections.defaultdict(set)
+    with open(os.path.join(directory, "notes"), encoding="utf-8") as file:
+        for stack, _ in json.load(file):
+            for name, path, first_line, _ in stack:
+                if path.endswith("pystacks.py"):
+                    places[name].add(first_line)
+    names = {row["path"][0] for row in table(
+        os.path.join(directory, f"stacks-{version}"), "threshold 0",
+        "functions")["rows"]}
+    missing = [name for name, lines in places.items() for line in lines
+               if f"{name} (pystacks.py" + (
+                   f":{line})" if len(lines) > 1 or name.endswith(">") and
+                   name != "<module>" else ")") not in names]
+    assert len(places["Walker.in_property.<locals>.Holder.value"]) == 2
+    assert not missing, (missing[:5], sorted(names)[:40])
+
+
+SHARES = """
+import sys, time
+spent = {}
+def timed(function, *words):
+    begin = time.thread_time()
+    function(*words)
+    spent[function.__name__] = time.thread_time() - begin
+def add(n):
+    for i in range(n): i * i + 1
+def in_sort(n):
+    for _ in range(n): sorted(range(300), key=key)
+def key(x):
+    return -x
+def in_generator(n):
+    for _ in squares(n): pass
+def squares(n):
+    for i in range(n): yield i * i
+def main():
+    scale = int(sys.argv[1])
+    timed(add, 5000 * scale)
+    timed(in_sort, 12 * scale)
+    timed(in_generator, 4000 * scale)
+    print(repr(spent))
+main()
+"""
+
+
+def check_shares(directory, version, python):
+    """Shares of CPU time are those that the program measures itself."""
+    path = os.path.join(directory, "shares.py")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(SHARES)
+    recording = os.path.join(directory, f"shares-{version}")
+    done = run("record", "-o", recording, python, path,
+               str(rounds(1200)))
+    spent = eval(done.stdout.strip().splitlines()[-1])
+    rows = {row["path"][0]: row["hits"] for row in table(
+        recording, "threshold 0", "root |<module> (shares.py)|",
+        "functions")["rows"]}
+    hits = [rows[f"{name} (shares.py)"] for name in spent]
+    total = sum(hits)
+    assert total > 300, rows
+    for name, n in zip(spent, hits):
+        share = spent[name] / sum(spent.values())
+        # Ticks begin at any time: at most 5 standard errors of a binomial
+        # share, and a hit for each end of the three calls.
+        bound = 5 * (total * share * (1 - share)) ** 0.5 + 6
+        assert abs(n - total * share) <= bound, (name, n, total, share)
+    key = rows.get("key (shares.py)", 0)
+    assert 0 < key <= rows["in_sort (shares.py)"], rows
+
+
+WAITS = """
+import threading, time
+def here(): time.sleep(0.3)
+def there(): time.sleep(0.6)
+def both():
+    for _ in range(2):
+        for wait in here, there: wait()
+both()
+"""
+
+
+def check_waits(directory, version, python):
+    """Waits at one native place belong to the Python function that waits."""
+    path = os.path.join(directory, "waits.py")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(WAITS)
+    recording = record(directory, f"waits-{version}", python, [path],
+                       "-r", "real:1ms")
+    rows = {row["path"][0]: row["hits"] for row in table(
+        recording, "threshold 0", "functions")["rows"]}
+    here, there = rows["here (waits.py)"], rows["there (waits.py)"]
+    # Sleeps end late, never early.
+    assert here >= 590 and there >= 1190, rows
+    assert rows["both (waits.py)"] <= rows["<module> (waits.py)"]
+
+
 def main():
     found = interpreters()
     with tempfile.TemporaryDirectory() as directory:
@@ -104,6 +201,15 @@ def main():
             claims.attempt(
                 f"{version}: stacks are those that the program sees",
                 check_stacks, directory, version, python)
+            claims.attempt(
+                f"{version}: functions of one name are told apart",
+                check_names, directory, version, python)
+            claims.attempt(
+                f"{version}: shares are those that the program measures",
+                check_shares, directory, version, python)
+            claims.attempt(
+                f"{version}: waits belong to the function that waits",
+                check_waits, directory, version, python)
     if not found:
         claims.skip("Python functions", "no CPython from 3.11 on")
     claims.end()

@@ -517,6 +517,11 @@ load_profiles(const char *const *paths, size_t n,
 			shared.stacks = NULL;
 		profile = load_files(&files, &shared, error);
 	}
+	if (profile != NULL && profile->fleet == NULL &&
+	    profile_distinguish_functions(profile, error) != 0) {
+		profile_free(profile);
+		profile = NULL;
+	}
 	if (profile != NULL && shared.program != NULL && !is_program_used &&
 	    profile_warn(profile, error,
 	                 "%s: not used: this profile says "

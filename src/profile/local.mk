@@ -17,6 +17,7 @@ libcore_a_SOURCES += \
 	src/profile/fleet_sum.c \
 	src/profile/fleet_tree.c \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
+	src/profile/function_places.c \
 	src/profile/frame_union.c \
 	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/named_graph.c \

@@ -347,6 +347,13 @@ int profile_set_debug_lines(struct profile *profile, uint32_t frame,
 void profile_stand_in_hits(const struct profile *profile, uint32_t resource,
                            uint64_t hits[N_FRAME_STAND_INS]);
 
+/*
+ * Gives interpreted functions that have the same name and are not the same
+ * function different names: with their first lines, or their files' paths.
+ */
+int profile_distinguish_functions(struct profile *profile,
+                                  struct error *error);
+
 /* Adds to the tally with that description, which is made if new; 0 or -1. */
 int profile_add_tally(struct profile *profile, const char *what,
                       uint64_t count, struct error *error);
