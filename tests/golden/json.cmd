@@ -17,5 +17,4 @@ resource
 show
 info
 help up
-help
 apropos recursion

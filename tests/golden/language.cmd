@@ -38,7 +38,7 @@ root
 granularity function
 unit fortnights
 help nonsense
-help
+help | head -12
 apropos zebra
 history
 source none.cmd
