@@ -122,22 +122,6 @@ the_page_shows_the_files_as_they_are(void **state)
 
 /* ---- the pages that list the formats ---- */
 
-/* A page with one blank for each run of white space. */
-static char *
-words_of(const char *name)
-{
-	char *text = text_of(name);
-	size_t n = 0;
-
-	for (size_t i = 0; text[i] != '\0'; i++)
-		if (strchr(" \n\t", text[i]) == NULL)
-			text[n++] = text[i];
-		else if (n > 0 && text[n - 1] != ' ')
-			text[n++] = ' ';
-	text[n] = '\0';
-	return text;
-}
-
 /* The rows of formats.md's table begin "| [NAME](". */
 static void
 formats_md_has_a_row_for_each_format(void **state)
