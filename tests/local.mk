@@ -76,6 +76,7 @@ unit_tests = $(format_tests) \
 	tests/test-formats \
 	tests/test-function-ranges \
 	tests/test-json \
+	tests/test-line-table \
 	tests/test-module-symbols \
 	tests/test-names \
 	tests/test-naming \
@@ -156,6 +157,10 @@ tests_test_short_names_SOURCES = tests/test-short-names.c \
 tests_test_short_names_CFLAGS = $(unit_cflags)
 tests_test_short_names_LDADD = $(unit_libs)
 tests_test_short_names_LDFLAGS = $(failing_memory)
+
+tests_test_line_table_SOURCES = tests/test-line-table.c
+tests_test_line_table_CFLAGS = $(unit_cflags)
+tests_test_line_table_LDADD = $(unit_libs)
 
 tests_test_json_SOURCES = tests/test-json.c tests/reader-fixture.h \
 	tests/skip.h
