@@ -69,12 +69,12 @@ def record(*words, user=None, cpprof=CPPROF, before=None):
                           preexec_fn=before)
 
 
-def forbid_perf_events():
+def forbid_perf_events(number=1):
     """As containers do: perf_event_open fails with EPERM, on x86-64."""
     load, if_equal, answer = 0x20, 0x15, 0x06   # of BPF
     filters = b''.join(struct.pack('HBBI', *line) for line in (
         (load, 0, 0, 0), (if_equal, 0, 1, 298),
-        (answer, 0, 0, 0x00050001), (answer, 0, 0, 0x7fff0000)))
+        (answer, 0, 0, 0x00050000 | number), (answer, 0, 0, 0x7fff0000)))
     text = ctypes.create_string_buffer(filters)
     program = ctypes.create_string_buffer(
         struct.pack('HP', 4, ctypes.addressof(text)))
@@ -588,6 +588,78 @@ def check_refusals():
                      result.stderr)
 
 
+def write_32_bit(path):
+    """A program of i386 that waits for a signal: jmp of pause()."""
+    code = b'\xb8\x1d\0\0\0\xcd\x80\xeb\xf7'  # mov $29,%eax; int $0x80; jmp
+    head = b'\x7fELF\1\1\1' + bytes(9) + struct.pack(
+        '<HHIIIIIHHHHHH', 2, 3, 1, 0x8048054, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    segment = struct.pack('<8I', 1, 0, 0x8048000, 0x8048000, 84 + len(code),
+                          84 + len(code), 5, 4096)
+    with open(path, 'wb') as file:
+        file.write(head + segment + code)
+    os.chmod(path, 0o755)
+
+
+def check_rights(directory):
+    """Processes that cannot be sampled, though they run."""
+    path = os.path.join(directory, 'i386')
+    write_32_bit(path)
+    claim = 'a 32-bit process is told, and the way on'
+    try:
+        process = subprocess.Popen([path])
+    except OSError as why:
+        claims.skip(claim, f'this kernel runs none: {why}')
+    else:
+        result = record('-p', str(process.pid))
+        claims.check(claim, result.returncode == 1 and
+                     '32-bit' in result.stderr and
+                     'perf record' in result.stderr, result)
+        process.kill()
+        process.wait()
+    if os.geteuid() != 0 or shutil.which('setpriv') is None:
+        claims.skip('a process with other rights is told', 'only for root')
+        return
+    with tempfile.TemporaryDirectory() as shared:
+        os.chmod(shared, 0o777)
+        shutil.copy(CPPROF, shared)
+        cpprof = os.path.join(shared, os.path.basename(CPPROF))
+        # As a set-user-ID program: the user's own, with root's rights.
+        process = subprocess.Popen(['setpriv', f'--ruid={NOBODY}', '--euid=0',
+                                    'sleep', '60'])
+        time.sleep(0.3)
+        result = record('-p', str(process.pid), user=NOBODY, cpprof=cpprof,
+                        before=lambda: os.chdir(shared))
+        claims.check('a process with other rights is told, and the way on',
+                     result.returncode == 1 and 'root' in result.stderr,
+                     result)
+        process.kill()
+        process.wait()
+        # As Debian's and Android's kernels with paranoid 3 refuse them.
+        fake = os.path.join(shared, 'paranoid')
+        with open(fake, 'w') as file:
+            file.write('3\n')
+        script = ('mount --bind "$0" /proc/sys/kernel/perf_event_paranoid && '
+                  'exec setpriv --reuid=65534 --regid=65534 --clear-groups '
+                  '"$@"')
+        own = subprocess.Popen(['sleep', '60'], user=NOBODY, group=NOBODY,
+                               extra_groups=[])
+        result = subprocess.run(
+            ['unshare', '-m', 'sh', '-c', script, fake, cpprof, 'record',
+             '--no-prompt', '-o', os.path.join(shared, 'r'), '-p',
+             str(own.pid)], capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, timeout=PATIENCE,
+            preexec_fn=lambda: forbid_perf_events(13))
+        claim = 'kernel.perf_event_paranoid=3 is told, and what allows them'
+        if 'mount' in result.stderr or 'unshare' in result.stderr:
+            claims.skip(claim, result.stderr)
+        else:
+            claims.check(claim, result.returncode == 1 and
+                         'perf_event_paranoid is 3' in result.stderr and
+                         'sysctl -w' in result.stderr, result)
+        own.kill()
+        own.wait()
+
+
 def check_forbidden(directory):
     """Where perf events are forbidden, nothing runs, and the way on is told."""
     if platform.machine() != 'x86_64':
@@ -613,6 +685,7 @@ def main():
     check_refusals()
     with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory:
         check_forbidden(directory)
+        check_rights(directory)
         why = may_sample(os.getpid())
         if why:
             claims.skip('processes are sampled from outside', why)
