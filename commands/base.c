@@ -37,9 +37,9 @@ read_base(struct reading *reading, struct value *value)
 		if (sides == NULL)
 			return -1;
 		if (begin == words->n)
-			return error_set(reading->error, "which label? base "
-			                 "label KEY=GLOB; a file of that name "
-			                 "is ./label");
+			return error_set(reading->error, "base label needs a "
+			                 "label: base label KEY=GLOB. For a "
+			                 "file named label, write ./label");
 		while (end < words->n &&
 		       !base_is_word(&words->words[end], against_word))
 			end++;
@@ -94,10 +94,10 @@ static const struct argument_kind arg_base = {
 
 static const struct argument base_arguments[] = {
 	{ "FILE...|label KEY=GLOB [against KEY=GLOB]", &arg_base, ARG_OPTIONAL,
-	  "the earlier runs: profiles in any known format, recordings, or "
-	  "directories of recordings; or the values of a label, such as hosts, "
-	  "and those to compare with them (all others); off: no base (default: "
-	  "lists both sides)" },
+	  "the earlier runs to compare with: profiles, recordings or "
+	  "directories of recordings; or label KEY=GLOB, with the values to "
+	  "compare (default: all others); off: no base (default: lists both "
+	  "sides)" },
 	ARGUMENTS_END
 };
 
@@ -196,7 +196,7 @@ base_run(struct session *session, const struct arguments *arguments,
 const struct command command_base = {
 	.name = "base",
 	.group = GROUP_COMPARE,
-	.summary = "sets the earlier runs, or hosts, that diff compares with",
+	.summary = "sets the runs, or label values, that diff compares with",
 	.description =
 	    "diff then compares the loaded profile with these. Each FILE is a "
 	    "run of its own, and so is each recording in a directory that "

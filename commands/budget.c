@@ -225,9 +225,11 @@ check_resource(const struct budget *budget, const struct session *session,
 
 		if (strncmp(text, resource_key, length) == 0 &&
 		    strcmp(text + length, name) != 0)
-			return error_set(error, "%.200s: a budget of resource "
-			                 "%.60s, and the current one is %.60s",
-			                 budget->name, text + length, name);
+			return error_set(error, "%.200s: the budget is for "
+			                 "resource %.60s, but the current one "
+			                 "is %.60s; type: resource %.60s",
+			                 budget->name, text + length, name,
+			                 text + length);
 	}
 	return 0;
 }
@@ -295,9 +297,9 @@ budget_take_origin(const struct budget *budget, struct asserting *asserting,
 	if (!origin.is_known)
 		return 0;
 	if (origin.n_members > 0 && asserting->n_members == 0)
-		return error_set(error, "%.200s: its bounds are for %lu "
-		                 "members of a merged profile, and %s; load "
-		                 "one merged profile, or begin a new budget",
+		return error_set(error, "%.200s: the bounds are for a merged "
+		                 "profile of %lu members, but %s; load one, "
+		                 "or begin a new budget",
 		                 budget->name, origin.n_members, n_loaded == 1 ?
 		                 "the loaded one is not merged" :
 		                 "several profiles are loaded");

@@ -60,8 +60,8 @@ column_run(struct session *session, const struct arguments *arguments,
 	if (setting_show(session, &command_column, table, error) != 0)
 		return -1;
 	return table->n_rows > 0 ? 0 : table_add_footer(table, error,
-	    "no column is defined; one is by column NAME = A / B, where A and "
-	    "B are resources");
+	    "no column is defined; define one with: column NAME = A / B, where "
+	    "A and B are resources");
 }
 
 const struct command command_column = {

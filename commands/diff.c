@@ -91,7 +91,7 @@ diff_run(struct session *session, const struct arguments *arguments,
 const struct command command_diff = {
 	.name = "diff",
 	.group = GROUP_COMPARE,
-	.summary = "what changed since the base, and what is only noise",
+	.summary = "what changed since the base, and whether that is noise",
 	.description =
 	    "Shows a view as a comparison of the base with the loaded "
 	    "profile: top, functions, body, flat, down, up, tree, callers, "
@@ -102,22 +102,23 @@ const struct command command_diff = {
 	    "side; a number of rows does not change that.\n\n"
 	    "base and now: what a run used, on average. change: their "
 	    "difference, in units and as a percentage of the base; +-: half "
-	    "of its 95% interval. visible: the smallest growth of the row that "
-	    "its verdict would have named in 80 of 100 such comparisons. "
+	    "of its 95% interval. visible: the smallest growth that 80 of 100 "
+	    "such comparisons would detect. "
 	    "verdict: grew or shrank (of the rows so called, at most 5% are "
-	    "expected to be noise), likely (the same of one run a side, which "
-	    "cannot say more), moved (in down, up, tree and flame: it did not "
+	    "expected to be noise), likely (the same, from one run on each "
+	    "side, which is weaker evidence), moved (in down, up, tree and "
+	    "flame: it did not "
 	    "change, but of what it calls one grew and one shrank), noise (no "
 	    "more than chance), or undecided. A side that is one merged "
 	    "profile has its sum, and its random groups of members show the "
 	    "noise, as runs would.\n\n"
-	    "With one run a side, a change that is more than chance is "
+	    "With one run on each side, a change that is more than chance is "
 	    "undecided if equal runs may differ by as much: by less than 15%, "
 	    "as most functions do here, or all alike by less than half, as on "
 	    "a slower machine. Recordings of cpprof "
 	    "record --repeat 3 for each side can decide that. A row is also "
 	    "undecided if the hits are neither exact nor counts of samples, "
-	    "and there is one run a side.\n\n"
+	    "and there is one run on each side.\n\n"
 	    "What changed comes first. In down, up and tree a change is in "
 	    "all paths that lead to it: > marks the shortest path that "
 	    "changed, >> the longest that has at least 80% of its change.\n\n"

@@ -109,7 +109,8 @@ const struct command command_export = {
 	    "what the format cannot represent. Of a merged profile every "
 	    "format has only the sum, without members and random groups: the "
 	    "errors that noise on shows of the file, and what diff says of it, "
-	    "are those of its samples alone, which is too small for a fleet. "
+	    "are those of its samples alone, which understates how much the "
+	    "members differ. "
 	    "If an export to FILE fails, "
 	    "FILE stays as it was; with >, the file contains what was written "
 	    "before the failure.",

@@ -246,7 +246,7 @@ merge_inputs(struct merge_state *run, const struct read_options *read,
 	if (run_list_check_distinct(&run->inputs, error) != 0)
 		return -1;
 	if (run->inputs.was_output_found)
-		message_note("%s: found in a directory, and not added to "
+		message_note("%s is in an input directory; it was not added to "
 		             "itself", strcmp(options->output, "-") == 0 ?
 		             "standard output" : options->output);
 	if (options->id != NULL && run->inputs.n != 1)

@@ -342,8 +342,8 @@ complete(const struct record_state *run)
 	struct sigaction before;
 
 	if (!recording_is_there(&run->recording)) {
-		message_note("%s was removed or moved while the "
-		             "program ran, and the samples with it",
+		message_note("%s and its samples are gone: it was removed or "
+		             "moved while the program ran",
 		             run->recording.name);
 		return false;
 	}
@@ -357,8 +357,8 @@ complete(const struct record_state *run)
 	if (keep_names(run->recording.directory, !run->options->keeps_no_names,
 	               run->session->symfs, run->recording.program,
 	               &error) != 0)
-		message_note("%s; the recording needs its "
-		             "programs to be named", error.text);
+		message_note("%s; to show names, cpprof now needs the program "
+		             "files unchanged", error.text);
 	interrupt_requested = 0;
 	sigaction(SIGINT, &before, NULL);
 	report.opens = choose_prompt(run);
@@ -419,8 +419,8 @@ report_variation(const struct session *session, const char *name,
 
 	if (n_runs > 1 && runs_read(&runs, &name, 1, &options, &error) == 0) {
 		runs_add_variation(&runs, &text);
-		message_note("%u runs in %s: %s; compare later runs with "
-		             "them: cpprof --base %s LATER", n_runs, name,
+		message_note("%u runs in %s: %s; to compare with them: cpprof "
+		             "--base %s LATER", n_runs, name,
 		             text_string(&text), name);
 	} else if (error.is_set) {
 		message_note("%s", error.text);

@@ -35,10 +35,10 @@ static const struct argument_kind amount_kind = {
 
 static const struct argument scale_arguments[] = {
 	{ "absolute|work|by|robust", &arg_choice, ARG_OPTIONAL,
-	  "how the work of runs is known (default: shows the present scale)" },
+	  "how diff knows the work of a run (default: shows the scale)" },
 	{ "N|FUNCTION", &amount_kind, ARG_OPTIONAL,
-	  "for work, how often a run now does the work of one of the base; for "
-	  "by, the function" },
+	  "work: the work of a loaded run, with a base run as 1; by: the "
+	  "function" },
 	ARGUMENTS_END
 };
 
@@ -90,7 +90,7 @@ scale_run(struct session *session, const struct arguments *arguments,
 	needs_value = choice->count == SCALE_WORK || choice->count == SCALE_BY;
 	if (needs_value != value->is_given)
 		return error_set(error, needs_value ? "scale %s needs %s" :
-		                 "scale %s takes nothing more",
+		                 "scale %s takes no argument",
 		                 scale_choices[choice->count],
 		                 choice->count == SCALE_BY ? "a function" :
 		                 "a number");
@@ -127,7 +127,7 @@ const struct command command_scale = {
 	    TYPE("work", "scale work N"), TYPE("by", "scale by FUNCTION"),
 	    TYPE("robust", "scale robust")),
 	.group = GROUP_COMPARE,
-	.summary = "what diff compares the use of runs per: run, work, function",
+	.summary = "what diff divides the use of runs by: work or a function",
 	.description =
 	    "absolute (the start): diff compares what runs used, which is "
 	    "right if all did the same work. work N: a run now does N times "

@@ -322,7 +322,7 @@ cpprof_mpi_run(struct job *job)
 		cpprof_mpi_give_up(error.text);
 	share_inputs(job);
 	if (job->rank == 0 && job->inputs.was_output_found)
-		message_note("%s: found in a directory, and not added to "
+		message_note("%s is in an input directory; it was not added to "
 		             "itself", job->output);
 	cpprof_mpi_add_share(job);
 	if (!agree_on_key(job)) {

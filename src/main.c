@@ -154,8 +154,8 @@ run_input(struct session *session, const struct options *options)
 	else if (!isatty(STDIN_FILENO))
 		return script_run(session, stdin, "<stdin>");
 	if (terminal == NULL) {
-		message("cpprof", "there is no terminal to read commands "
-		        "from; give them with -e or -x");
+		message("cpprof", "no terminal for commands; give them with -e "
+		        "or -x");
 		return -1;
 	}
 	prompt_run(session, terminal);
@@ -175,9 +175,9 @@ suggest_commands(const struct options *options)
 		for (size_t j = 0; commands[j] != NULL; j++)
 			if (strcmp(commands[j]->name, word) == 0 &&
 			    access(word, F_OK) != 0)
-				error_set(&text, "%s is a command: -e %s runs "
-				          "it, as does the prompt", word,
-				          word);
+				error_set(&text, "%s is a command, not a file; "
+				          "use -e %s, or type it at the "
+				          "prompt", word, word);
 		if (text.is_set)
 			message("cpprof", text.text);
 	}

@@ -387,7 +387,7 @@ def check_wrong_lines(profile, path):
 
 
 def check_change(folder):
-    """Since a base: one run a side, and several."""
+    """Since a base: one run on each side, and several."""
     rng = random.Random(9)
 
     def side(name, n_runs, part):
@@ -446,7 +446,7 @@ def check_change(folder):
                                "assert change body main below 3%",
                                "assert change path (f g) below 3%")
         claims.check(f"a body that never has hits did not change, {n_runs} "
-                     "runs a side; a path that none has is undecided",
+                     "runs on each side; a path that none has is undecided",
                      status == 5 and [row["verdict"] for row in found] ==
                      ["holds", "undecided"] and found[0]["value"] == 0 and
                      -0.01 < found[0]["low"] < 0 < found[0]["high"] < 0.01,
@@ -571,7 +571,7 @@ def check_one_run(folder):
         if row["verdict"] != wanted or (wanted == "undecided" and
                                         "repeat 3" not in row["why"]):
             wrong.append((hits, n, row))
-    claims.make("one run a side does not violate what runs differ by", wrong)
+    claims.make("one run on each side does not violate what runs differ by", wrong)
 
 
 def check_exact_changes(folder):
@@ -701,7 +701,7 @@ def simulated_run(rng, shares, n, length, extra):
 
 
 def check_runs_that_differ(folder):
-    """Three runs a side, each up to a tenth longer or shorter."""
+    """Three runs on each side, each up to a tenth longer or shorter."""
     rng = random.Random(7)
     n_pairs = 30
     found = collections.Counter()

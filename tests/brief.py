@@ -460,8 +460,8 @@ def a_directory_that_goes_is_told():
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
             told = [line for line in result.stderr.splitlines()
                     if 'not sampling' not in line]
-            assert told == ['cpprof: p was removed or moved while the program '
-                            'ran, and the samples with it'], (script, result)
+            assert told == ['cpprof: p and its samples are gone: it was removed '
+                            'or moved while the program ran'], (script, result)
 
 
 GONE = 'removed or overwritten while the program ran'

@@ -159,7 +159,7 @@ def check_steps_of_base(folder):
         words = [word for line in ("format json", "threshold 0", *lines)
                  for word in ("-e", line)]
         out, err = outputs("--base", base, *words, now)
-        assert "only the base has what step 1 matches" in err, err
+        assert "step 1 matches only the base" in err, err
         return [json.loads(line) for line in out.splitlines()]
 
     table, alone = ask("group read_some = read_all", "diff functions",
@@ -452,7 +452,7 @@ def check_nothing(folder):
     error = refusal([empty], [full], "scale by main", "diff")
     assert "no hits" in error and "\n" not in error, error
     error = refusal([empty], [full], "scale robust", "diff")
-    assert "too little in common" in error and "\n" not in error, error
+    assert "too few functions in common" in error and "\n" not in error, error
 
 
 def check_number(folder):
@@ -907,7 +907,7 @@ totals: {4000 + own + 2 * shared}
             assert rows["b"]["verdict"] == "noise", rows
             assert rows["a"]["low"] == rows["a"]["high"] == change, rows
     out = outputs("--base", base, "-e", "diff functions", less)[0]
-    assert "the counts are exact; one run a side" in out, out
+    assert "the counts are exact; one run on each side" in out, out
     assert ", likely\n" in out and "undecided" not in out, out
     # a and b call d, so that what d uses below each is an estimate.
     base, more = (calls("exact-base", 500, 40), calls("exact-more", 500, 90))
@@ -1036,7 +1036,7 @@ int main(int argc, char **argv)
 
 
 def record_sides(program, sides):
-    """Records three runs a side and returns the milliseconds of CPU time
+    """Records three runs on each side and returns the milliseconds of CPU time
     that slower() took in each, by the program's own clock."""
     clocks = []
     for name, n in sides:
@@ -1149,7 +1149,7 @@ def main(first):
             ("moved is not grown", check_moved),
             ("undecided where nothing is known of the noise",
              check_undecided),
-            ("exact counts decide by themselves, and one run a side is likely",
+            ("exact counts decide by themselves, and one run on each side is likely",
              check_exact),
             ("nothing to compare", check_nothing),
             ("a number of rows", check_number),

@@ -786,7 +786,7 @@ def check_unknown(folder):
                  "+-" not in text, text)
     text = ask(path, "diff functions", base=fleet)
     claims.check("and diff takes them for a run", "base: 1 run of" in text and
-                 "one run a side" in text, text)
+                 "one run on each side" in text, text)
     other = write(os.path.join(folder, "rare"), {("main", "f"): 6,
                                                  ("main", "rare"): 1})
     fleet = os.path.join(folder, "with-rare")

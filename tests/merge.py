@@ -323,7 +323,7 @@ def members_without_the_key_are_counted(source, folder):
     os.remove(out)
     done = merge("--by", "id", "-o", out, plain, copied(plain),
                  status=1)
-    assert b"all 6 members were merged without --by id" in done.stderr, done
+    assert b"none of 6 members has counts by id" in done.stderr, done
     assert not os.path.exists(out)
     for words in (["-o", out, plain, paths[0]],
                   ["--by", "id", "-o", out, by_id, paths[0]]):
@@ -611,7 +611,7 @@ def each_profile_in_a_directory_is_a_member(source, folder):
     assert content(out) == content(whole)
     empty = os.path.join(folder, "empty")
     os.mkdir(empty)
-    assert b"a directory that is no profile" in merge(
+    assert b"a directory without cpprofdata files" in merge(
         "-o", out, empty, status=1).stderr
 
 
@@ -630,8 +630,9 @@ def a_sum_is_no_input_of_itself(source, folder):
         assert merge("-o", out, top).stderr == b""
         done = merge("-o", out, top)
         assert content(out) == content(whole), out
-        assert done.stderr.decode() == (f"cpprof: {out}: found in a directory, "
-                                        "and not added to itself\n"), done
+        assert done.stderr.decode() == (f"cpprof: {out} is in an input "
+                                        "directory; it was not added to "
+                                        "itself\n"), done
         os.remove(out)
     out = os.path.join(top, "sum")
     merge("-f", "collapsed", "-o", out, top)

@@ -369,7 +369,7 @@ def check_numbers(folder):
                  table["key"] == "size", table)
     both = refusal(path, "base label size=64 against size=256")
     claims.check("a stack on both sides is an error",
-                 "size=256 bytes, 64 bytes is on both sides" in both, both)
+                 "size=256 bytes, 64 bytes matches both patterns" in both, both)
 
 
 # ---- very many values ----
@@ -509,8 +509,8 @@ def check_around(folder):
     claims.check("a flame graph compares them", "grew" in svg or "likely" in
                  svg or "noise" in svg, svg[:2000])
     one = text(fleet, "base label id=old0 against id=new0", line)
-    claims.check("one value a side is one run a side",
-                 "one value a side: likely is the most that can be said" in
+    claims.check("one value on each side is one run on each side",
+                 "one value on each side: no verdict can be stronger than likely" in
                  one and "each value of id stands for a run" in one, one)
 
 
@@ -523,18 +523,18 @@ def check_errors(folder):
             (fleet, "base label id=odl0", "did you mean old0"),
             (fleet, "base label id=old* against id=nwe0",
              "no value of id matches nwe0; did you mean new0"),
-            (fleet, "base label id=*", "no other value of id"),
-            (fleet, "base label id", "no other value of id"),
-            (fleet, "base label id=old* against id=*0", "is on both sides"),
+            (fleet, "base label id=*", "all values of id match"),
+            (fleet, "base label id", "all values of id match"),
+            (fleet, "base label id=old* against id=*0", "matches both patterns"),
             (fleet, "base label id=old* against id=[none]",
              "there are no stacks of id=[none]"),
             (fleet, "base label id=old* against host=new*",
-             "both sides need the same label: id"),
+             "both patterns must name the same label: id"),
             (fleet, "base label id=old* against", "against needs a label"),
             (fleet, "base label id=old* against label",
-             "both sides need the same label"),
+             "both patterns must name the same label"),
             (fleet, "base label =old*", "expected a label"),
-            (fleet, "base label", "a file of that name is ./label"),
+            (fleet, "base label", "For a file named label, write ./label"),
             (fleet, "base label id=/(/", "(/"),
             (single, "base label id=old*", "the profile has no labels"),
             (calls, "base label id=old*", "no stacks")):
@@ -544,7 +544,7 @@ def check_errors(folder):
     out = refusal(fleet, "base label id=old*", "narrow label id=old*",
                   "diff functions")
     claims.check("a side that the steps leave nothing of is an error",
-                 "no other value" in out or "leave nothing" in out, out)
+                 "match" in out or "remove all stacks" in out, out)
     # An error leaves the base that was set before.
     table, = ask([fleet], "base label id=old*", "diff functions")
     done = subprocess.run(

@@ -223,7 +223,7 @@ lines_of_another_build_are_not_used(void **state)
 	assert_int_equal(count_with_lines(profile), 0);
 	assert_int_equal(profile->n_warnings, 1);
 	assert_string_equal(profile->warnings[0], "no debug information for "
-	    "program: no lines or inlined calls there");
+	    "program; their lines and inlined calls are not shown");
 	profile_free(profile);
 	address_lines_free(lines);
 	remove_copy(directory);

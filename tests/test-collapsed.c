@@ -863,9 +863,12 @@ load_refuses_what_is_no_profile(void **state)
 		const char *error;
 	} cases[] = {
 		{ "", 0, "the file is empty" },
-		{ "\177ELF\1\2\3\4\0\0\0", 11, "bad: a program, not a profile" },
-		{ "\0\0\0\0", 4, "not a profile of a known format (" },
-		{ "a;b\0c 4\nd 1\n", 12, "bad: 0x3: a byte 0x00, so not text" },
+		{ "\177ELF\1\2\3\4\0\0\0", 11,
+		  "bad is a program, not a profile" },
+		{ "\0\0\0\0", 4, "bad: unknown format: byte 0x00 at 0x0 is not "
+		  "text (known: " },
+		{ "a;b\0c 4\nd 1\n", 12,
+		  "bad: unknown format: byte 0x00 at 0x3 is not text" },
 		{ "some words\n", 11, "bad: not a profile of a known format (" },
 	};
 	struct read_options options = { 0 };
@@ -886,7 +889,7 @@ load_refuses_what_is_no_profile(void **state)
 	assert_string_equal(error.text,
 	                    "/nowhere/at/all: No such file or directory");
 	assert_null(load_profiles(here, 1, &options, &directory));
-	assert_non_null(strstr(directory.text, "a directory that is no "));
+	assert_non_null(strstr(directory.text, "a directory without "));
 }
 
 static void

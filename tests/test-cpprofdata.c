@@ -433,7 +433,7 @@ cpprofdata_tells_what_was_late_or_incomplete(void **state)
 		  "hits without a stack: in the kernel, unseen, or in short "
 		  "threads", 8 },
 		{ CPPROFDATA_MAX_DROPS - 1,
-		  "samples marked for a reason not known here", 3 },
+		  "samples with an unknown mark (from a newer collector)", 3 },
 	};
 	static struct image image;
 

@@ -316,7 +316,7 @@ otlp_shared_stacks_have_a_limit(void **state)
 	put_buffer(&data, 1, &resource);
 	put_buffer(&data, 2, &dictionary);
 	must_refuse(&format_otlp, data.bytes, data.n,
-	            "samples that share stacks have the size of");
+	            "shared stacks expand to more than");
 }
 
 static void

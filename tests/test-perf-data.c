@@ -727,8 +727,8 @@ perf_data_tells_of_types_that_it_does_not_know(void **state)
 	put_lost(&buffer, 63, 0, 1, 2);
 	put_lost(&buffer, 87, 0, 1, 2);
 	profile = read_buffer(&buffer);
-	expect_warning(profile, "3 records are of types that are not known "
-	               "here, the first of type 23");
+	expect_warning(profile, "skipped 3 records of unknown types; the first is "
+	               "of type 23");
 	profile_free(profile);
 }
 
@@ -1636,7 +1636,7 @@ perf_data_refuses_packed_records_that_do_not_fit(void **state)
 	put_packed(packed, n);
 	large[begin + 16 + 65519] = PERF_SAMPLE;	/* the second header */
 	assert_null(read_memory(&format_perf_data, large, n_large, &error));
-	assert_non_null(strstr(error.text, "expected a second header"));
+	assert_non_null(strstr(error.text, "lacks its second header"));
 	begin_large();
 	begin = n_large;
 	put_packed(packed, n);
@@ -1644,7 +1644,7 @@ perf_data_refuses_packed_records_that_do_not_fit(void **state)
 	large[begin + 16 + 65519 + 7] = 0;
 	error.is_set = false;
 	assert_null(read_memory(&format_perf_data, large, n_large, &error));
-	assert_non_null(strstr(error.text, "expected a second header"));
+	assert_non_null(strstr(error.text, "lacks its second header"));
 	free(packed);
 }
 

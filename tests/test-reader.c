@@ -406,7 +406,8 @@ reader_refuses_rows_that_call_themselves(void **state)
 	assert_int_equal(reader_enter_row(&reader, &rows, 0, &node, &error),
 	                 -1);
 	assert_string_equal(error.text,
-	                    "row 0 of the stacks is called by row 7 of 1");
+	                    "stack row 0 has caller 7, but there are only 1 "
+	                    "rows");
 	stack_rows_free(&rows);
 	assert_null(end(&reader, -1));
 }

@@ -63,7 +63,7 @@ ok 'an option without its argument is a usage error' err_has '-e needs an'
 run 1 "$work/none.folded"
 ok 'a missing profile is an error' err_has none.folded
 run 1 functions "$forms"
-ok 'a command in its place is reported' err_has 'functions is a command: -e'
+ok 'a command in its place is reported' err_has 'functions is a command, not a file; use -e'
 run 0 "$forms"
 ok 'an empty script does nothing' silent
 run 0 "$forms" -e 'root' -e 'threshold'

@@ -380,7 +380,7 @@ expression_give_up(struct expression *expression, int result, const char *name,
 		error_out_of_memory(failure);
 	else if (is_over_limit(result))
 		error_set(failure, "takes too %s on %.*s%s; use a simpler "
-		          "expression", result == PCRE2_ERROR_MATCHLIMIT ?
+		          "one", result == PCRE2_ERROR_MATCHLIMIT ?
 		          "long" : "much memory", length < SHOWN ?
 		          (int)length : SHOWN, name,
 		          length > SHOWN ? "..." : "");

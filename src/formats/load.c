@@ -111,8 +111,8 @@ set_no_profile(const char *path, struct error *error)
 		                 "--input %s --xpath '/trace-toc/*/data/"
 		                 "table[@schema=\"time-profile\"]' | "
 		                 "inferno-collapse-xctrace", path, path);
-	return error_set(error, "%s: a directory that is no profile (no file "
-	                 "cpprofdata* in it); name the files in it", path);
+	return error_set(error, "%s: a directory without cpprofdata files; "
+	                 "name the profiles in it", path);
 }
 
 /* The main file of a directory that `perf record --threads` has written. */
@@ -210,15 +210,15 @@ take_program(struct file_list *files, struct read_options *options,
 		} else if (options->program == NULL) {
 			options->program = file.path;
 		} else {
-			error_set(error, "%s: a second program beside %s",
-			          file.path, options->program);
+			error_set(error, "%s: %s is already the program; name "
+			          "only one", file.path, options->program);
 			files->files[n++] = file;
 		}
 	}
 	files->n = n;
 	if (n == 0 && !error->is_set)
-		error_set(error, "%s: a program, not a profile; to profile it: "
-		          "cpprof record %s", options->program,
+		error_set(error, "%s is a program, not a profile; record it "
+		          "with: cpprof record %s", options->program,
 		          options->program);
 	return error->is_set ? -1 : 0;
 }
@@ -247,10 +247,9 @@ set_unknown_format(const struct source *source, const char *head, size_t size,
 	if (binary == size)
 		return error_set(error, "%s: not a profile of a known format "
 		                 "(%s)", source_name(source), known);
-	return error_set(error, "%s: 0x%zx: a byte 0x%02x, so not text, and "
-	                 "not a profile of a known format (%s)",
-	                 source_name(source), binary,
-	                 (unsigned char)head[binary], known);
+	return error_set(error, "%s: unknown format: byte 0x%02x at 0x%zx is "
+	                 "not text (known: %s)", source_name(source),
+	                 (unsigned char)head[binary], binary, known);
 }
 
 /* Refuses what no reader takes, by name where it is known; 0 or -1. */
@@ -371,9 +370,8 @@ load_file(const char *path, const struct read_options *options,
 	    (set_origin(profile, source, error) != 0 ||
 	     (source_is_too_much(source) &&
 	      profile_warn(profile, error,
-	                   "%s: unpacks to more than %d times "
-	                   "its size, and was read so far; if that is right, "
-	                   "unpack it first",
+	                   "%s: stopped reading at %d times its packed size; "
+	                   "if the file can be trusted, unpack it first",
 	                   source_name(source), UNPACKED_RATIO) != 0) ||
 	     (options->content != NULL &&
 	      hash_content(options->content, source, error) != 0))) {
@@ -441,7 +439,7 @@ load_sum_up(struct load_loaded *loaded, struct error *error)
 	}
 	sum = profile_adder_take(&loaded->adder, error);
 	if (sum != NULL && loaded->n_left_out > 0 && !load_has_samples(sum)) {
-		error_set(error, "%s; nor has any other file samples",
+		error_set(error, "%s; the other files have no samples either",
 		          loaded->left_out[0].text);
 		profile_free(sum);
 		return NULL;
@@ -524,9 +522,8 @@ load_profiles(const char *const *paths, size_t n,
 	}
 	if (profile != NULL && shared.program != NULL && !is_program_used &&
 	    profile_warn(profile, error,
-	                 "%s: not used: this profile says "
-	                 "itself where its names are; if files were moved, "
-	                 "name their new folder with --symfs",
+	                 "%s: not used, because the profile names its own "
+	                 "files; if these moved, use --symfs DIR",
 	                 shared.program) != 0) {
 		profile_free(profile);
 		profile = NULL;

@@ -751,9 +751,10 @@ reader_enter_row(struct reader *reader, struct stack_rows *rows,
 		uint32_t parent = rows->parent[caller];
 
 		if (parent != NO_ROW && parent >= rows->n)
-			return error_set(error, "row %" PRIu32 " of the stacks "
-			                 "is called by row %" PRIu32 " of %"
-			                 PRIu32, caller, parent, rows->n);
+			return error_set(error, "stack row %" PRIu32 " has "
+			                 "caller %" PRIu32 ", but there are "
+			                 "only %" PRIu32 " rows", caller,
+			                 parent, rows->n);
 		if (memory_grow(&rows->chain, &rows->chain_capacity, n + 1,
 		                sizeof *rows->chain, error) != 0)
 			return -1;

@@ -151,7 +151,7 @@ exact_p(const struct pair *pair)
 	                     (pair->base.work + pair->now.work));
 }
 
-/* z^2 of a row with one run a side, before the inflation. */
+/* z^2 of a row with one run on each side, before the inflation. */
 static double
 z2_of(const struct pair *pair)
 {
@@ -544,7 +544,7 @@ set_unknown(struct change *change)
 	    change->p = change->sampling_p = NAN;
 }
 
-/* One run a side: the variance of a row / its mean. */
+/* One run on each side: the variance of a row / its mean. */
 static double
 phi_of_samples(const struct change_columns *columns, const struct pair *pair,
                const struct change_noise *noise)
@@ -913,7 +913,7 @@ growth_of(const struct visibility *seen, double phi)
 }
 
 /*
- * One run a side: the growth that exceeds what runs differ by in 80 of 100
+ * One run on each side: the growth that exceeds what runs differ by in 80 of 100
  * cases.
  */
 static double

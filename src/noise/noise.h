@@ -161,7 +161,7 @@ double jackknife_share_error(const struct jackknife *groups);
  * least what a sample stands for, since a sample of several hits is a cluster;
  * it is more where runs differ by more than chance.
  *
- * One run a side: exact binomial test below 30 samples, else z^2.  It is
+ * One run on each side: exact binomial test below 30 samples, else z^2.  It is
  * divided by the inflation, the median z^2 of all rows over that of chance
  * ("genomic control", Devlin & Roeder 1999), which is work that moves among the
  * rows; what a run took as a whole is known, so a row has less of it the more
@@ -224,15 +224,15 @@ struct change_columns {
 	 */
 	const double *sample;
 	/*
-	 * One run a side: all that each run counted, of which rows are parts.
-	 * 0: unknown.
+	 * One run on each side: all that each run counted, of which rows are
+	 * parts.  0: unknown.
 	 */
 	double base_whole, now_whole;
 };
 
 /*
- * One run a side cannot tell a change by less than this part from what the runs
- * of a program differ by on a machine that does other work, too.
+ * One run on each side cannot tell a change by less than this part from what
+ * the runs of a program differ by on a machine that does other work, too.
  */
 #define CHANGE_BETWEEN_RUNS 0.15
 
@@ -241,7 +241,7 @@ struct change_columns {
 
 /* How much the counts of these runs vary, besides chance. */
 struct change_noise {
-	double inflation;	/* one run a side: of z^2, at least 1 */
+	double inflation;	/* one run on each side: of z^2, at least 1 */
 	double inflation_df;	/* how well it is known; 0: it is 1 */
 	double ratio;		/* likewise: by which the rows grew alike, at
 				 * most CHANGE_OF_MACHINES times, or its inverse;
@@ -265,8 +265,8 @@ struct change_noise {
 /* GREW and SHRANK need replicates that show the row's noise. */
 enum change_verdict {
 	CHANGE_UNDECIDED,	/* nothing is known of the noise */
-	CHANGE_NEEDS_RUNS,	/* one run a side: more than chance, but runs
-				 * may differ by as much */
+	CHANGE_NEEDS_RUNS,	/* one run on each side: more than chance, but
+				 * runs may differ by as much */
 	CHANGE_NOISE,		/* no more than noise does */
 	CHANGE_LIKELY_GREW, CHANGE_LIKELY_SHRANK,
 	CHANGE_GREW, CHANGE_SHRANK,

@@ -251,9 +251,9 @@ report_nothing_left(const struct step *step, bool is_all, struct error *error)
 	bool is_path = step->kind == STEP_PATH;
 
 	if (is_all)
-		error_set(error, "every stack %s%.*s, so nothing would be "
-		          "left", is_path ? "has the path " : "is of ", SHOWN,
-		          what);
+		error_set(error, "every stack %s%.*s; the step would leave "
+		          "nothing", is_path ? "has the path " : "is of ",
+		          SHOWN, what);
 	else
 		error_set(error, "no stack %s%.*s", is_path ?
 		          "has the path " : "that is left is of ", SHOWN, what);

@@ -308,7 +308,7 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		    header->drops[i].samples;
 		/* A newer collector may have reasons unknown here. */
 		const char *what = drops[i].what != NULL ? drops[i].what :
-		    "samples marked for a reason not known here";
+		    "samples with an unknown mark (from a newer collector)";
 
 		if (count > 0 && profile_add_tally(profile, what,
 		                                   count, error) != 0)

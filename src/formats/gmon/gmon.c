@@ -422,9 +422,9 @@ gmon_add_lost(struct gmon *input, struct error *error)
 	if (input->n_lost + input->n_lost_calls == 0)
 		return 0;
 	return reader_warn(&input->reader, error, "%" PRIu64 " ticks and %"
-	                   PRIu64 " calls are at addresses outside of the "
-	                   "program's functions; is it the program that wrote "
-	                   "it?", input->n_lost, input->n_lost_calls);
+	                   PRIu64 " calls lie outside the program's functions; "
+	                   "check that this program wrote the file",
+	                   input->n_lost, input->n_lost_calls);
 }
 
 static int

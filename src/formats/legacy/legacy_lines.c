@@ -164,9 +164,9 @@ legacy_read_attribute(struct legacy_header *header, struct line_text line,
 	line_trim(&key);
 	line_trim(&value);
 	if (line_is(&key, "format") || line_is(&key, "resolution"))
-		return error_set(error, "a contention profile of Java, which "
-		                 "is not read; convert it: go tool pprof "
-		                 "-proto -output OUT.pb.gz FILE");
+		return error_set(error, "a Java contention profile, which "
+		                 "cpprof does not read; convert it: go tool "
+		                 "pprof -proto -output OUT.pb.gz FILE");
 	if (line_is(&key, "cycles/second"))
 		to = &header->cycles_per_second;
 	else if (line_is(&key, "sampling period"))

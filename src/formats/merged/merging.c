@@ -107,10 +107,10 @@ merging_check_key(const struct merging *merging, uint64_t n_without_key,
 	if (fleet->key == NULL)
 		return 0;
 	if (n_without_key >= fleet->n_members)
-		return error_set(error, "all %" PRIu64 " members were merged "
-		                 "without --by %.200s, so nothing is known by "
-		                 "it; merge their own profiles with it",
-		                 fleet->n_members, fleet->key);
+		return error_set(error, "none of %" PRIu64 " members has "
+		                 "counts by %.200s; merge their profiles with "
+		                 "--by %.200s", fleet->n_members, fleet->key,
+		                 fleet->key);
 	if (n_without_key > 0)
 		error_set(note, "%" PRIu64 " of %" PRIu64 " members were merged "
 		          "without --by %.200s: their hits have no value of it",

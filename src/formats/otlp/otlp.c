@@ -139,9 +139,8 @@ count_frames(struct otlp *input, uint64_t n, struct error *error)
 {
 	input->n_frames += n;
 	return input->n_frames <= input->most_frames ? 0 :
-	       error_set(error, "tables and samples that share stacks have the "
-	                 "size of more than %" PRIu64 " frames, "
-	                 SOURCE_UNPACK_FIRST, input->most_frames);
+	       error_set(error, "shared stacks expand to more than %" PRIu64
+	                 " frames, " SOURCE_UNPACK_FIRST, input->most_frames);
 }
 
 /* 1; 0: the message is over; -1 with *error set. */

@@ -138,7 +138,7 @@ update_event(struct perf_events *events, const struct perf_record *record,
 	kind = bytes_number(&in, 8);
 	event = perf_events_find(events, bytes_number(&in, 8));
 	if (bytes_failed(&in))
-		return error_set(error, "expected news of an event");
+		return error_set(error, "an event update is malformed");
 	if (kind != UPDATE_NAME || event == UINT32_MAX)
 		return 0;
 	return perf_events_set_name(events, event,

@@ -172,7 +172,8 @@ perf_session_count_lost(struct perf_session *session,
 		bytes_take(&in, 8);
 	lost = bytes_number(&in, 8);
 	if (bytes_failed(&in))
-		return error_set(error, "expected how much was lost");
+		return error_set(error, "a record of lost samples is "
+		                 "malformed");
 	if (record->type == PERF_LOST_SAMPLES &&
 	    (record->misc & PERF_MISC_LOST_SAMPLES_BPF) != 0)
 		return 0;
@@ -368,8 +369,8 @@ next_piece(struct perf_unpacker *unpacker, struct error *error)
 			record = perf_record_at(bytes, 0);
 		if (record.type != PERF_COMPRESSED2 ||
 		    record.size < PERF_PACKED_HEADER_SIZE)
-			return error_set(error, "expected a second header in "
-			                 "what was packed");
+			return error_set(error, "a compressed record lacks its "
+			                 "second header");
 		size = record.size - PERF_PACKED_HEADER_SIZE;
 	} else if (size > PIECE_MAX) {
 		size = PIECE_MAX;
@@ -552,8 +553,8 @@ perf_session_add_losses(struct perf_session *session, uint64_t n_lost,
 	                     error) != 0)
 		return -1;
 	if (session->n_strange > 0 && profile_warn(profile, error,
-	        "%s: %" PRIu64 " records are of types that are not known "
-	        "here, the first of type %" PRIu32 "; passed over",
+	        "%s: skipped %" PRIu64 " records of unknown types; the first "
+	        "is of type %" PRIu32,
 	        session->name, session->n_strange,
 	        session->strange_type) != 0)
 		return -1;

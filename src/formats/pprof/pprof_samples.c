@@ -49,7 +49,8 @@ add_ids(struct pprof_samples *samples, const unsigned char *bytes, size_t size,
         struct error *error)
 {
 	if (size > 0 && bytes[size - 1] >= 0x80)
-		return error_set(error, "expected locations' ids");
+		return error_set(error, "the location ids of a sample are "
+		                 "malformed");
 	return pprof_samples_keep_bytes(&samples->ids, &samples->n_ids,
 	                                &samples->ids_capacity, bytes, size,
 	                                error);
@@ -377,7 +378,8 @@ find_locations(uint32_t *labels, struct id_table *table,
 
 		ids = protobuf_varint(ids, &id);
 		if (ids == NULL)
-			return error_set(error, "expected locations' ids");
+			return error_set(error, "the location ids of a sample "
+			                 "are malformed");
 		if (id == PPROF_NO_STACK)
 			return error_set(error, "location 0 is no valid "
 			                 "id");

@@ -667,7 +667,7 @@ judge_change(const struct asserting *asserting,
 		    finding.estimate.value;
 	} else if (isnan(change->low)) {
 		finding.why = "the files do not say how their numbers were "
-		    "sampled, and there is one run a side";
+		    "sampled, and there is one run on each side";
 		return finding;
 	}
 	finding.has_interval = true;
@@ -679,8 +679,8 @@ judge_change(const struct asserting *asserting,
 	if (finding.verdict == VERDICT_VIOLATED &&
 	    change->verdict == CHANGE_NEEDS_RUNS) {
 		finding.verdict = VERDICT_UNDECIDED;
-		finding.why = "one run a side, and equal runs may differ as "
-		    "much: compare three of each (record --repeat 3)";
+		finding.why = "one run on each side, and equal runs may differ "
+		    "as much: compare three of each (record --repeat 3)";
 	}
 	return finding;
 }

@@ -234,8 +234,8 @@ column_argument_read_term(struct reading *reading, size_t end, char **resource,
 	if (*resource == NULL || subject->profile == NULL)
 		return *resource == NULL ? -1 : 0;
 	if (column_list_formula(&session->columns, *resource) != NULL)
-		return error_set(reading->error, "%.*s is a formula; a formula "
-		                 "is of resources", SHOWN, *resource);
+		return error_set(reading->error, "%.*s is a formula; use only "
+		                 "resources in a formula", SHOWN, *resource);
 	found = resolve_resource(session, *resource, reading->error);
 	if (found == UINT32_MAX)
 		return -1;

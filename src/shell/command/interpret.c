@@ -214,8 +214,8 @@ interpret_run(struct session *session, const struct command *command,
 		if (file.path != NULL)
 			written = 0;
 		else if (file.is_binary && sink.is_terminal)
-			written = error_set(error, "these bytes are not for a "
-			                    "terminal; name a file");
+			written = error_set(error, "the output is binary; name "
+			                    "a file");
 		else
 			written = write_to_sink(session, command, arguments,
 			                        &sink, error);
@@ -275,7 +275,7 @@ interpret_line(struct session *session, const char *line, size_t length,
 	if (length == 0 || *line == '#')
 		return 0;
 	if (*line == '|' || *line == '>')
-		return error_set(error, "a line begins with a command; try "
+		return error_set(error, "a line must begin with a command; see "
 		                 "help");
 	command = *line == '!' ? command_lookup("shell", 5, error)
 	    : command_of_line(line, length, &n, &n_words, error);

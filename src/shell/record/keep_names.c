@@ -138,8 +138,8 @@ keep_names(int directory, bool wants_names, const char *symfs, int program,
 	int result;
 
 	if (!keep_names_is_own(directory))
-		return error_set(error, "names: the directory belongs to "
-		                 "another user, or others may write to it");
+		return error_set(error, "names are not kept: other users own "
+		                 "or can write the directory");
 	snprintf(new_name, sizeof new_name, CPPROFDATA_NAMES_FILE ".%ld",
 	         (long)getpid());
 	snprintf(held, sizeof held, "/proc/self/fd/%d", program);

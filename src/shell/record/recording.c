@@ -81,7 +81,7 @@ recording_check_file(const char *path, const char *entry, void *context,
 		return 0;
 	}
 	if (!cpprofdata_is_file_name(entry, &pid))
-		return error_set(error, "%s is not part of a recording: "
+		return error_set(error, "%s is not part of a recording; "
 		                 "choose another directory with -o", path);
 	recording->is_empty = false;
 	if (cpprofdata_is_written_by(path, pid))
@@ -257,7 +257,7 @@ recording_open(struct recording *recording, const char *name,
 	if (recording->is_empty || earlier != EARLIER_STAYS)
 		return 0;
 	recording->needs_force = true;
-	return error_set(error, "%s holds a recording: --force replaces it",
+	return error_set(error, "%s holds a recording; --force replaces it",
 	                 name);
 }
 

@@ -124,7 +124,7 @@ comparison_check_kinds(const struct runs *runs, const struct profile *loaded,
 		if ((runs->profiles[i]->tree == NULL) !=
 		    (loaded->tree == NULL))
 			return error_set(error, "cannot compare: %s has %s, "
-			    "the loaded profile %s", runs->paths[i],
+			    "but the loaded profile has %s", runs->paths[i],
 			    loaded->tree != NULL ? "calls without stacks" :
 			    "stacks", loaded->tree != NULL ? "stacks" :
 			    "calls without stacks");
@@ -198,7 +198,8 @@ comparison_add_up(struct comparison *comparison, const struct addend *addends,
 	struct profile *sum;
 
 	if (n > RESOURCES_MAX)
-		return error_set(error, "too many runs to compare: at most %d",
+		return error_set(error, "at most %d runs can be compared; add "
+		                 "some up first: cpprof merge -o OUT FILE...",
 		                 RESOURCES_MAX);
 	comparison->columns = memory_array(n, sizeof *comparison->columns,
 	                                   error);

@@ -66,8 +66,7 @@ check_distinct(const struct run_list *list, struct error *error)
 			    files[k].st_dev == files[i].st_dev &&
 			    !S_ISCHR(files[i].st_mode))
 				result = error_set(error, "%.200s and %.200s "
-				    "are the same file, which says nothing of "
-				    "how runs vary; name each run once",
+				    "are the same file; name each run once",
 				    list->paths[k], list->paths[i]);
 	}
 	free(files);
@@ -79,13 +78,12 @@ runs_read_list(struct runs *runs, const struct run_list *list,
                const struct read_options *options, struct error *error)
 {
 	if (list->n == 0)
-		return error_set(error, "%s: a program, not a profile",
+		return error_set(error, "%s is a program; name a profile",
 		                 list->program);
 	if (list->n > RESOURCES_MAX)
-		return error_set(error, "%zu runs are too many to tell apart: "
-		                 "at most %d; add them up first, with cpprof "
-		                 "merge -o OUT FILE...", list->n,
-		                 RESOURCES_MAX);
+		return error_set(error, "at most %d runs can be compared, not "
+		                 "%zu; add some up first: cpprof merge -o OUT "
+		                 "FILE...", RESOURCES_MAX, list->n);
 	if (check_distinct(list, error) != 0)
 		return -1;
 	runs->profiles = memory_array(list->n, sizeof *runs->profiles, error);
@@ -115,7 +113,9 @@ runs_read(struct runs *runs, const char *const *paths, size_t n,
 	return result;
 }
 
-/* A profile that was read from one run is that run. */
+/*
+ * If the profile was read from one run, borrows it instead of reading it again.
+ */
 static int
 borrow_run(struct runs *runs, struct profile *profile, const char *path,
            struct error *error)
@@ -142,8 +142,9 @@ runs_find(struct runs *runs, struct profile *loaded, const char *const *paths,
 
 	for (size_t i = 0; result == 0 && list.n > 1 && i < list.n; i++)
 		if (strcmp(list.paths[i], "-") == 0)
-			result = error_set(error, "the loaded runs cannot be "
-			    "told apart: one was read from standard input");
+			result = error_set(error, "cannot compare several "
+			    "loaded runs: one was read from standard input; "
+			    "save it to a file");
 	if (result == 0)
 		result = list.n == 1 ?
 		    borrow_run(runs, loaded, list.paths[0], error) :

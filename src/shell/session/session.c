@@ -91,7 +91,7 @@ choose_root(struct session *session)
 	    strcmp(choice, names_text(naming->names, name)) == 0))
 		return;
 	message_note(root_is_split(naming, choice) ?
-	             "%s has one name for each call here; %s%s" :
+	             "%s has a different name at each call site; %s%s" :
 	             "%s does not occur here; %s%s", choice,
 	             name == NO_NAME ? "there is no root" : "the root is ",
 	             name == NO_NAME ? "" : names_text(naming->names, name));
@@ -571,9 +571,9 @@ note_old_runs(const struct session *session)
 			old = session->files[i];
 	}
 	if (old != NULL && has_new)
-		message_note("the base is %.200s alone, and %.200s is compared "
-		             "with it; each run of the base needs its own "
-		             "--base, or use the command base", base, old);
+		message_note("only %.200s is the base; %.200s is compared with "
+		             "it. Write --base before each run of the base",
+		             base, old);
 }
 
 /* The profile of parts of the loaded one, for the current resource. */
@@ -718,7 +718,8 @@ scale_runs(struct session *session, struct error *error)
 		    scale->function, strlen(scale->function));
 		if (function == NO_NAME)
 			return error_set(error, "scale by %.200s: no run has "
-			                 "this function", scale->function);
+			                 "this function; see functions",
+			                 scale->function);
 		return comparison_scale_by(comparison, function, error);
 	case SCALE_ROBUST:
 		return comparison_scale_robust(comparison, error);
@@ -791,9 +792,9 @@ rename_stacks(struct session *session, struct error *error)
 
 	if (graph != NULL &&
 	    !named_graph_is_possible(graph, rule->granularity))
-		return error_set(error, "the profile has calls between "
-		                 "functions and no stacks: its granularity "
-		                 "is %s", graph->places == NULL ? "function" :
+		return error_set(error, "this profile has calls but no stacks; "
+		                 "its granularity can be %s",
+		                 graph->places == NULL ? "function" :
 		                 "function, module, file, line or callsite");
 	if (need_lines(session, lines_wanted(rule, request.steps,
 	                                     request.n_steps), error) != 0 ||
@@ -824,7 +825,7 @@ note_left(const struct session *session)
 
 	if (session->is_interactive) {
 		text_add_hits_of(&left, set, set->left, set->total);
-		message_note("%s are left (%.1f%% of the run)",
+		message_note("the steps leave %s (%.1f%% of the run)",
 		             text_string(&left), set->total == 0 ? 0 :
 		             100 * (double)set->left / (double)set->total);
 	}
@@ -853,7 +854,7 @@ note_slices(const struct session *session, const struct step *step)
 	text_add_string(&text, " s to ");
 	text_add_seconds(&text, end * width, decimals);
 	if (!text.failed)
-		message_note("whole slices were %s: %s s",
+		message_note("%s whole slices: %s s",
 		             step->drops ? "dropped" : "kept",
 		             text_string(&text));
 	text_free(&text);
@@ -931,8 +932,8 @@ session_try_step(struct session *session, struct step *step,
 	result = match_base(session, steps, n + 1, &is_in_base, error);
 	free(steps);
 	if (result == 0 && is_in_base) {
-		message_note("only the base has what step %zu matches; views "
-		             "of the loaded profile skip it", n + 1);
+		message_note("step %zu matches only the base; views of the "
+		             "loaded profile skip it", n + 1);
 		return 0;
 	}
 	error_pass(error, &naming->why_last);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sides.c -- two parts of one profile that are compared, by the values of a label.
  *
- * A step about the same label says which of its values take part: a host that
- * it drops is no run without hits.  So these steps are done here, and the
- * stacks that are compared have the label no more.
+ * A step about the same label says which of its values take part.  A host that
+ * a step drops is left out; it does not count as a run without hits.  So these
+ * steps are done here, and the stacks that are compared have the label no more.
  */
 #include "src/shell/session/comparison.h"
 
@@ -36,7 +36,7 @@ sides_fill(struct sides *sides, int side, const struct pattern_word *word,
 	return sides->texts[side] != NULL ? 0 : -1;
 }
 
-/* Values of two labels would not be alike. */
+/* Both patterns must be of one label. */
 static int
 check_keys(struct sides *sides, struct error *error)
 {
@@ -44,8 +44,8 @@ check_keys(struct sides *sides, struct error *error)
 	if (sides->patterns[1] == NULL ||
 	    strcmp(section_pattern_key(sides->patterns[1]), sides->key) == 0)
 		return 0;
-	return error_set(error, "both sides need the same label: %.60s=..., "
-	                 "not %.60s", sides->key, sides->texts[1]);
+	return error_set(error, "both patterns must name the same label: "
+	                 "%.60s=..., not %.60s", sides->key, sides->texts[1]);
 }
 
 struct sides *
@@ -195,8 +195,8 @@ sides_enter_value(const struct chosen *chosen, uint32_t section, int side,
 	                       &text))
 		text_add_string(&text, NO_VALUE);
 	if (chosen->is_on[0][section] && chosen->is_on[1][section]) {
-		error_set(error, "%.60s=%.60s is on both sides",
-		          chosen->sides->key, text_string(&text));
+		error_set(error, "%.60s=%.60s matches both patterns; make them "
+		          "disjoint", chosen->sides->key, text_string(&text));
 		number = NO_NAME;
 	} else if (text.failed) {
 		error_out_of_memory(error);
@@ -257,13 +257,13 @@ check_values(const struct chosen *chosen, const struct division *division,
 			return error_set(error, "there are no stacks of %.200s "
 			                 "to compare", sides->texts[side]);
 		if (sides->texts[side] != NULL)
-			return error_set(error, "the steps leave nothing of "
-			                 "%.200s to compare; undo takes the "
-			                 "last one back", sides->texts[side]);
-		return error_set(error, "there is no other value of %.60s to "
-		    "compare %.200s with; against names what to compare, such "
-		    "as against %.60s=" NO_VALUE " for stacks without the "
-		    "label", sides->key, sides->texts[0], sides->key);
+			return error_set(error, "the steps remove all stacks "
+			                 "of %.200s; \"undo\" takes back the "
+			                 "last step", sides->texts[side]);
+		return error_set(error, "all values of %.60s match %.200s; "
+		    "name what to compare with \"against\". Stacks without "
+		    "the label are %.60s=" NO_VALUE, sides->key,
+		    sides->texts[0], sides->key);
 	}
 	return 0;
 }

@@ -437,8 +437,8 @@ address_lines_warn_of_module(struct applying *applying, uint32_t module,
 
 	if (state == DEBUG_LINES_DAMAGED)
 		return profile_warn(applying->profile, error,
-		    "the debug information of %s is damaged; no line or "
-		    "inlined call of it is shown", path);
+		    "%s: debug information is damaged; its lines and inlined "
+		    "calls are not shown", path);
 	if (state == DEBUG_LINES_SPLIT)
 		return profile_warn(applying->profile, error,
 		    "%s has inlined calls in split files (.dwo), which are "
@@ -520,8 +520,9 @@ warn_of_modules_without(struct applying *applying, struct error *error)
 	if (applying->n_without > MODULES_NAMED)
 		snprintf(more, sizeof more, " and %u more",
 		         applying->n_without - MODULES_NAMED);
-	return profile_warn(profile, error, "no debug information for %s%s: "
-	                    "no lines or inlined calls there", list, more);
+	return profile_warn(profile, error, "no debug information for %s%s; "
+	                    "their lines and inlined calls are not shown",
+	                    list, more);
 }
 
 static int

@@ -96,7 +96,8 @@ write_found(void *context, size_t which, const struct debug_location *chain,
 	debug_lines_child_write_message(pipe, MESSAGE_FOUND, which, n);
 	for (size_t i = 0; i < n; i++)
 		write_level(pipe, &chain[i]);
-	return ferror(pipe) ? error_set(error, "nobody listens") : 0;
+	return ferror(pipe) ? error_set(error, "cannot send the lines: the "
+	                                "reader has closed the pipe") : 0;
 }
 
 static void
@@ -290,7 +291,8 @@ start_child(int *descriptor, pid_t *child, const struct elf_file *file,
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
-		return error_set(error, "no pipe: %s", strerror(errno));
+		return error_set(error, "cannot make a pipe: %s",
+		                 strerror(errno));
 	*child = fork();
 	if (*child == 0) {
 		close(ends[0]);
@@ -301,7 +303,7 @@ start_child(int *descriptor, pid_t *child, const struct elf_file *file,
 		*descriptor = ends[0];
 		return 0;
 	}
-	error_set(error, "no process to read debug information: %s",
+	error_set(error, "cannot start a process for debug information: %s",
 	          strerror(errno));
 	close(ends[0]);
 	return -1;

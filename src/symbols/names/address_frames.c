@@ -429,8 +429,7 @@ name_all(struct address_frames *frames, struct profile *profile,
 	}
 	if (frames->n_unnamed > WARNINGS_MAX)
 		return profile_warn(profile, error,
-		    "%u more modules have no symbols, are missing, unreadable "
-		    "or other builds",
+		    "%u more modules have no usable symbols",
 		    frames->n_unnamed - WARNINGS_MAX);
 	return 0;
 }

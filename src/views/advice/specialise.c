@@ -222,8 +222,8 @@ make_plan(const struct specialisation *one, struct plan *plan,
 	text = path_text(one, plan->path, plan->n, error);
 	return text == NULL ? -1 : !found.is_seen ?
 	    error_set(error, "no stack has the path %.300s", text) :
-	    error_set(error, "%.300s has no hits of %.80s: to specialise it "
-	              "saves nothing", text, one->set->resource->name);
+	    error_set(error, "%.300s has no hits of %.80s; specialising it "
+	              "would save nothing", text, one->set->resource->name);
 }
 
 static int

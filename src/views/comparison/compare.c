@@ -107,8 +107,8 @@ counts_samples(const struct view_request *request)
 }
 
 /*
- * Whether the counts are exact, of one run a side: sampling adds no noise, and
- * how much runs differ is not known.
+ * Whether the counts are exact, of one run on each side: sampling adds no
+ * noise, and how much runs differ is not known.
  */
 static bool
 compare_are_exact(const struct view_request *request)

@@ -87,8 +87,9 @@ add_whole(struct text_buffer *text, const struct change *whole,
 	text_add_format(text, ", %s", row_verdict_names[compare_verdict(whole)]);
 	if (whole->verdict == CHANGE_NEEDS_RUNS)
 		text_add_string(text, runs->values != NULL ?
-		                ": one value a side" :
-		                ": one run a side; record --repeat 3 for each");
+		                ": one value on each side" :
+		                ": one run on each side; record --repeat 3 for "
+		                "each");
 }
 
 static int
@@ -182,17 +183,18 @@ compared_heading_add_scale(const struct view_request *request,
 		snprintf(run, sizeof run, "value of %.60s",
 		         runs->values->key);
 	if (whole->base == 0 || fabs(whole->change) <= different * whole->base)
-		return table_add_header(table, error, "compared: what a %s "
-		    "used, as of equal work", run);
+		return table_add_header(table, error, "compared: the use of a "
+		    "%s, assuming equal work", run);
 	if (runs->base_members != runs->now_members &&
 	    runs->base_members > 0 && runs->now_members > 0)
-		return table_add_header(table, error, "compared: what a merged "
-		    "profile used, as of equal work; the totals differ, and so "
-		    "do the members: scale work %" PRIu64 "/%" PRIu64 " compares "
-		    "as many of them", runs->now_members, runs->base_members);
-	return table_add_header(table, error, "compared: what a %s used, as "
-	    "of equal work; the totals differ, so if the work did, too, say "
-	    "so with scale", run);
+		return table_add_header(table, error, "compared: the use of a "
+		    "merged profile, assuming equal work; the totals differ, "
+		    "and so do the members. To compare as many, type: scale "
+		    "work %" PRIu64 "/%" PRIu64, runs->now_members,
+		    runs->base_members);
+	return table_add_header(table, error, "compared: the use of a %s, "
+	    "assuming equal work; the totals differ. If the work did too, set "
+	    "scale", run);
 }
 
 /* "6 runs", "64 random groups of members", "1 run and 32 random ..." */
@@ -228,7 +230,7 @@ sources_of_noise(const struct view_request *request, char *text, size_t size)
 	return text;
 }
 
-/* Whether more runs would decide what one a side cannot. */
+/* Whether more runs would decide what one on each side cannot. */
 static bool
 needs_runs(const struct compared_rows *compared)
 {
@@ -251,26 +253,27 @@ add_noise(const struct view_request *request,
 
 	if (compared->are_exact)
 		return table_add_header(table, error, "the counts are exact; "
-		    "one %s a side: what differs is likely, since equal runs "
-		    "may differ a little", run);
+		    "one %s on each side: what differs is likely, since equal "
+		    "runs may differ a little", run);
 	if (isnan(compared->whole.phi) && !has_replicates)
-		return table_add_header(table, error, "undecided: the hits are "
-		    "no counts of samples, so only more %ss of each side can "
-		    "show their noise%s", run, how);
-	if (!has_replicates && table_add_header(table, error, "one %s a side: "
-	    "likely is the most that can be said; more %ss say more%s", run,
-	    run, how) != 0)
+		return table_add_header(table, error, "undecided: the hits do "
+		    "not count samples; record more %ss of each side%s", run,
+		    how);
+	if (!has_replicates && table_add_header(table, error, "one %s on each "
+	    "side: no verdict can be stronger than likely; record more %ss%s",
+	    run, run, how) != 0)
 		return -1;
 	if (!has_replicates && compared->noise.ratio != 1 &&
-	    table_add_header(table, error, "most functions used about %.2f "
-	    "times as much, as on a %s machine: no change by itself",
+	    table_add_header(table, error, "most functions changed by a factor "
+	    "of about %.2f, as on a %s machine; that alone is not a change",
 	    compared->noise.ratio, compared->noise.ratio > 1 ? "slower" :
 	    "faster") != 0)
 		return -1;
 	if (!has_replicates)
 		return !needs_runs(compared) ? 0 : table_add_header(table,
 		    error, "undecided: more than chance, but equal %ss may "
-		    "differ as much; three %ss a side can decide%s", run, run,
+		    "differ as much; three %ss on each side can decide%s", run,
+		    run,
 		    request->compared->values != NULL ? "" :
 		    " (record --repeat 3)");
 	return table_add_header(table, error, "noise is estimated from %s; of "

@@ -61,12 +61,12 @@ double work_uncertainty(const struct sample_set *runs, size_t n,
 /* How a row's change is called. */
 enum row_verdict {
 	ROW_UNDECIDED,		/* nothing is known of the noise, or not
-				 * enough from one run a side */
+				 * enough from one run on each side */
 	ROW_NOISE,		/* no more than noise does */
 	ROW_MOVED,		/* what it calls grew and shrank, but it did
 				 * neither */
-	ROW_LIKELY,		/* it grew or shrank; one run a side cannot say
-				 * more, not even of exact counts */
+	ROW_LIKELY,		/* it grew or shrank; one run on each side
+				 * cannot say more, not even of exact counts */
 	ROW_SHRANK,
 	ROW_GREW,
 	N_ROW_VERDICTS
@@ -92,8 +92,8 @@ struct compared_rows {
 	enum row_role *roles;		/* [n] */
 	struct change whole;		/* of all that the steps left */
 	struct change_noise noise;
-	bool are_exact;			/* one run a side whose counts depend
-					 * on the program alone */
+	bool are_exact;			/* one run on each side whose counts
+					 * depend on the program alone */
 };
 
 /*

@@ -22,8 +22,9 @@ normalise(double *work, size_t n, size_t n_base, struct error *error)
 	for (size_t i = 0; i < n; i++) {
 		work[i] /= sum;
 		if (!(work[i] > 0) || !isfinite(work[i]))
-			return error_set(error, "the runs have too little in "
-			                 "common for scale robust");
+			return error_set(error, "scale robust: the runs have "
+			                 "too few functions in common; use "
+			                 "scale work N");
 	}
 	return 0;
 }
@@ -53,9 +54,10 @@ work_by_function(const struct sample_set *runs, size_t n, size_t n_base,
 	for (size_t i = 0; i < n; i++) {
 		work[i] = (double)measure_function(&runs[i], function);
 		if (work[i] == 0)
-			return error_set(error, "scale by %s: a run %s has no "
-			    "hits of it", names_text(runs[i].names, function),
-			    i < n_base ? "of the base" : "now");
+			return error_set(error, "scale by %s: a %s run has no "
+			    "hits of this function; choose another one",
+			    names_text(runs[i].names, function),
+			    i < n_base ? "base" : "loaded");
 		hits[i >= n_base] += work[i];
 	}
 	return normalise(work, n, n_base, error);
@@ -114,7 +116,7 @@ struct bodies {
 	uint32_t n_names;
 	double *sides[2];	/* of all runs of the base, and now */
 	double *run;		/* of one run */
-	double *weight;		/* in the median; 0: it has no say */
+	double *weight;		/* in the median; 0: does not count */
 };
 
 static void
@@ -127,8 +129,8 @@ bodies_free(struct bodies *bodies)
 }
 
 /*
- * Of two sides that did the same work the smaller one: so what grew has no more
- * say than it had before.
+ * A function's weight is its use on the side where it used less.  So growth
+ * gives it no more weight.
  */
 static void
 weigh_functions(const struct bodies *bodies, size_t n_base, size_t n_now)
@@ -163,9 +165,9 @@ deviation(const struct bodies *bodies, uint32_t f, const double sums[2])
 }
 
 /*
- * Takes their say from functions that changed, which would shift the median to
- * one side: those much further from the work found so far than half of the use
- * is.  1 if any had one, 0, or -1 with *error set.
+ * Removes functions that changed, which would shift the median to one side:
+ * those more than 4 times as far from the work found so far as half of the use
+ * is.  1 if any counted in the median, 0, or -1 with *error set.
  */
 static int
 drop_changed(const struct bodies *bodies, const double *work, size_t n,

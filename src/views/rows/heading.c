@@ -501,8 +501,8 @@ view_add_hidden(const struct view_request *request,
 	    (line != NULL && table_add_footer(table, error, "%s", line) != 0))
 		return -1;
 	if (hidden->folded > 0 && table_add_footer(table, error, "%" PRIu64
-	    " shorter path%s of the same stacks not shown; chains show lists "
-	    "%s", hidden->folded, heading_plural(hidden->folded),
+	    " shorter path%s with the same stacks hidden; \"chains show\" "
+	    "shows %s", hidden->folded, heading_plural(hidden->folded),
 	    hidden->folded == 1 ? "it" : "them") != 0)
 		return -1;
 	if (hidden->least_searched == 0)
@@ -558,7 +558,8 @@ view_add_inlined(const struct sample_set *set, struct table *table,
 		return 0;
 	if (rule->inlines == INLINES_OFF && set->profile->may_have_inlined)
 		return table_add_footer(table, error, "inlined functions are "
-		                        "not shown: inlines is off");
+		                        "not shown; \"inlines auto\" shows "
+		                        "them");
 	if (rule->inlines != INLINES_AUTO)
 		return 0;
 	list = name_deferred(set->profile, table, &n, &bytes, error);
