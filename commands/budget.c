@@ -53,7 +53,7 @@ struct budget_line {
 	bool is_tightened;
 };
 
-/* A line with a claim: "functions malloc below ", where a bound follows. */
+/* A line, and the part of it before the bound: "functions malloc below ". */
 struct claim_line {
 	size_t line;
 	uint32_t next;		/* another one with that claim; NO_NAME: none */
@@ -212,7 +212,7 @@ static const char resource_key[] = "# resource: ";
 static const char runs_key[] = "# runs: ";
 static const char members_key[] = "# members: ";
 
-/* Bounds of one resource say nothing of another. */
+/* Refuses a budget of another resource. */
 static int
 check_resource(const struct budget *budget, const struct session *session,
                struct error *error)
@@ -398,8 +398,8 @@ budget_check(const struct budget *budget, struct asserting *asserting,
 /* ---- write ---- */
 
 /*
- * The bound for an amount, in gticks; NAN: the groups of the merged profile, or
- * the runs, do not show how far off it is.
+ * The bound for an amount, in gticks.  NAN: the groups of the merged profile,
+ * or the runs, do not show its noise.
  */
 static double
 bound_of(const struct asserting *asserting, const struct noisy_amount *of)

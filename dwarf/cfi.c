@@ -238,7 +238,7 @@ static inline void
 set_rule(struct cfi_row *row, uint64_t reg, enum cfi_kind kind, int64_t offset)
 {
 	if (reg >= CFI_REGISTERS)
-		return;		/* vector registers and the like */
+		return;		/* not tracked, such as vector registers */
 	row->kinds[reg] = (uint8_t)kind;
 	row->operands[reg].offset = offset;
 }
@@ -486,7 +486,7 @@ const unsigned char *
 cfi_expression(const struct cfi_row *row, unsigned reg, size_t *size)
 {
 	const unsigned char *at = row->operands[reg].expression;
-	/* It was read when the row was made, so it is complete. */
+	/* Making the row has checked its length. */
 	struct dwarf_input in = { .at = at, .end = at + 10 };
 
 	*size = (size_t)dwarf_take_uleb(&in);

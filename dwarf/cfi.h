@@ -281,8 +281,8 @@ struct cfi_section {
 	size_t pointer_size;	/* 4 or 8 bytes */
 	bool is_debug_frame;	/* else .eh_frame */
 	/*
-	 * A CIE read in one generation is read again in the next, since other
-	 * bytes may be there.
+	 * Change it when the section's bytes may have changed.  A CIE is read
+	 * again in a new generation.
 	 */
 	uint64_t generation;
 };

@@ -24,8 +24,8 @@ bool sampling_is_stopped(void);
 void sampling_stop(bool is_stopped);
 
 /*
- * 0 before sampling begins, and in children until they are set up, even in
- * those of a raw clone.
+ * Nonzero in the process that is sampled.  The kernel zeroes it in every child,
+ * even of a raw clone, until the child is set up.
  */
 extern volatile uint32_t sampling_same_process;
 

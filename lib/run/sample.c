@@ -244,7 +244,10 @@ sample_least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Earns the sample's time; whether a sample may be taken now. */
+/*
+ * Adds the sample's share to the thread's allowance.  False: no sample now;
+ * counts why, and the hits stay pending.
+ */
 static bool
 may_take(struct thread *thread, const struct sample_request *request)
 {

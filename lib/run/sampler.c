@@ -30,9 +30,9 @@ static struct {
 } parts;
 
 /*
- * A thread names itself when it runs, which its first samples may precede: so
- * the second, fourth and eighth look at its name again, unless nodes of its
- * tree are remembered that would have to be kept.
+ * A thread may get its name after its first samples.  So the second, fourth and
+ * eighth sample check the name again, unless something still refers to nodes of
+ * its tree.
  */
 static void
 look_again_at_name(struct thread *thread)

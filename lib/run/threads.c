@@ -69,7 +69,7 @@ make_state(const void *routine)
 		.next = all,
 		.routine = routine,
 	};
-	/* That of the routine's first state, which may be this one. */
+	/* All threads with one start routine share one leftover. */
 	for (leftover = leftovers; leftover != NULL; leftover = leftover->next)
 		if (leftover->routine == routine)
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* waits.c -- where threads wait: the remembered sites, and the threads'
- * records.
+/* waits.c -- where threads wait: finds the node of a wait, and notes it in the
+ * thread's record.
  */
 #include "lib/run/sample.h"
 

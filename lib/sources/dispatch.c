@@ -222,8 +222,8 @@ static const struct resource_source source_calls_since = {
 };
 
 /*
- * Threads that run other code turn dispatch off at their next call.  They have
- * to make one on their own stack before they can run any Go code.
+ * Each other thread turns dispatch off at its next system call, which it makes
+ * on its own stack before it can run Go code.
  */
 void
 dispatch_check_caller(const void *return_address)

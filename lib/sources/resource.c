@@ -368,7 +368,10 @@ resources_describe(void)
 	datafile_columns.describe = resource_describe;
 }
 
-/* One or more intervals have passed.  Apart, since most calls end before. */
+/*
+ * One or more intervals have passed.  Not inlined, because most calls do not
+ * get here.
+ */
 static __attribute__((noinline)) void
 spend_on(struct thread *thread, unsigned column, uint64_t beyond,
     const void *function)

@@ -161,9 +161,9 @@ int64_t timer_unit(void);
 void timer_leave(struct thread *thread);
 
 /*
- * At the end of the process: the hits that stand for the time which nobody has
- * taken, if it is more than an expiry counts for; the rest in ns, which may be
- * negative.  Each takes it.
+ * At the end of the process: the hits of the time that no thread took, if it is
+ * more than an expiry counts for; the rest in ns, which may be negative.  Each
+ * takes it.
  */
 uint64_t timer_lose(struct leftover *leftover);
 int64_t timer_take_rest(struct leftover *leftover);

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TRAIT_READS_RETURN 1u	/* a function that reads its own */
-#define TRAIT_UNWINDS 2u	/* reads those of all frames */
+#define TRAIT_READS_RETURN 1u	/* reads its own return address */
+#define TRAIT_UNWINDS 2u	/* reads the return addresses of all frames */
 
 /*
  * The traits of the code at an address, which lies in `object`.

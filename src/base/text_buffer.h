@@ -31,7 +31,7 @@ struct text_buffer {
 
 void text_free(struct text_buffer *text);
 
-/* Empties it and keeps its memory; what failed stays so. */
+/* Empties it and keeps its memory; `failed` keeps its value. */
 void text_clear(struct text_buffer *text);
 
 void text_add(struct text_buffer *text, const char *bytes, size_t n);

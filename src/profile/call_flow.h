@@ -81,9 +81,9 @@ struct flow_vertex {
 	uint32_t name;
 	long double self;	/* own hits */
 	long double inclusive;
-	long double total;	/* the total for shares of its arcs: inclusive,
-				 * or if only calls are known, what its cycle
-				 * used; at least as much as any arc */
+	long double total;	/* what shares of its arcs are relative to:
+				 * inclusive, or if only calls are known, its
+				 * cycle's; never less than an arc */
 };
 
 struct flow_arc {

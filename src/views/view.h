@@ -135,11 +135,10 @@ struct view_request {
 					 * show them; n_shown is 0 */
 	bool has_noise;			/* rows have the standard error of their
 					 * share, if that is known */
-	size_t samples;			/* the set that has the samples of the
-					 * request's own as hits; 0: that
-					 * itself, each hit is a sample.  Of
-					 * compared runs: the last column has
-					 * the samples of all */
+	size_t samples;			/* index + 1 of the column that holds
+					 * the samples of the set; 0: each hit
+					 * is one sample.  In a comparison, the
+					 * last column */
 	/*
 	 * If the set is that of a merged profile: the last groups->n of the
 	 * columns are those of its groups, which show the noise.  NULL, and

@@ -190,7 +190,7 @@ deliver(struct perf_session *session, const struct perf_record *record,
 	struct error why;
 	int result;
 
-	/* Zeroing its text would take time. */
+	/* The rest stays uninitialised: zeroing the text would take too long. */
 	why.is_set = why.is_out_of_memory = false;
 	switch (record->type) {
 	case PERF_SAMPLE:
@@ -306,7 +306,7 @@ padded(uint64_t n)
 	return (PERF_PACKED_HEADER_SIZE + n + 7) & ~(uint64_t)7;
 }
 
-/* The size that a PERF_COMPRESSED2 record has of its part. */
+/* The size of its part, which a PERF_COMPRESSED2 record states. */
 static uint64_t
 packed_size(const struct perf_record *record)
 {

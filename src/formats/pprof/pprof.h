@@ -364,7 +364,7 @@ uint32_t *pprof_frames_enter(struct profile *profile, const char *name,
 /* More sets than this are not distinguished. */
 enum { PPROF_LABEL_SETS_MAX = 65536 };
 
-/* Of samples with more values, all count for all resources, and there is no list. */
+/* Samples with more values count for all resources, and no list is made. */
 enum { PPROF_ZEROS_MAX = 32 };
 
 /* More sets than this with numbers, and numbers are left out. */

@@ -80,8 +80,8 @@ is_newer(const struct session *session, const struct module *module,
 }
 
 /*
- * "source: /src/db.c", and whether it is not what was compiled: by its digest
- * if debug information has that, else by its age.
+ * "source: /src/db.c", and a warning if it is not the file that was compiled:
+ * by its digest if debug information has that, else by its age.
  */
 static int
 note_found(const struct session *session, const struct code_set *set,

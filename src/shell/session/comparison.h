@@ -140,17 +140,18 @@ struct comparison {
 	uint32_t n_runs[2];		/* of each side; of sides, as many as
 					 * columns */
 	uint32_t *columns;		/* [n_base + n_now] its resources */
-	double *shares;			/* [n_base + n_now] of a run's work that
-					 * each has, or of how many values it
-					 * has that; NULL: all are runs */
+	double *shares;			/* [n_base + n_now] the work of each
+					 * column: its part of a merged profile,
+					 * or how many label values it holds;
+					 * NULL: each column is one run */
 	bool wanted_groups;
 	char *resource;			/* its name */
 
 	/*
-	 * The same for views.  Its profile is of all runs; NULL: not made yet.
-	 * Its set is all runs added up; of a flow, its functions.  Its columns
-	 * are the runs, and one for the samples of all, if a sample may stand
-	 * for several hits.
+	 * The same as views see it.  Its profile is of all runs; NULL: not made
+	 * yet.  Its set is their sum; of a flow, its functions.  Its columns are
+	 * the runs, and one more for the samples if a sample can stand for
+	 * several hits.
 	 */
 	struct subject subject;
 	bool has_names;
@@ -161,7 +162,8 @@ struct comparison {
 	struct text_buffer scale;	/* what compared.scale says */
 	struct naming *flows;		/* likewise, if it has no stacks */
 	uint64_t *self;			/* subject.set.self */
-	uint64_t *samples_self, *samples_weight;	/* of that one */
+	uint64_t *samples_self, *samples_weight;	/* of the column with
+							 * the samples of all */
 	uint64_t **weights;		/* [n_base + n_now] */
 };
 

@@ -126,8 +126,8 @@ find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
 }
 
 /*
- * From the work of the runs, which is at the start of comparison->work, to that
- * of the columns: a group did its members' part.
+ * Turns the work of the runs, which is at the start of comparison->work, into
+ * that of the columns: a group gets its part of its run's.
  */
 static void
 spread_work(struct comparison *comparison)

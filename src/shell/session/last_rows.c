@@ -42,7 +42,10 @@ last_rows_add_name(struct last_rows *rows, const struct names *names,
 	return *text == NO_NAME ? -1 : 0;
 }
 
-/* Adds the names of a path; the record's own one is what the row is about. */
+/*
+ * Adds the names of a path.  The last one added is the function that the row is
+ * about.
+ */
 static int
 last_rows_add_path(struct last_rows *rows, const struct call_paths *paths,
                    uint32_t record, struct error *error)

@@ -57,7 +57,7 @@ struct naming_request {
 					 * again if they fit */
 };
 
-/* Stacks before any step, shared by counting. */
+/* Stacks before any step, with a reference count. */
 struct kept_stacks {
 	struct stacks stacks;
 	struct fleet_groups *groups;	/* whose tree it is; NULL: the
@@ -85,7 +85,8 @@ struct naming {
 					 * no start-up frames */
 	bool *skipped;			/* [n_steps] steps that matched nothing,
 					 * or would have left nothing */
-	struct error why_last;		/* why the last step was, if it was */
+	struct error why_last;		/* why the last step was skipped; unset
+					 * if it was not */
 	struct kept_stacks *stacks;	/* for the next step; NULL: none yet */
 	struct refining *refining;	/* these after the steps; NULL: no step
 					 * was applied to them */

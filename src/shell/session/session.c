@@ -97,7 +97,10 @@ choose_root(struct session *session)
 	             name == NO_NAME ? "" : names_text(naming->names, name));
 }
 
-/* Fills in the set of a resource, but for what the own one alone has. */
+/*
+ * The sample set of a resource.  The caller adds weights, flow and stand-in
+ * hits.
+ */
 static struct sample_set
 session_set_of(const struct session *session, uint32_t resource)
 {
@@ -157,7 +160,10 @@ session_count_samples(struct sample_set *set)
 	set->left = sample_tree_total(set->tree, set->self);
 }
 
-/* For views, after the names, the weights or the resource have changed. */
+/*
+ * Makes the sample sets that views use.  Call it after the names, the weights
+ * or the resource have changed.
+ */
 static void
 make_set(struct session *session)
 {
@@ -216,7 +222,7 @@ copy_files(const char *const *files, size_t n, struct error *error)
 	return copy;
 }
 
-/* What lines names by a rule, or those that n steps ask for, need. */
+/* How much debug information the rule and the steps need. */
 static enum lines_wanted
 lines_wanted(const struct naming_rule *rule, struct step *const *steps,
              size_t n)
@@ -345,9 +351,8 @@ use_naming(struct session *session, const struct naming *naming)
 }
 
 /*
- * Takes over a profile that was read from files, or changes nothing.  The
- * refinement is that of the profile before only if it was read from the same
- * files.
+ * Takes over a profile that was read from files.  On failure changes nothing.
+ * Steps stay only on a reload.
  */
 static int
 adopt(struct session *session, struct profile *profile,
@@ -552,8 +557,8 @@ are_neighbours(const char *a, const char *b)
 }
 
 /*
- * The shell makes of "--base old/... new/..." with patterns one run of the
- * base, and loads the other old ones with the new.
+ * With globs for both, the shell puts only the first old file after --base.  The
+ * other old files are then loaded with the new ones.
  */
 static void
 note_old_runs(const struct session *session)
@@ -647,7 +652,7 @@ session_compare_lines(struct session *session, struct profile *profile,
 	    read_lines(session, profile, wanted, error);
 }
 
-/* The names of these, as views and steps want them. */
+/* Names the stacks of the comparison's profile by the settings and steps. */
 static int
 session_compare_names(struct session *session, struct comparison *comparison,
                       struct error *error)
@@ -805,7 +810,10 @@ rename_stacks(struct session *session, struct error *error)
 	return 0;
 }
 
-/* Calls do not say what lies below a path, but can be grouped. */
+/*
+ * In a profile of calls only groups are possible: calls do not say which stacks
+ * have a path.
+ */
 static int
 check_step(const struct session *session, const struct step *step,
            struct error *error)

@@ -266,7 +266,7 @@ enum setting_change {
 	CHANGES_CALLS,		/* the flow through calls without stacks */
 };
 
-/* What diff compares the use of runs per. */
+/* What diff divides the use of a run by. */
 enum scale_kind {
 	SCALE_ABSOLUTE,		/* a run */
 	SCALE_WORK,		/* a unit of work; a run now does so many times
@@ -288,8 +288,8 @@ struct session {
 	struct subject loaded;		/* without a profile before the first
 					 * load */
 	const struct subject *subject;	/* of views and of the names in command
-					 * lines: the loaded one, or for a while
-					 * that of a comparison */
+					 * lines: the loaded one, or while diff
+					 * runs, the comparison's */
 	char **files;			/* [n_files] the profile came from */
 	size_t n_files;
 	struct refinement refinement;

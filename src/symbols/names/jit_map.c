@@ -65,8 +65,8 @@ set_problem(struct jit_map *map, const char *path, const char *what)
 }
 
 /*
- * Opens a regular file; opening any other may wait or have effects.  NULL:
- * there is none, and *why says what is there instead, NULL if nothing.
+ * Opens a regular file only, since opening others could block or have effects.
+ * NULL: there is none; *why then says what is there, or is NULL if nothing is.
  */
 static FILE *
 jit_map_open_regular(const char *path, int more_flags, struct stat *status,

@@ -140,8 +140,8 @@ take_as_exact(struct change *changes, const struct row *rows, uint32_t n)
 }
 
 /*
- * What one sample of a row stands for in hits, for n rows; NULL with *error
- * set.  values: those of all columns.
+ * How many hits one sample of each of n rows stands for; NULL with *error set.
+ * values: those of all columns.
  */
 static double *
 sample_sizes(const struct view_request *request, uint64_t *const *values,
@@ -315,7 +315,10 @@ direction(const struct compared_rows *compared, uint32_t row)
 	return compared->changes[row].change > 0 ? 1 : -1;
 }
 
-/* Rows that did not change, though their extensions did, up and down. */
+/*
+ * Finds rows that did not change although some extensions grew and others
+ * shrank.
+ */
 static int
 find_moved(struct compared_rows *compared, const struct row *rows,
            struct error *error)
@@ -340,10 +343,11 @@ find_moved(struct compared_rows *compared, const struct row *rows,
 
 /* A row's place in the paths that changed like it. */
 struct chain {
-	uint32_t first;		/* the shortest of them */
-	uint32_t length;	/* names beyond that */
-	bool has_most;		/* it and all between have most of it */
-	uint32_t last;		/* of the first one: the longest such */
+	uint32_t first;		/* the shortest path of the chain */
+	uint32_t length;	/* names after it */
+	bool has_most;		/* this path and all before it keep 80% of the
+				 * change */
+	uint32_t last;		/* of the first path: the longest that does */
 };
 
 /* Rows come after their parents. */

@@ -145,7 +145,7 @@ int compared_describe(const struct view_request *request,
 
 /*
  * Hands rows and their columns to the table as a comparison, with
- * its heading.  measure->least is 0: also those below the threshold.  is_tree:
+ * its heading.  If measure->least is 0, rows below the threshold stay.  is_tree:
  * in the order of the sample tree, indented.  Takes the arrays over, even if it
  * fails.
  */

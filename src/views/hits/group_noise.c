@@ -83,7 +83,10 @@ sum_error(const struct group_noise *noise, const struct group_hits *part)
 	});
 }
 
-/* As many errors, estimated from n groups, as z that are known exactly. */
+/*
+ * The quantile of Student's t that replaces z, for an error estimated from n
+ * groups.
+ */
 static double
 group_noise_student_of(uint32_t n, double z)
 {
@@ -91,10 +94,10 @@ group_noise_student_of(uint32_t n, double z)
 }
 
 /*
- * The larger of two intervals: t errors to each side; and the values from which
- * this one is t errors away, where the square of the error is in proportion to
- * them (score, as of samples).  The first is too short upwards where few
- * members have hits, the second downwards.
+ * The union of two intervals: value +- t errors; and the values from which this
+ * one is t errors away, where the square of the error is in proportion to them
+ * (score, as of samples).  With few members the first is too short above and
+ * the second too short below.
  */
 static struct estimate
 estimate_hits(double value, double error, double t)

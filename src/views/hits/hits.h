@@ -148,8 +148,8 @@ int path_hits_find(const struct sample_set *set, const uint32_t *path,
                    struct error *error);
 
 /*
- * The same for n_sets sets of one tree.  ends_there: hits of the stacks that
- * end in the path, which has no name twice (struct rows, own).
+ * The same for n_sets sets of one tree.  ends_there: counts only stacks that
+ * end in the path.  No name is then twice in it (struct rows, own).
  */
 int path_hits_of_sets(const struct sample_set *sets, size_t n_sets,
                       const uint32_t *path, size_t n, bool ends_there,

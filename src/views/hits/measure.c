@@ -90,8 +90,8 @@ measure_threshold_base(const struct view_request *request,
 }
 
 /*
- * What the runs of the smaller side sum to: rows of less than the threshold's
- * share of that are below it on either side.
+ * The smaller of the two sides' sums.  A row below the threshold's share of it
+ * is below the threshold on both sides.
  */
 static uint64_t
 smaller_side(const struct view_request *request)

@@ -17,9 +17,9 @@
 /* ---- lists.c ---- */
 
 /*
- * The view that all lists are.  A list collects rows; sorting, the threshold's
- * and the limit's footers, the columns of other resources, `when` and the
- * comparison with a base are the same for all.
+ * What all lists share.  A list collects rows; sorting, the threshold's and the
+ * limit's footers, the columns of other resources, `when` and the comparison
+ * with a base are the same for all.
  */
 
 enum { LIST_COLUMNS_MAX = 16 };
@@ -45,8 +45,8 @@ struct list {
 	bool is_there[LIST_COLUMNS_MAX];	/* of these */
 	struct when when;
 	const struct when_text *texts;	/* [n_shown] if when.n > 0 */
-	const void *wanted;		/* what list_show was given, and what */
-	void *found;			/* the view's collect found */
+	const void *wanted;		/* the argument of list_show */
+	void *found;			/* what collect has found */
 	const char *lack;		/* path: why it has no hits; else
 					 * NULL */
 };

@@ -441,7 +441,7 @@ search_paths(bool is_up, struct rows *rows, const struct view_request *request,
 
 /* ---- compared runs ---- */
 
-/* Of what several searches left out, the most. */
+/* Keeps the largest count of either search. */
 static void
 merge_hidden(struct hidden *all, const struct hidden *one)
 {
@@ -514,7 +514,7 @@ take_records(struct flow_search *search, const struct path_trie *trie,
 	return 0;
 }
 
-/* What all columns have of a row. */
+/* Makes the hits of each row the sum of its columns. */
 static void
 sum_columns(struct rows *rows)
 {

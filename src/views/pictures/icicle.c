@@ -312,7 +312,8 @@ compare_disjoint(struct box_source *source, const struct view_request *request,
 }
 
 /*
- * Gives rows the width of their larger side.  paths: NULL: nothing is hatched.
+ * Gives rows the width of their larger side.  If paths is NULL, nothing is
+ * hatched.
  */
 static int
 compare_boxes(struct box_source *source, const struct view_request *request,
@@ -665,8 +666,8 @@ width_of(const struct sample_set *set, const struct view_request *request,
 }
 
 /*
- * A path that is as wide as can be seen has this many hits in all runs of the
- * larger side, of which there may be few.
+ * The least hits, over all runs of the larger side, of a path wide enough to be
+ * seen.
  */
 static struct measure
 measure_runs(const struct view_request *request, bool has_root,

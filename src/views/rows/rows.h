@@ -286,7 +286,8 @@ int when_need(const struct sample_set *set, struct error *error);
 /* What rows need of a request; it may outlive the request. */
 struct column_view {
 	const struct shown_column *shown;	/* [n_shown] */
-	size_t n_shown;			/* 0: the hits of one set, as ever */
+	size_t n_shown;			/* 0: only the hits of the request's
+					 * set */
 	size_t own;			/* the place of the request's own set */
 	struct measure measures[COLUMN_SETS_MAX + 1];	/* of each set */
 	bool has_error;			/* beside the own set's share */
@@ -398,9 +399,9 @@ struct rows {
 	bool is_innermost_first;	/* as in call_paths */
 	bool are_bodies;		/* of functions, the hits are their own
 					 * alone */
-	bool are_calls;			/* paths of two names: of `function`
-					 * and their own */
-	bool are_outer;			/* their own is the caller */
+	bool are_calls;			/* each row is a call between `function`
+					 * and the row's name */
+	bool are_outer;			/* the row's name is the caller */
 	uint32_t function;
 	struct cell path;		/* of the only row; else empty */
 	struct call_paths paths;	/* see rows_make_paths */
