@@ -483,8 +483,8 @@ compare_again(void *data, struct error *error)
 {
 	const struct attempt *attempt = data;
 
-	comparison_forget_runs(&attempt->session->comparison);
-	comparison_forget_runs(&attempt->session->apart);
+	comparison_forget_profile(&attempt->session->comparison);
+	comparison_forget_profile(&attempt->session->loaded_runs);
 	return run_command(data, error);
 }
 

@@ -217,7 +217,7 @@ step(unsigned tree, struct node *at, const struct tree_place *place)
 	const size_t memory = tree_memory(&trees[tree]);
 
 	CHECK(tree_child(&trees[tree], &parent, place, at) == STORE_OK);
-	CHECK(at->path == tree_path(parent.path, place));
+	CHECK(at->path == tree_path_hash(parent.path, place));
 	CHECK(at->is_new == (known == CPPROFDATA_NO_NODE));
 	if (known != CPPROFDATA_NO_NODE) {
 		CHECK(at->number == known);

@@ -211,7 +211,7 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 	uint64_t hits;
 
 	if (request->counts_sampling)
-		look_ahead(unwinder, context);
+		unwind_prefetch(unwinder, context);
 	result = sample_enter(thread, request->function, context, &leaf);
 	if (result != STORE_OK)
 		return result;
@@ -249,7 +249,8 @@ sample_least(int64_t a, int64_t b)
  * counts why, and the hits stay pending.
  */
 static bool
-may_take(struct thread *thread, const struct sample_request *request)
+sample_budget_allows(struct thread *thread,
+    const struct sample_request *request)
 {
 	struct thread_run *run = thread->run;
 	const bool rests = run->progress.is_lacking ||
@@ -323,7 +324,7 @@ sample_take(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
 	progress_note(&thread->run->progress, context);
-	if (may_take(thread, request))
+	if (sample_budget_allows(thread, request))
 		take_and_charge(thread, request, context);
 }
 
@@ -378,7 +379,8 @@ sample_take_guarded(struct thread *thread, uint32_t columns, uint64_t hits,
 	struct sample_guard guard;
 	ucontext_t here;
 
-	if (!may_take(thread, &request) || !sample_guard_begin(thread, &guard))
+	if (!sample_budget_allows(thread, &request) ||
+	    !sample_guard_begin(thread, &guard))
 		return;
 	if (context == NULL)
 		arch_here(&here);

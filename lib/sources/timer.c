@@ -141,7 +141,7 @@ timer_unit(void)
 
 /* The main thread's time passes to other processes instead. */
 static bool
-has_heirs(const struct thread *thread)
+leaves_time_to_threads(const struct thread *thread)
 {
 	return thread->tid != process_own.pid;
 }
@@ -183,7 +183,7 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	(void)column;
 	meters->uncounted_ns += passed;
 	meters->last_tick_ns = now;
-	if (expiries > 0 && is_first && !has_heirs(thread))
+	if (expiries > 0 && is_first && !leaves_time_to_threads(thread))
 		meters->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
 	if (expiries == 0) {
 		/*
@@ -196,7 +196,8 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 			n = passed / unit;
 	} else {
 		/* A unit that has begun counts as a whole. */
-		ended_ns = has_heirs(thread) ? meters->leftover->ended_ns : 0;
+		ended_ns = leaves_time_to_threads(thread) ?
+		    meters->leftover->ended_ns : 0;
 		if (meters->uncounted_ns > 0)
 			n = (meters->uncounted_ns + unit - 1) / unit;
 		else
@@ -211,7 +212,7 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	 * thread that lives on makes up itself for what it was counted too
 	 * much.
 	 */
-	if (expiries > 0 && has_heirs(thread)) {
+	if (expiries > 0 && leaves_time_to_threads(thread)) {
 		note_living(meters, is_young ? meters->uncounted_ns : 0);
 		if (is_young)
 			n += timer_take_units(meters->leftover, unit);
@@ -228,7 +229,7 @@ timer_leave(struct thread *thread)
 {
 	struct thread_meters *meters = thread->meters;
 
-	if (!has_heirs(thread))
+	if (!leaves_time_to_threads(thread))
 		return;
 	atomic_fetch_add(&meters->leftover->ended_ns, meters->uncounted_ns);
 	note_living(meters, 0);

@@ -51,7 +51,7 @@ static struct node
 remembered_node(const struct frame_node *at)
 {
 	return (struct node){ .number = at->number, .path = at->path,
-	    .twin = (struct tree_node *)at->returns };
+	    .twin = tree_node_of_returns(at->returns) };
 }
 
 static void
@@ -177,7 +177,7 @@ fill_batch(const struct insertion *insertion, struct insert_batch *batch)
 		if (result != STORE_OK)
 			break;
 		if (!batch->is_hidden[batch->n])
-			path = tree_path(path, place);
+			path = tree_path_hash(path, place);
 		batch->paths[batch->n] = path;
 		if (is_python_next(insertion, at, python_at) &&
 		    batch->frames[batch->n] == &native->at &&

@@ -281,7 +281,7 @@ enum store_result
 tree_child(struct tree *tree, const struct node *parent,
     const struct tree_place *place, struct node *child)
 {
-	struct node found = { .path = tree_path(parent->path, place) };
+	struct node found = { .path = tree_path_hash(parent->path, place) };
 	enum store_result result;
 
 	if (parent->is_new ||

@@ -236,6 +236,13 @@ struct tree_node {
 	} counts[];		/* one for each resource */
 };
 
+/* The node whose first member this is; NULL: none. */
+static inline struct tree_node *
+tree_node_of_returns(struct frame_returns *returns)
+{
+	return (struct tree_node *)returns;
+}
+
 /* A node's record in the file, which must only be written. */
 static inline struct cpprofdata_node *
 tree_record(const struct tree_node *node)
@@ -282,7 +289,7 @@ struct tree_place {
 
 /* The hash of a path extended by a place. */
 static inline uint32_t
-tree_path(uint32_t path, const struct tree_place *place)
+tree_path_hash(uint32_t path, const struct tree_place *place)
 {
 	uint64_t h = place->offset + ((uint64_t)path << 32 | place->module);
 

@@ -743,7 +743,7 @@ look_ahead_is_near(uint64_t word, uint64_t address)
 
 /* Stops at the first remembered frame whose return address is unchanged. */
 void
-look_ahead(const struct unwinder *unwinder, const void *context)
+unwind_prefetch(const struct unwinder *unwinder, const void *context)
 {
 	const struct readable *readable = &unwinder->readable;
 	const struct frames *stack = &unwinder->stack;

@@ -150,6 +150,6 @@ void unwind_new_epoch(void);
  * has filled the caches with its own data since the last sample.
  * Async-signal-safe, on the unwinder's thread.
  */
-void look_ahead(const struct unwinder *unwinder, const void *context);
+void unwind_prefetch(const struct unwinder *unwinder, const void *context);
 
 #endif

@@ -45,7 +45,7 @@ comparison_forget_names(struct comparison *comparison)
 }
 
 void
-comparison_forget_runs(struct comparison *comparison)
+comparison_forget_profile(struct comparison *comparison)
 {
 	comparison_forget_names(comparison);
 	runs_free(&comparison->now);
@@ -66,7 +66,7 @@ comparison_forget_runs(struct comparison *comparison)
 void
 comparison_free(struct comparison *comparison)
 {
-	comparison_forget_runs(comparison);
+	comparison_forget_profile(comparison);
 	runs_free(&comparison->base);
 	sides_free(comparison->sides);
 	text_free(&comparison->scale);
@@ -276,7 +276,7 @@ comparison_make_profile(struct comparison *comparison, struct profile *loaded,
                         bool wants_groups, const struct read_options *options,
                         struct error *error)
 {
-	comparison_forget_runs(comparison);
+	comparison_forget_profile(comparison);
 	comparison->wanted_groups = wants_groups;
 	if (comparison_check_kinds(&comparison->base, loaded, error) == 0 &&
 	    runs_find(&comparison->now, loaded, paths, n, options, error) ==
@@ -284,7 +284,7 @@ comparison_make_profile(struct comparison *comparison, struct profile *loaded,
 	    comparison_merge(comparison, loaded->resources[resource].name,
 	                     wants_groups, error) == 0)
 		return 0;
-	comparison_forget_runs(comparison);
+	comparison_forget_profile(comparison);
 	return -1;
 }
 
@@ -314,8 +314,9 @@ count_unlabelled(const struct profile *profile, uint32_t resource,
 }
 
 static int
-split(struct comparison *comparison, struct profile *loaded, uint32_t resource,
-      bool keeps_sections, struct error *error)
+comparison_make_values_profile(struct comparison *comparison,
+                               struct profile *loaded, uint32_t resource,
+                               bool keeps_sections, struct error *error)
 {
 	const struct division *division = &comparison->division;
 	const struct sides *sides = comparison->sides;
@@ -327,7 +328,7 @@ split(struct comparison *comparison, struct profile *loaded, uint32_t resource,
 	const struct addend addend = { loaded, loaded->tree, counted, n,
 		&columns };
 
-	comparison->wanted_groups = !keeps_sections;
+	comparison->keeps_sections = keeps_sections;
 	comparison->resource = memory_string(loaded->resources[resource].name,
 	                                     error);
 	for (uint32_t i = 0; counted != NULL && i < n; i++)
@@ -363,18 +364,20 @@ comparison_make_sides(struct comparison *comparison, struct profile *loaded,
 	if (sides_divide(comparison->sides, loaded, steps, n, &division,
 	                 error) != 0)
 		return -1;
-	if (comparison_has_profile(comparison, loaded->resources[resource].name,
-	                           !keeps_sections) &&
-	    comparison->wanted_groups == !keeps_sections &&
+	if (comparison->subject.profile != NULL &&
+	    strcmp(comparison->resource,
+	           loaded->resources[resource].name) == 0 &&
+	    comparison->keeps_sections == keeps_sections &&
 	    division_equals(&comparison->division, &division)) {
 		division_free(&division);
 		return 0;
 	}
-	comparison_forget_runs(comparison);
+	comparison_forget_profile(comparison);
 	comparison->division = division;
-	if (split(comparison, loaded, resource, keeps_sections, error) == 0)
+	if (comparison_make_values_profile(comparison, loaded, resource,
+	                                   keeps_sections, error) == 0)
 		return 0;
-	comparison_forget_runs(comparison);
+	comparison_forget_profile(comparison);
 	return -1;
 }
 
@@ -408,7 +411,8 @@ comparison_add_hits(struct comparison *comparison, uint32_t n,
 
 /* The set of one run, without its stacks. */
 static struct sample_set
-describe_run(const struct comparison *comparison, uint32_t i, size_t n_steps)
+comparison_run_set(const struct comparison *comparison, uint32_t i,
+                   size_t n_steps)
 {
 	struct profile *profile = comparison->subject.profile;
 	uint32_t column = comparison->columns[i];
@@ -576,8 +580,8 @@ comparison_make_names(struct comparison *comparison,
 	    naming_make(&comparison->subject.naming, &own, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		comparison->runs[i] = describe_run(comparison, i,
-		                                   request->n_steps);
+		comparison->runs[i] = comparison_run_set(comparison, i,
+		                                         request->n_steps);
 	comparison->compared.n_base = comparison->n_base;
 	if (comparison->sides != NULL)
 		comparison->compared.values = &comparison->values;

@@ -144,7 +144,8 @@ struct comparison {
 					 * column: its part of a merged profile,
 					 * or how many label values it holds;
 					 * NULL: each column is one run */
-	bool wanted_groups;
+	bool wanted_groups;		/* those of merged profiles */
+	bool keeps_sections;		/* if there are sides */
 	char *resource;			/* its name */
 
 	/*
@@ -169,8 +170,11 @@ struct comparison {
 
 void comparison_free(struct comparison *comparison);
 
-/* The loaded profile has changed, or another resource is wanted. */
-void comparison_forget_runs(struct comparison *comparison);
+/*
+ * Frees the profile of all runs and what was made of it.  The base stays.  Call
+ * it when the loaded profile or the resource changes.
+ */
+void comparison_forget_profile(struct comparison *comparison);
 
 /* Whether there is anything to compare with. */
 bool comparison_has_base(const struct comparison *comparison);

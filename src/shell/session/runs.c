@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/formats/format.h"
@@ -48,31 +46,6 @@ read_run(struct runs *runs, const char *path, const char *program,
 	return 0;
 }
 
-/*
- * A run that is taken twice looks like two that are equal to the last hit, as
- * if runs did not vary.
- */
-static int
-check_distinct(const struct run_list *list, struct error *error)
-{
-	struct stat *files = memory_array(list->n, sizeof *files, error);
-	int result = files == NULL ? -1 : 0;
-
-	for (size_t i = 0; result == 0 && i < list->n; i++) {
-		if (stat(list->paths[i], &files[i]) != 0)
-			continue;	/* reading it will say why */
-		for (size_t k = 0; result == 0 && k < i; k++)
-			if (files[k].st_ino == files[i].st_ino &&
-			    files[k].st_dev == files[i].st_dev &&
-			    !S_ISCHR(files[i].st_mode))
-				result = error_set(error, "%.200s and %.200s "
-				    "are the same file; name each run once",
-				    list->paths[k], list->paths[i]);
-	}
-	free(files);
-	return result;
-}
-
 static int
 runs_read_list(struct runs *runs, const struct run_list *list,
                const struct read_options *options, struct error *error)
@@ -84,7 +57,11 @@ runs_read_list(struct runs *runs, const struct run_list *list,
 		return error_set(error, "at most %d runs can be compared, not "
 		                 "%zu; add some up first: cpprof merge -o OUT "
 		                 "FILE...", RESOURCES_MAX, list->n);
-	if (check_distinct(list, error) != 0)
+	/*
+	 * A run that is taken twice looks like two that are equal to the last
+	 * hit, as if runs did not vary.
+	 */
+	if (run_list_check_distinct(list, error) != 0)
 		return -1;
 	runs->profiles = memory_array(list->n, sizeof *runs->profiles, error);
 	runs->paths = memory_array(list->n, sizeof *runs->paths, error);

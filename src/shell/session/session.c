@@ -56,7 +56,7 @@ session_end(struct session *session)
 	session_free_files(session->directories, session->n_directories);
 	code_free(&session->code);
 	comparison_free(&session->comparison);
-	comparison_free(&session->apart);
+	comparison_free(&session->loaded_runs);
 	free(session->scale.function);
 	history_free(&session->history);
 	last_rows_free(&session->last_rows);
@@ -345,7 +345,7 @@ use_naming(struct session *session, const struct naming *naming)
 	session->loaded.naming = *naming;
 	code_forget_refinement(&session->code);
 	comparison_forget_names(&session->comparison);
-	comparison_forget_names(&session->apart);
+	comparison_forget_names(&session->loaded_runs);
 	make_set(session);
 	choose_root(session);
 }
@@ -388,8 +388,8 @@ adopt(struct session *session, struct profile *profile,
 		refinement_free(&session->refinement);
 	naming_free(&loaded->naming);
 	code_free(&session->code);
-	comparison_forget_runs(&session->comparison);
-	comparison_forget_runs(&session->apart);
+	comparison_forget_profile(&session->comparison);
+	comparison_forget_profile(&session->loaded_runs);
 	loaded->naming = (struct naming){ 0 };
 	profile_free(loaded->profile);
 	session_free_files(session->files, session->n_files);
@@ -583,7 +583,7 @@ note_old_runs(const struct session *session)
 
 /* The profile of parts of the loaded one, for the current resource. */
 static int
-compare_sides(struct session *session, struct error *error)
+session_make_sides_profile(struct session *session, struct error *error)
 {
 	struct comparison *comparison = &session->comparison;
 	struct progress_line line;
@@ -606,10 +606,14 @@ compare_sides(struct session *session, struct error *error)
 	return result;
 }
 
-/* The profile of a comparison's base and the loaded runs, likewise. */
+/*
+ * Makes the profile in which each run has a column, for the current resource,
+ * unless it exists.
+ */
 static int
-tell_runs_apart(struct session *session, struct comparison *comparison,
-                const char *doing, struct error *error)
+session_make_runs_profile(struct session *session,
+                          struct comparison *comparison, const char *doing,
+                          struct error *error)
 {
 	struct read_options options = read_options(session);
 	struct progress_line line;
@@ -630,17 +634,19 @@ tell_runs_apart(struct session *session, struct comparison *comparison,
 }
 
 static int
-session_compare_runs(struct session *session, struct error *error)
+session_make_compared_profile(struct session *session, struct error *error)
 {
 	return session->comparison.sides != NULL ?
-	    compare_sides(session, error) :
-	    tell_runs_apart(session, &session->comparison, "comparing", error);
+	    session_make_sides_profile(session, error) :
+	    session_make_runs_profile(session, &session->comparison,
+	                              "comparing", error);
 }
 
 /* Reads the lines of that profile which a request for names wants. */
 static int
-session_compare_lines(struct session *session, struct profile *profile,
-                      const struct naming_request *request, struct error *error)
+session_read_compared_lines(struct session *session, struct profile *profile,
+                            const struct naming_request *request,
+                            struct error *error)
 {
 	const struct symbol_search search = { .root = session->symfs };
 	enum lines_wanted wanted = lines_wanted(&request->rule,
@@ -654,7 +660,7 @@ session_compare_lines(struct session *session, struct profile *profile,
 
 /* Names the stacks of the comparison's profile by the settings and steps. */
 static int
-session_compare_names(struct session *session, struct comparison *comparison,
+session_name_compared(struct session *session, struct comparison *comparison,
                       struct error *error)
 {
 	struct naming_request request = session_naming_request(session,
@@ -671,8 +677,9 @@ session_compare_names(struct session *session, struct comparison *comparison,
 			return -1;
 		request.steps = others;
 	}
-	result = session_compare_lines(session, comparison->subject.profile,
-	                               &request, error);
+	result = session_read_compared_lines(session,
+	                                     comparison->subject.profile,
+	                                     &request, error);
 	if (result == 0)
 		result = comparison_make_names(comparison, &request, error);
 	free(others);
@@ -696,13 +703,14 @@ session_scale_by(struct session *session, const char *function,
 const struct sample_set *
 session_runs(struct session *session, size_t *n, struct error *error)
 {
-	struct comparison *apart = &session->apart;
+	struct comparison *loaded_runs = &session->loaded_runs;
 
-	if (tell_runs_apart(session, apart, "reading runs", error) != 0 ||
-	    session_compare_names(session, apart, error) != 0)
+	if (session_make_runs_profile(session, loaded_runs, "reading runs",
+	                              error) != 0 ||
+	    session_name_compared(session, loaded_runs, error) != 0)
 		return NULL;
-	*n = apart->n_now;
-	return apart->runs;
+	*n = loaded_runs->n_now;
+	return loaded_runs->runs;
 }
 
 /* Sets the work of each run, and what the heading says of it. */
@@ -746,8 +754,8 @@ session_compared(struct session *session, struct error *error)
 		          "earlier runs with \"base FILE...\"");
 		return NULL;
 	}
-	if (session_compare_runs(session, error) != 0 ||
-	    session_compare_names(session, comparison, error) != 0 ||
+	if (session_make_compared_profile(session, error) != 0 ||
+	    session_name_compared(session, comparison, error) != 0 ||
 	    scale_runs(session, error) != 0)
 		return NULL;
 	subject->root = root_choose(&subject->naming, &subject->set,
@@ -901,16 +909,16 @@ match_base(struct session *session, struct step *const *steps, size_t n,
 	*matches = false;
 	if (session->comparison.base.n == 0)
 		return 0;
-	if (session_compare_runs(session, &why) == 0) {
+	if (session_make_compared_profile(session, &why) == 0) {
 		request = session_naming_request(session,
 		    session->comparison.subject.profile, 0);
 		request.resource = session->comparison.columns[0];
 		request.before = NULL;
 		request.steps = steps;
 		request.n_steps = n;
-		if (session_compare_lines(session,
-		                          session->comparison.subject.profile,
-		                          &request, &why) == 0 &&
+		if (session_read_compared_lines(session,
+		        session->comparison.subject.profile, &request,
+		        &why) == 0 &&
 		    naming_make(&naming, &request, &why) == 0) {
 			*matches = !naming.skipped[n - 1];
 			naming_free(&naming);

@@ -295,7 +295,7 @@ struct session {
 	struct refinement refinement;
 	struct code code;		/* see session_code */
 	struct comparison comparison;	/* with the base */
-	struct comparison apart;	/* the loaded runs, without a base */
+	struct comparison loaded_runs;	/* each by itself, without a base */
 	struct column_list columns;	/* which resources views show */
 	struct shown_list shown;	/* what the profile has of these */
 	struct sample_set column_sets[COLUMN_SETS_MAX];	/* of shown.resources */

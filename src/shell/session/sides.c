@@ -243,8 +243,8 @@ enter_values(const struct chosen *chosen, struct division *division,
 }
 
 static int
-check_values(const struct chosen *chosen, const struct division *division,
-             struct error *error)
+sides_check_values(const struct chosen *chosen, const struct division *division,
+                   struct error *error)
 {
 	const struct sides *sides = chosen->sides;
 	bool is_all_kept = memchr(chosen->is_kept, false,
@@ -346,7 +346,7 @@ sides_divide_values(const struct chosen *chosen, struct division *division,
 	division->values[0] = names_new(error);
 	division->values[1] = names_new(error);
 	if (error->is_set || enter_values(chosen, division, error) != 0 ||
-	    check_values(chosen, division, error) != 0 ||
+	    sides_check_values(chosen, division, error) != 0 ||
 	    place_values(division, 0, error) != 0 ||
 	    place_values(division, 1, error) != 0 ||
 	    sides_count_values(division, error) != 0)

@@ -285,10 +285,10 @@ compared_table_sort(struct compared_row_source *source,
 }
 
 int
-rows_compare(struct rows *rows, const struct view_request *request,
-             const struct view_kind *kind, const struct measure *measure,
-             bool is_tree, struct hidden *hidden, struct table *table,
-             struct error *error)
+compared_table_fill(struct rows *rows, const struct view_request *request,
+                    const struct view_kind *kind, const struct measure *measure,
+                    bool is_tree, struct hidden *hidden, struct table *table,
+                    struct error *error)
 {
 	struct compared_row_source *source = memory_array(1, sizeof *source,
 	                                                  error);

@@ -149,9 +149,10 @@ int compared_describe(const struct view_request *request,
  * in the order of the sample tree, indented.  Takes the arrays over, even if it
  * fails.
  */
-int rows_compare(struct rows *rows, const struct view_request *request,
-                 const struct view_kind *kind, const struct measure *measure,
-                 bool is_tree, struct hidden *hidden, struct table *table,
-                 struct error *error);
+int compared_table_fill(struct rows *rows, const struct view_request *request,
+                        const struct view_kind *kind,
+                        const struct measure *measure, bool is_tree,
+                        struct hidden *hidden, struct table *table,
+                        struct error *error);
 
 #endif

@@ -414,9 +414,9 @@ list_show(const struct list_view *view, const struct view_request *request,
 	list->measure = measure_of(request);
 	status = view->collect(list, table, error);
 	if (status == 0 && request->compared != NULL) {
-		status = rows_compare(&list->rows, request, &view->kind,
-		                      &list->measure, false, &list->hidden,
-		                      table, error);
+		status = compared_table_fill(&list->rows, request, &view->kind,
+		                             &list->measure, false,
+		                             &list->hidden, table, error);
 		if (status == 0 && view->describe != NULL)
 			status = view->describe(list, table, error);
 		list_free(list);

@@ -348,9 +348,9 @@ tree_show(const struct view_request *request, struct selection *selection,
 		return -1;
 	if (request->compared != NULL) {
 		if (tree_make_rows(selection, request, &rows, error) == 0)
-			return rows_compare(&rows, request, &tree_kind,
-			                    &measure, true, &hidden, table,
-			                    error);
+			return compared_table_fill(&rows, request, &tree_kind,
+			                           &measure, true, &hidden,
+			                           table, error);
 		rows_free(&rows);
 		return -1;
 	}
