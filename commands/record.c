@@ -523,6 +523,8 @@ record_as(struct session *session, const struct record_options *options,
 	        &opens, error)) != 0)
 		return -1;
 	session->stays = opens;
+	session->first_view = options->wants_all || options->cgroup != NULL ?
+	    "processes" : NULL;
 	return opens ? session_load(session, &name, 1, error) : 0;
 }
 

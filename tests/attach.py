@@ -23,6 +23,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
 from collector_file import Profile  # noqa: E402
+from terminal import Terminal, has_terminals  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
@@ -445,6 +446,17 @@ def check_machine(directory):
                  any(row['path'][0] == 'main' and
                      row['hits'] > 0.9 * found['one-program']
                      for row in main['rows']), main['rows'][:9])
+    claim = 'the prompt of -a begins with processes'
+    if not has_terminals():
+        claims.skip(claim, 'no terminals here')
+        return
+    prompt = Terminal('record', '-a', '--for', '300ms', '-o', path, '--force',
+                      columns=100)
+    screen = prompt.expect('help lists')
+    claims.check(claim, re.search(r'processes +threads +program', screen),
+                 screen)
+    prompt.type('quit\n')
+    prompt.status()
 
 
 def check_recursion(directory):

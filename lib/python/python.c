@@ -164,7 +164,7 @@ python_read_word(struct python_reading *reading, uint64_t at, uint64_t *word)
 static _Atomic unsigned state_key = NO_KEY;
 
 static void
-find_key(uint64_t state)
+python_find_key(uint64_t state)
 {
 	unsigned key;
 
@@ -249,7 +249,7 @@ have_states(struct python_reading *reading, uint32_t tid)
 		/* A thread that is about to begin has no key yet. */
 		if (python->n_states == 1 &&
 		    (python->n_walks & (python->n_walks - 1)) == 0)
-			find_key(python->states[0]);
+			python_find_key(python->states[0]);
 		return true;
 	}
 	if (python->n_searched > MANY_THREADS &&

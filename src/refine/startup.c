@@ -52,12 +52,9 @@ known_begin(struct startup_known *known, const struct profile *profile,
 		.by_name = memory_array(names_count(profile->names), 1,
 		                        error),
 	};
-	for (size_t i = 0; known->by_name != NULL && i < N_GLOBS; i++) {
+	for (size_t i = 0; !error->is_set && i < N_GLOBS; i++)
 		known->globs[i] = pattern_new(startup_globs[i], error);
-		if (known->globs[i] == NULL)
-			return -1;
-	}
-	return known->by_name != NULL && known->others != NULL ? 0 : -1;
+	return error->is_set ? -1 : 0;
 }
 
 static void

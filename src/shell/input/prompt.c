@@ -257,11 +257,14 @@ static void
 summarise(struct session *session)
 {
 	struct error ignored = { 0 };
+	const char *view = session->first_view != NULL ? session->first_view :
+	    "explain";
 
+	session->first_view = NULL;
 	if (session->subject->profile == NULL || !terminal_is_output() ||
 	    session->settings.format->draw != output_text)
 		return;
-	interpret_beginning(session, "explain", SUMMARY_ROWS, &ignored);
+	interpret_beginning(session, view, SUMMARY_ROWS, &ignored);
 	interrupt_requested = 0;
 }
 

@@ -176,7 +176,8 @@ const struct option_row record_option_rows[] = {
 	  take_processes, 0 },
 	{ "-a", NULL, NULL,
 	  "samples all processes of the machine, as -p does, until --for is "
-	  "over or Ctrl-C; see processes. The directory is machine.cpprof",
+	  "over or Ctrl-C; the prompt begins with processes. The directory is "
+	  "machine.cpprof",
 	  RECORD_FLAG(wants_all) },
 	{ NULL, "--cgroup", "PATH",
 	  "samples the processes of a cgroup and what they start, as -p does: "
