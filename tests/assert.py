@@ -352,7 +352,7 @@ def check_budget(folder):
                        ("functions f below 5%\nfunctions f\n", "bad:2: "),
                        ("body f below 5parsecs\n", "bad:1: "),
                        ("# resource: faults\nbody f below 5%\n",
-                        "of resource faults"),
+                        "for resource faults"),
                        ("# runs: 0\nbody f below 5%\n",
                         "bad:1: expected a number from 1 on"),
                        ("# runs: 1x\nbody f below 5%\n",

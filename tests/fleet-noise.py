@@ -526,10 +526,10 @@ def check_budget_origin(folder):
             (f"budget check {of_run}", [fleet], "for 1 run, and a merged "
              "profile of 30 members is loaded"),
             (f"budget write {of_run}", [fleet], "for 1 run, and a merged "),
-            (f"budget check {of_fleet}", [single], "for 30 members of a "
-             "merged profile, and the loaded one is not merged"),
-            (f"budget check {of_fleet}", [fleet, single], "for 30 members of "
-             "a merged profile, and several profiles are loaded")]:
+            (f"budget check {of_fleet}", [single], "for a merged profile of "
+             "30 members, but the loaded one is not merged"),
+            (f"budget check {of_fleet}", [fleet, single], "for a merged "
+             "profile of 30 members, but several profiles are loaded")]:
         done = run("-q", "-e", words, *path, status=1)
         claims.check(f"{words.split()[1]} refuses bounds {why}",
                      why in done.stderr.decode(), done.stderr)
@@ -867,7 +867,7 @@ def check_diff_members(folder):
     now = simulated_fleet(rng, folder, 50, name="new")
     text = ask(now, "diff functions", base=base)
     claims.check("the heading says how to compare as many members",
-                 "scale work 50/30 compares as many of them" in text, text)
+                 "To compare as many, type: scale work 50/30" in text, text)
     scaled = table(now, "scale work 50/30", "diff functions", base=base)
     row = {row["path"][0]: row for row in scaled["rows"]}["main"]
     sums = [sum(row["hits"] for row in

@@ -648,7 +648,7 @@ def a_sum_is_no_input_of_itself(source, folder):
     with open(out, "wb") as file:
         done = subprocess.run([CPPROF, "merge", "-o", "-", top], stdout=file,
                               stderr=subprocess.PIPE, check=True)
-    assert b"standard output: found" in done.stderr, done
+    assert b"standard output is in an input directory" in done.stderr, done
     assert content(out) == content(whole)
     # Named, it is an input, also beside the directory.
     merge("-o", out, top, out)

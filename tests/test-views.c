@@ -463,8 +463,8 @@ the_limit_counts_paths_that_are_left_when_chains_are_folded(void **state)
 	assert_int_equal(table.n_footer, 2);
 	assert_string_equal(table.footer[0], "1 entry below threshold 0.05 "
 	                    "not shown, 1 more (limit 3)");
-	assert_string_equal(table.footer[1], "3 shorter paths of the same "
-	    "stacks not shown; chains show lists them");
+	assert_string_equal(table.footer[1], "3 shorter paths with the "
+	    "same stacks hidden; \"chains show\" shows them");
 	free(text);
 	table_free(&table);
 	fixture_end(&fixture);
