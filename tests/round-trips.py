@@ -410,7 +410,7 @@ def all_formats():
         file.write(b"\0\1\2\3")
     said = subprocess.run([CPPROF, unknown], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120).stderr
-    return set(re.search(r"known format \((.*)\)", said)[1].split(", "))
+    return set(re.search(r"\(known: (.*)\)", said)[1].split(", "))
 
 
 def main():

@@ -316,7 +316,7 @@ otlp_shared_stacks_have_a_limit(void **state)
 	put_buffer(&data, 1, &resource);
 	put_buffer(&data, 2, &dictionary);
 	must_refuse(&format_otlp, data.bytes, data.n,
-	            "shared stacks expand to more than");
+	            "tables and samples expand to more than");
 }
 
 static void

@@ -139,7 +139,7 @@ count_frames(struct otlp *input, uint64_t n, struct error *error)
 {
 	input->n_frames += n;
 	return input->n_frames <= input->most_frames ? 0 :
-	       error_set(error, "shared stacks expand to more than %" PRIu64
+	       error_set(error, "tables and samples expand to more than %" PRIu64
 	                 " frames, " SOURCE_UNPACK_FIRST, input->most_frames);
 }
 
