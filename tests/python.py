@@ -168,6 +168,97 @@ def check_shares(directory, version, python):
     assert 0 < key <= rows["in_sort (shares.py)"], rows
 
 
+BETWEEN = """
+import ctypes, os
+out = os.open("/dev/null", os.O_WRONLY)
+libc = ctypes.CDLL(None)
+compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+calls = 0
+def leaf(a, b):
+    global calls
+    calls += 1
+    os.write(out, b"x")
+    return 0
+def main():
+    global calls
+    array, back = (ctypes.c_int * 2)(2, 1), compare(leaf)
+    ways = {"qsort": (libc.qsort, (array, 2, 4, back)),
+            "bsearch": (libc.bsearch, (array, array, 2, 4, back)),
+            "lfind": (libc.lfind, (array, array, array, 4, back))}
+    counts = dict.fromkeys(ways, 0)
+    for _ in range(200):
+        for way, (function, words) in ways.items():
+            calls = 0
+            function(*words)
+            counts[way] += calls
+    print(repr(counts))
+main()
+"""
+
+
+def check_between(directory, version, python):
+    """The C functions between Python frames, which are the same each time."""
+    path = os.path.join(directory, "between.py")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(BETWEEN)
+    recording = os.path.join(directory, f"between-{version}")
+    done = run("record", "-o", recording, "-r", "bytes-written:1", python,
+               path)
+    counts = eval(done.stdout.strip().splitlines()[-1])
+    exported = path + ".folded"
+    text(recording, f"export collapsed {exported}")
+    recorded = collections.Counter()
+    with open(exported, encoding="utf-8") as file:
+        for line in file:
+            stack, hits = line.rsplit(" ", 1)
+            frames = stack.split(";")
+            if "leaf (between.py)" in frames:
+                recorded[next((way for way in counts if any(
+                    frame.startswith(way) for frame in frames)), "?")] += \
+                    int(hits)
+    assert min(counts.values()) >= 200, counts
+    assert recorded == counts, (recorded, counts)
+
+
+REPLACED = """
+import os
+out = os.open("/dev/null", os.O_WRONLY)
+template = compile("leaf()", "made.py", "exec")
+def leaf():
+    os.write(out, b"x")
+names = ["first", "second", "third"]
+def main():
+    words = {"leaf": leaf}
+    counts = dict.fromkeys(names, 0)
+    last, n_same = 0, 0
+    for i in range(600):
+        code = None
+        code = template.replace(co_name=names[i % 3], co_qualname=names[i % 3])
+        n_same += id(code) == last
+        last = id(code)
+        exec(code, words)
+        counts[names[i % 3]] += 1
+    print(repr((counts, n_same)))
+main()
+"""
+
+
+def check_replaced(directory, version, python):
+    """A code object at the address of the one before is another function."""
+    path = os.path.join(directory, "replaced.py")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(REPLACED)
+    recording = os.path.join(directory, f"replaced-{version}")
+    done = run("record", "-o", recording, "-r", "bytes-written:1", python,
+               path)
+    counts, n_same = eval(done.stdout.strip().splitlines()[-1])
+    rows = {row["path"][0]: row["hits"] for row in table(
+        recording, "threshold 0", "functions")["rows"]}
+    found = {name: rows.get(f"{name} (made.py)") for name in counts}
+    assert n_same > 300, n_same
+    assert found == counts, (found, counts)
+
+
 WAITS = """
 import threading, time
 def here(): time.sleep(0.3)
@@ -207,6 +298,12 @@ def main():
             claims.attempt(
                 f"{version}: shares are those that the program measures",
                 check_shares, directory, version, python)
+            claims.attempt(
+                f"{version}: C functions between them are those that called",
+                check_between, directory, version, python)
+            claims.attempt(
+                f"{version}: code objects that replace others have their names",
+                check_replaced, directory, version, python)
             claims.attempt(
                 f"{version}: waits belong to the function that waits",
                 check_waits, directory, version, python)

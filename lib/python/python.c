@@ -16,6 +16,7 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/files.h"
+#include "lib/cpprofdata.h"
 
 #define FIRST_PYTHON_FRAMES 128
 #define MAX_PYTHON_FRAMES ((size_t)1 << 20)
@@ -318,9 +319,10 @@ python_read_code(struct python_reading *reading, struct python_frame *frame,
 	frame->mark = has_name ? load_mark(layout, code) : 0;
 	frame->probed = reading->python->n_walks;
 	offset = instruction - (code + layout->instructions) +
-	    PYTHON_BEFORE_CODE;
+	    CPPROFDATA_BEFORE_CODE;
 	frame->offset = offset <= 2 * load(code + layout->units) &&
-	    offset < PYTHON_NO_OFFSET ? (uint32_t)offset : PYTHON_NO_OFFSET;
+	    offset < CPPROFDATA_NO_INSTRUCTION ? (uint32_t)offset :
+	    CPPROFDATA_NO_INSTRUCTION;
 	return true;
 }
 
@@ -366,7 +368,7 @@ is_as_before(struct python_reading *reading, struct python_frame *frame,
 	const struct python_frame *same = find_same(reading, frame->frame);
 
 	if (same == NULL || same->code != frame->code || instruction -
-	    (frame->code + layout->instructions) + PYTHON_BEFORE_CODE !=
+	    (frame->code + layout->instructions) + CPPROFDATA_BEFORE_CODE !=
 	    same->offset || reading->python->n_walks - same->probed >=
 	    PYTHON_PROBE_EVERY || same->mark == 0 ||
 	    load_mark(layout, frame->code) != same->mark)

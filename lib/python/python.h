@@ -44,18 +44,14 @@
 #define PYTHON_MAX_LINES ((uint64_t)1 << 20)	/* bytes of a line table */
 #define PYTHON_N_PAGES 512		/* whose probe is remembered */
 
-/* Added to the offset of an instruction, as a frame may be before its first. */
-#define PYTHON_BEFORE_CODE 2u
-#define PYTHON_NO_OFFSET UINT32_MAX	/* it is not in the code object */
-
 struct python_frame {
 	uint64_t frame, code;	/* where they are */
 	uint64_t tag;		/* differs if there is another code object at
 				   the same address, as far as can be told; */
 	uint64_t mark;		/* likewise, but found faster; 0: not known */
 	uint64_t probed;	/* in which walk its code object was */
-	uint32_t offset;	/* of the instruction, in bytes, plus
-				   PYTHON_BEFORE_CODE; or PYTHON_NO_OFFSET */
+	uint32_t offset;	/* of the instruction, as in the file
+				   (CPPROFDATA_INTERPRETED) */
 	uint32_t native;	/* index of the native frame that runs it */
 	uint32_t function;	/* number in the file */
 	uint32_t parent;	/* node of the native frame, if it is the first

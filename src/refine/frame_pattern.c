@@ -462,6 +462,14 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 {
 	struct text_buffer near_ones = { 0 };
 	struct near near;
+	static const struct {
+		unsigned kind;		/* of enum hidden_frames */
+		const char *what, *setting;
+	} inner[] = {
+		{ HIDES_KERNEL, "frames of the kernel", "kernel" },
+		{ HIDES_INTERPRETER, "the interpreter's own frames",
+		  "interpreter" },
+	};
 	const char *what = pattern->subject == OF_MODULE ? "of the module" :
 	    pattern->subject == OF_FILE ? "of the file" : "called";
 	const char *wanted = pattern->text +
@@ -479,20 +487,16 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		return error_set(error, "no frame is called %.*s: start-up "
 		                 "frames are not shown; say \"startup show\"",
 		                 SHOWN, wanted);
-	if (pattern->subject == OF_NAME && refining->stacks->joined != NULL &&
-	    hidden_has_function(refining->stacks->profile, HIDES_KERNEL,
-	        names_find(refining->stacks->profile->names, wanted,
-	                   strlen(wanted))))
-		return error_set(error, "no frame is called %.*s: frames of "
-		                 "the kernel are not shown; say \"kernel "
-		                 "show\"", SHOWN, wanted);
-	if (pattern->subject == OF_NAME && refining->stacks->joined != NULL &&
-	    hidden_has_function(refining->stacks->profile, HIDES_INTERPRETER,
-	        names_find(refining->stacks->profile->names, wanted,
-	                   strlen(wanted))))
-		return error_set(error, "no frame is called %.*s: the "
-		                 "interpreter's own frames are not shown; say "
-		                 "\"interpreter show\"", SHOWN, wanted);
+	for (size_t i = 0; pattern->subject == OF_NAME && i < sizeof inner /
+	     sizeof *inner && refining->stacks->joined != NULL; i++)
+		if (hidden_has_function(refining->stacks->profile,
+		        inner[i].kind,
+		        names_find(refining->stacks->profile->names, wanted,
+		                   strlen(wanted))))
+			return error_set(error, "no frame is called %.*s: %s "
+			                 "are not shown; say \"%s show\"",
+			                 SHOWN, wanted, inner[i].what,
+			                 inner[i].setting);
 	start_near(&near, pattern, wanted);
 	if (pattern->subject == OF_NAME)
 		frame_pattern_offer_functions(refining, &near);

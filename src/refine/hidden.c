@@ -2,9 +2,9 @@
 /* hidden.c -- frames inside stacks that views do not show.
  *
  * A kind of them is a ready group, or the functions of an interpreter that run
- * other functions.  Where a hidden frame has a caller, the two
- * become one frame, the caller's: hits of the one are hits of the other, and
- * what the one calls is called by the other.
+ * other functions.  Where a hidden frame has a caller, the two become one frame,
+ * the caller's: hits of the one are hits of the other, and what the one calls is
+ * called by the other.
  */
 #include "src/refine/refine.h"
 

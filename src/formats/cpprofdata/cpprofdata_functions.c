@@ -5,9 +5,9 @@
  * A function is named as its programmer calls it, with its file:
  * "Parser.parse (app.py)".  Of a file in a directory where Python looks for
  * modules, the path from there is shown, as in
- * "JSONDecoder.decode (json/decoder.py)"; of any other the file's name alone.  A function without a name of its own, or
- * one of several of one name in a file, is shown with its first line,
- * "<lambda> (app.py:7)".
+ * "JSONDecoder.decode (json/decoder.py)"; of any other the file's name alone.  A
+ * function without a name of its own, or one of several of one name in a file,
+ * is shown with its first line, "<lambda> (app.py:7)".
  *
  * The line of an instruction is in the line table of its code object, whose
  * entries each cover some instructions: CPython, Objects/locations.md.  The
@@ -152,8 +152,9 @@ line_table_decode(const unsigned char *table, size_t size,
 
 static int
 interpreted_read_lines(struct interpreted_functions *functions,
-           struct interpreted_function *function,
-           const struct cpprofdata_function *record, struct error *error)
+                       struct interpreted_function *function,
+                       const struct cpprofdata_function *record,
+                       struct error *error)
 {
 	const struct cpprofdata_run *run = cpprofdata_runs_find(
 	    &functions->file->runs[CPPROFDATA_LINES], le32toh(record->lines));
@@ -283,8 +284,8 @@ name_function(struct interpreted_functions *functions,
 
 static int
 interpreted_read(struct interpreted_functions *functions,
-              struct interpreted_function *function, uint64_t number,
-              struct error *error)
+                 struct interpreted_function *function, uint64_t number,
+                 struct error *error)
 {
 	const unsigned char *bytes = cpprofdata_record_at(functions->file,
 	    CPPROFDATA_FUNCTIONS, number);
