@@ -158,7 +158,9 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	trampoline_forget(thread->unwinder);
 	if (thread->unwinder->stack.n > 0)
 		unwind_remember(thread->unwinder, 0);
-	if (thread->python->n_walks > 0)
+	/* Without a stack, its page is left untouched. */
+	if (thread->unwinder->stack.frames != NULL &&
+	    thread->python->n_walks > 0)
 		python_begin(thread->python);
 	readable_init(&thread->unwinder->readable, (uintptr_t)stack,
 	    (uintptr_t)stack_end);
@@ -211,10 +213,11 @@ threads_forked(void)
 		thread_file_forked(thread);
 		/* Most states have no frames, either. */
 		if (unwinder->stack.frames != NULL ||
-		    unwinder->fresh.frames != NULL)
+		    unwinder->fresh.frames != NULL) {
 			unwind_forked(unwinder);
-		if (thread->python->n_walks > 0)
-			python_begin(thread->python);
+			if (thread->python->n_walks > 0)
+				python_begin(thread->python);
+		}
 		perf_forked(thread);
 		waits_forget(thread);
 		start_afresh(thread);
