@@ -365,6 +365,7 @@ def check_cgroup(directory):
     """A cgroup is its files cgroup.procs, here and below."""
     cgroup = os.path.join(directory, 'group')
     os.makedirs(os.path.join(cgroup, 'below'))
+    os.makedirs(os.path.join(cgroup, 'no-cgroup', 'deep'))
     path = os.path.join(directory, 'group-recording')
     spin = os.path.join(PROGRAMS, 'target')
     brief = os.path.join(directory, 'not-in-it')
@@ -372,9 +373,11 @@ def check_cgroup(directory):
     with started(spin, 'spin', '60000') as first, \
             started('sh', '-c', 'while :; do i=0; while [ $i -lt 20000 ]; '
                     f'do i=$((i+1)); done; {spin} spin 100 >/dev/null; '
-                    'done') as second, started(brief, 'spin', '60000'):
+                    'done') as second, \
+            started(brief, 'spin', '60000') as other:
         for place, process in ('cgroup.procs', first), \
-                ('below/cgroup.procs', second):
+                ('below/cgroup.procs', second), \
+                ('no-cgroup/deep/cgroup.procs', other):
             with open(os.path.join(cgroup, place), 'w') as file:
                 file.write(f'{process.pid}\n')
         result = record('-o', path, '--cgroup', cgroup, '--for', '1.5s')
@@ -450,9 +453,11 @@ def check_machine(directory):
     if not has_terminals():
         claims.skip(claim, 'no terminals here')
         return
-    prompt = Terminal('record', '-a', '--for', '300ms', '-o', path, '--force',
-                      columns=100)
-    screen = prompt.expect('help lists')
+    # On a machine where nothing runs, nothing is sampled.
+    with started(os.path.join(directory, names[0]), 'spin', '60000'):
+        prompt = Terminal('record', '-a', '--for', '300ms', '-o', path,
+                          '--force', columns=100)
+        screen = prompt.expect('help lists')
     claims.check(claim, re.search(r'processes +threads +program', screen),
                  screen)
     prompt.type('quit\n')

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fts.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,30 +86,50 @@ attach_add_named(struct attach *attach, const char *name, size_t length,
 	return result;
 }
 
-/* Adds the processes of a cgroup and of those below it. */
+/* Adds the processes of a file cgroup.procs; *why: one that cannot be sampled. */
+static int
+attach_add_members(struct attach *attach, FILE *members, struct error *why,
+                   struct error *error)
+{
+	int result = 0;
+	long pid;
+
+	while (result == 0 && fscanf(members, "%ld", &pid) == 1)
+		if (pid > 0 && pid != getpid() &&
+		    sample_target_check((pid_t)pid, why) == 0)
+			result = attach_add(attach, (pid_t)pid, error);
+	return result;
+}
+
+/*
+ * Adds the processes of a cgroup and of those below it.  A directory without
+ * cgroup.procs is none, and is not searched: it may be all of /usr.
+ */
 static int
 attach_add_cgroup(struct attach *attach, const char *path,
                   struct error *error)
 {
 	char *const roots[] = { (char *)(uintptr_t)path, NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
 	struct error why = { 0 };
 	FTSENT *entry;
-	long pid;
 	int result = 0;
 
 	while (result == 0 && walk != NULL && (entry = fts_read(walk)) != NULL) {
-		FILE *file = entry->fts_info != FTS_D &&
-		    strcmp(entry->fts_name, "cgroup.procs") == 0 ?
-		    fopen(entry->fts_accpath, "re") : NULL;
+		char file[PATH_MAX];
+		FILE *members;
 
-		while (result == 0 && file != NULL &&
-		       fscanf(file, "%ld", &pid) == 1)
-			if (pid > 0 && pid != getpid() &&
-			    sample_target_check((pid_t)pid, &why) == 0)
-				result = attach_add(attach, (pid_t)pid, error);
-		if (file != NULL)
-			fclose(file);
+		if (entry->fts_info != FTS_D)
+			continue;
+		snprintf(file, sizeof file, "%s/cgroup.procs",
+		         entry->fts_accpath);
+		members = fopen(file, "re");
+		if (members == NULL) {
+			fts_set(walk, entry, FTS_SKIP);
+			continue;
+		}
+		result = attach_add_members(attach, members, &why, error);
+		fclose(members);
 	}
 	if (walk != NULL)
 		fts_close(walk);
