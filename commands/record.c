@@ -126,7 +126,8 @@ struct record_state {
 	const struct attach *attach;	/* processes that are sampled from
 					 * outside; NULL: a program is run */
 	bool is_outside;		/* the program is sampled from there */
-	struct sampler_result outside;	/* what became of that */
+	struct sampler_result outside;	/* what became of that, or of what the
+					 * collector could not enter */
 };
 
 /*
@@ -183,6 +184,7 @@ launch(struct record_state *run, const char *resources, struct error *error)
 		.resets_sigpipe = !run->session->is_lone_command,
 		.on_limit = recording->on_limit,
 	};
+	struct companion *companion;
 	int result;
 
 	if (recording_clear(recording, run->earlier, error) != 0)
@@ -190,7 +192,11 @@ launch(struct record_state *run, const char *resources, struct error *error)
 	sampled_time_add_file(&run->time, recording->path);
 	recording->program = open(run->program, O_RDONLY | O_CLOEXEC);
 	terminal_watch_start(&run->terminal);
+	companion = companion_new(options, recording, run->session->symfs,
+	                          &run->time);
 	result = launch_program(&launch, &run->session->status, error);
+	companion_end(companion, &run->outside);
+	run->time.outside_ns = run->outside.cpu_ns;
 	terminal_watch_end(&run->terminal);
 	return result;
 }
@@ -335,8 +341,8 @@ complete(const struct record_state *run)
 		.status = run->session->status,
 		.is_default = run->options->n_resources == 0,
 		.is_alone = run->options->is_alone,
-		.outside = run->attach != NULL || run->is_outside ?
-		    &run->outside : NULL,
+		.outside = &run->outside,
+		.is_outside = run->attach != NULL || run->is_outside,
 	};
 	struct error error;
 	struct sigaction before;

@@ -56,6 +56,28 @@ enum cpprof_shared_reason {
 
 #define CPPROF_SHARED_MAX_REASONS 16
 
+/*
+ * What a process asks `record` for, which then samples a program from outside
+ * that the collector cannot enter.
+ */
+enum cpprof_shared_wish {
+	CPPROF_SHARED_AT_EXEC,	/* the program that this process executes next */
+	CPPROF_SHARED_NOW,	/* a process that runs already */
+	CPPROF_SHARED_NEVER_MIND	/* the process did not execute it */
+};
+
+/* Of a place for such a question, in this order. */
+enum cpprof_shared_state {
+	CPPROF_SHARED_FREE,
+	CPPROF_SHARED_TAKEN,	/* by a process, which writes its question */
+	CPPROF_SHARED_ASKED,
+	CPPROF_SHARED_READ,	/* by `record` */
+	CPPROF_SHARED_YES,
+	CPPROF_SHARED_NO
+};
+
+#define CPPROF_SHARED_QUESTIONS 16
+
 struct cpprof_shared {
 	uint32_t magic;
 	uint32_t reserved0;
@@ -88,6 +110,18 @@ struct cpprof_shared {
 	} execs[CPPROF_SHARED_EXECS];
 	uint64_t paced_us;	/* CPU time that samples stand for so far;
 				   decides how often they are taken */
+	/*
+	 * Questions to `record`, which waits for another n_asked, a futex; the
+	 * process waits for another state.  Its id is that in the PID namespace
+	 * of `record`; 0: it takes no questions.
+	 */
+	uint32_t pid_namespace;
+	uint32_t n_asked;
+	struct cpprof_shared_question {
+		uint32_t state;
+		uint32_t process;
+		uint32_t wish;
+	} questions[CPPROF_SHARED_QUESTIONS];
 };
 
 _Static_assert(sizeof(struct cpprof_shared) <= CPPROF_SHARED_SIZE, "size");

@@ -6,7 +6,6 @@ dynamically and statically; the recorder is root or an ordinary user.  Where
 perf events are forbidden, only refusals are tested.  Speaks TAP.
 """
 import contextlib
-import ctypes
 import json
 import math
 import os
@@ -23,6 +22,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
 from collector_file import Profile  # noqa: E402
+from filters import forbid_events  # noqa: E402
 from terminal import Terminal, has_terminals  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
@@ -68,21 +68,6 @@ def record(*words, user=None, cpprof=CPPROF, before=None):
                           stdin=subprocess.DEVNULL, user=user, group=user,
                           extra_groups=[] if user else None,
                           preexec_fn=before)
-
-
-def forbid_perf_events(number=1):
-    """As containers do: perf_event_open fails with EPERM, on x86-64."""
-    load, if_equal, answer = 0x20, 0x15, 0x06   # of BPF
-    filters = b''.join(struct.pack('HBBI', *line) for line in (
-        (load, 0, 0, 0), (if_equal, 0, 1, 298),
-        (answer, 0, 0, 0x00050000 | number), (answer, 0, 0, 0x7fff0000)))
-    text = ctypes.create_string_buffer(filters)
-    program = ctypes.create_string_buffer(
-        struct.pack('HP', 4, ctypes.addressof(text)))
-    libc = ctypes.CDLL(None)
-    no_new_privs, set_seccomp, mode_filter = 38, 22, 2
-    libc.prctl(no_new_privs, 1, 0, 0, 0)
-    libc.prctl(set_seccomp, mode_filter, program)
 
 
 def view(path, command, *settings):
@@ -665,7 +650,7 @@ def check_rights(directory):
              '--no-prompt', '-o', os.path.join(shared, 'r'), '-p',
              str(own.pid)], capture_output=True, text=True,
             stdin=subprocess.DEVNULL, timeout=PATIENCE,
-            preexec_fn=lambda: forbid_perf_events(13))
+            preexec_fn=lambda: forbid_events(13))
         claim = 'kernel.perf_event_paranoid=3 is told, and what allows them'
         if 'mount' in result.stderr or 'unshare' in result.stderr:
             claims.skip(claim, result.stderr)
@@ -682,7 +667,7 @@ def check_forbidden(directory):
     if platform.machine() != 'x86_64':
         claims.skip('where perf events are forbidden', 'no filter for it')
         return
-    result = record('-p', str(os.getpid()), before=forbid_perf_events)
+    result = record('-p', str(os.getpid()), before=forbid_events)
     claims.check('where perf events are forbidden, -p says what allows them',
                  result.returncode == 1 and 'seccomp' in result.stderr and
                  '--cap-add PERFMON' in result.stderr, result)
@@ -691,7 +676,7 @@ def check_forbidden(directory):
         claims.skip('and a static program does not run', 'no static libc')
         return
     result = record('-o', os.path.join(directory, 'forbidden'), static, '10',
-                    'user', before=forbid_perf_events)
+                    'user', before=forbid_events)
     claims.check('and a static program does not run',
                  result.returncode == 1 and result.stdout == '' and
                  '--cap-add PERFMON' in result.stderr and

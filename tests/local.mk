@@ -38,8 +38,8 @@ failing_memory = -Wl,--wrap=malloc,--wrap=calloc -Wl,--wrap=realloc \
 script_tests = \
 	tests/fleet-noise.py tests/round-trips.py tests/hostile.py \
 	tests/export.py tests/merge.py tests/merged-sums.py tests/members.py \
-	tests/assert.py tests/attach.py tests/grouped-calls.py tests/merged-hostile.py \
-	tests/diff.py tests/sides.py tests/random-calls.py tests/times.py \
+	tests/assert.py tests/attach.py tests/descendants.py \
+	tests/grouped-calls.py tests/merged-hostile.py tests/diff.py tests/sides.py tests/random-calls.py tests/times.py \
 	tests/refinements.py tests/pprof-samples.py tests/names.py \
 	tests/noise.py tests/random-oracle.py tests/flame.py tests/fleet.py \
 	tests/gmon.py tests/labels.py tests/many-paths.py tests/explain.py \
@@ -289,7 +289,7 @@ tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
 EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
-	tests/claims.py tests/cpprof.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+	tests/claims.py tests/cpprof.py tests/filters.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \

@@ -18,6 +18,7 @@ import time
 import cpprof
 from claims import Claims
 from collector_file import Profile
+from filters import forbid_events
 
 CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
@@ -32,23 +33,23 @@ USER = ['unshare', '--user', '--map-root-user']
 claims = Claims()
 
 
-def run(command, user=None):
+def run(command, user=None, before=None):
     return subprocess.run(command, stdin=subprocess.DEVNULL, text=True,
                           capture_output=True, timeout=300, user=user,
                           group=user, extra_groups=None if user is None
-                          else [])
+                          else [], preexec_fn=before)
 
 
 class Recording:
     """Of a command; by a user, if one is given."""
 
-    def __init__(self, command, user=None, options=()):
+    def __init__(self, command, user=None, options=(), before=None):
         self.directory = tempfile.mkdtemp(prefix='cpprof-test-')
         if user is not None:
             os.chown(self.directory, user, user)
         self.path = os.path.join(self.directory, 'p')
         done = run([CPPROF, 'record', '-o', self.path, *options, '--',
-                    *command], user)
+                    *command], user, before)
         self.status, self.out, self.said = (done.returncode, done.stdout,
                                             done.stderr)
         self.profiles = [Profile(os.path.join(self.path, name))
@@ -108,7 +109,9 @@ def time_before_an_execution_counts_once(command, user, enters):
                '100']
     hidden = f'env -i {BRIEF} spin 500'
     text = ' '.join(map(shlex.quote, program))
-    recording = Recording(['sh', '-c', f'{text} && {text} && {hidden}'], user)
+    # Else it would be sampled from outside.
+    recording = Recording(['sh', '-c', f'{text} && {text} && {hidden}'], user,
+                          before=forbid_events)
     assert recording.status == 0, recording.said
     seconds, why = recording.unsampled()
     assert .4 < seconds < .8, recording.said

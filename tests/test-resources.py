@@ -5,15 +5,14 @@ tests/programs/consumer.c uses known amounts along known paths, and prints what
 the kernel counted.  The profile must show the same, from perf events and,
 where a filter forbids those, from counts read at ticks.  Speaks TAP.
 """
-import ctypes
 import importlib
 import math
 import os
-import struct
 import subprocess
 import sys
 
 from claims import rounds
+from filters import forbid_events, forbid_stopping_calls
 
 collector = importlib.import_module('test-collector')
 Run, Skip = collector.Run, collector.Skip
@@ -44,36 +43,6 @@ def offered(resource, **environment):
 def need_events(resource='page-faults'):
     if offered(resource) != 'perf event':
         raise Skip('no perf events for ' + resource)
-
-
-def forbid_events():
-    """Installs a filter that makes perf_event_open fail."""
-    install_filter((0x20, 0, 0, 0),             # load the call's number
-                   (0x15, 0, 1, 298),           # perf_event_open?
-                   (0x06, 0, 0, 0x00050001),    # then EPERM
-                   (0x06, 0, 0, 0x7fff0000))    # else go on
-
-
-def forbid_stopping_calls():
-    """The same, and makes syscall user dispatch fail, too."""
-    install_filter((0x20, 0, 0, 0),             # load the call's number
-                   (0x15, 3, 0, 298),           # perf_event_open?
-                   (0x15, 0, 3, 157),           # prctl?
-                   (0x20, 0, 0, 16),            # load its first argument
-                   (0x15, 0, 1, 59),            # PR_SET_SYSCALL_USER_DISPATCH?
-                   (0x06, 0, 0, 0x00050001),    # then EPERM
-                   (0x06, 0, 0, 0x7fff0000))    # else go on
-
-
-def install_filter(*instructions):
-    program = b''.join(struct.pack('HBBI', *instruction)
-                       for instruction in instructions)
-    keep = ctypes.create_string_buffer(program)
-    header = struct.pack('HxxxxxxP', len(instructions),
-                         ctypes.addressof(keep))
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, header) != 0:
-        os._exit(99)
 
 
 def gticks(profile, *names):

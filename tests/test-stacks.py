@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import filters
+
 collector = importlib.import_module('test-collector')
 resources = importlib.import_module('test-resources')
 Run, Skip = collector.Run, collector.Skip
@@ -111,14 +113,14 @@ def the_tracepoint_counts_calls_of_the_program_alone():
 
 def dispatch_counts_the_same():
     only_calls_of_the_program_count('syscall user dispatch',
-                                    resources.forbid_events,
+                                    filters.forbid_events,
                                     [other for other in OTHERS
                                      if 'faults' not in other])
 
 
 def the_wrappers_count_the_same():
     only_calls_of_the_program_count('library calls that enter the kernel',
-                                    resources.forbid_stopping_calls, [''])
+                                    filters.forbid_stopping_calls, [''])
 
 
 def faults_and_bytes_of_the_collector_do_not_count():

@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+import filters
+
 collector = importlib.import_module('test-collector')
 resources = importlib.import_module('test-resources')
 Run, Skip = collector.Run, collector.Skip
@@ -336,7 +338,7 @@ def system_calls_are_those_that_strace_counts():
 
 def system_calls_are_library_calls_where_no_more_is_allowed():
     n = 500
-    forbid = {'before': resources.forbid_stopping_calls}
+    forbid = {'before': filters.forbid_stopping_calls}
     run = spend('syscalls:1', 'calls', n, **forbid)
     assert (run.status, run.out) == (0, b'good 10\n'), (run.status, run.out)
     assert all(p.resources[0].source == 'library calls that enter the kernel'

@@ -4,12 +4,16 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 
+#include "lib/base/arch.h"
 #include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/meter.h"
@@ -17,6 +21,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define MOST_TAKEN_NS 1000000000
+#define ANSWER_NS 300000000	/* how long to wait for one */
 
 static struct cpprof_shared *page;
 static bool is_file;			/* not the memfd */
@@ -348,4 +353,64 @@ shared_pace(uint64_t us)
 
 	return us == 0 ? __atomic_load_n(sum, __ATOMIC_RELAXED) :
 	    __atomic_add_fetch(sum, us, __ATOMIC_RELAXED);
+}
+
+/* Not private: other processes wait for the same word. */
+static void
+shared_futex(uint32_t *word, int operation, uint32_t value,
+             const struct timespec *timeout)
+{
+	arch_system_call(SYS_futex, (long)word, operation, (long)value,
+	    (long)timeout);
+}
+
+bool
+shared_takes_questions(void)
+{
+	return page != NULL && !is_file && page->pid_namespace != 0 &&
+	    page->pid_namespace == process_pid_namespace();
+}
+
+/* A place for a question; NULL: all are taken. */
+static struct cpprof_shared_question *
+shared_take_place(void)
+{
+	for (size_t i = 0; i < CPPROF_SHARED_QUESTIONS; i++) {
+		uint32_t state = CPPROF_SHARED_FREE;
+
+		if (__atomic_compare_exchange_n(&page->questions[i].state,
+		    &state, CPPROF_SHARED_TAKEN, false, __ATOMIC_ACQUIRE,
+		    __ATOMIC_RELAXED))
+			return &page->questions[i];
+	}
+	return NULL;
+}
+
+bool
+shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
+{
+	struct cpprof_shared_question *question = shared_take_place();
+	const uint64_t end = process_clock(CLOCK_MONOTONIC) + ANSWER_NS;
+	const struct timespec pause = { .tv_nsec = ANSWER_NS / 10 };
+	uint32_t state = CPPROF_SHARED_ASKED;
+
+	if (question == NULL)
+		return false;
+	question->process = process_id;
+	question->wish = wish;
+	__atomic_store_n(&question->state, state, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&page->n_asked, 1, __ATOMIC_RELEASE);
+	shared_futex(&page->n_asked, FUTEX_WAKE, 1, NULL);
+	while (state < CPPROF_SHARED_YES &&
+	    process_clock(CLOCK_MONOTONIC) < end) {
+		shared_futex(&question->state, FUTEX_WAIT, state, &pause);
+		state = __atomic_load_n(&question->state, __ATOMIC_ACQUIRE);
+	}
+	/* `record` is gone, or hangs: nobody else need wait for it. */
+	if (state < CPPROF_SHARED_YES)
+		page->pid_namespace = 0;
+	else
+		__atomic_store_n(&question->state, CPPROF_SHARED_FREE,
+		    __ATOMIC_RELEASE);
+	return state == CPPROF_SHARED_YES;
 }

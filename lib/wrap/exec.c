@@ -10,8 +10,8 @@
  * own, and its parent's are left alone.
  *
  * The new program inherits signal masks and ignored signals as the old program
- * sees them.  If it will not be sampled, the recording counts it with the
- * reason.
+ * sees them.  If the collector cannot enter it, `record` is asked to sample it
+ * from outside; if it cannot, the recording counts it with the reason.
  */
 #include <alloca.h>
 #include <elf.h>
@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -164,12 +165,40 @@ judge_file(const char *path)
 }
 
 /*
- * Why the program at `path` (NULL: not known) will not be sampled if it is
- * executed with these environment variables; CPPROF_SHARED_N_REASONS if no
- * reason is known.
+ * The same for a name that execvpe and posix_spawnp look for in $PATH.  Nothing
+ * is known of it in directories with longer names than usual.
  */
 static enum cpprof_shared_reason
-unsampled_reason(const char *path, char *const variables[])
+judge_name(const char *name)
+{
+	const char *at = getenv("PATH");
+	const size_t length = strlen(name);
+	struct stat status;
+	char file[512];
+
+	while (at != NULL && *at != '\0') {
+		const size_t n = strcspn(at, ":");
+
+		if (n > 0 && n + length + 2 <= sizeof file) {
+			*(char *)mempcpy(file, at, n) = '/';
+			strcpy(file + n + 1, name);
+			if (files_status_of(file, &status) == 0 &&
+			    S_ISREG(status.st_mode) &&
+			    (status.st_mode & 0111) != 0)
+				return judge_file(file);
+		}
+		at += n + (at[n] == ':');
+	}
+	return CPPROF_SHARED_N_REASONS;
+}
+
+/*
+ * Why the program at `path` (NULL: not known) will not be sampled if it is
+ * executed with these environment variables; CPPROF_SHARED_N_REASONS if no
+ * reason is known.  `searches`: in $PATH, if it is only a name.
+ */
+static enum cpprof_shared_reason
+unsampled_reason(const char *path, bool searches, char *const variables[])
 {
 	const uint32_t user = own_id(SYS_geteuid);
 	struct readable readable = { 0 };
@@ -190,8 +219,10 @@ unsampled_reason(const char *path, char *const variables[])
 		return CPPROF_SHARED_OTHER_USER;
 	if (!library_exists(preload))
 		return CPPROF_SHARED_HIDDEN;
-	return contains(&readable, path, "/") ? judge_file(path) :
-	    CPPROF_SHARED_N_REASONS;
+	if (path == NULL)
+		return CPPROF_SHARED_N_REASONS;
+	return searches && !contains(&readable, path, "/") ?
+	    judge_name(path) : judge_file(path);
 }
 
 /*
@@ -202,17 +233,19 @@ unsampled_reason(const char *path, char *const variables[])
 struct undo {
 	struct thread *thread;	/* NULL: nothing of its own */
 	bool has_timer;
-	enum cpprof_shared_reason reason;	/* why the new program will not
-						   be sampled */
+	bool is_outside;	/* `record` will sample the new program */
+	enum cpprof_shared_reason reason;	/* why the collector will not be
+						   in the new program */
 };
 
 /*
- * The reason why the program about to be executed will not be sampled, which is
- * counted; CPPROF_SHARED_N_REASONS if it will be.  Reading the file is not
- * charged to the program.
+ * The reason why the collector will not be in the program about to be executed,
+ * which is counted; CPPROF_SHARED_N_REASONS if it will be.  Reading the file is
+ * not charged to the program.
  */
 static enum cpprof_shared_reason
-count_unsampled(const char *path, char *const variables[], bool is_own)
+count_unsampled(const char *path, bool searches, char *const variables[],
+                bool is_own)
 {
 	struct thread *thread = thread_self;
 	enum cpprof_shared_reason reason;
@@ -224,13 +257,95 @@ count_unsampled(const char *path, char *const variables[], bool is_own)
 	is_guarded = thread != NULL && thread->held_off == 0 &&
 	    !thread->is_sampling && is_own &&
 	    sample_guard_begin(thread, &guard);
-	reason = unsampled_reason(path, variables);
+	reason = unsampled_reason(path, searches, variables);
 	if (is_guarded)
 		sample_guard_end(thread, &guard);
 	if (reason != CPPROF_SHARED_N_REASONS)
 		shared_count(reason, 0);
 	return reason;
 }
+
+/* Asks `record` for a program that was counted; then it counts no more. */
+static bool
+exec_ask(enum cpprof_shared_reason reason, enum cpprof_shared_wish wish,
+         uint32_t process_id)
+{
+	if (reason == CPPROF_SHARED_N_REASONS || !shared_takes_questions() ||
+	    !shared_ask(process_id, wish))
+		return false;
+	shared_uncount(reason);
+	return true;
+}
+
+/*
+ * What `record` samples from outside it samples with all that it starts, which
+ * the collector must not enter.  So the library is taken out of LD_PRELOAD.
+ */
+
+/* The size of such an environment; 0: the library is not in this one. */
+static size_t
+stripped_size(char *const variables[])
+{
+	struct readable array = { 0 }, readable = { 0 };
+	const char *preload = unsampled_find(&readable, variables,
+	    "LD_PRELOAD=");
+	size_t n = 0;
+
+	if (preload == NULL || !contains(&readable, preload, CPPROF_LIBRARY))
+		return 0;
+	while (readable_range(&array, (uintptr_t)&variables[n],
+	    sizeof *variables) && variables[n] != NULL)
+		n++;
+	return (n + 1) * sizeof *variables + sizeof "LD_PRELOAD=" +
+	    strlen(preload);
+}
+
+/* Makes it in memory of that size. */
+static char *const *
+stripped(char *const variables[], void *memory)
+{
+	static const char name[] = "LD_PRELOAD=";
+	static const char library[] = "/" CPPROF_LIBRARY;
+	char **copy = memory, *text, *from, *to;
+	size_t n = 0, at = 0, i, length;
+
+	while (variables[n] != NULL)
+		n++;
+	text = (char *)(copy + n + 1);
+	for (i = 0; i < n; i++) {
+		copy[at++] = variables[i];
+		if (strncmp(variables[i], name, sizeof name - 1) != 0)
+			continue;
+		strcpy(text, variables[i]);
+		copy[at - 1] = text;
+		for (from = to = text + sizeof name - 1; *from != '\0';
+		    from += length) {
+			length = strcspn(from, ": ");
+			length += from[length] != '\0';
+			if (memmem(from, length, library,
+			    sizeof library - 1) != NULL)
+				continue;
+			memmove(to, from, length);
+			to += length;
+		}
+		if (to > text + sizeof name - 1 &&
+		    (to[-1] == ':' || to[-1] == ' '))
+			to--;
+		*to = '\0';
+		/* Without other libraries there is no variable. */
+		at -= to == text + sizeof name - 1;
+	}
+	copy[at] = NULL;
+	return copy;
+}
+
+#define WITHOUT_LIBRARY(variables) \
+	do { \
+		const size_t size_ = stripped_size(variables); \
+		\
+		if (size_ > 0) \
+			variables = stripped(variables, alloca(size_)); \
+	} while (0)
 
 /*
  * Nothing of ours may be pending when our signals are blocked, or the next
@@ -239,7 +354,7 @@ count_unsampled(const char *path, char *const variables[], bool is_own)
  * failing call sets it anyway.
  */
 static struct undo
-before_exec(const char *path, char *const variables[])
+before_exec(const char *path, bool searches, char *const variables[])
 {
 	struct undo undo = { NULL };
 	const unsigned char dispatch = dispatch_pause();
@@ -252,7 +367,9 @@ before_exec(const char *path, char *const variables[])
 		undo.thread = thread_self;
 	if (undo.thread != NULL)
 		start_execute();
-	undo.reason = count_unsampled(path, variables, is_own);
+	undo.reason = count_unsampled(path, searches, variables, is_own);
+	undo.is_outside = exec_ask(undo.reason, CPPROF_SHARED_AT_EXEC,
+	    own_id(SYS_getpid));
 	/* Both may have started events again. */
 	if (undo.thread != NULL) {
 		perf_pause(undo.thread);
@@ -280,33 +397,37 @@ after_failed_exec(const struct undo *undo)
 		perf_go_on(undo->thread);
 	if (undo->has_timer)
 		timer_start(undo->thread);
-	if (undo->reason != CPPROF_SHARED_N_REASONS)
+	if (undo->is_outside)
+		shared_ask(own_id(SYS_getpid), CPPROF_SHARED_NEVER_MIND);
+	else if (undo->reason != CPPROF_SHARED_N_REASONS)
 		shared_uncount(undo->reason);
 	dispatch_resume(dispatch);
 	errno = saved;
 	return -1;
 }
 
-#define EXECUTE(name, parameters, arguments, path)			\
+#define EXECUTE(name, parameters, arguments, path, searches)		\
 EXPORTED int								\
 name parameters								\
 {									\
-	const struct undo undo = before_exec(path, variables);		\
+	const struct undo undo = before_exec(path, searches, variables); \
 									\
+	if (undo.is_outside)						\
+		WITHOUT_LIBRARY(variables);				\
 	real()->name arguments;						\
 	return after_failed_exec(&undo);				\
 }
 EXECUTE(execve,
     (const char *path, char *const words[], char *const variables[]),
-    (path, words, variables), path)
+    (path, words, variables), path, false)
 EXECUTE(execvpe,
     (const char *file, char *const words[], char *const variables[]),
-    (file, words, variables), file)
+    (file, words, variables), file, true)
 EXECUTE(fexecve, (int fd, char *const words[], char *const variables[]),
-    (fd, words, variables), NULL)
+    (fd, words, variables), NULL, false)
 EXECUTE(execveat, (int folder, const char *path, char *const words[],
     char *const variables[], int flags),
-    (folder, path, words, variables, flags), NULL)
+    (folder, path, words, variables, flags), NULL, false)
 
 EXPORTED int
 execv(const char *path, char *const words[])
@@ -387,7 +508,17 @@ execle(const char *path, const char *first, ...)
  * posix_spawn calls none of the functions above.
  */
 
-#define SPAWN(name)							\
+static void
+after_spawn(enum cpprof_shared_reason reason, const pid_t *pid)
+{
+	const int saved = errno;
+
+	if (reason != CPPROF_SHARED_N_REASONS)
+		exec_ask(reason, CPPROF_SHARED_NOW, (uint32_t)*pid);
+	errno = saved;
+}
+
+#define SPAWN(name, searches)						\
 EXPORTED int								\
 name(pid_t *pid, const char *path,					\
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, \
@@ -395,17 +526,26 @@ name(pid_t *pid, const char *path,					\
 {									\
 	const int saved = errno;					\
 	const enum cpprof_shared_reason reason = count_unsampled(path,	\
-	    variables, sampling_check_process() && sampling_is_own_process()); \
+	    searches, variables,					\
+	    sampling_check_process() && sampling_is_own_process());	\
+	pid_t other;							\
 	int error;							\
 									\
+	if (reason != CPPROF_SHARED_N_REASONS &&			\
+	    shared_takes_questions()) {					\
+		WITHOUT_LIBRARY(variables);				\
+		pid = pid != NULL ? pid : &other;			\
+	}								\
 	errno = saved;							\
 	error = real()->name(pid, path, actions, attr, words, variables); \
-	if (error != 0 && reason != CPPROF_SHARED_N_REASONS)		\
+	if (error == 0)							\
+		after_spawn(reason, pid);				\
+	else if (reason != CPPROF_SHARED_N_REASONS)			\
 		shared_uncount(reason);	/* there is no such program */	\
 	return error;							\
 }
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)
 
 /*
  * Ends that run no exit handlers.

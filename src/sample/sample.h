@@ -72,7 +72,6 @@ struct sample_events_options {
 	bool is_alone;		/* child processes are not sampled */
 	bool is_system;		/* whatever runs is sampled: -1 is added in
 				 * place of threads */
-	bool starts_at_exec;	/* events count from the thread's next exec */
 };
 
 struct sample_events;
@@ -94,12 +93,20 @@ bool sample_events_see_kernel(const struct sample_events *events);
 /* On how many processors threads are sampled. */
 size_t sample_events_n_processors(const struct sample_events *events);
 
+enum sample_begin {
+	SAMPLE_NOW,
+	SAMPLE_AT_EXEC		/* when the thread executes a program */
+};
+
 /*
  * Begins to sample a thread: 1, or 0 if there is no such thread any more.  -1
  * with *error set: what forbids it, and the way on.
  */
 int sample_events_add(struct sample_events *events, pid_t tid,
-                      struct error *error);
+                      enum sample_begin begin, struct error *error);
+
+/* Ends to sample a thread that was added, and what it has started. */
+void sample_events_remove(struct sample_events *events, pid_t tid);
 
 /*
  * Makes copies of stacks larger: sample_events_grow, then sample_events_add for
@@ -120,12 +127,12 @@ int sample_events_drain(struct sample_events *events, sample_deliver *deliver,
                         void *context, struct error *error);
 
 /*
- * Waits for some milliseconds, or until a buffer is half full, a process ends
- * (by its pidfd; -1: none) or a signal was handled.  Whether the process has
- * ended.
+ * Waits for some milliseconds (-1: for any time), or until a buffer is half
+ * full, a process ends (by its pidfd; -1: none), `asking` is readable (-1:
+ * none) or a signal was handled.  Whether the process has ended.
  */
 bool sample_events_wait(const struct sample_events *events, int process,
-                        int timeout_ms);
+                        int asking, int timeout_ms);
 
 /* The events as the reader of perf.data knows them: event i is kind i. */
 const struct perf_events *sample_events_table(
@@ -291,6 +298,8 @@ int sample_target_check(pid_t pid, struct error *error);
 
 /* Processes and their threads, from the beginning to the end. */
 
+struct sampler;
+
 struct sampler_options {
 	const struct sample_recording *recording;
 	struct sample_events_options events;
@@ -298,6 +307,15 @@ struct sampler_options {
 	bool ends_with_first;	/* when the process that was added first ends,
 				 * though others still run */
 	const char *symfs;	/* as in read_options */
+	/*
+	 * If not NULL, sampler_run goes on when no process is left, until this
+	 * returns true.  It is called before each look at the buffers, soon
+	 * after the file `asking` has become readable, and may add processes
+	 * and remove them.
+	 */
+	bool (*attend)(void *context, struct sampler *sampler);
+	void *context;
+	int asking;
 };
 
 /* What became of it. */
@@ -308,8 +326,6 @@ struct sampler_result {
 	uint64_t unseen_ns;	/* the part of it without samples */
 	bool sees_kernel;
 };
-
-struct sampler;
 
 /*
  * Prepares to sample; nothing is sampled yet.  The options must outlive the
@@ -326,7 +342,11 @@ void sampler_free(struct sampler *sampler);
 int sampler_add_system(struct sampler *sampler, struct error *error);
 
 /* Begins to sample all threads of a process. */
-int sampler_add(struct sampler *sampler, pid_t pid, struct error *error);
+int sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
+                struct error *error);
+
+/* Ends to sample a process that was added before it executed a program. */
+void sampler_remove(struct sampler *sampler, pid_t pid);
 
 /*
  * Takes a record of the kernel, at its turn.  (sampler_run takes all; this is

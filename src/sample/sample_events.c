@@ -106,7 +106,10 @@ struct sample_events {
 	struct perf_events table;
 	struct sample_ring *rings;	/* [n_rings] */
 	size_t n_rings;
-	int *fds;			/* [n_fds] */
+	struct sample_open {
+		int fd;
+		pid_t tid;
+	} *fds;				/* [n_fds] */
 	size_t n_fds, fds_capacity;
 	size_t n_old;			/* while both generations are open:
 					 * those of the old one, the first */
@@ -337,10 +340,6 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	attr->exclude_idle = options->is_system;
 	/* Only a buffer that is half full wakes this process. */
 	attr->watermark = 1;
-	if (options->starts_at_exec && events->generation == 0) {
-		attr->disabled = 1;
-		attr->enable_on_exec = 1;
-	}
 	if (i > 0)
 		return;
 	/* One event reports what the process does. */
@@ -425,7 +424,7 @@ sample_events_free(struct sample_events *events)
 	if (events == NULL)
 		return;
 	for (size_t i = 0; i < events->n_fds; i++)
-		close(events->fds[i]);
+		close(events->fds[i].fd);
 	for (size_t i = 0; i < events->n_rings; i++) {
 		munmap(events->rings[i].page, events->rings[i].size +
 		       page_size);
@@ -485,7 +484,7 @@ sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
 	}
 	if (fd < 0)
 		return errno;
-	events->fds[events->n_fds++] = fd;
+	events->fds[events->n_fds++] = (struct sample_open){ fd, tid };
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->owner) != 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
 		return errno;
@@ -544,18 +543,22 @@ sample_events_open_thread(struct sample_events *events, pid_t tid,
 	    sample_events_note(events, tid, error) != 0)
 		number = ENOMEM;
 	while (number != 0 && events->n_fds > n_before)
-		close(events->fds[--events->n_fds]);
+		close(events->fds[--events->n_fds].fd);
 	return number;
 }
 
 int
-sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
+sample_events_add(struct sample_events *events, pid_t tid,
+                  enum sample_begin begin, struct error *error)
 {
 	struct text_buffer why = { 0 };
 	int number;
 
 	if (events->n_rings == 0 && sample_events_open(events, error) != 0)
 		return -1;
+	for (unsigned i = 0; i < events->options.n_kinds; i++)
+		events->attrs[i].disabled = events->attrs[i].enable_on_exec =
+		    begin == SAMPLE_AT_EXEC;
 	number = sample_events_open_thread(events, tid, error);
 	if (number == 0)
 		return 1;
@@ -577,6 +580,23 @@ sample_events_add(struct sample_events *events, pid_t tid, struct error *error)
 	return -1;
 }
 
+void
+sample_events_remove(struct sample_events *events, pid_t tid)
+{
+	size_t n = 0, n_old = 0;
+
+	for (size_t i = 0; i < events->n_fds; i++) {
+		if (events->fds[i].tid == tid) {
+			close(events->fds[i].fd);
+			continue;
+		}
+		n_old += i < events->n_old;
+		events->fds[n++] = events->fds[i];
+	}
+	events->n_fds = n;
+	events->n_old = n_old;
+}
+
 /* ---- larger copies ---- */
 
 bool
@@ -590,11 +610,8 @@ sample_events_grow(struct sample_events *events)
 	events->begin_ns[events->generation + 1] = UINT64_MAX;
 	events->copy = events->copy * 2 < SAMPLE_COPY_MAX ? events->copy * 2 :
 	    SAMPLE_COPY_MAX;
-	for (unsigned i = 0; i < events->options.n_kinds; i++) {
+	for (unsigned i = 0; i < events->options.n_kinds; i++)
 		events->attrs[i].sample_stack_user = events->copy;
-		events->attrs[i].disabled = 0;
-		events->attrs[i].enable_on_exec = 0;
-	}
 	events->n_old = events->n_fds;
 	return true;
 }
@@ -607,12 +624,12 @@ sample_events_grown(struct sample_events *events, bool has_all)
 	/* Then the old ones go on, and nothing is ever taken of the new. */
 	events->cannot_grow = !has_all;
 	while (!has_all && events->n_fds > events->n_old)
-		close(events->fds[--events->n_fds]);
+		close(events->fds[--events->n_fds].fd);
 	if (!has_all)
 		return;
 	events->begin_ns[events->generation] = sample_events_clock();
 	for (size_t i = 0; i < events->n_old; i++)
-		close(events->fds[i]);
+		close(events->fds[i].fd);
 	memmove(events->fds, events->fds + events->n_old,
 	        n_new * sizeof *events->fds);
 	events->n_fds = n_new;
@@ -752,13 +769,14 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 
 bool
 sample_events_wait(const struct sample_events *events, int process,
-                   int timeout_ms)
+                   int asking, int timeout_ms)
 {
-	struct pollfd polled[SAMPLE_CPUS_MAX + 1];
+	struct pollfd polled[SAMPLE_CPUS_MAX + 2];
 	nfds_t n = 0;
 
 	/* poll() passes over -1. */
 	polled[n++] = (struct pollfd){ process, POLLIN, 0 };
+	polled[n++] = (struct pollfd){ asking, POLLIN, 0 };
 	for (size_t i = 0; i < events->n_rings; i++)
 		polled[n++] = (struct pollfd){ events->rings[i].owner, POLLIN,
 			0 };

@@ -60,6 +60,8 @@ struct sampler_thread {
 
 struct sampler_process {
 	uint32_t pid, parent_pid;
+	uint32_t origin;		/* of its events: the number of the
+					 * process that was added, or NO_ID */
 	struct sampler_thread *threads;
 	uint64_t n_live, n_started;
 	uint64_t start_mono_ns;		/* of its program, or of sampling */
@@ -81,8 +83,10 @@ struct sampler {
 	struct sample_walker *walker;
 	struct id_table pids, tids;	/* their numbers index: */
 	struct sampler_process **processes;	/* NULL: ended */
+	uint32_t *n_heirs;	/* live processes that have the events of the
+				 * process that was added, itself included */
 	struct sampler_thread **threads;
-	size_t processes_capacity, threads_capacity;
+	size_t processes_capacity, heirs_capacity, threads_capacity;
 	size_t n_live;			/* processes */
 	struct sample_place *path;
 	size_t path_capacity;
@@ -152,16 +156,21 @@ sampler_need_process(struct sampler *sampler, uint32_t pid,
 	if (number == NO_ID ||
 	    memory_grow(&sampler->processes, &sampler->processes_capacity,
 	                (size_t)number + 1, sizeof(struct sampler_process *),
-	                error) != 0)
+	                error) != 0 ||
+	    memory_grow(&sampler->n_heirs, &sampler->heirs_capacity,
+	                (size_t)number + 1, sizeof(uint32_t), error) != 0)
 		return NULL;
-	if (number >= n)
+	if (number >= n) {
 		sampler->processes[number] = NULL;
+		sampler->n_heirs[number] = 0;
+	}
 	if (sampler->processes[number] != NULL)
 		return sampler->processes[number];
 	process = memory_array(1, sizeof *process, error);
 	if (process == NULL)
 		return NULL;
 	process->pid = pid;
+	process->origin = NO_ID;
 	process->parent_pid = parent_pid;
 	process->start_mono_ns = sampler->now_ns;
 	sampler->processes[number] = process;
@@ -335,6 +344,25 @@ sampler_charge_unseen(struct sampler *sampler, struct sampler_process *process)
 }
 
 /*
+ * A process that has ended cannot be asked for its CPU time any more: what the
+ * samples stand for, if it is more than was known.
+ */
+static void
+sampler_estimate_cpu(const struct sampler *sampler,
+                     struct sampler_process *process)
+{
+	const struct sample_recording *recording = sampler->options->recording;
+	uint64_t seen_ns;
+
+	if (strcmp(recording->resources[0].name, "cpu") != 0)
+		return;
+	seen_ns = sample_file_hits(process->file, 0) *
+	    recording->resources[0].interval * 1000;
+	if (seen_ns > process->cpu_ns - process->cpu_begin_ns)
+		process->cpu_ns = process->cpu_begin_ns + seen_ns;
+}
+
+/*
  * Notes the CPU time of a process in its file.  Gives it a file if it has none
  * and has used so much that there should be samples.
  */
@@ -353,6 +381,8 @@ sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
 		return;
 	if (has_cpu)
 		sampler_charge_unseen(sampler, process);
+	else
+		sampler_estimate_cpu(sampler, process);
 	own = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_begin_ns;
 	share = sampler->result.n_samples == 0 ? 0 :
 	    (uint64_t)((double)own * (double)process->n_samples /
@@ -398,6 +428,29 @@ sampler_remove_thread(struct sampler *sampler, struct sampler_thread *thread,
 	free(thread);
 }
 
+/* The process counts by the events of one that was added. */
+static void
+sampler_set_origin(struct sampler *sampler, struct sampler_process *process,
+                   uint32_t origin)
+{
+	if (process->origin != NO_ID || origin == NO_ID)
+		return;
+	process->origin = origin;
+	sampler->n_heirs[origin]++;
+}
+
+/* Closes the events that nobody has any more. */
+static void
+sampler_leave_origin(struct sampler *sampler,
+                     const struct sampler_process *process)
+{
+	const uint32_t origin = process->origin;
+
+	if (origin != NO_ID && --sampler->n_heirs[origin] == 0)
+		sample_events_remove(sampler->events,
+		    (pid_t)sampler->pids.ids[origin]);
+}
+
 static void
 sampler_remove_process(struct sampler *sampler,
                        struct sampler_process *process, uint64_t mono_ns)
@@ -406,6 +459,7 @@ sampler_remove_process(struct sampler *sampler,
 		sampler_remove_thread(sampler, process->threads, mono_ns);
 	sampler_end_file(sampler, process, mono_ns);
 	sampler->processes[id_table_find(&sampler->pids, process->pid)] = NULL;
+	sampler_leave_origin(sampler, process);
 	sampler->n_live--;
 	free(process);
 }
@@ -449,11 +503,46 @@ sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
 	                             parent_pid : 0, tid, error);
 	if (thread == NULL)
 		return -1;
-	if (parent != NULL)
+	if (parent != NULL) {
 		memcpy(thread->name, parent->name, sizeof thread->name);
+		sampler_set_origin(sampler, thread->process,
+		                   parent->process->origin);
+	}
 	if (pid != parent_pid)
 		thread->process->has_cpu = true;
 	return 0;
+}
+
+/*
+ * Estimates the CPU time of a process at this record, which its clock has
+ * passed: it has run since then, if it has run at all.
+ */
+static void
+sampler_stop_cpu(const struct sampler *sampler,
+                 struct sampler_process *process)
+{
+	const uint64_t passed = sampler_clock(CLOCK_MONOTONIC) -
+	    sampler->now_ns;
+	uint64_t ns;
+
+	if (sampler_cpu_time(process->pid, &ns) && ns > passed &&
+	    ns - passed > process->cpu_ns)
+		process->cpu_ns = ns - passed;
+	process->has_cpu = false;	/* its clock is not to be asked */
+}
+
+/* A thread that executes a program ends all others, maybe unreported. */
+static void
+sampler_remove_others(struct sampler *sampler, struct sampler_thread *thread)
+{
+	struct sampler_thread *next;
+
+	for (struct sampler_thread *other = thread->process->threads;
+	     other != NULL; other = next) {
+		next = other->next;
+		if (other != thread)
+			sampler_remove_thread(sampler, other, sampler->now_ns);
+	}
 }
 
 /* A PERF_COMM record: { pid, tid, name }. */
@@ -476,14 +565,14 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 		return -1;
 	process = thread->process;
 	if ((record->misc & PERF_MISC_COMM_EXEC) != 0) {
+		sampler_remove_others(sampler, thread);
 		/* The samples of the program before are complete. */
 		process->continues |= process->file != NULL;
+		sampler_stop_cpu(sampler, process);
 		sampler_end_file(sampler, process, sampler->now_ns);
 		process->start_mono_ns = sampler->now_ns;
 		process->cpu_begin_ns = process->cpu_ns;
-		process->has_cpu = sampler_cpu_time(pid,
-		                                    &process->cpu_begin_ns);
-		process->cpu_ns = process->cpu_begin_ns;
+		process->has_cpu = true;
 		process->n_started = 1;
 	}
 	snprintf(thread->name, sizeof thread->name, "%.*s",
@@ -816,8 +905,8 @@ sampler_read_maps(struct sampler *sampler, uint32_t pid, pid_t tid,
  * there were.
  */
 static int
-sampler_scan(struct sampler *sampler, uint32_t pid, size_t *n_new,
-             struct error *error)
+sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
+             size_t *n_new, struct error *error)
 {
 	char path[64], name[SAMPLER_NAME + 1];
 	const struct dirent *entry;
@@ -836,7 +925,8 @@ sampler_scan(struct sampler *sampler, uint32_t pid, size_t *n_new,
 		                                    (uint32_t)tid) != NULL)
 			continue;
 		result = sampler->options->events.is_system ? 1 :
-		    sample_events_add(sampler->events, (pid_t)tid, error);
+		    sample_events_add(sampler->events, (pid_t)tid, begin,
+		                      error);
 		if (result <= 0)
 			continue;
 		thread = sampler_need_thread(sampler, pid, 0, (uint32_t)tid,
@@ -861,11 +951,13 @@ sampler_scan(struct sampler *sampler, uint32_t pid, size_t *n_new,
 int
 sampler_add_system(struct sampler *sampler, struct error *error)
 {
-	return sample_events_add(sampler->events, -1, error) < 0 ? -1 : 0;
+	return sample_events_add(sampler->events, -1, SAMPLE_NOW,
+	                         error) < 0 ? -1 : 0;
 }
 
 int
-sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
+sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
+            struct error *error)
 {
 	struct sampler_process *process;
 	size_t n_new = 1;
@@ -880,7 +972,8 @@ sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
 	 * what is read here.
 	 */
 	if (sampler->options->events.is_system) {
-		if (sampler_scan(sampler, (uint32_t)pid, &n_new, error) != 0)
+		if (sampler_scan(sampler, (uint32_t)pid, begin, &n_new,
+		                 error) != 0)
 			return -1;
 		n_new = 0;
 	}
@@ -889,7 +982,8 @@ sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
 	 * reported, those of others are found by looking again.
 	 */
 	for (int i = 0; n_new > 0 && i < SAMPLER_SCANS_MAX; i++) {
-		if (sampler_scan(sampler, (uint32_t)pid, &n_new, error) != 0)
+		if (sampler_scan(sampler, (uint32_t)pid, begin, &n_new,
+		                 error) != 0)
 			return -1;
 		if (n_new > 0 && sample_events_drain(sampler->events,
 		        sampler_take, sampler, error) != 0)
@@ -903,9 +997,28 @@ sampler_add(struct sampler *sampler, pid_t pid, struct error *error)
 	if (process == NULL)
 		return error_set(error, "process %ld has just ended",
 		                 (long)pid);
+	if (!sampler->options->events.is_system)
+		sampler_set_origin(sampler, process,
+		    id_table_find(&sampler->pids, (uint64_t)pid));
 	process->has_cpu = true;
 	process->cpu_begin_ns = process->cpu_ns = cpu_ns;
+	if (begin == SAMPLE_AT_EXEC)
+		sampler->changing_until_ns = sampler->now_ns + SAMPLER_HURRY_NS;
 	return 0;
+}
+
+void
+sampler_remove(struct sampler *sampler, pid_t pid)
+{
+	struct sampler_process *process =
+	    sampler_find_process(sampler, (uint32_t)pid);
+
+	if (process == NULL)
+		return;
+	for (const struct sampler_thread *thread = process->threads;
+	     thread != NULL; thread = thread->next)
+		sample_events_remove(sampler->events, (pid_t)thread->tid);
+	sampler_remove_process(sampler, process, sampler->now_ns);
 }
 
 /* ---- the whole ---- */
@@ -965,6 +1078,7 @@ sampler_free(struct sampler *sampler)
 	id_table_free(&sampler->pids);
 	id_table_free(&sampler->tids);
 	free(sampler->processes);
+	free(sampler->n_heirs);
 	free(sampler->threads);
 	free(sampler->path);
 	free(sampler);
@@ -1011,7 +1125,10 @@ sampler_check(struct sampler *sampler)
 	}
 }
 
-/* How long to wait for samples; what is left of the time, if that is less. */
+/*
+ * How long to wait for samples; what is left of the time, if that is less.  -1
+ * where there is nothing to sample.
+ */
 static int
 sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
                 uint64_t end_ns)
@@ -1020,6 +1137,8 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
 	    SAMPLER_WAIT_EAGER_MS : now_ns < sampler->changing_until_ns ?
 	    SAMPLER_WAIT_CHANGING_MS : SAMPLER_WAIT_MS;
 
+	if (sampler->n_live == 0)
+		return -1;
 	return (end_ns - now_ns) / 1000000 < (uint64_t)wait_ms ?
 	    (int)((end_ns - now_ns) / 1000000) + 1 : wait_ms;
 }
@@ -1040,7 +1159,8 @@ sampler_grow(struct sampler *sampler, struct error *error)
 		return 0;
 	sampler->n_grown++;
 	if (sampler->options->events.is_system) {
-		has_all = sample_events_add(sampler->events, -1, &why) > 0;
+		has_all = sample_events_add(sampler->events, -1,
+		                            SAMPLE_NOW, &why) > 0;
 		found = false;
 	}
 	for (int i = 0; status == 0 && has_all && found &&
@@ -1055,7 +1175,7 @@ sampler_grow(struct sampler *sampler, struct error *error)
 			thread->n_grown = sampler->n_grown;
 			found = true;
 			has_all = sample_events_add(sampler->events,
-			    (pid_t)thread->tid, &why) >= 0;
+			    (pid_t)thread->tid, SAMPLE_NOW, &why) >= 0;
 		}
 		status = sample_events_drain(sampler->events, sampler_take,
 		                             sampler, error);
@@ -1071,19 +1191,26 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 	const uint64_t duration_ns = sampler->options->duration_ns;
 	const uint64_t end_ns = duration_ns == 0 ? UINT64_MAX :
 	    sampler_clock(CLOCK_MONOTONIC) + duration_ns;
+	bool is_over = false;
 	int status = 0;
 
-	while (status == 0 && sampler->n_live > 0 && !interrupt_requested) {
+	while (status == 0 && !is_over && !interrupt_requested &&
+	       (sampler->n_live > 0 || sampler->options->attend != NULL)) {
 		const uint64_t now_ns = sampler_clock(CLOCK_MONOTONIC);
 
 		if (now_ns >= end_ns || (sampler->options->ends_with_first &&
 		    sampler_find_process(sampler, sampler->first) == NULL))
 			break;
 		if (sample_events_wait(sampler->events, sampler->first_fd,
+		        sampler->options->attend != NULL ?
+		        sampler->options->asking : -1,
 		        sampler_wait_ms(sampler, now_ns, end_ns))) {
 			close(sampler->first_fd);
 			sampler->first_fd = -1;
 		}
+		if (sampler->options->attend != NULL)
+			is_over = sampler->options->attend(
+			    sampler->options->context, sampler);
 		status = sample_events_drain(sampler->events, sampler_take,
 		                             sampler, error);
 		if (status == 0 && sampler->n_late >= SAMPLER_LATE_MAX)

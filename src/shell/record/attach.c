@@ -275,37 +275,73 @@ attach_offer(const struct resource_kind *kind, struct text_buffer *why)
 	return "";
 }
 
-/* The resources that were asked for, or cpu. */
+/* Resource i of those that were asked for, or cpu. */
+static struct chosen_resource
+attach_resource(const struct record_options *options, size_t i)
+{
+	return options->n_resources > 0 ? options->resources[i] :
+	    (struct chosen_resource){ &resource_kinds[0], 0 };
+}
+
+/* Adds a resource to those of the recording; false: not from outside. */
+static bool
+attach_choose_one(const struct chosen_resource *chosen,
+                  struct sample_events_options *events,
+                  struct sample_recording *recording)
+{
+	const struct sample_kind *kind = sample_kind_find(chosen->kind->name);
+	const uint64_t interval = chosen->interval != 0 || kind == NULL ?
+	    chosen->interval : kind->interval;
+
+	if (kind == NULL)
+		return false;
+	events->kinds[events->n_kinds].kind = kind;
+	events->kinds[events->n_kinds++].interval = interval;
+	recording->resources[recording->n_resources++] =
+	    (struct sample_resource){ kind->name, chosen->kind->gtick,
+		kind->source, interval };
+	return true;
+}
+
 static int
 attach_choose(const struct record_options *options,
               struct sample_events_options *events,
               struct sample_recording *recording, struct error *error)
 {
-	const struct chosen_resource cpu = { &resource_kinds[0], 0 };
 	const size_t n = options->n_resources > 0 ? options->n_resources : 1;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct chosen_resource *chosen =
-		    options->n_resources > 0 ? &options->resources[i] : &cpu;
-		const struct sample_kind *kind =
-		    sample_kind_find(chosen->kind->name);
-		const uint64_t interval = chosen->interval != 0 || kind == NULL ?
-		    chosen->interval : kind->interval;
+		const struct chosen_resource chosen = attach_resource(options,
+		                                                      i);
 
-		if (kind == NULL)
+		if (!attach_choose_one(&chosen, events, recording))
 			return error_set(error, "-r %s cannot be sampled from "
 			                 "outside: only the collector inside "
 			                 "a program that record starts counts "
 			                 "it; see record --list -p PID",
-			                 chosen->kind->name);
-		events->kinds[events->n_kinds].kind = kind;
-		events->kinds[events->n_kinds++].interval = interval;
-		recording->resources[recording->n_resources++] =
-		    (struct sample_resource){ kind->name, chosen->kind->gtick,
-			kind->source, interval };
+			                 chosen.kind->name);
 	}
 	events->is_alone = options->is_alone;
 	return 0;
+}
+
+void
+attach_choose_possible(const struct record_options *options,
+                       struct sample_events_options *events,
+                       struct sample_recording *recording)
+{
+	const size_t n = options->n_resources > 0 ? options->n_resources : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct chosen_resource chosen = attach_resource(options,
+		                                                      i);
+		const struct sample_kind *kind =
+		    sample_kind_find(chosen.kind->name);
+		bool sees_kernel;
+
+		if (kind != NULL && sample_kind_try(kind, &sees_kernel) == 0)
+			attach_choose_one(&chosen, events, recording);
+	}
 }
 
 /* ---- the run ---- */
@@ -339,7 +375,7 @@ attach_prepare(void *context, pid_t child, struct error *error)
 {
 	struct attach_follower *follower = context;
 
-	return sampler_add(follower->sampler, child, error);
+	return sampler_add(follower->sampler, child, SAMPLE_AT_EXEC, error);
 }
 
 static void
@@ -350,8 +386,7 @@ attach_follow(void *context)
 	sampler_run(follower->sampler, follower->result, &follower->error);
 }
 
-/* What the files of a recording have in common, but for their resources. */
-static struct sample_recording
+struct sample_recording
 attach_recording(const struct record_options *options,
                  const struct recording *recording)
 {
@@ -379,7 +414,6 @@ attach_launch(struct launch *launch, const struct record_options *options,
 
 	if (attach_choose(options, &sampling.events, &files, error) != 0)
 		return -1;
-	sampling.events.starts_at_exec = true;
 	follower.sampler = sampler_new(&sampling, error);
 	if (follower.sampler == NULL)
 		return -1;
@@ -405,7 +439,8 @@ attach_sample(const struct attach *attach,
 	if (status == 0 && attach->is_system)
 		status = sampler_add_system(sampler, error);
 	for (size_t i = 0; status == 0 && i < attach->n; i++) {
-		status = sampler_add(sampler, attach->pids[i], error);
+		status = sampler_add(sampler, attach->pids[i], SAMPLE_NOW,
+		                     error);
 		if (status != 0 && attach->may_miss &&
 		    kill(attach->pids[i], 0) != 0 && errno == ESRCH) {
 			*error = (struct error){ 0 };

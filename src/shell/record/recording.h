@@ -209,6 +209,35 @@ const char *attach_offer(const struct resource_kind *kind,
 /* Offers the names and numbers of the processes that are running. */
 void attach_complete(struct completion *completion);
 
+/* What the files of a recording have in common, but for their resources. */
+struct sample_recording attach_recording(const struct record_options *options,
+                                         const struct recording *recording);
+
+/* Adds those of the resources asked for that can be sampled from outside. */
+void attach_choose_possible(const struct record_options *options,
+                            struct sample_events_options *events,
+                            struct sample_recording *recording);
+
+/* ---- companion.c ---- */
+
+/* Samples from outside what the collector inside a program cannot enter. */
+
+struct companion;
+struct sampled_time;
+
+/*
+ * Takes questions from now on, by the shared memory; to be called before the
+ * program is started.  All but `options` must outlive the companion, which
+ * companion_end frees.  NULL: that is not possible here, or is not wanted.
+ */
+struct companion *companion_new(const struct record_options *options,
+                                const struct recording *recording,
+                                const char *symfs,
+                                const struct sampled_time *time);
+
+/* The program has ended.  Leaves *result alone if nothing was sampled. */
+void companion_end(struct companion *companion, struct sampler_result *result);
+
 /* ---- file_watch.c ---- */
 
 /*
@@ -388,7 +417,8 @@ struct sampled_time {
 	char name[48];			/* by which to open it; or "" */
 	int file;			/* the second memory; -1: none */
 	char file_name[PATH_MAX];
-	uint64_t cpu_ns;		/* the kernel's; set by the caller */
+	uint64_t cpu_ns;		/* the kernel's; set by the caller, and */
+	uint64_t outside_ns;		/* what was sampled from outside */
 };
 
 /* Never fails; without shared memory, nothing is known. */
@@ -434,9 +464,10 @@ struct recording_report {
 	bool opens;		/* the recording will be opened */
 	bool is_default;	/* no resource was asked for */
 	bool is_alone;		/* --no-children */
-	const struct sampler_result *outside;	/* of processes sampled from
-						 * outside; NULL: a program was
-						 * run */
+	const struct sampler_result *outside;	/* of what was sampled from
+						 * outside */
+	bool is_outside;	/* that is all; else the collector was in the
+				 * program */
 };
 
 /*

@@ -126,7 +126,7 @@ report_samples(const struct recording_report *report,
 		snprintf(status, sizeof status, "exit status %d; ",
 		         report->status);
 	recording_report_add_samples(summary, &samples);
-	if (summary->n_processes == 0 && report->outside != NULL) {
+	if (summary->n_processes == 0 && report->is_outside) {
 		message_note("no samples: nothing of the resource was used "
 		             "while the processes were sampled");
 	} else if (summary->n_processes == 0) {
@@ -149,7 +149,7 @@ report_unseen(const struct recording_report *report)
 	const struct sampler_result *outside = report->outside;
 	struct text_buffer why = { 0 };
 
-	if (outside == NULL || outside->unseen_ns < 10000000 ||
+	if (outside->unseen_ns < 10000000 ||
 	    outside->unseen_ns < outside->cpu_ns / 20)
 		return;
 	if (outside->sees_kernel)
@@ -193,7 +193,7 @@ recording_report(const struct recording_report *report)
 		message_note("%" PRIu64 " process%s used io_uring, whose I/O "
 		             "is not counted", n_rings,
 		             n_rings == 1 ? "" : "es");
-	if (report->outside == NULL && !report->is_alone &&
+	if (!report->is_outside && !report->is_alone &&
 	    summary.n_processes > 0 && sampled_time_add_missing(time, &missing))
 		message_note("%s", text_string(&missing));
 	text_free(&missing);
@@ -204,7 +204,7 @@ recording_report(const struct recording_report *report)
 		             "%" PRIu64 " processes are still running and will "
 		             "be recorded until they end", summary.n_running);
 	report_unseen(report);
-	if (report->outside == NULL &&
+	if (!report->is_outside &&
 	    summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))

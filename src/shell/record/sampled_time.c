@@ -241,6 +241,7 @@ sampled_time_add_missing(const struct sampled_time *time,
 
 	if (sampled_time_add_up(time, &shared) == NULL)
 		return false;
+	shared.cpu_ns += time->outside_ns;
 	missing = time->cpu_ns > shared.cpu_ns ?
 	    time->cpu_ns - shared.cpu_ns : 0;
 	at_ends = shared.n_images < time->cpu_ns / EXIT_NS ?

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""descendants.py -- programs that the collector cannot enter, started by one
+that it is in.
+
+They are sampled from outside by the same run.  Each is a copy, by its own name,
+of a program that measures its CPU time.  Speaks TAP.
+"""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+import cpprof  # noqa: E402
+
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+PARTS = os.path.join(BUILD, 'tests', 'programs', 'parts')
+SOURCE = os.path.abspath(os.environ.get('srcdir', '.'))
+MS = 400
+claims = Claims()
+
+# A static program that uses CPU time, and starts others.
+STARTER = """
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int
+main(int n, char **words)
+{
+	struct timespec now = { 0 };
+
+	while (now.tv_sec == 0 && now.tv_nsec < 100000000)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	if (n > 1 && fork() == 0)
+		execv(words[1], words + 1);
+	return n > 1 && wait(NULL) < 0;
+}
+"""
+
+
+def build(directory, name, source, *options):
+    """A static program; False: there is no static C library."""
+    compiler = shutil.which('cc') or shutil.which('gcc')
+    return compiler is not None and subprocess.run(
+        [compiler, '-O2', '-g', '-static', '-pthread', '-D_GNU_SOURCE',
+         '-I', SOURCE, '-o', os.path.join(directory, name), '-x', 'c', '-',
+         *options], input=source, text=True,
+        capture_output=True).returncode == 0
+
+
+def record(directory, path, *words, env=None, options=('-F', '1000'),
+           **more):
+    """Standard output and error of a run."""
+    done = cpprof.run('record', '--no-prompt', '--force', '-o', path, *options,
+                      '--', *words, cwd=directory,
+                      env={**os.environ, **(env or {})}, **more)
+    return done.stdout, done.stderr
+
+
+def seconds(output):
+    """CPU time of each part of the programs, by their own clocks."""
+    return sum(int(line.split()[1]) for line in output.splitlines()
+               if line.startswith('part_') and 'partner' not in line) / 1e9
+
+
+def programs(path):
+    """CPU time of each program, by its samples."""
+    rows = cpprof.table(path, 'threshold 0', 'processes')['rows']
+    return {row['program']: row['hits'] / 1e3 for row in rows}
+
+
+def outside(path):
+    """How many processes were sampled from outside."""
+    return cpprof.table(path, 'info').get('tallies', {}).get(
+        'processes sampled from outside', 0)
+
+
+PYTHON = """
+import os, subprocess, sys
+words = [sys.argv[2], '%d', 'user', 'read']
+way = sys.argv[1]
+if way == 'vfork':
+    subprocess.run(words, check=True)
+elif way == 'spawn':
+    os.waitpid(os.posix_spawn(words[0], words, os.environ), 0)
+elif way == 'spawn by name':
+    os.waitpid(os.posix_spawnp(words[0][2:], words, os.environ), 0)
+elif way == 'fork':
+    if os.fork() == 0:
+        os.execv(words[0], words)
+    os.wait()
+elif way == 'thread':
+    import threading
+    def execute():
+        os.execv(words[0], words)
+    threading.Thread(target=execute).start()
+    threading.Event().wait()
+""" % MS
+
+# What starts the program ./NAME, and the words before it.
+WAYS = {
+    'a shell': lambda name: ('sh', '-c', f'./{name} {MS} user read; :'),
+    'exec of a shell': lambda name: ('sh', '-c',
+                                     f'exec ./{name} {MS} user read'),
+    'its name in $PATH': lambda name: ('env', 'A=1', name, str(MS), 'user',
+                                       'read'),
+    **{f'Python: {way}': lambda name, way=way: (
+        sys.executable, '-c', PYTHON, way, f'./{name}')
+       for way in ('vfork', 'spawn', 'spawn by name', 'fork', 'thread')},
+}
+
+
+def check_ways(directory):
+    """However it is started, a static program has the time that it used."""
+    for number, (way, words) in enumerate(WAYS.items()):
+        name, path = f'static-{number}', os.path.join(directory, 'ways')
+        shutil.copy(os.path.join(directory, 'parts-static'),
+                    os.path.join(directory, name))
+        output, said = record(
+            directory, path, *words(name),
+            env={'PATH': f'{directory}:{os.environ["PATH"]}'})
+        used, found = seconds(output), programs(path)
+        claims.check(f'{way}: a static program is sampled, from outside',
+                     outside(path) == 1 and used > 0.5 * MS / 1000 and
+                     abs(found.get(name, 0) - used) < 0.1 * used + 0.03 and
+                     'not sampled' not in said, (output, said, found))
+
+
+def check_other_environment(directory):
+    """A dynamic program without the variables, and what it starts."""
+    path = os.path.join(directory, 'environment')
+    for name in 'cleared', 'inner':
+        shutil.copy(PARTS, os.path.join(directory, name))
+    output, said = record(directory, path, 'env', '-i', 'sh', '-c',
+                          f'./cleared {MS} user read; ./inner {MS} user')
+    found = programs(path)
+    claims.check('without the environment: it is sampled, and what it starts',
+                 abs(found.get('cleared', 0) + found.get('inner', 0) -
+                     seconds(output)) < 0.1 * seconds(output) + 0.03 and
+                 min(found.get('cleared', 0), found.get('inner', 0)) > 0.1 and
+                 'not sampled' not in said, (output, said, found))
+
+
+def check_once(directory):
+    """What a static program starts has each sample once."""
+    path = os.path.join(directory, 'once')
+    shutil.copy(PARTS, os.path.join(directory, 'dynamic'))
+    output, said = record(directory, path, 'sh', '-c',
+                          f'./starter ./dynamic {MS} user read; :')
+    found = programs(path)
+    claims.check('what a static program starts is sampled once',
+                 abs(found.get('dynamic', 0) - seconds(output)) <
+                 0.1 * seconds(output) + 0.03 and
+                 0.07 < found.get('starter', 0) < 0.2 and outside(path) == 2,
+                 (output, said, found))
+    output, said = record(
+        directory, path, sys.executable, '-c',
+        "import os, sys\n"
+        "os.spawnlp(os.P_WAIT, 'sh', 'sh', '-c', './starter sh -c :; true')\n"
+        "print(os.environ['LD_PRELOAD'].count('libcpprof'))\n"
+        "os.environ['LD_PRELOAD'] = 'libm.so.6 ' + os.environ['LD_PRELOAD']\n"
+        "sys.stdout.flush()\n"
+        "os.execv('./starter', ['./starter', '/usr/bin/env'])\n")
+    lines = output.splitlines()
+    claims.check('its environment has only the other libraries',
+                 lines[0] == '1' and 'LD_PRELOAD=libm.so.6' in lines,
+                 (output, said))
+
+
+def check_failing(directory):
+    """A program that cannot be executed leaves the one that tried as it was:
+    its samples are not taken twice."""
+    path = os.path.join(directory, 'failed')
+    big = os.path.join(directory, 'busy-static')
+    shutil.copy(os.path.join(directory, 'parts-static'), big)
+    shutil.copy(PARTS, os.path.join(directory, 'goes-on'))
+    output, said = record(
+        directory, path, sys.executable, '-c',
+        "import os, sys\n"
+        "file = open('busy-static', 'r+b')\n"    # then: text file busy
+        "for words in (['./busy-static'], ['./busy-static', 'x' * (1 << 20)]):\n"
+        "    try:\n"
+        "        os.execv('./busy-static', words)\n"
+        "    except OSError as error:\n"
+        "        print(error.errno)\n"
+        "    file.close()\n"
+        "sys.stdout.flush()\n"
+        "os.execv('./goes-on', ['./goes-on', '%d', 'user', 'read'])\n" % MS)
+    found = programs(path)
+    claims.check('a program that could not be executed is not sampled',
+                 output.splitlines()[:2] == ['26', '7'] and
+                 outside(path) == 0 and
+                 abs(found.get('goes-on', 0) - seconds(output)) <
+                 0.1 * seconds(output) + 0.03, (output, said, found))
+
+
+def check_many(directory):
+    """Many of them, several at a time, leave no files open."""
+    path = os.path.join(directory, 'many')
+    limit = (150, 150)
+    said = record(
+        directory, path, 'sh', '-c',
+        'for i in $(seq 60); do ./starter & ./starter & wait; done',
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        )[1]
+    found = programs(path)
+    claims.check('120 programs in turn: all are sampled',
+                 outside(path) == 120 and
+                 abs(found['starter'] - 12) < 1.5 and
+                 'not sampled' not in said, (said, found, outside(path)))
+
+
+def check_wishes(directory):
+    """What was not wanted, or cannot be, is told as before."""
+    path = os.path.join(directory, 'wishes')
+    shutil.copy(os.path.join(directory, 'parts-static'),
+                os.path.join(directory, 'alone'))
+    words = 'sh', '-c', f'./alone {MS} user read; :'
+    record(directory, path, *words, options=['-F', '1000', '--no-children'])
+    claims.check('--no-children: it is not sampled', outside(path) == 0)
+    output, said = record(directory, path, *words,
+                          options=['-r', 'alloc-bytes'])
+    claims.check('a resource that only the collector counts: output as before',
+                 seconds(output) > 0, (output, said))
+
+
+def main():
+    why = cpprof.run('record', '--list', '-p', str(os.getpid()),
+                     status=None).stdout
+    with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory, \
+            open(os.path.join(SOURCE, 'tests/programs/parts.c')) as file:
+        if 'perf event cpu-clock' not in why:
+            claims.skip('programs are sampled from outside', why)
+        elif not build(directory, 'parts-static', file.read()) or \
+                not build(directory, 'starter', STARTER):
+            claims.skip('programs are sampled from outside',
+                        'no static C library')
+        else:
+            check_ways(directory)
+            check_other_environment(directory)
+            check_once(directory)
+            check_failing(directory)
+            check_many(directory)
+            check_wishes(directory)
+    claims.end()
+
+
+main()
