@@ -122,6 +122,9 @@ shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
 tests_programs_hostile_SOURCES = tests/programs/hostile.c tests/programs/spin.h
 tests_programs_hostile_CFLAGS = $(shape_flags)
+# The loader may save 11 KB of registers on the stack to bind a function late,
+# which is more than the small stacks have (glibc before 2.39, AMX).
+tests_programs_hostile_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
 
 tests_programs_target_SOURCES = tests/programs/target.c tests/programs/spin.h
 tests_programs_target_CFLAGS = $(shape_flags)
