@@ -40,7 +40,8 @@ struct process_facts {
 	uint32_t user;			/* effective user when it began */
 	bool has_executable;		/* process_names.executable is valid */
 	bool is_forked;			/* and has executed nothing since */
-	bool reads_no_files;		/* the program forbade itself read */
+	bool reads_no_files;		/* the program forbade itself read, */
+	bool never_waits;		/* or sched_yield or futex */
 };
 
 extern struct process_facts process;

@@ -367,7 +367,8 @@ shared_futex(uint32_t *word, int operation, uint32_t value,
 bool
 shared_takes_questions(void)
 {
-	return page != NULL && !is_file && page->pid_namespace != 0 &&
+	return page != NULL && !is_file && !process.never_waits &&
+	    page->pid_namespace != 0 &&
 	    page->pid_namespace == process_pid_namespace();
 }
 

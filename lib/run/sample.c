@@ -48,6 +48,7 @@
 #define ALLOWANCE_MIN_NS (-2000000)	/* more debt than this is forgiven */
 #define FEW_FRAMES 256
 #define REST 4
+#define SAMPLE_YIELDS 16
 #define REST_MAX_NS 100000000
 #define NOTE_EVERY 1024		/* samples; for what changes slowly */
 /*
@@ -273,6 +274,29 @@ sample_budget_allows(struct thread *thread,
 }
 
 /*
+ * Takes a sample.  If another thread has the file's lock and does not run, since
+ * there are more threads than processors, the lock may stay taken for as long
+ * as a short thread lives.  So this one lets others run, which takes no CPU
+ * time, before it gives up.  (A thread that waits is sampled when it goes on.)
+ */
+static enum store_result
+sample_take_patiently(struct thread *thread,
+    const struct sample_request *request, const void *context,
+    uint64_t start_ns)
+{
+	enum store_result result = sample_take_stack(thread, request, context,
+	    start_ns);
+	int i;
+
+	for (i = 0; result == STORE_BUSY && request->counts_sampling &&
+	    !process.never_waits && i < SAMPLE_YIELDS; i++) {
+		arch_system_call(SYS_sched_yield, 0, 0, 0, 0);
+		result = sample_take_stack(thread, request, context, start_ns);
+	}
+	return result;
+}
+
+/*
  * Takes a sample, or counts why that failed, and charges its time to the
  * thread's allowance.
  */
@@ -289,7 +313,8 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	int64_t now, most, cost;
 
 	thread->is_sampling = true;
-	switch (sample_take_stack(thread, request, context, (uint64_t)start)) {
+	switch (sample_take_patiently(thread, request, context,
+	    (uint64_t)start)) {
 	case STORE_OK:
 		break;
 	case STORE_BUSY:

@@ -290,18 +290,34 @@ datafile_add_chunk(struct datafile_chunk *chunk)
 	return chunk->mapped != NULL;
 }
 
-void *
-datafile_new_chunk(const struct datafile_chunk *chunk, size_t memory)
+/* Memory for a chunk that is not in the file yet, or NULL. */
+static void *
+datafile_private_chunk(const struct datafile_chunk *chunk, size_t memory)
 {
 	struct datafile_chunk *copy = datafile_private_memory(memory);
 
-	if (copy == NULL)
-		return NULL;
-	*copy = *chunk;
-	if (datafile_add_chunk(copy))
-		return copy;
-	files_unmap(copy, memory);
-	return NULL;
+	if (copy != NULL)
+		*copy = *chunk;
+	return copy;
+}
+
+enum store_result
+datafile_new_chunk(const struct datafile_chunk *chunk, size_t memory,
+    struct datafile_chunk **added)
+{
+	enum store_result result = STORE_BUSY;
+
+	/* Before the lock is taken: other threads may change mappings, too. */
+	*added = datafile_private_chunk(chunk, memory);
+	if (*added == NULL)
+		return STORE_FULL;
+	if (datafile_lock()) {
+		result = datafile_add_chunk(*added) ? STORE_OK : STORE_FULL;
+		datafile_unlock();
+	}
+	if (result != STORE_OK)
+		files_unmap(*added, memory);
+	return result;
 }
 
 static void
@@ -324,9 +340,13 @@ add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 	if (size < chunk_size)
 		size = chunk_size;
 	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
-	twin = datafile_new_chunk(&(struct datafile_chunk){
+	twin = datafile_private_chunk(&(struct datafile_chunk){
 	    .size = size, .type = type, .record_size = (uint32_t)record_size,
 	    .copy = copy_records }, sizeof *twin + size);
+	if (twin != NULL && !datafile_add_chunk(&twin->file)) {
+		files_unmap(twin, sizeof *twin + size);
+		twin = NULL;
+	}
 	if (twin == NULL)
 		return NULL;
 	twin->next = chunks.newest[type];

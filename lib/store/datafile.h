@@ -53,9 +53,8 @@ bool disk_reserve(size_t size);
 
 /*
  * Maps a part of the file and populates its first page.  Forked children do not
- * inherit the mapping.  Returns NULL if that fails.  The first call, with `at`
- * 0, maps all that disk_create has created; later calls return parts of that
- * mapping.
+ * inherit the mapping.  Returns NULL if that fails.  The part must lie in what
+ * disk_create and disk_reserve have allocated.
  */
 void *disk_map(size_t at, size_t size);
 
@@ -215,9 +214,10 @@ bool datafile_add_chunk(struct datafile_chunk *chunk);
 
 /*
  * The same for a copy of *chunk, at the start of private memory of that size,
- * which is otherwise zero.  NULL: there is no room.
+ * which is otherwise zero; *added: there.  Takes the lock.
  */
-void *datafile_new_chunk(const struct datafile_chunk *chunk, size_t memory);
+enum store_result datafile_new_chunk(const struct datafile_chunk *chunk,
+    size_t memory, struct datafile_chunk **added);
 
 /* Publishes n records that were written after the chunk's last one. */
 static inline void

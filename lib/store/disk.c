@@ -35,8 +35,9 @@
 
 static struct {
 	size_t size;		/* allocated on disk */
-	unsigned char *first;	/* its first part, which is mapped as a whole */
-	size_t first_size;
+	/* The part that is mapped as a whole, the newest of them. */
+	unsigned char *window;
+	size_t window_at, window_size;
 } file WIPED;
 
 static char path[PATH_MAX] WIPED_TABLE;
@@ -236,21 +237,30 @@ disk_map_part(size_t at, size_t size)
 }
 
 /*
- * Most files never grow beyond their first part.  That part is mapped together
- * with the header.  Each chunk in it is populated when it is added, since the
- * file may have been truncated meanwhile.
+ * Maps all that the file has from there on, once: chunks are small, and mapping
+ * each would take several system calls, with the lock held.  Each is populated
+ * when it is added, since the file may have been truncated meanwhile.
  */
 void *
 disk_map(size_t at, size_t size)
 {
-	if (at == 0 && file.first == NULL) {
-		file.first = disk_map_part(0, file.size);
-		file.first_size = file.first != NULL ? file.size : 0;
-	}
-	if (is_truncated || at + size > file.first_size)
+	const bool is_inside = at >= file.window_at &&
+	    at + size <= file.window_at + file.window_size;
+	unsigned char *window;
+
+	if (is_truncated)
 		return disk_map_part(at, size);
-	return at == 0 || disk_populate(file.first + at, CPPROFDATA_PAGE) ?
-	    file.first + at : NULL;
+	if (!is_inside) {
+		window = disk_map_part(at, file.size - at);
+		if (window == NULL)
+			return NULL;
+		file.window = window;
+		file.window_at = at;
+		file.window_size = file.size - at;
+		return window;
+	}
+	window = file.window + (at - file.window_at);
+	return disk_populate(window, CPPROFDATA_PAGE) ? window : NULL;
 }
 
 /*
@@ -308,10 +318,10 @@ disk_abandon(void)
 		open_file.fd = -1;
 	}
 	file.size = 0;
-	if (file.first != NULL)
-		files_unmap(file.first, file.first_size);
-	file.first = NULL;
-	file.first_size = 0;
+	if (file.window != NULL)
+		files_unmap(file.window, file.window_size);
+	file.window = NULL;
+	file.window_at = file.window_size = 0;
 	errno = saved;
 }
 

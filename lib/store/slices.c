@@ -44,21 +44,19 @@ static bool
 slices_add_chunk(struct slices *slices, uint32_t owner)
 {
 	struct slice_chunk *chunk = slices->chunk;
+	struct datafile_chunk *added;
 	const size_t size = chunk == NULL ? SLICES_FIRST_CHUNK :
 	    chunk->file.size < SLICES_LAST_CHUNK ? chunk->file.size * 2 :
 	    SLICES_LAST_CHUNK;
 	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
 	    sizeof(struct cpprofdata_slice);
 
-	if (!datafile_lock())
-		return false;
-	chunk = datafile_new_chunk(&(struct datafile_chunk){ .size = size,
+	if (datafile_new_chunk(&(struct datafile_chunk){ .size = size,
 	    .type = CPPROFDATA_SLICES, .owner = owner, .copy = copy_slices,
 	    .record_size = sizeof(struct cpprofdata_slice) },
-	    sizeof *chunk + room * sizeof *chunk->twins);
-	datafile_unlock();
-	if (chunk == NULL)
+	    sizeof *chunk + room * sizeof *chunk->twins, &added) != STORE_OK)
 		return false;
+	chunk = (struct slice_chunk *)added;
 	chunk->room = room;
 	slices->chunk = chunk;
 	return true;

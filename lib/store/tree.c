@@ -74,25 +74,31 @@ tree_copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n,
 	}
 }
 
-/* A chunk of the file and memory for the twins of its nodes.  Lock held. */
-static struct tree_chunk *
-tree_new_chunk(size_t size, uint32_t owner)
+/* A chunk of the file and memory for the twins of its nodes. */
+static enum store_result
+tree_new_chunk(size_t size, uint32_t owner, struct tree_chunk **chunk)
 {
 	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
 	    tree_node_size();
-	struct tree_chunk *chunk = datafile_new_chunk(&(struct datafile_chunk){
+	struct datafile_chunk *added;
+	const enum store_result result =
+	    datafile_new_chunk(&(struct datafile_chunk){
 	    .size = size, .type = CPPROFDATA_NODES, .owner = owner,
 	    .record_size = (uint32_t)tree_node_size(),
-	    .copy = tree_copy_nodes }, sizeof *chunk + room * twin_size());
+	    .copy = tree_copy_nodes }, sizeof **chunk + room * twin_size(),
+	    &added);
 
-	if (chunk != NULL)
-		chunk->room = room;
-	return chunk;
+	if (result == STORE_OK) {
+		*chunk = (struct tree_chunk *)added;
+		(*chunk)->room = room;
+	}
+	return result;
 }
 
 static enum store_result
 tree_add_chunk(struct tree *tree)
 {
+	enum store_result result;
 	struct tree_chunk *chunk;
 	size_t size = FIRST_CHUNK;
 
@@ -100,16 +106,12 @@ tree_add_chunk(struct tree *tree)
 		size = tree->chunk->file.size * 4;
 	else if (tree->chunk != NULL)
 		size = LAST_CHUNK;
-	if (!datafile_lock())
-		return STORE_BUSY;
-	chunk = tree_new_chunk(size, tree->owner);
-	if (chunk == NULL && size > FIRST_CHUNK)
-		chunk = tree_new_chunk(FIRST_CHUNK, tree->owner);
-	datafile_unlock();
-	if (chunk == NULL)
-		return STORE_FULL;
-	tree->chunk = chunk;
-	return STORE_OK;
+	result = tree_new_chunk(size, tree->owner, &chunk);
+	if (result == STORE_FULL && size > FIRST_CHUNK)
+		result = tree_new_chunk(FIRST_CHUNK, tree->owner, &chunk);
+	if (result == STORE_OK)
+		tree->chunk = chunk;
+	return result;
 }
 
 /* Makes room for one more node: a chunk, populated memory, and a slot. */

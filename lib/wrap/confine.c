@@ -185,6 +185,7 @@ confine_expect(unsigned long operation, unsigned long flags,
 {
 	/* What is read now and then, and not needed. */
 	static const int reading[] = { SYS_read, SYS_pread64, SYS_openat };
+	static const int waiting[] = { SYS_sched_yield, SYS_futex };
 	const bool has_filter = operation == SECCOMP_SET_MODE_FILTER &&
 	    is_filter(filter);
 	const bool has_other_sources = resources.n > 1 ||
@@ -200,8 +201,9 @@ confine_expect(unsigned long operation, unsigned long flags,
 		shared_report_cpu_time(0);
 		shared_give_up(CPPROF_SHARED_CONFINED, 0);
 		control_end(CPPROFDATA_CONFINED);
-	} else if (has_filter && !LETS_PASS(filter, reading)) {
-		process.reads_no_files = true;
+	} else if (has_filter) {
+		process.reads_no_files |= !LETS_PASS(filter, reading);
+		process.never_waits |= !LETS_PASS(filter, waiting);
 	}
 }
 
