@@ -5,11 +5,13 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/cpprof-shared.h"
+#include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
@@ -330,6 +332,30 @@ choose_prompt(const struct record_state *run)
 	return !run->terminal.saw_output;
 }
 
+/* Names what was sampled, by the files that were kept open, too. */
+static int
+record_keep_names(const struct record_state *run, struct error *error)
+{
+	const struct held_files none = { 0 };
+	const struct held_files *outside = run->outside.held != NULL ?
+	    sample_held_files(run->outside.held) : &none;
+	int *files = memory_array(outside->n + 1, sizeof *files, error);
+	struct held_files held = { files, outside->n };
+	int result;
+
+	if (files == NULL)
+		return -1;
+	if (outside->n > 0)
+		memcpy(files, outside->files, outside->n * sizeof *files);
+	if (run->recording.program >= 0)
+		files[held.n++] = run->recording.program;
+	result = keep_names(run->recording.directory,
+	                    !run->options->keeps_no_names,
+	                    run->session->symfs, &held, error);
+	free(files);
+	return result;
+}
+
 /* The program has ended.  Returns whether the recording is to be opened. */
 static bool
 complete(const struct record_state *run)
@@ -360,9 +386,7 @@ complete(const struct record_state *run)
 	if (before.sa_handler == SIG_DFL)
 		interrupt_catch();
 	interrupt_requested = 0;
-	if (keep_names(run->recording.directory, !run->options->keeps_no_names,
-	               run->session->symfs, run->recording.program,
-	               &error) != 0)
+	if (record_keep_names(run, &error) != 0)
 		message_note("%s; to show names, cpprof now needs the program "
 		             "files unchanged", error.text);
 	interrupt_requested = 0;
@@ -399,6 +423,7 @@ record_into(struct session *session, const struct record_options *options,
 		result = (attach != NULL ? record_attach :
 		          record_run_program)(&run, error);
 	*opens = result == 0 && complete(&run);
+	sample_held_free(run.outside.held);
 	if (run.recording.needs_force && session->is_lone_command)
 		session->status = EXIT_USAGE;
 	recording_close(&run.recording);

@@ -194,6 +194,51 @@ def check_all_shares(directory):
                      cpprof=os.path.join(shared, os.path.basename(CPPROF)))
 
 
+# ---- files that only the process can reach ----
+
+def check_named(claim, directory, process, least=0.9):
+    """Its functions have names, though another program is at its path."""
+    path = os.path.join(directory, 'elsewhere')
+    result = record('--force', '-o', path, '-p', str(process.pid), '--for',
+                    '1s')
+    rows, total = hits(path)
+    claims.check(claim, result.returncode == 0 and total > 50 and
+                 rows.get('part_user', 0) > least * total,
+                 (result.stderr, total, rows))
+
+
+def check_elsewhere(directory):
+    parts = os.path.join(PROGRAMS, 'parts')
+    program = os.path.join(directory, 'replaced')
+    shutil.copy(parts, program)
+    with started(program, '60000', 'user') as process:
+        os.remove(program)
+        shutil.copy(os.path.join(PROGRAMS, 'target'), program)
+        check_named('a program whose file was replaced has its functions',
+                    directory, process)
+    claim = 'a program of another mount namespace has its functions'
+    place = os.path.join(directory, 'place')
+    os.mkdir(place)
+    shutil.copy(os.path.join(PROGRAMS, 'target'),
+                os.path.join(place, 'inner'))
+    words = ('unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {place} && '
+             f'cp {parts} {place}/inner && exec {place}/inner 60000 user')
+    if os.geteuid() != 0:
+        words = (words[0], '-Ur', *words[1:])
+    if subprocess.run((*words[:-1], f'mount -t tmpfs none {place}'),
+                      capture_output=True).returncode != 0:
+        claims.skip(claim, 'mount namespaces are not possible here')
+        return
+    with started(*words) as process:
+        check_named(claim, directory, process)
+    # The shell is sampled before it enters the namespace.
+    with started('sh', '-c', 'i=0; while [ $i -lt 90000 ]; do '
+                 'i=$((i+1)); done; "$@"; :', 'sh', *words[:-1],
+                 words[-1].replace('60000', '1500')) as process:
+        check_named('and one that enters it while it is sampled', directory,
+                    process, 0.3)
+
+
 # ---- the kernel ----
 
 def is_kernel(module):
@@ -693,6 +738,7 @@ def main():
             claims.skip('processes are sampled from outside', why)
         else:
             check_all_shares(directory)
+            check_elsewhere(directory)
             check_kernel(directory)
             check_processes(directory)
             check_short_threads(directory)

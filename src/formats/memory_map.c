@@ -95,7 +95,7 @@ take_permissions(struct line_text *text)
 
 /* "00001000 fe:00 123", as /proc has it; false: another form. */
 static bool
-take_device(struct line_text *text, uint64_t *offset)
+take_device(struct line_text *text, uint64_t *offset, uint64_t *inode)
 {
 	struct line_text ahead = *text;
 	uint64_t number;
@@ -114,7 +114,7 @@ take_device(struct line_text *text, uint64_t *offset)
 	if (!line_take_hex(&ahead, &number))
 		return false;
 	line_skip_blanks(&ahead);
-	if (!line_take_number(&ahead, &number))
+	if (!line_take_number(&ahead, inode))
 		return false;
 	*text = ahead;
 	return true;
@@ -200,7 +200,7 @@ memory_map_read_mapping(struct line_text text, struct memory_mapping *mapping,
 	if (!memory_map_take_range(&text, mapping))
 		return false;
 	is_code = take_permissions(&text);
-	if (take_device(&text, &mapping->offset)) {
+	if (take_device(&text, &mapping->offset, &mapping->inode)) {
 		line_skip_blanks(&text);
 		*path = text;
 		if (line_ends_with(path, " (deleted)"))

@@ -238,6 +238,7 @@ id_table_add(struct id_table *table, uint64_t id, struct error *error)
 
 struct memory_mapping {
 	uint64_t start, limit, offset;
+	uint64_t inode;		/* of the file; 0: unknown */
 	const char *path, *build_id;	/* "" unknown */
 };
 

@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/sample/sample.h \
 	src/sample/sample_events.c \
 	src/sample/sample_file.c \
+	src/sample/sample_held.c \
 	src/sample/sample_stack.c \
 	src/sample/sample_target.c \
 	src/sample/sampler.c

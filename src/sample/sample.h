@@ -10,6 +10,7 @@
  *	sample_target.c	whether a process can be sampled, and if not, what to do
  *	sample_events.c	perf events: of which threads, and what they give
  *	sample_stack.c	from the copy of a stack to its frames
+ *	sample_held.c	files that only the process can reach
  *	sample_file.c	the file of one process
  *	sampler.c	processes and threads from the beginning to the end
  */
@@ -26,6 +27,7 @@
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
 #include "src/formats/perf/perf_data.h"
+#include "src/formats/reader.h"
 #include "src/symbols/unwind/stack_unwinder.h"
 
 /* ---- sample_events.c ---- */
@@ -183,6 +185,39 @@ const struct sample_stack *sample_walk(struct sample_walker *walker,
                                        const struct perf_sample *sample,
                                        struct error *error);
 
+/* ---- sample_held.c ---- */
+
+/*
+ * Files of processes that are not where their paths lead, kept open for as long
+ * as this: of containers, and those that were replaced or removed.
+ */
+struct sample_held;
+
+/* Freed with sample_held_free; NULL with *error set. */
+struct sample_held *sample_held_new(struct error *error);
+void sample_held_free(struct sample_held *held);
+
+/* For struct symbol_search; the answer stays the same, its contents grow. */
+const struct held_files *sample_held_files(const struct sample_held *held);
+
+/* Whether a process has another root directory or mount namespace. */
+bool sample_held_is_elsewhere(uint32_t pid);
+
+/* Whether another file is at the mapping's path now, or none. */
+bool sample_held_has_moved(const struct memory_mapping *mapping);
+
+/*
+ * Holds the file that is mapped there; *status: of the file, path: by which to
+ * open it.  False: it cannot be reached; then *error is set only for want of
+ * memory.
+ */
+enum { SAMPLE_HELD_PATH = 40 };
+struct stat;
+bool sample_held_add(struct sample_held *held, uint32_t pid,
+                     const struct memory_mapping *mapping, bool is_elsewhere,
+                     struct stat *status, char path[SAMPLE_HELD_PATH],
+                     struct error *error);
+
 /* ---- sample_file.c ---- */
 
 /*
@@ -325,6 +360,8 @@ struct sampler_result {
 	uint64_t cpu_ns;	/* of the processes, while they were sampled */
 	uint64_t unseen_ns;	/* the part of it without samples */
 	bool sees_kernel;
+	struct sample_held *held;	/* to be freed by the caller, after the
+					 * functions have been named */
 };
 
 /*

@@ -24,7 +24,6 @@
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/formats/reader.h"
 
 enum {
 	SAMPLER_NAME = 16,		/* of a thread, as the kernel has it */
@@ -62,6 +61,7 @@ struct sampler_process {
 	uint32_t pid, parent_pid;
 	uint32_t origin;		/* of its events: the number of the
 					 * process that was added, or NO_ID */
+	bool is_elsewhere;		/* its paths lead to other files */
 	struct sampler_thread *threads;
 	uint64_t n_live, n_started;
 	uint64_t start_mono_ns;		/* of its program, or of sampling */
@@ -78,6 +78,7 @@ struct sampler {
 	const struct sampler_options *options;
 	struct sample_events *events;
 	struct profile *profile;	/* has the machine's modules */
+	struct sample_held *held;
 	struct module_cache *modules;
 	struct perf_machine *machine;
 	struct sample_walker *walker;
@@ -507,6 +508,9 @@ sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
 		memcpy(thread->name, parent->name, sizeof thread->name);
 		sampler_set_origin(sampler, thread->process,
 		                   parent->process->origin);
+		if (pid != parent_pid)
+			thread->process->is_elsewhere =
+			    parent->process->is_elsewhere;
 	}
 	if (pid != parent_pid)
 		thread->process->has_cpu = true;
@@ -573,6 +577,7 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 		process->start_mono_ns = sampler->now_ns;
 		process->cpu_begin_ns = process->cpu_ns;
 		process->has_cpu = true;
+		process->is_elsewhere = sample_held_is_elsewhere(pid);
 		process->n_started = 1;
 	}
 	snprintf(thread->name, sizeof thread->name, "%.*s",
@@ -602,7 +607,10 @@ sampler_module(struct sampler *sampler, struct sampler_process *process,
 	struct stat status;
 
 	memcpy(record.build_id, module->build_id, sizeof record.build_id);
-	if (record.build_id_size == 0 && module->path[0] == '/' &&
+	if (record.build_id_size == 0 && module->file_size > 0) {
+		record.file_size = module->file_size;
+		record.file_mtime_ns = module->file_mtime_ns;
+	} else if (record.build_id_size == 0 && module->path[0] == '/' &&
 	    stat(module->path, &status) == 0) {
 		record.file_size = (uint64_t)status.st_size;
 		record.file_mtime_ns = (uint64_t)status.st_mtim.tv_sec *
@@ -715,6 +723,62 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 	return 0;
 }
 
+/* ---- files that only a process can reach ---- */
+
+/*
+ * Holds the file of a mapping that the machine has already.  A module without a
+ * build-id is known by its file's size and time.
+ */
+static int
+sampler_hold(struct sampler *sampler, const struct sampler_process *process,
+             const struct memory_mapping *mapping, struct error *error)
+{
+	char path[SAMPLE_HELD_PATH];
+	const struct perf_space *space;
+	const struct perf_map *map;
+	struct module *module;
+	struct stat status;
+
+	if (!sample_held_add(sampler->held, process->pid, mapping,
+	                     process->is_elsewhere, &status, path, error))
+		return error->is_set ? -1 : 0;
+	space = perf_machine_space(sampler->machine, process->pid, error);
+	map = space != NULL ? perf_space_find(space, mapping->start) : NULL;
+	if (map == NULL || map->module == NO_MODULE)
+		return error->is_set ? -1 : 0;
+	module = &sampler->profile->modules[map->module];
+	if (module->build_id_size == 0) {
+		module->file_size = (uint64_t)status.st_size;
+		module->file_mtime_ns = (uint64_t)status.st_mtim.tv_sec *
+		    1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+	}
+	return 0;
+}
+
+/* The same for a record of the kernel, of a process with other paths. */
+static int
+sampler_hold_mapped(struct sampler *sampler, const struct perf_record *record,
+                    struct error *error)
+{
+	enum { PATH = PERF_HEADER_SIZE + 64 };	/* where the path begins */
+	const struct sampler_process *process;
+	struct memory_mapping mapping = { .build_id = "" };
+
+	if (record->size <= PATH ||
+	    (record->misc & PERF_MISC_MMAP_DATA) != 0 ||
+	    memchr(record->bytes + PATH, '\0', record->size - PATH) == NULL)
+		return 0;
+	process = sampler_find_process(sampler, (uint32_t)(perf_number_at(
+	    record->bytes + PERF_HEADER_SIZE) & UINT32_MAX));
+	if (process == NULL || !process->is_elsewhere)
+		return 0;
+	mapping.start = perf_number_at(record->bytes + PERF_HEADER_SIZE + 8);
+	mapping.limit = mapping.start +
+	    perf_number_at(record->bytes + PERF_HEADER_SIZE + 16);
+	mapping.path = (const char *)record->bytes + PATH;
+	return sampler_hold(sampler, process, &mapping, error);
+}
+
 int
 sampler_take(void *context, const struct perf_record *record,
              struct error *error)
@@ -754,7 +818,8 @@ sampler_take(void *context, const struct perf_record *record,
 	if (perf_machine_apply(sampler->machine, record, &damage) != 0 &&
 	    damage.is_out_of_memory)
 		return error_pass(error, &damage);
-	return 0;
+	return record->type == PERF_MMAP2 ?
+	    sampler_hold_mapped(sampler, record, error) : 0;
 }
 
 /* ---- processes that run already ---- */
@@ -811,10 +876,17 @@ sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
                       const struct memory_mapping *mapping,
                       struct error *error)
 {
-	const struct module *known = sampler_find_module(sampler,
-	                                                 mapping->path);
+	const struct sampler_process *process = sampler_find_process(sampler,
+	                                                             pid);
+	const bool has_moved = process->is_elsewhere ||
+	    sample_held_has_moved(mapping);
+	const struct module *known = has_moved ? NULL :
+	    sampler_find_module(sampler, mapping->path);
+	const char *path = mapping->path;
 	unsigned char id[BUILD_ID_MAX];
+	char held[SAMPLE_HELD_PATH];
 	struct elf_file file;
+	struct stat status;
 	size_t id_size = 0;
 
 	/* Most processes have the same libraries. */
@@ -822,13 +894,19 @@ sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
 		return sampler_apply_map(sampler, pid, PERF_MODE_USER, mapping,
 		                         known->build_id,
 		                         known->build_id_size, error);
-	if (mapping->path[0] == '/' &&
-	    elf_file_open(&file, mapping->path) == ELF_FILE_OPEN) {
+	if (has_moved && sample_held_add(sampler->held, pid, mapping,
+	        process->is_elsewhere, &status, held, error))
+		path = held;
+	if (error->is_set)
+		return -1;
+	if (*path == '/' && elf_file_open(&file, path) == ELF_FILE_OPEN) {
 		id_size = elf_file_build_id(&file, id);
 		elf_file_close(&file);
 	}
-	return sampler_apply_map(sampler, pid, PERF_MODE_USER, mapping, id,
-	                         id_size, error);
+	if (sampler_apply_map(sampler, pid, PERF_MODE_USER, mapping, id,
+	                      id_size, error) != 0)
+		return -1;
+	return has_moved ? sampler_hold(sampler, process, mapping, error) : 0;
 }
 
 /*
@@ -939,9 +1017,12 @@ sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
 		name[sampler_read_file(pid, path, name, SAMPLER_NAME)] = '\0';
 		name[strcspn(name, "\n")] = '\0';
 		snprintf(thread->name, sizeof thread->name, "%s", name);
-		if (++*n_new == 1 && thread->process->n_live == 1)
+		if (++*n_new == 1 && thread->process->n_live == 1) {
+			thread->process->is_elsewhere =
+			    sample_held_is_elsewhere(pid);
 			result = sampler_read_maps(sampler, pid, (pid_t)tid,
 			                           error);
+		}
 	}
 	if (directory != NULL)
 		closedir(directory);
@@ -1027,7 +1108,7 @@ struct sampler *
 sampler_new(const struct sampler_options *options, struct error *error)
 {
 	struct sampler *sampler = memory_array(1, sizeof *sampler, error);
-	const struct symbol_search search = { .root = options->symfs };
+	struct symbol_search search = { .root = options->symfs };
 	struct sample_space space;
 
 	if (sampler == NULL)
@@ -1036,7 +1117,11 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	sampler->first_fd = -1;
 	sampler->own_begin_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID);
 	sampler->profile = profile_new(error);
-	sampler->modules = module_cache_new(&search, error);
+	sampler->held = sample_held_new(error);
+	if (sampler->held != NULL) {
+		search.held = sample_held_files(sampler->held);
+		sampler->modules = module_cache_new(&search, error);
+	}
 	if (sampler->profile != NULL && sampler->modules != NULL)
 		sampler->machine = perf_machine_new(sampler->profile,
 		                                    sampler->modules, error);
@@ -1075,6 +1160,7 @@ sampler_free(struct sampler *sampler)
 	perf_machine_free(sampler->machine);
 	module_cache_free(sampler->modules);
 	profile_free(sampler->profile);
+	sample_held_free(sampler->held);
 	id_table_free(&sampler->pids);
 	id_table_free(&sampler->tids);
 	free(sampler->processes);
@@ -1230,5 +1316,7 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 	sampler->result.sees_kernel =
 	    sample_events_see_kernel(sampler->events);
 	*result = sampler->result;
+	result->held = sampler->held;
+	sampler->held = NULL;	/* and nothing is sampled any more */
 	return status;
 }

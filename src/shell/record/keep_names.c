@@ -129,12 +129,12 @@ write_new_file(int directory, const char *name,
 }
 
 int
-keep_names(int directory, bool wants_names, const char *symfs, int program,
-           struct error *error)
+keep_names(int directory, bool wants_names, const char *symfs,
+           const struct held_files *held, struct error *error)
 {
-	struct symbol_search search = { .root = symfs };
+	const struct symbol_search search = { .root = symfs, .held = held };
 	struct process_files files = { 0 };
-	char new_name[40], held[40];
+	char new_name[40];
 	int result;
 
 	if (!keep_names_is_own(directory))
@@ -142,9 +142,6 @@ keep_names(int directory, bool wants_names, const char *symfs, int program,
 		                 "or can write the directory");
 	snprintf(new_name, sizeof new_name, CPPROFDATA_NAMES_FILE ".%ld",
 	         (long)getpid());
-	snprintf(held, sizeof held, "/proc/self/fd/%d", program);
-	if (program >= 0)
-		search.held = held;
 	unlinkat(directory, new_name, 0);
 	result = keep_names_list_files(&files, directory, error);
 	if (result == 0)
@@ -196,7 +193,7 @@ keep_names_late(const char *path, const char *symfs, struct error *error)
 	    recording_names_are_missing((const char *const *)files.paths,
 	                                files.n) &&
 	    !is_at_work(directory, path, &files))
-		keep_names(directory, true, symfs, -1, &why);
+		keep_names(directory, true, symfs, NULL, &why);
 	keep_names_free_files(&files);
 	close(directory);
 	return progress_step(NULL, 0, 0, error);

@@ -307,12 +307,12 @@ bool keep_names_is_file(const char *entry);
 /*
  * Names what the recording in an open directory has sampled so far.  If
  * wants_names is false, the file only says that no names are wanted.  symfs:
- * as in read_options.  program: the program's file, open because it may have
- * been removed or replaced since, or -1.  0, or -1 with *error set and the old
- * names still there.
+ * as in read_options.  held: files that may have been removed or replaced since,
+ * as of the program, or NULL.  0, or -1 with *error set and the old names still
+ * there.
  */
-int keep_names(int directory, bool wants_names, const char *symfs, int program,
-               struct error *error);
+int keep_names(int directory, bool wants_names, const char *symfs,
+               const struct held_files *held, struct error *error);
 
 /*
  * Does the same if names are missing: the recorder was killed before it wrote

@@ -192,16 +192,22 @@ int elf_symbols_add_stubs(struct symbol_table *stubs,
 /* Where distributions install separate debug files. */
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
-/* Where to search.  The texts are borrowed. */
+/* Open files that may be modules', wherever they are, or were. */
+struct held_files {
+	const int *files;		/* [n] */
+	size_t n;
+};
+
+/* Where to search.  All is borrowed. */
 struct symbol_search {
 	const char *root;		/* searched first: a directory with a
 					 * copy of another machine's files;
 					 * NULL: none */
 	const char *debug_directory;	/* NULL: DEBUG_DIRECTORY */
-	const char *held;		/* a module's file that may have been
-					 * removed since; used only if it is
-					 * certain to be the build; NULL:
-					 * none */
+	const struct held_files *held;	/* those that may have been removed
+					 * since, or that only other processes
+					 * see; used only if they are certain
+					 * to be the build; NULL: none */
 };
 
 /* What to find.  All texts are borrowed. */
@@ -230,7 +236,7 @@ enum module_file_state {
 /*
  * Opens the module's own file.  Tries the path below the root of the search,
  * then its last component there, then the path itself if it is absolute, then
- * the held file.  (A relative path could lead to a file next to the profile,
+ * the held files.  (A relative path could lead to a file next to the profile,
  * perhaps from the same archive.)  Only with MODULE_FILE_OPEN must *file be
  * closed; else the state is that of the file that was found first.
  */

@@ -81,11 +81,29 @@ open_below_root(const struct module_file *module, const char *name,
 	return module_file_check(module, file, elf_file_open(file, path), true);
 }
 
+/* Whether one of the held files is the module's. */
+static bool
+open_held(const struct module_file *module, struct elf_file *file)
+{
+	const struct held_files *held = module->search.held;
+	bool found = false;
+
+	if (held == NULL || (module->build_id_size == 0 && module->size == 0))
+		return false;
+	for (size_t i = 0; i < held->n && !found; i++) {
+		char path[40];
+
+		snprintf(path, sizeof path, "/proc/self/fd/%d", held->files[i]);
+		found = module_file_check(module, file,
+		    elf_file_open(file, path), false) == MODULE_FILE_OPEN;
+	}
+	return found;
+}
+
 enum module_file_state
 module_file_open(const struct module_file *module, struct elf_file *file)
 {
 	const char *base = last_component(module->path);
-	const char *held = module->search.held;
 	enum module_file_state first = MODULE_FILE_MISSING, state;
 
 	if (strcmp(module->path, "[vdso]") == 0 ||
@@ -108,9 +126,7 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 	    MODULE_FILE_MISSING;
 	if (state == MODULE_FILE_OPEN)
 		return state;
-	if (held != NULL && (module->build_id_size > 0 || module->size > 0) &&
-	    module_file_check(module, file, elf_file_open(file, held), false) ==
-	    MODULE_FILE_OPEN)
+	if (open_held(module, file))
 		return MODULE_FILE_OPEN;
 	return first == MODULE_FILE_MISSING ? state : first;
 }
