@@ -64,6 +64,7 @@ libcpprof_la_SOURCES = \
 	lib/unwind/trampoline.h \
 	lib/unwind/unwind.c lib/unwind/unwinder.h \
 	\
+	$(cpython_sources) \
 	lib/python/python-layout.c lib/python/python.c lib/python/python.h \
 	\
 	lib/store/datafile.h \

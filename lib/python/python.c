@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* python.c -- reads the interpreter's frames and places them on the stack.
  *
- * python_walk reads the list from its innermost frame outwards (read_frame).
- * Each anchor that it meets is looked up among the native frames, and gives its
- * index to the Python frames read since the anchor before.  Then compare_stack
- * finds out how much of the last sample's stack is still there.
+ * python_walk reads the list from its innermost frame outwards
+ * (cpython/walk.h).  Each anchor that it meets is looked up among the native
+ * frames, and gives its index to the Python frames read since the anchor before.
+ * Then compare_stack finds out how much of the last sample's stack is still
+ * there.
  */
 #include "lib/python/python.h"
 
@@ -21,23 +22,10 @@
 #define FIRST_PYTHON_FRAMES 128
 #define MAX_PYTHON_FRAMES ((size_t)1 << 20)
 #define MAX_SIGNED 4096		/* frames in a signature */
-#define MAX_INTERPRETERS 256
-#define MAX_THREADS 65536	/* of an interpreter */
 #define MANY_THREADS 64		/* for each sample to search them in vain */
 #define SEARCH_EVERY 16		/* samples, if there are more */
-#define FRAME_SIZE 80		/* what is read of a frame, a code object and */
-#define CODE_SIZE 208		/* a string, all of which are longer */
-#define STRING_SIZE 40
-/*
- * The loop changes the list within so many bytes of its start, when it is
- * entered.
- */
-#define ENTRY_SIZE 0xb0
-/* The outermost frame, or one at the end of a signal stack, reaches so far. */
-#define LAST_FRAME_SIZE 4096
 #define NEAR_FRAMES 8	/* in which a remembered frame is looked for */
 #define AHEAD_FRAMES 4	/* that are fetched before they are needed */
-#define NOT_PLACED SIZE_MAX
 #define NO_KEY UINT_MAX
 
 /* What the functions below work on. */
@@ -46,19 +34,23 @@ struct python_reading {
 	const struct python_layout *layout;
 	struct python *python;
 	struct unwinder *unwinder;
+	uint32_t tid;
 	uint64_t state;		/* whose list is read */
 	size_t candidate;	/* remembered frames not yet passed */
 	size_t n_placed;	/* anchors that are in native frames of the loop */
-	size_t innermost;	/* native frame with an anchor; NOT_PLACED */
+	size_t innermost;	/* native frame with an anchor;
+				   PYTHON_NOT_PLACED */
 	bool is_partial;	/* the native stack is, so anchors may be lost */
 };
+
+#include "cpython/walk.h"
 
 /*
  * Memory.
  */
 
 static bool
-reserve(struct python_frames *frames, size_t n)
+python_reserve(struct python_frames *frames, size_t n)
 {
 	const size_t old = frames->capacity * sizeof *frames->frames;
 	size_t capacity = frames->capacity != 0 ? frames->capacity :
@@ -112,45 +104,12 @@ can_read(struct python *python, struct unwinder *unwinder, uint64_t at,
 	return true;
 }
 
-static uint64_t
-load(uint64_t at)
-{
-	uint64_t word;
-
-	memcpy(&word, (const void *)(uintptr_t)at, sizeof word);
-	return word;
-}
-
-static uint32_t
-load_half(uint64_t at)
-{
-	uint32_t word;
-
-	memcpy(&word, (const void *)(uintptr_t)at, sizeof word);
-	return word;
-}
-
-static unsigned
-load_byte(uint64_t at)
-{
-	return *(const volatile unsigned char *)(uintptr_t)at;
-}
-
-static bool
-read_live_word(struct python_reading *reading, uint64_t at, uint64_t *word,
+static inline const unsigned char *
+python_memory(struct python_reading *reading, uint64_t at, size_t size,
     bool is_live)
 {
-	if (at % sizeof *word != 0 || !can_read(reading->python,
-	    reading->unwinder, at, sizeof *word, is_live))
-		return false;
-	*word = load(at);
-	return true;
-}
-
-static bool
-python_read_word(struct python_reading *reading, uint64_t at, uint64_t *word)
-{
-	return read_live_word(reading, at, word, false);
+	return can_read(reading->python, reading->unwinder, at, size,
+	    is_live) ? (const unsigned char *)(uintptr_t)at : NULL;
 }
 
 /*
@@ -177,8 +136,8 @@ python_find_key(uint64_t state)
 			    memory_order_relaxed);
 }
 
-static bool
-is_state_live(uint64_t state)
+static inline bool
+python_is_state_live(uint64_t state)
 {
 	const unsigned key = atomic_load_explicit(&state_key,
 	    memory_order_relaxed);
@@ -187,64 +146,23 @@ is_state_live(uint64_t state)
 	    (uint64_t)(uintptr_t)pthread_getspecific(key) == state;
 }
 
-static bool
-is_own_state(struct python_reading *reading, uint64_t state, uint32_t tid)
+static inline bool
+python_is_thread(const struct python_reading *reading, uint64_t ident,
+    uint64_t tid)
 {
-	const struct python_layout *layout = reading->layout;
-	const bool is_live = is_state_live(state);
-	uint64_t ident, number;
-
-	return read_live_word(reading, state + layout->ident, &ident,
-	    is_live) && read_live_word(reading, state + layout->tid, &number,
-	    is_live) && ident == (uint64_t)(uintptr_t)pthread_self() &&
-	    number == tid;
-}
-
-/*
- * Looks for the thread's states in the lists of all interpreters.  Other
- * threads may change these meanwhile; a state counts only if it has this
- * thread's numbers.
- */
-static void
-find_states(struct python_reading *reading, uint32_t tid)
-{
-	const struct python_layout *layout = reading->layout;
-	struct python *python = reading->python;
-	uint64_t interpreter, state;
-	unsigned i, k;
-
-	python->n_states = 0;
-	python->n_searched = 0;
-	if (!python_read_word(reading, reading->runtime->runtime +
-	    layout->interpreters, &interpreter))
-		return;
-	for (i = 0; interpreter != 0 && i < MAX_INTERPRETERS; i++) {
-		if (!python_read_word(reading, interpreter + layout->threads, &state))
-			return;
-		for (k = 0; state != 0 && k < MAX_THREADS; k++) {
-			python->n_searched++;
-			if (python->n_states < PYTHON_MAX_STATES &&
-			    is_own_state(reading, state, tid))
-				python->states[python->n_states++] = state;
-			if (!python_read_word(reading, state + layout->next_thread,
-			    &state))
-				break;
-		}
-		if (!python_read_word(reading, interpreter +
-		    layout->next_interpreter, &interpreter))
-			return;
-	}
+	return ident == (uint64_t)(uintptr_t)pthread_self() &&
+	    tid == reading->tid;
 }
 
 /* Whether the thread has states; searches for them if those known are gone. */
 static bool
-have_states(struct python_reading *reading, uint32_t tid)
+have_states(struct python_reading *reading)
 {
 	struct python *python = reading->python;
 	unsigned i;
 
 	for (i = 0; i < python->n_states; i++)
-		if (!is_own_state(reading, python->states[i], tid))
+		if (!python_is_own_state(reading, python->states[i]))
 			break;
 	if (python->n_states > 0 && i == python->n_states) {
 		/* A thread that is about to begin has no key yet. */
@@ -256,74 +174,8 @@ have_states(struct python_reading *reading, uint32_t tid)
 	if (python->n_searched > MANY_THREADS &&
 	    python->n_misses++ % SEARCH_EVERY != 0)
 		return false;
-	find_states(reading, tid);
+	python_find_states(reading);
 	return python->n_states > 0;
-}
-
-/*
- * Code objects.
- */
-
-static uint64_t
-mix(uint64_t tag, uint64_t word)
-{
-	tag = (tag ^ word) * 0x9e3779b97f4a7c15u;
-	return tag ^ tag >> 29;
-}
-
-/*
- * The mark of a code object.  Strings that were freed are often followed by
- * others at the same address, so in 3.11, which does not number its code
- * objects, the name's hash is part of it.
- */
-static uint64_t
-load_mark(const struct python_layout *layout, uint64_t code)
-{
-	const uint64_t first = load(code + layout->mark);
-	const uint64_t mark = first ^
-	    load(code + layout->mark + sizeof first) << 1;
-
-	return layout->hash == PYTHON_NO_FIELD ? mark :
-	    mark ^ load(first + layout->hash) << 2;
-}
-
-/*
- * Whether there is a code object; fills in the frame's tag and the offset of
- * the instruction.
- */
-static bool
-python_read_code(struct python_reading *reading, struct python_frame *frame,
-    uint64_t instruction, bool is_live)
-{
-	const struct python_layout *layout = reading->layout;
-	const uint64_t code = frame->code;
-	bool has_name = true;
-	uint64_t tag, name, offset;
-
-	if (code % sizeof(uint64_t) != 0 || !can_read(reading->python,
-	    reading->unwinder, code, CODE_SIZE, is_live) ||
-	    load(code + layout->type) != reading->runtime->code_type)
-		return false;
-	name = load(code + layout->name);
-	tag = mix(name, load(code + layout->file));
-	tag = mix(tag, load(code + layout->lines));
-	tag = mix(tag, load_half(code + layout->first_line));
-	if (layout->version != PYTHON_NO_FIELD)
-		tag = mix(tag, load_half(code + layout->version));
-	if (layout->hash != PYTHON_NO_FIELD)
-		has_name = can_read(reading->python, reading->unwinder, name,
-		    STRING_SIZE, is_live);
-	if (layout->hash != PYTHON_NO_FIELD && has_name)
-		tag = mix(tag, load(name + layout->hash));
-	frame->tag = tag;
-	frame->mark = has_name ? load_mark(layout, code) : 0;
-	frame->probed = reading->python->n_walks;
-	offset = instruction - (code + layout->instructions) +
-	    CPPROFDATA_BEFORE_CODE;
-	frame->offset = offset <= 2 * load(code + layout->units) &&
-	    offset < CPPROFDATA_NO_INSTRUCTION ? (uint32_t)offset :
-	    CPPROFDATA_NO_INSTRUCTION;
-	return true;
 }
 
 /*
@@ -356,12 +208,18 @@ find_same(struct python_reading *reading, uint64_t at)
 	return NULL;
 }
 
-/*
- * Whether a frame is as it was in the last sample; fills in what is known of its
- * code object then.
- */
+/* The mark of a code object whose memory was probed. */
+static inline uint64_t
+mark_now(const struct python_layout *layout, uint64_t at)
+{
+	const unsigned char *code = (const unsigned char *)(uintptr_t)at;
+
+	return python_mark(layout, code, (const unsigned char *)(uintptr_t)
+	    python_word(code + layout->mark));
+}
+
 static bool
-is_as_before(struct python_reading *reading, struct python_frame *frame,
+python_is_as_before(struct python_reading *reading, struct python_frame *frame,
     uint64_t instruction)
 {
 	const struct python_layout *layout = reading->layout;
@@ -371,7 +229,7 @@ is_as_before(struct python_reading *reading, struct python_frame *frame,
 	    (frame->code + layout->instructions) + CPPROFDATA_BEFORE_CODE !=
 	    same->offset || reading->python->n_walks - same->probed >=
 	    PYTHON_PROBE_EVERY || same->mark == 0 ||
-	    load_mark(layout, frame->code) != same->mark)
+	    mark_now(layout, frame->code) != same->mark)
 		return false;
 	frame->tag = same->tag;
 	frame->mark = same->mark;
@@ -381,240 +239,48 @@ is_as_before(struct python_reading *reading, struct python_frame *frame,
 }
 
 /*
- * The list of frames.
+ * The place on the stack.
  */
 
-static bool
-python_is_loop(const struct python_runtime *runtime, uint64_t address)
+static inline size_t
+python_n_native(const struct python_reading *reading)
 {
-	return address - runtime->loop < runtime->loop_end - runtime->loop;
+	return reading->unwinder->stack.n;
 }
 
-/* Whether native frame i contains an address of its stack. */
-static bool
-frame_contains(const struct unwinder *unwinder, size_t i, uint64_t at)
+static inline uint64_t
+python_native_sp(const struct python_reading *reading, size_t i)
 {
-	const struct walked_frame *frame = &unwinder->stack.frames[i];
-
-	if (at < frame->sp)
-		return false;
-	/* The caller may be on another stack. */
-	if (i == 0 || frame[-1].sp <= frame->sp)
-		return at - frame->sp < LAST_FRAME_SIZE;
-	return at < frame[-1].sp;
+	return reading->unwinder->stack.frames[i].sp;
 }
 
-/* The native frame that contains an anchor, or NOT_PLACED. */
-static size_t
-find_native(const struct unwinder *unwinder, uint64_t anchor)
+static inline uint64_t
+python_native_address(const struct python_reading *reading, size_t i)
 {
-	const struct walked_frame *frames = unwinder->stack.frames;
-	size_t low = 0, high = unwinder->stack.n, i;
-
-	/* On one stack, sp falls from the outermost frame inwards. */
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (frames[middle].sp > anchor)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < unwinder->stack.n && frame_contains(unwinder, low, anchor))
-		return low;
-	for (i = unwinder->stack.n; i > 0; i--)
-		if (frame_contains(unwinder, i - 1, anchor))
-			return i - 1;
-	return NOT_PLACED;
+	return reading->unwinder->stack.frames[i].address;
 }
 
-/*
- * Gives the frames from `from` on the native frame of their anchor.  False if
- * there is none.
- */
 static bool
-place_frames(struct python_reading *reading, size_t from, uint64_t anchor)
+python_place(struct python_reading *reading, size_t from, uint64_t anchor)
 {
-	const struct unwinder *unwinder = reading->unwinder;
 	struct python_frames *fresh = &reading->python->fresh;
-	const size_t native = find_native(unwinder, anchor);
+	const size_t native = python_note_native(reading, anchor);
 	size_t i;
 
-	if (native == NOT_PLACED)
+	if (native == PYTHON_NOT_PLACED)
 		return false;
-	if (reading->innermost == NOT_PLACED || native > reading->innermost)
-		reading->innermost = native;
-	reading->n_placed += python_is_loop(reading->runtime,
-	    unwinder->stack.frames[native].address);
 	for (i = from; i < fresh->n; i++)
 		fresh->frames[i].native = (uint32_t)native;
 	return true;
 }
 
-/*
- * Whether the frame that the list begins with is in use, and with it its code
- * object.  3.11 frees a frame before it takes it off the list.  The frame is in
- * the newest chunk of the thread's stack of frames then, or was, and its stack
- * pointer is set.
- */
+/* Whether the innermost native frame has just been entered. */
 static bool
-is_first_live(struct python_reading *reading, uint64_t at)
+is_being_entered(const struct python_reading *reading)
 {
-	const struct python_layout *layout = reading->layout;
-	uint64_t chunk, size;
-
-	if (layout->is_entry == PYTHON_NO_FIELD)
-		return true;
-	return read_live_word(reading, reading->state + layout->chunk, &chunk,
-	    true) && read_live_word(reading, chunk + layout->chunk_size,
-	    &size, true) && at - chunk < size && can_read(reading->python,
-	    reading->unwinder, at, FRAME_SIZE, true) &&
-	    load_half(at + layout->stack_pointer) == UINT32_MAX;
-}
-
-/*
- * Reads a frame of the list; *next is the one further out.  The innermost one
- * may be about to be freed: then frame->code is 0, as it is for an entry frame,
- * which runs no code.
- */
-static bool
-read_frame(struct python_reading *reading, uint64_t at, bool is_innermost,
-    struct python_frame *frame, bool *is_entry, uint64_t *next)
-{
-	const struct python_layout *layout = reading->layout;
-	const bool has_entry_frames = layout->is_entry == PYTHON_NO_FIELD;
-	const bool is_live = !is_innermost || is_first_live(reading, at);
-
-	if (at % sizeof at != 0 || !can_read(reading->python,
-	    reading->unwinder, at, FRAME_SIZE, is_live))
-		return false;
-	*next = load(at + layout->previous);
-	*is_entry = has_entry_frames ?
-	    load_byte(at + layout->owner) == layout->entry_owner :
-	    load_byte(at + layout->is_entry) != 0;
-	frame->frame = at;
-	frame->code = 0;
-	if (*is_entry && has_entry_frames)
-		return true;
-	frame->code = load(at + layout->code);
-	if (is_live && !is_innermost && is_as_before(reading, frame,
-	    load(at + layout->instruction)))
-		return true;
-	if (python_read_code(reading, frame, load(at + layout->instruction),
-	    is_live))
-		return true;
-	frame->code = 0;
-	return is_innermost;
-}
-
-/* Reads the next frame of the list into python->fresh. */
-static bool
-add_frame(struct python_reading *reading, uint64_t at, bool is_innermost,
-    bool *is_entry, uint64_t *next)
-{
-	struct python_frames *fresh = &reading->python->fresh;
-
-	if (!reserve(fresh, fresh->n + 1) || !read_frame(reading, at,
-	    is_innermost, &fresh->frames[fresh->n], is_entry, next))
-		return false;
-	fresh->n += fresh->frames[fresh->n].code != 0;
-	return true;
-}
-
-/* Reads the frames of a state in 3.11, group by group. */
-static bool
-read_cframes(struct python_reading *reading, uint64_t cframe)
-{
-	const struct python_layout *layout = reading->layout;
-	struct python_frames *fresh = &reading->python->fresh;
-	const bool is_live = is_state_live(reading->state);
-	bool is_innermost = true, is_entry;
-	uint64_t previous, frame, outer;
-	size_t from;
-
-	for (;; cframe = previous) {
-		if (!read_live_word(reading, cframe + layout->cframe_previous,
-		    &previous, is_live) || !read_live_word(reading, cframe +
-		    layout->cframe_current, &frame, is_live))
-			return false;
-		if (previous == 0)
-			return frame == 0;
-		from = fresh->n;
-		do {
-			if (frame == 0 || !add_frame(reading, frame,
-			    is_innermost, &is_entry, &outer))
-				return false;
-			is_innermost = false;
-			frame = outer;
-		} while (!is_entry);
-		/* The list goes on where the outer loop is. */
-		if (!read_live_word(reading, previous + layout->cframe_current,
-		    &outer, is_live) || outer != frame)
-			return false;
-		if (!place_frames(reading, from, cframe)) {
-			fresh->n = from;
-			return reading->is_partial;
-		}
-	}
-}
-
-/* The same from 3.12 on. */
-static bool
-read_frames(struct python_reading *reading, uint64_t frame)
-{
-	struct python_frames *fresh = &reading->python->fresh;
-	bool is_innermost = true, is_entry = true;
-	size_t from = fresh->n;
-	uint64_t outer;
-
-	for (; frame != 0; frame = outer, is_innermost = false) {
-		if (!add_frame(reading, frame, is_innermost, &is_entry,
-		    &outer))
-			return false;
-		if (!is_entry)
-			continue;
-		if (!place_frames(reading, from, frame)) {
-			fresh->n = from;
-			return reading->is_partial;
-		}
-		from = fresh->n;
-	}
-	return is_entry;
-}
-
-/* The frame that a state's list begins with. */
-static bool
-read_start(struct python_reading *reading, uint64_t state, uint64_t *start)
-{
-	const struct python_layout *layout = reading->layout;
-
-	if (!read_live_word(reading, state + layout->current, start,
-	    is_state_live(state)))
-		return false;
-	if (layout->cframe_current == PYTHON_NO_FIELD ||
-	    layout->is_entry != PYTHON_NO_FIELD)
-		return true;
-	return *start == 0 || read_live_word(reading, *start +
-	    layout->cframe_current, start, is_state_live(state));
-}
-
-/*
- * Whether the innermost native frame has just been entered, and its structures
- * are not complete.
- */
-static bool
-is_being_entered(const struct python_reading *reading, uint64_t state)
-{
-	const struct unwinder *unwinder = reading->unwinder;
-	const size_t n = unwinder->stack.n;
-	const struct walked_frame *frame = &unwinder->stack.frames[n - 1];
-	uint64_t current;
-
-	if (frame->address - reading->runtime->loop >= ENTRY_SIZE)
-		return false;
-	current = load(state + reading->layout->current);
-	return frame_contains(unwinder, n - 1, current) || (n > 1 &&
-	    reading->innermost == n - 1);
+	return python_is_being_entered(reading,
+	    python_word((const unsigned char *)(uintptr_t)
+	    (reading->state + reading->layout->current)));
 }
 
 static enum python_result
@@ -629,38 +295,18 @@ read_states(struct python_reading *reading)
 	python->fresh.n = 0;
 	for (i = 0; i < python->n_states; i++) {
 		reading->state = python->states[i];
-		if (!read_start(reading, python->states[i], &start))
+		if (!python_read_start(reading, python->states[i], &start))
 			return PYTHON_UNKNOWN;
 		if (start == 0)
 			continue;
-		if (!(has_cframes ? read_cframes(reading, start) :
-		    read_frames(reading, start)))
-			return is_being_entered(reading, python->states[i]) ?
+		if (!(has_cframes ? python_read_cframes(reading, start) :
+		    python_read_frames(reading, start)))
+			return is_being_entered(reading) ?
 			    PYTHON_BUSY : PYTHON_UNKNOWN;
-		if (is_being_entered(reading, python->states[i]))
+		if (is_being_entered(reading))
 			return PYTHON_BUSY;
 	}
 	return PYTHON_FOUND;
-}
-
-/*
- * Several states: the frames of one may stand between those of another.  Sorts
- * them by their native frames, innermost first.
- */
-static void
-sort_frames(struct python_frames *fresh)
-{
-	struct python_frame *frames = fresh->frames, moved;
-	size_t i, k;
-
-	for (i = 1; i < fresh->n; i++) {
-		if (frames[i].native <= frames[i - 1].native)
-			continue;
-		moved = frames[i];
-		for (k = i; k > 0 && frames[k - 1].native < moved.native; k--)
-			frames[k] = frames[k - 1];
-		frames[k] = moved;
-	}
 }
 
 static bool
@@ -678,7 +324,7 @@ compare_stack(struct python *python)
 	struct python_frame *new;
 	size_t i, n = fresh->n;
 
-	if (!reserve(stack, n))
+	if (!python_reserve(stack, n))
 		return false;
 	new = &fresh->frames[n];
 	for (i = 0; i < n && i < stack->n; i++) {
@@ -723,33 +369,20 @@ count_loops(const struct python_reading *reading, size_t *last)
 	return count;
 }
 
-/* Whether the loops are as many as the anchors found in them. */
-static bool
-loops_fit(const struct python_reading *reading, size_t n_loops, size_t last)
+static enum python_result
+read_all(struct python_reading *reading, size_t n_loops, size_t last)
 {
 	const struct unwinder *unwinder = reading->unwinder;
-
-	/* One that is entered, or about to return, has no anchor in the list. */
-	return n_loops == reading->n_placed ||
-	    (n_loops == reading->n_placed + 1 &&
-	    last + 1 == unwinder->stack.n &&
-	    (unwinder->stack.frames[last].flags & FRAME_EXACT) != 0 &&
-	    (reading->innermost == NOT_PLACED || reading->innermost < last));
-}
-
-static enum python_result
-read_all(struct python_reading *reading, uint32_t tid, size_t n_loops,
-    size_t last)
-{
 	enum python_result result = PYTHON_FOUND;
 
 	reading->python->fresh.n = 0;
 	reading->candidate = reading->python->stack.n;
 	reading->n_placed = 0;
-	reading->innermost = NOT_PLACED;
-	if (have_states(reading, tid))
+	reading->innermost = PYTHON_NOT_PLACED;
+	if (have_states(reading))
 		result = read_states(reading);
-	return result == PYTHON_FOUND && !loops_fit(reading, n_loops, last) ?
+	return result == PYTHON_FOUND && !python_loops_fit(reading, n_loops,
+	    last, (unwinder->stack.frames[last].flags & FRAME_EXACT) != 0) ?
 	    PYTHON_UNKNOWN : result;
 }
 
@@ -761,6 +394,7 @@ python_walk(struct python *python, struct unwinder *unwinder, uint32_t tid,
 		.runtime = python_runtime(),
 		.python = python,
 		.unwinder = unwinder,
+		.tid = tid,
 		.is_partial = unwinder->end != UNWIND_COMPLETE,
 	};
 	enum python_result result;
@@ -773,18 +407,18 @@ python_walk(struct python *python, struct unwinder *unwinder, uint32_t tid,
 	reading.layout = &reading.runtime->layout;
 	python->n_walks++;
 	n_loops = count_loops(&reading, innermost);
-	result = read_all(&reading, tid, n_loops, *innermost);
+	result = read_all(&reading, n_loops, *innermost);
 	if (result == PYTHON_UNKNOWN && python->n_states > 0) {
 		/* The thread may be in an interpreter that is new to it. */
 		python->n_states = 0;
-		result = read_all(&reading, tid, n_loops, *innermost);
+		result = read_all(&reading, n_loops, *innermost);
 	}
 	if (result == PYTHON_UNKNOWN && n_loops == 0)
 		return PYTHON_NONE;
 	if (result != PYTHON_FOUND)
 		return result;
 	if (python->n_states > 1)
-		sort_frames(&python->fresh);
+		python_sort_frames(&python->fresh);
 	return compare_stack(python) ? PYTHON_FOUND : PYTHON_UNKNOWN;
 }
 
@@ -796,6 +430,7 @@ python_signature(struct python *python, struct unwinder *unwinder,
 		.runtime = python_runtime(),
 		.python = python,
 		.unwinder = unwinder,
+		.tid = tid,
 	};
 	struct python_frame frame;
 	uint64_t at, next;
@@ -809,26 +444,26 @@ python_signature(struct python *python, struct unwinder *unwinder,
 		return false;
 	reading.layout = &reading.runtime->layout;
 	python->n_walks++;
-	if (!have_states(&reading, tid))
+	if (!have_states(&reading))
 		return true;
 	for (i = 0; i < python->n_states; i++) {
 		reading.state = python->states[i];
-		if (!read_start(&reading, python->states[i], &at))
+		if (!python_read_start(&reading, python->states[i], &at))
 			return false;
 		if (reading.layout->is_entry != PYTHON_NO_FIELD &&
-		    !python_read_word(&reading, at + reading.layout->cframe_current,
-		    &at))
+		    !python_read_word(&reading, at +
+		    reading.layout->cframe_current, &at, false))
 			return false;
 		for (; at != 0; at = next) {
-			if (n == MAX_SIGNED || !read_frame(&reading, at,
-			    n == 0, &frame, &is_entry, &next))
+			if (n == MAX_SIGNED || !python_read_frame(&reading,
+			    at, n == 0, &frame, &is_entry, &next))
 				return false;
 			n++;
-			*signature = mix(*signature, at);
+			*signature = python_mix(*signature, at);
 			if (frame.code == 0)
 				continue;
-			*signature = mix(*signature, frame.tag);
-			*signature = mix(*signature, frame.offset);
+			*signature = python_mix(*signature, frame.tag);
+			*signature = python_mix(*signature, frame.offset);
 		}
 	}
 	return true;
@@ -838,92 +473,37 @@ python_signature(struct python *python, struct unwinder *unwinder,
  * What the file says of a code object.
  */
 
+/* What the functions that read strings and code objects work on. */
+static bool
+begin_reading(struct python_reading *reading, struct python *python,
+    struct unwinder *unwinder)
+{
+	*reading = (struct python_reading){ .runtime = python_runtime(),
+		.python = python, .unwinder = unwinder };
+	if (reading->runtime == NULL)
+		return false;
+	reading->layout = &reading->runtime->layout;
+	return true;
+}
+
 bool
 python_describe(struct python *python, struct unwinder *unwinder,
     const struct python_frame *frame, struct python_code *code)
 {
-	const struct python_runtime *runtime = python_runtime();
-	const struct python_layout *layout = &runtime->layout;
-	uint64_t lines;
+	struct python_reading reading;
 
-	if (runtime == NULL || !can_read(python, unwinder, frame->code,
-	    CODE_SIZE, false) ||
-	    load(frame->code + layout->type) != runtime->code_type)
-		return false;
-	*code = (struct python_code){
-		.name = load(frame->code + layout->name),
-		.file = load(frame->code + layout->file),
-		.first_line = load_half(frame->code + layout->first_line),
-	};
-	lines = load(frame->code + layout->lines);
-	if (!can_read(python, unwinder, lines, layout->bytes, false))
-		return true;
-	code->lines = lines + layout->bytes;
-	code->lines_size = load(lines + layout->size);
-	if (code->lines_size > PYTHON_MAX_LINES || !can_read(python, unwinder,
-	    code->lines, code->lines_size, false))
-		code->lines_size = 0;
-	return true;
-}
-
-/* Writes a character as UTF-8, at most 4 bytes; returns how many. */
-static size_t
-put_character(unsigned char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		to[0] = (unsigned char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (unsigned char)(0xc0 | c >> 6);
-		to[1] = (unsigned char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (unsigned char)(0xe0 | c >> 12);
-		to[1] = (unsigned char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (unsigned char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (unsigned char)(0xf0 | (c >> 18 & 7));
-	to[1] = (unsigned char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (unsigned char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (unsigned char)(0x80 | (c & 0x3f));
-	return 4;
+	return begin_reading(&reading, python, unwinder) &&
+	    python_read_description(&reading, frame->code, code);
 }
 
 size_t
 python_copy_text(struct python *python, struct unwinder *unwinder,
     uint64_t string, char *text, size_t size)
 {
-	const struct python_runtime *runtime = python_runtime();
-	const struct python_layout *layout = &runtime->layout;
-	uint64_t length, at, i;
-	uint32_t state, kind;
-	size_t n = 0;
+	struct python_reading reading;
 
-	if (runtime == NULL || string % sizeof string != 0 ||
-	    !can_read(python, unwinder, string, layout->compact, false))
-		return SIZE_MAX;
-	length = load(string + layout->length);
-	state = load_half(string + layout->state) >> layout->kind_shift;
-	kind = state & 7;
-	/* A character of 1, 2 or 4 bytes; bit 3: compact; bit 4: ASCII. */
-	if ((kind != 1 && kind != 2 && kind != 4) || (state & 8) == 0)
-		return SIZE_MAX;
-	if (length > size)
-		length = size;
-	at = string + ((state & 16) != 0 ? layout->ascii : layout->compact);
-	if (!can_read(python, unwinder, at, length * kind, false))
-		return SIZE_MAX;
-	for (i = 0; i < length && n + 5 <= size; i++, at += kind) {
-		uint32_t c = 0;
-
-		memcpy(&c, (const void *)(uintptr_t)at, kind);
-		n += put_character((unsigned char *)text + n, c);
-	}
-	text[n] = '\0';
-	return n;
+	return begin_reading(&reading, python, unwinder) ?
+	    python_read_text(&reading, string, text, size) : SIZE_MAX;
 }
 
 uint64_t

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* python.h -- the frames of CPython's interpreter on a sampled stack.
  *
- * CPython 3.11 and later run many Python frames in one native frame, that of
- * the evaluation loop, and keep them in a list of their own.  The list and the
- * native stack are put together by addresses, never by guess: in each native
- * frame of the loop lies a structure, the anchor, that the list names, and the
- * Python frames of that native frame are those up to the anchor.  In 3.11 this
- * is the loop's _PyCFrame, from 3.12 on its entry frame.
- *
- *	native stack			the thread's list, innermost first
- *	  loop	[ anchor B ]	<--	g, f, entry frame B
- *	  sort
- *	  loop	[ anchor A ]	<--	main, <module>, entry frame A
- *	  main
- *
- * If the two do not fit together, the Python frames are unknown.
+ * How the list is put together with the native stack, cpython/walk.h explains.
  *
  * Nothing of the interpreter is called, no lock is taken, and nothing is
  * changed.  All memory is probed before it is read (lib/base/readable.h), which
@@ -22,10 +9,6 @@
  * use cannot be freed meanwhile, because this is their thread: a page where they
  * lie is probed again after PYTHON_PROBE_EVERY samples.  What may just have been
  * freed is probed each time.
- *
- * Where the fields are is known for 3.11 and 3.12.  From 3.13 on the
- * interpreter has a table of that, _Py_DebugOffsets, at the start of
- * _PyRuntime.
  *
  * All functions: async-signal-safe, on the thread, unless stated otherwise.
  */
@@ -36,12 +19,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpython/layout.h"
 #include "lib/unwind/unwinder.h"
 
 #define PYTHON_PROBE_EVERY 1024		/* samples */
 #define PYTHON_MAX_STATES 4		/* of one thread, one for each
 					   interpreter that it has run in */
-#define PYTHON_MAX_LINES ((uint64_t)1 << 20)	/* bytes of a line table */
 #define PYTHON_N_PAGES 512		/* whose probe is remembered */
 
 struct python_frame {
@@ -87,14 +70,6 @@ struct python {
 	size_t n_counted;	/* native frames whose `loops` are set */
 	uint64_t n_walks;
 	uint64_t pages[PYTHON_N_PAGES];	/* page | walk, modulo a page */
-};
-
-/* What the collector has of a code object, in the interpreter's memory. */
-struct python_code {
-	uint64_t name, file;	/* strings of the interpreter */
-	uint64_t lines;		/* the first byte of the line table */
-	uint64_t lines_size;
-	uint32_t first_line;
 };
 
 /*
@@ -147,44 +122,6 @@ python_begin(struct python *python)
 }
 
 /* ---- python-layout.c ---- */
-
-/*
- * Where an interpreter has what; offsets in bytes.  PYTHON_NO_FIELD: it has no
- * such field.
- */
-#define PYTHON_NO_FIELD UINT32_MAX
-
-struct python_layout {
-	uint32_t interpreters;		/* of the runtime: the first one */
-	uint32_t next_interpreter, threads;	/* of an interpreter */
-	uint32_t next_thread, ident, tid;	/* of a thread state */
-	uint32_t current;	/* of a thread state: its frame, or the
-				   _PyCFrame that has it */
-	uint32_t cframe_current, cframe_previous;	/* of a _PyCFrame */
-	uint32_t code, previous, instruction, owner;	/* of a frame */
-	uint32_t is_entry;	/* of a frame in 3.11; and what says whether
-				   the frame is in use: */
-	uint32_t stack_pointer;		/* of a frame */
-	uint32_t chunk;		/* of a thread state: memory for frames, */
-	uint32_t chunk_size;	/* its size */
-	uint32_t entry_owner;	/* `owner` of entry frames */
-	uint32_t type;		/* of any object */
-	uint32_t units;		/* of a code object: how long its code is, */
-	uint32_t first_line, version, file, name, lines, instructions;
-	uint32_t length, state, ascii, compact;	/* of a string */
-	uint32_t kind_shift;	/* of its state */
-	uint32_t mark;		/* of a code object: two words that hardly any
-				   other has; in 3.11 the first is its name */
-	uint32_t hash;		/* of a string, if code has no version */
-	uint32_t size, bytes;	/* of a bytes object */
-};
-
-struct python_runtime {
-	const void *map;	/* the loader's, of its module */
-	uint64_t runtime, code_type;	/* _PyRuntime, PyCode_Type */
-	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault */
-	struct python_layout layout;
-};
 
 /*
  * The interpreter that the process has loaded; NULL: none that is known.

@@ -226,8 +226,7 @@ enter_function(struct thread *thread, const struct python_frame *frame)
 	file_hash = function_hash(0xcbf29ce484222325u, file, n_file + 1);
 	hash = function_hash(file_hash, name, n_name + 1);
 	hash = function_hash(hash, &code.first_line, sizeof code.first_line);
-	hash = function_hash(hash, (const void *)(uintptr_t)code.lines,
-	    code.lines_size) | 1;
+	hash = function_hash(hash, code.lines, code.lines_size) | 1;
 	contents = seek_contents(hash);
 	if (contents == NULL)
 		return 0;
@@ -240,8 +239,7 @@ enter_function(struct thread *thread, const struct python_frame *frame)
 	function.file = last_file.file;
 	function.name = datafile_add_string(name, n_name + 1, NULL);
 	function.first_line = code.first_line;
-	function.lines = add_lines((const void *)(uintptr_t)code.lines,
-	    code.lines_size);
+	function.lines = add_lines(code.lines, code.lines_size);
 	if (function.lines != 0)
 		function.lines_size = (uint32_t)code.lines_size;
 	contents->number = add_record(&function);

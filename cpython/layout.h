@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* layout.h -- where CPython 3.11 to 3.13 have what; offsets in bytes.
+ *
+ * Within a minor version the fields that are used here have not moved.  From
+ * 3.13 on the interpreter has a table of them, _Py_DebugOffsets, at the start of
+ * _PyRuntime.
+ *
+ * All functions: async-signal-safe, any thread.
+ */
+#ifndef CPPROF_CPYTHON_LAYOUT_H
+#define CPPROF_CPYTHON_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PYTHON_NO_FIELD UINT32_MAX	/* it has no such field */
+
+struct python_layout {
+	uint32_t interpreters;		/* of the runtime: the first one */
+	uint32_t next_interpreter, threads;	/* of an interpreter */
+	uint32_t next_thread, ident, tid;	/* of a thread state */
+	uint32_t current;	/* of a thread state: its frame, or the
+				   _PyCFrame that has it */
+	uint32_t cframe_current, cframe_previous;	/* of a _PyCFrame */
+	uint32_t code, previous, instruction, owner;	/* of a frame */
+	uint32_t is_entry;	/* of a frame in 3.11; and what says whether
+				   the frame is in use: */
+	uint32_t stack_pointer;		/* of a frame */
+	uint32_t chunk;		/* of a thread state: memory for frames, */
+	uint32_t chunk_size;	/* its size */
+	uint32_t entry_owner;	/* `owner` of entry frames */
+	uint32_t type;		/* of any object */
+	uint32_t units;		/* of a code object: how long its code is, */
+	uint32_t first_line, version, file, name, lines, instructions;
+	uint32_t length, state, ascii, compact;	/* of a string */
+	uint32_t kind_shift;	/* of its state */
+	uint32_t mark;		/* of a code object: two words that hardly any
+				   other has; in 3.11 the first is its name */
+	uint32_t hash;		/* of a string, if code has no version */
+	uint32_t size, bytes;	/* of a bytes object */
+};
+
+/* An interpreter in a process. */
+struct python_runtime {
+	const void *map;	/* the loader's, of its module; unused outside */
+	uint64_t runtime, code_type;	/* _PyRuntime, PyCode_Type */
+	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault */
+	struct python_layout layout;
+};
+
+/* Bytes at the start of _PyRuntime that the layout may depend on. */
+#define PYTHON_TABLE_SIZE 576
+
+/*
+ * The layout of a version, as Py_Version has it.  table[PYTHON_TABLE_SIZE]: the
+ * start of _PyRuntime, not read before 3.13; aligned.  False: it is not known.
+ */
+bool python_layout_find(uint32_t version, const void *table,
+    struct python_layout *layout);
+
+#define PYTHON_MAX_LINES ((uint64_t)1 << 20)	/* bytes of a line table */
+
+/* What a code object says. */
+struct python_code {
+	uint64_t name, file;	/* strings of the interpreter */
+	const unsigned char *lines;	/* the line table; NULL: none */
+	uint64_t lines_size;
+	uint32_t first_line;
+};
+
+/*
+ * Writes a character as UTF-8 to to[4]; returns how many bytes.
+ */
+size_t python_put_character(unsigned char *to, uint32_t character);
+
+#endif

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# cpython/ is compiled into the program and into the collector.
+EXTRA_DIST += cpython/COPYING
+cpython_sources = cpython/layout.c cpython/layout.h \
+	cpython/walk.h
+
+libcore_a_SOURCES += $(cpython_sources)

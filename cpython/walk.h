@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+/* walk.h -- the walk along CPython's list of frames, and its place on the stack.
+ *
+ * CPython 3.11 and later run many Python frames in one native frame, that of
+ * the evaluation loop, and keep them in a list of their own.  The list and the
+ * native stack are put together by addresses, never by guess: in each native
+ * frame of the loop lies a structure, the anchor, that the list names, and the
+ * Python frames of that native frame are those up to the anchor.  In 3.11 this
+ * is the loop's _PyCFrame, from 3.12 on its entry frame.
+ *
+ *	native stack			the thread's list, innermost first
+ *	  loop	[ anchor B ]	<--	g, f, entry frame B
+ *	  sort
+ *	  loop	[ anchor A ]	<--	main, <module>, entry frame A
+ *	  main
+ *
+ * If the two do not fit together, the Python frames are unknown.
+ *
+ * This is code of two files: that of the collector, which reads its own memory,
+ * and that of the sampler outside, which reads another process's.  Each includes
+ * this header once, after lib/cpprofdata.h and these definitions:
+ *
+ *	struct python_frame	has frame, code, tag, mark, probed, offset and
+ *				native, as lib/python/python.h explains them
+ *	struct python_frames	an array of frames: frames, n
+ *	struct python		has fresh, the frames of this walk; states and
+ *				n_states of PYTHON_MAX_STATES; n_searched,
+ *				n_walks
+ *	struct python_reading	has runtime, layout, python, and what else the
+ *				functions declared below need; state: whose
+ *				list is read; n_placed, innermost, is_partial
+ *
+ * Async-signal-safe, if the includer's functions are.
+ */
+#ifndef CPPROF_CPYTHON_WALK_H
+#define CPPROF_CPYTHON_WALK_H
+
+#include <string.h>
+
+#include "cpython/layout.h"
+
+#define PYTHON_MAX_INTERPRETERS 256
+#define PYTHON_MAX_THREADS 65536	/* of an interpreter */
+#define PYTHON_FRAME_SIZE 80	/* what is read of a frame, a code object and */
+#define PYTHON_CODE_SIZE 208	/* a string, all of which are longer */
+#define PYTHON_STRING_SIZE 40
+/*
+ * The loop changes the list within so many bytes of its start, when it is
+ * entered.
+ */
+#define PYTHON_ENTRY_SIZE 0xb0
+/* The outermost frame, or one at the end of a signal stack, reaches so far. */
+#define PYTHON_LAST_FRAME_SIZE 4096
+#define PYTHON_NOT_PLACED SIZE_MAX
+
+/* ---- the includer's ---- */
+
+/*
+ * The bytes at an address of the interpreter's process; NULL: they cannot be
+ * read.  is_live: they are of something in use, which cannot be freed meanwhile.
+ */
+static inline const unsigned char *python_memory(
+    struct python_reading *reading, uint64_t at, size_t size, bool is_live);
+
+/* Whether a thread state is known to be in use. */
+static inline bool python_is_state_live(uint64_t state);
+
+/* Whether the numbers in a thread state are those of the thread. */
+static inline bool python_is_thread(const struct python_reading *reading,
+    uint64_t ident, uint64_t tid);
+
+/* Makes room for n frames; false: there is no memory. */
+static bool python_reserve(struct python_frames *frames, size_t n);
+
+/*
+ * Whether a frame is as it was in the last sample; fills in what is known of its
+ * code object then.
+ */
+static bool python_is_as_before(struct python_reading *reading,
+    struct python_frame *frame, uint64_t instruction);
+
+/*
+ * Gives the frames from `from` on the native frame of their anchor.  False if
+ * there is none.
+ */
+static bool python_place(struct python_reading *reading, size_t from,
+    uint64_t anchor);
+
+/* The native frames, outermost first. */
+static inline size_t python_n_native(const struct python_reading *reading);
+static inline uint64_t python_native_sp(const struct python_reading *reading,
+    size_t i);
+static inline uint64_t python_native_address(
+    const struct python_reading *reading, size_t i);
+
+/* ---- memory ---- */
+
+static inline uint64_t
+python_word(const unsigned char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof word);
+	return word;
+}
+
+static inline uint32_t
+python_half(const unsigned char *at)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof word);
+	return word;
+}
+
+static bool
+python_read_word(struct python_reading *reading, uint64_t at, uint64_t *word,
+    bool is_live)
+{
+	const unsigned char *bytes = at % sizeof *word != 0 ? NULL :
+	    python_memory(reading, at, sizeof *word, is_live);
+
+	if (bytes == NULL)
+		return false;
+	*word = python_word(bytes);
+	return true;
+}
+
+/* ---- the thread's states ---- */
+
+static bool
+python_is_own_state(struct python_reading *reading, uint64_t state)
+{
+	const struct python_layout *layout = reading->layout;
+	const bool is_live = python_is_state_live(state);
+	uint64_t ident, tid;
+
+	return python_read_word(reading, state + layout->ident, &ident,
+	    is_live) && python_read_word(reading, state + layout->tid, &tid,
+	    is_live) && python_is_thread(reading, ident, tid);
+}
+
+/*
+ * Looks for the thread's states in the lists of all interpreters.  Other
+ * threads may change these meanwhile; a state counts only if it has this
+ * thread's numbers.
+ */
+static void
+python_find_states(struct python_reading *reading)
+{
+	const struct python_layout *layout = reading->layout;
+	struct python *python = reading->python;
+	uint64_t interpreter, state;
+	unsigned i, k;
+
+	python->n_states = 0;
+	python->n_searched = 0;
+	if (!python_read_word(reading, reading->runtime->runtime +
+	    layout->interpreters, &interpreter, false))
+		return;
+	for (i = 0; interpreter != 0 && i < PYTHON_MAX_INTERPRETERS; i++) {
+		if (!python_read_word(reading, interpreter + layout->threads,
+		    &state, false))
+			return;
+		for (k = 0; state != 0 && k < PYTHON_MAX_THREADS; k++) {
+			python->n_searched++;
+			if (python->n_states < PYTHON_MAX_STATES &&
+			    python_is_own_state(reading, state))
+				python->states[python->n_states++] = state;
+			if (!python_read_word(reading, state +
+			    layout->next_thread, &state, false))
+				break;
+		}
+		if (!python_read_word(reading, interpreter +
+		    layout->next_interpreter, &interpreter, false))
+			return;
+	}
+}
+
+/* ---- code objects ---- */
+
+static uint64_t
+python_mix(uint64_t tag, uint64_t word)
+{
+	tag = (tag ^ word) * 0x9e3779b97f4a7c15u;
+	return tag ^ tag >> 29;
+}
+
+/*
+ * The mark of a code object.  Strings that were freed are often followed by
+ * others at the same address, so in 3.11, which does not number its code
+ * objects, the name's hash is part of it.  name: the string that the mark's
+ * first word leads to; unused otherwise.
+ */
+static inline uint64_t
+python_mark(const struct python_layout *layout, const unsigned char *code,
+    const unsigned char *name)
+{
+	const uint64_t first = python_word(code + layout->mark);
+	const uint64_t mark = first ^
+	    python_word(code + layout->mark + sizeof first) << 1;
+
+	return layout->hash == PYTHON_NO_FIELD ? mark :
+	    mark ^ python_word(name + layout->hash) << 2;
+}
+
+/*
+ * Whether there is a code object; fills in the frame's tag and the offset of
+ * the instruction.
+ */
+static bool
+python_read_code(struct python_reading *reading, struct python_frame *frame,
+    uint64_t instruction, bool is_live)
+{
+	const struct python_layout *layout = reading->layout;
+	const unsigned char *code = frame->code % sizeof(uint64_t) != 0 ?
+	    NULL : python_memory(reading, frame->code, PYTHON_CODE_SIZE,
+	    is_live), *name = NULL;
+	const bool needs_name = layout->hash != PYTHON_NO_FIELD;
+	uint64_t tag, offset;
+
+	if (code == NULL ||
+	    python_word(code + layout->type) != reading->runtime->code_type)
+		return false;
+	tag = python_mix(python_word(code + layout->name),
+	    python_word(code + layout->file));
+	tag = python_mix(tag, python_word(code + layout->lines));
+	tag = python_mix(tag, python_half(code + layout->first_line));
+	if (layout->version != PYTHON_NO_FIELD)
+		tag = python_mix(tag, python_half(code + layout->version));
+	if (needs_name)
+		name = python_memory(reading, python_word(code +
+		    layout->name), PYTHON_STRING_SIZE, is_live);
+	if (name != NULL)
+		tag = python_mix(tag, python_word(name + layout->hash));
+	frame->tag = tag;
+	frame->mark = !needs_name || name != NULL ?
+	    python_mark(layout, code, name) : 0;
+	frame->probed = reading->python->n_walks;
+	offset = instruction - (frame->code + layout->instructions) +
+	    CPPROFDATA_BEFORE_CODE;
+	frame->offset = offset <= 2 * python_word(code + layout->units) &&
+	    offset < CPPROFDATA_NO_INSTRUCTION ? (uint32_t)offset :
+	    CPPROFDATA_NO_INSTRUCTION;
+	return true;
+}
+
+/*
+ * Describes a code object.  False if there is none any more.
+ */
+static bool
+python_read_description(struct python_reading *reading, uint64_t at,
+    struct python_code *code)
+{
+	const struct python_layout *layout = reading->layout;
+	const unsigned char *bytes = python_memory(reading, at,
+	    PYTHON_CODE_SIZE, false);
+	uint64_t lines;
+
+	if (bytes == NULL ||
+	    python_word(bytes + layout->type) != reading->runtime->code_type)
+		return false;
+	*code = (struct python_code){
+		.name = python_word(bytes + layout->name),
+		.file = python_word(bytes + layout->file),
+		.first_line = python_half(bytes + layout->first_line),
+	};
+	lines = python_word(bytes + layout->lines);
+	bytes = python_memory(reading, lines, layout->bytes, false);
+	if (bytes == NULL)
+		return true;
+	code->lines_size = python_word(bytes + layout->size);
+	if (code->lines_size <= PYTHON_MAX_LINES)
+		code->lines = python_memory(reading, lines + layout->bytes,
+		    code->lines_size, false);
+	if (code->lines == NULL)
+		code->lines_size = 0;
+	return true;
+}
+
+/*
+ * Writes a string of the interpreter to text[size] as UTF-8, cut at a character
+ * that does not fit, and ended by a NUL.  Returns the length, or SIZE_MAX if it
+ * is no string.
+ */
+static size_t
+python_read_text(struct python_reading *reading, uint64_t string, char *text,
+    size_t size)
+{
+	const struct python_layout *layout = reading->layout;
+	const unsigned char *bytes = string % sizeof string != 0 ? NULL :
+	    python_memory(reading, string, layout->compact, false);
+	uint64_t length, i;
+	uint32_t state, kind;
+	size_t n = 0;
+
+	if (bytes == NULL)
+		return SIZE_MAX;
+	length = python_word(bytes + layout->length);
+	state = python_half(bytes + layout->state) >> layout->kind_shift;
+	kind = state & 7;
+	/* A character of 1, 2 or 4 bytes; bit 3: compact; bit 4: ASCII. */
+	if ((kind != 1 && kind != 2 && kind != 4) || (state & 8) == 0)
+		return SIZE_MAX;
+	if (length > size)
+		length = size;
+	bytes = python_memory(reading, string + ((state & 16) != 0 ?
+	    layout->ascii : layout->compact), length * kind, false);
+	if (bytes == NULL)
+		return SIZE_MAX;
+	for (i = 0; i < length && n + 5 <= size; i++, bytes += kind) {
+		uint32_t c = 0;
+
+		memcpy(&c, bytes, kind);
+		n += python_put_character((unsigned char *)text + n, c);
+	}
+	text[n] = '\0';
+	return n;
+}
+
+/* ---- the list of frames ---- */
+
+/*
+ * Whether the frame that the list begins with is in use, and with it its code
+ * object.  3.11 frees a frame before it takes it off the list.  The frame is in
+ * the newest chunk of the thread's stack of frames then, or was, and its stack
+ * pointer is set.
+ */
+static bool
+python_is_first_live(struct python_reading *reading, uint64_t at)
+{
+	const struct python_layout *layout = reading->layout;
+	const unsigned char *frame;
+	uint64_t chunk, size;
+
+	if (layout->is_entry == PYTHON_NO_FIELD)
+		return true;
+	if (!python_read_word(reading, reading->state + layout->chunk, &chunk,
+	    true) || !python_read_word(reading, chunk + layout->chunk_size,
+	    &size, true) || at - chunk >= size)
+		return false;
+	frame = python_memory(reading, at, PYTHON_FRAME_SIZE, true);
+	return frame != NULL &&
+	    python_half(frame + layout->stack_pointer) == UINT32_MAX;
+}
+
+/*
+ * Reads a frame of the list; *next is the one further out.  The innermost one
+ * may be about to be freed: then frame->code is 0, as it is for an entry frame,
+ * which runs no code.
+ */
+static bool
+python_read_frame(struct python_reading *reading, uint64_t at,
+    bool is_innermost, struct python_frame *frame, bool *is_entry,
+    uint64_t *next)
+{
+	const struct python_layout *layout = reading->layout;
+	const bool has_entry_frames = layout->is_entry == PYTHON_NO_FIELD;
+	const bool is_live = !is_innermost ||
+	    python_is_first_live(reading, at);
+	const unsigned char *bytes = at % sizeof at != 0 ? NULL :
+	    python_memory(reading, at, PYTHON_FRAME_SIZE, is_live);
+
+	if (bytes == NULL)
+		return false;
+	*next = python_word(bytes + layout->previous);
+	*is_entry = has_entry_frames ?
+	    bytes[layout->owner] == layout->entry_owner :
+	    bytes[layout->is_entry] != 0;
+	frame->frame = at;
+	frame->code = 0;
+	if (*is_entry && has_entry_frames)
+		return true;
+	frame->code = python_word(bytes + layout->code);
+	if (is_live && !is_innermost && python_is_as_before(reading, frame,
+	    python_word(bytes + layout->instruction)))
+		return true;
+	if (python_read_code(reading, frame,
+	    python_word(bytes + layout->instruction), is_live))
+		return true;
+	frame->code = 0;
+	return is_innermost;
+}
+
+/* Reads the next frame of the list into python->fresh. */
+static bool
+python_add_frame(struct python_reading *reading, uint64_t at,
+    bool is_innermost, bool *is_entry, uint64_t *next)
+{
+	struct python_frames *fresh = &reading->python->fresh;
+
+	if (!python_reserve(fresh, fresh->n + 1) ||
+	    !python_read_frame(reading, at, is_innermost,
+	    &fresh->frames[fresh->n], is_entry, next))
+		return false;
+	fresh->n += fresh->frames[fresh->n].code != 0;
+	return true;
+}
+
+/* Reads the frames of a state in 3.11, group by group. */
+static bool
+python_read_cframes(struct python_reading *reading, uint64_t cframe)
+{
+	const struct python_layout *layout = reading->layout;
+	struct python_frames *fresh = &reading->python->fresh;
+	const bool is_live = python_is_state_live(reading->state);
+	bool is_innermost = true, is_entry;
+	uint64_t previous, frame, outer;
+	size_t from;
+
+	for (;; cframe = previous) {
+		if (!python_read_word(reading, cframe +
+		    layout->cframe_previous, &previous, is_live) ||
+		    !python_read_word(reading, cframe +
+		    layout->cframe_current, &frame, is_live))
+			return false;
+		if (previous == 0)
+			return frame == 0;
+		from = fresh->n;
+		do {
+			if (frame == 0 || !python_add_frame(reading, frame,
+			    is_innermost, &is_entry, &outer))
+				return false;
+			is_innermost = false;
+			frame = outer;
+		} while (!is_entry);
+		/* The list goes on where the outer loop is. */
+		if (!python_read_word(reading, previous +
+		    layout->cframe_current, &outer, is_live) ||
+		    outer != frame)
+			return false;
+		if (!python_place(reading, from, cframe)) {
+			fresh->n = from;
+			return reading->is_partial;
+		}
+	}
+}
+
+/* The same from 3.12 on. */
+static bool
+python_read_frames(struct python_reading *reading, uint64_t frame)
+{
+	struct python_frames *fresh = &reading->python->fresh;
+	bool is_innermost = true, is_entry = true;
+	size_t from = fresh->n;
+	uint64_t outer;
+
+	for (; frame != 0; frame = outer, is_innermost = false) {
+		if (!python_add_frame(reading, frame, is_innermost, &is_entry,
+		    &outer))
+			return false;
+		if (!is_entry)
+			continue;
+		if (!python_place(reading, from, frame)) {
+			fresh->n = from;
+			return reading->is_partial;
+		}
+		from = fresh->n;
+	}
+	return is_entry;
+}
+
+/* The frame that a state's list begins with; of 3.11, the _PyCFrame. */
+static bool
+python_read_start(struct python_reading *reading, uint64_t state,
+    uint64_t *start)
+{
+	const struct python_layout *layout = reading->layout;
+	const bool is_live = python_is_state_live(state);
+
+	if (!python_read_word(reading, state + layout->current, start,
+	    is_live))
+		return false;
+	if (layout->cframe_current == PYTHON_NO_FIELD ||
+	    layout->is_entry != PYTHON_NO_FIELD)
+		return true;
+	return *start == 0 || python_read_word(reading, *start +
+	    layout->cframe_current, start, is_live);
+}
+
+/* ---- the place on the stack ---- */
+
+static inline bool
+python_is_loop(const struct python_runtime *runtime, uint64_t address)
+{
+	return address - runtime->loop < runtime->loop_end - runtime->loop;
+}
+
+/* Whether native frame i contains an address of its stack. */
+static inline bool
+python_frame_contains(const struct python_reading *reading, size_t i,
+    uint64_t at)
+{
+	const uint64_t sp = python_native_sp(reading, i);
+
+	if (at < sp)
+		return false;
+	/* The caller may be on another stack. */
+	if (i == 0 || python_native_sp(reading, i - 1) <= sp)
+		return at - sp < PYTHON_LAST_FRAME_SIZE;
+	return at < python_native_sp(reading, i - 1);
+}
+
+/* The native frame that contains an anchor, or PYTHON_NOT_PLACED. */
+static size_t
+python_find_native(const struct python_reading *reading, uint64_t anchor)
+{
+	const size_t n = python_n_native(reading);
+	size_t low = 0, high = n, i;
+
+	/* On one stack, sp falls from the outermost frame inwards. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (python_native_sp(reading, middle) > anchor)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < n && python_frame_contains(reading, low, anchor))
+		return low;
+	for (i = n; i > 0; i--)
+		if (python_frame_contains(reading, i - 1, anchor))
+			return i - 1;
+	return PYTHON_NOT_PLACED;
+}
+
+/* Likewise; notes what python_loops_fit needs. */
+static size_t
+python_note_native(struct python_reading *reading, uint64_t anchor)
+{
+	const size_t native = python_find_native(reading, anchor);
+
+	if (native == PYTHON_NOT_PLACED)
+		return native;
+	if (reading->innermost == PYTHON_NOT_PLACED ||
+	    native > reading->innermost)
+		reading->innermost = native;
+	reading->n_placed += python_is_loop(reading->runtime,
+	    python_native_address(reading, native));
+	return native;
+}
+
+/*
+ * Whether the innermost native frame has just been entered, and its structures
+ * are not complete.  current: what the state names as such.
+ */
+static bool
+python_is_being_entered(const struct python_reading *reading,
+    uint64_t current)
+{
+	const size_t n = python_n_native(reading);
+
+	if (python_native_address(reading, n - 1) - reading->runtime->loop >=
+	    PYTHON_ENTRY_SIZE)
+		return false;
+	return python_frame_contains(reading, n - 1, current) || (n > 1 &&
+	    reading->innermost == n - 1);
+}
+
+/*
+ * Whether the loops among the native frames are as many as the anchors found in
+ * them.  last: the innermost loop; is_exact: of the innermost native frame, the
+ * instruction that was executing is known.
+ */
+static bool
+python_loops_fit(const struct python_reading *reading, size_t n_loops,
+    size_t last, bool is_exact)
+{
+	/* One that is entered, or about to return, has no anchor in the list. */
+	return n_loops == reading->n_placed ||
+	    (n_loops == reading->n_placed + 1 &&
+	    last + 1 == python_n_native(reading) && is_exact &&
+	    (reading->innermost == PYTHON_NOT_PLACED ||
+	    reading->innermost < last));
+}
+
+/*
+ * Several states: the frames of one may stand between those of another.  Sorts
+ * them by their native frames, innermost first.
+ */
+static void
+python_sort_frames(struct python_frames *fresh)
+{
+	struct python_frame *frames = fresh->frames, moved;
+	size_t i, k;
+
+	for (i = 1; i < fresh->n; i++) {
+		if (frames[i].native <= frames[i - 1].native)
+			continue;
+		moved = frames[i];
+		for (k = i; k > 0 && frames[k - 1].native < moved.native; k--)
+			frames[k] = frames[k - 1];
+		frames[k] = moved;
+	}
+}
+
+#endif
