@@ -15,7 +15,8 @@ import statistics
 import sys
 
 TREES = {"src + commands": ("src", "commands"), "lib": ("lib",),
-         "dwarf": ("dwarf",)}
+         "dwarf": ("dwarf",),
+         "cpython": ("cpython",)}
 # As many names may be in two places.  (A thread is one in a profile, and one in the
 # collector.)
 LIMITS = {"static functions": 20, "structures": 1, "macros": 0}

@@ -18,17 +18,19 @@
  *
  * This is code of two files: that of the collector, which reads its own memory,
  * and that of the sampler outside, which reads another process's.  Each includes
- * this header once, after lib/cpprofdata.h and these definitions:
+ * this header once, after lib/cpprofdata.h and definitions of these types; the
+ * functions that are declared below are its own, too.  (The sampler has other
+ * names for them, and macros that lead there.)
  *
  *	struct python_frame	has frame, code, tag, mark, probed, offset and
  *				native, as lib/python/python.h explains them
  *	struct python_frames	an array of frames: frames, n
- *	struct python		has fresh, the frames of this walk; states and
- *				n_states of PYTHON_MAX_STATES; n_searched,
- *				n_walks
- *	struct python_reading	has runtime, layout, python, and what else the
- *				functions declared below need; state: whose
- *				list is read; n_placed, innermost, is_partial
+ *	struct python_reading	what all functions get: runtime, layout; state,
+ *				whose list is read; n_placed, innermost,
+ *				is_partial; and python, which leads to
+ *				fresh, the frames of this walk, to states,
+ *				n_states of PYTHON_MAX_STATES, n_searched
+ *				and n_walks
  *
  * Async-signal-safe, if the includer's functions are.
  */
@@ -140,6 +142,13 @@ python_is_own_state(struct python_reading *reading, uint64_t state)
 	    is_live) && python_is_thread(reading, ident, tid);
 }
 
+static void
+python_add_state(struct python_reading *reading, uint64_t state)
+{
+	if (reading->python->n_states < PYTHON_MAX_STATES)
+		reading->python->states[reading->python->n_states++] = state;
+}
+
 /*
  * Looks for the thread's states in the lists of all interpreters.  Other
  * threads may change these meanwhile; a state counts only if it has this
@@ -149,12 +158,11 @@ static void
 python_find_states(struct python_reading *reading)
 {
 	const struct python_layout *layout = reading->layout;
-	struct python *python = reading->python;
 	uint64_t interpreter, state;
 	unsigned i, k;
 
-	python->n_states = 0;
-	python->n_searched = 0;
+	reading->python->n_states = 0;
+	reading->python->n_searched = 0;
 	if (!python_read_word(reading, reading->runtime->runtime +
 	    layout->interpreters, &interpreter, false))
 		return;
@@ -163,10 +171,9 @@ python_find_states(struct python_reading *reading)
 		    &state, false))
 			return;
 		for (k = 0; state != 0 && k < PYTHON_MAX_THREADS; k++) {
-			python->n_searched++;
-			if (python->n_states < PYTHON_MAX_STATES &&
-			    python_is_own_state(reading, state))
-				python->states[python->n_states++] = state;
+			reading->python->n_searched++;
+			if (python_is_own_state(reading, state))
+				python_add_state(reading, state);
 			if (!python_read_word(reading, state +
 			    layout->next_thread, &state, false))
 				break;
@@ -541,18 +548,25 @@ python_note_native(struct python_reading *reading, uint64_t anchor)
 	return native;
 }
 
+/* Whether the innermost native frame is a loop that may still be entered. */
+static inline bool
+python_is_at_entry(const struct python_reading *reading)
+{
+	return python_native_address(reading, python_n_native(reading) - 1) -
+	    reading->runtime->loop < PYTHON_ENTRY_SIZE;
+}
+
 /*
  * Whether the innermost native frame has just been entered, and its structures
  * are not complete.  current: what the state names as such.
  */
-static bool
+static inline bool
 python_is_being_entered(const struct python_reading *reading,
     uint64_t current)
 {
 	const size_t n = python_n_native(reading);
 
-	if (python_native_address(reading, n - 1) - reading->runtime->loop >=
-	    PYTHON_ENTRY_SIZE)
+	if (!python_is_at_entry(reading))
 		return false;
 	return python_frame_contains(reading, n - 1, current) || (n > 1 &&
 	    reading->innermost == n - 1);

@@ -133,6 +133,10 @@ enum cpprofdata_drop {
 					   placed on the stack; its part from
 					   the innermost one outwards is
 					   missing */
+	CPPROFDATA_UNINTERPRETED,	/* whole, but with the interpreter's
+					   native frames in place of those that
+					   it ran: a recorder outside could not
+					   read these in time */
 	CPPROFDATA_N_DROPS
 };
 

@@ -46,7 +46,7 @@ includes() {
 # one_user CLAIM HEADERS USER: only the user, a file or a folder, includes
 # these headers of a library, and it does.
 one_user() {
-	claim "$1" "$(sources src commands lib dwarf | search "${include}[<\"]($2)" |
+	claim "$1" "$(sources src commands lib dwarf cpython | search "${include}[<\"]($2)" |
 		grep -v "^$3[:/]"
 		sources "$3" | search "$include<($2)" | grep -q "^$3[:/]" ||
 			echo "$3 does not include it")"
@@ -123,7 +123,7 @@ includes 'of symbols, code include only elf, names and code' \
 includes 'formats include no view, output, shell or command' src/formats \
 	'src/(base|profile|symbols|formats)/.*|lib/cpprofdata\.h'
 includes 'the sampler includes no view, output, shell or command' src/sample \
-	'src/(base|profile|symbols|formats|sample)/.*|lib/cpprofdata\.h|dwarf/.*'
+	'src/(base|profile|symbols|formats|sample)/.*|lib/cpprofdata\.h|(dwarf|cpython)/.*'
 includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
@@ -152,14 +152,16 @@ includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
 includes 'no command includes another' commands \
 	"src/.*|commands/names\.def|$settings|$shared"
-room_headers="$shared|lib/cpprof\.h|dwarf/.*"
+room_headers="$shared|lib/cpprof\.h|dwarf/.*|cpython/.*"
 for room in base signals unwind python store sources run wrap; do
 	room_headers="$room_headers|lib/$room/.*"
 	includes "of the collector lib/$room includes only the rooms below it" \
 		"lib/$room" "$room_headers"
 done
-includes 'the collector includes nothing of the program' lib 'lib/.*|dwarf/.*'
+includes 'the collector includes nothing of the program' lib \
+	'lib/.*|dwarf/.*|cpython/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
+includes 'cpython includes only cpython' cpython 'cpython/.*'
 # types FOLDER...: the structures, unions and enumerations of the headers there.
 types() {
 	find "$@" -name '*.h' -exec grep -hE \
@@ -168,7 +170,7 @@ types() {
 
 # (A thread is the same there, in a profile, and here, where it runs.)
 claim 'no type of the collector has the name of one of the program' "$(
-	{ types src; types lib dwarf; } | sort | uniq -d | grep -vx thread)"
+	{ types src; types lib dwarf cpython; } | sort | uniq -d | grep -vx thread)"
 claim 'names are in one place, so that grep finds what it looks for' "$(
 	found=$(python3 bench/structure.py --names) || printf '%s\n' "$found")"
 claim 'dwarf includes nothing of libc that allocates, prints or waits' \

@@ -52,7 +52,7 @@ script_tests = \
 	tests/layers.sh tests/thread-frames.py tests/amounts.py \
 	tests/lines.py tests/roots.py tests/callgrind.py tests/pprof-raw.py \
 	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
-	tests/kernel.py tests/python.py tests/namespaces.py tests/reference.sh tests/golden.sh \
+	tests/kernel.py tests/python.py tests/python-outside.py tests/namespaces.py tests/reference.sh tests/golden.sh \
 	tests/legacy.py tests/other-tools.py tests/dist.sh
 
 check_SCRIPTS += $(script_tests)
@@ -212,7 +212,8 @@ tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h
 tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
-EXTRA_DIST += tests/programs/pystacks.py tests/programs/named.c
+EXTRA_DIST += tests/programs/pystacks.py tests/programs/pytouch.py \
+	tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \
 	tests/fuzz-lines.c

@@ -9,9 +9,9 @@
 # functions.
 set -u
 
-rooms='dwarf base signals unwind python store sources run wrap'
+rooms='dwarf cpython base signals unwind python store sources run wrap'
 # Only those whose source still is there.
-objects=$(find dwarf lib -name 'libcpprof_la-*.o' -path '*/.libs/*' | sort |
+objects=$(find dwarf cpython lib -name 'libcpprof_la-*.o' -path '*/.libs/*' | sort |
 	while read -r object; do
 		source=${srcdir:-..}/$(printf '%s\n' "$object" |
 			sed -e 's/\.libs\/libcpprof_la-//' -e 's/\.o$//')

@@ -429,6 +429,9 @@ cpprofdata_tells_what_was_late_or_incomplete(void **state)
 		  "stacks partly guessed: code without unwind tables", 3 },
 		{ CPPROFDATA_PARTIAL_LATE,
 		  "stacks incomplete: changed before all was read", 3 },
+		{ CPPROFDATA_UNINTERPRETED,
+		  "samples without their Python frames: thread ran on before "
+		  "they were read", 3 },
 		{ CPPROFDATA_PARTIAL_UNSEEN,
 		  "hits without a stack: in the kernel, unseen, or in short "
 		  "threads", 8 },

@@ -475,7 +475,7 @@ python_signature(struct python *python, struct unwinder *unwinder,
 
 /* What the functions that read strings and code objects work on. */
 static bool
-begin_reading(struct python_reading *reading, struct python *python,
+python_reading_begin(struct python_reading *reading, struct python *python,
     struct unwinder *unwinder)
 {
 	*reading = (struct python_reading){ .runtime = python_runtime(),
@@ -492,7 +492,7 @@ python_describe(struct python *python, struct unwinder *unwinder,
 {
 	struct python_reading reading;
 
-	return begin_reading(&reading, python, unwinder) &&
+	return python_reading_begin(&reading, python, unwinder) &&
 	    python_read_description(&reading, frame->code, code);
 }
 
@@ -502,7 +502,7 @@ python_copy_text(struct python *python, struct unwinder *unwinder,
 {
 	struct python_reading reading;
 
-	return begin_reading(&reading, python, unwinder) ?
+	return python_reading_begin(&reading, python, unwinder) ?
 	    python_read_text(&reading, string, text, size) : SIZE_MAX;
 }
 

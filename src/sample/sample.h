@@ -11,6 +11,7 @@
  *	sample_events.c	perf events: of which threads, and what they give
  *	sample_stack.c	from the copy of a stack to its frames
  *	sample_held.c	files that only the process can reach
+ *	sample_python.c	the frames of CPython's interpreter
  *	sample_file.c	the file of one process
  *	sampler.c	processes and threads from the beginning to the end
  */
@@ -120,6 +121,13 @@ bool sample_events_grow(struct sample_events *events);
 void sample_events_grown(struct sample_events *events, bool has_all);
 
 /*
+ * From now on, each sample wakes who waits for it (below), and records tell when
+ * threads run.  True: threads have events already, and these have to be made
+ * anew, as after sample_events_grow; until then they stay as they are.
+ */
+bool sample_events_watch(struct sample_events *events);
+
+/*
  * Delivers all records that the kernel has written so far, in the order of
  * time.  0, or -1 as soon as `deliver` returns that.
  */
@@ -140,6 +148,42 @@ bool sample_events_wait(const struct sample_events *events, int process,
 const struct perf_events *sample_events_table(
     const struct sample_events *events);
 
+/*
+ * Samples as they happen, of processor i of sample_events_n_processors; for
+ * threads of their own, between sample_events_begin_watch and the end of these
+ * threads.  Nothing is taken out of the buffers.
+ */
+struct sample_seen {
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
+int sample_events_begin_watch(struct sample_events *events,
+                              struct error *error);
+int sample_events_processor(const struct sample_events *events, size_t i);
+
+/*
+ * Waits for a sample.  False: `stop`, an eventfd, was written to.
+ */
+bool sample_events_wait_sample(const struct sample_events *events, size_t i,
+                               int stop);
+
+/* Lets sample_events_wait end soon; for these threads. */
+void sample_events_hurry(const struct sample_events *events);
+
+/* The next sample after *position, which it advances; false: none yet. */
+bool sample_events_next_sample(const struct sample_events *events, size_t i,
+                               uint64_t *position, struct sample_seen *seen);
+
+/*
+ * Whether the thread of the sample that is being delivered was off the processor
+ * from begin_ns to end_ns, and had run no instruction since the sample, as far
+ * as the records tell: its processor was taken away directly after it.
+ */
+bool sample_events_was_stopped(const struct sample_events *events,
+                               uint32_t tid, uint64_t begin_ns,
+                               uint64_t end_ns);
+
 /* ---- sample_stack.c ---- */
 
 /* From a sample to the frames of its stack. */
@@ -154,11 +198,13 @@ struct sample_space {
 struct sample_frame {
 	uint32_t module;	/* of the profile, or NO_MODULE */
 	uint64_t address;	/* in the module */
+	uint64_t pc, sp;	/* in the process; 0 in the kernel */
 };
 
 struct sample_stack {
 	struct sample_frame *frames;	/* [n] innermost first */
 	size_t n, capacity;
+	size_t n_kernel;	/* of them, the innermost, are the kernel's */
 	bool is_partial;
 	enum cpprofdata_drop why;	/* if it is */
 	bool was_guessed;
@@ -271,6 +317,22 @@ uint32_t sample_file_module(struct sample_file *file, uint32_t key,
                             const struct cpprofdata_module *module,
                             const char *path, struct error *error);
 
+/* A function that an interpreter ran, as a code object describes it. */
+struct sample_function {
+	const char *name, *file;
+	uint32_t first_line;
+	const void *lines;	/* [lines_size] */
+	size_t lines_size;
+};
+
+/*
+ * The number of the record of a function of Python, which is added if there is
+ * none with the same contents.  0, which stands for what is not known, if there
+ * is no room.
+ */
+uint32_t sample_file_function(struct sample_file *file,
+                              const struct sample_function *function);
+
 struct sample_thread;
 
 /*
@@ -318,6 +380,73 @@ void sample_file_finish(struct sample_file *file, uint64_t mono_ns);
 /* Hits of a resource that are in the tree. */
 uint64_t sample_file_hits(const struct sample_file *file, unsigned resource);
 
+/* ---- sample_python.c ---- */
+
+/*
+ * The frames of CPython's interpreter, of which the copied stack has only the
+ * evaluation loop.
+ */
+struct sample_python;
+
+/* Freed with sample_python_free, before the events; NULL with *error set. */
+struct sample_python *sample_python_new(struct sample_events *events,
+                                        struct error *error);
+void sample_python_free(struct sample_python *python);
+
+/*
+ * Begins to read frames, with sample_events_watch and once there is a thread.
+ */
+int sample_python_begin(struct sample_python *python, struct error *error);
+
+/* Where a module has what is needed of the interpreter. */
+struct sample_python_symbols {
+	uint64_t runtime, code_type, version, loop, loop_size;
+};
+
+/* False: it has no interpreter. */
+bool sample_python_symbols(const struct elf_file *file,
+                           struct sample_python_symbols *symbols);
+
+struct sample_python_process;
+
+/*
+ * Adds a process in which the interpreter's module was loaded at `bias`, for one
+ * file; it replaces another of the same number.  NULL if its interpreter is of
+ * an unknown version or cannot be read; or with *error set.
+ */
+struct sample_python_process *sample_python_add(struct sample_python *python,
+    uint32_t pid, const struct sample_python_symbols *symbols, uint64_t bias,
+    struct error *error);
+void sample_python_remove(struct sample_python *python,
+                          struct sample_python_process *process);
+
+/* Whether a frame is that of the evaluation loop, which begins at ... */
+bool sample_python_is_loop(const struct sample_python_process *process,
+                           const struct sample_frame *frame);
+uint64_t sample_python_loop(const struct sample_python_process *process);
+
+/* Takes over what was read so far; to be called before sample_events_drain. */
+void sample_python_collect(struct sample_python *python);
+
+struct sample_python_frame {
+	uint32_t function;	/* number in the file */
+	uint32_t offset;	/* of the instruction, as in the file */
+	uint32_t native;	/* the frame of the process that runs it; 0: the
+				 * outermost */
+};
+
+/*
+ * The Python frames of the sample that is being delivered, outermost first,
+ * valid until the next call: 1; 0: they are not known; -1 with *error set.
+ */
+int sample_python_frames(struct sample_python *python,
+                         struct sample_python_process *process,
+                         struct sample_file *file,
+                         const struct perf_sample *sample,
+                         const struct sample_stack *stack,
+                         const struct sample_python_frame **frames, size_t *n,
+                         struct error *error);
+
 /* ---- sample_target.c ---- */
 
 /* Whether a process can be sampled. */
@@ -362,6 +491,8 @@ struct sampler_result {
 	bool sees_kernel;
 	struct sample_held *held;	/* to be freed by the caller, after the
 					 * functions have been named */
+	uint64_t n_python;	/* samples with Python frames, and ... */
+	uint64_t n_no_python;	/* ... without those that they have */
 };
 
 /*

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -34,7 +35,11 @@
 enum {
 	SAMPLE_COPY = 8192,		/* bytes of a stack that are copied */
 	SAMPLE_COPY_MAX = 61440,	/* a record has 64 KiB at most */
-	SAMPLE_GENERATIONS = 4,
+	SAMPLE_GENERATIONS = 5,
+	SAMPLE_LEFT_NS = 1000000,	/* records that are younger stay in the
+					 * rings, if samples are watched */
+	SAMPLE_STOP_NS = 150000,	/* from a sample to the moment in which
+					 * its thread is off the processor */
 	SAMPLE_RING_PAGES = 128,	/* what every user may lock */
 	SAMPLE_RING_PAGES_ROOT = 512,	/* on few processors */
 	SAMPLE_CPUS_FEW = 16,
@@ -114,6 +119,11 @@ struct sample_events {
 	size_t n_old;			/* while both generations are open:
 					 * those of the old one, the first */
 	bool cannot_grow;
+	bool watches;			/* each sample wakes, and it is reported
+					 * when threads run */
+	int half_full;			/* eventfd: a ring is; -1: none */
+	bool has_lost;			/* records, in this round */
+	size_t turn;			/* of the record that is delivered */
 	uint32_t copy;			/* bytes of a stack that are copied */
 	unsigned generation;		/* of the newest events */
 	uint64_t begin_ns[SAMPLE_GENERATIONS + 1];	/* records of each are
@@ -338,11 +348,13 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	attr->inherit = !options->is_system;
 	attr->inherit_thread = options->is_alone;
 	attr->exclude_idle = options->is_system;
-	/* Only a buffer that is half full wakes this process. */
-	attr->watermark = 1;
+	/* Else only a buffer that is half full wakes this process. */
+	attr->watermark = !events->watches;
+	attr->wakeup_events = events->watches;
 	if (i > 0)
 		return;
 	/* One event reports what the process does. */
+	attr->context_switch = events->watches;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->build_id = 1;
@@ -362,6 +374,7 @@ sample_events_new(const struct sample_events_options *options,
 		return NULL;
 	events->options = *options;
 	events->sees_kernel = true;
+	events->half_full = -1;
 	events->copy = SAMPLE_COPY;
 	events->begin_ns[1] = UINT64_MAX;
 	for (unsigned i = 0; i < options->n_kinds; i++) {
@@ -425,6 +438,8 @@ sample_events_free(struct sample_events *events)
 		return;
 	for (size_t i = 0; i < events->n_fds; i++)
 		close(events->fds[i].fd);
+	if (events->half_full >= 0)
+		close(events->half_full);
 	for (size_t i = 0; i < events->n_rings; i++) {
 		munmap(events->rings[i].page, events->rings[i].size +
 		       page_size);
@@ -599,8 +614,9 @@ sample_events_remove(struct sample_events *events, pid_t tid)
 
 /* ---- larger copies ---- */
 
-bool
-sample_events_grow(struct sample_events *events)
+/* Begins a new generation; false: there cannot be one. */
+static bool
+sample_events_renew(struct sample_events *events)
 {
 	if (events->cannot_grow || events->n_rings == 0 ||
 	    events->generation + 1 >= SAMPLE_GENERATIONS)
@@ -608,12 +624,31 @@ sample_events_grow(struct sample_events *events)
 	events->generation++;
 	events->begin_ns[events->generation] = UINT64_MAX;
 	events->begin_ns[events->generation + 1] = UINT64_MAX;
-	events->copy = events->copy * 2 < SAMPLE_COPY_MAX ? events->copy * 2 :
-	    SAMPLE_COPY_MAX;
 	for (unsigned i = 0; i < events->options.n_kinds; i++)
-		events->attrs[i].sample_stack_user = events->copy;
+		sample_events_fill_attr(events, i, &events->attrs[i]);
 	events->n_old = events->n_fds;
 	return true;
+}
+
+bool
+sample_events_grow(struct sample_events *events)
+{
+	const uint32_t copy = events->copy;
+
+	events->copy = copy * 2 < SAMPLE_COPY_MAX ? copy * 2 : SAMPLE_COPY_MAX;
+	if (sample_events_renew(events))
+		return true;
+	events->copy = copy;
+	return false;
+}
+
+bool
+sample_events_watch(struct sample_events *events)
+{
+	const bool is_first = events->n_rings == 0;
+
+	events->watches = true;
+	return !is_first && sample_events_renew(events);
 }
 
 void
@@ -686,6 +721,7 @@ sample_events_take(struct sample_events *events,
 {
 	const uint64_t time = perf_events_time(&events->table, record);
 
+	events->has_lost |= record->type == PERF_LOST;
 	if (!sample_events_counts(events, record, time))
 		return 0;
 	if (memory_grow(&events->taken, &events->taken_capacity,
@@ -713,10 +749,10 @@ sample_events_compare(const void *left, const void *right)
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* Takes all records out of a ring. */
+/* Takes all records up to a moment out of a ring. */
 static int
 sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
-                  struct error *error)
+                  uint64_t until_ns, struct error *error)
 {
 	const unsigned char *data = (const unsigned char *)ring->page +
 	    ring->page->data_offset;
@@ -725,6 +761,8 @@ sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
 	uint64_t tail = ring->page->data_tail;
 	int result = 0;
 
+	/* What does not fit any more is missing. */
+	events->has_lost |= head - tail > ring->size - PERF_RECORD_SIZE_MAX;
 	while (result == 0 && tail < head) {
 		const size_t at = (size_t)tail & (ring->size - 1);
 		const size_t left = ring->size - at;
@@ -738,6 +776,8 @@ sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
 			memcpy(events->whole + left, data, record.size - left);
 			record.bytes = events->whole;
 		}
+		if (perf_events_time(&events->table, &record) > until_ns)
+			break;
 		result = sample_events_take(events, &record, error);
 		tail += record.size;
 	}
@@ -749,11 +789,16 @@ int
 sample_events_drain(struct sample_events *events, sample_deliver *deliver,
                     void *context, struct error *error)
 {
+	/* So that what the threads did afterwards is known, too. */
+	const uint64_t until_ns = events->watches ? sample_events_clock() -
+	    SAMPLE_LEFT_NS : UINT64_MAX;
 	int result = 0;
 
 	events->n_taken = events->n_bytes = 0;
+	events->has_lost = false;
 	for (size_t i = 0; i < events->n_rings; i++)
-		if (sample_ring_drain(events, &events->rings[i], error) != 0)
+		if (sample_ring_drain(events, &events->rings[i], until_ns,
+		        error) != 0)
 			return -1;
 	if (events->n_taken > 0)
 		qsort(events->taken, events->n_taken, sizeof *events->taken,
@@ -762,6 +807,7 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 		const struct perf_record record = perf_record_at(
 		    events->bytes + events->taken[i].begin, 0);
 
+		events->turn = i;
 		result = deliver(context, &record, error);
 	}
 	return result;
@@ -771,14 +817,145 @@ bool
 sample_events_wait(const struct sample_events *events, int process,
                    int asking, int timeout_ms)
 {
-	struct pollfd polled[SAMPLE_CPUS_MAX + 2];
+	struct pollfd polled[SAMPLE_CPUS_MAX + 3];
+	eventfd_t ignored;
 	nfds_t n = 0;
 
 	/* poll() passes over -1. */
 	polled[n++] = (struct pollfd){ process, POLLIN, 0 };
 	polled[n++] = (struct pollfd){ asking, POLLIN, 0 };
-	for (size_t i = 0; i < events->n_rings; i++)
+	polled[n++] = (struct pollfd){ events->half_full, POLLIN, 0 };
+	for (size_t i = 0; events->half_full < 0 && i < events->n_rings; i++)
 		polled[n++] = (struct pollfd){ events->rings[i].owner, POLLIN,
 			0 };
-	return poll(polled, n, timeout_ms) > 0 && polled[0].revents != 0;
+	if (poll(polled, n, timeout_ms) <= 0)
+		return false;
+	if (events->half_full >= 0 && polled[2].revents != 0) {
+		eventfd_read(events->half_full, &ignored);
+		nanosleep(&(struct timespec){ .tv_nsec = SAMPLE_LEFT_NS },
+		          NULL);
+	}
+	return polled[0].revents != 0;
+}
+
+/* ---- samples as they happen ---- */
+
+int
+sample_events_begin_watch(struct sample_events *events, struct error *error)
+{
+	events->half_full = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return events->half_full >= 0 ? 0 :
+	    error_set(error, "eventfd: %s", strerror(errno));
+}
+
+int
+sample_events_processor(const struct sample_events *events, size_t i)
+{
+	return events->rings[i].cpu;
+}
+
+/* Copies bytes out of a ring. */
+static void
+sample_ring_copy(const struct sample_ring *ring, uint64_t from, void *to,
+                 size_t size)
+{
+	const unsigned char *data = (const unsigned char *)ring->page +
+	    ring->page->data_offset;
+	const size_t at = (size_t)from & (ring->size - 1);
+	const size_t left = ring->size - at < size ? ring->size - at : size;
+
+	memcpy(to, data + at, left);
+	memcpy((unsigned char *)to + left, data, size - left);
+}
+
+void
+sample_events_hurry(const struct sample_events *events)
+{
+	eventfd_write(events->half_full, 1);
+}
+
+bool
+sample_events_wait_sample(const struct sample_events *events, size_t i,
+                          int stop)
+{
+	struct pollfd polled[] = {
+		{ events->rings[i].owner, POLLIN, 0 }, { stop, POLLIN, 0 },
+	};
+
+	poll(polled, 2, -1);
+	return polled[1].revents == 0;
+}
+
+bool
+sample_events_next_sample(const struct sample_events *events, size_t i,
+                          uint64_t *position, struct sample_seen *seen)
+{
+	const struct sample_ring *ring = &events->rings[i];
+	/* A sample begins with { head, id, pid, tid, time }. */
+	unsigned char bytes[PERF_HEADER_SIZE + 24];
+	const uint64_t head = __atomic_load_n(&ring->page->data_head,
+	                                      __ATOMIC_ACQUIRE);
+
+	while (*position < head) {
+		const uint64_t tail = __atomic_load_n(&ring->page->data_tail,
+		                                      __ATOMIC_ACQUIRE);
+		struct perf_record record;
+
+		if (*position < tail)
+			*position = tail;
+		if (head - *position < sizeof bytes)
+			break;
+		sample_ring_copy(ring, *position, bytes, sizeof bytes);
+		/* It may have been taken out and written over meanwhile. */
+		if (*position < __atomic_load_n(&ring->page->data_tail,
+		                                __ATOMIC_ACQUIRE))
+			continue;
+		record = perf_record_at(bytes, 0);
+		if (record.size < PERF_HEADER_SIZE)
+			break;
+		*position += record.size;
+		if (record.type != PERF_SAMPLE || record.size < sizeof bytes)
+			continue;
+		memcpy(&seen->pid, bytes + PERF_HEADER_SIZE + 8, 4);
+		memcpy(&seen->tid, bytes + PERF_HEADER_SIZE + 12, 4);
+		seen->time = perf_number_at(bytes + PERF_HEADER_SIZE + 16);
+		return true;
+	}
+	*position = head > *position ? head : *position;
+	if (head - ring->page->data_tail > ring->size / 2)
+		sample_events_hurry(events);
+	return false;
+}
+
+bool
+sample_events_was_stopped(const struct sample_events *events, uint32_t tid,
+                          uint64_t begin_ns, uint64_t end_ns)
+{
+	const uint64_t time = events->taken[events->turn].time;
+	bool is_stopped = false;
+
+	if (events->has_lost)
+		return false;
+	for (size_t i = events->turn + 1; i < events->n_taken &&
+	     events->taken[i].time <= end_ns; i++) {
+		const struct perf_record record = perf_record_at(
+		    events->bytes + events->taken[i].begin, 0);
+		uint32_t whose;
+
+		if ((record.type != PERF_SWITCH &&
+		     record.type != PERF_SWITCH_CPU_WIDE) ||
+		    record.size < PERF_HEADER_SIZE + 24)
+			continue;
+		/* It ends with { pid, tid, time, id }. */
+		memcpy(&whose, record.bytes + record.size - 20, sizeof whose);
+		if (whose != tid)
+			continue;
+		if ((record.misc & PERF_MISC_SWITCH_OUT) == 0)
+			return false;
+		if (!is_stopped && (events->taken[i].time > begin_ns ||
+		    events->taken[i].time - time > SAMPLE_STOP_NS))
+			return false;
+		is_stopped = true;
+	}
+	return is_stopped;
 }

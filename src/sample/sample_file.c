@@ -32,7 +32,7 @@ enum {
 	SAMPLE_CHUNK_MAX = 1 << 20,
 	SAMPLE_NAMES_APART = 64,	/* names of ended threads kept apart */
 	SAMPLE_SLICE_NS = 15625000,	/* the narrowest slice, 1/64 s */
-	SAMPLE_TYPES = CPPROFDATA_SLICES + 1,
+	SAMPLE_TYPES = CPPROFDATA_LINES + 1,
 	SAMPLE_STRING_MAX = 4096,
 };
 
@@ -65,6 +65,11 @@ struct sample_thread {
 	struct sample_slice *free;
 };
 
+/* What tells functions apart. */
+struct sample_contents {
+	uint64_t hash;
+};
+
 /* A mapped part of the file. */
 struct sample_part {
 	void *at;
@@ -80,7 +85,13 @@ struct sample_file {
 	uint64_t reserved;		/* bytes of the file so far */
 	uint64_t first[SAMPLE_TYPES];	/* number of the next chunk's first
 					 * record */
-	struct sample_chunk strings, modules, threads;
+	struct sample_chunk strings, modules, threads, functions, lines;
+	struct sample_contents *contents;	/* [n_functions] by number */
+	size_t n_functions, functions_capacity;
+	struct index by_contents;		/* of these */
+	uint64_t last_file_hash;	/* of the text that string last_file
+					 * has: most functions share it */
+	uint32_t last_file;
 	uint32_t *module_numbers;	/* by key; UINT32_MAX: not added */
 	size_t n_modules, modules_capacity;
 	struct sample_thread **list;	/* [n_list] */
@@ -366,6 +377,8 @@ sample_file_free(struct sample_file *file)
 	free(file->ended);
 	free(file->parts);
 	free(file->module_numbers);
+	free(file->contents);
+	index_free(&file->by_contents);
 	arena_free(&file->arena);
 	close(file->fd);
 	free(file);
@@ -439,6 +452,113 @@ sample_file_module(struct sample_file *file, uint32_t key,
 	record->path = sample_file_string(file, path, strlen(path));
 	sample_chunk_publish(&file->modules, 1);
 	file->module_numbers[key] = number;
+	return number;
+}
+
+static uint64_t
+sample_function_hash(uint64_t hash, const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+
+	for (; size > 0; size--)
+		hash = (hash ^ *at++) * 0x100000001b3u;
+	return hash ^ hash >> 29;
+}
+
+static bool
+sample_function_matches(const void *contents, uint32_t number,
+                        const void *key)
+{
+	return ((const struct sample_contents *)contents)[number].hash ==
+	    *(const uint64_t *)key;
+}
+
+/* Adds the bytes of a line table; 0: there is no room. */
+static uint32_t
+sample_file_lines(struct sample_file *file, const void *lines, size_t size)
+{
+	struct error ignored = { 0 };
+	uint32_t number;
+	void *at = sample_file_next(file, &file->lines, CPPROFDATA_LINES, 1, 0,
+	                            size, &number, &ignored);
+
+	if (at == NULL)
+		return 0;
+	memcpy(at, lines, size);
+	sample_chunk_publish(&file->lines, size);
+	return number;
+}
+
+/* Adds a record; false: there is no room. */
+static bool
+sample_file_add_function(struct sample_file *file,
+                         const struct cpprofdata_function *function,
+                         uint64_t hash, uint32_t *number)
+{
+	struct error ignored = { 0 };
+	struct cpprofdata_function *record;
+
+	if (memory_grow(&file->contents, &file->functions_capacity,
+	                file->n_functions + 1, sizeof *file->contents,
+	                &ignored) != 0)
+		return false;
+	record = sample_file_next(file, &file->functions,
+	    CPPROFDATA_FUNCTIONS, sizeof *record, 0, 1, number, &ignored);
+	if (record == NULL)
+		return false;
+	*record = *function;
+	sample_chunk_publish(&file->functions, 1);
+	file->contents[file->n_functions++] = (struct sample_contents){ hash };
+	return true;
+}
+
+uint32_t
+sample_file_function(struct sample_file *file,
+                     const struct sample_function *function)
+{
+	const size_t n_name = strlen(function->name),
+	    n_file = strlen(function->file);
+	const uint64_t file_hash = sample_function_hash(
+	    0xcbf29ce484222325u, function->file, n_file + 1);
+	struct cpprofdata_function record = {
+		.first_line = function->first_line,
+		.language = CPPROFDATA_PYTHON
+	};
+	struct error ignored = { 0 };
+	struct index_slot *slot;
+	uint32_t number = 0;
+	uint64_t hash;
+
+	hash = sample_function_hash(file_hash, function->name, n_name + 1);
+	hash = sample_function_hash(hash, &function->first_line,
+	                            sizeof function->first_line);
+	hash = sample_function_hash(hash, function->lines,
+	                            function->lines_size);
+	/* Number 0 stands for what is not known. */
+	if (file->n_functions == 0 &&
+	    (!sample_file_add_function(file, &(struct cpprofdata_function){
+	        0 }, 0, &number) || sample_file_lines(file, "", 1) != 0))
+		return 0;
+	slot = index_seek(&file->by_contents, index_hash(hash),
+	                  sample_function_matches, file->contents, &hash,
+	                  &ignored);
+	if (slot == NULL || slot->number != 0)
+		return slot == NULL ? 0 : slot->number - 1;
+	if (file->last_file == 0 || file->last_file_hash != file_hash) {
+		file->last_file = sample_file_string(file, function->file,
+		                                     n_file);
+		file->last_file_hash = file_hash;
+	}
+	record.file = file->last_file;
+	record.name = sample_file_string(file, function->name, n_name);
+	if (function->lines_size > 0)
+		record.lines = sample_file_lines(file, function->lines,
+		                                 function->lines_size);
+	if (record.lines != 0)
+		record.lines_size = (uint32_t)function->lines_size;
+	if (!sample_file_add_function(file, &record, hash, &number))
+		return 0;
+	index_fill(&file->by_contents, slot, index_hash(hash), number);
 	return number;
 }
 

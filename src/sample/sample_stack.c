@@ -201,12 +201,13 @@ sample_walker_verify(const struct sample_walker *walker)
 
 static int
 sample_stack_add(struct sample_stack *stack, uint32_t module, uint64_t address,
-                 struct error *error)
+                 uint64_t pc, uint64_t sp, struct error *error)
 {
 	if (memory_grow(&stack->frames, &stack->capacity, stack->n + 1,
 	                sizeof *stack->frames, error) != 0)
 		return -1;
-	stack->frames[stack->n++] = (struct sample_frame){ module, address };
+	stack->frames[stack->n++] = (struct sample_frame){ module, address,
+		pc, sp };
 	return 0;
 }
 
@@ -234,7 +235,8 @@ sample_walk_add_kernel(struct sample_walker *walker, uint64_t address,
 
 	if (map != NULL && map->module != NO_MODULE)
 		return sample_stack_add(stack, map->module, address -
-		                        map->start + map->offset, error);
+		                        map->start + map->offset, 0, 0,
+		                        error);
 	if (map != NULL) {
 		module = perf_machine_module(machine, "[bpf]", error);
 		base = address;
@@ -250,7 +252,7 @@ sample_walk_add_kernel(struct sample_walker *walker, uint64_t address,
 		    stack->frames[stack->n - 1].module == module))
 			return module == NO_MODULE ? -1 : 0;
 	}
-	return sample_stack_add(stack, module, address - base, error);
+	return sample_stack_add(stack, module, address - base, 0, 0, error);
 }
 
 /* Adds the frames of the kernel, innermost first. */
@@ -303,6 +305,7 @@ sample_walk_process(struct sample_walker *walker,
 		if (sample_stack_add(stack, has_module ? map->module :
 		        NO_MODULE, !has_module ? address :
 		        perf_machine_address(space->machine, map, address),
+		        address, frame->registers.value[X86_64_RSP],
 		        error) != 0)
 			return -1;
 		if (walker->n_blocks == 0)
@@ -343,13 +346,14 @@ sample_walk(struct sample_walker *walker, const struct perf_attr *attr,
 
 	if (maps == NULL)
 		return NULL;
-	stack->n = 0;
+	stack->n = stack->n_kernel = 0;
 	stack->is_partial = stack->was_guessed = stack->was_late = false;
 	walker->tid = (pid_t)sample->tid;
 	walker->n_blocks = 0;
 	walker->n_slots = 0;
 	if (sample_walk_kernel(walker, sample, error) != 0)
 		return NULL;
+	stack->n_kernel = stack->n;
 	/* A thread of the kernel has no other frames. */
 	if (sample->abi == 0 && stack->n > 0)
 		return stack;

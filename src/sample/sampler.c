@@ -72,6 +72,14 @@ struct sampler_process {
 	 * how much of it was charged to no stack. */
 	uint64_t cpu_begin_ns, cpu_ns, unseen_ns;
 	bool has_cpu;
+	struct sample_python_process *python;	/* NULL: no interpreter */
+	uint32_t space_version;		/* in which one was looked for */
+};
+
+/* Whether a module has an interpreter. */
+struct sampler_module {
+	bool is_known, has_python;
+	struct sample_python_symbols symbols;
 };
 
 struct sampler {
@@ -82,6 +90,16 @@ struct sampler {
 	struct module_cache *modules;
 	struct perf_machine *machine;
 	struct sample_walker *walker;
+	struct sample_python *python;
+	struct sampler_module *python_modules;	/* by number */
+	size_t python_modules_capacity, n_python_modules;
+	enum {
+		SAMPLER_NO_PYTHON,
+		SAMPLER_WANTS_PYTHON,	/* a process with an interpreter was
+					 * found */
+		SAMPLER_WATCHES,	/* and the events are made for it */
+		SAMPLER_READS_PYTHON,	/* or that has failed */
+	} python_state;
 	struct id_table pids, tids;	/* their numbers index: */
 	struct sampler_process **processes;	/* NULL: ended */
 	uint32_t *n_heirs;	/* live processes that have the events of the
@@ -397,6 +415,9 @@ static void
 sampler_end_file(struct sampler *sampler, struct sampler_process *process,
                  uint64_t mono_ns)
 {
+	sample_python_remove(sampler->python, process->python);
+	process->python = NULL;
+	process->space_version = PERF_NO_VERSION;
 	if (process->file == NULL)
 		return;
 	sampler_note_cpu(sampler, process);
@@ -588,6 +609,87 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 	return 0;
 }
 
+/* ---- interpreters ---- */
+
+/* The symbols of a module's interpreter; NULL: it has none. */
+static const struct sample_python_symbols *
+sampler_python_symbols(struct sampler *sampler, uint32_t number,
+                       struct error *error)
+{
+	const struct module *module = &sampler->profile->modules[number];
+	struct module_file own = module_file_of(module, module_cache_search(
+	    sampler->modules));
+	struct sampler_module *known;
+	struct elf_file file;
+
+	if (memory_grow(&sampler->python_modules,
+	                &sampler->python_modules_capacity, (size_t)number + 1,
+	                sizeof *known, error) != 0)
+		return NULL;
+	while (sampler->n_python_modules <= number)
+		sampler->python_modules[sampler->n_python_modules++] =
+		    (struct sampler_module){ 0 };
+	known = &sampler->python_modules[number];
+	if (!known->is_known &&
+	    module_file_open(&own, &file) == MODULE_FILE_OPEN) {
+		known->has_python = sample_python_symbols(&file,
+		                                          &known->symbols);
+		elf_file_close(&file);
+	}
+	known->is_known = true;
+	return known->has_python ? &known->symbols : NULL;
+}
+
+/* Whether a module may have an interpreter: a program, or a library of one. */
+static bool
+sampler_may_have_python(const struct sampler *sampler,
+                        const struct perf_space *space, size_t i)
+{
+	const char *path = sampler->profile->modules[space->maps[i].module]
+	    .path, *name = strrchr(path, '/');
+
+	if (name == NULL || path[0] != '/')
+		return false;
+	return strstr(name, "python") != NULL ||
+	    strstr(name, ".so") == NULL;
+}
+
+/* Looks for an interpreter in a process, if its mappings have changed. */
+static int
+sampler_look_for_python(struct sampler *sampler,
+                        struct sampler_process *process, struct error *error)
+{
+	const struct perf_space *space = perf_machine_space(sampler->machine,
+	    process->pid, error);
+
+	if (space == NULL)
+		return -1;
+	if (process->python != NULL ||
+	    process->space_version == space->version)
+		return 0;
+	process->space_version = space->version;
+	for (size_t i = 0; process->python == NULL && i < space->n; i++) {
+		struct perf_map *map = &space->maps[i];
+		const struct sample_python_symbols *symbols;
+
+		if (map->module == NO_MODULE ||
+		    !sampler_may_have_python(sampler, space, i))
+			continue;
+		symbols = sampler_python_symbols(sampler, map->module, error);
+		if (symbols != NULL)
+			process->python = sample_python_add(sampler->python,
+			    process->pid, symbols, map->start -
+			    perf_machine_address(sampler->machine, map,
+			                         map->start), error);
+		if (error->is_set)
+			return -1;
+	}
+	if (process->python != NULL &&
+	    sampler->python_state == SAMPLER_NO_PYTHON)
+		sampler->python_state = SAMPLER_WANTS_PYTHON;
+	return 0;
+}
+
 /* ---- samples ---- */
 
 /* The module's number in the process's file; UINT32_MAX: no room for it. */
@@ -621,15 +723,26 @@ sampler_module(struct sampler *sampler, struct sampler_process *process,
 	                          &ignored);
 }
 
-/* Makes the path of a stack in the process's file; its length. */
+/* The Python frames of a sample. */
+struct sampler_frames {
+	const struct sample_python_frame *frames;	/* outermost first */
+	size_t n;
+};
+
+/*
+ * Makes the path of a stack in the process's file; its length.  Python frames
+ * stand below the frame of the evaluation loop that runs them, and all of the
+ * loop's frames have one place then.
+ */
 static size_t
 sampler_make_path(struct sampler *sampler, struct sampler_process *process,
-                  const struct sample_stack *stack, struct error *error)
+                  const struct sample_stack *stack,
+                  const struct sampler_frames *python, struct error *error)
 {
-	size_t n = 0;
+	size_t n = 0, at = 0;
 
-	if (memory_grow(&sampler->path, &sampler->path_capacity, stack->n + 1,
-	                sizeof *sampler->path, error) != 0)
+	if (memory_grow(&sampler->path, &sampler->path_capacity, stack->n +
+	                python->n + 1, sizeof *sampler->path, error) != 0)
 		return 0;
 	if (stack->is_partial)
 		sampler->path[n++] = (struct sample_place){
@@ -643,9 +756,51 @@ sampler_make_path(struct sampler *sampler, struct sampler_process *process,
 		if (frame->module != NO_MODULE)
 			place.module = sampler_module(sampler, process,
 			                              frame->module);
+		if (python->n > 0 &&
+		    sample_python_is_loop(process->python, frame))
+			place.offset -= frame->pc -
+			    sample_python_loop(process->python);
 		sampler->path[n++] = place;
+		for (; at < python->n && python->frames[at].native ==
+		     stack->n - 1 - i; at++)
+			sampler->path[n++] = (struct sample_place){
+				CPPROFDATA_INTERPRETED,
+				(uint64_t)python->frames[at].function << 32 |
+				    python->frames[at].offset
+			};
 	}
 	return n;
+}
+
+/* Finds the Python frames of a sample; counts those that are not known. */
+static int
+sampler_find_frames(struct sampler *sampler, struct sampler_process *process,
+                    const struct perf_sample *sample,
+                    const struct sample_stack *stack,
+                    struct sampler_frames *python, struct error *error)
+{
+	size_t at = stack->n_kernel;
+	int found;
+
+	python->n = 0;
+	if (process->python == NULL)
+		return 0;
+	while (at < stack->n && !sample_python_is_loop(process->python,
+	                                               &stack->frames[at]))
+		at++;
+	if (at == stack->n)
+		return 0;
+	found = sample_python_frames(sampler->python, process->python,
+	    process->file, sample, stack, &python->frames, &python->n, error);
+	if (found > 0) {
+		sampler->result.n_python++;
+		return 0;
+	}
+	python->n = 0;
+	sampler->result.n_no_python++;
+	sample_file_drop(process->file, CPPROFDATA_UNINTERPRETED,
+	                 sample->event, 1, 1);
+	return found;
 }
 
 static int
@@ -657,6 +812,7 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 	const struct sample_stack *stack;
 	struct sampler_thread *thread;
 	struct sampler_process *process;
+	struct sampler_frames python;
 	struct perf_sample sample;
 	size_t n;
 
@@ -703,7 +859,11 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 		sampler->eager_until_ns = sampler->now_ns + SAMPLER_HURRY_NS;
 		sampler->n_late++;
 	}
-	n = sampler_make_path(sampler, process, stack, error);
+	if (sampler_look_for_python(sampler, process, error) != 0 ||
+	    sampler_find_frames(sampler, process, &sample, stack, &python,
+	                        error) != 0)
+		return -1;
+	n = sampler_make_path(sampler, process, stack, &python, error);
 	if (n == 0)
 		return error->is_set ? -1 : 0;
 	sample_file_count(process->file, thread->record, sampler->path, n,
@@ -820,6 +980,15 @@ sampler_take(void *context, const struct perf_record *record,
 		return error_pass(error, &damage);
 	return record->type == PERF_MMAP2 ?
 	    sampler_hold_mapped(sampler, record, error) : 0;
+}
+
+/* Takes all records that there are. */
+static int
+sampler_drain(struct sampler *sampler, struct error *error)
+{
+	sample_python_collect(sampler->python);
+	return sample_events_drain(sampler->events, sampler_take, sampler,
+	                           error);
 }
 
 /* ---- processes that run already ---- */
@@ -1029,6 +1198,87 @@ sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
 	return result < 0 ? -1 : 0;
 }
 
+/*
+ * Gives all threads new events.  Threads that are started meanwhile are known
+ * after the records have been taken.
+ */
+static int
+sampler_renew(struct sampler *sampler, struct error *error)
+{
+	struct error why = { 0 };
+	bool has_all = true, found = true;
+	int status = 0;
+
+	sampler->n_grown++;
+	if (sampler->options->events.is_system) {
+		has_all = sample_events_add(sampler->events, -1,
+		                            SAMPLE_NOW, &why) > 0;
+		found = false;
+	}
+	for (int i = 0; status == 0 && has_all && found &&
+	     i < SAMPLER_SCANS_MAX; i++) {
+		found = false;
+		for (uint32_t k = 0; has_all && k < sampler->tids.n; k++) {
+			struct sampler_thread *thread = sampler->threads[k];
+
+			if (thread == NULL ||
+			    thread->n_grown == sampler->n_grown)
+				continue;
+			thread->n_grown = sampler->n_grown;
+			found = true;
+			has_all = sample_events_add(sampler->events,
+			    (pid_t)thread->tid, SAMPLE_NOW, &why) >= 0;
+		}
+		status = sampler_drain(sampler, error);
+	}
+	sample_events_grown(sampler->events, has_all && !found);
+	return status;
+}
+
+/* Makes copies of stacks larger. */
+static int
+sampler_grow(struct sampler *sampler, struct error *error)
+{
+	sampler->n_late = 0;
+	return sample_events_grow(sampler->events) ?
+	    sampler_renew(sampler, error) : 0;
+}
+
+/* Begins to read Python's frames.  What stands in the way is told by counts. */
+static int
+sampler_begin_python(struct sampler *sampler, struct error *error)
+{
+	struct error ignored = { 0 };
+
+	if (sampler->python_state == SAMPLER_WANTS_PYTHON &&
+	    sample_events_watch(sampler->events) &&
+	    sampler_renew(sampler, error) != 0)
+		return -1;
+	sampler->python_state = SAMPLER_READS_PYTHON;
+	sample_python_begin(sampler->python, &ignored);
+	return 0;
+}
+
+/* Whether a process has mapped something that is called python. */
+static bool
+sampler_seems_python(pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t capacity = 0;
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+	file = fopen(path, "re");
+	while (file != NULL && !found &&
+	       getline(&line, &capacity, file) > 0)
+		found = strstr(line, "python") != NULL;
+	if (file != NULL)
+		fclose(file);
+	free(line);
+	return found;
+}
+
 int
 sampler_add_system(struct sampler *sampler, struct error *error)
 {
@@ -1048,6 +1298,12 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	if (sampler_find_process(sampler, (uint32_t)pid) != NULL)
 		return 0;
 	sampler_cpu_time((uint32_t)pid, &cpu_ns);
+	/* What is there from the beginning need not be made anew. */
+	if (sample_events_n_processors(sampler->events) == 0 &&
+	    sampler_seems_python(pid)) {
+		sample_events_watch(sampler->events);
+		sampler->python_state = SAMPLER_WATCHES;
+	}
 	/*
 	 * What a process does meanwhile is in the buffers, and is applied after
 	 * what is read here.
@@ -1066,8 +1322,7 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 		if (sampler_scan(sampler, (uint32_t)pid, begin, &n_new,
 		                 error) != 0)
 			return -1;
-		if (n_new > 0 && sample_events_drain(sampler->events,
-		        sampler_take, sampler, error) != 0)
+		if (n_new > 0 && sampler_drain(sampler, error) != 0)
 			return -1;
 	}
 	process = sampler_find_process(sampler, (uint32_t)pid);
@@ -1085,7 +1340,10 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	process->cpu_begin_ns = process->cpu_ns = cpu_ns;
 	if (begin == SAMPLE_AT_EXEC)
 		sampler->changing_until_ns = sampler->now_ns + SAMPLER_HURRY_NS;
-	return 0;
+	if (sampler_look_for_python(sampler, process, error) != 0)
+		return -1;
+	return sampler->python_state == SAMPLER_WATCHES ?
+	    sampler_begin_python(sampler, error) : 0;
 }
 
 void
@@ -1133,6 +1391,8 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	if (sampler->walker != NULL)
 		sampler->events = sample_events_new(&options->events, error);
 	if (sampler->events != NULL)
+		sampler->python = sample_python_new(sampler->events, error);
+	if (sampler->python != NULL)
 		return sampler;
 	sampler_free(sampler);
 	return NULL;
@@ -1155,6 +1415,7 @@ sampler_free(struct sampler *sampler)
 			                       sampler->now_ns);
 	if (sampler->first_fd >= 0)
 		close(sampler->first_fd);
+	sample_python_free(sampler->python);
 	sample_events_free(sampler->events);
 	sample_walker_free(sampler->walker);
 	perf_machine_free(sampler->machine);
@@ -1167,6 +1428,7 @@ sampler_free(struct sampler *sampler)
 	free(sampler->n_heirs);
 	free(sampler->threads);
 	free(sampler->path);
+	free(sampler->python_modules);
 	free(sampler);
 }
 
@@ -1229,47 +1491,6 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
 	    (int)((end_ns - now_ns) / 1000000) + 1 : wait_ms;
 }
 
-/*
- * Makes copies of stacks larger.  Threads that are started meanwhile are known
- * after the records have been taken.
- */
-static int
-sampler_grow(struct sampler *sampler, struct error *error)
-{
-	struct error why = { 0 };
-	bool has_all = true, found = true;
-	int status = 0;
-
-	sampler->n_late = 0;
-	if (!sample_events_grow(sampler->events))
-		return 0;
-	sampler->n_grown++;
-	if (sampler->options->events.is_system) {
-		has_all = sample_events_add(sampler->events, -1,
-		                            SAMPLE_NOW, &why) > 0;
-		found = false;
-	}
-	for (int i = 0; status == 0 && has_all && found &&
-	     i < SAMPLER_SCANS_MAX; i++) {
-		found = false;
-		for (uint32_t k = 0; has_all && k < sampler->tids.n; k++) {
-			struct sampler_thread *thread = sampler->threads[k];
-
-			if (thread == NULL ||
-			    thread->n_grown == sampler->n_grown)
-				continue;
-			thread->n_grown = sampler->n_grown;
-			found = true;
-			has_all = sample_events_add(sampler->events,
-			    (pid_t)thread->tid, SAMPLE_NOW, &why) >= 0;
-		}
-		status = sample_events_drain(sampler->events, sampler_take,
-		                             sampler, error);
-	}
-	sample_events_grown(sampler->events, has_all && !found);
-	return status;
-}
-
 int
 sampler_run(struct sampler *sampler, struct sampler_result *result,
             struct error *error)
@@ -1297,8 +1518,11 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 		if (sampler->options->attend != NULL)
 			is_over = sampler->options->attend(
 			    sampler->options->context, sampler);
-		status = sample_events_drain(sampler->events, sampler_take,
-		                             sampler, error);
+		status = sampler_drain(sampler, error);
+		if (status == 0 && (sampler->python_state ==
+		        SAMPLER_WANTS_PYTHON || sampler->python_state ==
+		        SAMPLER_WATCHES))
+			status = sampler_begin_python(sampler, error);
 		if (status == 0 && sampler->n_late >= SAMPLER_LATE_MAX)
 			status = sampler_grow(sampler, error);
 		if (status == 0 && now_ns >= sampler->next_check_ns) {

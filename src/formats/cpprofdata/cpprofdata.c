@@ -276,6 +276,9 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		      false },
 		[CPPROFDATA_PARTIAL_INTERPRETED] =
 		    { "stacks incomplete: Python frames unknown", false },
+		[CPPROFDATA_UNINTERPRETED] =
+		    { "samples without their Python frames: thread ran on "
+		      "before they were read", false },
 		[CPPROFDATA_PARTIAL_UNSEEN] =
 		    { "hits without a stack: in the kernel, unseen, or in "
 		      "short threads", true },

@@ -165,6 +165,24 @@ report_unseen(const struct recording_report *report)
 	text_free(&why);
 }
 
+/* Samples of Python code without their Python frames, if they matter. */
+static void
+report_no_python(const struct recording_report *report)
+{
+	const struct sampler_result *outside = report->outside;
+	uint64_t n;
+
+	if (outside == NULL)
+		return;
+	n = outside->n_python + outside->n_no_python;
+	if (outside->n_no_python * 100 <= n)
+		return;
+	message_note("%" PRIu64 " of %" PRIu64 " samples of Python code (%.1f%%) "
+	             "lack their Python functions: the threads ran on before "
+	             "these were read", outside->n_no_python, n,
+	             100 * (double)outside->n_no_python / (double)n);
+}
+
 void
 recording_report(const struct recording_report *report)
 {
@@ -204,6 +222,7 @@ recording_report(const struct recording_report *report)
 		             "%" PRIu64 " processes are still running and will "
 		             "be recorded until they end", summary.n_running);
 	report_unseen(report);
+	report_no_python(report);
 	if (!report->is_outside &&
 	    summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&

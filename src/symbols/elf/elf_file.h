@@ -163,6 +163,13 @@ int elf_symbols_add(struct symbol_table *table, const struct elf_file *file,
                     GElf_Word type, struct error *error);
 
 /*
+ * Where a file has a symbol of that name, of code or data, in the first section
+ * of this type.  False: it defines none.
+ */
+bool elf_symbols_lookup(const struct elf_file *file, GElf_Word type,
+                        const char *name, uint64_t *address, uint64_t *size);
+
+/*
  * The stubs in .plt, .plt.sec and .plt.got of an x86-64 file, through which
  * other modules are called.  Each becomes a symbol that is marked as a stub and
  * named after the function it jumps to.  A stub for an indirect function of the

@@ -126,3 +126,35 @@ elf_symbols_add(struct symbol_table *table, const struct elf_file *file,
 	free(code.sections);
 	return result;
 }
+
+bool
+elf_symbols_lookup(const struct elf_file *file, GElf_Word type,
+                   const char *name, uint64_t *address, uint64_t *size)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_typed_section(file, type, &header);
+	Elf_Scn *strings_section = section == NULL ? NULL :
+	    elf_getscn(file->elf, header.sh_link);
+	Elf_Data *data, *strings;
+	GElf_Sym raw;
+
+	if (strings_section == NULL)
+		return false;
+	data = elf_file_contents(section);
+	strings = elf_file_contents(strings_section);
+	if (data == NULL || strings == NULL)
+		return false;
+	for (int i = 0; gelf_getsym(data, i, &raw) != NULL; i++) {
+		const size_t left = raw.st_name >= strings->d_size ? 0 :
+		    strings->d_size - raw.st_name;
+
+		if (raw.st_shndx == SHN_UNDEF || left <= strlen(name) ||
+		    strcmp((const char *)strings->d_buf + raw.st_name,
+		           name) != 0)
+			continue;
+		*address = raw.st_value;
+		*size = raw.st_size;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""python-outside.py -- Python frames of processes that are sampled from outside.
+
+The programs are those of python.py, with each interpreter that is found there.
+They are their own witnesses: tests/programs/pytouch.py touches a fresh page
+where it notes its own stack, and minor-faults finds each of them.  A sample
+whose frames could not be read in time has none, and is counted; how many these
+are depends on the machine and decides nothing.  Speaks TAP.
+"""
+import collections
+import contextlib
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from claims import Claims, rounds  # noqa: E402
+from cpprof import CPPROF, run, table, text  # noqa: E402
+
+python = importlib.import_module("python")
+claims = Claims()
+PATIENCE = 120
+UNREAD = "samples without their Python frames"
+WAIT = """
+import os, sys
+def wait_until(path):
+    while not os.path.exists(path): sum(range(1000))
+wait_until(os.path.join(sys.argv[1], "go"))
+del sys.argv[1]
+"""
+# Instead of writing a byte, touches a page.
+TOUCH = """
+import itertools, mmap, time
+memory = mmap.mmap(-1, mmap.PAGESIZE << 14)
+offsets = itertools.count(0, mmap.PAGESIZE)
+def touch():
+    end = time.perf_counter() + 0.0006
+    while time.perf_counter() < end: pass
+    memory[next(offsets)] = 1
+"""
+
+
+def why_not():
+    """Why nothing can be sampled from outside here, or ''."""
+    with tempfile.TemporaryDirectory() as directory:
+        done = run("record", "--no-prompt", "--for", "0.01s", "-o",
+                   os.path.join(directory, "r"), "-r", "cpu", "-r",
+                   "minor-faults:1", "-p", str(os.getpid()), status=None)
+    return done.stderr.strip().splitlines()[-1] if done.returncode else ""
+
+
+def files(recording):
+    return [name for name in os.listdir(recording)
+            if name.startswith("cpprofdata.")] if os.path.isdir(recording) \
+        else []
+
+
+@contextlib.contextmanager
+def recorder(recording, *options):
+    """A recorder that has begun; it is stopped if it does not end."""
+    process = subprocess.Popen(
+        [CPPROF, "record", "--no-prompt", "-o", recording, *options],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + PATIENCE
+        while not files(recording):
+            assert time.monotonic() < until and process.poll() is None, \
+                process.communicate()
+            time.sleep(0.02)
+        yield process
+    finally:
+        if process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate()
+
+
+def record(directory, name, words, *options):
+    """A recording of a program from the moment on in which it begins, and what
+    the program printed.  The program waits for a file."""
+    recording = os.path.join(directory, name)
+    place = os.path.join(directory, name + ".d")
+    os.mkdir(place)
+    words = [place if word == "DIRECTORY" else word for word in words]
+    with subprocess.Popen(words, stdout=subprocess.PIPE,
+                          text=True) as program:
+        try:
+            with recorder(recording, "-p", str(program.pid), *options):
+                with open(os.path.join(place, "go"), "w", encoding="ascii"):
+                    pass
+                output = program.communicate(timeout=PATIENCE)[0]
+        finally:
+            program.kill()
+    assert program.returncode == 0, program.returncode
+    return recording, output
+
+
+def script(directory, name, *parts):
+    path = os.path.join(directory, name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write("".join(parts))
+    return path
+
+
+def unread(recording):
+    """How many samples lack their Python frames, as cpprof tells."""
+    for line in text(recording, "info").splitlines():
+        if line.startswith(UNREAD):
+            return int(line.rsplit(":", 1)[1].replace(",", ""))
+    return 0
+
+
+def recorded_stacks(recording, path):
+    """Python frames of the stacks that end in leaf, with their hits: of whole
+    stacks, and of those without their outer part."""
+    exported = path + ".folded"
+    text(recording, "resource minor-faults", "granularity callsite",
+         f"export collapsed {exported}")
+    whole, partial = collections.Counter(), collections.Counter()
+    with open(exported, encoding="utf-8") as file:
+        for line in file:
+            stack, hits = line.rsplit(" ", 1)
+            frames = [(match[1], int(match[4] or 0)) for match in
+                      map(python.NAMED.match, stack.split(";"))
+                      if match and (".py" in match[2] or "<" in match[2])]
+            if frames and frames[-1][0] == "leaf":
+                kind = partial if stack.startswith("[partial]") else whole
+                kind[tuple(frames)] += int(hits)
+    return whole, partial
+
+
+FAULTS = ("-r", "cpu", "-r", "minor-faults:1")
+
+
+def check_stacks(directory, version, interpreter):
+    notes = os.path.join(directory, "notes-" + version)
+    recording, _ = record(
+        directory, f"stacks-{version}",
+        [interpreter, os.path.join(HERE, "programs", "pytouch.py"),
+         "DIRECTORY", version, str(rounds(60)), notes], *FAULTS)
+    whole, partial = recorded_stacks(recording, notes)
+    noted = python.noted_stacks(notes)
+    assert sum(noted.values()) > 500, sum(noted.values())
+    wrong = [(stack, n) for stack, n in whole.items()
+             if not any(stack[:-1] == other[:-1] for other in noted)]
+    wrong += [(stack, n) for stack, n in partial.items()
+              if not any(stack[:-1] == other[-len(stack):-1]
+                         for other in noted)]
+    assert not wrong, (f"{len(wrong)} of {len(whole)} stacks are wrong",
+                       wrong[:3])
+    missing = sum(max(0, n - whole[stack]) for stack, n in noted.items()) - \
+        sum(partial.values())
+    # A page of the interpreter's own memory may be touched first here, too.
+    more = sum(max(0, n - noted[stack]) for stack, n in whole.items())
+    assert missing <= unread(recording), (missing, unread(recording))
+    assert more <= 5 + sum(noted.values()) / 100, (more, noted.total())
+    print(f"# {version}: {noted.total()} stacks, {missing} without frames, "
+          f"{unread(recording)} of all samples")
+
+
+def check_shares(directory, version, interpreter):
+    """Shares of CPU time are those that the program measures itself."""
+    path = script(directory, "shares.py", WAIT, python.SHARES)
+    recording, output = record(
+        directory, f"shares-{version}",
+        [interpreter, path, "DIRECTORY", str(rounds(2500))], "-r", "cpu")
+    spent = eval(output.strip().splitlines()[-1])
+    rows = {row["path"][0]: row["hits"] for row in table(
+        recording, "threshold 0", "functions")["rows"]}
+    hits = [rows[f"{name} (shares.py)"] for name in spent]
+    total = sum(hits)
+    assert total > 300, rows
+    for name, n in zip(spent, hits):
+        share = spent[name] / sum(spent.values())
+        # As in python.py; the samples that lack frames may be any.
+        bound = 5 * (total * share * (1 - share)) ** 0.5 + 6 + \
+            unread(recording)
+        assert abs(n - total * share) <= bound, (name, n, total, share)
+    key = rows.get("key (shares.py)", 0)
+    assert 0 < key <= rows["in_sort (shares.py)"], rows
+
+
+def touching(source):
+    """A program of python.py that touches pages instead of writing bytes."""
+    lines = [line for line in source.splitlines(True)
+             if not line.startswith("out = ")]
+    return TOUCH + "".join(lines).replace('os.write(out, b"x")', "touch()")
+
+
+def check_between(directory, version, interpreter):
+    """The C functions between Python frames."""
+    path = script(directory, "between.py", WAIT, touching(python.BETWEEN))
+    recording, output = record(directory, f"between-{version}",
+                               [interpreter, path, "DIRECTORY"], *FAULTS)
+    counts = eval(output.strip().splitlines()[-1])
+    exported = path + ".folded"
+    text(recording, "resource minor-faults", f"export collapsed {exported}")
+    recorded = collections.Counter()
+    with open(exported, encoding="utf-8") as file:
+        for line in file:
+            stack, hits = line.rsplit(" ", 1)
+            frames = stack.split(";")
+            if "touch (between.py)" in frames:
+                recorded[next((way for way in counts if any(
+                    frame.startswith(way) for frame in frames)), "?")] += \
+                    int(hits)
+    assert min(counts.values()) >= 200, counts
+    assert recorded["?"] == 0, recorded
+    missing = sum(counts.values()) - sum(recorded.values())
+    assert abs(missing) <= unread(recording) + 5, (recorded, counts)
+    assert all(recorded[way] <= n + 5 for way, n in counts.items()), (
+        recorded, counts)
+
+
+def check_replaced(directory, version, interpreter):
+    """A code object at the address of the one before is another function."""
+    path = script(directory, "replaced.py", WAIT, touching(python.REPLACED))
+    recording, output = record(directory, f"replaced-{version}",
+                               [interpreter, path, "DIRECTORY"], *FAULTS)
+    counts, n_same = eval(output.strip().splitlines()[-1])
+    exported = path + ".folded"
+    text(recording, "resource minor-faults", f"export collapsed {exported}")
+    recorded = collections.Counter()
+    with open(exported, encoding="utf-8") as file:
+        for line in file:
+            stack, hits = line.rsplit(" ", 1)
+            frames = stack.split(";")
+            if "touch (replaced.py)" in frames:
+                recorded[next((name for name in counts if
+                               f"{name} (made.py)" in frames), "?")] += \
+                    int(hits)
+    assert n_same > 300, n_same
+    assert recorded["?"] == 0, recorded
+    for name, n in counts.items():
+        assert n - unread(recording) <= recorded[name] <= n + 5, (
+            recorded, counts, unread(recording))
+
+
+THREADS = """
+import threading
+def one(n):
+    for i in range(n): i * i + 1
+def two(n):
+    for i in range(n): sorted((3, 1, 2), key=key)
+def key(x): return -x
+def main():
+    threads = [threading.Thread(target=run, args=(n,), name=run.__name__)
+               for run, n in ((one, 12000000), (two, 1200000))]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    os.execv(sys.executable, [sys.executable, sys.argv[2], sys.argv[1]])
+main()
+"""
+AFTER = """
+import os, sys
+def in_child():
+    for i in range(int(sys.argv[1])): i * i + 1
+def after():
+    if os.fork() == 0:
+        in_child()
+        os._exit(0)
+    os.wait()
+    for i in range(int(sys.argv[1])): i * i + 1
+after()
+"""
+
+
+def check_processes(directory, version, interpreter):
+    """Threads, a program that is executed, and its child."""
+    after = script(directory, "after.py", AFTER)
+    path = script(directory, "threads.py", WAIT, THREADS)
+    recording, _ = record(
+        directory, f"threads-{version}",
+        [interpreter, path, "DIRECTORY", str(rounds(8000000)), after],
+        "-r", "cpu")
+    rows = {row["path"][0]: row["hits"] for row in table(
+        recording, "threshold 0", "functions")["rows"]}
+    names = ["one (threads.py)", "two (threads.py)", "key (threads.py)",
+             "after (after.py)", "in_child (after.py)"]
+    assert all(rows.get(name, 0) > 0 for name in names), (
+        {name: rows.get(name) for name in names}, unread(recording))
+    stacks = os.path.join(directory, "threads.folded")
+    text(recording, f"export collapsed {stacks}")
+    with open(stacks, encoding="utf-8") as file:
+        for line in file:
+            frames = line.rsplit(" ", 1)[0].split(";")
+            functions = {name for name in names if name in frames}
+            # No stack has frames of two threads, or of two programs.
+            assert functions in (
+                set(), {names[0]}, {names[1]}, {names[1], names[2]},
+                {names[3]}, {names[3], names[4]}), line
+
+
+def main():
+    found = python.interpreters()
+    checks = (
+        ("stacks are those that the program sees", check_stacks),
+        ("shares are those that the program measures", check_shares),
+        ("C functions between them are those that called", check_between),
+        ("code objects that replace others have their names",
+         check_replaced),
+        ("threads, programs and children have their own", check_processes))
+    why = why_not() or ("" if found else "no CPython from 3.11 on")
+    if why:
+        claims.skip("Python functions from outside", why)
+    with tempfile.TemporaryDirectory() as directory:
+        for version, interpreter in found.items() if not why else ():
+            for claim, check in checks:
+                claims.attempt(f"{version}: {claim}", check, directory,
+                               version, interpreter)
+    claims.end()
+
+
+if __name__ == "__main__":
+    main()
