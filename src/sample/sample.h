@@ -412,11 +412,12 @@ struct sample_python_process;
 /*
  * Adds a process in which the interpreter's module was loaded at `bias`, for one
  * file; it replaces another of the same number.  NULL if its interpreter is of
- * an unknown version or cannot be read; or with *error set.
+ * an unknown version or cannot be read, *is_refused: as the kernel forbids that;
+ * or with *error set.
  */
 struct sample_python_process *sample_python_add(struct sample_python *python,
     uint32_t pid, const struct sample_python_symbols *symbols, uint64_t bias,
-    struct error *error);
+    bool *is_refused, struct error *error);
 void sample_python_remove(struct sample_python *python,
                           struct sample_python_process *process);
 
@@ -493,6 +494,8 @@ struct sampler_result {
 					 * functions have been named */
 	uint64_t n_python;	/* samples with Python frames, and ... */
 	uint64_t n_no_python;	/* ... without those that they have */
+	bool refuses_python;	/* the kernel forbids to read them in a
+				 * process */
 };
 
 /*

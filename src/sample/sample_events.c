@@ -932,6 +932,10 @@ sample_events_was_stopped(const struct sample_events *events, uint32_t tid,
                           uint64_t begin_ns, uint64_t end_ns)
 {
 	const uint64_t time = events->taken[events->turn].time;
+	const struct perf_record sample = perf_record_at(events->bytes +
+	    events->taken[events->turn].begin, 0);
+	/* In the kernel it may also have begun to wait. */
+	const bool is_user = (sample.misc & PERF_MODE_MASK) == PERF_MODE_USER;
 	bool is_stopped = false;
 
 	if (events->has_lost)
@@ -953,7 +957,9 @@ sample_events_was_stopped(const struct sample_events *events, uint32_t tid,
 		if ((record.misc & PERF_MISC_SWITCH_OUT) == 0)
 			return false;
 		if (!is_stopped && (events->taken[i].time > begin_ns ||
-		    events->taken[i].time - time > SAMPLE_STOP_NS))
+		    events->taken[i].time - time > SAMPLE_STOP_NS ||
+		    (is_user && (record.misc &
+		                 PERF_MISC_SWITCH_OUT_PREEMPT) == 0)))
 			return false;
 		is_stopped = true;
 	}

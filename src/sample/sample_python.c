@@ -1194,7 +1194,7 @@ sample_python_symbols(const struct elf_file *file,
 struct sample_python_process *
 sample_python_add(struct sample_python *python, uint32_t pid,
                   const struct sample_python_symbols *symbols, uint64_t bias,
-                  struct error *error)
+                  bool *is_refused, struct error *error)
 {
 	_Alignas(8) unsigned char table[PYTHON_TABLE_SIZE];
 	struct sample_python_process *process;
@@ -1207,10 +1207,14 @@ sample_python_add(struct sample_python *python, uint32_t pid,
 	uint64_t version;
 	int result;
 
+	*is_refused = false;
 	if (!python_process_read(pid, symbols->version + bias, &version,
 	                         sizeof version) ||
-	    !python_process_read(pid, runtime.runtime, table, sizeof table) ||
-	    !python_layout_find((uint32_t)version, table, &runtime.layout))
+	    !python_process_read(pid, runtime.runtime, table, sizeof table)) {
+		*is_refused = errno == EPERM;
+		return NULL;
+	}
+	if (!python_layout_find((uint32_t)version, table, &runtime.layout))
 		return NULL;
 	process = memory_array(1, sizeof *process, error);
 	if (process == NULL)

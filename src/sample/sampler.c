@@ -671,6 +671,7 @@ sampler_look_for_python(struct sampler *sampler,
 	for (size_t i = 0; process->python == NULL && i < space->n; i++) {
 		struct perf_map *map = &space->maps[i];
 		const struct sample_python_symbols *symbols;
+		bool is_refused = false;
 
 		if (map->module == NO_MODULE ||
 		    !sampler_may_have_python(sampler, space, i))
@@ -680,9 +681,11 @@ sampler_look_for_python(struct sampler *sampler,
 			process->python = sample_python_add(sampler->python,
 			    process->pid, symbols, map->start -
 			    perf_machine_address(sampler->machine, map,
-			                         map->start), error);
+			                         map->start), &is_refused,
+			    error);
 		if (error->is_set)
 			return -1;
+		sampler->result.refuses_python |= is_refused;
 	}
 	if (process->python != NULL &&
 	    sampler->python_state == SAMPLER_NO_PYTHON)

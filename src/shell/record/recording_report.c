@@ -174,6 +174,11 @@ report_no_python(const struct recording_report *report)
 
 	if (outside == NULL)
 		return;
+	if (outside->refuses_python)
+		message_note("Python functions are missing: the kernel does "
+		             "not let this user read the memory of other "
+		             "processes; run cpprof as root, or set "
+		             "kernel.yama.ptrace_scope to 0");
 	n = outside->n_python + outside->n_no_python;
 	if (outside->n_no_python * 100 <= n)
 		return;
