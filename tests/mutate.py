@@ -185,6 +185,7 @@ TESTS = {
                                *FORMATS],
     "dwarf": ["tests/test-dwarf", "tests/test-stack-unwinder",
               "tests/test-function-ranges", "tests/test-unwind"],
+    "cpython": ["tests/python-outside.py", "tests/python.py"],
     "lib": ["tests/test-unwind", "tests/test-progress",
             "tests/real-stacks.py", "tests/test-stacks.py",
             "tests/test-collector.py"],

@@ -922,7 +922,8 @@ sample_events_next_sample(const struct sample_events *events, size_t i,
 		return true;
 	}
 	*position = head > *position ? head : *position;
-	if (head - ring->page->data_tail > ring->size / 2)
+	if (head - __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED) >
+	    ring->size / 2)
 		sample_events_hurry(events);
 	return false;
 }
