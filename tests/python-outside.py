@@ -171,10 +171,11 @@ def check_stacks(directory, version, interpreter):
     assert whole, "no stack has frames"
     missing = sum(max(0, n - whole[stack]) for stack, n in noted.items()) - \
         sum(partial.values())
-    # A page of the interpreter's own memory may be touched first here, too.
+    # Pages of the interpreter's own memory may be touched first here, too: 13 of
+    # 740 in 3.13.
     more = sum(max(0, n - noted[stack]) for stack, n in whole.items())
     assert missing <= unread(recording), (missing, unread(recording))
-    assert more <= 5 + sum(noted.values()) / 100, (more, noted.total())
+    assert more <= 5 + sum(noted.values()) / 25, (more, noted.total())
     print(f"# {version}: {noted.total()} stacks, {missing} without frames, "
           f"{unread(recording)} of all samples")
 
