@@ -1189,7 +1189,9 @@ sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
 		name[sampler_read_file(pid, path, name, SAMPLER_NAME)] = '\0';
 		name[strcspn(name, "\n")] = '\0';
 		snprintf(thread->name, sizeof thread->name, "%s", name);
-		if (++*n_new == 1 && thread->process->n_live == 1) {
+		/* Of a program that is to be executed, the kernel reports it. */
+		if (++*n_new == 1 && thread->process->n_live == 1 &&
+		    begin == SAMPLE_NOW) {
 			thread->process->is_elsewhere =
 			    sample_held_is_elsewhere(pid);
 			result = sampler_read_maps(sampler, pid, (pid_t)tid,
