@@ -137,6 +137,10 @@ enum cpprofdata_drop {
 					   native frames in place of those that
 					   it ran: a recorder outside could not
 					   read these in time */
+	CPPROFDATA_NOT_FOLLOWED,	/* sampled blocks of memory that were not
+					   followed to their free, nor counted:
+					   too many are in use, or the collector
+					   itself was at work */
 	CPPROFDATA_N_DROPS
 };
 
@@ -271,10 +275,13 @@ enum cpprofdata_chunk_type {
 	CPPROFDATA_COLUMNS = 10,	/* reserved: struct cpprofdata_column */
 
 	CPPROFDATA_FUNCTIONS = 11,
-	CPPROFDATA_LINES = 12	/* bytes */
+	CPPROFDATA_LINES = 12,	/* bytes */
+
+	CPPROFDATA_BLOCKS = 13
 };
 
 #define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
+#define CPPROFDATA_ANY_THREAD UINT32_MAX	/* the nodes are of several */
 
 struct cpprofdata_chunk {
 	uint32_t magic;
@@ -282,8 +289,8 @@ struct cpprofdata_chunk {
 	uint64_t size;		/* bytes, this header included */
 	uint64_t first;		/* number of its first record */
 	uint32_t record_size;	/* 1, or the size of the records below */
-	uint32_t owner;		/* NODES, SLICES: number of the thread; else
-				   0 */
+	uint32_t owner;		/* NODES, SLICES: number of the thread; of
+				   SLICES also ANY_THREAD; else 0 */
 	uint64_t count;		/* complete records in it; published last */
 	uint64_t reserved[3];
 };
@@ -504,6 +511,18 @@ struct cpprofdata_slice {
 #define CPPROFDATA_MAX_DOUBLINGS 58
 
 /*
+ * A sampled block of memory that is in use: what its allocation added to the
+ * counts of the node that allocated it.
+ */
+struct cpprofdata_block {
+	uint32_t node;		/* NO_NODE: the record is free */
+	uint32_t reserved;
+	uint64_t since_ns;	/* CLOCK_MONOTONIC */
+	uint64_t bytes_hits;	/* of alloc-bytes, */
+	uint64_t blocks_hits;	/* and of allocs */
+};
+
+/*
  * Reserved: counts of a node in one of the groups into which the members of a
  * sum were divided.
  */
@@ -526,6 +545,7 @@ _Static_assert(sizeof(struct cpprofdata_named_location) == 16, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_process) == 64, "name size");
 _Static_assert(sizeof(struct cpprofdata_slice) == 24, "slice size");
 _Static_assert(sizeof(struct cpprofdata_function) == 64, "function size");
+_Static_assert(sizeof(struct cpprofdata_block) == 32, "block size");
 _Static_assert(sizeof(struct cpprofdata_column) == 24, "column size");
 
 #endif

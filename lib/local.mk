@@ -70,6 +70,7 @@ libcpprof_la_SOURCES = \
 	lib/store/datafile.h \
 	lib/store/functions.c \
 	lib/store/insert.c \
+	lib/store/live.c lib/store/live.h \
 	lib/store/slices.c \
 	lib/store/thread-file.h lib/store/tree.c \
 	lib/store/tree.h \

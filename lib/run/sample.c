@@ -194,9 +194,9 @@ sample_enter_partial(struct thread *thread, const void *function,
 	    result;
 }
 
-static enum store_result
-sample_take_stack(struct thread *thread, const struct sample_request *request,
-    const void *context, uint64_t start_ns)
+/* Counts a sample whose stack is not whole, and notes what changes slowly. */
+static void
+sample_note_stack(struct thread *thread, uint64_t hits)
 {
 	static const unsigned char reasons[] = {
 		[UNWIND_NO_RULES] = CPPROFDATA_PARTIAL_NO_RULES,
@@ -206,30 +206,38 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 		[UNWIND_NO_PYTHON] = CPPROFDATA_PARTIAL_INTERPRETED,
 	};
 	const struct unwinder *unwinder = thread->unwinder;
-	enum store_result result;
-	struct node leaf;
-	uint32_t columns;
-	uint64_t hits;
 
-	if (request->counts_sampling)
-		unwind_prefetch(unwinder, context);
-	result = sample_enter(thread, request->function, context, &leaf);
-	if (result != STORE_OK)
-		return result;
-	count_pending(thread, request->columns, &leaf, start_ns, &hits);
-	unfound_note_sample(thread, request->columns, &leaf);
 	if (unwinder->end != UNWIND_COMPLETE)
 		datafile_count_drop(reasons[unwinder->end], 1, hits);
 	else if (unwinder->guessed)
 		datafile_count_drop(CPPROFDATA_GUESSED, 1, hits);
-	if (request->overrun > 0)
-		datafile_count_drop(CPPROFDATA_OVERRUN, 1, request->overrun);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;
 	if ((thread->run->n_samples & (thread->run->n_samples - 1)) == 0 ||
 	    thread->run->n_samples % NOTE_EVERY == 0)
 		thread_file_note_name(thread);
 	datafile_note_sample();
+}
+
+static enum store_result
+sample_take_stack(struct thread *thread, const struct sample_request *request,
+    const void *context, uint64_t start_ns)
+{
+	enum store_result result;
+	struct node leaf;
+	uint32_t columns;
+	uint64_t hits;
+
+	if (request->counts_sampling)
+		unwind_prefetch(thread->unwinder, context);
+	result = sample_enter(thread, request->function, context, &leaf);
+	if (result != STORE_OK)
+		return result;
+	count_pending(thread, request->columns, &leaf, start_ns, &hits);
+	unfound_note_sample(thread, request->columns, &leaf);
+	if (request->overrun > 0)
+		datafile_count_drop(CPPROFDATA_OVERRUN, 1, request->overrun);
+	sample_note_stack(thread, hits);
 	/*
 	 * What the sample itself has taken, as the first of a process does with
 	 * its file, belongs to the same place.
@@ -423,6 +431,45 @@ sample_due(struct thread *thread, unsigned column, uint64_t hits,
 		return;
 	thread->meters->accounts[column].pending += hits;
 	sample_take_guarded(thread, 1u << column, hits, function, context);
+}
+
+uint64_t
+sample_block(struct thread *thread, struct live_birth *birth,
+    const void *function)
+{
+	struct sample_guard guard;
+	enum store_result result;
+	struct node leaf;
+	ucontext_t here;
+	uint64_t taken;
+	bool is_followed;
+
+	/* Not in a child of vfork, whose memory is its parent's. */
+	if (sampling_is_stopped() || !sampling_check_process() ||
+	    !sampling_is_own_process())
+		return 0;
+	if (thread->held_off > 0 || thread->is_sampling ||
+	    !sample_guard_begin(thread, &guard)) {
+		datafile_count_drop(CPPROFDATA_NOT_FOLLOWED, 1,
+		    birth->hits[LIVE_BYTES]);
+		return 0;
+	}
+	birth->now_ns = (uint64_t)sample_now_ns();
+	arch_here(&here);
+	result = sample_enter(thread, function, &here, &leaf);
+	if (result == STORE_BUSY)
+		result = sample_enter_partial(thread, function, &leaf);
+	else if (result == STORE_OK)
+		sample_note_stack(thread, birth->hits[LIVE_BYTES]);
+	is_followed = result == STORE_OK &&
+	    live_add(&thread->file->tree, &leaf, birth);
+	if (!is_followed)
+		datafile_count_drop(CPPROFDATA_NOT_FOLLOWED, 1,
+		    birth->hits[LIVE_BYTES]);
+	taken = (uint64_t)sample_now_ns() - birth->now_ns;
+	datafile_count_time(taken);
+	sample_guard_end(thread, &guard);
+	return taken;
 }
 
 void

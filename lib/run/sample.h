@@ -16,6 +16,7 @@
 
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
+#include "lib/store/live.h"
 #include "lib/store/tree.h"
 
 /* ---- progress.c ---- */
@@ -209,6 +210,16 @@ struct sample_guard {
 
 bool sample_guard_begin(struct thread *thread, struct sample_guard *guard);
 void sample_guard_end(struct thread *thread, const struct sample_guard *guard);
+
+/*
+ * Takes a sample of the present stack for a block of memory that the calling
+ * thread has just been given by `function`, and follows the block, all but
+ * whose time the caller has filled in.  If the stack cannot be walked now, the
+ * block is counted below CPPROFDATA_PARTIAL; if there is no room at all, it is
+ * neither followed nor counted.  Returns the ns that this took.
+ */
+uint64_t sample_block(struct thread *thread, struct live_birth *birth,
+    const void *function);
 
 /* Prepares what must be in the file before the thread's first node. */
 enum store_result sample_prepare(struct thread *thread);

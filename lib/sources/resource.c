@@ -99,12 +99,69 @@ resource_exists(const char *name)
 	return resource_find_row(name, strlen(name)) != RESOURCE_N;
 }
 
+/* Adds a column.  interval 0: the default.  False with *problem set. */
+static bool
+resources_add(enum resource_id id, uint64_t interval, const char **problem)
+{
+	struct sampled_resource *column = &resources.columns[resources.n];
+
+	*problem = "a resource is named twice";
+	if (resources.place[id] != 0)
+		return false;
+	*problem = "too many resources";
+	if (resources.n == CPPROFDATA_MAX_RESOURCES)
+		return false;
+	column->row = &resource_rows[id];
+	column->interval = interval != 0 ? interval : column->row->interval;
+	*problem = "an interval is too short";
+	if (column->interval < column->row->least)
+		return false;
+	column->source = resources_find_source(column->row, column->interval,
+	    &column->why);
+	*problem = column->why;
+	if (column->source == NULL)
+		return false;
+	column->is_paced = interval == 0 && column->source->is_clock;
+	resources.place[id] = (unsigned char)++resources.n;
+	return true;
+}
+
+/*
+ * Of `live`, four columns are counted.  Its blocks are sampled by their bytes,
+ * so one of them may stand for many, which are counted one by one.
+ */
+static bool
+resources_add_live(uint64_t interval, const char **problem)
+{
+	static const enum resource_id parts[] = { RESOURCE_ALLOC_BYTES,
+		RESOURCE_FREED_BYTES, RESOURCE_ALLOCS, RESOURCE_FREES };
+	const struct resource_row *row = &resource_rows[RESOURCE_LIVE];
+	const struct resource_source *source;
+	const char *why;
+	size_t i;
+
+	interval = interval != 0 ? interval : row->interval;
+	source = resources_find_source(row, interval, &why);
+	*problem = why;
+	if (source == NULL)
+		return false;
+	resources.live_interval = interval;
+	for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+		if (!resources_add(parts[i], i < 2 ? interval : 1, problem))
+			return false;
+		resources.columns[resources.n - 1].source = source;
+		resources.columns[resources.n - 1].why = why;
+	}
+	return true;
+}
+
 bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
 	bool has_clock = false, sets_ticks = false, needs_mode = false;
 	enum resource_id id;
 	uint64_t interval;
+	unsigned i;
 
 	memset(&resources, 0, sizeof resources);
 	resources.is_random = is_random;
@@ -112,36 +169,24 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	if (text == NULL)
 		text = resource_rows[RESOURCE_CPU].name;
 	while (text != NULL) {
-		struct sampled_resource *column =
-		    &resources.columns[resources.n];
-		const struct resource_source *source;
-
 		if (!resources_next(&text, &id, &interval, problem))
 			return false;
-		*problem = "a resource is named twice";
-		if (resources.place[id] != 0)
+		*problem = "it is sampled by -r live only";
+		if (id == RESOURCE_FREED_BYTES || id == RESOURCE_FREES)
 			return false;
-		*problem = "too many resources";
-		if (resources.n == CPPROFDATA_MAX_RESOURCES)
+		if (id == RESOURCE_LIVE ?
+		    !resources_add_live(interval, problem) :
+		    !resources_add(id, interval, problem))
 			return false;
-		column->row = &resource_rows[id];
-		column->interval = interval != 0 ? interval :
-		    column->row->interval;
-		*problem = "an interval is too short";
-		if (column->interval < column->row->least)
-			return false;
-		column->source = source = resources_find_source(column->row,
-		    column->interval, &column->why);
-		*problem = column->why;
-		if (source == NULL)
-			return false;
-		column->is_paced = interval == 0 && source->is_clock;
-		resources.place[id] = (unsigned char)++resources.n;
-		if (source->sets_ticks)
+	}
+	for (i = 0; i < resources.n; i++) {
+		const struct sampled_resource *column = &resources.columns[i];
+
+		if (column->source->sets_ticks)
 			resources.tick_ns = column->interval * 1000;
-		has_clock |= source->is_clock;
-		sets_ticks |= source->sets_ticks;
-		needs_mode |= source->needs_mode;
+		has_clock |= column->source->is_clock;
+		sets_ticks |= column->source->sets_ticks;
+		needs_mode |= column->source->needs_mode;
 	}
 	*problem = NULL;
 	/*

@@ -153,6 +153,8 @@ extern struct resources {
 					   possible */
 	uint64_t tick_ns;		/* of CPU time */
 	bool needs_mode;			/* see TICK_* of sources.h */
+	uint64_t live_interval;			/* of `live`; 0: it is not
+						   sampled */
 	unsigned char place[RESOURCE_N];
 } resources;
 

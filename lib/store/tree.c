@@ -298,19 +298,34 @@ tree_child(struct tree *tree, const struct node *parent,
 	return STORE_OK;
 }
 
-void
-tree_count(struct tree *tree, const struct node *node, unsigned resource,
-    uint64_t hits, uint64_t now_ns)
+static void
+count_in(struct slices *slices, uint32_t owner, struct tree_node *node,
+    uint32_t number, unsigned resource, uint64_t hits, uint64_t now_ns)
 {
-	struct tree_count *twin = &node->twin->counts[resource];
-	struct cpprofdata_count *record =
-	    &tree_record(node->twin)->counts[resource];
+	struct tree_count *twin = &node->counts[resource];
+	struct cpprofdata_count *record = &tree_record(node)->counts[resource];
 
 	twin->count.hits += hits;
 	twin->count.samples++;
 	__atomic_store_n(&record->hits, twin->count.hits, __ATOMIC_RELAXED);
 	__atomic_store_n(&record->samples, twin->count.samples,
 	    __ATOMIC_RELEASE);
-	slices_count(&tree->slices, &twin->slices, tree->owner, node->number,
-	    resource, hits, datafile_columns.step_ns[resource], now_ns);
+	slices_count(slices, &twin->slices, owner, number, resource, hits,
+	    datafile_columns.step_ns[resource], now_ns);
+}
+
+void
+tree_count(struct tree *tree, const struct node *node, unsigned resource,
+    uint64_t hits, uint64_t now_ns)
+{
+	count_in(&tree->slices, tree->owner, node->twin, node->number,
+	    resource, hits, now_ns);
+}
+
+void
+tree_count_any(struct slices *slices, struct tree_node *twin, uint32_t number,
+    unsigned resource, uint64_t hits, uint64_t now_ns)
+{
+	count_in(slices, CPPROFDATA_ANY_THREAD, twin, number, resource, hits,
+	    now_ns);
 }

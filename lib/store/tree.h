@@ -314,6 +314,14 @@ enum store_result tree_child(struct tree *tree, const struct node *parent,
 void tree_count(struct tree *tree, const struct node *node, unsigned resource,
     uint64_t hits, uint64_t now_ns);
 
+/*
+ * The same for the node with that number and twin of any tree, of a resource
+ * that is only counted by this function, with these slices, and under one lock.
+ * On any thread.
+ */
+void tree_count_any(struct slices *slices, struct tree_node *twin,
+    uint32_t number, unsigned resource, uint64_t hits, uint64_t now_ns);
+
 /* A measure of the tree's memory that changes whenever the tree grows. */
 size_t tree_memory(const struct tree *tree);
 

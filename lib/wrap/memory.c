@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c -- wrappers of allocators: `alloc-bytes` and `allocs`.
+/* memory.c -- wrappers of allocators: `alloc-bytes`, `allocs` and `live`.
  *
  * Every successful call counts as one allocation of the bytes requested.
  * realloc counts the whole new size, as other counters of allocated bytes do.
@@ -8,28 +8,55 @@
  *
  * Allocators call each other: operator new calls malloc, the C library's
  * reallocarray calls realloc, another allocator's malloc calls mmap.  Only the
- * outermost function of this file counts.  Blocks come from the real allocator,
- * so free needs no wrapper.
+ * outermost function of this file counts.  Blocks come from the real allocator.
+ *
+ * `live` follows sampled blocks to their free (lib/store/live.h).  Each byte
+ * that is allocated has the same probability of making its block a sampled one,
+ * 1 / R, whatever came before.  So a block of n bytes is sampled with a
+ * probability of 1 - exp(-n / R), and stands for the inverse of that many of
+ * its kind (Horvitz and Thompson 1952).  A block that is not sampled costs a
+ * subtraction, and its free a look at the filter.  Both then jump to the real
+ * function.  realloc frees the old block and allocates a new one, mremap
+ * likewise.  What an allocator other than the C library's maps for itself is
+ * not followed.
  */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "lib/base/meter.h"
+#include "lib/run/sample.h"
+#include "lib/store/live.h"
 #include "lib/wrap/wrapped.h"
 
 #define NEXT_ROWS "lib/wrap/memory.def"
 #define NEXT_LOOK_UP memory_look_up
-#define ALLOCATION(type, name, parameters, arguments, is_allocated, size) \
+#define ALLOCATION(type, name, parameters, arguments, is_allocated, size, \
+    block, old)								\
 	NEXT(type, name, parameters, arguments)
 #define MAPPING(function, name, parameters, arguments, is_allocated, size) \
 	NEXT(void *, name, parameters, arguments)
+#define FREE(name, parameters, arguments) \
+	NEXT(void, name, parameters, arguments)
+#define UNMAPPING(name, parameters, arguments) \
+	NEXT(int, name, parameters, arguments)
 #include "lib/base/next.def"
 #undef ALLOCATION
 #undef MAPPING
+#undef FREE
+#undef UNMAPPING
+
+/* Sampling blocks may cost this part of a thread's time, */
+#define BLOCKS_PART 100
+#define BLOCKS_ALLOWANCE_NS 2000000	/* and so much at once */
+#define THRIFT_MAX 10
 
 static enum gate gate;
 static __thread bool is_inside;		/* in a function of this file */
+
+/* The module of an allocator that is not the C library's; size 0: none. */
+static uintptr_t allocator_start, allocator_size;
 
 static void
 memory_leave(bool is_allocated, size_t size, const void *function)
@@ -50,31 +77,261 @@ is_memory(int protection, int flags)
 	return (flags & MAP_ANONYMOUS) != 0 && protection != PROT_NONE;
 }
 
+/*
+ * Blocks that are followed.
+ */
+
+static __thread struct {
+	struct meter meter;	/* of bytes, to the next sampled block */
+	uint64_t last_ns;	/* when the last was sampled */
+	int64_t allowance_ns;	/* what sampling blocks may still cost */
+	unsigned thrift;	/* by how many powers of two they are sampled
+				   more rarely for that */
+} follow;
+
+static inline bool
+memory_follows(void)
+{
+	return live_filter != NULL;
+}
+
+/* Whether a block of so many bytes is not sampled; counts its bytes. */
+static inline bool
+follow_passes(size_t size)
+{
+	uint64_t beyond;
+
+	return !meter_reaches(&follow.meter, size, &beyond);
+}
+
+/*
+ * 1 - exp(-x).  Of x / 2^k by its series, and from there by
+ * 1 - exp(-2x) = f (2 - f), where f = 1 - exp(-x).
+ */
+static double
+follow_probability(double x)
+{
+	unsigned k = 0;
+	double f;
+
+	if (x > 40)
+		return 1;
+	for (; x > 1e-3; k++)
+		x /= 2;
+	f = x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
+	for (; k > 0; k--)
+		f *= 2 - f;
+	return f;
+}
+
+/* A whole number whose mean is x. */
+static uint64_t
+follow_round(double x, uint64_t random)
+{
+	const uint64_t whole = (uint64_t)x;
+
+	return whole + ((double)(random >> 11) * 0x1p-53 <
+	    x - (double)whole);
+}
+
+/* The next distance; how far, depends on room and cost. */
+static void
+follow_draw(void)
+{
+	follow.meter.interval = resources.live_interval <<
+	    (live_shortage() + follow.thrift);
+	follow.meter.left = meter_draw(&follow.meter);
+}
+
+/*
+ * Charges a sample to the allowance.  A thread that has used it up samples half
+ * as many blocks from then on, and twice as many when it has saved all of it
+ * again.
+ */
+static void
+follow_charge(uint64_t now_ns, uint64_t cost_ns)
+{
+	follow.allowance_ns += (int64_t)((now_ns - follow.last_ns) /
+	    BLOCKS_PART) - (int64_t)cost_ns;
+	follow.last_ns = now_ns;
+	if (follow.allowance_ns < 0) {
+		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 4;
+		if (follow.thrift < THRIFT_MAX)
+			follow.thrift++;
+	} else if (follow.allowance_ns > BLOCKS_ALLOWANCE_NS) {
+		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 4;
+		if (follow.thrift > 0)
+			follow.thrift--;
+	}
+}
+
+/* A block of a sampled distance was allocated, or the thread's first. */
+static __attribute__((noinline)) void
+memory_follow(const void *block, size_t size, bool is_mapping,
+    const void *function)
+{
+	struct thread *const thread = thread_self;
+	const int saved = errno;
+	struct live_birth birth = { .address = (uintptr_t)block, .size = size,
+	    .is_mapping = is_mapping };
+	uint64_t cost;
+	double chance;
+
+	if (follow.meter.random == 0) {
+		follow.last_ns = process_clock(CLOCK_MONOTONIC);
+		meter_start_without_memory(&follow.meter,
+		    resources.live_interval, follow.last_ns ^
+		    (uint64_t)(uintptr_t)&follow << 20);
+		if (follow_passes(size))
+			return;
+	}
+	chance = follow_probability((double)size /
+	    (double)follow.meter.interval);
+	if (thread != NULL && chance > 0) {
+		birth.hits[LIVE_BYTES] = follow_round((double)size / chance /
+		    (double)resources.live_interval,
+		    meter_random(follow.meter.random));
+		birth.hits[LIVE_BLOCKS] = follow_round(1 / chance,
+		    meter_random(follow.meter.random + 1));
+		cost = sample_block(thread, &birth, function);
+		if (cost > 0)
+			follow_charge(birth.now_ns + cost, cost);
+	}
+	follow_draw();
+	errno = saved;
+}
+
+/* A call that may have replaced the block that was taken. */
+static void
+memory_replaced(struct live_block *taken, bool is_replaced)
+{
+	if (is_replaced)
+		live_freed(taken);
+	else
+		live_put_back(taken);
+}
+
+/* Whether a mapping by this call is an allocator's own. */
+static bool
+is_of_allocator(const void *return_address)
+{
+	return (uintptr_t)return_address - allocator_start < allocator_size;
+}
+
+/*
+ * The wrappers.
+ */
+
 /* <sys/mman.h> declares mremap with an ellipsis. */
 EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
     __asm__("mremap");
+EXPORTED void cfree(void *);
 
-#define MEMORY_WRAPPER(type, function, name, parameters, arguments,	\
-    is_allocated, size, last)						\
+#define ALLOCATION(type, name, parameters, arguments, is_allocated, size, \
+    block, old)								\
 EXPORTED type								\
-function parameters							\
+name parameters								\
 {									\
 	type result;							\
 									\
-	if (!GATE_LETS_PASS(gate) || is_inside)				\
+	if (GATE_IS_CLOSED(gate))					\
+		return next.name arguments;				\
+	if (memory_follows()) {						\
+		const bool is_known = (old) != NULL &&			\
+		    live_may_have(live_filter, old);			\
+		const bool passes = follow_passes(size);		\
+		struct live_block *taken;				\
+									\
+		if (passes && !is_known)				\
+			return next.name arguments;			\
+		taken = is_known ? live_take((uintptr_t)(old)) : NULL;	\
+		result = next.name arguments;				\
+		if (taken != NULL)					\
+			memory_replaced(taken, (is_allocated) ||	\
+			    (size) == 0);				\
+		if (!passes && (is_allocated))				\
+			memory_follow(block, size, false,		\
+			    (const void *)next.name);			\
+		return result;						\
+	}								\
+	if (!wrapped_pass(gate, __builtin_return_address(0)) ||		\
+	    is_inside)							\
 		return next.name arguments;				\
 	is_inside = true;						\
 	result = next.name arguments;					\
 	memory_leave(is_allocated, size, (const void *)next.name);	\
-	last;								\
 	return result;							\
 }
-#define ALLOCATION(type, name, parameters, arguments, is_allocated, size) \
-MEMORY_WRAPPER(type, name, name, parameters, arguments, is_allocated,	\
-    size, (void)0)
+
+/* `before` is evaluated before the call if mappings are followed. */
+#define MAPPING_WRAPPER(function, name, parameters, arguments,		\
+    is_allocated, size, whole, before)					\
+EXPORTED void *								\
+function parameters							\
+{									\
+	struct live_block *taken = NULL;				\
+	void *result;							\
+									\
+	if (!GATE_LETS_PASS(gate) || is_inside)				\
+		return next.name arguments;				\
+	if (memory_follows()) {						\
+		before;							\
+		result = next.name arguments;				\
+		if (taken != NULL)					\
+			memory_replaced(taken, result != MAP_FAILED);	\
+		if ((is_allocated) && !follow_passes(whole) &&		\
+		    !is_of_allocator(__builtin_return_address(0)))	\
+			memory_follow(result, whole, true,		\
+			    (const void *)next.name);			\
+	} else {							\
+		is_inside = true;					\
+		result = next.name arguments;				\
+		memory_leave(is_allocated, size,			\
+		    (const void *)next.name);				\
+	}								\
+	wrapped_count_call((const void *)next.name);			\
+	return result;							\
+}
+
 #define MAPPING(function, name, parameters, arguments, is_allocated, size) \
-MEMORY_WRAPPER(void *, function, name, parameters, arguments,		\
-    is_allocated, size, wrapped_count_call((const void *)next.name))
+MAPPING_WRAPPER(function, name, parameters, arguments, is_allocated, size, \
+    MAPPING_WHOLE_##function, MAPPING_BEFORE_##function)
+#define MAPPING_WHOLE_mmap size
+#define MAPPING_WHOLE_mmap64 size
+#define MAPPING_WHOLE_memory_mremap size
+#define MAPPING_BEFORE_mmap						\
+	((flags & MAP_FIXED) != 0 ? live_unmap((uintptr_t)address, size) :	\
+	(void)0)
+#define MAPPING_BEFORE_mmap64 MAPPING_BEFORE_mmap
+#define MAPPING_BEFORE_memory_mremap					\
+	(taken = live_take_mapping((uintptr_t)old, old_size))
+
+#define FREE(name, parameters, arguments)				\
+EXPORTED void								\
+name parameters								\
+{									\
+	const uint8_t *const filter = live_filter;			\
+									\
+	if (__builtin_expect(filter != NULL &&				\
+	    live_may_have(filter, block), 0))				\
+		live_free((uintptr_t)block);				\
+	next.name arguments;						\
+}
+
+#define UNMAPPING(name, parameters, arguments)				\
+EXPORTED int								\
+name parameters								\
+{									\
+	int result;							\
+									\
+	if (!GATE_LETS_PASS(gate))					\
+		return next.name arguments;				\
+	if (memory_follows())						\
+		live_unmap((uintptr_t)address, size);			\
+	result = next.name arguments;					\
+	wrapped_count_call((const void *)next.name);			\
+	return result;							\
+}
 #include "lib/wrap/memory.def"
 
 /*
@@ -133,12 +390,76 @@ const struct resource_source source_mappings = {
 	.can_be_random = true,
 };
 
+const struct resource_source source_live = {
+	.name = "library calls, of blocks sampled at random",
+	.probe = memory_probe,
+};
+
+const struct resource_source source_live_partly = {
+	.name = "library calls, of blocks sampled at random; a sanitizer hides "
+	    "some, such as operator new",
+	.probe = probe_partly,
+};
+
+const struct resource_source source_live_mappings = {
+	.name = "library calls, of mappings sampled at random: the program has "
+	    "its own malloc",
+};
+
+const struct resource_source source_live_part = {
+	.name = "by -r live",
+};
+
+/* The module that has the real malloc, unless it is the C library. */
+static void
+find_allocator(void)
+{
+	struct dl_find_object of_malloc, of_library;
+
+	allocator_size = 0;
+	if (_dl_find_object((void *)(uintptr_t)next.malloc, &of_malloc) != 0 ||
+	    _dl_find_object((void *)(uintptr_t)lookup_next("getpid"),
+	    &of_library) != 0 ||
+	    of_malloc.dlfo_map_start == of_library.dlfo_map_start)
+		return;
+	allocator_start = (uintptr_t)of_malloc.dlfo_map_start;
+	allocator_size = (uintptr_t)of_malloc.dlfo_map_end - allocator_start;
+}
+
+/* Follows blocks, unless they would never be found again. */
+static void
+begin_to_follow(void)
+{
+	const struct live_columns columns = {
+		.allocated = {
+			(unsigned char)(resources.place[RESOURCE_ALLOC_BYTES] -
+			    1),
+			(unsigned char)(resources.place[RESOURCE_ALLOCS] - 1),
+		},
+		.freed = {
+			(unsigned char)(resources.place[RESOURCE_FREED_BYTES] -
+			    1),
+			(unsigned char)(resources.place[RESOURCE_FREES] - 1),
+		},
+	};
+
+	if (!live_begin(&columns))
+		gate = GATE_CLOSED;
+	find_allocator();
+}
+
 void
 memory_begin(bool is_sampled)
 {
+	const bool follows = is_sampled && resources.live_interval != 0;
+
 	gate = is_sampled && (resource_is_wanted(RESOURCE_ALLOC_BYTES) ||
 	    resource_is_wanted(RESOURCE_ALLOCS) ||
 	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
 	if (gate == GATE_OPEN)
 		memory_look_up();
+	if (follows)
+		begin_to_follow();
+	else
+		live_end();
 }

@@ -368,6 +368,7 @@ load_file(const char *path, const struct read_options *options,
 		profile = format->read(source, options, error);
 	if (profile != NULL &&
 	    (set_origin(profile, source, error) != 0 ||
+	     profile_link_levels(profile, error) != 0 ||
 	     (source_is_too_much(source) &&
 	      profile_warn(profile, error,
 	                   "%s: stopped reading at %d times its packed size; "

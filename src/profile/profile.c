@@ -279,13 +279,75 @@ profile_drop_resource(struct profile *profile, uint32_t resource)
 	drop_counts(tree->hits, tree->n_resources, resource);
 	drop_counts(tree->samples, tree->n_resources, resource);
 	tree->n_resources--;
-	if (tree->timeline == NULL)
-		return;
-	drop_counts(tree->timeline->hits, tree->timeline->n_resources,
-	            resource);
-	drop_counts(tree->timeline->samples, tree->timeline->n_resources,
-	            resource);
-	tree->timeline->n_resources--;
+	if (tree->timeline != NULL)
+		timeline_drop_resource(tree->timeline, resource);
+}
+
+/* ---- levels ---- */
+
+const struct level_kind level_kinds[] = {
+	{ "live-bytes", "alloc-bytes", "freed-bytes" },
+	{ "live-allocs", "allocs", "frees" },
+	{ NULL, NULL, NULL }
+};
+
+const struct level_kind *
+level_kind_find(const char *name)
+{
+	const struct level_kind *kind = level_kinds;
+
+	while (kind->name != NULL && strcmp(kind->name, name) != 0)
+		kind++;
+	return kind->name != NULL ? kind : NULL;
+}
+
+int
+profile_link_levels(struct profile *profile, struct error *error)
+{
+	struct timeline *timeline = profile->tree == NULL ? NULL :
+	                            profile->tree->timeline;
+
+	for (uint32_t r = 0; timeline != NULL && r < profile->n_resources;
+	     r++) {
+		const struct resource *resource = &profile->resources[r];
+		const struct level_kind *kind = level_kind_find(
+		    resource->name);
+		uint32_t gain, loss;
+
+		if (kind == NULL || timeline_find_level(timeline, r) != NULL)
+			continue;
+		gain = profile_find_part(profile, kind->gain, resource->part);
+		loss = profile_find_part(profile, kind->loss, resource->part);
+		if (gain != NO_RESOURCE && loss != NO_RESOURCE &&
+		    timeline_add_level(timeline, r, gain, loss, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+bool
+profile_level_at(const struct profile *profile, uint32_t resource,
+                 uint64_t slices, uint64_t *hits, uint64_t *samples)
+{
+	const struct timeline *timeline = profile->tree == NULL ? NULL :
+	                                  profile->tree->timeline;
+	const struct timeline_level *level = timeline == NULL ? NULL :
+	    timeline_find_level(timeline, resource);
+	uint32_t last;
+
+	if (level == NULL)
+		return false;
+	last = timeline_last(timeline, slices);
+	if (last + 1 == timeline->n_slices)
+		return false;
+	*hits = *samples = 0;
+	for (uint32_t row = 0; row < timeline->n_rows; row++) {
+		uint64_t in;
+
+		*hits += timeline_level_at(timeline, level, row, last, &in);
+		*samples += in;
+	}
+	return true;
 }
 
 bool

@@ -73,6 +73,22 @@ struct resource {
 	uint32_t n_files, first_column;
 };
 
+/*
+ * A level: what is left of what a resource gives after another one has taken
+ * some of it, at the same nodes.  No node has less than nothing, so it can be
+ * viewed as a resource.  Only in time it is something else (timeline.h): it has
+ * a value at each moment.
+ */
+struct level_kind {
+	const char *name;	/* "live-bytes" */
+	const char *gain, *loss;
+};
+
+extern const struct level_kind level_kinds[];	/* ends with a NULL name */
+
+/* NULL: a resource of that name is no level. */
+const struct level_kind *level_kind_find(const char *name);
+
 /* An object file that was mapped while samples were taken. */
 struct module {
 	const char *path;
@@ -268,6 +284,19 @@ uint64_t profile_hits(const struct profile *profile, uint32_t resource,
  * those after it have smaller numbers then.
  */
 void profile_drop_resource(struct profile *profile, uint32_t resource);
+
+/*
+ * Says in the tree's timeline which resources are levels of which.  To be called
+ * when the tree is complete.  0, or -1 with *error set.
+ */
+int profile_link_levels(struct profile *profile, struct error *error);
+
+/*
+ * Whether the last of the slices is before the end of the run, and the resource
+ * is a level.  Then *hits and *samples become what all nodes have of it there.
+ */
+bool profile_level_at(const struct profile *profile, uint32_t resource,
+                      uint64_t slices, uint64_t *hits, uint64_t *samples);
 
 /*
  * Records how a resource was counted; NULL: unknown.  A sum names each source

@@ -730,7 +730,7 @@ merge_all(struct merge *merge, const struct addend *addends, uint32_t n,
 		merge->sum->graph = call_graph_sum_take(merge->graph, error);
 	else
 		merge->sum->tree = tree_builder_finish(merge->builder, error);
-	return error->is_set ? -1 : 0;
+	return error->is_set ? -1 : profile_link_levels(merge->sum, error);
 }
 
 /*

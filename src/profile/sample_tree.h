@@ -34,6 +34,11 @@
  * Invariant: the sum of a row's entries is at most the row's own counts, which
  * stay the truth.  What they lack has no time: its input had none, or the
  * process was killed before it was noted.
+ *
+ * A level is a resource that is what another one has gained and a third one
+ * lost so far, such as the memory in use (profile.h).  It has a value at the end
+ * of each slice, which is the sum of all changes up to there.  Its entries are
+ * something else: when that part of it came that is left at the end.
  */
 
 enum { TIMELINE_SLICES = 64 };
@@ -50,6 +55,21 @@ struct timeline {
 	uint8_t *slice;		/* [first[n_rows]] */
 	uint64_t **hits;	/* [n_resources][first[n_rows]] */
 	uint64_t **samples;	/* likewise, raw samples */
+	uint32_t n_levels;
+	struct timeline_level *levels;	/* [n_levels] */
+	uint64_t shown;		/* bit i: slice i is one of those selected, in
+				 * which levels are shown */
+};
+
+/* How a level changed in a slice. */
+struct level_change {
+	uint64_t gained, lost;	/* hits */
+	uint64_t samples_gained, samples_lost;
+};
+
+struct timeline_level {
+	uint32_t resource;
+	struct level_change *changes;	/* [first[n_rows]] */
 };
 
 /* A tree's own counts, which a timeline divides. */
@@ -92,6 +112,31 @@ struct timeline *timeline_move(const struct timeline *from,
 
 /* Drops all resources except the first n. */
 void timeline_keep_resources(struct timeline *timeline, uint32_t n);
+
+/* Takes out one resource; those after it have smaller numbers then. */
+void timeline_drop_resource(struct timeline *timeline, uint32_t resource);
+
+/*
+ * Makes a resource a level: what `gain` has and `loss` has not.  0, or -1 with
+ * *error set.
+ */
+int timeline_add_level(struct timeline *timeline, uint32_t resource,
+                       uint32_t gain, uint32_t loss, struct error *error);
+
+/* The level that a resource is, or NULL. */
+const struct timeline_level *
+timeline_find_level(const struct timeline *timeline, uint32_t resource);
+
+/*
+ * A row's level at the end of a slice; *samples, unless NULL: those in which it
+ * was counted.
+ */
+uint64_t timeline_level_at(const struct timeline *timeline,
+                           const struct timeline_level *level, uint32_t row,
+                           uint32_t slice, uint64_t *samples);
+
+/* The last slice of a set that the timeline has; it has one. */
+uint32_t timeline_last(const struct timeline *timeline, uint64_t slices);
 
 /* A set of slices. */
 struct slice_set {
@@ -344,14 +389,15 @@ struct sample_tree *tree_builder_finish(struct tree_builder *builder,
 
 /*
  * Adds the hits of one resource in nodes [begin, end), by slice, to
- * sums[TIMELINE_SLICES].  The tree's selection counts: its row[].
+ * sums[TIMELINE_SLICES]; of a level, its values.  The tree's selection counts:
+ * its row[].
  */
 void tree_time_add(const struct sample_tree *tree, uint32_t resource,
                    uint32_t begin, uint32_t end, uint64_t *sums);
 
 /*
  * The same tree with the hits and samples that belong to a set of slices, and
- * a timeline of these.  It shares the arrays of nodes with `tree`, which must
+ * a timeline of these.  A level has its value at the end of the last of them.  It shares the arrays of nodes with `tree`, which must
  * outlive it; freed with tree_time_free.  NULL with *error set.
  * O(rows + entries).
  */

@@ -23,6 +23,7 @@
 struct timeline_sum {
 	uint64_t used;		/* bit i: slice i has counts */
 	uint64_t *hits, *samples;	/* [TIMELINE_SLICES][n_resources] */
+	struct level_change *changes;	/* [TIMELINE_SLICES][n_levels] */
 };
 
 struct timeline_making {
@@ -48,14 +49,52 @@ timeline_free(struct timeline *timeline)
 		return;
 	timeline_free_counts(timeline->hits, timeline->n_resources);
 	timeline_free_counts(timeline->samples, timeline->n_resources);
+	for (uint32_t i = 0; i < timeline->n_levels; i++)
+		large_array_free(timeline->levels[i].changes);
+	free(timeline->levels);
 	large_array_free(timeline->first);
 	large_array_free(timeline->slice);
 	free(timeline);
 }
 
+/* Takes out the level that a resource is, if it is one. */
+static void
+timeline_drop_level(struct timeline *timeline, uint32_t resource)
+{
+	for (uint32_t i = 0; i < timeline->n_levels; i++) {
+		if (timeline->levels[i].resource != resource)
+			continue;
+		large_array_free(timeline->levels[i].changes);
+		timeline->levels[i] = timeline->levels[--timeline->n_levels];
+		return;
+	}
+}
+
+static void
+timeline_drop_counts(uint64_t **counts, uint32_t n, uint32_t r)
+{
+	large_array_free(counts[r]);
+	memmove(&counts[r], &counts[r + 1], (n - r - 1) * sizeof *counts);
+}
+
+void
+timeline_drop_resource(struct timeline *timeline, uint32_t resource)
+{
+	timeline_drop_level(timeline, resource);
+	for (uint32_t i = 0; i < timeline->n_levels; i++)
+		timeline->levels[i].resource -=
+		    timeline->levels[i].resource > resource;
+	timeline_drop_counts(timeline->hits, timeline->n_resources, resource);
+	timeline_drop_counts(timeline->samples, timeline->n_resources,
+	                     resource);
+	timeline->n_resources--;
+}
+
 void
 timeline_keep_resources(struct timeline *timeline, uint32_t n)
 {
+	for (uint32_t r = n; r < timeline->n_resources; r++)
+		timeline_drop_level(timeline, r);
 	while (timeline->n_resources > n) {
 		const uint32_t last = --timeline->n_resources;
 
@@ -64,9 +103,31 @@ timeline_keep_resources(struct timeline *timeline, uint32_t n)
 	}
 }
 
+/* The levels that `like` has, still without changes. */
+static int
+making_begin_levels(struct timeline_making *making,
+                    const struct timeline *like, struct error *error)
+{
+	struct timeline *timeline = making->timeline;
+
+	timeline->levels = memory_copy(like->levels, like->n_levels,
+	                               sizeof *like->levels, error);
+	making->sum.changes = memory_array(
+	    (size_t)TIMELINE_SLICES * like->n_levels,
+	    sizeof *making->sum.changes, error);
+	if (timeline->levels == NULL || making->sum.changes == NULL)
+		return -1;
+	for (uint32_t i = 0; i < like->n_levels; i++)
+		timeline->levels[i].changes = NULL;
+	timeline->n_levels = like->n_levels;
+	timeline->shown = like->shown;
+	return 0;
+}
+
+/* like: the timeline that it is made of; NULL: it is made of moments. */
 static int
 making_begin(struct timeline_making *making, const struct timeline_rows *rows,
-             struct error *error)
+             const struct timeline *like, struct error *error)
 {
 	struct timeline *timeline = memory_array(1, sizeof *timeline, error);
 	const size_t n = (size_t)TIMELINE_SLICES * rows->n_resources;
@@ -85,6 +146,9 @@ making_begin(struct timeline_making *making, const struct timeline_rows *rows,
 	                                 sizeof *timeline->samples, error);
 	making->sum.hits = memory_array(n, sizeof(uint64_t), error);
 	making->sum.samples = memory_array(n, sizeof(uint64_t), error);
+	timeline->shown = UINT64_MAX;
+	if (like != NULL && like->n_levels > 0)
+		making_begin_levels(making, like, error);
 	return error->is_set ? -1 :
 	    large_array_zeroed(&timeline->first, (size_t)rows->n_rows + 1,
 	                       sizeof *timeline->first, error);
@@ -96,6 +160,7 @@ making_end(struct timeline_making *making, const struct error *error)
 {
 	free(making->sum.hits);
 	free(making->sum.samples);
+	free(making->sum.changes);
 	if (!error->is_set)
 		return making->timeline;
 	timeline_free(making->timeline);
@@ -134,6 +199,11 @@ grow_entries(struct timeline_making *making, struct error *error)
 		    large_array_reserve(&timeline->samples[r], capacity,
 		                        sizeof(uint64_t), error) != 0)
 			return -1;
+	for (uint32_t i = 0; i < timeline->n_levels; i++)
+		if (large_array_reserve(&timeline->levels[i].changes, capacity,
+		                        sizeof(struct level_change),
+		                        error) != 0)
+			return -1;
 	if (large_array_reserve(&timeline->slice, capacity,
 	                        sizeof *timeline->slice, error) != 0)
 		return -1;
@@ -149,6 +219,26 @@ take_of(uint64_t *left, uint64_t count)
 		count = *left;
 	*left -= count;
 	return count;
+}
+
+/* Makes a row's changes of levels of the sum. */
+static void
+sum_finish_levels(struct timeline_making *making)
+{
+	struct timeline *timeline = making->timeline;
+	const uint32_t n = timeline->n_levels;
+
+	for (uint32_t level = 0; level < n; level++) {
+		uint64_t used = making->sum.used;
+
+		for (size_t i = making->n; used != 0; used &= used - 1, i++) {
+			struct level_change *change = &making->sum.changes[
+			    (size_t)__builtin_ctzll(used) * n + level];
+
+			timeline->levels[level].changes[i] = *change;
+			*change = (struct level_change){ 0 };
+		}
+	}
 }
 
 /*
@@ -180,6 +270,7 @@ sum_finish(struct timeline_making *making, uint32_t row, struct error *error)
 			making->sum.hits[at] = making->sum.samples[at] = 0;
 		}
 	}
+	sum_finish_levels(making);
 	for (; making->sum.used != 0; making->sum.used &= making->sum.used - 1) {
 		const uint32_t slice =
 		    (uint32_t)__builtin_ctzll(making->sum.used);
@@ -295,7 +386,7 @@ timeline_new(const struct timeline_rows *rows, const struct moment *moments,
 {
 	struct timeline_making making;
 
-	if (making_begin(&making, rows, error) == 0) {
+	if (making_begin(&making, rows, NULL, error) == 0) {
 		making.timeline->width_ns = choose_width(moments, n, from_ns);
 		making.timeline->origin_ns = origin_ns;
 		sort_moments(&making, moments, n, from_ns, error);
@@ -306,13 +397,29 @@ timeline_new(const struct timeline_rows *rows, const struct moment *moments,
 /* ---- of another timeline ---- */
 
 static void
+timeline_add_change(struct level_change *sum, const struct level_change *more)
+{
+	timeline_add_up(&sum->gained, more->gained);
+	timeline_add_up(&sum->lost, more->lost);
+	timeline_add_up(&sum->samples_gained, more->samples_gained);
+	timeline_add_up(&sum->samples_lost, more->samples_lost);
+}
+
+static void
 timeline_add_row(struct timeline_making *making, const struct timeline *from,
                  uint32_t row)
 {
-	for (size_t i = from->first[row]; i < from->first[row + 1]; i++)
+	const uint32_t n = from->n_levels;
+
+	for (size_t i = from->first[row]; i < from->first[row + 1]; i++) {
 		for (uint32_t r = 0; r < from->n_resources; r++)
 			sum_add(making, from->slice[i], r, from->hits[r][i],
 			        from->samples[r][i]);
+		for (uint32_t level = 0; level < n; level++)
+			timeline_add_change(&making->sum.changes[
+			    (size_t)from->slice[i] * n + level],
+			    &from->levels[level].changes[i]);
+	}
 }
 
 static int
@@ -353,7 +460,7 @@ timeline_move(const struct timeline *from, const struct timeline_rows *rows,
 {
 	struct timeline_making making;
 
-	if (making_begin(&making, rows, error) == 0) {
+	if (making_begin(&making, rows, from, error) == 0) {
 		making.timeline->width_ns = from->width_ns;
 		making.timeline->origin_ns = from->origin_ns;
 		timeline_add_rows(&making, from, to, error);
@@ -377,4 +484,69 @@ timeline_range(const struct timeline *timeline, uint64_t begin_ns,
 	for (uint64_t i = first; i < end; i++)
 		set.slices |= (uint64_t)1 << i;
 	return set;
+}
+
+/* ---- levels ---- */
+
+int
+timeline_add_level(struct timeline *timeline, uint32_t resource,
+                   uint32_t gain, uint32_t loss, struct error *error)
+{
+	const size_t n = timeline->first[timeline->n_rows];
+	struct timeline_level level = { .resource = resource }, *levels;
+
+	levels = memory_array((size_t)timeline->n_levels + 1, sizeof *levels,
+	                      error);
+	if (levels == NULL || large_array_reserve(&level.changes, n,
+	        sizeof *level.changes, error) != 0) {
+		free(levels);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		level.changes[i] = (struct level_change){
+			timeline->hits[gain][i], timeline->hits[loss][i],
+			timeline->samples[gain][i], timeline->samples[loss][i],
+		};
+	if (timeline->n_levels > 0)
+		memcpy(levels, timeline->levels,
+		       timeline->n_levels * sizeof *levels);
+	levels[timeline->n_levels++] = level;
+	free(timeline->levels);
+	timeline->levels = levels;
+	return 0;
+}
+
+const struct timeline_level *
+timeline_find_level(const struct timeline *timeline, uint32_t resource)
+{
+	for (uint32_t i = 0; i < timeline->n_levels; i++)
+		if (timeline->levels[i].resource == resource)
+			return &timeline->levels[i];
+	return NULL;
+}
+
+uint64_t
+timeline_level_at(const struct timeline *timeline,
+                  const struct timeline_level *level, uint32_t row,
+                  uint32_t slice, uint64_t *samples)
+{
+	struct level_change sum = { 0 };
+
+	for (size_t i = timeline->first[row]; i < timeline->first[row + 1] &&
+	     timeline->slice[i] <= slice; i++)
+		timeline_add_change(&sum, &level->changes[i]);
+	if (samples != NULL)
+		*samples = sum.samples_gained > sum.samples_lost ?
+		    sum.samples_gained - sum.samples_lost : 0;
+	return sum.gained > sum.lost ? sum.gained - sum.lost : 0;
+}
+
+uint32_t
+timeline_last(const struct timeline *timeline, uint64_t slices)
+{
+	uint32_t last = timeline->n_slices - 1;
+
+	while (last > 0 && (slices >> last & 1) == 0)
+		last--;
+	return last;
 }

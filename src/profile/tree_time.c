@@ -7,13 +7,48 @@
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
+/* Adds a level's values in the slices that are shown. */
+static void
+add_levels(const struct sample_tree *tree, const struct timeline_level *level,
+           uint32_t begin, uint32_t end, uint64_t *sums)
+{
+	const struct timeline *timeline = tree->timeline;
+
+	for (uint32_t node = begin; node < end; node++) {
+		const uint32_t row = tree->row[node];
+		size_t i = timeline->first[row];
+		uint64_t gained = 0, lost = 0;
+
+		if (i == timeline->first[row + 1])
+			continue;
+		for (uint32_t slice = timeline->slice[i];
+		     slice < timeline->n_slices; slice++) {
+			if (i < timeline->first[row + 1] &&
+			    timeline->slice[i] == slice) {
+				gained += level->changes[i].gained;
+				lost += level->changes[i].lost;
+				i++;
+			}
+			if (gained > lost && (timeline->shown >> slice & 1) !=
+			    0)
+				sums[slice] += gained - lost;
+		}
+	}
+}
+
 void
 tree_time_add(const struct sample_tree *tree, uint32_t resource,
               uint32_t begin, uint32_t end, uint64_t *sums)
 {
 	const struct timeline *timeline = tree->timeline;
+	const struct timeline_level *level = timeline_find_level(timeline,
+	                                                         resource);
 	const uint64_t *hits = timeline->hits[resource];
 
+	if (level != NULL) {
+		add_levels(tree, level, begin, end, sums);
+		return;
+	}
 	for (uint32_t node = begin; node < end; node++) {
 		const uint32_t row = tree->row[node];
 
@@ -58,12 +93,37 @@ select_row(const struct timeline *timeline, const struct slice_set *set,
 	return kept + (set->has_no_time ? count - timed : 0);
 }
 
+/*
+ * A level's values at the end of the set.  At the end of the run it is what the
+ * rows say, whether they know their times or not.
+ */
+static void
+select_level(struct sample_tree *to, const struct sample_tree *from,
+             const struct timeline_level *level, const struct slice_set *set)
+{
+	const struct timeline *timeline = from->timeline;
+	const uint32_t last = timeline_last(timeline, set->slices);
+	const uint32_t r = level->resource;
+
+	for (uint32_t row = 0; row < to->n_rows; row++) {
+		if (last + 1 == timeline->n_slices && set->has_no_time) {
+			to->hits[r][row] = from->hits[r][row];
+			to->samples[r][row] = from->samples[r] != NULL ?
+			    from->samples[r][row] : from->hits[r][row];
+		} else {
+			to->hits[r][row] = timeline_level_at(timeline, level,
+			    row, last, &to->samples[r][row]);
+		}
+	}
+}
+
 /* Fills in one resource of a selection, whose timeline is a copy. */
 static int
 select_resource(struct sample_tree *to, const struct sample_tree *from,
                 uint32_t r, const struct slice_set *set, struct error *error)
 {
 	struct timeline *timeline = to->timeline;
+	const struct timeline_level *level = timeline_find_level(timeline, r);
 
 	if (large_array_zeroed(&to->hits[r], to->n_rows, sizeof(uint64_t),
 	                       error) != 0 ||
@@ -79,6 +139,8 @@ select_resource(struct sample_tree *to, const struct sample_tree *from,
 		    from->samples[r] != NULL ? from->samples[r][row] : hits,
 		    timeline->samples[r]);
 	}
+	if (level != NULL)
+		select_level(to, from, level, set);
 	return 0;
 }
 
@@ -114,6 +176,8 @@ tree_time_select(const struct sample_tree *tree, const struct slice_set *set,
 	selection->timeline = copy_timeline(tree, error);
 	for (uint32_t r = 0; !error->is_set && r < tree->n_resources; r++)
 		select_resource(selection, tree, r, set, error);
+	if (selection->timeline != NULL)
+		selection->timeline->shown &= set->slices;
 	if (!error->is_set)
 		return selection;
 	tree_time_free(selection);

@@ -300,6 +300,10 @@ has_counts(const struct sample_tree *tree, uint32_t row,
 {
 	const struct timeline *timeline = tree->timeline;
 
+	for (uint32_t i = 0; i < timeline->n_levels; i++)
+		if (timeline_level_at(timeline, &timeline->levels[i], row,
+		        timeline_last(timeline, times->slices), NULL) > 0)
+			return true;
 	for (uint32_t r = 0; r < tree->n_resources; r++) {
 		uint64_t timed = 0;
 

@@ -38,7 +38,10 @@ struct sample_set {
 	const struct resource *resource;
 	const uint64_t *self;		/* [n_rows] hits, refined */
 	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
-	uint64_t total;			/* hits of the whole run, unrefined */
+	uint64_t total;			/* hits of the whole run, unrefined; of
+					 * a level at the time that is left */
+	const char *whole;		/* what total is of, if that is not
+					 * "the whole run"; else NULL */
 	uint64_t left;			/* hits that the refinement left */
 	size_t n_steps;			/* of the refinement; 0: left is total */
 	uint64_t n_samples;		/* raw samples of the whole run */

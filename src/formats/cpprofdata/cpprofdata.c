@@ -38,6 +38,11 @@ enum {
 	NODES_A_STEP = 65536,		/* between checks for Ctrl-C */
 };
 
+/* A level that the file's resources make, and the profile's resource. */
+struct level_made {
+	uint32_t resource, gain, loss;
+};
+
 struct cpprofdata_recording {
 	struct reader reader;
 	struct cpprofdata_file file;
@@ -57,6 +62,8 @@ struct cpprofdata_recording {
 	uint64_t n_outside;		/* nodes in no module */
 	struct jit_map *jit;		/* names for these; NULL: not needed */
 	struct kept_names *own_names;	/* NULL: the recording's names count */
+	struct level_made levels[CPPROFDATA_MAX_RESOURCES];
+	uint32_t n_levels;
 };
 
 static int
@@ -203,6 +210,43 @@ cpprofdata_add_resources(const struct cpprofdata_file *file,
 	return 0;
 }
 
+/* Adds the levels whose gain and loss are resources of the file. */
+static int
+cpprofdata_add_levels(struct cpprofdata_recording *input, struct error *error)
+{
+	struct profile *profile = input->reader.profile;
+
+	for (const struct level_kind *kind = level_kinds; kind->name != NULL;
+	     kind++) {
+		const struct level_made level = {
+			.resource = profile->n_resources,
+			.gain = profile_find_resource(profile, kind->gain),
+			.loss = profile_find_resource(profile, kind->loss),
+		};
+		const struct resource *gain;
+
+		if (level.gain == NO_RESOURCE || level.loss == NO_RESOURCE ||
+		    profile_find_resource(profile, kind->name) != NO_RESOURCE ||
+		    input->n_levels == CPPROFDATA_MAX_RESOURCES)
+			continue;
+		gain = &profile->resources[level.gain];
+		if (gain->interval != profile->resources[level.loss].interval)
+			continue;
+		if (profile_add_resource(profile, kind->name, gain->gtick,
+		        gain->interval, error) == UINT32_MAX ||
+		    profile_add_source(profile,
+		        &profile->resources[level.resource],
+		        arena_format(&profile->arena, error,
+		                     "%s less %s", kind->gain, kind->loss),
+		        error) != 0)
+			return -1;
+		profile->resources[level.resource].counting =
+		    profile->resources[level.gain].counting;
+		input->levels[input->n_levels++] = level;
+	}
+	return 0;
+}
+
 /*
  * Adds hits that are in no tree: those still pending when the process ended,
  * and those dropped, whose resource older collectors do not record.
@@ -279,6 +323,9 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		[CPPROFDATA_UNINTERPRETED] =
 		    { "samples without their Python frames: thread ran on "
 		      "before they were read", false },
+		[CPPROFDATA_NOT_FOLLOWED] =
+		    { "allocations not followed: too many, or collector was "
+		      "busy", false },
 		[CPPROFDATA_PARTIAL_UNSEEN] =
 		    { "hits without a stack: in the kernel, unseen, or in "
 		      "short threads", true },
@@ -429,7 +476,10 @@ index_of(const struct cpprofdata_runs *runs, uint32_t number)
 	    (uint32_t)(run->n_before + (number - run->first)) : UINT32_MAX;
 }
 
-/* The builder's node of a node record of that owner; NO_NODE: it has none. */
+/*
+ * The builder's node of a node record of that owner, or of any; NO_NODE: it has
+ * none.
+ */
 static uint32_t
 built_node(const struct cpprofdata_recording *input, uint32_t number,
            uint32_t owner)
@@ -437,7 +487,8 @@ built_node(const struct cpprofdata_recording *input, uint32_t number,
 	const struct cpprofdata_run *run = cpprofdata_runs_find(
 	    &input->file.runs[CPPROFDATA_NODES], number);
 
-	return run != NULL && run->owner == owner ?
+	return run != NULL && (run->owner == owner ||
+	                       owner == CPPROFDATA_ANY_THREAD) ?
 	       input->built[run->n_before + (number - run->first)] : NO_NODE;
 }
 
@@ -514,6 +565,23 @@ cpprofdata_frame_of(struct cpprofdata_recording *input,
 	                          le64toh(node->offset), error);
 }
 
+static int
+cpprofdata_add_counts(struct cpprofdata_recording *input, uint32_t node,
+                      uint32_t resource, const struct cpprofdata_count *count,
+                      struct error *error)
+{
+	return (count->hits | count->samples) == 0 ? 0 :
+	    tree_builder_add(input->builder, node, resource, count->hits,
+	                     count->samples, error);
+}
+
+/* While the file is written, a loss may be there before its gain. */
+static uint64_t
+cpprofdata_left(uint64_t gain, uint64_t loss)
+{
+	return gain > loss ? gain - loss : 0;
+}
+
 /* Adds a node record, at an offset, with its counts. */
 static int
 cpprofdata_add_node(struct cpprofdata_recording *input,
@@ -521,6 +589,7 @@ cpprofdata_add_node(struct cpprofdata_recording *input,
                     size_t offset, struct error *error)
 {
 	const unsigned char *bytes = input->file.bytes + offset;
+	struct cpprofdata_count counts[CPPROFDATA_MAX_RESOURCES];
 	struct cpprofdata_node node;
 	uint32_t number, parent = NO_NODE, frame;
 	uint32_t *built = &input->built[run->n_before + k];
@@ -550,14 +619,25 @@ cpprofdata_add_node(struct cpprofdata_recording *input,
 		return -1;
 	for (uint32_t r = 0; r < input->file.n_named; r++) {
 		struct cpprofdata_count count;
-		uint64_t hits, samples;
 
 		memcpy(&count, bytes + r * sizeof count, sizeof count);
-		hits = le64toh(count.hits);
-		samples = le64toh(count.samples);
-		if ((hits | samples) != 0 &&
-		    tree_builder_add(input->builder, *built, r, hits, samples,
-		                     error) != 0)
+		counts[r].hits = le64toh(count.hits);
+		counts[r].samples = le64toh(count.samples);
+		if (cpprofdata_add_counts(input, *built, r, &counts[r],
+		                          error) != 0)
+			return -1;
+	}
+	for (uint32_t i = 0; i < input->n_levels; i++) {
+		const struct level_made *level = &input->levels[i];
+		const struct cpprofdata_count left = {
+			cpprofdata_left(counts[level->gain].hits,
+			                counts[level->loss].hits),
+			cpprofdata_left(counts[level->gain].samples,
+			                counts[level->loss].samples),
+		};
+
+		if (cpprofdata_add_counts(input, *built, level->resource,
+		                          &left, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -662,6 +742,46 @@ cpprofdata_add_slices(struct cpprofdata_recording *input, struct error *error)
 	}
 	free(found);
 	return error->is_set ? -1 : 0;
+}
+
+/*
+ * Adds the times at which blocks of memory were allocated that are in use: of
+ * what the levels have at the end.
+ */
+static int
+cpprofdata_add_blocks(struct cpprofdata_recording *input, struct error *error)
+{
+	static const char *const names[] = { "live-bytes", "live-allocs" };
+	const struct cpprofdata_file *file = &input->file;
+	struct cpprofdata_record record = { 0 };
+	uint32_t resources[2];
+
+	for (size_t i = 0; i < 2; i++)
+		resources[i] = profile_find_resource(input->reader.profile,
+		                                     names[i]);
+	while (file->header.slice_ns != 0 &&
+	       cpprofdata_next(&file->runs[CPPROFDATA_BLOCKS], file->bytes,
+	                       &record)) {
+		const uint64_t origin_ns = file->header.origin_mono_ns;
+		struct cpprofdata_block block;
+		uint64_t hits[2], since;
+		uint32_t node;
+
+		memcpy(&block, record.bytes, sizeof block);
+		node = built_node(input, le32toh(block.node),
+		                  CPPROFDATA_ANY_THREAD);
+		since = le64toh(block.since_ns);
+		hits[0] = le64toh(block.bytes_hits);
+		hits[1] = le64toh(block.blocks_hits);
+		for (size_t i = 0; i < 2 && node != NO_NODE; i++)
+			if (resources[i] != NO_RESOURCE && hits[i] > 0 &&
+			    tree_builder_add_time(input->builder, node,
+			        resources[i], since > origin_ns ?
+			        since - origin_ns : 0, 0, hits[i], 1,
+			        error) != 0)
+				return -1;
+	}
+	return 0;
 }
 
 /*
@@ -1014,17 +1134,20 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 	struct cpprofdata_record record = { 0 };
 	uint64_t samples = 0;
 
-	input->builder = tree_builder_new(file->n_named, error);
 	input->frames = address_frames_new(error);
-	if (input->builder == NULL || input->frames == NULL)
+	if (input->frames == NULL)
 		return -1;
 	input->end = cpprofdata_find_end(file);
 	if (((file->header.flags & CPPROFDATA_BRIEF) == 0 &&
 	     cpprofdata_add_process(file, &input->end, profile, error) != 0) ||
 	    cpprofdata_add_resources(file, profile, error) != 0 ||
+	    cpprofdata_add_levels(input, error) != 0 ||
 	    cpprofdata_add_losses(file, input->end.is_running, profile,
 	                          error) != 0 ||
 	    cpprofdata_add_tallies(file, profile, error) != 0)
+		return -1;
+	input->builder = tree_builder_new(profile->n_resources, error);
+	if (input->builder == NULL)
 		return -1;
 	while (cpprofdata_next(&file->runs[CPPROFDATA_MODULES], file->bytes,
 	                       &record))
@@ -1041,6 +1164,7 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 			return -1;
 	if (cpprofdata_add_nodes(input, error) != 0 ||
 	    cpprofdata_add_slices(input, error) != 0 ||
+	    cpprofdata_add_blocks(input, error) != 0 ||
 	    add_briefs(input, error) != 0 ||
 	    add_waits_without_nodes(input, error) != 0 ||
 	    add_waiting_tally(input, error) != 0 ||

@@ -281,6 +281,7 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	runs[CPPROFDATA_FUNCTIONS].record_size =
 	    sizeof(struct cpprofdata_function);
 	runs[CPPROFDATA_LINES].record_size = 1;
+	runs[CPPROFDATA_BLOCKS].record_size = sizeof(struct cpprofdata_block);
 }
 
 /*

@@ -120,6 +120,10 @@ session_set_of(const struct session *session, uint32_t resource)
 		set.self = tree->hits[resource];
 	set.total = set.left = profile_hits(loaded->profile, resource,
 	                                    &set.n_samples);
+	if (tree != NULL && tree->timeline != NULL &&
+	    profile_level_at(loaded->profile, resource, tree->timeline->shown,
+	                     &set.total, &set.n_samples))
+		set.whole = "all of that time";
 	refinement_steps(&session->refinement, &set.n_steps);
 	if (set.n_steps > 0 && tree != NULL)
 		set.left = sample_tree_total(tree, set.self);
@@ -196,7 +200,25 @@ make_set(struct session *session)
 	}
 }
 
-/* The resource of the same name, or the first. */
+/*
+ * The first resource; or if that is only what a level gains, as in a recording
+ * of memory in use, the level.
+ */
+static uint32_t
+session_first_resource(const struct profile *profile)
+{
+	const struct level_kind *kind = level_kinds;
+	uint32_t level;
+
+	while (kind->name != NULL &&
+	       strcmp(kind->gain, profile->resources[0].name) != 0)
+		kind++;
+	level = kind->name != NULL ?
+	    profile_find_resource(profile, kind->name) : NO_RESOURCE;
+	return level != NO_RESOURCE ? level : 0;
+}
+
+/* The resource of the same name, or the one to begin with. */
 static uint32_t
 same_resource(const struct session *session, const struct profile *profile)
 {
@@ -204,7 +226,7 @@ same_resource(const struct session *session, const struct profile *profile)
 	uint32_t same = old == NULL ? NO_RESOURCE :
 	    profile_find_resource(profile, old->name);
 
-	return same != NO_RESOURCE ? same : 0;
+	return same != NO_RESOURCE ? same : session_first_resource(profile);
 }
 
 static char **

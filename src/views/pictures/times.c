@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "src/base/units.h"
 #include "src/profile/sample_tree.h"
@@ -172,12 +173,49 @@ describe_path(const struct view_request *request, struct table *table,
 	return line == NULL ? -1 : table_add_header(table, error, "%s", line);
 }
 
+/* The slice of the most hits. */
+static uint32_t
+times_peak(const struct timeline *timeline, const uint64_t *times)
+{
+	uint32_t peak = 0;
+
+	for (uint32_t i = 1; i < timeline->n_slices; i++)
+		if (times[i] > times[peak])
+			peak = i;
+	return peak;
+}
+
+/* When there was most of a level, and how to see what it was then. */
+static int
+times_add_peak(const struct view_request *request, uint32_t peak,
+               uint64_t hits, struct table *table, struct error *error)
+{
+	const struct timeline *timeline = request->set->tree->timeline;
+	const uint64_t end_ns = (peak + 1) * timeline->width_ns;
+	const char *text = hits_text(request->set, hits, table, error);
+	const char *end = times_time_text(table, end_ns,
+	    seconds_decimals(timeline->width_ns), 0, error);
+
+	if (text == NULL || end == NULL ||
+	    table_add_field(table, "peak_end_ns", NULL, cell_count(end_ns),
+	                    error) != 0)
+		return -1;
+	return table_add_footer(table, error, "values at the end of each "
+	    "slice; most at %s: %s; to see what that was: narrow time ..%.*ss",
+	    end, text, (int)strcspn(end, " "), end);
+}
+
 int
-view_timeline(const struct view_request *request, struct table *table,
+view_timeline(const struct view_request *plain, struct table *table,
               struct error *error)
 {
-	const struct sample_set *set = request->set;
-	struct measure measure = measure_of(request);
+	struct sample_set of_level = *plain->set;
+	struct view_request request_of_level = *plain;
+	const struct view_request *request = plain;
+	const struct sample_set *set = plain->set;
+	struct measure measure = measure_of(plain);
+	uint32_t peak = 0;
+	bool is_level;
 	struct when_times times = { 0 }, all = { 0 };
 	struct path_hits found = { .hits = set->left };
 	struct hidden hidden = { 0 };
@@ -187,6 +225,22 @@ view_timeline(const struct view_request *request, struct table *table,
 		return -1;
 	tree_time_add(set->tree, set->resource_number, 0, set->tree->n_nodes,
 	              all.hits);
+	is_level = timeline_find_level(set->tree->timeline,
+	                               set->resource_number) != NULL;
+	if (is_level) {
+		/* Shares are those of the peak, not of the end. */
+		peak = times_peak(set->tree->timeline, all.hits);
+		of_level.total = measure.denominator = all.hits[peak];
+		of_level.whole = "the peak";
+		profile_level_at(set->profile, set->resource_number,
+		                 (uint64_t)1 << peak, &of_level.total,
+		                 &of_level.n_samples);
+		of_level.total = all.hits[peak];
+		request_of_level.set = &of_level;
+		request_of_level.percent = PERCENT_TOTAL;
+		request = &request_of_level;
+		set = &of_level;
+	}
 	if (request->n_path == 0)
 		times = all;
 	else if (path_hits_find(set, request->path, request->n_path, &found,
@@ -194,6 +248,8 @@ view_timeline(const struct view_request *request, struct table *table,
 		return -1;
 	for (uint32_t i = 0; i < TIMELINE_SLICES; i++)
 		timed += times.hits[i];
+	if (is_level)	/* these are no parts of a sum */
+		timed = found.hits;
 	if (view_describe(request, &times_kind, &measure, &hidden, table,
 	                  error) != 0 ||
 	    describe_path(request, table, error) != 0 ||
@@ -202,7 +258,9 @@ view_timeline(const struct view_request *request, struct table *table,
 		return -1;
 	times_add_columns(table, request->n_path > 0);
 	if (times_add_rows(request, &measure, times.hits, all.hits, table,
-	                   error) != 0)
+	                   error) != 0 ||
+	    (is_level && times_add_peak(request, peak, all.hits[peak], table,
+	                                error) != 0))
 		return -1;
 	return request->resolution > 0 ?
 	    times_add_chart(request, &measure, &times, &all, table, error) : 0;

@@ -399,9 +399,10 @@ heading_add_header(const struct view_request *request,
 	if (set->n_steps > 0 &&
 	    ((text = hits_text_of(set, set->left, set->total, table,
 	                          error)) == NULL ||
-	     table_add_header(table, error, "refined: %s (%.1f%% of the run)",
+	     table_add_header(table, error, "refined: %s (%.1f%% of %s)",
 	        text, set->total == 0 ? 0 :
-	        100 * (double)set->left / (double)set->total) != 0))
+	        100 * (double)set->left / (double)set->total,
+	        set->whole != NULL ? set->whole : "the run") != 0))
 		return -1;
 	text = hits_text(set, measure->denominator, table, error);
 	if (text == NULL)
@@ -412,8 +413,8 @@ heading_add_header(const struct view_request *request,
 	if (request->percent == PERCENT_ROOT && root != NULL)
 		return add_root_line(request, "percentages of root ", root,
 		    table_text(table, error, " (%s)", text), table, error);
-	return table_add_header(table, error, "percentages of the whole run "
-	    "(%s)", text);
+	return table_add_header(table, error, "percentages of %s (%s)",
+	    set->whole != NULL ? set->whole : "the whole run", text);
 }
 
 /* Adds "12 (0.0345)": hits, and their share. */
