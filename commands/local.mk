@@ -16,6 +16,7 @@ command_sources = \
 	commands/graph.c \
 	commands/never.c \
 	commands/timeline.c \
+	commands/leaks.c \
 	commands/threads.c \
 	commands/processes.c \
 	commands/labels.c \

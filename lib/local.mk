@@ -140,6 +140,16 @@ endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
 
+# Memory in use.
+EXTRA_DIST += tests/heap.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/heap
+TESTS += tests/heap.py
+endif
+tests_programs_heap_SOURCES = tests/programs/heap.c
+tests_programs_heap_CFLAGS = $(shape_flags)
+tests_programs_heap_LDADD = -lm -lpthread
+
 # Many short processes, and programs that are not sampled.
 EXTRA_DIST += tests/brief.py tests/together.py
 if COLLECTOR

@@ -140,6 +140,7 @@ resources_add_live(uint64_t interval, const char **problem)
 	const char *why;
 	size_t i;
 
+	resources.live_is_paced = interval == 0;
 	interval = interval != 0 ? interval : row->interval;
 	source = resources_find_source(row, interval, &why);
 	*problem = why;

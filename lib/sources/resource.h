@@ -155,6 +155,7 @@ extern struct resources {
 	bool needs_mode;			/* see TICK_* of sources.h */
 	uint64_t live_interval;			/* of `live`; 0: it is not
 						   sampled */
+	bool live_is_paced;			/* nobody chose that */
 	unsigned char place[RESOURCE_N];
 } resources;
 

@@ -47,9 +47,14 @@
 #undef FREE
 #undef UNMAPPING
 
-/* Sampling blocks may cost this part of a thread's time, */
+/*
+ * At the default interval, sampling blocks may cost this part of a thread's time,
+ * and so much at once.  A sample that took longer was interrupted, or has
+ * created the file.
+ */
 #define BLOCKS_PART 100
-#define BLOCKS_ALLOWANCE_NS 2000000	/* and so much at once */
+#define BLOCKS_ALLOWANCE_NS 2000000
+#define BLOCK_MOST_NS 50000
 #define THRIFT_MAX 10
 
 static enum gate gate;
@@ -152,14 +157,17 @@ static void
 follow_charge(uint64_t now_ns, uint64_t cost_ns)
 {
 	follow.allowance_ns += (int64_t)((now_ns - follow.last_ns) /
-	    BLOCKS_PART) - (int64_t)cost_ns;
+	    BLOCKS_PART) - (int64_t)(cost_ns < BLOCK_MOST_NS ? cost_ns :
+	    BLOCK_MOST_NS);
 	follow.last_ns = now_ns;
+	if (!resources.live_is_paced)
+		return;
 	if (follow.allowance_ns < 0) {
-		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 4;
+		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 2;
 		if (follow.thrift < THRIFT_MAX)
 			follow.thrift++;
 	} else if (follow.allowance_ns > BLOCKS_ALLOWANCE_NS) {
-		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 4;
+		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 2;
 		if (follow.thrift > 0)
 			follow.thrift--;
 	}
@@ -179,6 +187,7 @@ memory_follow(const void *block, size_t size, bool is_mapping,
 
 	if (follow.meter.random == 0) {
 		follow.last_ns = process_clock(CLOCK_MONOTONIC);
+		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 2;
 		meter_start_without_memory(&follow.meter,
 		    resources.live_interval, follow.last_ns ^
 		    (uint64_t)(uintptr_t)&follow << 20);

@@ -212,6 +212,13 @@ view_function view_top, view_flat, view_body, view_functions, view_down,
 view_function view_timeline;
 
 /*
+ * What of the request's resource, a level, is there at the end, and since when;
+ * of the times that are left.  -1 with *error set if it is no level.  The rows
+ * also have oldest_ns, median_ns and newest_ns.
+ */
+view_function view_leaks;
+
+/*
  * Pictures (icicle.c): rows are boxes, each before those below it.  They also
  * have the columns solid, own, begin and depth, and the table a picture if
  * there is a resolution.

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""heap.py -- what `record -r live` says of memory in use, against programs that
+count it themselves and against the C library's own count.
+
+Estimates are compared in standard errors of the estimate, which the program
+works out from the sizes of its blocks.  Speaks TAP.
+"""
+import math
+import os
+import tempfile
+
+from claims import Claims, rounds
+from cpprof import documents, run
+
+BUILD = os.path.abspath(os.environ.get("builddir", "."))
+PROGRAM = os.path.join(BUILD, "tests/programs/heap")
+INTERVAL = 65536
+
+# So far may an estimate be from the truth.  One in 1.7 million is further.
+MOST_ERRORS = 5
+
+
+def record(directory, mode, seed=1, interval=INTERVAL):
+    """The recording of a run, and what the program says of itself."""
+    name = os.path.join(directory, f"{mode}-{seed}.cpprof")
+    out = run("record", "-o", name, "-r", f"live:{interval}", PROGRAM, mode,
+              str(interval), str(seed)).stdout
+    return name, [line.split() for line in out.splitlines()]
+
+
+def amounts(name, resource, *commands):
+    """Bytes, or blocks, of the stacks that contain each function."""
+    found = documents([name], *commands, f"resource {resource}", "threshold 0",
+                      "functions")[-1]
+    interval = found["resource"]["interval"]
+    return {row["path"][0]: row["hits"] * interval for row in found["rows"]}
+
+
+def compare(found, rows, what=""):
+    """Differences of more than so many standard errors."""
+    differences = []
+    for function, true, _, variance in rows:
+        error = math.sqrt(float(variance))
+        got = found.get(function, 0)
+        if abs(got - float(true)) > MOST_ERRORS * error + 0.5:
+            differences.append(f"{what}{function} has {true} bytes; measured "
+                               f"{got}, standard error {error:.0f}")
+    return differences
+
+
+def check_points(directory, seed):
+    """At any time, of each function, and of all beside mallinfo2."""
+    name, lines = record(directory, "points", seed)
+    timeline = documents([name], "resource live-bytes", "timeline")[-1]
+    width, origin = timeline["width_ns"], timeline["origin_ns"]
+    differences, squares, n = [], 0, 0
+    points = []
+    for line in lines:
+        if line[0] == "at":
+            points.append((int(line[1]), int(line[2]), int(line[3]), []))
+        else:
+            points[-1][3].append(line)
+    for begin, end, in_use, rows in points:
+        # A slice that ends during the pause.
+        at = (end - origin) // width * width
+        if at + origin <= begin:
+            continue
+        n += 1
+        found = amounts(name, "live-bytes", f"narrow time ..{at / 1e9:.6f}s")
+        differences += compare(found, rows, f"at {at / 1e9}: ")
+        true = sum(float(row[1]) for row in rows)
+        error = math.sqrt(sum(float(row[3]) for row in rows))
+        got = sum(found.get(row[0], 0) for row in rows)
+        squares += ((got - true) / error) ** 2
+        # The library counts 16 bytes at most for each block, alignment too, and
+        # what the program has not counted itself: buffers, this library's.
+        n_blocks = sum(int(row[2]) for row in rows)
+        if not true <= in_use <= true + 40 * n_blocks + 200000 + 8192 * \
+                sum(int(row[2]) for row in rows if row[0] == "keep_aligned"):
+            differences.append(f"mallinfo2 says {in_use}, the program {true}")
+        if not abs(got - in_use) <= MOST_ERRORS * error + in_use - true:
+            differences.append(f"mallinfo2 says {in_use}, measured {got}")
+        # Nothing changes after the last slice.
+        row = timeline["rows"][min(at // width, len(timeline["rows"])) - 1]
+        level = row["hits"] * INTERVAL
+        total = documents([name], "resource live-bytes",
+                          f"narrow time ..{at / 1e9:.6f}s",
+                          "functions")[-1]["total"] * INTERVAL
+        if level != total:
+            differences.append(f"timeline says {level}, narrow {total}")
+    if n < 10:
+        differences.append(f"only {n} points have a slice that ends in them")
+    # Points have most blocks in common, so their errors are alike; that of one
+    # point squared has a mean of 1.
+    elif squares / n > 12:
+        differences.append(f"mean squared error {squares / n} of points")
+    return differences
+
+
+def check_counts(directory, mode, interval=INTERVAL):
+    """At the end, of each function; no node has freed more than it allocated."""
+    name, lines = record(directory, mode, interval=interval)
+    differences = compare(amounts(name, "live-bytes"), lines)
+    for gain, loss in (("alloc-bytes", "freed-bytes"), ("allocs", "frees")):
+        gained = amounts(name, gain)
+        differences += [f"{function}: {loss} {lost}, {gain} {gained[function]}"
+                        for function, lost in amounts(name, loss).items()
+                        if lost > gained[function]]
+    return differences
+
+
+def check_threads(directory):
+    """What all threads have freed again is nothing, to the last block."""
+    differences = check_counts(directory, "threads", 4096)
+    name = os.path.join(directory, "threads-1.cpprof")
+    made, freed = (amounts(name, resource)["produce"]
+                   for resource in ("allocs", "frees"))
+    if made != freed:
+        differences.append(f"{made} allocated, {freed} freed")
+    # 800,000 blocks of 1500 bytes on average: so many samples of 4 KiB.
+    if abs(made - 800000) > 40000:
+        differences.append(f"{made} blocks measured of 800000")
+    return differences
+
+
+def check_leave(directory):
+    """Threads allocate while the process exits."""
+    differences = check_counts(directory, "leave")
+    name = os.path.join(directory, "leave-1.cpprof")
+    live = amounts(name, "live-bytes").get("produce", 0)
+    # Three threads keep 64 blocks of at most 30000 bytes each.
+    if live > 3 * 64 * 15000 * 3:
+        differences.append(f"{live} bytes in use by produce")
+    return differences
+
+
+def check_leaks(directory):
+    """Ages: what was allocated at once is as old as that; sums are the same."""
+    name, lines = record(directory, "storm", 2)
+    leaks, live = documents([name], "resource live-bytes", "threshold 0",
+                            "leaks", "functions")
+    differences = []
+    if leaks["total"] != live["total"]:
+        differences.append(f"leaks has {leaks['total']}, live-bytes "
+                           f"{live['total']}")
+    ages = [row["oldest_ns"] for row in leaks["rows"]]
+    if ages != sorted(ages, reverse=True):
+        differences.append(f"ages {ages}")
+    for row in leaks["rows"]:
+        if not row["oldest_ns"] >= row["median_ns"] >= row["newest_ns"]:
+            differences.append(row)
+    if not any("keep_grown" in row["path"] for row in leaks["rows"]):
+        differences.append(leaks["rows"])
+    return differences
+
+
+def main():
+    claims = Claims()
+    with tempfile.TemporaryDirectory() as directory:
+        for seed in range(1, 1 + rounds(1)):
+            claims.make(f"what is in use at any time, seed {seed}",
+                        check_points(directory, seed))
+        claims.make("blocks that are reallocated again and again",
+                    check_counts(directory, "storm", 8192))
+        claims.make("blocks that other threads free",
+                    check_threads(directory))
+        claims.make("a forked child counts its own blocks alone",
+                    check_counts(directory, "forks"))
+        claims.make("mappings, and parts that are unmapped",
+                    check_counts(directory, "mappings"))
+        claims.make("threads that allocate while the process ends",
+                    check_leave(directory))
+        claims.make("leaks: the same sum, oldest first", check_leaks(directory))
+    claims.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* heap.c -- allocates and frees, and says itself what it has in use.
+ *
+ *	heap MODE INTERVAL SEED
+ *
+ * Each line of standard output is
+ *
+ *	FUNCTION BYTES BLOCKS VARIANCE
+ *
+ * what that function has in use, and the variance of an estimate of these bytes
+ * from blocks of n bytes that are sampled with a probability p of
+ * 1 - exp(-n / INTERVAL) and weigh n / p, rounded at random to a multiple of
+ * INTERVAL.  Lines "at BEGIN END MALLINFO" begin a point: that was so from BEGIN
+ * to END (ns since 1970), and the C library says it has MALLINFO bytes in use.
+ */
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define N_BLOCKS 20000
+#define N_POINTS 20
+#define POINT_NS 140000000
+
+enum site { SMALL, MEDIUM, LARGE, GROWN, ALIGNED, N_SITES };
+
+static const char *const names[N_SITES] = { "keep_small", "keep_medium",
+	"keep_large", "keep_grown", "keep_aligned" };
+
+struct block {
+	void *address;
+	size_t size;
+	enum site site;
+};
+
+static struct block blocks[N_BLOCKS];
+static struct use {
+	double bytes, variance;
+	long blocks;
+} uses[N_SITES];
+static double interval;
+static uint64_t state;
+
+static uint64_t
+draw(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % n;
+}
+
+static double
+variance(size_t size)
+{
+	const double n = (double)size, p = -expm1(-n / interval);
+	const double w = n / p / interval, fraction = w - floor(w);
+
+	return n * n * (1 - p) / p +
+	    p * fraction * (1 - fraction) * interval * interval;
+}
+
+static void
+count(const struct block *block, int sign)
+{
+	uses[block->site].bytes += sign * (double)block->size;
+	uses[block->site].variance += sign * variance(block->size);
+	uses[block->site].blocks += sign;
+}
+
+#define KEEP(name, expression)						\
+static __attribute__((noipa)) void *					\
+name(size_t size, void *old)						\
+{									\
+	void *block = (expression);					\
+									\
+	(void)old;							\
+	if (block == NULL)						\
+		abort();						\
+	memset(block, 1, size);						\
+	return block;							\
+}
+KEEP(keep_small, malloc(size))
+KEEP(keep_medium, calloc(size / 8 + 1, 8))
+KEEP(keep_large, malloc(size))
+KEEP(keep_grown, realloc(old, size))
+KEEP(keep_aligned, aligned_alloc(4096, size))
+
+static __attribute__((noipa)) void
+churn(void)
+{
+	void *block = malloc(1 + draw(20000));
+
+	memset(block, 1, 1);
+	free(block);
+}
+
+static void
+drop(struct block *block)
+{
+	if (block->address == NULL)
+		return;
+	count(block, -1);
+	free(block->address);
+	block->address = NULL;
+}
+
+static void
+fill(struct block *block)
+{
+	const enum site site = draw(N_SITES);
+	size_t size = 0;
+
+	if (site != GROWN || block->site != GROWN)
+		drop(block);
+	else if (block->address != NULL)
+		count(block, -1);
+	block->site = site;
+	switch (site) {
+	case SMALL:
+		size = 1 + draw(400);
+		block->address = keep_small(size, NULL);
+		break;
+	case MEDIUM:
+		size = 1 + draw(20000);
+		block->address = keep_medium(size, NULL);
+		size = (size / 8 + 1) * 8;
+		break;
+	case LARGE:
+		if (draw(50) > 0)
+			return;
+		size = 100000 + draw(1000000);
+		block->address = keep_large(size, NULL);
+		break;
+	case GROWN:
+		size = 1 + draw(10000);
+		block->address = keep_grown(size, block->address);
+		break;
+	default:
+		size = 4096 * (1 + draw(4));
+		block->address = keep_aligned(size, NULL);
+		break;
+	}
+	block->size = size;
+	count(block, 1);
+}
+
+static void
+report(void)
+{
+	for (int i = 0; i < N_SITES; i++)
+		printf("%s %.0f %ld %.0f\n", names[i], uses[i].bytes,
+		    uses[i].blocks, uses[i].variance);
+}
+
+static uint64_t
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static size_t
+in_use(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* More and more, then less, with a pause at each point. */
+static void
+points(void)
+{
+	for (int point = 0; point < N_POINTS; point++) {
+		const int n = 100 + (int)draw(1000);
+		const bool grows = point < N_POINTS / 2 || draw(2) == 0;
+		uint64_t begin;
+
+		for (int i = 0; i < n; i++) {
+			struct block *block = &blocks[draw(N_BLOCKS)];
+
+			churn();
+			if (grows)
+				fill(block);
+			else
+				for (int k = 0; k < 20; k++)
+					drop(&blocks[draw(N_BLOCKS)]);
+		}
+		begin = now();
+		nanosleep(&(struct timespec){ .tv_nsec = POINT_NS }, NULL);
+		printf("at %llu %llu %zu\n", (unsigned long long)begin,
+		    (unsigned long long)now(), in_use());
+		report();
+	}
+}
+
+/* Arrays that grow and shrink by a few bytes at a time. */
+static void
+storm(void)
+{
+	for (int i = 0; i < 300; i++) {
+		struct block *block = &blocks[i];
+		const size_t most = 1 + draw(5000);
+
+		block->site = GROWN;
+		for (size_t size = 1; size < most; size += 1 + draw(16)) {
+			block->address = keep_grown(size, block->address);
+			block->size = size;
+		}
+		if (i % 3 == 0)
+			for (size_t size = block->size; size > 8;
+			    size -= 1 + draw(7)) {
+				block->address = keep_grown(size,
+				    block->address);
+				block->size = size;
+			}
+		if (block->address != NULL)
+			count(block, 1);
+		if (i % 7 == 0)
+			drop(block);
+	}
+	report();
+}
+
+/* ---- threads: blocks pass from those that allocate to those that free ---- */
+
+#define QUEUE 1024
+
+static void *_Atomic queue[QUEUE];
+
+static __attribute__((noipa)) void *
+produce(size_t size)
+{
+	void *block = malloc(size);
+
+	memset(block, 1, 1);
+	return block;
+}
+
+static void *
+producer(void *seed)
+{
+	uint64_t x = (uint64_t)(uintptr_t)seed * 7919 + 1;
+
+	for (int i = 0; i < 200000; i++) {
+		void *old;
+
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		old = __atomic_exchange_n((void **)&queue[(x >> 33) % QUEUE],
+		    produce(1 + (x >> 40) % 3000), __ATOMIC_ACQ_REL);
+		free(old);	/* another thread's, mostly */
+	}
+	return NULL;
+}
+
+static void
+threads(void)
+{
+	pthread_t all[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&all[i], NULL, producer,
+		    (void *)(uintptr_t)(i + 1));
+	for (int i = 0; i < 4; i++)
+		pthread_join(all[i], NULL);
+	for (int i = 0; i < QUEUE; i++)
+		free((void *)queue[i]);
+	puts("produce 0 0 0");
+}
+
+static void *
+forever(void *unused)
+{
+	uint64_t x = (uint64_t)(uintptr_t)&unused | 1;
+	void *mine[64] = { NULL };
+
+	(void)unused;
+	for (;;) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		free(mine[x >> 58]);
+		mine[x >> 58] = produce(1 + (x >> 40) % 30000);
+	}
+	return NULL;
+}
+
+static void
+leave(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, forever, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+	exit(0);
+}
+
+/* ---- fork ---- */
+
+static __attribute__((noipa)) void *
+child_keeps(size_t size)
+{
+	void *block = malloc(size);
+
+	memset(block, 1, 1);
+	return block;
+}
+
+static void
+forks(void)
+{
+	double bytes = 0, sum = 0;
+
+	for (int i = 0; i < 2000; i++)
+		fill(&blocks[i]);
+	fflush(stdout);
+	if (fork() == 0) {
+		for (int i = 0; i < 2000; i++)
+			free(blocks[i].address);
+		for (int i = 0; i < 2000; i++) {
+			const size_t size = 1 + draw(10000);
+
+			child_keeps(size);
+			bytes += (double)size;
+			sum += variance(size);
+		}
+		printf("child_keeps %.0f 2000 %.0f\n", bytes, sum);
+		exit(0);
+	}
+	wait(NULL);
+	report();
+}
+
+/* ---- mappings ---- */
+
+static __attribute__((noipa)) char *
+map(size_t size)
+{
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	at[0] = 1;
+	return at;
+}
+
+static __attribute__((noipa)) char *
+remap(char *old, size_t old_size, size_t size)
+{
+	char *at = mremap(old, old_size, size, MREMAP_MAYMOVE);
+
+	at[0] = 1;
+	return at;
+}
+
+#define MIB ((size_t)1 << 20)
+
+static void
+mappings(void)
+{
+	double mapped = 0, remapped = 0;
+
+	for (int i = 0; i < 40; i++) {
+		char *at = map(64 * MIB);
+
+		switch (i % 5) {
+		case 0:		/* as it is */
+			mapped += 64 * MIB;
+			break;
+		case 1:		/* all of it */
+			munmap(at, 64 * MIB);
+			break;
+		case 2:		/* both ends */
+			munmap(at, 8 * MIB);
+			munmap(at + 48 * MIB, 16 * MIB);
+			mapped += 40 * MIB;
+			break;
+		case 3:		/* something else lies over it */
+			mmap(at, 32 * MIB, PROT_NONE, MAP_PRIVATE | MAP_FIXED |
+			    MAP_ANONYMOUS, -1, 0);
+			mapped += 32 * MIB;
+			break;
+		default:
+			remap(at, 64 * MIB, 128 * MIB);
+			remapped += 128 * MIB;
+			break;
+		}
+	}
+	printf("map %.0f 24 %.0f\n", mapped, 32 * interval * interval);
+	printf("remap %.0f 8 %.0f\n", remapped, 8 * interval * interval);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+
+	interval = argc > 2 ? atof(argv[2]) : 524288;
+	state = (argc > 3 ? strtoull(argv[3], NULL, 10) : 1) *
+	    0x9e3779b97f4a7c15u | 1;
+	if (strcmp(mode, "points") == 0)
+		points();
+	else if (strcmp(mode, "storm") == 0)
+		storm();
+	else if (strcmp(mode, "threads") == 0)
+		threads();
+	else if (strcmp(mode, "leave") == 0)
+		leave();
+	else if (strcmp(mode, "forks") == 0)
+		forks();
+	else if (strcmp(mode, "mappings") == 0)
+		mappings();
+	return 0;
+}
