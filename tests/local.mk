@@ -301,6 +301,7 @@ EXTRA_DIST += \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \
+	tests/golden/leaks.cmd tests/golden/leaks.out \
 	tests/golden/lines.cmd tests/golden/lines.out \
 	tests/golden/list.cmd tests/golden/list.out \
 	tests/golden/process_db.cmd tests/golden/process_db.out \
@@ -401,6 +402,7 @@ EXTRA_DIST += \
 	tests/data/raw/labels.go tests/data/raw/labels.pb.gz \
 	tests/data/raw/labels.raw.gz
 EXTRA_DIST += \
+	tests/data/live/server.c tests/data/live/server.cpprofdata.gz \
 	tests/data/node/busy.cpuprofile.gz tests/data/node/busy.js \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \

@@ -234,7 +234,6 @@ is_of_allocator(const void *return_address)
 /* <sys/mman.h> declares mremap with an ellipsis. */
 EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
     __asm__("mremap");
-EXPORTED void cfree(void *);
 
 #define ALLOCATION(type, name, parameters, arguments, is_allocated, size, \
     block, old)								\

@@ -261,8 +261,10 @@ view_leaks(const struct view_request *request, struct table *table,
 	if (leaks_need_level(request->set, error) != 0 ||
 	    leaks_collect(&leaks, error) != 0)
 		return -1;
-	/* Shares are those of what is left at the end. */
-	left.left = left.total = leaks.total;
+	/* Shares are those of all that is left at the end. */
+	left.left = leaks.total;
+	left.total = profile_hits(left.profile, left.resource_number,
+	                          &left.n_samples);
 	left.whole = "what is in use at the end";
 	of_left.set = &left;
 	of_left.percent = PERCENT_TOTAL;
