@@ -82,6 +82,13 @@ is_memory(int protection, int flags)
 	return (flags & MAP_ANONYMOUS) != 0 && protection != PROT_NONE;
 }
 
+/* Whether a call is to be counted that is not followed. */
+static __attribute__((noinline)) bool
+memory_is_measured(const void *return_address)
+{
+	return !is_inside && wrapped_pass(gate, return_address);
+}
+
 /*
  * Blocks that are followed.
  */
@@ -235,40 +242,51 @@ is_of_allocator(const void *return_address)
 EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
     __asm__("mremap");
 
+/*
+ * What most calls do comes first and needs no stack frame.  A call that may
+ * sample a block, or free one, is continued by a function of its own.
+ */
 #define ALLOCATION(type, name, parameters, arguments, is_allocated, size, \
     block, old)								\
+static __attribute__((noinline)) type					\
+measure_##name parameters						\
+{									\
+	struct live_block *taken = NULL;				\
+	bool passes;							\
+	type result;							\
+									\
+	if (!memory_follows()) {					\
+		is_inside = true;					\
+		result = next.name arguments;				\
+		memory_leave(is_allocated, size,			\
+		    (const void *)next.name);				\
+		return result;						\
+	}								\
+	passes = follow_passes(size);					\
+	if ((old) != NULL)						\
+		taken = live_take((uintptr_t)(old));			\
+	result = next.name arguments;					\
+	if (taken != NULL)						\
+		memory_replaced(taken, (is_allocated) || (size) == 0);	\
+	if (!passes && (is_allocated))					\
+		memory_follow(block, size, false,			\
+		    (const void *)next.name);				\
+	return result;							\
+}									\
+									\
 EXPORTED type								\
 name parameters								\
 {									\
-	type result;							\
+	const uint8_t *const filter = live_filter;			\
 									\
-	if (GATE_IS_CLOSED(gate))					\
+	if (GATE_IS_CLOSED(gate) || (filter != NULL &&			\
+	    ((old) == NULL || !live_may_have(filter, old)) &&		\
+	    follow_passes(size)))					\
 		return next.name arguments;				\
-	if (memory_follows()) {						\
-		const bool is_known = (old) != NULL &&			\
-		    live_may_have(live_filter, old);			\
-		const bool passes = follow_passes(size);		\
-		struct live_block *taken;				\
-									\
-		if (passes && !is_known)				\
-			return next.name arguments;			\
-		taken = is_known ? live_take((uintptr_t)(old)) : NULL;	\
-		result = next.name arguments;				\
-		if (taken != NULL)					\
-			memory_replaced(taken, (is_allocated) ||	\
-			    (size) == 0);				\
-		if (!passes && (is_allocated))				\
-			memory_follow(block, size, false,		\
-			    (const void *)next.name);			\
-		return result;						\
-	}								\
-	if (!wrapped_pass(gate, __builtin_return_address(0)) ||		\
-	    is_inside)							\
+	if (filter == NULL &&						\
+	    !memory_is_measured(__builtin_return_address(0)))		\
 		return next.name arguments;				\
-	is_inside = true;						\
-	result = next.name arguments;					\
-	memory_leave(is_allocated, size, (const void *)next.name);	\
-	return result;							\
+	return measure_##name arguments;				\
 }
 
 /* `before` is evaluated before the call if mappings are followed. */
