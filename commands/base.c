@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/base.c -- the runs, or values of a label, that diff compares with. */
+/* commands/base.c -- the runs, or parts of one, that diff compares with. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +7,55 @@
 #include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 
-/* Before a label, and before the one to compare it with. */
-static const char label_word[] = "label", against_word[] = "against";
+/* Before a label or time, and before the one to compare it with. */
+static const char label_word[] = "label", time_word[] = "time",
+                  against_word[] = "against";
 
 static bool
 base_is_word(const struct word *word, const char *text)
 {
 	return !word->is_quoted && strcmp(word->text, text) == 0;
+}
+
+/*
+ * time FROM..TO [against [time] FROM..TO]: the words are those of the line; the
+ * second range is words[1], or there is one word.
+ */
+static int
+base_read_times(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	const char **ranges = arena_alloc(&reading->arguments->arena,
+	    2 * sizeof *ranges, reading->error);
+	size_t at = reading->at + 1;
+
+	if (ranges == NULL)
+		return -1;
+	for (value->n_words = 0; value->n_words < 2; value->n_words++) {
+		struct side_time time;
+
+		if (at == words->n || !selection_read_range(
+		        words->words[at].text, &time.begin_ns, &time.end_ns))
+			return error_set(reading->error, "base time needs a "
+			                 "part of the run: base time ..1m "
+			                 "[against 2m..]");
+		ranges[value->n_words] = words->words[at++].text;
+		if (at == words->n)
+			break;
+		if (value->n_words == 1 ||
+		    !base_is_word(&words->words[at], against_word))
+			return error_set(reading->error, "base time FROM..TO "
+			                 "[against FROM..TO]: unexpected "
+			                 "%.60s", words->words[at].text);
+		at++;
+		if (at < words->n && base_is_word(&words->words[at], time_word))
+			at++;
+	}
+	value->n_words++;
+	value->text = time_word;
+	value->words = ranges;
+	reading->at = words->n;
+	return 0;
 }
 
 static int
@@ -24,6 +66,8 @@ read_base(struct reading *reading, struct value *value)
 	};
 	const struct words *words = reading->words;
 
+	if (base_is_word(&words->words[reading->at], time_word))
+		return base_read_times(reading, value);
 	if (base_is_word(&words->words[reading->at], label_word)) {
 		struct pattern_word *sides = arena_alloc(
 		    &reading->arguments->arena, 2 * sizeof *sides,
@@ -76,6 +120,9 @@ complete_base(struct completion *completion, const struct session *session,
 		if (n == 0)
 			completion_offer(completion, label_word,
 			                 strlen(label_word));
+		if (n == 0)
+			completion_offer(completion, time_word,
+			                 strlen(time_word));
 	} else if (n == 1 || base_is_word(&before[n - 1], against_word)) {
 		if (session->subject->profile != NULL)
 			selection_complete_labels(completion,
@@ -93,11 +140,12 @@ static const struct argument_kind arg_base = {
 };
 
 static const struct argument base_arguments[] = {
-	{ "FILE...|label KEY=GLOB [against KEY=GLOB]", &arg_base, ARG_OPTIONAL,
+	{ "FILE...|label KEY=GLOB [against KEY=GLOB]|"
+	  "time FROM..TO [against FROM..TO]", &arg_base, ARG_OPTIONAL,
 	  "the earlier runs to compare with: profiles, recordings or "
 	  "directories of recordings; or label KEY=GLOB, with the values to "
-	  "compare (default: all others); off: no base (default: lists both "
-	  "sides)" },
+	  "compare (default: all others); or a part of the run (default: with "
+	  "the rest); off: no base (default: lists both sides)" },
 	ARGUMENTS_END
 };
 
@@ -137,6 +185,19 @@ list_runs(const struct session *session, struct table *table,
 	return result;
 }
 
+/* Both parts of the run. */
+static int
+list_times(const struct sides *sides, struct table *table, struct error *error)
+{
+	table->schema = "cpprof.sides/1";
+	table_add_column(table, "side", "side", CELL_TEXT);
+	table_add_column(table, "value", sides->key, CELL_TEXT);
+	return base_add_run("base", sides->texts[0], table, error) != 0 ||
+	    base_add_run("now", sides->texts[1] != NULL ? sides->texts[1] :
+	                 "the rest of the run", table, error) != 0 ? -1 :
+	    table_add_field(table, "key", NULL, cell_text(sides->key), error);
+}
+
 /* The values of a label on both sides. */
 static int
 list_values(struct session *session, struct table *table, struct error *error)
@@ -174,15 +235,34 @@ list_values(struct session *session, struct table *table, struct error *error)
 }
 
 static int
+base_set_times(struct session *session, const struct value *value,
+               struct error *error)
+{
+	const char *texts[2] = { NULL };
+	struct side_time times[2] = { { 0, 0 } };
+
+	for (size_t i = 0; i < value->n_words; i++) {
+		texts[i] = value->words[i];
+		selection_read_range(texts[i], &times[i].begin_ns,
+		                     &times[i].end_ns);
+	}
+	return session_set_sides(session, sides_new_times(times, texts, error),
+	                         error);
+}
+
+static int
 base_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
 {
 	const struct value *files = &arguments->values[0];
+	const struct sides *sides = session->comparison.sides;
 
 	if (!files->is_given)
-		return session->comparison.sides != NULL ?
-		    list_values(session, table, error) :
-		    list_runs(session, table, error);
+		return sides == NULL ? list_runs(session, table, error) :
+		    sides->are_times ? list_times(sides, table, error) :
+		    list_values(session, table, error);
+	if (files->text == time_word)
+		return base_set_times(session, files, error);
 	if (files->n_pattern_words > 0)
 		return session_set_sides(session,
 		    sides_new(&files->pattern_words[0],
@@ -196,7 +276,7 @@ base_run(struct session *session, const struct arguments *arguments,
 const struct command command_base = {
 	.name = "base",
 	.group = GROUP_COMPARE,
-	.summary = "sets the runs, or label values, that diff compares with",
+	.summary = "sets the runs, or parts of one, that diff compares with",
 	.description =
 	    "diff then compares the loaded profile with these. Each FILE is a "
 	    "run of its own, and so is each recording in a directory that "
@@ -216,8 +296,12 @@ const struct command command_base = {
 	    "such as per host, and several values a side show the noise; if a "
 	    "side has more than 64, they are dealt to 32 random groups. narrow "
 	    "and drop of the same label say which values take part.\n\n"
+	    "base time ..1m compares the first minute of the run with the rest, "
+	    "base time 1m..2m against 5m..6m two parts of it. Steps in time do "
+	    "not count then. Of live-bytes and live-allocs, it compares what "
+	    "was in use when each part ended, so that diff shows what grew.\n\n"
 	    "The base stays when another profile is loaded. base off forgets "
-	    "it; files of these names are ./off and ./label.",
+	    "it; files of these names are ./off, ./label and ./time.",
 	.example = "base forms.folded",
 	.arguments = base_arguments,
 	.run = base_run,

@@ -81,7 +81,8 @@ add_base(const struct session *session, struct text_buffer *text,
 	const struct sides *sides = comparison->sides;
 
 	if (sides != NULL) {
-		text_add_format(text, "base label %s", sides->texts[0]);
+		text_add_format(text, "base %s %s", sides->are_times ? "time" :
+		                "label", sides->texts[0]);
 		if (sides->texts[1] != NULL)
 			text_add_format(text, " against %s", sides->texts[1]);
 		text_add_char(text, '\n');

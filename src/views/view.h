@@ -83,6 +83,9 @@ struct shown_column {
  * label, such as hosts.
  */
 struct compared_values {
+	bool are_times;			/* the sides are parts of the run; then
+					 * each has one value, and key is
+					 * "time" */
 	const char *key;		/* of the label */
 	const char *sides[2];		/* as asked for, "host=old*"; now NULL:
 					 * all other values */

@@ -12,6 +12,15 @@ reset
 drop time ..500ms
 functions
 reset
+base time ..300ms
+base
+resource live-bytes
+diff functions
+base time 300ms..500ms against time 800ms..
+diff up malloc
+resource alloc-bytes
+diff functions
+base off
 resource freed-bytes
 functions
 narrow time ..300ms
@@ -27,5 +36,7 @@ functions
 format json
 leaks
 timeline
+format text
+base time ..1s
 resource freed-bytes
 leaks

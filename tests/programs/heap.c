@@ -135,9 +135,9 @@ fill(struct block *block)
 		size = (size / 8 + 1) * 8;
 		break;
 	case LARGE:
-		if (draw(50) > 0)
+		if (draw(10) > 0)
 			return;
-		size = 100000 + draw(1000000);
+		size = 100000 + draw(100000);
 		block->address = keep_large(size, NULL);
 		break;
 	case GROWN:

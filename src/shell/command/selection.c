@@ -82,9 +82,8 @@ read_selection(struct reading *reading, struct value *value)
 	return selection_read_words(reading, begin, reading->at, word);
 }
 
-/* "2s..5s", "..5s", "2s.." */
-static bool
-read_range(const char *text, uint64_t *begin_ns, uint64_t *end_ns)
+bool
+selection_read_range(const char *text, uint64_t *begin_ns, uint64_t *end_ns)
 {
 	*begin_ns = 0;
 	*end_ns = UINT64_MAX;
@@ -107,7 +106,7 @@ selection_step(bool drops, const struct value *value, struct error *error)
 		uint64_t begin_ns, end_ns;
 
 		if (memchr(word->text, '\0', word->length) != NULL ||
-		    !read_range(word->text, &begin_ns, &end_ns)) {
+		    !selection_read_range(word->text, &begin_ns, &end_ns)) {
 			error_set(error,
 			          "%.40s: expected a part of the run, such as "
 			          "2s..5s, 500ms.. or ..1.5s",

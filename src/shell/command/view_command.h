@@ -34,6 +34,10 @@ extern const struct argument listing_arguments[];
  */
 extern const struct argument_kind arg_selection;
 
+/* A part of the run: "2s..5s", "..5s", "2s..". */
+bool selection_read_range(const char *text, uint64_t *begin_ns,
+                          uint64_t *end_ns);
+
 /* The step that keeps or drops these stacks; NULL with *error set. */
 struct step *selection_step(bool drops, const struct value *value,
                             struct error *error);

@@ -354,6 +354,65 @@ comparison_make_values_profile(struct comparison *comparison,
 	return error->is_set ? -1 : 0;
 }
 
+/* ---- one profile of two parts of the run ---- */
+
+static int
+comparison_make_times_profile(struct comparison *comparison,
+                              struct profile *loaded, uint32_t resource,
+                              const struct slice_set sets[2],
+                              struct error *error)
+{
+	const struct sides *sides = comparison->sides;
+	struct sample_tree *trees[2] = { NULL };
+	struct counted_column counted[2];
+	struct addend addends[2];
+
+	comparison->resource = memory_string(loaded->resources[resource].name,
+	                                     error);
+	for (int side = 0; side < 2; side++) {
+		counted[side] = (struct counted_column){ resource, resource,
+			(uint32_t)side };
+		trees[side] = tree_time_select(loaded->tree, &sets[side],
+		                               error);
+		addends[side] = (struct addend){ loaded, trees[side],
+			&counted[side], 1, NULL };
+		comparison->n_runs[side] = 1;
+	}
+	comparison->values = (struct compared_values){
+		.are_times = true,
+		.key = sides->key,
+		.sides = { sides->texts[0], sides->texts[1] },
+		.n = { 1, 1 },
+	};
+	comparison->n_base = comparison->n_now = 1;
+	if (!error->is_set)
+		comparison_add_up(comparison, addends, 2, 2, error);
+	tree_time_free(trees[0]);
+	tree_time_free(trees[1]);
+	return error->is_set ? -1 : 0;
+}
+
+/* The same, unless the profile is already that. */
+static int
+comparison_make_times(struct comparison *comparison, struct profile *loaded,
+                      uint32_t resource, struct error *error)
+{
+	struct slice_set sets[2];
+
+	if (sides_slices(comparison->sides, loaded, sets, error) != 0)
+		return -1;
+	if (comparison->subject.profile != NULL &&
+	    strcmp(comparison->resource,
+	           loaded->resources[resource].name) == 0)
+		return 0;
+	comparison_forget_profile(comparison);
+	if (comparison_make_times_profile(comparison, loaded, resource, sets,
+	                                  error) == 0)
+		return 0;
+	comparison_forget_profile(comparison);
+	return -1;
+}
+
 int
 comparison_make_sides(struct comparison *comparison, struct profile *loaded,
                       uint32_t resource, struct step *const *steps, size_t n,
@@ -361,6 +420,9 @@ comparison_make_sides(struct comparison *comparison, struct profile *loaded,
 {
 	struct division division;
 
+	if (comparison->sides->are_times)
+		return comparison_make_times(comparison, loaded, resource,
+		                             error);
 	if (sides_divide(comparison->sides, loaded, steps, n, &division,
 	                 error) != 0)
 		return -1;

@@ -65,7 +65,8 @@ void runs_add_variation(const struct runs *runs, struct text_buffer *text);
 /* ---- sides.c ---- */
 
 /*
- * Two parts of one profile that are compared, by the values of a label.
+ * Two parts of one profile that are compared, by the values of a label, or two
+ * parts of the run's time.
  *
  * The values, such as hosts, stand for runs.  If a side has more of them than
  * SIDE_VALUES_MAX, they are dealt to groups, each of which did the work of its
@@ -74,11 +75,19 @@ void runs_add_variation(const struct runs *runs, struct text_buffer *text);
 
 enum { SIDE_VALUES_MAX = 64, SIDE_GROUPS = 32 };
 
+/* A part of the run, in ns from its start. */
+struct side_time {
+	uint64_t begin_ns, end_ns;
+};
+
 /* What the user asked for. */
 struct sides {
 	struct section_pattern *patterns[2];	/* the base, now; NULL: now is
 						 * all that has other values */
-	const char *key;			/* of both */
+	bool are_times;				/* without patterns; */
+	struct side_time times[2];		/* texts[1] is NULL: now is the
+						 * rest of the run */
+	const char *key;			/* of both; of times "time" */
 	char *texts[2];				/* as typed: "host=old*" */
 };
 
@@ -89,6 +98,12 @@ struct sides {
 struct sides *sides_new(const struct pattern_word *base,
                         const struct pattern_word *now, struct error *error);
 void sides_free(struct sides *sides);
+
+/*
+ * The same of two parts of the run, texts[1] NULL: the rest of it.
+ */
+struct sides *sides_new_times(const struct side_time *times,
+                              const char *const *texts, struct error *error);
 
 /* What a profile has of them.  Start with { 0 }; freed with division_free. */
 struct division {
@@ -108,6 +123,13 @@ struct division {
 int sides_divide(const struct sides *sides, const struct profile *profile,
                  struct step *const *steps, size_t n_steps,
                  struct division *division, struct error *error);
+
+/*
+ * The slices of the sides that are times.  0, or -1 with *error set: the profile
+ * does not know times, or a side has none.
+ */
+int sides_slices(const struct sides *sides, const struct profile *profile,
+                 struct slice_set sets[2], struct error *error);
 void division_free(struct division *division);
 /* The *n values of a side, in byte order, freed by the caller; or NULL. */
 uint32_t *division_values(const struct division *division, int side,

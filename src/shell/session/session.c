@@ -557,11 +557,17 @@ session_set_sides(struct session *session, struct sides *sides,
 	if (sides == NULL)
 		return -1;
 	if (session->loaded.profile != NULL) {
-		if (session_divide(session, sides, &division, error) != 0) {
+		struct slice_set sets[2];
+
+		if ((sides->are_times ? sides_slices(sides,
+		        session->loaded.profile, sets, error) :
+		        session_divide(session, sides, &division, error)) !=
+		    0) {
 			sides_free(sides);
 			return -1;
 		}
-		division_free(&division);
+		if (!sides->are_times)
+			division_free(&division);
 	}
 	comparison_free(&session->comparison);
 	session->comparison = comparison;

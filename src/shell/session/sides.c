@@ -76,12 +76,62 @@ sides_free(struct sides *sides)
 	free(sides);
 }
 
+struct sides *
+sides_new_times(const struct side_time *times, const char *const *texts,
+                struct error *error)
+{
+	struct sides *sides = memory_array(1, sizeof *sides, error);
+
+	if (sides == NULL)
+		return NULL;
+	sides->are_times = true;
+	sides->key = "time";
+	for (int side = 0; side < 2 && texts[side] != NULL; side++) {
+		sides->times[side] = times[side];
+		sides->texts[side] = memory_string(texts[side], error);
+	}
+	if (!error->is_set)
+		return sides;
+	sides_free(sides);
+	return NULL;
+}
+
+int
+sides_slices(const struct sides *sides, const struct profile *profile,
+             struct slice_set sets[2], struct error *error)
+{
+	const struct timeline *timeline = profile->tree == NULL ? NULL :
+	                                  profile->tree->timeline;
+	uint64_t all;
+
+	if (timeline == NULL)
+		return error_set(error, "the profile does not say when its "
+		                 "hits were counted; \"help when\" names the "
+		                 "formats that do");
+	all = UINT64_MAX >> (TIMELINE_SLICES - timeline->n_slices);
+	for (int side = 0; side < 2; side++) {
+		if (side == 1 && sides->texts[1] == NULL)
+			sets[1] = (struct slice_set){ ~sets[0].slices, true };
+		else
+			sets[side] = timeline_range(timeline,
+			    sides->times[side].begin_ns,
+			    sides->times[side].end_ns);
+		if ((sets[side].slices & all) == 0)
+			return error_set(error, "base time: the profile has "
+			    "nothing of %.60s", sides->texts[side] != NULL ?
+			    sides->texts[side] : "the rest of the run");
+	}
+	return 0;
+}
+
 static bool
 is_about_key(const struct sides *sides, const struct step *step)
 {
 	const char *key = step->kind == STEP_SECTIONS ?
 	    section_pattern_key(step->sections) : NULL;
 
+	if (sides->are_times)
+		return step->kind == STEP_TIME;
 	return key != NULL && strcmp(key, sides->key) == 0;
 }
 

@@ -54,13 +54,22 @@ compared_heading_add_values(struct text_buffer *text,
 {
 	const struct resource *resource = set->resource;
 
+	if (values->sides[side] == NULL)
+		text_add_string(text, values->are_times ? "the rest of the run" :
+		                "all others of ");
+	if (values->sides[side] == NULL ? !values->are_times :
+	    values->are_times)
+		text_add_string(text, values->key);
 	if (values->sides[side] != NULL)
-		text_add_string(text, values->sides[side]);
+		text_add_format(text, "%s%s", values->are_times ? " " : "",
+		                values->sides[side]);
+	if (values->are_times)
+		text_add_string(text, ", ");
 	else
-		text_add_format(text, "all others of %s", values->key);
-	text_add_format(text, ", %" PRIu64 " value%s%s ", values->n[side],
-	                values->n[side] == 1 ? "" : "s",
-	                set->n_steps > 0 ? "," : " of");
+		text_add_format(text, ", %" PRIu64 " value%s%s ",
+		                values->n[side],
+		                values->n[side] == 1 ? "" : "s",
+		                set->n_steps > 0 ? "," : " of");
 	text_add_amount(text, mean, resource->interval, resource->gtick);
 	if (set->n_steps > 0)
 		text_add_string(text, " left");
@@ -87,6 +96,7 @@ add_whole(struct text_buffer *text, const struct change *whole,
 	text_add_format(text, ", %s", row_verdict_names[compare_verdict(whole)]);
 	if (whole->verdict == CHANGE_NEEDS_RUNS)
 		text_add_string(text, runs->values != NULL ?
+		                runs->values->are_times ? ": one run" :
 		                ": one value on each side" :
 		                ": one run on each side; record --repeat 3 for "
 		                "each");
@@ -150,8 +160,11 @@ add_what_runs_are(const struct view_request *request, struct table *table,
 	struct text_buffer text = { 0 };
 	int status;
 
-	text_add_format(&text, "parts of one profile: each value of %s stands "
-	                "for a run", values->key);
+	if (values->are_times)
+		text_add_string(&text, "two parts of one run's time");
+	else
+		text_add_format(&text, "parts of one profile: each value of "
+		                "%s stands for a run", values->key);
 	if (values->sides[1] == NULL && values->unlabelled > 0) {
 		text_add_string(&text, "; not compared: ");
 		text_add_amount(&text, (double)values->unlabelled,
@@ -180,7 +193,9 @@ compared_heading_add_scale(const struct view_request *request,
 		return table_add_header(table, error, "compared: %s",
 		                        runs->scale);
 	if (runs->values != NULL)
-		snprintf(run, sizeof run, "value of %.60s",
+		snprintf(run, sizeof run, "%s of %.60s",
+		         runs->values->are_times ? "part" : "value",
+		         runs->values->are_times ? "the run" :
 		         runs->values->key);
 	if (whole->base == 0 || fabs(whole->change) <= different * whole->base)
 		return table_add_header(table, error, "compared: the use of a "
@@ -247,7 +262,9 @@ add_noise(const struct view_request *request,
 {
 	char text[160];
 	bool has_replicates = view_count_runs(request) > 2;
-	const char *run = request->compared->values != NULL ? "value" : "run";
+	const struct compared_values *values = request->compared->values;
+	const char *run = values == NULL ? "run" :
+	                  values->are_times ? "part" : "value";
 	const char *how = request->compared->values != NULL ? "" :
 	                  ": record --repeat 3";
 
@@ -259,6 +276,9 @@ add_noise(const struct view_request *request,
 		return table_add_header(table, error, "undecided: the hits do "
 		    "not count samples; record more %ss of each side%s", run,
 		    how);
+	if (values != NULL && values->are_times)
+		return table_add_header(table, error, "parts of one run: no "
+		    "verdict can be stronger than likely");
 	if (!has_replicates && table_add_header(table, error, "one %s on each "
 	    "side: no verdict can be stronger than likely; record more %ss%s",
 	    run, run, how) != 0)
