@@ -142,16 +142,44 @@ has_groups(const struct runs *runs)
 }
 
 /*
- * The runs of a side as addends, each with a column, or with those of its groups
- * if these are wanted.  columns: where the side's begin; part: of the first.
- * Returns how many columns there are.
+ * The columns of a run: of the resource, and if that is a level, of what it
+ * gains and loses, which say how much there was at any time.  Returns how many.
+ */
+static uint32_t
+comparison_columns_of(const struct profile *run, uint32_t wanted,
+                      uint32_t part, struct counted_column *columns)
+{
+	const struct level_kind *kind = level_kind_find(
+	    run->resources[wanted].name);
+	const uint32_t numbers[] = { wanted,
+		kind == NULL ? NO_RESOURCE :
+		profile_find_resource(run, kind->gain),
+		kind == NULL ? NO_RESOURCE :
+		profile_find_resource(run, kind->loss) };
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (numbers[i] != NO_RESOURCE)
+			columns[n++] = (struct counted_column){ numbers[i],
+				numbers[i], part };
+	return n;
+}
+
+enum { COLUMNS_OF_RUN = 3 };
+
+/*
+ * The runs of a side as addends, each with its columns, or with those of its
+ * groups if these are wanted.  *columns: where the side's begin, and then where
+ * they end; part: the first run's.  Returns how many parts there are: one for
+ * each run or group.
  */
 static uint32_t
 comparison_count_side(const struct runs *runs, const uint32_t *wanted,
                       bool wants_groups, struct addend *addends,
-                      struct counted_column *columns, uint32_t part,
+                      struct counted_column **columns, uint32_t part,
                       struct fleet_groups **groups, struct error *error)
 {
+	struct counted_column *next = *columns;
 	uint32_t n = 0;
 
 	if (wants_groups && has_groups(runs))
@@ -162,13 +190,16 @@ comparison_count_side(const struct runs *runs, const uint32_t *wanted,
 		const bool is_grouped = *groups != NULL;
 
 		addends[i] = (struct addend){ run, is_grouped ?
-			(*groups)->tree : run->tree, columns + n,
-			is_grouped ? (*groups)->n : 1, NULL };
-		for (uint32_t c = 0; c < addends[i].n; c++, n++)
-			columns[n] = (struct counted_column){
-				is_grouped ? (*groups)->first + c : wanted[i],
-				wanted[i], part + n };
+			(*groups)->tree : run->tree, next, 0, NULL };
+		for (uint32_t c = 0; is_grouped && c < (*groups)->n; c++, n++)
+			next[addends[i].n++] = (struct counted_column){
+				(*groups)->first + c, wanted[i], part + n };
+		if (!is_grouped)
+			addends[i].n = comparison_columns_of(run, wanted[i],
+			                                     part + n++, next);
+		next += addends[i].n;
 	}
+	*columns = next;
 	return n;
 }
 
@@ -220,8 +251,9 @@ comparison_merge(struct comparison *comparison, const char *resource,
 	const struct runs *base = &comparison->base, *now = &comparison->now;
 	uint32_t n = base->n + now->n, n_base, n_now;
 	struct addend *addends = memory_array(n, sizeof *addends, error);
-	struct counted_column *columns = memory_array(n + 2 * FLEET_GROUPS,
-	                                              sizeof *columns, error);
+	struct counted_column *columns = memory_array(
+	    (size_t)COLUMNS_OF_RUN * n + 2 * FLEET_GROUPS, sizeof *columns,
+	    error), *next = columns;
 	uint32_t *wanted = memory_array(n, sizeof *wanted, error);
 	struct fleet_groups *groups[2] = { NULL };
 
@@ -231,9 +263,9 @@ comparison_merge(struct comparison *comparison, const char *resource,
 	    comparison_find_resource(now, resource, wanted + base->n,
 	                             error) == 0) {
 		n_base = comparison_count_side(base, wanted, wants_groups,
-		    addends, columns, 0, &groups[0], error);
+		    addends, &next, 0, &groups[0], error);
 		n_now = comparison_count_side(now, wanted + base->n,
-		    wants_groups, addends + base->n, columns + n_base, n_base,
+		    wants_groups, addends + base->n, &next, n_base,
 		    &groups[1], error);
 		comparison->n_base = n_base;
 		comparison->n_now = n_now;
