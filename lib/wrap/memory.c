@@ -82,13 +82,6 @@ is_memory(int protection, int flags)
 	return (flags & MAP_ANONYMOUS) != 0 && protection != PROT_NONE;
 }
 
-/* Whether a call is to be counted that is not followed. */
-static __attribute__((noinline)) bool
-memory_is_measured(const void *return_address)
-{
-	return !is_inside && wrapped_pass(gate, return_address);
-}
-
 /*
  * Blocks that are followed.
  */
@@ -242,6 +235,8 @@ is_of_allocator(const void *return_address)
 EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
     __asm__("mremap");
 
+#define UNWRAPPED(...) __VA_ARGS__
+
 /*
  * What most calls do comes first and needs no stack frame.  A call that may
  * sample a block, or free one, is continued by a function of its own.
@@ -249,13 +244,15 @@ EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
 #define ALLOCATION(type, name, parameters, arguments, is_allocated, size, \
     block, old)								\
 static __attribute__((noinline)) type					\
-measure_##name parameters						\
+measure_##name(UNWRAPPED parameters, const void *return_address)	\
 {									\
 	struct live_block *taken = NULL;				\
 	bool passes;							\
 	type result;							\
 									\
 	if (!memory_follows()) {					\
+		if (is_inside || !wrapped_pass(gate, return_address))	\
+			return next.name arguments;			\
 		is_inside = true;					\
 		result = next.name arguments;				\
 		memory_leave(is_allocated, size,			\
@@ -279,14 +276,14 @@ name parameters								\
 {									\
 	const uint8_t *const filter = live_filter;			\
 									\
-	if (GATE_IS_CLOSED(gate) || (filter != NULL &&			\
+	if (GATE_IS_CLOSED(gate))					\
+		return next.name arguments;				\
+	if (filter != NULL &&						\
 	    ((old) == NULL || !live_may_have(filter, old)) &&		\
-	    follow_passes(size)))					\
+	    follow_passes(size))					\
 		return next.name arguments;				\
-	if (filter == NULL &&						\
-	    !memory_is_measured(__builtin_return_address(0)))		\
-		return next.name arguments;				\
-	return measure_##name arguments;				\
+	return measure_##name(UNWRAPPED arguments,			\
+	    __builtin_return_address(0));				\
 }
 
 /* `before` is evaluated before the call if mappings are followed. */
