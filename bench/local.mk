@@ -77,6 +77,13 @@ bench-slices: all
 	$(PYTHON3) $(srcdir)/bench/slices.py $${ROUNDS:-9}
 .PHONY: bench-slices
 
+# What following blocks of memory adds to malloc and free.
+EXTRA_DIST += bench/heap.py bench/programs/pairs.c
+bench-heap: all
+	builddir='$(abs_builddir)' $(PYTHON3) $(srcdir)/bench/heap.py \
+		$${ROUNDS:-30}
+.PHONY: bench-heap
+
 # How often diff is wrong: `make bench-comparisons`, or with PLANTED=--planted.
 EXTRA_DIST += bench/comparisons.py bench/programs/planted.c
 bench-comparisons: all
