@@ -17,12 +17,13 @@ NO_NODE = NO_MODULE = 0xffffffff
 PARTIAL, PHASE, INTERPRETED = 0xfffffffe, 0xfffffffd, 0xfffffffc
 WAITS = 0x40
 STRINGS, MODULES, THREADS, NODES, SLICES = 1, 2, 3, 4, 9
-FUNCTIONS, LINES = 11, 12
+FUNCTIONS, LINES, BLOCKS = 11, 12, 13
+ANY_THREAD = 0xffffffff
 N_SLICES = 64
 OUTSIDE = 0x4000
 DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
          'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed', 'late',
-         'unseen', 'interpreted')
+         'unseen', 'interpreted', 'not-followed')
 
 Module = collections.namedtuple(
     'Module', 'start end bias opened closed path flags n_opened build_id')
@@ -35,6 +36,7 @@ Node = collections.namedtuple(
     'Node', 'parent module offset returns counts owner hits samples')
 Slice = collections.namedtuple(
     'Slice', 'node resource doublings number hits samples owner')
+Block = collections.namedtuple('Block', 'node reserved since bytes blocks')
 Resource = collections.namedtuple(
     'Resource', 'name gtick interval source is_coarse is_random')
 
@@ -50,7 +52,7 @@ class Profile:
         with open(path, 'rb') as file:
             self.data = file.read()
         self.modules, self.threads, self.nodes = {}, {}, {}
-        self.strings, self.slices = [], []
+        self.strings, self.slices, self.blocks = [], [], []
         self.read_header()
         self.read_chunks()
         if not grows:
@@ -171,7 +173,7 @@ class Profile:
             assert record_size == {STRINGS: 1, MODULES: 128, THREADS: 128,
                                    NODES: self.node_size,
                                    SLICES: 24, FUNCTIONS: 64,
-                                   LINES: 1}[kind]
+                                   LINES: 1, BLOCKS: 32}[kind]
             capacity = (size - 64) // record_size
             assert number == first[kind] and count <= capacity
             first[kind] += capacity
@@ -198,6 +200,10 @@ class Profile:
                 s = Slice(*self.unpack('I2BH2Q', at + 24 * i), owner)
                 if s.node != NO_NODE:
                     self.slices.append(s)
+            elif kind == BLOCKS:
+                block = Block(*self.unpack('2I3Q', at + 32 * i))
+                if block.node != NO_NODE:
+                    self.blocks.append(block)
             else:
                 n = self.unpack('2I%dQ' % (2 + 2 * len(self.raw_resources)),
                                 at + self.node_size * i)
@@ -219,6 +225,29 @@ class Profile:
                 assert self.nodes[node.parent].owner == node.owner
 
         self.check_slices()
+        self.check_blocks()
+
+    def check_blocks(self):
+        """No node has freed more than it allocated, and the blocks are what
+        is left.  A thread that runs when the process ends may be in the middle
+        of one."""
+        names = [r[0].rstrip(b'\0') for r in self.raw_resources]
+        differ = set()
+        for gain, loss, part in ((b'alloc-bytes', b'freed-bytes', 'bytes'),
+                                 (b'allocs', b'frees', 'blocks')):
+            if loss not in names:
+                continue
+            gain, loss = names.index(gain), names.index(loss)
+            left = collections.Counter()
+            for block in self.blocks:
+                assert block.reserved == 0 and block.since > 0
+                left[block.node] += getattr(block, part)
+            for number, node in self.nodes.items():
+                gained, lost = node.counts[2 * gain], node.counts[2 * loss]
+                if gained - lost != left[number]:
+                    differ.add(number)
+        running = sum(thread.end == 0 for thread in self.threads.values())
+        assert len(differ) <= running or self.end == 0, (differ, running)
 
     def check_slices(self):
         """What a node's slices must be, in a file that does not grow."""
@@ -228,7 +257,7 @@ class Profile:
         self.slices = without_folded(self.slices)
         for one in self.slices:
             assert one.doublings < 58 and one.number < N_SLICES
-            assert one.owner == self.nodes[one.node].owner
+            assert one.owner in (self.nodes[one.node].owner, ANY_THREAD)
             assert (one.number * self.slice_ns << one.doublings) <= \
                 last_moment - self.origin_mono, one
             both = sums[one.node, one.resource]

@@ -44,7 +44,7 @@ def one(number):
         start_new_session=True,
         env=dict(os.environ, LD_PRELOAD=LIBRARY, CPPROF_OUTPUT=directory,
                  CPPROF_RESOURCES='cpu:%d' % chance.choice((200, 1000, 4000)) +
-                 chance.choice(('', ',real:1000'))))
+                 chance.choice(('', ',real:1000', ',live:10000'))))
     time.sleep(chance.random() ** 2 * 0.4)
     names = os.listdir(directory)
     before = {name: samples(os.path.join(directory, name), grows=True)

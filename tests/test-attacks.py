@@ -27,7 +27,7 @@ VICTIM = os.environ.get('CPPROF_VICTIM', os.path.join(
 CPPROF = os.path.abspath(os.environ.get('CPPROF', 'cpprof'))
 CUT = 4
 MODES = ('plain', 'blocked', 'kernel', 'ignored', 'handled', 'own', 'threads')
-MOST = ('cpu:100,page-faults:1,allocs:7,alloc-bytes:1000,real:1000',
+MOST = ('cpu:100,page-faults:1,live:1000,real:1000',
         'cpu:100', 'allocs:1')
 
 
