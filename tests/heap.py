@@ -162,6 +162,8 @@ def main():
                         check_points(directory, seed))
         claims.make("blocks that are reallocated again and again",
                     check_counts(directory, "storm", 8192))
+        claims.make("very many blocks, and NULL is freed",
+                    check_counts(directory, "many", 8192))
         claims.make("blocks that other threads free",
                     check_threads(directory))
         claims.make("a forked child counts its own blocks alone",

@@ -368,7 +368,9 @@ live_has(uintptr_t address)
 	struct bucket *bucket;
 	unsigned i;
 
-	return live_find(address, address, &bucket, &i) != NULL;
+	/* NULL can be freed, and would be found in an empty place. */
+	return address != 0 &&
+	    live_find(address, address, &bucket, &i) != NULL;
 }
 
 struct live_block *

@@ -233,6 +233,22 @@ storm(void)
 	report();
 }
 
+/* So many blocks that there is one for each byte of the collector's filter. */
+static void
+many(void)
+{
+	for (int i = 0; i < 150000; i++) {
+		struct block block = { .size = 1000, .site = SMALL };
+
+		block.address = keep_small(block.size, NULL);
+		count(&block, 1);
+		if (i % 3 == 0)
+			drop(&block);
+		free(NULL);
+	}
+	report();
+}
+
 /* ---- threads: blocks pass from those that allocate to those that free ---- */
 
 #define QUEUE 1024
@@ -411,6 +427,8 @@ main(int argc, char **argv)
 		points();
 	else if (strcmp(mode, "storm") == 0)
 		storm();
+	else if (strcmp(mode, "many") == 0)
+		many();
 	else if (strcmp(mode, "threads") == 0)
 		threads();
 	else if (strcmp(mode, "leave") == 0)
