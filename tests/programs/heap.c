@@ -233,18 +233,25 @@ storm(void)
 	report();
 }
 
-/* So many blocks that there is one for each byte of the collector's filter. */
+/*
+ * As many blocks as the collector's filter has bytes, again and again: so NULL,
+ * which has one of these bytes, is freed while a sampled block has the same.
+ */
 static void
 many(void)
 {
-	for (int i = 0; i < 150000; i++) {
-		struct block block = { .size = 1000, .site = SMALL };
+	enum { ROUNDS = 8, MANY = 60000 };
+	static void *all[MANY], *volatile nothing;	/* NULL */
 
-		block.address = keep_small(block.size, NULL);
-		count(&block, 1);
-		if (i % 3 == 0)
-			drop(&block);
-		free(NULL);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < MANY; i++) {
+			all[i] = keep_small(1000, NULL);
+			free(nothing);
+		}
+		for (int i = 0; i < MANY; i++) {
+			free(all[i]);
+			free(nothing);
+		}
 	}
 	report();
 }
