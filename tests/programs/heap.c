@@ -343,6 +343,7 @@ static void
 forks(void)
 {
 	double bytes = 0, sum = 0;
+	int status = 0;
 
 	for (int i = 0; i < 2000; i++)
 		fill(&blocks[i]);
@@ -360,7 +361,8 @@ forks(void)
 		printf("child_keeps %.0f 2000 %.0f\n", bytes, sum);
 		exit(0);
 	}
-	wait(NULL);
+	if (wait(&status) < 0 || status != 0)
+		abort();
 	report();
 }
 
