@@ -159,6 +159,19 @@ def check_leaks(directory):
     return differences
 
 
+def check_options():
+    """What -r live counts anyway is refused beside it, and its parts alone."""
+    differences = []
+    for options, why in ((("-r", "live", "-r", "allocs"), "-r live counts"),
+                         (("-r", "alloc-bytes", "-r", "live"), "-r live counts"),
+                         (("-r", "freed-bytes"), "-r live counts it"),
+                         (("-r", "frees"), "-r live counts it")):
+        done = run("record", *options, "true", status=(1, 2))
+        if why not in done.stderr:
+            differences.append((options, done.stderr))
+    return differences
+
+
 def main():
     claims = Claims()
     with tempfile.TemporaryDirectory() as directory:
@@ -177,6 +190,7 @@ def main():
                     check_counts(directory, "mappings"))
         claims.make("threads that allocate while the process ends",
                     check_leave(directory))
+        claims.make("resources that only live counts", check_options())
         claims.make("leaks: the same sum, oldest first", check_leaks(directory))
     claims.end()
 

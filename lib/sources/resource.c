@@ -99,9 +99,13 @@ resource_exists(const char *name)
 	return resource_find_row(name, strlen(name)) != RESOURCE_N;
 }
 
-/* Adds a column.  interval 0: the default.  False with *problem set. */
+/*
+ * Adds a column.  interval 0: the default; source: NULL to find it.  False with
+ * *problem set.
+ */
 static bool
-resources_add(enum resource_id id, uint64_t interval, const char **problem)
+resources_add(enum resource_id id, uint64_t interval,
+    const struct resource_source *source, const char **problem)
 {
 	struct sampled_resource *column = &resources.columns[resources.n];
 
@@ -116,8 +120,9 @@ resources_add(enum resource_id id, uint64_t interval, const char **problem)
 	*problem = "an interval is too short";
 	if (column->interval < column->row->least)
 		return false;
-	column->source = resources_find_source(column->row, column->interval,
-	    &column->why);
+	column->why = "";
+	column->source = source != NULL ? source :
+	    resources_find_source(column->row, column->interval, &column->why);
 	*problem = column->why;
 	if (column->source == NULL)
 		return false;
@@ -148,9 +153,9 @@ resources_add_live(uint64_t interval, const char **problem)
 		return false;
 	resources.live_interval = interval;
 	for (i = 0; i < sizeof parts / sizeof *parts; i++) {
-		if (!resources_add(parts[i], i < 2 ? interval : 1, problem))
+		if (!resources_add(parts[i], i < 2 ? interval : 1, source,
+		    problem))
 			return false;
-		resources.columns[resources.n - 1].source = source;
 		resources.columns[resources.n - 1].why = why;
 	}
 	return true;
@@ -172,12 +177,9 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	while (text != NULL) {
 		if (!resources_next(&text, &id, &interval, problem))
 			return false;
-		*problem = "it is sampled by -r live only";
-		if (id == RESOURCE_FREED_BYTES || id == RESOURCE_FREES)
-			return false;
 		if (id == RESOURCE_LIVE ?
 		    !resources_add_live(interval, problem) :
-		    !resources_add(id, interval, problem))
+		    !resources_add(id, interval, NULL, problem))
 			return false;
 	}
 	for (i = 0; i < resources.n; i++) {

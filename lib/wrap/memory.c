@@ -429,8 +429,18 @@ const struct resource_source source_live_mappings = {
 	    "its own malloc",
 };
 
+static bool
+refuse_part(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
+	(void)row, (void)interval;
+	*why = "-r live counts it";
+	return false;
+}
+
 const struct resource_source source_live_part = {
-	.name = "by -r live",
+	.name = "-r live",
+	.probe = refuse_part,
 };
 
 /* The module that has the real malloc, unless it is the C library. */

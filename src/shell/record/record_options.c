@@ -9,6 +9,14 @@
 
 enum { MOST_RUNS = 200 };	/* that can be compared with as many */
 
+/* Whether the first is live, and the second a resource that it counts. */
+static bool
+are_of_live(const char *live, const char *part)
+{
+	return strcmp(live, "live") == 0 &&
+	    (strcmp(part, "alloc-bytes") == 0 || strcmp(part, "allocs") == 0);
+}
+
 static int
 take_resource(void *all, const char *word, struct error *error)
 {
@@ -25,6 +33,13 @@ take_resource(void *all, const char *word, struct error *error)
 	chosen->interval = 0;
 	if (chosen->kind == NULL)
 		return -1;
+	for (size_t i = 0; i < options->n_resources; i++)
+		if (are_of_live(options->resources[i].kind->name,
+		                chosen->kind->name) ||
+		    are_of_live(chosen->kind->name,
+		                options->resources[i].kind->name))
+			return error_set(error, "-r %s: -r live counts "
+			                 "alloc-bytes and allocs, too", word);
 	for (size_t i = 0; i < options->n_resources; i++)
 		if (options->resources[i].kind == chosen->kind)
 			return error_set(error, "-r %s: named twice",
