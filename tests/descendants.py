@@ -126,7 +126,8 @@ def check_ways(directory):
             env={'PATH': f'{directory}:{os.environ["PATH"]}'})
         used, found = seconds(output), programs(path)
         claims.check(f'{way}: a static program is sampled, from outside',
-                     outside(path) == 1 and used > 0.5 * MS / 1000 and
+                     # What starts it may be sampled while it executes it.
+                     outside(path) in (1, 2) and used > 0.5 * MS / 1000 and
                      abs(found.get(name, 0) - used) < 0.1 * used + 0.03 and
                      'not sampled' not in said, (output, said, found))
 
@@ -157,7 +158,7 @@ def check_once(directory):
                  abs(found.get('dynamic', 0) - seconds(output)) <
                  0.1 * seconds(output) + 0.03 and
                  0.07 < found.get('starter', 0) < 0.2 and
-                 outside(path) in (2, 3),   # a child before it executes
+                 outside(path) in (2, 3, 4),    # and before they execute
                  (output, said, found))
     output, said = record(
         directory, path, sys.executable, '-c',
@@ -211,7 +212,7 @@ def check_many(directory):
         )[1]
     found = programs(path)
     claims.check('120 programs in turn: all are sampled',
-                 outside(path) == 120 and
+                 120 <= outside(path) < 140 and
                  abs(found['starter'] - 12) < 1.5 and
                  'not sampled' not in said, (said, found, outside(path)))
 

@@ -137,8 +137,8 @@ def profile(folder, name, *flags):
 def check_export(folder, *files):
     """The profile exported by `export callgrind` reads back unchanged."""
     run(CPPROF, "-q", "-e", "export callgrind exported", *files, cwd=folder)
-    for view in ("functions", "flat", "down", "up", "graph", "graph --gprof",
-                 "never"):
+    for view in ("functions", "flat", "down main", "up main", "graph",
+                 "graph --gprof", "never"):
         ours, theirs = (ask(folder, view, *names)
                         for names in (files, ("exported",)))
         assert ours == theirs, (view, ours, theirs)
