@@ -28,6 +28,10 @@ if [ ! -e "$library" ]; then
 	echo '1..0 # SKIP no collector on this machine'
 	exit 0
 fi
+if [ ! -x "$storm" ]; then
+	echo "Bail out! $storm is not there: make $storm"
+	exit 1
+fi
 
 # claim NAME STATUS
 claim() {
