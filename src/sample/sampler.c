@@ -889,36 +889,34 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 /* ---- files that only a process can reach ---- */
 
 /*
- * Holds the file of a mapping that the machine has already.  A module without a
- * build-id is known by its file's size and time.
+ * A module without a build-id is known by its file's size and time.  The machine
+ * has the mapping already.
  */
 static int
-sampler_hold(struct sampler *sampler, const struct sampler_process *process,
-             const struct memory_mapping *mapping, struct error *error)
+sampler_note_file(struct sampler *sampler, uint32_t pid, uint64_t start,
+                  const struct stat *status, struct error *error)
 {
-	char path[SAMPLE_HELD_PATH];
-	const struct perf_space *space;
-	const struct perf_map *map;
+	const struct perf_space *space = perf_machine_space(sampler->machine,
+	                                                    pid, error);
+	const struct perf_map *map = space != NULL ?
+	    perf_space_find(space, start) : NULL;
 	struct module *module;
-	struct stat status;
 
-	if (!sample_held_add(sampler->held, process->pid, mapping,
-	                     process->is_elsewhere, &status, path, error))
-		return error->is_set ? -1 : 0;
-	space = perf_machine_space(sampler->machine, process->pid, error);
-	map = space != NULL ? perf_space_find(space, mapping->start) : NULL;
 	if (map == NULL || map->module == NO_MODULE)
 		return error->is_set ? -1 : 0;
 	module = &sampler->profile->modules[map->module];
 	if (module->build_id_size == 0) {
-		module->file_size = (uint64_t)status.st_size;
-		module->file_mtime_ns = (uint64_t)status.st_mtim.tv_sec *
-		    1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+		module->file_size = (uint64_t)status->st_size;
+		module->file_mtime_ns = (uint64_t)status->st_mtim.tv_sec *
+		    1000000000 + (uint64_t)status->st_mtim.tv_nsec;
 	}
 	return 0;
 }
 
-/* The same for a record of the kernel, of a process with other paths. */
+/*
+ * Holds the file of a mapping that the kernel reports, of a process with other
+ * paths.
+ */
 static int
 sampler_hold_mapped(struct sampler *sampler, const struct perf_record *record,
                     struct error *error)
@@ -926,6 +924,8 @@ sampler_hold_mapped(struct sampler *sampler, const struct perf_record *record,
 	enum { PATH = PERF_HEADER_SIZE + 64 };	/* where the path begins */
 	const struct sampler_process *process;
 	struct memory_mapping mapping = { .build_id = "" };
+	char held[SAMPLE_HELD_PATH];
+	struct stat status;
 
 	if (record->size <= PATH ||
 	    (record->misc & PERF_MISC_MMAP_DATA) != 0 ||
@@ -939,7 +939,11 @@ sampler_hold_mapped(struct sampler *sampler, const struct perf_record *record,
 	mapping.limit = mapping.start +
 	    perf_number_at(record->bytes + PERF_HEADER_SIZE + 16);
 	mapping.path = (const char *)record->bytes + PATH;
-	return sampler_hold(sampler, process, &mapping, error);
+	if (!sample_held_add(sampler->held, process->pid, &mapping, true,
+	                     &status, held, error))
+		return error->is_set ? -1 : 0;
+	return sampler_note_file(sampler, process->pid, mapping.start, &status,
+	                         error);
 }
 
 int
@@ -1078,7 +1082,8 @@ sampler_apply_mapping(struct sampler *sampler, uint32_t pid,
 	if (sampler_apply_map(sampler, pid, PERF_MODE_USER, mapping, id,
 	                      id_size, error) != 0)
 		return -1;
-	return has_moved ? sampler_hold(sampler, process, mapping, error) : 0;
+	return path != held ? 0 :
+	    sampler_note_file(sampler, pid, mapping->start, &status, error);
 }
 
 /*
