@@ -24,6 +24,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/worker.h"
+#include "src/shell/terminal/terminal.h"
 
 enum { COMPANION_DEPTH_MAX = 1000 };	/* of a process below this one */
 
@@ -35,6 +36,7 @@ struct companion {
 	int questions;			/* readable if there are some */
 	atomic_bool is_over;
 	struct sampler_result result;
+	struct error error;		/* which ended the sampling early */
 };
 
 static void
@@ -138,15 +140,15 @@ companion_answer(void *context)
 {
 	struct companion *companion = context;
 	struct pollfd polled = { companion->questions, POLLIN, 0 };
-	struct error ignored = { 0 };
 	struct sampler *sampler = NULL;
 
 	while (poll(&polled, 1, -1) < 0 && errno == EINTR)
 		;
 	if (!companion->is_over)
-		sampler = sampler_new(&companion->sampling, &ignored);
+		sampler = sampler_new(&companion->sampling,
+		                      &companion->error);
 	if (sampler != NULL)
-		sampler_run(sampler, &companion->result, &ignored);
+		sampler_run(sampler, &companion->result, &companion->error);
 	/* Nobody is to wait for an answer any more. */
 	companion->shared->pid_namespace = 0;
 	sampler_free(sampler);
@@ -213,5 +215,8 @@ companion_end(struct companion *companion, struct sampler_result *result)
 	worker_free(companion->answering);
 	close(companion->questions);
 	*result = companion->result;
+	if (companion->error.is_set)
+		message_note("sampling from outside ended early: %s",
+		             companion->error.text);
 	free(companion);
 }
