@@ -77,7 +77,7 @@ struct sampler_process {
 };
 
 /* Whether a module has an interpreter. */
-struct sampler_module {
+struct sampler_python_module {
 	bool is_known, has_python;
 	struct sample_python_symbols symbols;
 };
@@ -91,7 +91,7 @@ struct sampler {
 	struct perf_machine *machine;
 	struct sample_walker *walker;
 	struct sample_python *python;
-	struct sampler_module *python_modules;	/* by number */
+	struct sampler_python_module *python_modules;	/* by number */
 	size_t python_modules_capacity, n_python_modules;
 	enum {
 		SAMPLER_NO_PYTHON,
@@ -619,7 +619,7 @@ sampler_python_symbols(struct sampler *sampler, uint32_t number,
 	const struct module *module = &sampler->profile->modules[number];
 	struct module_file own = module_file_of(module, module_cache_search(
 	    sampler->modules));
-	struct sampler_module *known;
+	struct sampler_python_module *known;
 	struct elf_file file;
 
 	if (memory_grow(&sampler->python_modules,
@@ -628,7 +628,7 @@ sampler_python_symbols(struct sampler *sampler, uint32_t number,
 		return NULL;
 	while (sampler->n_python_modules <= number)
 		sampler->python_modules[sampler->n_python_modules++] =
-		    (struct sampler_module){ 0 };
+		    (struct sampler_python_module){ 0 };
 	known = &sampler->python_modules[number];
 	if (!known->is_known &&
 	    module_file_open(&own, &file) == MODULE_FILE_OPEN) {
