@@ -889,8 +889,8 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 /* ---- files that only a process can reach ---- */
 
 /*
- * A module without a build-id is known by its file's size and time.  The machine
- * has the mapping already.
+ * A module without a build-id is known by its file's size and time.  The
+ * machine has the mapping already.
  */
 static int
 sampler_note_file(struct sampler *sampler, uint32_t pid, uint64_t start,
