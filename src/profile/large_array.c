@@ -285,3 +285,10 @@ large_array_free(void *items)
 	else
 		free(header);
 }
+
+void
+large_array_drop(uint64_t **arrays, uint32_t n, uint32_t i)
+{
+	large_array_free(arrays[i]);
+	memmove(&arrays[i], &arrays[i + 1], (n - i - 1) * sizeof *arrays);
+}

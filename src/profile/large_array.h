@@ -11,6 +11,7 @@
 #define CPPROF_PROFILE_LARGE_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "src/base/error.h"
 
@@ -28,5 +29,8 @@ int large_array_zeroed(void *items, size_t n, size_t size,
 
 /* Frees such an array, for which free() must not be used; NULL is allowed. */
 void large_array_free(void *items);
+
+/* Frees array i of the n, one for each resource, and moves up the others. */
+void large_array_drop(uint64_t **arrays, uint32_t n, uint32_t i);
 
 #endif

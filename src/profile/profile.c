@@ -256,13 +256,6 @@ drop_graph_resource(struct call_graph *graph, uint32_t r)
 	}
 }
 
-static void
-drop_counts(uint64_t **counts, uint32_t n, uint32_t r)
-{
-	large_array_free(counts[r]);
-	memmove(&counts[r], &counts[r + 1], (n - r - 1) * sizeof *counts);
-}
-
 void
 profile_drop_resource(struct profile *profile, uint32_t resource)
 {
@@ -276,8 +269,8 @@ profile_drop_resource(struct profile *profile, uint32_t resource)
 		drop_graph_resource(profile->graph, resource);
 	if (tree == NULL)
 		return;
-	drop_counts(tree->hits, tree->n_resources, resource);
-	drop_counts(tree->samples, tree->n_resources, resource);
+	large_array_drop(tree->hits, tree->n_resources, resource);
+	large_array_drop(tree->samples, tree->n_resources, resource);
 	tree->n_resources--;
 	if (tree->timeline != NULL)
 		timeline_drop_resource(tree->timeline, resource);

@@ -70,13 +70,6 @@ timeline_drop_level(struct timeline *timeline, uint32_t resource)
 	}
 }
 
-static void
-timeline_drop_counts(uint64_t **counts, uint32_t n, uint32_t r)
-{
-	large_array_free(counts[r]);
-	memmove(&counts[r], &counts[r + 1], (n - r - 1) * sizeof *counts);
-}
-
 void
 timeline_drop_resource(struct timeline *timeline, uint32_t resource)
 {
@@ -84,9 +77,8 @@ timeline_drop_resource(struct timeline *timeline, uint32_t resource)
 	for (uint32_t i = 0; i < timeline->n_levels; i++)
 		timeline->levels[i].resource -=
 		    timeline->levels[i].resource > resource;
-	timeline_drop_counts(timeline->hits, timeline->n_resources, resource);
-	timeline_drop_counts(timeline->samples, timeline->n_resources,
-	                     resource);
+	large_array_drop(timeline->hits, timeline->n_resources, resource);
+	large_array_drop(timeline->samples, timeline->n_resources, resource);
 	timeline->n_resources--;
 }
 
