@@ -217,6 +217,26 @@ def check_many(directory):
                  'not sampled' not in said, (said, found, outside(path)))
 
 
+def check_at_once(directory):
+    """More of them at the same moment than there are places for questions."""
+    path = os.path.join(directory, 'at-once')
+    said = record(
+        directory, path, sys.executable, '-c',
+        "import os\n"
+        "pids = []\n"
+        "for _ in range(50):\n"
+        "    pids.append(os.fork())\n"
+        "    if pids[-1] == 0:\n"
+        "        os.execv('./starter', ['./starter'])\n"
+        "for pid in pids:\n"
+        "    os.waitpid(pid, 0)\n")[1]
+    found = programs(path)
+    claims.check('50 programs at once: all are sampled',
+                 50 <= outside(path) < 70 and
+                 abs(found['starter'] - 5) < 0.7 and
+                 'not sampled' not in said, (said, found, outside(path)))
+
+
 def check_wishes(directory):
     """What was not wanted, or cannot be, is told as before."""
     path = os.path.join(directory, 'wishes')
@@ -248,6 +268,7 @@ def main():
             check_once(directory)
             check_failing(directory)
             check_many(directory)
+            check_at_once(directory)
             check_wishes(directory)
     claims.end()
 

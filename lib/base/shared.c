@@ -21,7 +21,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define MOST_TAKEN_NS 1000000000
-#define ANSWER_NS 300000000	/* how long to wait for one */
+#define ANSWER_NS 1000000000	/* how long to wait for a place and for it */
 
 static struct cpprof_shared *page;
 static bool is_file;			/* not the memfd */
@@ -374,9 +374,11 @@ shared_takes_questions(void)
 
 /* A place for a question; NULL: all are taken. */
 static struct cpprof_shared_question *
-shared_take_place(void)
+shared_try_place(void)
 {
-	for (size_t i = 0; i < CPPROF_SHARED_QUESTIONS; i++) {
+	size_t i;
+
+	for (i = 0; i < CPPROF_SHARED_QUESTIONS; i++) {
 		uint32_t state = CPPROF_SHARED_FREE;
 
 		if (__atomic_compare_exchange_n(&page->questions[i].state,
@@ -387,11 +389,25 @@ shared_take_place(void)
 	return NULL;
 }
 
+/* Waits for one until then, since many processes may ask at once. */
+static struct cpprof_shared_question *
+shared_take_place(uint64_t end_ns)
+{
+	struct cpprof_shared_question *place = shared_try_place();
+
+	while (place == NULL && page->pid_namespace != 0 &&
+	    process_clock(CLOCK_MONOTONIC) < end_ns) {
+		process_pause();
+		place = shared_try_place();
+	}
+	return place;
+}
+
 bool
 shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
 {
-	struct cpprof_shared_question *question = shared_take_place();
 	const uint64_t end = process_clock(CLOCK_MONOTONIC) + ANSWER_NS;
+	struct cpprof_shared_question *question = shared_take_place(end);
 	const struct timespec pause = { .tv_nsec = ANSWER_NS / 10 };
 	uint32_t state = CPPROF_SHARED_ASKED;
 
