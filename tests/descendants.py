@@ -7,10 +7,12 @@ of a program that measures its CPU time.  Speaks TAP.
 """
 import os
 import resource
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
@@ -237,6 +239,46 @@ def check_at_once(directory):
                  'not sampled' not in said, (said, found, outside(path)))
 
 
+def check_killed(directory):
+    """Nobody waits for an answer of a recorder that was killed."""
+    path = os.path.join(directory, 'killed')
+    started = os.path.join(directory, 'started')
+    output = os.path.join(directory, 'output')
+    with open(output, 'w') as file:
+        recorder = subprocess.Popen(
+            [cpprof.CPPROF, 'record', '--no-prompt', '-o', path, '--', 'sh',
+             '-c', f'echo $$ > {started}; while [ -e {started} ]; do '
+             'sleep 0.05; done; ./starter; ./starter; echo ends'],
+            cwd=directory, stdin=subprocess.DEVNULL, stdout=file,
+            stderr=subprocess.DEVNULL)
+    while not os.path.exists(started) or not os.path.getsize(started):
+        time.sleep(0.01)
+    with open(started) as file:
+        program = os.pidfd_open(int(file.read()))
+    recorder.kill()
+    recorder.wait()
+    tracer = shutil.which('strace') and subprocess.Popen(
+        ['strace', '-f', '-e', 'trace=futex', '-o',
+         os.path.join(directory, 'calls'), '-p',
+         open(started).read().strip()], stderr=subprocess.DEVNULL)
+    if tracer:
+        time.sleep(0.5)
+    os.remove(started)
+    select.select([program], [], [], 60)
+    if tracer:
+        tracer.wait(timeout=60)
+    with open(output) as file:
+        said = file.read()
+    claims.check('without its recorder, the program goes on',
+                 said == 'ends\n', said)
+    if not tracer:
+        claims.skip('and waits for no answer', 'no strace')
+        return
+    with open(os.path.join(directory, 'calls')) as file:
+        calls = [line for line in file if 'FUTEX_WAIT,' in line]
+    claims.check('and waits for no answer', not calls, calls[:5])
+
+
 def check_wishes(directory):
     """What was not wanted, or cannot be, is told as before."""
     path = os.path.join(directory, 'wishes')
@@ -269,6 +311,7 @@ def main():
             check_failing(directory)
             check_many(directory)
             check_at_once(directory)
+            check_killed(directory)
             check_wishes(directory)
     claims.end()
 

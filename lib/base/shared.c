@@ -2,6 +2,7 @@
 /* shared.c -- counts in the recording's shared memory. */
 #include "lib/base/shared.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -364,12 +365,23 @@ shared_futex(uint32_t *word, int operation, uint32_t value,
 	    (long)timeout);
 }
 
+/* Another user may not look at it, but learns that it is there. */
+static bool
+shared_has_recorder(void)
+{
+	struct stat status;
+
+	return files_status_of(name, &status) == 0 ?
+	    status.st_ino == inode : errno != ENOENT;
+}
+
 bool
 shared_takes_questions(void)
 {
 	return page != NULL && !is_file && !process.never_waits &&
 	    page->pid_namespace != 0 &&
-	    page->pid_namespace == process_pid_namespace();
+	    page->pid_namespace == process_pid_namespace() &&
+	    shared_has_recorder();
 }
 
 /* A place for a question; NULL: all are taken. */
@@ -423,7 +435,7 @@ shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
 		shared_futex(&question->state, FUTEX_WAIT, state, &pause);
 		state = __atomic_load_n(&question->state, __ATOMIC_ACQUIRE);
 	}
-	/* `record` is gone, or hangs: nobody else need wait for it. */
+	/* `record` hangs: nobody else need wait for it. */
 	if (state < CPPROF_SHARED_YES)
 		page->pid_namespace = 0;
 	else
