@@ -38,8 +38,9 @@ take_resource(void *all, const char *word, struct error *error)
 		                chosen->kind->name) ||
 		    are_of_live(chosen->kind->name,
 		                options->resources[i].kind->name))
-			return error_set(error, "-r %s: -r live counts "
-			                 "alloc-bytes and allocs, too", word);
+			return error_set(error, "-r %s: leave it out, since "
+			                 "-r live counts alloc-bytes and "
+			                 "allocs, too", word);
 	for (size_t i = 0; i < options->n_resources; i++)
 		if (options->resources[i].kind == chosen->kind)
 			return error_set(error, "-r %s: named twice",
