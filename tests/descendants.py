@@ -282,6 +282,40 @@ def check_killed(directory):
     claims.check('and waits for no answer', not calls, calls[:5])
 
 
+# Asks by the shared memory (lib/cpprof-shared.h) for a process, and prints the
+# answer.
+ASKS = """
+import ctypes, mmap, os, struct, subprocess, sys, time
+QUESTIONS, ASKED, NOW, WAKE = 16080, 2, 1, 1
+with open(os.environ['CPPROF_SHARED'], 'r+b') as file:
+    shared = mmap.mmap(file.fileno(), 0)
+child = subprocess.Popen(['sleep', '60'])
+for pid in int(sys.argv[1]), child.pid:
+    struct.pack_into('III', shared, QUESTIONS, ASKED, pid, NOW)
+    n = ctypes.c_uint32.from_buffer(shared, QUESTIONS - 4)
+    n.value += 1
+    ctypes.CDLL(None).syscall(202, ctypes.byref(n), WAKE, 1 << 30, None, None,
+                              0)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and \\
+            struct.unpack_from('I', shared, QUESTIONS)[0] < 4:
+        time.sleep(0.01)
+    print({4: 'yes', 5: 'no'}.get(struct.unpack_from('I', shared,
+                                                     QUESTIONS)[0]))
+child.kill()
+"""
+
+
+def check_others(directory):
+    """A recorded process cannot have others sampled but those below it."""
+    with subprocess.Popen(['sleep', '600']) as other:
+        output, said = record(directory, os.path.join(directory, 'others'),
+                              sys.executable, '-c', ASKS, str(other.pid))
+        other.kill()
+    claims.check('only what a recorded program has started is sampled for it',
+                 output.split() == ['no', 'yes'], (output, said))
+
+
 def check_wishes(directory):
     """What was not wanted, or cannot be, is told as before."""
     path = os.path.join(directory, 'wishes')
@@ -315,6 +349,7 @@ def main():
             check_many(directory)
             check_at_once(directory)
             check_killed(directory)
+            check_others(directory)
             check_wishes(directory)
     claims.end()
 
