@@ -282,58 +282,92 @@ exec_ask(enum cpprof_shared_reason reason, enum cpprof_shared_wish wish,
  * the collector must not enter.  So the library is taken out of LD_PRELOAD.
  */
 
-/* The size of such an environment; 0: the library is not in this one. */
+static const char preload_name[] = "LD_PRELOAD=";
+
+/* Its size with the final NUL; 0: not all of it can be read. */
+static size_t
+readable_size(struct readable *readable, const char *text)
+{
+	size_t n = 0;
+
+	while (readable_range(readable, (uintptr_t)&text[n], 1))
+		if (text[n++] == '\0')
+			return n;
+	return 0;
+}
+
+/*
+ * The size of such an environment; 0: the library is not in this one, or not
+ * all of it can be read, and the call will fail.
+ */
 static size_t
 stripped_size(char *const variables[])
 {
 	struct readable array = { 0 }, readable = { 0 };
-	const char *preload = unsampled_find(&readable, variables,
-	    "LD_PRELOAD=");
-	size_t n = 0;
+	size_t n, length, text = 0;
+	bool has_library = false;
 
-	if (preload == NULL || !contains(&readable, preload, CPPROF_LIBRARY))
-		return 0;
-	while (readable_range(&array, (uintptr_t)&variables[n],
-	    sizeof *variables) && variables[n] != NULL)
-		n++;
-	return (n + 1) * sizeof *variables + sizeof "LD_PRELOAD=" +
-	    strlen(preload);
+	for (n = 0; readable_range(&array, (uintptr_t)&variables[n],
+	    sizeof *variables); n++) {
+		if (variables[n] == NULL)
+			return has_library ? (n + 1) * sizeof *variables +
+			    text : 0;
+		if (!unsampled_begins(&readable, variables[n], preload_name))
+			continue;
+		length = readable_size(&readable, variables[n]);
+		if (length == 0)
+			return 0;
+		text += length;
+		has_library |= strstr(variables[n], CPPROF_LIBRARY) != NULL;
+	}
+	return 0;
+}
+
+/* Copies LD_PRELOAD without the library.  Whether it has others. */
+static bool
+strip_preload(char *text, const char *variable)
+{
+	static const char library[] = "/" CPPROF_LIBRARY;
+	char *const start = text + sizeof preload_name - 1;
+	char *from, *to;
+	size_t length;
+
+	strcpy(text, variable);
+	for (from = to = start; *from != '\0'; from += length) {
+		length = strcspn(from, ": ");
+		length += from[length] != '\0';
+		if (memmem(from, length, library, sizeof library - 1) != NULL)
+			continue;
+		memmove(to, from, length);
+		to += length;
+	}
+	if (to > start && (to[-1] == ':' || to[-1] == ' '))
+		to--;
+	*to = '\0';
+	return to > start;
 }
 
 /* Makes it in memory of that size. */
 static char *const *
 stripped(char *const variables[], void *memory)
 {
-	static const char name[] = "LD_PRELOAD=";
-	static const char library[] = "/" CPPROF_LIBRARY;
-	char **copy = memory, *text, *from, *to;
-	size_t n = 0, at = 0, i, length;
+	struct readable readable = { 0 };
+	char **copy = memory, *text;
+	size_t n = 0, at = 0, i;
 
 	while (variables[n] != NULL)
 		n++;
 	text = (char *)(copy + n + 1);
 	for (i = 0; i < n; i++) {
-		copy[at++] = variables[i];
-		if (strncmp(variables[i], name, sizeof name - 1) != 0)
-			continue;
-		strcpy(text, variables[i]);
-		copy[at - 1] = text;
-		for (from = to = text + sizeof name - 1; *from != '\0';
-		    from += length) {
-			length = strcspn(from, ": ");
-			length += from[length] != '\0';
-			if (memmem(from, length, library,
-			    sizeof library - 1) != NULL)
+		copy[at] = variables[i];
+		if (unsampled_begins(&readable, variables[i], preload_name)) {
+			/* Without other libraries there is no variable. */
+			if (!strip_preload(text, variables[i]))
 				continue;
-			memmove(to, from, length);
-			to += length;
+			copy[at] = text;
+			text += strlen(text) + 1;
 		}
-		if (to > text + sizeof name - 1 &&
-		    (to[-1] == ':' || to[-1] == ' '))
-			to--;
-		*to = '\0';
-		/* Without other libraries there is no variable. */
-		at -= to == text + sizeof name - 1;
+		at++;
 	}
 	copy[at] = NULL;
 	return copy;
