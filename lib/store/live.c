@@ -463,6 +463,13 @@ live_cut(struct live_block *block, uintptr_t start, uintptr_t end)
 	return false;
 }
 
+/* The kernel maps and unmaps whole pages. */
+static size_t
+live_whole_pages(size_t size)
+{
+	return (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
+}
+
 void
 live_unmap(uintptr_t address, size_t size)
 {
@@ -473,7 +480,8 @@ live_unmap(uintptr_t address, size_t size)
 		return;
 	link = (struct live_block **)&live.mappings;
 	while ((block = *link) != NULL) {
-		if (!live_cut(block, address, address + size)) {
+		if (!live_cut(block, address,
+		    address + live_whole_pages(size))) {
 			link = &block->next;
 			continue;
 		}
@@ -493,10 +501,24 @@ live_take_mapping(uintptr_t address, size_t size)
 		return NULL;
 	for (link = (struct live_block **)&live.mappings;
 	    (block = *link) != NULL; link = &block->next)
-		if (block->address == address && block->size == size)
+		if (block->address == address &&
+		    live_whole_pages(block->size) == live_whole_pages(size))
 			break;
 	if (block != NULL)
 		*link = block->next;
 	live_leave(&guard);
 	return block;
+}
+
+void
+live_moved(struct live_block *block, uintptr_t address, size_t size)
+{
+	struct live_guard guard;
+
+	if (!live_enter(&guard))
+		return;
+	live_cut(block, block->address + live_whole_pages(size), UINTPTR_MAX);
+	block->address = address;
+	live_insert(block);
+	live_leave(&guard);
 }

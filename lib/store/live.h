@@ -105,4 +105,10 @@ void live_unmap(uintptr_t address, size_t size);
 /* The same as live_take for a mapping of that address and size. */
 struct live_block *live_take_mapping(uintptr_t address, size_t size);
 
+/*
+ * Follows a mapping again that was taken, and has that address and size now: not
+ * more than before.
+ */
+void live_moved(struct live_block *block, uintptr_t address, size_t size);
+
 #endif

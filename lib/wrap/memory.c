@@ -16,8 +16,8 @@
  * probability of 1 - exp(-n / R), and stands for the inverse of that many of
  * its kind (Horvitz and Thompson 1952).  A block that is not sampled costs a
  * subtraction, and its free a look at the filter.  Both then jump to the real
- * function.  realloc frees the old block and allocates a new one, mremap
- * likewise.  What an allocator other than the C library's maps for itself is
+ * function.  realloc frees the old block and allocates a new one, and
+ * so does mremap if the mapping grows.  What an allocator other than the C library's maps for itself is
  * not followed.
  */
 #include <errno.h>
@@ -220,6 +220,22 @@ memory_replaced(struct live_block *taken, bool is_replaced)
 		live_put_back(taken);
 }
 
+/*
+ * mremap of a mapping that was taken.  One that has grown is replaced; any other
+ * stays the same, perhaps elsewhere.
+ */
+static void
+memory_remapped(struct live_block *taken, const void *result, size_t size,
+                bool has_grown)
+{
+	if (result == MAP_FAILED)
+		live_put_back(taken);
+	else if (has_grown)
+		live_freed(taken);
+	else
+		live_moved(taken, (uintptr_t)result, size);
+}
+
 /* Whether a mapping by this call is an allocator's own. */
 static bool
 is_of_allocator(const void *return_address)
@@ -301,7 +317,7 @@ function parameters							\
 		before;							\
 		result = next.name arguments;				\
 		if (taken != NULL)					\
-			memory_replaced(taken, result != MAP_FAILED);	\
+			memory_remapped(taken, result, whole, is_allocated); \
 		if ((is_allocated) && !follow_passes(whole) &&		\
 		    !is_of_allocator(__builtin_return_address(0)))	\
 			memory_follow(result, whole, true,		\
