@@ -429,20 +429,36 @@ const struct resource_source source_mappings = {
 	.can_be_random = true,
 };
 
+/*
+ * A thread draws its first distance anew when it begins and in a forked child.
+ * Otherwise all children of a process would sample the same of their blocks.
+ */
+static bool
+follow_start(struct thread *thread, unsigned column)
+{
+	(void)thread, (void)column;
+	if (follow.meter.random != 0)
+		follow.meter.random = follow.meter.left = 0;
+	return true;
+}
+
 const struct resource_source source_live = {
 	.name = "library calls, of blocks sampled at random",
 	.probe = memory_probe,
+	.start = follow_start,
 };
 
 const struct resource_source source_live_partly = {
 	.name = "library calls, of blocks sampled at random; a sanitizer hides "
 	    "some, such as operator new",
 	.probe = probe_partly,
+	.start = follow_start,
 };
 
 const struct resource_source source_live_mappings = {
 	.name = "library calls, of mappings sampled at random: the program has "
 	    "its own malloc",
+	.start = follow_start,
 };
 
 static bool
