@@ -35,8 +35,8 @@ struct live_block {
 	uintptr_t address;
 	size_t size;			/* of a mapping; else 0 */
 	struct tree_node *twin;
-	struct cpprofdata_block *record;	/* mapped, only written; NULL:
-						   none */
+	struct cpprofdata_block *record;	/* the private copy, */
+	struct cpprofdata_block *mapped;	/* and in the file */
 	uint32_t node;
 	uint64_t since_ns;
 	uint64_t hits[LIVE_PARTS];
@@ -245,7 +245,7 @@ static struct live_block *
 live_new_block(void)
 {
 	struct live_block *block = live.unused;
-	struct cpprofdata_block *record;
+	struct cpprofdata_block *record, *mapped = NULL;
 	uint32_t number;
 
 	if (live.n_blocks >= BLOCKS_MAX)
@@ -268,15 +268,16 @@ live_new_block(void)
 	if (record != NULL) {
 		record->node = CPPROFDATA_NO_NODE;
 		datafile_publish(CPPROFDATA_BLOCKS, 1);
-		record = datafile_mapped(CPPROFDATA_BLOCKS, record);
+		mapped = datafile_mapped(CPPROFDATA_BLOCKS, record);
 	}
 	datafile_unlock();
-	if (record == NULL)
+	if (mapped == NULL)
 		return NULL;
 	block = live.pool++;
 	live.n_pool--;
 	live.n_blocks++;
 	block->record = record;
+	block->mapped = mapped;
 	return block;
 }
 
@@ -284,12 +285,22 @@ live_new_block(void)
 static void
 live_write_record(const struct live_block *block)
 {
-	struct cpprofdata_block *record = block->record;
+	struct cpprofdata_block *const record = block->record;
+	struct cpprofdata_block *const mapped = block->mapped;
 
-	record->since_ns = block->since_ns;
-	record->bytes_hits = block->hits[LIVE_BYTES];
-	record->blocks_hits = block->hits[LIVE_BLOCKS];
-	__atomic_store_n(&record->node, block->node, __ATOMIC_RELEASE);
+	record->since_ns = mapped->since_ns = block->since_ns;
+	record->bytes_hits = mapped->bytes_hits = block->hits[LIVE_BYTES];
+	record->blocks_hits = mapped->blocks_hits = block->hits[LIVE_BLOCKS];
+	record->node = block->node;
+	__atomic_store_n(&mapped->node, block->node, __ATOMIC_RELEASE);
+}
+
+static void
+live_free_record(const struct live_block *block)
+{
+	block->record->node = CPPROFDATA_NO_NODE;
+	__atomic_store_n(&block->mapped->node, CPPROFDATA_NO_NODE,
+	    __ATOMIC_RELEASE);
 }
 
 /* Lock held. */
@@ -318,8 +329,7 @@ live_count_freed(const struct live_block *block, const uint64_t *hits)
 static void
 live_end_block(struct live_block *block)
 {
-	__atomic_store_n(&block->record->node, CPPROFDATA_NO_NODE,
-	    __ATOMIC_RELEASE);
+	live_free_record(block);
 	live_count_freed(block, block->hits);
 	live_recycle(block);
 }
