@@ -330,6 +330,32 @@ def check_wishes(directory):
                  seconds(output) > 0, (output, said))
 
 
+# Executes a program with more than one LD_PRELOAD, and with an environment that
+# cannot be read.
+ENVIRONMENTS = """
+import ctypes, os, sys
+execve = ctypes.CDLL(None).execve
+own = [b'%s=%s' % pair for pair in os.environb.items()]
+words = (ctypes.c_char_p * 4)(*(word.encode() for word in sys.argv[1:]))
+def execute(variables):
+    execve(words[0], words, (ctypes.c_void_p * (len(variables) + 1))(
+        *(ctypes.cast(each, ctypes.c_void_p).value if each != 1 else 1
+          for each in variables)))
+execute(own + [1])
+print('failed', flush=True)
+execute(own + [b'LD_PRELOAD=' + b'x' * 100000])
+"""
+
+
+def check_environments(directory):
+    output, said = record(directory, os.path.join(directory, 'environments'),
+                          sys.executable, '-c', ENVIRONMENTS,
+                          './parts-static', str(MS), 'user')
+    claims.check('environments with two LD_PRELOAD, and that cannot be read',
+                 output.startswith('failed\n') and seconds(output) > 0,
+                 (output, said))
+
+
 def main():
     why = cpprof.run('record', '--list', '-p', str(os.getpid()),
                      status=None).stdout
@@ -350,6 +376,7 @@ def main():
             check_at_once(directory)
             check_killed(directory)
             check_others(directory)
+            check_environments(directory)
             check_wishes(directory)
     claims.end()
 

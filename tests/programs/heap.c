@@ -394,10 +394,10 @@ mappings(void)
 {
 	double mapped = 0, remapped = 0;
 
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 64; i++) {
 		char *at = map(64 * MIB);
 
-		switch (i % 5) {
+		switch (i % 8) {
 		case 0:		/* as it is */
 			mapped += 64 * MIB;
 			break;
@@ -414,13 +414,26 @@ mappings(void)
 			    MAP_ANONYMOUS, -1, 0);
 			mapped += 32 * MIB;
 			break;
+		case 4:		/* its end, by mremap */
+			mremap(at, 64 * MIB, 32 * MIB, 0);
+			mapped += 32 * MIB;
+			break;
+		case 5:		/* moved */
+			mremap(at, 64 * MIB, 64 * MIB, MREMAP_MAYMOVE |
+			    MREMAP_FIXED, mmap(NULL, 64 * MIB, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+			mapped += 64 * MIB;
+			break;
+		case 6:		/* all of it, since pages are unmapped */
+			munmap(at, 64 * MIB - 100);
+			break;
 		default:
 			remap(at, 64 * MIB, 128 * MIB);
 			remapped += 128 * MIB;
 			break;
 		}
 	}
-	printf("map %.0f 24 %.0f\n", mapped, 32 * interval * interval);
+	printf("map %.0f 40 %.0f\n", mapped, 48 * interval * interval);
 	printf("remap %.0f 8 %.0f\n", remapped, 8 * interval * interval);
 }
 
