@@ -130,6 +130,7 @@ struct record_state {
 	bool is_outside;		/* the program is sampled from there */
 	struct sampler_result outside;	/* what became of that, or of what the
 					 * collector could not enter */
+	struct error outside_error;	/* which ended it early */
 };
 
 /*
@@ -197,7 +198,7 @@ launch(struct record_state *run, const char *resources, struct error *error)
 	companion = companion_new(options, recording, run->session->symfs,
 	                          &run->time);
 	result = launch_program(&launch, &run->session->status, error);
-	companion_end(companion, &run->outside);
+	companion_end(companion, &run->outside, &run->outside_error);
 	run->time.outside_ns = run->outside.cpu_ns;
 	terminal_watch_end(&run->terminal);
 	return result;
@@ -379,6 +380,9 @@ complete(const struct record_state *run)
 		             run->recording.name);
 		return false;
 	}
+	if (run->outside_error.is_set)
+		message_note("sampling from outside ended early: %s",
+		             run->outside_error.text);
 	/* Keeps names in the recording, which is usable without them, too. */
 	error = (struct error){ 0 };
 	/* Ctrl-C ends the naming, not the recording. */

@@ -24,7 +24,6 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/worker.h"
-#include "src/shell/terminal/terminal.h"
 
 enum { COMPANION_DEPTH_MAX = 1000 };	/* of a process below this one */
 
@@ -203,7 +202,8 @@ companion_new(const struct record_options *options,
 }
 
 void
-companion_end(struct companion *companion, struct sampler_result *result)
+companion_end(struct companion *companion, struct sampler_result *result,
+              struct error *error)
 {
 	if (companion == NULL)
 		return;
@@ -215,8 +215,6 @@ companion_end(struct companion *companion, struct sampler_result *result)
 	worker_free(companion->answering);
 	close(companion->questions);
 	*result = companion->result;
-	if (companion->error.is_set)
-		message_note("sampling from outside ended early: %s",
-		             companion->error.text);
+	*error = companion->error;
 	free(companion);
 }

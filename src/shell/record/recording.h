@@ -235,8 +235,9 @@ struct companion *companion_new(const struct record_options *options,
                                 const char *symfs,
                                 const struct sampled_time *time);
 
-/* The program has ended.  Leaves *result alone if nothing was sampled. */
-void companion_end(struct companion *companion, struct sampler_result *result);
+/* The program has ended.  *error: what ended the sampling early, if anything. */
+void companion_end(struct companion *companion, struct sampler_result *result,
+                   struct error *error);
 
 /* ---- file_watch.c ---- */
 
