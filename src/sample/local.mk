@@ -4,6 +4,7 @@ libcore_a_SOURCES += \
 	src/sample/sample_events.c \
 	src/sample/sample_file.c \
 	src/sample/sample_held.c \
+	src/sample/sample_interpreters.c \
 	src/sample/sample_python.c \
 	src/sample/sample_stack.c \
 	src/sample/sample_target.c \

@@ -12,6 +12,7 @@
  *	sample_stack.c	from the copy of a stack to its frames
  *	sample_held.c	files that only the process can reach
  *	sample_python.c	the frames of CPython's interpreter
+ *	sample_interpreters.c	which processes have one
  *	sample_file.c	the file of one process
  *	sampler.c	processes and threads from the beginning to the end
  */
@@ -447,6 +448,40 @@ int sample_python_frames(struct sample_python *python,
                          const struct sample_stack *stack,
                          const struct sample_python_frame **frames, size_t *n,
                          struct error *error);
+
+/* ---- sample_interpreters.c ---- */
+
+/*
+ * Which processes have an interpreter of Python, by their mappings.  Each module
+ * is searched once.
+ */
+struct sample_interpreters;
+
+/*
+ * `space` is copied; what it names, and `python`, must outlive the result, which
+ * sample_interpreters_free frees.  NULL with *error set.
+ */
+struct sample_interpreters *sample_interpreters_new(
+    const struct sample_space *space, struct sample_python *python,
+    struct error *error);
+void sample_interpreters_free(struct sample_interpreters *interpreters);
+
+/*
+ * Looks for an interpreter in a process whose mappings are not those of
+ * *version, which becomes theirs; PERF_NO_VERSION at first.  *process: as
+ * sample_python_add returns it, NULL if none was found.  *is_refused becomes
+ * true if the kernel forbids to read one.  0, or -1 with *error set.
+ */
+int sample_interpreters_look(struct sample_interpreters *interpreters,
+                             uint32_t pid, uint32_t *version,
+                             struct sample_python_process **process,
+                             bool *is_refused, struct error *error);
+
+/*
+ * Whether a process has mapped something that is called python, before its
+ * mappings have been applied.
+ */
+bool sample_interpreters_expect(pid_t pid);
 
 /* ---- sample_target.c ---- */
 

@@ -76,12 +76,6 @@ struct sampler_process {
 	uint32_t space_version;		/* in which one was looked for */
 };
 
-/* Whether a module has an interpreter. */
-struct sampler_python_module {
-	bool is_known, has_python;
-	struct sample_python_symbols symbols;
-};
-
 struct sampler {
 	const struct sampler_options *options;
 	struct sample_events *events;
@@ -91,8 +85,7 @@ struct sampler {
 	struct perf_machine *machine;
 	struct sample_walker *walker;
 	struct sample_python *python;
-	struct sampler_python_module *python_modules;	/* by number */
-	size_t python_modules_capacity, n_python_modules;
+	struct sample_interpreters *interpreters;
 	enum {
 		SAMPLER_NO_PYTHON,
 		SAMPLER_WANTS_PYTHON,	/* a process with an interpreter was
@@ -609,84 +602,17 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 	return 0;
 }
 
-/* ---- interpreters ---- */
-
-/* The symbols of a module's interpreter; NULL: it has none. */
-static const struct sample_python_symbols *
-sampler_python_symbols(struct sampler *sampler, uint32_t number,
-                       struct error *error)
-{
-	const struct module *module = &sampler->profile->modules[number];
-	struct module_file own = module_file_of(module, module_cache_search(
-	    sampler->modules));
-	struct sampler_python_module *known;
-	struct elf_file file;
-
-	if (memory_grow(&sampler->python_modules,
-	                &sampler->python_modules_capacity, (size_t)number + 1,
-	                sizeof *known, error) != 0)
-		return NULL;
-	while (sampler->n_python_modules <= number)
-		sampler->python_modules[sampler->n_python_modules++] =
-		    (struct sampler_python_module){ 0 };
-	known = &sampler->python_modules[number];
-	if (!known->is_known &&
-	    module_file_open(&own, &file) == MODULE_FILE_OPEN) {
-		known->has_python = sample_python_symbols(&file,
-		                                          &known->symbols);
-		elf_file_close(&file);
-	}
-	known->is_known = true;
-	return known->has_python ? &known->symbols : NULL;
-}
-
-/* Whether a module may have an interpreter: a program, or a library of one. */
-static bool
-sampler_may_have_python(const struct sampler *sampler,
-                        const struct perf_space *space, size_t i)
-{
-	const char *path = sampler->profile->modules[space->maps[i].module]
-	    .path, *name = strrchr(path, '/');
-
-	if (name == NULL || path[0] != '/')
-		return false;
-	return strstr(name, "python") != NULL ||
-	    strstr(name, ".so") == NULL;
-}
-
 /* Looks for an interpreter in a process, if its mappings have changed. */
 static int
 sampler_look_for_python(struct sampler *sampler,
                         struct sampler_process *process, struct error *error)
 {
-	const struct perf_space *space = perf_machine_space(sampler->machine,
-	    process->pid, error);
-
-	if (space == NULL)
-		return -1;
-	if (process->python != NULL ||
-	    process->space_version == space->version)
+	if (process->python != NULL)
 		return 0;
-	process->space_version = space->version;
-	for (size_t i = 0; process->python == NULL && i < space->n; i++) {
-		struct perf_map *map = &space->maps[i];
-		const struct sample_python_symbols *symbols;
-		bool is_refused = false;
-
-		if (map->module == NO_MODULE ||
-		    !sampler_may_have_python(sampler, space, i))
-			continue;
-		symbols = sampler_python_symbols(sampler, map->module, error);
-		if (symbols != NULL)
-			process->python = sample_python_add(sampler->python,
-			    process->pid, symbols, map->start -
-			    perf_machine_address(sampler->machine, map,
-			                         map->start), &is_refused,
-			    error);
-		if (error->is_set)
-			return -1;
-		sampler->result.refuses_python |= is_refused;
-	}
+	if (sample_interpreters_look(sampler->interpreters, process->pid,
+	        &process->space_version, &process->python,
+	        &sampler->result.refuses_python, error) != 0)
+		return -1;
 	if (process->python != NULL &&
 	    sampler->python_state == SAMPLER_NO_PYTHON)
 		sampler->python_state = SAMPLER_WANTS_PYTHON;
@@ -1269,26 +1195,6 @@ sampler_begin_python(struct sampler *sampler, struct error *error)
 	return 0;
 }
 
-/* Whether a process has mapped something that is called python. */
-static bool
-sampler_seems_python(pid_t pid)
-{
-	char path[64], *line = NULL;
-	size_t capacity = 0;
-	bool found = false;
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
-	file = fopen(path, "re");
-	while (file != NULL && !found &&
-	       getline(&line, &capacity, file) > 0)
-		found = strstr(line, "python") != NULL;
-	if (file != NULL)
-		fclose(file);
-	free(line);
-	return found;
-}
-
 int
 sampler_add_system(struct sampler *sampler, struct error *error)
 {
@@ -1310,7 +1216,7 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	sampler_cpu_time((uint32_t)pid, &cpu_ns);
 	/* What is there from the beginning need not be made anew. */
 	if (sample_events_n_processors(sampler->events) == 0 &&
-	    sampler_seems_python(pid)) {
+	    sample_interpreters_expect(pid)) {
 		sample_events_watch(sampler->events);
 		sampler->python_state = SAMPLER_WATCHES;
 	}
@@ -1403,6 +1309,9 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	if (sampler->events != NULL)
 		sampler->python = sample_python_new(sampler->events, error);
 	if (sampler->python != NULL)
+		sampler->interpreters = sample_interpreters_new(&space,
+		    sampler->python, error);
+	if (sampler->interpreters != NULL)
 		return sampler;
 	sampler_free(sampler);
 	return NULL;
@@ -1425,6 +1334,7 @@ sampler_free(struct sampler *sampler)
 			                       sampler->now_ns);
 	if (sampler->first_fd >= 0)
 		close(sampler->first_fd);
+	sample_interpreters_free(sampler->interpreters);
 	sample_python_free(sampler->python);
 	sample_events_free(sampler->events);
 	sample_walker_free(sampler->walker);
@@ -1438,7 +1348,6 @@ sampler_free(struct sampler *sampler)
 	free(sampler->n_heirs);
 	free(sampler->threads);
 	free(sampler->path);
-	free(sampler->python_modules);
 	free(sampler);
 }
 
