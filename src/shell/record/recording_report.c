@@ -184,7 +184,8 @@ report_no_python(const struct recording_report *report)
 		return;
 	message_note("%" PRIu64 " of %" PRIu64 " samples of Python code (%.1f%%) "
 	             "lack their Python functions: the threads ran on before "
-	             "these were read", outside->n_no_python, n,
+	             "these were read, or reading took too much time; a "
+	             "smaller -F loses fewer", outside->n_no_python, n,
 	             100 * (double)outside->n_no_python / (double)n);
 }
 
