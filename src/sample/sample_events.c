@@ -906,7 +906,9 @@ sample_events_next_sample(const struct sample_events *events, size_t i,
 		if (head - *position < sizeof bytes)
 			break;
 		sample_ring_copy(ring, *position, bytes, sizeof bytes);
-		/* It may have been taken out and written over meanwhile. */
+		/* It may have been taken out and written over meanwhile: the
+		 * tail is to be read after the bytes. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (*position < __atomic_load_n(&ring->page->data_tail,
 		                                __ATOMIC_ACQUIRE))
 			continue;
