@@ -169,9 +169,10 @@ leaks_age_text(struct table *table, uint64_t ns, struct error *error)
 }
 
 static const struct {
-	const char *key, *title;
+	const char *key, *ns_key;
 } leaks_ages[] = {
-	{ "oldest", "oldest" }, { "median", "median" }, { "newest", "newest" },
+	{ "oldest", "oldest_ns" }, { "median", "median_ns" },
+	{ "newest", "newest_ns" },
 };
 
 enum { N_AGES = sizeof leaks_ages / sizeof *leaks_ages };
@@ -183,12 +184,9 @@ leaks_add_columns(struct table *table)
 	table_add_column(table, "fraction", "usage_fraction",
 	                 CELL_FRACTION)->short_title = "fraction";
 	for (size_t i = 0; i < N_AGES; i++) {
-		const char *key = i == 0 ? "oldest_ns" : i == 1 ? "median_ns" :
-		    "newest_ns";
-
-		table_add_column(table, key, "", CELL_COUNT)->is_data_only =
-		    true;
-		table_add_column(table, leaks_ages[i].key, leaks_ages[i].title,
+		table_add_column(table, leaks_ages[i].ns_key, "",
+		                 CELL_COUNT)->is_data_only = true;
+		table_add_column(table, leaks_ages[i].key, leaks_ages[i].key,
 		                 CELL_TEXT)->is_text_only = true;
 	}
 	table_add_column(table, "path", "call path", CELL_PATH);
