@@ -397,8 +397,9 @@ void tree_time_add(const struct sample_tree *tree, uint32_t resource,
 
 /*
  * The same tree with the hits and samples that belong to a set of slices, and
- * a timeline of these.  A level has its value at the end of the last of them.  It shares the arrays of nodes with `tree`, which must
- * outlive it; freed with tree_time_free.  NULL with *error set.
+ * a timeline of these.  A level has its value at the end of the last of them.
+ * The result shares the arrays of nodes with `tree`, which must outlive it; freed
+ * with tree_time_free.  NULL with *error set.
  * O(rows + entries).
  */
 struct sample_tree *tree_time_select(const struct sample_tree *tree,
