@@ -202,7 +202,7 @@ def check_named(claim, directory, process, least=0.9):
     result = record('--force', '-o', path, '-p', str(process.pid), '--for',
                     '1s')
     rows, total = hits(path)
-    claims.check(claim, result.returncode == 0 and total > 50 and
+    claims.check(claim, result.returncode == 0 and total > 10 and
                  rows.get('part_user', 0) > least * total,
                  (result.stderr, total, rows))
 
