@@ -125,6 +125,7 @@ struct record_state {
 					 * but the program may run there */
 	char program[PATH_MAX];		/* the file to execute */
 	char library[PATH_MAX];		/* the collector's, see recording.h */
+	char java_agent[PATH_MAX];
 	const struct attach *attach;	/* processes that are sampled from
 					 * outside; NULL: a program is run */
 	bool is_outside;		/* the program is sampled from there */
@@ -162,6 +163,15 @@ run_bare(struct record_state *run, struct error *error)
 	    launch_program(&launch, &session->status, error);
 }
 
+/* The path of the agent for Java, if it is wanted and there is one. */
+static const char *
+java_agent(struct record_state *run)
+{
+	return run->options->names_java &&
+	    preload_find_java_agent(run->java_agent, sizeof run->java_agent) ?
+	    run->java_agent : NULL;
+}
+
 /* Clears the directory and runs the program. */
 static int
 launch(struct record_state *run, const char *resources, struct error *error)
@@ -179,6 +189,7 @@ launch(struct record_state *run, const char *resources, struct error *error)
 		.counts_returns = options->counts_returns,
 		.names_node = options->names_node,
 		.names_java = options->names_java,
+		.java_agent = java_agent(run),
 		.max_size = options->max_size,
 		.program = run->program,
 		.words = options->program,
@@ -219,6 +230,8 @@ launch_outside(struct record_state *run, struct error *error)
 		.cpu_ns = &run->time.cpu_ns,
 		.names_node = options->names_node,
 		.names_java = options->names_java,
+		.java_agent = java_agent(run),
+		.output = run->recording.path,
 		.program = run->program,
 		.words = options->program,
 		.started = has_started,

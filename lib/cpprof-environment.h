@@ -77,4 +77,7 @@
  */
 #define CPPROF_LIBRARY "libcpprof.so"
 
+/* Likewise the agent for Java, which may not have been built. */
+#define CPPROF_JAVA_AGENT "libcpprof-java.so"
+
 #endif

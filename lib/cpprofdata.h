@@ -42,6 +42,14 @@
 #define CPPROFDATA_NAMES_FILE "names"
 
 /*
+ * While names are missing, what the Java virtual machine of a process has
+ * compiled, in a file with the process's number between these; see
+ * java/java-agent.c.
+ */
+#define CPPROFDATA_JIT_PREFIX "jit-"
+#define CPPROFDATA_JIT_SUFFIX ".dump"
+
+/*
  * The file in the same directory for processes whose only sample is of their
  * loading.  It has the flag CPPROFDATA_BRIEF, one resource, and no chunks.
  * After its header comes a struct cpprofdata_brief for each process, up to the

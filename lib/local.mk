@@ -12,7 +12,7 @@
 EXTRA_DIST += lib/COPYING lib/README.md
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
-	lib/cpprof-shared.h \
+	lib/cpprof-shared.h lib/jitdump.h \
 	lib/resources.def
 
 if COLLECTOR
@@ -20,6 +20,15 @@ lib_LTLIBRARIES += libcpprof.la
 include_HEADERS += lib/cpprof.h
 pkgconfig_DATA += lib/libcpprof.pc
 endif
+
+# The agent for Java has none of this: the virtual machine loads it like any other
+# library, and it asks for nothing but libc.
+if JAVA_AGENT
+lib_LTLIBRARIES += libcpprof-java.la
+endif
+libcpprof_java_la_SOURCES = lib/java/java-agent.c
+libcpprof_java_la_CFLAGS = $(AM_CFLAGS) $(JAVA_CFLAGS) -fvisibility=hidden
+libcpprof_java_la_LDFLAGS = -avoid-version -shared -module -Wl,-z,defs
 
 # The files of the first block are in memory in this order.  They run in every
 # process, and in a forked child before it executes a program.  The kernel maps

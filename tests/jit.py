@@ -42,13 +42,14 @@ console.log(process.pid, used[0] / (used[0] + used[1]));
 """
 JAVA = """
 public class Turns {
+    static long step(long s, int i) { return s + (i % 7 ^ s >> 3); }
     static long threeQuarters(int n) { long s = 0; for (int i = 0; i < 3 * n;
-        i++) s += i % 7 ^ s >> 3; return s; }
+        i++) s = step(s, i); return s; }
     static long oneQuarter(int n) { long s = 0; for (int i = 0; i < n; i++)
-        s += i % 7 ^ s >> 3; return s; }
+        s = step(s, i); return s; }
     static long cpu() { return java.lang.management.ManagementFactory.
         getThreadMXBean().getCurrentThreadCpuTime(); }
-    public static void main(String[] words) {
+    public static void main(String[] words) throws Exception {
         long sum = 0, now = cpu(), first = 0, second = 0;
         while (first + second < 900000000L) {
             sum += threeQuarters(4000000);
@@ -58,6 +59,9 @@ public class Turns {
         }
         System.out.println(ProcessHandle.current().pid() + " " +
             (double)first / (first + second) + " " + sum);
+        if (words.length > 0)
+            new ProcessBuilder("kill", "-9", "" + ProcessHandle.current().
+                               pid()).start().waitFor();
     }
 }
 """
@@ -291,15 +295,42 @@ def check_java():
         check("functions of java have their names and shares "
               "# SKIP no JDK", True)
         return
-    out = record("java", "java", "-cp", ".", "Turns", options=["--java"])
-    if not out.stdout:
-        check("java runs with --java", False, out.stderr)
-        return
+    out = record("java", "java", "-XX:+UnlockDiagnosticVMOptions",
+                 "-XX:+DumpPerfMapAtExit", "-XX:+PreserveFramePointer", "-cp",
+                 ".", "Turns")
     pid, share, _ = out.stdout.split()
     remove(int(pid))
     hits, total = functions("java")
     check_turns("java", hits, total, float(share),
                 ("long Turns.threeQuarters(int)", "long Turns.oneQuarter(int)"))
+    if not os.path.exists(os.path.join(BUILD, ".libs",
+                                       "libcpprof-java.so")):
+        check("methods that java has inlined have their names # SKIP "
+              "built without the headers of a JDK", True)
+        return
+    # What is written while it runs is there if it is killed.
+    for words in [], ["killed"]:
+        check_agent(words)
+
+
+def check_agent(words):
+    name = " ".join(["agent", *words])
+    out = record(name, "java", "-cp", ".", "Turns", *words,
+                 options=["--java"])
+    share = float(out.stdout.split()[1])
+    hits, total = functions(name)
+    names = "Turns.threeQuarters(int)", "Turns.oneQuarter(int)"
+    check_turns(f"java, {name}", hits, total, share, names)
+    both = sum(hits.get(key, 0) for key in names)
+    # The two functions do little but that.
+    check(f"{name}: the method that was inlined into both is below them",
+          0.85 * both < hits.get("Turns.step(long, int)", 0) <= total, hits)
+    hits, _ = functions(name, "granularity line")
+    check(f"{name}: and lines", hits.get("Turns.java:3", 0) > 0.8 * both,
+          hits)
+    check(f"{name}: nothing but the recording is left behind",
+          not glob.glob(f"{name}/jit*") and out.returncode ==
+          (137 if words else 0), (os.listdir(name), out.returncode))
 
 
 def main():

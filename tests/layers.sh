@@ -80,7 +80,7 @@ claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
 	find src/views -mindepth 1 -type d | grep -vE \
 	'^src/views/(hits|rows|comparison|lists|paths|pictures|code|advice)$'
 	find lib -mindepth 1 -type d |
-	grep -vE '^lib/(base|signals|unwind|python|store|sources|run|wrap)$')"
+	grep -vE '^lib/(base|signals|unwind|python|store|sources|run|wrap|java)$')"
 includes 'base includes only base' src/base 'src/base/.*'
 includes 'profile includes only base, without tables, and profile' \
 	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'
@@ -109,13 +109,14 @@ includes 'of views, pictures include only what paths do, and paths' \
 includes 'of views, advice includes neither code nor pictures' \
 	src/views/advice "$views|(hits|rows|comparison|lists|paths|advice)/.*)"
 includes 'symbols include only base, profile, symbols and dwarf' src/symbols \
-	'src/(base|profile|symbols)/.*|dwarf/.*'
+	'src/(base|profile|symbols)/.*|dwarf/.*|lib/jitdump\.h'
 includes 'of symbols, elf includes no other room' src/symbols/elf \
 	'src/(base|profile|symbols/elf)/.*'
 includes 'of symbols, unwind includes only elf and unwind' \
 	src/symbols/unwind 'src/(base|profile|symbols/(elf|unwind))/.*|dwarf/.*'
 includes 'of symbols, names include only elf, unwind and names' \
-	src/symbols/names 'src/(base|profile|symbols/(elf|unwind|names))/.*'
+	src/symbols/names \
+	'src/(base|profile|symbols/(elf|unwind|names))/.*|lib/jitdump\.h'
 includes 'of symbols, lines include only elf, names and lines' \
 	src/symbols/lines 'src/(base|profile|symbols/(elf|names|lines))/.*'
 includes 'of symbols, code include only elf, names and code' \
@@ -158,6 +159,8 @@ for room in base signals unwind python store sources run wrap; do
 	includes "of the collector lib/$room includes only the rooms below it" \
 		"lib/$room" "$room_headers"
 done
+includes 'the agent for Java includes nothing of the collector' lib/java \
+	'lib/jitdump\.h'
 includes 'the collector includes nothing of the program' lib \
 	'lib/.*|dwarf/.*|cpython/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'

@@ -67,13 +67,15 @@ named_file(void)
 	struct profile *profile = named_profile();
 	struct address_lines *lines = address_lines_new(NULL, &error);
 	const struct named_process process = { 7, 99, 0, 1 };
-	const struct named_code code = { 0xabc, 0, 2, 5, 12 };
+	const struct location location = { NO_NAME, 2, 5 };
+	const struct named_code code = { 0xabc, 0, 12, 0, 1 };
 	const struct names_file names = {
 		.profile = profile,
 		.lines = lines,
 		.processes = &process,
 		.n_processes = 1,
 		.codes = &code,
+		.code_locations = &location,
 	};
 	struct text_buffer bytes = { 0 };
 	struct writer *writer = malloc(sizeof *writer);
@@ -398,7 +400,7 @@ static struct jit_process
 this_process(void)
 {
 	return (struct jit_process){ (uint32_t)getpid(), geteuid(),
-		now_ns() - 5000000000, now_ns(), directory };
+		now_ns() - 5000000000, now_ns(), directory, NULL };
 }
 
 static const char *
@@ -755,6 +757,23 @@ put_move(struct dump *dump, uint64_t old, uint64_t new, uint64_t size)
 	put(dump, numbers, sizeof numbers);
 }
 
+/* At 0x20 on, f has put g into itself, and g has put in something unnamed. */
+static void
+put_calls(struct dump *dump, uint64_t address)
+{
+	static const char texts[] = "F.f()\0F.java\0G.g(int)\0G.java";
+	const int32_t head[2] = { 4, 2 }, first[5] = { 0, 1, 0, 1, 7 };
+	const int32_t second[11] = { 0x20, 3, 0, 1, 8, 2, 3, 90, -1, -1, 0 };
+
+	put_head(dump, 0x43505243, sizeof address + sizeof head +
+	         sizeof texts + sizeof first + sizeof second);
+	put(dump, &address, sizeof address);
+	put(dump, head, sizeof head);
+	put(dump, texts, sizeof texts);
+	put(dump, first, sizeof first);
+	put(dump, second, sizeof second);
+}
+
 static struct dump
 whole_dump(void)
 {
@@ -769,6 +788,8 @@ whole_dump(void)
 	put_load(&dump, 0x6000, 0x40, "moved");
 	put_move(&dump, 0x6000, 0x7000, 0x40);
 	put_load(&dump, 0x6000, 0x20, "reused");
+	put_calls(&dump, 0xa000);
+	put_load(&dump, 0xa000, 0x40, "F.f()");
 	return dump;
 }
 
@@ -802,6 +823,20 @@ jitdump_gives_names_and_lines(void **state)
 	assert_string_equal(name_at(map, 0x6010), "reused");
 	assert_true(jit_map_at(map, 0x6010, &code));
 	assert_null(code.file);
+	assert_int_equal(code.n_calls, 0);
+	assert_true(jit_map_at(map, 0xa01f, &code));
+	assert_string_equal(code.file, "F.java");
+	assert_int_equal(code.line, 7);
+	assert_int_equal(code.n_calls, 0);
+	assert_true(jit_map_at(map, 0xa020, &code));
+	assert_string_equal(code.name, "F.f()");
+	assert_int_equal(code.line, 8);
+	assert_int_equal(code.n_calls, 2);
+	assert_string_equal(code.calls[0].name, "G.g(int)");
+	assert_string_equal(code.calls[0].file, "G.java");
+	assert_int_equal(code.calls[0].line, 90);
+	assert_string_equal(code.calls[1].name, "[inlined]");
+	assert_null(code.calls[1].file);
 	jit_map_free(map);
 }
 

@@ -444,7 +444,8 @@ cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
 		/* Then nothing was written. */
 		.owner = (uid_t)-1,
 	};
-	char *directory;
+	const char *slash = strrchr(file->name, '/');
+	char *directory, *recording;
 	struct jit_map *map;
 	struct stat status;
 
@@ -459,7 +460,13 @@ cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
 		return NULL;
 	if (directory[0] == '/')
 		process.directory = directory;
-	map = jit_map_of_process(&process, error);
+	recording = slash == NULL ? strdup(".") :
+	    strndup(file->name, (size_t)(slash - file->name));
+	process.recording = recording;
+	map = recording == NULL ? NULL : jit_map_of_process(&process, error);
+	if (recording == NULL)
+		error_out_of_memory(error);
+	free(recording);
 	free(directory);
 	return map;
 }

@@ -380,6 +380,18 @@ cpprofdata_is_file_name(const char *entry, uint64_t *pid)
 	return true;
 }
 
+bool
+cpprofdata_is_jit_name(const char *entry, uint64_t *pid)
+{
+	const size_t n = sizeof CPPROFDATA_JIT_PREFIX - 1;
+	char *end;
+
+	if (strncmp(entry, CPPROFDATA_JIT_PREFIX, n) != 0)
+		return false;
+	*pid = strtoull(entry + n, &end, 10);
+	return strcmp(end, CPPROFDATA_JIT_SUFFIX) == 0;
+}
+
 uint64_t
 cpprofdata_runs_count(const struct cpprofdata_runs *runs)
 {

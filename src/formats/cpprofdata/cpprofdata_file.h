@@ -93,6 +93,9 @@ void cpprofdata_file_close(struct cpprofdata_file *file);
  */
 bool cpprofdata_is_file_name(const char *entry, uint64_t *pid);
 
+/* Likewise that of a file of what a process's Java virtual machine compiled. */
+bool cpprofdata_is_jit_name(const char *entry, uint64_t *pid);
+
 /* The number of records of a type. */
 uint64_t cpprofdata_runs_count(const struct cpprofdata_runs *runs);
 
@@ -246,9 +249,10 @@ struct named_process {
 /* An address of a process outside all modules, ascending. */
 struct named_code {
 	uint64_t address;
-	uint32_t function, file;	/* names of the profile; NO_NAME */
-	uint32_t line;
-	uint32_t offset;		/* into the function, or NO_OFFSET */
+	uint32_t function;	/* a name of the profile; NO_NAME */
+	uint32_t offset;	/* into the function, or NO_OFFSET */
+	/* Its locations, outermost first; the first has no function. */
+	uint32_t first_location, n_locations;
 };
 
 /* The names to keep. */
@@ -276,6 +280,7 @@ struct names_file {
 	const struct named_process *processes;
 	size_t n_processes;
 	const struct named_code *codes;
+	const struct location *code_locations;
 	uint64_t named_ns;		/* when the samples were read; UTC
 					 * since 1970 */
 };

@@ -216,14 +216,19 @@ names_writer_add_processes(struct names_chunks *writer, const uint32_t *outside,
 				.in_function = htole32(code->offset),
 				.first_location = htole32(
 				    (uint32_t)writer->n_locations),
-				.n_locations = htole32(code->file != NO_NAME),
+				.n_locations = htole32(code->n_locations),
 				.flags = htole32(CPPROFDATA_NAMED_SYMBOL),
 			};
 
-			if (code->file != NO_NAME)
-				names_writer_add_location(writer, NO_NAME,
-				                          code->file,
-				                          code->line);
+			for (uint32_t j = 0; j < code->n_locations; j++) {
+				const struct location *location =
+				    &names->code_locations[
+				        code->first_location + j];
+
+				names_writer_add_location(writer,
+				    location->function, location->file,
+				    location->line);
+			}
 			text_add(&writer->addresses, (const char *)&address,
 			         sizeof address);
 			writer->n_addresses++;

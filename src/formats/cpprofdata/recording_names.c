@@ -191,6 +191,8 @@ struct collecting {
 	size_t n_processes, processes_capacity;
 	struct named_code *codes;
 	size_t n_codes, codes_capacity;
+	struct location *locations;	/* of codes */
+	size_t n_locations, locations_capacity;
 	uint64_t named_ns;		/* when naming began */
 };
 
@@ -276,6 +278,38 @@ kept_text(struct collecting *collecting, uint32_t name, struct error *error)
 	    names_length(texts, name), error);
 }
 
+/* Adds a location to a code, the last that has any. */
+static void
+add_code_location(struct collecting *collecting, struct named_code *code,
+                  struct location location, struct error *error)
+{
+	if (collecting->n_locations >= UINT32_MAX ||
+	    memory_grow(&collecting->locations,
+	                &collecting->locations_capacity,
+	                collecting->n_locations + 1,
+	                sizeof *collecting->locations, error) != 0)
+		return;
+	if (code->n_locations++ == 0)
+		code->first_location = (uint32_t)collecting->n_locations;
+	collecting->locations[collecting->n_locations++] = location;
+}
+
+static void
+add_found_location(struct collecting *collecting, struct named_code *code,
+                   const char *function, const char *file, uint32_t line,
+                   struct error *error)
+{
+	struct names *names = collecting->profile->names;
+	const struct location location = {
+		function == NULL ? NO_NAME :
+		    names_add(names, function, strlen(function), error),
+		file == NULL ? NO_NAME :
+		    names_add(names, file, strlen(file), error), line
+	};
+
+	add_code_location(collecting, code, location, error);
+}
+
 /*
  * Enters what is known of an address of code generated at run time; false if
  * nothing is known.
@@ -294,11 +328,17 @@ find_code(struct collecting *collecting, const struct kept_range *range,
 	if (kept != NULL) {
 		code->function = kept_text(collecting, kept->function, error);
 		code->offset = kept->offset;
-		if (kept->n == 0)
-			return true;
 		location = kept_names_locations(collecting->kept, kept);
-		code->file = kept_text(collecting, location->file, error);
-		code->line = location->line;
+		for (uint32_t i = 0; i < kept->n; i++) {
+			const struct location copy = {
+				kept_text(collecting, location[i].function,
+				          error),
+				kept_text(collecting, location[i].file, error),
+				location[i].line
+			};
+
+			add_code_location(collecting, code, copy, error);
+		}
 		return true;
 	}
 	if (!jit_map_at(map, code->address, &found))
@@ -307,10 +347,13 @@ find_code(struct collecting *collecting, const struct kept_range *range,
 	                           error);
 	if (code->address - found.start < NO_OFFSET)
 		code->offset = (uint32_t)(code->address - found.start);
-	if (found.file != NULL)
-		code->file = names_add(names, found.file, strlen(found.file),
-		                       error);
-	code->line = found.line;
+	if (found.file != NULL || found.n_calls > 0)
+		add_found_location(collecting, code, NULL, found.file,
+		                   found.line, error);
+	for (uint32_t i = 0; i < found.n_calls; i++)
+		add_found_location(collecting, code, found.calls[i].name,
+		                   found.calls[i].file, found.calls[i].line,
+		                   error);
 	return true;
 }
 
@@ -338,8 +381,8 @@ name_outside(struct collecting *collecting, const struct cpprofdata_file *file,
 	if (map == NULL)
 		return -1;
 	for (size_t i = 0; i < collecting->n_outside; i++) {
-		struct named_code code = { outside[i], NO_NAME, NO_NAME, 0,
-			NO_OFFSET };
+		struct named_code code = { .address = outside[i],
+			.function = NO_NAME, .offset = NO_OFFSET };
 
 		if ((i > 0 && outside[i] == outside[i - 1]) ||
 		    !find_code(collecting, range, map, &code, error))
@@ -403,6 +446,7 @@ write_collected(struct collecting *collecting,
 		.processes = collecting->processes,
 		.n_processes = collecting->n_processes,
 		.codes = collecting->codes,
+		.code_locations = collecting->locations,
 		.named_ns = collecting->named_ns,
 	};
 	struct module_cache *modules = module_cache_new(search, error);
@@ -457,5 +501,6 @@ recording_names_write(const char *const *files, size_t n,
 	free(collecting.outside);
 	free(collecting.processes);
 	free(collecting.codes);
+	free(collecting.locations);
 	return result;
 }

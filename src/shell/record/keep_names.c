@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,23 @@ write_new_file(int directory, const char *name,
 	return result;
 }
 
+/* Of processes that still run, more may be sampled. */
+static void
+remove_jit_dumps(int directory, const struct process_files *files)
+{
+	char name[40];
+	uint64_t pid;
+
+	for (size_t i = 0; i < files->n; i++)
+		if (cpprofdata_is_file_name(last_component(files->paths[i]),
+		                            &pid) &&
+		    !cpprofdata_is_written_by(files->paths[i], pid)) {
+			snprintf(name, sizeof name, CPPROFDATA_JIT_PREFIX
+			         "%" PRIu64 CPPROFDATA_JIT_SUFFIX, pid);
+			unlinkat(directory, name, 0);
+		}
+}
+
 int
 keep_names(int directory, bool wants_names, const char *symfs,
            const struct held_files *held, struct error *error)
@@ -150,7 +168,9 @@ keep_names(int directory, bool wants_names, const char *symfs,
 	if (result == 0 && renameat(directory, new_name, directory,
 	                            CPPROFDATA_NAMES_FILE) != 0)
 		result = error_set(error, "names: %s", strerror(errno));
-	if (result != 0)
+	if (result == 0)
+		remove_jit_dumps(directory, &files);
+	else
 		unlinkat(directory, new_name, 0);
 	keep_names_free_files(&files);
 	return result;

@@ -146,6 +146,31 @@ set_environment(const struct launch *launch)
 	return setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1);
 }
 
+/*
+ * A word that begins with a quote ends with the next one; there is no way to
+ * write that quote itself.
+ */
+static int
+set_java(const struct launch *launch)
+{
+	char *words;
+	int result;
+
+	if (launch->java_agent == NULL || strchr(launch->output, '\'') != NULL)
+		return append_variable("JAVA_TOOL_OPTIONS", ' ',
+		                       "-XX:+UnlockDiagnosticVMOptions "
+		                       "-XX:+DumpPerfMapAtExit "
+		                       "-XX:+PreserveFramePointer");
+	if (asprintf(&words, "-XX:+UnlockDiagnosticVMOptions "
+	             "-XX:+DebugNonSafepoints -XX:+PreserveFramePointer "
+	             "'-agentpath:%s=%s'", launch->java_agent,
+	             launch->output) < 0)
+		return -1;
+	result = append_variable("JAVA_TOOL_OPTIONS", ' ', words);
+	free(words);
+	return result;
+}
+
 /* Switches by which runtimes write the names of the code that they make. */
 static int
 set_runtimes(const struct launch *launch)
@@ -153,11 +178,7 @@ set_runtimes(const struct launch *launch)
 	return (launch->names_node &&
 	        append_variable("NODE_OPTIONS", ' ', "--perf-basic-prof "
 	                        "--interpreted-frames-native-stack") != 0) ||
-	    (launch->names_java &&
-	     append_variable("JAVA_TOOL_OPTIONS", ' ',
-	                     "-XX:+UnlockDiagnosticVMOptions "
-	                     "-XX:+DumpPerfMapAtExit "
-	                     "-XX:+PreserveFramePointer") != 0) ? -1 : 0;
+	    (launch->names_java && set_java(launch) != 0) ? -1 : 0;
 }
 
 /*

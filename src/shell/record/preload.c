@@ -126,15 +126,16 @@ preload_check(const char *path, struct error *error)
 }
 
 static bool
-library_in(const char *folder, const char *subfolder, char *path, size_t size)
+library_in(const char *folder, const char *subfolder, const char *name,
+           char *path, size_t size)
 {
-	return (size_t)snprintf(path, size, "%s/%s" CPPROF_LIBRARY, folder,
-	                        subfolder) < size && access(path, R_OK) == 0;
+	return (size_t)snprintf(path, size, "%s/%s%s", folder, subfolder,
+	                        name) < size && access(path, R_OK) == 0;
 }
 
 /* The library itself: as built, or where it is installed. */
 static int
-find_library(char *path, size_t size, struct error *error)
+find_library(const char *name, char *path, size_t size, struct error *error)
 {
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -146,18 +147,19 @@ find_library(char *path, size_t size, struct error *error)
 		self[0] = '\0';
 	if (strrchr(self, '/') != NULL)
 		*strrchr(self, '/') = '\0';
-	if (!library_in(self, ".libs/", path, size) &&
-	    !library_in(LIBDIR, "", path, size) &&
-	    !library_in(self, "../lib/", path, size))
+	if (!library_in(self, ".libs/", name, path, size) &&
+	    !library_in(LIBDIR, "", name, path, size) &&
+	    !library_in(self, "../lib/", name, path, size))
 		return error_set(error, "%s not found beside %s or in %s",
-		                 CPPROF_LIBRARY, self, LIBDIR);
+		                 name, self, LIBDIR);
 	return 0;
 }
 
 static bool
 is_preloadable(const char *path)
 {
-	return strpbrk(path, " :\t\n") == NULL;
+	/* The last two end the path of an agent for Java. */
+	return strpbrk(path, " :\t\n='") == NULL;
 }
 
 /* Opens the directory for links, which only the user can write to. */
@@ -209,7 +211,7 @@ leads_to(int folder, const char *name, const char *target)
 
 /* Replaces the path by that of a link to it. */
 static int
-link_library(char *path, size_t size, struct error *error)
+link_library(const char *library, char *path, size_t size, struct error *error)
 {
 	char place[PATH_MAX], name[64], target[PATH_MAX];
 	int folder = open_own_folder(place, sizeof place, error);
@@ -222,7 +224,7 @@ link_library(char *path, size_t size, struct error *error)
 	/* Always the same for a path: its FNV-1a hash. */
 	for (const char *at = path; *at != '\0'; at++)
 		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
-	snprintf(name, sizeof name, "%016" PRIx64 "-" CPPROF_LIBRARY, hash);
+	snprintf(name, sizeof name, "%016" PRIx64 "-%s", hash, library);
 	ok = leads_to(folder, name, target) ||
 	    symlinkat(target, folder, name) == 0 ||
 	    (unlinkat(folder, name, 0) == 0 &&
@@ -236,10 +238,24 @@ link_library(char *path, size_t size, struct error *error)
 	return ok ? 0 : -1;
 }
 
+static int
+preload_find(const char *name, char *path, size_t size, struct error *error)
+{
+	if (find_library(name, path, size, error) != 0)
+		return -1;
+	return is_preloadable(path) ? 0 : link_library(name, path, size, error);
+}
+
 int
 preload_find_library(char *path, size_t size, struct error *error)
 {
-	if (find_library(path, size, error) != 0)
-		return -1;
-	return is_preloadable(path) ? 0 : link_library(path, size, error);
+	return preload_find(CPPROF_LIBRARY, path, size, error);
+}
+
+bool
+preload_find_java_agent(char *path, size_t size)
+{
+	struct error none = { 0 };
+
+	return preload_find(CPPROF_JAVA_AGENT, path, size, &none) == 0;
 }

@@ -226,10 +226,11 @@ const struct option_row record_option_rows[] = {
 	  "--interpreted-frames-native-stack to NODE_OPTIONS, so that node and "
 	  "what it starts write /tmp/perf-PID.map", RECORD_FLAG(names_node) },
 	{ NULL, "--java", NULL,
-	  "names Java methods: adds -XX:+DumpPerfMapAtExit and "
-	  "-XX:+PreserveFramePointer to JAVA_TOOL_OPTIONS, which JDK 17 and "
-	  "later take; they write /tmp/perf-PID.map when they end, and say on "
-	  "standard error that they picked the options up",
+	  "names Java methods, also those that were put into others, and their "
+	  "lines: adds an agent of cpprof and -XX:+PreserveFramePointer to "
+	  "JAVA_TOOL_OPTIONS, which JDK 8 and later take, and say on standard "
+	  "error that they did. If cpprof was built without a JDK, adds "
+	  "-XX:+DumpPerfMapAtExit instead, which JDK 17 and later take",
 	  RECORD_FLAG(names_java) },
 	{ NULL, "--list", NULL,
 	  "lists every resource, its source on this machine, and why a better "

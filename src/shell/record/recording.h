@@ -121,6 +121,9 @@ int preload_check(const char *path, struct error *error);
  */
 int preload_find_library(char *path, size_t size, struct error *error);
 
+/* Likewise the agent for Java; false: it was not built. */
+bool preload_find_java_agent(char *path, size_t size);
+
 /* ---- offers.c ---- */
 
 /*
@@ -490,6 +493,7 @@ struct launch {
 				 * program runs without the collector, and what
 				 * concerns only that is not used */
 	const char *output;	/* absolute path of an existing directory */
+	const char *java_agent;	/* likewise of the agent; NULL: none */
 	const char *resources;	/* the value of CPPROF_RESOURCES */
 	bool is_random, is_alone, counts_returns;
 	bool names_node, names_java;	/* its runtimes write names */

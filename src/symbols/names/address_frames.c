@@ -434,20 +434,21 @@ name_all(struct address_frames *frames, struct profile *profile,
 	return 0;
 }
 
-/* Gives the frame of an item its kept lines and inlined calls. */
-static int
-enter_lines(const struct address_frames *frames, struct profile *profile,
-            uint32_t number, struct error *error)
+/*
+ * The kept lines and inlined calls of an item: how many locations, at least
+ * one; 0 with *error set.
+ */
+static uint32_t
+kept_chain(const struct address_frames *frames, struct profile *profile,
+           const struct address *item, struct location chain[KEPT_CHAIN_MAX],
+           struct error *error)
 {
-	const struct address *item = &frames->items[number];
 	const struct location *locations = kept_names_locations(frames->kept,
 	                                                        item->kept);
-	struct location chain[KEPT_CHAIN_MAX] = {
-		{ item->function, NO_NAME, 0 }
-	};
 	uint32_t n = item->kept->n < KEPT_CHAIN_MAX ? item->kept->n :
 	             KEPT_CHAIN_MAX;
 
+	chain[0] = (struct location){ item->function, NO_NAME, 0 };
 	for (uint32_t i = 0; i < n; i++) {
 		chain[i] = locations[i];
 		if (i == 0)
@@ -462,38 +463,62 @@ enter_lines(const struct address_frames *frames, struct profile *profile,
 			chain[i].file = add_kept_name(frames, profile,
 			    chain[i].file, error);
 	}
-	if (error->is_set)
-		return -1;
-	if (profile_set_debug_lines(profile, number, chain, n > 0 ? n : 1,
-	                            error) != 0)
+	return error->is_set ? 0 : n > 0 ? n : 1;
+}
+
+/* Gives the frame of an item its kept lines and inlined calls. */
+static int
+enter_lines(const struct address_frames *frames, struct profile *profile,
+            uint32_t number, struct error *error)
+{
+	const struct address *item = &frames->items[number];
+	struct location chain[KEPT_CHAIN_MAX];
+	uint32_t n = kept_chain(frames, profile, item, chain, error);
+
+	if (n == 0 ||
+	    profile_set_debug_lines(profile, number, chain, n, error) != 0)
 		return -1;
 	profile->frames[number].has_debug_lines = !item->kept->is_told;
 	return 0;
 }
 
-/* Sets the line of code that was made at run time, if it is known. */
-static int
-find_jit_line(const struct address_frames *frames, struct profile *profile,
-              const struct address *item, struct location *location,
-              struct error *error)
+static void
+set_jit_location(struct profile *profile, const char *file, uint32_t line,
+                 struct location *location, struct error *error)
 {
-	const struct location *known;
-	struct jit_code code;
+	location->line = line;
+	location->file = file == NULL ? NO_NAME :
+	    names_add(profile->names, file, strlen(file), error);
+}
 
-	if (item->kept != NULL && item->kept->n > 0) {
-		known = kept_names_locations(frames->kept, item->kept);
-		location->line = known->line;
-		if (known->file != NO_NAME)
-			location->file = add_kept_name(frames, profile,
-			                               known->file, error);
-	} else if (item->kept == NULL && frames->jit != NULL &&
-	           jit_map_at(frames->jit, item->address, &code) &&
-	           code.file != NULL) {
-		location->line = code.line;
-		location->file = names_add(profile->names, code.file,
-		                           strlen(code.file), error);
+/*
+ * Likewise what is known of code that was made at run time; a process's own
+ * files have no debug information that would be read later.
+ */
+static uint32_t
+jit_chain(const struct address_frames *frames, struct profile *profile,
+          const struct address *item, struct location chain[KEPT_CHAIN_MAX],
+          struct error *error)
+{
+	struct jit_code code;
+	uint32_t n = 1;
+
+	if (item->kept != NULL)
+		return kept_chain(frames, profile, item, chain, error);
+	chain[0] = (struct location){ item->function, NO_NAME, 0 };
+	if (frames->jit == NULL ||
+	    !jit_map_at(frames->jit, item->address, &code))
+		return n;
+	set_jit_location(profile, code.file, code.line, &chain[0], error);
+	for (; n <= code.n_calls && n < KEPT_CHAIN_MAX; n++) {
+		const struct jit_call *call = &code.calls[n - 1];
+
+		chain[n].function = names_add(profile->names, call->name,
+		                              strlen(call->name), error);
+		set_jit_location(profile, call->file, call->line, &chain[n],
+		                 error);
 	}
-	return error->is_set ? -1 : 0;
+	return error->is_set ? 0 : n;
 }
 
 static int
@@ -502,10 +527,11 @@ address_frames_enter_frames(const struct address_frames *frames,
 {
 	for (size_t i = 0; i < frames->n; i++) {
 		const struct address *item = &frames->items[i];
-		struct location location = { item->function, NO_NAME, 0 };
-		uint32_t module = item->module;
+		struct location chain[KEPT_CHAIN_MAX];
+		uint32_t module = item->module, n = 1;
 		uint64_t address = item->address;
 
+		chain[0] = (struct location){ item->function, NO_NAME, 0 };
 		if (module == BARE_NAME)
 			module = NO_MODULE;
 		if (item->module == INTERPRETED) {
@@ -513,18 +539,17 @@ address_frames_enter_frames(const struct address_frames *frames,
 			    &frames->interpreted[item->interpreted];
 
 			module = interpreted->module;
-			location = interpreted->location;
+			chain[0] = interpreted->location;
 			address = (uint64_t)interpreted->first_line << 32 |
-			    location.line;
+			    chain[0].line;
 		}
 		if (item->module == BARE_NAME ||
 		    (item->kept != NULL && item->kept->is_only_names))
 			address = 0;
-		if (item->module == NO_MODULE && frames->is_jit &&
-		    find_jit_line(frames, profile, item, &location,
-		                  error) != 0)
-			return -1;
-		if (profile_add_frame(profile, module, address, &location, 1,
+		if (item->module == NO_MODULE && frames->is_jit)
+			n = jit_chain(frames, profile, item, chain, error);
+		if (n == 0 ||
+		    profile_add_frame(profile, module, address, chain, n,
 		                      error) == UINT32_MAX)
 			return -1;
 		profile->frames[i].function_offset = item->offset;

@@ -27,11 +27,19 @@
  * order matters: the last piece at an address counts.
  */
 
+/* A function that the compiler put into its caller. */
+struct jit_call {
+	const char *name, *file;	/* file NULL: unknown */
+	uint32_t line;			/* 0: unknown */
+};
+
 /* The line of the code up to the next one of the same piece. */
 struct jit_line {
 	uint64_t offset;	/* from the piece's start */
-	const char *file;
+	const char *file;	/* NULL: unknown */
 	uint32_t line;
+	uint32_t n_calls;
+	const struct jit_call *calls;	/* [n_calls], outermost first */
 };
 
 struct jit_entry {
@@ -107,7 +115,8 @@ const char *v8_name_file(const struct v8_name *name, struct arena *arena,
  * /tmp/perf-PID.map, with a line "START SIZE NAME" for each piece of code, in
  * hexadecimal; or to jit-PID.dump, as records with names, lines and the code.
  * Source: linux, tools/perf/Documentation/jit-interface.txt and
- * jitdump-specification.txt.
+ * jitdump-specification.txt.  Our agent for Java writes records of its own to
+ * the second (lib/java/java-agent.c).
  */
 
 struct jit_map;
@@ -118,6 +127,8 @@ struct jit_code {
 	uint64_t start;
 	const char *file;	/* NULL: unknown */
 	uint32_t line;		/* 0: unknown */
+	uint32_t n_calls;	/* put into it at this address */
+	const struct jit_call *calls;	/* as in struct jit_line */
 };
 
 /*
@@ -138,11 +149,12 @@ struct jit_process {
 	uid_t owner;
 	uint64_t begin_ns, end_ns;	/* about; since 1970 */
 	const char *directory;	/* where it was started; may be NULL */
+	const char *recording;	/* the directory of its recording; likewise */
 };
 
 /*
- * Reads what that process wrote: /tmp/perf-PID.map, and jit-PID.dump in its
- * directory, in /tmp, in $JITDUMPDIR, and in the directories that perf's agents
+ * Reads what that process wrote: /tmp/perf-PID.map, and jit-PID.dump in its two
+ * directories, in /tmp, in $JITDUMPDIR, and in the directories that perf's agents
  * make below ~/.debug/jit.  A file must be a regular file and no link, belong
  * to the process's user or root, and have been written last while the process
  * ran.  Returns as above.

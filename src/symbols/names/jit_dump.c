@@ -11,46 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/jitdump.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 
 enum {
-	MAGIC = 0x4a695444,		/* in the machine's own order */
 	BODY_MAX = 64 << 20,		/* of a record that is read */
 	RECORDS_MAX = 4 << 20,
 	RECORDS_A_STEP = 4096,
 	NAME_MAX_LENGTH = 65536,
-};
-
-enum record_kind { CODE_LOAD = 0, CODE_MOVE = 1, CODE_LINES = 2 };
-
-struct jit_dump_header {
-	uint32_t magic, version, size, machine, pad, pid;
-	uint64_t timestamp, flags;
-};
-
-struct record {
-	uint32_t kind, size;
-	uint64_t timestamp;
-};
-
-struct load {
-	uint32_t pid, tid;
-	uint64_t virtual_address, address, size, index;
-};
-
-struct move {
-	uint32_t pid, tid;
-	uint64_t virtual_address, old, new, size, index;
-};
-
-struct lines_head {
-	uint64_t address, n;
-};
-
-struct line_entry {
-	uint64_t address;
-	uint32_t line, discriminator;
+	CALLS_MAX = 256,		/* functions at one place */
 };
 
 struct dump {
@@ -98,7 +68,7 @@ jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
 static int
 take_load(struct dump *dump, size_t size, struct error *error)
 {
-	struct load load;
+	struct jitdump_load load;
 	struct jit_entry entry = { 0 };
 	size_t left;
 
@@ -126,7 +96,7 @@ take_move(struct dump *dump, size_t size, struct error *error)
 {
 	struct jit_entries *entries = dump->entries;
 	struct jit_entry entry;
-	struct move move;
+	struct jitdump_move move;
 	size_t i = entries->n;
 
 	if (size < sizeof move)
@@ -151,7 +121,7 @@ static int
 jit_dump_take_lines(struct dump *dump, size_t size, struct error *error)
 {
 	const unsigned char *at = dump->body, *end = at + size;
-	struct lines_head head;
+	struct jitdump_lines head;
 	struct jit_line *lines;
 	const char *file = NULL;
 	size_t n = 0;
@@ -161,14 +131,14 @@ jit_dump_take_lines(struct dump *dump, size_t size, struct error *error)
 		return 0;
 	memcpy(&head, at, sizeof head);
 	at += sizeof head;
-	if (head.n == 0 || head.n > size / sizeof(struct line_entry))
+	if (head.n == 0 || head.n > size / sizeof(struct jitdump_line))
 		return 0;
 	lines = arena_alloc(&dump->entries->arena,
 	                    (size_t)head.n * sizeof *lines, error);
 	if (lines == NULL)
 		return -1;
-	while (n < head.n && (size_t)(end - at) > sizeof(struct line_entry)) {
-		struct line_entry entry;
+	while (n < head.n && (size_t)(end - at) > sizeof(struct jitdump_line)) {
+		struct jitdump_line entry;
 		size_t length;
 
 		memcpy(&entry, at, sizeof entry);
@@ -188,8 +158,112 @@ jit_dump_take_lines(struct dump *dump, size_t size, struct error *error)
 			return -1;
 		at += length + 1;
 		lines[n++] = (struct jit_line){
-			entry.address - head.address, file, entry.line
+			.offset = entry.address - head.address, .file = file,
+			.line = entry.line
 		};
+	}
+	dump->lines = lines;
+	dump->n_lines = n;
+	dump->lines_address = head.address;
+	return 0;
+}
+
+/* Copies n texts, each ended by a NUL; NULL: there are fewer, or *error is set. */
+static const char **
+jit_dump_take_texts(struct dump *dump, const unsigned char **at,
+                    const unsigned char *end, size_t n, struct error *error)
+{
+	const char **texts;
+
+	if (n > (size_t)(end - *at) ||
+	    (texts = arena_alloc(&dump->entries->arena, (n + 1) *
+	                         sizeof *texts, error)) == NULL)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t length = strnlen((const char *)*at,
+		                        (size_t)(end - *at));
+
+		if (length == (size_t)(end - *at))
+			return NULL;
+		texts[i] = arena_text(&dump->entries->arena,
+		    (const char *)*at, length < NAME_MAX_LENGTH ? length :
+		    NAME_MAX_LENGTH, error);
+		if (texts[i] == NULL)
+			return NULL;
+		*at += length + 1;
+	}
+	return texts;
+}
+
+/* The file and line of a place are those of its outermost frame. */
+static int
+take_place(struct dump *dump, const unsigned char *frames, uint32_t n,
+           const char *const *texts, uint32_t n_texts, struct jit_line *line,
+           struct error *error)
+{
+	struct jit_call *calls;
+
+	if (n > CALLS_MAX)
+		n = CALLS_MAX;
+	calls = arena_alloc(&dump->entries->arena, n * sizeof *calls, error);
+	if (calls == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		struct jitdump_frame frame;
+
+		memcpy(&frame, frames + i * sizeof frame, sizeof frame);
+		calls[i] = (struct jit_call){
+			(uint32_t)frame.function < n_texts ?
+			    texts[frame.function] : "[inlined]",
+			(uint32_t)frame.file < n_texts ? texts[frame.file] :
+			    NULL,
+			frame.line > 0 ? (uint32_t)frame.line : 0
+		};
+	}
+	line->file = calls[0].file;
+	line->line = calls[0].line;
+	line->calls = calls + 1;
+	line->n_calls = n - 1;
+	return 0;
+}
+
+/* Places are used as long as their offsets ascend. */
+static int
+take_calls(struct dump *dump, size_t size, struct error *error)
+{
+	const unsigned char *at = dump->body, *end = at + size;
+	struct jitdump_calls head;
+	struct jitdump_place place;
+	struct jit_line *lines;
+	const char **texts;
+	size_t n = 0;
+
+	dump->n_lines = 0;
+	if (size < sizeof head)
+		return 0;
+	memcpy(&head, at, sizeof head);
+	at += sizeof head;
+	texts = jit_dump_take_texts(dump, &at, end, head.n_texts, error);
+	if (texts == NULL || head.n_places == 0 ||
+	    head.n_places > (size_t)(end - at) / sizeof place)
+		return error->is_set ? -1 : 0;
+	lines = arena_alloc(&dump->entries->arena,
+	                    head.n_places * sizeof *lines, error);
+	if (lines == NULL)
+		return -1;
+	while (n < head.n_places && (size_t)(end - at) > sizeof place) {
+		memcpy(&place, at, sizeof place);
+		at += sizeof place;
+		if (place.n_frames == 0 || place.n_frames > (size_t)
+		    (end - at) / sizeof(struct jitdump_frame) ||
+		    (n > 0 && place.offset < lines[n - 1].offset))
+			break;
+		lines[n] = (struct jit_line){ .offset = place.offset };
+		if (take_place(dump, at, place.n_frames, texts, head.n_texts,
+		               &lines[n], error) != 0)
+			return -1;
+		at += place.n_frames * sizeof(struct jitdump_frame);
+		n++;
 	}
 	dump->lines = lines;
 	dump->n_lines = n;
@@ -212,15 +286,15 @@ read_body(struct dump *dump, FILE *file, size_t size, size_t wanted,
 
 /* How much of a record to read: not the code after the name of a piece. */
 static size_t
-wanted_of(const struct record *record, size_t size)
+wanted_of(const struct jitdump_record *record, size_t size)
 {
 	size_t most = BODY_MAX;
 
-	if (record->kind == CODE_LOAD)
-		most = sizeof(struct load) + NAME_MAX_LENGTH;
-	else if (record->kind == CODE_MOVE)
-		most = sizeof(struct move);
-	else if (record->kind != CODE_LINES)
+	if (record->kind == JITDUMP_LOAD)
+		most = sizeof(struct jitdump_load) + NAME_MAX_LENGTH;
+	else if (record->kind == JITDUMP_MOVE)
+		most = sizeof(struct jitdump_move);
+	else if (record->kind != JITDUMP_LINES && record->kind != JITDUMP_CALLS)
 		most = 0;
 	return size < most ? size : most;
 }
@@ -230,12 +304,12 @@ jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
               struct error *error)
 {
 	struct dump dump = { .entries = entries };
-	struct jit_dump_header header;
-	struct record record;
+	struct jitdump_header header;
+	struct jitdump_record record;
 	int result = 0;
 
 	if (fread(&header, sizeof header, 1, file) != 1 ||
-	    header.magic != MAGIC || header.size < sizeof header ||
+	    header.magic != JITDUMP_MAGIC || header.size < sizeof header ||
 	    header.pid != pid ||
 	    fseeko(file, (off_t)header.size, SEEK_SET) != 0)
 		return 0;
@@ -249,12 +323,14 @@ jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
 		     progress_step(NULL, 0, 0, error) != 0) ||
 		    !read_body(&dump, file, size, wanted, error))
 			break;
-		if (record.kind == CODE_LOAD)
+		if (record.kind == JITDUMP_LOAD)
 			result = take_load(&dump, wanted, error);
-		else if (record.kind == CODE_MOVE)
+		else if (record.kind == JITDUMP_MOVE)
 			result = take_move(&dump, wanted, error);
-		else if (record.kind == CODE_LINES)
+		else if (record.kind == JITDUMP_LINES)
 			result = jit_dump_take_lines(&dump, wanted, error);
+		else if (record.kind == JITDUMP_CALLS)
+			result = take_calls(&dump, wanted, error);
 	}
 	free(dump.body);
 	return error->is_set ? -1 : 0;

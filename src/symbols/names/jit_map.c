@@ -496,7 +496,8 @@ read_process(struct jit_map *map, const struct jit_process *process,
 	/* A dump has more details, so it comes after the map. */
 	if (result != 0 || read_dump(map, process, "/tmp", error) != 0 ||
 	    read_dump(map, process, getenv("JITDUMPDIR"), error) != 0 ||
-	    read_agents_dumps(map, process, error) != 0)
+	    read_agents_dumps(map, process, error) != 0 ||
+	    read_dump(map, process, process->recording, error) != 0)
 		return -1;
 	if (process->directory == NULL ||
 	    strcmp(process->directory, "/tmp") == 0)
@@ -535,13 +536,16 @@ jit_map_at(const struct jit_map *map, uint64_t address, struct jit_code *found)
 	if (n == 0 || map->cuts[n - 1].entry == SIZE_MAX)
 		return false;
 	entry = &map->entries.items[map->cuts[n - 1].entry];
-	*found = (struct jit_code){ entry->name, entry->start, entry->file, 0 };
+	*found = (struct jit_code){ .name = entry->name, .start = entry->start,
+		.file = entry->file };
 
 	n = partition_point(entry->n_lines, i,
 	                    entry->lines[i].offset <= address - entry->start);
 	if (n > 0) {
 		found->file = entry->lines[n - 1].file;
 		found->line = entry->lines[n - 1].line;
+		found->calls = entry->lines[n - 1].calls;
+		found->n_calls = entry->lines[n - 1].n_calls;
 	}
 	return true;
 }
