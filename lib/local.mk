@@ -26,7 +26,7 @@ endif
 if JAVA_AGENT
 lib_LTLIBRARIES += libcpprof-java.la
 endif
-libcpprof_java_la_SOURCES = lib/java/java-agent.c
+libcpprof_java_la_SOURCES = lib/java/java-agent.c lib/java/java.h
 libcpprof_java_la_CFLAGS = $(AM_CFLAGS) $(JAVA_CFLAGS) -fvisibility=hidden
 libcpprof_java_la_LDFLAGS = -avoid-version -shared -module -Wl,-z,defs
 
@@ -74,6 +74,7 @@ libcpprof_la_SOURCES = \
 	lib/unwind/unwind.c lib/unwind/unwinder.h \
 	\
 	$(cpython_sources) \
+	lib/java/java.h lib/java/java-frames.c lib/java/java-frames.h \
 	lib/python/python-layout.c lib/python/python.c lib/python/python.h \
 	\
 	lib/store/datafile.h \

@@ -308,26 +308,30 @@ def check_java():
         check("methods that java has inlined have their names # SKIP "
               "built without the headers of a JDK", True)
         return
+    check_agent("agent", [], [])
     # What is written while it runs is there if it is killed.
-    for words in [], ["killed"]:
-        check_agent(words)
+    check_agent("killed", [], ["killed"])
+    # Frames of the interpreter, of one size and with one return address.
+    check_agent("interpreted", ["-Xint"], [])
 
 
-def check_agent(words):
-    name = " ".join(["agent", *words])
-    out = record(name, "java", "-cp", ".", "Turns", *words,
+def check_agent(name, options, words):
+    out = record(name, "java", *options, "-cp", ".", "Turns", *words,
                  options=["--java"])
     share = float(out.stdout.split()[1])
     hits, total = functions(name)
     names = "Turns.threeQuarters(int)", "Turns.oneQuarter(int)"
     check_turns(f"java, {name}", hits, total, share, names)
     both = sum(hits.get(key, 0) for key in names)
-    # The two functions do little but that.
-    check(f"{name}: the method that was inlined into both is below them",
-          0.85 * both < hits.get("Turns.step(long, int)", 0) <= total, hits)
+    main = hits.get("Turns.main(java.lang.String[])", 0)
+    check(f"{name}: main, which is interpreted, is above them",
+          both <= main <= total, hits)
+    # The two methods do little but that.
+    check(f"{name}: the method that both call or have inlined is below them",
+          0.6 * both < hits.get("Turns.step(long, int)", 0) <= main, hits)
     hits, _ = functions(name, "granularity line")
-    check(f"{name}: and lines", hits.get("Turns.java:3", 0) > 0.8 * both,
-          hits)
+    check(f"{name}: compiled ones have lines", options or
+          hits.get("Turns.java:3", 0) > 0.8 * both, hits)
     check(f"{name}: nothing but the recording is left behind",
           not glob.glob(f"{name}/jit*") and out.returncode ==
           (137 if words else 0), (os.listdir(name), out.returncode))

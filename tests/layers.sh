@@ -153,14 +153,12 @@ includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
 includes 'no command includes another' commands \
 	"src/.*|commands/names\.def|$settings|$shared"
-room_headers="$shared|lib/cpprof\.h|dwarf/.*|cpython/.*"
-for room in base signals unwind python store sources run wrap; do
+room_headers="$shared|lib/jitdump\.h|lib/cpprof\.h|dwarf/.*|cpython/.*"
+for room in base signals unwind python java store sources run wrap; do
 	room_headers="$room_headers|lib/$room/.*"
 	includes "of the collector lib/$room includes only the rooms below it" \
 		"lib/$room" "$room_headers"
 done
-includes 'the agent for Java includes nothing of the collector' lib/java \
-	'lib/jitdump\.h'
 includes 'the collector includes nothing of the program' lib \
 	'lib/.*|dwarf/.*|cpython/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'

@@ -9,7 +9,7 @@
 # functions.
 set -u
 
-rooms='dwarf cpython base signals unwind python store sources run wrap'
+rooms='dwarf cpython base signals unwind python java store sources run wrap'
 # Only those whose source still is there.
 objects=$(find dwarf cpython lib -name 'libcpprof_la-*.o' -path '*/.libs/*' | sort |
 	while read -r object; do

@@ -14,6 +14,7 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
+#include "lib/java/java-frames.h"
 #include "lib/python/python.h"
 #include "lib/store/thread-file.h"
 #include "lib/unwind/unwinder.h"
@@ -163,11 +164,13 @@ fill_batch(const struct insertion *insertion, struct insert_batch *batch)
 			python_at++;
 		} else if (at < insertion->n_native) {
 			batch->is_hidden[batch->n] = is_hidden(native);
+			java_find_method(insertion->thread->unwinder, native);
 			if (!is_hidden(native))
 				result = modules_find(
 				    &insertion->thread->file->modules,
 				    insert_is_loop(insertion, at, python_at) ?
-				    python_loop() : native->address,
+				    python_loop() : native->method != 0 ?
+				    native->method : native->address,
 				    &place->module, &place->offset);
 			batch->frames[batch->n] = &native->at;
 			at++;
@@ -252,7 +255,9 @@ insert_begin(struct insertion *insertion)
 	struct unwinder *unwinder = thread->unwinder;
 	struct python *python = thread->python;
 	struct tree *tree = &thread->file->tree;
-	size_t innermost, at = unwinder->n_kept;
+	size_t innermost, at;
+
+	at = unwinder->n_kept = java_n_kept(unwinder);
 
 	if (python->owner != tree->owner)
 		python_forget(python);

@@ -61,6 +61,8 @@ struct walked_frame {
 	uint64_t address;	/* inside the executing instruction */
 	uint64_t sp, fp;	/* in this frame */
 	uint64_t fp_slot;	/* where the caller's fp is saved; 0: nowhere */
+	uint64_t method;	/* for lib/java: what it runs as an
+				   interpreter's frame; 0: none */
 	uint32_t flags;
 	uint32_t loops;		/* for lib/python: how many frames from the
 				   outermost one to this one are an
