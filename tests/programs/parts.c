@@ -25,6 +25,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #define PAGE 4096
 #define PART_NS 200000		/* what a part uses at a time, roughly */
+#define MOST_TIMES 64		/* what is written below, at most */
 
 static NOINLINE void
 part_user(long n)
@@ -185,10 +186,14 @@ run_part(struct part *part, long n)
 	return ns;
 }
 
-/* The fastest of several attempts, which nothing has disturbed. */
+/*
+ * The fastest of several attempts, which nothing has disturbed.  Where the CPU
+ * clock goes in steps, it may have stood still meanwhile.
+ */
 static void
 calibrate(struct part *part)
 {
+	const long most = MOST_TIMES * part->n;
 	int64_t best = INT64_MAX, ns;
 	int i;
 
@@ -197,7 +202,10 @@ calibrate(struct part *part)
 		if (ns < best)
 			best = ns;
 	}
-	part->n = 1 + (long)((double)part->n * PART_NS / (double)(best + 1));
+	if (best > part->n * PART_NS / most)
+		part->n = 1 + (long)((double)part->n * PART_NS / (double)best);
+	else
+		part->n = most;
 }
 
 static void
