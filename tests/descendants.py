@@ -60,15 +60,21 @@ def record(directory, path, *words, env=None, options=('-F', '1000'),
            **more):
     """Standard output and error of a run."""
     done = cpprof.run('record', '--no-prompt', '--force', '-o', path, *options,
-                      '--', *words, cwd=directory,
+                      '--', *words, cwd=directory, timeout=300,
                       env={**os.environ, **(env or {})}, **more)
     return done.stdout, done.stderr
 
 
 def seconds(output):
-    """CPU time of each part of the programs, by their own clocks."""
+    """CPU time of the programs' threads, by their own clocks: not only of their
+    parts, since on a slow machine the clocks between these take time, too."""
     return sum(int(line.split()[1]) for line in output.splitlines()
-               if line.startswith('part_') and 'partner' not in line) / 1e9
+               if line.startswith(('main ', 'part_partner '))) / 1e9
+
+
+def agrees(found, used):
+    """Besides, a program starts and ends."""
+    return abs(found - used) < 0.15 * used + 0.05
 
 
 def programs(path):
@@ -100,7 +106,11 @@ elif way == 'fork':
 elif way == 'thread':
     import threading
     def execute():
-        os.execv(words[0], words)
+        try:
+            os.execv(words[0], words)
+        except OSError as error:
+            print(error, flush=True)
+        os._exit(1)
     threading.Thread(target=execute).start()
     threading.Event().wait()
 """ % MS
@@ -131,7 +141,7 @@ def check_ways(directory):
         claims.check(f'{way}: a static program is sampled, from outside',
                      # What starts it may be sampled while it executes it.
                      outside(path) in (1, 2) and used > 0.5 * MS / 1000 and
-                     abs(found.get(name, 0) - used) < 0.1 * used + 0.03 and
+                     agrees(found.get(name, 0), used) and
                      'not sampled' not in said, (output, said, found))
 
 
@@ -144,8 +154,8 @@ def check_other_environment(directory):
                           f'./cleared {MS} user read; ./inner {MS} user')
     found = programs(path)
     claims.check('without the environment: it is sampled, and what it starts',
-                 abs(found.get('cleared', 0) + found.get('inner', 0) -
-                     seconds(output)) < 0.1 * seconds(output) + 0.03 and
+                 agrees(found.get('cleared', 0) + found.get('inner', 0),
+                        seconds(output)) and
                  min(found.get('cleared', 0), found.get('inner', 0)) > 0.1 and
                  'not sampled' not in said, (output, said, found))
 
@@ -158,8 +168,7 @@ def check_once(directory):
                           f'./starter ./dynamic {MS} user read; :')
     found = programs(path)
     claims.check('what a static program starts is sampled once',
-                 abs(found.get('dynamic', 0) - seconds(output)) <
-                 0.1 * seconds(output) + 0.03 and
+                 agrees(found.get('dynamic', 0), seconds(output)) and
                  0.07 < found.get('starter', 0) < 0.2 and
                  outside(path) in (2, 3, 4),    # and before they execute
                  (output, said, found))
@@ -200,8 +209,8 @@ def check_failing(directory):
     claims.check('a program that could not be executed is not sampled',
                  output.splitlines()[:2] == ['26', '7'] and
                  outside(path) == 0 and
-                 abs(found.get('goes-on', 0) - seconds(output)) <
-                 0.1 * seconds(output) + 0.03, (output, said, found))
+                 agrees(found.get('goes-on', 0), seconds(output)),
+                 (output, said, found))
 
 
 def check_many(directory):
