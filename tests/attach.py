@@ -91,9 +91,9 @@ def files(path):
                   if name.startswith('cpprofdata.'))
 
 
-def may_sample(pid, user=None):
+def may_sample(pid, user=None, cpprof=CPPROF):
     """'': cpu can be sampled from outside; else why not."""
-    result = subprocess.run([CPPROF, '-q', '-F', 'json', '-e',
+    result = subprocess.run([cpprof, '-q', '-F', 'json', '-e',
                              f'record --list -p {pid}'], capture_output=True,
                             text=True, timeout=PATIENCE, user=user,
                             group=user, extra_groups=[] if user else None)
@@ -136,7 +136,7 @@ def check_shares(directory, how, program, user=None, cpprof=CPPROF):
     path = os.path.join(directory, how.replace(' ', '-'))
     with started(program, '2500', 'user', 'read', 'faults', 'calls',
                  user=user) as process:
-        why = may_sample(process.pid)
+        why = may_sample(process.pid, user, cpprof)
         if why:
             claims.skip(claim, why)
             return None
