@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """cpprof.py -- runs of cpprof, for tests."""
+import functools
 import json
 import os
 import subprocess
@@ -26,6 +27,14 @@ def run(*words, status=0, text=True, timeout=120, **options):
     assert allowed is None or done.returncode in allowed, (
         words, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done
+
+
+@functools.cache
+def can_count(resource):
+    """Whether `record` can count a resource on this machine."""
+    rows = json.loads(run("-q", "-F", "json", "-e", "record --list").stdout)
+    return any(row["name"] == resource and row["source"] != "not here"
+               for row in rows["rows"])
 
 
 def ask(paths, *commands, options=(), **more):
