@@ -231,7 +231,7 @@ run_titles(char **words, double us)
 }
 
 static int
-run_together(int n, double us, void *(*run)(void *), bool forks)
+run_together(int n, double us, void *(*task)(void *), bool forks)
 {
 	pthread_t *const threads = calloc((size_t)n, sizeof *threads);
 	double *const used = calloc((size_t)n, sizeof *used);
@@ -242,7 +242,7 @@ run_together(int n, double us, void *(*run)(void *), bool forks)
 		return 1;
 	for (int i = 0; i < n; i++) {
 		used[i] = us;
-		if (pthread_create(&threads[i], NULL, run, &used[i]) != 0)
+		if (pthread_create(&threads[i], NULL, task, &used[i]) != 0)
 			return 1;
 	}
 	for (int i = 0; i < n; i++) {
