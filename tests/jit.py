@@ -65,6 +65,23 @@ public class Turns {
     }
 }
 """
+PHP = """<?php
+function threeQuarters(int $n): int {
+    for ($s = 0, $i = 0; $i < 3 * $n; $i++) $s += $i % 7; return $s; }
+function oneQuarter(int $n): int {
+    for ($s = 0, $i = 0; $i < $n; $i++) $s += $i % 7; return $s; }
+function cpu(): float { $used = getrusage();
+    return $used['ru_utime.tv_sec'] + $used['ru_utime.tv_usec'] / 1e6 +
+           $used['ru_stime.tv_sec'] + $used['ru_stime.tv_usec'] / 1e6; }
+$first = $second = $sum = 0;
+for ($now = cpu(); $first + $second < 0.9;) {
+    $sum += threeQuarters(400000);
+    $first += cpu() - $now; $now = cpu();
+    $sum += oneQuarter(400000);
+    $second += cpu() - $now; $now = cpu();
+}
+echo getmypid(), " ", $first / ($first + $second), " ", $sum;
+"""
 claims = Claims()
 check = claims.check
 
@@ -337,6 +354,26 @@ def check_agent(name, options, words):
           (137 if words else 0), (os.listdir(name), out.returncode))
 
 
+def check_php():
+    with open("turns.php", "w") as script:
+        script.write(PHP)
+    words = ["-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=32M",
+             "-d", "opcache.jit=function", "-d", "opcache.jit_debug=16",
+             "-d", "opcache.file_update_protection=0"]
+    if not shutil.which("php") or "Zend OPcache" not in subprocess.run(
+            ["php", "-m"], capture_output=True, text=True,
+            timeout=60).stdout:
+        check("functions of php have their names and shares "
+              "# SKIP no php with opcache", True)
+        return
+    out = record("php", "php", *words, "turns.php")
+    pid, share, _ = out.stdout.split()
+    remove(int(pid))
+    hits, total = functions("php")
+    check_turns("php", hits, total, float(share),
+                ("JIT$threeQuarters", "JIT$oneQuarter"))
+
+
 def main():
     if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or
             not shutil.which("cc")):
@@ -361,6 +398,7 @@ def main():
         check_two_processes()
         check_node()
         check_java()
+        check_php()
         os.chdir("/")
     claims.end()
 
