@@ -47,6 +47,7 @@ command_sources = \
 	commands/info.c \
 	commands/record.c \
 	commands/merge.c \
+	commands/mcp.c \
 	commands/load.c \
 	commands/reload.c \
 	commands/watch.c \

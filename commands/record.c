@@ -13,6 +13,7 @@
 #include "lib/cpprof-shared.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/base/writer.h"
 #include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
 #include "src/shell/line/options.h"
@@ -701,7 +702,8 @@ record_run(struct session *session, const struct arguments *arguments,
 		return record_list_outside(&options, table, error);
 	if (options.wants_list)
 		return record_list(table, error);
-	return record(session, &options, error);
+	return read_only_check("record", error) != 0 ? -1 :
+	       record(session, &options, error);
 }
 
 const struct command command_record = {

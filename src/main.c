@@ -62,7 +62,7 @@ print_text(const struct options *options)
 	return status;
 }
 
-/* Runs a command on this program's arguments: `cpprof record`, `cpprof merge`. */
+/* Runs a command on this program's arguments, as in `cpprof record ls`. */
 static int
 run_command(const char *name, int argc, char **argv)
 {
@@ -231,6 +231,8 @@ run_session(struct session *session, const struct options *options)
 	bool has_startup;
 	int status;
 
+	if (options->is_read_only)
+		read_only_begin();
 	session->is_quiet = options->is_quiet;
 	session->keeps_going = options->keeps_going;
 	session->is_lenient = options->is_lenient;
@@ -286,14 +288,15 @@ main_run(const struct options *options)
 static int
 run_words(int argc, char **argv)
 {
+	static const char *const lone[] = { "record", "merge", "mcp" };
 	struct options options;
 	struct error error = { 0 };
 	int status;
 
 	setlocale(LC_CTYPE, "");
-	if (argc > 1 && (strcmp(argv[1], "record") == 0 ||
-	                 strcmp(argv[1], "merge") == 0))
-		return run_command(argv[1], argc - 2, argv + 2);
+	for (size_t i = 0; argc > 1 && i < sizeof lone / sizeof *lone; i++)
+		if (strcmp(argv[1], lone[i]) == 0)
+			return run_command(argv[1], argc - 2, argv + 2);
 	/* Writers get EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(&options, argc, argv, &error) == 0) {

@@ -136,7 +136,7 @@ room='src/shell/('
 settings='commands/settings\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
 	! -path 'src/shell/*/*' ! -name local.mk | grep -vE \
-	'^src/shell/(terminal|line|record|session|command|help|input)$')"
+	'^src/shell/(terminal|line|record|session|command|help|input|mcp)$')"
 includes 'terminal includes only base and terminal' src/shell/terminal \
 	"src/base/.*|${room}terminal)/.*"
 includes 'line includes only base, output and line' src/shell/line \
@@ -147,6 +147,8 @@ includes 'session knows no command and no line' src/shell/session \
 	"$below|${room}terminal|record|session)/.*|$settings"
 includes 'command includes no recording, help or input' src/shell/command \
 	"$below|${room}terminal|line|session|command)/.*|$settings"
+includes 'mcp includes only base and formats' src/shell/mcp \
+	"src/(base|formats)/.*|${room}mcp)/.*"
 includes 'help includes neither session nor input' src/shell/help \
 	"$below|${room}terminal|line|record|command|help)/.*"
 includes 'input includes nothing of recordings' src/shell/input \

@@ -39,7 +39,7 @@ script_tests = \
 	tests/fleet-noise.py tests/round-trips.py tests/hostile.py \
 	tests/export.py tests/merge.py tests/merged-sums.py tests/members.py \
 	tests/assert.py tests/attach.py tests/descendants.py \
-	tests/grouped-calls.py tests/merged-hostile.py tests/diff.py \
+	tests/grouped-calls.py tests/merged-hostile.py tests/diff.py tests/mcp.py \
 	tests/sides.py tests/random-calls.py tests/times.py \
 	tests/refinements.py tests/pprof-samples.py tests/names.py \
 	tests/noise.py tests/random-oracle.py tests/flame.py tests/fleet.py \

@@ -16,6 +16,7 @@ libcore_a_SOURCES += \
 	src/base/pattern.c src/base/pattern.h \
 	src/base/printable.c \
 	src/base/progress.c src/base/progress.h \
+	src/base/read_only.c \
 	src/base/short_name.c src/base/short_name.h \
 	src/base/sort.c \
 	src/base/table.c src/base/table.h \

@@ -127,6 +127,8 @@ new_file_open(struct new_file *file, const char *name, struct error *error)
 	file->name = name;
 	file->target = file->beside = NULL;
 	writer_start(&file->writer, write_to_descriptor, &file->descriptor);
+	if (read_only_check(name, error) != 0)
+		return -1;
 	if (!open_somehow(file, name)) {
 		new_file_fail(file, errno, error);
 		free(file->target);

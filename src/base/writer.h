@@ -42,6 +42,15 @@ int writer_flush(struct writer *writer);
 /* A writer_function; context points to the file descriptor, an int. */
 int write_to_descriptor(void *context, const char *bytes, size_t n);
 
+/* ---- read_only.c ---- */
+
+/* From now on, this process writes no files and runs no programs (--read-only). */
+void read_only_begin(void);
+
+/* 0, or -1 with *error set: "NAME: not with --read-only". */
+int read_only_check(const char *name, struct error *error);
+bool read_only_is_on(void);
+
 /* ---- new_file.c ---- */
 
 /*

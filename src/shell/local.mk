@@ -65,4 +65,6 @@ libcore_a_SOURCES += \
 	src/shell/input/prompt.c \
 	src/shell/input/script.c \
 	src/shell/input/settings_file.c \
-	src/shell/input/startup.c
+	src/shell/input/startup.c \
+	src/shell/mcp/mcp.c src/shell/mcp/mcp.h \
+	src/shell/mcp/mcp_message.c src/shell/mcp/mcp_tool.c

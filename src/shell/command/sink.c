@@ -167,6 +167,8 @@ sink_open(struct sink *sink, const struct session *session,
 			sink->descriptor = sink->file.descriptor;
 			return 0;
 		}
+		if (read_only_check(sink->target, error) != 0)
+			return -1;
 		how |= sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
 		sink->descriptor = open(sink->target, how, 0666);
 		if (sink->descriptor >= 0)

@@ -96,6 +96,9 @@ const struct option_row option_rows[] = {
 	  take_base, 0 },
 	{ NULL, "--keep-going", NULL,
 	  "continue a script after a command that fails", FLAG(keeps_going) },
+	{ NULL, "--read-only", NULL,
+	  "refuse commands that write files or run programs",
+	  FLAG(is_read_only) },
 	{ NULL, "--symfs", "DIR",
 	  "search programs and debug files below DIR first", options_take_symfs,
 	  0 },
@@ -210,12 +213,13 @@ static const char help_head[] =
     "usage: cpprof [OPTION]... [PROFILE]...\n"
     "       cpprof record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "       cpprof merge [OPTION]... -o OUT PROFILE...\n"
+    "       cpprof mcp [OPTION]...\n"
     "\n"
     "Explores where a program uses time and other resources, as call paths.\n"
     "A PROFILE is a directory that cpprof record wrote, or a file in one of\n"
     "the formats below; a gmon.out needs its program as well. Several are\n"
     "added up; - is standard input. With --base, they are compared: see diff.\n"
-    "cpprof record --help and cpprof merge --help show the options of these.\n"
+    "cpprof record --help, merge --help and mcp --help show the options of these.\n"
     "\n";
 
 static const char help_tail[] =

@@ -98,7 +98,7 @@ struct options {
 	size_t n_files;
 	const struct output_format *format;	/* NULL: not given */
 	bool is_quiet, has_no_startup, stays, keeps_going, is_lenient,
-	    has_thread_frames;
+	    has_thread_frames, is_read_only;
 	bool wants_help, wants_version;
 	const char *symfs;		/* NULL: not given */
 	enum manual_form manual;	/* MANUAL_NONE: not wanted */

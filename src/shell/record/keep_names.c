@@ -19,6 +19,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/base/writer.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/shell/terminal/terminal.h"
 
@@ -208,7 +209,7 @@ keep_names_late(const char *path, const char *symfs, struct error *error)
 
 	if (directory < 0)
 		return 0;
-	if (keep_names_is_own(directory) &&
+	if (!read_only_is_on() && keep_names_is_own(directory) &&
 	    keep_names_list_files(&files, directory, &why) == 0 &&
 	    recording_names_are_missing((const char *const *)files.paths,
 	                                files.n) &&

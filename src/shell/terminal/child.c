@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/writer.h"
+
 extern char **environ;
 
 static bool
@@ -97,6 +99,8 @@ child_start(const char *command, bool may_read, int *input, pid_t *child,
 	posix_spawn_file_actions_t actions;
 	int ends[2] = { -1, -1 }, status;
 
+	if (read_only_check(command, error) != 0)
+		return -1;
 	if (input != NULL && pipe2(ends, O_CLOEXEC) != 0)
 		return error_set(error, "%.200s: %s", command,
 		                 strerror(errno));

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""mcp.py -- cpprof mcp answers as the Model Context Protocol says, and does no
+more than it is allowed to.
+
+If node finds @modelcontextprotocol/sdk, the protocol's own client asks, too,
+and checks each answer against the protocol's schema.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from claims import Claims
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
+FORMS = os.path.join(SOURCE, "sample-data", "forms.folded")
+CLIENT = """
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from
+    '@modelcontextprotocol/sdk/client/stdio.js';
+const client = new Client({ name: 'test', version: '1' });
+await client.connect(new StdioClientTransport({
+    command: process.argv[2], args: ['mcp'] }));
+const { tools } = await client.listTools();
+const answer = await client.callTool({ name: 'ask', arguments: {
+    profile: process.argv[3], commands: ['functions'] } });
+console.log(JSON.stringify({ tools, answer }));
+await client.close();
+"""
+claims = Claims()
+check = claims.check
+
+
+class Server:
+    """A server, and an assistant's side of the conversation."""
+
+    def __init__(self, *options, **more):
+        self.process = subprocess.Popen(
+            [CPPROF, "mcp", *options], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        self.n = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def send(self, **message):
+        self.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    def write(self, line):
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+
+    def read(self):
+        return json.loads(self.process.stdout.readline())
+
+    def request(self, method, **params):
+        self.n += 1
+        self.send(id=self.n, method=method, params=params)
+        answer = self.read()
+        assert answer["jsonrpc"] == "2.0" and answer["id"] == self.n, answer
+        return answer
+
+    def call(self, tool, **arguments):
+        """The answer's text, and whether it is an error."""
+        answer = self.request("tools/call", name=tool, arguments=arguments)
+        if "error" in answer:
+            return answer["error"]["message"], True
+        (part,) = answer["result"]["content"]
+        assert part["type"] == "text", part
+        return part["text"], answer["result"]["isError"]
+
+
+def prompt(*commands):
+    words = [word for command in commands for word in ("-e", command)]
+    return subprocess.run([CPPROF, "-q", "-n", "--keep-going", *words, FORMS],
+                          capture_output=True, text=True, timeout=60).stdout
+
+
+def check_conversation():
+    with Server() as server:
+        for asked, given in (("2025-03-26", "2025-03-26"),
+                             ("1999-01-01", "2025-06-18")):
+            result = server.request("initialize", protocolVersion=asked,
+                                    capabilities={})["result"]
+            check(f"version {asked}", result["protocolVersion"] == given and
+                  result["serverInfo"]["name"] == "cpprof" and
+                  result["capabilities"] == {"tools": {}}, result)
+        server.send(method="notifications/initialized")
+        check("ping", server.request("ping")["result"] == {})
+        tools = server.request("tools/list")["result"]["tools"]
+        check("only a tool that reads is offered",
+              [tool["name"] for tool in tools] == ["ask"] and
+              tools[0]["annotations"]["readOnlyHint"] and
+              tools[0]["inputSchema"]["required"] == ["profile"], tools)
+        check("without commands, it explains",
+              server.call("ask", profile=FORMS) ==
+              (prompt("explain"), False))
+        check("commands are those of the prompt",
+              server.call("ask", profile=[FORMS],
+                          commands=["limit 3", "top",
+                                    "up db_read_record"]) ==
+              (prompt("limit 3", "top", "up db_read_record"), False))
+        text, failed = server.call("ask", profile=FORMS, base=FORMS,
+                                   commands=["diff"])
+        check("a base makes it a comparison", not failed and
+              "base" in text, text)
+        text, failed = server.call("ask", profile=FORMS, max_words=20,
+                                   commands=["functions"])
+        check("words are counted, lines are whole", not failed and
+              len(text.rsplit("[", 1)[0].split()) <= 20 and
+              "more lines: raise max_words" in text and
+              prompt("functions").startswith(text.rsplit("[", 1)[0]), text)
+        text, failed = server.call("ask", profile=FORMS,
+                                   commands=["up nothing", "limit 1", "top"])
+        check("after an error it goes on, and says so", failed and
+              "nothing" in text and "Top Functions" in text, text)
+        text, failed = server.call("ask", profile="no/such/file")
+        check("a file that is not there is named",
+              failed and "no/such/file" in text, text)
+
+
+def check_rights(directory):
+    """Nothing is written or run without a right."""
+    target = os.path.join(directory, "target")
+    commands = [f"export pprof {target}", f"top > {target}",
+                f"top >> {target}", f"top | tee {target}",
+                f"!touch {target}", f"shell touch {target}",
+                f"save {target}", f"flame {target}.html",
+                f"record touch {target}", f"merge -o {target} {FORMS}",
+                f"set budget {target}", f"budget {target}",
+                f"graph > {target}"]
+    with Server(cwd=directory) as server:
+        for command in commands:
+            text, _ = server.call("ask", profile=FORMS, commands=[command])
+            check(f"{command.split()[0]} does nothing that lasts",
+                  os.listdir(directory) == [], (command, text))
+        text, failed = server.call("record", program=["touch", target])
+        check("record is not allowed", failed and "--allow-record" in text and
+              os.listdir(directory) == [], text)
+    with Server("--allow-write", cwd=directory) as server:
+        server.call("ask", profile=FORMS, commands=[commands[0]])
+        check("with --allow-write it writes", os.listdir(directory) ==
+              ["target"], os.listdir(directory))
+
+
+def check_record(directory):
+    output = os.path.join(directory, "recording")
+    with Server("--allow-record") as server:
+        tools = server.request("tools/list")["result"]["tools"]
+        check("record is offered if it is allowed",
+              [tool["name"] for tool in tools] == ["ask", "record"], tools)
+        text, failed = server.call(
+            "record", output=output, resources=["cpu"],
+            program=[sys.executable, "-c", "sum(range(30_000_000))"])
+        check("it records and explains", not failed and
+              f"profile: {output}\n" in text and "Explanation" in text, text)
+        text, failed = server.call("ask", profile=output, commands=["info"])
+        check("the recording can be asked", not failed and
+              "python3" in text, text)
+        for wrong in {}, {"program": ["ls"], "pid": 1}, {"seconds": 3}:
+            text, failed = server.call("record", **wrong)
+            check(f"wrong arguments are refused: {wrong}", failed, text)
+
+
+def check_hostile():
+    with Server() as server:
+        for line, code in (
+                (b"{", -32700), (b"{}", -32600), (b"[]", -32600),
+                (b"\xff\xfe", -32700), (b"null", -32600),
+                (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600),
+                (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600),
+                (b'{"jsonrpc":"2.0","id":1,"method":7}', -32600),
+                (b'{"jsonrpc":"2.0","id":1,"method":"ping"} 3', -32700),
+                (b'{"jsonrpc":"2.0","id":1,"method":"tools/call",'
+                 b'"params":[]}', -32602),
+                (b"[" * 1000000, -32600),
+                (b'{"a":' * 500000, -32700),
+                (b"x" * (5 << 20), -32600)):
+            server.write(line + b"\n")
+            answer = server.read()
+            check(f"{line[:40]!r} is an error", "result" not in answer and
+                  answer["error"]["code"] == code, answer)
+        check("a method that is not there", server.request("no/such")
+              ["error"]["code"] == -32601)
+        for arguments in ({}, {"profile": 7}, {"profile": "-"},
+                          {"profile": FORMS, "commands": "a\nb"},
+                          {"profile": FORMS, "commands": ["top", 3]},
+                          {"profile": FORMS, "max_words": -1},
+                          {"profile": "a\0b"},
+                          {"profile": ["x"] * 2000}):
+            text, failed = server.call("ask", **arguments)
+            check(f"arguments are refused: {str(arguments)[:50]}", failed,
+                  text)
+        for name in "--help", "-e", "--allow-write", "":
+            text, failed = server.call("ask", profile=name)
+            check(f"a profile {name!r} is a file", failed and
+                  "usage" not in text, text)
+        text, failed = server.call("none")
+        check("a tool that is not there", failed and "none" in text, text)
+        server.send(method="tools/call", params={"name": "ask"})
+        server.send(method="notifications/whatever")
+        check("notifications get no answer, and the server lives",
+              server.request("ping")["result"] == {})
+
+
+def is_running(marker):
+    found = subprocess.run(["pgrep", "-f", marker], capture_output=True,
+                           text=True, timeout=60).stdout.split()
+    return bool(found)
+
+
+def wait_for(condition):
+    for _ in range(600):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def check_cancelled():
+    marker = f"marked-{os.getpid()}"
+    program = [sys.executable, "-c",
+               f"import time; time.sleep(987)  # {marker}"]
+    with Server("--allow-record") as server:
+        server.send(id="slow", method="tools/call", params={
+            "name": "record", "arguments": {"program": program}})
+        started = wait_for(lambda: is_running(marker))
+        server.send(method="notifications/cancelled",
+                    params={"requestId": "slow"})
+        answer = server.request("ping")
+        check("a call that is cancelled ends, without an answer", started and
+              answer["result"] == {} and
+              wait_for(lambda: not is_running(marker)), answer)
+        server.send(id="slow", method="tools/call", params={
+            "name": "record", "arguments": {"program": program}})
+        started = wait_for(lambda: is_running(marker))
+        server.process.send_signal(signal.SIGTERM)
+        check("what it runs ends with the server", started and
+              wait_for(lambda: not is_running(marker)))
+
+
+def check_client(directory):
+    """The client of the protocol's makers."""
+    script = os.path.join(directory, "client.mjs")
+    modules = os.environ.get("NODE_PATH", "")
+    if not shutil.which("node") or not os.path.isdir(
+            os.path.join(modules, "@modelcontextprotocol", "sdk")):
+        claims.skip("the protocol's own client agrees",
+                    "no @modelcontextprotocol/sdk in NODE_PATH")
+        return
+    os.symlink(modules, os.path.join(directory, "node_modules"))
+    with open(script, "w") as file:
+        file.write(CLIENT)
+    done = subprocess.run(["node", script, CPPROF, FORMS], timeout=120,
+                          capture_output=True, text=True)
+    answer = json.loads(done.stdout) if done.returncode == 0 else {}
+    check("the protocol's own client agrees",
+          answer.get("answer", {}).get("content", [{}])[0].get("text") ==
+          prompt("functions"), done)
+
+
+def main():
+    check_conversation()
+    for group in check_rights, check_record, check_client:
+        with tempfile.TemporaryDirectory() as directory:
+            group(directory)
+    check_hostile()
+    check_cancelled()
+    claims.end()
+
+
+sys.exit(main())
