@@ -200,17 +200,20 @@ launch(struct record_state *run, const char *resources, struct error *error)
 		.on_limit = recording->on_limit,
 	};
 	struct companion *companion;
+	struct kernel_list kernel;
 	int result;
 
 	if (recording_clear(recording, run->earlier, error) != 0)
 		return -1;
 	sampled_time_add_file(&run->time, recording->path);
+	launch.wants_kernel = kernel_list_start(&kernel, recording);
 	recording->program = open(run->program, O_RDONLY | O_CLOEXEC);
 	terminal_watch_start(&run->terminal);
 	companion = companion_new(options, recording, run->session->symfs,
 	                          &run->time);
 	result = launch_program(&launch, &run->session->status, error);
 	companion_end(companion, &run->outside, &run->outside_error);
+	kernel_list_end(&kernel);
 	run->time.outside_ns = run->outside.cpu_ns;
 	terminal_watch_end(&run->terminal);
 	return result;
@@ -734,15 +737,17 @@ const struct command command_record = {
 	    "does not let a recording be made (limits of ulimit, a full disk, "
 	    "a directory that cannot be written), the program runs without "
 	    "the collector, and a line says why.\n\n"
+	    "Where the kernel ran, stacks of CPU time and other perf events "
+	    "end with its functions, for root and if "
+	    "kernel.perf_event_paranoid is 1 or less; see kernel. Otherwise "
+	    "time in the kernel belongs to the function that entered it.\n\n"
 	    "-p attaches to processes that run already. They are sampled from "
 	    "outside, as by perf, and neither stopped nor changed. Stacks are "
 	    "unwound while they run, so their depth has no limit and the "
 	    "recording is as small as any. Your own processes need "
 	    "kernel.perf_event_paranoid 2 or less; root may sample all. "
-	    "Stacks end with the kernel's functions where that ran, for root "
-	    "and if kernel.perf_event_paranoid is 1 or less; see kernel. For "
-	    "other users time in the kernel has no stack and is [partial]. record "
-	    "--list -p PID says what can be sampled: cpu, page-faults, "
+	    "Where the kernel hides its functions, time in it has no stack "
+	    "and is [partial]. record --list -p PID says what can be sampled: cpu, page-faults, "
 	    "context-switches and the processor's events. In containers perf "
 	    "events are mostly forbidden; the message says what allows "
 	    "them.\n\n"

@@ -72,6 +72,13 @@
 #define CPPROF_ENVIRONMENT_SLICE "CPPROF_SLICE"
 
 /*
+ * If set, stacks end with frames of the kernel where that ran, if the kernel
+ * shows them to the process.  CPPROF_KERNEL_FILE of lib/cpprof-shared.h says
+ * where the kernel is.
+ */
+#define CPPROF_ENVIRONMENT_KERNEL "CPPROF_KERNEL"
+
+/*
  * The library's file name, which is looked for next to the program and in
  * libdir.
  */

@@ -126,4 +126,24 @@ struct cpprof_shared {
 
 _Static_assert(sizeof(struct cpprof_shared) <= CPPROF_SHARED_SIZE, "size");
 
+/*
+ * A file in the recording's directory that says where the kernel and its
+ * modules are: an array by ascending start, the first of which is the kernel.
+ * `record` writes it before the program runs, and removes it at the end.  It is
+ * empty if the kernel hides its addresses.
+ */
+#define CPPROF_KERNEL_FILE "kernel"
+#define CPPROF_KERNEL_PATH "[kernel]"	/* of the kernel itself */
+#define CPPROF_KERNEL_MODULES 4096	/* at most */
+
+struct cpprof_kernel_module {
+	uint64_t start;		/* offsets in the module count from here */
+	uint64_t end;		/* exclusive */
+	uint32_t build_id_size;	/* 0: none */
+	uint8_t build_id[20];
+	char path[72];		/* "[ext4]", NUL-padded */
+};
+
+_Static_assert(sizeof(struct cpprof_kernel_module) == 112, "module size");
+
 #endif

@@ -149,6 +149,10 @@ enum cpprofdata_drop {
 					   followed to their free, nor counted:
 					   too many are in use, or the collector
 					   itself was at work */
+	CPPROFDATA_NO_KERNEL_FRAMES,	/* whole, but if the thread was in the
+					   kernel, the kernel's frames are not
+					   known: it was new, switched too often
+					   or had no memory for them */
 	CPPROFDATA_N_DROPS
 };
 

@@ -79,14 +79,15 @@ libcpprof_la_SOURCES = \
 	\
 	lib/store/datafile.h \
 	lib/store/functions.c \
-	lib/store/insert.c \
+	lib/store/insert.c lib/store/kernel-modules.c \
 	lib/store/live.c lib/store/live.h \
 	lib/store/slices.c \
 	lib/store/thread-file.h lib/store/tree.c \
 	lib/store/tree.h \
 	\
 	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \
-	lib/sources/perf-event.c lib/sources/resource.h \
+	lib/sources/perf-event.c lib/sources/perf-stack.c \
+	lib/sources/resource.h \
 	lib/sources/sources.h \
 	\
 	lib/run/offer.c lib/run/output.c \
@@ -246,10 +247,10 @@ tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)
 
 # Shares of CPU time, by each way of sampling it.
-EXTRA_DIST += tests/test-parts.py
+EXTRA_DIST += tests/test-parts.py tests/kernel-inside.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/parts
-TESTS += tests/test-parts.py
+TESTS += tests/test-parts.py tests/kernel-inside.py
 endif
 tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h
 tests_programs_parts_CFLAGS = $(shape_flags)

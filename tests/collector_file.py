@@ -23,7 +23,8 @@ N_SLICES = 64
 OUTSIDE = 0x4000
 DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
          'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed', 'late',
-         'unseen', 'interpreted', 'uninterpreted', 'not-followed')
+         'unseen', 'interpreted', 'uninterpreted', 'not-followed',
+         'no-kernel-frames')
 
 Module = collections.namedtuple(
     'Module', 'start end bias opened closed path flags n_opened build_id')

@@ -3,6 +3,7 @@
 #ifndef CPPROF_ARCH_INLINE_X86_64_H
 #define CPPROF_ARCH_INLINE_X86_64_H
 
+#include <asm/perf_regs.h>
 #include <linux/audit.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 #define ARCH_FRAME X86_64_RBP
 #define ARCH_STACK X86_64_RSP
 #define ARCH_RETURN X86_64_RIP
+#define ARCH_PERF_REGISTERS (1u << PERF_REG_X86_SP | 1u << PERF_REG_X86_IP)
 /* psABI 3.2.1; rsp follows from the frame */
 #define ARCH_PRESERVED (1u << X86_64_RBX | 1u << X86_64_RBP | \
 	1u << X86_64_R12 | 1u << X86_64_R13 | 1u << X86_64_R14 | \
@@ -84,6 +86,12 @@ static inline long long *
 arch_pc(ucontext_t *context)
 {
 	return &context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uint64_t
+arch_stack(const ucontext_t *context)
+{
+	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
 static inline long long

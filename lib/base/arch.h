@@ -6,6 +6,8 @@
  *
  *   ARCH_N_REGISTERS, ARCH_STACK, ARCH_FRAME, ARCH_RETURN  register numbers
  *   ARCH_PRESERVED       set of registers that calls preserve
+ *   ARCH_PERF_REGISTERS  set of stack pointer and pc, in that order, as perf
+ *                        numbers registers
  *   ARCH_ELF_MACHINE     e_machine
  *   ARCH_AUDIT           the machine's name in system call filters
  *   ARCH_CALL_SIZE       bytes of a system call instruction
@@ -19,6 +21,7 @@
  *                        a system call that bypasses the C library; returns the
  *                        result or -errno
  *   arch_pc(context)     the pc of a ucontext_t, which can be assigned
+ *   arch_stack(context)  its stack pointer
  *   arch_call_number(context), arch_call_argument(context, i),
  *   arch_call_result(context)  number, arguments (i < 6) and result of a system
  *                        call that was stopped

@@ -33,6 +33,7 @@ struct process_facts {
 	uint64_t slice_ns;		/* width of the narrowest slices; 0:
 					   none are kept */
 	bool counts_returns;		/* wanted, and later: active */
+	bool wants_kernel;		/* frames of the kernel */
 	uintptr_t own_start, own_end;	/* of the file */
 	const char *directory;
 	const char *output;		/* directory of the files */

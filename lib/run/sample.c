@@ -116,11 +116,12 @@ sample_prepare_file(void)
 
 /*
  * Counts all pending hits of these columns at one node, at the time now_ns; if
- * the node is NULL, as lost.
+ * the node is NULL, as lost.  With a signal's context, those of perf events are
+ * counted below it, if they were spent in the kernel.
  */
 static void
 count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
-    uint64_t now_ns, uint64_t *hits)
+    uint64_t now_ns, const void *context, uint64_t *hits)
 {
 	unsigned column;
 
@@ -130,7 +131,10 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 
 		if ((columns >> column & 1) == 0 || account->pending == 0)
 			continue;
-		if (leaf != NULL)
+		if (leaf != NULL && context != NULL)
+			perf_stack_count(thread, column, leaf, account->pending,
+			    now_ns, context);
+		else if (leaf != NULL)
 			tree_count(&thread->file->tree, leaf, column,
 			    account->pending, now_ns);
 		else
@@ -233,7 +237,8 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 	result = sample_enter(thread, request->function, context, &leaf);
 	if (result != STORE_OK)
 		return result;
-	count_pending(thread, request->columns, &leaf, start_ns, &hits);
+	count_pending(thread, request->columns, &leaf, start_ns, context,
+	    &hits);
 	unfound_note_sample(thread, request->columns, &leaf);
 	if (request->overrun > 0)
 		datafile_count_drop(CPPROFDATA_OVERRUN, 1, request->overrun);
@@ -243,7 +248,7 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 	 * its file, belongs to the same place.
 	 */
 	if (request->clock_ns > 0 && perf_own_hits(thread, &columns) > 0)
-		count_pending(thread, columns, &leaf, start_ns, &hits);
+		count_pending(thread, columns, &leaf, start_ns, NULL, &hits);
 	return STORE_OK;
 }
 
@@ -331,7 +336,7 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 		break;
 	case STORE_FULL:
 		count_pending(thread, request->columns, NULL, (uint64_t)start,
-		    &lost);
+		    NULL, &lost);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
 		break;
 	}
@@ -496,10 +501,10 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 	if (phase != 0 && sample_prepare(thread) == STORE_OK &&
 	    phase_node(&thread->file->tree, phase, &leaf) == STORE_OK) {
 		count_pending(thread, 1u << column, &leaf,
-		    process_clock(CLOCK_MONOTONIC), &hits);
+		    process_clock(CLOCK_MONOTONIC), NULL, &hits);
 		datafile_note_sample();
 	} else {
-		count_pending(thread, 1u << column, NULL, 0, &hits);
+		count_pending(thread, 1u << column, NULL, 0, NULL, &hits);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, hits);
 	}
 	sample_guard_end(thread, &guard);

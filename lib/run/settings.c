@@ -187,6 +187,8 @@ settings_read_all(char **environment, char **words, const char *output,
 	}
 	process.counts_returns = settings_variable(environment,
 	    CPPROF_ENVIRONMENT_RETURNS) != NULL;
+	process.wants_kernel = settings_variable(environment,
+	    CPPROF_ENVIRONMENT_KERNEL) != NULL;
 	settings_read_times(settings_variable(environment,
 	    CPPROF_ENVIRONMENT_ORIGIN), settings_variable(environment,
 	    CPPROF_ENVIRONMENT_SLICE));

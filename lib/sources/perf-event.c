@@ -74,10 +74,27 @@ syscall_tracepoint(void)
  */
 static char no_return[] = "id != " AS_TEXT(SYS_rt_sigreturn);
 
+/*
+ * Makes the event write the kernel's stack to its page at each end of a period,
+ * newest first, with the registers by which perf-stack.c recognises the place
+ * in the program.  Nobody waits for these records, so as few as possible wake
+ * somebody.
+ */
+static void
+perf_event_write_stacks(struct perf_event_attr *attr)
+{
+	attr->sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
+	attr->exclude_callchain_user = 1;
+	attr->sample_regs_user = ARCH_PERF_REGISTERS;
+	attr->write_backward = 1;
+	attr->watermark = 1;
+	attr->wakeup_watermark = UINT32_MAX;
+}
+
 /* Opens an event, disabled. */
 static int
 open_event(const struct resource_source *source, uint64_t period,
-    unsigned column, bool excludes_kernel)
+    unsigned column, enum perf_view view)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -90,11 +107,13 @@ open_event(const struct resource_source *source, uint64_t period,
 		attr.config = syscall_tracepoint();
 	attr.sample_period = period;
 	attr.disabled = 1;
-	attr.exclude_kernel = excludes_kernel;
-	attr.exclude_hv = excludes_kernel;
+	attr.exclude_kernel = view == PERF_SEES_USER;
+	attr.exclude_hv = view == PERF_SEES_USER;
 	attr.sigtrap = 1;
 	attr.remove_on_exec = 1;
 	attr.sig_data = to_data(column);
+	if (view == PERF_SEES_STACKS)
+		perf_event_write_stacks(&attr);
 	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
 	    PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0 && attr.type == PERF_TYPE_TRACEPOINT &&
@@ -105,21 +124,32 @@ open_event(const struct resource_source *source, uint64_t period,
 	return fd;
 }
 
+static bool
+is_forbidden(int error)
+{
+	return error == EACCES || error == EPERM;
+}
+
 int
 perf_event_open(const struct resource_source *source, uint64_t period,
-    unsigned column, bool *had_to)
+    unsigned column, enum perf_view *view)
 {
 	int fd = -1;
 
-	*had_to = false;
-	if (source->event_type != PERF_TYPE_HARDWARE)
-		fd = open_event(source, period, column, false);
-	else
-		errno = EACCES;
-	if (fd < 0 && (errno == EACCES || errno == EPERM) &&
+	errno = EACCES;
+	if (source->event_type == PERF_TYPE_HARDWARE)
+		*view = PERF_SEES_USER;
+	if (*view == PERF_SEES_STACKS) {
+		fd = open_event(source, period, column, PERF_SEES_STACKS);
+		if (fd < 0 && !is_forbidden(errno))
+			*view = PERF_SEES_ALL;
+	}
+	if (*view == PERF_SEES_ALL)
+		fd = open_event(source, period, column, PERF_SEES_ALL);
+	if (fd < 0 && is_forbidden(errno) &&
 	    source->usage != USAGE_CONTEXT_SWITCHES) {
-		*had_to = true;
-		fd = open_event(source, period, column, true);
+		*view = PERF_SEES_USER;
+		fd = open_event(source, period, column, PERF_SEES_USER);
 	}
 	return fd;
 }
@@ -143,7 +173,7 @@ bool
 perf_event_is_available(const struct resource_source *source, bool with_kernel,
     const char **why)
 {
-	bool had_to;
+	enum perf_view view = PERF_SEES_ALL;
 	int fd;
 
 	if (source->event_type == PERF_TYPE_TRACEPOINT &&
@@ -151,7 +181,7 @@ perf_event_is_available(const struct resource_source *source, bool with_kernel,
 		*why = "the kernel's tracing (tracefs) is not accessible";
 		return false;
 	}
-	fd = perf_event_open(source, LONG_PERIOD, 0, &had_to);
+	fd = perf_event_open(source, LONG_PERIOD, 0, &view);
 	if (fd < 0) {
 		switch (errno) {
 		case EACCES:
@@ -178,8 +208,8 @@ perf_event_is_available(const struct resource_source *source, bool with_kernel,
 		return false;
 	}
 	files_close(fd);
-	if (with_kernel && had_to)
+	if (with_kernel && view == PERF_SEES_USER)
 		*why = "the kernel shows its own part to perf events of "
 		    "privileged users only (kernel.perf_event_paranoid)";
-	return !with_kernel || !had_to;
+	return !with_kernel || view != PERF_SEES_USER;
 }

@@ -141,20 +141,6 @@ period_to_boundary(const struct account *account, unsigned column)
 }
 
 /*
- * A mapped page keeps the event even if the program closes all descriptors.
- * It costs more than the event of a short thread, so the clock of another than
- * the first has none until it has trapped a few times.
- */
-static void
-map_page(struct account *account)
-{
-	account->page = files_map_part(NULL, CPPROFDATA_PAGE, PROT_READ,
-	    MAP_SHARED, account->fd, 0);
-	if (account->page == MAP_FAILED)
-		account->page = NULL;
-}
-
-/*
  * Opens the event.  Returns whether it is open and counts everything that it
  * should.  If a clock cannot be opened, ticks are used.
  */
@@ -163,7 +149,9 @@ arm(struct thread *thread, unsigned column)
 {
 	const struct resource_source *source = resources.columns[column].source;
 	struct account *account = &thread->meters->accounts[column];
-	bool had_to = false;
+	enum perf_view view = process.wants_kernel ? PERF_SEES_STACKS :
+	    PERF_SEES_ALL;
+	bool had_to;
 	int fd;
 
 	account->period = period_to_boundary(account, column);
@@ -172,9 +160,12 @@ arm(struct thread *thread, unsigned column)
 		thread->n_own_calls = 0;
 	}
 	fd = perf_event_open(source, account->period * perf_scale(source),
-	                     column, &had_to);
+	                     column, &view);
+	had_to = view == PERF_SEES_USER;
 	account->fd = -1;
 	account->page = NULL;
+	account->has_stacks = false;
+	account->view = fd < 0 ? PERF_SEES_USER : view;
 	if (is_clock(column)) {
 		thread->meters->clock.is_of_user_mode = had_to;
 		thread->meters->clock.is_given_up = fd < 0;
@@ -184,10 +175,16 @@ arm(struct thread *thread, unsigned column)
 	account->fd = process_move_up(fd);
 	account->n_traps = 0;
 	files_request(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
-	/* A program's first thread may soon close all descriptors. */
+	/*
+	 * A mapped page keeps the event even if the program closes all
+	 * descriptors, as its first thread may soon do.  It costs more than the
+	 * event of a short thread, so the clock of another than the first has
+	 * none until it has trapped a few times.  Until then, its stacks in the
+	 * kernel are not known.
+	 */
 	if (!is_clock(column) ||
 	    (thread->tid == process_own.pid && !is_forked))
-		map_page(account);
+		perf_stack_map(account);
 	account->is_by_hand = true;
 	thread->meters->clock.armed_us = thread->meters->clock.alarm_us =
 	    thread->meters->clock.counted_us = 0;
@@ -243,9 +240,7 @@ close_event(struct account *account)
 {
 	if (perf_is_ours(account))
 		files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
-	if (account->page != NULL)
-		files_unmap(account->page, CPPROFDATA_PAGE);
-	account->page = NULL;
+	perf_stack_unmap(account);
 	perf_close_descriptor(account);
 }
 
@@ -296,7 +291,7 @@ open_clock_again(struct thread *thread, unsigned column)
 		return;
 	perf_clock_set(thread, account->period, account->period);
 	if (account->page == NULL)
-		map_page(account);
+		perf_stack_map(account);
 	account->is_by_hand = false;
 	if (account->page != NULL)
 		perf_close_descriptor(account);
@@ -377,7 +372,7 @@ set_period(struct thread *thread, unsigned column)
 		return;
 	if (account->page == NULL && account->n_traps >=
 	    (thread->tid == process_own.pid ? 1 : TRAPS_IN_DANGER))
-		map_page(account);
+		perf_stack_map(account);
 	if (account->page != NULL && (source->is_clock ? !account->is_by_hand :
 	    !is_random && account->period == account->meter.interval))
 		perf_close_descriptor(account);
@@ -649,6 +644,7 @@ perf_forked(struct thread *thread)
 			continue;
 		perf_close_descriptor(account);
 		account->page = NULL;
+		account->has_stacks = false;
 		account->is_armed = false;
 	}
 }

@@ -247,13 +247,21 @@ bool unfound_read_delay(uint64_t *ns);
 
 /* ---- perf-event.c ---- */
 
+/* What an event sees of the kernel. */
+enum perf_view {
+	PERF_SEES_USER,		/* nothing */
+	PERF_SEES_ALL,		/* it counts there, too, */
+	PERF_SEES_STACKS	/* and writes its stacks: perf-stack.c */
+};
+
 /*
- * Opens a source's event, disabled.  Returns its descriptor, or -1 with errno
- * set.  *had_to: it excludes the kernel, as more is not allowed.
- * perf_event_sender recognises its traps by `column`.  Async-signal-safe.
+ * Opens a source's event, disabled, with the *view that is wanted or, if more
+ * is not allowed, the next lower one, which *view becomes.  Returns its
+ * descriptor, or -1 with errno set.  perf_event_sender recognises its traps by
+ * `column`.  Async-signal-safe.
  */
 int perf_event_open(const struct resource_source *source, uint64_t period,
-    unsigned column, bool *had_to);
+    unsigned column, enum perf_view *view);
 
 /*
  * Whether this kernel can disable an event that traps after one trap
@@ -270,6 +278,41 @@ int perf_event_sender(const siginfo_t *info);
  */
 bool perf_event_is_available(const struct resource_source *source,
     bool with_kernel, const char **why);
+
+/* ---- perf-stack.c ---- */
+
+struct account;
+
+/*
+ * The kernel's part of a stack.
+ *
+ * A trap reaches its handler when the thread leaves the kernel.  Where the
+ * kernel allows it, it writes to the event's pages, at each end of a period,
+ * the addresses of its own functions that the thread was in, and the pc and
+ * the stack pointer with which the thread had entered it.  Several periods may
+ * end before the thread leaves the kernel, and some in the handler itself.
+ * What belongs to the interrupted stack is recognised by these registers.
+ *
+ * The frames stand below the program's innermost one, so the values of the
+ * program's own paths are the same as without them.
+ *
+ * All functions: async-signal-safe, on the thread.
+ */
+
+/*
+ * Map an event's pages, without those for stacks if there is no memory for
+ * them.
+ */
+void perf_stack_map(struct account *account);
+void perf_stack_unmap(struct account *account);
+
+/*
+ * Counts the hits of a column in the tree: those of periods that have ended in
+ * the kernel below `leaf`, the node of the context's pc, and all others there.
+ */
+void perf_stack_count(struct thread *thread, unsigned column,
+    const struct node *leaf, uint64_t hits, uint64_t now_ns,
+    const void *context);
 
 /* ---- perf-clock.c ---- */
 
@@ -545,6 +588,9 @@ struct account {
 	bool traps_once;	/* the event is disabled after its trap */
 	unsigned n_traps;	/* since it was opened */
 	void *page;		/* NULL: none */
+	enum perf_view view;	/* when it was opened last */
+	bool has_stacks;	/* pages for stacks follow the page */
+	uint64_t stacks_seen;	/* the head of these when they were used */
 };
 
 /* Of perf-clock.c. */

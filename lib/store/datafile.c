@@ -771,6 +771,8 @@ datafile_finish(void)
 void
 datafile_flag(uint32_t flag)
 {
+	if ((__atomic_load_n(&header.flags, __ATOMIC_RELAXED) & flag) == flag)
+		return;
 	__atomic_fetch_or(&header.flags, flag, __ATOMIC_SEQ_CST);
 	copy_part(&header.flags, sizeof header.flags);
 }

@@ -23,6 +23,7 @@
 #include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
+#include "lib/cpprof-shared.h"
 #include "lib/store/datafile.h"
 #include "lib/unwind/rules.h"
 #include "lib/unwind/unwinder.h"
@@ -176,7 +177,7 @@ modules_add_entry(const struct identity *identity)
 	 * the file is replaced before its module is first sampled, the new file
 	 * is mistaken for the one that runs.
 	 */
-	if (identity->build_id_size == 0 &&
+	if (identity->build_id_size == 0 && identity->path[0] != '[' &&
 	    (identity->flags & CPPROFDATA_MODULE_VDSO) == 0 &&
 	    files_status_of(is_main ? "/proc/self/exe" : identity->path,
 	    &status) == 0) {
@@ -340,6 +341,60 @@ modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
 	return STORE_OK;
 }
 
+/* The module of a range, or the kernel as a whole, whose parts are not known. */
+static enum store_result
+modules_get_kernel(uint64_t address, struct kernel_range *range,
+    struct module_entry **entry)
+{
+	static const struct cpprof_kernel_module unknown = {
+		.end = UINT64_MAX, .path = CPPROF_KERNEL_PATH };
+	const struct cpprof_kernel_module *module;
+
+	*entry = NULL;
+	if (!datafile_lock())
+		return STORE_BUSY;
+	*range = (struct kernel_range){ .end = UINT64_MAX, .module = &unknown };
+	if (kernel_modules_read())
+		*range = kernel_modules_find(address);
+	module = range->module;
+	if (module != NULL)
+		*entry = find_open(module, 0);
+	if (module != NULL && *entry == NULL)
+		*entry = open_module(&(struct identity){
+			.start = module->start, .end = module->end,
+			.path = module->path, .build_id = module->build_id,
+			.build_id_size = module->build_id_size }, module,
+			module->start);
+	datafile_unlock();
+	return module == NULL || *entry != NULL ? STORE_OK : STORE_FULL;
+}
+
+enum store_result
+modules_find_kernel(struct recent_modules *cache, uint64_t address,
+    uint32_t *module, uint64_t *offset)
+{
+	const struct module_range *range = modules_find_range(cache, address);
+	struct module_entry *entry;
+	struct kernel_range around;
+	enum store_result result;
+
+	*module = CPPROFDATA_NO_MODULE;
+	*offset = address;
+	if (range == NULL) {
+		result = modules_get_kernel(address, &around, &entry);
+		if (result != STORE_OK || entry == NULL)
+			return result;
+		/* In place of the last range. */
+		cache->ranges[MODULE_CACHE_SIZE - 1] = (struct module_range){
+			.start = around.start, .end = around.end,
+			.bias = entry->bias, .number = entry->number };
+		range = &cache->ranges[MODULE_CACHE_SIZE - 1];
+	}
+	*module = range->number;
+	*offset = range->bias == 0 ? 0 : address - range->bias;
+	return STORE_OK;
+}
+
 uint64_t
 modules_epoch(void)
 {
@@ -368,7 +423,8 @@ modules_unloaded(void)
 	for (i = 0; i < n_entries; i++) {
 		struct module_entry *entry = &entries[i];
 
-		if (!entry->open || (modules_is_loaded(entry->start, &object) &&
+		if (!entry->open || entry->path[0] == '[' ||
+		    (modules_is_loaded(entry->start, &object) &&
 		    object.dlfo_link_map == entry->map &&
 		    object.dlfo_link_map->l_addr == entry->bias))
 			continue;

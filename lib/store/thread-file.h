@@ -50,6 +50,13 @@ enum store_result modules_find(struct recent_modules *cache, uint64_t address,
     uint32_t *module, uint64_t *offset);
 
 /*
+ * The same for an address in the kernel, by the file in the recording's
+ * directory (lib/cpprof-shared.h).  Without it, all addresses are at offset 0.
+ */
+enum store_result modules_find_kernel(struct recent_modules *cache,
+    uint64_t address, uint32_t *module, uint64_t *offset);
+
+/*
  * Empties the cache if a module was unloaded since it was last used.  If so,
  * returns true, and everything that the thread remembers of addresses is
  * invalid.  Async-signal-safe, on the cache's thread.
@@ -77,6 +84,25 @@ modules_forget(struct recent_modules *cache)
 {
 	cache->epoch = UINT64_MAX;
 }
+
+/* ---- kernel-modules.c ---- */
+
+struct cpprof_kernel_module;
+
+/* The addresses around one that are in the same module, or in none. */
+struct kernel_range {
+	uint64_t start, end;
+	const struct cpprof_kernel_module *module;	/* NULL: none */
+};
+
+/*
+ * Reads the list of the kernel's modules, once.  False if there is none.  With
+ * the file's lock held.
+ */
+bool kernel_modules_read(void);
+
+/* Where an address in the kernel is.  After the list was read. */
+struct kernel_range kernel_modules_find(uint64_t address);
 
 /* ---- phase.c ---- */
 

@@ -64,6 +64,13 @@ const struct sample_kind *sample_kind_find(const char *name);
  */
 int sample_kind_try(const struct sample_kind *kind, bool *sees_kernel);
 
+/*
+ * Opens an event that asks for the kernel's stacks, and never counts.  -1: this
+ * user may not see them.  As long as it is open, the kernel keeps the memory
+ * that it needs for stacks, and does not allocate it for each short process.
+ */
+int sample_events_keep_stacks(void);
+
 /* Says what forbids perf events, by the errno of a failed attempt. */
 void sample_events_explain(int number, struct text_buffer *text);
 

@@ -207,6 +207,17 @@ sample_kind_try(const struct sample_kind *kind, bool *sees_kernel)
 	return why;
 }
 
+int
+sample_events_keep_stacks(void)
+{
+	struct perf_event_attr attr = sample_kind_attr(&sample_kinds[0], true);
+
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.exclude_callchain_user = 1;
+	attr.disabled = 1;
+	return sample_event_open(&attr, 0, -1);
+}
+
 /* The number in a file of /proc; INT_MIN: there is none. */
 static int
 sample_events_setting(const char *path)

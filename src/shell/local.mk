@@ -16,6 +16,7 @@ libcore_a_SOURCES += \
 	src/shell/record/file_watch.c \
 	src/shell/record/earlier.c \
 	src/shell/record/keep_names.c \
+	src/shell/record/kernel_list.c \
 	src/shell/record/launch.c \
 	src/shell/record/offers.c \
 	src/shell/record/preload.c \

@@ -287,6 +287,25 @@ cpprofdata_add_losses(const struct cpprofdata_file *file, bool is_running,
 }
 
 /*
+ * Whether the collector has sampled CPU time, and without the kernel's frames.
+ * Of what was sampled from outside, that time is a tally of its own.
+ */
+static bool
+cpprofdata_folds_kernel(const struct cpprofdata_file *file)
+{
+	const struct cpprofdata_header *header = &file->header;
+
+	if ((header->flags & (CPPROFDATA_OUTSIDE | CPPROFDATA_KERNEL_FRAMES |
+	                      CPPROFDATA_BRIEF)) != 0)
+		return false;
+	for (uint32_t r = 0; r < file->n_named; r++)
+		if (strncmp(header->resources[r].name, "cpu",
+		            sizeof header->resources[r].name) == 0)
+			return true;
+	return false;
+}
+
+/*
  * Adds a tally for each reason why samples were late or incomplete, of hits or
  * of samples, whichever is more informative, and what the flags say.
  */
@@ -326,6 +345,9 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		[CPPROFDATA_NOT_FOLLOWED] =
 		    { "allocations not followed: too many, or collector was "
 		      "busy", false },
+		[CPPROFDATA_NO_KERNEL_FRAMES] =
+		    { "hits whose frames of the kernel are unknown: in new "
+		      "threads, or ones that switch often", true },
 		[CPPROFDATA_PARTIAL_UNSEEN] =
 		    { "hits without a stack: in the kernel, unseen, or in "
 		      "short threads", true },
@@ -371,6 +393,10 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		if ((header->flags & flags[i].flag) != 0 &&
 		    profile_add_tally(profile, flags[i].what, 1, error) != 0)
 			return -1;
+	if (cpprofdata_folds_kernel(file) &&
+	    profile_add_tally(profile, "processes whose time in the kernel is "
+	                      "the calling function's", 1, error) != 0)
+		return -1;
 	if (header->n_threads_unsampled > 0 &&
 	    profile_add_tally(profile,
 	                      "threads not sampled: no timer available",

@@ -456,6 +456,28 @@ void sampled_time_add_none(const struct sampled_time *time,
 bool sampled_time_add_missing(const struct sampled_time *time,
                               struct text_buffer *text);
 
+/* ---- kernel_list.c ---- */
+
+/*
+ * What the collector needs for frames of the kernel: a file that says where the
+ * kernel and its modules are (lib/cpprof-shared.h).
+ */
+struct kernel_list {
+	int directory;		/* the recording's; not owned */
+	int event;		/* see sample_events_keep_stacks */
+};
+
+/*
+ * Writes the file to the recording's directory, when that is empty.  False if
+ * the kernel does not show its frames, or the file cannot be written.  Ended in
+ * either case.
+ */
+bool kernel_list_start(struct kernel_list *list,
+                       const struct recording *recording);
+
+/* Removes the file. */
+void kernel_list_end(struct kernel_list *list);
+
 /* ---- recording_report.c ---- */
 
 /* Reports on a recording in a few lines. */
@@ -496,6 +518,7 @@ struct launch {
 	const char *java_agent;	/* likewise of the agent; NULL: none */
 	const char *resources;	/* the value of CPPROF_RESOURCES */
 	bool is_random, is_alone, counts_returns;
+	bool wants_kernel;	/* frames of the kernel */
 	bool names_node, names_java;	/* its runtimes write names */
 	uint64_t max_size;	/* 0: no limit */
 	const char *shared;	/* see sampled_time.c; "": none */

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* perf-stack.c -- the kernel's part of a stack, from a perf event's records.
+ *
+ * Two pages are mapped: the event's own, with the position of the newest
+ * record, and one for records.  Since they are mapped read-only, the kernel
+ * overwrites old records and never waits for us.  It writes backwards: the
+ * newest record begins at `head`, and the next older one right behind it.
+ *
+ *	   head      head + size
+ *	    |newest  |older |...   |seen at the last sample
+ *
+ * A record consists of a header, the number of addresses, these from the
+ * innermost one outwards, the kind of registers (0: none), and the registers.
+ * Among the addresses are marks that say that the following ones are the
+ * kernel's.  All are words of 8 bytes.  A record may continue at the page's
+ * start.
+ *
+ * The event counts while we read, and new records may overwrite old ones.  So
+ * a record is used only if its place is still its own when it has been read.
+ */
+#include "lib/sources/resource.h"
+#include "lib/sources/sources.h"
+
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/store/datafile.h"
+#include "lib/store/thread-file.h"
+
+#define WORD 8
+#define RING_SIZE CPPROFDATA_PAGE
+#define RECORDS_MAX 64		/* as many of a few frames as there is room for */
+#define N_REGISTERS 2		/* stack pointer and pc */
+#define RECORD_LEAST (WORD * (3 + N_REGISTERS))
+
+/* The records that belong to a stack, newest first. */
+struct perf_records {
+	uint64_t head;
+	unsigned n;
+	uint16_t behind[RECORDS_MAX];	/* where each begins, from head */
+};
+
+void
+perf_stack_map(struct account *account)
+{
+	size_t size = CPPROFDATA_PAGE;
+
+	if (account->view == PERF_SEES_STACKS)
+		size += RING_SIZE;
+	account->page = files_map_part(NULL, size, PROT_READ, MAP_SHARED,
+	    account->fd, 0);
+	if (account->page == MAP_FAILED && size > CPPROFDATA_PAGE) {
+		size = CPPROFDATA_PAGE;
+		account->page = files_map_part(NULL, size, PROT_READ,
+		    MAP_SHARED, account->fd, 0);
+	}
+	if (account->page == MAP_FAILED)
+		account->page = NULL;
+	account->has_stacks = account->page != NULL && size > CPPROFDATA_PAGE;
+	account->stacks_seen = 0;
+}
+
+void
+perf_stack_unmap(struct account *account)
+{
+	if (account->page != NULL)
+		files_unmap(account->page, account->has_stacks ?
+		    CPPROFDATA_PAGE + RING_SIZE : CPPROFDATA_PAGE);
+	account->page = NULL;
+	account->has_stacks = false;
+}
+
+/* Where the newest record begins; places are modulo 2^64. */
+static uint64_t
+perf_stack_head(const struct account *account)
+{
+	const struct perf_event_mmap_page *page = account->page;
+
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+}
+
+static uint64_t
+perf_stack_word(const struct account *account, uint64_t at)
+{
+	const char *records = (const char *)account->page + CPPROFDATA_PAGE;
+
+	return __atomic_load_n((const uint64_t *)(const void *)(records +
+	    at % RING_SIZE), __ATOMIC_RELAXED);
+}
+
+/* The size of a record; 0: it is not whole any more. */
+static uint64_t
+perf_stack_size(const struct account *account, uint64_t at)
+{
+	const uint64_t header = perf_stack_word(account, at), size = header >> 48;
+
+	return size >= WORD && size % WORD == 0 &&
+	    at + size - perf_stack_head(account) <= RING_SIZE ? size : 0;
+}
+
+/*
+ * Whether the thread had entered the kernel, or was interrupted, where the
+ * context is.  A system call that is made again begins once more.
+ */
+static bool
+is_of_context(const struct account *account, uint64_t at, uint64_t size,
+    const ucontext_t *context)
+{
+	const uint64_t header = perf_stack_word(account, at);
+	const uint64_t registers = at + size - WORD * N_REGISTERS;
+	const uint64_t here = (uint64_t)*arch_pc((ucontext_t *)context);
+	uint64_t pc;
+
+	if ((uint32_t)header != PERF_RECORD_SAMPLE || size < RECORD_LEAST ||
+	    perf_stack_word(account, registers - WORD) == 0)
+		return false;
+	pc = perf_stack_word(account, registers + WORD);
+	return (pc == here || pc == here + ARCH_CALL_SIZE) &&
+	    perf_stack_word(account, registers) == arch_stack(context);
+}
+
+/* Finds the records since the last sample that belong to the context. */
+static void
+perf_stack_find(struct account *account, const ucontext_t *context,
+    struct perf_records *records)
+{
+	uint64_t at = perf_stack_head(account), size;
+
+	records->head = at;
+	records->n = 0;
+	while (at != account->stacks_seen && records->n < RECORDS_MAX) {
+		size = perf_stack_size(account, at);
+		if (size == 0)
+			break;
+		if (is_of_context(account, at, size, context))
+			records->behind[records->n++] =
+			    (uint16_t)(at - records->head);
+		at += size;
+	}
+	account->stacks_seen = records->head;
+}
+
+/*
+ * Adds the frames of a record below a node, outermost first.  The innermost
+ * address is where the kernel was, the others are return addresses.  False,
+ * with the node unchanged, if that is not possible.
+ */
+static bool
+perf_stack_insert(struct thread *thread, const struct account *account,
+    uint64_t at, struct node *leaf)
+{
+	const uint64_t size = perf_stack_size(account, at);
+	const uint64_t first = at + 2 * WORD;
+	struct tree_place place = { .module = CPPROFDATA_NO_MODULE }, last;
+	enum store_result result = STORE_OK;
+	struct node node = *leaf;
+	uint64_t n, address;
+
+	if (size == 0)
+		return false;
+	n = perf_stack_word(account, at + WORD);
+	if (n > size / WORD)
+		return false;
+	while (n > 0 && result == STORE_OK) {
+		n--;
+		address = perf_stack_word(account, first + n * WORD);
+		if (address >= PERF_CONTEXT_MAX)	/* a mark */
+			continue;
+		/* The innermost, behind the mark, is the only exact one. */
+		last = place;
+		result = modules_find_kernel(&thread->file->modules,
+		    address - (n > 1), &place.module, &place.offset);
+		/* Of a kernel that hides its addresses, one frame is enough. */
+		if (result == STORE_OK && (place.module != last.module ||
+		    place.offset != last.offset || place.offset != 0))
+			result = tree_child(&thread->file->tree, &node, &place,
+			    &node);
+	}
+	if (result != STORE_OK || perf_stack_size(account, at) != size)
+		return false;
+	*leaf = node;
+	return true;
+}
+
+/* Periods that have ended at once have equal parts of the hits. */
+void
+perf_stack_count(struct thread *thread, unsigned column,
+    const struct node *leaf, uint64_t hits, uint64_t now_ns,
+    const void *context)
+{
+	struct account *account = &thread->meters->accounts[column];
+	struct tree *tree = &thread->file->tree;
+	struct perf_records records = { .n = 0 };
+	unsigned i;
+
+	if (account->view == PERF_SEES_STACKS)
+		datafile_flag(CPPROFDATA_KERNEL_FRAMES);
+	if (account->has_stacks)
+		perf_stack_find(account, context, &records);
+	if (records.n == 0) {
+		if (account->view == PERF_SEES_STACKS)
+			datafile_count_drop(CPPROFDATA_NO_KERNEL_FRAMES, 1,
+			    hits);
+		tree_count(tree, leaf, column, hits, now_ns);
+		return;
+	}
+	for (i = 0; i < records.n; i++) {
+		const uint64_t part = hits / records.n +
+		    (i < hits % records.n);
+		struct node node = *leaf;
+
+		if (part == 0)
+			break;
+		if (!perf_stack_insert(thread, account, records.head +
+		    records.behind[i], &node))
+			datafile_count_drop(CPPROFDATA_NO_KERNEL_FRAMES, 1,
+			    part);
+		tree_count(tree, &node, column, part, now_ns);
+	}
+}

@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kernel-inside.py -- frames of the kernel in programs sampled from inside.
+
+The witnesses are the program, which measures its own parts, the kernel's ticks,
+which find it in user mode or in the kernel, and perf.  Speaks TAP.
+"""
+import math
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+from collector_file import Profile  # noqa: E402
+from cpprof import is_open_to, run, table  # noqa: E402
+
+BUILD = os.path.abspath(os.environ.get("builddir", "build"))
+PARTS = os.path.join(BUILD, "tests", "programs", "parts")
+CROWD = os.path.join(BUILD, "tests", "programs", "crowd")
+NOBODY = 65534
+PARTS_OF_KERNEL = ("read", "faults", "calls")
+KERNEL_FRAMES = 0x8000
+FOLDED = "processes whose time in the kernel is the calling function's"
+UNKNOWN = "hits whose frames of the kernel are unknown: in new threads, or " \
+    "ones that switch often"
+claims = Claims()
+
+
+def record(path, *words, options=("-r", "cpu:1000"), **more):
+    return run("record", "--no-prompt", *options, "-o", path, "--", *words,
+               **more).stdout
+
+
+def rows(path, view, *settings):
+    """The paths of a view with their hits, and all hits."""
+    answer = table(path, "threshold 0", *settings, view)
+    return {tuple(row["path"]): row["hits"] for row in answer["rows"]}, \
+        answer["total"]
+
+
+def named(path, view, *settings):
+    found, total = rows(path, view, *settings)
+    return {name[0]: hits for name, hits in found.items()}, total
+
+
+def tallies(path):
+    return table(path, "info")["tallies"]
+
+
+def truth(output):
+    """What each part has used, and of it what ticks found in the kernel."""
+    used, kernel = {}, {}
+    for line in output.splitlines():
+        words = line.split()
+        if words[0] == "ticks":
+            ticks = int(words[2]) + int(words[3])
+            kernel[words[1]] = (int(words[3]), ticks)
+        elif words[0].startswith("part_") and int(words[1]) > 0:
+            used[words[0]] = int(words[1])
+    return used, kernel
+
+
+def error(share, *numbers):
+    """Five standard errors of a share's difference between samples."""
+    return 5 * math.sqrt(share * (1 - share) * sum(1 / n for n in numbers))
+
+
+def file_of(path):
+    return Profile(os.path.join(path, next(
+        name for name in os.listdir(path) if name.startswith("cpprofdata"))))
+
+
+def is_possible(directory):
+    path = os.path.join(directory, "first")
+    record(path, PARTS, "100", "read")
+    return file_of(path).flags & KERNEL_FRAMES != 0
+
+
+def check_parts(directory):
+    """Shares of the parts, and in each the kernel's share."""
+    path = os.path.join(directory, "parts")
+    used, ticks = truth(record(path, PARTS, "2500", "user",
+                               *PARTS_OF_KERNEL))
+    found, total = named(path, "functions 1000")
+    kernel = rows(path, "down main", "group kernel = @kernel",
+                  "granularity function")[0]
+    for part, ns in used.items():
+        if part == "part_partner":
+            continue
+        share = ns / sum(used.values())
+        assert abs(found[part] / total - share) < error(share, total) + 0.01, (
+            part, found[part], total, share)
+        # The kernel has ticks of 1 to 10 ms.
+        inside = sum(hits for names, hits in kernel.items()
+                     if part in names and names[-1] == "kernel")
+        of_ticks = ticks[part][0] / ticks[part][1]
+        n_ticks = ticks[part][1] / 1e9 * os.sysconf("SC_CLK_TCK")
+        assert abs(inside / found[part] - of_ticks) < \
+            error(min(max(of_ticks, 0.05), 0.95), found[part], n_ticks) + \
+            0.02, (part, inside, found[part], of_ticks, n_ticks)
+    profile = file_of(path)
+    modules = {profile.string(module.path)
+               for module in profile.modules.values()}
+    assert "[kernel]" in modules, modules
+    assert sorted(name for name in os.listdir(path)
+                  if not name.startswith("cpprofdata")) == ["names"]
+
+
+def check_hidden(directory):
+    path = os.path.join(directory, "parts")
+    shown = rows(path, "functions 10000")[0]
+    hidden = rows(path, "functions 10000", "kernel hide")[0]
+    inside = rows(path, "functions 10000", "narrow @kernel")[0]
+    kernel = set(inside) - set(hidden)
+    assert kernel and hidden == {
+        name: hits for name, hits in shown.items() if name not in kernel}
+
+
+def check_without(directory):
+    """The program's paths have the values that they have without frames of the
+    kernel, which the variable's absence leaves out."""
+    with_path = os.path.join(directory, "parts")
+    path = os.path.join(directory, "without")
+    record(path, "env", "-u", "CPPROF_KERNEL", PARTS, "2500", "user",
+           *PARTS_OF_KERNEL)
+    assert FOLDED in tallies(path), tallies(path)
+    shares, numbers = [], []
+    for place in with_path, path:
+        found, _ = rows(place, "down main", "kernel hide")
+        total = found[("main",)]
+        shares.append({names: hits / total for names, hits in found.items()})
+        numbers.append(total)
+    for names in set(shares[0]) | set(shares[1]):
+        one, other = (share.get(names, 0) for share in shares)
+        mean = (one + other) / 2
+        # The parts are drawn at random, and use what the processor lets them.
+        assert abs(one - other) < error(mean, *numbers) + 0.04, (
+            names, one, other, numbers)
+
+
+def check_perf(directory):
+    """perf's shares of the kernel's functions, whatever they call."""
+    perf = shutil.which("perf")
+    claim = "perf's shares of the kernel's functions"
+    data = os.path.join(directory, "perf.data")
+    if perf is None or subprocess.run(
+            (perf, "record", "-q", "-e", "task-clock", "-c", "1000000", "-g",
+             "-o", data, PARTS, "2500", "read", "faults", "calls"),
+            capture_output=True, check=False).returncode != 0:
+        claims.skip(claim, "no perf that may sample the kernel here")
+        return
+    path = os.path.join(directory, "perf")
+    record(path, PARTS, "2500", *PARTS_OF_KERNEL)
+    answers = []
+    for place in path, data:
+        answers.append(named(place, "body 10000"))
+    (ours, n), (theirs, m) = answers
+    wrong = []
+    for name in {name for found, total in answers
+                 for name, hits in found.items() if hits > 0.02 * total}:
+        one, other = ours.get(name, 0) / n, theirs.get(name, 0) / m
+        mean = (one + other) / 2
+        if abs(one - other) > error(min(mean, 0.9), n, m) + 0.03:
+            wrong.append((name, one, other))
+    claims.make(claim, wrong)
+
+
+def check_long(directory):
+    """Of a long stay in the kernel, each interval has a stack of its own, and
+    all belong to the call."""
+    path = os.path.join(directory, "long")
+    record(path, "dd", "if=/dev/zero", "of=/dev/null", "bs=128M", "count=20")
+    found, total = named(path, "functions 1000")
+    samples = table(path, "info")["samples"]
+    reads = [hits for name, hits in found.items() if "read_zero" in name]
+    assert reads and max(reads) > 0.5 * total, (found, total)
+    assert samples > 0.5 * total, (samples, total)
+
+
+def check_processes(directory):
+    path = os.path.join(directory, "processes")
+    record(path, "sh", "-c", '"$0" 150 read & "$0" 150 calls & wait; '
+           '( "$0" 150 read )', PARTS)
+    found = tallies(path)
+    assert found.get("processes with frames of the kernel", 0) >= 3, found
+    found, total = named(path, "functions 1000")
+    assert any("read_zero" in name and hits > 0.1 * total
+               for name, hits in found.items()), found
+
+
+def check_events(directory):
+    """Other events: the frames are those of a fault, a switch, a call."""
+    for options, function, part in (
+            ("page-faults:7", None, "part_faults"),
+            ("context-switches:1", "schedule", "part_naps"),
+            ("syscalls:50", None, "part_calls")):
+        name = options.split(":")[0]
+        path = os.path.join(directory, name)
+        record(path, PARTS, "300", part[5:], options=("-r", options))
+        found, total = named(path, "functions 1000")
+        hidden, _ = named(path, "functions 1000", "kernel hide")
+        assert found[part] == hidden[part] and found[part] > 0.8 * total, (
+            name, found, hidden)
+        assert function is None or found.get(function, 0) > 0.5 * total, (
+            name, found)
+
+
+def limit_memory():
+    """No pages for perf events beyond perf_event_mlock_kb."""
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+
+
+def check_no_memory(directory):
+    """Threads for whose stacks there is no memory are sampled without."""
+    claim = "without memory for all threads, the others are counted"
+    with open("/proc/sys/kernel/perf_event_mlock_kb",
+              encoding="ascii") as file:
+        pages = int(file.read()) // 4 * os.cpu_count()
+    n_threads, n_hits = 150 + pages // 2, 30
+    if n_threads > 400:
+        claims.skip(claim, "it would take too many threads")
+        return
+    setpriv = shutil.which("setpriv")
+    words = (setpriv, "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock")
+    if os.geteuid() != 0 or setpriv is None or subprocess.run(
+            (*words, "true"), check=False).returncode != 0:
+        claims.skip(claim, "needs root and setpriv")
+        return
+    path = os.path.join(directory, "crowd")
+    done = subprocess.run(
+        (*words, os.environ.get("CPPROF", "./cpprof"), "record", "--no-prompt",
+         "-r", "cpu:500", "-o", path, "--", CROWD, "pool", str(n_threads),
+         str(n_hits // 2), "1000", "0"),
+        capture_output=True, text=True, preexec_fn=limit_memory, check=False)
+    found = tallies(path)
+    claims.check(claim, done.returncode == 0 and found.get(UNKNOWN, 0) >
+                 0.5 * n_hits * (n_threads - pages // 2) and
+                 found.get("processes with frames of the kernel") == 1,
+                 (done.stderr, found, n_threads))
+
+
+def check_forbidden(directory):
+    """A user who may not see the kernel gets no frames, and info says so."""
+    claim = "where the kernel is hidden, its time is the calling function's"
+    if os.geteuid() != 0 or not is_open_to(NOBODY, PARTS):
+        claims.skip(claim, "only root becomes another user")
+        return
+    with open("/proc/sys/kernel/perf_event_paranoid",
+              encoding="ascii") as file:
+        if int(file.read()) < 2:
+            claims.skip(claim, "every user may see it here")
+            return
+    os.chmod(directory, 0o777)
+    path = os.path.join(directory, "nobody")
+    record(path, PARTS, "1000", "read", user=NOBODY, group=NOBODY,
+           extra_groups=[])
+    found, total = named(path, "functions 1000")
+    claims.check(claim, found["part_read"] > 0.8 * total and
+                 found.get("read", 0) > 0.5 * total and
+                 tallies(path).get(FOLDED) == 1 and not any(
+                     "read_zero" in name for name in found),
+                 (found, total, tallies(path)))
+
+
+def check_unnamed(directory):
+    """Where the kernel hides its addresses, it is one frame."""
+    claim = "where the kernel hides its addresses, it is one frame"
+    words = ("unshare", "-m", "sh", "-c",
+             'mount --bind /dev/null /proc/kallsyms && exec "$@"', "sh")
+    if os.geteuid() != 0 or subprocess.run(
+            (*words, "true"), capture_output=True,
+            check=False).returncode != 0:
+        claims.skip(claim, "mount namespaces are not possible here")
+        return
+    path = os.path.join(directory, "unnamed")
+    done = subprocess.run(
+        (*words, os.environ.get("CPPROF", "./cpprof"), "record", "--no-prompt",
+         "-r", "cpu:1000", "-o", path, "--", PARTS, "500", "read"),
+        capture_output=True, text=True, check=False)
+    found, total = named(path, "functions 1000")
+    claims.check(claim, done.returncode == 0 and
+                 0.5 * total < found.get("[kernel]", 0) <= total,
+                 (done.stderr, found, total))
+
+
+with tempfile.TemporaryDirectory() as place:
+    check_forbidden(place)
+    if is_possible(place):
+        claims.attempt("shares are the program's own, and in each part the "
+                       "kernel's share is that of its ticks", check_parts,
+                       place)
+        claims.attempt("kernel hide: functions of the program have the same "
+                       "hits", check_hidden, place)
+        claims.attempt("without frames of the kernel, the program's paths "
+                       "have the same values", check_without, place)
+        check_perf(place)
+        claims.attempt("a long stay in the kernel has a stack for each "
+                       "interval", check_long, place)
+        claims.attempt("processes that the program starts have frames of the "
+                       "kernel", check_processes, place)
+        claims.attempt("so have other events than CPU time", check_events,
+                       place)
+        check_no_memory(place)
+        check_unnamed(place)
+    else:
+        claims.skip("frames of the kernel inside",
+                    "the kernel does not show them to this user")
+claims.end()
