@@ -129,7 +129,7 @@ TESTS += $(collector_unit_tests)
 endif
 endif
 collector_unit_tests = tests/test-copying tests/test-leftover tests/test-meter \
-	tests/test-perf-clock tests/test-progress tests/test-store tests/test-timer tests/test-unwind
+	tests/test-perf-clock tests/test-perf-stack tests/test-progress tests/test-store tests/test-timer tests/test-unwind
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
@@ -274,6 +274,11 @@ tests_test_perf_clock_SOURCES = tests/test-perf-clock.c \
 	lib/sources/usage.c lib/base/meter.c
 tests_test_perf_clock_CFLAGS = $(unit_cflags)
 tests_test_perf_clock_LDADD = $(case_libs) -lm
+
+tests_test_perf_stack_SOURCES = tests/test-perf-stack.c \
+	lib/sources/perf-stack.c
+tests_test_perf_stack_CFLAGS = $(unit_cflags)
+tests_test_perf_stack_LDADD = $(case_libs)
 
 tests_test_timer_SOURCES = tests/test-timer.c lib/sources/timer.c \
 	lib/base/meter.c lib/base/arch-x86_64.c
