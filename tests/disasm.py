@@ -296,8 +296,9 @@ def check_recording():
     if not os.path.isdir(recording):
         claims.skip(claim, made.stderr.strip().splitlines()[-1])
         return
-    documents, notes = ask(recording, "threshold 0", "disasm copy_record",
-                           "disasm --source checksum", "functions")
+    documents, notes = ask(recording, "threshold 0", "kernel hide",
+                           "disasm copy_record", "disasm --source checksum",
+                           "functions")
     functions = {row["path"][0]: row["hits"] for row in documents[2]["rows"]}
     claims.check("the heading has the function's value",
                  documents[0]["hits"] == functions["copy_record"] and
@@ -312,14 +313,15 @@ def check_recording():
     lines = collections.Counter()
     for row in documents[1]["rows"]:
         lines[row["line"]] += row["hits"]
-    listed, notes = ask(recording, "threshold 0", "list checksum", "list mix")
+    listed, notes = ask(recording, "threshold 0", "kernel hide",
+                        "list checksum", "list mix")
     own = {row["line"]: row["self"] for document in listed
            for row in document["rows"] if row["self"]}
     claims.check("--source has the lines that list has",
                  {line: hits for line, hits in lines.items() if hits} == own,
                  (lines, own))
-    listed, notes = ask(recording, "list main", "list copy_record",
-                        "threshold 0", "list checksum")
+    listed, notes = ask(recording, "kernel hide", "list main",
+                        "list copy_record", "threshold 0", "list checksum")
     claims.check("list shows the whole function, and no other",
                  [[row["line"] for row in document["rows"]]
                   for document in listed] ==

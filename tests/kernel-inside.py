@@ -283,7 +283,8 @@ def check_unnamed(directory):
         capture_output=True, text=True, check=False)
     found, total = named(path, "functions 1000")
     claims.check(claim, done.returncode == 0 and
-                 0.5 * total < found.get("[kernel]", 0) <= total,
+                 0.5 * total < found.get("[kernel]", 0) <= total and
+                 found["part_read"] > 0.8 * total,
                  (done.stderr, found, total))
 
 

@@ -151,8 +151,9 @@ def check_killed():
           os.path.exists("killed/names"))
     check("for its user alone", stat.S_IMODE(
         os.stat("killed/names").st_mode) == 0o600)
-    # "shared" is of the recorder, which had no time to remove it.
-    check("and nothing else is left there", {*os.listdir("killed")} - {"shared"}
+    # These are of the recorder, which had no time to remove them.
+    check("and nothing else is left there",
+          {*os.listdir("killed")} - {"shared", "kernel"}
           == {f"cpprofdata.{pid}", "names"}, os.listdir("killed"))
     os.rename("kept", "kept.old")
     after, _ = views("killed")

@@ -253,8 +253,10 @@ fewer_hits_than_periods_go_to_the_newest(void **state)
 	write_record(PC, SP, faulting, 2);
 	write_record(PC, SP, reading, 3);
 	count(1);
-	assert_int_equal(find(3, 0x100, 0x200, 0x300)->hits, 1);
+	assert_int_equal(find(3, 0x100, 0x200, 0x300)->samples, 1);
 	assert_int_equal(all_hits(), 1);
+	for (size_t i = 0; i < n_paths; i++)
+		assert_int_equal(paths[i].samples, paths[i].hits);
 }
 
 static void

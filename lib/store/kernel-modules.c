@@ -22,7 +22,8 @@ static bool
 kernel_module_is_valid(const struct cpprof_kernel_module *module,
     uint64_t after)
 {
-	return module->start >= after && module->end > module->start &&
+	return module->start >> 63 != 0 && module->start >= after &&
+	    module->end > module->start &&
 	    module->build_id_size <= sizeof module->build_id &&
 	    memchr(module->path, '\0', sizeof module->path) != NULL;
 }

@@ -30,6 +30,7 @@
 
 #define MAX_MODULES 65536
 #define MAX_BUILD_ID 32
+#define KERNEL_HALF ((uint64_t)1 << 63)	/* of the addresses, begins there */
 
 struct module_entry {
 	uint64_t start, end, bias;
@@ -347,13 +348,15 @@ modules_get_kernel(uint64_t address, struct kernel_range *range,
     struct module_entry **entry)
 {
 	static const struct cpprof_kernel_module unknown = {
-		.end = UINT64_MAX, .path = CPPROF_KERNEL_PATH };
+		.start = KERNEL_HALF, .end = UINT64_MAX,
+		.path = CPPROF_KERNEL_PATH };
 	const struct cpprof_kernel_module *module;
 
 	*entry = NULL;
 	if (!datafile_lock())
 		return STORE_BUSY;
-	*range = (struct kernel_range){ .end = UINT64_MAX, .module = &unknown };
+	*range = (struct kernel_range){ .start = KERNEL_HALF,
+		.end = UINT64_MAX, .module = &unknown };
 	if (kernel_modules_read())
 		*range = kernel_modules_find(address);
 	module = range->module;
@@ -364,7 +367,7 @@ modules_get_kernel(uint64_t address, struct kernel_range *range,
 			.start = module->start, .end = module->end,
 			.path = module->path, .build_id = module->build_id,
 			.build_id_size = module->build_id_size }, module,
-			module->start);
+			module == &unknown ? 0 : module->start);
 	datafile_unlock();
 	return module == NULL || *entry != NULL ? STORE_OK : STORE_FULL;
 }

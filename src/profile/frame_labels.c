@@ -162,14 +162,33 @@ frame_labels_fill(const struct labelling *labelling,
 	return 0;
 }
 
+/* Whether a frame is one by which the kernel may have been entered. */
+static bool
+frame_labels_is_kernel(const struct profile *profile, uint32_t number)
+{
+	const uint32_t module = profile->frames[number].module;
+
+	return module != NO_MODULE &&
+	    strncmp(profile->modules[module].path, "[kernel", 7) == 0;
+}
+
+/*
+ * Finds the frames that call.  One that was interrupted or has entered the
+ * kernel has not, so it is named as without frames of the kernel.
+ */
 static void
 frame_labels_find_calls(const struct profile *profile, bool *calls)
 {
 	const struct sample_tree *tree = profile->tree;
 
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (tree->end[node] > node + 1)
-			calls[tree->label[node]] = true;
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		const uint32_t parent = tree->parent[node];
+
+		if (parent != NO_NODE &&
+		    (!frame_labels_is_kernel(profile, tree->label[node]) ||
+		     frame_labels_is_kernel(profile, tree->label[parent])))
+			calls[tree->label[parent]] = true;
+	}
 }
 
 /* Prepares what the rule needs besides the frames. */
