@@ -90,7 +90,7 @@ check_size_limit(struct error *error)
 static int
 check_open_files(struct error *error)
 {
-	enum { N_FILES = 8 };
+	enum { N_FILES = 9 };
 	int files[N_FILES], n = 0, why = 0;
 
 	while (n < N_FILES && (files[n] = open("/", O_PATH | O_CLOEXEC)) >= 0)

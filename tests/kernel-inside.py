@@ -266,6 +266,34 @@ def check_forbidden(directory):
                  (found, total, tallies(path)))
 
 
+def check_capable(directory):
+    """An ordinary user with CAP_PERFMON, who sees no names."""
+    claim = "an ordinary user with CAP_PERFMON has frames of the kernel"
+    setpriv = shutil.which("setpriv")
+    words = (setpriv, "--reuid", str(NOBODY), "--regid", str(NOBODY),
+             "--clear-groups", "--inh-caps", "+perfmon", "--ambient-caps",
+             "+perfmon")
+    if os.geteuid() != 0 or setpriv is None or not is_open_to(
+            NOBODY, PARTS) or subprocess.run(
+                (*words, "true"), capture_output=True,
+                check=False).returncode != 0:
+        claims.skip(claim, "needs root and setpriv")
+        return
+    os.chmod(directory, 0o777)
+    path = os.path.join(directory, "capable")
+    done = subprocess.run(
+        (*words, os.environ.get("CPPROF", "./cpprof"), "record", "--no-prompt",
+         "-r", "cpu:1000", "-o", path, "--", PARTS, "500", "read"),
+        capture_output=True, text=True, check=False)
+    found, total = named(path, "functions 1000")
+    kernel = sum(hits for name, hits in
+                 named(path, "body 1000", "group k = @kernel")[0].items()
+                 if name in ("k", "[kernel]"))
+    claims.check(claim, done.returncode == 0 and kernel > 0.5 * total and
+                 found["part_read"] > 0.8 * total,
+                 (done.stderr, found, total, kernel))
+
+
 def check_unnamed(directory):
     """Where the kernel hides its addresses, it is one frame."""
     claim = "where the kernel hides its addresses, it is one frame"
@@ -306,6 +334,7 @@ with tempfile.TemporaryDirectory() as place:
         claims.attempt("so have other events than CPU time", check_events,
                        place)
         check_no_memory(place)
+        check_capable(place)
         check_unnamed(place)
     else:
         claims.skip("frames of the kernel inside",

@@ -370,7 +370,8 @@ set_period(struct thread *thread, unsigned column)
 	}
 	if (account->fd < 0)
 		return;
-	if (account->page == NULL && account->n_traps >=
+	if (account->page == NULL && account->n_traps *
+	    (source->is_clock ? thread->meters->clock.stride : 1) >=
 	    (thread->tid == process_own.pid ? 1 : TRAPS_IN_DANGER))
 		perf_stack_map(account);
 	if (account->page != NULL && (source->is_clock ? !account->is_by_hand :
