@@ -54,8 +54,12 @@ try_export(const struct exporter *exporter, struct profile *profile,
 	bool is_own;
 	struct sample_tree *named = profile_named_tree(profile, &rule,
 	                                               &is_own, &naming);
-	const struct export_source source = { profile, named, INLINES_ON,
-		resource };
+	const struct export_source source = {
+		.profile = profile,
+		.named = named,
+		.inlines = INLINES_ON,
+		.resource = resource,
+	};
 	int result;
 
 	assert_non_null(named);
