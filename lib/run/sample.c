@@ -177,7 +177,7 @@ sample_enter(struct thread *thread, const void *function, const void *context,
 		return result;
 	slices_prefetch(&thread->file->tree.slices);
 	if (!unwind(thread->unwinder, context))
-		return STORE_BUSY;
+		return STORE_UNSAFE;
 	result = insert_stack(thread, leaf);
 	if (result == STORE_OK && function != NULL)
 		result = insert_function(thread, function, leaf);
@@ -331,6 +331,7 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	case STORE_OK:
 		break;
 	case STORE_BUSY:
+	case STORE_UNSAFE:
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);
 		break;
@@ -462,7 +463,7 @@ sample_block(struct thread *thread, struct live_birth *birth,
 	birth->now_ns = (uint64_t)sample_now_ns();
 	arch_here(&here);
 	result = sample_enter(thread, function, &here, &leaf);
-	if (result == STORE_BUSY)
+	if (result == STORE_BUSY || result == STORE_UNSAFE)
 		result = sample_enter_partial(thread, function, &leaf);
 	else if (result == STORE_OK)
 		sample_note_stack(thread, birth->hits[LIVE_BYTES]);

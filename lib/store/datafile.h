@@ -102,8 +102,10 @@ void disk_forked(void);
 
 enum store_result {
 	STORE_OK,
-	STORE_BUSY,	/* another thread holds the file's lock; try again at
-			   the next tick */
+	STORE_BUSY,	/* another thread holds the file's lock; try again
+			   soon, or at the next tick */
+	STORE_UNSAFE,	/* this thread was interrupted where its stack cannot
+			   be entered; try again at the next tick */
 	STORE_FULL	/* no room in file or memory */
 };
 

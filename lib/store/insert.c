@@ -265,7 +265,7 @@ insert_begin(struct insertion *insertion)
 	switch (python_walk(python, unwinder, thread->tid, &innermost)) {
 	case PYTHON_BUSY:
 		insertion->at = at;
-		return STORE_BUSY;
+		return STORE_UNSAFE;
 	case PYTHON_UNKNOWN:
 		/* What is further out than the innermost loop is not known. */
 		insertion->at = innermost;
@@ -323,7 +323,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 	    insertion.at);
 	thread->python->stack.n = insertion.python_at;
 	if (result == STORE_OK && leaf->number == CPPROFDATA_NO_NODE)
-		result = STORE_BUSY;
+		result = STORE_UNSAFE;
 	return result;
 }
 

@@ -347,7 +347,7 @@ tree_forked(struct tree *tree)
 /*
  * Inserts the unwinder's new frames into the thread's tree.  *leaf becomes the
  * node of the innermost frame.  Frames without nodes are dropped from the
- * unwinder's memory.  Returns STORE_BUSY also if all frames belong to this
+ * unwinder's memory.  Returns STORE_UNSAFE if all frames belong to this
  * library.
  */
 enum store_result insert_stack(struct thread *thread, struct node *leaf);
