@@ -188,6 +188,8 @@ def main():
                     check_counts(directory, "forks"))
         claims.make("mappings, and parts that are unmapped",
                     check_counts(directory, "mappings"))
+        claims.make("mappings in any order, to the byte",
+                    check_counts(directory, "scramble", 1024))
         claims.make("threads that allocate while the process ends",
                     check_leave(directory))
         claims.make("resources that only live counts", check_options())

@@ -440,7 +440,7 @@ sample_due(struct thread *thread, unsigned column, uint64_t hits,
 }
 
 uint64_t
-sample_block(struct thread *thread, struct live_birth *birth,
+sample_block(struct thread *thread, struct live_allocation *allocation,
     const void *function)
 {
 	struct sample_guard guard;
@@ -450,29 +450,29 @@ sample_block(struct thread *thread, struct live_birth *birth,
 	uint64_t taken;
 	bool is_followed;
 
-	/* Not in a child of vfork, whose memory is its parent's. */
-	if (sampling_is_stopped() || !sampling_check_process() ||
-	    !sampling_is_own_process())
+	if (sampling_is_stopped() || !sampling_check_process())
 		return 0;
-	if (thread->held_off > 0 || thread->is_sampling ||
+	/* Not in a child of vfork, whose memory is its parent's. */
+	if (thread == NULL || !sampling_is_own_process() ||
+	    thread->held_off > 0 || thread->is_sampling ||
 	    !sample_guard_begin(thread, &guard)) {
 		datafile_count_drop(CPPROFDATA_NOT_FOLLOWED, 1,
-		    birth->hits[LIVE_BYTES]);
+		    allocation->hits[LIVE_BYTES]);
 		return 0;
 	}
-	birth->now_ns = (uint64_t)sample_now_ns();
+	allocation->now_ns = (uint64_t)sample_now_ns();
 	arch_here(&here);
 	result = sample_enter(thread, function, &here, &leaf);
 	if (result == STORE_BUSY || result == STORE_UNSAFE)
 		result = sample_enter_partial(thread, function, &leaf);
 	else if (result == STORE_OK)
-		sample_note_stack(thread, birth->hits[LIVE_BYTES]);
+		sample_note_stack(thread, allocation->hits[LIVE_BYTES]);
 	is_followed = result == STORE_OK &&
-	    live_add(&thread->file->tree, &leaf, birth);
+	    live_add(&thread->file->tree, &leaf, allocation);
 	if (!is_followed)
 		datafile_count_drop(CPPROFDATA_NOT_FOLLOWED, 1,
-		    birth->hits[LIVE_BYTES]);
-	taken = (uint64_t)sample_now_ns() - birth->now_ns;
+		    allocation->hits[LIVE_BYTES]);
+	taken = (uint64_t)sample_now_ns() - allocation->now_ns;
 	datafile_count_time(taken);
 	sample_guard_end(thread, &guard);
 	return taken;

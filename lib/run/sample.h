@@ -213,12 +213,13 @@ void sample_guard_end(struct thread *thread, const struct sample_guard *guard);
 
 /*
  * Takes a sample of the present stack for a block of memory that the calling
- * thread has just been given by `function`, and follows the block, all but
- * whose time the caller has filled in.  If the stack cannot be walked now, the
- * block is counted below CPPROFDATA_PARTIAL; if there is no room at all, it is
- * neither followed nor counted.  Returns the ns that this took.
+ * thread (NULL: one that has no state) has just been given by `function`, and
+ * follows the block, all but whose time the caller has filled in.  If the stack
+ * cannot be walked now, the block is counted below CPPROFDATA_PARTIAL; if it
+ * cannot be entered at all, as CPPROFDATA_NOT_FOLLOWED.  Returns the ns that
+ * this took.
  */
-uint64_t sample_block(struct thread *thread, struct live_birth *birth,
+uint64_t sample_block(struct thread *thread, struct live_allocation *allocation,
     const void *function);
 
 /* Prepares what must be in the file before the thread's first node. */

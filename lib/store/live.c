@@ -6,12 +6,17 @@
  * lock; only blocks that are found take it.  Nobody else can remove a block
  * while the program is freeing it.
  *
+ * Mappings are in a tree by their addresses, which no two share: a treap, whose
+ * shape depends on nothing that a program chooses.  A part that is unmapped or
+ * moved becomes a block of its own first.
+ *
  * The counts of frees belong to nodes of any thread's tree.  They are counted
  * under the lock, and have slices of their own.
  */
 #include "lib/store/live.h"
 
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -27,11 +32,13 @@
 #define PLACES 4
 #define BLOCKS_MAX (BUCKETS * PLACES * 3 / 4)
 #define POOL_SIZE ((size_t)64 << 10)
-#define FILTER_SIZE ((size_t)1 << LIVE_FILTER_BITS)
 #define SPINS 1000
+#define MAPPINGS_AT_ONCE 64	/* while signals are blocked */
 
 struct live_block {
-	struct live_block *next;	/* free, or of the mappings */
+	struct live_block *next;	/* free, or taken with it */
+	struct live_block *below, *above;	/* mappings of lower and of
+						   higher addresses */
 	uintptr_t address;
 	size_t size;			/* of a mapping; else 0 */
 	struct tree_node *twin;
@@ -48,8 +55,10 @@ struct bucket {
 };
 
 const uint8_t *live_filter;
-static uint8_t *filter;
-static struct bucket *buckets;
+static struct live_table {
+	struct bucket buckets[BUCKETS];
+	uint8_t filter[LIVE_FILTER_SIZE];
+} *table;
 static struct live_columns live_columns;
 
 static atomic_flag live_lock WIPED;
@@ -59,7 +68,8 @@ static struct {
 					   used */
 	size_t n_pool;
 	_Atomic size_t n_blocks;
-	struct live_block *_Atomic mappings;
+	struct live_block *mappings;	/* the root of their tree; changed only
+					   by a single store */
 	struct slices freed;
 } live WIPED;
 
@@ -125,22 +135,21 @@ live_leave(const struct live_guard *guard)
 bool
 live_begin(const struct live_columns *columns)
 {
-	const size_t size = BUCKETS * sizeof *buckets + FILTER_SIZE;
 	void *memory;
 
-	if (buckets == NULL) {
-		memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (table == NULL) {
+		memory = files_map(sizeof *table, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1);
 		if (memory == MAP_FAILED)
 			return false;
-		if (files_advise(memory, size, MADV_WIPEONFORK) != 0) {
-			files_unmap(memory, size);
+		if (files_advise(memory, sizeof *table, MADV_WIPEONFORK) != 0) {
+			files_unmap(memory, sizeof *table);
 			return false;
 		}
-		buckets = memory;
-		filter = (uint8_t *)(buckets + BUCKETS);
+		table = memory;
 	}
 	live_columns = *columns;
-	live_filter = filter;
+	live_filter = table->filter;
 	return true;
 }
 
@@ -166,7 +175,7 @@ live_bucket(uintptr_t address, unsigned choice)
 {
 	const uint64_t hash = meter_random(address);
 
-	return &buckets[(choice == 0 ? hash : hash >> 32) & (BUCKETS - 1)];
+	return &table->buckets[(choice == 0 ? hash : hash >> 32) & (BUCKETS - 1)];
 }
 
 /* Its place, or NULL; with 0, an empty place where `home` may be. */
@@ -186,33 +195,23 @@ live_find(uintptr_t home, uintptr_t address, struct bucket **where,
 	return NULL;
 }
 
-static uint8_t *
-live_filter_at(uintptr_t address)
-{
-	return &filter[(address >> 10 ^ address >> 26) & (FILTER_SIZE - 1)];
-}
-
 /* Lock held.  False if there is no place. */
 static bool
 live_insert(struct live_block *block)
 {
-	uint8_t *const at = live_filter_at(block->address);
+	uint8_t *const in_filter =
+	    &table->filter[live_filter_index(block->address)];
 	struct live_block **place;
 	struct bucket *bucket;
 	unsigned i;
 
-	if (block->size > 0) {
-		block->next = live.mappings;
-		live.mappings = block;
-		return true;
-	}
 	place = live_find(block->address, 0, &bucket, &i);
 	if (place == NULL)
 		return false;
 	*place = block;
 	/* A count that is full stays so. */
-	if (*at < UINT8_MAX)
-		__atomic_store_n(at, *at + 1, __ATOMIC_RELAXED);
+	if (*in_filter < UINT8_MAX)
+		__atomic_store_n(in_filter, *in_filter + 1, __ATOMIC_RELAXED);
 	atomic_store_explicit(&bucket->addresses[i], block->address,
 	    memory_order_release);
 	return true;
@@ -222,7 +221,7 @@ live_insert(struct live_block *block)
 static struct live_block *
 live_remove(uintptr_t address)
 {
-	uint8_t *const at = live_filter_at(address);
+	uint8_t *const in_filter = &table->filter[live_filter_index(address)];
 	struct live_block **place;
 	struct bucket *bucket;
 	unsigned i;
@@ -231,9 +230,100 @@ live_remove(uintptr_t address)
 	if (place == NULL)
 		return NULL;
 	atomic_store_explicit(&bucket->addresses[i], 0, memory_order_release);
-	if (*at < UINT8_MAX)
-		__atomic_store_n(at, *at - 1, __ATOMIC_RELAXED);
+	if (*in_filter < UINT8_MAX)
+		__atomic_store_n(in_filter, *in_filter - 1, __ATOMIC_RELAXED);
+	(*place)->next = NULL;
 	return *place;
+}
+
+/*
+ * The tree of mappings.  Lock held.
+ */
+
+static uint64_t
+live_rank(const struct live_block *block)
+{
+	return meter_random((uintptr_t)block);
+}
+
+/* The last mapping that begins below the address, and the first of the others. */
+static void
+live_neighbours(uintptr_t address, struct live_block **below,
+                struct live_block **above)
+{
+	struct live_block *block = live.mappings;
+
+	*below = *above = NULL;
+	while (block != NULL)
+		if (block->address < address) {
+			*below = block;
+			block = block->above;
+		} else {
+			*above = block;
+			block = block->below;
+		}
+}
+
+/* All of one tree are below all of the other. */
+static struct live_block *
+live_join(struct live_block *low, struct live_block *high)
+{
+	struct live_block *root, **link = &root;
+
+	while (low != NULL && high != NULL)
+		if (live_rank(low) < live_rank(high)) {
+			*link = low;
+			link = &low->above;
+			low = low->above;
+		} else {
+			*link = high;
+			link = &high->below;
+			high = high->below;
+		}
+	*link = low != NULL ? low : high;
+	return root;
+}
+
+static void
+live_split(struct live_block *root, uintptr_t address, struct live_block **low,
+           struct live_block **high)
+{
+	while (root != NULL)
+		if (root->address < address) {
+			*low = root;
+			low = &root->above;
+			root = root->above;
+		} else {
+			*high = root;
+			high = &root->below;
+			root = root->below;
+		}
+	*low = *high = NULL;
+}
+
+/* Where nothing is. */
+static void
+live_insert_mapping(struct live_block *block)
+{
+	struct live_block *low, *high;
+
+	live_split(live.mappings, block->address, &low, &high);
+	block->below = block->above = NULL;
+	__atomic_store_n(&live.mappings, live_join(live_join(low, block), high),
+	    __ATOMIC_RELAXED);
+}
+
+static void
+live_remove_mapping(struct live_block *block)
+{
+	struct live_block **link = &live.mappings;
+
+	while (*link != block)
+		link = (*link)->address < block->address ? &(*link)->above :
+		    &(*link)->below;
+	__atomic_store_n(link, live_join(block->below, block->above),
+	    __ATOMIC_RELAXED);
+	block->next = NULL;
 }
 
 /*
@@ -334,9 +424,87 @@ live_end_block(struct live_block *block)
 	live_recycle(block);
 }
 
+/*
+ * Makes sure that no mapping extends across an address.  If there is no room for
+ * the part from there on, it is not followed further.
+ */
+static void
+live_cut(uintptr_t address)
+{
+	uint64_t hits[LIVE_PARTS] = { 0 };
+	struct live_block *block, *rest;
+	size_t size;
+
+	live_neighbours(address, &block, &rest);
+	if (block == NULL || block->address + block->size <= address)
+		return;
+	size = block->address + block->size - address;
+	/*
+	 * Its share, rounded at random, so that many small parts have theirs,
+	 * too.  The first part stands for the mapping among `allocs`.
+	 */
+	hits[LIVE_BYTES] = (uint64_t)(((unsigned __int128)
+	    block->hits[LIVE_BYTES] * size + meter_random(block->since_ns +
+	    address) % block->size) / block->size);
+	rest = live_new_block();
+	if (rest != NULL) {
+		rest->address = address;
+		rest->size = size;
+		rest->twin = block->twin;
+		rest->node = block->node;
+		rest->since_ns = block->since_ns;
+		memcpy(rest->hits, hits, sizeof hits);
+		live_insert_mapping(rest);
+		live_write_record(rest);
+	} else {
+		live_count_freed(block, hits);
+		datafile_count_drop(CPPROFDATA_NOT_FOLLOWED, 1,
+		    hits[LIVE_BYTES]);
+	}
+	block->hits[LIVE_BYTES] -= hits[LIVE_BYTES];
+	block->size -= size;
+	live_write_record(block);
+}
+
+/* The first mapping in a range that none extends into, or NULL. */
+static struct live_block *
+live_first_mapping(uintptr_t start, uintptr_t end)
+{
+	struct live_block *below, *block;
+
+	live_neighbours(start, &below, &block);
+	return block != NULL && block->address < end ? block : NULL;
+}
+
+/* Whatever was there is gone, although that was not seen. */
+static void
+live_add_mapping(struct live_block *block)
+{
+	const uintptr_t end = block->address + block->size;
+	struct live_block *stale;
+
+	live_cut(block->address);
+	live_cut(end);
+	while ((stale = live_first_mapping(block->address, end)) != NULL) {
+		live_remove_mapping(stale);
+		live_end_block(stale);
+	}
+	live_insert_mapping(block);
+}
+
+/* Lock held.  Follows a block that has its address and size; false: no place. */
+static bool
+live_place(struct live_block *block)
+{
+	if (block->size == 0)
+		return live_insert(block);
+	live_add_mapping(block);
+	return true;
+}
+
 bool
 live_add(struct tree *tree, const struct node *leaf,
-    const struct live_birth *birth)
+    const struct live_allocation *allocation)
 {
 	struct live_block *block = NULL, *stale;
 	unsigned part;
@@ -344,19 +512,21 @@ live_add(struct tree *tree, const struct node *leaf,
 	if (!live_take_lock())
 		return false;
 	/* If it is known already, its free was not seen. */
-	stale = birth->is_mapping ? NULL : live_remove(birth->address);
+	stale = allocation->is_mapping ? NULL :
+	    live_remove(allocation->address);
 	if (stale != NULL)
 		live_end_block(stale);
 	block = live_new_block();
 	if (block != NULL) {
-		block->address = birth->address;
-		block->size = birth->is_mapping ? birth->size : 0;
+		block->address = allocation->address;
+		block->size = allocation->is_mapping ?
+		    live_whole_pages(allocation->size) : 0;
 		block->twin = leaf->twin;
 		block->node = leaf->number;
-		block->since_ns = birth->now_ns;
+		block->since_ns = allocation->now_ns;
 		for (part = 0; part < LIVE_PARTS; part++)
-			block->hits[part] = birth->hits[part];
-		if (live_insert(block)) {
+			block->hits[part] = allocation->hits[part];
+		if (live_place(block)) {
 			live_write_record(block);
 		} else {
 			live_recycle(block);
@@ -368,7 +538,7 @@ live_add(struct tree *tree, const struct node *leaf,
 		return false;
 	for (part = 0; part < LIVE_PARTS; part++)
 		tree_count(tree, leaf, live_columns.allocated[part],
-		    birth->hits[part], birth->now_ns);
+		    allocation->hits[part], allocation->now_ns);
 	return true;
 }
 
@@ -397,30 +567,6 @@ live_take(uintptr_t address)
 }
 
 void
-live_freed(struct live_block *block)
-{
-	struct live_guard guard;
-
-	if (!live_enter(&guard))
-		return;
-	live_end_block(block);
-	live_leave(&guard);
-}
-
-void
-live_put_back(struct live_block *block)
-{
-	struct live_guard guard;
-
-	if (!live_enter(&guard))
-		return;
-	/* Its place may be another block's now. */
-	if (!live_insert(block))
-		live_end_block(block);
-	live_leave(&guard);
-}
-
-void
 live_free(uintptr_t address)
 {
 	struct live_block *block;
@@ -434,101 +580,83 @@ live_free(uintptr_t address)
 	live_leave(&guard);
 }
 
-/*
- * Mappings.
- */
-
-bool
-live_has_mappings(void)
+/* Takes the next of the taken blocks. */
+static struct live_block *
+live_pop(struct live_block **taken)
 {
-	return atomic_load_explicit(&live.mappings, memory_order_relaxed) !=
-	    NULL;
-}
+	struct live_block *const block = *taken;
 
-/*
- * Takes away the part of a mapping that lies in [start, end), and its share of
- * the hits.  Whether nothing is left.
- */
-static bool
-live_cut(struct live_block *block, uintptr_t start, uintptr_t end)
-{
-	const uintptr_t own_end = block->address + block->size;
-	const uintptr_t from = start > block->address ? start : block->address;
-	const uintptr_t to = end < own_end ? end : own_end;
-	uint64_t hits[LIVE_PARTS] = { 0 };
-
-	if (from >= to)
-		return false;
-	if (to - from == block->size)
-		return true;
-	hits[LIVE_BYTES] = (uint64_t)((unsigned __int128)
-	    block->hits[LIVE_BYTES] * (to - from) / block->size);
-	live_count_freed(block, hits);
-	block->hits[LIVE_BYTES] -= hits[LIVE_BYTES];
-	/* Of a part in the middle, only the size is remembered. */
-	block->size -= to - from;
-	if (from == block->address)
-		block->address = to;
-	live_write_record(block);
-	return false;
-}
-
-/* The kernel maps and unmaps whole pages. */
-static size_t
-live_whole_pages(size_t size)
-{
-	return (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
-}
-
-void
-live_unmap(uintptr_t address, size_t size)
-{
-	struct live_block **link, *block;
-	struct live_guard guard;
-
-	if (!live_has_mappings() || !live_enter(&guard))
-		return;
-	link = (struct live_block **)&live.mappings;
-	while ((block = *link) != NULL) {
-		if (!live_cut(block, address,
-		    address + live_whole_pages(size))) {
-			link = &block->next;
-			continue;
-		}
-		*link = block->next;
-		live_end_block(block);
-	}
-	live_leave(&guard);
-}
-
-struct live_block *
-live_take_mapping(uintptr_t address, size_t size)
-{
-	struct live_block **link, *block = NULL;
-	struct live_guard guard;
-
-	if (!live_has_mappings() || !live_enter(&guard))
-		return NULL;
-	for (link = (struct live_block **)&live.mappings;
-	    (block = *link) != NULL; link = &block->next)
-		if (block->address == address &&
-		    live_whole_pages(block->size) == live_whole_pages(size))
-			break;
-	if (block != NULL)
-		*link = block->next;
-	live_leave(&guard);
+	*taken = block->next;
 	return block;
 }
 
 void
-live_moved(struct live_block *block, uintptr_t address, size_t size)
+live_freed(struct live_block *taken)
 {
 	struct live_guard guard;
+	unsigned n;
 
-	if (!live_enter(&guard))
-		return;
-	live_cut(block, block->address + live_whole_pages(size), UINTPTR_MAX);
-	block->address = address;
-	live_insert(block);
-	live_leave(&guard);
+	while (taken != NULL && live_enter(&guard)) {
+		for (n = 0; taken != NULL && n < MAPPINGS_AT_ONCE; n++)
+			live_end_block(live_pop(&taken));
+		live_leave(&guard);
+	}
+}
+
+void
+live_moved(struct live_block *taken, uintptr_t by)
+{
+	struct live_guard guard;
+	struct live_block *block;
+	unsigned n;
+
+	while (taken != NULL && live_enter(&guard)) {
+		for (n = 0; taken != NULL && n < MAPPINGS_AT_ONCE; n++) {
+			block = live_pop(&taken);
+			block->address += by;
+			/* Its place may be another block's now. */
+			if (!live_place(block))
+				live_end_block(block);
+		}
+		live_leave(&guard);
+	}
+}
+
+void
+live_put_back(struct live_block *taken)
+{
+	live_moved(taken, 0);
+}
+
+static bool
+live_has_mappings(void)
+{
+	return __atomic_load_n(&live.mappings, __ATOMIC_RELAXED) != NULL;
+}
+
+struct live_block *
+live_take_mappings(uintptr_t address, size_t size)
+{
+	const uintptr_t end = address + live_whole_pages(size);
+	struct live_block *taken = NULL, *block;
+	struct live_guard guard;
+	unsigned n;
+
+	do {
+		block = NULL;
+		/* A range that wraps around is refused by the kernel, too. */
+		if (end <= address || !live_has_mappings() ||
+		    !live_enter(&guard))
+			break;
+		live_cut(address);
+		live_cut(end);
+		for (n = 0; n < MAPPINGS_AT_ONCE && (block =
+		    live_first_mapping(address, end)) != NULL; n++) {
+			live_remove_mapping(block);
+			block->next = taken;
+			taken = block;
+		}
+		live_leave(&guard);
+	} while (block != NULL);
+	return taken;
 }

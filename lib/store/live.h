@@ -21,7 +21,7 @@
 
 #include "lib/store/tree.h"
 
-#define LIVE_FILTER_BITS 16
+#define LIVE_FILTER_SIZE ((size_t)1 << 16)
 
 /* What is counted of a block, and by which columns. */
 enum live_part {
@@ -55,13 +55,8 @@ void live_end(void);
  */
 unsigned live_shortage(void);
 
-/*
- * Follows a block of `size` bytes that was allocated at the node `leaf` of the
- * thread's tree, and counts these hits there.  A mapping is found again by
- * live_unmap, any other block by its address.  False if there is no room; then
- * it is not counted.  On the tree's thread, with all signals blocked.
- */
-struct live_birth {
+/* A block of memory that has been allocated. */
+struct live_allocation {
 	uintptr_t address;
 	size_t size;
 	bool is_mapping;
@@ -69,46 +64,56 @@ struct live_birth {
 	uint64_t now_ns;		/* CLOCK_MONOTONIC */
 };
 
+/*
+ * Follows a block that was allocated at the node `leaf` of the thread's tree,
+ * and counts its hits there.  A mapping is found again by any part of it, any
+ * other block by its address.  False if there is no room; then it is not
+ * counted.  On the tree's thread, with all signals blocked.
+ */
 bool live_add(struct tree *tree, const struct node *leaf,
-    const struct live_birth *birth);
+    const struct live_allocation *allocation);
 
 /*
  * Stops following a block that is about to be freed.  NULL: it is not followed.
  * Then live_freed counts it as freed, or live_put_back follows it again.
  */
 struct live_block *live_take(uintptr_t address);
-void live_freed(struct live_block *block);
-void live_put_back(struct live_block *block);
+
+/*
+ * The same for what [address, address + size) has of followed mappings, which
+ * are whole pages, like what the kernel unmaps.  Bounded by their number there;
+ * otherwise by the logarithm of the number of all.
+ */
+struct live_block *live_take_mappings(uintptr_t address, size_t size);
+
+/* What became of taken blocks.  NULL: nothing happens. */
+void live_freed(struct live_block *taken);
+void live_put_back(struct live_block *taken);
+
+/* They are so many bytes further on. */
+void live_moved(struct live_block *taken, uintptr_t by);
+
+/* A block is about to be freed: the same as live_freed(live_take(address)). */
+void live_free(uintptr_t address);
+
+static inline size_t
+live_filter_index(uintptr_t address)
+{
+	return (address >> 10 ^ address >> 26) & (LIVE_FILTER_SIZE - 1);
+}
 
 /* Whether the block may be followed. */
 static inline bool
 live_may_have(const uint8_t *filter, const void *address)
 {
-	const uintptr_t at = (uintptr_t)address;
-
-	return filter[(at >> 10 ^ at >> 26) & ((1u << LIVE_FILTER_BITS) - 1)] !=
-	    0;
+	return filter[live_filter_index((uintptr_t)address)] != 0;
 }
 
-/* A block is about to be freed. */
-void live_free(uintptr_t address);
-
-/* Whether any mapping is followed. */
-bool live_has_mappings(void);
-
-/*
- * Memory is about to be unmapped: counts as freed what it has of followed
- * mappings.
- */
-void live_unmap(uintptr_t address, size_t size);
-
-/* The same as live_take for a mapping of that address and size. */
-struct live_block *live_take_mapping(uintptr_t address, size_t size);
-
-/*
- * Follows a mapping again that was taken, and has that address and size now: not
- * more than before.
- */
-void live_moved(struct live_block *block, uintptr_t address, size_t size);
+/* The kernel maps and unmaps whole pages. */
+static inline size_t
+live_whole_pages(size_t size)
+{
+	return (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
+}
 
 #endif

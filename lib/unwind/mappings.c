@@ -54,7 +54,7 @@ struct mappings_file {
 /* A line of the list. */
 struct mappings_line {
 	uint64_t start, end, offset, device, inode;
-	bool is_executable;
+	bool is_accessible, is_executable;
 	const char *path;
 };
 
@@ -96,6 +96,7 @@ mappings_parse(const char *at, struct mappings_line *line)
 	at += *at == '-';
 	line->end = mappings_take_number(&at, 16);
 	at += *at == ' ';
+	line->is_accessible = strncmp(at, "---", 3) != 0;
 	line->is_executable = strnlen(at, 5) == 5 && at[2] == 'x';
 	at += strnlen(at, 5);
 	line->offset = mappings_take_number(&at, 16);
@@ -449,6 +450,44 @@ mappings_find(uint64_t address, struct mapping *mapping)
 	}
 	errno = saved;
 	return is_found;
+}
+
+/* What mappings_is_memory asks for, and the answer. */
+static uint64_t asked_address;
+static bool asked_is_memory;
+
+/* Shared memory without a file has these names. */
+static void
+mappings_judge(const struct mappings_line *line)
+{
+	if (asked_address - line->start < line->end - line->start)
+		asked_is_memory = line->is_accessible && (line->inode == 0 ||
+		    strncmp(line->path, "/dev/zero", 9) == 0 ||
+		    strncmp(line->path, "/anon_hugepage", 14) == 0);
+}
+
+bool
+mappings_is_memory(uint64_t address)
+{
+	const int saved = errno;
+	bool is_memory;
+	int i;
+
+	if (process.reads_no_files)
+		return true;
+	for (i = 0; atomic_flag_test_and_set_explicit(&is_reading,
+	    memory_order_acquire); i++) {
+		if (i == PROCESS_LONG_WAITS)
+			return true;
+		process_pause();
+	}
+	asked_address = address;
+	asked_is_memory = true;
+	mappings_read_list(mappings_judge);
+	is_memory = asked_is_memory;
+	atomic_flag_clear_explicit(&is_reading, memory_order_release);
+	errno = saved;
+	return is_memory;
 }
 
 bool

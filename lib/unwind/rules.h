@@ -222,6 +222,13 @@ struct mapping {
 bool mappings_find(uint64_t address, struct mapping *mapping);
 
 /*
+ * Whether an address lies in accessible memory that is not mapped from a file.
+ * Reads the list of mappings, which takes a microsecond for each.  True if it
+ * cannot be read.  Not from a handler.
+ */
+bool mappings_is_memory(uint64_t address);
+
+/*
  * As _dl_find_object, but also finds such mappings.  Then *shift is what to add
  * to the address for the object's tables, otherwise 0.
  */

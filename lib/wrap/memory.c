@@ -7,8 +7,9 @@
  * address space), and mremap counts the bytes it adds.
  *
  * Allocators call each other: operator new calls malloc, the C library's
- * reallocarray calls realloc, another allocator's malloc calls mmap.  Only the
- * outermost function of this file counts.  Blocks come from the real allocator.
+ * reallocarray calls realloc, another allocator's malloc calls mmap.
+ * `alloc-bytes` and `allocs` count only the outermost function of this file.
+ * Blocks come from the real allocator.
  *
  * `live` follows sampled blocks to their free (lib/store/live.h).  Each byte
  * that is allocated has the same probability of making its block a sampled one,
@@ -16,9 +17,14 @@
  * probability of 1 - exp(-n / R), and stands for the inverse of that many of
  * its kind (Horvitz and Thompson 1952).  A block that is not sampled costs a
  * subtraction, and its free a look at the filter.  Both then jump to the real
- * function.  realloc frees the old block and allocates a new one, and
- * so does mremap if the mapping grows.  What an allocator other than the C library's maps for itself is
- * not followed.
+ * function, where what an allocator calls passes again through the wrappers
+ * here.  A block that an inner function has followed and an outer one samples,
+ * too, counts as freed in between.  What an allocator other than the C library's
+ * maps for itself is not followed.
+ *
+ * With `live`, the columns of `alloc-bytes` and `allocs` have sampled blocks
+ * only.  realloc frees the old block and allocates a new one, and so does mremap
+ * if the mapping grows, unless it is a file's.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -28,6 +34,7 @@
 #include "lib/base/meter.h"
 #include "lib/run/sample.h"
 #include "lib/store/live.h"
+#include "lib/unwind/rules.h"
 #include "lib/wrap/wrapped.h"
 
 #define NEXT_ROWS "lib/wrap/memory.def"
@@ -35,17 +42,17 @@
 #define ALLOCATION(type, name, parameters, arguments, is_allocated, size, \
     block, old)								\
 	NEXT(type, name, parameters, arguments)
-#define MAPPING(function, name, parameters, arguments, is_allocated, size) \
+#define MAPPING(name, parameters, arguments) \
 	NEXT(void *, name, parameters, arguments)
 #define FREE(name, parameters, arguments) \
 	NEXT(void, name, parameters, arguments)
-#define UNMAPPING(name, parameters, arguments) \
-	NEXT(int, name, parameters, arguments)
+#define OTHER(type, name, parameters, arguments) \
+	NEXT(type, name, parameters, arguments)
 #include "lib/base/next.def"
 #undef ALLOCATION
 #undef MAPPING
 #undef FREE
-#undef UNMAPPING
+#undef OTHER
 
 /*
  * At the default interval, sampling blocks may cost this part of a thread's time,
@@ -178,10 +185,9 @@ static __attribute__((noinline)) void
 memory_follow(const void *block, size_t size, bool is_mapping,
     const void *function)
 {
-	struct thread *const thread = thread_self;
 	const int saved = errno;
-	struct live_birth birth = { .address = (uintptr_t)block, .size = size,
-	    .is_mapping = is_mapping };
+	struct live_allocation allocation = { .address = (uintptr_t)block,
+	    .size = size, .is_mapping = is_mapping };
 	uint64_t cost;
 	double chance;
 
@@ -196,44 +202,31 @@ memory_follow(const void *block, size_t size, bool is_mapping,
 	}
 	chance = follow_probability((double)size /
 	    (double)follow.meter.interval);
-	if (thread != NULL && chance > 0) {
-		birth.hits[LIVE_BYTES] = follow_round((double)size / chance /
-		    (double)resources.live_interval,
+	if (chance > 0) {
+		allocation.hits[LIVE_BYTES] = follow_round((double)size /
+		    chance / (double)resources.live_interval,
 		    meter_random(follow.meter.random));
-		birth.hits[LIVE_BLOCKS] = follow_round(1 / chance,
+		allocation.hits[LIVE_BLOCKS] = follow_round(1 / chance,
 		    meter_random(follow.meter.random + 1));
-		cost = sample_block(thread, &birth, function);
+		cost = sample_block(thread_self, &allocation, function);
 		if (cost > 0)
-			follow_charge(birth.now_ns + cost, cost);
+			follow_charge(allocation.now_ns + cost, cost);
 	}
 	follow_draw();
 	errno = saved;
 }
 
-/* A call that may have replaced the block that was taken. */
+/* A call that may have freed what was taken before it. */
 static void
-memory_replaced(struct live_block *taken, bool is_replaced)
+memory_freed(struct live_block *taken, bool is_freed)
 {
-	if (is_replaced)
-		live_freed(taken);
-	else
-		live_put_back(taken);
-}
+	const int saved = errno;
 
-/*
- * mremap of a mapping that was taken.  One that has grown is replaced; any other
- * stays the same, perhaps elsewhere.
- */
-static void
-memory_remapped(struct live_block *taken, const void *result, size_t size,
-                bool has_grown)
-{
-	if (result == MAP_FAILED)
-		live_put_back(taken);
-	else if (has_grown)
+	if (is_freed)
 		live_freed(taken);
 	else
-		live_moved(taken, (uintptr_t)result, size);
+		live_put_back(taken);
+	errno = saved;
 }
 
 /* Whether a mapping by this call is an allocator's own. */
@@ -243,13 +236,20 @@ is_of_allocator(const void *return_address)
 	return (uintptr_t)return_address - allocator_start < allocator_size;
 }
 
+/* A mapping has been made. */
+static void
+memory_mapped(const void *address, size_t size, const void *function,
+              const void *return_address)
+{
+	if (!memory_follows())
+		memory_leave(true, size, function);
+	else if (!is_of_allocator(return_address) && !follow_passes(size))
+		memory_follow(address, size, true, function);
+}
+
 /*
  * The wrappers.
  */
-
-/* <sys/mman.h> declares mremap with an ellipsis. */
-EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
-    __asm__("mremap");
 
 #define UNWRAPPED(...) __VA_ARGS__
 
@@ -280,7 +280,7 @@ measure_##name(UNWRAPPED parameters, const void *return_address)	\
 		taken = live_take((uintptr_t)(old));			\
 	result = next.name arguments;					\
 	if (taken != NULL)						\
-		memory_replaced(taken, (is_allocated) || (size) == 0);	\
+		memory_freed(taken, (is_allocated) || (size) == 0);	\
 	if (!passes && (is_allocated))					\
 		memory_follow(block, size, false,			\
 		    (const void *)next.name);				\
@@ -302,48 +302,26 @@ name parameters								\
 	    __builtin_return_address(0));				\
 }
 
-/* `before` is evaluated before the call if mappings are followed. */
-#define MAPPING_WRAPPER(function, name, parameters, arguments,		\
-    is_allocated, size, whole, before)					\
+#define MAPPING(name, parameters, arguments)				\
 EXPORTED void *								\
-function parameters							\
+name parameters								\
 {									\
-	struct live_block *taken = NULL;				\
+	const bool passes = GATE_LETS_PASS(gate) && !is_inside;		\
+	struct live_block *over = NULL;					\
 	void *result;							\
 									\
-	if (!GATE_LETS_PASS(gate) || is_inside)				\
-		return next.name arguments;				\
-	if (memory_follows()) {						\
-		before;							\
-		result = next.name arguments;				\
-		if (taken != NULL)					\
-			memory_remapped(taken, result, whole, is_allocated); \
-		if ((is_allocated) && !follow_passes(whole) &&		\
-		    !is_of_allocator(__builtin_return_address(0)))	\
-			memory_follow(result, whole, true,		\
-			    (const void *)next.name);			\
-	} else {							\
-		is_inside = true;					\
-		result = next.name arguments;				\
-		memory_leave(is_allocated, size,			\
-		    (const void *)next.name);				\
-	}								\
-	wrapped_count_call((const void *)next.name);			\
+	if ((flags & MAP_FIXED) != 0 && memory_follows())		\
+		over = live_take_mappings((uintptr_t)address, size);	\
+	result = next.name arguments;					\
+	memory_freed(over, result != MAP_FAILED);			\
+	if (result != MAP_FAILED && is_memory(protection, flags) &&	\
+	    (passes || memory_follows()))				\
+		memory_mapped(result, size, (const void *)next.name,	\
+		    __builtin_return_address(0));			\
+	if (passes)							\
+		wrapped_count_call((const void *)next.name);		\
 	return result;							\
 }
-
-#define MAPPING(function, name, parameters, arguments, is_allocated, size) \
-MAPPING_WRAPPER(function, name, parameters, arguments, is_allocated, size, \
-    MAPPING_WHOLE_##function, MAPPING_BEFORE_##function)
-#define MAPPING_WHOLE_mmap size
-#define MAPPING_WHOLE_mmap64 size
-#define MAPPING_WHOLE_memory_mremap size
-#define MAPPING_BEFORE_mmap						\
-	((flags & MAP_FIXED) != 0 ? live_unmap((uintptr_t)address, size) :	\
-	(void)0)
-#define MAPPING_BEFORE_mmap64 MAPPING_BEFORE_mmap
-#define MAPPING_BEFORE_memory_mremap					\
-	(taken = live_take_mapping((uintptr_t)old, old_size))
 
 #define FREE(name, parameters, arguments)				\
 EXPORTED void								\
@@ -357,21 +335,88 @@ name parameters								\
 	next.name arguments;						\
 }
 
-#define UNMAPPING(name, parameters, arguments)				\
-EXPORTED int								\
-name parameters								\
-{									\
-	int result;							\
-									\
-	if (!GATE_LETS_PASS(gate))					\
-		return next.name arguments;				\
-	if (memory_follows())						\
-		live_unmap((uintptr_t)address, size);			\
-	result = next.name arguments;					\
-	wrapped_count_call((const void *)next.name);			\
-	return result;							\
-}
+#define OTHER(type, name, parameters, arguments)
 #include "lib/wrap/memory.def"
+
+EXPORTED int
+munmap(void *address, size_t size)
+{
+	struct live_block *taken = NULL;
+	int result;
+
+	if (memory_follows())
+		taken = live_take_mappings((uintptr_t)address, size);
+	result = next.munmap(address, size);
+	memory_freed(taken, result == 0);
+	if (GATE_LETS_PASS(gate))
+		wrapped_count_call((const void *)next.munmap);
+	return result;
+}
+
+/* Of one that was not followed, only the list of mappings says if it is memory. */
+static void
+memory_grown(const void *address, size_t size, bool was_followed)
+{
+	if (was_followed || mappings_is_memory((uintptr_t)address))
+		memory_follow(address, size, true, (const void *)next.mremap);
+	else if (follow.meter.random != 0)
+		follow_draw();
+}
+
+/* <sys/mman.h> declares mremap with an ellipsis. */
+EXPORTED void *memory_mremap(void *, size_t, size_t, int, void *)
+    __asm__("mremap");
+
+/* One that does not grow stays the same, perhaps elsewhere. */
+static void *
+follow_mremap(void *old, size_t old_size, size_t size, int flags, void *address,
+              bool is_allocators)
+{
+	const uintptr_t start = (uintptr_t)old;
+	const size_t whole = live_whole_pages(size);
+	const bool grows = size > old_size;
+	struct live_block *kept, *over = NULL, *cut = NULL;
+	void *result;
+	bool was_followed;
+
+	kept = live_take_mappings(start, grows ? old_size : size);
+	was_followed = kept != NULL;
+	if (whole < old_size)
+		cut = live_take_mappings(start + whole, old_size - whole);
+	if ((flags & MREMAP_FIXED) != 0)
+		over = live_take_mappings((uintptr_t)address, size);
+	result = next.mremap(old, old_size, size, flags, address);
+	memory_freed(cut, result != MAP_FAILED);
+	memory_freed(over, result != MAP_FAILED);
+	if (result != MAP_FAILED && !grows) {
+		live_moved(kept, (uintptr_t)result - start);
+		return result;
+	}
+	memory_freed(kept, result != MAP_FAILED);
+	if (result != MAP_FAILED && !is_allocators && !follow_passes(size))
+		memory_grown(result, size, was_followed);
+	return result;
+}
+
+void *
+memory_mremap(void *old, size_t old_size, size_t size, int flags, void *address)
+{
+	const bool passes = GATE_LETS_PASS(gate) && !is_inside;
+	void *result;
+
+	if (memory_follows()) {
+		result = follow_mremap(old, old_size, size, flags, address,
+		    is_of_allocator(__builtin_return_address(0)));
+	} else {
+		result = next.mremap(old, old_size, size, flags, address);
+		if (passes && result != MAP_FAILED && size > old_size)
+			memory_leave(true, size - old_size,
+			    (const void *)next.mremap);
+	}
+	if (passes)
+		wrapped_count_call((const void *)next.mremap);
+	return result;
+}
 
 /*
  * A sanitizer's own operator new and strdup call its allocator directly and

@@ -389,15 +389,67 @@ remap(char *old, size_t old_size, size_t size)
 
 #define MIB ((size_t)1 << 20)
 
+static char *
+reserve(size_t size)
+{
+	return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static char *
+move(char *from, size_t size, char *to)
+{
+	return mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+}
+
+/* A file's mapping is no memory of the program, whatever its size. */
+static __attribute__((noipa)) void
+grow_file(void)
+{
+	const int fd = memfd_create("heap", 0);
+	char *at;
+
+	if (fd < 0 || ftruncate(fd, (off_t)(128 * MIB)) != 0)
+		abort();
+	at = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	at = mremap(at, 64 * MIB, 128 * MIB, MREMAP_MAYMOVE);
+	if (at == MAP_FAILED)
+		abort();
+	puts("grow_file 0 0 0");
+}
+
+/*
+ * Every other part of a mapping is unmapped, where parts are much smaller than
+ * the interval.  The share of each is rounded at random, to a whole interval.
+ */
+static __attribute__((noipa)) void
+map_small(void)
+{
+	const size_t part = 4 * 4096, size = 4 * MIB;
+	double left = 0;
+
+	for (int i = 0; i < 16; i++) {
+		char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		for (size_t k = 0; k < size; k += 2 * part)
+			munmap(at + k, part);
+		left += (double)(size / 2);
+	}
+	printf("map_small %.0f 16 %.0f\n", left, 16 * (1 + (double)(size /
+	    part) / 4) * interval * interval);
+}
+
+enum { N_KINDS = 13 };
+
 static void
 mappings(void)
 {
 	double mapped = 0, remapped = 0;
 
-	for (int i = 0; i < 64; i++) {
+	for (int i = 0; i < 8 * N_KINDS; i++) {
 		char *at = map(64 * MIB);
 
-		switch (i % 8) {
+		switch (i % N_KINDS) {
 		case 0:		/* as it is */
 			mapped += 64 * MIB;
 			break;
@@ -419,22 +471,138 @@ mappings(void)
 			mapped += 32 * MIB;
 			break;
 		case 5:		/* moved */
-			mremap(at, 64 * MIB, 64 * MIB, MREMAP_MAYMOVE |
-			    MREMAP_FIXED, mmap(NULL, 64 * MIB, PROT_NONE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+			move(at, 64 * MIB, reserve(64 * MIB));
 			mapped += 64 * MIB;
 			break;
 		case 6:		/* all of it, since pages are unmapped */
 			munmap(at, 64 * MIB - 100);
 			break;
-		default:
+		case 7:		/* grown */
 			remap(at, 64 * MIB, 128 * MIB);
 			remapped += 128 * MIB;
 			break;
+		case 8:		/* nothing: that is no page */
+			munmap(at + 100, 64 * MIB);
+			mapped += 64 * MIB;
+			break;
+		case 9:		/* nothing: that is no file */
+			mmap(at, 64 * MIB, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+			    -1, 0);
+			mapped += 64 * MIB;
+			break;
+		case 10:	/* a part that was moved, and where it was */
+			munmap(move(at + 16 * MIB, 16 * MIB, reserve(16 * MIB)),
+			    16 * MIB);
+			munmap(at + 16 * MIB, 16 * MIB);
+			mapped += 48 * MIB;
+			break;
+		case 11:	/* another lies over it */
+			move(map(64 * MIB), 64 * MIB, at);
+			mapped += 64 * MIB;
+			break;
+		default:	/* moved, which fails for lack of space */
+			mremap(at, 64 * MIB, SIZE_MAX / 2, MREMAP_MAYMOVE);
+			mapped += 64 * MIB;
+			break;
 		}
 	}
-	printf("map %.0f 40 %.0f\n", mapped, 48 * interval * interval);
+	printf("map %.0f %d %.0f\n", mapped, 10 * 8,
+	    13 * 8 * interval * interval);
 	printf("remap %.0f 8 %.0f\n", remapped, 8 * interval * interval);
+	grow_file();
+	map_small();
+}
+
+/*
+ * Mappings of whole units, each of which is sampled and stands for its size, in
+ * any order.  `scrambled` are the units in use of some that lie anywhere,
+ * `arena` those of an arena that has no holes, where others could map.
+ */
+enum { UNIT = 65536, N_REGIONS = 3000, UNITS = 32, ARENA = 2048 };
+
+static double
+scramble_regions(void)
+{
+	static struct {
+		char *at;
+		uint32_t units;
+	} regions[N_REGIONS];
+	double units = 0;
+
+	for (int i = 0; i < 20 * N_REGIONS; i++) {
+		const int k = (int)draw(N_REGIONS), from = (int)draw(UNITS);
+		int to = from;
+
+		if (regions[k].units == 0) {
+			regions[k].at = map((size_t)UNITS * UNIT);
+			regions[k].units = UINT32_MAX;
+		}
+		while (to < UNITS && (regions[k].units >> to & 1) != 0 &&
+		    draw(8) > 0)
+			regions[k].units &= ~(UINT32_C(1) << to++);
+		if (to > from)
+			munmap(regions[k].at + (size_t)from * UNIT,
+			    (size_t)(to - from) * UNIT);
+	}
+	for (int k = 0; k < N_REGIONS; k++)
+		units += __builtin_popcount(regions[k].units);
+	return units;
+}
+
+static __attribute__((noipa)) char *
+map_over(char *at, size_t size, int protection)
+{
+	char *const result = mmap(at, size, protection, MAP_PRIVATE |
+	    MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+
+	__asm__ volatile("" ::: "memory");	/* no tail call */
+	return result;
+}
+
+static double
+scramble_arena(void)
+{
+	static bool is_used[ARENA];
+	char *const arena = reserve((size_t)ARENA * UNIT);
+	double units = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		const size_t n = 1 + draw(20), from = draw(ARENA - n);
+		const size_t to = draw(ARENA - n);
+		char *const at = arena + from * UNIT;
+		char *const other = arena + to * UNIT;
+
+		switch (draw(3)) {
+		case 0:
+			map_over(at, n * UNIT, PROT_READ | PROT_WRITE);
+			memset(is_used + from, true, n);
+			break;
+		case 1:
+			map_over(at, n * UNIT, PROT_NONE);
+			memset(is_used + from, false, n);
+			break;
+		default:
+			if (from < to + n && to < from + n)
+				continue;
+			if (mremap(at, n * UNIT, n * UNIT, MREMAP_MAYMOVE |
+			    MREMAP_FIXED | MREMAP_DONTUNMAP, other) != other)
+				continue;
+			memcpy(is_used + to, is_used + from, n);
+			memset(is_used + from, false, n);
+			map_over(at, n * UNIT, PROT_NONE);
+			break;
+		}
+	}
+	for (int i = 0; i < ARENA; i++)
+		units += is_used[i];
+	return units;
+}
+
+static void
+scramble(void)
+{
+	printf("map %.0f 0 0\n", scramble_regions() * UNIT);
+	printf("map_over %.0f 0 0\n", scramble_arena() * UNIT);
 }
 
 int
@@ -459,5 +627,7 @@ main(int argc, char **argv)
 		forks();
 	else if (strcmp(mode, "mappings") == 0)
 		mappings();
+	else if (strcmp(mode, "scramble") == 0)
+		scramble();
 	return 0;
 }
