@@ -192,6 +192,9 @@ struct cpprofdata_drops {
 #define CPPROFDATA_TIMERS_AT_TICKS 0x2000u	/* the program has set timers,
 						   and CPU time was sampled at
 						   ticks */
+#define CPPROFDATA_LIVE_LOST 0x10000u	/* frees were not counted from some
+					   moment on: a process that shared the
+					   memory was killed in the collector */
 
 struct cpprofdata_header {
 	char magic[8];

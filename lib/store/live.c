@@ -62,6 +62,7 @@ static struct live_table {
 static struct live_columns live_columns;
 
 static atomic_flag live_lock WIPED;
+static atomic_bool live_lock_is_lost WIPED;	/* to a killed holder */
 static struct {
 	struct live_block *unused;
 	struct live_block *pool;	/* the next of n_pool that were never
@@ -92,7 +93,7 @@ live_set_mask(const uint64_t *mask, uint64_t *old)
 
 /*
  * False if a holder seems to have been killed, as a child of vfork can be, whose
- * memory is its parent's.
+ * memory is its parent's.  After that, nobody waits again.
  */
 static bool
 live_take_lock(void)
@@ -101,11 +102,18 @@ live_take_lock(void)
 
 	for (i = 0; atomic_flag_test_and_set_explicit(&live_lock,
 	    memory_order_acquire); i++) {
+		if (live_lock_is_lost)
+			return false;
 		if (i > SPINS)
 			process_pause();
-		if (i > SPINS + PROCESS_LONG_WAITS)
+		if (i > SPINS + PROCESS_LONG_WAITS) {
+			live_lock_is_lost = true;
+			datafile_flag(CPPROFDATA_LIVE_LOST);
 			return false;
+		}
 	}
+	if (live_lock_is_lost)
+		live_lock_is_lost = false;	/* it was only very slow */
 	return true;
 }
 

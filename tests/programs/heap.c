@@ -16,6 +16,8 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -605,6 +607,64 @@ scramble(void)
 	printf("map_over %.0f 0 0\n", scramble_arena() * UNIT);
 }
 
+/*
+ * Children of vfork share the memory.  They move many mappings to and fro, and
+ * are killed while they do.  (They would leave the C library's allocator
+ * locked.)
+ */
+
+enum { N_CHILDREN = 20, N_SHARED = 320 };
+
+static pid_t _Atomic victim;
+
+static void *
+killer(void *unused)
+{
+	for (;;) {
+		const pid_t pid = victim;
+
+		sched_yield();
+		if (pid < 0)
+			return unused;
+		if (pid > 0) {
+			nanosleep(&(struct timespec){ .tv_nsec = (long)
+			    draw(500000) }, NULL);
+			victim = 0;	/* the next comes after its end */
+			kill(pid, SIGKILL);
+		}
+	}
+}
+
+static void
+killed(void)
+{
+	const size_t size = N_SHARED * MIB;
+	pthread_t thread;
+	pid_t pid;
+
+	pthread_create(&thread, NULL, killer, NULL);
+	for (int i = 0; i < N_CHILDREN; i++) {
+		char *places[2] = { reserve(size), reserve(size) };
+
+		for (int k = 0; k < N_SHARED; k++)
+			map_over(places[0] + k * MIB, MIB, PROT_READ |
+			    PROT_WRITE);
+		pid = vfork();
+		if (pid == 0) {
+			victim = getpid();
+			for (int k = 0;; k = 1 - k)
+				mremap(places[k], size, size, MREMAP_MAYMOVE |
+				    MREMAP_FIXED | MREMAP_DONTUNMAP,
+				    places[1 - k]);
+		}
+		waitpid(pid, NULL, 0);
+		munmap(places[0], size);
+		munmap(places[1], size);
+	}
+	victim = -1;
+	pthread_join(thread, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -629,5 +689,7 @@ main(int argc, char **argv)
 		mappings();
 	else if (strcmp(mode, "scramble") == 0)
 		scramble();
+	else if (strcmp(mode, "killed") == 0)
+		killed();
 	return 0;
 }

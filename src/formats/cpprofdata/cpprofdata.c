@@ -367,6 +367,8 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		  "in threads that switched often" },
 		{ CPPROFDATA_TIMERS_AT_TICKS, "processes whose timers' handlers "
 		  "ticks can miss: allow perf events" },
+		{ CPPROFDATA_LIVE_LOST, "processes whose freed memory is not "
+		  "known to the end: a child was killed in the collector" },
 		{ CPPROFDATA_TRUNCATED, "files truncated while recorded, "
 		  "written again when the process ended" },
 	};
