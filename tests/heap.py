@@ -159,6 +159,33 @@ def check_leaks(directory):
     return differences
 
 
+NOT_FOLLOWED = "allocations not followed: too many, or collector was busy"
+
+
+def check_crowded(directory):
+    """If blocks were sampled as before while the table fills, it would be too
+    small for 79% of 80000."""
+    name, lines = record(directory, "crowded", interval=64)
+    tallies = documents([name], "info")[-1]["tallies"]
+    differences = compare(amounts(name, "live-bytes"), lines)
+    if tallies.get(NOT_FOLLOWED, 0) > 0:
+        differences.append(tallies)
+    return differences
+
+
+def check_full(directory):
+    """Each block is followed, or told as not followed."""
+    name, [(_, size, n_blocks, _)] = record(directory, "full", interval=1)
+    dropped = documents([name], "info")[-1]["tallies"].get(NOT_FOLLOWED, 0)
+    found = amounts(name, "live-bytes").get("keep_small", 0)
+    followed = found * int(n_blocks) / int(size)
+    # Some blocks are the C library's.
+    if not 0 <= followed + dropped - int(n_blocks) <= 20 or \
+            not 49132 <= followed <= 49152:
+        return [f"{followed} blocks followed, {dropped} not, of {n_blocks}"]
+    return []
+
+
 def check_killed(directory):
     """Where a child of vfork was killed with the lock, which it has most of the
     time, nobody waits for it again and again: that took a second or two for each
@@ -202,6 +229,9 @@ def main():
                     check_counts(directory, "mappings"))
         claims.make("mappings in any order, to the byte",
                     check_counts(directory, "scramble", 1024))
+        claims.make("a table that fills: fewer blocks are sampled",
+                    check_crowded(directory))
+        claims.make("a full table: the others are told", check_full(directory))
         claims.make("children of vfork that are killed in the collector",
                     check_killed(directory))
         claims.make("threads that allocate while the process ends",

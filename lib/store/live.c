@@ -2,7 +2,8 @@
 /* live.c -- a table of sampled blocks by their addresses.
  *
  * An address has two buckets, each a cache line of four places, and a block is
- * in any of these eight.  It never moves, so a free looks for it without the
+ * in one of these eight.  It is put where more places are empty, so that as good
+ * as never all eight are taken before there are BLOCKS_MAX.  It never moves, so a free looks for it without the
  * lock; only blocks that are found take it.  Nobody else can remove a block
  * while the program is freeing it.
  *
@@ -28,9 +29,9 @@
 #include "lib/signals/signals.h"
 #include "lib/store/datafile.h"
 
-#define BUCKETS ((size_t)1 << 14)
+#define BUCKETS ((size_t)1 << 15)
 #define PLACES 4
-#define BLOCKS_MAX (BUCKETS * PLACES * 3 / 4)
+#define BLOCKS_MAX (BUCKETS * PLACES * 3 / 8)
 #define POOL_SIZE ((size_t)64 << 10)
 #define SPINS 1000
 #define MAPPINGS_AT_ONCE 64	/* while signals are blocked */
@@ -186,15 +187,14 @@ live_bucket(uintptr_t address, unsigned choice)
 	return &table->buckets[(choice == 0 ? hash : hash >> 32) & (BUCKETS - 1)];
 }
 
-/* Its place, or NULL; with 0, an empty place where `home` may be. */
+/* Its place, or NULL. */
 static struct live_block **
-live_find(uintptr_t home, uintptr_t address, struct bucket **where,
-    unsigned *place)
+live_find(uintptr_t address, struct bucket **where, unsigned *place)
 {
 	unsigned choice;
 
 	for (choice = 0; choice < 2; choice++) {
-		*where = live_bucket(home, choice);
+		*where = live_bucket(address, choice);
 		for (*place = 0; *place < PLACES; ++*place)
 			if (atomic_load_explicit(&(*where)->addresses[*place],
 			    memory_order_acquire) == address)
@@ -203,20 +203,39 @@ live_find(uintptr_t home, uintptr_t address, struct bucket **where,
 	return NULL;
 }
 
+static unsigned
+live_count_empty(const struct bucket *bucket, unsigned *place)
+{
+	unsigned n = 0, i;
+
+	for (i = 0; i < PLACES; i++)
+		if (atomic_load_explicit(&bucket->addresses[i],
+		    memory_order_relaxed) == 0) {
+			*place = i;
+			n++;
+		}
+	return n;
+}
+
 /* Lock held.  False if there is no place. */
 static bool
 live_insert(struct live_block *block)
 {
 	uint8_t *const in_filter =
 	    &table->filter[live_filter_index(block->address)];
-	struct live_block **place;
-	struct bucket *bucket;
-	unsigned i;
+	struct bucket *bucket = live_bucket(block->address, 0);
+	struct bucket *const other = live_bucket(block->address, 1);
+	unsigned i = 0, in_other = 0;
 
-	place = live_find(block->address, 0, &bucket, &i);
-	if (place == NULL)
+	if (live_count_empty(bucket, &i) <
+	    live_count_empty(other, &in_other)) {
+		bucket = other;
+		i = in_other;
+	} else if (atomic_load_explicit(&bucket->addresses[i],
+	    memory_order_relaxed) != 0) {
 		return false;
-	*place = block;
+	}
+	bucket->blocks[i] = block;
 	/* A count that is full stays so. */
 	if (*in_filter < UINT8_MAX)
 		__atomic_store_n(in_filter, *in_filter + 1, __ATOMIC_RELAXED);
@@ -234,7 +253,7 @@ live_remove(uintptr_t address)
 	struct bucket *bucket;
 	unsigned i;
 
-	place = live_find(address, address, &bucket, &i);
+	place = live_find(address, &bucket, &i);
 	if (place == NULL)
 		return NULL;
 	atomic_store_explicit(&bucket->addresses[i], 0, memory_order_release);
@@ -558,7 +577,7 @@ live_has(uintptr_t address)
 
 	/* NULL can be freed, and would be found in an empty place. */
 	return address != 0 &&
-	    live_find(address, address, &bucket, &i) != NULL;
+	    live_find(address, &bucket, &i) != NULL;
 }
 
 struct live_block *

@@ -258,6 +258,33 @@ many(void)
 	report();
 }
 
+/*
+ * More small blocks than the collector can follow, unless it samples fewer the
+ * more it has: every eighth or a larger share.
+ */
+static void
+crowded(void)
+{
+	enum { CROWD = 80000, SIZE = 100 };
+
+	for (int i = 0; i < CROWD; i++)
+		keep_small(SIZE, NULL);
+	interval *= 8;
+	printf("keep_small %d %d %.0f\n", CROWD * SIZE, CROWD,
+	    CROWD * variance(SIZE));
+}
+
+/* More than it can follow, each so large that it is always sampled. */
+static void
+full(void)
+{
+	enum { CROWD = 60000, SIZE = 2000 };
+
+	for (int i = 0; i < CROWD; i++)
+		keep_small(SIZE, NULL);
+	printf("keep_small %d %d 0\n", CROWD * SIZE, CROWD);
+}
+
 /* ---- threads: blocks pass from those that allocate to those that free ---- */
 
 #define QUEUE 1024
@@ -689,6 +716,10 @@ main(int argc, char **argv)
 		mappings();
 	else if (strcmp(mode, "scramble") == 0)
 		scramble();
+	else if (strcmp(mode, "crowded") == 0)
+		crowded();
+	else if (strcmp(mode, "full") == 0)
+		full();
 	else if (strcmp(mode, "killed") == 0)
 		killed();
 	return 0;
