@@ -66,10 +66,9 @@ enum cpprof_shared_wish {
 	CPPROF_SHARED_NEVER_MIND	/* the process did not execute it */
 };
 
-/* Of a place for such a question, in this order. */
+/* Of such a question, in this order. */
 enum cpprof_shared_state {
-	CPPROF_SHARED_FREE,
-	CPPROF_SHARED_TAKEN,	/* by a process, which writes its question */
+	CPPROF_SHARED_NOT_ASKED,
 	CPPROF_SHARED_ASKED,
 	CPPROF_SHARED_READ,	/* by `record` */
 	CPPROF_SHARED_YES,
@@ -113,11 +112,14 @@ struct cpprof_shared {
 	/*
 	 * Questions to `record`, which waits for another n_asked, a futex; the
 	 * process waits for another state.  Its id is that in the PID namespace
-	 * of `record`; 0: it takes no questions.
+	 * of `record`; 0: it takes no questions.  A process takes a place for
+	 * its question by writing its id there, if there is none or if that
+	 * process has died.
 	 */
 	uint32_t pid_namespace;
 	uint32_t n_asked;
 	struct cpprof_shared_question {
+		uint32_t asker;		/* 0: the place is free */
 		uint32_t state;
 		uint32_t process;
 		uint32_t wish;

@@ -300,22 +300,22 @@ def check_killed(directory):
 # answer.
 ASKS = """
 import ctypes, mmap, os, struct, subprocess, sys, time
-QUESTIONS, ASKED, NOW, WAKE = 16080, 2, 1, 1
+QUESTIONS, ASKED, YES, NO, NOW, WAKE = 16080, 1, 3, 4, 1, 1
 with open(os.environ['CPPROF_SHARED'], 'r+b') as file:
     shared = mmap.mmap(file.fileno(), 0)
 child = subprocess.Popen(['sleep', '60'])
 for pid in int(sys.argv[1]), child.pid:
-    struct.pack_into('III', shared, QUESTIONS, ASKED, pid, NOW)
+    struct.pack_into('IIII', shared, QUESTIONS, os.getpid(), ASKED, pid, NOW)
     n = ctypes.c_uint32.from_buffer(shared, QUESTIONS - 4)
     n.value += 1
     ctypes.CDLL(None).syscall(202, ctypes.byref(n), WAKE, 1 << 30, None, None,
                               0)
     until = time.monotonic() + 60
     while time.monotonic() < until and \\
-            struct.unpack_from('I', shared, QUESTIONS)[0] < 4:
+            struct.unpack_from('I', shared, QUESTIONS + 4)[0] < YES:
         time.sleep(0.01)
-    print({4: 'yes', 5: 'no'}.get(struct.unpack_from('I', shared,
-                                                     QUESTIONS)[0]))
+    print({YES: 'yes', NO: 'no'}.get(
+        struct.unpack_from('I', shared, QUESTIONS + 4)[0]))
 child.kill()
 """
 
@@ -328,6 +328,38 @@ def check_others(directory):
         other.kill()
     claims.check('only what a recorded program has started is sampled for it',
                  output.split() == ['no', 'yes'], (output, said))
+
+
+# Takes all places for questions, for processes that live or have died, and
+# executes a program.
+TAKES_ALL = """
+import mmap, os, struct, subprocess, sys
+QUESTIONS, ALL, YES = 16080, 16, 3
+with open(os.environ['CPPROF_SHARED'], 'r+b') as file:
+    shared = mmap.mmap(file.fileno(), 0)
+ended = subprocess.Popen(['true'])
+ended.wait()
+zombie = os.fork()
+if zombie == 0:
+    os._exit(0)
+os.waitid(os.P_PID, zombie, os.WEXITED | os.WNOWAIT)
+lives = sys.argv[1] == 'live'
+for i in range(ALL):
+    asker = os.getppid() if lives else (ended.pid, zombie)[i % 2]
+    struct.pack_into('II', shared, QUESTIONS + 16 * i, asker,
+                     (0, YES)[i // 2 % 2])
+os.execv('./starter', ['./starter'])
+"""
+
+
+def check_dead_askers(directory):
+    """Places whose askers were killed are free again, others are not."""
+    path = os.path.join(directory, 'askers')
+    for word, n in ('dead', 1), ('live', 0):
+        said = record(directory, path, sys.executable, '-c', TAKES_ALL,
+                      word)[1]
+        claims.check(f'all places for questions taken, by {word} processes',
+                     outside(path) == n, (said, outside(path)))
 
 
 def check_wishes(directory):
@@ -390,6 +422,7 @@ def main():
             check_at_once(directory)
             check_killed(directory)
             check_others(directory)
+            check_dead_askers(directory)
             check_environments(directory)
             check_wishes(directory)
     claims.end()

@@ -384,19 +384,67 @@ shared_takes_questions(void)
 	    shared_has_recorder();
 }
 
-/* A place for a question; NULL: all are taken. */
+/*
+ * Whether a process has died.  Then it is no longer there, or its parent has
+ * not waited for it yet.
+ */
+static bool
+shared_is_dead(uint32_t process_id)
+{
+	char path[32], line[256], *at = path + sizeof path;
+	const long error = arch_system_call(SYS_kill, (long)process_id, 0, 0,
+	    0);
+	ssize_t n = 0;
+	int fd;
+
+	if (error != 0)
+		return error == -ESRCH;
+	at -= sizeof "/stat";
+	memcpy(at, "/stat", sizeof "/stat");
+	for (; process_id > 0; process_id /= 10)
+		*--at = (char)('0' + process_id % 10);
+	at -= strlen("/proc/");
+	memcpy(at, "/proc/", strlen("/proc/"));
+	fd = files_open(at, O_RDONLY | O_CLOEXEC, 0);
+	if (fd >= 0) {
+		n = files_read(fd, line, sizeof line - 1);
+		files_close(fd);
+	}
+	line[n > 0 ? n : 0] = '\0';
+	/* "4711 (name) Z", where the name may have parentheses, too. */
+	at = strrchr(line, ')');
+	return at != NULL && (at[2] == 'Z' || at[2] == 'X');
+}
+
+/*
+ * A place for a question; NULL: all are taken.  A question that was asked keeps
+ * its place until `record` has answered it, even if nobody reads that.
+ */
 static struct cpprof_shared_question *
-shared_try_place(void)
+shared_try_place(uint32_t own)
 {
 	size_t i;
 
 	for (i = 0; i < CPPROF_SHARED_QUESTIONS; i++) {
-		uint32_t state = CPPROF_SHARED_FREE;
+		struct cpprof_shared_question *place = &page->questions[i];
+		uint32_t asker = 0;
 
-		if (__atomic_compare_exchange_n(&page->questions[i].state,
-		    &state, CPPROF_SHARED_TAKEN, false, __ATOMIC_ACQUIRE,
-		    __ATOMIC_RELAXED))
-			return &page->questions[i];
+		if (__atomic_compare_exchange_n(&place->asker, &asker, own,
+		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return place;
+	}
+	for (i = 0; i < CPPROF_SHARED_QUESTIONS; i++) {
+		struct cpprof_shared_question *place = &page->questions[i];
+		uint32_t asker = __atomic_load_n(&place->asker,
+		    __ATOMIC_ACQUIRE);
+		const uint32_t state = __atomic_load_n(&place->state,
+		    __ATOMIC_ACQUIRE);
+
+		if (state != CPPROF_SHARED_ASKED &&
+		    state != CPPROF_SHARED_READ && shared_is_dead(asker) &&
+		    __atomic_compare_exchange_n(&place->asker, &asker, own,
+		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return place;
 	}
 	return NULL;
 }
@@ -405,12 +453,14 @@ shared_try_place(void)
 static struct cpprof_shared_question *
 shared_take_place(uint64_t end_ns)
 {
-	struct cpprof_shared_question *place = shared_try_place();
+	const uint32_t own = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0,
+	    0);
+	struct cpprof_shared_question *place = shared_try_place(own);
 
 	while (place == NULL && page->pid_namespace != 0 &&
 	    process_clock(CLOCK_MONOTONIC) < end_ns) {
 		process_pause();
-		place = shared_try_place();
+		place = shared_try_place(own);
 	}
 	return place;
 }
@@ -430,16 +480,18 @@ shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
 	__atomic_store_n(&question->state, state, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&page->n_asked, 1, __ATOMIC_RELEASE);
 	shared_futex(&page->n_asked, FUTEX_WAKE, 1, NULL);
-	while (state < CPPROF_SHARED_YES &&
+	while (state < CPPROF_SHARED_YES && page->pid_namespace != 0 &&
 	    process_clock(CLOCK_MONOTONIC) < end) {
 		shared_futex(&question->state, FUTEX_WAIT, state, &pause);
 		state = __atomic_load_n(&question->state, __ATOMIC_ACQUIRE);
 	}
 	/* `record` hangs: nobody else need wait for it. */
-	if (state < CPPROF_SHARED_YES)
+	if (state < CPPROF_SHARED_YES) {
 		page->pid_namespace = 0;
-	else
-		__atomic_store_n(&question->state, CPPROF_SHARED_FREE,
-		    __ATOMIC_RELEASE);
+		return false;
+	}
+	__atomic_store_n(&question->state, CPPROF_SHARED_NOT_ASKED,
+	    __ATOMIC_RELAXED);
+	__atomic_store_n(&question->asker, 0, __ATOMIC_RELEASE);
 	return state == CPPROF_SHARED_YES;
 }
