@@ -63,7 +63,9 @@ enum cpprof_shared_reason {
 enum cpprof_shared_wish {
 	CPPROF_SHARED_AT_EXEC,	/* the program that this process executes next */
 	CPPROF_SHARED_NOW,	/* a process that runs already */
-	CPPROF_SHARED_NEVER_MIND	/* the process did not execute it */
+	CPPROF_SHARED_NEVER_MIND,	/* the process did not execute it */
+	CPPROF_SHARED_CHILD	/* would it be done for a program that this
+				   process starts next? */
 };
 
 /* Of such a question, in this order. */

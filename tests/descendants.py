@@ -331,12 +331,13 @@ def check_others(directory):
 
 
 # Takes all places for questions, for processes that live or have died, and
-# executes a program.
+# starts programs.
 TAKES_ALL = """
 import mmap, os, struct, subprocess, sys
 QUESTIONS, ALL, YES = 16080, 16, 3
 with open(os.environ['CPPROF_SHARED'], 'r+b') as file:
     shared = mmap.mmap(file.fileno(), 0)
+words = ['./starter', '/usr/bin/env']
 ended = subprocess.Popen(['true'])
 ended.wait()
 zombie = os.fork()
@@ -348,18 +349,25 @@ for i in range(ALL):
     asker = os.getppid() if lives else (ended.pid, zombie)[i % 2]
     struct.pack_into('II', shared, QUESTIONS + 16 * i, asker,
                      (0, YES)[i // 2 % 2])
-os.execv('./starter', ['./starter'])
+if lives:
+    os.waitpid(os.posix_spawn(words[0], words, os.environ), 0)
+else:
+    os.execv(words[0], words)
 """
 
 
 def check_dead_askers(directory):
-    """Places whose askers were killed are free again, others are not."""
+    """Places whose askers were killed are free again, others are not.  A program
+    that is not sampled from outside keeps the collector for what it starts.
+    """
     path = os.path.join(directory, 'askers')
     for word, n in ('dead', 1), ('live', 0):
-        said = record(directory, path, sys.executable, '-c', TAKES_ALL,
-                      word)[1]
+        output, said = record(directory, path, sys.executable, '-c',
+                              TAKES_ALL, word)
         claims.check(f'all places for questions taken, by {word} processes',
-                     outside(path) == n, (said, outside(path)))
+                     (outside(path) > 0) == (n > 0) and
+                     ('libcpprof' in output) == (n == 0),
+                     (output, said, outside(path)))
 
 
 def check_wishes(directory):
@@ -393,7 +401,25 @@ execute(own + [b'LD_PRELOAD=' + b'x' * 100000])
 """
 
 
+# Executes a program with a large environment on a small stack.
+SMALL_STACK = """
+import os, sys, threading
+variables = {**os.environ, **{f'V{i}': '' for i in range(30000)}}
+def execute():
+    os.execve(sys.argv[1], sys.argv[1:], variables)
+threading.stack_size(65536)
+threading.Thread(target=execute).start()
+threading.Event().wait()
+"""
+
+
 def check_environments(directory):
+    path = os.path.join(directory, 'small-stack')
+    output, said = record(directory, path, sys.executable, '-c', SMALL_STACK,
+                          './starter', '/usr/bin/env')
+    claims.check('an environment that is larger than the stack',
+                 'V29999=' in output and 'libcpprof' not in output and
+                 outside(path) in (2, 3), (output[-200:], said, outside(path)))
     output, said = record(directory, os.path.join(directory, 'environments'),
                           sys.executable, '-c', ENVIRONMENTS,
                           './parts-static', str(MS), 'user')

@@ -2,10 +2,10 @@
 /* live.c -- a table of sampled blocks by their addresses.
  *
  * An address has two buckets, each a cache line of four places, and a block is
- * in one of these eight.  It is put where more places are empty, so that as good
- * as never all eight are taken before there are BLOCKS_MAX.  It never moves, so a free looks for it without the
- * lock; only blocks that are found take it.  Nobody else can remove a block
- * while the program is freeing it.
+ * in one of these eight: where more places are empty, so that all eight are
+ * hardly ever taken before there are BLOCKS_MAX.  It never moves, so a free
+ * looks for it without the lock; only blocks that are found take it.  Nobody
+ * else can remove a block while the program is freeing it.
  *
  * Mappings are in a tree by their addresses, which no two share: a treap, whose
  * shape depends on nothing that a program chooses.  A part that is unmapped or
@@ -184,7 +184,8 @@ live_bucket(uintptr_t address, unsigned choice)
 {
 	const uint64_t hash = meter_random(address);
 
-	return &table->buckets[(choice == 0 ? hash : hash >> 32) & (BUCKETS - 1)];
+	return &table->buckets[(choice == 0 ? hash : hash >> 32) &
+	    (BUCKETS - 1)];
 }
 
 /* Its place, or NULL. */

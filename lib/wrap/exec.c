@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -233,7 +234,8 @@ unsampled_reason(const char *path, bool searches, char *const variables[])
 struct undo {
 	struct thread *thread;	/* NULL: nothing of its own */
 	bool has_timer;
-	bool is_outside;	/* `record` will sample the new program */
+	bool is_outside;	/* `record` will sample the new program, */
+	char *const *variables;	/* which gets this environment */
 	enum cpprof_shared_reason reason;	/* why the collector will not be
 						   in the new program */
 };
@@ -263,18 +265,6 @@ count_unsampled(const char *path, bool searches, char *const variables[],
 	if (reason != CPPROF_SHARED_N_REASONS)
 		shared_count(reason, 0);
 	return reason;
-}
-
-/* Asks `record` for a program that was counted; then it counts no more. */
-static bool
-exec_ask(enum cpprof_shared_reason reason, enum cpprof_shared_wish wish,
-         uint32_t process_id)
-{
-	if (reason == CPPROF_SHARED_N_REASONS || !shared_takes_questions() ||
-	    !shared_ask(process_id, wish))
-		return false;
-	shared_uncount(reason);
-	return true;
 }
 
 /*
@@ -373,13 +363,70 @@ stripped(char *const variables[], void *memory)
 	return copy;
 }
 
-#define WITHOUT_LIBRARY(variables) \
-	do { \
-		const size_t size_ = stripped_size(variables); \
-		\
-		if (size_ > 0) \
-			variables = stripped(variables, alloca(size_)); \
-	} while (0)
+/*
+ * The copy's memory, since stacks may be small.  A child of vfork that executes
+ * a program cannot free it, since it is its parent's, too.  So a thread keeps it
+ * for the next time.
+ */
+static __thread struct {
+	void *memory;
+	size_t size;
+	uint32_t user;		/* the process that is making a call; 0: none */
+} stripping;
+
+/* Makes the copy if there has to be one.  False if there is no room for it. */
+static bool
+strip_environment(char *const **variables)
+{
+	const uint32_t own = own_id(SYS_getpid);
+	const size_t size = stripped_size(*variables);
+
+	if (size == 0)
+		return true;
+	/* A signal handler makes a call while this thread makes one. */
+	if (stripping.user == own)
+		return false;
+	if (stripping.size < size) {
+		if (stripping.size > 0)
+			files_unmap(stripping.memory, stripping.size);
+		stripping.memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1);
+		stripping.size = stripping.memory == MAP_FAILED ? 0 : size;
+		if (stripping.size == 0)
+			return false;
+	}
+	stripping.user = own;
+	*variables = stripped(*variables, stripping.memory);
+	return true;
+}
+
+/* A call has returned, or does not use the copy. */
+static void
+strip_end(char *const *used, char *const *given)
+{
+	if (used != given)
+		stripping.user = 0;
+}
+
+/*
+ * Asks `record` for a program that will not be sampled, and returns whether it
+ * samples it.  Then the program gets the environment in *variables.
+ */
+static bool
+exec_ask(enum cpprof_shared_reason reason, enum cpprof_shared_wish wish,
+         char *const **variables)
+{
+	char *const *const given = *variables;
+
+	if (reason == CPPROF_SHARED_N_REASONS || !shared_takes_questions() ||
+	    !strip_environment(variables))
+		return false;
+	if (shared_ask(own_id(SYS_getpid), wish))
+		return true;
+	strip_end(*variables, given);
+	*variables = given;
+	return false;
+}
 
 /*
  * Nothing of ours may be pending when our signals are blocked, or the next
@@ -402,8 +449,11 @@ before_exec(const char *path, bool searches, char *const variables[])
 	if (undo.thread != NULL)
 		start_execute();
 	undo.reason = count_unsampled(path, searches, variables, is_own);
+	undo.variables = variables;
 	undo.is_outside = exec_ask(undo.reason, CPPROF_SHARED_AT_EXEC,
-	    own_id(SYS_getpid));
+	    &undo.variables);
+	if (undo.is_outside)
+		shared_uncount(undo.reason);
 	/* Both may have started events again. */
 	if (undo.thread != NULL) {
 		perf_pause(undo.thread);
@@ -419,11 +469,12 @@ before_exec(const char *path, bool searches, char *const variables[])
 }
 
 static int
-after_failed_exec(const struct undo *undo)
+after_failed_exec(const struct undo *undo, char *const *variables)
 {
 	const unsigned char dispatch = dispatch_pause();
 	int saved = errno;
 
+	strip_end(undo->variables, variables);
 	start_leave(false);
 	if (sampling_is_on())
 		signals_undo_exec();
@@ -444,12 +495,12 @@ after_failed_exec(const struct undo *undo)
 EXPORTED int								\
 name parameters								\
 {									\
-	const struct undo undo = before_exec(path, searches, variables); \
+	char *const *const given = variables;				\
+	const struct undo undo = before_exec(path, searches, given);	\
 									\
-	if (undo.is_outside)						\
-		WITHOUT_LIBRARY(variables);				\
+	variables = undo.variables;					\
 	real()->name arguments;						\
-	return after_failed_exec(&undo);				\
+	return after_failed_exec(&undo, given);				\
 }
 EXECUTE(execve,
     (const char *path, char *const words[], char *const variables[]),
@@ -542,13 +593,15 @@ execle(const char *path, const char *first, ...)
  * posix_spawn calls none of the functions above.
  */
 
+/* The program was counted; pid 0: there is no such program. */
 static void
-after_spawn(enum cpprof_shared_reason reason, const pid_t *pid)
+after_spawn(enum cpprof_shared_reason reason, bool is_outside, pid_t pid)
 {
 	const int saved = errno;
 
-	if (reason != CPPROF_SHARED_N_REASONS)
-		exec_ask(reason, CPPROF_SHARED_NOW, (uint32_t)*pid);
+	if (reason != CPPROF_SHARED_N_REASONS && (pid == 0 || (is_outside &&
+	    shared_ask((uint32_t)pid, CPPROF_SHARED_NOW))))
+		shared_uncount(reason);
 	errno = saved;
 }
 
@@ -562,20 +615,17 @@ name(pid_t *pid, const char *path,					\
 	const enum cpprof_shared_reason reason = count_unsampled(path,	\
 	    searches, variables,					\
 	    sampling_check_process() && sampling_is_own_process());	\
+	char *const *used = variables;					\
+	const bool is_outside = exec_ask(reason, CPPROF_SHARED_CHILD,	\
+	    &used);							\
 	pid_t other;							\
 	int error;							\
 									\
-	if (reason != CPPROF_SHARED_N_REASONS &&			\
-	    shared_takes_questions()) {					\
-		WITHOUT_LIBRARY(variables);				\
-		pid = pid != NULL ? pid : &other;			\
-	}								\
+	pid = pid != NULL ? pid : &other;				\
 	errno = saved;							\
-	error = real()->name(pid, path, actions, attr, words, variables); \
-	if (error == 0)							\
-		after_spawn(reason, pid);				\
-	else if (reason != CPPROF_SHARED_N_REASONS)			\
-		shared_uncount(reason);	/* there is no such program */	\
+	error = real()->name(pid, path, actions, attr, words, used);	\
+	after_spawn(reason, is_outside, error == 0 ? *pid : 0);		\
+	strip_end(used, variables);					\
 	return error;							\
 }
 SPAWN(posix_spawn, false)

@@ -103,7 +103,9 @@ companion_do(struct sampler *sampler, pid_t pid, uint32_t wish)
 		sampler_remove(sampler, pid);
 		return true;
 	}
-	return companion_is_below(pid) &&
+	if (!companion_is_below(pid))
+		return false;
+	return wish == CPPROF_SHARED_CHILD ||
 	    sampler_add(sampler, pid, wish == CPPROF_SHARED_AT_EXEC ?
 	                SAMPLE_AT_EXEC : SAMPLE_NOW, &why) == 0;
 }
