@@ -186,6 +186,16 @@ def check_full(directory):
     return []
 
 
+def check_borrowed(directory):
+    """What a child of vfork allocates is not followed, and that is told."""
+    differences = check_counts(directory, "borrowed", 1024)
+    tallies = documents([os.path.join(directory, "borrowed-1.cpprof")],
+                        "info")[-1]["tallies"]
+    if tallies.get(NOT_FOLLOWED, 0) != 10:
+        differences.append(tallies)
+    return differences
+
+
 def check_killed(directory):
     """Where a child of vfork was killed with the lock, which it has most of the
     time, nobody waits for it again and again: that took a second or two for each
@@ -232,6 +242,8 @@ def main():
         claims.make("a table that fills: fewer blocks are sampled",
                     check_crowded(directory))
         claims.make("a full table: the others are told", check_full(directory))
+        claims.make("what children of vfork allocate is told",
+                    check_borrowed(directory))
         claims.make("children of vfork that are killed in the collector",
                     check_killed(directory))
         claims.make("threads that allocate while the process ends",

@@ -634,6 +634,18 @@ scramble(void)
 	printf("map_over %.0f 0 0\n", scramble_arena() * UNIT);
 }
 
+/* A child of vfork maps memory of its parent's; who has asked for it? */
+static void
+borrowed(void)
+{
+	if (vfork() == 0) {
+		for (int i = 0; i < 10; i++)
+			map(MIB);
+		_exit(0);
+	}
+	puts("map 0 0 0");
+}
+
 /*
  * Children of vfork share the memory.  They move many mappings to and fro, and
  * are killed while they do.  (They would leave the C library's allocator
@@ -720,6 +732,8 @@ main(int argc, char **argv)
 		crowded();
 	else if (strcmp(mode, "full") == 0)
 		full();
+	else if (strcmp(mode, "borrowed") == 0)
+		borrowed();
 	else if (strcmp(mode, "killed") == 0)
 		killed();
 	return 0;
