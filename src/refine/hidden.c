@@ -205,20 +205,20 @@ int
 hidden_is_present(const struct profile *profile, unsigned hidden,
                   struct error *error)
 {
-	int found = (hidden & HIDES_STARTUP) != 0 ?
-	    startup_is_present(profile, hidden, error) : 0;
-	struct hidden_known *known;
+	struct hidden_known *known = hidden_known_new(profile, error);
+	int found = 0;
 
-	if (found != 0 || (hidden & HIDES_INNER) == 0)
-		return found;
-	known = hidden_known_new(profile, error);
-	for (uint32_t i = 0; known != NULL && found == 0 &&
+	if (known == NULL)
+		return -1;
+	if ((hidden & HIDES_STARTUP) != 0)
+		found = startup_is_present(profile, known, hidden, error);
+	for (uint32_t i = 0; (hidden & HIDES_INNER) != 0 && found == 0 &&
 	     i < profile->n_frames; i++)
 		for (uint32_t k = 0; k < profile->frames[i].n_locations; k++)
 			found |= (hidden_kinds_of_location(known, i, k) &
 			          hidden) != 0;
 	hidden_known_free(known);
-	return known != NULL ? found : -1;
+	return found;
 }
 
 bool
@@ -271,20 +271,17 @@ hidden_kinds_of_node(struct hidden_known *known, const uint32_t *frame_of,
 }
 
 int
-hidden_join(const struct profile *profile, const struct sample_tree *tree,
+hidden_join(struct hidden_known *known, const struct sample_tree *tree,
             const uint32_t *frame_of, unsigned hidden,
             unsigned char **joined, struct error *error)
 {
-	struct hidden_known *known = hidden_known_new(profile, error);
 	unsigned char *kinds = NULL, *is_joined = NULL;
 	bool any = false;
 
 	*joined = NULL;
-	if (known == NULL ||
-	    large_array_reserve(&kinds, tree->n_nodes, 1, error) != 0 ||
+	if (large_array_reserve(&kinds, tree->n_nodes, 1, error) != 0 ||
 	    large_array_zeroed(&is_joined, tree->n_nodes, 1, error) != 0) {
 		large_array_free(kinds);
-		hidden_known_free(known);
 		return -1;
 	}
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
@@ -302,7 +299,6 @@ hidden_join(const struct profile *profile, const struct sample_tree *tree,
 		any = true;
 	}
 	large_array_free(kinds);
-	hidden_known_free(known);
 	if (any)
 		*joined = is_joined;
 	else

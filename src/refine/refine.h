@@ -52,16 +52,6 @@ int hidden_is_present(const struct profile *profile, unsigned hidden,
 bool hidden_has_function(const struct profile *profile, unsigned hidden,
                          uint32_t function);
 
-/*
- * Finds the nodes whose frames are hidden and belong to their parents' frames:
- * (*joined)[n_nodes], 0 or 1, freed with large_array_free; NULL: there are
- * none.  Outermost hidden frames, such as those of the kernel's threads, stay.
- * frame_of[label] is the frame of a node.  O(nodes + frames + names).
- */
-int hidden_join(const struct profile *profile, const struct sample_tree *tree,
-                const uint32_t *frame_of, unsigned hidden,
-                unsigned char **joined, struct error *error);
-
 /* What has been found out of a profile's frames; freed with hidden_known_free,
  * NULL with *error set. */
 struct hidden_known;
@@ -69,6 +59,16 @@ struct hidden_known;
 struct hidden_known *hidden_known_new(const struct profile *profile,
                                       struct error *error);
 void hidden_known_free(struct hidden_known *known);
+
+/*
+ * Finds the nodes whose frames are hidden and belong to their parents' frames:
+ * (*joined)[n_nodes], 0 or 1, freed with large_array_free; NULL: there are
+ * none.  Outermost hidden frames, such as those of the kernel's threads, stay.
+ * frame_of[label] is the frame of a node.  O(nodes + frames + names).
+ */
+int hidden_join(struct hidden_known *known, const struct sample_tree *tree,
+                const uint32_t *frame_of, unsigned hidden,
+                unsigned char **joined, struct error *error);
 
 /* Of which kinds in HIDES_INNER a frame is, by its module or its name. */
 unsigned hidden_kinds_of(struct hidden_known *known, uint32_t number);
@@ -89,7 +89,8 @@ unsigned hidden_kinds_of_location(struct hidden_known *known, uint32_t number,
  * hidden ones, or an interpreter's.  O(outermost nodes + names of these); -1
  * with *error set.
  */
-int startup_is_present(const struct profile *profile, unsigned hidden,
+int startup_is_present(const struct profile *profile,
+                       struct hidden_known *hidden_known, unsigned hidden,
                        struct error *error);
 
 /* Whether a function of that name is one of those, by its name alone. */
@@ -106,6 +107,7 @@ bool startup_has_name(const char *name, size_t n);
  * O(nodes + names).
  */
 int startup_fold(const struct profile *profile,
+                 struct hidden_known *hidden_known,
                  const struct sample_tree *tree, const uint32_t *frame_of,
                  unsigned hidden, struct sample_tree **folded,
                  uint32_t **part, struct error *error);

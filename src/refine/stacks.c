@@ -178,16 +178,25 @@ spread_chains(struct stacks *stacks, const struct sample_tree *tree,
 static int
 stacks_hide(struct stacks *stacks, unsigned hidden, struct error *error)
 {
-	if ((hidden & (HIDES_STARTUP | HIDES_INTERPRETER)) != 0 &&
-	    startup_fold(stacks->profile, stacks->tree, stacks->frame_of,
-	                 hidden, &stacks->folded, &stacks->section,
-	                 error) != 0)
-		return -1;
+	struct hidden_known *known;
+	int result;
+
+	if (hidden == 0)
+		return 0;
+	known = hidden_known_new(stacks->profile, error);
+	result = known != NULL ? 0 : -1;
+	if (result == 0 && (hidden & (HIDES_STARTUP | HIDES_INTERPRETER)) != 0)
+		result = startup_fold(stacks->profile, known, stacks->tree,
+		                      stacks->frame_of, hidden,
+		                      &stacks->folded, &stacks->section,
+		                      error);
 	if (stacks->folded != NULL)
 		stacks->tree = stacks->folded;
-	return (hidden & HIDES_INNER) == 0 ? 0 :
-	    hidden_join(stacks->profile, stacks->tree, stacks->frame_of,
-	                hidden, &stacks->joined, error);
+	if (result == 0 && (hidden & HIDES_INNER) != 0)
+		result = hidden_join(known, stacks->tree, stacks->frame_of,
+		                     hidden, &stacks->joined, error);
+	hidden_known_free(known);
+	return result;
 }
 
 int

@@ -35,7 +35,8 @@ startup_has_name(const char *name, size_t n)
 /* Which names are start-up functions', as far as they have been asked for. */
 struct startup_known {
 	unsigned hidden;	/* enum hidden_frames */
-	struct hidden_known *others;	/* which are not start-up code */
+	struct hidden_known *others;	/* which are not start-up code;
+					 * borrowed */
 	struct pattern *globs[N_GLOBS];
 	unsigned char *by_name;	/* [names] UNKNOWN, STARTUP or OTHER */
 };
@@ -44,11 +45,12 @@ enum { UNKNOWN, IS_STARTUP, IS_OTHER };
 
 static int
 known_begin(struct startup_known *known, const struct profile *profile,
-            unsigned hidden, struct error *error)
+            struct hidden_known *hidden_known, unsigned hidden,
+            struct error *error)
 {
 	*known = (struct startup_known){
 		.hidden = hidden,
-		.others = hidden_known_new(profile, error),
+		.others = hidden_known,
 		.by_name = memory_array(names_count(profile->names), 1,
 		                        error),
 	};
@@ -63,7 +65,6 @@ known_end(struct startup_known *known)
 	for (size_t i = 0; i < N_GLOBS; i++)
 		pattern_free(known->globs[i]);
 	free(known->by_name);
-	hidden_known_free(known->others);
 }
 
 static uint32_t
@@ -147,12 +148,13 @@ is_startup_node(const struct startup_known *known,
 }
 
 int
-startup_is_present(const struct profile *profile, unsigned hidden,
+startup_is_present(const struct profile *profile,
+                   struct hidden_known *hidden_known, unsigned hidden,
                    struct error *error)
 {
 	const struct sample_tree *tree = profile->tree;
 	struct startup_known known;
-	int result = known_begin(&known, profile, hidden, error);
+	int result = known_begin(&known, profile, hidden_known, hidden, error);
 
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes;
 	     node = tree->end[node])
@@ -264,7 +266,8 @@ startup_copy_nodes(struct folding *folding, const unsigned char *fates)
 }
 
 int
-startup_fold(const struct profile *profile, const struct sample_tree *tree,
+startup_fold(const struct profile *profile, struct hidden_known *hidden_known,
+             const struct sample_tree *tree,
              const uint32_t *frame_of, unsigned hidden,
              struct sample_tree **folded, uint32_t **part,
              struct error *error)
@@ -274,7 +277,7 @@ startup_fold(const struct profile *profile, const struct sample_tree *tree,
 	struct startup_known known;
 	int result = -1;
 
-	if (known_begin(&known, profile, hidden, error) == 0 &&
+	if (known_begin(&known, profile, hidden_known, hidden, error) == 0 &&
 	    large_array_reserve(&fates, tree->n_nodes, 1, error) == 0)
 		result = 0;
 	if (result == 0 &&

@@ -147,13 +147,16 @@ code_hide_frames(struct code *code, const struct naming_request *request,
                  struct error *error)
 {
 	const struct sample_tree *tree = code->tree;
-	unsigned char *joined;
+	struct hidden_known *known;
+	unsigned char *joined = NULL;
 
 	if ((request->hidden & HIDES_INNER) == 0)
 		return 0;
-	if (hidden_join(request->profile, tree, code->frame, request->hidden,
-	                &joined, error) != 0)
-		return -1;
+	known = hidden_known_new(request->profile, error);
+	if (known != NULL)
+		hidden_join(known, tree, code->frame, request->hidden, &joined,
+		            error);
+	hidden_known_free(known);
 	if (joined != NULL &&
 	    large_array_reserve(&code->label, tree->n_nodes,
 	                        sizeof *code->label, error) == 0)
