@@ -3,7 +3,7 @@
 """ci.py -- the job of doc/ci.md works as that says.
 
 Runs the job's steps, and the shell blocks around it, in a folder of their own.
-`make` is a stand-in that puts a sample program in the place of the benchmark.
+`make` is a script that puts a sample program in the place of the benchmark.
 """
 import os
 import re

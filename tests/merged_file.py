@@ -11,7 +11,7 @@ MAGIC = b"cpprof merged profile 1\n"
 GROUPS = 32
 RESOURCES_MAX = 256
 LOSSES = 3
-STAND_INS = 3
+PLACEHOLDERS = 3
 WHOLE = 1 << 64
 
 
@@ -181,7 +181,7 @@ class MergedFile:
         self.need(max(modules, default=0) <= len(self.modules), "no module")
         self.need(max(addresses, default=0) < WHOLE, "an address")
         offsets = self.numbers(n, 1 << 32)
-        flags = self.numbers(n, 4 * STAND_INS)
+        flags = self.numbers(n, 4 * PLACEHOLDERS)
         counts = self.numbers(n, 1 << 32)
         self.need(all(counts), "a frame without a location")
         self.need(sum(counts) <= len(self.bytes) - self.at, "locations")

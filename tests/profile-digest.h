@@ -83,7 +83,7 @@ digest_frames(uint64_t digest, const struct profile *profile)
 		digest = digest_number(digest, frame->address);
 		digest = digest_number(digest, frame->module);
 		digest = digest_number(digest, frame->function_offset);
-		digest = digest_number(digest, frame->stand_in);
+		digest = digest_number(digest, frame->placeholder);
 		digest = digest_number(digest, frame->is_made_up);
 		digest = digest_number(digest, frame->has_debug_lines);
 		for (uint32_t j = 0; j < frame->n_locations; j++) {

@@ -555,7 +555,7 @@ cpprofdata_counts_hits_through_code_without_names(void **state)
 		{ 0, 0, own_address(), 0, 4, 4 },
 		{ UINT32_MAX, 0, own_address(), 0, 8, 8 },
 	};
-	uint64_t hits[N_FRAME_STAND_INS];
+	uint64_t hits[N_FRAME_PLACEHOLDERS];
 	struct profile *profile, *both[2], *sum;
 	struct error error = { 0 };
 	static struct image image;
@@ -567,11 +567,11 @@ cpprofdata_counts_hits_through_code_without_names(void **state)
 	add_modules(&image);
 	add_threads(&image);
 	profile = read_image(&image);
-	profile_stand_in_hits(profile, 0, hits);
+	profile_placeholder_hits(profile, 0, hits);
 	assert_int_equal(hits[FRAME_OF_JIT], 7);
 	both[0] = both[1] = profile;
 	sum = profile_merge(both, 2, &error);
-	profile_stand_in_hits(sum, 0, hits);
+	profile_placeholder_hits(sum, 0, hits);
 	assert_int_equal(hits[FRAME_OF_JIT], 14);
 	profile_free(sum);
 	profile_free(profile);

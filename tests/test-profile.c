@@ -544,7 +544,7 @@ profile_merge_keeps_what_is_known_of_frames(void **state)
 
 		known->frames[1].function_offset = 0x34;
 		known->frames[1].has_debug_lines = true;
-		known->frames[1].stand_in = FRAME_OF_JIT;
+		known->frames[1].placeholder = FRAME_OF_JIT;
 		known->frames[1].is_made_up = true;
 		known->modules[0].file_size = 77;
 		known->modules[0].file_mtime_ns = 88;
@@ -560,7 +560,7 @@ profile_merge_keeps_what_is_known_of_frames(void **state)
 		assert_int_equal(frame->address, 0x1f4);
 		assert_int_equal(frame->function_offset, 0x34);
 		assert_true(frame->has_debug_lines);
-		assert_int_equal(frame->stand_in, FRAME_OF_JIT);
+		assert_int_equal(frame->placeholder, FRAME_OF_JIT);
 		assert_true(frame->is_made_up);
 		assert_int_equal(sum->modules[0].file_size, 77);
 		assert_int_equal(sum->modules[0].file_mtime_ns, 88);

@@ -27,7 +27,7 @@ struct frame_union {
 struct frame_key {
 	uint64_t address;
 	uint32_t module, function_offset;
-	uint32_t stand_in, flags;
+	uint32_t placeholder, flags;
 };
 
 struct frame_union *
@@ -144,7 +144,7 @@ make_frame_key(struct frame_union *frames, const struct frame *frame,
 		.address = frame->address,
 		.module = module,
 		.function_offset = frame->function_offset,
-		.stand_in = frame->stand_in,
+		.placeholder = frame->placeholder,
 		.flags = frame->is_made_up | frame->has_debug_lines << 1 |
 		    frame->is_interpreted << 2,
 	};
@@ -193,7 +193,7 @@ frame_union_frame(struct frame_union *frames, const struct profile *from,
 	sum->frames[*number].has_debug_lines = frame->has_debug_lines;
 	sum->frames[*number].lacked_lines = frame->lacked_lines;
 	sum->frames[*number].is_deferred = frame->is_deferred;
-	sum->frames[*number].stand_in = frame->stand_in;
+	sum->frames[*number].placeholder = frame->placeholder;
 	sum->frames[*number].is_made_up = frame->is_made_up;
 	sum->frames[*number].is_interpreted = frame->is_interpreted;
 	return 0;

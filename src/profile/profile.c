@@ -577,10 +577,10 @@ profile_add_named_frame(struct profile *profile, uint32_t function,
 }
 
 static bool
-has_stand_ins(const struct profile *profile, enum frame_stand_in kind)
+has_placeholders(const struct profile *profile, enum frame_placeholder kind)
 {
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (profile->frames[i].stand_in == kind)
+		if (profile->frames[i].placeholder == kind)
 			return true;
 	return false;
 }
@@ -588,7 +588,7 @@ has_stand_ins(const struct profile *profile, enum frame_stand_in kind)
 /* Counts each stack once, at its outermost frame of that kind. */
 static uint64_t
 hits_with(const struct profile *profile, uint32_t resource,
-          enum frame_stand_in kind)
+          enum frame_placeholder kind)
 {
 	const struct sample_tree *tree = profile->tree;
 	uint64_t hits = 0;
@@ -596,7 +596,7 @@ hits_with(const struct profile *profile, uint32_t resource,
 
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		if (n >= end &&
-		    profile->frames[tree->label[n]].stand_in == kind)
+		    profile->frames[tree->label[n]].placeholder == kind)
 			end = tree->end[n];
 		if (n < end)
 			hits += sample_tree_hits(tree, resource, n);
@@ -605,13 +605,13 @@ hits_with(const struct profile *profile, uint32_t resource,
 }
 
 void
-profile_stand_in_hits(const struct profile *profile, uint32_t resource,
-                      uint64_t hits[N_FRAME_STAND_INS])
+profile_placeholder_hits(const struct profile *profile, uint32_t resource,
+                      uint64_t hits[N_FRAME_PLACEHOLDERS])
 {
-	for (int kind = 0; kind < N_FRAME_STAND_INS; kind++)
+	for (int kind = 0; kind < N_FRAME_PLACEHOLDERS; kind++)
 		hits[kind] = kind != FRAME_IS_NAMED && profile->tree != NULL &&
-		    has_stand_ins(profile, (enum frame_stand_in)kind) ?
-		    hits_with(profile, resource, (enum frame_stand_in)kind) :
+		    has_placeholders(profile, (enum frame_placeholder)kind) ?
+		    hits_with(profile, resource, (enum frame_placeholder)kind) :
 		    0;
 }
 

@@ -125,13 +125,13 @@ struct location {
  * What a name stands for that many addresses share because they have none of
  * their own.
  */
-enum frame_stand_in {
-	FRAME_IS_NAMED,		/* no stand-in: the name is a function's, or
-				 * the address's */
+enum frame_placeholder {
+	FRAME_IS_NAMED,		/* no placeholder: the name is a function's,
+				 * or the address's */
 	FRAME_OF_JIT,		/* code generated at run time, "[jit]" */
 	FRAME_OF_OTHER_BUILD,	/* a program that was rebuilt since,
 				 * "[program]" */
-	N_FRAME_STAND_INS
+	N_FRAME_PLACEHOLDERS
 };
 
 /*
@@ -146,7 +146,7 @@ struct frame {
 	uint32_t function_offset;	/* bytes from where the outermost
 					 * location's function starts, or
 					 * NO_OFFSET */
-	enum frame_stand_in stand_in;	/* whose stand-in its name is */
+	enum frame_placeholder placeholder;	/* what its name is */
 	bool is_made_up;	/* its name is made up, since it has no
 				 * symbol */
 	bool is_interpreted;	/* an interpreter ran it: its module is its
@@ -371,10 +371,10 @@ int profile_set_debug_lines(struct profile *profile, uint32_t frame,
 
 /*
  * Counts the hits of a resource in stacks that have a frame of each kind of
- * stand-in; 0 if the profile has no tree.  O(nodes).
+ * placeholder; 0 if the profile has no tree.  O(nodes).
  */
-void profile_stand_in_hits(const struct profile *profile, uint32_t resource,
-                           uint64_t hits[N_FRAME_STAND_INS]);
+void profile_placeholder_hits(const struct profile *profile, uint32_t resource,
+                           uint64_t hits[N_FRAME_PLACEHOLDERS]);
 
 /*
  * Gives interpreted functions that have the same name and are not the same

@@ -143,17 +143,17 @@ sections_matches(const struct pattern *pattern, const char *text)
 
 /* What stands for a missing name is no name, so that no glob finds it. */
 static bool
-stand_in_matches(const struct pattern *pattern, const char *stand_in)
+placeholder_matches(const struct pattern *pattern, const char *placeholder)
 {
 	return !pattern_is_general(pattern) &&
-	    sections_matches(pattern, stand_in);
+	    sections_matches(pattern, placeholder);
 }
 
 static bool
 title_matches(const struct pattern *pattern, const char *title)
 {
 	return strcmp(title, UNKNOWN_NAME) == 0 ?
-	    stand_in_matches(pattern, title) :
+	    placeholder_matches(pattern, title) :
 	    sections_matches(pattern, title);
 }
 
@@ -243,7 +243,7 @@ label_set_matches(const struct profile *profile, uint32_t number,
 			return true;
 	}
 	return !has_key && selector->pattern != NULL &&
-	       stand_in_matches(selector->pattern, NO_VALUE);
+	       placeholder_matches(selector->pattern, NO_VALUE);
 }
 
 uint32_t

@@ -45,8 +45,8 @@ struct sample_set {
 	uint64_t left;			/* hits that the refinement left */
 	size_t n_steps;			/* of the refinement; 0: left is total */
 	uint64_t n_samples;		/* raw samples of the whole run */
-	/* Hits of stacks with frames that share a stand-in name. */
-	uint64_t stand_ins[N_FRAME_STAND_INS];
+	/* Hits of stacks with frames that share a placeholder name. */
+	uint64_t placeholders[N_FRAME_PLACEHOLDERS];
 	const struct profile *profile;	/* whose samples they are */
 	uint32_t resource_number;	/* in the profile and in the tree */
 	const struct naming_rule *rule;	/* of the names */

@@ -131,13 +131,13 @@ find_pseudo(struct export_recording *recording, uint32_t number, bool is_inner)
 	return true;
 }
 
-/* A stand-in sorts after the other frames of its address. */
+/* A placeholder sorts after the other frames of its address. */
 static int
 compare_contents(const struct profile *profile, const struct frame *a,
                  const struct frame *b)
 {
-	if (a->stand_in != b->stand_in)
-		return a->stand_in < b->stand_in ? -1 : 1;
+	if (a->placeholder != b->placeholder)
+		return a->placeholder < b->placeholder ? -1 : 1;
 	if (a->function_offset != b->function_offset)
 		return a->function_offset < b->function_offset ? -1 : 1;
 	if (a->has_debug_lines != b->has_debug_lines)
@@ -185,7 +185,7 @@ number_frames(struct export_recording *recording, const uint32_t *sorted,
 		    last->module != frame->module ||
 		    last->address != frame->address;
 
-		if (frame->stand_in != FRAME_IS_NAMED)
+		if (frame->placeholder != FRAME_IS_NAMED)
 			address = frame->address;
 		else if ((frame->module == NO_MODULE && frame->address == 0) ||
 		         !is_other) {

@@ -273,7 +273,7 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
 
-		if (frame->stand_in == FRAME_IS_NAMED &&
+		if (frame->placeholder == FRAME_IS_NAMED &&
 		    (frame->module != NO_MODULE || (addresses != NULL &&
 		     addresses[i] != 0)))
 			writer->sorted[writer->n_sorted++] = i;

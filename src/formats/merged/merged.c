@@ -509,10 +509,10 @@ merged_read_frames(struct merged_reading *input, struct error *error)
 		frame->is_made_up = (flags & MERGED_MADE_UP) != 0;
 		frame->has_debug_lines = (flags & MERGED_DEBUG_LINES) != 0;
 		frame->is_interpreted = (flags & MERGED_INTERPRETED) != 0;
-		frame->stand_in = (enum frame_stand_in)(
-		    (flags & (MERGED_INTERPRETED - 1)) / MERGED_STAND_IN);
-		if (frame->stand_in >= N_FRAME_STAND_INS) {
-			frame->stand_in = FRAME_IS_NAMED;
+		frame->placeholder = (enum frame_placeholder)(
+		    (flags & (MERGED_INTERPRETED - 1)) / MERGED_PLACEHOLDER);
+		if (frame->placeholder >= N_FRAME_PLACEHOLDERS) {
+			frame->placeholder = FRAME_IS_NAMED;
 			merged_reject(input, "unknown flags of a frame");
 		}
 	}

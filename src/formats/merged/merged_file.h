@@ -12,10 +12,10 @@
 /* How a text is kept that may be missing, or differ between members. */
 enum merged_text { MERGED_NO_TEXT, MERGED_TEXTS_DIFFER, MERGED_TEXT };
 
-/* Bits of a frame's flags; the stand-in begins at the third. */
+/* Bits of a frame's flags; the placeholder begins at the third. */
 enum {
 	MERGED_MADE_UP = 1, MERGED_DEBUG_LINES = 2,
-	MERGED_STAND_IN = 4,		/* times enum frame_stand_in */
+	MERGED_PLACEHOLDER = 4,		/* times enum frame_placeholder */
 	MERGED_INTERPRETED = 16, MERGED_FRAME_FLAGS = 32
 };
 

@@ -237,8 +237,8 @@ put_frames(struct output *output)
 		                     (frames[i].is_interpreted ?
 		                          MERGED_INTERPRETED :
 		                          0) |
-		                     (uint64_t)frames[i].stand_in *
-		                         MERGED_STAND_IN);
+		                     (uint64_t)frames[i].placeholder *
+		                         MERGED_PLACEHOLDER);
 	for (uint32_t i = 0; i < n; i++)
 		merged_write_put(output, frames[i].n_locations);
 	for (uint32_t i = 0; i < profile->n_locations; i++)

@@ -141,7 +141,7 @@ code_explain_no_lines(const struct session *session, uint32_t function,
 		                 "the program with -g and profile it again",
 		                 name);
 	if (frame == NULL || frame->module == NO_MODULE)
-		return error_set(error, frame != NULL && frame->stand_in ==
+		return error_set(error, frame != NULL && frame->placeholder ==
 		    FRAME_OF_JIT ? "no lines are known for %.80s: it is code "
 		    "generated at run time" : "no lines are known for %.80s: "
 		    "the profile has its name, but neither lines nor "

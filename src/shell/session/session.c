@@ -98,7 +98,7 @@ choose_root(struct session *session)
 }
 
 /*
- * The sample set of a resource.  The caller adds weights, flow and stand-in
+ * The sample set of a resource.  The caller adds weights, flow and placeholder
  * hits.
  */
 static struct sample_set
@@ -177,8 +177,8 @@ make_set(struct session *session)
 	loaded->set = session_set_of(session, loaded->resource);
 	loaded->set.weight = naming->weight;
 	loaded->set.flow = naming->flow;
-	profile_stand_in_hits(loaded->profile, loaded->resource,
-	                      loaded->set.stand_ins);
+	profile_placeholder_hits(loaded->profile, loaded->resource,
+	                      loaded->set.placeholders);
 	column_list_show(&session->columns, loaded->profile,
 	                 loaded->resource, &session->shown);
 	loaded->columns = session->column_sets;

@@ -32,7 +32,7 @@ struct address {
 	uint32_t offset;	/* into the function, or NO_OFFSET */
 	bool is_as_kept;	/* its name is the kept one */
 	bool is_made_up;	/* its name is, for want of a symbol */
-	uint8_t stand_in;	/* enum frame_stand_in */
+	uint8_t placeholder;	/* enum frame_placeholder */
 	const struct kept_address *kept;	/* NULL: not kept */
 	uint32_t interpreted;	/* number in frames->interpreted */
 };
@@ -168,7 +168,7 @@ name_nameless(struct profile *profile, struct address *item, uint64_t address,
 		item->function = names_add(profile->names, path, strlen(path),
 		                           error);
 	} else if (state == MODULE_SYMBOLS_DIFFER) {
-		item->stand_in = FRAME_OF_OTHER_BUILD;
+		item->placeholder = FRAME_OF_OTHER_BUILD;
 		item->function = names_add_format(profile->names, error,
 		                                  "[%s]", name);
 	} else {
@@ -378,7 +378,7 @@ name_jit(struct address_frames *frames, struct profile *profile,
 		item->function = names_add(profile->names, code.name,
 		                           strlen(code.name), error);
 	} else {
-		item->stand_in = FRAME_OF_JIT;
+		item->placeholder = FRAME_OF_JIT;
 		item->function = names_add(profile->names, "[jit]",
 		                           strlen("[jit]"), error);
 	}
@@ -553,7 +553,7 @@ address_frames_enter_frames(const struct address_frames *frames,
 		                      error) == UINT32_MAX)
 			return -1;
 		profile->frames[i].function_offset = item->offset;
-		profile->frames[i].stand_in = item->stand_in;
+		profile->frames[i].placeholder = item->placeholder;
 		profile->frames[i].is_made_up = item->is_made_up;
 		profile->frames[i].is_interpreted =
 		    item->module == INTERPRETED ||

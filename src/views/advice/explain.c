@@ -932,18 +932,18 @@ describe_samples(struct explanation *explanation, struct error *error)
 }
 
 static int
-describe_stand_ins(const struct sample_set *set, struct table *table,
+describe_placeholders(const struct sample_set *set, struct table *table,
                    struct error *error)
 {
-	static const char *const keys[N_FRAME_STAND_INS] = {
+	static const char *const keys[N_FRAME_PLACEHOLDERS] = {
 		[FRAME_OF_JIT] = "stand_ins.jit",
 		[FRAME_OF_OTHER_BUILD] = "stand_ins.other_build",
 	};
 
-	for (int i = 0; i < N_FRAME_STAND_INS; i++)
-		if (keys[i] != NULL && set->stand_ins[i] > 0 &&
+	for (int i = 0; i < N_FRAME_PLACEHOLDERS; i++)
+		if (keys[i] != NULL && set->placeholders[i] > 0 &&
 		    table_add_field(table, keys[i], NULL,
-		                    cell_count(set->stand_ins[i]),
+		                    cell_count(set->placeholders[i]),
 		                    error) != 0)
 			return -1;
 	return 0;
@@ -1005,7 +1005,7 @@ view_explain(const struct view_request *request,
 	if (view_describe(request, &explain_kind, &explanation.measure,
 	                  &hidden, table, error) != 0 ||
 	    describe_samples(&explanation, error) != 0 ||
-	    describe_stand_ins(request->set, table, error) != 0)
+	    describe_placeholders(request->set, table, error) != 0)
 		return -1;
 	n_others = table->n_header + OTHER_LINES;
 	explanation.lines_left = n_others < SCREEN_LINES ?

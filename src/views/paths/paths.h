@@ -137,16 +137,15 @@ int rows_from_trie(struct rows *rows, struct path_trie *trie,
  * The paths of the request's tree that begin with its root (down.c), or end in
  * it (up.c), as rows_from_trie keeps them.
  *
- * counts_own: also count rows->own and rows->solid, which give each hit of the
- * root to one path.  Downward that is the path of the stack's innermost frame:
- * where the stack is now, after all returns to an earlier name.  Upward it is
- * the path from the stack's outermost frame to the innermost activation of the
- * root.  So the solid hits of a path are its own and the solid hits of its
- * extensions, and those of the root are all its hits.  A path's other hits
- * passed through it and re-entered one of its functions, or the root, later.
+ * counts_own: also count rows->disjoint, which gives each hit of the root to one
+ * path.  Downward that is the path of the stack's innermost frame: where the
+ * stack is now, after all returns to an earlier name.  Upward it is the path
+ * from the stack's outermost frame to the innermost activation of the root.  So
+ * those of the root are all its hits.  A path's other hits passed through it and
+ * re-entered one of its functions, or the root, later.
  *
  * Downward hidden may be NULL: then neither the paths below the threshold are
- * counted nor rows->solid, which saves most of the time.
+ * counted nor rows->disjoint, which saves most of the time.
  */
 int rows_down(struct rows *rows, const struct view_request *request,
               const struct measure *measure, bool counts_own,

@@ -229,10 +229,10 @@ add_samples_line(const struct sample_set *set, struct table *table,
  * to do.
  */
 static int
-add_stand_in_lines(const struct sample_set *set, struct table *table,
+add_placeholder_lines(const struct sample_set *set, struct table *table,
                    struct error *error)
 {
-	static const char *const what[N_FRAME_STAND_INS] = {
+	static const char *const what[N_FRAME_PLACEHOLDERS] = {
 		[FRAME_OF_JIT] = "passed through code generated at run "
 		    "time without names, shown as [jit]",
 		[FRAME_OF_OTHER_BUILD] = "passed through programs that were "
@@ -242,8 +242,8 @@ add_stand_in_lines(const struct sample_set *set, struct table *table,
 	struct text_buffer remedy = { 0 };
 	int status = 0;
 
-	for (int kind = 0; kind < N_FRAME_STAND_INS && status == 0; kind++) {
-		uint64_t hits = set->stand_ins[kind];
+	for (int kind = 0; kind < N_FRAME_PLACEHOLDERS && status == 0; kind++) {
+		uint64_t hits = set->placeholders[kind];
 		const char *text;
 
 		if (what[kind] == NULL || hits <= set->total / 100)
@@ -392,7 +392,7 @@ heading_add_header(const struct view_request *request,
 	    view_add_root(request, table, error) != 0)
 		return -1;
 	if (add_samples_line(set, table, error) != 0 ||
-	    add_stand_in_lines(set, table, error) != 0 ||
+	    add_placeholder_lines(set, table, error) != 0 ||
 	    add_lost_line(set, false, table, error) != 0 ||
 	    add_lost_line(set, true, table, error) != 0)
 		return -1;
