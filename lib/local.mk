@@ -39,7 +39,7 @@ libcpprof_la_SOURCES = \
 	lib/base/copying.c lib/base/process.c lib/run/settings.c \
 	lib/base/sampling.c lib/base/shared.c lib/collector.c lib/run/start.c \
 	lib/base/lookup.c lib/run/own-resource.c lib/sources/resource.c \
-	lib/sources/timer.c lib/sources/unfound.c lib/run/sampler.c \
+	lib/sources/timer.c lib/sources/unsampled.c lib/run/sampler.c \
 	lib/run/threads.c \
 	lib/store/thread-file.c lib/signals/action.c lib/signals/signals.c \
 	lib/base/meter.c lib/sources/tick-mode.c \
@@ -128,8 +128,9 @@ check_PROGRAMS += $(collector_unit_tests)
 TESTS += $(collector_unit_tests)
 endif
 endif
-collector_unit_tests = tests/test-copying tests/test-leftover tests/test-meter \
-	tests/test-perf-clock tests/test-perf-stack tests/test-progress tests/test-store tests/test-timer tests/test-unwind
+collector_unit_tests = tests/test-copying tests/test-carryover \
+	tests/test-meter tests/test-perf-clock tests/test-perf-stack \
+	tests/test-progress tests/test-store tests/test-timer tests/test-unwind
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
@@ -260,10 +261,10 @@ tests_test_copying_CFLAGS = $(unit_cflags) -fno-builtin \
 	-fno-tree-loop-distribute-patterns
 tests_test_copying_LDADD = $(case_libs)
 
-tests_test_leftover_SOURCES = tests/test-leftover.c lib/sources/resource.c \
+tests_test_carryover_SOURCES = tests/test-carryover.c lib/sources/resource.c \
 	lib/base/meter.c
-tests_test_leftover_CFLAGS = $(unit_cflags)
-tests_test_leftover_LDADD = $(case_libs)
+tests_test_carryover_CFLAGS = $(unit_cflags)
+tests_test_carryover_LDADD = $(case_libs)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/base/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)

@@ -72,7 +72,7 @@ struct one {
 	int64_t used_ns;
 };
 
-static struct leftover leftover;
+static struct carryover carryover;
 
 static struct one
 begin(uint32_t tid)
@@ -80,13 +80,13 @@ begin(uint32_t tid)
 	resources = (struct resources){ .n = 1, .tick_ns = (uint64_t)TICK };
 	process_own.pid = MAIN;
 	return (struct one){ .thread.tid = tid,
-	                     .meters.leftover = &leftover };
+	                     .meters.carryover = &carryover };
 }
 
 static void
 forget(void)
 {
-	leftover.ended_ns = leftover.living_ns = 0;
+	carryover.ended_ns = carryover.living_ns = 0;
 }
 
 static void
@@ -123,8 +123,8 @@ struct sum {
 static void
 end_process(struct sum *sum)
 {
-	sum->lost = (int64_t)timer_lose(&leftover) * TICK;
-	sum->rest = timer_take_rest(&leftover);
+	sum->lost = (int64_t)timer_lose(&carryover) * TICK;
+	sum->rest = timer_take_rest(&carryover);
 	assert_int_equal(sum->in_hits + sum->lost + sum->rest, sum->used);
 	assert_true(sum->rest < TICK);
 }
@@ -187,7 +187,7 @@ threads_at_once_have_what_they_use(void **state)
 
 /* Each begins at a tick and ends before the next. */
 static void
-leave_unfound(unsigned n, int64_t each_ns, struct sum *sum)
+leave_unsampled(unsigned n, int64_t each_ns, struct sum *sum)
 {
 	while (n-- > 0) {
 		struct one one = begin(OTHER);
@@ -206,7 +206,7 @@ what_no_tick_found_is_of_a_new_thread(void **state)
 
 	(void)state;
 	forget();
-	leave_unfound(100, 2 * MS, &sum);
+	leave_unsampled(100, 2 * MS, &sum);
 	assert_int_equal(sum.in_hits, 0);
 	use(&one, 1 * MS);
 	assert_int_equal(hits(&one, 1), 1 + (200 - 3) / 4);
@@ -219,13 +219,13 @@ what_nobody_takes_is_lost(void **state)
 
 	(void)state;
 	forget();
-	leave_unfound(11, 3 * MS, &sum);
+	leave_unsampled(11, 3 * MS, &sum);
 	end_process(&sum);
 	assert_int_equal(sum.lost, 32 * MS);
 	assert_int_equal(sum.rest, 1 * MS);
-	leave_unfound(1, 3 * MS, &(struct sum){ 0 });
+	leave_unsampled(1, 3 * MS, &(struct sum){ 0 });
 	resources.tick_ns = (uint64_t)MS;	/* less than the kernel's */
-	assert_int_equal(timer_lose(&leftover), 0);
+	assert_int_equal(timer_lose(&carryover), 0);
 }
 
 static void
@@ -237,8 +237,8 @@ a_thread_that_lives_on_takes_nothing(void **state)
 	(void)state;
 	forget();
 	for (i = 0; i < 20; i++) {
-		if (i == LEFTOVER_TICKS)
-			leave_unfound(100, 1 * MS, &(struct sum){ 0 });
+		if (i == CARRYOVER_TICKS)
+			leave_unsampled(100, 1 * MS, &(struct sum){ 0 });
 		use(&one, TICK);
 		assert_int_equal(hits(&one, 1), 1);
 	}
@@ -257,7 +257,7 @@ a_thread_that_lives_on_owes_nothing(void **state)
 		assert_int_equal(hits(&old, 1), 1);
 		use(&old, TICK);
 	}
-	leave_unfound(2, 3 * MS, &(struct sum){ 0 });
+	leave_unsampled(2, 3 * MS, &(struct sum){ 0 });
 	use(&new, TICK);
 	assert_int_equal(hits(&new, 1), 2);
 }
@@ -277,14 +277,14 @@ what_the_living_were_counted_too_much_is_not_taken(void **state)
 		use(&first[i], 1 * MS);
 		sum.in_hits += hits(&first[i], 1) * TICK;
 	}
-	leave_unfound(10, 3 * MS, &sum);
+	leave_unsampled(10, 3 * MS, &sum);
 	use(&one, TICK);
 	assert_int_equal(hits(&one, 1), 1);
 	for (i = 0; i < 10; i++)
 		use(&first[i], 3 * MS);
 	for (i = 0; i < 10; i++)
 		assert_int_equal(end(&first[i]), 0);
-	assert_int_equal(timer_take_rest(&leftover), 30 * MS);
+	assert_int_equal(timer_take_rest(&carryover), 30 * MS);
 }
 
 static void
@@ -311,13 +311,13 @@ the_main_thread_shares_with_no_other(void **state)
 
 	(void)state;
 	forget();
-	leave_unfound(10, 3 * MS, &(struct sum){ 0 });
+	leave_unsampled(10, 3 * MS, &(struct sum){ 0 });
 	use(&main_thread, 1 * MS);
 	assert_int_equal(hits(&main_thread, 1), 1);
 	use(&main_thread, 1 * MS);
 	end(&main_thread);
 	assert_int_equal(main_thread.meters.uncounted_ns, -2 * MS);
-	assert_int_equal(timer_take_rest(&leftover), 30 * MS);
+	assert_int_equal(timer_take_rest(&carryover), 30 * MS);
 }
 
 int

@@ -239,7 +239,7 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 		return result;
 	count_pending(thread, request->columns, &leaf, start_ns, context,
 	    &hits);
-	unfound_note_sample(thread, request->columns, &leaf);
+	unsampled_note_sample(thread, request->columns, &leaf);
 	if (request->overrun > 0)
 		datafile_count_drop(CPPROFDATA_OVERRUN, 1, request->overrun);
 	sample_note_stack(thread, hits);

@@ -137,7 +137,7 @@ end_sampling(struct thread *thread)
 	trampoline_attach(NULL);
 	resources_leave(thread);
 	timer_leave(thread);
-	unfound_leave(thread);
+	unsampled_leave(thread);
 	waits_end(thread, 0, 0);
 	if (thread->file->is_announced) {
 		thread_file_note_name(thread);
@@ -406,17 +406,17 @@ start_leave(bool is_leaving)
 static void
 pass_on_time(struct thread *self)
 {
-	struct leftover *leftover;
+	struct carryover *carryover;
 
 	if (self == NULL || self->tid != process_own.pid)
 		return;
-	for (leftover = threads_leftovers(); leftover != NULL;
-	    leftover = leftover->next) {
-		self->meters->uncounted_ns += timer_take_rest(leftover);
-		self->meters->unfound_ns += unfound_take(leftover);
+	for (carryover = threads_carryovers(); carryover != NULL;
+	    carryover = carryover->next) {
+		self->meters->uncounted_ns += timer_take_rest(carryover);
+		self->meters->unsampled_ns += unsampled_take(carryover);
 	}
 	shared_give_time(CPPROF_SHARED_CPU, &self->meters->uncounted_ns);
-	shared_give_time(CPPROF_SHARED_REAL, &self->meters->unfound_ns);
+	shared_give_time(CPPROF_SHARED_REAL, &self->meters->unsampled_ns);
 }
 
 static void
@@ -434,20 +434,21 @@ start_count_lost(enum resource_id id, uint64_t hits)
  * all passes on.
  */
 static void
-lose_leftovers(void)
+lose_carryovers(void)
 {
-	struct leftover *leftover;
+	struct carryover *carryover;
 	bool bus_was_blocked;
 
 	if (!datafile_exists())
 		return;
 	bus_was_blocked = signals_unblock_bus();
-	for (leftover = threads_leftovers(); leftover != NULL;
-	    leftover = leftover->next) {
+	for (carryover = threads_carryovers(); carryover != NULL;
+	    carryover = carryover->next) {
 		if (resources.place[RESOURCE_CPU] != 0)
-			start_count_lost(RESOURCE_CPU, timer_lose(leftover));
+			start_count_lost(RESOURCE_CPU, timer_lose(carryover));
 		if (resources.place[RESOURCE_REAL] != 0)
-			start_count_lost(RESOURCE_REAL, unfound_lose(leftover));
+			start_count_lost(RESOURCE_REAL,
+			    unsampled_lose(carryover));
 	}
 	signals_block_bus_again(bus_was_blocked);
 }
@@ -461,7 +462,7 @@ end_process(bool ends_thread, bool (*lock)(void))
 		return;
 	if (self != NULL && ends_thread)
 		end_sampling(self);
-	lose_leftovers();
+	lose_carryovers();
 	if (lock()) {
 		datafile_finish();
 		datafile_unlock();
@@ -499,7 +500,7 @@ start_execute(void)
 
 	if (self != NULL && self->held_off == 0 && !self->is_sampling)
 		sample_take_last(self);
-	lose_leftovers();
+	lose_carryovers();
 	pass_on_time(self);
 	shared_note_exec();
 }

@@ -123,7 +123,7 @@ void sampler_uninstall(void);
  * (lib/store/thread-file.c).
  */
 
-struct leftover;
+struct carryover;
 
 /*
  * Returns a state for a thread that will run `routine` with `argument`: an idle
@@ -142,7 +142,7 @@ void threads_give_back(struct thread *thread);
 struct thread *threads_all(void);
 
 /* What ended threads have left, for each start routine.  Async-signal-safe. */
-struct leftover *threads_leftovers(void);
+struct carryover *threads_carryovers(void);
 
 /*
  * First in a thread that is to be sampled: sets up its state and makes

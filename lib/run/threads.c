@@ -28,14 +28,14 @@ struct threads_thread_state {
 	struct thread_run run;
 	struct thread_waits waits;
 	struct thread_meters meters;
-	struct leftover leftover;	/* of the first state of a routine */
+	struct carryover carryover;	/* of the first state of a routine */
 	struct thread_file file;
 	struct unwinder unwinder;
 	struct python python;
 };
 
 static struct thread *_Atomic all;
-static struct leftover *_Atomic leftovers;
+static struct carryover *_Atomic carryovers;
 static struct thread *idle WIPED;
 static atomic_flag threads_lock WIPED;	/* of the lists */
 
@@ -48,7 +48,7 @@ static struct thread *
 make_state(const void *routine)
 {
 	struct threads_thread_state *state = &first;
-	struct leftover *leftover;
+	struct carryover *carryover;
 	void *memory;
 
 	if (first_is_taken) {
@@ -69,17 +69,18 @@ make_state(const void *routine)
 		.next = all,
 		.routine = routine,
 	};
-	/* All threads with one start routine share one leftover. */
-	for (leftover = leftovers; leftover != NULL; leftover = leftover->next)
-		if (leftover->routine == routine)
+	/* All threads with one start routine share one carryover. */
+	for (carryover = carryovers; carryover != NULL;
+	    carryover = carryover->next)
+		if (carryover->routine == routine)
 			break;
-	if (leftover == NULL) {
-		leftover = &state->leftover;
-		leftover->routine = routine;
-		leftover->next = leftovers;
-		leftovers = leftover;
+	if (carryover == NULL) {
+		carryover = &state->carryover;
+		carryover->routine = routine;
+		carryover->next = carryovers;
+		carryovers = carryover;
 	}
-	state->meters.leftover = leftover;
+	state->meters.carryover = carryover;
 	all = &state->thread;
 	return &state->thread;
 }
@@ -119,10 +120,10 @@ threads_all(void)
 	return atomic_load_explicit(&all, memory_order_acquire);
 }
 
-struct leftover *
-threads_leftovers(void)
+struct carryover *
+threads_carryovers(void)
 {
-	return atomic_load_explicit(&leftovers, memory_order_acquire);
+	return atomic_load_explicit(&carryovers, memory_order_acquire);
 }
 
 /*
@@ -186,23 +187,23 @@ threads_resume_sampling(struct thread *thread)
 void
 threads_forked(void)
 {
-	struct leftover *leftover;
+	struct carryover *carryover;
 	struct unwinder *unwinder;
 	struct thread *thread;
 	unsigned i;
 
 	/* Most have nothing; leave their pages alone. */
-	for (leftover = leftovers; leftover != NULL;
-	    leftover = leftover->next) {
-		if (leftover->ended_ns != 0 || leftover->living_ns != 0)
-			leftover->ended_ns = leftover->living_ns = 0;
-		if (leftover->unfound_ns != 0)
-			leftover->unfound_ns = 0;
-		if (!leftover->has_pending)
+	for (carryover = carryovers; carryover != NULL;
+	    carryover = carryover->next) {
+		if (carryover->ended_ns != 0 || carryover->living_ns != 0)
+			carryover->ended_ns = carryover->living_ns = 0;
+		if (carryover->unsampled_ns != 0)
+			carryover->unsampled_ns = 0;
+		if (!carryover->has_pending)
 			continue;
 		for (i = 0; i < CPPROFDATA_MAX_RESOURCES; i++)
-			leftover->pending[i] = 0;
-		leftover->has_pending = false;
+			carryover->pending[i] = 0;
+		carryover->has_pending = false;
 	}
 	for (thread = all; thread != NULL; thread = thread->next) {
 		unwinder = thread->unwinder;
@@ -223,7 +224,7 @@ threads_forked(void)
 		start_afresh(thread);
 		thread->meters->has_timer = false;
 		thread->meters->uncounted_ns = thread->meters->noted_ns = 0;
-		thread->meters->unfound_ns = 0;
+		thread->meters->unsampled_ns = 0;
 		if (thread == thread_self) {
 			thread->tid = process_own.pid;
 			thread->run->stage = THREAD_RUNNING;

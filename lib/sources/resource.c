@@ -261,7 +261,7 @@ uint32_t
 resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
     uint64_t *overrun)
 {
-	struct leftover *leftover = thread->meters->leftover;
+	struct carryover *carryover = thread->meters->carryover;
 	uint32_t columns = 0;
 	unsigned i;
 
@@ -270,13 +270,13 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 	 * Take the hits that threads with the same start routine had pending
 	 * when they ended.  They are already noted in the file.
 	 */
-	if (thread->meters->n_expiries < LEFTOVER_TICKS &&
-	    atomic_load_explicit(&leftover->has_pending,
+	if (thread->meters->n_expiries < CARRYOVER_TICKS &&
+	    atomic_load_explicit(&carryover->has_pending,
 	    memory_order_relaxed) &&
-	    atomic_exchange(&leftover->has_pending, false))
+	    atomic_exchange(&carryover->has_pending, false))
 		for (i = 0; i < resources.n; i++) {
 			const uint64_t n = atomic_exchange(
-			    &leftover->pending[i], 0);
+			    &carryover->pending[i], 0);
 
 			thread->meters->accounts[i].pending += n;
 			thread->meters->accounts[i].noted += n;
@@ -331,7 +331,7 @@ resources_end(struct thread *thread, uint64_t *hits)
 void
 resources_leave(struct thread *thread)
 {
-	struct leftover *leftover = thread->meters->leftover;
+	struct carryover *carryover = thread->meters->carryover;
 	unsigned i;
 
 	resources_note_pending(thread);
@@ -341,8 +341,8 @@ resources_leave(struct thread *thread)
 		if (account->pending == 0 ||
 		    !resources.columns[i].source->needs_ticks)
 			continue;
-		atomic_fetch_add(&leftover->pending[i], account->pending);
-		atomic_store(&leftover->has_pending, true);
+		atomic_fetch_add(&carryover->pending[i], account->pending);
+		atomic_store(&carryover->has_pending, true);
 		account->pending = account->noted = 0;
 	}
 	resources_forget(thread);

@@ -121,7 +121,7 @@ void usage_release(struct thread *thread);
  * its result.
  */
 
-struct leftover;
+struct carryover;
 
 /* CPU time, as the thread's clock shows it at each tick; see timer.c. */
 extern const struct resource_source source_timer;
@@ -165,13 +165,13 @@ void timer_leave(struct thread *thread);
  * more than an expiry counts for; the rest in ns, which may be negative.  Each
  * takes it.
  */
-uint64_t timer_lose(struct leftover *leftover);
-int64_t timer_take_rest(struct leftover *leftover);
+uint64_t timer_lose(struct carryover *carryover);
+int64_t timer_take_rest(struct carryover *carryover);
 
 /* Whether a signal comes from one of our timers.  Async-signal-safe. */
 bool timer_sent(const siginfo_t *info);
 
-/* ---- unfound.c ---- */
+/* ---- unsampled.c ---- */
 
 /*
  * Real time of threads that is in no sample.
@@ -191,38 +191,38 @@ bool timer_sent(const siginfo_t *info);
  * Notes the node of a sample with these columns.  Async-signal-safe, on the
  * thread.
  */
-void unfound_note_sample(struct thread *thread, uint32_t columns,
+void unsampled_note_sample(struct thread *thread, uint32_t columns,
     const struct node *node);
 
 /*
  * Counts time at the thread's last sample, if that is possible now; returns how
  * much was counted.  In the handler.
  */
-uint64_t unfound_count_back(struct thread *thread, uint64_t ns);
+uint64_t unsampled_count_back(struct thread *thread, uint64_t ns);
 
 /*
  * When a thread ends: counts what others have left, and leaves its own time.
  * On the thread, after its last sample.
  */
-void unfound_leave(struct thread *thread);
+void unsampled_leave(struct thread *thread);
 
 /*
  * What ended threads have left, in ns, perhaps negative; the caller takes it.
  * Async-signal-safe.
  */
-int64_t unfound_take(struct leftover *leftover);
+int64_t unsampled_take(struct carryover *carryover);
 
 /*
  * At the end of the process: the hits that stand for it, if it is more than a
  * tick counts for; takes these, and leaves the rest.  Real time is sampled.
  */
-uint64_t unfound_lose(struct leftover *leftover);
+uint64_t unsampled_lose(struct carryover *carryover);
 
 /*
  * How long the calling thread has waited for a processor so far, in ns; false
  * if the kernel does not tell.  Async-signal-safe.
  */
-bool unfound_read_delay(uint64_t *ns);
+bool unsampled_read_delay(uint64_t *ns);
 
 /* ---- perf events ---- */
 
@@ -567,7 +567,7 @@ void exceptions_program_clears(int exceptions);
  *
  * Only the thread itself and its handlers use it, except that another thread
  * may free its timer when sampling ends.  What threads leave to others when
- * they end is in struct leftover.
+ * they end is in struct carryover.
  */
 
 /* A thread's part of a column. */
@@ -631,13 +631,13 @@ struct perf_clock {
  * What threads with one start routine leave to each other.  Any thread may
  * change it at any time, in handlers, too.
  */
-struct leftover {
-	struct leftover *next;		/* of another routine */
+struct carryover {
+	struct carryover *next;		/* of another routine */
 	const void *routine;
 	/* CPU time without hits, of ended threads and of others: timer.c */
 	_Atomic int64_t ended_ns, living_ns;
-	/* Real time of ended threads, likewise: unfound.c */
-	_Atomic int64_t unfound_ns;
+	/* Real time of ended threads, likewise: unsampled.c */
+	_Atomic int64_t unsampled_ns;
 	/* Hits of ended threads that are in no sample: resource.c */
 	_Atomic bool has_pending;
 	_Atomic uint64_t pending[CPPROFDATA_MAX_RESOURCES];	/* by column */
@@ -647,7 +647,7 @@ struct leftover {
  * Only a thread's first ticks take what others have left, since the others were
  * short.
  */
-#define LEFTOVER_TICKS 4
+#define CARRYOVER_TICKS 4
 
 /* The part of a thread's state that belongs to lib/sources. */
 struct thread_meters {
@@ -664,10 +664,10 @@ struct thread_meters {
 	uint64_t n_expiries;	/* brought by ticks */
 	uint64_t last_tick_ns;	/* on its CPU clock; or when it began */
 	uint64_t tick_ns;	/* the interval of its timer */
-	struct leftover *leftover;
+	struct carryover *carryover;
 	int64_t uncounted_ns;	/* CPU time: timer.c */
-	int64_t noted_ns;	/* its part of leftover->living_ns */
-	int64_t unfound_ns;	/* real time: lib/wrap/wrapped.c */
+	int64_t noted_ns;	/* its part of carryover->living_ns */
+	int64_t unsampled_ns;	/* real time: lib/wrap/wrapped.c */
 	bool awaits_found;	/* a tick's real time is in no sample yet */
 	uint32_t n_found;	/* samples of such ticks */
 	struct node found, last_found;	/* nodes of the first and the last */

@@ -13,7 +13,7 @@
  * or too often.  So the time that no tick has counted yet is kept; it is
  * negative if a tick has counted too much.  It passes to the thread's later
  * ticks, and when the thread ends, to first ticks of other threads with the
- * same start routine (struct leftover).  These may have begun before the end:
+ * same start routine (struct carryover).  These may have begun before the end:
  * a program may start all its threads at once.  So they take time of ended
  * threads only as far as it exceeds what living ones have been counted too
  * much; otherwise, the latter would come too late to make up for it.
@@ -151,12 +151,12 @@ leaves_time_to_threads(const struct thread *thread)
  * left to the next tick.
  */
 static int64_t
-timer_take_units(struct leftover *leftover, int64_t unit)
+timer_take_units(struct carryover *carryover, int64_t unit)
 {
-	int64_t ended = leftover->ended_ns;
-	const int64_t n = (ended + leftover->living_ns) / unit;
+	int64_t ended = carryover->ended_ns;
+	const int64_t n = (ended + carryover->living_ns) / unit;
 
-	return n > 0 && atomic_compare_exchange_strong(&leftover->ended_ns,
+	return n > 0 && atomic_compare_exchange_strong(&carryover->ended_ns,
 	    &ended, ended - n * unit) ? n : 0;
 }
 
@@ -165,7 +165,7 @@ note_living(struct thread_meters *meters, int64_t ns)
 {
 	if (ns == meters->noted_ns)
 		return;
-	atomic_fetch_add(&meters->leftover->living_ns, ns - meters->noted_ns);
+	atomic_fetch_add(&meters->carryover->living_ns, ns - meters->noted_ns);
 	meters->noted_ns = ns;
 }
 
@@ -175,7 +175,7 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	struct thread_meters *meters = thread->meters;
 	const int64_t unit = timer_unit();
 	const bool is_first = meters->n_expiries == 0;
-	const bool is_young = meters->n_expiries < LEFTOVER_TICKS;
+	const bool is_young = meters->n_expiries < CARRYOVER_TICKS;
 	const uint64_t now = cpu_now();
 	int64_t passed = (int64_t)(now - meters->last_tick_ns), ended_ns, n = 0;
 	uint64_t ns, rest;
@@ -197,7 +197,7 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	} else {
 		/* A unit that has begun counts as a whole. */
 		ended_ns = leaves_time_to_threads(thread) ?
-		    meters->leftover->ended_ns : 0;
+		    meters->carryover->ended_ns : 0;
 		if (meters->uncounted_ns > 0)
 			n = (meters->uncounted_ns + unit - 1) / unit;
 		else
@@ -215,7 +215,7 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	if (expiries > 0 && leaves_time_to_threads(thread)) {
 		note_living(meters, is_young ? meters->uncounted_ns : 0);
 		if (is_young)
-			n += timer_take_units(meters->leftover, unit);
+			n += timer_take_units(meters->carryover, unit);
 	}
 	/* The number of intervals in so many units, on average. */
 	ns = (uint64_t)(n * unit);
@@ -231,24 +231,24 @@ timer_leave(struct thread *thread)
 
 	if (!leaves_time_to_threads(thread))
 		return;
-	atomic_fetch_add(&meters->leftover->ended_ns, meters->uncounted_ns);
+	atomic_fetch_add(&meters->carryover->ended_ns, meters->uncounted_ns);
 	note_living(meters, 0);
 	meters->uncounted_ns = 0;
 }
 
 uint64_t
-timer_lose(struct leftover *leftover)
+timer_lose(struct carryover *carryover)
 {
 	/* More than was counted too much. */
-	return leftover->ended_ns + leftover->living_ns < timer_unit() ? 0 :
-	    (uint64_t)timer_take_units(leftover, (int64_t)resources.tick_ns);
+	return carryover->ended_ns + carryover->living_ns < timer_unit() ? 0 :
+	    (uint64_t)timer_take_units(carryover, (int64_t)resources.tick_ns);
 }
 
 int64_t
-timer_take_rest(struct leftover *leftover)
+timer_take_rest(struct carryover *carryover)
 {
-	return atomic_exchange(&leftover->ended_ns, 0) +
-	    atomic_exchange(&leftover->living_ns, 0);
+	return atomic_exchange(&carryover->ended_ns, 0) +
+	    atomic_exchange(&carryover->living_ns, 0);
 }
 
 const struct resource_source source_timer = {

@@ -54,7 +54,7 @@ extern char **environ;
  */
 
 static bool
-unsampled_begins(struct readable *readable, const char *text, const char *start)
+exec_text_begins(struct readable *readable, const char *text, const char *start)
 {
 	for (; *start != '\0'; text++, start++)
 		if (!readable_range(readable, (uintptr_t)text, 1) ||
@@ -68,21 +68,21 @@ contains(struct readable *readable, const char *text, const char *part)
 {
 	for (; readable_range(readable, (uintptr_t)text, 1) && *text != '\0';
 	    text++)
-		if (unsampled_begins(readable, text, part))
+		if (exec_text_begins(readable, text, part))
 			return true;
 	return false;
 }
 
 /* The value of the first variable that begins with `start`, or NULL. */
 static const char *
-unsampled_find(struct readable *readable, char *const variables[],
-               const char *start)
+exec_find_variable(struct readable *readable, char *const variables[],
+                   const char *start)
 {
 	struct readable array = { 0 };
 
 	for (; readable_range(&array, (uintptr_t)variables,
 	    sizeof *variables) && *variables != NULL; variables++)
-		if (unsampled_begins(readable, *variables, start))
+		if (exec_text_begins(readable, *variables, start))
 			return *variables + strlen(start);
 	return NULL;
 }
@@ -199,16 +199,16 @@ judge_name(const char *name)
  * reason is known.  `searches`: in $PATH, if it is only a name.
  */
 static enum cpprof_shared_reason
-unsampled_reason(const char *path, bool searches, char *const variables[])
+exec_unsampled_reason(const char *path, bool searches, char *const variables[])
 {
 	const uint32_t user = own_id(SYS_geteuid);
 	struct readable readable = { 0 };
 	struct stat status;
-	const char *preload = unsampled_find(&readable, variables,
+	const char *preload = exec_find_variable(&readable, variables,
 	    "LD_PRELOAD=");
 
 	if (preload == NULL || !contains(&readable, preload, CPPROF_LIBRARY) ||
-	    unsampled_find(&readable, variables,
+	    exec_find_variable(&readable, variables,
 	    CPPROF_ENVIRONMENT_OUTPUT "=/") == NULL)
 		return CPPROF_SHARED_NO_PRELOAD;
 	/* Something else may be mounted where the recording's directory is. */
@@ -259,7 +259,7 @@ count_unsampled(const char *path, bool searches, char *const variables[],
 	is_guarded = thread != NULL && thread->held_off == 0 &&
 	    !thread->is_sampling && is_own &&
 	    sample_guard_begin(thread, &guard);
-	reason = unsampled_reason(path, searches, variables);
+	reason = exec_unsampled_reason(path, searches, variables);
 	if (is_guarded)
 		sample_guard_end(thread, &guard);
 	if (reason != CPPROF_SHARED_N_REASONS)
@@ -302,7 +302,7 @@ stripped_size(char *const variables[])
 		if (variables[n] == NULL)
 			return has_library ? (n + 1) * sizeof *variables +
 			    text : 0;
-		if (!unsampled_begins(&readable, variables[n], preload_name))
+		if (!exec_text_begins(&readable, variables[n], preload_name))
 			continue;
 		length = readable_size(&readable, variables[n]);
 		if (length == 0)
@@ -350,7 +350,7 @@ stripped(char *const variables[], void *memory)
 	text = (char *)(copy + n + 1);
 	for (i = 0; i < n; i++) {
 		copy[at] = variables[i];
-		if (unsampled_begins(&readable, variables[i], preload_name)) {
+		if (exec_text_begins(&readable, variables[i], preload_name)) {
 			/* Without other libraries there is no variable. */
 			if (!strip_preload(text, variables[i]))
 				continue;

@@ -297,7 +297,7 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	 * the rest it was, in calls that are not wrapped.
 	 */
 	if (off_cpu > LONG_TICKS * (uint64_t)unit &&
-	    unfound_read_delay(&delay)) {
+	    unsampled_read_delay(&delay)) {
 		const uint64_t waited = delay - wall.delay_ns;
 
 		wall.delay_ns = delay;
@@ -318,12 +318,12 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 		 */
 		due = is_here || off_cpu < (uint64_t)unit / 4 ||
 		    meter_random(wall.mark_ns) % 2 == 0 ? spent :
-		    spent - unfound_count_back(thread, off_cpu);
+		    spent - unsampled_count_back(thread, off_cpu);
 	} else {
 		/* Before the first tick, or after the last one. */
 		if (is_here)
 			due = off_cpu;
-		thread->meters->unfound_ns += (int64_t)(spent - due);
+		thread->meters->unsampled_ns += (int64_t)(spent - due);
 	}
 	if (is_tick && !wall.was_found) {
 		/*
@@ -332,11 +332,11 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 		 */
 		const int64_t left = thread->tid == process_own.pid ?
 		    shared_take_time(CPPROF_SHARED_REAL) :
-		    unfound_take(thread->meters->leftover);
+		    unsampled_take(thread->meters->carryover);
 		const int64_t taken = left >= unit ? left :
 		    left > -TIMER_MOST_AHEAD * unit ? unit : 0;
 
-		thread->meters->unfound_ns += left - taken;
+		thread->meters->unsampled_ns += left - taken;
 		due += (uint64_t)taken;
 	}
 	if (is_tick)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unfound.c -- real time of threads that is in no sample. */
+/* unsampled.c -- real time of threads that is in no sample. */
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
@@ -24,7 +24,7 @@ interval_ns(void)
 }
 
 void
-unfound_note_sample(struct thread *thread, uint32_t columns,
+unsampled_note_sample(struct thread *thread, uint32_t columns,
     const struct node *node)
 {
 	struct thread_meters *meters = thread->meters;
@@ -39,7 +39,7 @@ unfound_note_sample(struct thread *thread, uint32_t columns,
 
 /* Counts that time at the node, and returns the rest. */
 static int64_t
-unfound_count(struct thread *thread, const struct node *node, int64_t ns)
+unsampled_count(struct thread *thread, const struct node *node, int64_t ns)
 {
 	const uint64_t hits = ns > 0 ? (uint64_t)(ns / interval_ns()) : 0;
 
@@ -50,7 +50,7 @@ unfound_count(struct thread *thread, const struct node *node, int64_t ns)
 }
 
 uint64_t
-unfound_count_back(struct thread *thread, uint64_t ns)
+unsampled_count_back(struct thread *thread, uint64_t ns)
 {
 	struct thread_meters *meters = thread->meters;
 
@@ -58,53 +58,54 @@ unfound_count_back(struct thread *thread, uint64_t ns)
 	    thread->held_off > 0 || thread->is_sampling)
 		return 0;
 	return ns -
-	    (uint64_t)unfound_count(thread, &meters->last_found, (int64_t)ns);
+	    (uint64_t)unsampled_count(thread, &meters->last_found, (int64_t)ns);
 }
 
 void
-unfound_leave(struct thread *thread)
+unsampled_leave(struct thread *thread)
 {
 	struct thread_meters *meters = thread->meters;
 	int64_t rest = 0, half;
 
 	if (meters->n_found >= MANY_SAMPLES) {
-		half = meters->unfound_ns / 2;
-		rest = unfound_count(thread, &meters->found, half);
-		meters->unfound_ns = unfound_count(thread, &meters->last_found,
-		    meters->unfound_ns - half + rest);
+		half = meters->unsampled_ns / 2;
+		rest = unsampled_count(thread, &meters->found, half);
+		meters->unsampled_ns = unsampled_count(thread,
+		    &meters->last_found, meters->unsampled_ns - half + rest);
 		rest = 0;
 	}
 	if (thread->tid == process_own.pid)
 		return;
-	if (meters->n_found > 0 && meters->leftover->unfound_ns > 0)
-		rest = unfound_count(thread, &meters->found,
-		    unfound_take(meters->leftover));
-	rest += meters->unfound_ns;
+	if (meters->n_found > 0 && meters->carryover->unsampled_ns > 0)
+		rest = unsampled_count(thread, &meters->found,
+		    unsampled_take(meters->carryover));
+	rest += meters->unsampled_ns;
 	if (rest != 0)
-		atomic_fetch_add(&meters->leftover->unfound_ns, rest);
-	meters->unfound_ns = 0;
+		atomic_fetch_add(&meters->carryover->unsampled_ns, rest);
+	meters->unsampled_ns = 0;
 }
 
 int64_t
-unfound_take(struct leftover *leftover)
+unsampled_take(struct carryover *carryover)
 {
-	return leftover->unfound_ns == 0 ? 0 :
-	    atomic_exchange(&leftover->unfound_ns, 0);
+	return carryover->unsampled_ns == 0 ? 0 :
+	    atomic_exchange(&carryover->unsampled_ns, 0);
 }
 
 uint64_t
-unfound_lose(struct leftover *leftover)
+unsampled_lose(struct carryover *carryover)
 {
-	const int64_t ns = leftover->unfound_ns;
+	const int64_t ns = carryover->unsampled_ns;
 	const uint64_t hits = ns < timer_unit() ? 0 :
 	    (uint64_t)(ns / interval_ns());
 
-	atomic_fetch_sub(&leftover->unfound_ns, (int64_t)hits * interval_ns());
+	atomic_fetch_sub(&carryover->unsampled_ns, (int64_t)hits *
+	    interval_ns());
 	return hits;
 }
 
 bool
-unfound_read_delay(uint64_t *ns)
+unsampled_read_delay(uint64_t *ns)
 {
 	char text[64];
 	const char *at = text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-leftover.c -- hits that had no sample when their thread ended.
+/* test-carryover.c -- hits that had no sample when their thread ended.
  *
  * Those of ticks pass to a new thread with the same start routine; others are
  * lost.  The file shows at every moment how many wait.
@@ -101,12 +101,12 @@ struct one {
 	struct thread_meters meters;
 };
 
-static struct leftover leftover;
+static struct carryover carryover;
 
 static void
 begin(struct one *one)
 {
-	*one = (struct one){ .meters.leftover = &leftover };
+	*one = (struct one){ .meters.carryover = &carryover };
 	one->thread.meters = &one->meters;
 	one->meters.accounts[OF_TICKS].needs_ticks = true;
 	resources = (struct resources){
@@ -120,7 +120,7 @@ static int
 set_up(void **state)
 {
 	(void)state;
-	leftover = (struct leftover){ 0 };
+	carryover = (struct carryover){ 0 };
 	file.pending[OF_TICKS] = file.pending[OF_CALLS] = 0;
 	file.lost[OF_TICKS] = file.lost[OF_CALLS] = file.dropped = 0;
 	next_hits = 0;
@@ -216,7 +216,7 @@ a_thread_that_has_lived_takes_none(void **state)
 	(void)state;
 	leave(7, 0, true);
 	begin(&one);
-	one.meters.n_expiries = LEFTOVER_TICKS;
+	one.meters.n_expiries = CARRYOVER_TICKS;
 	assert_int_equal(tick(&one, 0, &hits), 0);
 	assert_int_equal(file.pending[OF_TICKS], 7);
 }
