@@ -103,7 +103,7 @@ end_period(struct machine *machine)
 	if (!machine->is_in_kernel) {
 		machine->hits[0] += perf_clock_trap(&machine->thread, 0,
 		                                    true);
-		account->period = perf_clock_settle(&machine->thread, 0,
+		account->period = perf_clock_steady(&machine->thread, 0,
 		    true) || account->meter.random != 0 ? account->meter.left :
 		    account->meter.interval;
 	}

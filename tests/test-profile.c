@@ -657,13 +657,13 @@ profile_adder_is_the_sum_of_all(void **state)
 		struct profile *whole, *sum;
 		unsigned seed = (unsigned)rand();
 
-		for (int is_pile = 0; is_pile <= 1; is_pile++) {
+		for (int is_by_adder = 0; is_by_adder <= 1; is_by_adder++) {
 			srand(seed);
 			for (uint32_t n = 0; n < counts[i]; n++) {
 				struct profile *one = parse_random();
 
 				one->n_files = 1;
-				if (!is_pile)
+				if (!is_by_adder)
 					all[n] = one;
 				else
 					assert_int_equal(

@@ -163,8 +163,8 @@ prepare_stack(struct thread *thread)
 {
 	enum store_result result = sample_prepare(thread);
 
-	return result == STORE_OK && !thread->file->is_settled ?
-	    thread_file_settle(thread) : result;
+	return result == STORE_OK && !thread->file->has_own_name ?
+	    thread_file_take_name(thread) : result;
 }
 
 enum store_result

@@ -43,11 +43,11 @@ look_again_at_name(struct thread *thread)
 		return;
 	file->n_samples++;
 	if ((file->n_samples & (file->n_samples - 1)) != 0 ||
-	    !file->is_settled || !thread_file_is_renamed(thread) ||
+	    !file->has_own_name || !thread_file_is_renamed(thread) ||
 	    thread->waits->columns != 0 || thread->meters->n_found > 0 ||
 	    process.counts_returns)
 		return;
-	file->is_settled = false;
+	file->has_own_name = false;
 	unwind_remember(thread->unwinder, 0);
 	waits_forget(thread);
 }

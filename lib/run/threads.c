@@ -150,7 +150,7 @@ void
 threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
 	thread->tid = process_thread_id();
-	thread->file->is_announced = thread->file->is_settled = false;
+	thread->file->is_announced = thread->file->has_own_name = false;
 	thread->file->n_samples = 0;
 	waits_forget(thread);
 	thread->held_off = 0;

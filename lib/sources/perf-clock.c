@@ -57,7 +57,7 @@ seed_of(const struct thread *thread, unsigned column)
 }
 
 /*
- * Begins at that pace.  The boundaries have no memory until perf_clock_settle,
+ * Begins at that pace.  The boundaries have no memory until perf_clock_steady,
  * so that no time is more likely to be sampled than any other.  The kernel's
  * part is not located so exactly.  A program's timers keep step with whole
  * milliseconds: its intervals are drawn unless the user wants those.
@@ -78,7 +78,7 @@ set_pace(struct thread *thread, unsigned column, unsigned stride)
 }
 
 bool
-perf_clock_settle(struct thread *thread, unsigned column, bool is_repeated)
+perf_clock_steady(struct thread *thread, unsigned column, bool is_repeated)
 {
 	struct meter *meter = &thread->meters->accounts[column].meter;
 	const uint64_t interval = meter->interval;

@@ -312,7 +312,7 @@ set_clock(struct thread *thread, unsigned column)
 	    account->n_traps >= (resources.columns[column].is_paced ?
 	    TRAPS_BY_HAND : TRAPS_AT_FIRST) && !thread->meters->clock.must_set;
 	const bool is_new = account->n_traps >= TRAPS_AT_FIRST &&
-	    perf_clock_settle(thread, column, is_repeated);
+	    perf_clock_steady(thread, column, is_repeated);
 	const bool is_by_hand = !is_repeated || is_new;
 	uint64_t period = repeated_period(account, column), number;
 

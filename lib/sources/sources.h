@@ -359,7 +359,7 @@ void perf_clock_start(struct thread *thread, unsigned column);
  * begin at a random point of the first: returns true, and the next boundary is
  * the end of another period.
  */
-bool perf_clock_settle(struct thread *thread, unsigned column,
+bool perf_clock_steady(struct thread *thread, unsigned column,
     bool is_repeated);
 
 /*

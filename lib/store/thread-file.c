@@ -136,7 +136,7 @@ thread_file_announce(struct thread *thread)
 	file->record->end_ns = 0;
 	thread_file_note(file->record);
 	file->is_announced = true;
-	file->is_settled = false;
+	file->has_own_name = false;
 	return STORE_OK;
 }
 
@@ -186,13 +186,13 @@ change_place(struct thread *thread, const char *name)
 }
 
 enum store_result
-thread_file_settle(struct thread *thread)
+thread_file_take_name(struct thread *thread)
 {
 	struct thread_file *file = thread->file;
 	enum store_result result = STORE_OK;
 	char name[THREAD_NAME_SIZE];
 
-	if (file->is_settled || !thread_file_find_name(name))
+	if (file->has_own_name || !thread_file_find_name(name))
 		return STORE_OK;
 	if (file->record->n_threads > 1 &&
 	    memcmp(file->record->name, name, sizeof name) != 0)
@@ -208,7 +208,7 @@ thread_file_settle(struct thread *thread)
 		memcpy(file->record->name, name, sizeof name);
 		thread_file_note(file->record);
 	}
-	file->is_settled = true;
+	file->has_own_name = true;
 	return STORE_OK;
 }
 
@@ -262,7 +262,7 @@ thread_file_forked(struct thread *thread)
 	struct thread_file *file = thread->file;
 
 	modules_forget(&file->modules);
-	file->is_announced = file->is_settled = false;
+	file->is_announced = file->has_own_name = false;
 	file->n_samples = 0;
 	file->wait = (struct cpprofdata_wait){ 0 };
 	file->wait_mapped = NULL;

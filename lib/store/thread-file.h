@@ -171,7 +171,7 @@ struct thread_file {
 	struct cpprofdata_wait *wait_mapped;	/* in the record's mapping, only
 						   written; NULL: no record */
 	bool is_announced;	/* the record names this thread */
-	bool is_settled;	/* and has its name */
+	bool has_own_name;	/* and has its present name */
 	unsigned char n_samples;	/* of this thread so far, at most 9 */
 	uint32_t earlier_tid;	/* of the record's thread before this one */
 	uint64_t earlier_end_ns;
@@ -188,13 +188,14 @@ struct thread_file {
 enum store_result thread_file_announce(struct thread *thread);
 
 /*
- * Before a stack of an announced thread that is not settled: sees that threads
- * of different names do not share a record and its tree, as long as there are
- * not too many names.  Nothing may refer to nodes of the tree.
+ * Before a stack of an announced thread that has not its present name in its
+ * record: sees that threads of different names do not share a record and its
+ * tree, as long as there are not too many names.  Nothing may refer to nodes of
+ * the tree.
  */
-enum store_result thread_file_settle(struct thread *thread);
+enum store_result thread_file_take_name(struct thread *thread);
 
-/* Whether a settled thread has another name than its record. */
+/* Whether a thread has another name than its record. */
 bool thread_file_is_renamed(const struct thread *thread);
 
 /*

@@ -52,7 +52,8 @@ shown_names_compare_names(const void *a, const void *b)
 
 /* Names in texts are there once, and end with a NUL. */
 static int
-settle_inner(struct shown_names *shown, bool are_short, struct error *error)
+shown_names_unite_inner(struct shown_names *shown, bool are_short,
+                        struct error *error)
 {
 	struct short_name *inner = shown->inner;
 	size_t n = 0;
@@ -147,7 +148,7 @@ shown_names_make(struct shown_names *shown, const struct table *table,
 		if (i % ROWS_A_STEP == 0 && interrupt_requested)
 			return error_set(error, "interrupted");
 	}
-	if (settle_inner(shown, are_short, error) != 0)
+	if (shown_names_unite_inner(shown, are_short, error) != 0)
 		return -1;
 	count = shown->names == NULL ? 0 : names_count(shown->names);
 	for (uint32_t name = 0; name < count; name++)

@@ -4,7 +4,7 @@
  * The owner of a processor's ring buffer is an event of this process that never
  * happens.  So the buffer stays when sampled threads end, and polling it does
  * not report their end.  Descriptors of ended threads stay open: what their
- * events' heirs count is written through them.
+ * inherited events count is written through them.
  *
  * The size of a copy cannot be changed.  To make copies larger, all threads get
  * new events, a generation of them.  Both generations count for a while, and

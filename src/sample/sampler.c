@@ -95,10 +95,10 @@ struct sampler {
 	} python_state;
 	struct id_table pids, tids;	/* their numbers index: */
 	struct sampler_process **processes;	/* NULL: ended */
-	uint32_t *n_heirs;	/* live processes that have the events of the
-				 * process that was added, itself included */
+	uint32_t *n_inheritors;	/* live processes that have the events of the
+				 * process that was added, including itself */
 	struct sampler_thread **threads;
-	size_t processes_capacity, heirs_capacity, threads_capacity;
+	size_t processes_capacity, inheritors_capacity, threads_capacity;
 	size_t n_live;			/* processes */
 	struct sample_place *path;
 	size_t path_capacity;
@@ -169,12 +169,12 @@ sampler_need_process(struct sampler *sampler, uint32_t pid,
 	    memory_grow(&sampler->processes, &sampler->processes_capacity,
 	                (size_t)number + 1, sizeof(struct sampler_process *),
 	                error) != 0 ||
-	    memory_grow(&sampler->n_heirs, &sampler->heirs_capacity,
+	    memory_grow(&sampler->n_inheritors, &sampler->inheritors_capacity,
 	                (size_t)number + 1, sizeof(uint32_t), error) != 0)
 		return NULL;
 	if (number >= n) {
 		sampler->processes[number] = NULL;
-		sampler->n_heirs[number] = 0;
+		sampler->n_inheritors[number] = 0;
 	}
 	if (sampler->processes[number] != NULL)
 		return sampler->processes[number];
@@ -451,7 +451,7 @@ sampler_set_origin(struct sampler *sampler, struct sampler_process *process,
 	if (process->origin != NO_ID || origin == NO_ID)
 		return;
 	process->origin = origin;
-	sampler->n_heirs[origin]++;
+	sampler->n_inheritors[origin]++;
 }
 
 /* Closes the events that nobody has any more. */
@@ -461,7 +461,7 @@ sampler_leave_origin(struct sampler *sampler,
 {
 	const uint32_t origin = process->origin;
 
-	if (origin != NO_ID && --sampler->n_heirs[origin] == 0)
+	if (origin != NO_ID && --sampler->n_inheritors[origin] == 0)
 		sample_events_remove(sampler->events,
 		    (pid_t)sampler->pids.ids[origin]);
 }
@@ -1345,7 +1345,7 @@ sampler_free(struct sampler *sampler)
 	id_table_free(&sampler->pids);
 	id_table_free(&sampler->tids);
 	free(sampler->processes);
-	free(sampler->n_heirs);
+	free(sampler->n_inheritors);
 	free(sampler->threads);
 	free(sampler->path);
 	free(sampler);
