@@ -146,6 +146,52 @@ def what_a_sanitizer_hides_is_told():
         raise Skip('no C++ compiler with sanitizers')
 
 
+# An allocator that has an operator new, and leaves malloc to the C library.
+POOL = '''
+#include <cstddef>
+#include <new>
+static char pool[1 << 20];
+static std::size_t used;
+void *operator new(std::size_t n)
+{
+    void *block = pool + used;
+
+    used += (n + 15) & ~(std::size_t)15;
+    if (used > sizeof pool)
+        throw std::bad_alloc();
+    return block;
+}
+void operator delete(void *) noexcept {}
+void operator delete(void *, std::size_t) noexcept {}
+'''
+
+
+def an_allocator_with_an_operator_new_is_told():
+    with collector.tempfile.TemporaryDirectory() as directory:
+        plain, pooled, library = (os.path.join(directory, name)
+                                  for name in ('plain', 'pooled', 'libpool.so'))
+        try:
+            for source, *options in (
+                    (POOL, '-shared', '-fPIC', '-o', library, '-'),
+                    (NEW, '-o', plain, '-'),
+                    (NEW, '-o', pooled, '-', '-x', 'none', library)):
+                subprocess.run(['g++', '-x', 'c++', *options],
+                               input=source.encode(), capture_output=True,
+                               check=True, timeout=120)
+        except (OSError, subprocess.CalledProcessError):
+            raise Skip('no C++ compiler')
+        for program, resource, source in (
+                (plain, 'alloc-bytes', 'library calls'),
+                (pooled, 'alloc-bytes', 'library calls; not operator new, '
+                 'which an allocator has itself'),
+                (pooled, 'live', 'library calls, of blocks sampled at random; '
+                 'not operator new, which an allocator has itself')):
+            run = Run(program, CPPROF_RESOURCES=resource + ':1')
+            assert (run.status, run.err) == (0, b''), run.err
+            found = run.one().resources[0].source
+            assert found == source, (program, found)
+
+
 RING = '''
 #include <errno.h>
 #include <stdio.h>
@@ -543,6 +589,7 @@ CASES = (
     operator_new_counts_once,
     a_program_s_own_malloc_is_left_alone,
     what_a_sanitizer_hides_is_told,
+    an_allocator_with_an_operator_new_is_told,
     a_ring_is_told,
     bytes_are_those_that_the_kernel_counts,
     bytes_that_pass_no_wrapper_are_counted,

@@ -120,7 +120,7 @@ enum resource_id {
 };
 
 #define EACH_TICK_NS 50000	/* shorter than any tick of the kernel */
-#define RESOURCE_SOURCES_MAX 4	/* including the final NULL */
+#define RESOURCE_SOURCES_MAX 5	/* including the final NULL */
 #define RESOURCE_INTERVAL_MAX ((uint64_t)1 << 40)
 
 /* A resource that exists. */

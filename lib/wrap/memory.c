@@ -26,9 +26,11 @@
  * only.  realloc frees the old block and allocates a new one, and so does mremap
  * if the mapping grows, unless it is a file's.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "lib/base/meter.h"
@@ -437,6 +439,30 @@ has_sanitizer(void)
 	return false;
 }
 
+/*
+ * Whether a library that is not the C++ library has an operator new, as other
+ * allocators do.  That calls no malloc.  One of the program itself may.
+ */
+static bool
+has_own_new(void)
+{
+	void *const found = dlsym(RTLD_DEFAULT, "_Znwm");
+	struct dl_find_object object;
+	struct lookup lookup;
+	size_t n;
+
+	if (found == NULL) {
+		dlerror();	/* or the program would see the message */
+		return false;
+	}
+	return _dl_find_object(found, &object) == 0 &&
+	    object.dlfo_link_map != lookup_loaded(&n) &&
+	    strstr(object.dlfo_link_map->l_name, "libc++") == NULL &&
+	    lookup_open(object.dlfo_link_map, &lookup) &&
+	    /* std::get_new_handler */
+	    lookup_symbol(&lookup, "_ZSt15get_new_handlerv") == NULL;
+}
+
 static bool
 memory_probe(const struct resource_row *row, uint64_t interval,
              const char **why)
@@ -444,7 +470,16 @@ memory_probe(const struct resource_row *row, uint64_t interval,
 	(void)row, (void)interval;
 	*why = "";		/* the next source says why */
 	return !wrapped_is_preloaded() ||
-	    (wrapped_is_ours("malloc") && !has_sanitizer());
+	    (wrapped_is_ours("malloc") && !has_sanitizer() && !has_own_new());
+}
+
+static bool
+probe_without_new(const struct resource_row *row, uint64_t interval,
+                  const char **why)
+{
+	(void)row, (void)interval;
+	*why = "";
+	return wrapped_is_ours("malloc") && !has_sanitizer();
 }
 
 /* A program with a statically linked allocator does not call ours. */
@@ -460,6 +495,12 @@ probe_partly(const struct resource_row *row, uint64_t interval,
 const struct resource_source source_memory = {
 	.name = "library calls",
 	.probe = memory_probe,
+	.can_be_random = true,
+};
+
+const struct resource_source source_memory_without_new = {
+	.name = "library calls; not operator new, which an allocator has itself",
+	.probe = probe_without_new,
 	.can_be_random = true,
 };
 
@@ -490,6 +531,13 @@ follow_start(struct thread *thread, unsigned column)
 const struct resource_source source_live = {
 	.name = "library calls, of blocks sampled at random",
 	.probe = memory_probe,
+	.start = follow_start,
+};
+
+const struct resource_source source_live_without_new = {
+	.name = "library calls, of blocks sampled at random; not operator new, "
+	    "which an allocator has itself",
+	.probe = probe_without_new,
 	.start = follow_start,
 };
 

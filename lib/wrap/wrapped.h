@@ -117,10 +117,10 @@ void wrapped_end_thread(struct thread *thread);
 
 /* For the table in lib/collector.c. */
 extern const struct resource_source source_wall, source_bytes,
-    source_bytes_seen, source_io_time, source_memory, source_memory_partly,
-    source_mappings,
-    source_live, source_live_partly, source_live_mappings, source_live_part,
-    source_calls, source_no_calls, source_kernel_calls;
+    source_bytes_seen, source_io_time, source_memory,
+    source_memory_without_new, source_memory_partly, source_mappings,
+    source_live, source_live_without_new, source_live_partly,
+    source_live_mappings, source_live_part, source_calls, source_no_calls, source_kernel_calls;
 
 /*
  * Open a group's gate if a resource that it measures is sampled, and close it
