@@ -287,7 +287,7 @@ record_run_program(struct record_state *run, struct error *error)
 	                                error) == 0) {
 		if (offers_ask(&run->offers, run->library,
 		               text_string(&resources),
-		               run->options->is_random, error) != 0)
+		               run->options->is_random, false, error) != 0)
 			run->is_impossible = true;
 		else if (check_offers(&run->offers, run->options->is_random,
 		                      run->options->n_resources == 0,
@@ -309,9 +309,18 @@ record_run_program(struct record_state *run, struct error *error)
 static int
 record_attach(struct record_state *run, struct error *error)
 {
-	int result = recording_clear(&run->recording, run->earlier, error);
+	const bool is_inside = run->options->is_inside;
+	int result = is_inside ? preload_find_library(run->library,
+	    sizeof run->library, error) : 0;
 
 	if (result == 0)
+		result = recording_clear(&run->recording, run->earlier, error);
+	if (result == 0 && is_inside) {
+		sampled_time_add_file(&run->time, run->recording.path);
+		result = attach_inside_run(run->attach, run->options,
+		                           &run->recording, &run->time,
+		                           run->library, error);
+	} else if (result == 0)
 		result = attach_run(run->attach, run->options, &run->recording,
 		                    run->session->symfs, &run->outside, error);
 	if (result == 0)
@@ -590,6 +599,8 @@ record(struct session *session, const struct record_options *options,
 	if (!attach_is_wanted(options))
 		return record_as(session, options, NULL, error);
 	result = attach_find(&attach, options, error);
+	if (result == 0 && options->is_inside)
+		result = attach_inside_check(&attach, options, error);
 	if (result == 0)
 		result = record_as(session, options, &attach, error);
 	attach_free(&attach);
@@ -646,6 +657,40 @@ start_list(struct table *table)
 	    true;
 }
 
+/* What can be sampled by the collector, loaded into processes that run. */
+static int
+record_list_inside(const struct record_options *options, struct table *table,
+                   struct error *error)
+{
+	struct attach attach = { 0 };
+	struct offers offers = { 0 };
+	char library[PATH_MAX];
+	int result = attach_find(&attach, options, error);
+
+	attach_free(&attach);
+	start_list(table);
+	if (result == 0)
+		result = preload_find_library(library, sizeof library, error);
+	if (result == 0)
+		result = offers_ask(&offers, library, NULL, false, true, error);
+	for (size_t i = 0; result == 0 && i < offers.n; i++) {
+		struct offer offer = offers.items[i];
+		const struct resource_kind *kind = resource_kind_find(
+		    offer.name, strlen(offer.name), error);
+		const char *why = kind != NULL ? attach_inside_refusal(kind) :
+		    "";
+
+		if (why != NULL) {
+			offer.source = "";
+			offer.why = why;
+		}
+		result = kind != NULL ? add_offer(&offer, 0, table, error) :
+		    -1;
+	}
+	offers_free(&offers);
+	return result;
+}
+
 /* What can be sampled of processes that run already. */
 static int
 record_list_outside(const struct record_options *options,
@@ -680,7 +725,8 @@ record_list(struct table *table, struct error *error)
 
 	start_list(table);
 	if (result == 0)
-		result = offers_ask(&offers, library, NULL, false, error);
+		result = offers_ask(&offers, library, NULL, false, false,
+		                    error);
 	for (size_t i = 0; result == 0 && i < offers.n; i++)
 		result = add_offer(&offers.items[i], 0, table, error);
 	offers_free(&offers);
@@ -701,6 +747,8 @@ record_run(struct session *session, const struct arguments *arguments,
 	}
 	if (options.wants_help)
 		return help_describe(&command_record, table, error);
+	if (options.wants_list && options.is_inside)
+		return record_list_inside(&options, table, error);
 	if (options.wants_list && attach_is_wanted(&options))
 		return record_list_outside(&options, table, error);
 	if (options.wants_list)
@@ -751,6 +799,13 @@ const struct command command_record = {
 	    "context-switches and the processor's events. In containers perf "
 	    "events are mostly forbidden; the message says what allows "
 	    "them.\n\n"
+	    "--inside loads the collector into the processes instead, which "
+	    "changes them: where perf events are forbidden but ptrace is not, "
+	    "as in many containers. One thread is stopped for milliseconds. At "
+	    "the end, also if cpprof is killed, sampling ends and only the "
+	    "unused library stays. It needs glibc, not a static program, and "
+	    "the rights of a debugger: root, or kernel.yama.ptrace_scope 0. "
+	    "record --list -p PID --inside says what can be sampled.\n\n"
 	    "-a samples all processes of the machine and the kernel's own "
 	    "threads, which needs root or kernel.perf_event_paranoid 0 or "
 	    "less. --cgroup samples the processes that a cgroup has when the "

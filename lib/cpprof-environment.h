@@ -48,9 +48,11 @@
 
 /*
  * If set, the library does not sample.  It lists the available resources
- * (lib/run/start.h) and ends the process.
+ * (lib/run/start.h) and ends the process.  CPPROF_OFFER_INSIDE: those of a process
+ * into which it is loaded while that runs.
  */
 #define CPPROF_ENVIRONMENT_OFFER "CPPROF_OFFER"
+#define CPPROF_OFFER_INSIDE "inside"
 
 /*
  * Path of the memory that the recording's processes share

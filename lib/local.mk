@@ -12,7 +12,7 @@
 EXTRA_DIST += lib/COPYING lib/README.md
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
-	lib/cpprof-shared.h lib/jitdump.h \
+	lib/cpprof-inside.h lib/cpprof-shared.h lib/jitdump.h \
 	lib/resources.def
 
 if COLLECTOR
@@ -90,7 +90,7 @@ libcpprof_la_SOURCES = \
 	lib/sources/resource.h \
 	lib/sources/sources.h \
 	\
-	lib/run/offer.c lib/run/output.c \
+	lib/run/inside.c lib/run/offer.c lib/run/output.c \
 	lib/run/progress.c \
 	lib/run/sample.h \
 	lib/run/start.h \
@@ -142,6 +142,16 @@ tests_programs_hostile_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
 
 tests_programs_target_SOURCES = tests/programs/target.c tests/programs/spin.h
 tests_programs_target_CFLAGS = $(shape_flags)
+
+# Loaded into processes that run.
+EXTRA_DIST += tests/inside.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/hosted
+TESTS += tests/inside.py
+endif
+tests_programs_hosted_SOURCES = tests/programs/hosted.c
+tests_programs_hosted_CFLAGS = $(shape_flags)
+tests_programs_hosted_LDADD = -lpthread
 
 # Resources of library calls.
 EXTRA_DIST += tests/test-wrappers.py

@@ -74,7 +74,7 @@ circles() {
 }
 
 claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
-	grep -vE '^src/(base|formats|noise|output|profile|refine|sample|shell|symbols|views)$'
+	grep -vE '^src/(base|formats|inject|noise|output|profile|refine|sample|shell|symbols|views)$'
 	find src/symbols -mindepth 1 -type d |
 	grep -vE '^src/symbols/(code|elf|lines|names|unwind)$'
 	find src/views -mindepth 1 -type d | grep -vE \
@@ -125,13 +125,15 @@ includes 'formats include no view, output, shell or command' src/formats \
 	'src/(base|profile|symbols|formats)/.*|lib/cpprofdata\.h'
 includes 'the sampler includes no view, output, shell or command' src/sample \
 	'src/(base|profile|symbols|formats|sample)/.*|lib/cpprofdata\.h|(dwarf|cpython)/.*'
+includes 'inject includes only base, profile, symbols and dwarf' src/inject \
+	'src/(base|profile|symbols|inject)/.*|lib/cpprof-inside\.h|dwarf/.*'
 includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
-shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
+shared='lib/(cpprofdata|cpprof-(environment|inside|shared))\.h|lib/resources\.def'
 includes 'of commands the shell includes lists, of lib what both share' \
 	'src/shell src/main.c' \
 	"src/.*|commands/settings\.def|$shared"
-below='src/(base|profile|refine|noise|views|formats|symbols|sample|output)/.*'
+below='src/(base|profile|refine|noise|views|formats|symbols|sample|inject|output)/.*'
 room='src/shell/('
 settings='commands/settings\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \

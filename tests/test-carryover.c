@@ -30,6 +30,7 @@ static uint64_t next_hits;	/* of the source, at the next tick */
 /* What the collector links with. */
 __thread struct thread *thread_self;
 struct datafile_columns datafile_columns;
+struct process_facts process;
 
 uint64_t
 process_ask_clock(clockid_t clock)

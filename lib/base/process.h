@@ -28,6 +28,7 @@ struct process_facts {
 	uint32_t n_arguments;
 	bool may_speak;			/* on stderr, if it cannot sample */
 	bool is_alone;			/* do not sample forked children */
+	bool is_inside;			/* loaded while it ran: lib/run/inside.c */
 	uint64_t max_size;		/* of the file */
 	uint64_t origin_ns, origin_mono_ns;	/* when the recording began */
 	uint64_t slice_ns;		/* width of the narrowest slices; 0:

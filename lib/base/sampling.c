@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "lib/base/attributes.h"
 #include "lib/base/files.h"
@@ -105,4 +106,10 @@ sampling_wipe_children(const volatile void *one, const volatile void *other)
 	errno = ENOSYS;
 	return is_between(one) && is_between(other) && files_advise(wiped_start,
 	    (size_t)(wiped_end - wiped_start), MADV_WIPEONFORK) == 0;
+}
+
+void
+sampling_wipe_here(void)
+{
+	memset(wiped_start, 0, (size_t)(wiped_end - wiped_start));
 }

@@ -52,4 +52,10 @@ void sampling_on_fork(void (*set_up_child)(void));
 bool sampling_wipe_children(const volatile void *one,
     const volatile void *other);
 
+/*
+ * Zeroes WIPED variables in this process, whose earlier recording has ended,
+ * before it begins another.  No other thread may use the collector.
+ */
+void sampling_wipe_here(void);
+
 #endif

@@ -159,6 +159,15 @@ shared_begin(const char *path, const char *directory)
 }
 
 void
+shared_end(void)
+{
+	if (page != NULL)
+		files_unmap(page, CPPROF_SHARED_SIZE);
+	page = NULL;
+	is_file = false;
+}
+
+void
 shared_note_exec(void)
 {
 	const uint64_t own = page != NULL ? identity() : 0;

@@ -27,6 +27,12 @@ void shared_begin(const char *name, const char *directory);
  */
 bool shared_replace_mapping(const void *address);
 
+/*
+ * Takes the memory away, as the recording has ended; another may begin.  When no
+ * other thread uses the collector.
+ */
+void shared_end(void);
+
 /* In a forked child: counts another process, which is of another kind. */
 void shared_forked(void);
 

@@ -22,13 +22,17 @@
 #include "lib/base/attributes.h"
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
+#include "lib/base/shared.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/run/sample.h"
+#include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
+
+#define TICKS_TO_NOTICE 1000	/* pauses, of a tenth of a millisecond each */
 
 static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag control_lock WIPED;
@@ -89,7 +93,7 @@ find_sleeper(uint32_t tid)
 		if (atomic_compare_exchange_strong(&thread->run->stage, &asleep,
 		    THREAD_HELD))
 			return thread;
-		if (asleep != THREAD_IDLE)
+		if (asleep != THREAD_IDLE && asleep != THREAD_LEFT)
 			return NULL;
 	}
 	thread = threads_take(NULL, NULL);
@@ -133,14 +137,27 @@ wake_others(void)
 }
 
 /*
- * The functions of cpprof.h.
+ * States of threads that have not run since they were to be woken, and those
+ * that belong to no thread, are given back.
  */
+static void
+control_cancel_waking(void)
+{
+	struct thread *thread;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->run->stage == THREAD_HELD ||
+		    (!thread->run->has_begun && take_wake(thread, THREAD_HELD)))
+			threads_give_back(thread);
+		else
+			take_wake(thread, THREAD_ASLEEP);
+}
 
 /* Stops the calling thread's sampling and cancels the waking of others. */
 static void
 control_stop_here(void)
 {
-	struct thread *self = thread_self, *thread;
+	struct thread *self = thread_self;
 
 	if (self != NULL) {
 		resources_stop(self);
@@ -149,16 +166,7 @@ control_stop_here(void)
 	sampling_stop(true);
 	if (thread_self != NULL)
 		start_put_to_sleep(self);
-	/*
-	 * States of threads that have not run since they were to be woken, and
-	 * those that belong to no thread, are given back.
-	 */
-	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->run->stage == THREAD_HELD ||
-		    (!thread->run->has_begun && take_wake(thread, THREAD_HELD)))
-			threads_give_back(thread);
-		else
-			take_wake(thread, THREAD_ASLEEP);
+	control_cancel_waking();
 }
 
 static void
@@ -196,6 +204,119 @@ control_end(uint32_t flag)
 	complete_file();
 	process_unlock(&control_lock);
 }
+
+/*
+ * A process into which the library was loaded.
+ */
+
+bool
+control_begin_inside(char **environment, const char **problem)
+{
+	static bool has_recorded;
+	bool ok;
+
+	*problem = "it is recorded already";
+	errno = 0;
+	if (sampling_is_on())
+		return false;
+	if (has_recorded) {
+		/* As in a forked child: what was the process's own is new. */
+		sampling_wipe_here();
+		disk_forked();
+		threads_begin_again();
+		sampling_stop(false);
+	}
+	process_lock(&control_lock);
+	has_recorded = true;
+	process.is_inside = true;
+	ok = start_process(environment, NULL, NULL, problem);
+	if (ok)
+		wake_others();
+	else
+		sampler_uninstall();
+	process_unlock(&control_lock);
+	return ok;
+}
+
+void
+control_wake_new(void)
+{
+	process_lock(&control_lock);
+	if (sampling_check_process() && !sampling_is_stopped())
+		wake_others();
+	process_unlock(&control_lock);
+}
+
+static bool
+some_thread_runs(void)
+{
+	const struct thread *thread;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->run->stage == THREAD_RUNNING)
+			return true;
+	return false;
+}
+
+/*
+ * Ends the sampling of a thread that has had no tick since it was stopped, and
+ * so sleeps or has ended.
+ */
+static void
+control_leave(struct thread *thread)
+{
+	resources_stop(thread);
+	thread->held_off++;
+	thread->run->stage = THREAD_LEFT;
+}
+
+/* Waits for handlers that had begun before sampling was turned off. */
+static bool
+control_await_handlers(void)
+{
+	const struct thread *thread;
+	unsigned i = 0;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		for (; thread->run->is_in_handler; i++) {
+			if (i == PROCESS_LONG_WAITS)
+				return false;
+			process_pause();
+		}
+	return true;
+}
+
+void
+control_end_inside(void)
+{
+	struct thread *thread;
+	bool are_out;
+	unsigned i;
+
+	process_lock(&control_lock);
+	sampling_stop(true);
+	control_cancel_waking();
+	for (i = 0; some_thread_runs() && i < TICKS_TO_NOTICE; i++)
+		process_pause();
+	start_end_inside();
+	are_out = control_await_handlers();
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->run->stage == THREAD_RUNNING)
+			control_leave(thread);
+	complete_file();
+	signals_discard();
+	signals_give_back();
+	shared_report_cpu_time(0);
+	if (are_out) {
+		shared_end();
+		disk_unmap_all();
+	}
+	process_unlock(&control_lock);
+}
+
+/*
+ * The functions of cpprof.h.
+ */
 
 EXPORTED int
 cpprof_start(const char *directory)

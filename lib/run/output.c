@@ -18,8 +18,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/cpprofdata.h"
 
@@ -197,4 +200,18 @@ output_prepare(const char *name, char *path, size_t size)
 		return true;
 	errno = ENAMETOOLONG;
 	return false;
+}
+
+bool
+output_is_abandoned(void)
+{
+	const int fd = files_open(process.output, O_RDONLY | O_DIRECTORY |
+	    O_CLOEXEC, 0);
+	long result;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR;
+	result = arch_system_call(SYS_flock, fd, LOCK_SH | LOCK_NB, 0, 0);
+	files_close(fd);
+	return result == 0;
 }

@@ -57,7 +57,9 @@ enum thread_stage {
 	THREAD_TO_BE_WOKEN,	/* by a timer of control.c */
 	THREAD_RUNNING,		/* sampled; thread_self points to it */
 	THREAD_ASLEEP,		/* not sampled for now */
-	THREAD_HELD		/* claimed by control.c */
+	THREAD_HELD,		/* claimed by control.c */
+	THREAD_LEFT		/* sampling has ended for good, but its thread
+				   has not noticed, and will not use it */
 };
 
 /* The part of a thread's state that belongs to lib/run. */
@@ -73,6 +75,7 @@ struct thread_run {
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	struct thread_progress progress;	/* of the program */
+	_Atomic bool is_in_handler;	/* only if process.is_inside */
 };
 
 /* ---- waits.c ---- */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "lib/base/fpu.h"
@@ -22,6 +23,8 @@
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/unwind/unwinder.h"
+
+#define TICKS_TO_LOOK 256	/* between two looks at the recorder */
 
 /* Functions of the files above this one. */
 static struct {
@@ -52,6 +55,29 @@ look_again_at_name(struct thread *thread)
 	waits_forget(thread);
 }
 
+/*
+ * Around what a handler does with its thread's state, if sampling may end while
+ * the process goes on.  The end, which turns sampling off and then looks at the
+ * flags, waits for it; so this comes before the handler asks whether it is on.
+ */
+static struct thread *
+handler_begins(void)
+{
+	struct thread *thread = thread_self;
+
+	if (process.is_inside && thread != NULL)
+		atomic_store(&thread->run->is_in_handler, true);
+	return thread;
+}
+
+static void
+handler_ends(struct thread *thread)
+{
+	if (process.is_inside && thread != NULL)
+		atomic_store_explicit(&thread->run->is_in_handler, false,
+		    memory_order_release);
+}
+
 /* The thread for which exceptions are counted, or NULL. */
 static struct thread *
 sampled_thread(void)
@@ -66,7 +92,7 @@ handle_trap(int number, siginfo_t *info, void *context)
 	const int column = perf_event_sender(info), saved = errno;
 	const unsigned char dispatch = dispatch_pause();
 	bool is_programs, has_raised;
-	struct thread *thread;
+	struct thread *thread, *self;
 
 	if (signals_defer(number, info, context)) {
 		dispatch_resume(dispatch);
@@ -76,6 +102,7 @@ handle_trap(int number, siginfo_t *info, void *context)
 	signals_unblock_bus_in_handler(context);
 	/* SIGTRAP does not queue, so an event's may have come in its place. */
 	is_programs = exceptions_end_step(context, &has_raised);
+	self = handler_begins();
 	thread = sampled_thread();
 	if (has_raised && thread != NULL) {
 		/* Sample the instruction that has raised an exception. */
@@ -97,6 +124,8 @@ handle_trap(int number, siginfo_t *info, void *context)
 	/* An event has counted an interval (lib/sources/sources.h). */
 	thread = sampling_is_on() && !sampling_is_stopped() ? thread_self :
 	    NULL;
+	if (thread != NULL && thread->run->stage == THREAD_LEFT)
+		thread = NULL;
 	if (column >= 0 && thread != NULL) {
 		const unsigned of = (unsigned)column;
 		struct sample_request request = {
@@ -116,6 +145,7 @@ handle_trap(int number, siginfo_t *info, void *context)
 	} else if (column < 0 && is_programs) {
 		signals_pass_on(number, info, context);
 	}
+	handler_ends(self);
 	errno = saved;
 	dispatch_again();
 }
@@ -154,6 +184,21 @@ handle_bus_error(int number, siginfo_t *info, void *context)
 		signals_pass_on(number, info, context);
 }
 
+/*
+ * A forked child of a process into which the library was loaded has no thread
+ * that ends its sampling when the recording has ended.
+ */
+static void
+sampler_look_for_recorder(void)
+{
+	static atomic_uint n_ticks;
+
+	if (process.is_inside && process.is_forked &&
+	    atomic_fetch_add_explicit(&n_ticks, 1, memory_order_relaxed) %
+	    TICKS_TO_LOOK == 0 && output_is_abandoned())
+		sampling_stop(true);
+}
+
 static void
 handle_tick(int number, siginfo_t *info, void *context)
 {
@@ -166,10 +211,12 @@ handle_tick(int number, siginfo_t *info, void *context)
 		return;
 	dispatch_pause();
 	signals_unblock_bus_in_handler(context);
-	thread = thread_self;
+	thread = handler_begins();
 	saved = errno;
 	if (!timer_sent(info)) {
 		signals_pass_on(number, info, context);
+	} else if (thread != NULL && thread->run->stage == THREAD_LEFT) {
+		/* A tick of an earlier recording, which waited till now. */
 	} else if (thread != NULL && sampling_is_stopped()) {
 		if (sampling_is_on())
 			parts.put_to_sleep(thread);
@@ -189,7 +236,9 @@ handle_tick(int number, siginfo_t *info, void *context)
 		own_work_end(thread);
 		if (resource_is_wanted(RESOURCE_FP_EXCEPTIONS))
 			exceptions_tick(context);
+		sampler_look_for_recorder();
 	}
+	handler_ends(thread);
 	errno = saved;
 	dispatch_again();
 }

@@ -112,21 +112,26 @@ settings_read_times(const char *origin, const char *slice)
 	}
 }
 
+bool
+settings_have_tracer(void)
+{
+	char status[1024];
+	const char *tracer;
+
+	files_read_start("/proc/self/status", status, sizeof status);
+	tracer = strstr(status, "\nTracerPid:\t");
+	return tracer != NULL && tracer[12] >= '1' && tracer[12] <= '9';
+}
+
 /* Whether a tracer (gdb, strace) or valgrind watches the process. */
 static bool
 is_watched(char **environment)
 {
 	const char *preloaded = settings_variable(environment, "LD_PRELOAD");
-	const char *tracer;
-	char status[1024];
 
 	if (preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL)
 		return true;
-	if (!shared_has_tracers())
-		return false;
-	files_read_start("/proc/self/status", status, sizeof status);
-	tracer = strstr(status, "\nTracerPid:\t");
-	return tracer != NULL && tracer[12] >= '1' && tracer[12] <= '9';
+	return shared_has_tracers() && settings_have_tracer();
 }
 
 /* The arguments of settings_read, with the environment's variables picked. */
@@ -169,7 +174,9 @@ settings_read_all(char **environment, char **words, const char *output,
 	    files_take_number(&text) == process_own.parent_pid;
 	process.is_alone = settings_variable(environment,
 	    CPPROF_ENVIRONMENT_ALONE) != NULL;
-	if (!process.may_speak && process.is_alone)
+	if (process.is_inside)
+		process.may_speak = false;
+	else if (!process.may_speak && process.is_alone)
 		return false;
 	*problem = CPPROF_ENVIRONMENT_OUTPUT " is not a usable absolute path";
 	size = strlen(output) + 1;

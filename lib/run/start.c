@@ -152,6 +152,13 @@ start_end_thread(void *state)
 {
 	struct thread *thread = state;
 
+	/*
+	 * The state of an earlier recording, which this thread has not noticed
+	 * to have ended, is perhaps another's now.
+	 */
+	if (process.is_inside && (thread->run->stage == THREAD_LEFT ||
+	    thread->tid != process_thread_id()))
+		return;
 	if (change_begins() && sampling_is_own_process()) {
 		if (thread->run->stage == THREAD_RUNNING)
 			end_sampling(thread);
@@ -249,12 +256,14 @@ start_woken_thread(struct thread *thread, const void *context)
 	const bool has_key = end_key < KEYS_IN_PLACE;
 	struct cfi_registers registers;
 
-	if (thread_self != NULL) {
+	if (change_begins() && (thread_self == NULL ||
+	    thread_self->run->stage == THREAD_LEFT)) {
+		arch_registers(context, &registers);
+		begin_or_resume(thread, registers.value[ARCH_STACK], has_key);
+	} else {
 		thread->run->stage = THREAD_HELD;
-		return;
 	}
-	arch_registers(context, &registers);
-	begin_or_resume(thread, registers.value[ARCH_STACK], has_key);
+	change_ends();
 }
 
 bool
@@ -301,6 +310,14 @@ start_put_to_sleep(struct thread *thread)
 	    &thread->run->stage, &asleep, THREAD_RUNNING))
 		begin_or_resume(thread, 0, true);
 	change_ends();
+}
+
+void
+start_end_inside(void)
+{
+	parts->open_gates(false);
+	sampling_turn(false);
+	start_wait_for_changes();
 }
 
 /*
@@ -545,14 +562,14 @@ bool
 start_process(char **environment, char **words, const char *output,
     const char **problem)
 {
-	static bool has_key, watches_forks;
+	static bool has_key, watches_forks, watches_exit;
 	bool ok;
 
 	errno = 0;
 	if (!settings_read(environment, words, output, problem))
 		return false;
 	*problem = process.output;
-	if (process.may_speak || output != NULL) {
+	if (process.may_speak || process.is_inside || output != NULL) {
 		datafile_lock_wait();
 		ok = sample_make_file();
 		datafile_unlock();
@@ -577,15 +594,19 @@ start_process(char **environment, char **words, const char *output,
 		if (!watches_forks)
 			return false;
 	}
-	if (__cxa_atexit(start_finish, NULL, NULL) != 0 ||
-	    __cxa_at_quick_exit(start_finish, NULL) != 0)
+	if (!watches_exit && (__cxa_atexit(start_finish, NULL, NULL) != 0 ||
+	    __cxa_at_quick_exit(start_finish, NULL) != 0))
 		return false;
+	watches_exit = true;
 	if (!has_key && pthread_key_create(&end_key, start_end_thread) != 0)
 		return false;
 	has_key = true;
 	if (!sampler_install(start_put_to_sleep))
 		return false;
 	parts->open_gates(true);
+	/* The caller is a thread of ours, and what was before is not sampled. */
+	if (process.is_inside)
+		return true;
 	if (!start_calling_thread())
 		return false;
 	if (output == NULL)
@@ -597,7 +618,7 @@ void
 start_library(const struct start_parts *start_parts, char **environment,
     char **words)
 {
-	const char *problem;
+	const char *problem, *offer;
 
 	parts = start_parts;
 	/*
@@ -606,12 +627,14 @@ start_library(const struct start_parts *start_parts, char **environment,
 	 */
 	if (!sampling_wipe_children(&process_own, &sampling_same_process))
 		wiping_error = errno;
-	if (settings_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
-	    getauxval(AT_SECURE) == 0)
+	offer = settings_variable(environment, CPPROF_ENVIRONMENT_OFFER);
+	if (offer != NULL && getauxval(AT_SECURE) == 0) {
+		process.is_inside = strcmp(offer, CPPROF_OFFER_INSIDE) == 0;
 		_exit(offer_resources(settings_variable(environment,
 		    CPPROF_ENVIRONMENT_RESOURCES),
 		    settings_variable(environment,
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
+	}
 	if (!start_process(environment, words, NULL, &problem) &&
 	    problem != NULL)
 		/* Of EINVAL the message itself says enough. */

@@ -32,6 +32,9 @@
 bool settings_read(char **environment, char **words, const char *output,
     const char **problem);
 
+/* Whether a tracer (gdb, strace) watches the first thread of the process. */
+bool settings_have_tracer(void);
+
 /* The value of an environment variable, or NULL. */
 const char *settings_variable(char **environment, const char *name);
 
@@ -82,6 +85,12 @@ int offer_resources(const char *list, bool is_random);
  * is recording there.  Not from a handler.
  */
 bool output_prepare(const char *name, char *path, size_t size);
+
+/*
+ * Whether the recorder of this recording has ended: nobody has locked the
+ * directory any more.  Async-signal-safe.
+ */
+bool output_is_abandoned(void);
 
 /* ---- sampler.c ---- */
 
@@ -163,6 +172,13 @@ void threads_resume_sampling(struct thread *thread);
  */
 void threads_forked(void);
 
+/*
+ * When a recording has ended and another begins in this process: the states of
+ * threads that have not noticed the end (THREAD_LEFT) are not used again, all
+ * others are idle.  Not from a handler; no other thread uses the collector.
+ */
+void threads_begin_again(void);
+
 /* ---- start.c ---- */
 
 /* What the room above does when sampling begins and when a thread ends. */
@@ -235,6 +251,12 @@ void start_woken_thread(struct thread *thread, const void *context);
 void start_wait_for_changes(void);
 
 /*
+ * Closes all gates and turns sampling off, also for threads that have not
+ * noticed that it was stopped.  Not from a handler.
+ */
+void start_end_inside(void);
+
+/*
  * Stops sampling the calling thread until control.c wakes it.  Its timers are
  * freed.  Also in the handler.
  */
@@ -247,5 +269,20 @@ void start_put_to_sleep(struct thread *thread);
  * one of header.flags, says why; 0: none.  Not from a handler.
  */
 void control_end(uint32_t flag);
+
+/*
+ * For inside.c, on a thread of ours that is not sampled.
+ *
+ * The first begins to sample all other threads of the process with the settings
+ * in that environment, after an earlier recording has ended, if there was one.
+ * False with errno and *problem set, as from start_process.
+ *
+ * The second does so for threads that were started since.  The third ends
+ * sampling in all threads, and leaves them and the process's signals as they
+ * were; threads that do not run need not run for that.
+ */
+bool control_begin_inside(char **environment, const char **problem);
+void control_wake_new(void);
+void control_end_inside(void);
 
 #endif

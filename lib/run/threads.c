@@ -184,12 +184,20 @@ threads_resume_sampling(struct thread *thread)
 	thread_self = thread;
 }
 
-void
-threads_forked(void)
+/* Nobody's state any more, and nothing of it is in the next file. */
+static void
+threads_make_idle(struct thread *thread)
+{
+	thread->run->stage = THREAD_IDLE;
+	thread->run->has_begun = false;
+	thread->run->next_idle = idle;
+	idle = thread;
+}
+
+static void
+forget_carryovers(void)
 {
 	struct carryover *carryover;
-	struct unwinder *unwinder;
-	struct thread *thread;
 	unsigned i;
 
 	/* Most have nothing; leave their pages alone. */
@@ -205,6 +213,15 @@ threads_forked(void)
 			carryover->pending[i] = 0;
 		carryover->has_pending = false;
 	}
+}
+
+void
+threads_forked(void)
+{
+	struct unwinder *unwinder;
+	struct thread *thread;
+
+	forget_carryovers();
 	for (thread = all; thread != NULL; thread = thread->next) {
 		unwinder = thread->unwinder;
 		if (thread != thread_self)
@@ -230,9 +247,34 @@ threads_forked(void)
 			thread->run->stage = THREAD_RUNNING;
 			continue;
 		}
-		thread->run->stage = THREAD_IDLE;
-		thread->run->has_begun = false;
-		thread->run->next_idle = idle;
-		idle = thread;
+		threads_make_idle(thread);
+	}
+}
+
+void
+threads_begin_again(void)
+{
+	struct thread *thread;
+
+	forget_carryovers();
+	for (thread = all; thread != NULL; thread = thread->next) {
+		struct unwinder *unwinder = thread->unwinder;
+
+		if (thread->run->stage == THREAD_LEFT)
+			continue;
+		trampoline_forget(unwinder);
+		thread_file_forked(thread);
+		if (unwinder->stack.frames != NULL ||
+		    unwinder->fresh.frames != NULL) {
+			unwind_forked(unwinder);
+			if (thread->python->n_walks > 0)
+				python_begin(thread->python);
+		}
+		waits_forget(thread);
+		start_afresh(thread);
+		thread->meters->has_timer = false;
+		thread->meters->uncounted_ns = thread->meters->noted_ns = 0;
+		thread->meters->unfound_ns = 0;
+		threads_make_idle(thread);
 	}
 }

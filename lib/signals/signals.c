@@ -521,6 +521,33 @@ signals_undo_exec(void)
 		change_program_blocked(SIG_UNBLOCK);
 }
 
+/* To ignore a signal removes it from all queues (POSIX, sigaction). */
+void
+signals_discard(void)
+{
+	struct sigaction ignore;
+	unsigned i;
+
+	memset(&ignore, 0, sizeof ignore);
+	ignore.sa_handler = SIG_IGN;
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (our_handlers[i] != NULL && i != OUR_BUS_ERRORS &&
+		    !signals_have_action(i))
+			real()->sigaction(signals_number(i), &ignore, NULL);
+}
+
+uint64_t
+signals_wanted(void)
+{
+	uint64_t wanted = 0;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (our_handlers[i] != NULL && i != OUR_BUS_ERRORS)
+			wanted |= signals_bit_of(signals_number(i));
+	return wanted;
+}
+
 void
 signals_give_back(void)
 {

@@ -243,6 +243,17 @@ void signals_avoid_alternate_stack(void);
 void signals_give_back(void);
 
 /*
+ * Discards signals of ours that are pending in any thread, before they are given
+ * back.  What would send more has been stopped, and so has all sampling.
+ */
+void signals_discard(void);
+
+/*
+ * Our signals as a set, bit number - 1, which threads must not block.
+ */
+uint64_t signals_wanted(void);
+
+/*
  * Before exec: makes what the new program inherits (the thread's mask and
  * ignored signals) as this program sees it.  If exec fails, signals_undo_exec
  * takes that back.  Also in a child of vfork.

@@ -48,6 +48,15 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 
 	*why = *sources != NULL ? "" : "this machine has no source for it";
 	for (; *sources != NULL; sources++) {
+		/*
+		 * A trap of a thread that sleeps can come long after its event
+		 * was closed, and kills a process without a handler.
+		 */
+		if (process.is_inside && (*sources)->traps) {
+			*why = "the kernel's events cannot be taken out of a "
+			    "process that goes on";
+			continue;
+		}
 		if ((*sources)->probe == NULL ||
 		    (*sources)->probe(row, interval, &against))
 			return *sources;

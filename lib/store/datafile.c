@@ -242,6 +242,7 @@ datafile_private_memory(size_t size)
 	if (memory == MAP_FAILED)
 		return NULL;
 	files_advise(memory, size, MADV_DONTFORK);
+	disk_note_memory(memory, size);
 	return memory;
 }
 
@@ -317,7 +318,7 @@ datafile_new_chunk(const struct datafile_chunk *chunk, size_t memory,
 		datafile_unlock();
 	}
 	if (result != STORE_OK)
-		files_unmap(*added, memory);
+		disk_unmap(*added, memory);
 	return result;
 }
 
@@ -345,7 +346,7 @@ add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 	    .size = size, .type = type, .record_size = (uint32_t)record_size,
 	    .copy = copy_records }, sizeof *twin + size);
 	if (twin != NULL && !datafile_add_chunk(&twin->file)) {
-		files_unmap(twin, sizeof *twin + size);
+		disk_unmap(twin, sizeof *twin + size);
 		twin = NULL;
 	}
 	if (twin == NULL)

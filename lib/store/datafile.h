@@ -91,6 +91,16 @@ void disk_close(void);
 void disk_keep_open(void);
 
 /*
+ * Memory of the recording: what disk_map returns, and what the caller notes.
+ * disk_unmap is munmap for it.  When the recording of a process into which the
+ * library was loaded has ended, disk_unmap_all unmaps all of it, and no thread
+ * may use the collector.  Without the lock.
+ */
+void disk_note_memory(void *memory, size_t size);
+void disk_unmap(void *memory, size_t size);
+void disk_unmap_all(void);
+
+/*
  * To be called in a forked child, which has no file yet: closes the parent's,
  * whose mappings are gone.
  */

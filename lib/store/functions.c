@@ -164,7 +164,7 @@ seek_contents(uint64_t hash)
 			if (old[i].hash != 0)
 				*seek_contents(old[i].hash) = old[i];
 		if (old != NULL)
-			files_unmap(old, old_size * sizeof *old);
+			disk_unmap(old, old_size * sizeof *old);
 	}
 	for (i = hash;; i++) {
 		entry = &by_contents.entries[i & (size - 1)];

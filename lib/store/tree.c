@@ -140,7 +140,7 @@ tree_make_room(struct tree *tree)
 		}
 		tree->slots = slots;
 		if (old != NULL)
-			files_unmap(old, tree->n_slots * sizeof *old);
+			disk_unmap(old, tree->n_slots * sizeof *old);
 		tree->n_slots = n;
 	}
 	/*

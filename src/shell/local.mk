@@ -12,6 +12,7 @@ libcore_a_SOURCES += \
 	src/shell/line/options.c src/shell/line/options.h \
 	src/shell/line/words.c src/shell/line/words.h \
 	src/shell/record/attach.c \
+	src/shell/record/attach_inside.c \
 	src/shell/record/companion.c \
 	src/shell/record/file_watch.c \
 	src/shell/record/earlier.c \

@@ -354,6 +354,27 @@ attach_end(int number)
 	interrupt_requested = 1;
 }
 
+void
+attach_catch_signals(struct attach_signals *signals)
+{
+	struct sigaction end = { .sa_handler = attach_end };
+
+	sigemptyset(&end.sa_mask);
+	sigaction(SIGINT, &end, &signals->interrupt);
+	sigaction(SIGTERM, &end, &signals->terminate);
+	interrupt_requested = 0;
+}
+
+void
+attach_restore_signals(const struct attach_signals *signals)
+{
+	if (interrupt_requested && isatty(STDERR_FILENO))
+		fputc('\n', stderr);	/* after the ^C that is shown */
+	interrupt_requested = 0;
+	sigaction(SIGINT, &signals->interrupt, NULL);
+	sigaction(SIGTERM, &signals->terminate, NULL);
+}
+
 static uint64_t
 attach_clock(clockid_t clock)
 {
@@ -464,22 +485,14 @@ attach_run(const struct attach *attach, const struct record_options *options,
 		.duration_ns = options->duration_ns,
 		.symfs = symfs,
 	};
-	struct sigaction end = { .sa_handler = attach_end };
-	struct sigaction interrupt, terminate;
+	struct attach_signals signals;
 	int status;
 
 	if (attach_choose(options, &sampling.events, &files, error) != 0)
 		return -1;
 	sampling.events.is_system = attach->is_system;
-	sigemptyset(&end.sa_mask);
-	sigaction(SIGINT, &end, &interrupt);
-	sigaction(SIGTERM, &end, &terminate);
-	interrupt_requested = 0;
+	attach_catch_signals(&signals);
 	status = attach_sample(attach, &sampling, result, error);
-	if (interrupt_requested && isatty(STDERR_FILENO))
-		fputc('\n', stderr);	/* after the ^C that is shown */
-	interrupt_requested = 0;
-	sigaction(SIGINT, &interrupt, NULL);
-	sigaction(SIGTERM, &terminate, NULL);
+	attach_restore_signals(&signals);
 	return status;
 }

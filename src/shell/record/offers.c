@@ -19,14 +19,15 @@ enum { MAX_ANSWER = 65536, MAX_VARIABLES = 8 };
 /* The variables of the program that asks; NULL at the end of variables[]. */
 static void
 set_variables(struct text_buffer *text, const char *library,
-              const char *resources, bool is_random,
+              const char *resources, bool is_random, bool is_inside,
               char *variables[MAX_VARIABLES])
 {
 	const char *path = getenv("LD_LIBRARY_PATH");
 	size_t n = 0;
 
 	text_add_format(text, "LD_PRELOAD=%s%c", library, '\0');
-	text_add_format(text, CPPROF_ENVIRONMENT_OFFER "=1%c", '\0');
+	text_add_format(text, CPPROF_ENVIRONMENT_OFFER "=%s%c", is_inside ?
+	                CPPROF_OFFER_INSIDE : "1", '\0');
 	/* See set_environment in launch.c. */
 	text_add_format(text, "ASAN_OPTIONS=verify_asan_link_order=0%c", '\0');
 	if (path != NULL)
@@ -45,7 +46,7 @@ set_variables(struct text_buffer *text, const char *library,
 /* Starts this program again, with what it writes going to `output`. */
 static int
 offers_start(const char *library, const char *resources, bool is_random,
-             int output, pid_t *pid, struct error *error)
+             bool is_inside, int output, pid_t *pid, struct error *error)
 {
 	static char name[] = "cpprof";
 	char *words[] = { name, NULL }, *variables[MAX_VARIABLES];
@@ -53,7 +54,8 @@ offers_start(const char *library, const char *resources, bool is_random,
 	posix_spawn_file_actions_t actions;
 	int why = ENOMEM;
 
-	set_variables(&text, library, resources, is_random, variables);
+	set_variables(&text, library, resources, is_random, is_inside,
+	              variables);
 	if (!text.failed && posix_spawn_file_actions_init(&actions) == 0) {
 		posix_spawn_file_actions_adddup2(&actions, output,
 		                                 STDOUT_FILENO);
@@ -91,7 +93,7 @@ offers_next_field(char **at)
  */
 int
 offers_ask(struct offers *offers, const char *library, const char *resources,
-           bool is_random, struct error *error)
+           bool is_random, bool is_inside, struct error *error)
 {
 	struct text_buffer *text = &offers->text;
 	int ends[2], status = 0, result;
@@ -102,8 +104,8 @@ offers_ask(struct offers *offers, const char *library, const char *resources,
 	*offers = (struct offers){ 0 };
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return error_set(error, "pipe: %s", strerror(errno));
-	result = offers_start(library, resources, is_random, ends[1], &pid,
-	                      error);
+	result = offers_start(library, resources, is_random, is_inside,
+	                      ends[1], &pid, error);
 	close(ends[1]);
 	if (result == 0) {
 		do {

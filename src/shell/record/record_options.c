@@ -190,6 +190,10 @@ const struct option_row record_option_rows[] = {
 	  "--for, or at Ctrl-C. The directory is NAME-PID.cpprof unless -o "
 	  "names another",
 	  take_processes, 0 },
+	{ NULL, "--inside", NULL,
+	  "with -p: loads the collector into the processes, instead of sampling "
+	  "them from outside. That changes them, and works where the kernel "
+	  "forbids perf events but allows ptrace", RECORD_FLAG(is_inside) },
 	{ "-a", NULL, NULL,
 	  "samples all processes of the machine, as -p does, until --for is "
 	  "over or Ctrl-C; the prompt begins with processes. The directory is "
@@ -287,10 +291,13 @@ check_attach(const struct record_options *options, struct error *error)
 	if (options->wants_all && options->is_alone)
 		return error_set(error, "--no-children: -a samples all "
 		                 "processes, also those that are started");
-	if (options->counts_returns)
+	if (options->is_inside && options->processes == NULL)
+		return error_set(error, "--inside: only with -p, which names "
+		                 "the processes to change");
+	if (options->counts_returns && !options->is_inside)
 		return error_set(error, "--returns: returns can only be "
 		                 "counted inside a program that record starts");
-	if (options->is_random)
+	if (options->is_random && !options->is_inside)
 		return error_set(error, "--random: intervals can only be "
 		                 "randomised inside a program that record "
 		                 "starts");
@@ -320,6 +327,10 @@ record_options_parse(struct record_options *options, char *const *words,
 		options->program = words;
 	if (attach_is_wanted(options))
 		return check_attach(options, error);
+	if (options->is_inside)
+		return error_set(error, "--inside: only with -p; a program "
+		                 "that record runs has the collector inside "
+		                 "anyway");
 	if (options->duration_ns != 0)
 		return error_set(error, "--for: only with -p, which samples "
 		                 "processes that run already");

@@ -6,6 +6,7 @@
 #define CPPROF_SHELL_RECORD_RECORDING_H
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,6 +78,7 @@ struct record_options {
 	const char *processes;	/* of -p */
 	const char *cgroup;	/* of --cgroup, a directory */
 	bool wants_all;		/* -a: the whole machine */
+	bool is_inside;		/* by the collector, loaded into them */
 	uint64_t duration_ns;	/* of --for; 0: not given */
 	bool wants_list, wants_help;
 	char *const *program;	/* its words, then NULL; itself NULL only if
@@ -149,11 +151,13 @@ struct offers {
 
 /*
  * Asks about the resources in a list like the value of CPPROF_RESOURCES, or
- * about all if it is NULL.  library: see preload.c.  Call offers_free even
+ * about all if it is NULL; is_inside: of a process into which it is loaded while
+ * that runs.  library: see preload.c.  Call offers_free even
  * if it fails.
  */
 int offers_ask(struct offers *offers, const char *library,
-               const char *resources, bool is_random, struct error *error);
+               const char *resources, bool is_random, bool is_inside,
+               struct error *error);
 void offers_free(struct offers *offers);
 
 /* ---- attach.c ---- */
@@ -208,6 +212,46 @@ int attach_run(const struct attach *attach,
  */
 const char *attach_offer(const struct resource_kind *kind,
                          struct text_buffer *why);
+
+/* ---- attach_inside.c ---- */
+
+/* The same by the collector, which is loaded into the processes. */
+
+struct sampled_time;
+
+/*
+ * Checks what can be known before, and after attach_find; *error is what to do
+ * about it.
+ */
+int attach_inside_check(const struct attach *attach,
+                        const struct record_options *options,
+                        struct error *error);
+
+/*
+ * Samples them into the recording's directory, until the time is over, they end,
+ * or Ctrl-C.  library: the collector's file.
+ */
+int attach_inside_run(const struct attach *attach,
+                      const struct record_options *options,
+                      const struct recording *recording,
+                      const struct sampled_time *time, const char *library,
+                      struct error *error);
+
+/* Why a resource cannot be sampled that way; NULL: it can. */
+const char *attach_inside_refusal(const struct resource_kind *kind);
+
+/* ---- attach.c, again ---- */
+
+/*
+ * Ctrl-C and SIGTERM end the sampling between these two: they set
+ * interrupt_requested (src/base/progress.h).
+ */
+struct attach_signals {
+	struct sigaction interrupt, terminate;
+};
+
+void attach_catch_signals(struct attach_signals *signals);
+void attach_restore_signals(const struct attach_signals *signals);
 
 /* Offers the names and numbers of the processes that are running. */
 void attach_complete(struct completion *completion);
