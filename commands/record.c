@@ -319,7 +319,8 @@ record_attach(struct record_state *run, struct error *error)
 		sampled_time_add_file(&run->time, run->recording.path);
 		result = attach_inside_run(run->attach, run->options,
 		                           &run->recording, &run->time,
-		                           run->library, error);
+		                           run->library, &run->outside.held,
+		                           error);
 	} else if (result == 0)
 		result = attach_run(run->attach, run->options, &run->recording,
 		                    run->session->symfs, &run->outside, error);

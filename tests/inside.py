@@ -341,6 +341,42 @@ def check_children(directory):
                      (n == 1 if alone else n > 1), (result.stderr, n))
 
 
+def check_elsewhere(directory):
+    """A process of another mount namespace, as in a container."""
+    claim = 'a program of another mount namespace is recorded, and named'
+    place = os.path.join(directory, 'place')
+    path = os.path.join(directory, 'elsewhere')
+    os.mkdir(place)
+    words = ('unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {place} && '
+             f'cp {HOSTED} {place}/inner && '
+             f'exec {place}/inner {place}/sums 20000 waits')
+    if os.geteuid() != 0:
+        words = (words[0], '-Ur', *words[1:])
+    if subprocess.run((*words[:-1], f'mount -t tmpfs none {place}'),
+                      capture_output=True).returncode != 0:
+        claims.skip(claim, 'mount namespaces are not possible here')
+        return
+    with started(*words) as process:
+        time.sleep(0.5)
+        wrong = []
+        for _ in range(4):
+            result = inside(process, path, '--for', '0.6s')
+            if result.returncode != 0 or is_left(process):
+                wrong.append((result.stderr, is_left(process)))
+            elif hits(path).get('first_long', 0) < 5:
+                wrong.append(hits(path))
+        with open(f'/proc/{process.pid}/maps') as file:
+            copies = {line.split()[4] for line in file
+                      if 'libcpprof' in line}
+        names = [name for name in os.listdir('/tmp')
+                 if name.startswith('cpprof-')]
+    claims.make(claim, wrong)
+    claims.check('the library is loaded once, and its copy is removed',
+                 len(copies) == 1 and not any(
+                     os.path.exists(f'/tmp/{name}/libcpprof.so')
+                     for name in names), (copies, names))
+
+
 # ---- refusals ----
 
 def check_refusal(claim, result, *texts):
@@ -429,6 +465,7 @@ def main():
             check_malloc(directory)
             check_interrupt(directory)
             check_children(directory)
+            check_elsewhere(directory)
             check_kills(directory)
     claims.end()
 

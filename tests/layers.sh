@@ -126,7 +126,7 @@ includes 'formats include no view, output, shell or command' src/formats \
 includes 'the sampler includes no view, output, shell or command' src/sample \
 	'src/(base|profile|symbols|formats|sample)/.*|lib/cpprofdata\.h|(dwarf|cpython)/.*'
 includes 'inject includes only base, profile, symbols and dwarf' src/inject \
-	'src/(base|profile|symbols|inject)/.*|lib/cpprof-inside\.h|dwarf/.*'
+	'src/(base|profile|symbols|inject)/.*|lib/(cpprofdata|cpprof-(environment|inside))\.h|dwarf/.*'
 includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
 shared='lib/(cpprofdata|cpprof-(environment|inside|shared))\.h|lib/resources\.def'

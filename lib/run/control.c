@@ -219,6 +219,11 @@ control_begin_inside(char **environment, const char **problem)
 	errno = 0;
 	if (sampling_is_on())
 		return false;
+	*problem = "its threads cannot be found, since it sees no /proc";
+	if (access("/proc/self/task", F_OK) != 0) {
+		errno = 0;
+		return false;
+	}
 	if (has_recorded) {
 		/* As in a forked child: what was the process's own is new. */
 		sampling_wipe_here();

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/cpprof-environment.h"
 #include "src/base/memory.h"
 #include "src/symbols/elf/elf_file.h"
 
@@ -216,46 +216,58 @@ inject_await(const struct inject_target *target,
 
 /* The library as a file, and where its symbols are. */
 struct inject_library {
-	const char *path;
+	char path[PATH_MAX];	/* as the process sees it */
 	uint64_t variable, function;	/* in the file */
-	ino_t inode;
+	unsigned char head[4096];	/* of the file */
 };
 
 static int
 inject_library_open(struct inject_library *library, const char *path,
                     struct error *error)
 {
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const bool is_read = fd >= 0 && read(fd, library->head,
+	    sizeof library->head) == sizeof library->head;
 	struct elf_file file;
-	struct stat status;
 	uint64_t size;
 	bool ok;
 
-	library->path = path;
-	if (stat(path, &status) != 0 ||
-	    elf_file_open(&file, path) != ELF_FILE_OPEN)
+	if (fd >= 0)
+		close(fd);
+	snprintf(library->path, sizeof library->path, "%s", path);
+	if (!is_read || elf_file_open(&file, path) != ELF_FILE_OPEN)
 		return error_set(error, "%s: cannot be read", path);
 	ok = elf_symbols_lookup(&file, SHT_DYNSYM, CPPROF_INSIDE_VARIABLE,
 	                        &library->variable, &size) &&
 	    elf_symbols_lookup(&file, SHT_DYNSYM, CPPROF_INSIDE_FUNCTION,
 	                       &library->function, &size);
-	library->inode = status.st_ino;
 	elf_file_close(&file);
 	return ok ? 0 : error_set(error, "%s: an older version of the "
 	                          "collector", path);
 }
 
-/* Where the process has the library; 0: nowhere. */
+/*
+ * Where the process has the library, perhaps since an earlier recording and by
+ * another path; 0: nowhere.  The first bytes have the build-id.
+ */
 static uint64_t
 inject_find_library(struct inject_process *process,
                     const struct inject_library *library, struct error *error)
 {
+	unsigned char head[sizeof library->head];
+
 	if (inject_process_read(process, error) != 0)
 		return 0;
-	for (size_t i = 0; i < process->n; i++)
-		if (process->mappings[i].inode == library->inode ||
-		    strcmp(process->mappings[i].path, library->path) == 0)
-			return process->mappings[i].start -
-			    process->mappings[i].offset;
+	for (size_t i = 0; i < process->n; i++) {
+		const struct inject_mapping *mapping = &process->mappings[i];
+
+		if (mapping->offset == 0 &&
+		    inject_mapping_is(mapping, CPPROF_LIBRARY) &&
+		    inject_read(process->pid, mapping->start, head,
+		                sizeof head) &&
+		    memcmp(head, library->head, sizeof head) == 0)
+			return mapping->start;
+	}
 	return 0;
 }
 
@@ -292,10 +304,13 @@ inject_open_library(struct inject_caller *caller,
                     const struct inject_library *library, uint64_t *bias,
                     struct error *error)
 {
-	const struct inject_mapping *libc =
-	    inject_process_module(process, "libc.so.6");
+	const struct inject_mapping *libc;
 	uint64_t function, result, flags = RTLD_FLAGS;
 
+	*bias = inject_find_library(process, library, error);
+	if (*bias != 0 || error->is_set)
+		return *bias != 0 ? 0 : -1;
+	libc = inject_process_module(process, "libc.so.6");
 	if (libc == NULL)
 		libc = inject_process_module(process, "libc-2.");
 	function = inject_process_symbol(process, libc, "dlopen");
@@ -389,7 +404,8 @@ inject_explain_state(const struct inject_target *target,
 
 static int
 inject_do_begin(struct inject_target *target, const char *path,
-                const char *settings, size_t size, struct error *error)
+                const struct inject_place *place, const char *settings,
+                size_t size, struct error *error)
 {
 	struct inject_process process = { .pid = target->pid };
 	struct inject_library library;
@@ -397,6 +413,9 @@ inject_do_begin(struct inject_target *target, const char *path,
 	pid_t tid = -1;
 	int result = inject_library_open(&library, path, error);
 
+	if (place != NULL)
+		snprintf(library.path, sizeof library.path,
+		         "%s/" CPPROF_LIBRARY, place->path);
 	if (result == 0)
 		result = inject_process_read(&process, error);
 	/* Whether that is allowed at all. */
@@ -428,9 +447,10 @@ inject_do_begin(struct inject_target *target, const char *path,
 
 static int
 inject_do_begin(struct inject_target *target, const char *path,
-                const char *settings, size_t size, struct error *error)
+                const struct inject_place *place, const char *settings,
+                size_t size, struct error *error)
 {
-	(void)target, (void)path, (void)settings, (void)size;
+	(void)target, (void)path, (void)place, (void)settings, (void)size;
 	return error_set(error, "--inside: only on x86-64");
 }
 
@@ -525,7 +545,8 @@ inject_take_answer(int fd, struct inject_target *target, struct error *error)
 
 int
 inject_begin(struct inject_target *target, pid_t pid, const char *library,
-             const char *settings, size_t size, struct error *error)
+             const struct inject_place *place, const char *settings,
+             size_t size, struct error *error)
 {
 	struct error answer = { 0 };
 	int ends[2];
@@ -541,7 +562,8 @@ inject_begin(struct inject_target *target, pid_t pid, const char *library,
 	fflush(NULL);
 	child = inject_fork(getpid());
 	if (child == 0) {
-		inject_do_begin(target, library, settings, size, &answer);
+		inject_do_begin(target, library, place, settings, size,
+		                &answer);
 		ok = inject_write_all(ends[1], &answer, sizeof answer) &&
 		    inject_write_all(ends[1], target, sizeof *target) &&
 		    inject_write_all(ends[1], target->threads,

@@ -7,6 +7,7 @@
  * is stopped, but those that block the collector's signals, for a moment.
  *
  *	inject.c		from the process to the recording, and its end
+ *	inject_place.c		a directory that a process in a container sees
  *	inject_process.c	what is mapped in the process, and where functions are
  *	inject_thread.c		stops threads, and chooses the one that calls
  *	inject_call.c		the call itself
@@ -53,11 +54,13 @@ int inject_check(pid_t pid, struct error *error);
 
 /*
  * Loads the collector and begins sampling.  library: the path of its file;
- * settings: the variables of cpprof-environment.h, each with a NUL.  When this
+ * place: where the process has a copy of it, or NULL; settings: the variables of cpprof-environment.h, each with a NUL.  When this
  * returns 0, all threads are sampled, and *target must be given to inject_end.
  */
+struct inject_place;
 int inject_begin(struct inject_target *target, pid_t pid, const char *library,
-                 const char *settings, size_t size, struct error *error);
+                 const struct inject_place *place, const char *settings,
+                 size_t size, struct error *error);
 
 /* Whether the process is there and is sampled. */
 bool inject_goes_on(const struct inject_target *target);
@@ -67,6 +70,34 @@ bool inject_goes_on(const struct inject_target *target);
  * False: that could not be seen, but it is going to end.
  */
 bool inject_end(struct inject_target *target);
+
+/* ---- inject_place.c ---- */
+
+/*
+ * A directory for the library and the recording of a process that sees neither
+ * where they are.
+ */
+struct inject_place {
+	char path[64];		/* as the process sees it */
+	int parent, directory;	/* open here; -1: there is none */
+	char name[40];		/* in its parent */
+};
+
+/*
+ * Makes one, locks it, and copies the library there.  -1 with *error set, and
+ * nothing is left.
+ */
+int inject_place_make(struct inject_place *place, pid_t pid,
+                      const char *library, struct error *error);
+
+/*
+ * Copies the recording's files, which the process may have changed, to an open
+ * directory.  Whether all could be copied.
+ */
+bool inject_place_collect(const struct inject_place *place, int directory);
+
+/* Removes it. */
+void inject_place_remove(struct inject_place *place);
 
 /* ---- inject_process.c ---- */
 

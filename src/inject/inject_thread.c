@@ -149,10 +149,10 @@ struct inject_looker {
 };
 
 /* What is to be known of a frame. */
-enum inject_place {
-	PLACE_PROGRAM,		/* or any library that holds no such lock */
-	PLACE_LIBC,
-	PLACE_FORBIDDEN		/* the loader, and an allocator */
+enum inject_code {
+	CODE_PROGRAM,		/* or any library that holds no such lock */
+	CODE_LIBC,
+	CODE_FORBIDDEN		/* the loader, and an allocator */
 };
 
 static bool
@@ -166,24 +166,24 @@ inject_looker_read(void *context, uint64_t address, size_t size,
 	    inject_read(looker->tid, address, number, size);
 }
 
-static enum inject_place
-inject_looker_place(const struct inject_looker *looker, uint64_t address)
+static enum inject_code
+inject_looker_code(const struct inject_looker *looker, uint64_t address)
 {
 	const struct inject_mapping *mapping =
 	    inject_process_find(looker->process, address);
 
 	if (mapping == NULL)
-		return PLACE_PROGRAM;
+		return CODE_PROGRAM;
 	if (inject_mapping_is(mapping, "ld-linux") ||
 	    inject_mapping_is(mapping, "ld-2."))
-		return PLACE_FORBIDDEN;
+		return CODE_FORBIDDEN;
 	if (inject_mapping_is(mapping, "libc.so") ||
 	    inject_mapping_is(mapping, "libc-2."))
-		return PLACE_LIBC;
+		return CODE_LIBC;
 	if (looker->allocator != 0 && !looker->is_program_allocator &&
 	    mapping->inode == looker->allocator)
-		return PLACE_FORBIDDEN;
-	return PLACE_PROGRAM;
+		return CODE_FORBIDDEN;
+	return CODE_PROGRAM;
 }
 
 /*
@@ -253,13 +253,13 @@ struct inject_walk {
 
 /* Whether the frame may be there. */
 static bool
-inject_walk_take(struct inject_walk *walk, enum inject_place place,
+inject_walk_take(struct inject_walk *walk, enum inject_code place,
                  uint64_t address)
 {
 	walk->n++;
-	if (place == PLACE_FORBIDDEN)
+	if (place == CODE_FORBIDDEN)
 		return false;
-	if (place == PLACE_PROGRAM) {
+	if (place == CODE_PROGRAM) {
 		walk->is_past_libc = true;
 		walk->n_after += walk->n_libc > 0;
 		/* A program's _start is outside the C library's start. */
@@ -378,7 +378,7 @@ inject_look(struct inject_looker *looker, pid_t tid,
 		const uint64_t address = frame.registers.value[X86_64_RIP] -
 		                         !frame.is_interrupted;
 
-		if (!inject_walk_take(&walk, inject_looker_place(looker,
+		if (!inject_walk_take(&walk, inject_looker_code(looker,
 		                                                 address),
 		                      address))
 			return ANSWER_NO;
@@ -403,8 +403,8 @@ inject_find_allocator(struct inject_looker *looker)
 		if (*mapping->path != '/' || mapping->inode == inode)
 			continue;
 		inode = mapping->inode;
-		if (inject_looker_place(looker, mapping->start) !=
-		        PLACE_PROGRAM ||
+		if (inject_looker_code(looker, mapping->start) !=
+		        CODE_PROGRAM ||
 		    inject_process_symbol(process, mapping, "malloc") == 0)
 			continue;
 		looker->allocator = mapping->inode;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "lib/cpprof-environment.h"
@@ -54,18 +55,9 @@ attach_inside_check(const struct attach *attach,
 			                 "--inside: %s; see record --list -p "
 			                 "PID --inside", kind->name, why);
 	}
-	for (size_t i = 0; i < attach->n; i++) {
-		const pid_t pid = attach->pids[i];
-
-		if (sample_held_is_elsewhere((uint32_t)pid))
-			return error_set(error, "process %ld is in another "
-			                 "mount namespace or root directory, "
-			                 "where it cannot see the collector: "
-			                 "run cpprof there, or without "
-			                 "--inside", (long)pid);
-		if (inject_check(pid, error) != 0)
+	for (size_t i = 0; i < attach->n; i++)
+		if (inject_check(attach->pids[i], error) != 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -81,7 +73,7 @@ attach_add_setting(struct text_buffer *settings, const char *name,
 static void
 attach_add_settings(struct text_buffer *settings,
                     const struct record_options *options,
-                    const struct recording *recording,
+                    const struct recording *recording, const char *output,
                     const struct sampled_time *time)
 {
 	const struct sample_recording files = attach_recording(options,
@@ -90,8 +82,7 @@ attach_add_settings(struct text_buffer *settings,
 	char number[64];
 
 	record_options_add_resources(options, &resources);
-	attach_add_setting(settings, CPPROF_ENVIRONMENT_OUTPUT,
-	                   recording->path);
+	attach_add_setting(settings, CPPROF_ENVIRONMENT_OUTPUT, output);
 	attach_add_setting(settings, CPPROF_ENVIRONMENT_RESOURCES,
 	                   text_string(&resources));
 	text_free(&resources);
@@ -124,9 +115,16 @@ attach_inside_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* A process that is sampled. */
+struct attach_inside_one {
+	struct inject_target target;
+	struct inject_place place;	/* without a directory: it sees the
+					 * recording itself */
+};
+
 /* Waits until all processes have ended, the time is over, or Ctrl-C. */
 static void
-attach_inside_wait(const struct inject_target *targets, size_t n,
+attach_inside_wait(const struct attach_inside_one *all, size_t n,
                    uint64_t duration_ns)
 {
 	const uint64_t since_ns = attach_inside_now();
@@ -138,8 +136,82 @@ attach_inside_wait(const struct inject_target *targets, size_t n,
 		nanosleep(&pause, NULL);
 		some = false;
 		for (size_t i = 0; !some && i < n; i++)
-			some = inject_goes_on(&targets[i]);
+			some = inject_goes_on(&all[i].target);
 	}
+}
+
+/*
+ * Keeps files open that only the process can reach, or that were replaced, so
+ * that its functions can be named.
+ */
+static int
+attach_inside_hold(struct sample_held *held, pid_t pid, struct error *error)
+{
+	const bool is_elsewhere = sample_held_is_elsewhere((uint32_t)pid);
+	struct inject_process process = { .pid = pid };
+	struct error gone = { 0 };
+	int result = 0;
+
+	/* A process that has ended has nothing to be held. */
+	if (inject_process_read(&process, &gone) != 0)
+		process.n = 0;
+	for (size_t i = 0; result == 0 && i < process.n; i++) {
+		const struct inject_mapping *found = &process.mappings[i];
+		const struct memory_mapping mapping = {
+			.start = found->start, .limit = found->end,
+			.offset = found->offset, .inode = found->inode,
+			.path = found->path, .build_id = "",
+		};
+		char path[SAMPLE_HELD_PATH];
+		struct stat status;
+
+		if (found->is_code && *found->path == '/' &&
+		    (is_elsewhere || sample_held_has_moved(&mapping)))
+			sample_held_add(held, (uint32_t)pid, &mapping,
+			                is_elsewhere, &status, path, error);
+		result = error->is_set ? -1 : 0;
+	}
+	inject_process_free(&process);
+	return result;
+}
+
+static int
+attach_inside_begin(struct attach_inside_one *one, pid_t pid,
+                    const struct record_options *options,
+                    const struct recording *recording,
+                    const struct sampled_time *time, const char *library,
+                    struct error *error)
+{
+	const bool is_elsewhere = sample_held_is_elsewhere((uint32_t)pid);
+	struct text_buffer settings = { 0 };
+	int result = 0;
+
+	one->place = (struct inject_place){ .parent = -1, .directory = -1 };
+	if (is_elsewhere)
+		result = inject_place_make(&one->place, pid, library, error);
+	attach_add_settings(&settings, options, recording, is_elsewhere ?
+	                    one->place.path : recording->path, time);
+	if (result == 0)
+		result = inject_begin(&one->target, pid, library,
+		                      is_elsewhere ? &one->place : NULL,
+		                      text_string(&settings), settings.length,
+		                      error);
+	if (result != 0)
+		inject_place_remove(&one->place);
+	text_free(&settings);
+	return result;
+}
+
+static void
+attach_inside_end(struct attach_inside_one *one,
+                  const struct recording *recording)
+{
+	inject_end(&one->target);
+	if (one->place.directory >= 0 &&
+	    !inject_place_collect(&one->place, recording->directory))
+		message_note("%s: not all files could be copied from there",
+		             one->place.path);
+	inject_place_remove(&one->place);
 }
 
 int
@@ -147,29 +219,31 @@ attach_inside_run(const struct attach *attach,
                   const struct record_options *options,
                   const struct recording *recording,
                   const struct sampled_time *time, const char *library,
-                  struct error *error)
+                  struct sample_held **held, struct error *error)
 {
-	struct inject_target *targets = memory_array(attach->n, sizeof *targets,
+	struct attach_inside_one *all = memory_array(attach->n, sizeof *all,
 	                                             error);
-	struct text_buffer settings = { 0 };
 	struct attach_signals signals;
-	int result = targets != NULL ? 0 : -1;
+	int result = all != NULL ? 0 : -1;
 	size_t n = 0;
 
-	attach_add_settings(&settings, options, recording, time);
+	*held = sample_held_new(error);
+	if (*held == NULL)
+		result = -1;
 	attach_catch_signals(&signals);
 	while (result == 0 && n < attach->n && !interrupt_requested) {
-		result = inject_begin(&targets[n], attach->pids[n], library,
-		                      text_string(&settings),
-		                      settings.length, error);
+		result = attach_inside_begin(&all[n], attach->pids[n], options,
+		                             recording, time, library, error);
 		n += result == 0;
+		if (result == 0)
+			result = attach_inside_hold(*held, attach->pids[n - 1],
+			                            error);
 	}
 	if (result == 0)
-		attach_inside_wait(targets, n, options->duration_ns);
+		attach_inside_wait(all, n, options->duration_ns);
 	for (size_t i = 0; i < n; i++)
-		inject_end(&targets[i]);
+		attach_inside_end(&all[i], recording);
 	attach_restore_signals(&signals);
-	text_free(&settings);
-	free(targets);
+	free(all);
 	return result;
 }

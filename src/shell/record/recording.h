@@ -229,13 +229,13 @@ int attach_inside_check(const struct attach *attach,
 
 /*
  * Samples them into the recording's directory, until the time is over, they end,
- * or Ctrl-C.  library: the collector's file.
+ * or Ctrl-C.  library: the collector's file; *held: as in struct sampler_result.
  */
 int attach_inside_run(const struct attach *attach,
                       const struct record_options *options,
                       const struct recording *recording,
                       const struct sampled_time *time, const char *library,
-                      struct error *error);
+                      struct sample_held **held, struct error *error);
 
 /* Why a resource cannot be sampled that way; NULL: it can. */
 const char *attach_inside_refusal(const struct resource_kind *kind);
