@@ -70,6 +70,8 @@ open_gates(bool is_sampled)
 	io_begin(is_sampled);
 	stdio_begin(is_sampled);
 	blocking_begin(is_sampled);
+	if (process.is_inside)
+		imports_wrap(is_sampled);
 }
 
 static void
@@ -89,6 +91,7 @@ static const struct resource_parts resource_parts_here = {
 static const struct start_parts start_parts_here = {
 	.open_gates = open_gates,
 	.end_calls = wrapped_end_thread,
+	.look_for_modules = imports_wrap_new,
 };
 
 /*

@@ -97,7 +97,7 @@ libcpprof_la_SOURCES = \
 	\
 	lib/wrap/blocking.c lib/wrap/blocking.def \
 	lib/wrap/calls-x86_64.S lib/wrap/calls.c lib/wrap/changes.c \
-	lib/wrap/confine.c lib/wrap/io.c lib/wrap/io.def \
+	lib/wrap/confine.c lib/wrap/imports.c lib/wrap/io.c lib/wrap/io.def \
 	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
 	lib/wrap/memory.def lib/wrap/signal-calls.c lib/wrap/stdio.c \
 	lib/wrap/stdio.def lib/wrap/wrapped.h \

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "lib/base/process.h"
+
 #define HIDDEN_VERSION 0x8000	/* flag of a versym entry */
 #define BITS (8 * sizeof(ElfW(Addr)))
 
@@ -130,11 +132,19 @@ lookup_next(const char *name)
 	const ElfW(Sym) *symbol;
 	struct lookup lookup;
 	const struct link_map *map;
+	struct dl_find_object object;
 	void *address;
 	size_t n;
 
 	find_loaded();
 	map = atomic_load_explicit(&loaded.own, memory_order_acquire);
+	/* What the program's own calls led to before this was loaded. */
+	if (process.is_inside) {
+		address = dlsym(RTLD_DEFAULT, name);
+		if (address != NULL && _dl_find_object(address, &object) == 0 &&
+		    object.dlfo_link_map != map)
+			return address;
+	}
 	for (n = loaded.n_after; map != NULL && n > 0; n--) {
 		map = map->l_next;
 		if (!lookup_open(map, &lookup))

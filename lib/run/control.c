@@ -32,7 +32,7 @@
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 
-#define TICKS_TO_NOTICE 1000	/* pauses, of a tenth of a millisecond each */
+#define NOTICE_NS 100000000	/* for threads to have a tick */
 
 static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag control_lock WIPED;
@@ -247,8 +247,10 @@ void
 control_wake_new(void)
 {
 	process_lock(&control_lock);
-	if (sampling_check_process() && !sampling_is_stopped())
+	if (sampling_check_process() && !sampling_is_stopped()) {
+		start_look_for_modules();
 		wake_others();
+	}
 	process_unlock(&control_lock);
 }
 
@@ -295,13 +297,15 @@ void
 control_end_inside(void)
 {
 	struct thread *thread;
+	uint64_t until_ns;
 	bool are_out;
-	unsigned i;
 
 	process_lock(&control_lock);
 	sampling_stop(true);
 	control_cancel_waking();
-	for (i = 0; some_thread_runs() && i < TICKS_TO_NOTICE; i++)
+	until_ns = process_clock(CLOCK_MONOTONIC) + NOTICE_NS;
+	while (some_thread_runs() &&
+	    process_clock(CLOCK_MONOTONIC) < until_ns)
 		process_pause();
 	start_end_inside();
 	are_out = control_await_handlers();

@@ -24,6 +24,7 @@
 #include "lib/base/attributes.h"
 #include "lib/base/lookup.h"
 #include "lib/base/process.h"
+#include "lib/base/sampling.h"
 #include "lib/cpprof-inside.h"
 #include "lib/signals/signals.h"
 
@@ -125,6 +126,11 @@ cpprof_inside_start(void)
 
 	if (state == CPPROF_INSIDE_STARTING || state == CPPROF_INSIDE_SAMPLING)
 		return EBUSY;
+	if (sampling_is_on()) {
+		inside_fail("it is recorded already", 0);
+		return EBUSY;
+	}
+	process.is_inside = true;
 	cpprof_inside.magic = CPPROF_INSIDE_MAGIC;
 	cpprof_inside.wants_end = 0;
 	cpprof_inside.error = 0;

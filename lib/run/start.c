@@ -313,6 +313,12 @@ start_put_to_sleep(struct thread *thread)
 }
 
 void
+start_look_for_modules(void)
+{
+	parts->look_for_modules();
+}
+
+void
 start_end_inside(void)
 {
 	parts->open_gates(false);

@@ -193,6 +193,11 @@ struct start_parts {
 	 * call.  Async-signal-safe.
 	 */
 	void (*end_calls)(struct thread *thread);
+	/*
+	 * In a process into which the library was loaded: wraps calls of modules
+	 * that were loaded since.  Not from a handler.
+	 */
+	void (*look_for_modules)(void);
 };
 
 /*
@@ -249,6 +254,9 @@ void start_woken_thread(struct thread *thread, const void *context);
  * handler.
  */
 void start_wait_for_changes(void);
+
+/* Looks for modules that were loaded since.  Not from a handler. */
+void start_look_for_modules(void);
 
 /*
  * Closes all gates and turns sampling off, also for threads that have not

@@ -201,4 +201,14 @@ void io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
 void confine_expect(unsigned long operation, unsigned long flags,
     const void *filter);
 
+/* ---- imports.c ---- */
+
+/*
+ * In a process into which the library was loaded: puts wrappers in front of
+ * functions that start threads, in all modules, or takes them away.  The second
+ * does it for modules that were loaded since.  Not from a handler.
+ */
+void imports_wrap(bool is_on);
+void imports_wrap_new(void);
+
 #endif

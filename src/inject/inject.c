@@ -24,7 +24,7 @@
 
 enum {
 	BEGIN_MS = 10000,	/* how long the collector may take to begin, */
-	END_MS = 5000,		/* and to end */
+	END_MS = 20000,		/* and to end */
 	LOOK_MS = 5,
 	RTLD_FLAGS = 2,		/* RTLD_NOW, RTLD_LOCAL */
 };

@@ -5,10 +5,11 @@
  *
  * Two threads spend CPU time in two functions each, in turns, and measure these
  * turns by their own clock.  The sums are in FILE while the program runs: ns of
- * first_long, first_short, second_long, second_short, and blocked.
+ * first_long, first_short, second_long, second_short, blocked_long, late_long and
+ * brief_long.
  *
  * Modes: `late` starts a third pair of functions' thread in the middle of the
- * time, and many short ones; `blocked` has a thread that blocks all signals;
+ * time, and many short ones, which together use some time; `blocked` has a thread that blocks all signals;
  * `waits` has threads that wait in many ways, and counts waits that were cut
  * short or failed; `malloc` has the main thread allocate without end.
  *
@@ -133,7 +134,7 @@ late(void *unused)
 static void *
 brief(void *unused)
 {
-	brief_long(500000);
+	turn(6, brief_long, 3000000);
 	return unused;
 }
 
