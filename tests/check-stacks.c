@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,12 @@
 
 /* With own_start at the end, no address is the library's own. */
 struct process_facts process;
+
+void
+process_pause(void)
+{
+	sched_yield();
+}
 
 uint64_t
 process_clock(clockid_t clock)

@@ -274,7 +274,7 @@ threads_begin_again(void)
 		start_afresh(thread);
 		thread->meters->has_timer = false;
 		thread->meters->uncounted_ns = thread->meters->noted_ns = 0;
-		thread->meters->unfound_ns = 0;
+		thread->meters->unsampled_ns = 0;
 		threads_make_idle(thread);
 	}
 }
