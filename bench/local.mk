@@ -84,6 +84,12 @@ bench-heap: all
 		$${ROUNDS:-30}
 .PHONY: bench-heap
 
+EXTRA_DIST += bench/latency.py bench/programs/crew.c
+bench-latency: all
+	builddir='$(abs_builddir)' $(PYTHON3) $(srcdir)/bench/latency.py \
+		$${ROUNDS:-7}
+.PHONY: bench-latency
+
 # How often diff is wrong: `make bench-comparisons`, or with PLANTED=--planted.
 EXTRA_DIST += bench/comparisons.py bench/programs/planted.c
 bench-comparisons: all

@@ -55,6 +55,7 @@ sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_INSTRUCTIONS] = { &source_perf_instructions },
 	[RESOURCE_CACHE_MISSES] = { &source_perf_cache_misses },
 	[RESOURCE_BRANCH_MISSES] = { &source_perf_branch_misses },
+	[RESOURCE_LATENCY] = { &source_latency },
 };
 
 /* All gates are closed if the process is not sampled. */

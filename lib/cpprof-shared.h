@@ -21,9 +21,10 @@
 #include <stdint.h>
 
 #define CPPROF_SHARED_MAGIC 0x31687363u		/* "csh1" */
-#define CPPROF_SHARED_SIZE 16384
+#define CPPROF_SHARED_SIZE 36864
 #define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
+#define CPPROF_SHARED_PROCESSES 256
 #define CPPROF_SHARED_IS_COUNTED ((uint64_t)1 << 63)
 
 #define CPPROF_SHARED_FILE "shared"	/* in the recording's directory */
@@ -126,7 +127,30 @@ struct cpprof_shared {
 		uint32_t process;
 		uint32_t wish;
 	} questions[CPPROF_SHARED_QUESTIONS];
+	/*
+	 * The processes that are recorded, if the resource `latency` is: whoever
+	 * has a sample of it looks at the others.  A place whose process has
+	 * ended is free for another one.
+	 */
+	uint64_t n_places;	/* that were ever in use; may be too large */
+	uint64_t n_unlisted;	/* processes that found no place */
+	struct cpprof_shared_process {
+		uint64_t process;	/* namespace << 32 | id; 0: none */
+		uint64_t cpu_ns;	/* used when somebody looked last, */
+		uint64_t seen_ns;	/* who first saw that then; monotonic */
+		/* The last time that it was measured how much it runs: */
+		uint64_t measured_ns;	/* monotonic */
+		uint64_t measured_cpu_ns;
+		uint64_t ran_ns, waited_ns;	/* its first thread, by the
+						   kernel's schedstat */
+		uint32_t n_threads;	/* that ran on average, */
+		uint32_t share;		/* and the share of the time in which it
+					   ran of that in which it could; both
+					   in CPPROF_SHARED_ONE */
+	} processes[CPPROF_SHARED_PROCESSES];
 };
+
+#define CPPROF_SHARED_ONE 1024
 
 _Static_assert(sizeof(struct cpprof_shared) <= CPPROF_SHARED_SIZE, "size");
 

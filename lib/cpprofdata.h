@@ -430,8 +430,9 @@ struct cpprofdata_brief {
 	char name[16];		/* of its thread, NUL-padded */
 	uint64_t start_ns;	/* as in a header */
 	uint64_t cpu_ns;	/* used by then */
-	struct cpprofdata_count count;	/* of the file's resource */
-	char executable[200];	/* NUL-padded; empty: not known */
+	struct cpprofdata_count count;	/* of the file's first resource */
+	char executable[199];	/* NUL-padded; empty: not known */
+	uint8_t is_of_both;	/* 1: also of its second resource */
 };
 
 /*

@@ -90,8 +90,8 @@ libcpprof_la_SOURCES = \
 	lib/sources/resource.h \
 	lib/sources/sources.h \
 	\
-	lib/run/inside.c lib/run/offer.c lib/run/output.c \
-	lib/run/progress.c \
+	lib/run/inside.c lib/run/offer.c lib/run/output.c lib/run/parallel.c \\
+	lib/run/progress.c \\
 	lib/run/sample.h \
 	lib/run/start.h \
 	\
@@ -180,6 +180,15 @@ TESTS += tests/brief.py tests/together.py
 endif
 tests_programs_brief_SOURCES = tests/programs/brief.c
 tests_programs_brief_CFLAGS = $(shape_flags)
+
+# CPU time divided by how many ran.
+EXTRA_DIST += tests/latency.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/runners
+TESTS += tests/latency.py
+endif
+tests_programs_runners_SOURCES = tests/programs/runners.c
+tests_programs_runners_CFLAGS = $(shape_flags)
 
 # Shares within short threads, processes and turns; nothing is held up.
 EXTRA_DIST += tests/turns.py

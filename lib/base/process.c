@@ -56,6 +56,19 @@ process_ask_clock(clockid_t clock)
 	return to_ns(&now);
 }
 
+/* The clocks are as the kernel numbers them. */
+uint64_t
+process_cpu_time_of(uint32_t pid)
+{
+	return process_ask_clock((clockid_t)(~pid << 3 | 2));
+}
+
+uint64_t
+process_thread_cpu_time(uint32_t tid)
+{
+	return process_ask_clock((clockid_t)(~tid << 3 | 6));
+}
+
 uint64_t
 process_clock(clockid_t clock)
 {

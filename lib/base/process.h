@@ -122,6 +122,13 @@ uint64_t process_clock(clockid_t clock);
  */
 uint64_t process_ask_clock(clockid_t clock);
 
+/*
+ * CPU time of a process of this PID namespace, or of a thread of this process;
+ * 0: it is gone.
+ */
+uint64_t process_cpu_time_of(uint32_t pid);
+uint64_t process_thread_cpu_time(uint32_t tid);
+
 /* The calling thread's id, by a system call that no wrapper counts. */
 uint32_t process_thread_id(void);
 

@@ -30,6 +30,7 @@ static char name[32];			/* of the memfd, */
 static ino_t inode;			/* and to recognise it */
 static uint64_t reported_ns WIPED;	/* of the process's CPU clock */
 static bool is_counted WIPED;		/* as given up */
+static uint64_t listed_as WIPED;	/* 0: not in the list of processes */
 
 /*
  * The kind of processes that execute this program, and the kind of this process
@@ -503,4 +504,97 @@ shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
 	    __ATOMIC_RELAXED);
 	__atomic_store_n(&question->asker, 0, __ATOMIC_RELEASE);
 	return state == CPPROF_SHARED_YES;
+}
+
+/* Those places that were ever in use. */
+struct cpprof_shared_process *
+shared_processes(size_t *n, uint64_t *own)
+{
+	*n = 0;
+	*own = listed_as;
+	if (page == NULL || listed_as == 0)
+		return NULL;
+	*n = __atomic_load_n(&page->n_places, __ATOMIC_RELAXED);
+	if (*n > CPPROF_SHARED_PROCESSES)
+		*n = CPPROF_SHARED_PROCESSES;
+	return page->processes;
+}
+
+static bool
+shared_claim(struct cpprof_shared_process *place, uint64_t found, uint64_t own)
+{
+	return __atomic_compare_exchange_n(&place->process, &found, own, false,
+	    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void
+shared_unlist(struct cpprof_shared_process *place, uint64_t found)
+{
+	shared_claim(place, found, 0);
+}
+
+/* Only if all places are taken: one whose process is gone; NULL: none is. */
+static struct cpprof_shared_process *
+shared_inherit_place(uint64_t own)
+{
+	size_t i;
+
+	for (i = 0; i < CPPROF_SHARED_PROCESSES; i++) {
+		struct cpprof_shared_process *place = &page->processes[i];
+		const uint64_t found = __atomic_load_n(&place->process,
+		    __ATOMIC_RELAXED);
+
+		if (process_cpu_time_of((uint32_t)found) == 0 &&
+		    found >> 32 == own >> 32 &&
+		    shared_claim(place, found, own))
+			return place;
+	}
+	return NULL;
+}
+
+/*
+ * The place that this process has had since before an exec, or the first free
+ * one, so that the list stays short.
+ */
+static struct cpprof_shared_process *
+shared_find_place(uint64_t own)
+{
+	struct cpprof_shared_process *place = page->processes;
+	size_t n = __atomic_load_n(&page->n_places, __ATOMIC_RELAXED), i;
+
+	for (i = 0; i < n && i < CPPROF_SHARED_PROCESSES; i++)
+		if (__atomic_load_n(&place[i].process, __ATOMIC_RELAXED) == own)
+			return &place[i];
+	for (i = 0; i < CPPROF_SHARED_PROCESSES; i++)
+		if (__atomic_load_n(&place[i].process, __ATOMIC_RELAXED) == 0 &&
+		    shared_claim(&place[i], 0, own))
+			break;
+	if (i == CPPROF_SHARED_PROCESSES)
+		return shared_inherit_place(own);
+	while (n < i + 1 && !__atomic_compare_exchange_n(&page->n_places, &n,
+	    i + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+	return &place[i];
+}
+
+void
+shared_list_process(void)
+{
+	struct cpprof_shared_process *place;
+	uint64_t now, cpu;
+
+	if (page == NULL)
+		return;
+	listed_as = identity();
+	place = shared_find_place(listed_as);
+	if (place == NULL) {
+		shared_add(&page->n_unlisted, 1);
+		return;
+	}
+	now = process_ask_clock(CLOCK_MONOTONIC);
+	cpu = process_ask_clock(CLOCK_PROCESS_CPUTIME_ID);
+	place->cpu_ns = place->measured_cpu_ns = cpu;
+	place->seen_ns = place->measured_ns = now;
+	place->ran_ns = place->waited_ns = 0;
+	place->n_threads = place->share = CPPROF_SHARED_ONE;
 }

@@ -10,6 +10,7 @@
 #define CPPROF_SHARED_PAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/cpprof-shared.h"
@@ -101,6 +102,20 @@ uint64_t shared_pace(uint64_t us);
  */
 bool shared_takes_questions(void);
 bool shared_ask(uint32_t process_id, enum cpprof_shared_wish wish);
+
+/*
+ * Puts this process into the list of those that are recorded, or there again
+ * after an exec.
+ */
+void shared_list_process(void);
+
+/*
+ * The list, of *n places, and what names this process in it; NULL if this
+ * process was not put there.  shared_unlist frees a place whose process,
+ * `found`, is gone.
+ */
+struct cpprof_shared_process *shared_processes(size_t *n, uint64_t *own);
+void shared_unlist(struct cpprof_shared_process *place, uint64_t found);
 
 /* Whether there is shared memory. */
 bool shared_is_mapped(void);

@@ -114,6 +114,33 @@ sample_prepare_file(void)
 	errno = saved;
 }
 
+bool
+sample_is_latency(struct thread *thread, uint32_t columns)
+{
+	return resource_is_wanted(RESOURCE_LATENCY) &&
+	    (columns >> (resources.place[RESOURCE_CPU] - 1) & 1) != 0 &&
+	    parallel_keeps(thread);
+}
+
+/* See count_pending.  also: a column that gets the same hits, + 1; 0: none. */
+static void
+count_column(struct thread *thread, unsigned column, unsigned also,
+    const struct node *leaf, uint64_t hits, uint64_t now_ns,
+    const void *context)
+{
+	if (leaf != NULL && context != NULL) {
+		perf_stack_count(thread, column, also, leaf, hits, now_ns,
+		    context);
+		return;
+	}
+	if (leaf != NULL)
+		tree_count(&thread->file->tree, leaf, column, hits, now_ns);
+	else
+		datafile_count_lost(CPPROFDATA_LOST_FULL, column, hits);
+	if (also != 0)
+		count_column(thread, also - 1, 0, leaf, hits, now_ns, NULL);
+}
+
 /*
  * Counts all pending hits of these columns at one node, at the time now_ns; if
  * the node is NULL, as lost.  With a signal's context, those of perf events are
@@ -128,18 +155,14 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 	*hits = 0;
 	for (column = 0; column < resources.n; column++) {
 		struct account *account = &thread->meters->accounts[column];
+		const bool is_latency = thread->run->is_latency &&
+		    column + 1 == resources.place[RESOURCE_CPU];
 
 		if ((columns >> column & 1) == 0 || account->pending == 0)
 			continue;
-		if (leaf != NULL && context != NULL)
-			perf_stack_count(thread, column, leaf, account->pending,
-			    now_ns, context);
-		else if (leaf != NULL)
-			tree_count(&thread->file->tree, leaf, column,
-			    account->pending, now_ns);
-		else
-			datafile_count_lost(CPPROFDATA_LOST_FULL, column,
-			    account->pending);
+		count_column(thread, column, is_latency ?
+		    resources.place[RESOURCE_LATENCY] : 0, leaf,
+		    account->pending, now_ns, context);
 		*hits += account->pending;
 		account->pending = 0;
 	}
@@ -326,6 +349,7 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	int64_t now, most, cost;
 
 	thread->is_sampling = true;
+	run->is_latency = sample_is_latency(thread, request->columns);
 	switch (sample_take_patiently(thread, request, context,
 	    (uint64_t)start)) {
 	case STORE_OK:
@@ -499,6 +523,7 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 	if (!sample_guard_begin(thread, &guard))
 		return;
 	thread->meters->accounts[column].pending += hits;
+	thread->run->is_latency = sample_is_latency(thread, 1u << column);
 	if (phase != 0 && sample_prepare(thread) == STORE_OK &&
 	    phase_node(&thread->file->tree, phase, &leaf) == STORE_OK) {
 		count_pending(thread, 1u << column, &leaf,

@@ -64,6 +64,7 @@ enum thread_stage {
 
 /* The part of a thread's state that belongs to lib/run. */
 struct thread_run {
+	struct thread *_Atomic *all;	/* the first of all states */
 	struct thread *next_idle;	/* of the states without a thread */
 	void *argument;			/* of its routine */
 	unsigned program_mask;		/* of its creator; signals.h */
@@ -74,6 +75,9 @@ struct thread_run {
 	int64_t rest_until_ns;		/* which ends then; monotonic */
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
+	bool is_latency;		/* so is the sample being taken */
+	uint64_t looked_at_ns;		/* of parallel.c: its CPU clock then */
+	uint64_t latency_seed;
 	struct thread_progress progress;	/* of the program */
 	_Atomic bool is_in_handler;	/* only if process.is_inside */
 };
@@ -147,6 +151,16 @@ void waits_charge_last(struct thread *thread, uint64_t now_ns);
 /* Forgets the sites, because the thread's stack or tree is invalid. */
 void waits_forget(struct thread *thread);
 
+/* ---- parallel.c ---- */
+
+/*
+ * Whether a sample of CPU time that is taken now counts as latency: it does with
+ * the probability 1 / n if n recorded threads run.
+ */
+bool parallel_keeps(struct thread *self);
+
+extern const struct resource_source source_latency;
+
 /* ---- sample.c ---- */
 
 /*
@@ -154,6 +168,12 @@ void waits_forget(struct thread *thread);
  * affect sampling.  False with errno set.  With the file's lock held.
  */
 bool sample_make_file(void);
+
+/*
+ * Whether a sample of these columns that is taken now counts as latency: the
+ * threads that run now matter.
+ */
+bool sample_is_latency(struct thread *thread, uint32_t columns);
 
 /*
  * The same when no sample is certain to follow.  Takes the lock; with ticks

@@ -539,6 +539,8 @@ count_time_before(void)
 	const unsigned place = resources.place[RESOURCE_CPU];
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
 	const uint64_t before = shared_time_before();
+	const unsigned columns[] = { place - 1u,
+		resources.place[RESOURCE_LATENCY] - 1u };
 	uint64_t interval, ns, hits, step;
 	struct sample_guard guard;
 	bool is_brief = false;
@@ -557,7 +559,9 @@ count_time_before(void)
 		return;
 	/* Most processes have no other sample and need no file of their own. */
 	if (sample_guard_begin(thread_self, &guard)) {
-		is_brief = !datafile_exists() && brief_add(place - 1, hits, ns);
+		is_brief = !datafile_exists() && brief_add(columns,
+		    resource_is_wanted(RESOURCE_LATENCY) ? 2 : 1, hits,
+		    sample_is_latency(thread_self, 1u << columns[0]), ns);
 		sample_guard_end(thread_self, &guard);
 	}
 	if (!is_brief)

@@ -81,6 +81,7 @@ make_state(const void *routine)
 		carryovers = carryover;
 	}
 	state->meters.carryover = carryover;
+	state->run.all = &all;
 	all = &state->thread;
 	return &state->thread;
 }

@@ -170,13 +170,36 @@ resources_add_live(uint64_t interval, const char **problem)
 	return true;
 }
 
+/*
+ * The hits of `latency` are those of some samples of `cpu`, which is counted,
+ * too, and whose interval is its own.
+ */
+static bool
+resources_tie_latency(uint64_t interval, const char **problem)
+{
+	struct sampled_resource *const cpu = resources.columns +
+	    resources.place[RESOURCE_CPU] - 1;
+	struct sampled_resource *const latency = resources.columns +
+	    resources.place[RESOURCE_LATENCY] - 1;
+
+	if (!resource_is_wanted(RESOURCE_LATENCY))
+		return true;
+	if (!resource_is_wanted(RESOURCE_CPU))
+		return resources_add(RESOURCE_CPU, interval, NULL, problem);
+	*problem = "latency has the interval of cpu";
+	if (interval != 0 && interval != cpu->interval)
+		return false;
+	latency->interval = cpu->interval;
+	return true;
+}
+
 bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
 	bool has_clock = false, sets_ticks = false, needs_mode = false;
 	enum resource_id id;
-	uint64_t interval;
-	unsigned i;
+	uint64_t interval, latency_interval = 0;
+	unsigned i, n_metered;
 
 	memset(&resources, 0, sizeof resources);
 	resources.is_random = is_random;
@@ -190,7 +213,12 @@ resources_choose(const char *text, bool is_random, const char **problem)
 		    !resources_add_live(interval, problem) :
 		    !resources_add(id, interval, NULL, problem))
 			return false;
+		if (id == RESOURCE_LATENCY)
+			latency_interval = interval;
 	}
+	if (!resources_tie_latency(latency_interval, problem))
+		return false;
+	n_metered = resources.n - (resources.place[RESOURCE_LATENCY] != 0);
 	for (i = 0; i < resources.n; i++) {
 		const struct sampled_resource *column = &resources.columns[i];
 
@@ -208,7 +236,7 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	resources.needs_mode = needs_mode && tick_mode_is_known();
 	if (sets_ticks)
 		return true;
-	if (has_clock && resources.n == 1 && !needs_mode)
+	if (has_clock && n_metered == 1 && !needs_mode)
 		resources.tick_ns = WATCH_NS;
 	else if (resources.needs_mode || has_clock)
 		resources.tick_ns = EACH_TICK_NS;

@@ -309,8 +309,9 @@ void perf_stack_unmap(struct account *account);
 /*
  * Counts the hits of a column in the tree: those of periods that have ended in
  * the kernel below `leaf`, the node of the context's pc, and all others there.
+ * `also`: another column that gets the same hits, + 1; 0: none.
  */
-void perf_stack_count(struct thread *thread, unsigned column,
+void perf_stack_count(struct thread *thread, unsigned column, unsigned also,
     const struct node *leaf, uint64_t hits, uint64_t now_ns,
     const void *context);
 

@@ -34,28 +34,33 @@ brief_open_file(int flags)
 
 /* A process that opens the file before it is complete finds it not usable. */
 static bool
-brief_create(unsigned column, const struct cpprofdata_brief *brief)
+brief_create(const unsigned *columns, unsigned n,
+    const struct cpprofdata_brief *brief)
 {
 	struct {
 		struct cpprofdata_header header;
 		struct cpprofdata_brief brief;
-	} whole = { .header.n_resources = 1, .brief = *brief };
+	} whole = { .header.n_resources = n, .brief = *brief };
 	int fd = process.max_size < sizeof whole ? -1 :
 	    brief_open_file(O_CREAT | O_EXCL);
+	unsigned i;
 	bool ok;
 
 	if (fd < 0)
 		return false;
 	datafile_begin_header(&whole.header);
 	whole.header.flags = CPPROFDATA_BRIEF;
-	datafile_describe_resource(column, &whole.header.resources[0]);
+	for (i = 0; i < n; i++)
+		datafile_describe_resource(columns[i],
+		    &whole.header.resources[i]);
 	ok = files_write(fd, &whole, sizeof whole) == sizeof whole;
 	files_close(fd);
 	return ok;
 }
 
 bool
-brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
+brief_add(const unsigned *columns, unsigned n, uint64_t hits, bool is_of_both,
+    uint64_t cpu_ns)
 {
 	struct cpprofdata_brief brief = { 0 };
 	struct rlimit limit;
@@ -82,6 +87,7 @@ brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
 	brief.cpu_ns = cpu_ns;
 	brief.count.hits = hits;
 	brief.count.samples = 1;
+	brief.is_of_both = is_of_both;
 	fd = brief_open_file(0);
 	if (fd >= 0) {
 		/* A regular file of this user that ends at a record boundary. */
@@ -96,7 +102,7 @@ brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
 		    files_write(fd, &brief, sizeof brief) == sizeof brief;
 		files_close(fd);
 	} else {
-		ok = errno == ENOENT && brief_create(column, &brief);
+		ok = errno == ENOENT && brief_create(columns, n, &brief);
 	}
 	if (!ok)
 		return false;

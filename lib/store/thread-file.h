@@ -236,9 +236,12 @@ void thread_file_forked(struct thread *thread);
 
 /*
  * Appends a record of this process: one sample with `hits` hits of the resource
- * in `column`, which stand for cpu_ns of CPU time.  False if the file cannot be
+ * in the first of n columns, which stand for cpu_ns of CPU time, and if
+ * is_of_both, as many of that in the second.  All processes of a recording must
+ * have the same columns.  False if the file cannot be
  * opened or created, is not usable, or would exceed its limits.
  */
-bool brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns);
+bool brief_add(const unsigned *columns, unsigned n, uint64_t hits,
+    bool is_of_both, uint64_t cpu_ns);
 
 #endif

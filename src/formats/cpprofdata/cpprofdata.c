@@ -1004,6 +1004,8 @@ cpprofdata_add_brief(struct cpprofdata_recording *input,
 	struct profile *profile = input->reader.profile;
 	struct tree_builder *builder = input->builder;
 	const uint64_t origin_ns = input->file.header.origin_ns;
+	const uint32_t n_resources = brief->is_of_both == 1 &&
+	    input->file.header.n_resources > 1 ? 2 : 1;
 	char executable[sizeof brief->executable + 1] = "";
 	char name[sizeof brief->name + 1] = "";
 	struct process process = {
@@ -1034,12 +1036,16 @@ cpprofdata_add_brief(struct cpprofdata_recording *input,
 		return -1;
 	begin = tree_builder_begin_section(builder);
 	node = tree_builder_child(builder, NO_NODE, frame, error);
-	if (node == NO_NODE || tree_builder_add(builder, node, 0,
-	        count.hits, count.samples, error) != 0)
+	if (node == NO_NODE)
 		return -1;
-	if (input->file.header.slice_ns != 0) {
+	if (input->file.header.slice_ns != 0)
 		tree_builder_set_origin(builder, origin_ns);
-		if (tree_builder_add_time(builder, node, 0,
+	for (uint32_t i = 0; i < n_resources; i++) {
+		if (tree_builder_add(builder, node, i, count.hits,
+		        count.samples, error) != 0)
+			return -1;
+		if (input->file.header.slice_ns != 0 &&
+		    tree_builder_add_time(builder, node, i,
 		        process.start_ns > origin_ns ?
 		        process.start_ns - origin_ns : 0, 0, count.hits,
 		        count.samples, error) != 0)

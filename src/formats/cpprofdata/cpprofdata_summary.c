@@ -73,6 +73,21 @@ cpprofdata_summary_add_source(const struct cpprofdata_file *file, uint32_t r,
 	summary->n_sources++;
 }
 
+/* Of the second resource: the records that have it. */
+static void
+add_second_of_briefs(const struct cpprofdata_file *file,
+                     struct cpprofdata_summary *summary)
+{
+	const unsigned char *mark = file->bytes + CPPROFDATA_HEADER_SIZE +
+	    offsetof(struct cpprofdata_brief, is_of_both);
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < file->n_briefs; i++)
+		n += mark[i * sizeof(struct cpprofdata_brief)] == 1;
+	cpprofdata_summary_add_samples(file->header.resources[1].name, n, n, 0,
+	                               summary);
+}
+
 static void
 cpprofdata_summary_add_file(const struct cpprofdata_file *file,
                             struct cpprofdata_summary *summary)
@@ -92,6 +107,8 @@ cpprofdata_summary_add_file(const struct cpprofdata_file *file,
 		cpprofdata_summary_add_samples(header->resources[0].name,
 		                               file->n_briefs, file->n_briefs,
 		                               0, summary);
+		if (header->n_resources > 1)
+			add_second_of_briefs(file, summary);
 		return;
 	}
 	summary->n_files++;

@@ -244,6 +244,36 @@ const struct option_row record_option_rows[] = {
 	OPTIONS_END
 };
 
+/* latency is counted at samples of cpu, which has the same interval. */
+static int
+tie_latency(struct record_options *options, struct error *error)
+{
+	struct chosen_resource *latency = NULL, *cpu = NULL;
+
+	for (size_t i = 0; i < options->n_resources; i++) {
+		struct chosen_resource *chosen = &options->resources[i];
+
+		if (strcmp(chosen->kind->name, "latency") == 0)
+			latency = chosen;
+		if (strcmp(chosen->kind->name, "cpu") == 0)
+			cpu = chosen;
+	}
+	if (latency == NULL)
+		return 0;
+	if (cpu == NULL) {
+		if (take_resource(options, "cpu", error) != 0)
+			return -1;
+		cpu = &options->resources[options->n_resources - 1];
+		cpu->interval = latency->interval;
+	}
+	if (latency->interval != 0 && latency->interval != cpu->interval)
+		return error_set(error, "-r latency:%" PRIu64 ": latency has "
+		                 "the interval of cpu; leave it out",
+		                 latency->interval);
+	latency->interval = cpu->interval;
+	return 0;
+}
+
 /* -F is the interval of resources in time that were given none. */
 static int
 apply_frequency(struct record_options *options, struct error *error)
@@ -321,7 +351,8 @@ record_options_parse(struct record_options *options, char *const *words,
 		return -1;
 	if (*words != NULL && strcmp(*words, "--") == 0)
 		words++;
-	if (apply_frequency(options, error) != 0)
+	if (tie_latency(options, error) != 0 ||
+	    apply_frequency(options, error) != 0)
 		return -1;
 	if (*words != NULL)
 		options->program = words;

@@ -201,7 +201,9 @@ saving_of(const struct sample_set *set, struct saving *saving,
 		if (saving->of == NULL)
 			return -1;
 	}
-	saving->are_several = are_several;
+	/* Of how many threads the time is, it is divided by that. */
+	saving->are_several = are_several &&
+	    strcmp(set->resource->name, "latency") != 0;
 	return 0;
 }
 

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* parallel.c -- whether a sample of CPU time is one of `latency`, too.
+ *
+ * A sample counts as latency with the probability 1 / n if n recorded threads
+ * run at that moment, its own included.  So hits of latency are whole ones, and
+ * what they stand for is, on average, the time in which any thread ran.
+ *
+ * n is not counted; runners are found one after the other.  The sample is kept
+ * when the k-th is found with the probability (k - 1) / k, so that it is kept
+ * with 1 / n after all n, and the search ends as soon as it is not.
+ *
+ * Threads of this process: the kernel brings the clock of a running thread up to
+ * date when another one reads it.  So a thread runs now if and only if its clock
+ * advances between two reads; that of a thread that has slept since somebody
+ * looked last needs one.  A read takes 0.2 microseconds.  Of many threads, only
+ * every so many-th is asked, and stands for as many.
+ *
+ * Other processes: their clocks are updated only when the kernel's tick finds
+ * them or they stop running.  One that has not advanced for a while sleeps.  Of
+ * another the kernel tells the state and processor, by a file in /proc.  One
+ * that could run may wait for its processor, perhaps behind programs that are
+ * not recorded: then it counts with the share that it got lately of the time in
+ * which it could run.  Where the file cannot be read or the process has several
+ * threads, it counts with the number that ran lately on average.  A process with
+ * several threads never opens a file here: another thread of the program, which
+ * opens one at that moment, might expect the same descriptor.
+ */
+#include "lib/run/sample.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/base/attributes.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/shared.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/sources.h"
+
+#define MOST_ASKED 64			/* threads at a sample */
+#define ASLEEP_NS 30000000		/* since the clock has advanced */
+#define MEASURE_NS 40000000		/* at least between two measurements */
+#define LEAST_NS 2000000		/* of time to run, for one */
+#define ONE CPPROF_SHARED_ONE
+#define THREADS_MAX (1024 * ONE)
+
+/* The search for threads that run, at one sample. */
+struct search {
+	struct thread *self;
+	uint64_t now_ns;
+	uint64_t n;		/* found so far */
+	uint64_t random;
+	bool is_kept;
+	bool reads_files;
+};
+
+static uint64_t
+parallel_draw(struct search *search)
+{
+	search->random++;
+	return meter_random(search->random);
+}
+
+/* Another n threads run. */
+static void
+parallel_find(struct search *search, uint64_t n)
+{
+	search->n += n;
+	if (parallel_draw(search) % search->n < n)
+		search->is_kept = false;
+}
+
+/* With that probability, in 1 / ONE, or so many and one more with it. */
+static void
+parallel_find_part(struct search *search, uint64_t n)
+{
+	const uint64_t whole = n / ONE +
+	    (parallel_draw(search) % ONE < n % ONE);
+
+	if (whole > 0)
+		parallel_find(search, whole);
+}
+
+/* ---- threads of this process ---- */
+
+static bool
+parallel_is_other(const struct search *search, const struct thread *thread)
+{
+	return thread != search->self && thread->run->stage == THREAD_RUNNING;
+}
+
+/* Others may look at the same thread at the same time, which does no harm. */
+static bool
+parallel_runs(struct thread *thread)
+{
+	const uint64_t before = thread->run->looked_at_ns;
+	const uint64_t first = process_thread_cpu_time(thread->tid);
+	uint64_t second;
+
+	if (first == before || first == 0)
+		return false;
+	second = process_thread_cpu_time(thread->tid);
+	thread->run->looked_at_ns = second;
+	return second > first;
+}
+
+static void
+parallel_search_threads(struct search *search)
+{
+	struct thread *const all = *search->self->run->all, *thread;
+	size_t n = 0, step, i;
+
+	for (thread = all; thread != NULL; thread = thread->next)
+		n += parallel_is_other(search, thread);
+	search->reads_files = n == 0 && !process.reads_no_files;
+	if (n == 0)
+		return;
+	step = (n + MOST_ASKED - 1) / MOST_ASKED;
+	i = parallel_draw(search) % step;
+	for (thread = all; thread != NULL && search->is_kept;
+	    thread = thread->next)
+		if (parallel_is_other(search, thread) && i++ % step == 0 &&
+		    parallel_runs(thread))
+			parallel_find(search, step);
+}
+
+/* ---- other processes ---- */
+
+static const char *
+parallel_path(char path[static 40], uint32_t pid, const char *file)
+{
+	char digits[12], *at = digits + sizeof digits;
+
+	*--at = '\0';
+	do
+		*--at = (char)('0' + pid % 10);
+	while ((pid /= 10) != 0);
+	stpcpy(stpcpy(stpcpy(stpcpy(path, "/proc/"), at), "/"), file);
+	return path;
+}
+
+/* The fields of a line from *at on, separated by blanks: skips n of them. */
+static void
+parallel_skip(const char **at, unsigned n)
+{
+	for (; n > 0 && **at != '\0'; n--) {
+		while (**at != ' ' && **at != '\0')
+			++*at;
+		if (**at == ' ')
+			++*at;
+	}
+}
+
+enum parallel_state {
+	PARALLEL_UNKNOWN, PARALLEL_STOPPED, PARALLEL_READY
+};
+
+/*
+ * Whether a process of one thread could run, on another processor than this
+ * one; it cannot run on this one.
+ */
+static enum parallel_state
+parallel_read_state(uint32_t pid)
+{
+	char path[40], text[512];
+	const char *at;
+	char state;
+
+	if (files_read_start(parallel_path(path, pid, "stat"), text,
+	    sizeof text) == 0)
+		return PARALLEL_UNKNOWN;
+	at = strrchr(text, ')');	/* the name may have any */
+	if (at == NULL || at[1] != ' ')
+		return PARALLEL_UNKNOWN;
+	at += 2;
+	state = *at;
+	parallel_skip(&at, 17);		/* from the 3rd to the 20th field */
+	if (state != 'Z' && files_take_number(&at) != 1)
+		return PARALLEL_UNKNOWN;
+	if (state != 'R')
+		return PARALLEL_STOPPED;
+	parallel_skip(&at, 19);		/* to the 39th */
+	return files_take_number(&at) == (uint64_t)sched_getcpu() ?
+	    PARALLEL_STOPPED : PARALLEL_READY;
+}
+
+/* How long its first thread has run, and could not run although it was ready. */
+static bool
+parallel_read_delay(uint32_t pid, uint64_t *ran_ns, uint64_t *waited_ns)
+{
+	char path[40], text[64];
+	const char *at = text;
+
+	if (files_read_start(parallel_path(path, pid, "schedstat"), text,
+	    sizeof text) == 0)
+		return false;
+	*ran_ns = files_take_number(&at);
+	parallel_skip(&at, 1);
+	*waited_ns = files_take_number(&at);
+	return *at == ' ';
+}
+
+static void
+parallel_measure(struct search *search, struct cpprof_shared_process *place,
+    uint32_t pid, uint64_t cpu_ns)
+{
+	uint64_t since = __atomic_load_n(&place->measured_ns, __ATOMIC_RELAXED);
+	uint64_t ran_ns, waited_ns, ran, waited, used;
+
+	/* The one who changes it measures. */
+	if (search->now_ns - since < MEASURE_NS || search->now_ns < since ||
+	    !__atomic_compare_exchange_n(&place->measured_ns, &since,
+	    search->now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	used = cpu_ns - place->measured_cpu_ns;
+	place->measured_cpu_ns = cpu_ns;
+	used = used > UINT64_MAX / ONE ? 0 :
+	    used * ONE / (search->now_ns - since);
+	place->n_threads = (uint32_t)(used < THREADS_MAX ? used : THREADS_MAX);
+	if (!search->reads_files ||
+	    !parallel_read_delay(pid, &ran_ns, &waited_ns))
+		return;
+	ran = ran_ns - place->ran_ns;
+	waited = waited_ns - place->waited_ns;
+	place->ran_ns = ran_ns;
+	place->waited_ns = waited_ns;
+	if (ran < UINT64_MAX / ONE / 2 && waited < UINT64_MAX / ONE / 2 &&
+	    ran + waited >= LEAST_NS)
+		place->share = (uint32_t)(ran * ONE / (ran + waited));
+}
+
+static void
+parallel_search_process(struct search *search,
+    struct cpprof_shared_process *place, uint64_t found)
+{
+	const uint32_t pid = (uint32_t)found;
+	const uint64_t cpu_ns = process_cpu_time_of(pid);
+	uint32_t n, share;
+
+	if (cpu_ns == 0) {
+		shared_unlist(place, found);
+		return;
+	}
+	if (cpu_ns != place->cpu_ns) {
+		place->cpu_ns = cpu_ns;
+		place->seen_ns = search->now_ns;
+	} else if (search->now_ns - place->seen_ns > ASLEEP_NS) {
+		return;
+	}
+	parallel_measure(search, place, pid, cpu_ns);
+	n = place->n_threads;
+	share = place->share;
+	switch (search->reads_files ? parallel_read_state(pid) :
+	    PARALLEL_UNKNOWN) {
+	case PARALLEL_READY:
+		parallel_find_part(search, share < ONE ? share : ONE);
+		break;
+	case PARALLEL_UNKNOWN:
+		parallel_find_part(search, n < THREADS_MAX ? n : THREADS_MAX);
+		break;
+	case PARALLEL_STOPPED:
+		break;
+	}
+}
+
+/* Only those of this PID namespace can be looked at. */
+static void
+parallel_search_processes(struct search *search)
+{
+	uint64_t own, found;
+	size_t n, i;
+	struct cpprof_shared_process *places = shared_processes(&n, &own);
+
+	for (i = 0; i < n && search->is_kept; i++) {
+		found = __atomic_load_n(&places[i].process, __ATOMIC_RELAXED);
+		if (found != 0 && found != own && found >> 32 == own >> 32)
+			parallel_search_process(search, &places[i], found);
+	}
+}
+
+/* ---- the sample ---- */
+
+bool
+parallel_keeps(struct thread *self)
+{
+	struct search search = { .self = self, .n = 1, .is_kept = true,
+		.now_ns = process_clock(CLOCK_MONOTONIC) };
+
+	search.random = self->run->latency_seed + search.now_ns +
+	    ((uint64_t)self->tid << 40);
+	parallel_search_threads(&search);
+	if (search.is_kept)
+		parallel_search_processes(&search);
+	self->run->latency_seed = search.random;
+	return search.is_kept;
+}
+
+/* The first thread, as each process begins with one. */
+static bool
+parallel_start(struct thread *thread, unsigned column)
+{
+	static bool is_listed WIPED;
+
+	(void)thread, (void)column;
+	if (!is_listed)
+		shared_list_process();
+	is_listed = true;
+	return true;
+}
+
+const struct resource_source source_latency = {
+	.name = "samples of cpu, and how many threads ran then",
+	.start = parallel_start
+};

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""latency.py -- CPU time divided by how many ran.
+
+The threads and processes of tests/programs/runners.c note when they ran, and
+put that side by side at the end.  A recording with -r latency must show the same
+shares and the same sum, which is the time in which any ran: with long phases and
+with ones of a third of a millisecond, many runners and short ones, sleepers
+beside them, with the perf event and without.  What nothing runs beside has as
+much latency as CPU time.  Speaks TAP.
+"""
+import ctypes
+import errno
+import math
+import os
+import struct
+import tempfile
+
+import cpprof
+from claims import Claims
+
+BUILD = os.path.abspath(os.environ.get("builddir", "build"))
+RUNNERS = os.path.join(BUILD, "tests", "programs", "runners")
+LIBRARY = os.path.join(BUILD, ".libs", "libcpprof.so")
+PARTS = "part_one", "part_all"
+WORST = 4       # standard errors
+# What sampling may be off beside them: a runner that was interrupted for less
+# than runners.c notices, and what the collector takes to begin.
+SLACK = .02
+SLACK_OF_SUM = .06
+
+claims = Claims()
+
+
+def refuse_perf_events():
+    """By a filter of system calls, as in many containers."""
+    load, jump, give = 0x20, 0x15, 0x06
+    perf_event_open, refusal, permission = 298, 0x00050000 | errno.EPERM, \
+        0x7fff0000
+    code = b"".join(struct.pack("HBBI", *words) for words in (
+        (load, 0, 0, 0), (jump, 0, 1, perf_event_open), (give, 0, 0, refusal),
+        (give, 0, 0, permission)))
+    buffer = ctypes.create_string_buffer(code)
+    program = struct.pack("HxxxxxxP", 4, ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program) != 0:
+        raise OSError(ctypes.get_errno(), "no filter")
+
+
+class Recorded:
+    """A program's output, and the hits of its recording by resource."""
+
+    def __init__(self, *words, options=("-r", "latency"), before=None):
+        with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+            path = os.path.join(directory, "r")
+            self.out = cpprof.run(
+                "record", "--no-prompt", "--no-symbols", *options, "-o", path,
+                "--", *words, preexec_fn=before, timeout=600).stdout
+            info, latency, cpu = cpprof.documents(
+                path, "threshold 0", "info", "resource latency", "functions",
+                "resource cpu", "functions")
+        self.rows = {row["name"]: row for row in info["rows"]}
+        self.latency = self.hits_of(latency)
+        self.cpu = self.hits_of(cpu)
+
+    @staticmethod
+    def hits_of(functions):
+        return {row["path"][-1]: row["hits"] for row in functions["rows"]}
+
+    def ns(self, resource):
+        """Of all hits."""
+        return self.rows[resource]["hits"] * self.rows[resource]["interval"] \
+            * 1000
+
+
+def share(values):
+    """Of part_one."""
+    one, other = (values.get(part, 0) for part in PARTS)
+    return one / max(one + other, 1)
+
+
+def largest_weight(run):
+    """The hits of a sample: of the pace, or of a tick."""
+    ticks = "perf event" not in run.rows["cpu"]["source"]
+    return max(4 if run.rows["cpu"]["hits"] > 1250 else 1,
+               2 * run.rows["cpu"]["hits"] / run.rows["cpu"]["samples"]
+               if ticks else 1)
+
+
+def check_runners(words, options=(), before=None):
+    run = Recorded(RUNNERS, *map(str, words),
+                   options=("-r", "latency", *options), before=before)
+    truth = {line.split()[0]: [float(n) for n in line.split()[1:]]
+             for line in run.out.splitlines()}
+    true = share({part: truth[part][0] for part in PARTS})
+    found = share(run.latency)
+    hits = run.rows["latency"]["hits"]
+    weight = 1 if options else largest_weight(run)
+    error = math.sqrt(true * (1 - true) * weight / max(hits, 1))
+    how = " ".join(map(str, (*words, *options))) + \
+        (" without perf events" if before else "")
+    text = f"{100 * found:.1f}% for {100 * true:.1f}, by CPU time " \
+        f"{100 * share(run.cpu):.1f} for " \
+        f"{100 * share({part: truth[part][1] for part in PARTS}):.1f}, " \
+        f"{hits} hits, standard error {100 * error:.1f}"
+    claims.check(f"shares hold in {how}",
+                 abs(found - true) < WORST * error + SLACK, text)
+    ran = truth["any"][0]
+    ratio = run.ns("latency") / ran
+    error = math.sqrt(weight / max(hits, 1))
+    claims.check(f"and the sum is what any ran in {how}",
+                 abs(ratio - 1) < WORST * error + SLACK_OF_SUM,
+                 f"{ratio:.3f} of {ran / 1e9:.3f} s, standard error "
+                 f"{error:.3f}; {text}")
+
+
+# HOW, WHO, how many, microseconds of the parts, how often.
+RUNS = (
+    ("phases", "threads", 2, 500000, 500000, 2),
+    ("phases", "processes", 2, 500000, 500000, 2),
+    ("phases", "each", 2, 400000, 400000, 1),
+    ("phases", "threads", 2, 300, 300, 2000),
+    ("phases", "processes", 2, 300, 300, 2000),
+    ("phases", "threads", 8, 1000, 1000, 200),
+    ("short", "threads", 2, 3000, 3000, 150),
+    ("short", "processes", 2, 3000, 3000, 150),
+    ("alone", "threads", 2, 2000, 2000, 150),
+    ("alone", "processes", 2, 2000, 2000, 150),
+    ("sleep", "threads", 2, 300000, 300000, 1),
+    ("sleep", "threads", 60, 1000, 100, 200),
+)
+WITHOUT_EVENTS = (RUNS[0], RUNS[1], RUNS[3])
+
+
+def one_after_another():
+    """Short programs, each waited for, are as long as the CPU time they use."""
+    run = Recorded("/bin/sh", "-c",
+                   "for i in $(seq 300); do /bin/true; done; echo done")
+    assert run.out == "done\n", run.out
+    latency, cpu = (run.rows[name]["hits"] for name in ("latency", "cpu"))
+    assert run.rows["cpu"]["samples"] >= 40, run.rows
+    assert latency >= .9 * cpu, (latency, cpu)
+    # Most of it was used by the loader, in processes without a file.
+    assert run.latency["[loading]"] >= .8 * run.cpu["[loading]"] > 0, \
+        (run.latency, run.cpu)
+
+
+def cpu_is_recorded_too():
+    for options in (("-r", "latency"), ("-r", "cpu", "-r", "latency"),
+                    ("-r", "latency", "-F", "500"),
+                    ("-r", "latency:2ms"), ("-r", "cpu:2ms", "-r", "latency")):
+        run = Recorded(RUNNERS, "phases", "threads", "1", "20000", "20000",
+                       "1", options=options)
+        intervals = [run.rows[name]["interval"] for name in ("cpu", "latency")]
+        assert intervals == [1000 if len(set(options) & {
+            "500", "latency:2ms", "cpu:2ms"}) == 0 else 2000] * 2, \
+            (options, intervals)
+        assert list(run.rows)[0] == options[1].partition(":")[0], options
+    for options in (("cpu:1ms", "latency:2ms"), ("latency:2ms", "cpu")):
+        run = cpprof.run("record", "-r", options[0], "-r", options[1], "true",
+                         status=2)
+        assert "the interval of cpu" in run.stderr, run.stderr
+
+
+def main():
+    if not os.path.exists(LIBRARY):
+        print("1..0 # SKIP no collector on this machine")
+        return
+    for words in RUNS:
+        check_runners(words)
+    check_runners(RUNS[3], ("-F", "1000"))
+    for words in WITHOUT_EVENTS:
+        check_runners(words, before=refuse_perf_events)
+    claims.attempt("short programs one after another have all their CPU time",
+                   one_after_another)
+    claims.attempt("cpu is recorded, too, at the same interval",
+                   cpu_is_recorded_too)
+    claims.end()
+
+
+if __name__ == "__main__":
+    main()
