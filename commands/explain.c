@@ -79,6 +79,7 @@ add_command(struct text_buffer *text, const struct names *names,
 		[LEAD_LINES] = "list ",
 		[LEAD_INSTRUCTIONS] = "disasm ",
 		[LEAD_TOP] = "top 10",
+		[LEAD_COMMAND] = "",
 	};
 
 	text_add_string(text, beginnings[lead->kind]);
@@ -86,7 +87,9 @@ add_command(struct text_buffer *text, const struct names *names,
 		explain_add_name(text, names, lead->from);
 		text_add_string(text, lead->kind == LEAD_CALL ? " " : " ... ");
 	}
-	if (lead->kind != LEAD_TOP)
+	if (lead->kind == LEAD_COMMAND)
+		text_add_string(text, lead->command);
+	else if (lead->kind != LEAD_TOP)
 		explain_add_name(text, names, lead->function);
 }
 
@@ -249,7 +252,10 @@ const struct command command_explain = {
 	    "as long as one callee holds more than half of its caller, and "
 	    "why it stops; the bodies that used most; functions that "
 	    "re-enter; the callers of the first body; a module that holds "
-	    "most; stacks that the root is not on, or that were cut. If "
+	    "most; stacks that the root is not on, or that were cut. With "
+	    "latency and cpu in one recording, it first shows a serial part, "
+	    "where the share of latency is the larger one; of memory in use, "
+	    "what grew in the second half of the run. If "
 	    "there is no root, it is the outermost function with most hits "
 	    "here. Where "
 	    "hits are counts of samples, each share has its standard error; "

@@ -29,6 +29,9 @@ dist_sampledata_DATA = \
 	sample-data/process_db.cmd \
 	sample-data/process_db.folded \
 	sample-data/process_db-recorded.folded \
+	sample-data/relay.c \
+	sample-data/relay-0.cpprofdata.gz \
+	sample-data/relay-1.cpprofdata.gz \
 	sample-data/server.c \
 	sample-data/server.pb.gz \
 	sample-data/sites.c \

@@ -198,6 +198,130 @@ def modules(folder):
         assert found["module"] == [(("nowhere",), 900)], (steps, found)
 
 
+BOTH = ("# cpprof 1\n# resource: latency; gtick=microsecond; interval=1000\n"
+        "# resource: cpu; gtick=microsecond; interval=1000\n")
+
+
+def write_both(folder, stacks):
+    """stacks: {("main", "f"): (hits of latency, hits of cpu)}"""
+    path = os.path.join(folder, "both.folded")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(BOTH)
+        for stack, hits in stacks.items():
+            file.write(f"{';'.join(stack)} {hits[0]} {hits[1]}\n")
+    return path
+
+
+def serial_parts(folder):
+    """What has a larger share of latency than of cpu, as far in as it is."""
+    def serial(*lines, **stacks):
+        table = explain(write_both(folder, {
+            ("main", *stack.split("_")): hits
+            for stack, hits in stacks.items()}), *lines)
+        return by_kind(table)["serial"], table
+
+    alone = {"go_link_emit": (900, 900), "go_link": (100, 100),
+             "run_work": (1000, 2000)}
+    rows, table = serial(**alone)
+    assert rows == [(("emit",), 900)], rows
+    assert table["rows"][0]["text"] == "Serial: 45% of the latency, 30% of " \
+        "the CPU time; 1.0 ran on average", table
+    assert math.isclose(table["rows"][0]["error"],
+                        math.sqrt(.45 * .55 / 2000)), table
+    assert table["next"]["1"] == "columns latency cpu", table
+    rows, table = serial("resource cpu", **alone)
+    assert rows == [(("emit",), 900)] and \
+        table["next"]["1"] == "resource latency", table
+    # A caller with more than a tenth of the difference is the place.
+    rows, _ = serial(**{**alone, "go_link": (400, 400)})
+    assert rows == [(("link",), 1300)], rows
+    # Nothing, if it is no more than noise; after a step, of what is left.
+    rows, _ = serial(go=(20, 20), work=(30, 40))
+    assert not rows, rows
+    rows, _ = serial("narrow main run", **alone)
+    assert not rows, rows
+    rows, _ = serial("drop emit", **{**alone, "go_link": (400, 400)})
+    assert rows == [(("link",), 400)], rows
+    # Two run on average, where all others are three.
+    rows, table = serial(pair=(500, 1000), all=(1000, 3000))
+    assert rows == [(("pair",), 500)] and \
+        "2.0 ran on average" in table["rows"][0]["text"], table
+
+
+def serial_by_rule(stacks):
+    """The function, from whole stacks; None: there is none."""
+    latency, cpu = (sum(hits[i] for hits in stacks.values()) for i in (0, 1))
+    if not latency or not cpu:
+        return None
+    with_it = {name: [sum(hits[i] for stack, hits in stacks.items()
+                          if name in stack) for i in (0, 1)]
+               for name in {name for stack in stacks for name in stack}}
+    shares = {name: (hits[0] / latency, hits[1] / cpu)
+              for name, hits in with_it.items()}
+    scores = {name: a - b for name, (a, b) in shares.items()}
+    errors = {name: math.sqrt(a * (1 - a) / latency + b * (1 - b) / cpu)
+              for name, (a, b) in shares.items()}
+    sure = [name for name in scores
+            if scores[name] >= .01 and scores[name] > 3 * errors[name]]
+    if not sure:
+        return None
+    highest = max(scores[name] for name in sure)
+    depth = {name: min(stack.index(name) for stack in stacks
+                       if name in stack) for name in scores}
+    return min((name for name in sure
+                if scores[name] + errors[name] >= .9 * highest),
+               key=lambda name: (with_it[name][1], -depth[name], name))
+
+
+def serial_parts_at_random(folder):
+    found = collections.Counter()
+    for seed in range(150):
+        chance = random.Random(seed)
+        names = "abcdef"[:chance.randint(2, 6)]
+        stacks = {}
+        for _ in range(chance.randint(1, 12)):
+            stack = ("main", *chance.choices(names, k=chance.randint(1, 5)))
+            cpu = chance.choice([1, 30, 200, 1000])
+            stacks[stack] = (cpu // chance.randint(1, 4), cpu)
+        if not any(latency for latency, _ in stacks.values()):
+            continue
+        rows = by_kind(explain(write_both(folder, stacks)))["serial"]
+        answer = serial_by_rule(stacks)
+        assert [path for path, _ in rows] == \
+            ([(answer,)] if answer else []), (seed, stacks, rows, answer)
+        found[bool(rows)] += 1
+    assert min(found.values()) > 30, found
+
+
+def growth(_):
+    """Two recordings of sample-data/relay.c: the second has no leak."""
+    leaking, mended = (os.path.join(SAMPLES, f"relay-{n}.cpprofdata.gz")
+                       for n in (0, 1))
+    for resource in "live-bytes", "live-allocs":
+        table = explain(leaking, f"resource {resource}")
+        rows = by_kind(table)["growth"]
+        assert [path for path, _ in rows] == [("keep_report",)], table
+        row = table["rows"][0]
+        assert row["kind"] == "growth" and \
+            row["fraction"] > 3 * row["error"] > 0, row
+        assert table["next"]["1"] == "leaks" and \
+            table["next"]["2"].startswith("base time .."), table
+        # The difference of the two times is what views say of them.
+        half = table["next"]["2"].split()[-1]
+        hits = [json.loads(run(leaking, f"resource {resource}", *step,
+                               "threshold 0", "format json",
+                               "functions keep_report")
+                           .splitlines()[-1])["rows"][0]["hits"]
+                for step in ((f"narrow time {half}",), ())]
+        assert row["hits"] == hits[1] - hits[0], (row, hits)
+        for path, lines in ((mended, ()), (leaking, ("drop keep_report",)),
+                            (leaking, ("narrow time ..2s",))):
+            table = explain(path, f"resource {resource}", *lines)
+            assert "growth" not in by_kind(table), (lines, table)
+    # What is allocated is no level.
+    assert "growth" not in by_kind(explain(leaking, "resource alloc-bytes"))
+
+
 def few(folder):
     found, table = planted(folder, {"main;a": 9, "main;b": 3},
                            header=SAMPLED)
@@ -562,6 +686,9 @@ def main():
                 "stacks that were cut, or lack the root": cut,
                 "most hits in one module": modules,
                 "few samples": few,
+                "serial parts": serial_parts,
+                "serial parts at random": serial_parts_at_random,
+                "memory in use that grows": growth,
                 "hits of unknown origin have no error": unknown,
                 "samples of many hits widen the error": clusters,
                 "samples that steps left": refined_clusters,

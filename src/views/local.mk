@@ -52,4 +52,5 @@ libcore_a_SOURCES += src/views/view.h \
 	src/views/advice/explain.c \
 	src/views/advice/path.c \
 	src/views/advice/saving.c \
-	src/views/advice/specialise.c
+	src/views/advice/specialise.c \
+	src/views/advice/topics.c

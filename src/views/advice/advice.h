@@ -29,7 +29,8 @@ struct explain_request {
 };
 
 enum {
-	LEADS_MAX = 5,
+	TOPICS_MAX = 2,
+	LEADS_MAX = 5 + 2 * TOPICS_MAX,
 	LEADS_SHOWN = 3,	/* explain leaves so many lines of the screen
 				 * for them */
 };
@@ -42,12 +43,14 @@ enum lead_kind {
 	LEAD_LINES,		/* its lines */
 	LEAD_INSTRUCTIONS,	/* its instructions */
 	LEAD_TOP,		/* other functions */
+	LEAD_COMMAND,		/* `command` */
 };
 
 struct lead {
 	enum lead_kind kind;
 	uint32_t from;		/* a name; LEAD_CALL, LEAD_PATH */
 	uint32_t function;	/* a name; NO_NAME for LEAD_TOP */
+	const char *command;	/* LEAD_COMMAND; lives as long as the table */
 };
 
 /* The most useful first. */
@@ -67,6 +70,30 @@ struct leads {
 int view_explain(const struct view_request *request,
                  const struct explain_request *wanted, struct leads *leads,
                  struct table *table, struct error *error);
+
+/* ---- topics.c ---- */
+
+/* What explain says of some resources only; see topics.c for the rules. */
+struct topic {
+	const char *kind;		/* "serial" */
+	const char *text;		/* its sentence; NULL: nothing is found */
+	uint32_t function;		/* the name that it is about, */
+	uint64_t hits;			/* and the hits that are told of it: of
+					 * its stacks, */
+	bool has_deviation;		/* or if so, others, which are */
+	double deviation;		/* a share of the denominator that has
+					 * this standard error */
+	const char *commands[2];	/* what to type next; NULL: no more */
+};
+
+/*
+ * Finds what there is to say of the request's resource, in *n of
+ * topics[TOPICS_MAX].  The denominator is that of percentages.  Texts live as
+ * long as the table.
+ */
+int topics_find(const struct view_request *request, uint64_t denominator,
+                struct topic *topics, size_t *n, struct table *table,
+                struct error *error);
 
 /* ---- counted.c ---- */
 

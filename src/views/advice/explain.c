@@ -20,6 +20,8 @@
  * callers	Of the first body, if two or more of them hold FLAT_SHARE each.
  * module	One that holds more than half of the hits of bodies.
  *
+ * Before these comes what belongs to the resource: topics.c.
+ *
  * Findings end where the screen is full.  The standard error of a share s is
  * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at
  * least 1: each sample is a cluster of phi hits.  Hits that no sampler is known
@@ -65,6 +67,8 @@ struct explain_candidate {
 	double activations;	/* 0: not counted */
 	bool is_estimated;
 	enum counted counted;
+	bool has_deviation;
+	double deviation;	/* the standard error of its share */
 };
 
 /* The largest candidates met so far, in order. */
@@ -98,6 +102,8 @@ struct explanation {
 	uint64_t hot_hits;
 	bool hot_is_estimated;
 	uint32_t main_body;	/* the body that used most; NO_NAME: none */
+	struct topic topics[TOPICS_MAX];
+	size_t n_topics;
 	uint32_t main_start;	/* where most stacks without the root begin, if
 				 * these are the most; else NO_NAME */
 };
@@ -228,6 +234,10 @@ make_error(const struct explanation *explanation, const uint32_t *path,
 	*cell = (struct cell){ .kind = CELL_EMPTY };
 	if (!explain_has_errors(explanation))
 		return 0;
+	if (what->has_deviation) {
+		*cell = cell_percent(what->deviation);
+		return 0;
+	}
 	if (explanation->noise.groups == NULL) {
 		*cell = cell_percent(explain_sampling_error(explanation, s));
 		return 0;
@@ -767,6 +777,32 @@ show_cut(struct explanation *explanation, const struct outside *outside,
 	return explain_add_row(explanation, &outside->cut_name, 1, &cut, error);
 }
 
+/* ---- what belongs to the resource ---- */
+
+static int
+show_topics(struct explanation *explanation, struct error *error)
+{
+	if (topics_find(explanation->request, explanation->measure.denominator,
+	                explanation->topics, &explanation->n_topics,
+	                explanation->table, error) != 0)
+		return -1;
+	for (size_t i = 0; i < explanation->n_topics; i++) {
+		const struct topic *topic = &explanation->topics[i];
+		const struct explain_candidate what = {
+			.hits = topic->hits,
+			.counted = COUNTED_PATH,
+			.has_deviation = topic->has_deviation,
+			.deviation = topic->deviation,
+		};
+
+		if (begin_finding(explanation, topic->kind, topic->text) != 0 ||
+		    explain_add_row(explanation, &topic->function, 1, &what,
+		                    error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* ---- all ---- */
 
 static int
@@ -778,7 +814,9 @@ explain_find_all(struct explanation *explanation, struct error *error)
 	uint32_t n;
 	int status = -1;
 
-	if (has_stacks && measure_outside(explanation, &outside, error) != 0)
+	if ((has_stacks &&
+	     measure_outside(explanation, &outside, error) != 0) ||
+	    show_topics(explanation, error) != 0)
 		return -1;
 	is_first = is_most(outside.hits, explanation->set->left);
 	if (is_first)
@@ -874,6 +912,15 @@ find_leads(const struct explanation *explanation, struct leads *leads)
 
 	leads->n = 0;
 	leads->words_left = explanation->words_left;
+	for (size_t i = 0; i < explanation->n_topics; i++)
+		for (size_t k = 0; k < 2; k++)
+			if (explanation->topics[i].commands[k] != NULL)
+				leads->leads[leads->n++] = (struct lead){
+					.kind = LEAD_COMMAND,
+					.function = NO_NAME,
+					.command = explanation->topics[i].
+					    commands[k],
+				};
 	if (explanation->main_start != NO_NAME)
 		add_lead(leads, LEAD_DOWN, explanation->main_start);
 	if (n > 1 && set->flow == NULL &&

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* topics.c -- what explain says of some resources only.
+ *
+ * A finding is about one function.  Only those count whose score is LEAST_SHARE
+ * and SURE standard errors above zero.  Of the ones whose score is NEARLY the
+ * highest, or less by no more than its standard error, it is that with fewest
+ * hits, since a caller that does little else has about the same score; of equal
+ * ones, that which is furthest in where it is outermost, and then the first by
+ * name.
+ *
+ * serial	A function's share of latency minus its share of the CPU time.
+ *		What runs while few others do has more latency.
+ * growth	What a function's stacks have in use at the end, minus what they
+ *		had at half of the run; if the level rose in both halves of that
+ *		time, by LEAST_RISE of it.
+ *
+ * Cost: some passes over the nodes; for growth, the entries of the timeline.
+ */
+#include "src/views/advice/advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/text_buffer.h"
+#include "src/base/units.h"
+#include "src/profile/large_array.h"
+
+static const double NEARLY = 0.9, SURE = 3, LEAST_RISE = 0.25,
+    LEAST_SHARE = 0.01;
+
+enum { FEW_SLICES = 8 };
+
+/* What a topic has to work with. */
+struct topic_input {
+	const struct view_request *request;
+	const struct sample_set *set;
+	double denominator;		/* of percentages */
+	struct table *table;		/* for texts */
+};
+
+/* ---- totals of other hits of the same tree ---- */
+
+/* Another set of the same stacks, and what each function has of it. */
+struct topic_totals {
+	struct function_total *items;	/* in the order of all such totals */
+	uint32_t n;
+	double all, samples;
+};
+
+/*
+ * Of the hits self[n_rows] of a tree with the set's nodes.  The names and their
+ * order depend on the nodes alone.
+ */
+static int
+topic_totals_make(struct topic_totals *totals, const struct sample_set *set,
+                  const struct sample_tree *tree, const uint64_t *self,
+                  struct error *error)
+{
+	uint64_t *weight = sample_tree_new_weights(tree, self, error);
+	struct sample_set other = *set;
+
+	*totals = (struct topic_totals){ .items = NULL };
+	if (weight == NULL)
+		return -1;
+	other.tree = tree;
+	other.self = self;
+	other.weight = weight;
+	totals->items = function_totals(&other, &totals->n, error);
+	large_array_free(weight);
+	return totals->items == NULL ? -1 : 0;
+}
+
+/* The same of a resource, with its samples. */
+static int
+topic_totals_of(struct topic_totals *totals, const struct sample_set *set,
+                const struct sample_tree *tree, uint32_t resource,
+                struct error *error)
+{
+	if (topic_totals_make(totals, set, tree, tree->hits[resource],
+	                      error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->n_nodes; i++) {
+		totals->all += (double)sample_tree_hits(tree, resource, i);
+		totals->samples += (double)sample_tree_samples(tree, resource,
+		                                               i);
+	}
+	return 0;
+}
+
+static double
+topic_hits(const struct topic_totals *totals, uint32_t i)
+{
+	return (double)totals->items[i].inclusive;
+}
+
+/* The variance of a number of hits, by the hits of a sample. */
+static double
+topic_variance(const struct topic_totals *totals, double hits)
+{
+	return totals->samples > 0 ?
+	    fmax(totals->all / totals->samples, 1) * hits : hits;
+}
+
+/* Of a share. */
+static double
+topic_share_variance(const struct topic_totals *totals, double share)
+{
+	return topic_variance(totals, share * (1 - share)) / totals->all;
+}
+
+/* ---- the function ---- */
+
+/* Of a function, a share; and its standard error. */
+struct topic_score {
+	double share, deviation;
+};
+
+static bool
+topic_is_sure(const struct topic_score *score)
+{
+	return score->share >= LEAST_SHARE &&
+	    score->share > SURE * score->deviation;
+}
+
+/* [names] how far in a function is where it is outermost. */
+static uint32_t *
+topic_depths(const struct sample_set *set, struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+	uint32_t *of_name = memory_array(names_count(set->names),
+	                                 sizeof *of_name, error);
+	uint32_t *of_node = memory_array(tree->n_nodes, sizeof *of_node,
+	                                 error);
+
+	for (uint32_t i = 0; !error->is_set && i < tree->n_nodes; i++) {
+		uint32_t *least = &of_name[tree->label[i]];
+
+		of_node[i] = tree->parent[i] == NO_NODE ? 1 :
+		    of_node[tree->parent[i]] + 1;
+		if (*least == 0 || of_node[i] < *least)
+			*least = of_node[i];
+	}
+	free(of_node);
+	return of_name;
+}
+
+static bool
+topic_is_before(const struct function_total *a, const struct function_total *b,
+                const uint32_t *depths, const struct names *names)
+{
+	if (a->inclusive != b->inclusive)
+		return a->inclusive < b->inclusive;
+	if (depths[a->name] != depths[b->name])
+		return depths[a->name] > depths[b->name];
+	return names_compare(names, a->name, b->name) < 0;
+}
+
+/*
+ * The chosen one, by the file's comment; totals->n: there is none, or *error is
+ * set.
+ */
+static uint32_t
+topic_choose(const struct topic_score *scores,
+             const struct topic_totals *totals, const struct sample_set *set,
+             struct error *error)
+{
+	const uint32_t n = totals->n;
+	uint32_t *depths = topic_depths(set, error);
+	double highest = 0;
+	uint32_t chosen = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (topic_is_sure(&scores[i]))
+			highest = fmax(highest, scores[i].share);
+	for (uint32_t i = 0; !error->is_set && i < n; i++)
+		if (topic_is_sure(&scores[i]) &&
+		    scores[i].share + scores[i].deviation >=
+		    NEARLY * highest && (chosen == n ||
+		    topic_is_before(&totals->items[i], &totals->items[chosen],
+		                    depths, set->names)))
+			chosen = i;
+	free(depths);
+	return chosen;
+}
+
+/* ---- latency ---- */
+
+/* [latency->n], freed with free(). */
+static struct topic_score *
+topic_score_serial(const struct topic_totals *latency,
+                   const struct topic_totals *cpu, struct error *error)
+{
+	struct topic_score *scores = memory_array(latency->n, sizeof *scores,
+	                                          error);
+
+	for (uint32_t i = 0; scores != NULL && i < latency->n &&
+	     latency->all > 0 && cpu->all > 0; i++) {
+		const double of_latency = topic_hits(latency, i) /
+		    latency->all;
+		const double of_cpu = topic_hits(cpu, i) / cpu->all;
+
+		scores[i].share = of_latency - of_cpu;
+		scores[i].deviation = sqrt(
+		    topic_share_variance(latency, of_latency) +
+		    topic_share_variance(cpu, of_cpu));
+	}
+	return scores;
+}
+
+/* Of a function that has hits of both. */
+static const char *
+topic_say_serial(const struct topic_input *input, uint32_t beside,
+                 const struct topic_totals *latency,
+                 const struct topic_totals *cpu, uint32_t at,
+                 bool is_latency, struct error *error)
+{
+	const double here = (double)input->set->resource->interval,
+	    there = (double)input->set->profile->resources[beside].interval;
+
+	return table_text(input->table, error, "Serial: %.0f%% of the latency, "
+	    "%.0f%% of the CPU time; %.1f ran on average",
+	    100 * topic_hits(latency, at) / latency->all,
+	    100 * topic_hits(cpu, at) / cpu->all,
+	    topic_hits(cpu, at) * (is_latency ? there : here) /
+	    (topic_hits(latency, at) * (is_latency ? here : there)));
+}
+
+/*
+ * `own` is what explain explains, `other` the other one of latency and cpu.
+ */
+static int
+topic_serial(const struct topic_input *input, uint32_t beside,
+             struct topic *topic, struct error *error)
+{
+	const struct sample_set *set = input->set;
+	const bool is_latency = strcmp(set->resource->name, "latency") == 0;
+	struct topic_totals own, other = { 0 };
+	const struct topic_totals *latency = is_latency ? &own : &other;
+	const struct topic_totals *cpu = is_latency ? &other : &own;
+	struct topic_score *scores = NULL;
+	uint32_t at;
+
+	if (topic_totals_of(&own, set, set->tree, set->resource_number,
+	                    error) == 0 &&
+	    topic_totals_of(&other, set, set->tree, beside, error) == 0)
+		scores = topic_score_serial(latency, cpu, error);
+	at = scores == NULL ? own.n : topic_choose(scores, cpu, set, error);
+	if (at < own.n) {
+		topic->kind = "serial";
+		topic->function = own.items[at].name;
+		topic->hits = own.items[at].inclusive;
+		topic->text = topic_say_serial(input, beside, latency, cpu, at,
+		                               is_latency, error);
+		topic->commands[0] = is_latency ? "columns latency cpu" :
+		    "resource latency";
+	}
+	free(scores);
+	free(own.items);
+	free(other.items);
+	return error->is_set ? -1 : 0;
+}
+
+/* ---- memory in use ---- */
+
+/* What is in use at the end of a slice. */
+static int
+topic_totals_at(struct topic_totals *totals, const struct sample_set *set,
+                uint32_t slice, struct error *error)
+{
+	const struct slice_set slices = {
+		.slices = UINT64_MAX >> (TIMELINE_SLICES - 1 - slice),
+		.has_no_time = true,
+	};
+	struct sample_tree *tree = tree_time_select(set->tree, &slices, error);
+	int status = tree == NULL ? -1 : topic_totals_of(totals, set, tree,
+	    set->resource_number, error);
+
+	if (tree != NULL)
+		tree_time_free(tree);
+	return status;
+}
+
+/*
+ * What came after `half` and is in use at the end of the run, or NULL with
+ * *error set.  A block that came and went in between adds nothing to the error
+ * of the growth.
+ */
+static uint64_t *
+topic_late_hits(const struct sample_set *set, uint32_t half,
+                struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+	const struct timeline *timeline = tree->timeline;
+	const uint64_t *hits = timeline->hits[set->resource_number];
+	uint64_t *late = memory_array(tree->n_rows, sizeof *late, error);
+
+	for (uint32_t row = 0; late != NULL && row < tree->n_rows; row++)
+		for (size_t i = timeline->first[row];
+		     i < timeline->first[row + 1]; i++)
+			if (timeline->slice[i] >= half)
+				late[row] += hits[i];
+	return late;
+}
+
+/*
+ * Scores the growth of each function from `before` to `now`, which is the
+ * difference of what came and what went meanwhile.
+ */
+static int
+topic_score_growth(const struct topic_input *input, uint32_t half,
+                   const struct topic_totals *before,
+                   const struct topic_totals *now, struct topic_score *scores,
+                   struct error *error)
+{
+	const struct sample_set *set = input->set;
+	/* Within steps in time, it is not known what was left at their end. */
+	const bool knows_late = set->tree->timeline->shown == UINT64_MAX;
+	struct topic_totals late = { 0 };
+	uint64_t *hits = NULL;
+	int status = 0;
+
+	if (knows_late) {
+		hits = topic_late_hits(set, half, error);
+		status = hits == NULL ? -1 : topic_totals_make(&late, set,
+		    set->tree, hits, error);
+	}
+	for (uint32_t i = 0; status == 0 && i < now->n; i++) {
+		const double m = topic_hits(before, i), e = topic_hits(now, i);
+		const double exchanged = !knows_late ? m + e :
+		    fmin(m + e, fmax(2 * topic_hits(&late, i) + m - e, 0));
+
+		scores[i].share = (e - m) / input->denominator;
+		scores[i].deviation = sqrt(topic_variance(now, exchanged)) /
+		    input->denominator;
+	}
+	free(hits);
+	free(late.items);
+	return status;
+}
+
+static const char *
+topic_amount(const struct topic_input *input, double hits, struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	text_add_gticks(&text, (uint64_t)fmax(hits, 0),
+	                input->set->resource->interval,
+	                input->set->resource->gtick);
+	return text_move(&text, &input->table->arena, error);
+}
+
+static const char *
+topic_time(const struct topic_input *input, uint64_t ns, struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	text_add_duration(&text, ns);
+	return text_move(&text, &input->table->arena, error);
+}
+
+/* Fills in the topic, if the chosen function grew all the time. */
+static int
+topic_say_growth(const struct topic_input *input,
+                 const struct topic_totals totals[3],
+                 const struct topic_score *scores, uint64_t half_ns,
+                 struct topic *topic, struct error *error)
+{
+	const uint32_t at = topic_choose(scores, &totals[2], input->set,
+	                                 error);
+	const char *now, *before, *half;
+	double growth, late;
+
+	if (at == totals[2].n)
+		return error->is_set ? -1 : 0;
+	growth = topic_hits(&totals[2], at) - topic_hits(&totals[0], at);
+	late = topic_hits(&totals[2], at) - topic_hits(&totals[1], at);
+	if (late < LEAST_RISE * growth || growth - late < LEAST_RISE * growth)
+		return 0;
+	now = topic_amount(input, topic_hits(&totals[2], at), error);
+	before = topic_amount(input, topic_hits(&totals[0], at), error);
+	half = topic_time(input, half_ns, error);
+	if (error->is_set)
+		return -1;
+	topic->kind = "growth";
+	topic->function = totals[2].items[at].name;
+	topic->hits = (uint64_t)growth;
+	topic->has_deviation = true;
+	topic->deviation = scores[at].deviation;
+	topic->text = table_text(input->table, error, "Growth: in use %s at "
+	    "%s, half of the run, and %s at its end", before, half, now);
+	topic->commands[0] = "leaks";
+	topic->commands[1] = table_text(input->table, error, "base time ..%s",
+	                                half);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+topic_growth(const struct topic_input *input, uint32_t beside,
+             struct topic *topic, struct error *error)
+{
+	const struct timeline *timeline = input->set->tree->timeline;
+	struct topic_totals totals[3] = { 0 };	/* at 1/2, 3/4, the end */
+	struct topic_score *scores = NULL;
+	uint32_t last, half;
+	int status = 0;
+
+	(void)beside;
+	if (timeline == NULL || timeline_find_level(timeline,
+	        input->set->resource_number) == NULL)
+		return 0;
+	last = timeline_last(timeline, timeline->shown);
+	half = (last + 1) / 2;
+	if (last + 1 < FEW_SLICES)
+		return 0;
+	for (size_t i = 0; status == 0 && i < 3; i++)
+		status = topic_totals_at(&totals[i], input->set, i == 0 ?
+		    half - 1 : i == 1 ? half + (last - half) / 2 : last,
+		    error);
+	if (status == 0) {
+		scores = memory_array(totals[2].n, sizeof *scores, error);
+		status = scores == NULL ? -1 : topic_score_growth(input, half,
+		    &totals[0], &totals[2], scores, error);
+	}
+	if (status == 0)
+		status = topic_say_growth(input, totals, scores,
+		    half * timeline->width_ns, topic, error);
+	free(scores);
+	for (size_t i = 0; i < 3; i++)
+		free(totals[i].items);
+	return status;
+}
+
+/* ---- all ---- */
+
+/*
+ * A row says what is looked for when `resource` is explained.  beside: another
+ * resource that the profile must have, too; NULL: none.
+ */
+static const struct topic_row {
+	const char *resource, *beside;
+	int (*find)(const struct topic_input *input, uint32_t beside,
+	            struct topic *topic, struct error *error);
+} topic_rows[] = {
+	{ "latency", "cpu", topic_serial },
+	{ "cpu", "latency", topic_serial },
+	{ "live-bytes", NULL, topic_growth },
+	{ "live-allocs", NULL, topic_growth },
+};
+
+int
+topics_find(const struct view_request *request, uint64_t denominator,
+            struct topic *topics, size_t *n, struct table *table,
+            struct error *error)
+{
+	const struct sample_set *set = request->set;
+	const struct topic_input input = { request, set, (double)denominator,
+		table };
+
+	*n = 0;
+	for (size_t i = 0; set->tree != NULL && set->profile != NULL &&
+	     i < sizeof topic_rows / sizeof *topic_rows; i++) {
+		const struct topic_row *row = &topic_rows[i];
+		uint32_t beside = row->beside == NULL ? NO_RESOURCE :
+		    profile_find_resource(set->profile, row->beside);
+
+		if (*n == TOPICS_MAX || denominator == 0 ||
+		    strcmp(row->resource, set->resource->name) != 0 ||
+		    (row->beside != NULL && (beside == NO_RESOURCE ||
+		     beside >= set->tree->n_resources)))
+			continue;
+		topics[*n] = (struct topic){ .text = NULL };
+		if (row->find(&input, beside, &topics[*n], error) != 0)
+			return -1;
+		*n += topics[*n].text != NULL;
+	}
+	return 0;
+}
