@@ -128,9 +128,9 @@ struct cpprof_shared {
 		uint32_t wish;
 	} questions[CPPROF_SHARED_QUESTIONS];
 	/*
-	 * The processes that are recorded, if the resource `latency` is: whoever
-	 * has a sample of it looks at the others.  A place whose process has
-	 * ended is free for another one.
+	 * The processes that are recorded, if the resource `latency` is:
+	 * whoever has a sample of it looks at the others.  A place whose
+	 * process has ended is free for another one.
 	 */
 	uint64_t n_places;	/* that were ever in use; may be too large */
 	uint64_t n_unlisted;	/* processes that found no place */

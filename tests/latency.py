@@ -13,6 +13,7 @@ import errno
 import math
 import os
 import struct
+import sys
 import tempfile
 
 import cpprof
@@ -144,6 +145,30 @@ def one_after_another():
         (run.latency, run.cpu)
 
 
+MANY = """
+import subprocess, sys
+many = [subprocess.Popen(["/bin/sh", "-c", "echo; exec sleep 600"],
+                         stdout=subprocess.PIPE)
+        for _ in range(int(sys.argv[1]))]
+for one in many:
+    one.stdout.read(1)
+for one in many:
+    one.kill()
+    one.wait()
+"""
+
+
+def too_many_processes_are_told():
+    """The list has 256 places."""
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        for n, is_told in (200, False), (300, True):
+            run = cpprof.run(
+                "record", "--no-prompt", "--no-symbols", "-r", "latency",
+                "-o", os.path.join(directory, str(n)), "--", sys.executable,
+                "-c", MANY, str(n), timeout=300)
+            assert ("not seen by these" in run.stderr) == is_told, run.stderr
+
+
 def cpu_is_recorded_too():
     for options in (("-r", "latency"), ("-r", "cpu", "-r", "latency"),
                     ("-r", "latency", "-F", "500"),
@@ -172,6 +197,8 @@ def main():
         check_runners(words, before=refuse_perf_events)
     claims.attempt("short programs one after another have all their CPU time",
                    one_after_another)
+    claims.attempt("more processes at once than can be seen are told",
+                   too_many_processes_are_told)
     claims.attempt("cpu is recorded, too, at the same interval",
                    cpu_is_recorded_too)
     claims.end()

@@ -122,10 +122,10 @@ run_all() {
 if [ "$seconds" = 0 ]; then
 	STORM_SHARE=20
 	export STORM_SHARE
-	run_all cpu:100,live:1000 0
+	run_all cpu:100,latency:100,live:1000 0
 	run_all "$events" 0
 else
-	run_all cpu:100,live:1000 $((seconds / 52))
+	run_all cpu:100,latency:100,live:1000 $((seconds / 52))
 	run_all "$events" $((seconds / 52))
 	others=$("${PYTHON3:-python3}" "$here/tests/test-collector.py")
 	planned=$(echo "$others" | sed -n 's/^1\.\.//p')

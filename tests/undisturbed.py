@@ -26,8 +26,8 @@ TARGET = os.path.join(BUILD, 'tests', 'programs', 'target')
 CONFINED = 2
 EVERYTHING = ','.join(
     f'{name}:{interval}' for name, interval in {
-        'cpu': 1000, 'syscalls': 1, 'page-faults': 1, 'real': 100,
-        'fp-exceptions': 1, 'allocs': 1}.items() if cpprof.can_count(name))
+        'cpu': 1000, 'latency': 1000, 'syscalls': 1, 'page-faults': 1,
+        'real': 100, 'fp-exceptions': 1, 'allocs': 1}.items() if cpprof.can_count(name))
 
 
 def run(command, directory=None, before=None, **more):

@@ -9,11 +9,11 @@
  * when the k-th is found with the probability (k - 1) / k, so that it is kept
  * with 1 / n after all n, and the search ends as soon as it is not.
  *
- * Threads of this process: the kernel brings the clock of a running thread up to
- * date when another one reads it.  So a thread runs now if and only if its clock
- * advances between two reads; that of a thread that has slept since somebody
- * looked last needs one.  A read takes 0.2 microseconds.  Of many threads, only
- * every so many-th is asked, and stands for as many.
+ * Threads of this process: the kernel brings the clock of a running thread up
+ * to date when another one reads it.  So a thread runs now if and only if its
+ * clock advances between two reads; that of a thread that has slept since
+ * somebody looked last needs one.  A read takes 0.2 microseconds.  Of many
+ * threads, only every so many-th is asked, and stands for as many.
  *
  * Other processes: their clocks are updated only when the kernel's tick finds
  * them or they stop running.  One that has not advanced for a while sleeps.  Of
@@ -21,9 +21,9 @@
  * that could run may wait for its processor, perhaps behind programs that are
  * not recorded: then it counts with the share that it got lately of the time in
  * which it could run.  Where the file cannot be read or the process has several
- * threads, it counts with the number that ran lately on average.  A process with
- * several threads never opens a file here: another thread of the program, which
- * opens one at that moment, might expect the same descriptor.
+ * threads, it counts with the number that ran lately on average.  A process
+ * with several threads never opens a file here: another thread of the program,
+ * which opens one at that moment, might expect the same descriptor.
  */
 #include "lib/run/sample.h"
 
@@ -185,7 +185,7 @@ parallel_read_state(uint32_t pid)
 	    PARALLEL_STOPPED : PARALLEL_READY;
 }
 
-/* How long its first thread has run, and could not run although it was ready. */
+/* How long its first thread has run, and how long it was ready and did not. */
 static bool
 parallel_read_delay(uint32_t pid, uint64_t *ran_ns, uint64_t *waited_ns)
 {

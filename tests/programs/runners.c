@@ -4,18 +4,18 @@
  * runners HOW WHO N A B ROUNDS, where HOW is
  *	phases	part_one uses A microseconds in one runner, then part_all B in
  *		each of N, ROUNDS times, with barriers between them
- *	sleep	the same, but N further runners only sleep for a millisecond at a
+ *	sleep	the same, but N further runners only sleep, a millisecond at a
  *		time
  *	short	the same, but the N are new ones in each round
  *	alone	each of the N in turn, new ones, with nothing beside it
  * and WHO is threads or processes, the N runners, or each for N processes with
  * two threads each.
  *
- * A runner reads the monotonic clock all the time.  Where the clock jumps, it did
- * not run; and it knows when it waits.  At the end, the intervals of all are put
- * side by side: "part_one LATENCY CPU" and "part_all LATENCY CPU", in
- * nanoseconds, have the time in which a part ran divided by how many ran, and the
- * same undivided; "any NS" the time in which any ran.
+ * A runner reads the monotonic clock all the time.  Where the clock jumps, it
+ * did not run; and it knows when it waits.  At the end, the intervals of all are
+ * put side by side: "part_one LATENCY CPU" and "part_all LATENCY CPU", in
+ * nanoseconds, have the time in which a part ran divided by how many ran, and
+ * the same undivided; "any NS" the time in which any ran.
  */
 #include <pthread.h>
 #include <stdatomic.h>

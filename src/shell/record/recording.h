@@ -485,6 +485,13 @@ bool sampled_time_is_much(const struct sampled_time *time);
 /* Processes whose I/O by io_uring should have been counted but was not. */
 uint64_t sampled_time_n_rings(const struct sampled_time *time);
 
+/*
+ * Adds how many processes found no place in the list of those that -r latency
+ * counts as running; false if all did.
+ */
+bool sampled_time_add_unlisted(const struct sampled_time *time,
+                               struct text_buffer *text);
+
 /* Files made and brief records written, as the processes count them. */
 uint64_t sampled_time_n_recorded(const struct sampled_time *time);
 

@@ -198,7 +198,7 @@ recording_report(const struct recording_report *report)
 	struct cpprofdata_summary summary = { 0 };
 	const uint64_t n_rings = sampled_time_n_rings(time);
 	uint64_t n_found;
-	struct text_buffer missing = { 0 };
+	struct text_buffer missing = { 0 }, unlisted = { 0 };
 	struct error unreadable = { 0 };
 
 	/* The cursor is after the ^C that the terminal has shown. */
@@ -217,6 +217,9 @@ recording_report(const struct recording_report *report)
 		message_note("%" PRIu64 " process%s used io_uring, whose I/O "
 		             "is not counted", n_rings,
 		             n_rings == 1 ? "" : "es");
+	if (sampled_time_add_unlisted(time, &unlisted))
+		message_note("%s", text_string(&unlisted));
+	text_free(&unlisted);
 	if (!report->is_outside && !report->is_alone &&
 	    summary.n_processes > 0 && sampled_time_add_missing(time, &missing))
 		message_note("%s", text_string(&missing));

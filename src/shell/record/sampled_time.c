@@ -145,6 +145,7 @@ sampled_time_add_up(const struct sampled_time *time, struct cpprof_shared *sum)
 		sum->n_reasons[i] += other.n_reasons[i];
 	sum->n_rings += other.n_rings;
 	sum->n_recorded += other.n_recorded;
+	sum->n_unlisted += other.n_unlisted;
 	if (sum->error == 0)
 		sum->error = other.error;
 	return sum;
@@ -174,6 +175,22 @@ sampled_time_n_rings(const struct sampled_time *time)
 	struct cpprof_shared sum;
 
 	return sampled_time_add_up(time, &sum) != NULL ? sum.n_rings : 0;
+}
+
+bool
+sampled_time_add_unlisted(const struct sampled_time *time,
+                          struct text_buffer *text)
+{
+	struct cpprof_shared sum;
+
+	if (sampled_time_add_up(time, &sum) == NULL || sum.n_unlisted == 0)
+		return false;
+	text_add_format(text, "%" PRIu64 " process%s began beside %d others "
+	                "and %s not seen by these: they have too much latency",
+	                sum.n_unlisted, sum.n_unlisted == 1 ? "" : "es",
+	                CPPROF_SHARED_PROCESSES,
+	                sum.n_unlisted == 1 ? "was" : "were");
+	return true;
 }
 
 uint64_t
