@@ -706,12 +706,12 @@ record_list_outside(const struct record_options *options,
 	     result == 0 && kind->name != NULL; kind++) {
 		struct text_buffer why = { 0 };
 		struct offer offer = { .name = kind->name };
+		const struct sample_kind *event = attach_event(kind);
 
 		offer.source = attach_offer(kind, &why);
 		offer.why = text_string(&why);
-		result = add_offer(&offer, sample_kind_find(kind->name) != NULL
-		    ? sample_kind_find(kind->name)->interval : kind->interval,
-		    table, error);
+		result = add_offer(&offer, event != NULL ? event->interval :
+		                   kind->interval, table, error);
 		text_free(&why);
 	}
 	return result;

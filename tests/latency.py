@@ -13,8 +13,10 @@ import errno
 import math
 import os
 import struct
+import subprocess
 import sys
 import tempfile
+import time
 
 import cpprof
 from claims import Claims
@@ -56,9 +58,12 @@ class Recorded:
             self.out = cpprof.run(
                 "record", "--no-prompt", "--no-symbols", *options, "-o", path,
                 "--", *words, preexec_fn=before, timeout=600).stdout
-            info, latency, cpu = cpprof.documents(
-                path, "threshold 0", "info", "resource latency", "functions",
-                "resource cpu", "functions")
+            self.read(path)
+
+    def read(self, path):
+        info, latency, cpu = cpprof.documents(
+            path, "threshold 0", "info", "resource latency", "functions",
+            "resource cpu", "functions")
         self.rows = {row["name"]: row for row in info["rows"]}
         self.latency = self.hits_of(latency)
         self.cpu = self.hits_of(cpu)
@@ -66,11 +71,6 @@ class Recorded:
     @staticmethod
     def hits_of(functions):
         return {row["path"][-1]: row["hits"] for row in functions["rows"]}
-
-    def ns(self, resource):
-        """Of all hits."""
-        return self.rows[resource]["hits"] * self.rows[resource]["interval"] \
-            * 1000
 
 
 def share(values):
@@ -90,27 +90,35 @@ def largest_weight(run):
 def check_runners(words, options=(), before=None):
     run = Recorded(RUNNERS, *map(str, words),
                    options=("-r", "latency", *options), before=before)
+    check_truth(run, run.out, (*words, *options),
+                " without perf events" if before else "",
+                1 if options else largest_weight(run))
+
+
+def check_truth(run, out, words, how, weight):
+    """What the program printed is what the recording shows.  weight: hits of a
+    sample."""
     truth = {line.split()[0]: [float(n) for n in line.split()[1:]]
-             for line in run.out.splitlines()}
+             for line in out.splitlines()}
     true = share({part: truth[part][0] for part in PARTS})
     found = share(run.latency)
     hits = run.rows["latency"]["hits"]
-    weight = 1 if options else largest_weight(run)
     error = math.sqrt(true * (1 - true) * weight / max(hits, 1))
-    how = " ".join(map(str, (*words, *options))) + \
-        (" without perf events" if before else "")
+    how = " ".join(map(str, words)) + how
     text = f"{100 * found:.1f}% for {100 * true:.1f}, by CPU time " \
         f"{100 * share(run.cpu):.1f} for " \
         f"{100 * share({part: truth[part][1] for part in PARTS}):.1f}, " \
         f"{hits} hits, standard error {100 * error:.1f}"
     claims.check(f"shares hold in {how}",
                  abs(found - true) < WORST * error + SLACK, text)
-    ran = truth["any"][0]
-    ratio = run.ns("latency") / ran
+    # Beside the CPU time, so that it does not matter how exact that is.
+    ran = truth["any"][0] / sum(truth[part][1] for part in PARTS)
+    found = sum(run.latency.get(part, 0) for part in PARTS) / \
+        sum(run.cpu.get(part, 0) for part in PARTS)
     error = math.sqrt(weight / max(hits, 1))
     claims.check(f"and the sum is what any ran in {how}",
-                 abs(ratio - 1) < WORST * error + SLACK_OF_SUM,
-                 f"{ratio:.3f} of {ran / 1e9:.3f} s, standard error "
+                 abs(found / ran - 1) < WORST * error + SLACK_OF_SUM,
+                 f"{found:.3f} of the CPU time for {ran:.3f}, standard error "
                  f"{error:.3f}; {text}")
 
 
@@ -130,6 +138,41 @@ RUNS = (
     ("sleep", "threads", 60, 1000, 100, 200),
 )
 WITHOUT_EVENTS = (RUNS[0], RUNS[1], RUNS[3])
+
+
+def can_sample_outside():
+    rows = cpprof.documents([], f"record --list -p {os.getpid()}")[0]["rows"]
+    return next(row["source"] for row in rows
+                if row["name"] == "latency") != "not here"
+
+
+def check_outside(words):
+    """By the kernel's reports of switches, of a program that begins later."""
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        path, go = (os.path.join(directory, name) for name in ("r", "go"))
+        with subprocess.Popen(
+                ["/bin/sh", "-c", 'while ! [ -e "$0" ]; do :; done; exec "$@"',
+                 go, RUNNERS, *map(str, words)], stdout=subprocess.PIPE,
+                text=True) as program, \
+            subprocess.Popen(
+                [cpprof.CPPROF, "record", "--no-prompt", "-p",
+                 str(program.pid), "-r", "latency:1ms", "-o", path],
+                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                text=True) as recorder:
+            # The first sample of the shell makes a file.
+            while recorder.poll() is None and not (
+                    os.path.isdir(path) and
+                    any(name.startswith("cpprofdata.")
+                        for name in os.listdir(path))):
+                time.sleep(.05)
+            with open(go, "w", encoding="utf-8"):
+                pass
+            out, _ = program.communicate(timeout=300)
+            _, said = recorder.communicate(timeout=300)
+        assert recorder.returncode == 0, said
+        run = Recorded.__new__(Recorded)
+        run.read(path)
+    check_truth(run, out, words, " from outside", 1)
 
 
 def one_after_another():
@@ -195,6 +238,11 @@ def main():
     check_runners(RUNS[3], ("-F", "1000"))
     for words in WITHOUT_EVENTS:
         check_runners(words, before=refuse_perf_events)
+    if can_sample_outside():
+        for words in RUNS[0], RUNS[4]:
+            check_outside(words)
+    else:
+        claims.skip("shares hold from outside", "no perf events here")
     claims.attempt("short programs one after another have all their CPU time",
                    one_after_another)
     claims.attempt("more processes at once than can be seen are told",

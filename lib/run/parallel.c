@@ -12,17 +12,19 @@
  * Threads of this process: the kernel brings the clock of a running thread up
  * to date when another one reads it.  So a thread runs now if and only if its
  * clock advances between two reads; that of a thread that has slept since
- * somebody looked last needs one.  A read takes 0.2 microseconds.  Of many
- * threads, only every so many-th is asked, and stands for as many.
+ * somebody looked last needs one.  A read takes 0.2 microseconds.  So each
+ * thread is asked that was seen to have run lately, and of the others a few,
+ * in turn: what these miss is at most the little that such threads run.  Of
+ * very many, only every so many-th is asked, and stands for as many.
  *
  * Other processes: their clocks are updated only when the kernel's tick finds
  * them or they stop running.  One that has not advanced for a while sleeps.  Of
- * another the kernel tells the state and processor, by a file in /proc.  One
- * that could run may wait for its processor, perhaps behind programs that are
+ * one that has used much CPU time lately, the kernel tells the state and
+ * processor, by a file in /proc, which takes 4 microseconds.  One that could run may wait for its processor, perhaps behind programs that are
  * not recorded: then it counts with the share that it got lately of the time in
- * which it could run.  Where the file cannot be read or the process has several
- * threads, it counts with the number that ran lately on average.  A process
- * with several threads never opens a file here: another thread of the program,
+ * which it could run.  Others, those with several threads, and all where the
+ * file cannot be read, count with the number that ran lately on average.  A
+ * process with several threads never opens a file here: another thread of the program,
  * which opens one at that moment, might expect the same descriptor.
  */
 #include "lib/run/sample.h"
@@ -38,11 +40,14 @@
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 
-#define MOST_ASKED 64			/* threads at a sample */
+#define MOST_ASKED 256			/* threads at a sample */
+#define SLEEPERS_ASKED 16		/* of those that did not run lately */
+#define LATELY_NS 100000000
 #define ASLEEP_NS 30000000		/* since the clock has advanced */
 #define MEASURE_NS 40000000		/* at least between two measurements */
 #define LEAST_NS 2000000		/* of time to run, for one */
 #define ONE CPPROF_SHARED_ONE
+#define MUCH (ONE / 8)			/* of a processor */
 #define THREADS_MAX (1024 * ONE)
 
 /* The search for threads that run, at one sample. */
@@ -90,9 +95,15 @@ parallel_is_other(const struct search *search, const struct thread *thread)
 	return thread != search->self && thread->run->stage == THREAD_RUNNING;
 }
 
+static bool
+parallel_ran_lately(const struct search *search, const struct thread *thread)
+{
+	return search->now_ns - thread->run->ran_ns < LATELY_NS;
+}
+
 /* Others may look at the same thread at the same time, which does no harm. */
 static bool
-parallel_runs(struct thread *thread)
+parallel_runs(const struct search *search, struct thread *thread)
 {
 	const uint64_t before = thread->run->looked_at_ns;
 	const uint64_t first = process_thread_cpu_time(thread->tid);
@@ -102,6 +113,7 @@ parallel_runs(struct thread *thread)
 		return false;
 	second = process_thread_cpu_time(thread->tid);
 	thread->run->looked_at_ns = second;
+	thread->run->ran_ns = search->now_ns;
 	return second > first;
 }
 
@@ -109,20 +121,31 @@ static void
 parallel_search_threads(struct search *search)
 {
 	struct thread *const all = *search->self->run->all, *thread;
-	size_t n = 0, step, i;
+	size_t n = 0, n_late = 0, step, late = 0, sleeper;
 
 	for (thread = all; thread != NULL; thread = thread->next)
-		n += parallel_is_other(search, thread);
+		if (parallel_is_other(search, thread)) {
+			n++;
+			n_late += parallel_ran_lately(search, thread);
+		}
 	search->reads_files = n == 0 && !process.reads_no_files;
 	if (n == 0)
 		return;
-	step = (n + MOST_ASKED - 1) / MOST_ASKED;
-	i = parallel_draw(search) % step;
+	step = n_late / MOST_ASKED + 1;
+	late = parallel_draw(search) % step;
+	sleeper = parallel_draw(search) % n;
 	for (thread = all; thread != NULL && search->is_kept;
-	    thread = thread->next)
-		if (parallel_is_other(search, thread) && i++ % step == 0 &&
-		    parallel_runs(thread))
-			parallel_find(search, step);
+	    thread = thread->next) {
+		if (!parallel_is_other(search, thread))
+			continue;
+		if (parallel_ran_lately(search, thread)) {
+			if (late++ % step == 0 && parallel_runs(search, thread))
+				parallel_find(search, step);
+		} else if (sleeper++ % n < SLEEPERS_ASKED &&
+		    parallel_runs(search, thread)) {
+			parallel_find(search, 1);
+		}
+	}
 }
 
 /* ---- other processes ---- */
@@ -201,24 +224,32 @@ parallel_read_delay(uint32_t pid, uint64_t *ran_ns, uint64_t *waited_ns)
 	return *at == ' ';
 }
 
+/* How many threads ran on average, in 1 / ONE, by their CPU time. */
+static uint64_t
+parallel_rate(uint64_t used_ns, uint64_t passed_ns)
+{
+	const uint64_t n = used_ns > UINT64_MAX / ONE || passed_ns == 0 ? 0 :
+	    used_ns * ONE / passed_ns;
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
 static void
 parallel_measure(struct search *search, struct cpprof_shared_process *place,
     uint32_t pid, uint64_t cpu_ns)
 {
 	uint64_t since = __atomic_load_n(&place->measured_ns, __ATOMIC_RELAXED);
-	uint64_t ran_ns, waited_ns, ran, waited, used;
+	uint64_t ran_ns, waited_ns, ran, waited;
 
 	/* The one who changes it measures. */
-	if (search->now_ns - since < MEASURE_NS || search->now_ns < since ||
+	if (search->now_ns < since || search->now_ns - since < MEASURE_NS ||
 	    !__atomic_compare_exchange_n(&place->measured_ns, &since,
 	    search->now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
-	used = cpu_ns - place->measured_cpu_ns;
+	place->n_threads = (uint32_t)parallel_rate(cpu_ns -
+	    place->measured_cpu_ns, search->now_ns - since);
 	place->measured_cpu_ns = cpu_ns;
-	used = used > UINT64_MAX / ONE ? 0 :
-	    used * ONE / (search->now_ns - since);
-	place->n_threads = (uint32_t)(used < THREADS_MAX ? used : THREADS_MAX);
-	if (!search->reads_files ||
+	if (place->n_threads < MUCH || !search->reads_files ||
 	    !parallel_read_delay(pid, &ran_ns, &waited_ns))
 		return;
 	ran = ran_ns - place->ran_ns;
@@ -230,34 +261,49 @@ parallel_measure(struct search *search, struct cpprof_shared_process *place,
 		place->share = (uint32_t)(ran * ONE / (ran + waited));
 }
 
+/* What it has used since the last measurement counts as well. */
+static uint64_t
+parallel_rate_of(const struct search *search,
+    const struct cpprof_shared_process *place, uint64_t cpu_ns)
+{
+	const uint64_t since = place->measured_ns, n = place->n_threads;
+	const uint64_t now = search->now_ns > since ? parallel_rate(cpu_ns -
+	    place->measured_cpu_ns, search->now_ns - since) : 0;
+
+	if (now > n)
+		return now;
+	return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
 static void
 parallel_search_process(struct search *search,
     struct cpprof_shared_process *place, uint64_t found)
 {
 	const uint32_t pid = (uint32_t)found;
 	const uint64_t cpu_ns = process_cpu_time_of(pid);
-	uint32_t n, share;
+	uint64_t rate;
+	uint32_t share;
 
 	if (cpu_ns == 0) {
 		shared_unlist(place, found);
 		return;
 	}
+	parallel_measure(search, place, pid, cpu_ns);
 	if (cpu_ns != place->cpu_ns) {
 		place->cpu_ns = cpu_ns;
 		place->seen_ns = search->now_ns;
 	} else if (search->now_ns - place->seen_ns > ASLEEP_NS) {
 		return;
 	}
-	parallel_measure(search, place, pid, cpu_ns);
-	n = place->n_threads;
-	share = place->share;
-	switch (search->reads_files ? parallel_read_state(pid) :
-	    PARALLEL_UNKNOWN) {
+	rate = parallel_rate_of(search, place, cpu_ns);
+	switch (search->reads_files && rate >= MUCH ?
+	    parallel_read_state(pid) : PARALLEL_UNKNOWN) {
 	case PARALLEL_READY:
+		share = place->share;
 		parallel_find_part(search, share < ONE ? share : ONE);
 		break;
 	case PARALLEL_UNKNOWN:
-		parallel_find_part(search, n < THREADS_MAX ? n : THREADS_MAX);
+		parallel_find_part(search, rate);
 		break;
 	case PARALLEL_STOPPED:
 		break;
@@ -287,6 +333,7 @@ parallel_keeps(struct thread *self)
 	struct search search = { .self = self, .n = 1, .is_kept = true,
 		.now_ns = process_clock(CLOCK_MONOTONIC) };
 
+	self->run->ran_ns = search.now_ns;
 	search.random = self->run->latency_seed + search.now_ns +
 	    ((uint64_t)self->tid << 40);
 	parallel_search_threads(&search);

@@ -76,7 +76,9 @@ struct thread_run {
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	bool is_latency;		/* so is the sample being taken */
-	uint64_t looked_at_ns;		/* of parallel.c: its CPU clock then */
+	/* Of parallel.c: its CPU clock when somebody looked, and when it was
+	   last seen to have run. */
+	uint64_t looked_at_ns, ran_ns;
 	uint64_t latency_seed;
 	struct thread_progress progress;	/* of the program */
 	_Atomic bool is_in_handler;	/* only if process.is_inside */

@@ -83,6 +83,7 @@ struct sample_events_options {
 	bool is_alone;		/* child processes are not sampled */
 	bool is_system;		/* whatever runs is sampled: -1 is added in
 				 * place of threads */
+	bool counts_running;	/* records tell when threads run */
 };
 
 struct sample_events;
@@ -151,6 +152,12 @@ int sample_events_drain(struct sample_events *events, sample_deliver *deliver,
  */
 bool sample_events_wait(const struct sample_events *events, int process,
                         int asking, int timeout_ms);
+
+/*
+ * If the options ask for it: how many sampled threads were running when the
+ * record that is being delivered was written.
+ */
+size_t sample_events_n_running(const struct sample_events *events);
 
 /* The events as the reader of perf.data knows them: event i is kind i. */
 const struct perf_events *sample_events_table(
@@ -290,6 +297,7 @@ struct sample_recording {
 		const char *name, *gtick, *source;
 		uint64_t interval;
 	} resources[CPPROFDATA_MAX_RESOURCES];
+	bool has_latency;	/* the last resource is, which has no event */
 	uint64_t max_size;	/* of a file; 0: no limit */
 	uint64_t origin_ns, origin_mono_ns;	/* when it began: UTC, and by
 						 * CLOCK_MONOTONIC */

@@ -84,12 +84,15 @@ struct sample_ring {
 	int cpu, owner;
 	struct perf_event_mmap_page *page;
 	size_t size;		/* of the data, a power of two */
+	uint32_t running;	/* the sampled thread that runs there, as far as
+				 * the records delivered tell; 0: none */
 };
 
 /* A record that was taken out of a ring. */
 struct sample_taken {
 	uint64_t time;
 	size_t begin;		/* in the bytes taken */
+	size_t ring;
 };
 
 /* The thread that an event was opened for. */
@@ -365,7 +368,7 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	if (i > 0)
 		return;
 	/* One event reports what the process does. */
-	attr->context_switch = events->watches;
+	attr->context_switch = events->watches || options->counts_running;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->build_id = 1;
@@ -728,6 +731,7 @@ sample_events_counts(struct sample_events *events,
 /* Keeps a copy of a record. */
 static int
 sample_events_take(struct sample_events *events,
+                   const struct sample_ring *ring,
                    const struct perf_record *record, struct error *error)
 {
 	const uint64_t time = perf_events_time(&events->table, record);
@@ -743,7 +747,7 @@ sample_events_take(struct sample_events *events,
 		return -1;
 	memcpy(events->bytes + events->n_bytes, record->bytes, record->size);
 	events->taken[events->n_taken++] = (struct sample_taken){
-		time, events->n_bytes
+		time, events->n_bytes, (size_t)(ring - events->rings)
 	};
 	events->n_bytes += record->size;
 	return 0;
@@ -789,20 +793,71 @@ sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
 		}
 		if (perf_events_time(&events->table, &record) > until_ns)
 			break;
-		result = sample_events_take(events, &record, error);
+		result = sample_events_take(events, ring, &record, error);
 		tail += record.size;
 	}
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
 	return result;
 }
 
+/*
+ * Which thread runs on the processor of a record.  One that ends is not switched
+ * out, since its events have ended before.
+ */
+static void
+sample_events_note_running(struct sample_events *events,
+                           struct sample_ring *ring,
+                           const struct perf_record *record)
+{
+	const unsigned char *body = record->bytes + PERF_HEADER_SIZE;
+	uint32_t tid;
+
+	if (record->size < PERF_HEADER_SIZE + 24)
+		return;
+	switch (record->type) {
+	case PERF_SAMPLE:		/* { id, pid, tid } */
+		memcpy(&tid, body + 12, sizeof tid);
+		if (tid != UINT32_MAX)
+			ring->running = tid;
+		break;
+	case PERF_SWITCH:
+	case PERF_SWITCH_CPU_WIDE:	/* ends with { pid, tid, time, id } */
+		memcpy(&tid, record->bytes + record->size - 20, sizeof tid);
+		ring->running = (record->misc & PERF_MISC_SWITCH_OUT) != 0 ?
+		    0 : tid;
+		break;
+	case PERF_EXIT:			/* { pid, ppid, tid } */
+		memcpy(&tid, body + 8, sizeof tid);
+		for (size_t i = 0; i < events->n_rings; i++)
+			if (events->rings[i].running == tid)
+				events->rings[i].running = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+size_t
+sample_events_n_running(const struct sample_events *events)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < events->n_rings; i++)
+		n += events->rings[i].running != 0;
+	return n;
+}
+
 int
 sample_events_drain(struct sample_events *events, sample_deliver *deliver,
                     void *context, struct error *error)
 {
-	/* So that what the threads did afterwards is known, too. */
+	/*
+	 * So that what the threads did afterwards is known, too; and what other
+	 * threads did until then.
+	 */
 	const uint64_t until_ns = events->watches ? sample_events_clock() -
-	    SAMPLE_LEFT_NS : UINT64_MAX;
+	    SAMPLE_LEFT_NS : events->options.counts_running ?
+	    sample_events_clock() : UINT64_MAX;
 	int result = 0;
 
 	events->n_taken = events->n_bytes = 0;
@@ -819,6 +874,9 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 		    events->bytes + events->taken[i].begin, 0);
 
 		events->turn = i;
+		if (events->options.counts_running)
+			sample_events_note_running(events,
+			    &events->rings[events->taken[i].ring], &record);
 		result = deliver(context, &record, error);
 	}
 	return result;

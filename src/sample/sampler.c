@@ -78,6 +78,7 @@ struct sampler_process {
 
 struct sampler {
 	const struct sampler_options *options;
+	uint64_t random;		/* state of a generator */
 	struct sample_events *events;
 	struct profile *profile;	/* has the machine's modules */
 	struct sample_held *held;
@@ -732,6 +733,23 @@ sampler_find_frames(struct sampler *sampler, struct sampler_process *process,
 	return found;
 }
 
+/*
+ * Whether a sample counts as latency, too: one of CPU time does with the
+ * probability 1 / n if n sampled threads run.
+ */
+static bool
+sampler_is_latency(struct sampler *sampler, uint32_t event)
+{
+	const struct sample_recording *recording = sampler->options->recording;
+	const size_t n = sample_events_n_running(sampler->events);
+
+	if (!recording->has_latency ||
+	    strcmp(recording->resources[event].name, "cpu") != 0)
+		return false;
+	sampler->random = sampler->random * 6364136223846793005u + 1;
+	return n <= 1 || (sampler->random >> 33) % n == 0;
+}
+
 static int
 sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
                    struct error *error)
@@ -797,6 +815,10 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 		return error->is_set ? -1 : 0;
 	sample_file_count(process->file, thread->record, sampler->path, n,
 	                  sample.event, 1, sample.time);
+	if (sampler_is_latency(sampler, sample.event))
+		sample_file_count(process->file, thread->record, sampler->path,
+		                  n, sampler->options->recording->n_resources -
+		                  1, 1, sample.time);
 	if (stack->is_partial)
 		sample_file_drop(process->file, stack->why, sample.event, 1, 1);
 	else if (stack->was_guessed)

@@ -256,10 +256,25 @@ attach_complete(struct completion *completion)
 
 /* ---- resources ---- */
 
+#define LATENCY_SOURCE "perf events of switches, from outside"
+
+static bool
+attach_is_latency(const struct resource_kind *kind)
+{
+	return strcmp(kind->name, "latency") == 0;
+}
+
+/* latency is counted at samples of cpu. */
+const struct sample_kind *
+attach_event(const struct resource_kind *kind)
+{
+	return sample_kind_find(attach_is_latency(kind) ? "cpu" : kind->name);
+}
+
 const char *
 attach_offer(const struct resource_kind *kind, struct text_buffer *why)
 {
-	const struct sample_kind *event = sample_kind_find(kind->name);
+	const struct sample_kind *event = attach_event(kind);
 	bool sees_kernel;
 	int number;
 
@@ -270,7 +285,8 @@ attach_offer(const struct resource_kind *kind, struct text_buffer *why)
 	}
 	number = sample_kind_try(event, &sees_kernel);
 	if (number == 0)
-		return event->source;
+		return attach_is_latency(kind) ? LATENCY_SOURCE :
+		    event->source;
 	sample_events_explain(number, why);
 	return "";
 }
@@ -303,18 +319,37 @@ attach_choose_one(const struct chosen_resource *chosen,
 	return true;
 }
 
+/* Which has no event of its own, but the interval of cpu, which is there. */
+static void
+attach_add_latency(const struct resource_kind *kind,
+                   struct sample_events_options *events,
+                   struct sample_recording *recording)
+{
+	const struct sample_resource *cpu = recording->resources;
+
+	while (strcmp(cpu->name, "cpu") != 0)
+		cpu++;
+	recording->resources[recording->n_resources++] =
+	    (struct sample_resource){ kind->name, kind->gtick, LATENCY_SOURCE,
+		cpu->interval };
+	recording->has_latency = events->counts_running = true;
+}
+
 static int
 attach_choose(const struct record_options *options,
               struct sample_events_options *events,
               struct sample_recording *recording, struct error *error)
 {
 	const size_t n = options->n_resources > 0 ? options->n_resources : 1;
+	const struct resource_kind *latency = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct chosen_resource chosen = attach_resource(options,
 		                                                      i);
 
-		if (!attach_choose_one(&chosen, events, recording))
+		if (attach_is_latency(chosen.kind))
+			latency = chosen.kind;
+		else if (!attach_choose_one(&chosen, events, recording))
 			return error_set(error, "-r %s cannot be sampled from "
 			                 "outside: only the collector inside "
 			                 "a program that record starts counts "
@@ -322,6 +357,8 @@ attach_choose(const struct record_options *options,
 			                 chosen.kind->name);
 	}
 	events->is_alone = options->is_alone;
+	if (latency != NULL)
+		attach_add_latency(latency, events, recording);
 	return 0;
 }
 
