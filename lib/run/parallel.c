@@ -20,12 +20,13 @@
  * Other processes: their clocks are updated only when the kernel's tick finds
  * them or they stop running.  One that has not advanced for a while sleeps.  Of
  * one that has used much CPU time lately, the kernel tells the state and
- * processor, by a file in /proc, which takes 4 microseconds.  One that could run may wait for its processor, perhaps behind programs that are
- * not recorded: then it counts with the share that it got lately of the time in
+ * processor, by a file in /proc, which takes 4 microseconds.  One that could
+ * run may wait for its processor, perhaps behind programs that are not
+ * recorded: then it counts with the share that it got lately of the time in
  * which it could run.  Others, those with several threads, and all where the
  * file cannot be read, count with the number that ran lately on average.  A
- * process with several threads never opens a file here: another thread of the program,
- * which opens one at that moment, might expect the same descriptor.
+ * process with several threads never opens a file here: another thread of the
+ * program, which opens one at that moment, might expect the same descriptor.
  */
 #include "lib/run/sample.h"
 

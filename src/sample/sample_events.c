@@ -801,8 +801,8 @@ sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
 }
 
 /*
- * Which thread runs on the processor of a record.  One that ends is not switched
- * out, since its events have ended before.
+ * Which thread runs on the processor of a record.  One that ends is not
+ * switched out, since its events have ended before.
  */
 static void
 sample_events_note_running(struct sample_events *events,
