@@ -90,8 +90,8 @@ libcpprof_la_SOURCES = \
 	lib/sources/resource.h \
 	lib/sources/sources.h \
 	\
-	lib/run/inside.c lib/run/offer.c lib/run/output.c lib/run/parallel.c \\
-	lib/run/progress.c \\
+	lib/run/inside.c lib/run/offer.c lib/run/output.c lib/run/parallel.c \
+	lib/run/progress.c \
 	lib/run/sample.h \
 	lib/run/start.h \
 	\
