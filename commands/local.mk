@@ -17,6 +17,7 @@ command_sources = \
 	commands/never.c \
 	commands/timeline.c \
 	commands/leaks.c \
+	commands/waits.c \
 	commands/threads.c \
 	commands/processes.c \
 	commands/labels.c \

@@ -19,6 +19,7 @@
 #include "lib/run/start.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
+#include "lib/wrap/blame.h"
 #include "lib/wrap/wrapped.h"
 
 /* Where each resource comes from, best first. */
@@ -50,6 +51,8 @@ sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	    &source_live_partly, &source_live_mappings },
 	[RESOURCE_FREED_BYTES] = { &source_live_part },
 	[RESOURCE_FREES] = { &source_live_part },
+	[RESOURCE_BLAME] = { &source_blame, &source_blame_partly },
+	[RESOURCE_LOCK_WAITS] = { &source_blame_part },
 	[RESOURCE_FP_EXCEPTIONS] = { &source_exceptions },
 	[RESOURCE_CYCLES] = { &source_perf_cycles },
 	[RESOURCE_INSTRUCTIONS] = { &source_perf_instructions },
@@ -73,6 +76,7 @@ open_gates(bool is_sampled)
 	blocking_begin(is_sampled);
 	if (process.is_inside)
 		imports_wrap(is_sampled);
+	locks_begin(is_sampled);
 }
 
 static void
@@ -89,10 +93,18 @@ static const struct resource_parts resource_parts_here = {
 	.on_change = open_gates_anew,
 };
 
+static void
+end_calls(struct thread *thread)
+{
+	wrapped_end_thread(thread);
+	blame_end_thread(thread);
+}
+
 static const struct start_parts start_parts_here = {
 	.open_gates = open_gates,
-	.end_calls = wrapped_end_thread,
+	.end_calls = end_calls,
 	.look_for_modules = imports_wrap_new,
+	.finish = blame_finish,
 };
 
 /*

@@ -292,7 +292,9 @@ enum cpprofdata_chunk_type {
 	CPPROFDATA_FUNCTIONS = 11,
 	CPPROFDATA_LINES = 12,	/* bytes */
 
-	CPPROFDATA_BLOCKS = 13
+	CPPROFDATA_BLOCKS = 13,
+
+	CPPROFDATA_PAIRS = 14
 };
 
 #define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
@@ -539,6 +541,15 @@ struct cpprofdata_block {
 };
 
 /*
+ * How long one path has waited for what another one did: a part of the counts
+ * of `lock-waits` of the one node and of `blame` of the other.
+ */
+struct cpprofdata_pair {
+	uint32_t waiter, holder;	/* nodes of any thread */
+	struct cpprofdata_count count;	/* hits are nanoseconds */
+};
+
+/*
  * Reserved: counts of a node in one of the groups into which the members of a
  * sum were divided.
  */
@@ -562,6 +573,7 @@ _Static_assert(sizeof(struct cpprofdata_named_process) == 64, "name size");
 _Static_assert(sizeof(struct cpprofdata_slice) == 24, "slice size");
 _Static_assert(sizeof(struct cpprofdata_function) == 64, "function size");
 _Static_assert(sizeof(struct cpprofdata_block) == 32, "block size");
+_Static_assert(sizeof(struct cpprofdata_pair) == 24, "pair size");
 _Static_assert(sizeof(struct cpprofdata_column) == 24, "column size");
 
 #endif

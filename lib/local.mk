@@ -81,6 +81,7 @@ libcpprof_la_SOURCES = \
 	lib/store/functions.c \
 	lib/store/insert.c lib/store/kernel-modules.c \
 	lib/store/live.c lib/store/live.h \
+	lib/store/pairs.c lib/store/pairs.h \
 	lib/store/slices.c \
 	lib/store/thread-file.h lib/store/tree.c \
 	lib/store/tree.h \
@@ -95,10 +96,13 @@ libcpprof_la_SOURCES = \
 	lib/run/sample.h \
 	lib/run/start.h \
 	\
+	lib/wrap/blame.c lib/wrap/blame.h \
 	lib/wrap/blocking.c lib/wrap/blocking.def \
 	lib/wrap/calls-x86_64.S lib/wrap/calls.c lib/wrap/changes.c \
-	lib/wrap/confine.c lib/wrap/imports.c lib/wrap/io.c lib/wrap/io.def \
+	lib/wrap/confine.c lib/wrap/contention.c lib/wrap/contention.h \
+	lib/wrap/imports.c lib/wrap/io.c lib/wrap/io.def \
 	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
+	lib/wrap/locks.c lib/wrap/locks.def \
 	lib/wrap/memory.def lib/wrap/signal-calls.c lib/wrap/stdio.c \
 	lib/wrap/stdio.def lib/wrap/wrapped.h \
 	\
@@ -128,9 +132,10 @@ check_PROGRAMS += $(collector_unit_tests)
 TESTS += $(collector_unit_tests)
 endif
 endif
-collector_unit_tests = tests/test-copying tests/test-carryover \
-	tests/test-meter tests/test-perf-clock tests/test-perf-stack \
-	tests/test-progress tests/test-store tests/test-timer tests/test-unwind
+collector_unit_tests = tests/test-carryover tests/test-contention \
+	tests/test-copying tests/test-meter tests/test-perf-clock \
+	tests/test-perf-stack tests/test-progress tests/test-store \
+	tests/test-timer tests/test-unwind
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
@@ -171,6 +176,19 @@ endif
 tests_programs_heap_SOURCES = tests/programs/heap.c
 tests_programs_heap_CFLAGS = $(shape_flags)
 tests_programs_heap_LDADD = -lm -lpthread
+
+# Waits of threads for each other.
+EXTRA_DIST += tests/locks.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/locks tests/programs/locks-own
+TESTS += tests/locks.py
+endif
+tests_programs_locks_SOURCES = tests/programs/locks.c
+tests_programs_locks_CFLAGS = $(shape_flags)
+tests_programs_locks_LDADD = -lpthread
+tests_programs_locks_own_SOURCES = tests/programs/locks-own.c
+tests_programs_locks_own_CFLAGS = $(shape_flags)
+tests_programs_locks_own_LDADD = -lpthread
 
 # Many short processes, and programs that are not sampled.
 EXTRA_DIST += tests/brief.py tests/together.py
@@ -284,6 +302,11 @@ tests_test_carryover_SOURCES = tests/test-carryover.c lib/sources/resource.c \
 	lib/base/meter.c
 tests_test_carryover_CFLAGS = $(unit_cflags)
 tests_test_carryover_LDADD = $(case_libs)
+
+tests_test_contention_SOURCES = tests/test-contention.c \
+	lib/wrap/contention.c
+tests_test_contention_CFLAGS = $(unit_cflags)
+tests_test_contention_LDADD = $(case_libs)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/base/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)

@@ -302,6 +302,7 @@ EXTRA_DIST += \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \
 	tests/golden/leaks.cmd tests/golden/leaks.out \
+	tests/golden/waits.cmd tests/golden/waits.out \
 	tests/golden/lines.cmd tests/golden/lines.out \
 	tests/golden/list.cmd tests/golden/list.out \
 	tests/golden/process_db.cmd tests/golden/process_db.out \
@@ -403,6 +404,7 @@ EXTRA_DIST += \
 	tests/data/raw/labels.raw.gz
 EXTRA_DIST += \
 	tests/data/live/server.c tests/data/live/server.cpprofdata.gz \
+	tests/data/locks/server.c tests/data/locks/server.cpprofdata.gz \
 	tests/data/node/busy.cpuprofile.gz tests/data/node/busy.js \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \

@@ -274,7 +274,8 @@ can_run_here(const struct command *command)
 
 /*
  * The examples of commands for lines need a profile that has some, that of
- * timeline one with times, that of leaks one of memory in use.
+ * timeline one with times, that of leaks one of memory in use, that of waits one
+ * of locks.
  */
 static void
 load_for(struct session *session, const struct command *command)
@@ -282,7 +283,9 @@ load_for(struct session *session, const struct command *command)
 	bool needs_lines = strcmp(command->name, "list") == 0;
 	bool needs_times = strcmp(command->name, "timeline") == 0;
 	bool needs_levels = strcmp(command->name, "leaks") == 0;
-	const char *file = needs_levels ? "../tests/data/live/server.cpprofdata.gz" :
+	bool needs_pairs = strcmp(command->name, "waits") == 0;
+	const char *file = needs_pairs ?
+	    "../tests/data/locks/server.cpprofdata.gz" : needs_levels ? "../tests/data/live/server.cpprofdata.gz" :
 	    needs_lines ? "sites.pb.gz" : needs_times ?
 	    "../tests/data/perf/rec.script" : "forms.folded";
 	struct error error = { 0 };

@@ -82,8 +82,8 @@ sample_make_file(void)
 	return datafile_create();
 }
 
-/* Creates the file if there is none. */
-static bool
+/* Creates the file if there is none, unless another thread is doing that. */
+static enum store_result
 make_file(void)
 {
 	static bool has_failed;
@@ -91,9 +91,9 @@ make_file(void)
 	bool ok;
 
 	if (has_failed && failed_pid == process_own.pid)
-		return false;
+		return STORE_FULL;
 	if (!datafile_lock())
-		return false;
+		return STORE_BUSY;
 	ok = sample_make_file();
 	if (!ok) {
 		has_failed = true;
@@ -101,7 +101,7 @@ make_file(void)
 		shared_give_up(CPPROF_SHARED_NO_FILE, errno);
 	}
 	datafile_unlock();
-	return ok;
+	return ok ? STORE_OK : STORE_FULL;
 }
 
 void
@@ -171,8 +171,12 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 enum store_result
 sample_prepare(struct thread *thread)
 {
-	if (!datafile_exists() && !make_file())
-		return STORE_FULL;
+	enum store_result made = STORE_OK;
+
+	if (!datafile_exists())
+		made = make_file();
+	if (made != STORE_OK)
+		return made;
 	if (modules_refresh(&thread->file->modules) |
 	    phase_refresh(&thread->file->phase))
 		unwind_remember(thread->unwinder, 0);
@@ -510,6 +514,20 @@ sample_take_last(struct thread *thread)
 
 	if (columns != 0)
 		sample_take_guarded(thread, columns, hits, NULL, NULL);
+}
+
+enum store_result
+sample_node_apart(struct thread *thread, uint32_t phase, const void *function,
+    struct node *node)
+{
+	enum store_result result = prepare_stack(thread);
+
+	*node = TREE_ROOT;
+	if (result == STORE_OK && phase != 0)
+		result = phase_node(&thread->file->tree, phase, node);
+	else if (result == STORE_OK)
+		result = insert_function(thread, function, node);
+	return result == STORE_OK && node->twin == NULL ? STORE_FULL : result;
 }
 
 void

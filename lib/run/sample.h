@@ -124,18 +124,17 @@ struct thread_waits {
 void waits_begin_thread(struct thread *thread, uint64_t since_ns);
 
 /*
- * Finds the node of the stack at which `function` is about to be called, and
- * keeps it for the wait that follows; if it cannot be found, the wait has no
- * node.  `frame` is the frame address of a function of this library on the
+ * Finds the node of the stack at which `function` is called; TREE_ROOT if it
+ * cannot be found.  `frame` is the frame address of a function of this library on the
  * stack, with a frame pointer; the stack further out must not change during the
  * call.  `now_ns` is the monotonic time; returns the time afterwards.  May
  * change errno.
  */
 uint64_t waits_find_node(struct thread *thread, uintptr_t frame,
-    const void *function, uint64_t now_ns);
+    const void *function, uint64_t now_ns, struct node *node);
 
 /*
- * Notes that the thread waits since then, for the set `columns`.  All earlier
+ * Notes that the thread waits since then at waits->node, for the set `columns`.  All earlier
  * time has been charged, except for `gathered_ns`.
  */
 void waits_begin(struct thread *thread, uint32_t columns, uint64_t since_ns,
@@ -189,6 +188,13 @@ void sample_prepare_file(void);
  */
 void sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
     const char *name);
+
+/*
+ * The node of that phase, or, if it is 0, that of `function` as the outermost
+ * frame.  Hits are not counted.  With signals blocked.
+ */
+enum store_result sample_node_apart(struct thread *thread, uint32_t phase,
+    const void *function, struct node *node);
 
 struct sample_request {
 	uint32_t columns;	/* set of the resources to sample */

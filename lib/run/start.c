@@ -483,8 +483,10 @@ end_process(bool ends_thread, bool (*lock)(void))
 
 	if (!sampling_is_on() || !sampling_is_own_process())
 		return;
-	if (self != NULL && ends_thread)
+	if (self != NULL && ends_thread) {
+		parts->finish();
 		end_sampling(self);
+	}
 	lose_carryovers();
 	if (lock()) {
 		datafile_finish();

@@ -198,6 +198,11 @@ struct start_parts {
 	 * that were loaded since.  Not from a handler.
 	 */
 	void (*look_for_modules)(void);
+	/*
+	 * Called when the process ends, perhaps several times, while other
+	 * threads run: counts what is only counted when it is over.
+	 */
+	void (*finish)(void);
 };
 
 /*

@@ -24,7 +24,7 @@
 #define N_SETS 16		/* of sites; a power of two */
 #define N_WAYS 4		/* sites in each set; a power of two */
 #define MAX_WORDS 120		/* words of the stack that identify a site */
-#define TRIES_MAX 50		/* to use the file, with a pause each */
+#define TRIES_MAX 200		/* to use the file, with a pause each */
 #define WAIT_BUDGET_PART 50		/* of the time may be spent walking */
 #define WAIT_ALLOWANCE_MAX_NS 2000000
 #define WAIT_COST_MAX_NS 200000
@@ -239,7 +239,7 @@ may_walk(struct thread *thread, uint64_t now_ns)
 /* Finds the node with signals blocked; `frame` as for waits_walk. */
 static __attribute__((noinline)) uint64_t
 find_anew(struct thread *thread, uintptr_t frame, const void *function,
-    uint64_t now_ns)
+    uint64_t now_ns, struct node *found)
 {
 	struct sample_guard guard;
 	struct node node;
@@ -257,7 +257,7 @@ find_anew(struct thread *thread, uintptr_t frame, const void *function,
 	}
 	if (thread->waits->sites != NULL &&
 	    waits_walk(thread, frame, function, &node))
-		thread->waits->node = node;
+		*found = node;
 	sample_guard_end(thread, &guard);
 	/* At most what a walk can take; the rest was other threads'. */
 	cost_ns = process_clock(CLOCK_MONOTONIC) - now_ns;
@@ -270,11 +270,11 @@ find_anew(struct thread *thread, uintptr_t frame, const void *function,
 
 uint64_t
 waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
-    uint64_t now_ns)
+    uint64_t now_ns, struct node *node)
 {
 	const struct site *site = NULL;
 
-	thread->waits->node = TREE_ROOT;
+	*node = TREE_ROOT;
 	if (!sampling_check_process())
 		return now_ns;
 	if (thread->waits->sites != NULL)
@@ -286,8 +286,8 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
 			site = find_site(thread, frame, function);
 	}
 	if (site == NULL)
-		return find_anew(thread, frame, function, now_ns);
-	thread->waits->node = site->node;
+		return find_anew(thread, frame, function, now_ns, node);
+	*node = site->node;
 	return now_ns;
 }
 

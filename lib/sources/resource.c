@@ -193,6 +193,32 @@ resources_tie_latency(uint64_t interval, const char **problem)
 	return true;
 }
 
+/* Of `blame`, two columns are counted, both to the nanosecond. */
+static bool
+resources_add_blame(uint64_t interval, const char **problem)
+{
+	static const enum resource_id parts[] = { RESOURCE_BLAME,
+		RESOURCE_LOCK_WAITS };
+	const struct resource_source *source;
+	const char *why;
+	size_t i;
+
+	*problem = "blame is exact and has no interval";
+	if (interval > 1)
+		return false;
+	source = resources_find_source(&resource_rows[RESOURCE_BLAME], 1,
+	    &why);
+	*problem = why;
+	if (source == NULL)
+		return false;
+	for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+		if (!resources_add(parts[i], 1, source, problem))
+			return false;
+		resources.columns[resources.n - 1].why = why;
+	}
+	return true;
+}
+
 bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
@@ -211,6 +237,8 @@ resources_choose(const char *text, bool is_random, const char **problem)
 			return false;
 		if (id == RESOURCE_LIVE ?
 		    !resources_add_live(interval, problem) :
+		    id == RESOURCE_BLAME ?
+		    !resources_add_blame(interval, problem) :
 		    !resources_add(id, interval, NULL, problem))
 			return false;
 		if (id == RESOURCE_LATENCY)
@@ -438,15 +466,22 @@ resource_describe(unsigned column, struct datafile_column *to)
 		to->flags |= CPPROFDATA_RANDOM;
 }
 
+/* 0: it is not a unit of time. */
+static uint64_t
+resource_gtick_ns(const char *gtick)
+{
+	return strcmp(gtick, "microsecond") == 0 ? 1000 :
+	    strcmp(gtick, "nanosecond") == 0;
+}
+
 void
 resources_describe(void)
 {
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++)
-		datafile_columns.step_ns[i] = strcmp(
-		    resources.columns[i].row->gtick, "microsecond") == 0 ?
-		    resources.columns[i].interval * 1000 : 0;
+		datafile_columns.step_ns[i] = resources.columns[i].interval *
+		    resource_gtick_ns(resources.columns[i].row->gtick);
 	datafile_columns.n = resources.n;
 	datafile_columns.has_waits = resource_is_wanted(RESOURCE_REAL) ||
 	    resource_is_wanted(RESOURCE_IO_TIME);

@@ -27,7 +27,7 @@
 #define FIRST_SIZE (6 * (size_t)CPPROFDATA_PAGE)
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* calls of process_pause */
-#define N_TYPES (CPPROFDATA_BLOCKS + 1)
+#define N_TYPES (CPPROFDATA_PAIRS + 1)
 #define TITLE_SIZE 128
 #define CPU_NOTE_NS 4000000		/* least time between two notes of the
 					   CPU time, */
@@ -42,6 +42,7 @@ static const size_t chunk_sizes[N_TYPES] = {
 	[CPPROFDATA_FUNCTIONS] = 16384,
 	[CPPROFDATA_LINES] = 65536,
 	[CPPROFDATA_BLOCKS] = 65536,
+	[CPPROFDATA_PAIRS] = 16384,
 };
 
 /* A chunk of a shared type and the private copy of its records. */

@@ -3,8 +3,8 @@
  *
  * Each call's time is charged to its caller when the call returns.
  * lib/wrap/wrapped.c handles the time between calls.  Calls that wait for
- * signals are in lib/wrap/signal-calls.c, calls that read and write in
- * lib/wrap/io.c.
+ * other threads are in lib/wrap/locks.c, those that wait for signals in
+ * lib/wrap/signal-calls.c, those that read and write in lib/wrap/io.c.
  */
 #include <aio.h>
 #include <errno.h>
@@ -37,18 +37,12 @@
 #define NEXT_LOOK_UP blocking_look_up
 #define BLOCKING NEXT
 #define BLOCKING_ANY NEXT
-#define BLOCKING_BY_HAND NEXT
-#define BLOCKING_LOCK(type, name, try_name, busy)			\
-	NEXT(int, name, (type *lock), (lock))				\
-	NEXT(int, try_name, (type *lock), (lock))
 #define BLOCKING_CONTROL(name)						\
 	NEXT(int, name, (int fd, int command, long argument),		\
 	    (fd, command, argument))
 #include "lib/base/next.def"
 #undef BLOCKING
 #undef BLOCKING_ANY
-#undef BLOCKING_BY_HAND
-#undef BLOCKING_LOCK
 #undef BLOCKING_CONTROL
 
 static enum gate gate;
@@ -79,25 +73,6 @@ BLOCKING_WRAPPER(name, type, name, parameters, arguments)
 EXPORTED type blocking_##name parameters __asm__(#name);		\
 BLOCKING_WRAPPER(blocking_##name, type, name, parameters, arguments)
 
-/*
- * Locks are rarely contended: the clock is read only if the lock is taken.  If
- * trylock succeeds, or fails for another reason than "busy", lock would have
- * returned the same.
- */
-#define BLOCKING_LOCK(type, name, try_name, busy)			\
-EXPORTED int								\
-name(type *lock)							\
-{									\
-	int tried;							\
-									\
-	if (!GATE_LETS_PASS(gate))					\
-		return next.name(lock);					\
-	tried = next.try_name(lock);					\
-	if (tried != (busy))						\
-		return tried;						\
-	WAIT(int, name, (lock))						\
-}
-
 /* Only its commands that wait for a file lock block. */
 #define BLOCKING_CONTROL(name)						\
 EXPORTED int blocking_##name(int, int, long) __asm__(#name);		\
@@ -115,24 +90,7 @@ blocking_##name(int fd, int command, long argument)			\
 	return answer;							\
 }
 
-#define BLOCKING_BY_HAND(type, name, parameters, arguments)
 #include "lib/wrap/blocking.def"
-
-EXPORTED long blocking_syscall(long, long, long, long, long, long, long)
-    __asm__("syscall");
-
-long
-blocking_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-	if (number == SYS_seccomp)
-		confine_expect((unsigned long)a, (unsigned long)b,
-		    (const void *)c);
-	if (number == SYS_io_uring_setup)
-		io_note_ring();
-	if (!GATE_LETS_PASS(gate))
-		return next.syscall(number, a, b, c, d, e, f);
-	WAIT(long, syscall, (number, a, b, c, d, e, f))
-}
 
 void
 blocking_begin(bool is_sampled)

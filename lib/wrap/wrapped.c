@@ -179,7 +179,7 @@ wrapped_enter(struct wrapped_call *call, const void *function,
 	if (columns != 0)
 		call->start_ns = waits_find_node(thread,
 		    (uintptr_t)__builtin_frame_address(0), function,
-		    call->start_ns);
+		    call->start_ns, &thread->waits->node);
 	if (resource_is_wanted(RESOURCE_REAL)) {
 		wall.gathered_ns += call->start_ns - wall.mark_ns;
 		wall.mark_ns = call->start_ns;

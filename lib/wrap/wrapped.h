@@ -120,7 +120,9 @@ extern const struct resource_source source_wall, source_bytes,
     source_bytes_seen, source_io_time, source_memory,
     source_memory_without_new, source_memory_partly, source_mappings,
     source_live, source_live_without_new, source_live_partly,
-    source_live_mappings, source_live_part, source_calls, source_no_calls, source_kernel_calls;
+    source_live_mappings, source_live_part, source_calls,
+    source_no_calls, source_kernel_calls, source_blame,
+    source_blame_partly, source_blame_part;
 
 /*
  * Open a group's gate if a resource that it measures is sampled, and close it
@@ -136,6 +138,7 @@ BEGINS void kernel_begin(bool is_sampled);
 BEGINS void io_begin(bool is_sampled);
 BEGINS void stdio_begin(bool is_sampled);
 BEGINS void blocking_begin(bool is_sampled);
+BEGINS void locks_begin(bool is_sampled);
 
 /* ---- io.c ---- */
 

@@ -89,6 +89,13 @@ extern const struct level_kind level_kinds[];	/* ends with a NULL name */
 /* NULL: a resource of that name is no level. */
 const struct level_kind *level_kind_find(const char *name);
 
+/*
+ * A resource whose stacks are two: that of a thread which waited, the mark, and
+ * that of the call for which it waited.
+ */
+#define LOCK_PAIRS "lock-pairs"
+#define LOCK_PAIRS_MARK "[waited-for]"
+
 /* An object file that was mapped while samples were taken. */
 struct module {
 	const char *path;

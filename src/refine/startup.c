@@ -170,7 +170,42 @@ enum fate {
 	LEADS,			/* likewise, but stacks of nothing else end in
 				 * it or below it; or the kernel's, entered from
 				 * such a frame */
+	GOES_INSIDE,		/* a start-up frame of the second stack of a
+				 * pair (LOCK_PAIRS) */
 };
+
+/*
+ * Start-up frames after the mark of a pair go, too, if the stack has others.
+ * Returns how many.
+ */
+static uint32_t
+choose_fates_inside(const struct profile *profile,
+                    const struct sample_tree *tree, const uint32_t *frame_of,
+                    const struct startup_known *known, unsigned char *fates)
+{
+	const uint32_t mark = names_find(profile->names, LOCK_PAIRS_MARK,
+	                                 strlen(LOCK_PAIRS_MARK));
+	uint32_t n = 0;
+
+	if ((known->hidden & HIDES_STARTUP) == 0 || mark == NO_NAME ||
+	    profile_find_resource(profile, LOCK_PAIRS) == NO_RESOURCE)
+		return 0;
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		const uint32_t parent = tree->parent[node];
+
+		if (parent == NO_NODE || fates[node] != STAYS ||
+		    tree->row[node] != 0 || tree->end[node] == node + 1 ||
+		    (fates[parent] != GOES_INSIDE &&
+		     startup_name_of(profile, frame_of_node(tree, frame_of,
+		         parent)) != mark) ||
+		    !is_startup(known, profile,
+		                frame_of_node(tree, frame_of, node)))
+			continue;
+		fates[node] = GOES_INSIDE;
+		n++;
+	}
+	return n;
+}
 
 /* Returns how many nodes go or lead. */
 static uint32_t
@@ -207,7 +242,7 @@ choose_fates(const struct profile *profile, const struct sample_tree *tree,
 		if (fates[node] == LEADS && parent != NO_NODE)
 			fates[parent] = LEADS;
 	}
-	return n;
+	return n + choose_fates_inside(profile, tree, frame_of, known, fates);
 }
 
 struct folding {
@@ -252,6 +287,9 @@ startup_copy_nodes(struct folding *folding, const unsigned char *fates)
 
 			if (fates[node] != fate)
 				continue;
+			while (parent != NO_NODE &&
+			       fates[parent] == GOES_INSIDE)
+				parent = from->parent[parent];
 			startup_copy_node(folding, node,
 			                  parent == NO_NODE ||
 			                          fates[parent] != fate ?

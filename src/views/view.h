@@ -222,6 +222,13 @@ view_function view_timeline;
 view_function view_leaks;
 
 /*
+ * Who waited for whom, whatever the request's resource; -1 with *error set if
+ * the profile does not say.  Rows have two paths: that which waited, and "by",
+ * that which it waited for.
+ */
+view_function view_waits;
+
+/*
  * Pictures (icicle.c): rows are boxes, each before those below it.  They also
  * have the columns solid, own, begin and depth, and the table a picture if
  * there is a resolution.

@@ -52,6 +52,9 @@ struct cpprofdata_recording {
 	struct interpreted_functions *functions;
 	uint32_t *built;		/* the builder's node of each node
 					 * record, or NO_NODE */
+	uint32_t *frame;		/* and its frame; NULL: not needed */
+	uint32_t pairs;			/* the resource of pairs of paths, or
+					 * NO_RESOURCE */
 	struct cpprofdata_end end;	/* of the process */
 	uint64_t n_waiting;		/* waiting threads at that time */
 	uint64_t n_seen;		/* nodes so far */
@@ -648,6 +651,8 @@ cpprofdata_add_node(struct cpprofdata_recording *input,
 	*built = tree_builder_child(input->builder, parent, frame, error);
 	if (*built == NO_NODE)
 		return -1;
+	if (input->frame != NULL)
+		input->frame[run->n_before + k] = frame;
 	if ((input->file.header.flags & CPPROFDATA_COUNTS_RETURNS) != 0 &&
 	    tree_builder_add_returns(input->builder, *built,
 	                             le64toh(node.returns), error) != 0)
@@ -916,6 +921,9 @@ cpprofdata_add_nodes(struct cpprofdata_recording *input, struct error *error)
 
 	input->built = memory_array(cpprofdata_runs_count(runs),
 	                             sizeof *input->built, error);
+	if (input->pairs != NO_RESOURCE)
+		input->frame = memory_array(cpprofdata_runs_count(runs),
+		                            sizeof *input->frame, error);
 	if (!error->is_set) {
 		for (size_t run = 0; run < runs->n; run++)
 			sorted[run] = &runs->items[run];
@@ -990,6 +998,171 @@ add_waits_without_nodes(struct cpprofdata_recording *input, struct error *error)
 			                    (uint32_t)record.index, error);
 	}
 	free(has_nodes);
+	return error->is_set ? -1 : 0;
+}
+
+/* ---- pairs: who has waited for whom ---- */
+
+/* A pair of a file, and what its stacks are sorted by. */
+struct pair_found {
+	uint32_t thread;	/* number of the waiter's record */
+	uint32_t waiter, holder;	/* numbers of nodes */
+	struct cpprofdata_count count;
+};
+
+static int
+cpprofdata_add_pair_resource(struct cpprofdata_recording *input,
+                             struct error *error)
+{
+	struct profile *profile = input->reader.profile;
+
+	input->pairs = NO_RESOURCE;
+	if (cpprofdata_runs_count(&input->file.runs[CPPROFDATA_PAIRS]) == 0 ||
+	    profile_find_resource(profile, LOCK_PAIRS) != NO_RESOURCE)
+		return 0;
+	input->pairs = profile_add_resource(profile, LOCK_PAIRS, "nanosecond",
+	                                    1, error);
+	if (input->pairs == NO_RESOURCE)
+		return -1;
+	profile->resources[input->pairs].counting = COUNTING_SAMPLED;
+	return profile_add_source(profile, &profile->resources[input->pairs],
+	    "lock-waits with blame", error);
+}
+
+static int
+pair_compare(const void *left, const void *right)
+{
+	const struct pair_found *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->waiter != b->waiter)
+		return a->waiter < b->waiter ? -1 : 1;
+	return a->holder < b->holder ? -1 : a->holder > b->holder;
+}
+
+/*
+ * Appends the frames of a built node's stack, outermost first, to
+ * labels[*n ..].
+ */
+static int
+pair_append_stack(const struct cpprofdata_recording *input, uint32_t number,
+                  uint32_t **labels, size_t *n, size_t *capacity,
+                  struct error *error)
+{
+	const struct cpprofdata_runs *runs =
+	    &input->file.runs[CPPROFDATA_NODES];
+	const size_t begin = *n;
+
+	while (number != CPPROFDATA_NO_NODE) {
+		const struct cpprofdata_run *run = cpprofdata_runs_find(runs,
+		                                                        number);
+		struct cpprofdata_node node;
+
+		if (memory_grow(labels, capacity, *n + 1, sizeof **labels,
+		                error) != 0)
+			return -1;
+		(*labels)[(*n)++] = input->frame[run->n_before +
+		                                 (number - run->first)];
+		memcpy(&node, input->file.bytes + run->offset +
+		       (number - run->first) * runs->record_size, sizeof node);
+		number = le32toh(node.parent);
+	}
+	for (size_t i = begin, k = *n - 1; i < k; i++, k--) {
+		uint32_t label = (*labels)[i];
+
+		(*labels)[i] = (*labels)[k];
+		(*labels)[k] = label;
+	}
+	return 0;
+}
+
+/* The pairs both of whose nodes are there, sorted; NULL with *error set. */
+static struct pair_found *
+pair_find_all(const struct cpprofdata_recording *input, size_t *n,
+              struct error *error)
+{
+	const struct cpprofdata_runs *runs =
+	    &input->file.runs[CPPROFDATA_PAIRS];
+	struct cpprofdata_record record = { 0 };
+	struct pair_found *found = memory_array(cpprofdata_runs_count(runs),
+	                                        sizeof *found, error);
+
+	*n = 0;
+	while (found != NULL &&
+	       cpprofdata_next(runs, input->file.bytes, &record)) {
+		struct cpprofdata_pair pair;
+		struct pair_found *to = &found[*n];
+
+		memcpy(&pair, record.bytes, sizeof pair);
+		to->waiter = le32toh(pair.waiter);
+		to->holder = le32toh(pair.holder);
+		to->count.hits = le64toh(pair.count.hits);
+		to->count.samples = le64toh(pair.count.samples);
+		if (to->count.hits == 0 ||
+		    built_node(input, to->waiter,
+		               CPPROFDATA_ANY_THREAD) == NO_NODE ||
+		    built_node(input, to->holder,
+		               CPPROFDATA_ANY_THREAD) == NO_NODE)
+			continue;
+		to->thread = cpprofdata_runs_find(
+		    &input->file.runs[CPPROFDATA_NODES], to->waiter)->owner;
+		++*n;
+	}
+	if (*n > 1)
+		qsort(found, *n, sizeof *found, pair_compare);
+	return found;
+}
+
+/*
+ * Enters each pair as a stack of the waiter's thread: the waiter's path, a mark,
+ * and the path that it has waited for.  They are of a resource of their own.
+ */
+static int
+cpprofdata_add_pairs(struct cpprofdata_recording *input, struct error *error)
+{
+	const struct cpprofdata_runs *threads =
+	    &input->file.runs[CPPROFDATA_THREADS];
+	struct tree_builder *builder = input->builder;
+	struct pair_found *found;
+	uint32_t *labels = NULL, *nodes = NULL, mark;
+	size_t n_found, capacity = 0, nodes_capacity = 0, i = 0;
+
+	if (input->pairs == NO_RESOURCE)
+		return 0;
+	found = pair_find_all(input, &n_found, error);
+	mark = cpprofdata_named_frame(input, LOCK_PAIRS_MARK, error);
+	while (!error->is_set && i < n_found) {
+		const uint32_t thread = found[i].thread;
+		const uint32_t begin = tree_builder_begin_section(builder);
+
+		for (; i < n_found && found[i].thread == thread; i++) {
+			size_t n = 0;
+
+			if (pair_append_stack(input, found[i].waiter, &labels,
+			        &n, &capacity, error) != 0 ||
+			    memory_grow(&labels, &capacity, n + 1,
+			                sizeof *labels, error) != 0)
+				break;
+			labels[n++] = mark;
+			if (pair_append_stack(input, found[i].holder, &labels,
+			        &n, &capacity, error) != 0 ||
+			    memory_grow(&nodes, &nodes_capacity, n,
+			                sizeof *nodes, error) != 0 ||
+			    tree_builder_chain(builder, NO_NODE, labels, n,
+			                       nodes, error) != 0 ||
+			    cpprofdata_add_counts(input, nodes[n - 1],
+			        input->pairs, &found[i].count, error) != 0)
+				break;
+		}
+		if (!error->is_set)
+			profile_add_section(input->reader.profile, begin,
+			                    tree_builder_count(builder),
+			                    index_of(threads, thread), error);
+	}
+	free(found);
+	free(labels);
+	free(nodes);
 	return error->is_set ? -1 : 0;
 }
 
@@ -1183,6 +1356,7 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 	     cpprofdata_add_process(file, &input->end, profile, error) != 0) ||
 	    cpprofdata_add_resources(file, profile, error) != 0 ||
 	    cpprofdata_add_levels(input, error) != 0 ||
+	    cpprofdata_add_pair_resource(input, error) != 0 ||
 	    cpprofdata_add_losses(file, input->end.is_running, profile,
 	                          error) != 0 ||
 	    cpprofdata_add_tallies(file, profile, error) != 0)
@@ -1206,6 +1380,7 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 	if (cpprofdata_add_nodes(input, error) != 0 ||
 	    cpprofdata_add_slices(input, error) != 0 ||
 	    cpprofdata_add_blocks(input, error) != 0 ||
+	    cpprofdata_add_pairs(input, error) != 0 ||
 	    add_briefs(input, error) != 0 ||
 	    add_waits_without_nodes(input, error) != 0 ||
 	    add_waiting_tally(input, error) != 0 ||
@@ -1236,6 +1411,7 @@ cpprofdata_read(struct source *source, const struct read_options *options,
 		return reader_end(&input.reader, -1);
 	result = fill_profile(&input, error);
 	free(input.built);
+	free(input.frame);
 	jit_map_free(input.jit);
 	kept_names_free(input.own_names);
 	tree_builder_free(input.builder);

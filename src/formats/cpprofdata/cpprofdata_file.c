@@ -282,6 +282,7 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	    sizeof(struct cpprofdata_function);
 	runs[CPPROFDATA_LINES].record_size = 1;
 	runs[CPPROFDATA_BLOCKS].record_size = sizeof(struct cpprofdata_block);
+	runs[CPPROFDATA_PAIRS].record_size = sizeof(struct cpprofdata_pair);
 }
 
 /*

@@ -1,0 +1,792 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-contention.c -- the bookkeeping of waits, against a model.
+ *
+ * Threads take locks, wait, give up, signal and die at random.  The model knows
+ * everything, also holds that nobody waits for.  At each step it gives the time
+ * that has passed to each waiting thread, one by one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/wrap/contention.h"
+#include "tests/skip.h"
+
+enum { THREADS = 24, LOCKS = 4, PATHS = 6, CAUSES = CONTENTION_NOT_ENDED + 1 };
+
+/* Columns of the tables: the paths of holders, then the causes. */
+enum { COLUMNS = PATHS + CAUSES };
+
+enum model_state {
+	IDLE,
+	HOLDS,			/* the lock */
+	WAITS,			/* for the lock */
+	SLEEPS,			/* on the condition of the lock */
+	WAITS_AGAIN,		/* for the lock, after that */
+	NEEDS			/* a unit of the semaphore */
+};
+
+struct model_thread {
+	enum model_state state;
+	unsigned lock;
+	uint32_t path;
+	bool is_shared, is_released;
+	uint64_t asleep, pending, wake_up;	/* not charged yet */
+	uint64_t number;		/* of the wait, for their order */
+	struct contention_wait *wait;
+};
+
+struct model_lock {
+	bool can_be_shared;
+	unsigned n_holders;
+	bool is_shared;			/* by those who hold it */
+	bool is_dead;			/* its owner died */
+	uint64_t debts[PATHS];		/* of waits that gave up */
+	int value;			/* of its semaphore */
+};
+
+static struct model {
+	struct contention contention;
+	struct model_thread threads[THREADS];
+	struct model_lock locks[LOCKS];
+	uint64_t now, n_waits, random, waited;
+	uint64_t expected[PATHS][COLUMNS], charged[PATHS][COLUMNS];
+	bool is_fifo;			/* who is signalled wakes */
+} model;
+
+static struct contention_charges charges;
+
+static uint64_t
+draw(uint64_t n)
+{
+	model.random ^= model.random << 13;
+	model.random ^= model.random >> 7;
+	model.random ^= model.random << 17;
+	return (model.random >> 11) % n;
+}
+
+static const void *
+lock_address(unsigned lock)
+{
+	return &model.locks[lock];
+}
+
+static const void *
+condition_address(unsigned lock)
+{
+	return &model.locks[lock].debts;
+}
+
+static bool
+is_held(const void *lock)
+{
+	return ((const struct model_lock *)lock)->n_holders > 0;
+}
+
+/* ---- what is charged ---- */
+
+static void
+note_charges(uint32_t caller)
+{
+	for (unsigned i = 0; i < charges.n; i++) {
+		const struct contention_charge *charge = &charges.items[i];
+		const unsigned column =
+		    charge->cause == CONTENTION_BY_CALLER ? caller :
+		    charge->cause == CONTENTION_BY_OTHER ? charge->by.number :
+		    PATHS + charge->cause;
+
+		model.charged[charge->waiter.number][column] += charge->ns;
+	}
+	charges.n = 0;
+}
+
+static void
+move(uint64_t *from, uint32_t path, unsigned column)
+{
+	model.expected[path][column] += *from;
+	*from = 0;
+}
+
+/* ---- the model ---- */
+
+static void
+pass_time(void)
+{
+	const uint64_t ns = draw(4) == 0 ? 0 : draw(1000);
+
+	model.now += ns;
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct model_thread *thread = &model.threads[i];
+
+		if (thread->state <= HOLDS)
+			continue;
+		model.waited += ns;
+		if (thread->is_released)
+			thread->wake_up += ns;
+		else if (thread->state == WAITS || thread->state == WAITS_AGAIN)
+			thread->pending += ns;
+		else
+			thread->asleep += ns;
+	}
+}
+
+static bool
+waits_for(const struct model_thread *thread, unsigned lock)
+{
+	return thread->lock == lock && (thread->state == WAITS ||
+	    thread->state == WAITS_AGAIN);
+}
+
+static void
+model_take(unsigned lock, bool is_shared)
+{
+	model.locks[lock].n_holders++;
+	model.locks[lock].is_shared = is_shared;
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct model_thread *thread = &model.threads[i];
+
+		if (!waits_for(thread, lock) || !thread->is_released ||
+		    (is_shared && thread->is_shared))
+			continue;
+		move(&thread->wake_up, thread->path,
+		     PATHS + CONTENTION_WAKE_UP);
+		thread->is_released = false;
+	}
+}
+
+static void
+model_release(unsigned lock, uint32_t path)
+{
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct model_thread *thread = &model.threads[i];
+
+		if (!waits_for(thread, lock) || thread->is_released)
+			continue;
+		move(&thread->pending, thread->path, path);
+		thread->is_released = true;
+	}
+	for (uint32_t waiter = 0; waiter < PATHS; waiter++)
+		move(&model.locks[lock].debts[waiter], waiter, path);
+}
+
+/* ---- what threads do ---- */
+
+static bool
+can_take(unsigned lock, bool is_shared)
+{
+	const struct model_lock *it = &model.locks[lock];
+
+	return it->n_holders == 0 || (is_shared && it->is_shared);
+}
+
+static void
+begin(struct model_thread *thread, enum model_state state,
+      enum contention_kind kind, const void *object)
+{
+	const struct contention_path path = { .number = thread->path };
+
+	thread->state = state;
+	thread->number = ++model.n_waits;
+	thread->is_released = false;
+	thread->asleep = thread->pending = thread->wake_up = 0;
+	thread->wait = contention_begin(&model.contention, kind, object, &path,
+	                                model.now);
+	assert_non_null(thread->wait);
+	thread->wait->is_shared = thread->is_shared;
+}
+
+static void
+end(struct model_thread *thread, enum contention_end how)
+{
+	contention_end(&model.contention, thread->wait, how, model.now,
+	               &charges);
+	thread->wait = NULL;
+	note_charges(UINT32_MAX);
+}
+
+static void
+try_lock(struct model_thread *thread)
+{
+	thread->lock = (unsigned)draw(LOCKS);
+	thread->path = (uint32_t)draw(PATHS);
+	thread->is_shared = model.locks[thread->lock].can_be_shared &&
+	    draw(2) == 0;
+	if (!can_take(thread->lock, thread->is_shared)) {
+		begin(thread, WAITS, CONTENTION_LOCK,
+		      lock_address(thread->lock));
+		return;
+	}
+	if (model.locks[thread->lock].is_dead) {
+		/* Without a wait, nothing tells that the owner has died. */
+		model.locks[thread->lock].is_dead = false;
+	}
+	model_take(thread->lock, thread->is_shared);
+	thread->state = HOLDS;
+	contention_take(&model.contention, lock_address(thread->lock),
+	                thread->is_shared, model.now, &charges);
+	note_charges(UINT32_MAX);
+}
+
+static void
+get_lock(struct model_thread *thread)
+{
+	struct model_lock *lock = &model.locks[thread->lock];
+	const bool is_dead = lock->is_dead;
+
+	if (!can_take(thread->lock, thread->is_shared))
+		return;
+	move(&thread->pending, thread->path, PATHS +
+	     (is_dead ? CONTENTION_OWNER_DIED : CONTENTION_NOT_SEEN));
+	move(&thread->wake_up, thread->path, PATHS + CONTENTION_WAKE_UP);
+	thread->state = HOLDS;
+	lock->is_dead = false;
+	model_take(thread->lock, thread->is_shared);
+	end(thread, is_dead ? CONTENTION_GOT_DEAD : CONTENTION_GOT);
+}
+
+static void
+give_up(struct model_thread *thread)
+{
+	if (thread->is_released)
+		move(&thread->wake_up, thread->path,
+		     PATHS + CONTENTION_WAKE_UP);
+	else
+		model.locks[thread->lock].debts[thread->path] +=
+		    thread->pending;
+	thread->state = IDLE;
+	end(thread, CONTENTION_WITHOUT);
+}
+
+static void
+release(struct model_thread *thread)
+{
+	struct model_lock *lock = &model.locks[thread->lock];
+	const uint32_t path = (uint32_t)draw(PATHS);
+
+	thread->state = IDLE;
+	if (--lock->n_holders > 0)
+		return;
+	/* Only a mutex can be robust. */
+	if (!lock->can_be_shared && draw(50) == 0) {
+		lock->is_dead = true;
+		return;
+	}
+	model_release(thread->lock, path);
+	contention_release(&model.contention, lock_address(thread->lock),
+	                   model.now, &charges);
+	note_charges(path);
+}
+
+static void
+sleep_on(struct model_thread *thread)
+{
+	const uint32_t path = thread->path = (uint32_t)draw(PATHS);
+
+	if (model.locks[thread->lock].can_be_shared)
+		return;
+	model.locks[thread->lock].n_holders--;
+	model_release(thread->lock, path);
+	contention_release(&model.contention, lock_address(thread->lock),
+	                   model.now, &charges);
+	note_charges(path);
+	begin(thread, SLEEPS, CONTENTION_CONDITION,
+	      condition_address(thread->lock));
+	thread->wait->mutex = lock_address(thread->lock);
+}
+
+/* The oldest thread in a state at a lock, not yet woken; NULL: none. */
+static struct model_thread *
+oldest(enum model_state state, unsigned lock, bool is_released)
+{
+	struct model_thread *found = NULL;
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct model_thread *thread = &model.threads[i];
+
+		if (thread->state == state && thread->lock == lock &&
+		    thread->is_released == is_released &&
+		    (found == NULL || thread->number < found->number))
+			found = thread;
+	}
+	return found;
+}
+
+static void
+signal(unsigned lock, uint32_t n)
+{
+	const uint32_t path = (uint32_t)draw(PATHS);
+	const struct contention_wake wake = { .kind = CONTENTION_CONDITION,
+		.object = condition_address(lock), .n = n,
+		.bits = UINT32_MAX, .by.number = path, .is_held = is_held };
+	struct model_thread *thread;
+
+	for (uint32_t i = 0; i < n &&
+	     (thread = oldest(SLEEPS, lock, false)) != NULL; i++) {
+		move(&thread->asleep, thread->path, path);
+		thread->state = WAITS_AGAIN;
+		thread->is_released = !is_held(lock_address(lock));
+	}
+	contention_wake(&model.contention, &wake, model.now, &charges);
+	note_charges(path);
+}
+
+/* One of those that sleep goes on in place of the one that was signalled. */
+static void
+change_places(struct model_thread *thread)
+{
+	struct model_thread *other = &model.threads[draw(THREADS)];
+	struct contention_wait *wait = thread->wait;
+	struct model_thread copy = *thread;
+
+	if (model.is_fifo || other->state != SLEEPS ||
+	    other->lock != thread->lock)
+		return;
+	*thread = *other;
+	*other = copy;
+	/* The threads' waits stay what the bookkeeping takes them for. */
+	other->wait = thread->wait;
+	thread->wait = wait;
+}
+
+static void
+time_out(struct model_thread *thread)
+{
+	if (!can_take(thread->lock, false) || model.locks[thread->lock].is_dead)
+		return;
+	move(&thread->asleep, thread->path, PATHS + CONTENTION_NOT_WOKEN);
+	thread->state = HOLDS;
+	model_take(thread->lock, false);
+	end(thread, CONTENTION_WITHOUT);
+}
+
+static void
+need_unit(struct model_thread *thread)
+{
+	thread->lock = (unsigned)draw(LOCKS);
+	thread->path = (uint32_t)draw(PATHS);
+	thread->is_shared = false;
+	if (model.locks[thread->lock].value > 0)
+		model.locks[thread->lock].value--;
+	else
+		begin(thread, NEEDS, CONTENTION_SEMAPHORE,
+		      lock_address(thread->lock));
+}
+
+static void
+post(unsigned lock)
+{
+	const uint32_t path = (uint32_t)draw(PATHS);
+	const struct contention_wake wake = { .kind = CONTENTION_SEMAPHORE,
+		.object = lock_address(lock), .n = 1, .bits = UINT32_MAX,
+		.renews = model.locks[lock].value == 0, .by.number = path };
+	struct model_thread *thread = oldest(NEEDS, lock, false);
+
+	if (thread != NULL) {
+		move(&thread->asleep, thread->path, path);
+		thread->is_released = true;
+	} else if (wake.renews &&
+	           (thread = oldest(NEEDS, lock, true)) != NULL) {
+		move(&thread->wake_up, thread->path, path);
+	}
+	model.locks[lock].value++;
+	contention_wake(&model.contention, &wake, model.now, &charges);
+	note_charges(path);
+}
+
+static void
+get_unit(struct model_thread *thread)
+{
+	if (model.locks[thread->lock].value == 0 || !thread->is_released)
+		return;
+	model.locks[thread->lock].value--;
+	move(&thread->wake_up, thread->path, PATHS + CONTENTION_WAKE_UP);
+	thread->state = IDLE;
+	end(thread, CONTENTION_GOT);
+}
+
+static void
+lose_patience(struct model_thread *thread)
+{
+	move(&thread->asleep, thread->path, PATHS + CONTENTION_NOT_WOKEN);
+	move(&thread->wake_up, thread->path, PATHS + CONTENTION_NOT_WOKEN);
+	thread->state = IDLE;
+	end(thread, CONTENTION_WITHOUT);
+}
+
+static void
+step(void)
+{
+	struct model_thread *thread = &model.threads[draw(THREADS)];
+	const uint64_t choice = draw(16);
+
+	switch (thread->state) {
+	case IDLE:
+		if (choice < 8)
+			try_lock(thread);
+		else if (choice < 10)
+			need_unit(thread);
+		else if (choice < 12)
+			post((unsigned)draw(LOCKS));
+		else if (choice < 15)
+			signal((unsigned)draw(LOCKS), choice == 12 ?
+			       CONTENTION_ALL : (uint32_t)choice - 12);
+		break;
+	case HOLDS:
+		if (choice < 4)
+			signal(thread->lock, choice == 0 ? CONTENTION_ALL : 1);
+		else if (choice < 6)
+			sleep_on(thread);
+		else
+			release(thread);
+		break;
+	case WAITS:
+		if (choice == 0)
+			give_up(thread);
+		else
+			get_lock(thread);
+		break;
+	case SLEEPS:
+		if (choice == 0)
+			time_out(thread);
+		break;
+	case WAITS_AGAIN:
+		if (choice < 4)
+			change_places(thread);
+		else if (!model.locks[thread->lock].is_dead)
+			get_lock(thread);
+		break;
+	case NEEDS:
+		if (choice == 0)
+			lose_patience(thread);
+		else
+			get_unit(thread);
+		break;
+	}
+}
+
+static void
+end_all(void)
+{
+	uint32_t at = 0;
+	bool is_all;
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct model_thread *thread = &model.threads[i];
+
+		if (thread->state <= HOLDS)
+			continue;
+		move(&thread->asleep, thread->path,
+		     PATHS + CONTENTION_NOT_ENDED);
+		move(&thread->pending, thread->path,
+		     PATHS + CONTENTION_NOT_ENDED);
+		move(&thread->wake_up, thread->path,
+		     PATHS + CONTENTION_NOT_ENDED);
+	}
+	for (unsigned lock = 0; lock < LOCKS; lock++)
+		for (uint32_t path = 0; path < PATHS; path++)
+			move(&model.locks[lock].debts[path], path,
+			     PATHS + CONTENTION_NOT_ENDED);
+	do {
+		is_all = contention_charge_all(&model.contention, model.now,
+		                               &at, &charges);
+		note_charges(UINT32_MAX);
+	} while (!is_all);
+}
+
+static uint64_t
+sum(uint64_t table[PATHS][COLUMNS])
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < PATHS; i++)
+		for (unsigned j = 0; j < COLUMNS; j++)
+			n += table[i][j];
+	return n;
+}
+
+static void
+play(uint64_t seed, uint64_t n_steps, bool is_fifo)
+{
+	memset(&model, 0, sizeof model);
+	charges.n = 0;
+	model.random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	model.is_fifo = is_fifo;
+	model.locks[1].can_be_shared = model.locks[3].can_be_shared = true;
+	for (uint64_t i = 0; i < n_steps; i++) {
+		pass_time();
+		step();
+	}
+	pass_time();
+	end_all();
+	assert_int_equal(sum(model.charged), model.waited);
+}
+
+/* Each pair of a waiter's and a holder's path, to the nanosecond. */
+static void
+contention_charges_as_the_model(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		play(seed, 2000, true);
+		for (unsigned i = 0; i < PATHS; i++)
+			for (unsigned j = 0; j < COLUMNS; j++)
+				if (model.charged[i][j] != model.expected[i][j])
+					fail_msg("seed %d: waiter %u, column "
+					    "%u: %lu, expected %lu", (int)seed,
+					    i, j,
+					    (unsigned long)model.charged[i][j],
+					    (unsigned long)model.expected[i][j]);
+	}
+}
+
+/* Who is woken is not who was signalled: still each nanosecond counts once. */
+static void
+contention_conserves_waits(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		play(seed, 2000, false);
+}
+
+static void
+contention_conserves_millions_of_events(void **state)
+{
+	(void)state;
+	skip_if_quick();
+	play(7, 10000000, true);
+	assert_memory_equal(model.charged, model.expected,
+	                    sizeof model.charged);
+	play(8, 10000000, false);
+}
+
+static uint64_t crowd_total;
+
+static void
+add_to_crowd(void)
+{
+	for (unsigned i = 0; i < charges.n; i++)
+		crowd_total += charges.items[i].ns;
+	charges.n = 0;
+}
+
+/* More waiters, of more paths, than one call can charge: some stay for later. */
+static void
+contention_conserves_crowds(void **state)
+{
+	static struct contention contention;
+	static struct contention_wait *waits[1000];
+	const char lock = 0;
+	uint64_t expected = 0;
+
+	(void)state;
+	crowd_total = charges.n = 0;
+	for (uint32_t i = 0; i < 1000; i++) {
+		waits[i] = contention_begin(&contention, CONTENTION_LOCK,
+		    &lock, &(struct contention_path){ .number = i }, i);
+		expected += 5000 - i;
+	}
+	for (uint32_t i = 0; i < 1000; i++) {
+		contention_release(&contention, &lock, 2000 + i, &charges);
+		add_to_crowd();
+		contention_take(&contention, &lock, false, 2000 + i, &charges);
+		add_to_crowd();
+	}
+	for (uint32_t i = 0; i < 1000; i++) {
+		contention_end(&contention, waits[i], CONTENTION_GOT, 5000,
+		               &charges);
+		add_to_crowd();
+	}
+	assert_int_equal(crowd_total, expected);
+	assert_int_equal(contention_may_have(&contention, &lock), 0);
+}
+
+/* The same of a condition, all of whose waiters are woken at once. */
+static void
+contention_conserves_crowds_of_sleepers(void **state)
+{
+	static struct contention contention;
+	static struct contention_wait *waits[1000];
+	const char condition = 0, mutex = 0;
+	const struct contention_wake wake = { .kind = CONTENTION_CONDITION,
+		.object = &condition, .n = CONTENTION_ALL, .bits = UINT32_MAX };
+	uint64_t expected = 0;
+
+	(void)state;
+	crowd_total = charges.n = 0;
+	for (uint32_t i = 0; i < 1000; i++) {
+		waits[i] = contention_begin(&contention, CONTENTION_CONDITION,
+		    &condition, &(struct contention_path){ .number = i }, i);
+		waits[i]->mutex = &mutex;
+		expected += 3000;
+	}
+	contention_wake(&contention, &wake, 2000, &charges);
+	add_to_crowd();
+	for (uint32_t i = 0; i < 1000; i++) {
+		contention_end(&contention, waits[i], CONTENTION_GOT, 3000 + i,
+		               &charges);
+		add_to_crowd();
+		contention_release(&contention, &mutex, 3000 + i, &charges);
+		add_to_crowd();
+	}
+	assert_int_equal(crowd_total, expected);
+	assert_int_equal(contention_may_have(&contention, &condition), 0);
+	assert_int_equal(contention_may_have(&contention, &mutex), 0);
+}
+
+/* Who comes while the lock is being left has not waited for its holder. */
+static void
+contention_knows_that_a_lock_is_free(void **state)
+{
+	static struct contention contention;
+	struct contention_wait *first, *second;
+	struct contention_path path = { .number = 1 };
+	const char lock = 0;
+
+	(void)state;
+	charges.n = 0;
+	first = contention_begin(&contention, CONTENTION_LOCK, &lock, &path, 0);
+	contention_release(&contention, &lock, 10, &charges);
+	charges.n = 0;
+	second = contention_begin(&contention, CONTENTION_LOCK, &lock, &path,
+	                          12);
+	contention_end(&contention, second, CONTENTION_GOT, 20, &charges);
+	assert_int_equal(charges.n, 2);
+	assert_int_equal(charges.items[0].cause, CONTENTION_WAKE_UP);
+	assert_int_equal(charges.items[1].cause, CONTENTION_WAKE_UP);
+	assert_int_equal(charges.items[0].ns + charges.items[1].ns, 18);
+	charges.n = 0;
+	contention_release(&contention, &lock, 50, &charges);
+	assert_int_equal(charges.items[0].cause, CONTENTION_BY_CALLER);
+	assert_int_equal(charges.items[0].ns, 30);
+	charges.n = 0;
+	contention_end(&contention, first, CONTENTION_GOT, 60, &charges);
+	assert_int_equal(contention_may_have(&contention, &lock), 0);
+}
+
+/* Without waits nothing is left: neither entries nor marks in the filter. */
+static void
+contention_forgets(void **state)
+{
+	static struct contention contention;
+	struct contention_wait *wait;
+	const char lock = 0;
+	struct contention_path path = { .number = 1 };
+
+	(void)state;
+	charges.n = 0;
+	wait = contention_begin(&contention, CONTENTION_LOCK, &lock, &path, 10);
+	assert_int_equal(contention_may_have(&contention, &lock), 1);
+	contention_end(&contention, wait, CONTENTION_WITHOUT, 20, &charges);
+	/* Its hold lasts. */
+	assert_int_equal(contention_may_have(&contention, &lock), 1);
+	assert_int_equal(charges.n, 0);
+	contention_release(&contention, &lock, 90, &charges);
+	assert_int_equal(charges.n, 1);
+	assert_int_equal(charges.items[0].ns, 10);
+	assert_int_equal(contention_may_have(&contention, &lock), 0);
+	/* Full tables refuse, and nothing is lost. */
+	for (uint32_t i = 0; i < CONTENTION_WAITS; i++)
+		assert_non_null(contention_begin(&contention, CONTENTION_LOCK,
+		    &lock, &path, 0));
+	assert_null(contention_begin(&contention, CONTENTION_LOCK, &lock,
+	                             &path, 0));
+}
+
+static void
+contention_knows_the_last_of_a_barrier(void **state)
+{
+	static struct contention contention;
+	struct contention_wait *waits[2];
+	struct contention_wake wake = { .kind = CONTENTION_BARRIER,
+		.n = CONTENTION_ALL, .bits = UINT32_MAX };
+	struct contention_path path = { .number = 1 };
+	const char barrier = 0;
+
+	(void)state;
+	charges.n = 0;
+	wake.object = &barrier;
+	assert_false(contention_is_last(&contention, &barrier));
+	contention_set_barrier(&contention, &barrier, 3);
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 2; i++) {
+			assert_false(contention_is_last(&contention,
+			                                &barrier));
+			waits[i] = contention_begin(&contention,
+			    CONTENTION_BARRIER, &barrier, &path, i);
+		}
+		assert_true(contention_is_last(&contention, &barrier));
+		contention_wake(&contention, &wake, 100, &charges);
+		assert_int_equal(charges.n, 2);
+		assert_int_equal(charges.items[0].ns + charges.items[1].ns,
+		                 199);
+		charges.n = 0;
+		/* The next round begins while these have not run yet. */
+		assert_false(contention_is_last(&contention, &barrier));
+		for (unsigned i = 0; i < 2; i++)
+			contention_end(&contention, waits[i], CONTENTION_GOT,
+			               110, &charges);
+		assert_int_equal(charges.items[0].cause, CONTENTION_WAKE_UP);
+		charges.n = 0;
+	}
+	contention_set_barrier(&contention, &barrier, 0);
+	assert_int_equal(contention_may_have(&contention, &barrier), 0);
+}
+
+static void
+contention_moves_waiters_of_futexes(void **state)
+{
+	static struct contention contention;
+	struct contention_path path = { .number = 1 };
+	const char words[2] = { 0 };
+	struct contention_wait *waits[3];
+	struct contention_wake wake = { .kind = CONTENTION_FUTEX,
+		.object = &words[0], .n = 1, .bits = 2 };
+
+	(void)state;
+	charges.n = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		waits[i] = contention_begin(&contention, CONTENTION_FUTEX,
+		    &words[0], &path, 0);
+		waits[i]->bits = i + 1;
+	}
+	/* The second is the oldest that waits for this bit. */
+	contention_wake(&contention, &wake, 10, &charges);
+	assert_true(waits[1]->is_released);
+	contention_move(&contention, &words[0], &words[1], CONTENTION_ALL);
+	wake.bits = UINT32_MAX;
+	charges.n = 0;
+	contention_wake(&contention, &wake, 20, &charges);
+	assert_int_equal(charges.n, 0);
+	wake.object = &words[1];
+	wake.n = CONTENTION_ALL;
+	contention_wake(&contention, &wake, 30, &charges);
+	assert_int_equal(charges.n, 2);
+	for (unsigned i = 0; i < 3; i++)
+		contention_end(&contention, waits[i], CONTENTION_GOT, 30,
+		               &charges);
+	assert_int_equal(contention_may_have(&contention, &words[0]), 0);
+	assert_int_equal(contention_may_have(&contention, &words[1]), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(contention_charges_as_the_model),
+		cmocka_unit_test(contention_conserves_waits),
+		cmocka_unit_test(contention_conserves_millions_of_events),
+		cmocka_unit_test(contention_conserves_crowds),
+		cmocka_unit_test(contention_conserves_crowds_of_sleepers),
+		cmocka_unit_test(contention_knows_that_a_lock_is_free),
+		cmocka_unit_test(contention_forgets),
+		cmocka_unit_test(contention_knows_the_last_of_a_barrier),
+		cmocka_unit_test(contention_moves_waiters_of_futexes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
