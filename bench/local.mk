@@ -89,6 +89,12 @@ bench-latency: all
 	builddir='$(abs_builddir)' $(PYTHON3) $(srcdir)/bench/latency.py \
 		$${ROUNDS:-7}
 .PHONY: bench-latency
+# What blame adds to locks.
+EXTRA_DIST += bench/locks.py bench/programs/locks.c
+bench-locks: all
+	builddir='$(abs_builddir)' $(PYTHON3) $(srcdir)/bench/locks.py \
+		$${ROUNDS:-15}
+.PHONY: bench-locks
 
 # How often diff is wrong: `make bench-comparisons`, or with PLANTED=--planted.
 EXTRA_DIST += bench/comparisons.py bench/programs/planted.c
