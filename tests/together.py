@@ -32,7 +32,8 @@ def views(path):
 
 def differences(recording, n):
     """What is wrong with a recording of n threads."""
-    main_ms, brief_ms = (float(us) / 1000 for us in recording.out.split())
+    main_ms, brief_ms, spun_ms = (float(us) / 1000
+                                  for us in recording.out.split())
     hits, lost, functions = views(recording.path)
     used = main_ms + brief_ms
     seen = f'{HIT_MS * hits} ms in stacks, {HIT_MS * lost} ms lost, ' \
@@ -48,8 +49,8 @@ def differences(recording, n):
     spun = HIT_MS * functions.get('spin_brief', 0)
     # On a busy machine a thread runs in turns that no tick finds; then its end
     # is the only place that is known.
-    if spun < 0.6 * brief_ms - 24:
-        yield f'{spun} ms of {brief_ms:.0f} are where they were used; ' + seen
+    if spun < 0.6 * spun_ms - 24:
+        yield f'{spun} ms of {spun_ms:.0f} are where they were used; ' + seen
     if ('of hits lost, see info' in recording.said) != \
             (lost > (hits + lost) / 100):
         yield f'{seen}, but record says: {recording.said}'

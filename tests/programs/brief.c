@@ -19,8 +19,9 @@
  *	the program itself does not make.
  * brief refused MS: the same, but the calls fail.
  * brief full MS: with no room for another open file.
- * brief together N MS: N threads, all at once, that each use MS in spin_brief.
- *	Prints the microseconds of the main thread's clock and of theirs.
+ * brief together N MS: N threads, all at once, that each use MS, what is left of
+ *	them after their start in spin_brief.  Prints the microseconds of the
+ *	main thread's clock, of theirs, and of theirs in spin_brief.
  * brief together N MS asleep: the same, but they sleep, in real time.
  * brief together N MS forked: likewise; then a child uses 100 ms of CPU time.
  *	Prints how long the child lived, and the threads' microseconds.
@@ -168,24 +169,28 @@ run_one(const char *mode, const char *program)
 	return read_report();
 }
 
-static void *
-run_until(void *us)
-{
-	double *const end = us;
+struct use {
+	double us, spun_us;
+};
 
-	spin_brief(*end - now());
-	*end = now();
+static void *
+run_until(void *state)
+{
+	struct use *const use = state;
+
+	use->spun_us = spin_brief(use->us - now());
+	use->us = now();
 	return NULL;
 }
 
 static void *
 sleep_until(void *state)
 {
-	double *const us = state;
+	struct use *const use = state;
 	const double start = now();
 
-	usleep((useconds_t)*us);
-	*us = now() - start;
+	usleep((useconds_t)use->us);
+	use->us = now() - start;
 	return NULL;
 }
 
@@ -234,23 +239,26 @@ static int
 run_together(int n, double us, void *(*task)(void *), bool forks)
 {
 	pthread_t *const threads = calloc((size_t)n, sizeof *threads);
-	double *const used = calloc((size_t)n, sizeof *used);
+	struct use *const used = calloc((size_t)n, sizeof *used);
 	const double start = now();
-	double sum = 0;
+	double sum = 0, spun = 0;
 
 	if (threads == NULL || used == NULL)
 		return 1;
 	for (int i = 0; i < n; i++) {
-		used[i] = us;
+		used[i].us = us;
 		if (pthread_create(&threads[i], NULL, task, &used[i]) != 0)
 			return 1;
 	}
 	for (int i = 0; i < n; i++) {
 		pthread_join(threads[i], NULL);
-		sum += used[i];
+		sum += used[i].us;
+		spun += used[i].spun_us;
 	}
-	printf("%.0f %.0f\n", forks ? spin_in_child() : now() - start, sum);
-	return 0;
+	printf("%.0f %.0f", forks ? spin_in_child() : now() - start, sum);
+	if (task == run_until)
+		printf(" %.0f", spun);
+	return puts("") < 0;
 }
 
 static void
