@@ -5,10 +5,13 @@
 # Not part of the suite.  Boots Debian in QEMU's software emulation, which needs
 # no virtualisation of the processor, and runs tests there: a timer interrupt
 # costs some 100 microseconds, a process several milliseconds.  A test that
-# assumes what such things cost fails here.  Tests what is committed.
+# assumes what such things cost fails here.  The machine has one processor, whose
+# clocks count its instructions, so it is as slow however busy this one is.
+# Tests what is committed.
 #
-#	sudo tests/slow-machine.sh [-u] [TEST...]
+#	sudo tests/slow-machine.sh [-u] [-s SHIFT] [TEST...]
 #		-u	as an ordinary user, who may not use perf events
+#		-s	an instruction takes 2^SHIFT ns (3)
 #		TEST	such as tests/brief.py (those that record)
 #
 # Needs root, debootstrap, qemu-system-x86_64 and mke2fs, and 6 GB in $SLOW_DIR
@@ -18,17 +21,21 @@ set -eu
 
 directory=${SLOW_DIR:-/var/tmp/cpprof-slow}
 base=$directory/base root=$directory/root
-user=root
+user=root shift=3
 
 fail() {
 	echo "slow-machine.sh: $*" >&2
 	exit 2
 }
 
-if [ "${1-}" = -u ]; then
-	user=tester
-	shift
-fi
+while getopts us: option; do
+	case $option in
+	u)	user=tester;;
+	s)	shift=$OPTARG;;
+	*)	exit 2;;
+	esac
+done
+shift $((OPTIND - 1))
 tests=${*:-tests/test-collector.py tests/undisturbed.py tests/linked.py
 	tests/live.py tests/test-wrappers.py tests/brief.py tests/together.py
 	tests/waits.py tests/endings.py tests/test-exceptions.py
@@ -122,7 +129,8 @@ boot() {
 	rm -f "$directory/disk"
 	truncate -s 12G "$directory/disk"
 	mke2fs -q -t ext4 -d "$root" "$directory/disk"
-	qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
+	qemu-system-x86_64 -accel tcg,thread=single \
+		-icount "shift=$shift,sleep=off" -cpu max -smp 1 -m 3G \
 		-nographic -no-reboot -monitor none \
 		-kernel "$(echo "$root"/boot/vmlinuz-*)" \
 		-initrd "$(echo "$root"/boot/initrd.img-*)" \
