@@ -127,6 +127,7 @@ struct cpprof_shared {
 		uint32_t process;
 		uint32_t wish;
 	} questions[CPPROF_SHARED_QUESTIONS];
+	uint32_t n_answered;	/* questions */
 	/*
 	 * The processes that are recorded, if the resource `latency` is:
 	 * whoever has a sample of it looks at the others.  A place whose

@@ -68,8 +68,10 @@ def record(directory, path, *words, env=None, options=('-F', '1000'),
 def seconds(output):
     """CPU time of the programs' threads, by their own clocks: not only of their
     parts, since on a slow machine the clocks between these take time, too."""
-    return sum(int(line.split()[1]) for line in output.splitlines()
-               if line.startswith(('main ', 'part_partner '))) / 1e9
+    words = [line.split() for line in output.splitlines()]
+    return (sum(int(word[1]) for word in words
+                if word[0] in ('main', 'part_partner')) -
+            sum(int(word[2]) for word in words if word[0] == 'main')) / 1e9
 
 
 def agrees(found, used):

@@ -22,7 +22,9 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define MOST_TAKEN_NS 1000000000
-#define ANSWER_NS 1000000000	/* how long to wait for a place and for it */
+#define ANSWER_NS 5000000000	/* how long `record` may give no answers */
+#define ANSWER_LOOK_NS 100000000	/* between two looks whether it is there, */
+#define PAUSES_TO_LOOK 64		/* or while all places are taken */
 
 static struct cpprof_shared *page;
 static bool is_file;			/* not the memfd */
@@ -427,6 +429,28 @@ shared_is_dead(uint32_t process_id)
 }
 
 /*
+ * Waiting for `record`: many processes may ask at once, and a slow machine takes
+ * its time for each answer.  So it may take any time as long as it answers some.
+ */
+struct patience {
+	uint32_t n_answered;
+	uint64_t end_ns;
+};
+
+static bool
+patience_is_left(struct patience *patience)
+{
+	const uint64_t now = process_clock(CLOCK_MONOTONIC);
+	const uint32_t n = __atomic_load_n(&page->n_answered, __ATOMIC_RELAXED);
+
+	if (patience->end_ns == 0 || n != patience->n_answered)
+		patience->end_ns = now + ANSWER_NS;
+	patience->n_answered = n;
+	return page->pid_namespace != 0 && now < patience->end_ns &&
+	    shared_has_recorder();
+}
+
+/*
  * A place for a question; NULL: all are taken.  A question that was asked keeps
  * its place until `record` has answered it, even if nobody reads that.
  */
@@ -459,16 +483,18 @@ shared_try_place(uint32_t own)
 	return NULL;
 }
 
-/* Waits for one until then, since many processes may ask at once. */
+/* Waits for one, since many processes may ask at once. */
 static struct cpprof_shared_question *
-shared_take_place(uint64_t end_ns)
+shared_take_place(void)
 {
 	const uint32_t own = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0,
 	    0);
 	struct cpprof_shared_question *place = shared_try_place(own);
+	struct patience patience = { 0 };
+	unsigned i;
 
-	while (place == NULL && page->pid_namespace != 0 &&
-	    process_clock(CLOCK_MONOTONIC) < end_ns) {
+	for (i = 0; place == NULL && (i % PAUSES_TO_LOOK != 0 ||
+	    patience_is_left(&patience)); i++) {
 		process_pause();
 		place = shared_try_place(own);
 	}
@@ -478,10 +504,10 @@ shared_take_place(uint64_t end_ns)
 bool
 shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
 {
-	const uint64_t end = process_clock(CLOCK_MONOTONIC) + ANSWER_NS;
-	struct cpprof_shared_question *question = shared_take_place(end);
-	const struct timespec pause = { .tv_nsec = ANSWER_NS / 10 };
+	const struct timespec pause = { .tv_nsec = ANSWER_LOOK_NS };
+	struct cpprof_shared_question *question = shared_take_place();
 	uint32_t state = CPPROF_SHARED_ASKED;
+	struct patience patience = { 0 };
 
 	if (question == NULL)
 		return false;
@@ -490,8 +516,7 @@ shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
 	__atomic_store_n(&question->state, state, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&page->n_asked, 1, __ATOMIC_RELEASE);
 	shared_futex(&page->n_asked, FUTEX_WAKE, 1, NULL);
-	while (state < CPPROF_SHARED_YES && page->pid_namespace != 0 &&
-	    process_clock(CLOCK_MONOTONIC) < end) {
+	while (state < CPPROF_SHARED_YES && patience_is_left(&patience)) {
 		shared_futex(&question->state, FUTEX_WAIT, state, &pause);
 		state = __atomic_load_n(&question->state, __ATOMIC_ACQUIRE);
 	}

@@ -98,7 +98,7 @@ uint64_t shared_pace(uint64_t us);
 /*
  * Whether `record` samples programs from outside that the collector cannot
  * enter.  If so, shared_ask asks that for a process, and returns
- * whether `record` does it; waits a moment for the answer.
+ * whether `record` does it; waits as long as `record` answers at all.
  */
 bool shared_takes_questions(void);
 bool shared_ask(uint32_t process_id, enum cpprof_shared_wish wish);

@@ -5,8 +5,10 @@
  * hundred microseconds at a time.  Order and lengths are random, so that they
  * keep step with nothing.  The thread's CPU clock is read before and after
  * each, and the total of each part is printed at the end, with what the kernel's
- * ticks counted for it in user mode and in the kernel.  A profile must show the
- * same totals.  Whatever a profiler costs within a part is in both.
+ * ticks counted for it in user mode and in the kernel; at last what the main
+ * thread has used, and before main, which may include programs that executed
+ * this one.  A profile must show the same totals.  Whatever a profiler costs
+ * within a part is in both.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -223,6 +225,7 @@ run_parts(int64_t until)
 int
 main(int argc, char **argv)
 {
+	const int64_t start = thread_ns();
 	const char *programs = argc > 2 ? "" : "all";
 	pthread_t partner;
 	size_t i;
@@ -245,7 +248,7 @@ main(int argc, char **argv)
 	for (i = 0; i < N_PARTS; i++)
 		if (parts[i].is_wanted)
 			calibrate(&parts[i]);
-	run_parts(atol(argv[1]) * INT64_C(1000000));
+	run_parts(start + atol(argv[1]) * INT64_C(1000000));
 	hand_over(2);
 	pthread_join(partner, NULL);
 	for (i = 0; i < N_PARTS; i++)
@@ -256,7 +259,7 @@ main(int argc, char **argv)
 		    (long long)parts[i].ticks.user_ns,
 		    (long long)(parts[i].ticks.all_ns -
 		    parts[i].ticks.user_ns));
-	printf("part_partner %lld\nmain %lld\n", (long long)partner_ns,
-	    (long long)thread_ns());
+	printf("part_partner %lld\nmain %lld %lld\n", (long long)partner_ns,
+	    (long long)thread_ns(), (long long)start);
 	return 0;
 }

@@ -131,6 +131,8 @@ companion_attend(void *context, struct sampler *sampler)
 		                     question->wish) ?
 		    CPPROF_SHARED_YES : CPPROF_SHARED_NO;
 		__atomic_store_n(&question->state, state, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&companion->shared->n_answered, 1,
+		                   __ATOMIC_RELAXED);
 		companion_futex(&question->state, FUTEX_WAKE, INT_MAX);
 	}
 	return companion->is_over;
