@@ -285,6 +285,39 @@ def check_waits(directory, version, python):
     assert rows["both (waits.py)"] <= rows["<module> (waits.py)"]
 
 
+# A frame whose code object is nowhere while samples are taken, as one may seem
+# to be that the interpreter is about to begin.
+NOWHERE = """
+import ctypes, os, sys
+out = os.open("/dev/null", os.O_WRONLY)
+def word(at):
+    return ctypes.c_uint64.from_address(at)
+def leaf():
+    frame = word(id(sys._getframe(1)) + 24).value
+    code = word(frame + (32 if sys.version_info < (3, 12) else 0))
+    before = code.value
+    for value in 8, 0x18, 0xff8, 0x1000, 1 << 46, 1 << 63, (1 << 64) - 8:
+        code.value = value
+        os.write(out, b"x")
+    code.value = before
+def caller():
+    leaf()
+for _ in range(100):
+    caller()
+print("ends")
+"""
+
+
+def check_nowhere(directory, version, python):
+    """What leads nowhere is not followed, from the first sample on."""
+    path = os.path.join(directory, "nowhere.py")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(NOWHERE)
+    done = run("record", "-o", os.path.join(directory, f"nowhere-{version}"),
+               "-r", "bytes-written:1", python, path, status=None)
+    assert (done.returncode, done.stdout) == (0, "ends\n"), done
+
+
 def main():
     found = interpreters()
     with tempfile.TemporaryDirectory() as directory:
@@ -307,6 +340,9 @@ def main():
             claims.attempt(
                 f"{version}: waits belong to the function that waits",
                 check_waits, directory, version, python)
+            claims.attempt(
+                f"{version}: what leads nowhere is not followed",
+                check_nowhere, directory, version, python)
     if not found:
         claims.skip("Python functions", "no CPython from 3.11 on")
     claims.end()

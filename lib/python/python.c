@@ -84,7 +84,8 @@ can_read(struct python *python, struct unwinder *unwinder, uint64_t at,
 	const uint64_t walk = python->n_walks % READABLE_PAGE;
 	uint64_t page = at & -(uint64_t)READABLE_PAGE;
 
-	if (at > UINT64_MAX / 2)
+	/* The first page would seem to be known: its number is 0. */
+	if (at < READABLE_PAGE || at > UINT64_MAX / 2)
 		return false;
 	for (; page < at + size; page += READABLE_PAGE) {
 		uint64_t *known = &python->pages[page / READABLE_PAGE %
