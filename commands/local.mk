@@ -53,6 +53,7 @@ command_sources = \
 	commands/reload.c \
 	commands/watch.c \
 	commands/export.c \
+	commands/report.c \
 	commands/symfs.c \
 	commands/directories.c \
 	commands/source.c \

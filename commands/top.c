@@ -5,7 +5,7 @@
 const struct command command_top = {
 	.name = "top",
 	.words = COMMAND_WORDS(
-	    /* pprof */ TYPE("text", "top"), /* perf */ TYPE("report", "top")),
+	    /* pprof */ TYPE("text", "top")),
 	.group = GROUP_LOOK,
 	.summary = "the functions that used most: self, and with descendants",
 	.description =

@@ -53,7 +53,7 @@ script_tests = \
 	tests/lines.py tests/roots.py tests/callgrind.py tests/pprof-raw.py \
 	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
 	tests/kernel.py tests/python.py tests/python-outside.py tests/namespaces.py tests/reference.sh tests/golden.sh \
-	tests/legacy.py tests/other-tools.py tests/dist.sh
+	tests/legacy.py tests/other-tools.py tests/report.py tests/dist.sh
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
@@ -291,7 +291,7 @@ tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
 EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
-	tests/claims.py tests/cpprof.py tests/filters.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \

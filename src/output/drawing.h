@@ -274,6 +274,34 @@ void text_add_name(struct text_buffer *text, struct path_names *path,
 void text_add_collapsed(struct text_buffer *text,
                         const struct path_names *path);
 
+/* ---- json.c ---- */
+
+/* Values of cells as JSON. */
+
+/* Start with { 0 }; free both. */
+struct json {
+	struct text_buffer text;
+	struct path_names path;		/* scratch */
+};
+
+/*
+ * Adds the value of a cell: a number with all its digits, a text, or the names
+ * of a path.  0, or -1 with *error set.
+ */
+int json_add_value(struct json *json, const struct cell *cell,
+                   struct error *error);
+
+/* ---- report_script.c ---- */
+
+/* How a report looks, and what its page does with the data. */
+
+/*
+ * The lines of its style and of its script; each ends with NULL.  They contain
+ * nothing that ends the element they are in.
+ */
+extern const char *const report_style[];
+extern const char *const report_script[];
+
 /* ---- svg.c ---- */
 
 /*

@@ -13,11 +13,6 @@
 #include "src/output/drawing.h"
 #include "src/output/output.h"
 
-struct json {
-	struct text_buffer text;
-	struct path_names path;
-};
-
 static int
 json_add_path(struct json *json, const struct cell *cell, struct error *error)
 {
@@ -39,7 +34,7 @@ json_add_path(struct json *json, const struct cell *cell, struct error *error)
 	return 0;
 }
 
-static int
+int
 json_add_value(struct json *json, const struct cell *cell, struct error *error)
 {
 	struct text_buffer *text = &json->text;

@@ -14,6 +14,8 @@ libcore_a_SOURCES += \
 	src/output/picture_svg.c \
 	src/output/picture_text.c \
 	src/output/printable_writer.c \
+	src/output/report_page.c \
+	src/output/report_script.c \
 	src/output/separated.c \
 	src/output/shown_names.c \
 	src/output/svg.c \

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "src/base/error.h"
 #include "src/base/table.h"
@@ -54,6 +55,55 @@ draw_function output_text, output_tsv, output_csv, output_json;
  * and the same in a page.
  */
 draw_function output_svg, output_html;
+
+/* ---- report_page.c ---- */
+
+/*
+ * Several answers as one page.
+ *
+ * The page holds each answer's rows as JSON, with the values that output_json
+ * gives them, and a script that shows them; it computes no value.  It has an
+ * upper size: an answer's smallest rows are left out when its room is used up,
+ * and the page says how many.
+ */
+
+/* Bytes that a page never has. */
+enum { REPORT_SIZE_MAX = 1000 * 1000 };
+
+struct report_page;
+
+/* An answer's place in the page. */
+struct report_part {
+	const char *kind;	/* for the script: "explain" */
+	const char *command;	/* as typed at the prompt */
+	const char *function;	/* whose callers, lines and so on; NULL: of
+				 * the whole profile */
+	size_t room;		/* bytes at most */
+	bool is_brief;		/* without headings and with few fields */
+	bool drops_smallest;	/* rows are in another order than that of
+				 * their hits */
+	bool has_ends;		/* of paths only the function that a row adds
+				 * to the row above it is needed */
+};
+
+/* An empty page, freed with report_page_free; NULL with *error set. */
+struct report_page *report_page_new(const struct layout *layout,
+                                    struct error *error);
+void report_page_free(struct report_page *page);
+
+/* Adds an answer, or says why there is none. */
+int report_page_add(struct report_page *page, const struct report_part *part,
+                    const struct table *table, struct error *error);
+int report_page_add_lack(struct report_page *page,
+                         const struct report_part *part, const char *why,
+                         struct error *error);
+
+/* Rows that were left out for want of room. */
+uint64_t report_page_left_out(const struct report_page *page);
+
+/* Writes the page.  title: for the window, may be untrusted. */
+int report_page_write(const struct report_page *page, const char *title,
+                      struct writer *writer, struct error *error);
 
 /*
  * Each of these calls it for row i; now and then it checks whether the user

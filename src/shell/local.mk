@@ -55,6 +55,7 @@ libcore_a_SOURCES += \
 	src/shell/command/settings.c \
 	src/shell/command/path_words.c \
 	src/shell/command/picture_file.c \
+	src/shell/command/reporting.c src/shell/command/reporting.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
 	src/shell/command/selection.c \
 	src/shell/command/resolve_code.c \

@@ -32,6 +32,19 @@ int interpret_words(struct session *session, const struct command *command,
 int interpret_beginning(struct session *session, const char *command,
                         size_t n_rows, struct error *error);
 
+/* What takes a command's table, which is freed when it returns. */
+typedef int answer_function(const struct table *table, void *context,
+                            struct error *error);
+
+/*
+ * Runs a line whose command fills a table, and gives the table to `take`;
+ * nothing is shown.  0, or -1 with *error set, or unset if the failure has been
+ * reported.
+ */
+int interpret_answer(struct session *session, const char *line,
+                     answer_function *take, void *context,
+                     struct error *error);
+
 /* ---- sink.c ---- */
 
 /*
