@@ -104,7 +104,7 @@ var page = {
   button: function (name, inside) {
     return Array.prototype.filter.call(
       document.querySelectorAll((inside || "#functions") + " button.name"),
-      function (b) { return b.textContent === name; })[0];
+      function (b) { return (b.title || b.textContent) === name; })[0];
   },
   rows: function (css) {
     return Array.prototype.map.call(
@@ -112,7 +112,8 @@ var page = {
         var row = {};
         tr.querySelectorAll("[data-key]").forEach(function (cell) {
           var key = cell.dataset.key;
-          row[key] = key === "path" ? cell.textContent :
+          row[key] = key === "path" ?
+              cell.firstChild.title || cell.textContent :
             cell.dataset.v === undefined ? null : JSON.parse(cell.dataset.v);
           row[key + ".text"] = cell.textContent;
         });
@@ -328,6 +329,12 @@ def check_change(page):
                 true["path"][-1], true["verdict"]), (row, true)
             assert (row["base"], row["now"], row["change"]) == (
                 true["base"], true["now"], true["change"]), (row, true)
+    true = page.prompt("diff functions 1")[0]
+    page.value("page.one('#diff button.name').click()")
+    page.browser.until("!page.one('#function').hidden")
+    said = page.value("page.one('#function .figures').textContent")
+    assert f"{true['base']} ms to {true['now']} ms: {true['verdict']}" in \
+        said, said
 
 
 # ---- names, size, keyboard, screen reader ----

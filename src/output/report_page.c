@@ -3,14 +3,16 @@
  *
  * The page has one block of JSON, which the script shows:
  *
- *	{"names": ["main", ...],
+ *	{"names": ["main", "ns::Box<int>::put(int)", ...],
+ *	 "short": [0, "ns::Box::put", ...],
  *	 "shapes": [[["hits", "#hits", "hits"], ...], ...],
  *	 "parts": [{"kind": "top", "command": "top 60", "shape": 0,
  *	            "fields": [["total", null, 334], ...], "notes": ["..."],
  *	            "rows": [[62, 0.1856, [0]], ...], "left": 0}, ...],
  *	 "left": 0}
  *
- * A name is kept once and stands in rows by its number.  A shape is the columns
+ * A name is kept once and stands in rows by its number; its short form is 0 if
+ * it is the same.  A shape is the columns
  * of an answer: key, title, and kind of value.  An amount that the prompt shows
  * with a unit is [value, "38.1 ms"].  "left" counts the rows that had no room.
  * A part without an answer has "why" in place of the rest; one for which there
@@ -31,6 +33,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
+#include "src/base/short_name.h"
 #include "src/output/drawing.h"
 #include "src/output/output.h"
 
@@ -97,6 +100,7 @@ static size_t
 page_room(const struct report_page *page)
 {
 	size_t used = REPORT_FRAME + page->name_list.length +
+	              2 * (size_t)names_count(page->names) +
 	              page->shape_list.length + page->parts.length +
 	              page->plain.length;
 
@@ -174,7 +178,7 @@ name_cost(struct report_page *page, const char *name, size_t n)
 	if (names_find(page->names, name, n) != NO_NAME)
 		return 0;
 	add_cut_string(json, name, n);
-	size = 1;
+	size = 3;		/* with commas and a 0 among short names */
 	for (size_t i = begin; i < json->length; i++)
 		size += json->bytes[i] == '<' ? 6 : 1;
 	json->length = begin;
@@ -674,6 +678,48 @@ add_plain(struct report_page *page, const struct table *table,
 	return status;
 }
 
+/*
+ * Adds the short form of each name, 0 where that is the name itself or there is
+ * no room.
+ */
+static int
+add_short_names(const struct report_page *page, struct text_buffer *list,
+                struct error *error)
+{
+	uint32_t n = names_count(page->names);
+	struct short_name *names = memory_array(n, sizeof *names, error);
+	struct text_buffer json = { 0 };
+	struct arena arena = { 0 };
+	size_t room = page_room(page);
+	int status = names == NULL ? -1 : 0;
+
+	for (uint32_t i = 0; status == 0 && i < n; i++) {
+		names[i].whole = names_text(page->names, i);
+		names[i].n_whole = names_length(page->names, i);
+	}
+	if (status == 0)
+		status = short_names_make(names, n, &arena, error);
+	for (uint32_t i = 0; status == 0 && i < n; i++) {
+		if (i > 0)
+			text_add_char(list, ',');
+		if (names[i].length < names[i].n_whole)
+			add_cut_string(&json, names[i].text, names[i].length);
+		if (json.length == 0 ||
+		    list->length + json_size(&json) > room) {
+			text_clear(&json);
+			text_add_char(list, '0');
+		} else {
+			move_json(list, &json);
+		}
+	}
+	if (status == 0 && (list->failed || json.failed))
+		status = error_out_of_memory(error);
+	text_free(&json);
+	arena_free(&arena);
+	free(names);
+	return status;
+}
+
 static void
 put_lines(struct writer *writer, const char *const *lines)
 {
@@ -694,13 +740,18 @@ int
 report_page_write(const struct report_page *page, const char *title,
                   struct writer *writer, struct error *error)
 {
-	struct text_buffer escaped = { 0 }, left = { 0 };
+	struct text_buffer escaped = { 0 }, left = { 0 }, shorts = { 0 };
 
+	if (add_short_names(page, &shorts, error) != 0) {
+		text_free(&shorts);
+		return -1;
+	}
 	svg_add_untrusted(&escaped, title, strlen(title));
 	text_add_format(&left, "%" PRIu64, page->left_out);
 	if (escaped.failed || left.failed) {
 		text_free(&escaped);
 		text_free(&left);
+		text_free(&shorts);
 		return error_out_of_memory(error);
 	}
 	svg_put(writer, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -730,6 +781,8 @@ report_page_write(const struct report_page *page, const char *title,
 	    "<script type=\"application/json\" id=\"data\">\n"
 	    "{\"names\":[");
 	put_text(writer, &page->name_list);
+	svg_put(writer, "],\n\"short\":[");
+	put_text(writer, &shorts);
 	svg_put(writer, "],\n\"shapes\":[");
 	put_text(writer, &page->shape_list);
 	svg_put(writer, "],\n\"parts\":[");
@@ -741,5 +794,6 @@ report_page_write(const struct report_page *page, const char *title,
 	svg_put(writer, "</script>\n</body>\n</html>\n");
 	text_free(&escaped);
 	text_free(&left);
+	text_free(&shorts);
 	return 0;
 }
