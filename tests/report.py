@@ -299,8 +299,16 @@ def check_info(page):
         got = page.value("(page.one('#info [data-key=%s]') || {dataset: "
                          "{v: 'null'}}).dataset.v" % key)
         assert json.loads(got) == true.get(key), (key, got)
-    says = page.value("page.one('#info .lost').textContent")
-    assert says.startswith("Nothing was lost") == (true["dropped"] == 0)
+    lost = {"tallies." + what: count for what, count in
+            true.get("tallies", {}).items() if "complete" in what or
+            "late" in what or "guessed" in what or "hits" in what}
+    lost.update({"dropped": true["dropped"]} if true["dropped"] else {})
+    says = page.value("""Array.from(document.querySelectorAll('#info li'),
+        function (li) { return [li.dataset.key, li.textContent]; })""")
+    assert sorted(key for key, _ in says) == sorted(lost), (says, lost)
+    assert all(text.endswith(f": {lost[key]}") for key, text in says), says
+    assert page.value("page.one('#info .lost').textContent").startswith(
+        "Lost" if lost else "Nothing")
 
 
 def check_sort(page):
@@ -357,6 +365,8 @@ def check_hostile(folder):
         text = file.read()
     assert len(re.findall("</script", text, re.IGNORECASE)) == 2
     assert "<img" not in text and "<svg" not in text and "<!--" not in text
+    assert "default-src 'none'" in text and "http:" not in text.replace(
+        "http-equiv", "") and "https:" not in text
     names = block(page)["names"]
     for name in HOSTILE:
         if len(name) < 1000:

@@ -42,6 +42,7 @@ enum {
 	 * the block. */
 	REPORT_FRAME = 70 * 1000,
 	TEXT_MOST = 1000,		/* bytes of a name or text */
+	TITLE_MOST = 200,
 	NOTES_MOST = 40,		/* headings and footers of an answer */
 };
 
@@ -285,36 +286,36 @@ report_cell_has_unit(const struct drawing *drawing, const struct cell *cell,
 	    (cell->kind == CELL_HITS && drawing_has_unit(drawing, column));
 }
 
-/* Adds a value of a row that is no path; drawing->cells has the row. */
+/*
+ * Adds a value that is no path, of the row in drawing->cells or of a field; what
+ * the prompt shows with a unit also as its text.
+ */
 static int
-add_row_value(struct report_page *page, struct drawing *drawing, size_t i,
-              struct error *error)
+add_shown_value(struct report_page *page, struct drawing *drawing,
+                const struct cell *cell, bool has_text, struct error *error)
 {
-	struct json *json = &page->json;
-	const struct cell *cell = &drawing->cells[i];
-	struct text_buffer text = { 0 };
+	struct text_buffer *json = &page->json.text, text = { 0 };
 	int status;
 
 	if (cell->kind == CELL_TEXT) {
-		add_cut_string(&json->text, cell->text, strlen(cell->text));
+		add_cut_string(json, cell->text, strlen(cell->text));
 		return 0;
 	}
-	if (!report_cell_has_unit(drawing, cell,
-	                          &drawing->table->columns[i]))
-		return json_add_value(json, cell, error);
-	text_add_char(&json->text, '[');
-	status = json_add_value(json, cell, error);
+	if (!has_text)
+		return json_add_value(&page->json, cell, error);
+	text_add_char(json, '[');
+	status = json_add_value(&page->json, cell, error);
 	if (status == 0)
 		status = drawing_add_cell(drawing, &text, cell, 0, error);
-	text_add_char(&json->text, ',');
-	text_add_json_string(&json->text, text.bytes, text.length);
-	text_add_char(&json->text, ']');
-	json->text.failed |= text.failed;
+	text_add_char(json, ',');
+	text_add_json_string(json, text.bytes, text.length);
+	text_add_char(json, ']');
+	json->failed |= text.failed;
 	text_free(&text);
 	return status;
 }
 
-/* Adds row `row`, whose cells are in the drawing, to json.text. */
+/* Adds the row in drawing->cells to json.text. */
 static int
 add_row(struct report_page *page, const struct report_part *part,
         struct drawing *drawing, struct error *error)
@@ -336,7 +337,9 @@ add_row(struct report_page *page, const struct report_part *part,
 		if (cell->kind == CELL_PATH || cell->kind == CELL_NAME)
 			status = add_path_numbers(page, part, cell, error);
 		else
-			status = add_row_value(page, drawing, i, error);
+			status = add_shown_value(page, drawing, cell,
+			    report_cell_has_unit(drawing, cell,
+			                         &table->columns[i]), error);
 		if (status != 0)
 			return -1;
 	}
@@ -541,6 +544,7 @@ static int
 add_part_fields(struct report_page *page, const struct report_part *part,
                 const struct table *table, struct error *error)
 {
+	struct drawing drawing = { .table = table, .layout = page->layout };
 	struct text_buffer *json = &page->json.text;
 	bool is_first = true;
 
@@ -561,10 +565,10 @@ add_part_fields(struct report_page *page, const struct report_part *part,
 			add_cut_string(json, field->title,
 			               strlen(field->title));
 		text_add_char(json, ',');
-		if (value->kind == CELL_TEXT)
-			add_cut_string(json, value->text,
-			               strlen(value->text));
-		else if (json_add_value(&page->json, value, error) != 0)
+		if (add_shown_value(page, &drawing, value,
+		                    value->kind == CELL_FRACTION ||
+		                    report_cell_has_unit(&drawing, value, NULL),
+		                    error) != 0)
 			return -1;
 		text_add_char(json, ']');
 	}
@@ -746,7 +750,7 @@ report_page_write(const struct report_page *page, const char *title,
 		text_free(&shorts);
 		return -1;
 	}
-	svg_add_untrusted(&escaped, title, strlen(title));
+	svg_add_untrusted(&escaped, title, strnlen(title, TITLE_MOST));
 	text_add_format(&left, "%" PRIu64, page->left_out);
 	if (escaped.failed || left.failed) {
 		text_free(&escaped);
