@@ -174,7 +174,7 @@ count(uint64_t hits)
 {
 	const struct node leaf = { .number = 0 };
 
-	perf_stack_count(&thread, 0, &leaf, hits, 0, &context);
+	perf_stack_count(&thread, 0, 0, &leaf, hits, 0, &context);
 }
 
 static uint64_t
