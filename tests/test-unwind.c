@@ -12,6 +12,7 @@
  *
  * Faults of libgcc's unwinder are counted.  The collector's must have none.
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,6 +44,12 @@
 
 extern void *__libc_stack_end;
 struct process_facts process;	/* no code counts as the library's own */
+
+void
+process_pause(void)
+{
+	sched_yield();
+}
 
 uint64_t
 process_clock(clockid_t clock)
