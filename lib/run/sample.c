@@ -164,6 +164,9 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 		    resources.place[RESOURCE_LATENCY] : 0, leaf,
 		    account->pending, now_ns, context);
 		*hits += account->pending;
+		/* What is lost is lost in both columns. */
+		if (is_latency && leaf == NULL)
+			*hits += account->pending;
 		account->pending = 0;
 	}
 }
