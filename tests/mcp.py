@@ -137,7 +137,7 @@ def check_rights(directory):
                 f"save {target}", f"flame {target}.html",
                 f"record touch {target}", f"merge -o {target} {FORMS}",
                 f"set budget {target}", f"budget {target}",
-                f"graph > {target}"]
+                f"graph > {target}", f"report {target}.html"]
     with Server(cwd=directory) as server:
         for command in commands:
             text, _ = server.call("ask", profile=FORMS, commands=[command])
