@@ -356,7 +356,7 @@ cpprofdata_tells_of_the_run(void **state)
 	assert_int_equal(profile->n_modules, 2);
 	assert_string_equal(profile->modules[1].path, "/gone/lib.so");
 	assert_int_equal(profile->modules[1].build_id_size, 2);
-	assert_int_equal(profile->n_tallies, 1);
+	assert_int_equal(profile->n_tallies, 2);
 	assert_string_equal(profile->tallies[0].what, 
 	    "hits lost: no room to store them");
 	assert_int_equal(profile->tallies[0].count, 9);
@@ -435,8 +435,9 @@ cpprofdata_tells_what_was_late_or_incomplete(void **state)
 		{ CPPROFDATA_PARTIAL_UNSEEN,
 		  "hits without a stack: in the kernel, unseen, or in short "
 		  "threads", 8 },
-		{ CPPROFDATA_MAX_DROPS - 1,
-		  "samples with an unknown mark (from a newer collector)", 3 },
+		{ CPPROFDATA_NO_KERNEL_FRAMES,
+		  "hits whose frames of the kernel are unknown: in new "
+		  "threads, or ones that switch often", 8 },
 	};
 	static struct image image;
 
@@ -516,8 +517,10 @@ cpprofdata_tells_what_was_not_sampled_as_it_should_be(void **state)
 		whole_image(&image);
 		header_of(&image)->flags = flags[i].flag;
 		profile = read_image(&image);
-		assert_int_equal(profile->n_tallies, 2);
+		assert_int_equal(profile->n_tallies, 3);
 		assert_true(has_tally(profile, flags[i].what));
+		assert_true(has_tally(profile, "processes whose time in the "
+		                      "kernel is the calling"));
 		profile_free(profile);
 	}
 }
