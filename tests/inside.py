@@ -233,12 +233,13 @@ def check_again(directory):
         for i in range(rounds(10)):
             path = os.path.join(directory, 'again')
             resource = ('cpu', 'page-faults', 'cpu:1000')[i % 3]
-            result = inside(process, path, '--for', '0.4s', '-r', resource,
+            result = inside(process, path, '--for', '1s', '-r', resource,
                             '-r', 'context-switches')
             if result.returncode != 0:
                 wrong.append(result.stderr)
                 continue
-            if i % 3 != 1 and hits(path).get('first_long', 0) < 5:
+            # Threads are found late on a busy machine.
+            if i % 3 != 1 and not set(hits(path)) & set(PARTS):
                 wrong.append((i, hits(path)))
             left = is_left(process)
             if left:

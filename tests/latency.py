@@ -175,6 +175,11 @@ def check_outside(words):
     check_truth(run, out, words, " from outside", 1)
 
 
+def least(share, hits):
+    """That share of hits of one sample each, less four standard errors."""
+    return share * hits - 4 * math.sqrt(share * (1 - share) * hits)
+
+
 def one_after_another():
     """Short programs, each waited for, are as long as the CPU time they use."""
     run = Recorded("/bin/sh", "-c",
@@ -182,9 +187,10 @@ def one_after_another():
     assert run.out == "done\n", run.out
     latency, cpu = (run.rows[name]["hits"] for name in ("latency", "cpu"))
     assert run.rows["cpu"]["samples"] >= 40, run.rows
-    assert latency >= .9 * cpu, (latency, cpu)
+    # While a program starts, the shell may run beside it.
+    assert latency >= least(.9, cpu), (latency, cpu)
     # Most of it was used by the loader, in processes without a file.
-    assert run.latency["[loading]"] >= .8 * run.cpu["[loading]"] > 0, \
+    assert run.latency["[loading]"] >= least(.8, run.cpu["[loading]"]) > 0, \
         (run.latency, run.cpu)
 
 
