@@ -216,6 +216,27 @@ forget_carryovers(void)
 	}
 }
 
+/* Nothing of a thread's samples is in the next file. */
+static void
+threads_forget_samples(struct thread *thread)
+{
+	struct unwinder *unwinder = thread->unwinder;
+
+	thread_file_forked(thread);
+	/* Most states have no frames, either. */
+	if (unwinder->stack.frames != NULL ||
+	    unwinder->fresh.frames != NULL) {
+		unwind_forked(unwinder);
+		if (thread->python->n_walks > 0)
+			python_begin(thread->python);
+	}
+	waits_forget(thread);
+	start_afresh(thread);
+	thread->meters->has_timer = false;
+	thread->meters->uncounted_ns = thread->meters->noted_ns = 0;
+	thread->meters->unsampled_ns = 0;
+}
+
 void
 threads_forked(void)
 {
@@ -229,20 +250,8 @@ threads_forked(void)
 			trampoline_forget(unwinder);
 		else if (unwinder->trampoline.cfa != 0)
 			trampoline_withdraw(unwinder);
-		thread_file_forked(thread);
-		/* Most states have no frames, either. */
-		if (unwinder->stack.frames != NULL ||
-		    unwinder->fresh.frames != NULL) {
-			unwind_forked(unwinder);
-			if (thread->python->n_walks > 0)
-				python_begin(thread->python);
-		}
 		perf_forked(thread);
-		waits_forget(thread);
-		start_afresh(thread);
-		thread->meters->has_timer = false;
-		thread->meters->uncounted_ns = thread->meters->noted_ns = 0;
-		thread->meters->unsampled_ns = 0;
+		threads_forget_samples(thread);
 		if (thread == thread_self) {
 			thread->tid = process_own.pid;
 			thread->run->stage = THREAD_RUNNING;
@@ -259,23 +268,10 @@ threads_begin_again(void)
 
 	forget_carryovers();
 	for (thread = all; thread != NULL; thread = thread->next) {
-		struct unwinder *unwinder = thread->unwinder;
-
 		if (thread->run->stage == THREAD_LEFT)
 			continue;
-		trampoline_forget(unwinder);
-		thread_file_forked(thread);
-		if (unwinder->stack.frames != NULL ||
-		    unwinder->fresh.frames != NULL) {
-			unwind_forked(unwinder);
-			if (thread->python->n_walks > 0)
-				python_begin(thread->python);
-		}
-		waits_forget(thread);
-		start_afresh(thread);
-		thread->meters->has_timer = false;
-		thread->meters->uncounted_ns = thread->meters->noted_ns = 0;
-		thread->meters->unsampled_ns = 0;
+		trampoline_forget(thread->unwinder);
+		threads_forget_samples(thread);
 		threads_make_idle(thread);
 	}
 }
