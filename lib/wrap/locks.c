@@ -236,13 +236,8 @@ name(type *lock)							\
 	return next.name(lock);						\
 }
 
-#define LOCK_CONDITION(name, parameters, arguments, is_mutex_left)	\
-EXPORTED int								\
-name parameters								\
-{									\
-	const struct blame_object object = {				\
-	    .kind = CONTENTION_CONDITION, .object = condition,		\
-	    .mutex = (is_mutex_left) ? mutex : NULL };			\
+/* Measures a call that waits for `object`, and returns what it returns. */
+#define LOCKS_MEASURE(name, arguments)					\
 	struct locks_wait wait;						\
 	int result;							\
 									\
@@ -253,7 +248,16 @@ name parameters								\
 	result = next.name arguments;					\
 	pthread_cleanup_pop(0);						\
 	locks_leave(&wait, locks_end(result));				\
-	return result;							\
+	return result
+
+#define LOCK_CONDITION(name, parameters, arguments, is_mutex_left)	\
+EXPORTED int								\
+name parameters								\
+{									\
+	const struct blame_object object = {				\
+	    .kind = CONTENTION_CONDITION, .object = condition,		\
+	    .mutex = (is_mutex_left) ? mutex : NULL };			\
+	LOCKS_MEASURE(name, arguments);					\
 }
 
 #define LOCK_SIGNAL(type, name, n_)					\
@@ -326,17 +330,7 @@ name parameters								\
 {									\
 	const struct blame_object object = { .kind = CONTENTION_THREAD, \
 	    .object = (const void *)thread };				\
-	struct locks_wait wait;						\
-	int result;							\
-									\
-	if (!GATE_LETS_PASS(gate))					\
-		return next.name arguments;				\
-	LOCKS_BEGIN(&wait, &object, next.name);				\
-	pthread_cleanup_push(locks_cancelled, &wait);			\
-	result = next.name arguments;					\
-	pthread_cleanup_pop(0);						\
-	locks_leave(&wait, locks_end(result));				\
-	return result;							\
+	LOCKS_MEASURE(name, arguments);					\
 }
 
 #define LOCK_BY_HAND(type, name, parameters, arguments)
