@@ -450,20 +450,31 @@ inject_prepare(struct inject_looker *looker, pid_t tid)
 		inject_look(looker, tid, &registers);
 }
 
+/* The first line of a file that /proc has of a thread; "": there is none. */
+static void
+inject_read_line(pid_t pid, const char *tid, const char *name, char *line,
+                 int size)
+{
+	char path[64];
+	FILE *file;
+
+	*line = '\0';
+	snprintf(path, sizeof path, "/proc/%ld/task/%.20s/%s", (long)pid, tid,
+	         name);
+	file = fopen(path, "re");
+	if (file != NULL && fgets(line, size, file) == NULL)
+		*line = '\0';
+	if (file != NULL)
+		fclose(file);
+}
+
 /* Whether a thread sleeps: those do first, as they seldom hold a lock. */
 static bool
 inject_sleeps(pid_t pid, const char *tid)
 {
-	char path[64], line[256] = "", *after;
-	FILE *file;
+	char line[256], *after;
 
-	snprintf(path, sizeof path, "/proc/%ld/task/%.20s/stat", (long)pid,
-	         tid);
-	file = fopen(path, "re");
-	if (file != NULL && fgets(line, sizeof line, file) == NULL)
-		*line = '\0';
-	if (file != NULL)
-		fclose(file);
+	inject_read_line(pid, tid, "stat", line, sizeof line);
 	after = strrchr(line, ')');
 	return after != NULL && after[1] == ' ' && after[2] == 'S';
 }
@@ -582,16 +593,9 @@ inject_change_mask(pid_t tid, uint64_t signals, bool is_blocked)
 static bool
 inject_is_collectors(pid_t pid, const char *tid)
 {
-	char path[64], name[32] = "";
-	FILE *file;
+	char name[32];
 
-	snprintf(path, sizeof path, "/proc/%ld/task/%.20s/comm", (long)pid,
-	         tid);
-	file = fopen(path, "re");
-	if (file != NULL && fgets(name, sizeof name, file) == NULL)
-		*name = '\0';
-	if (file != NULL)
-		fclose(file);
+	inject_read_line(pid, tid, "comm", name, sizeof name);
 	return strcmp(name, CPPROF_INSIDE_THREAD "\n") == 0;
 }
 
