@@ -26,7 +26,8 @@ endif
 if JAVA_AGENT
 lib_LTLIBRARIES += libcpprof-java.la
 endif
-libcpprof_java_la_SOURCES = lib/java/java-agent.c lib/java/java.h
+libcpprof_java_la_SOURCES = lib/java/java-agent.c lib/java/java-agent.h \
+	lib/java/java-dump.c lib/java/java-interpreted.c lib/java/java.h
 libcpprof_java_la_CFLAGS = $(AM_CFLAGS) $(JAVA_CFLAGS) -fvisibility=hidden
 libcpprof_java_la_LDFLAGS = -avoid-version -shared -module -Wl,-z,defs
 
