@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* java-dump.c -- the agent's file: DIRECTORY/jit-PID.dump.
  *
- * In perf's jitdump format (lib/jitdump.h) without the code itself.  What belongs
- * together is one write, so that the file is valid if the machine is killed.
+ * In perf's jitdump format (lib/jitdump.h) without the code itself.  What
+ * belongs together is one write, so that the file is valid if the machine is
+ * killed.
  */
 #include "lib/java/java-agent.h"
 

@@ -9,8 +9,9 @@
 #include "lib/unwind/unwinder.h"
 
 /*
- * Sets frame->method: the method that the frame of the interpreter runs; 0 if it
- * is another frame, no method is found, or there is no room to tell the agent.
+ * Sets frame->method: the method that the frame of the interpreter runs; 0 if
+ * it is another frame, no method is found, or there is no room to tell the
+ * agent.
  */
 void java_find_method(struct unwinder *unwinder, struct walked_frame *frame);
 

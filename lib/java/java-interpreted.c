@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* java-interpreted.c -- names the methods that the collector has met in frames of
- * the interpreter; see java.h.
+/* java-interpreted.c -- names the methods that the collector has met in frames
+ * of the interpreter; see java.h.
  *
  * HotSpot describes its structures in tables for debuggers (vmStructs.cpp).
  */

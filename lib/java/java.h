@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* java.h -- the methods that Java's interpreter runs on a sampled stack.
  *
- * The interpreter is one piece of code, and each frame of it has the method that
- * it runs at a fixed place (HotSpot, frame_x86.hpp: interpreter_frame_method_
- * offset).  In the tree, the method's address takes the place of the address in
- * the interpreter.  The agent (java-agent.c), a library of its own, names these
- * addresses like code, from what HotSpot says of its structures (vmStructs.cpp).
+ * The interpreter is one piece of code, and each frame of it has the method
+ * that it runs at a fixed place (HotSpot, frame_x86.hpp:
+ * interpreter_frame_method_offset).  In the tree, the method's address takes
+ * the place of the address in the interpreter.  The agent (java-agent.h), a
+ * library of its own, names these addresses like code.
  *
  * All functions: async-signal-safe, on the thread, unless stated otherwise.
  */

@@ -30,10 +30,16 @@ enum mcp_error {
 	MCP_INVALID_PARAMS = -32602,
 };
 
+/* Texts; starts with { 0 }. */
 struct mcp_list {
 	char **items;
 	size_t n, capacity;
 };
+
+/* Adds a copy of text[n]. */
+void mcp_list_add(struct mcp_list *list, const char *text, size_t n,
+                  struct error *error);
+void mcp_list_free(struct mcp_list *list);
 
 /* What a message may contain.  Texts are owned; NULL: not there. */
 struct mcp_message {

@@ -17,7 +17,7 @@ enum {
 	NUMBER_MAX = 1000000000,
 };
 
-static void
+void
 mcp_list_free(struct mcp_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
@@ -41,15 +41,14 @@ mcp_message_free(struct mcp_message *message)
 	mcp_list_free(&message->resources);
 }
 
-/* A copy of a string, which may have no NUL in it. */
-static char *
-copy_text(struct json_reader *json, const struct json_token *token)
+/* A string that is used may have no NUL in it. */
+static bool
+check_text(struct json_reader *json, const struct json_token *token)
 {
-	if (memchr(token->text, '\0', token->length) != NULL) {
-		json_fail(json, token->offset, "a NUL in a string");
-		return NULL;
-	}
-	return strndup(token->text, token->length);
+	if (memchr(token->text, '\0', token->length) == NULL)
+		return true;
+	json_fail(json, token->offset, "a NUL in a string");
+	return false;
 }
 
 static void
@@ -59,25 +58,38 @@ get_text(struct json_reader *json, char **text, const char *what)
 
 	free(*text);
 	*text = NULL;
-	if (json_get_string(json, &token, what))
-		*text = copy_text(json, &token);
+	if (json_get_string(json, &token, what) && check_text(json, &token))
+		*text = strndup(token.text, token.length);
+}
+
+void
+mcp_list_add(struct mcp_list *list, const char *text, size_t n,
+             struct error *error)
+{
+	char *copy = strndup(text, n);
+
+	if (copy == NULL) {
+		error_out_of_memory(error);
+		return;
+	}
+	if (memory_grow(&list->items, &list->capacity, list->n + 1,
+	                sizeof *list->items, error) == 0)
+		list->items[list->n++] = copy;
+	else
+		free(copy);
 }
 
 static void
-mcp_list_add(struct json_reader *json, const struct json_token *token,
-             struct mcp_list *list, const char *what, struct error *error)
+add_item(struct json_reader *json, const struct json_token *token,
+         struct mcp_list *list, const char *what, struct error *error)
 {
-	char *text;
-
 	if (token->type != JSON_STRING)
 		json_fail(json, token->offset, "%s: expected strings", what);
 	else if (list->n >= ITEMS_MAX)
 		json_fail(json, token->offset, "%s: more than %d", what,
 		          ITEMS_MAX);
-	else if ((text = copy_text(json, token)) != NULL &&
-	         memory_grow(&list->items, &list->capacity, list->n + 1,
-	                     sizeof *list->items, error) == 0)
-		list->items[list->n++] = text;
+	else if (check_text(json, token))
+		mcp_list_add(list, token->text, token->length, error);
 }
 
 /* A string, or an array of strings. */
@@ -90,11 +102,11 @@ get_list(struct json_reader *json, struct mcp_list *list, const char *what,
 	if (!json_next(json, &token))
 		return;
 	if (token.type != JSON_ARRAY) {
-		mcp_list_add(json, &token, list, what, error);
+		add_item(json, &token, list, what, error);
 		return;
 	}
 	while (json_next_element(json, &token))
-		mcp_list_add(json, &token, list, what, error);
+		add_item(json, &token, list, what, error);
 }
 
 /* An id, as JSON.  Not null: that means that there is none. */

@@ -35,16 +35,7 @@ extern char **environ;
 static void
 add_word(struct mcp_list *words, const char *word, struct error *error)
 {
-	char *copy = strdup(word);
-
-	if (copy == NULL) {
-		error_out_of_memory(error);
-	} else if (memory_grow(&words->items, &words->capacity, words->n + 1,
-	                       sizeof *words->items, error) == 0) {
-		words->items[words->n++] = copy;
-		return;
-	}
-	free(copy);
+	mcp_list_add(words, word, strlen(word), error);
 }
 
 /* Each preceded by an option. */
@@ -64,14 +55,6 @@ add_all(struct mcp_list *words, const struct mcp_list *more,
 {
 	for (size_t i = 0; i < more->n; i++)
 		add_word(words, more->items[i], error);
-}
-
-static void
-mcp_words_free(struct mcp_list *words)
-{
-	for (size_t i = 0; i < words->n; i++)
-		free(words->items[i]);
-	free(words->items);
 }
 
 /* The words of posix_spawn end with NULL. */
@@ -320,7 +303,7 @@ tool_ask(const struct mcp_message *message, const struct mcp_rights *rights,
 	if (!error->is_set)
 		result = run_words(&words, words_wanted(message), is_cancelled,
 		                   context, text, error);
-	mcp_words_free(&words);
+	mcp_list_free(&words);
 	return result;
 }
 
@@ -392,7 +375,7 @@ tool_record(const struct mcp_message *message, const struct mcp_rights *rights,
 	if (!error->is_set)
 		result = run_words(&words, WORDS_OF_PROGRAM, is_cancelled,
 		                   context, text, error);
-	mcp_words_free(&words);
+	mcp_list_free(&words);
 	if (!error->is_set && access(output, R_OK) == 0) {
 		text_add_format(text, "\nprofile: %s\n", output);
 		ask.profile = (struct mcp_list){ &output, 1, 1 };
