@@ -169,10 +169,10 @@ keep_names(int directory, bool wants_names, const char *symfs,
 	if (result == 0 && renameat(directory, new_name, directory,
 	                            CPPROFDATA_NAMES_FILE) != 0)
 		result = error_set(error, "names: %s", strerror(errno));
-	if (result == 0)
-		remove_jit_dumps(directory, &files);
-	else
+	if (result != 0)
 		unlinkat(directory, new_name, 0);
+	else if (wants_names)
+		remove_jit_dumps(directory, &files);
 	keep_names_free_files(&files);
 	return result;
 }
