@@ -194,8 +194,9 @@ def check_shares(directory, how, *options, before=None):
     found = hits(path)
     seen = sum(found.get(part, 0) for part in PARTS) / 1000
     used = sum(sums) / 1e9
-    # Threads are found late on a busy machine, some later than others.
-    if seen > 0.9 * used:
+    # On a busy machine threads are found late, some later than others, and
+    # the program's sums are read late, too.
+    if seen > 0.9 * used and min(sums[0] + sums[1], sums[2] + sums[3]) > 1e9:
         claims.make(f'{how}: shares are those that the program measures',
                     differences(path, sums))
     else:

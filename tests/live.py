@@ -106,7 +106,8 @@ def watch_follows_to_the_end():
         hits = counts(result.stdout)
         assert len(hits) == len(parts) >= 2, result.stdout
         assert hits == sorted(hits) and hits[-1] > hits[0], hits
-        assert result.stderr == 'cpprof: the program has ended\n'
+        assert result.stderr == 'cpprof: the program has ended\n', \
+            result.stderr
         result = run('-e', 'unit hits', '-e', 'watch 0.2 functions spin',
                      recording.path)
         assert counts(result.stdout) == hits[-1:]

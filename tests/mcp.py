@@ -5,6 +5,7 @@ more than it is allowed to.
 If node finds @modelcontextprotocol/sdk, the protocol's own client asks, too,
 and checks each answer against the protocol's schema.
 """
+import glob
 import json
 import os
 import shutil
@@ -213,9 +214,14 @@ def check_hostile():
 
 
 def is_running(marker):
-    found = subprocess.run(["pgrep", "-f", marker], capture_output=True,
-                           text=True, timeout=60).stdout.split()
-    return bool(found)
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                if marker.encode() in file.read():
+                    return True
+        except OSError:         # has ended meanwhile
+            continue
+    return False
 
 
 def wait_for(condition):

@@ -193,7 +193,8 @@ add_symbol_name(struct profile *profile, const struct symbol *symbol,
 
 static int
 address_frames_warn_of_module(struct address_frames *frames,
-                              struct profile *profile, const char *path,
+                              struct profile *profile,
+                              const struct module *module,
                               enum module_symbols_state state,
                               struct error *error)
 {
@@ -204,7 +205,11 @@ address_frames_warn_of_module(struct address_frames *frames,
 		[MODULE_SYMBOLS_DIFFER] = "is not the build that was profiled",
 	};
 
+	const char *path = module->path;
+
+	/* A kernel that was recorded without anything to know it by. */
 	if (state == MODULE_SYMBOLS_READ ||
+	    (module->build_id_size == 0 && strcmp(path, "[kernel]") == 0) ||
 	    frames->n_unnamed++ >= WARNINGS_MAX)
 		return 0;
 	if (path[0] == '[')
@@ -350,7 +355,7 @@ name_module(struct address_frames *frames, struct profile *profile,
 	if (symbols == NULL)
 		return -1;
 	if (is_first && n_kept < n &&
-	    address_frames_warn_of_module(frames, profile, module->path, state,
+	    address_frames_warn_of_module(frames, profile, module, state,
 	                                  error) != 0)
 		return -1;
 	return name_with(frames, symbols, state, prefers_kept, profile, sorted,
